@@ -4,7 +4,7 @@ import type { Database } from '../store/catalog/database.ts';
 import type { Settings } from '../store/base/settings.ts';
 import { createWorkspace } from '../store/lake/datasetEdits.ts';
 import type { Lake } from '../store/lake/lake.ts';
-import { CORE } from '../store/datasets/datasets.ts';
+import { CORE } from '../store/lake/datasets/datasets.ts';
 
 /** What of the demo a start brings about. */
 interface Demo {

@@ -3,7 +3,7 @@ import { type AlertRecordServices, saveAlert } from '../api/rules/datasetOutput.
 import { ruleReaderOf, type RuleServices } from '../api/rules/ruleReaders.ts';
 import type { Services } from '../api/request/endpoint.ts';
 import { AlertDeliveries } from '../jobs/deliveries/alertDeliveries.ts';
-import { tablesOf } from '../store/pushes/pendingTable.ts';
+import { tablesOf } from '../store/lake/pushes/pendingTable.ts';
 import { systemResolve } from '../pipeline/sources/base/guard.ts';
 import { openMail } from '../jobs/deliveries/mail.ts';
 import { Rules } from '../jobs/rules/rules.ts';

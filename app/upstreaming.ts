@@ -1,7 +1,7 @@
 // The feeds of others that data sources name: opened as sources are, stored as pushes are.
 import type { Logger } from 'pino';
-import { writeFeed } from '../api/ingest/feedWriting.ts';
-import type { RecordServices } from '../api/ingest/recordWriting.ts';
+import { writeFeed } from '../api/datasets/ingest/feedWriting.ts';
+import type { RecordServices } from '../api/datasets/ingest/recordWriting.ts';
 import type { Services } from '../api/request/endpoint.ts';
 import { Upstreams } from '../jobs/feeds/upstreams.ts';
 import { openSource } from '../jobs/run/fetch.ts';

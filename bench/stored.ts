@@ -3,7 +3,7 @@ import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startTapedeck, type Tapedeck } from '../app/main.ts';
 import { createWorkspace } from '../store/lake/datasetEdits.ts';
-import type { ColumnMapping } from '../store/datasets/datasets.ts';
+import type { ColumnMapping } from '../store/lake/datasets/datasets.ts';
 import { readSettings } from '../store/base/settings.ts';
 import type { Wanted } from './http/order.ts';
 import { bareDuckDb } from './measure.ts';

@@ -1,15 +1,15 @@
 // Who may touch what. Another account's workspace does not exist for a caller: 404, not 401, so
 // that names can't be probed. Workspace CORE is the operator's, and read by every account as far as
-// its datasets say (store/datasets/datasets.ts `Access`); `_SYSTEM` shows each account its own lines.
+// its datasets say (store/lake/datasets/datasets.ts `Access`); `_SYSTEM` shows each account its own lines.
 import type { Visibility } from '../../query/plan/seriesPlan.ts';
 import { dayIn } from '../../query/time/dates.ts';
 import type { Clock } from '../../store/base/clock.ts';
 import type { Settings } from '../../store/base/settings.ts';
 import type { Caller } from '../../store/accounts/callers.ts';
-import { CORE, type Dataset, type Workspace } from '../../store/datasets/datasets.ts';
+import { CORE, type Dataset, type Workspace } from '../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Lake } from '../../store/lake/lake.ts';
-import type { NamedQueries } from '../../store/datasets/namedQueries.ts';
+import type { NamedQueries } from '../../store/lake/datasets/namedQueries.ts';
 import { SYSTEM_WORKSPACE } from '../../store/lake/systemTables.ts';
 import { reachesTier } from '../../store/accounts/tiers.ts';
 import { hasRight, managesAccount, type Right } from '../../store/accounts/tokens.ts';

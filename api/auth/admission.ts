@@ -1,7 +1,7 @@
 // Who is let in: token, environment, place, signature, kind, pace, budget, in this order. What a
 // refusal says first is what its caller must mend first.
 import type { FastifyRequest } from 'fastify';
-import { sameSecret } from '../../store/catalog/adminToken.ts';
+import { sameSecret } from '../../store/catalog/secrets/adminToken.ts';
 import type { Caller } from '../../store/accounts/callers.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { checkKind } from './access.ts';

@@ -1,10 +1,10 @@
 // Which named queries a caller may ask: those of its own account as far as its token's rights say, and
 // those of CORE, which is read by every account.
 import type { Caller } from '../../store/accounts/callers.ts';
-import { CORE } from '../../store/datasets/datasets.ts';
+import { CORE } from '../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Lake } from '../../store/lake/lake.ts';
-import type { NamedQueries, PublishedQuery, View } from '../../store/datasets/namedQueries.ts';
+import type { NamedQueries, PublishedQuery, View } from '../../store/lake/datasets/namedQueries.ts';
 import { reachesTier } from '../../store/accounts/tiers.ts';
 import { hasRight } from '../../store/accounts/tokens.ts';
 import { ownWorkspaces, readableWorkspace } from './access.ts';

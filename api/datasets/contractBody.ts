@@ -1,14 +1,18 @@
 // What a body says of a dataset's contract and expectations, and the rules that JSON schema can't say.
 import { type Static, Type } from 'typebox';
-import { columnTypeOf, type ColumnType, type PropertyType } from '../../store/versions/columns.ts';
+import {
+  columnTypeOf,
+  type ColumnType,
+  type PropertyType,
+} from '../../store/lake/versions/columns.ts';
 import {
   type Action,
   type Expectation,
   type Rule,
   type SchemaContract,
   USUAL_CONTRACT,
-} from '../../store/datasets/contracts.ts';
-import type { ColumnMapping } from '../../store/datasets/datasets.ts';
+} from '../../store/lake/datasets/contracts.ts';
+import type { ColumnMapping } from '../../store/lake/datasets/datasets.ts';
 import type { DuckDbPool } from '../../store/duckdb/pool.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { literal } from '../../store/duckdb/sqlText.ts';

@@ -6,9 +6,9 @@ import {
   isDated,
   PROPERTIES_MAX,
   type PropertyType,
-} from '../../store/versions/columns.ts';
+} from '../../store/lake/versions/columns.ts';
 import type { IndexEdit } from '../../pipeline/edit/indexEdit.ts';
-import type { DefaultsOf } from '../../store/datasets/defaults.ts';
+import type { DefaultsOf } from '../../store/lake/datasets/defaults.ts';
 import type { DatasetDraft } from '../../store/lake/datasetEdits.ts';
 import {
   type Access,
@@ -19,9 +19,9 @@ import {
   requiredOf,
   type SmartLink,
   UNSAID,
-} from '../../store/datasets/datasets.ts';
+} from '../../store/lake/datasets/datasets.ts';
 import { TIER_NAMES } from '../../store/accounts/tiers.ts';
-import { STAND_IN_SOURCE } from '../../store/datasets/standIns.ts';
+import { STAND_IN_SOURCE } from '../../store/lake/datasets/standIns.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { checkExpectations, CONTRACT_MEMBERS, governedBy } from './contractBody.ts';
 

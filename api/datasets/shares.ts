@@ -1,5 +1,5 @@
 // With whom an owner may share a dataset.
-import { CORE, type Share, type Workspace } from '../../store/datasets/datasets.ts';
+import { CORE, type Share, type Workspace } from '../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Services } from '../request/endpoint.ts';
 

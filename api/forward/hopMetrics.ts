@@ -1,7 +1,7 @@
 // What a node that hands on tells an operator's tools.
 import { Counter, Gauge, Registry } from 'prom-client';
-import { processMetrics } from '../metrics/processMetrics.ts';
-import { makeRequestTimes, type Observe } from '../metrics/requestTimes.ts';
+import { processMetrics } from '../about/metrics/processMetrics.ts';
+import { makeRequestTimes, type Observe } from '../about/metrics/requestTimes.ts';
 import type { Handed } from './forward.ts';
 
 export interface HopMetrics {

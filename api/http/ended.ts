@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { monotonicMs } from '../../store/base/clock.ts';
 import { pathLogged } from './logging.ts';
-import type { Observe } from '../metrics/requestTimes.ts';
+import type { Observe } from '../about/metrics/requestTimes.ts';
 
 /**
  * To be told of every reply when it was sent, or begun to be sent.

@@ -6,13 +6,13 @@ import { sql } from 'kysely';
 import type { FastifyInstance } from 'fastify';
 import { FREE_BYTES_MIN } from '../../store/base/disk.ts';
 import { reasonOf } from '../../store/base/failure.ts';
-import { sameSecret } from '../../store/catalog/adminToken.ts';
+import { sameSecret } from '../../store/catalog/secrets/adminToken.ts';
 import { tokenOf } from './token.ts';
 import type { Settings } from '../../store/base/settings.ts';
 import type { Services } from '../request/endpoint.ts';
 import { type HeldAnswers, makeHeldAnswers } from './heldAnswers.ts';
 import { type Ended, endedHook } from './ended.ts';
-import { makeMetrics, type Metrics, type MetricsServices } from '../metrics/metrics.ts';
+import { makeMetrics, type Metrics, type MetricsServices } from '../about/metrics/metrics.ts';
 import { type Pace, READING } from '../request/pace.ts';
 
 type OperationsServices = MetricsServices & Pick<Services, 'adminToken' | 'folder' | 'settings'>;

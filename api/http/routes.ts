@@ -13,7 +13,7 @@ import { readParameters } from '../request/parameters.ts';
 import type { TestCursors } from '../request/testCursors.ts';
 import type { Ended } from './ended.ts';
 import type { HeldAnswers } from './heldAnswers.ts';
-import { expandPath } from '../openapi/openapi.ts';
+import { expandPath } from '../about/openapi/openapi.ts';
 import { sendAnswer } from './reply.ts';
 import { tokenOf, withoutToken } from './token.ts';
 import type { AtTurnEnd } from './turn.ts';

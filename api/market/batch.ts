@@ -2,10 +2,10 @@
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import type { Ask, Need, Read } from '../../market/types/ask.ts';
 import type { MarketType } from '../../market/types/marketTypes.ts';
-import type { Dataset } from '../../store/datasets/datasets.ts';
+import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { Body } from '../../store/duckdb/protocol.ts';
 import { monotonicMs } from '../../store/base/clock.ts';
-import type { Moment } from '../../store/history/history.ts';
+import type { Moment } from '../../store/lake/history/history.ts';
 import { callerOf } from '../auth/access.ts';
 import type { Fare } from '../read/metering.ts';
 import type { Call } from '../request/endpoint.ts';

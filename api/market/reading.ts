@@ -10,8 +10,8 @@ import type { KnownRows, MarketMemory, Stamps } from '../../market/board/marketM
 import { inputOf, servedNames } from '../../market/inputs/inputs.ts';
 import type { Need, Read, Window } from '../../market/types/ask.ts';
 import { Failure } from '../../store/base/failure.ts';
-import type { Dataset } from '../../store/datasets/datasets.ts';
-import type { Moment } from '../../store/history/history.ts';
+import type { Dataset } from '../../store/lake/datasets/datasets.ts';
+import type { Moment } from '../../store/lake/history/history.ts';
 import { delayOf } from '../auth/access.ts';
 import { objectsMax, readDataset } from '../read/series.ts';
 import type { Call, Services } from '../request/endpoint.ts';

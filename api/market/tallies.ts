@@ -3,7 +3,7 @@ import type { Row } from '../../market/derive/values.ts';
 import type { InputId } from '../../market/inputs/inputRow.ts';
 import { inputOf } from '../../market/inputs/inputs.ts';
 import { runSql } from '../../query/sql/run/run.ts';
-import { CORE, type Dataset } from '../../store/datasets/datasets.ts';
+import { CORE, type Dataset } from '../../store/lake/datasets/datasets.ts';
 import { callerOf, datasetOf } from '../auth/access.ts';
 import type { Call, Services } from '../request/endpoint.ts';
 import { bindQuery, limitsOf } from '../sql/sql.ts';

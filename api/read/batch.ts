@@ -3,10 +3,10 @@
 // caller may not do, or asks wrongly, fails the request before anything is spent. How parts are paid
 // for and become one answer is the same for a batch of the stock door (stock.ts).
 import { runSeries } from '../../query/series/series.ts';
-import type { Dataset } from '../../store/datasets/datasets.ts';
+import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { Body, TextFormat } from '../../store/duckdb/protocol.ts';
 import { Failure } from '../../store/base/failure.ts';
-import type { Moment } from '../../store/history/history.ts';
+import type { Moment } from '../../store/lake/history/history.ts';
 import type { Charge } from '../../store/ledger/metering.ts';
 import { randomHex } from '../../store/base/random.ts';
 import { callerOf, datasetOf } from '../auth/access.ts';

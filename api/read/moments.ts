@@ -1,8 +1,8 @@
 // Which moment a read is of: now, for all of its datasets the same one, or one that was asked for.
-import type { AsOf, Moment } from '../../store/history/history.ts';
-import type { Table } from '../../store/versions/lakeRead.ts';
-import type { PastRows } from '../../store/pushes/pending.ts';
-import type { FlushedRow, PushCut } from '../../store/pushes/pushLog.ts';
+import type { AsOf, Moment } from '../../store/lake/history/history.ts';
+import type { Table } from '../../store/lake/versions/lakeRead.ts';
+import type { PastRows } from '../../store/lake/pushes/pending.ts';
+import type { FlushedRow, PushCut } from '../../store/lake/pushes/pushLog.ts';
 import type { Services } from '../request/endpoint.ts';
 
 type Lake = Pick<Services, 'lake' | 'pending'>;

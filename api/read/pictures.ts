@@ -5,7 +5,7 @@ import { CHART_KINDS } from '../../query/charts/records/chartPoints.ts';
 import type { PictureFormat } from '../../query/charts/drawing.ts';
 import { type Body, lengthOf } from '../../store/duckdb/protocol.ts';
 import type { SeriesShape } from '../../query/plan/seriesMembers.ts';
-import type { ColumnMapping } from '../../store/datasets/datasets.ts';
+import type { ColumnMapping } from '../../store/lake/datasets/datasets.ts';
 import { callerOf } from '../auth/access.ts';
 import type { Call, Services } from '../request/endpoint.ts';
 import { numberOf, type Parameter, refuse, textOf, type Values } from '../request/parameters.ts';

@@ -11,18 +11,18 @@ import {
   type Visibility,
 } from '../../query/plan/seriesPlan.ts';
 import { isRelative } from '../../query/plan/seriesRules.ts';
-import { propertyOf } from '../../store/versions/columns.ts';
+import { propertyOf } from '../../store/lake/versions/columns.ts';
 import type { Caller } from '../../store/accounts/callers.ts';
-import type { Dataset } from '../../store/datasets/datasets.ts';
+import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { PictureFormat } from '../../query/charts/drawing.ts';
 import type { Body, BodyFormat } from '../../store/duckdb/protocol.ts';
 import { Failure } from '../../store/base/failure.ts';
-import type { AsOf, Moment } from '../../store/history/history.ts';
+import type { AsOf, Moment } from '../../store/lake/history/history.ts';
 import type { Lake } from '../../store/lake/lake.ts';
-import type { Table } from '../../store/versions/lakeRead.ts';
+import type { Table } from '../../store/lake/versions/lakeRead.ts';
 import type { ChargeOrder, Metering } from '../../store/ledger/metering.ts';
-import type { PendingRow } from '../../store/pushes/pendingRows.ts';
-import type { QueryName } from '../../store/history/queryCursors.ts';
+import type { PendingRow } from '../../store/lake/pushes/pendingRows.ts';
+import type { QueryName } from '../../store/lake/history/queryCursors.ts';
 import { callerOf, isForeign, paysPremium, visibilityOf } from '../auth/access.ts';
 import { escapedFormat } from '../request/csvFormulas.ts';
 import type { Answer, Call, Services } from '../request/endpoint.ts';

@@ -1,12 +1,12 @@
 // The records that each version of a dataset inserted, replaced and deleted, by index.
 import { changesBetween } from '../../query/series/changes.ts';
 import type { SeriesEngine } from '../../query/series/series.ts';
-import { readVersions } from '../../store/history/versions.ts';
-import type { ColumnMapping, Dataset } from '../../store/datasets/datasets.ts';
-import { indexOf } from '../../store/datasets/indexColumns.ts';
-import { netOf } from '../../store/pushes/pendingRows.ts';
-import type { Column } from '../../store/versions/columns.ts';
-import type { Table } from '../../store/versions/lakeRead.ts';
+import { readVersions } from '../../store/lake/history/versions.ts';
+import type { ColumnMapping, Dataset } from '../../store/lake/datasets/datasets.ts';
+import { indexOf } from '../../store/lake/datasets/indexColumns.ts';
+import { netOf } from '../../store/lake/pushes/pendingRows.ts';
+import type { Column } from '../../store/lake/versions/columns.ts';
+import type { Table } from '../../store/lake/versions/lakeRead.ts';
 import type { Services } from '../request/endpoint.ts';
 import type { Begin } from './moments.ts';
 

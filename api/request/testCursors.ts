@@ -1,8 +1,8 @@
 // Where named queries of the test environment stood: in memory, and apart from those of production,
 // which an answer of the test environment must not move.
 import { LruMap } from 'toad-cache';
-import type { Moment } from '../../store/history/history.ts';
-import type { QueryName, QueryTurn } from '../../store/history/queryCursors.ts';
+import type { Moment } from '../../store/lake/history/history.ts';
+import type { QueryName, QueryTurn } from '../../store/lake/history/queryCursors.ts';
 
 export interface TestCursors {
   begin(name: QueryName): QueryTurn;

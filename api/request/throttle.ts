@@ -2,7 +2,7 @@
 import { isIPv6 } from 'node:net';
 import type { Caller } from '../../store/accounts/callers.ts';
 import { Failure } from '../../store/base/failure.ts';
-import type { Permits } from '../../store/leases/lessor.ts';
+import type { Permits } from '../../store/ledger/leases/lessor.ts';
 import { makeRateLimiter } from './rateLimit.ts';
 
 /** Production, or the test environment with its own port and tokens (SPEC.md "Authentication" 3). */

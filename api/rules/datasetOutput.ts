@@ -3,14 +3,14 @@ import { Readable } from 'node:stream';
 import { namedFact } from '../../jobs/rules/runningRule.ts';
 import type { Caller } from '../../store/accounts/callers.ts';
 import { Failure } from '../../store/base/failure.ts';
-import type { ColumnMapping, Dataset } from '../../store/datasets/datasets.ts';
+import type { ColumnMapping, Dataset } from '../../store/lake/datasets/datasets.ts';
 import { createDataset as makeDataset, dropDataset } from '../../store/lake/datasetEdits.ts';
 import type { Alert } from '../../store/work/alerts.ts';
 import type { Rule, RuleBody } from '../../store/work/rules.ts';
-import { checkName } from '../../store/versions/columns.ts';
+import { checkName } from '../../store/lake/versions/columns.ts';
 import { changeableIn, checkDatasetRoom, ownWorkspaces } from '../auth/access.ts';
 import { draftOf } from '../datasets/datasetBody.ts';
-import { type RecordServices, storeRecords } from '../ingest/recordWriting.ts';
+import { type RecordServices, storeRecords } from '../datasets/ingest/recordWriting.ts';
 import type { Services } from '../request/endpoint.ts';
 import { callOf } from '../auth/standingCall.ts';
 

@@ -2,7 +2,7 @@
 import { ruleValue } from '../../market/rules/ruleValues.ts';
 import { runSeries } from '../../query/series/series.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { CORE } from '../../store/datasets/datasets.ts';
+import { CORE } from '../../store/lake/datasets/datasets.ts';
 import { datasetOf, managerOf } from '../auth/access.ts';
 import { readDataset } from '../read/series.ts';
 import type { Call } from '../request/endpoint.ts';

@@ -11,7 +11,7 @@ import type { ValueKind } from '../../query/rules/operators.ts';
 import { runSeries } from '../../query/series/series.ts';
 import type { Caller } from '../../store/accounts/callers.ts';
 import { Failure } from '../../store/base/failure.ts';
-import type { Dataset } from '../../store/datasets/datasets.ts';
+import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import { wholeDatasetOf } from '../auth/access.ts';
 import { readableFor } from '../market/market.ts';
 import { askOf } from '../market/options.ts';

@@ -4,16 +4,16 @@ import type { BoundDataset } from '../../query/sql/plan/boundTable.ts';
 import type { Hint } from '../../query/sql/plan/selectPlan.ts';
 import type { Caller } from '../../store/accounts/callers.ts';
 import { Failure } from '../../store/base/failure.ts';
-import type { Dataset, RecordSchema } from '../../store/datasets/datasets.ts';
-import { UNSAID } from '../../store/datasets/datasets.ts';
-import type { Moment } from '../../store/history/history.ts';
-import type { PendingRow } from '../../store/pushes/pendingRows.ts';
+import type { Dataset, RecordSchema } from '../../store/lake/datasets/datasets.ts';
+import { UNSAID } from '../../store/lake/datasets/datasets.ts';
+import type { Moment } from '../../store/lake/history/history.ts';
+import type { PendingRow } from '../../store/lake/pushes/pendingRows.ts';
 import {
   type Column,
   columnTypeOf,
   SQL_TYPES,
   UPDATED_COLUMN,
-} from '../../store/versions/columns.ts';
+} from '../../store/lake/versions/columns.ts';
 import { readableDatasets } from '../auth/access.ts';
 import { readableViews } from '../auth/viewAccess.ts';
 import type { Services } from '../request/endpoint.ts';

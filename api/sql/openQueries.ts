@@ -1,6 +1,10 @@
 // The views and published queries of a workspace as an OpenAPI 3.1 document.
-import type { RecordSchema } from '../../store/datasets/datasets.ts';
-import type { PublishedQuery, QueryParameter, View } from '../../store/datasets/namedQueries.ts';
+import type { RecordSchema } from '../../store/lake/datasets/datasets.ts';
+import type {
+  PublishedQuery,
+  QueryParameter,
+  View,
+} from '../../store/lake/datasets/namedQueries.ts';
 import { VERSION } from '../../store/base/version.ts';
 
 type Json = Readonly<Record<string, unknown>>;

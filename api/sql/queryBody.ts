@@ -4,14 +4,14 @@ import { describeSql } from '../../query/sql/run/run.ts';
 import type { ParameterValue, ParameterValues } from '../../query/sql/text/spelling.ts';
 import { inheritedMapping, type Parent, schemaOf } from '../../query/sql/run/viewSeries.ts';
 import { type BoundTable, datasetsOf } from '../../query/sql/plan/boundTable.ts';
-import type { ColumnMapping, RecordSchema } from '../../store/datasets/datasets.ts';
+import type { ColumnMapping, RecordSchema } from '../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type {
   NamedTable,
   QueryBody,
   QueryParameter,
   View,
-} from '../../store/datasets/namedQueries.ts';
+} from '../../store/lake/datasets/namedQueries.ts';
 import { TIER_NAMES } from '../../store/accounts/tiers.ts';
 import { callerOf } from '../auth/access.ts';
 import type { Call, Services } from '../request/endpoint.ts';

@@ -2,8 +2,8 @@
 import type { SelectPlan } from '../../query/sql/plan/selectPlan.ts';
 import { refuseAt } from '../../query/sql/text/tokens.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { columnTypeOf } from '../../store/versions/columns.ts';
-import type { Dataset } from '../../store/datasets/datasets.ts';
+import { columnTypeOf } from '../../store/lake/versions/columns.ts';
+import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 
 type Properties = Dataset['schema']['properties'];
 

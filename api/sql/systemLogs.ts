@@ -4,9 +4,9 @@ import type { SelectPlan } from '../../query/sql/plan/selectPlan.ts';
 import { isoTime } from '../../store/base/clock.ts';
 import type { Database } from '../../store/catalog/database.ts';
 import { createDataset, createSystemWorkspace } from '../../store/lake/datasetEdits.ts';
-import type { Dataset } from '../../store/datasets/datasets.ts';
+import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import { LEVELS, newestLines } from '../../store/work/jobs.ts';
-import type { PendingRow } from '../../store/pushes/pendingRows.ts';
+import type { PendingRow } from '../../store/lake/pushes/pendingRows.ts';
 import { LOGS, SYSTEM_WORKSPACE } from '../../store/lake/systemTables.ts';
 import type { Services } from '../request/endpoint.ts';
 

@@ -15,7 +15,7 @@ import { datasetsOf } from '../../query/sql/plan/boundTable.ts';
 import type { SeriesShape } from '../../query/plan/seriesMembers.ts';
 
 import type { Body, BodyFormat } from '../../store/duckdb/protocol.ts';
-import type { View } from '../../store/datasets/namedQueries.ts';
+import type { View } from '../../store/lake/datasets/namedQueries.ts';
 import { callerOf, ownWorkspaces } from '../auth/access.ts';
 import type { Answer, Call, Services } from '../request/endpoint.ts';
 import { type Metered, metered, meteredTogether } from '../read/metering.ts';

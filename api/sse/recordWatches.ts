@@ -2,7 +2,7 @@
 // told before, and published to whoever listens.
 import { monotonicMs } from '../../store/base/clock.ts';
 import type { Hub } from '../../store/bus/hub.ts';
-import type { Moment } from '../../store/history/history.ts';
+import type { Moment } from '../../store/lake/history/history.ts';
 
 /** A record, and the key by which subscribers choose; undefined for all of them. */
 export interface Written {

@@ -2,7 +2,7 @@
 // reads.
 import { INPUTS } from '../../market/inputs/inputs.ts';
 import { runSeries } from '../../query/series/series.ts';
-import { CORE, type Dataset } from '../../store/datasets/datasets.ts';
+import { CORE, type Dataset } from '../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { callerOf, readableDatasets } from '../auth/access.ts';
 import { readDataset } from '../read/series.ts';

@@ -1,7 +1,7 @@
 // The newest day that a dataset has records of.
 import type { Day } from '../../query/time/days.ts';
 import { runSeries } from '../../query/series/series.ts';
-import type { Dataset } from '../../store/datasets/datasets.ts';
+import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import { readDataset } from '../read/series.ts';
 import type { Call } from '../request/endpoint.ts';
 import type { StockServices } from './knownSymbols.ts';

@@ -9,13 +9,13 @@ import {
   readableFor,
 } from '../market/market.ts';
 import type { MarketType } from '../../market/types/marketTypes.ts';
-import { CORE, type Dataset } from '../../store/datasets/datasets.ts';
+import { CORE, type Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { Body } from '../../store/duckdb/protocol.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { callerOf, datasetOf } from '../auth/access.ts';
 import { answerOf, paidFor, unchargedOnFailure } from '../read/batch.ts';
 import type { Answer, Call, Services } from '../request/endpoint.ts';
-import type { Moment } from '../../store/history/history.ts';
+import type { Moment } from '../../store/lake/history/history.ts';
 import { momentNow } from '../read/moments.ts';
 import { listOf, refuse } from '../request/parameters.ts';
 import { formatOf } from '../read/series.ts';

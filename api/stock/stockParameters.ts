@@ -4,7 +4,7 @@
 import { parseDay } from '../../query/time/dates.ts';
 import type { Day } from '../../query/time/days.ts';
 import { isDated } from '../../query/plan/seriesRules.ts';
-import type { Dataset } from '../../store/datasets/datasets.ts';
+import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
 import {
   dayOf,

@@ -8,8 +8,8 @@ import {
   symbolsById,
 } from '../../market/symbology/identifiers.ts';
 import type { Day } from '../../query/time/days.ts';
-import { CORE, type Dataset } from '../../store/datasets/datasets.ts';
-import { symbolSpellings } from '../../store/datasets/symbolSpelling.ts';
+import { CORE, type Dataset } from '../../store/lake/datasets/datasets.ts';
+import { symbolSpellings } from '../../store/lake/datasets/symbolSpelling.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { callerOf, datasetOf } from '../auth/access.ts';
 import { LACKING } from '../market/market.ts';

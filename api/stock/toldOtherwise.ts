@@ -1,6 +1,6 @@
 // Types whose answers are loaded, for symbols of which nothing is: some can be told from other inputs.
 import { type MarketType, marketType } from '../../market/types/marketTypes.ts';
-import { CORE } from '../../store/datasets/datasets.ts';
+import { CORE } from '../../store/lake/datasets/datasets.ts';
 import { callerOf, readableDatasets } from '../auth/access.ts';
 import type { Call } from '../request/endpoint.ts';
 import { recordedIn, type StockServices } from './knownSymbols.ts';

@@ -2,7 +2,7 @@
 // deleted. Their trades or offers are read anew, many at once, and not more often than each second.
 import { LiveBoard } from '../../market/live/liveBoard.ts';
 import { monotonicMs } from '../../store/base/clock.ts';
-import type { Moment } from '../../store/history/history.ts';
+import type { Moment } from '../../store/lake/history/history.ts';
 import type { StreamServices } from './entitled.ts';
 import { tellStored } from './restored.ts';
 import type { TickInput } from './tickRows.ts';

@@ -1,8 +1,8 @@
 // Records that were deleted, for streams that ask for them: by index, as each version deleted them.
 import { Failure } from '../../store/base/failure.ts';
-import type { Dataset } from '../../store/datasets/datasets.ts';
-import type { Moment } from '../../store/history/history.ts';
-import { indexOf } from '../../store/datasets/indexColumns.ts';
+import type { Dataset } from '../../store/lake/datasets/datasets.ts';
+import type { Moment } from '../../store/lake/history/history.ts';
+import { indexOf } from '../../store/lake/datasets/indexColumns.ts';
 import { beginOf } from '../read/moments.ts';
 import { changesSince } from '../read/versionChanges.ts';
 import type { Services } from '../request/endpoint.ts';

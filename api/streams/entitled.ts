@@ -1,5 +1,5 @@
 // Who may see what happens as it happens, and of which symbols it is asked.
-import { CORE, type Dataset } from '../../store/datasets/datasets.ts';
+import { CORE, type Dataset } from '../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Caller } from '../../store/accounts/callers.ts';
 import { callerOf, datasetOf, delayOf } from '../auth/access.ts';

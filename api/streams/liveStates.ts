@@ -11,7 +11,7 @@ import { STATE_CHANNELS } from '../../market/live/liveBoard.ts';
 import { type LiveSymbol, TRADES_SHOWN } from '../../market/live/liveSymbol.ts';
 import { STATES } from '../../market/live/tick.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { answerFixed } from '../reference/fixedPrice.ts';
+import { answerFixed } from '../market/reference/fixedPrice.ts';
 import type { Answer, Call } from '../request/endpoint.ts';
 import { channelOf, type StreamRow } from '../sse/streamTable.ts';
 import {

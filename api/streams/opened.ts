@@ -1,6 +1,6 @@
 // What all streams have in common when they are opened: the tier, a first reserve, where a reader goes on.
 import type { Subscription } from '../../store/bus/group.ts';
-import type { Dataset } from '../../store/datasets/datasets.ts';
+import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import { callerOf, paysPremium } from '../auth/access.ts';
 import type { Answer, Call } from '../request/endpoint.ts';
 import { numberOf, textOf, truthOf, type Values } from '../request/parameters.ts';

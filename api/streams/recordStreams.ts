@@ -2,9 +2,9 @@
 // their own.
 import { runSeries } from '../../query/series/series.ts';
 import type { Row } from '../../market/derive/values.ts';
-import type { Dataset } from '../../store/datasets/datasets.ts';
+import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { momentText } from '../../store/history/history.ts';
+import { momentText } from '../../store/lake/history/history.ts';
 import { callerOf, wholeDatasetOf } from '../auth/access.ts';
 import { momentNow } from '../read/moments.ts';
 import { readDataset, sinceOf } from '../read/series.ts';

@@ -8,7 +8,7 @@ import { LiveQuotes } from '../../market/live/liveQuotes.ts';
 import type { TickReader } from '../../market/live/tick.ts';
 import { captureReader } from '../../market/capture/capture.ts';
 import { sourceFile } from '../../pipeline/sources/file.ts';
-import { CORE } from '../../store/datasets/datasets.ts';
+import { CORE } from '../../store/lake/datasets/datasets.ts';
 import { parseDay } from '../../query/time/dates.ts';
 import { Hub } from '../../store/bus/hub.ts';
 import { Failure } from '../../store/base/failure.ts';

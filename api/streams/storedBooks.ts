@@ -3,7 +3,7 @@
 import { instantIn, type Row, textIn } from '../../market/derive/values.ts';
 import { endOfToday, startOfToday } from '../../market/derive/words.ts';
 import type { Tick } from '../../market/live/tick.ts';
-import { type Moment, momentText } from '../../store/history/history.ts';
+import { type Moment, momentText } from '../../store/lake/history/history.ts';
 import { tally } from '../market/tallies.ts';
 import type { Call } from '../request/endpoint.ts';
 import type { StreamServices } from './entitled.ts';

@@ -3,7 +3,7 @@ import type { Throttle } from '../../api/request/throttle.ts';
 import { monotonicMs } from '../../store/base/clock.ts';
 import { reasonOf } from '../../store/base/failure.ts';
 import { randomShare } from '../../store/base/random.ts';
-import { QuotaLessor } from '../../store/leases/lessor.ts';
+import { QuotaLessor } from '../../store/ledger/leases/lessor.ts';
 import { Audience } from '../../store/replica/audience.ts';
 import type { Core } from '../core.ts';
 

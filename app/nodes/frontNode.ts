@@ -11,7 +11,7 @@ import type { Reading } from './reading.ts';
 import { nodeReach } from '../../api/forward/reach.ts';
 import { renewedAgent } from '../../api/forward/renewedAgent.ts';
 import { tlsOf } from '../../api/http/operations.ts';
-import type { Observe } from '../../api/metrics/requestTimes.ts';
+import type { Observe } from '../../api/about/metrics/requestTimes.ts';
 import { hopMetrics, type HopMetrics } from '../../api/forward/hopMetrics.ts';
 import { systemClock } from '../../store/base/clock.ts';
 import type { Settings } from '../../store/base/settings.ts';

@@ -9,7 +9,7 @@ import type { Settings } from '../../store/base/settings.ts';
 import { NodeTable } from '../../store/postgres/nodeTable.ts';
 import type { DatabaseSettings } from '../../store/base/databaseSettings.ts';
 import type { Throttle } from '../../api/request/throttle.ts';
-import type { QuotaLessor } from '../../store/leases/lessor.ts';
+import type { QuotaLessor } from '../../store/ledger/leases/lessor.ts';
 import type { Audience } from '../../store/replica/audience.ts';
 import type { Core } from '../core.ts';
 import { type FrontNode, openFront } from './frontNode.ts';

@@ -32,7 +32,7 @@ const NEEDS: Readonly<Record<Kind, number>> = { hot: 30, cold: 30, sql: 100, pus
 
 /** From so many nodes on the balancer leaves the one that serves to what is handed on. */
 const BESIDE_WRITES = 8;
-/** As store/leases tells what was delivered. */
+/** As store/ledger/leases tells what was delivered. */
 const REPORT_MS = 5;
 
 interface Counts {

@@ -1,7 +1,7 @@
 // A quota of several nodes, leased to them in blocks: a node spends its block without asking, and asks for
 // the next one. All of it as pure functions: what a node may spend is never more than was leased to it, what
 // was leased is never more than the quota, and what a node does not spend comes back when its lease ends.
-import { blockOf, type BlockPolicy } from '../../store/leases/blockSizes.ts';
+import { blockOf, type BlockPolicy } from '../../store/ledger/leases/blockSizes.ts';
 
 export interface Policy extends BlockPolicy {
   readonly leaseMs: number;

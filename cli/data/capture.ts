@@ -12,7 +12,7 @@ import {
   tradeKey,
 } from '../../market/capture/captureRecords.ts';
 import { type CaptureSummary, readCapture } from '../../market/capture/capture.ts';
-import { CORE } from '../../store/datasets/datasets.ts';
+import { CORE } from '../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings.ts';
 import { followJob } from '../print/followJob.ts';

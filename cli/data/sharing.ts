@@ -1,6 +1,6 @@
 // `tapedeck dataset share`: other accounts that read a dataset, and on which terms.
 import { Failure } from '../../store/base/failure.ts';
-import type { Access, Share } from '../../store/datasets/datasets.ts';
+import type { Access, Share } from '../../store/lake/datasets/datasets.ts';
 import type { Settings } from '../../store/base/settings.ts';
 import { tableAnswer } from '../print/answerLists.ts';
 import { refuseNoFolder } from '../reach/folderAccess.ts';

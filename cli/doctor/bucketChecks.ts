@@ -3,7 +3,7 @@ import { openS3Bucket } from '../../pipeline/targets/s3Bucket.ts';
 import type { BucketSettings } from '../../store/base/bucketSettings.ts';
 import { systemClock } from '../../store/base/clock.ts';
 import { reasonOf } from '../../store/base/failure.ts';
-import { bucketPlace } from '../../store/bucket/bucketPlace.ts';
+import { bucketPlace } from '../../store/files/bucket/bucketPlace.ts';
 import { fault, fine, type Finding, notice } from './finding.ts';
 
 export async function bucketFinding(settings: BucketSettings): Promise<Finding> {

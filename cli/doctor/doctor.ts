@@ -1,7 +1,7 @@
 // `tapedeck doctor`: looks at all that a server needs, and says what to do about what is wrong.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { catalogOf } from '../../app/lakePlaces.ts';
+import { catalogOf } from '../../app/lake/lakePlaces.ts';
 import type { Database } from '../../store/catalog/database.ts';
 import { systemClock } from '../../store/base/clock.ts';
 import { reasonOf } from '../../store/base/failure.ts';

@@ -1,5 +1,5 @@
 // `tapedeck move`: a data folder goes to where the settings say, or comes back from there.
-import { catalogOf } from '../../app/lakePlaces.ts';
+import { catalogOf } from '../../app/lake/lakePlaces.ts';
 import { type CatalogMoved, moveCatalog } from '../../jobs/move/moveCatalog.ts';
 import { type FilesMoved, filesToBucket, filesToFolder } from '../../jobs/move/moveFiles.ts';
 import { systemClock } from '../../store/base/clock.ts';

@@ -11,14 +11,14 @@ import { Failure } from '../../store/base/failure.ts';
 import type { CatalogPlace } from '../../store/catalog/catalogPlace.ts';
 import { type Folder, lockFolder, openFolder } from '../../store/catalog/folder.ts';
 import type { Settings } from '../../store/base/settings.ts';
-import { putUnnamedAside } from '../../store/versions/sweep.ts';
+import { putUnnamedAside } from '../../store/lake/versions/sweep.ts';
 import type { LakePlace } from '../../store/files/lakePlace.ts';
 import { UNCLAIMED_DAYS } from '../../store/files/unclaimed.ts';
 import { withAdmin } from '../reach/adminApi.ts';
 import type { CommandSettings } from '../reach/folderAccess.ts';
 import { sayTo, type Terminal } from '../reach/terminal.ts';
 import { type Core, openCore } from '../../app/core.ts';
-import { placed } from '../../app/lakePlaces.ts';
+import { placed } from '../../app/lake/lakePlaces.ts';
 import { megabytes } from '../print/bytesText.ts';
 
 interface JsonOption {

@@ -1,7 +1,7 @@
 // `tapedeck rotate-key`: another data key for everything that is kept sealed.
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { catalogOf } from '../../app/lakePlaces.ts';
+import { catalogOf } from '../../app/lake/lakePlaces.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { isHeld, lockFolder, openFolder } from '../../store/catalog/folder.ts';
 import { type Rotated, rotateKey, settleKey } from '../../store/work/keyRotation.ts';

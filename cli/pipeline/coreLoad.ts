@@ -5,7 +5,7 @@ import { parse } from 'csv-parse/sync';
 import type { Input } from '../../market/inputs/inputRow.ts';
 import { INPUTS, inputOf } from '../../market/inputs/inputs.ts';
 import type { Reading } from '../../pipeline/bytes/reading.ts';
-import { CORE } from '../../store/datasets/datasets.ts';
+import { CORE } from '../../store/lake/datasets/datasets.ts';
 import { Failure, reasonOf } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings.ts';
 import { followJob } from '../print/followJob.ts';

@@ -4,7 +4,7 @@ import { stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { Reading } from '../../pipeline/bytes/reading.ts';
-import { CORE } from '../../store/datasets/datasets.ts';
+import { CORE } from '../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { inQuery } from '../data/readingOptions.ts';
 import type { AskData } from '../reach/dataApi.ts';

@@ -2,8 +2,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Failure, reasonOf } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings.ts';
-import { CORE } from '../../store/datasets/datasets.ts';
-import { STAND_IN_SOURCE } from '../../store/datasets/standIns.ts';
+import { CORE } from '../../store/lake/datasets/datasets.ts';
+import { STAND_IN_SOURCE } from '../../store/lake/datasets/standIns.ts';
 import { tableAnswer } from '../print/answerLists.ts';
 import { fillsOf, type Recipe, readRecipe, recipeNames } from './recipeFile.ts';
 import { type RecipeFill, recipeOrderOf, type RecipeOrder } from './recipeOrder.ts';

@@ -1,7 +1,7 @@
 // The operator's commands speak to the admin API: over HTTP beside a running server, else within
 // this process on the opened folder. So both are one code path, with one audit log.
 import { text } from 'node:stream/consumers';
-import { adminToken } from '../../store/catalog/adminToken.ts';
+import { adminToken } from '../../store/catalog/secrets/adminToken.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings.ts';
 import type { Folder } from '../../store/catalog/folder.ts';

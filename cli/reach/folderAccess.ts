@@ -7,7 +7,7 @@ import type { TokenShown } from '../../store/accounts/accounts.ts';
 import { systemClock } from '../../store/base/clock.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { type Folder, isHeld, openFolder } from '../../store/catalog/folder.ts';
-import { openSecrets } from '../../store/catalog/secrets.ts';
+import { openSecrets } from '../../store/catalog/secrets/secrets.ts';
 import type { Settings } from '../../store/base/settings.ts';
 import type { Core } from '../../app/core.ts';
 import { namedServer, pemOf, type ServerDoor } from './serverDoor.ts';
@@ -103,7 +103,7 @@ export async function readTokens(
   settings: Settings,
 ): Promise<readonly TokenShown[]> {
   const { Accounts } = await import('../../store/accounts/accounts.ts');
-  const { catalogOf } = await import('../../app/lakePlaces.ts');
+  const { catalogOf } = await import('../../app/lake/lakePlaces.ts');
   const database = (await catalogOf(settings.database, folder)).openReading();
   try {
     const secrets = openSecrets(settings.encryptionKey, folder.key);

@@ -1,7 +1,7 @@
 // Which token tells a server that its operator asks: what that asks for costs nothing.
 import { existsSync } from 'node:fs';
 import { createHash } from 'node:crypto';
-import { adminToken } from '../../store/catalog/adminToken.ts';
+import { adminToken } from '../../store/catalog/secrets/adminToken.ts';
 import type { Settings } from '../../store/base/settings.ts';
 import type { Reached } from './folderAccess.ts';
 

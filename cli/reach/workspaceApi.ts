@@ -1,6 +1,6 @@
 // How commands ask of one workspace what has a JSON answer.
 import { text } from 'node:stream/consumers';
-import { CORE } from '../../store/datasets/datasets.ts';
+import { CORE } from '../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings.ts';
 import { type AskData, type Method, withFirstAccount } from './dataApi.ts';

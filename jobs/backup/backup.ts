@@ -17,7 +17,7 @@ import { Failure, toldFull } from '../../store/base/failure.ts';
 import type { Folder } from '../../store/catalog/folder.ts';
 import type { Lake } from '../../store/lake/lake.ts';
 import type { Ledger } from '../../store/ledger/ledger.ts';
-import type { Pending } from '../../store/pushes/pending.ts';
+import type { Pending } from '../../store/lake/pushes/pending.ts';
 import type { Publications } from '../../store/publications/publications.ts';
 import { newUuid, randomHex } from '../../store/base/random.ts';
 import type { Settings } from '../../store/base/settings.ts';

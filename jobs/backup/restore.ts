@@ -6,7 +6,7 @@ import type { Disk } from '../../store/base/disk.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { holdFile, RESTORING } from '../../store/catalog/folder.ts';
 import { ASLEEP, putAsleep } from '../../store/catalog/asleep.ts';
-import { writeSecretFile } from '../../store/catalog/secretFile.ts';
+import { writeSecretFile } from '../../store/catalog/secrets/secretFile.ts';
 import { bytesOf, copyFile, eachOf, makeFolders, toldOf } from './backupFiles.ts';
 import { damageOf, faultOf, LOCK, type Manifest, readManifest } from './backupManifest.ts';
 import { apart } from './backupTarget.ts';

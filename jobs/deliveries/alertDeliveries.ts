@@ -6,7 +6,7 @@ import type { Clock } from '../../store/base/clock.ts';
 import { Failure, reasonOf } from '../../store/base/failure.ts';
 import { randomShare } from '../../store/base/random.ts';
 import type { Database } from '../../store/catalog/database.ts';
-import type { Secrets } from '../../store/catalog/secrets.ts';
+import type { Secrets } from '../../store/catalog/secrets/secrets.ts';
 import { type Alert, nextAlerts, putOff, saveCall } from '../../store/work/alerts.ts';
 import type { Rule } from '../../store/work/rules.ts';
 import { chatBody, signatureHeaders, textOf, webhookBody } from './alertMessages.ts';

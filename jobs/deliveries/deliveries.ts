@@ -7,7 +7,7 @@ import type { Clock } from '../../store/base/clock.ts';
 import type { Database } from '../../store/catalog/database.ts';
 import { reasonOf } from '../../store/base/failure.ts';
 import { appendLog, findJob } from '../../store/work/jobs.ts';
-import type { Secrets } from '../../store/catalog/secrets.ts';
+import type { Secrets } from '../../store/catalog/secrets/secrets.ts';
 import {
   delayDelivery,
   type Delivery,

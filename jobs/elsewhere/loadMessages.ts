@@ -3,10 +3,10 @@ import { NoDataFailure } from '../../pipeline/bytes/noData.ts';
 import type { Load, LoadLake, MadeLoad } from '../../pipeline/conform/load.ts';
 import { RejectedFailure } from '../../pipeline/merge/ingest.ts';
 import { Failure, type FailureType, reasonOf } from '../../store/base/failure.ts';
-import type { Dataset } from '../../store/datasets/datasets.ts';
+import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { DatasetDraft } from '../../store/lake/datasetEdits.ts';
-import type { Stamp } from '../../store/versions/stamp.ts';
-import type { Table } from '../../store/versions/lakeRead.ts';
+import type { Stamp } from '../../store/lake/versions/stamp.ts';
+import type { Table } from '../../store/lake/versions/lakeRead.ts';
 
 /** A load without its file, which comes behind it. */
 export interface GivenLoad {

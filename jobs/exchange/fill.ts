@@ -2,8 +2,8 @@
 // missing, at each later start and after each session, and minutes while one is open. One input at a time, so
 // that it is never in the way of other loads.
 import { join } from 'node:path';
-import { CORE } from '../../store/datasets/datasets.ts';
-import { isStandIn, STAND_IN_SOURCE } from '../../store/datasets/standIns.ts';
+import { CORE } from '../../store/lake/datasets/datasets.ts';
+import { isStandIn, STAND_IN_SOURCE } from '../../store/lake/datasets/standIns.ts';
 import type { Clock } from '../../store/base/clock.ts';
 import type { Disk } from '../../store/base/disk.ts';
 import { newUuid } from '../../store/base/random.ts';

@@ -2,7 +2,7 @@
 import type { PartFormat } from '../../pipeline/targets/exportParts.ts';
 import type { Part, TargetDefinition, Upload } from '../../pipeline/targets/target.ts';
 import type { ExportRow } from '../../store/work/exports.ts';
-import type { Moment } from '../../store/history/history.ts';
+import type { Moment } from '../../store/lake/history/history.ts';
 
 export interface ExportOrder extends PartFormat {
   readonly what: ExportedDataset | ExportedQuery;

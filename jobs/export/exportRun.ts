@@ -28,10 +28,10 @@ import type { Database } from '../../store/catalog/database.ts';
 import type { DuckDbPool } from '../../store/duckdb/pool.ts';
 import { type ExportRow, updateExport } from '../../store/work/exports.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { momentText } from '../../store/history/history.ts';
+import { momentText } from '../../store/lake/history/history.ts';
 import type { Lake } from '../../store/lake/lake.ts';
-import type { Pending } from '../../store/pushes/pending.ts';
-import type { Secrets } from '../../store/catalog/secrets.ts';
+import type { Pending } from '../../store/lake/pushes/pending.ts';
+import type { Secrets } from '../../store/catalog/secrets/secrets.ts';
 import {
   type ExportedDataset,
   exportedMoment,

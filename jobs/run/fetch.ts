@@ -21,9 +21,9 @@ import {
 import type { Database } from '../../store/catalog/database.ts';
 import { Failure, reasonOf } from '../../store/base/failure.ts';
 import { findJob, insertRejects, type Job, type Reject, updateJob } from '../../store/work/jobs.ts';
-import type { Pending } from '../../store/pushes/pending.ts';
+import type { Pending } from '../../store/lake/pushes/pending.ts';
 import { positionOf, savePosition } from '../../store/work/schedules.ts';
-import type { Secrets } from '../../store/catalog/secrets.ts';
+import type { Secrets } from '../../store/catalog/secrets/secrets.ts';
 import { inFolderOf } from '../../store/base/workFolder.ts';
 import { awaited } from './awaited.ts';
 import { endIngested, eventsOf, type JobParts, tellLog } from './jobLife.ts';

@@ -4,11 +4,11 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ingest } from '../../pipeline/merge/ingest.ts';
 import type { Relation } from '../../pipeline/values/relation.ts';
-import { propertyOf } from '../../store/versions/columns.ts';
-import type { Dataset } from '../../store/datasets/datasets.ts';
-import type { Pending } from '../../store/pushes/pending.ts';
-import { documentOf, netOf, type PendingRow } from '../../store/pushes/pendingRows.ts';
-import { logPushes, packRows } from '../../store/pushes/pushLog.ts';
+import { propertyOf } from '../../store/lake/versions/columns.ts';
+import type { Dataset } from '../../store/lake/datasets/datasets.ts';
+import type { Pending } from '../../store/lake/pushes/pending.ts';
+import { documentOf, netOf, type PendingRow } from '../../store/lake/pushes/pendingRows.ts';
+import { logPushes, packRows } from '../../store/lake/pushes/pushLog.ts';
 import { inFolderOf } from '../../store/base/workFolder.ts';
 import { type IngestServices, silentEvents } from '../../pipeline/conform/load.ts';
 

@@ -1,7 +1,7 @@
 // Where the records of a dataset came from, as its jobs tell it: each record bears the time at which it
 // was stored, and each pull from a source had its time. What was stored at no such time came as a body.
 import { storedTimes } from '../../pipeline/merge/storedTimes.ts';
-import type { Dataset } from '../../store/datasets/datasets.ts';
+import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { Database } from '../../store/catalog/database.ts';
 import { type Job, jobsOf } from '../../store/work/jobs.ts';
 import type { JobOrder, Repeat } from './order.ts';

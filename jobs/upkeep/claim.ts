@@ -11,13 +11,13 @@ import {
   propertyOf,
   type PropertyType,
   SQL_TYPES,
-} from '../../store/versions/columns.ts';
+} from '../../store/lake/versions/columns.ts';
 import { createDataset, createWorkspace } from '../../store/lake/datasetEdits.ts';
-import { type Dataset, requiredOf, UNSAID } from '../../store/datasets/datasets.ts';
+import { type Dataset, requiredOf, UNSAID } from '../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
-import type { DataFile, Table } from '../../store/versions/lakeRead.ts';
+import type { DataFile, Table } from '../../store/lake/versions/lakeRead.ts';
 import { newUuid } from '../../store/base/random.ts';
-import { visibleRows } from '../../store/versions/tableSql.ts';
+import { visibleRows } from '../../store/lake/versions/tableSql.ts';
 import { inWorkFolder } from '../../store/base/workFolder.ts';
 import { type FoundTable, inForce, type StampedFile } from './foundFiles.ts';
 import type { Edit } from '../../store/lake/edit.ts';

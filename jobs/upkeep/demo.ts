@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { ColumnMapping } from '../../store/datasets/datasets.ts';
+import type { ColumnMapping } from '../../store/lake/datasets/datasets.ts';
 import { createWorkspace } from '../../store/lake/datasetEdits.ts';
 import type { Lake } from '../../store/lake/lake.ts';
 import type { Runner } from '../run/runner.ts';

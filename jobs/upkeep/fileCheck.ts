@@ -4,7 +4,7 @@ import type { Clock } from '../../store/base/clock.ts';
 import type { Database } from '../../store/catalog/database.ts';
 import type { LakeFile } from '../../store/files/fileProofs.ts';
 import type { Files } from '../../store/files/files.ts';
-import { tableFolders } from '../../store/versions/lakeRead.ts';
+import { tableFolders } from '../../store/lake/versions/lakeRead.ts';
 import type { HashFile } from '../../store/base/contents.ts';
 import type { DamagedPublications } from '../../store/publications/damagedPublications.ts';
 import type { PublishedFiles } from '../../store/publications/publishedFiles.ts';

@@ -2,8 +2,8 @@
 // them were in force last.
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileName } from '../../store/versions/lakeRead.ts';
-import { readStamp, shortName, type Stamp } from '../../store/versions/stamp.ts';
+import { fileName } from '../../store/lake/versions/lakeRead.ts';
+import { readStamp, shortName, type Stamp } from '../../store/lake/versions/stamp.ts';
 
 export interface StampedFile {
   /** Relative to the folder that was looked through. */

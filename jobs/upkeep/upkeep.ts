@@ -1,7 +1,7 @@
 // What datasets need by themselves: looked at when they changed, done in their turn.
 import type { Clock } from '../../store/base/clock.ts';
 import type { Database } from '../../store/catalog/database.ts';
-import type { Keep } from '../../store/history/retention.ts';
+import type { Keep } from '../../store/lake/history/retention.ts';
 import type { Scrub } from '../../store/catalog/scrub.ts';
 import { forgetRemoved } from '../../store/files/endedFiles.ts';
 import type { Runner } from '../run/runner.ts';

@@ -3,12 +3,12 @@
 import { monthsBefore } from '../../store/ledger/billingDays.ts';
 import type { Row } from '../../store/duckdb/protocol.ts';
 import type { Database } from '../../store/catalog/database.ts';
-import { headOf } from '../../store/history/history.ts';
+import { headOf } from '../../store/lake/history/history.ts';
 import { type CallLine, linesOf, readJournal } from '../../store/ledger/journal.ts';
 import type { Ledger } from '../../store/ledger/ledger.ts';
 import { CALLS, SYSTEM_WORKSPACE } from '../../store/lake/systemTables.ts';
-import { withOpenFiles } from '../../store/versions/tableFiles.ts';
-import { visibleRows } from '../../store/versions/tableSql.ts';
+import { withOpenFiles } from '../../store/lake/versions/tableFiles.ts';
+import { visibleRows } from '../../store/lake/versions/tableSql.ts';
 import type { JournalParts } from './journalRoll.ts';
 import { overQuota } from './overQuota.ts';
 import { identifier } from '../../store/duckdb/sqlText.ts';

@@ -4,7 +4,7 @@
 import type { Row } from '../derive/values.ts';
 import type { Body } from '../../store/duckdb/protocol.ts';
 import type { Lake } from '../../store/lake/lake.ts';
-import type { Pending } from '../../store/pushes/pending.ts';
+import type { Pending } from '../../store/lake/pushes/pending.ts';
 
 interface Stored {
   readonly lake: Pick<Lake, 'state'>;

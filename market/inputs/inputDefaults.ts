@@ -1,7 +1,7 @@
 // What a dataset of CORE is by itself that has the id of an input.
-import type { DatasetDefaults } from '../../store/datasets/defaults.ts';
-import { CORE, type Dataset } from '../../store/datasets/datasets.ts';
-import type { FactReader } from '../../store/datasets/reportedFacts.ts';
+import type { DatasetDefaults } from '../../store/lake/datasets/defaults.ts';
+import { CORE, type Dataset } from '../../store/lake/datasets/datasets.ts';
+import type { FactReader } from '../../store/lake/datasets/reportedFacts.ts';
 import { allStatementsReader } from '../reports/allStatements.ts';
 import { STATEMENT_IDS } from '../reports/concepts.ts';
 import { statementReader } from '../reports/statements.ts';

@@ -1,5 +1,5 @@
 // How an input of the market is stated: its properties, each with type, unit and example.
-import type { ColumnMapping } from '../../store/datasets/datasets.ts';
+import type { ColumnMapping } from '../../store/lake/datasets/datasets.ts';
 
 /** `instant`: a time that the stock endpoints answer as epoch ms, as the original did. */
 export type InputType =

@@ -1,7 +1,7 @@
 // What the market is computed from: the inputs that an owner may load into workspace CORE, each with
 // its schema. Everything that knows of an input derives from this table: what a new dataset of its name
 // is by itself, the page docs/market-inputs.md, mappings of files, the synthetic exchange.
-import type { PropertyType } from '../../store/versions/columns.ts';
+import type { PropertyType } from '../../store/lake/versions/columns.ts';
 import {
   type Input,
   type InputId,

@@ -1,6 +1,6 @@
 // Inputs of money: rates of currencies, crypto currencies, and series of the economy by the ids that the
 // original gave them.
-import type { ColumnMapping } from '../../store/datasets/datasets.ts';
+import type { ColumnMapping } from '../../store/lake/datasets/datasets.ts';
 import { type Input, type InputId, known, needed, number, text } from './inputRow.ts';
 
 const FX_RATES: Input = {

@@ -1,6 +1,6 @@
 // Inputs that are answers already: earnings, statements and peers of companies, a record a period or a
 // peer (INTERFACE.md 1). The stock door serves their records as they stand.
-import type { ColumnMapping } from '../../store/datasets/datasets.ts';
+import type { ColumnMapping } from '../../store/lake/datasets/datasets.ts';
 import { type Input, type InputId, known, needed, number, SYMBOL, text } from './inputRow.ts';
 
 const BY_PERIOD: ColumnMapping = { key: 'symbol', subkey: 'period', date: 'reportDate' };

@@ -1,6 +1,6 @@
 // What vendors call the columns of their files, for each input: a guess that a person sees before it is
 // used. Spellings are compared by their letters and digits alone: `<CLOSE>`, `Adj Close`, `adj_close`.
-import type { UsualColumns } from '../../store/datasets/defaults.ts';
+import type { UsualColumns } from '../../store/lake/datasets/defaults.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Input, InputId } from './inputRow.ts';
 

@@ -1,5 +1,5 @@
 // All statements of one company together, from the facts that it reported: a record a quarter and a year.
-import type { FactReader } from '../../store/datasets/reportedFacts.ts';
+import type { FactReader } from '../../store/lake/datasets/reportedFacts.ts';
 import { financialsOf } from './financials.ts';
 import { STATEMENT_IDS } from './concepts.ts';
 import { statementReader } from './statements.ts';

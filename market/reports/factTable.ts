@@ -1,6 +1,6 @@
 // Facts of one company by what they are of: concept, length of time, last day.
 import { numberOfDay } from '../../query/time/days.ts';
-import type { ReportedFact } from '../../store/datasets/reportedFacts.ts';
+import type { ReportedFact } from '../../store/lake/datasets/reportedFacts.ts';
 
 /** How long a value is of; years have 52 or 53 weeks, and quarters 12 to 17. */
 export type Span = 'day' | 'quarter' | 'half' | 'nine' | 'year';

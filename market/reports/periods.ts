@@ -1,6 +1,6 @@
 // The periods that a company reported: each filing is of one, and tells others beside it for comparison.
 import { numberOfDay } from '../../query/time/days.ts';
-import type { ReportedFact } from '../../store/datasets/reportedFacts.ts';
+import type { ReportedFact } from '../../store/lake/datasets/reportedFacts.ts';
 
 export interface Period {
   readonly kind: 'quarterly' | 'annual';

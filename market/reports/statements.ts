@@ -1,6 +1,6 @@
 // Statements of one company from the facts that it reported: a record a quarter and a year.
 import { numberOfDay } from '../../query/time/days.ts';
-import type { FactReader, ReportedFact } from '../../store/datasets/reportedFacts.ts';
+import type { FactReader, ReportedFact } from '../../store/lake/datasets/reportedFacts.ts';
 import { ANCHORS, STATEMENT_MEMBERS, type StatementId } from './concepts.ts';
 import { type FactTable, factTable, type Span } from './factTable.ts';
 import { type Formula, formulaOf, plainSum, valueOfFormula } from './formulas.ts';

@@ -1,15 +1,15 @@
 // What becomes of staged records that do not keep an expectation: each is judged once, by the
 // gravest one, and what is kept aside is taken along whole.
 import { join } from 'node:path';
-import { type Column, isSystemColumn } from '../../store/versions/columns.ts';
-import type { Action } from '../../store/datasets/contracts.ts';
+import { type Column, isSystemColumn } from '../../store/lake/versions/columns.ts';
+import type { Action } from '../../store/lake/datasets/contracts.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { type Reject, REJECTS_KEPT_MAX } from '../../store/work/jobs.ts';
 import {
   type Aside,
   QUARANTINE_BYTES_MAX,
   QUARANTINE_MAX,
-} from '../../store/datasets/quarantine.ts';
+} from '../../store/lake/datasets/quarantine.ts';
 import { newUuid } from '../../store/base/random.ts';
 import { askEach, FAULT, NUMBER } from './batchStatements.ts';
 import type { Check, Breach } from './expectations.ts';

@@ -4,8 +4,8 @@ import type { UniqueIndex } from './uniqueIndex.ts';
 import type { Checks, Breach } from './expectations.ts';
 import type { FileStats } from './parquetFile.ts';
 import type { Reject } from '../../store/work/jobs.ts';
-import type { Aside } from '../../store/datasets/quarantine.ts';
-import type { Column } from '../../store/versions/columns.ts';
+import type { Aside } from '../../store/lake/datasets/quarantine.ts';
+import type { Column } from '../../store/lake/versions/columns.ts';
 
 export interface BatchRequest {
   readonly relation: Relation;

@@ -1,7 +1,7 @@
 // The statements that a batch's ways share: what is selected of a file, how it is asked, and what the
 // answers mean.
 import { isoTime } from '../../store/base/clock.ts';
-import { type ColumnType, isSystemColumn, ROW_COLUMN } from '../../store/versions/columns.ts';
+import { type ColumnType, isSystemColumn, ROW_COLUMN } from '../../store/lake/versions/columns.ts';
 import type { Row } from '../../store/duckdb/protocol.ts';
 import { Failure, isDiskFull, reasonOf, toldFull } from '../../store/base/failure.ts';
 import type { Reject } from '../../store/work/jobs.ts';

@@ -1,7 +1,7 @@
 // The exact way to a batch: every record has its number, so that a faulty one is named, the first of
 // equal ones is told from the last, and what does not keep an expectation is found again.
 import { join } from 'node:path';
-import type { Column } from '../../store/versions/columns.ts';
+import type { Column } from '../../store/lake/versions/columns.ts';
 import { REJECTS_KEPT_MAX } from '../../store/work/jobs.ts';
 import { newUuid } from '../../store/base/random.ts';
 import {

@@ -1,8 +1,8 @@
 // What a dataset expects of its records, as SQL over a batch: every name is quoted, every value a
 // literal of our own printing.
-import type { Column } from '../../store/versions/columns.ts';
-import type { Action, Comparison, Expectation, Rule } from '../../store/datasets/contracts.ts';
-import type { ColumnMapping } from '../../store/datasets/datasets.ts';
+import type { Column } from '../../store/lake/versions/columns.ts';
+import type { Action, Comparison, Expectation, Rule } from '../../store/lake/datasets/contracts.ts';
+import type { ColumnMapping } from '../../store/lake/datasets/datasets.ts';
 import type { Row } from '../../store/duckdb/protocol.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 

@@ -1,11 +1,11 @@
 // Writing Parquet for the lake: sorted, with field ids, and with the statistics that the catalog
 // keeps so that later reads can leave a file alone.
-import type { Column } from '../../store/versions/columns.ts';
+import type { Column } from '../../store/lake/versions/columns.ts';
 import type { Row } from '../../store/duckdb/protocol.ts';
 import type { Question } from '../../store/duckdb/slots.ts';
 import { Failure } from '../../store/base/failure.ts';
-import type { DataFile } from '../../store/versions/lakeRead.ts';
-import { STAMP_OPTION } from '../../store/versions/stamp.ts';
+import type { DataFile } from '../../store/lake/versions/lakeRead.ts';
+import { STAMP_OPTION } from '../../store/lake/versions/stamp.ts';
 import type { WrittenColumn, WrittenFile } from '../../store/lake/edit.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 

@@ -2,7 +2,7 @@
 // again, numbered, and only the right one of each takes its place. Numbering every record would
 // keep DuckDB's sort from running in parallel (docs/performance.md).
 import { join } from 'node:path';
-import type { Column } from '../../store/versions/columns.ts';
+import type { Column } from '../../store/lake/versions/columns.ts';
 import { newUuid } from '../../store/base/random.ts';
 import { copyTable } from './parquetFile.ts';
 import { orderBy, repeatedValues, type UniqueIndex } from './uniqueIndex.ts';

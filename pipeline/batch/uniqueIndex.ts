@@ -1,10 +1,10 @@
 // The unique index of a dataset: key, subkey, date (INTERFACE.md 3.4). Without a date property the
 // day of creation takes its place. Records of a dataset that has none are numbered as they come: their
 // number comes after key, subkey and date, so that equal records are all kept, in their order.
-import { type Column, CREATED_COLUMN, ROW_COLUMN } from '../../store/versions/columns.ts';
-import type { Dataset } from '../../store/datasets/datasets.ts';
+import { type Column, CREATED_COLUMN, ROW_COLUMN } from '../../store/lake/versions/columns.ts';
+import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { Row } from '../../store/duckdb/protocol.ts';
-import type { DataFile, Table } from '../../store/versions/lakeRead.ts';
+import type { DataFile, Table } from '../../store/lake/versions/lakeRead.ts';
 import { compareValues } from '../../store/lake/tableStats.ts';
 import type { Relation } from '../values/relation.ts';
 import type { FileStats } from './parquetFile.ts';

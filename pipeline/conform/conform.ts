@@ -6,15 +6,15 @@ import {
   columnTypeOf,
   isSystemColumn,
   type PropertyType,
-} from '../../store/versions/columns.ts';
-import { USUAL_CONTRACT } from '../../store/datasets/contracts.ts';
-import type { Dataset } from '../../store/datasets/datasets.ts';
+} from '../../store/lake/versions/columns.ts';
+import { USUAL_CONTRACT } from '../../store/lake/datasets/contracts.ts';
+import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { DatasetDraft } from '../../store/lake/datasetEdits.ts';
-import { isStandIn } from '../../store/datasets/standIns.ts';
+import { isStandIn } from '../../store/lake/datasets/standIns.ts';
 import { Failure } from '../../store/base/failure.ts';
-import type { Table } from '../../store/versions/lakeRead.ts';
-import { withOpenFiles } from '../../store/versions/tableFiles.ts';
-import { visibleRows } from '../../store/versions/tableSql.ts';
+import type { Table } from '../../store/lake/versions/lakeRead.ts';
+import { withOpenFiles } from '../../store/lake/versions/tableFiles.ts';
+import { visibleRows } from '../../store/lake/versions/tableSql.ts';
 import { findMisfits, makeBatch } from '../batch/batch.ts';
 import { askedOf, checksOf, looksBack } from '../batch/expectations.ts';
 import { wantedDates, widen } from '../values/infer.ts';

@@ -1,16 +1,16 @@
 // The dataset that a file makes: types guessed from its head are widened until all of it fits, and its
 // index is what its owner says, what its place says (an input of the market in CORE), or what is proved
 // to tell all of its records apart. Where nothing does there is no unique index, and every record is kept.
-import type { PropertyType } from '../../store/versions/columns.ts';
+import type { PropertyType } from '../../store/lake/versions/columns.ts';
 import {
   type ColumnMapping,
   type Dataset,
   isMapped,
   requiredOf,
   UNSAID,
-} from '../../store/datasets/datasets.ts';
+} from '../../store/lake/datasets/datasets.ts';
 import { columnsOf, type DatasetDraft } from '../../store/lake/datasetEdits.ts';
-import type { DatasetDefaults } from '../../store/datasets/defaults.ts';
+import type { DatasetDefaults } from '../../store/lake/datasets/defaults.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { makeBatch } from '../batch/batch.ts';
 import { NO_CHECKS } from '../batch/expectations.ts';

@@ -1,7 +1,7 @@
 // Which properties may tell the records of a file apart: by their names and types alone. What is guessed
 // here is proved on all the records, or not used (indexProof.ts).
-import { isDated, type PropertyType } from '../../store/versions/columns.ts';
-import type { ColumnMapping } from '../../store/datasets/datasets.ts';
+import { isDated, type PropertyType } from '../../store/lake/versions/columns.ts';
+import type { ColumnMapping } from '../../store/lake/datasets/datasets.ts';
 import { DATE_NAMES } from '../values/infer.ts';
 
 type Properties = Readonly<Record<string, PropertyType>>;

@@ -1,8 +1,8 @@
 // An index that was guessed is proved on all the records of a file, or another one is; where none is, the
 // records are numbered in the order of the file.
 import { join } from 'node:path';
-import { type Column, ROW_COLUMN } from '../../store/versions/columns.ts';
-import type { ColumnMapping } from '../../store/datasets/datasets.ts';
+import { type Column, ROW_COLUMN } from '../../store/lake/versions/columns.ts';
+import type { ColumnMapping } from '../../store/lake/datasets/datasets.ts';
 import { REJECTS_KEPT_MAX } from '../../store/work/jobs.ts';
 import { newUuid } from '../../store/base/random.ts';
 import { ask, lineOf } from '../batch/batchStatements.ts';

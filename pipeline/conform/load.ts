@@ -1,6 +1,6 @@
 // A load: what it is told, what it runs with, and what its file conforms to.
-import type { ColumnMapping, RecordSchema, Dataset } from '../../store/datasets/datasets.ts';
-import type { DefaultsOf } from '../../store/datasets/defaults.ts';
+import type { ColumnMapping, RecordSchema, Dataset } from '../../store/lake/datasets/datasets.ts';
+import type { DefaultsOf } from '../../store/lake/datasets/defaults.ts';
 import type { DateOrder } from '../values/dateFormats.ts';
 import type { Reading } from '../bytes/reading.ts';
 import type { Relation } from '../values/relation.ts';
@@ -12,10 +12,10 @@ import type { AtCrashPoint } from '../../store/base/crashPoints.ts';
 import type { Batch } from '../batch/batchRequest.ts';
 import type { Edit } from '../../store/lake/edit.ts';
 import type { Reject } from '../../store/work/jobs.ts';
-import type { Table } from '../../store/versions/lakeRead.ts';
-import type { Stamp } from '../../store/versions/stamp.ts';
+import type { Table } from '../../store/lake/versions/lakeRead.ts';
+import type { Stamp } from '../../store/lake/versions/stamp.ts';
 import type { DatasetDraft } from '../../store/lake/datasetEdits.ts';
-import type { PropertyType, Column } from '../../store/versions/columns.ts';
+import type { PropertyType, Column } from '../../store/lake/versions/columns.ts';
 import type { Workbench } from '../bytes/workbench.ts';
 
 type DuplicateHandling = 'ignore' | 'replace';

@@ -1,5 +1,5 @@
 // What a load tells its owner: the index and the properties it was read by, and what was left out.
-import type { PropertyType } from '../../store/versions/columns.ts';
+import type { PropertyType } from '../../store/lake/versions/columns.ts';
 import type { Conformed, Load } from './load.ts';
 
 /** Properties that are told. */

@@ -1,6 +1,6 @@
 // A file whose values do not fit the types that they were guessed to have, or whose columns can not be an
 // index: what follows, and the words for it.
-import { columnTypeOf, isDated, type PropertyType } from '../../store/versions/columns.ts';
+import { columnTypeOf, isDated, type PropertyType } from '../../store/lake/versions/columns.ts';
 import type { DatasetDraft } from '../../store/lake/datasetEdits.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { isLongNumber, widen } from '../values/infer.ts';

@@ -1,8 +1,8 @@
 // What a sample leaves open is settled by the whole file: in one pass all values of a column are
 // counted by how they can be read. So is what a sample got wrong, where a value further down is
 // spelled as people write dates and numbers. Files of plain values are not read once more.
-import { isDated, type PropertyType } from '../../store/versions/columns.ts';
-import type { Dataset } from '../../store/datasets/datasets.ts';
+import { isDated, type PropertyType } from '../../store/lake/versions/columns.ts';
+import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { Row } from '../../store/duckdb/protocol.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { ask } from '../batch/batchStatements.ts';

@@ -1,6 +1,6 @@
 // What all values of a column tell, counted in one pass: how they can be read as dates or numbers, and
 // whether any of them is not read as it stands.
-import { columnTypeOf, type PropertyType } from '../../store/versions/columns.ts';
+import { columnTypeOf, type PropertyType } from '../../store/lake/versions/columns.ts';
 import type { Row } from '../../store/duckdb/protocol.ts';
 import { ask } from '../batch/batchStatements.ts';
 import type { DateTally } from '../values/dateFormats.ts';

@@ -2,7 +2,7 @@
 // lines, one batch in memory at a time, and the types are those of the Arrow schema.
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { checkPropertyNames, type PropertyType } from '../../store/versions/columns.ts';
+import { checkPropertyNames, type PropertyType } from '../../store/lake/versions/columns.ts';
 import { Failure, toldFull } from '../../store/base/failure.ts';
 import { newUuid } from '../../store/base/random.ts';
 import type { Relation } from '../values/relation.ts';

@@ -1,7 +1,7 @@
 // Values of Arrow columns as JSON texts, exactly: digits stay digits, and times keep what a double of
 // milliseconds would lose.
 import { type Data, type DataType, Type, Vector } from 'apache-arrow';
-import type { PropertyType } from '../../store/versions/columns.ts';
+import type { PropertyType } from '../../store/lake/versions/columns.ts';
 
 /** Undefined for what records can not hold: bytes, durations, unions. */
 export function propertyOfArrow(type: DataType): PropertyType | undefined {

@@ -1,7 +1,7 @@
 // The columns of a file as the properties of its dataset: what was said of them, what they usually are,
 // and what all records have although the file has it not.
-import { checkPropertyNames } from '../../store/versions/columns.ts';
-import type { UsualColumns } from '../../store/datasets/defaults.ts';
+import { checkPropertyNames } from '../../store/lake/versions/columns.ts';
+import type { UsualColumns } from '../../store/lake/datasets/defaults.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { inferJsonType } from '../values/infer.ts';
 import type { Reading } from '../bytes/reading.ts';

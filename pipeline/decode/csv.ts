@@ -4,7 +4,7 @@
 import { join } from 'node:path';
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import { finished } from 'node:stream/promises';
-import { checkPropertyCount, checkPropertyNames } from '../../store/versions/columns.ts';
+import { checkPropertyCount, checkPropertyNames } from '../../store/lake/versions/columns.ts';
 import { Failure, reasonOf } from '../../store/base/failure.ts';
 import { newUuid } from '../../store/base/random.ts';
 import { HEAD_BYTES } from '../bytes/content.ts';

@@ -1,7 +1,7 @@
 // The shape of a CSV, from its first lines: what splits them, which of them is the header, and what is
 // to be said where they do not tell.
 import { Failure } from '../../store/base/failure.ts';
-import { PROPERTIES_MAX } from '../../store/versions/columns.ts';
+import { PROPERTIES_MAX } from '../../store/lake/versions/columns.ts';
 import { quoted } from '../bytes/excerpt.ts';
 import { inferType } from '../values/infer.ts';
 

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../store/base/failure.ts';
 import { newUuid } from '../../store/base/random.ts';
-import type { FactReader, ReportedFact } from '../../store/datasets/reportedFacts.ts';
+import type { FactReader, ReportedFact } from '../../store/lake/datasets/reportedFacts.ts';
 import type { Row } from '../../store/duckdb/protocol.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 import { ask } from '../batch/batchStatements.ts';

@@ -1,6 +1,6 @@
 // JSON: an array of objects, objects on lines, or an array below a path. A sample tells the types;
 // names of members are taken from every record, since a rare member may come late.
-import { checkPropertyNames, PROPERTIES_MAX } from '../../store/versions/columns.ts';
+import { checkPropertyNames, PROPERTIES_MAX } from '../../store/lake/versions/columns.ts';
 import type { Row } from '../../store/duckdb/protocol.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { HEAD_BYTES } from '../bytes/content.ts';

@@ -1,5 +1,5 @@
 // Parquet brings its own types; ours are chosen from them.
-import { checkPropertyNames, type PropertyType } from '../../store/versions/columns.ts';
+import { checkPropertyNames, type PropertyType } from '../../store/lake/versions/columns.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Row } from '../../store/duckdb/protocol.ts';
 import type { Relation } from '../values/relation.ts';

@@ -1,10 +1,10 @@
 // What a load would do, without doing it: the same way up to the commit, in a work folder that goes.
 import { stat } from 'node:fs/promises';
-import type { PropertyType } from '../../store/versions/columns.ts';
-import type { ColumnMapping, Dataset, RecordSchema } from '../../store/datasets/datasets.ts';
+import type { PropertyType } from '../../store/lake/versions/columns.ts';
+import type { ColumnMapping, Dataset, RecordSchema } from '../../store/lake/datasets/datasets.ts';
 import { Failure, reasonOf } from '../../store/base/failure.ts';
 import type { Reject } from '../../store/work/jobs.ts';
-import type { Aside } from '../../store/datasets/quarantine.ts';
+import type { Aside } from '../../store/lake/datasets/quarantine.ts';
 import { conform, tableOf } from '../conform/conform.ts';
 import { openLoad, refuseBatch, tellBreaches } from '../merge/ingest.ts';
 import { notesOf } from '../conform/loadNotes.ts';

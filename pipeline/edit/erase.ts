@@ -1,7 +1,7 @@
 // Deleting records: positional deletes in one commit. Earlier versions keep what they had.
 import type { SeriesPlan } from '../../query/plan/seriesPlan.ts';
 import { printConditions, prunedFiles } from '../../query/plan/seriesSql.ts';
-import type { Dataset } from '../../store/datasets/datasets.ts';
+import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import { inWorkspace } from '../bytes/workbench.ts';
 import type { Day } from '../../query/time/days.ts';
 import { tableOf } from '../conform/conform.ts';

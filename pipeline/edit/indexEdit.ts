@@ -6,14 +6,14 @@ import {
   CREATED_COLUMN,
   ROW_COLUMN,
   UPDATED_COLUMN,
-} from '../../store/versions/columns.ts';
-import type { ColumnMapping, Dataset } from '../../store/datasets/datasets.ts';
+} from '../../store/lake/versions/columns.ts';
+import type { ColumnMapping, Dataset } from '../../store/lake/datasets/datasets.ts';
 import { columnsOf } from '../../store/lake/datasetEdits.ts';
 import { Failure } from '../../store/base/failure.ts';
-import type { Table } from '../../store/versions/lakeRead.ts';
+import type { Table } from '../../store/lake/versions/lakeRead.ts';
 import { newUuid } from '../../store/base/random.ts';
-import { withProvedFiles } from '../../store/versions/tableFiles.ts';
-import { FILE_COLUMN, POSITION_COLUMN, visibleRows } from '../../store/versions/tableSql.ts';
+import { withProvedFiles } from '../../store/lake/versions/tableFiles.ts';
+import { FILE_COLUMN, POSITION_COLUMN, visibleRows } from '../../store/lake/versions/tableSql.ts';
 import { tableOf } from '../conform/conform.ts';
 import { publishFile } from '../merge/ingest.ts';
 import { copyTable, fileStats, type FileStats } from '../batch/parquetFile.ts';

@@ -8,14 +8,14 @@ import {
   isSystemColumn,
   ROW_COLUMN,
   SQL_TYPES,
-} from '../../store/versions/columns.ts';
-import type { Dataset, RecordSchema } from '../../store/datasets/datasets.ts';
+} from '../../store/lake/versions/columns.ts';
+import type { Dataset, RecordSchema } from '../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Lake } from '../../store/lake/lake.ts';
-import type { Table } from '../../store/versions/lakeRead.ts';
+import type { Table } from '../../store/lake/versions/lakeRead.ts';
 import { newUuid } from '../../store/base/random.ts';
-import { withOpenFiles } from '../../store/versions/tableFiles.ts';
-import { visibleRows } from '../../store/versions/tableSql.ts';
+import { withOpenFiles } from '../../store/lake/versions/tableFiles.ts';
+import { visibleRows } from '../../store/lake/versions/tableSql.ts';
 import type { MergeBench } from '../merge/reconcile.ts';
 import { conformTo, withSymbols } from '../conform/conform.ts';
 import { conversionOf } from '../merge/conversions.ts';

@@ -2,9 +2,9 @@
 // asked of again. What still does not fit its schema stays where it was.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Dataset } from '../../store/datasets/datasets.ts';
+import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { forgetQuarantined, type Quarantined } from '../../store/datasets/quarantine.ts';
+import { forgetQuarantined, type Quarantined } from '../../store/lake/datasets/quarantine.ts';
 import { inFolderOf } from '../../store/base/workFolder.ts';
 import { ingest } from '../merge/ingest.ts';
 import type { Relation } from '../values/relation.ts';

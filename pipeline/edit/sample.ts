@@ -1,6 +1,6 @@
 // A look at a file before anything is made of it: its first records as its own head suggests them.
-import { columnTypeOf } from '../../store/versions/columns.ts';
-import type { ColumnMapping, RecordSchema } from '../../store/datasets/datasets.ts';
+import { columnTypeOf } from '../../store/lake/versions/columns.ts';
+import type { ColumnMapping, RecordSchema } from '../../store/lake/datasets/datasets.ts';
 import type { DateOrder } from '../values/dateFormats.ts';
 import { openRelation } from '../decode/decode.ts';
 import { firstLoad } from '../conform/firstLoad.ts';

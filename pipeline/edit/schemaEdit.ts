@@ -1,11 +1,11 @@
 // An edit of a dataset's schema with the records that it holds: they are left as they are, written
 // again with the new types, or let go. One version; old ones answer as they did (INTERFACE.md 3.7).
-import { type Column, columnTypeOf, type PropertyType } from '../../store/versions/columns.ts';
-import type { Dataset } from '../../store/datasets/datasets.ts';
+import { type Column, columnTypeOf, type PropertyType } from '../../store/lake/versions/columns.ts';
+import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { Row } from '../../store/duckdb/protocol.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { withOpenFiles } from '../../store/versions/tableFiles.ts';
-import { visibleRows } from '../../store/versions/tableSql.ts';
+import { withOpenFiles } from '../../store/lake/versions/tableFiles.ts';
+import { visibleRows } from '../../store/lake/versions/tableSql.ts';
 import type { MergeBench } from '../merge/reconcile.ts';
 import { tableOf } from '../conform/conform.ts';
 import { conversionOf, converts } from '../merge/conversions.ts';

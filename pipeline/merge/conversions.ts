@@ -1,5 +1,5 @@
 // A stored value as another type, without losing a part of it: null where that can't be.
-import type { ColumnType } from '../../store/versions/columns.ts';
+import type { ColumnType } from '../../store/lake/versions/columns.ts';
 import type { DateSpelling } from '../values/dateFormats.ts';
 import { dateOf } from '../values/dateReading.ts';
 import { castText } from '../values/exactText.ts';

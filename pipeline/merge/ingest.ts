@@ -3,13 +3,18 @@
 // dies are swept at the next start.
 import { dirname } from 'node:path';
 import type { ChangedKeys } from '../../store/lake/commit.ts';
-import type { Dataset } from '../../store/datasets/datasets.ts';
+import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Reject } from '../../store/work/jobs.ts';
 import { columnsOf } from '../../store/lake/datasetEdits.ts';
-import { isStandIn } from '../../store/datasets/standIns.ts';
-import { type DataFile, fileName, newFileOf, type Table } from '../../store/versions/lakeRead.ts';
-import { shortName, stampFile } from '../../store/versions/stamp.ts';
+import { isStandIn } from '../../store/lake/datasets/standIns.ts';
+import {
+  type DataFile,
+  fileName,
+  newFileOf,
+  type Table,
+} from '../../store/lake/versions/lakeRead.ts';
+import { shortName, stampFile } from '../../store/lake/versions/stamp.ts';
 import { type Reconciled, writtenDeletes } from './reconcile.ts';
 import { conform, tableOf } from '../conform/conform.ts';
 import { openRelation } from '../decode/decode.ts';

@@ -1,7 +1,7 @@
 // How a batch meets the records that are stored: what stays out, what gives way, and what must be
 // written again because the schema becomes wider. Files of the work folder only.
-import { type Column, columnTypeOf } from '../../store/versions/columns.ts';
-import type { Table } from '../../store/versions/lakeRead.ts';
+import { type Column, columnTypeOf } from '../../store/lake/versions/columns.ts';
+import type { Table } from '../../store/lake/versions/lakeRead.ts';
 import { type MergeBench, type Reconciled, reconcile } from './reconcile.ts';
 import { type Rewritten, rewriteStored } from './rewrite.ts';
 import type { Edit } from '../../store/lake/edit.ts';

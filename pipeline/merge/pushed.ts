@@ -7,11 +7,11 @@ import {
   columnTypeOf,
   isSystemColumn,
   UPDATED_COLUMN,
-} from '../../store/versions/columns.ts';
-import { keptSymbol } from '../../store/datasets/symbolSpelling.ts';
-import type { Dataset } from '../../store/datasets/datasets.ts';
-import type { Table } from '../../store/versions/lakeRead.ts';
-import type { Push } from '../../store/pushes/pendingRows.ts';
+} from '../../store/lake/versions/columns.ts';
+import { keptSymbol } from '../../store/lake/datasets/symbolSpelling.ts';
+import type { Dataset } from '../../store/lake/datasets/datasets.ts';
+import type { Table } from '../../store/lake/versions/lakeRead.ts';
+import type { Push } from '../../store/lake/pushes/pendingRows.ts';
 import { INDEX_BYTES_MAX } from '../values/relation.ts';
 
 /** Records of one push; more are a load. */

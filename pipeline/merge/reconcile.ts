@@ -1,13 +1,13 @@
 // A batch against what its dataset holds already: equal index values are ignored, or the stored
 // records give way by positional deletes. No big file is rewritten, and history stays as it was.
 import { join } from 'node:path';
-import type { Column } from '../../store/versions/columns.ts';
+import type { Column } from '../../store/lake/versions/columns.ts';
 import type { Row } from '../../store/duckdb/protocol.ts';
 import type { Files } from '../../store/files/files.ts';
-import type { DataFile, Table } from '../../store/versions/lakeRead.ts';
+import type { DataFile, Table } from '../../store/lake/versions/lakeRead.ts';
 import { newUuid } from '../../store/base/random.ts';
-import { type OpenFiles, withOpenFiles } from '../../store/versions/tableFiles.ts';
-import { FILE_COLUMN, POSITION_COLUMN, visibleRows } from '../../store/versions/tableSql.ts';
+import { type OpenFiles, withOpenFiles } from '../../store/lake/versions/tableFiles.ts';
+import { FILE_COLUMN, POSITION_COLUMN, visibleRows } from '../../store/lake/versions/tableSql.ts';
 import {
   copyDeletes,
   copyTable,

@@ -1,12 +1,12 @@
 // Stored records as a changed schema has them: one new file in the place of all that there are. Old
 // versions keep theirs, with the columns that they had.
 import { join } from 'node:path';
-import { type Column, SQL_TYPES } from '../../store/versions/columns.ts';
+import { type Column, SQL_TYPES } from '../../store/lake/versions/columns.ts';
 import { Failure } from '../../store/base/failure.ts';
-import type { Table } from '../../store/versions/lakeRead.ts';
+import type { Table } from '../../store/lake/versions/lakeRead.ts';
 import { newUuid } from '../../store/base/random.ts';
-import { withProvedFiles } from '../../store/versions/tableFiles.ts';
-import { visibleRows } from '../../store/versions/tableSql.ts';
+import { withProvedFiles } from '../../store/lake/versions/tableFiles.ts';
+import { visibleRows } from '../../store/lake/versions/tableSql.ts';
 import { type MergeBench, same, withTerms } from './reconcile.ts';
 import { conversionOf } from './conversions.ts';
 import { copyTable, type FileStats, fileStats } from '../batch/parquetFile.ts';

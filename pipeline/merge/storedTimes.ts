@@ -1,9 +1,9 @@
 // When the records of a dataset were stored: the load that brought one is told by its time.
-import { UPDATED_COLUMN } from '../../store/versions/columns.ts';
-import type { Dataset } from '../../store/datasets/datasets.ts';
+import { UPDATED_COLUMN } from '../../store/lake/versions/columns.ts';
+import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { withOpenFiles } from '../../store/versions/tableFiles.ts';
-import { visibleRows } from '../../store/versions/tableSql.ts';
+import { withOpenFiles } from '../../store/lake/versions/tableFiles.ts';
+import { visibleRows } from '../../store/lake/versions/tableSql.ts';
 import { inWorkspace } from '../bytes/workbench.ts';
 import { tableOf } from '../conform/conform.ts';
 import type { IngestServices } from '../conform/load.ts';

@@ -1,8 +1,8 @@
 // What a load has come to is kept by the node that serves, wherever it was worked on: in one commit.
-import { changeDatasetRow } from '../../store/datasets/datasetRows.ts';
+import { changeDatasetRow } from '../../store/lake/datasets/datasetRows.ts';
 import type { Database } from '../../store/catalog/database.ts';
-import type { Dataset, RecordSchema } from '../../store/datasets/datasets.ts';
-import { quarantine } from '../../store/datasets/quarantine.ts';
+import type { Dataset, RecordSchema } from '../../store/lake/datasets/datasets.ts';
+import { quarantine } from '../../store/lake/datasets/quarantine.ts';
 import type { CommitNote, Committed } from '../../store/lake/commit.ts';
 import { createDataset, storeInstead } from '../../store/lake/datasetEdits.ts';
 import type { Lake } from '../../store/lake/lake.ts';

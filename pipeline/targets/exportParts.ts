@@ -9,20 +9,20 @@ import {
   isSystemColumn,
   ROW_COLUMN,
   SQL_TYPES,
-} from '../../store/versions/columns.ts';
-import type { Dataset } from '../../store/datasets/datasets.ts';
+} from '../../store/lake/versions/columns.ts';
+import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { DuckDbPool } from '../../store/duckdb/pool.ts';
 import type { Body, Bound, Compression } from '../../store/duckdb/protocol.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Files } from '../../store/files/files.ts';
-import type { DataFile, Table } from '../../store/versions/lakeRead.ts';
-import type { PendingRow } from '../../store/pushes/pendingRows.ts';
-import { withPending } from '../../store/pushes/pendingSql.ts';
+import type { DataFile, Table } from '../../store/lake/versions/lakeRead.ts';
+import type { PendingRow } from '../../store/lake/pushes/pendingRows.ts';
+import { withPending } from '../../store/lake/pushes/pendingSql.ts';
 import { newUuid } from '../../store/base/random.ts';
-import { withOpenFiles } from '../../store/versions/tableFiles.ts';
-import { FILE_COLUMN, POSITION_COLUMN, visibleRows } from '../../store/versions/tableSql.ts';
+import { withOpenFiles } from '../../store/lake/versions/tableFiles.ts';
+import { FILE_COLUMN, POSITION_COLUMN, visibleRows } from '../../store/lake/versions/tableSql.ts';
 import { isNumbered, uniqueIndexOf } from '../batch/uniqueIndex.ts';
-import type { PathOf } from '../../store/versions/openFile.ts';
+import type { PathOf } from '../../store/lake/versions/openFile.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 
 export const EXPORT_FORMATS = ['csv', 'jsonl', 'parquet', 'arrow'] as const;

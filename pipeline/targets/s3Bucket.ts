@@ -9,12 +9,12 @@ import {
   type ListObjectsV2CommandOutput,
   PutObjectCommand,
 } from '@aws-sdk/client-s3';
-import type { Bucket, BucketFile } from '../../store/bucket/bucket.ts';
+import type { Bucket, BucketFile } from '../../store/files/bucket/bucket.ts';
 import type { BucketSettings } from '../../store/base/bucketSettings.ts';
 import { SourceFailure } from '../sources/base/source.ts';
 import { systemResolve } from '../sources/base/guard.ts';
 import { openS3 } from '../sources/s3/s3.ts';
-import { FETCHES_MAX } from '../../store/bucket/fileCache.ts';
+import { FETCHES_MAX } from '../../store/files/bucket/fileCache.ts';
 import { fetchFile, PIECES_AT_ONCE, type PieceSizes } from './s3Fetch.ts';
 import { asked, ifThere, MARK, objectOf, openS3Target, type Store } from './s3Target.ts';
 

@@ -1,5 +1,5 @@
 // A text as the value of a property, in SQL: exactly, or not at all.
-import { type ColumnType, SQL_TYPES } from '../../store/versions/columns.ts';
+import { type ColumnType, SQL_TYPES } from '../../store/lake/versions/columns.ts';
 import { literal } from '../../store/duckdb/sqlText.ts';
 
 /** A time of the day, to the microsecond. */

@@ -1,6 +1,6 @@
 // Types from values. Inference is monotone: more values can only widen a type, never narrow it.
-import type { PropertyType } from '../../store/versions/columns.ts';
-import type { ColumnMapping } from '../../store/datasets/datasets.ts';
+import type { PropertyType } from '../../store/lake/versions/columns.ts';
+import type { ColumnMapping } from '../../store/lake/datasets/datasets.ts';
 import { type DateOrder, type DateSpelling, datesOf, numericSpellingOf } from './dateFormats.ts';
 import { isMissing } from './missing.ts';
 import { type NumberSpelling, numberTallyOf, numberVerdict } from './numberFormats.ts';

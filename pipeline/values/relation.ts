@@ -1,6 +1,6 @@
 // A file as a relation: what DuckDB reads, and how each dataset property comes out of it.
 import { REJECT_TABLES } from './rejectedLines.ts';
-import { type Column, type ColumnType, SQL_TYPES } from '../../store/versions/columns.ts';
+import { type Column, type ColumnType, SQL_TYPES } from '../../store/lake/versions/columns.ts';
 import type { DateOrder, DateSpelling } from './dateFormats.ts';
 import { dateOf } from './dateReading.ts';
 import { castText } from './exactText.ts';

@@ -3,7 +3,7 @@ import {
   CASED_SPELLINGS,
   SIGNS_OF_OTHERS,
   SPELLINGS,
-} from '../../store/datasets/symbolSpelling.ts';
+} from '../../store/lake/datasets/symbolSpelling.ts';
 import { literal } from '../../store/duckdb/sqlText.ts';
 
 /** An expression of the symbol that a text is, as `keptSymbol` of the store has it. */

@@ -1,7 +1,7 @@
 // Which files may hold a wanted record, and which of them to read first, by the catalog's least and greatest
 // values.
-import type { Column } from '../../store/versions/columns.ts';
-import type { DataFile } from '../../store/versions/lakeRead.ts';
+import type { Column } from '../../store/lake/versions/columns.ts';
+import type { DataFile } from '../../store/lake/versions/lakeRead.ts';
 import { compareValues } from '../../store/lake/tableStats.ts';
 
 export interface Condition {

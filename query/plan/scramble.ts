@@ -11,7 +11,7 @@ import {
   type ColumnType,
   isSystemColumn,
   SQL_TYPES,
-} from '../../store/versions/columns.ts';
+} from '../../store/lake/versions/columns.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 
 /** Whose values, of which dataset: a secret of the server, so that nobody can undo it by trying. */

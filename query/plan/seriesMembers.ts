@@ -1,10 +1,10 @@
 // What an answered record has in it, by the version of the dataset and the way it is asked for, and
 // the columns of a version that every plan goes by: both made once for each version.
-import { type Column, isSystemColumn, UPDATED_COLUMN } from '../../store/versions/columns.ts';
-import type { Dataset } from '../../store/datasets/datasets.ts';
+import { type Column, isSystemColumn, UPDATED_COLUMN } from '../../store/lake/versions/columns.ts';
+import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { indexNamesOf } from '../../store/datasets/indexColumns.ts';
-import type { Table } from '../../store/versions/lakeRead.ts';
+import { indexNamesOf } from '../../store/lake/datasets/indexColumns.ts';
+import type { Table } from '../../store/lake/versions/lakeRead.ts';
 
 /** Where a member's value comes from. */
 type Source =

@@ -1,11 +1,11 @@
 // The time-series door as data: what a request may see and in which order, decided before anything
 // is read. Planning is pure; a plan says everything that an engine needs (DESIGN.md idea 7).
-import { type Column, isSystemColumn, UPDATED_COLUMN } from '../../store/versions/columns.ts';
-import type { Dataset } from '../../store/datasets/datasets.ts';
+import { type Column, isSystemColumn, UPDATED_COLUMN } from '../../store/lake/versions/columns.ts';
+import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { indexNamesOf } from '../../store/datasets/indexColumns.ts';
-import type { Table } from '../../store/versions/lakeRead.ts';
-import type { PendingRow } from '../../store/pushes/pendingRows.ts';
+import { indexNamesOf } from '../../store/lake/datasets/indexColumns.ts';
+import type { Table } from '../../store/lake/versions/lakeRead.ts';
+import type { PendingRow } from '../../store/lake/pushes/pendingRows.ts';
 import { endOfDay, startOfDay } from '../time/dates.ts';
 import type { Scramble } from './scramble.ts';
 import type { Day } from '../time/days.ts';

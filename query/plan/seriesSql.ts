@@ -1,15 +1,15 @@
 // A SeriesPlan as SQL: every identifier quoted, every value bound.
-import { type Column, SQL_TYPES, UPDATED_COLUMN } from '../../store/versions/columns.ts';
+import { type Column, SQL_TYPES, UPDATED_COLUMN } from '../../store/lake/versions/columns.ts';
 import type { Day } from '../time/days.ts';
 import type { Bound } from '../../store/duckdb/protocol.ts';
-import type { DataFile } from '../../store/versions/lakeRead.ts';
-import { withoutTold, withPending } from '../../store/pushes/pendingSql.ts';
+import type { DataFile } from '../../store/lake/versions/lakeRead.ts';
+import { withoutTold, withPending } from '../../store/lake/pushes/pendingSql.ts';
 import {
   FILE_COLUMN,
   type RowPlace,
   POSITION_COLUMN,
   visibleRows,
-} from '../../store/versions/tableSql.ts';
+} from '../../store/lake/versions/tableSql.ts';
 import { type Bind, makeBind } from './binding.ts';
 import { type Condition, firstOf, mayHold } from './pruning.ts';
 import { scrambledRows } from './scramble.ts';

@@ -1,7 +1,7 @@
 // Records folded to one a period, and numbers as changes of themselves, as data users know both:
 // `collapse=monthly|ohlc`, `transform=rdiff`. In SQL over the records of a plan; each key and subkey
 // is a series of its own. Collapse comes first, both before the newest or oldest are taken.
-import type { Column } from '../../store/versions/columns.ts';
+import type { Column } from '../../store/lake/versions/columns.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 

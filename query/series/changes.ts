@@ -1,15 +1,15 @@
 // What changed between two versions of a dataset, by index value: only files and deletes that the
 // versions do not share are read.
-import { type Column, UPDATED_COLUMN } from '../../store/versions/columns.ts';
+import { type Column, UPDATED_COLUMN } from '../../store/lake/versions/columns.ts';
 import type { Bound } from '../../store/duckdb/protocol.ts';
-import type { DataFile, Table } from '../../store/versions/lakeRead.ts';
-import type { PendingRow } from '../../store/pushes/pendingRows.ts';
-import { isPushed, withPending } from '../../store/pushes/pendingSql.ts';
-import { FILE_COLUMN, POSITION_COLUMN, visibleRows } from '../../store/versions/tableSql.ts';
-import { withOpenFiles } from '../../store/versions/tableFiles.ts';
+import type { DataFile, Table } from '../../store/lake/versions/lakeRead.ts';
+import type { PendingRow } from '../../store/lake/pushes/pendingRows.ts';
+import { isPushed, withPending } from '../../store/lake/pushes/pendingSql.ts';
+import { FILE_COLUMN, POSITION_COLUMN, visibleRows } from '../../store/lake/versions/tableSql.ts';
+import { withOpenFiles } from '../../store/lake/versions/tableFiles.ts';
 import { type Bind, makeBind } from '../plan/binding.ts';
 import type { SeriesEngine } from './series.ts';
-import type { PathOf } from '../../store/versions/openFile.ts';
+import type { PathOf } from '../../store/lake/versions/openFile.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 
 /** Index values of one kind of change: key, subkey and date, as far as the dataset has them. */

@@ -1,8 +1,8 @@
 // A pushed record as the text that DuckDB's rendering makes of it once it is a file
 // (store/duckdb/render.ts): the law "cache on = cache off" holds the two together.
-import { UPDATED_COLUMN } from '../../store/versions/columns.ts';
-import type { Table } from '../../store/versions/lakeRead.ts';
-import { documentOf, type PendingRow } from '../../store/pushes/pendingRows.ts';
+import { UPDATED_COLUMN } from '../../store/lake/versions/columns.ts';
+import type { Table } from '../../store/lake/versions/lakeRead.ts';
+import { documentOf, type PendingRow } from '../../store/lake/pushes/pendingRows.ts';
 import { numberOfDay } from '../time/days.ts';
 import type { Member } from '../plan/seriesMembers.ts';
 

@@ -3,11 +3,11 @@
 import type { DuckDbPool } from '../../store/duckdb/pool.ts';
 import type { Body, BodyFormat, Page } from '../../store/duckdb/protocol.ts';
 import { Failure, reasonOf } from '../../store/base/failure.ts';
-import type { FileShapes } from '../../store/versions/fileShapes.ts';
+import type { FileShapes } from '../../store/lake/versions/fileShapes.ts';
 import type { Files } from '../../store/files/files.ts';
-import type { DataFile } from '../../store/versions/lakeRead.ts';
-import { type OpenFiles, withOpenFiles } from '../../store/versions/tableFiles.ts';
-import type { RowPlace } from '../../store/versions/tableSql.ts';
+import type { DataFile } from '../../store/lake/versions/lakeRead.ts';
+import { type OpenFiles, withOpenFiles } from '../../store/lake/versions/tableFiles.ts';
+import type { RowPlace } from '../../store/lake/versions/tableSql.ts';
 import { inWorkFolder } from '../../store/base/workFolder.ts';
 import type { SeriesPlan } from '../plan/seriesPlan.ts';
 import type { SeriesCache } from './seriesCache.ts';

@@ -4,7 +4,7 @@
 // reader can see it: it adds its records, leaves a series as it is, or ends it.
 import type { ChangedKeys } from '../../store/lake/commit.ts';
 import type { Body, Page } from '../../store/duckdb/protocol.ts';
-import { keyOf, netOf, type PendingRow } from '../../store/pushes/pendingRows.ts';
+import { keyOf, netOf, type PendingRow } from '../../store/lake/pushes/pendingRows.ts';
 import { compareValues } from '../../store/lake/tableStats.ts';
 import { numberOfDay } from '../time/days.ts';
 import { cutOf, type Cut, type LaidOver } from './overlay.ts';

@@ -23,7 +23,7 @@ import {
 } from './making.ts';
 import { oneByOne } from '../queues/oneByOne.ts';
 import { QuietChanges } from '../queues/quiet.ts';
-import type { Secrets } from '../catalog/secrets.ts';
+import type { Secrets } from '../catalog/secrets/secrets.ts';
 import type { ServiceTables } from '../catalog/tables/service.ts';
 import {
   DEFAULT_SETTINGS,

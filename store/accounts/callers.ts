@@ -2,7 +2,7 @@
 import { type Account, accountOf } from './accountRows.ts';
 import type { Database } from '../catalog/database.ts';
 import { Failure } from '../base/failure.ts';
-import type { Secrets } from '../catalog/secrets.ts';
+import type { Secrets } from '../catalog/secrets/secrets.ts';
 import type { Tier } from './tiers.ts';
 import { type Token, type TokenKind, tokenOf } from './tokens.ts';
 

@@ -3,7 +3,7 @@ import { checkTier } from './accountRows.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Database } from '../catalog/database.ts';
 import { randomHex } from '../base/random.ts';
-import type { Secrets } from '../catalog/secrets.ts';
+import type { Secrets } from '../catalog/secrets/secrets.ts';
 import {
   DEFAULT_SETTINGS,
   newTokenText,

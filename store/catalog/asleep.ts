@@ -2,7 +2,7 @@
 // call receivers twice and export twice. It sleeps until its operator wakes it.
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeSecretFile } from './secretFile.ts';
+import { writeSecretFile } from './secrets/secretFile.ts';
 
 /** A file of this name in the folder. */
 export const ASLEEP = 'asleep';

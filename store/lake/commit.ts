@@ -4,7 +4,7 @@
 import { catalogTime } from '../catalog/catalogTime.ts';
 import type { Database } from '../catalog/database.ts';
 import { Failure } from '../base/failure.ts';
-import type { PendingRow } from '../pushes/pendingRows.ts';
+import type { PendingRow } from './pushes/pendingRows.ts';
 import { insertProof } from '../files/proofTable.ts';
 import { newUuid } from '../base/random.ts';
 import { insertEach, runTogether } from '../catalog/together.ts';

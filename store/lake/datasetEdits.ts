@@ -8,19 +8,19 @@ import {
   CREATED_COLUMN,
   ROW_COLUMN,
   UPDATED_COLUMN,
-} from '../versions/columns.ts';
+} from './versions/columns.ts';
 import type { Committed } from './commit.ts';
-import type { Expectation, SchemaContract } from '../datasets/contracts.ts';
+import type { Expectation, SchemaContract } from './datasets/contracts.ts';
 import type { Database, Tables } from '../catalog/database.ts';
-import type { Access, Dataset, RecordSchema, SmartLink, Workspace } from '../datasets/datasets.ts';
+import type { Access, Dataset, RecordSchema, SmartLink, Workspace } from './datasets/datasets.ts';
 import {
   changeDatasetRow,
   deleteDatasetRow,
   insertDatasetRow,
   insertWorkspaceRow,
-} from '../datasets/datasetRows.ts';
+} from './datasets/datasetRows.ts';
 import { Failure } from '../base/failure.ts';
-import { refuseView } from '../datasets/takenNames.ts';
+import { refuseView } from './datasets/takenNames.ts';
 import type { Lake } from './lake.ts';
 import type { Edit } from './edit.ts';
 

@@ -1,6 +1,6 @@
 // What one commit changes: the files that it names, and what it does to tables.
 import type { Proof } from '../files/proofTable.ts';
-import type { Column } from '../versions/columns.ts';
+import type { Column } from './versions/columns.ts';
 
 /** A Parquet file that is published and waits to be named by a commit. */
 export interface WrittenFile {

@@ -3,8 +3,8 @@
 import { type CommitNote, type Committed, writeSnapshot } from './commit.ts';
 import type { AtCrashPoint } from '../base/crashPoints.ts';
 import type { Database } from '../catalog/database.ts';
-import { type Directory, LiveDirectory } from '../datasets/directory.ts';
-import { touchedIn, type Touched } from '../datasets/datasetRows.ts';
+import { type Directory, LiveDirectory } from './datasets/directory.ts';
+import { touchedIn, type Touched } from './datasets/datasetRows.ts';
 import { scheduleRemoval } from '../files/endedFiles.ts';
 import { Failure } from '../base/failure.ts';
 import { type Files, Outdated } from '../files/files.ts';
@@ -17,13 +17,13 @@ import {
   newestSnapshot,
   readHorizons,
   snapshotAsked,
-} from '../history/history.ts';
+} from './history/history.ts';
 import type { LakeClock } from '../catalog/lakeClock.ts';
 import type { LakeOwner } from '../files/lakeHead.ts';
-import { type DataFile, readEveryFile, type Table } from '../versions/lakeRead.ts';
-import { expirePushes } from '../pushes/pushLog.ts';
-import type { Stamp } from '../versions/stamp.ts';
-import { expire, expiredSnapshots, type Keep, readSnapshots } from '../history/retention.ts';
+import { type DataFile, readEveryFile, type Table } from './versions/lakeRead.ts';
+import { expirePushes } from './pushes/pushLog.ts';
+import type { Stamp } from './versions/stamp.ts';
+import { expire, expiredSnapshots, type Keep, readSnapshots } from './history/retention.ts';
 import { shown } from './shown.ts';
 import { nextColumnId } from './tableEdits.ts';
 import { TableVersions } from './tableVersions.ts';

@@ -1,6 +1,6 @@
 // What the program keeps as datasets of its own: readable by every account, each its own lines.
 import type { DatasetDraft } from './datasetEdits.ts';
-import { UNSAID } from '../datasets/datasets.ts';
+import { UNSAID } from './datasets/datasets.ts';
 
 export const SYSTEM_WORKSPACE = '_SYSTEM';
 

@@ -1,10 +1,10 @@
 // What may happen to a table after it was made: rows of the catalog end and begin, nothing is
 // overwritten (DuckLake 1.0 specification, "Queries: Writing Data").
 import type { Insertable } from 'kysely';
-import type { Column } from '../versions/columns.ts';
+import type { Column } from './versions/columns.ts';
 import type { Database, Tables } from '../catalog/database.ts';
 import { Failure } from '../base/failure.ts';
-import { beginTable, writeHorizon } from '../history/history.ts';
+import { beginTable, writeHorizon } from './history/history.ts';
 import { insertEach, runTogether } from '../catalog/together.ts';
 import { restateTable } from './tableStats.ts';
 import type { Edit, Progress } from './edit.ts';

@@ -1,6 +1,6 @@
 // Running totals of a table: record and row-id counts, and the least and greatest value of each
 // column over all files, merged by the column's type.
-import type { ColumnType } from '../versions/columns.ts';
+import type { ColumnType } from './versions/columns.ts';
 import type { Database } from '../catalog/database.ts';
 import { insertEach, runTogether } from '../catalog/together.ts';
 import type { WrittenColumn, WrittenFile } from './edit.ts';

@@ -3,8 +3,8 @@
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import { LruMap } from 'toad-cache';
 import type { Database } from '../catalog/database.ts';
-import { readHorizons, snapshotAsked } from '../history/history.ts';
-import { readTable, readTables, type Table } from '../versions/lakeRead.ts';
+import { readHorizons, snapshotAsked } from './history/history.ts';
+import { readTable, readTables, type Table } from './versions/lakeRead.ts';
 
 /** Old versions kept in memory. */
 const OLD_TABLES_MAX = 64;

@@ -4,9 +4,9 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { contentOf } from '../base/contents.ts';
 import { localDisk } from '../base/disk.ts';
-import type { Bucket } from '../bucket/bucket.ts';
-import { inLake } from '../bucket/bucketPlace.ts';
-import { FileCache } from '../bucket/fileCache.ts';
+import type { Bucket } from '../files/bucket/bucket.ts';
+import { inLake } from '../files/bucket/bucketPlace.ts';
+import { FileCache } from '../files/bucket/fileCache.ts';
 
 export interface Copies {
   /** Where they are, with a separator at its end. */

@@ -2,10 +2,10 @@
 import type { Selectable } from 'kysely';
 import type { Database } from '../catalog/database.ts';
 import type { FileTypeTable } from '../catalog/tables/exports.ts';
-import type { Access } from '../datasets/datasets.ts';
+import type { Access } from '../lake/datasets/datasets.ts';
 import { Failure } from '../base/failure.ts';
 import { newUuid } from '../base/random.ts';
-import { checkName } from '../versions/columns.ts';
+import { checkName } from '../lake/versions/columns.ts';
 
 /** What an owner says of a file type. */
 export interface FileTypeSaid {

@@ -3,8 +3,8 @@ import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Content, contentOf } from '../base/contents.ts';
 import type { Disk } from '../base/disk.ts';
-import { asked, type Bucket, type ToldOfBucket } from '../bucket/bucket.ts';
-import { fetchInto } from '../bucket/fetchInto.ts';
+import { asked, type Bucket, type ToldOfBucket } from '../files/bucket/bucket.ts';
+import { fetchInto } from '../files/bucket/fetchInto.ts';
 import type { Folder } from '../catalog/folder.ts';
 
 /** Below the bucket's prefix. */

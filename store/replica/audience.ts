@@ -3,8 +3,8 @@
 import type { Socket } from 'node:net';
 import { frameOf } from '../lent/frames.ts';
 import type { Change } from '../lake/lake.ts';
-import type { QuotaLessor } from '../leases/lessor.ts';
-import { type MadeRows, tablesOf } from '../pushes/pendingTable.ts';
+import type { QuotaLessor } from '../ledger/leases/lessor.ts';
+import { type MadeRows, tablesOf } from '../lake/pushes/pendingTable.ts';
 import type { Quiet } from '../queues/quiet.ts';
 import { Listener } from './listener.ts';
 import { type FromNode, type News, NEWS_BYTES_MAX } from './news.ts';

@@ -1,6 +1,6 @@
 // A node that answers reads beside the one that serves: what it was told, and whether it may answer now.
 import type { Socket } from 'node:net';
-import type { ToLessee } from '../leases/leaseMessages.ts';
+import type { ToLessee } from '../ledger/leases/leaseMessages.ts';
 import { frameOf, framesIn, writeTogether } from '../lent/frames.ts';
 import { FORGOTTEN_MS, type FromNode, type News, SURE_MS, type ToNode } from './news.ts';
 

@@ -1,8 +1,8 @@
 // What the node that serves and those that answer reads beside it say to one another, in order, over one
 // connection each.
 import type { Change } from '../lake/lake.ts';
-import type { ToLessee, ToLessor } from '../leases/leaseMessages.ts';
-import type { MadeRows } from '../pushes/pendingTable.ts';
+import type { ToLessee, ToLessor } from '../ledger/leases/leaseMessages.ts';
+import type { MadeRows } from '../lake/pushes/pendingTable.ts';
 
 /** How long a node answers by itself after it asked whether it may, if it was told so. */
 export const SURE_MS = 2_000;
@@ -47,7 +47,7 @@ export type ToNode =
   | { readonly kind: 'resume'; readonly id: number }
   /** It may answer for `SURE_MS` from when it sent the `ask` of this number. */
   | { readonly kind: 'sure'; readonly id: number }
-  /** Of `store/leases`. */
+  /** Of `store/ledger/leases`. */
   | { readonly kind: 'lease'; readonly message: ToLessee };
 
 export type FromNode =

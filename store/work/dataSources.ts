@@ -5,7 +5,7 @@ import { insertHeld } from './heldMost.ts';
 import type { Database } from '../catalog/database.ts';
 import { Failure } from '../base/failure.ts';
 import { randomHex } from '../base/random.ts';
-import type { Secrets } from '../catalog/secrets.ts';
+import type { Secrets } from '../catalog/secrets/secrets.ts';
 import type { CredentialTable, DataSourceTable } from '../catalog/tables/sources.ts';
 
 export type CredentialRow = Selectable<CredentialTable>;

@@ -6,14 +6,14 @@ import { loadCallers } from '../accounts/callers.ts';
 import { Failure } from '../base/failure.ts';
 import type { Database } from '../catalog/database.ts';
 import { resealCredentials } from './dataSources.ts';
-import { writeSecretFile } from '../catalog/secretFile.ts';
+import { writeSecretFile } from '../catalog/secrets/secretFile.ts';
 import {
   doesOpen,
   type LiveSecrets,
   liveSecrets,
   openSecrets,
   type Secrets,
-} from '../catalog/secrets.ts';
+} from '../catalog/secrets/secrets.ts';
 import { resealRules } from './rules.ts';
 import { resealWebhooks } from './webhooks.ts';
 

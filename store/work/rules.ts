@@ -4,7 +4,7 @@ import type { Database } from '../catalog/database.ts';
 import type { Piece } from '../catalog/statements.ts';
 import { pieceOf } from '../catalog/together.ts';
 import type { RuleTable } from '../catalog/tables/rules.ts';
-import type { Secrets } from '../catalog/secrets.ts';
+import type { Secrets } from '../catalog/secrets/secrets.ts';
 import { Failure } from '../base/failure.ts';
 
 /** What a rule's owner asked for, as it was checked. */

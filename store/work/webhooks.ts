@@ -4,7 +4,7 @@ import type { Selectable } from 'kysely';
 import { insertHeld } from './heldMost.ts';
 import type { Database } from '../catalog/database.ts';
 import { randomHex } from '../base/random.ts';
-import type { Secrets } from '../catalog/secrets.ts';
+import type { Secrets } from '../catalog/secrets/secrets.ts';
 import type { WebhookTable, DeliveryTable } from '../catalog/tables/webhooks.ts';
 
 /** Which ends a webhook is told. */

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { localDisk } from '../../store/base/disk.ts';
-import { type Directory, LiveDirectory } from '../../store/datasets/directory.ts';
+import { type Directory, LiveDirectory } from '../../store/lake/datasets/directory.ts';
 import { startTapedeck, type Tapedeck } from '../../app/main.ts';
 import { createWorkspace } from '../../store/lake/datasetEdits.ts';
 import { makeStorage } from '../../store/lake/storage.ts';

@@ -6,8 +6,8 @@ import { basename, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { ENDPOINTS } from '../../api/endpoints/index.ts';
-import { openApi } from '../../api/openapi/openapi.ts';
-import { releasesOf } from '../../api/reference/changelog.ts';
+import { openApi } from '../../api/about/openapi/openapi.ts';
+import { releasesOf } from '../../api/market/reference/changelog.ts';
 import { breaksOf, inlined, type Interface } from './interface.ts';
 
 const FILES = globSync(join(import.meta.dirname, 'interfaces', '*.json.gz'));

@@ -6,7 +6,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { marketDocument } from '../../api/document/marketDocument.ts';
+import { marketDocument } from '../../api/market/document/marketDocument.ts';
 import { ENDPOINTS } from '../../api/endpoints/index.ts';
 import type { Input } from '../../market/inputs/inputRow.ts';
 import { INPUTS } from '../../market/inputs/inputs.ts';

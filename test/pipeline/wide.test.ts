@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
 import { compactDataset } from '../../jobs/upkeep/compaction.ts';
-import { PROPERTIES_MAX } from '../../store/versions/columns.ts';
+import { PROPERTIES_MAX } from '../../store/lake/versions/columns.ts';
 import { load, loaded, send } from '../base/client.ts';
 import { startServer, type TestServer } from '../base/server.ts';
 

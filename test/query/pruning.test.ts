@@ -1,8 +1,8 @@
 // Which files are read first.
 import { expect, test } from 'vitest';
 import { firstOf } from '../../query/plan/pruning.ts';
-import type { Column, ColumnType } from '../../store/versions/columns.ts';
-import type { DataFile } from '../../store/versions/lakeRead.ts';
+import type { Column, ColumnType } from '../../store/lake/versions/columns.ts';
+import type { DataFile } from '../../store/lake/versions/lakeRead.ts';
 
 const fileOf = (id: number, min: string | null, max: string | null): DataFile => ({
   ...{ id, path: `${id}.parquet`, records: 1, bytes: 1, deletes: null, proof: undefined },

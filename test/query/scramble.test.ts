@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, test } from 'vitest';
 import { scrambledRows } from '../../query/plan/scramble.ts';
-import { type Column, type ColumnType, SQL_TYPES } from '../../store/versions/columns.ts';
+import { type Column, type ColumnType, SQL_TYPES } from '../../store/lake/versions/columns.ts';
 
 let connection: DuckDBConnection;
 beforeAll(async () => {

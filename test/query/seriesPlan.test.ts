@@ -4,9 +4,9 @@ import { test } from 'vitest';
 import { endOfDay, parseDay, startOfDay } from '../../query/time/dates.ts';
 import { planSeries, type SeriesContext, type SeriesPlan } from '../../query/plan/seriesPlan.ts';
 import { printSeries, prunedFiles } from '../../query/plan/seriesSql.ts';
-import type { Column } from '../../store/versions/columns.ts';
-import { UNSAID } from '../../store/datasets/datasets.ts';
-import type { DataFile } from '../../store/versions/lakeRead.ts';
+import type { Column } from '../../store/lake/versions/columns.ts';
+import { UNSAID } from '../../store/lake/datasets/datasets.ts';
+import type { DataFile } from '../../store/lake/versions/lakeRead.ts';
 import type { SeriesParameters } from '../../query/plan/seriesParameters.ts';
 
 const column = (id: number, name: string, type: Column['type']): Column => ({

@@ -2,7 +2,7 @@
 // nothing; nothing is stored over it, and what has too many records says so.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDataset } from '../../store/lake/datasetEdits.ts';
-import { UNSAID } from '../../store/datasets/datasets.ts';
+import { UNSAID } from '../../store/lake/datasets/datasets.ts';
 import { loaded, send } from '../base/client.ts';
 import { startServer, type TestServer } from '../base/server.ts';
 

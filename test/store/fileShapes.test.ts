@@ -4,11 +4,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, test } from 'vitest';
-import type { Column, ColumnType } from '../../store/versions/columns.ts';
+import type { Column, ColumnType } from '../../store/lake/versions/columns.ts';
 import { DuckDbPool } from '../../store/duckdb/pool.ts';
-import { FileShapes } from '../../store/versions/fileShapes.ts';
-import type { DataFile } from '../../store/versions/lakeRead.ts';
-import { visibleRows } from '../../store/versions/tableSql.ts';
+import { FileShapes } from '../../store/lake/versions/fileShapes.ts';
+import type { DataFile } from '../../store/lake/versions/lakeRead.ts';
+import { visibleRows } from '../../store/lake/versions/tableSql.ts';
 
 let folder = '';
 let pool: DuckDbPool;

@@ -1,5 +1,5 @@
 // A lake of thousands of datasets, each with files in the catalog, made in a few transactions.
-import { insertDatasetRow } from '../../store/datasets/datasetRows.ts';
+import { insertDatasetRow } from '../../store/lake/datasets/datasetRows.ts';
 import { createWorkspace } from '../../store/lake/datasetEdits.ts';
 import type { Tapedeck } from '../../app/main.ts';
 import type { Database } from '../../store/catalog/database.ts';

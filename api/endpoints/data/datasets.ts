@@ -15,16 +15,12 @@ import {
   replaceDataset,
   storeIndex,
 } from '../../../store/lake/datasetEdits.ts';
-import {
-  type Dataset,
-  requiredOf,
-  UNSAID,
-} from '../../../store/datasets/datasets.ts';
-import { isStandIn } from '../../../store/datasets/standIns.ts';
+import { type Dataset, requiredOf, UNSAID } from '../../../store/lake/datasets/datasets.ts';
+import { isStandIn } from '../../../store/lake/datasets/standIns.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import { clearTexts } from '../../../store/work/jobs.ts';
 import type { Lake } from '../../../store/lake/lake.ts';
-import { forgetQuarantined } from '../../../store/datasets/quarantine.ts';
+import { forgetQuarantined } from '../../../store/lake/datasets/quarantine.ts';
 import { askScrub, scrubOrLater } from '../../../store/catalog/scrub.ts';
 import { callerOf, checkDatasetRoom, datasetOf, workspaceOf } from '../../auth/access.ts';
 import {

@@ -6,8 +6,8 @@ import { type ExportRow, findExport, listExports } from '../../../store/work/exp
 import { Failure } from '../../../store/base/failure.ts';
 import { ownedWorkspaceOf } from '../../auth/access.ts';
 import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
-import { EXPORT_BODY } from '../../ingest/exportBody.ts';
-import { exportAsked } from '../../ingest/exporting.ts';
+import { EXPORT_BODY } from '../../datasets/ingest/exportBody.ts';
+import { exportAsked } from '../../datasets/ingest/exporting.ts';
 import { inRange, LIST_PARAMETERS, listRange } from '../../request/listRange.ts';
 import { truthOf } from '../../request/parameters.ts';
 import { ANY, freely, OWNERS_ROW } from '../../request/rows.ts';

@@ -3,8 +3,8 @@ import { type Static, Type } from 'typebox';
 import { listFileTypes, saveFileType } from '../../../store/publications/fileTypes.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import { ownedWorkspaceOf } from '../../auth/access.ts';
-import { FILE_TYPE_BODY, fileTypeSaid } from '../../publications/fileTypeBody.ts';
-import { fileOf, ownTypeOf } from '../../publications/fileTypeView.ts';
+import { FILE_TYPE_BODY, fileTypeSaid } from '../../datasets/publications/fileTypeBody.ts';
+import { fileOf, ownTypeOf } from '../../datasets/publications/fileTypeView.ts';
 import {
   NAME_PARAMETERS,
   nameGiven,
@@ -12,7 +12,7 @@ import {
   PUBLISH_BODY,
   publishBody,
   publishMade,
-} from '../../publications/publishing.ts';
+} from '../../datasets/publications/publishing.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
 import { ANY, freely, OWNERS_ROW } from '../../request/rows.ts';
 

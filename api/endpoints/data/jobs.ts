@@ -3,21 +3,21 @@ import { type Static, Type } from 'typebox';
 import { jobOrderOf, fetchOrder } from '../../../jobs/run/order.ts';
 import { dryRun } from '../../../pipeline/edit/dryRun.ts';
 import { checkJsonPath } from '../../../pipeline/values/jsonPath.ts';
-import { checkName } from '../../../store/versions/columns.ts';
+import { checkName } from '../../../store/lake/versions/columns.ts';
 import { findSource } from '../../../store/work/dataSources.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import { findJob, findRejects, type Job, listJobs } from '../../../store/work/jobs.ts';
 import { redacted } from '../../../store/base/redact.ts';
 import { callerOf, checkDatasetRoom, ownedWorkspaceOf } from '../../auth/access.ts';
-import { refuseFeed } from '../../ingest/sourceBody.ts';
+import { refuseFeed } from '../../datasets/ingest/sourceBody.ts';
 import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
 import { LIST_PARAMETERS, listRange } from '../../request/listRange.ts';
 import { type Parameter, truthOf } from '../../request/parameters.ts';
-import { DRY_RUN, dryRunView } from '../../ingest/dryRunView.ts';
+import { DRY_RUN, dryRunView } from '../../datasets/ingest/dryRunView.ts';
 import { freely } from '../../request/rows.ts';
-import { checkReading } from '../../ingest/loading.ts';
-import { LOADING } from '../../ingest/scheduleBody.ts';
-import { look } from '../../ingest/sourceLook.ts';
+import { checkReading } from '../../datasets/ingest/loading.ts';
+import { LOADING } from '../../datasets/ingest/scheduleBody.ts';
+import { look } from '../../datasets/ingest/sourceLook.ts';
 
 type JobsServices = Pick<
   Services,

@@ -2,11 +2,11 @@
 import { Type } from 'typebox';
 import { dryRun } from '../../../pipeline/edit/dryRun.ts';
 import { checkJsonPath } from '../../../pipeline/values/jsonPath.ts';
-import { checkName } from '../../../store/versions/columns.ts';
-import type { ColumnMapping } from '../../../store/datasets/datasets.ts';
+import { checkName } from '../../../store/lake/versions/columns.ts';
+import type { ColumnMapping } from '../../../store/lake/datasets/datasets.ts';
 import { checkStorage } from '../../../store/lake/storage.ts';
 import { callerOf, changeableIn, checkDatasetRoom, checkKind } from '../../auth/access.ts';
-import { DRY_RUN, dryRunView } from '../../ingest/dryRunView.ts';
+import { DRY_RUN, dryRunView } from '../../datasets/ingest/dryRunView.ts';
 import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
 import {
   DATE_ORDER,
@@ -17,7 +17,7 @@ import {
   readingOf,
   repeatsOf,
   uniquenessOf,
-} from '../../ingest/loading.ts';
+} from '../../datasets/ingest/loading.ts';
 import {
   numberOf,
   type Parameter,

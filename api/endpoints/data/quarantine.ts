@@ -1,18 +1,18 @@
 // Records that did not keep an expectation of their dataset: listed, let in after all, or discarded.
 import { Type } from 'typebox';
 import { releaseRecords } from '../../../pipeline/edit/release.ts';
-import type { Dataset } from '../../../store/datasets/datasets.ts';
+import type { Dataset } from '../../../store/lake/datasets/datasets.ts';
 import {
   forgetQuarantined,
   listQuarantined,
   QUARANTINE_MAX,
   type Quarantined,
   type Wanted,
-} from '../../../store/datasets/quarantine.ts';
+} from '../../../store/lake/datasets/quarantine.ts';
 import { checkStorage } from '../../../store/lake/storage.ts';
 import { callerOf, datasetOf, workspaceOf } from '../../auth/access.ts';
 import type { Call, Endpoint, Services } from '../../request/endpoint.ts';
-import { DUPLICATES, duplicatesOf } from '../../ingest/loading.ts';
+import { DUPLICATES, duplicatesOf } from '../../datasets/ingest/loading.ts';
 import { listOf, numberOf, type Parameter, refuse, textOf } from '../../request/parameters.ts';
 
 /** Records of one list, where the caller says no number. */

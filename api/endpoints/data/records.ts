@@ -1,7 +1,7 @@
 // Single records, written by `POST /record` (once `/write`).
 import { Type } from 'typebox';
-import { DUPLICATES } from '../../ingest/loading.ts';
-import { writeRecords } from '../../ingest/recordWriting.ts';
+import { DUPLICATES } from '../../datasets/ingest/loading.ts';
+import { writeRecords } from '../../datasets/ingest/recordWriting.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
 import type { Parameter } from '../../request/parameters.ts';
 

@@ -7,10 +7,10 @@ import { pictureOf } from '../../read/pictures.ts';
 import { answerSeries, type SeriesServices } from '../../read/series.ts';
 import { separated } from '../../read/seriesParameters.ts';
 import type { SqlServices } from '../../sql/sql.ts';
-import { isLinkedCall } from '../../reference/smartLinks.ts';
+import { isLinkedCall } from '../../market/reference/smartLinks.ts';
 import type { Caller } from '../../../store/accounts/callers.ts';
 import type { Call, Endpoint } from '../../request/endpoint.ts';
-import type { Dataset } from '../../../store/datasets/datasets.ts';
+import type { Dataset } from '../../../store/lake/datasets/datasets.ts';
 import { SYSTEM_WORKSPACE } from '../../../store/lake/systemTables.ts';
 import { queryData, timeSeries } from '../read/read.ts';
 

@@ -1,7 +1,7 @@
 // What changed in which version, for programs: no token.
 import { readFile } from 'node:fs/promises';
 import { Type } from 'typebox';
-import { releasesOf } from '../../reference/changelog.ts';
+import { releasesOf } from '../../market/reference/changelog.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
 
 /** Beside the layers, in a clone as in a package. */

@@ -1,8 +1,8 @@
 // Data points: which a symbol has, and one of them as plain text (SPEC.md "Data points").
 import { Type } from 'typebox';
-import { answerMarketPoint, isOfMarket, listMarketPoints } from '../../points/marketPoints.ts';
-import { listPoints } from '../../points/pointList.ts';
-import { answerPoint } from '../../points/pointValue.ts';
+import { answerMarketPoint, isOfMarket, listMarketPoints } from '../../read/points/marketPoints.ts';
+import { listPoints } from '../../read/points/pointList.ts';
+import { answerPoint } from '../../read/points/pointValue.ts';
 import { SERIES_PARAMETERS } from '../../read/seriesParameters.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
 

@@ -10,20 +10,20 @@ import {
   MONTH_SHAPE,
   RECENT_SHAPE,
   RECORDS_SHAPE,
-} from '../../reference/exchangeStats.ts';
-import { FIXED_PARAMETERS } from '../../reference/fixedPrice.ts';
-import { answerFutures, FUTURE_SHAPE } from '../../reference/futures.ts';
+} from '../../market/reference/exchangeStats.ts';
+import { FIXED_PARAMETERS } from '../../market/reference/fixedPrice.ts';
+import { answerFutures, FUTURE_SHAPE } from '../../market/reference/futures.ts';
 import {
   answerOptionMonths,
   answerOptionSymbols,
   OPTION_SYMBOL_SHAPE,
-} from '../../reference/optionSymbols.ts';
+} from '../../market/reference/optionSymbols.ts';
 import { listShape, mapShape } from '../../../market/types/shape.ts';
 import { shaped } from '../../request/rows.ts';
 import type { Call, Endpoint } from '../../request/endpoint.ts';
 import type { Parameter } from '../../request/parameters.ts';
 import { Failure } from '../../../store/base/failure.ts';
-import { CORE } from '../../../store/datasets/datasets.ts';
+import { CORE } from '../../../store/lake/datasets/datasets.ts';
 import { timeSeries } from './read.ts';
 
 const STATS = {

@@ -1,9 +1,9 @@
 // Files: which there are, and one of them by an address that works once (SPEC.md "Files").
 import { Type } from 'typebox';
-import { answerDownload, answerOnce } from '../../publications/downloads.ts';
-import { entryOf, infoOf } from '../../publications/fileTypeView.ts';
-import { answerHist } from '../../publications/hist.ts';
-import { fileTypeOf, readableFileTypes } from '../../publications/readable.ts';
+import { answerDownload, answerOnce } from '../../datasets/publications/downloads.ts';
+import { entryOf, infoOf } from '../../datasets/publications/fileTypeView.ts';
+import { answerHist } from '../../datasets/publications/hist.ts';
+import { fileTypeOf, readableFileTypes } from '../../datasets/publications/readable.ts';
 import { callerOf } from '../../auth/access.ts';
 import { METERING_PARAMETERS } from '../../read/metering.ts';
 import type { Endpoint } from '../../request/endpoint.ts';

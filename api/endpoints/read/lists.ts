@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { runSeries } from '../../../query/series/series.ts';
 import { isoTime } from '../../../store/base/clock.ts';
 import { Failure } from '../../../store/base/failure.ts';
-import { CORE, type Dataset } from '../../../store/datasets/datasets.ts';
+import { CORE, type Dataset } from '../../../store/lake/datasets/datasets.ts';
 import type { Lake } from '../../../store/lake/lake.ts';
 import {
   callerOf,

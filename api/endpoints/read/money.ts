@@ -1,5 +1,5 @@
 // Currencies and crypto currencies.
-import { answerCrypto } from '../../money/crypto.ts';
+import { answerCrypto } from '../../market/money/crypto.ts';
 import {
   answerConvert,
   answerHistorical,
@@ -9,8 +9,8 @@ import {
   HISTORICAL_SHAPE,
   LATEST_SHAPE,
   RATE_SHAPE,
-} from '../../money/fx.ts';
-import { FIXED_PARAMETERS } from '../../reference/fixedPrice.ts';
+} from '../../market/money/fx.ts';
+import { FIXED_PARAMETERS } from '../../market/reference/fixedPrice.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
 import { ANY, shaped } from '../../request/rows.ts';
 import type { Parameter } from '../../request/parameters.ts';

@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import type { ParameterValue, ParameterValues } from '../../../query/sql/text/spelling.ts';
 import { Failure } from '../../../store/base/failure.ts';
-import type { PublishedQuery, QueryParameter } from '../../../store/datasets/namedQueries.ts';
+import type { PublishedQuery, QueryParameter } from '../../../store/lake/datasets/namedQueries.ts';
 import { callerOf, workspaceOf } from '../../auth/access.ts';
 import type { Call, Endpoint } from '../../request/endpoint.ts';
 import { parseDay } from '../../../query/time/dates.ts';

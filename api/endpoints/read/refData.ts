@@ -1,10 +1,15 @@
 // Reference data: trading days, symbols, exchanges, sectors, identifiers and search (INTERFACE.md 1).
 import { Type } from 'typebox';
-import { FIXED_PARAMETERS } from '../../reference/fixedPrice.ts';
-import { answerIdentifiers, IDENTIFIERS_SHAPE } from '../../reference/identifiers.ts';
-import { answerList, answerSymbolsOf, SECURITY_SHAPE, VENUE_SHAPE } from '../../reference/lists.ts';
-import { answerSearch, FOUND_SHAPE } from '../../reference/searching.ts';
-import { answerDates } from '../../reference/tradingDates.ts';
+import { FIXED_PARAMETERS } from '../../market/reference/fixedPrice.ts';
+import { answerIdentifiers, IDENTIFIERS_SHAPE } from '../../market/reference/identifiers.ts';
+import {
+  answerList,
+  answerSymbolsOf,
+  SECURITY_SHAPE,
+  VENUE_SHAPE,
+} from '../../market/reference/lists.ts';
+import { answerSearch, FOUND_SHAPE } from '../../market/reference/searching.ts';
+import { answerDates } from '../../market/reference/tradingDates.ts';
 import { listShape } from '../../../market/types/shape.ts';
 import { shaped } from '../../request/rows.ts';
 import type { Endpoint } from '../../request/endpoint.ts';

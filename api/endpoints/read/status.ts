@@ -1,9 +1,9 @@
 // `GET /status` and the description of the interface itself: no token.
 import { Type } from 'typebox';
-import { marketDocument } from '../../document/marketDocument.ts';
+import { marketDocument } from '../../market/document/marketDocument.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
 import { textOf } from '../../request/parameters.ts';
-import { openApi } from '../../openapi/openapi.ts';
+import { openApi } from '../../about/openapi/openapi.ts';
 import { VERSION } from '../../../store/base/version.ts';
 
 export const status: Endpoint = {

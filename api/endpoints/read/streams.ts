@@ -8,7 +8,7 @@ import { CHANGE_STREAM, changeStream } from '../../streams/changed.ts';
 import { answerRecords } from '../../streams/recordStreams.ts';
 import { answerStream } from '../../streams/answerStream.ts';
 import { type StreamRow, STREAM_ROWS } from '../../sse/streamTable.ts';
-import { FIXED_PARAMETERS } from '../../reference/fixedPrice.ts';
+import { FIXED_PARAMETERS } from '../../market/reference/fixedPrice.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
 import type { Parameter } from '../../request/parameters.ts';
 

@@ -1,6 +1,6 @@
 // What happened to a dataset: its versions, and which records each of them changed.
 import { Type } from 'typebox';
-import { readVersions } from '../../../store/history/versions.ts';
+import { readVersions } from '../../../store/lake/history/versions.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import { callerOf, wholeDatasetOf } from '../../auth/access.ts';
 import type { Endpoint } from '../../request/endpoint.ts';

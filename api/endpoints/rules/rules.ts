@@ -7,7 +7,7 @@ import { findRule, type Rule, rulesOf } from '../../../store/work/rules.ts';
 import { managerOf } from '../../auth/access.ts';
 import { answerBacktest, BACKTEST_BODY } from '../../rules/backtesting.ts';
 import { answerLookup } from '../../rules/lookups.ts';
-import { FIXED_PARAMETERS } from '../../reference/fixedPrice.ts';
+import { FIXED_PARAMETERS } from '../../market/reference/fixedPrice.ts';
 import { tickersOf } from '../../stock/symbology.ts';
 import { RULE_BODY, saidRule } from '../../rules/ruleBodies.ts';
 import { placedOutput } from '../../rules/datasetOutput.ts';

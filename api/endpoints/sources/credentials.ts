@@ -13,12 +13,12 @@ import {
   updateCredential,
 } from '../../../store/work/dataSources.ts';
 import { Failure } from '../../../store/base/failure.ts';
-import type { Secrets } from '../../../store/catalog/secrets.ts';
+import type { Secrets } from '../../../store/catalog/secrets/secrets.ts';
 import { ownedWorkspaceOf } from '../../auth/access.ts';
 import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
 import { inRange, LIST_PARAMETERS, listRange } from '../../request/listRange.ts';
 import { ANY, freely, OWNERS_ROW } from '../../request/rows.ts';
-import { CREDENTIAL_BODY, credentialOf } from '../../ingest/sourceBody.ts';
+import { CREDENTIAL_BODY, credentialOf } from '../../datasets/ingest/sourceBody.ts';
 
 type CredentialsServices = Pick<Services, 'clock' | 'database' | 'lake' | 'secrets' | 'settings'>;
 

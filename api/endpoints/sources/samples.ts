@@ -8,11 +8,11 @@ import type { DataSourceRow } from '../../../store/work/dataSources.ts';
 import { ownedWorkspaceOf } from '../../auth/access.ts';
 import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
 import { checkBody } from '../../request/jsonBody.ts';
-import { DATE_ORDER, dateOrderOf } from '../../ingest/loading.ts';
+import { DATE_ORDER, dateOrderOf } from '../../datasets/ingest/loading.ts';
 import { type Parameter, textOf } from '../../request/parameters.ts';
 import { ANY, freely, OWNERS_ROW } from '../../request/rows.ts';
-import { SOURCE_BODY, SOURCE_TYPES } from '../../ingest/sourceBody.ts';
-import { look, onBench } from '../../ingest/sourceLook.ts';
+import { SOURCE_BODY, SOURCE_TYPES } from '../../datasets/ingest/sourceBody.ts';
+import { look, onBench } from '../../datasets/ingest/sourceLook.ts';
 import { spoolBody } from '../../http/spool.ts';
 import { newSource, ownSource } from './sources.ts';
 

@@ -6,11 +6,11 @@ import { Failure } from '../../../store/base/failure.ts';
 import { outcomesSince } from '../../../store/work/runHistory.ts';
 import { newScheduleId, type Schedule } from '../../../store/work/schedules.ts';
 import { callerOf, checkDatasetRoom, ownedWorkspaceOf } from '../../auth/access.ts';
-import { refuseFeed } from '../../ingest/sourceBody.ts';
+import { refuseFeed } from '../../datasets/ingest/sourceBody.ts';
 import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
 import { inRange, LIST_PARAMETERS, listRange } from '../../request/listRange.ts';
 import { ANY, freely, OWNERS_ROW } from '../../request/rows.ts';
-import { SCHEDULE_BODY, scheduleBodyOf } from '../../ingest/scheduleBody.ts';
+import { SCHEDULE_BODY, scheduleBodyOf } from '../../datasets/ingest/scheduleBody.ts';
 import { JOB_MADE, jobMade, WAIT } from '../data/jobs.ts';
 import { newSource } from './sources.ts';
 

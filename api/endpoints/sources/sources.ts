@@ -13,12 +13,12 @@ import {
   updateSource,
 } from '../../../store/work/dataSources.ts';
 import { Failure } from '../../../store/base/failure.ts';
-import { CORE } from '../../../store/datasets/datasets.ts';
+import { CORE } from '../../../store/lake/datasets/datasets.ts';
 import { ownedWorkspaceOf } from '../../auth/access.ts';
 import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
 import { inRange, LIST_PARAMETERS, listRange } from '../../request/listRange.ts';
 import { ANY, freely, OWNERS_ROW } from '../../request/rows.ts';
-import { definitionOf, SOURCE_BODY } from '../../ingest/sourceBody.ts';
+import { definitionOf, SOURCE_BODY } from '../../datasets/ingest/sourceBody.ts';
 
 type SourcesServices = Pick<Services, 'clock' | 'database' | 'lake' | 'settings' | 'upstreams'>;
 

@@ -19,7 +19,7 @@ import { ownedWorkspaceOf } from '../../auth/access.ts';
 import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
 import { inRange, LIST_PARAMETERS, listRange } from '../../request/listRange.ts';
 import { ANY, freely, OWNERS_ROW } from '../../request/rows.ts';
-import { HEADERS } from '../../ingest/sourceBody.ts';
+import { HEADERS } from '../../datasets/ingest/sourceBody.ts';
 
 type WebhooksServices = Pick<Services, 'clock' | 'database' | 'lake' | 'settings'>;
 

@@ -4,9 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { deserialize, serialize } from 'node:v8';
 import type { Caller } from '../../../store/accounts/callers.ts';
 import { monotonicMs, systemClock } from '../../../store/base/clock.ts';
-import { LeasedQuota } from '../../../store/leases/leasedQuota.ts';
-import type { ToLessee, ToLessor } from '../../../store/leases/leaseMessages.ts';
-import { QuotaLessor } from '../../../store/leases/lessor.ts';
+import { LeasedQuota } from '../../../store/ledger/leases/leasedQuota.ts';
+import type { ToLessee, ToLessor } from '../../../store/ledger/leases/leaseMessages.ts';
+import { QuotaLessor } from '../../../store/ledger/leases/lessor.ts';
 import type { Ledger } from '../../../store/ledger/ledger.ts';
 import { callerOf, openLedger } from '../../money.ts';
 

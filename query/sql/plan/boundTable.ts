@@ -1,14 +1,18 @@
 // A table of a query, bound: the records of a dataset that its caller sees, as a sub-select over its
 // files and what is pending. Who may see what is part of it, so that no query can leave it out.
-import { type Column, isSystemColumn, UPDATED_COLUMN } from '../../../store/versions/columns.ts';
-import type { Dataset } from '../../../store/datasets/datasets.ts';
-import type { Moment } from '../../../store/history/history.ts';
-import { indexNamesOf, indexOf } from '../../../store/datasets/indexColumns.ts';
-import type { DataFile, Table } from '../../../store/versions/lakeRead.ts';
-import type { View } from '../../../store/datasets/namedQueries.ts';
-import type { PendingRow } from '../../../store/pushes/pendingRows.ts';
-import { withPending } from '../../../store/pushes/pendingSql.ts';
-import { type RowPlace, visibleRows } from '../../../store/versions/tableSql.ts';
+import {
+  type Column,
+  isSystemColumn,
+  UPDATED_COLUMN,
+} from '../../../store/lake/versions/columns.ts';
+import type { Dataset } from '../../../store/lake/datasets/datasets.ts';
+import type { Moment } from '../../../store/lake/history/history.ts';
+import { indexNamesOf, indexOf } from '../../../store/lake/datasets/indexColumns.ts';
+import type { DataFile, Table } from '../../../store/lake/versions/lakeRead.ts';
+import type { View } from '../../../store/lake/datasets/namedQueries.ts';
+import type { PendingRow } from '../../../store/lake/pushes/pendingRows.ts';
+import { withPending } from '../../../store/lake/pushes/pendingSql.ts';
+import { type RowPlace, visibleRows } from '../../../store/lake/versions/tableSql.ts';
 import type { Bind } from '../../plan/binding.ts';
 import { type Condition, mayHold } from '../../plan/pruning.ts';
 import { scrambledRows } from '../../plan/scramble.ts';

@@ -1,7 +1,7 @@
 // How many records of a dataset an answer is made of: at most, by the catalog's statistics of its
 // index columns; and exactly, by a count over the same version with the conditions on those columns.
 import type { Bound } from '../../../store/duckdb/protocol.ts';
-import type { RowPlace } from '../../../store/versions/tableSql.ts';
+import type { RowPlace } from '../../../store/lake/versions/tableSql.ts';
 import { type Bind, makeBind } from '../../plan/binding.ts';
 import { type BoundDataset, filesFor, indexNames, printTable } from '../plan/boundTable.ts';
 import { columnsIn, conjunction } from '../lower/expressionParts.ts';

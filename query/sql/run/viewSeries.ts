@@ -7,16 +7,16 @@ import {
   type PropertyType,
   SQL_TYPES,
   UPDATED_COLUMN,
-} from '../../../store/versions/columns.ts';
+} from '../../../store/lake/versions/columns.ts';
 import {
   type ColumnMapping,
   type Dataset,
   type RecordSchema,
   UNSAID,
-} from '../../../store/datasets/datasets.ts';
+} from '../../../store/lake/datasets/datasets.ts';
 import type { Body, BodyFormat } from '../../../store/duckdb/protocol.ts';
-import type { Table } from '../../../store/versions/lakeRead.ts';
-import type { View } from '../../../store/datasets/namedQueries.ts';
+import type { Table } from '../../../store/lake/versions/lakeRead.ts';
+import type { View } from '../../../store/lake/datasets/namedQueries.ts';
 import type { Bind } from '../../plan/binding.ts';
 import type { SeriesPlan } from '../../plan/seriesPlan.ts';
 import { knownConditions, printSeries } from '../../plan/seriesSql.ts';

@@ -3,10 +3,10 @@ import { readFile } from 'node:fs/promises';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { test } from 'vitest';
 import { ENDPOINTS } from '../../../api/endpoints/index.ts';
-import { expandPath, openApi } from '../../../api/openapi/openapi.ts';
+import { expandPath, openApi } from '../../../api/about/openapi/openapi.ts';
 import { MARKET_TYPES } from '../../../market/types/marketTypes.ts';
 import { STOCK_TYPES } from '../../../api/stock/stockTypes.ts';
-import type { Release } from '../../../api/reference/changelog.ts';
+import type { Release } from '../../../api/market/reference/changelog.ts';
 import { VERSION } from '../../../store/base/version.ts';
 import { startServer, type TestServer } from '../../base/server.ts';
 

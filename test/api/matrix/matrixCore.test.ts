@@ -2,7 +2,7 @@
 // every tier, with and without grants and premium messages. And what else a tier decides.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
-import type { Access } from '../../../store/datasets/datasets.ts';
+import type { Access } from '../../../store/lake/datasets/datasets.ts';
 import { TIER_NAMES } from '../../../store/accounts/tiers.ts';
 import type { TokenKind, TokenSettings } from '../../../store/accounts/tokens.ts';
 import { startServer, type TestServer } from '../../base/server.ts';

@@ -5,7 +5,12 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'vitest';
-import { endOfPushes, expirePushes, logPushes, readPushes } from '../../../store/pushes/pushLog.ts';
+import {
+  endOfPushes,
+  expirePushes,
+  logPushes,
+  readPushes,
+} from '../../../store/lake/pushes/pushLog.ts';
 import { load, loaded, read, send } from '../../base/client.ts';
 import { startServer, type TestServer } from '../../base/server.ts';
 

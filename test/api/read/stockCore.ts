@@ -1,6 +1,6 @@
 // A server whose CORE has datasets of the stock door, and an account that is not its owner.
 import assert from 'node:assert/strict';
-import type { Access } from '../../../store/datasets/datasets.ts';
+import type { Access } from '../../../store/lake/datasets/datasets.ts';
 import { startServer, type TestServer } from '../../base/server.ts';
 
 export interface StockWorld extends AsyncDisposable {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, test } from 'vitest';
 import { ENDPOINTS } from '../../../api/endpoints/index.ts';
-import { expandPath } from '../../../api/openapi/openapi.ts';
+import { expandPath } from '../../../api/about/openapi/openapi.ts';
 import { loaded, send } from '../../base/client.ts';
 import { note } from '../../base/notes.ts';
 import { startServer, type TestServer } from '../../base/server.ts';

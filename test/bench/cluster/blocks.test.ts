@@ -11,7 +11,7 @@ import {
   poolOf,
   spend,
 } from '../../../bench/cluster/blocks.ts';
-import { blockOf } from '../../../store/leases/blockSizes.ts';
+import { blockOf } from '../../../store/ledger/leases/blockSizes.ts';
 import { type Seeded, seeded } from '../../crash/rounds/seeded.ts';
 import { seedsOf } from '../../base/seeds.ts';
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { makeUpkeep } from '../../../jobs/upkeep/upkeep.ts';
-import { readSnapshots } from '../../../store/history/retention.ts';
+import { readSnapshots } from '../../../store/lake/history/retention.ts';
 import { get, load, loaded, read } from '../../base/client.ts';
 import { lakePaths, startServer, type TestServer } from '../../base/server.ts';
 

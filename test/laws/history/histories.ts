@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compactDataset } from '../../../jobs/upkeep/compaction.ts';
 import { makeUpkeep } from '../../../jobs/upkeep/upkeep.ts';
-import { readSnapshots } from '../../../store/history/retention.ts';
+import { readSnapshots } from '../../../store/lake/history/retention.ts';
 import { loaded } from '../../base/client.ts';
 import { fileFaults } from '../../crash/aftermath.ts';
 import { type Seeded, seeded } from '../../crash/rounds/seeded.ts';

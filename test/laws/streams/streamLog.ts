@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { busSettings } from '../../../store/base/busSettings.ts';
 import type { Group, Subscriber, Subscription } from '../../../store/bus/group.ts';
 import { Hub } from '../../../store/bus/hub.ts';
-import { NatsLog } from '../../../store/nats/natsLog.ts';
+import { NatsLog } from '../../../store/bus/nats/natsLog.ts';
 import { seeded, type Seeded } from '../../crash/rounds/seeded.ts';
 import type { Nats } from '../../servers/nats.ts';
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openStream, until } from '../../api/streams/listening.ts';
 import { runHere } from '../../cli/commandHere.ts';
-import { keptSymbol } from '../../../store/datasets/symbolSpelling.ts';
+import { keptSymbol } from '../../../store/lake/datasets/symbolSpelling.ts';
 import { send } from '../../base/client.ts';
 import { startServer, type TestServer } from '../../base/server.ts';
 import { decoded, type Told } from './oracle.ts';

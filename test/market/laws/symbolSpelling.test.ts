@@ -1,7 +1,7 @@
 // One spelling of a symbol in all inputs: DuckDB's and ours are the same, and callers may use others.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { keptSymbol } from '../../../store/datasets/symbolSpelling.ts';
+import { keptSymbol } from '../../../store/lake/datasets/symbolSpelling.ts';
 import { read, send } from '../../base/client.ts';
 import { note } from '../../base/notes.ts';
 import { seedsOf } from '../../base/seeds.ts';

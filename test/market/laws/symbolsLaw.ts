@@ -1,7 +1,7 @@
 // Law: DuckDB keeps a symbol as pushes do, and what is kept stays as it is when it is loaded again.
 import { DuckDBInstance } from '@duckdb/node-api';
 import { symbolOf } from '../../../pipeline/values/symbols.ts';
-import { keptSymbol } from '../../../store/datasets/symbolSpelling.ts';
+import { keptSymbol } from '../../../store/lake/datasets/symbolSpelling.ts';
 import { type Report, seeded } from '../../crash/rounds/seeded.ts';
 
 interface LawOptions {

@@ -6,7 +6,7 @@ import { STATEMENT_MEMBERS, type StatementId } from '../../../market/reports/con
 import { formulaOf } from '../../../market/reports/formulas.ts';
 import { statementReader } from '../../../market/reports/statements.ts';
 import { inputOf } from '../../../market/inputs/inputs.ts';
-import type { ReportedFact } from '../../../store/datasets/reportedFacts.ts';
+import type { ReportedFact } from '../../../store/lake/datasets/reportedFacts.ts';
 import { companyFactsOf, GROWING, MILLION } from '../../recipes/companyFacts.ts';
 
 type Told = Readonly<Record<string, string | number>>;

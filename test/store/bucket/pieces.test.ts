@@ -8,7 +8,7 @@ import { afterAll, beforeAll, test } from 'vitest';
 import { openS3Bucket } from '../../../pipeline/targets/s3Bucket.ts';
 import { contentOf } from '../../../store/base/contents.ts';
 import { readSettings } from '../../../store/base/settings.ts';
-import type { Bucket } from '../../../store/bucket/bucket.ts';
+import type { Bucket } from '../../../store/files/bucket/bucket.ts';
 import { until } from '../../api/streams/listening.ts';
 import { isLeftOut } from '../../servers/hasServers.ts';
 import { startSwift } from '../../servers/swift.ts';

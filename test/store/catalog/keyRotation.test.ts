@@ -10,7 +10,7 @@ import { openDatabase } from '../../../store/sqlite/sqliteDatabase.ts';
 import { listCredentials, unsealCredential } from '../../../store/work/dataSources.ts';
 import { openFolder } from '../../../store/catalog/folder.ts';
 import { rotateKey } from '../../../store/work/keyRotation.ts';
-import { openSecrets } from '../../../store/catalog/secrets.ts';
+import { openSecrets } from '../../../store/catalog/secrets/secrets.ts';
 import { startServer, type TestServer } from '../../base/server.ts';
 
 const CREDENTIAL = {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'vitest';
 import { Failure } from '../../../store/base/failure.ts';
-import { readStamp } from '../../../store/versions/stamp.ts';
+import { readStamp } from '../../../store/lake/versions/stamp.ts';
 import { loaded, read } from '../../base/client.ts';
 import { served, startServer } from '../../base/server.ts';
 

@@ -7,7 +7,7 @@ import type { Kysely } from 'kysely';
 import { test } from 'vitest';
 import { openDatabase } from '../../../store/sqlite/sqliteDatabase.ts';
 import { createLakeTables } from '../../../store/catalog/tables/lake.ts';
-import { openSecrets } from '../../../store/catalog/secrets.ts';
+import { openSecrets } from '../../../store/catalog/secrets/secrets.ts';
 import { createServiceTables } from '../../../store/catalog/tables/service.ts';
 import { get } from '../../base/client.ts';
 import { startServer } from '../../base/server.ts';

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, test } from 'vitest';
 import { busSettings } from '../../../store/base/busSettings.ts';
 import { Hub } from '../../../store/bus/hub.ts';
 import type { TopicLog } from '../../../store/bus/topicLog.ts';
-import { NatsLog } from '../../../store/nats/natsLog.ts';
-import { SoleWriter } from '../../../store/nats/soleWriter.ts';
+import { NatsLog } from '../../../store/bus/nats/natsLog.ts';
+import { SoleWriter } from '../../../store/bus/nats/soleWriter.ts';
 import { hasServers, isLeftOut } from '../../servers/hasServers.ts';
 import { startNats } from '../../servers/nats.ts';
 

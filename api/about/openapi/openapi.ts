@@ -1,0 +1,296 @@
+// The endpoint table as an OpenAPI 3.1 document.
+import type { TSchema } from 'typebox';
+import type { Endpoint } from '../../request/endpoint.ts';
+import type { Parameter } from '../../request/parameters.ts';
+import { VERSION } from '../../../store/base/version.ts';
+import { FAILURE_SCHEMAS, failureResponses, failuresOf } from './openapiFailures.ts';
+import { capital, named, Shared, timesOf } from './openapiShared.ts';
+
+const MEDIA_TYPES = {
+  json: 'application/json',
+  events: 'text/event-stream',
+  jsonl: 'application/x-ndjson',
+  csv: 'text/csv',
+  psv: 'text/plain',
+  arrow: 'application/vnd.apache.arrow.stream',
+  parquet: 'application/vnd.apache.parquet',
+  svg: 'image/svg+xml',
+  png: 'image/png',
+  'vega-lite': 'application/vnd.vegalite.v5+json',
+} as const;
+
+/** What is no text. */
+const BYTES: ReadonlySet<string> = new Set(['arrow', 'parquet', 'png']);
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** What operations share. */
+interface Parts {
+  readonly parameters: Shared;
+  readonly schemas: Shared;
+  readonly answers: Shared;
+  /** How often each answer stands in the document, by its text. */
+  readonly okTimes: Map<string, number>;
+  readonly times: ReadonlyMap<string, number>;
+  readonly brand: string;
+}
+
+/** What is told of a row. */
+export type Described = Pick<
+  Endpoint,
+  'id' | 'method' | 'path' | 'token' | 'summary' | 'weight' | 'parameters' | 'answer'
+> &
+  Pick<Endpoint, 'body' | 'events' | 'formats'> & {
+    /** What a segment of the path may be, where that is known. */
+    readonly segments?: Readonly<Record<string, readonly string[]>> | undefined;
+  };
+
+export function openApi(table: readonly Described[], brand: string, about: About = WHOLE): Json {
+  const parts: Parts = {
+    parameters: new Shared('parameters'),
+    schemas: new Shared('schemas'),
+    answers: new Shared('responses'),
+    okTimes: new Map(),
+    times: timesOf(table.flatMap((endpoint) => schemasOf(endpoint))),
+    brand,
+  };
+  const { okTimes } = parts;
+  for (const endpoint of table) {
+    const text = JSON.stringify(okOf(endpoint, parts));
+    okTimes.set(text, (okTimes.get(text) ?? 0) + expandPath(endpoint.path).length);
+  }
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const endpoint of table) {
+    for (const route of expandPath(endpoint.path)) {
+      const path = (paths[openPath(route)] ??= {});
+      path[endpoint.method.toLowerCase()] = operationOf(endpoint, route, parts);
+    }
+  }
+  const tags = [...new Set(table.map(tagOf))].toSorted();
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: about.title,
+      version: VERSION,
+      description: about.description,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/v1', description: 'v1; stable and latest are its aliases' }],
+    security: [{ publishable: [] }],
+    externalDocs: about.externalDocs,
+    tags: tags.map((name) => ({ name })),
+    paths,
+    components: {
+      securitySchemes: SECURITY,
+      parameters: parts.parameters.all(),
+      headers: { MessagesUsed: MESSAGES_USED },
+      responses: { ...failureResponses(table), ...parts.answers.all() },
+      schemas: { ...FAILURE_SCHEMAS, ...parts.schemas.all() },
+    },
+  };
+}
+
+/** What a document is of, and where the rest stands. */
+interface About {
+  readonly title: string;
+  readonly description: string;
+  readonly externalDocs: { readonly url: string; readonly description: string };
+}
+
+const WHOLE: About = {
+  title: 'Tapedeck',
+  description: 'Metered financial data: datasets, time series, jobs, usage.',
+  externalDocs: {
+    url: '/v1/openapi-doc?part=market',
+    description: 'All that is in the answers of each market type, as a document like this one.',
+  },
+};
+
+const MESSAGES_USED = { description: 'Messages used by the call.', schema: { type: 'integer' } };
+
+/** First word of the path: what the operation is about. */
+const tagOf = ({ events, path }: Described): string =>
+  events === undefined ? (path.split('/')[1] ?? '') : 'streams';
+
+/** Of what is sent and answered as JSON. */
+function schemasOf({ answer, body, path }: Described): readonly unknown[] {
+  const own = [plain(answer), ...(body?.kind === 'json' ? [plain(body.schema)] : [])];
+  return expandPath(path).flatMap(() => own);
+}
+
+const SECURITY = {
+  publishable: { type: 'apiKey', in: 'query', name: 'token', description: 'pk_ or sk_ token' },
+  granted: {
+    type: 'apiKey',
+    in: 'query',
+    name: 'token',
+    description: 'sk_ token, or a pk_ token with the right to change the dataset',
+  },
+  secret: { type: 'apiKey', in: 'query', name: 'token', description: 'sk_ token' },
+  admin: { type: 'http', scheme: 'bearer', description: "the operator's own token" },
+};
+
+/** `/a/:b/:c?` -> `/a/:b`, `/a/:b/:c`: a router and OpenAPI know no optional segments. */
+export function expandPath(path: string): readonly string[] {
+  const segments = path.split('/').slice(1);
+  const required = segments.filter((segment) => !segment.endsWith('?')).length;
+  const counts = Array.from({ length: segments.length - required + 1 }, (_, at) => required + at);
+  return counts.map((length) => `/${segments.slice(0, length).join('/').replaceAll('?', '')}`);
+}
+
+const openPath = (route: string): string => route.replaceAll(/:(\w+)/g, '{$1}');
+
+function operationOf(endpoint: Described, route: string, parts: Parts): Json {
+  const names = [...route.matchAll(/:(\w+)/g)].map((match) => match[1] ?? '');
+  const shorter = expandPath(endpoint.path).indexOf(route);
+  const longest = expandPath(endpoint.path).length - 1;
+  const suffix = shorter === longest ? '' : `By${capital(names.at(-1) ?? '')}`;
+  const parameters = [
+    ...names.map((name) => pathParameter(name, endpoint.segments?.[name])),
+    ...(endpoint.body?.kind === 'form' ? [] : endpoint.parameters).map(queryParameter),
+  ];
+  return {
+    operationId: `${endpoint.id}${suffix}`,
+    tags: [tagOf(endpoint)],
+    summary: endpoint.summary,
+    ...(endpoint.weight === 'free' ? {} : { description: `Weight: ${endpoint.weight}.` }),
+    ...securityOf(endpoint),
+    ...(parameters.length === 0
+      ? {}
+      : { parameters: parameters.map((one) => parts.parameters.refer(one, one.name)) }),
+    ...bodyOf(endpoint, parts),
+    responses: { '200': answerOf(endpoint, parts), ...failuresOf(endpoint) },
+  };
+}
+
+/** That of the document where nothing is said. */
+function securityOf({ token }: Described): Json {
+  if (token === 'publishable') return {};
+  return { security: token === 'none' ? [] : [{ [token]: [] }] };
+}
+
+/** What a segment of a path is, as an example. */
+const EXAMPLES: Readonly<Record<string, string>> = {
+  ...{ symbol: 'AAPL', workspace: 'DEMO', id: 'STOCKS', key: 'AAPL', type: 'quote' },
+  ...{ date: '2010-03-01', jobId: '0f8e2d7c9b6a5f4e3d2c1b0a99887766' },
+};
+
+interface NamedParameter extends Json {
+  readonly name: string;
+}
+
+const pathParameter = (name: string, choices?: readonly string[]): NamedParameter => ({
+  name,
+  in: 'path',
+  required: true,
+  schema: { type: 'string', ...(choices === undefined ? {} : { enum: choices }) },
+  ...(EXAMPLES[name] === undefined ? {} : { example: EXAMPLES[name] }),
+});
+
+const queryParameter = (parameter: Parameter): NamedParameter => ({
+  name: parameter.name,
+  in: 'query',
+  description: parameter.help,
+  schema: schemaOf(parameter),
+  ...(parameter.kind === 'list' ? { style: 'form', explode: false } : {}),
+});
+
+function schemaOf(parameter: Parameter): Json {
+  if (parameter.kind === 'integer') {
+    return { type: 'integer', minimum: parameter.least, maximum: parameter.most };
+  }
+  if (parameter.kind === 'boolean') return { type: 'boolean' };
+  if (parameter.kind === 'list') return { type: 'array', items: { type: 'string' } };
+  if (parameter.kind === 'choice') return { type: 'string', enum: parameter.choices };
+  if (parameter.kind === 'day') return { type: 'string', format: 'date' };
+  const pattern = parameter.pattern?.source;
+  return pattern === undefined ? { type: 'string' } : { type: 'string', pattern };
+}
+
+function bodyOf({ body, id, parameters }: Described, parts: Parts): Json {
+  if (body === undefined) return {};
+  if (body.kind === 'form') return formBody(id, parameters, parts);
+  const schema =
+    body.kind === 'json' ? typed(plain(body.schema), `${capital(id)}Body`, parts) : RECORDS;
+  const isJson = body.kind === 'json' || (body.kind === 'file' && body.json === true);
+  const file = { schema: { type: 'string', contentMediaType: 'application/octet-stream' } };
+  const content = isJson
+    ? { 'application/json': { schema } }
+    : { 'text/csv': file, 'application/octet-stream': file };
+  return { requestBody: { required: true, content } };
+}
+
+/** One, or several. */
+const RECORDS = {
+  anyOf: [
+    { type: 'object', additionalProperties: true },
+    { type: 'array', items: { type: 'object', additionalProperties: true } },
+  ],
+};
+
+const typed = (schema: unknown, wish: string, { schemas, times }: Parts): unknown =>
+  named(schema, wish, { shared: schemas, times });
+
+/** The same members may stand in the query instead. */
+function formBody(id: string, parameters: readonly Parameter[], parts: Parts): Json {
+  const members = parameters.map((parameter) => [
+    parameter.name,
+    { ...schemaOf(parameter), description: parameter.help },
+  ]);
+  const schema = { type: 'object', properties: Object.fromEntries(members) as Json };
+  const content = { 'application/json': { schema: typed(schema, `${capital(id)}Body`, parts) } };
+  return { requestBody: { required: false, content } };
+}
+
+/** One that every form of a path, or another endpoint, has as well is told once. */
+function answerOf(endpoint: Described, parts: Parts): Json {
+  const ok = okOf(endpoint, parts);
+  const isCommon = (parts.okTimes.get(JSON.stringify(ok)) ?? 0) > 1;
+  return isCommon ? parts.answers.refer(ok, capital(endpoint.id)) : ok;
+}
+
+function okOf(endpoint: Described, parts: Parts): Json {
+  const { events, formats = [] } = endpoint;
+  const told = [
+    ...(events === 'only' ? [] : (['json'] as const)),
+    ...(events === undefined ? formats : (['events'] as const)),
+  ];
+  const content = Object.fromEntries(
+    told.map((format) => [MEDIA_TYPES[format], schemaOfBody(format, endpoint, parts)]),
+  );
+  const used = { $ref: '#/components/headers/MessagesUsed' };
+  const headers = endpoint.token === 'none' ? {} : { [`${parts.brand}cloud-messages-used`]: used };
+  const isEmpty = Object.keys(headers).length === 0;
+  return { description: 'Success.', content, ...(isEmpty ? {} : { headers }) };
+}
+
+/** OpenAPI 3.1 says of bytes only what they are. */
+function schemaOfBody(
+  format: keyof typeof MEDIA_TYPES,
+  { answer, id }: Described,
+  parts: Parts,
+): Json {
+  if (BYTES.has(format)) return {};
+  if (format === 'vega-lite') return { schema: { type: 'object', additionalProperties: true } };
+  if (format !== 'json') return { schema: { type: 'string' } };
+  return { schema: typed(plain(answer), `${capital(id)}Answer`, parts) };
+}
+
+/** Without TypeBox's own marks: what is left is plain JSON schema, in as few words as it takes. */
+const plain = (schema: TSchema): unknown =>
+  JSON.parse(JSON.stringify(schema), (_, value: unknown) => shorter(value));
+
+/** One of several types, and an object of which nothing is known. */
+function shorter(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const { anyOf, properties, ...rest } = value as Json;
+  if (Array.isArray(anyOf) && anyOf.every(isBareType) && Object.keys(rest).length === 0) {
+    return { type: anyOf.map(({ type }) => type) };
+  }
+  const knowsNone =
+    rest['additionalProperties'] === true && Object.keys(properties ?? {}).length === 0;
+  return knowsNone ? rest : value;
+}
+
+const isBareType = (value: Json): boolean =>
+  typeof value['type'] === 'string' && Object.keys(value).length === 1;

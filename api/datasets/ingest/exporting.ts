@@ -1,0 +1,330 @@
+// An export as it is asked for, and as its owner's query is run: what is read is bound to one version
+// of the lake before the export is recorded, and to datasets of the account.
+import { realpath } from 'node:fs/promises';
+import { exportedMoment, type ExportOrder, newExport } from '../../../jobs/export/exportOrder.ts';
+import { type OpenedQuery, refuseOthers } from '../../../jobs/export/exportRun.ts';
+import { Exports } from '../../../jobs/export/exports.ts';
+import {
+  PART_BYTES_MAX,
+  type PartFormat,
+  rowsOfPart,
+  takeFile,
+} from '../../../pipeline/targets/exportParts.ts';
+import { folderOfAccount, isOfAnother } from '../../../pipeline/sources/accountFolder.ts';
+import { SourceFailure } from '../../../pipeline/sources/base/source.ts';
+import { makeFolder } from '../../../pipeline/targets/folder.ts';
+import { openTarget, type TargetRules } from '../../../pipeline/targets/open.ts';
+import type { TargetDefinition } from '../../../pipeline/targets/target.ts';
+import { dayIn } from '../../../query/time/dates.ts';
+import { instantText } from '../../../query/plan/seriesPlan.ts';
+import { datasetsOf } from '../../../query/sql/plan/boundTable.ts';
+import { type BoundPlan, describeSql, runSql } from '../../../query/sql/run/run.ts';
+import { findCredential } from '../../../store/work/dataSources.ts';
+import type { Dataset } from '../../../store/lake/datasets/datasets.ts';
+import type { DuckDbPool } from '../../../store/duckdb/pool.ts';
+import { type ExportRow, newExportId } from '../../../store/work/exports.ts';
+import { Failure } from '../../../store/base/failure.ts';
+import { type AsOf, type Moment, momentText } from '../../../store/lake/history/history.ts';
+import { callerOf, datasetOf, ownedWorkspaceOf } from '../../auth/access.ts';
+import { withSqlOf } from '../../auth/accountServices.ts';
+import { ownerOf } from '../../auth/standingCall.ts';
+import { refuseForeign } from './datasetPull.ts';
+import type { Call, Services } from '../../request/endpoint.ts';
+import { type ExportBody, partFormatOf, targetOf, whatOf } from './exportBody.ts';
+import { pastOf } from '../../read/moments.ts';
+import { readAsOf } from '../../read/series.ts';
+import { bindQuery, type BindServices, limitsOf, momentOf } from '../../sql/sql.ts';
+
+type QueryServices = BindServices & Pick<Services, 'accounts'>;
+type OpenExportsServices = QueryServices &
+  Pick<
+    Services,
+    'at' | 'clock' | 'database' | 'folder' | 'lake' | 'pending' | 'secrets' | 'disk' | 'settings'
+  >;
+type ExportingServices = QueryServices &
+  Pick<Services, 'clock' | 'database' | 'disk' | 'folder' | 'pending' | 'runner'>;
+
+/** Rows of one query, as many as one ingestion takes (INTERFACE.md 3.8). */
+const QUERY_ROWS_MAX = 20_000_000;
+/** Pushed records become a part of the version first; a load may stand before them. */
+const FLUSH_WAIT_MS = 10_000;
+
+export const openExports = (
+  parts: OpenExportsServices,
+  pool: DuckDbPool,
+  onFault: (reason: unknown, exportId?: string) => void,
+): Exports =>
+  new Exports({
+    ...parts,
+    pool,
+    folder: parts.folder.exports,
+    deadlineMs: parts.settings.jobTimeoutMs,
+    targets: targetRules(parts),
+    openQuery: (row, query, signal) =>
+      openQuery(row, query, signal, withSqlOf(parts, row.account_id)),
+    onFault,
+  });
+
+const targetRules = ({
+  disk,
+  folder,
+  settings,
+}: Pick<Services, 'disk' | 'folder' | 'settings'>): TargetRules => ({
+  allowPrivateAddresses: settings.allowPrivateAddresses,
+  data: folder.root,
+  deadlineMs: settings.sourceTimeoutMs,
+  disk,
+});
+
+/** An export that is not recorded yet. @throws Failure InvalidBody naming the member and its rule. */
+export async function exportAsked(call: Call, services: ExportingServices): Promise<ExportRow> {
+  const { clock, settings } = services;
+  const { accountId, workspace } = ownedWorkspaceOf(call, services);
+  const body = call.json as ExportBody;
+  const how = partFormatOf(body);
+  const { dataset, query } = whatOf(body);
+  const target = targetOf(body, settings);
+  const exportFolder = await exportFolderOf(target, { accountId, workspace }, services);
+  const of = { account_id: accountId, workspace, created_ms: clock() };
+  const asOf = readAsOf(body.asOf === undefined ? undefined : String(body.asOf), settings.zone);
+  const exportId = newExportId();
+  const make: Make = ({ sequence, snapshot }, read) => {
+    const order = { ...how, ...read, sequence, target, exportFolder };
+    return newExport(exportId, order, { ...of, snapshot_id: snapshot });
+  };
+  const row =
+    dataset === undefined
+      ? await ofQuery(call, query, asOf, make, services)
+      : await ofDataset(call, dataset, asOf, make, services);
+  if (target.type === 'FILE') await checkFree(exportId, target, exportFolder, services);
+  return row;
+}
+
+/**
+ * What the body names, of one version, as one file of a folder; its path.
+ * @throws Failure InvalidBody naming the member and its rule.
+ */
+export async function exportOnce(
+  call: Call,
+  services: ExportingServices,
+  folder: string,
+  name: string,
+): Promise<string> {
+  const { clock, settings } = services;
+  const { accountId, workspace } = ownedWorkspaceOf(call, services);
+  const body = call.json as ExportBody;
+  const how = partFormatOf(body);
+  const { dataset, query } = whatOf(body);
+  const text = dataset === undefined ? query : allOf(ownDataset(call, dataset, services));
+  const asOf = readAsOf(body.asOf === undefined ? undefined : String(body.asOf), settings.zone);
+  const of = { account_id: accountId, workspace, created_ms: clock() };
+  const target = { type: 'FILE', path: name } as const;
+  const make: Make = ({ sequence, snapshot }, read) => {
+    const order = { ...how, ...read, sequence, target, exportFolder: folder };
+    return newExport(name, order, { ...of, snapshot_id: snapshot });
+  };
+  const row = await ofQuery(call, text, asOf, make, services);
+  const opened = await openQuery(row, text, call.departure(), services);
+  return (await opened.make(how, folder, name)).path;
+}
+
+const allOf = ({ dataset, workspace }: Dataset): string =>
+  `SELECT * FROM \`${workspace}\`.\`${dataset}\``;
+
+type Make = (moment: Moment, read: Pick<ExportOrder, 'what' | 'tableIds'>) => ExportRow;
+
+async function ofDataset(
+  call: Call,
+  given: string,
+  asOf: AsOf | undefined,
+  make: Make,
+  services: ExportingServices,
+): Promise<ExportRow> {
+  const dataset = ownDataset(call, given, services);
+  const { tableId } = dataset;
+  const newest = asOf === undefined ? await flushed([dataset], services) : undefined;
+  const pinned = asOf ?? ({ kind: 'snapshot', snapshot: newest ?? 0, sequence: 0 } as const);
+  const past = await pastOf(tableId, pinned, services);
+  if (past === undefined) throw new Failure('InvalidBody', 'dataset was not there at asOf');
+  const { moment, table } = past;
+  const { rowsPerFile } = call.json as ExportBody;
+  const name = `${dataset.workspace}.${dataset.dataset}`;
+  return make(moment, {
+    what: { kind: 'dataset', tableId, name, rowsPerFile: rowsOfPart(table, rowsPerFile) },
+    tableIds: [tableId],
+  });
+}
+
+/** @throws Failure InvalidBody for one that is not there, or not the account's. */
+function ownDataset(call: Call, given: string, { lake }: Pick<Services, 'lake'>): Dataset {
+  const caller = callerOf(call.caller);
+  const [name = '', place = call.path['workspace'] ?? ''] = given.split('.').reverse();
+  const owner = lake.directory.workspace(place)?.accountId;
+  try {
+    const dataset = datasetOf(caller, place, name, lake);
+    if (owner === caller.accountId) return dataset;
+  } catch (error) {
+    if (!(error instanceof Failure) || error.type !== 'NotFound') throw error;
+    const told = `dataset: there is no dataset ${place}.${name}; a view is exported by a query`;
+    throw new Failure('InvalidBody', told.slice(0, 500));
+  }
+  const rule = 'is not of this account: an export writes datasets of its own account';
+  throw new Failure('InvalidBody', `dataset: ${place}.${name} ${rule}`);
+}
+
+async function ofQuery(
+  call: Call,
+  query: string,
+  asOf: AsOf | undefined,
+  make: Make,
+  services: ExportingServices,
+): Promise<ExportRow> {
+  const { lake } = services;
+  const given = (call.json as ExportBody).asOf;
+  const text = given === undefined ? undefined : String(given);
+  const bound = await named(() => bindOwn(call, query, text, services));
+  const read = datasetsOf(bound.tables).map(({ dataset }) => dataset);
+  const then = read.length === 0 ? { snapshot: lake.snapshot, sequence: 0 } : momentOf(bound);
+  const moment =
+    asOf === undefined ? { snapshot: await flushed(read, services), sequence: 0 } : then;
+  const tableIds = [...new Set(read.map(({ tableId }) => tableId))];
+  const row = make(moment, { what: { kind: 'query', query }, tableIds });
+  // What no part can hold is refused before anything is recorded.
+  await named(() => openQuery(row, query, call.departure(), services));
+  return row;
+}
+
+async function bindOwn(
+  call: Call,
+  text: string,
+  asOf: string | undefined,
+  services: ExportingServices,
+): Promise<BoundPlan> {
+  const workspace = call.path['workspace'] ?? '';
+  const { caller, departure } = call;
+  const asking = { caller, departure, query: asOf === undefined ? {} : { asOf } };
+  const bound = await bindQuery(asking, services, { workspace, text, parameters: {} });
+  refuseForeign(bound, callerOf(caller).accountId, services, OWN);
+  return bound;
+}
+
+const OWN = 'an export reads datasets of its own account';
+
+/** The SQL door names its own parameter. */
+async function named<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof Failure) || error.type !== 'InvalidParameter') throw error;
+    throw new Failure('InvalidBody', error.detail?.replace('"sqlQuery"', 'query'));
+  }
+}
+
+/** The query as it is run for its owner: at its version, and as if it were the export's first moment. */
+async function openQuery(
+  row: ExportRow,
+  text: string,
+  signal: AbortSignal,
+  services: QueryServices,
+): Promise<OpenedQuery> {
+  const { accounts, settings, sql } = services;
+  const account = accounts.account(row.account_id);
+  if (account === undefined) throw new SourceFailure('the account is not there', false);
+  const caller = ownerOf(account, row.account_id);
+  const asking = {
+    caller,
+    query: { asOf: momentText(exportedMoment(row)) },
+    departure: () => signal,
+  };
+  const question = { workspace: row.workspace, text, parameters: {} };
+  const bound: BoundPlan = {
+    ...(await bindQuery(asking, services, question)),
+    today: dayIn(row.created_ms, settings.zone),
+    now: instantText(row.created_ms),
+  };
+  refuseForeign(bound, row.account_id, services, OWN);
+  const allowed = limitsOf(caller, settings);
+  const limits = { ...allowed, rowsMax: QUERY_ROWS_MAX, spillBytes: PART_BYTES_MAX };
+  const schema = await describeSql(bound, sql, limits, asking);
+  const make = async (how: PartFormat, folder: string, name: string) => {
+    const { compression, format } = how;
+    const body = await runSql(bound, format, sql, limits, asking, 'always', compression);
+    const path = await takeFile(body, folder, name);
+    if (body.objects < QUERY_ROWS_MAX) return { path, rows: body.objects };
+    const rule = `the query has over ${QUERY_ROWS_MAX} rows, the most of an exported query`;
+    throw new SourceFailure(rule, false);
+  };
+  return { schema, make };
+}
+
+/**
+ * The newest version, with all that was pushed before.
+ * @throws Failure Busy when a load stands before that for too long.
+ */
+async function flushed(
+  datasets: readonly Dataset[],
+  { lake, pending, runner }: Pick<Services, 'lake' | 'pending' | 'runner'>,
+): Promise<number> {
+  for (const { dataset, tableId, workspace } of datasets) {
+    const newest = pending.newest(tableId);
+    const waits = (): boolean => pending.rows(tableId).some(({ sequence }) => sequence <= newest);
+    if (!waits()) continue;
+    const name = `${workspace}.${dataset}`;
+    const busy = new Failure(
+      'Busy',
+      `records pushed into ${name} wait for a load: try again later`,
+    );
+    const late = AbortSignal.timeout(FLUSH_WAIT_MS);
+    await runner
+      .inTurn(workspace, dataset, async () => undefined, late)
+      .catch((error: unknown) => {
+        throw late.aborted ? busy : error;
+      });
+    if (waits()) throw busy;
+  }
+  return lake.snapshot;
+}
+
+/** Where exports may write now, without links; undefined for a store. @throws Failure InvalidBody. */
+async function exportFolderOf(
+  target: TargetDefinition,
+  { accountId, workspace }: { readonly accountId: string; readonly workspace: string },
+  {
+    accounts,
+    database,
+    disk,
+    settings,
+  }: Pick<Services, 'accounts' | 'database' | 'disk' | 'settings'>,
+): Promise<string | undefined> {
+  if (target.type === 'FILE') {
+    const { exportFolder } = settings;
+    if (exportFolder === undefined) {
+      throw new Failure('InvalidBody', 'TAPEDECK_EXPORT_FOLDER is not set: no export writes files');
+    }
+    const opened = await realpath(exportFolder).catch(() => {
+      throw new Failure('InvalidBody', 'TAPEDECK_EXPORT_FOLDER is not there');
+    });
+    const folders = { firstAccountId: accounts.list()[0]?.accountId };
+    if (isOfAnother(target.path, accountId, folders)) {
+      throw new Failure('InvalidBody', 'target.path is in the folder of another account');
+    }
+    const own = folderOfAccount(opened, accountId, folders);
+    if (own !== opened) await makeFolder(own, disk);
+    return own;
+  }
+  const row = await findCredential(database, workspace, target.credentialId);
+  if (row?.type === 'AWS-S3') return undefined;
+  throw new Failure('InvalidBody', 'target.credentialId names no credential of type AWS-S3');
+}
+
+async function checkFree(
+  exportId: string,
+  definition: TargetDefinition,
+  exportFolder: string | undefined,
+  services: Pick<Services, 'disk' | 'folder' | 'settings'>,
+): Promise<void> {
+  const signal = AbortSignal.timeout(services.settings.sourceTimeoutMs);
+  const order = { exportId, definition, exportFolder, credential: undefined, signal };
+  await using target = await openTarget(order, targetRules(services));
+  await refuseOthers(target, exportId, definition);
+}

@@ -1,0 +1,253 @@
+// What the loading doors share.
+import { type Static, Type } from 'typebox';
+import type { TSchema } from 'typebox';
+import { Check } from 'typebox/schema';
+import {
+  checkPropertyNames,
+  PROPERTIES_MAX,
+  PROPERTY_NAME_MAX,
+} from '../../../store/lake/versions/columns.ts';
+import type { DateOrder } from '../../../pipeline/values/dateFormats.ts';
+import {
+  CONSTANTS_MAX,
+  DELIMITERS,
+  ENCODINGS,
+  HEADER_LINES_MAX,
+  type Reading,
+  SKIP_LINES_MAX,
+} from '../../../pipeline/bytes/reading.ts';
+import type { ColumnMapping } from '../../../store/lake/datasets/datasets.ts';
+import {
+  numberOf,
+  type Parameter,
+  listOf,
+  refuse,
+  textOf,
+  truthOf,
+  type Values,
+} from '../../request/parameters.ts';
+
+export const DUPLICATES = {
+  kind: 'choice',
+  name: 'duplicateKeyHandling',
+  choices: ['ignore', 'replace', 'true', 'false'],
+  help: 'Records whose index value is already stored: ignore them (default, false) or replace (true).',
+} as const satisfies Parameter;
+
+/** Of a whole file, which may make its dataset. */
+export const FILE_DUPLICATES: Parameter = {
+  ...DUPLICATES,
+  choices: [...DUPLICATES.choices, 'refuse'],
+  help: `${DUPLICATES.help} Refuse: a first load fails if the file repeats one.`,
+};
+
+/** The members of a load, where the query has them. */
+export const repeatsOf = (query: Values): { readonly refusesRepeats?: true } =>
+  textOf(query, 'duplicateKeyHandling') === 'refuse' ? { refusesRepeats: true } : {};
+
+/** @throws Failure InvalidParameter for a unique index of nothing. */
+export function uniquenessOf(
+  query: Values,
+  mapping: ColumnMapping | undefined,
+): { readonly numbered?: true } {
+  const given = query['uniqueIndex'];
+  if (given === true && mapping === undefined) refuse('uniqueIndex', 'true needs key or date');
+  return given === false ? { numbered: true } : {};
+}
+
+export function duplicatesOf(query: Values): 'ignore' | 'replace' {
+  const given = textOf(query, 'duplicateKeyHandling');
+  return given === 'replace' || given === 'true' ? 'replace' : 'ignore';
+}
+
+export const DATE_ORDER: Parameter = {
+  kind: 'choice',
+  name: 'dateOrder',
+  choices: ['MDY', 'DMY'],
+  help: 'Whether dates like 01/02/2024 begin with the month or the day; by default the column decides.',
+};
+
+/** The member of a load, where the query has it. */
+export function dateOrderOf(query: Values): { readonly dateOrder?: DateOrder } {
+  const given = textOf(query, 'dateOrder') as DateOrder | undefined;
+  return given === undefined ? {} : { dateOrder: given };
+}
+
+const NAMES = Object.keys(DELIMITERS) as readonly (keyof typeof DELIMITERS)[];
+
+/** Characters of the columns that are named in a query, and of one constant. */
+const COLUMNS_CHARACTERS_MAX = 8_192;
+const CONSTANT_CHARACTERS_MAX = 1_000;
+
+const PROPERTY = Type.String({ minLength: 1, maxLength: PROPERTY_NAME_MAX });
+const COLUMNS = Type.Record(Type.String(), Type.Union([PROPERTY, Type.Null()]), {
+  maxProperties: PROPERTIES_MAX,
+});
+const CONSTANTS = Type.Record(
+  Type.String(),
+  Type.Union([Type.String({ maxLength: CONSTANT_CHARACTERS_MAX }), Type.Number(), Type.Boolean()]),
+  { maxProperties: CONSTANTS_MAX },
+);
+
+const WIDE = Type.Object({ names: PROPERTY, values: PROPERTY }, { additionalProperties: false });
+
+/** What may be said of how a file is to be read, in the body of a schedule or a job. */
+export const READING = Type.Object(
+  {
+    as: Type.Optional(Type.Enum(['csv', 'json'])),
+    header: Type.Optional(
+      Type.Union([Type.Boolean(), Type.Integer({ minimum: 0, maximum: HEADER_LINES_MAX })]),
+    ),
+    skipLines: Type.Optional(Type.Integer({ minimum: 0, maximum: SKIP_LINES_MAX })),
+    skipLast: Type.Optional(Type.Integer({ minimum: 0, maximum: SKIP_LINES_MAX })),
+    delimiter: Type.Optional(Type.Enum([...NAMES])),
+    encoding: Type.Optional(Type.Enum([...ENCODINGS])),
+    columns: Type.Optional(COLUMNS),
+    constants: Type.Optional(CONSTANTS),
+    guess: Type.Optional(Type.Boolean()),
+    wide: Type.Optional(WIDE),
+    facts: Type.Optional(Type.Boolean()),
+  },
+  { additionalProperties: false },
+);
+
+/** The same as parameters. */
+export const READING_PARAMETERS: readonly Parameter[] = [
+  {
+    kind: 'choice',
+    name: 'as',
+    choices: ['csv', 'json'],
+    help: 'Format of the body, instead of detecting it; nothing is refused for being a page or an error.',
+  },
+  {
+    kind: 'choice',
+    name: 'header',
+    choices: ['true', 'false', '0', '1', '2', '3'],
+    help: 'Number of header lines of a CSV; true means 1, false means 0 and columns named column1, column2.',
+  },
+  {
+    kind: 'integer',
+    name: 'skipLines',
+    least: 0,
+    most: SKIP_LINES_MAX,
+    help: 'Number of lines before the header of a CSV.',
+  },
+  {
+    kind: 'integer',
+    name: 'skipLast',
+    least: 0,
+    most: SKIP_LINES_MAX,
+    help: 'Number of lines at the end of a CSV that are not records; 0 means that the last line is a record.',
+  },
+  {
+    kind: 'choice',
+    name: 'delimiter',
+    choices: NAMES,
+    help: 'Delimiter between the cells of a CSV; detected by default.',
+  },
+  {
+    kind: 'choice',
+    name: 'encoding',
+    choices: ENCODINGS,
+    help: 'Encoding of CSV or JSON; UTF-8, UTF-16 and windows-1252 are detected.',
+  },
+  {
+    kind: 'text',
+    name: 'columns',
+    charactersMax: COLUMNS_CHARACTERS_MAX,
+    help: 'JSON object: the property that a column is, or null if it stays out: {"Adj Close":"fClose"}.',
+  },
+  {
+    kind: 'text',
+    name: 'constants',
+    help: 'JSON object: properties that the file lacks, with the value of each record: {"symbol":"AAPL"}.',
+  },
+  {
+    kind: 'boolean',
+    name: 'guess',
+    help: 'true: other columns are what vendors usually call them; for inputs of the market in CORE.',
+  },
+  {
+    kind: 'list',
+    name: 'wide',
+    help: 'Of a file with a column for each symbol, the properties of names and cells: symbol,close.',
+  },
+  {
+    kind: 'boolean',
+    name: 'facts',
+    help: 'true: records are facts that a company reported; for statements in CORE, such as INCOME.',
+  },
+];
+
+const HEADERS: Readonly<Record<string, boolean>> = { true: true, false: false };
+
+/** The member of a load, where the query has a part of it. */
+export function readingOf(query: Values): { readonly reading?: Reading } {
+  const header = textOf(query, 'header');
+  const told = {
+    as: textOf(query, 'as'),
+    header: header === undefined ? undefined : (HEADERS[header] ?? Number(header)),
+    skipLines: numberOf(query, 'skipLines'),
+    skipLast: numberOf(query, 'skipLast'),
+    delimiter: textOf(query, 'delimiter'),
+    encoding: textOf(query, 'encoding'),
+    columns: objectOf(query, 'columns', SAID_COLUMNS),
+    constants: objectOf(query, 'constants', SAID_CONSTANTS),
+    guess: truthOf(query, 'guess') ? true : undefined,
+    wide: wideOf(listOf(query, 'wide')),
+    facts: truthOf(query, 'facts') ? true : undefined,
+  };
+  const given = Object.entries(told).filter(([, value]) => value !== undefined);
+  // Each was checked against its choices.
+  const reading = Object.fromEntries(given) as Static<typeof READING>;
+  checkReading(reading);
+  return given.length === 0 ? {} : { reading };
+}
+
+const SAID_COLUMNS = {
+  schema: COLUMNS,
+  rule: 'must be a JSON object of columns, each with the name of a property or null',
+};
+const SAID_CONSTANTS = {
+  schema: CONSTANTS,
+  rule: `must be a JSON object of at most ${CONSTANTS_MAX} properties, each with a text, number or boolean`,
+};
+
+/** @throws Failure InvalidParameter for what is no such object. */
+function objectOf(
+  query: Values,
+  name: string,
+  { rule, schema }: { readonly schema: TSchema; readonly rule: string },
+): object | undefined {
+  const text = textOf(query, name);
+  if (text === undefined) return undefined;
+  const value = jsonOf(text);
+  if (typeof value === 'object' && value !== null && Check(schema, value)) return value;
+  return refuse(name, rule);
+}
+
+/** @throws Failure InvalidParameter for what is no pair. */
+function wideOf(list: readonly string[] | undefined): Reading['wide'] {
+  if (list === undefined) return undefined;
+  const [names, values, ...more] = list;
+  if (names === undefined || values === undefined || more.length > 0) {
+    return refuse('wide', 'must be two properties, such as symbol,close');
+  }
+  return { names, values };
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** @throws Failure InvalidBody for properties that no record can have, or that are given twice. */
+export function checkReading({ columns = {}, constants = {}, wide }: Reading = {}): void {
+  const properties = Object.values(columns).filter((property) => property !== null);
+  const made = wide === undefined ? [] : [wide.names, wide.values];
+  const all = [...properties, ...Object.keys(constants), ...made];
+  if (all.length > 0) checkPropertyNames('what is said of columns', all);
+}

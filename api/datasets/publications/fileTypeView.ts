@@ -1,0 +1,50 @@
+// What is told of file types and their files.
+import { isoTime } from '../../../store/base/clock.ts';
+import type { FileType } from '../../../store/publications/fileTypes.ts';
+import type { Publication } from '../../../store/publications/publications.ts';
+import { weightKeyOf } from './downloads.ts';
+import type { Reached } from './readable.ts';
+
+/** SPEC.md "File type entry", and what a download costs. */
+export const entryOf = ({ id, type }: Reached): object => ({
+  id,
+  metadata: {
+    weight: weightKeyOf(type),
+    bySymbol: type.bySymbol,
+    byDate: type.byDate,
+    numberOfDownloads: type.downloads,
+    source: type.source,
+    contentType: type.contentType,
+    extension: type.extension,
+    tags: type.tags,
+    categories: type.categories,
+    title: type.title,
+    messages: type.weight,
+  },
+  lastUpdated: isoTime(type.updatedMs),
+});
+
+/** SPEC.md "File info object". */
+export const infoOf = (type: FileType, files: readonly Publication[]): object => ({
+  symbols: type.bySymbol ? [...new Set(files.map(({ symbol }) => symbol))] : [],
+  dates: type.byDate ? [...new Set(files.map(({ date }) => date))].toSorted() : [],
+});
+
+/** As its owner sees it. */
+export const ownTypeOf = (type: FileType): object => ({
+  ...entryOf({ id: type.name, type }),
+  workspace: type.workspace,
+  access: type.access,
+  created: isoTime(type.createdMs),
+});
+
+export const fileOf = (
+  { byDate, bySymbol }: FileType,
+  { bytes, date, publishedMs, sha256, symbol }: Publication,
+): object => ({
+  ...(bySymbol ? { symbol } : {}),
+  ...(byDate ? { date } : {}),
+  bytes,
+  sha256,
+  published: isoTime(publishedMs),
+});

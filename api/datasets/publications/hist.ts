@@ -1,0 +1,57 @@
+// Recordings of feeds to download, as old clients look for them (INTERFACE.md 1 "hist"): the files that CORE
+// publishes under the names of feeds.
+import { CORE } from '../../../store/lake/datasets/datasets.ts';
+import { callerOf } from '../../auth/access.ts';
+import type { Answer, Call, Services } from '../../request/endpoint.ts';
+import { textOf } from '../../request/parameters.ts';
+import { freely } from '../../request/rows.ts';
+import type { FileType } from '../../../store/publications/fileTypes.ts';
+import type { Publication } from '../../../store/publications/publications.ts';
+import { readableFileTypes } from './readable.ts';
+
+/** Feeds, by the names of their file types in CORE. */
+const FEEDS: ReadonlySet<string> = new Set(['TOPS', 'DEEP', 'DPLS']);
+/** What recordings of these feeds are sent in. */
+const PROTOCOL = 'IEXTP1';
+const VERSION = /^\d+(\.\d+)?$/;
+
+interface Recording {
+  readonly link: string;
+  readonly date: string;
+  readonly feed: string;
+  readonly version: string | null;
+  readonly protocol: string;
+  readonly size: string;
+}
+
+/** By day; with `date` those of that day. */
+export async function answerHist(call: Call, services: Services): Promise<Answer> {
+  const date = textOf(call.query, 'date')?.replaceAll('-', '');
+  const types = (await readableFileTypes(callerOf(call.caller), services)).filter(
+    ({ type }) => type.workspace === CORE && FEEDS.has(type.name.toUpperCase()) && type.byDate,
+  );
+  const days = new Map<string, Recording[]>();
+  for (const { id, type } of types) {
+    for (const file of await services.publications.list(type.typeId)) {
+      if (date !== undefined && file.date !== date) continue;
+      const known = days.get(file.date) ?? [];
+      known.push(recordingOf(`/${call.path['version']}/files/download/${id}`, type, file));
+      days.set(file.date, known);
+    }
+  }
+  if (date !== undefined) return freely(days.get(date) ?? []);
+  return freely(Object.fromEntries([...days].sort(([one], [other]) => (one < other ? -1 : 1))));
+}
+
+const recordingOf = (
+  place: string,
+  { bySymbol, name, tags }: FileType,
+  { bytes, date, symbol }: Publication,
+): Recording => ({
+  link: `${place}?date=${date}${bySymbol ? `&symbol=${encodeURIComponent(symbol)}` : ''}`,
+  date,
+  feed: name.toUpperCase(),
+  version: tags.find((tag) => VERSION.test(tag)) ?? null,
+  protocol: PROTOCOL,
+  size: String(bytes),
+});

@@ -1,0 +1,135 @@
+// How a file comes to be published: as a body, as an export of one version, or out of the account's part
+// of the folder that the operator opened to sources. Each is whole in a place of ours before it is named.
+import { type Static, Type } from 'typebox';
+import { isPattern } from '../../../pipeline/sources/base/pattern.ts';
+import { parseDay } from '../../../query/time/dates.ts';
+import { Failure } from '../../../store/base/failure.ts';
+import { newUuid } from '../../../store/base/random.ts';
+import { checkStorage } from '../../../store/lake/storage.ts';
+import { type FileType, findFileType } from '../../../store/publications/fileTypes.ts';
+import {
+  type Publication,
+  type PublicationName,
+  symbolFault,
+} from '../../../store/publications/publications.ts';
+import { callerOf, ownedWorkspaceOf } from '../../auth/access.ts';
+import { EXPORT_BODY, type ExportBody } from '../ingest/exportBody.ts';
+import { exportOnce } from '../ingest/exporting.ts';
+import type { Call, Services } from '../../request/endpoint.ts';
+import { type Parameter, refuse, textOf } from '../../request/parameters.ts';
+import { spoolBody } from '../../http/spool.ts';
+
+/** Which file of its type. */
+export const NAME_PARAMETERS: readonly Parameter[] = [
+  { kind: 'text', name: 'symbol', help: 'Symbol of the file, where its type is by symbol.' },
+  { kind: 'text', name: 'date', help: 'Day of the file, YYYYMMDD, where its type is by date.' },
+];
+
+const { dataset, query, format, compression, asOf } = EXPORT_BODY.properties;
+
+/** An export without a target, or a path in the folder of sources. */
+export const PUBLISH_BODY = Type.Object(
+  {
+    ...{ dataset, query, compression, asOf },
+    format: Type.Optional(format),
+    path: Type.Optional(Type.String({ minLength: 1, maxLength: 1_000 })),
+  },
+  { additionalProperties: false },
+);
+
+/** The file type of the path, in a workspace of the caller. @throws Failure NotFound, Restricted. */
+export async function ownFileType(
+  call: Call,
+  services: Pick<Services, 'database' | 'lake'>,
+): Promise<FileType> {
+  const { workspace } = ownedWorkspaceOf(call, services);
+  const type = await findFileType(services.database, workspace, call.path['id'] ?? '');
+  if (type === undefined) throw new Failure('NotFound');
+  return type;
+}
+
+/** The name that the query gives. @throws Failure InvalidParameter for one that is none. */
+export function nameGiven(type: FileType, { query: given }: Pick<Call, 'query'>): PublicationName {
+  const { byDate, bySymbol, name } = type;
+  const symbol = textOf(given, 'symbol');
+  const date = textOf(given, 'date');
+  if ((symbol !== undefined) !== bySymbol) {
+    refuse('symbol', bySymbol ? `must be given: ${name} is by symbol` : `is not of ${name}`);
+  }
+  if ((date !== undefined) !== byDate) {
+    refuse('date', byDate ? `must be given: ${name} is by date` : `is not of ${name}`);
+  }
+  const fault = symbol === undefined ? undefined : symbolFault(symbol);
+  if (fault !== undefined) refuse('symbol', fault);
+  if (date !== undefined) {
+    if (!/^\d{8}$/.test(date)) refuse('date', 'must be a day, YYYYMMDD');
+    parseDay('date', date);
+  }
+  return { symbol: symbol ?? '', date: date ?? '' };
+}
+
+/** @throws Failure StorageLimit, and what `nameGiven`, `spoolBody` and `Publications.publish` throw. */
+export async function publishBody(call: Call, services: Services): Promise<Publication> {
+  const type = await ownFileType(call, services);
+  const name = nameGiven(type, call);
+  await checkRoom(call, type, services);
+  const { path } = await spoolBody(call, services);
+  return services.publications.publish(type, name, path);
+}
+
+/** @throws Failure InvalidBody, SourceFailed naming the rule that is broken. */
+export async function publishMade(call: Call, services: Services): Promise<Publication> {
+  const type = await ownFileType(call, services);
+  const name = nameGiven(type, call);
+  const body = call.json as Static<typeof PUBLISH_BODY>;
+  await checkRoom(call, type, services);
+  const made =
+    body.path === undefined
+      ? await exported(call, services)
+      : await copied(call, type, body.path, services);
+  return services.publications.publish(type, name, made);
+}
+
+const checkRoom = (call: Call, { workspace }: FileType, { storage }: Services): Promise<void> =>
+  checkStorage(storage, callerOf(call.caller).account, workspace);
+
+async function exported(call: Call, services: Services): Promise<string> {
+  const body = call.json as Partial<ExportBody>;
+  if (body.format === undefined) {
+    const rule = 'dataset or query, with format; or path';
+    throw new Failure('InvalidBody', `the body must have ${rule}`);
+  }
+  return exportOnce(call, services, services.folder.temporary, newUuid());
+}
+
+/** A copy of a file of the account; links that lead out of its folder are refused. */
+async function copied(
+  call: Call,
+  type: FileType,
+  path: string,
+  { clock, disk, fetching, folder, settings }: Services,
+): Promise<string> {
+  if (Object.keys(call.json as object).length > 1) {
+    throw new Failure('InvalidBody', 'path stands alone: what it names is published as it is');
+  }
+  if (isPattern(path)) throw new Failure('InvalidBody', 'path must name one file, without * ? [ ]');
+  const { accountId } = callerOf(call.caller);
+  const pieces = fetching.pull({
+    owner: { accountId, workspace: type.workspace },
+    definition: { type: 'FILE', path },
+    credential: undefined,
+    since: undefined,
+    landing: {
+      folder: folder.temporary,
+      bytesMax: settings.bodyBytesMax,
+      signal: call.departure(),
+      nowMs: clock(),
+      onBytes: () => undefined,
+    },
+  });
+  for await (const piece of pieces) {
+    if (piece.bytes > 0) return piece.path;
+    await disk.remove(piece.path);
+  }
+  throw new Failure('InvalidBody', 'path names an empty file');
+}

@@ -1,0 +1,91 @@
+// Which file types a caller reaches: the rules of datasets, of a file type's name in its workspace.
+import type { Caller } from '../../../store/accounts/callers.ts';
+import { Failure } from '../../../store/base/failure.ts';
+import { CORE } from '../../../store/lake/datasets/datasets.ts';
+import {
+  type FileType,
+  findFileType,
+  listFileTypes,
+} from '../../../store/publications/fileTypes.ts';
+import { checkEntitled, ownWorkspaces, readableIn } from '../../auth/access.ts';
+import type { Services } from '../../request/endpoint.ts';
+
+type ReadableServices = Pick<Services, 'database' | 'lake'>;
+
+/** A file type with the id by which its caller asks for it. */
+export interface Reached {
+  readonly id: string;
+  readonly type: FileType;
+}
+
+/**
+ * `WORKSPACE.ID`, or an id of CORE, or else of the caller's default workspace, as time series are named.
+ * @throws Failure NotFound, Restricted, and what an entitlement that is missing is told as.
+ */
+export async function fileTypeOf(
+  caller: Caller,
+  id: string,
+  services: ReadableServices,
+): Promise<FileType> {
+  const { database, lake } = services;
+  const dot = id.indexOf('.');
+  if (dot > 0) return typeIn(caller, id.slice(0, dot), id.slice(dot + 1), services);
+  const inCore = caller.token.core && (await findFileType(database, CORE, id)) !== undefined;
+  const [first] = ownWorkspaces(caller, lake);
+  const place = inCore ? CORE : first?.workspace;
+  if (place === undefined) throw new Failure('NotFound');
+  return typeIn(caller, place, id, services);
+}
+
+async function typeIn(
+  caller: Caller,
+  place: string,
+  name: string,
+  { database, lake }: ReadableServices,
+): Promise<FileType> {
+  const owner = readableIn(caller, place, name, lake);
+  const type = await findFileType(database, owner.workspace, name);
+  if (type === undefined) throw new Failure('NotFound');
+  checkEntitled(caller, { access: type.access, dataset: type.name }, owner);
+  return type;
+}
+
+/** All that a token reaches: those of CORE, then those of its account. */
+export async function readableFileTypes(
+  caller: Caller,
+  { database, lake }: ReadableServices,
+): Promise<readonly Reached[]> {
+  const core = lake.directory.workspace(CORE);
+  const own = ownWorkspaces(caller, lake);
+  const places = [...new Set([...(core === undefined ? [] : [core]), ...own])];
+  const bare = new Set<string>();
+  const reached: Reached[] = [];
+  for (const { workspace } of places) {
+    for (const type of await listFileTypes(database, workspace)) {
+      if (!reads(caller, type, lake)) continue;
+      const name = type.name.toUpperCase();
+      const isBare =
+        (workspace === CORE && caller.token.core) ||
+        (workspace === own[0]?.workspace && !bare.has(name));
+      if (isBare) bare.add(name);
+      reached.push({ id: isBare ? type.name : `${workspace}.${type.name}`, type });
+    }
+  }
+  return reached;
+}
+
+function reads(caller: Caller, type: FileType, lake: Services['lake']): boolean {
+  try {
+    const owner = readableIn(caller, type.workspace, type.name, lake);
+    checkEntitled(caller, { access: type.access, dataset: type.name }, owner);
+    return true;
+  } catch (error) {
+    if (error instanceof Failure) return false;
+    throw error;
+  }
+}
+
+/** Whether a download costs the caller premium messages. The owner never pays them. */
+export const paysPremiumFor = (caller: Caller, type: FileType, lake: Services['lake']): boolean =>
+  type.access.level === 'premium' &&
+  lake.directory.workspace(type.workspace)?.accountId !== caller.accountId;

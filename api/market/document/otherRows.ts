@@ -1,0 +1,67 @@
+// What is told of the whole market, of several types at once, and of lists that a path names, as rows of the
+// market's document.
+import { mapShape, type Shape } from '../../../market/types/shape.ts';
+import { pascal, type ShapeCalled } from '../../../market/types/shapes.ts';
+import { WIDE_FORMS } from '../wide.ts';
+import { CRYPTO_SHAPES } from '../money/crypto.ts';
+import { LIST_SHAPES } from '../reference/lists.ts';
+import { EVENTS, EVENTS_SHAPE } from '../../stock/events.ts';
+import { CHANNEL_SHAPES } from '../../streams/liveShapes.ts';
+import type { TypeRow } from './typeRow.ts';
+import type { ToldType } from './typeRows.ts';
+
+export const otherRows = (types: readonly ToldType[], called: ShapeCalled): readonly TypeRow[] => [
+  ...batchRows(types),
+  ...WIDE_FORMS.map(({ name, parts, shape, weight }): TypeRow => ({
+    ...row('getStock', `/stock/market/${name}`, `${name} of the whole market.`, shape(called)),
+    ...(parts === undefined ? {} : { path: `/stock/market/${name}/:${name}` }),
+    ...(parts === undefined ? {} : { segments: { [name]: parts } }),
+    ...{ weight: `${weight} for each`, parameters: PARAMETERS[name] ?? [] },
+  })),
+  {
+    ...row('getStock', `/stock/:symbol/${EVENTS}`, 'What comes, of several kinds.', EVENTS_SHAPE),
+    parameters: ['exactDate', 'symbols', 'asOf', 'maxMessages'],
+  },
+  ...[...LIST_SHAPES].map(([name, shape]) => {
+    const of = name.endsWith('/symbols') ? 'getSymbolsOfKind' : 'getReferenceList';
+    return row(of, `/ref-data/${name}`, `Reference data: ${name}.`, shape);
+  }),
+  ...[...CRYPTO_SHAPES].map(([name, shape]) =>
+    row('getCrypto', `/crypto/:symbol/${name}`, `${name} of a crypto currency.`, shape),
+  ),
+  ...[...CHANNEL_SHAPES].map(([name, shape]) =>
+    row('getDeepPart', `/deep/${name}`, `Channel ${name} of deep.`, shape),
+  ),
+];
+
+/** What those of the whole market take. */
+const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
+  list: ['listLimit', 'displayPercent'],
+  collection: ['collectionName', 'listLimit', 'displayPercent'],
+};
+
+const row = (of: string, path: string, summary: string, shape: Shape): TypeRow => ({
+  ...{ of, called: calledAfter(path), path, summary, shape },
+});
+
+/** `/ref-data/iex/symbols` as `RefDataIexSymbols`. */
+const calledAfter = (path: string): string =>
+  pascal(
+    path
+      .split('/')
+      .filter((part) => part !== '' && !part.startsWith(':'))
+      .join('-'),
+  );
+
+/** By the names of the types, those that were asked for; by symbol of several. */
+function batchRows(types: readonly ToldType[]): readonly TypeRow[] {
+  const properties = Object.fromEntries(types.map(({ name, whole }) => [name, whole]));
+  const shape: Shape = { $id: 'StockTypes', type: 'object', properties };
+  return [
+    row('getStockBatch', '/stock/:symbol/batch', 'Several types of a symbol.', shape),
+    row(
+      ...(['getStockBatch', '/stock/market/batch', 'Several types of several symbols.'] as const),
+      mapShape(shape),
+    ),
+  ];
+}

@@ -1,0 +1,111 @@
+// Crypto currencies (INTERFACE.md 1 "crypto"): the newest quote, price and book of one.
+import { instantIn, listIn, type Row, textIn } from '../../../market/derive/values.ts';
+import { newest } from '../../../market/types/ask.ts';
+import { EXAMPLE_SYMBOL, observedRow } from '../../../market/types/observed.ts';
+import type { Shape } from '../../../market/types/shape.ts';
+import { pascal } from '../../../market/types/shapes.ts';
+import { CORE, type Dataset } from '../../../store/lake/datasets/datasets.ts';
+import { Failure } from '../../../store/base/failure.ts';
+import { callerOf, datasetOf } from '../../auth/access.ts';
+import { type MarketServices, planNeeds, readPlanned } from '../reading.ts';
+import { momentNow } from '../../read/moments.ts';
+import { answerFixed } from '../reference/fixedPrice.ts';
+import type { Answer, Call } from '../../request/endpoint.ts';
+
+type Input = 'CRYPTO_QUOTES' | 'CRYPTO_BOOKS';
+
+interface Part {
+  readonly input: Input;
+  readonly usageKey: string;
+  readonly of: (symbol: string, row: Row) => object;
+}
+
+const valueIn = (row: Row, name: string): unknown => row[name] ?? null;
+
+const PARTS: ReadonlyMap<string, Part> = new Map<string, Part>([
+  ['quote', { input: 'CRYPTO_QUOTES', usageKey: 'CRYPTO_QUOTE', of: quoteOf }],
+  [
+    'price',
+    {
+      ...{ input: 'CRYPTO_QUOTES', usageKey: 'CRYPTO_PRICE' },
+      of: (symbol, row) => ({ price: textOf(valueIn(row, 'latestPrice')), symbol }),
+    },
+  ],
+  [
+    'book',
+    {
+      ...{ input: 'CRYPTO_BOOKS', usageKey: 'CRYPTO_BOOK' },
+      of: (symbol, row) => ({
+        ...{ symbol, bids: listIn(row['bids'] ?? []), asks: listIn(row['asks'] ?? []) },
+      }),
+    },
+  ],
+]);
+
+/** @throws Failure NotFound for another part, UnknownSymbol. */
+export async function answerCrypto(call: Call, services: MarketServices): Promise<Answer> {
+  const part = PARTS.get((call.path['part'] ?? '').toLowerCase());
+  if (part === undefined) throw new Failure('NotFound');
+  const symbol = (call.path['symbol'] ?? '').trim().toUpperCase();
+  const { input, of, usageKey } = part;
+  return answerFixed(call, services, { usageKey, weight: 1 }, async () => {
+    const row = await newestOf(input, symbol, call, services);
+    if (row === undefined) throw new Failure('UnknownSymbol');
+    return of(symbol, row);
+  });
+}
+
+async function newestOf(
+  input: Input,
+  symbol: string,
+  call: Call,
+  services: MarketServices,
+): Promise<Row | undefined> {
+  if (services.lake.directory.dataset(CORE, input) === undefined) return undefined;
+  const dataset: Dataset = datasetOf(callerOf(call.caller), CORE, input, services.lake);
+  const need = newest(input, symbol, 1);
+  const bare = { ...call, path: {}, query: {} };
+  const inputs = new Map([[input, dataset] as const]);
+  const planned = await planNeeds(bare, services, inputs, [need], momentNow(services));
+  return (await readPlanned(planned, services, bare))(need).at(-1);
+}
+
+/** Numbers are often texts here: what is a number is told as it was loaded. */
+const textOf = (value: unknown): unknown => (typeof value === 'number' ? String(value) : value);
+
+function quoteOf(symbol: string, row: Row): object {
+  const updatedMs = instantIn(row, 'latestUpdate');
+  const own = (name: string): unknown => valueIn(row, name);
+  return {
+    symbol,
+    primaryExchange: textIn(row, 'primaryExchange'),
+    sector: 'cryptocurrency',
+    calculationPrice: 'realtime',
+    latestPrice: own('latestPrice'),
+    latestSource: 'Real time price',
+    latestUpdate: Number.isNaN(updatedMs) ? null : updatedMs,
+    latestVolume: own('latestVolume'),
+    ...{ bidPrice: own('bidPrice'), bidSize: own('bidSize') },
+    ...{ askPrice: own('askPrice'), askSize: own('askSize') },
+    ...{ high: own('high'), low: own('low'), previousClose: own('previousClose') },
+  };
+}
+
+/** Each part, as documents tell it. */
+export const CRYPTO_SHAPES: ReadonlyMap<string, Shape> = new Map(
+  [...PARTS].map(([name, { input, of }]) => {
+    const row = observedRow(`Crypto${pascal(name)}`, (rows) =>
+      rows(input).flatMap((one) => [of(EXAMPLE_SYMBOL, one), of(EXAMPLE_SYMBOL, asNumbers(one))]),
+    );
+    return [name, row];
+  }),
+);
+
+/** Numbers that are texts may be loaded as numbers. */
+function asNumbers(row: Row): Row {
+  const members = Object.entries(row).map(([name, value]) => {
+    const text = typeof value === 'string' ? value.replaceAll(/"([\d.]+)"/g, '$1') : '';
+    return [name, /^[\d.]+$/.test(text) ? Number(text) : text];
+  });
+  return Object.fromEntries(members) as Row;
+}

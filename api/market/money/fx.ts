@@ -1,0 +1,188 @@
+// Rates of currencies (INTERFACE.md 1 "fx"): the newest, an amount, of days gone, and one pair.
+import { between, newest } from '../../../market/types/ask.ts';
+import type { Row } from '../../../market/derive/values.ts';
+import { currenciesOf, dailyRates, keysFor, rateOf } from '../../../market/money/crossRates.ts';
+import { EXAMPLE_DAY, observedRow } from '../../../market/types/observed.ts';
+import { listShape, type Shape } from '../../../market/types/shape.ts';
+import { CORE, type Dataset } from '../../../store/lake/datasets/datasets.ts';
+import { Failure } from '../../../store/base/failure.ts';
+import { callerOf, datasetOf } from '../../auth/access.ts';
+import { type MarketServices, planNeeds, readPlanned } from '../reading.ts';
+import { momentNow } from '../../read/moments.ts';
+import { answerFixed } from '../reference/fixedPrice.ts';
+import type { Answer, Call } from '../../request/endpoint.ts';
+import { dayOf, listOf, numberOf, refuse } from '../../request/parameters.ts';
+
+const INPUT = 'FX_RATES';
+/** Pairs of one call. */
+const SYMBOLS_MAX = 100;
+/** Records of one pair in one answer. */
+const DAYS_MAX = 10_000;
+
+type Pair = readonly [from: string, to: string];
+
+/** `/fx/latest`: a pair that nothing tells is left out, as the original did. */
+export const answerLatest = (call: Call, services: MarketServices): Promise<Answer> =>
+  priced(call, services, async (pairs) => {
+    const rows = await newestOf(pairs, call, services);
+    return pairs.flatMap(([from, to]) => {
+      const rate = rateOf(from, to, rows);
+      return rate === undefined ? [] : [latestRow(from, to, rate)];
+    });
+  });
+
+type Rate = NonNullable<ReturnType<typeof rateOf>>;
+
+const latestRow = (from: string, to: string, rate: Rate) => ({ symbol: `${from}${to}`, ...rate });
+
+/** `/fx/convert`: the same, with the amount in the second currency. */
+export const answerConvert = (call: Call, services: MarketServices): Promise<Answer> => {
+  const amount = amountOf(call);
+  return priced(call, services, async (pairs) => {
+    const rows = await newestOf(pairs, call, services);
+    return pairs.flatMap(([from, to]) => {
+      const rate = rateOf(from, to, rows);
+      if (rate === undefined) return [];
+      return [convertedRow(from, to, rate, amount)];
+    });
+  });
+};
+
+const convertedRow = (from: string, to: string, rate: Rate, amount: number | undefined) => ({
+  ...latestRow(from, to, rate),
+  amount: amount === undefined ? null : roundedTo(amount * rate.rate),
+});
+
+/** `/fx/historical`: an array for each pair, newest first. */
+export const answerHistorical = (call: Call, services: MarketServices): Promise<Answer> => {
+  const { query } = call;
+  const on = dayOf(query, 'on');
+  const [from, to] = [on ?? dayOf(query, 'from'), on ?? dayOf(query, 'to')];
+  if (from !== undefined && to !== undefined && from > to) refuse('from', 'must not be after "to"');
+  const [first, last] = [numberOf(query, 'first'), numberOf(query, 'last')];
+  if (first !== undefined && last !== undefined) refuse('first', 'is not allowed with "last"');
+  // Without days it is the last one, as of any series.
+  const isBare = from === undefined && to === undefined && first === undefined;
+  const most = last ?? (isBare ? 1 : DAYS_MAX);
+  return priced(call, services, async (pairs) => {
+    const keys = [...new Set(pairs.flatMap(([one, other]) => keysFor(one, other)))];
+    const needOf = (key: string) =>
+      isBare ? newest(INPUT, key, most) : between(INPUT, key, from, to);
+    const read = await readFx(keys.map(needOf), call, services);
+    return pairs.map(([one, other]) => {
+      const days = dailyRates(one, other, (key) => read(needOf(key)));
+      const some = first === undefined ? days.slice(-most) : days.slice(0, first);
+      return some.toReversed().map((day) => dayRow(one, other, day));
+    });
+  });
+};
+
+const dayRow = (
+  from: string,
+  to: string,
+  { date, isDerived, rate, timestamp }: ReturnType<typeof dailyRates>[number],
+) => ({ date, symbol: `${from}${to}`, timestamp, rate, isDerived });
+
+/** `/fx/rate/{from}/{to}`. @throws Failure UnknownSymbol where nothing tells it. */
+export const answerRate = (call: Call, services: MarketServices): Promise<Answer> => {
+  const { from = '', to = '' } = call.path;
+  const pair = currenciesOf(`${from}${to}`);
+  if (pair === undefined || from.length !== 3) throw new Failure('UnknownSymbol');
+  return answerFixed(call, services, { usageKey: 'FX_CONVERSION', weight: 1 }, async () => {
+    const rate = rateOf(...pair, await newestOf([pair], call, services));
+    if (rate === undefined) throw new Failure('UnknownSymbol');
+    return rateRow(...pair, rate);
+  });
+};
+
+const rateRow = (from: string, to: string, { rate, timestamp }: Rate) => ({
+  date: timestamp === 0 ? null : new Date(timestamp).toISOString().slice(0, 10),
+  ...{ fromCurrency: from, toCurrency: to, rate },
+});
+
+/** One message a pair that is asked for. */
+async function priced(
+  call: Call,
+  services: MarketServices,
+  make: (pairs: readonly Pair[]) => Promise<readonly object[]>,
+): Promise<Answer> {
+  const pairs = pairsOf(call);
+  const price = { usageKey: 'FX_CONVERSION', weight: pairs.length };
+  return answerFixed(call, services, price, () => make(pairs));
+}
+
+/** @throws Failure NoSymbol; InvalidParameter for what is no pair. */
+function pairsOf({ query }: Call): readonly Pair[] {
+  const texts = (listOf(query, 'symbols') ?? []).filter((text) => text.trim() !== '');
+  if (texts.length === 0) throw new Failure('NoSymbol');
+  if (texts.length > SYMBOLS_MAX) return refuse('symbols', `has at most ${SYMBOLS_MAX} pairs`);
+  const pairs = texts.map(
+    (text) =>
+      currenciesOf(text) ?? refuse('symbols', 'must be pairs of currencies, such as USDCAD'),
+  );
+  return [...new Map(pairs.map((pair) => [pair.join(''), pair])).values()];
+}
+
+/** Undefined for none, which iexjs sends as an empty one. */
+function amountOf({ query }: Call): number | undefined {
+  const text = (listOf(query, 'amount') ?? []).join(',').trim();
+  if (text === '') return undefined;
+  const amount = Number(text);
+  if (/^[+-]?[\d.]+(e[+-]?\d+)?$/i.test(text) && Number.isFinite(amount)) return amount;
+  return refuse('amount', 'must be a number');
+}
+
+const roundedTo = (value: number): number => Number(value.toPrecision(12));
+
+async function newestOf(
+  pairs: readonly Pair[],
+  call: Call,
+  services: MarketServices,
+): Promise<(key: string) => Row | undefined> {
+  const keys = [...new Set(pairs.flatMap(([from, to]) => keysFor(from, to)))];
+  const needOf = (key: string) => newest(INPUT, key, 1);
+  const read = await readFx(keys.map(needOf), call, services);
+  return (key) => read(needOf(key)).at(-1);
+}
+
+async function readFx(
+  needs: Parameters<typeof planNeeds>[3],
+  call: Call,
+  services: MarketServices,
+): ReturnType<typeof readPlanned> {
+  const readable = new Map<typeof INPUT, Dataset>();
+  if (services.lake.directory.dataset(CORE, INPUT) !== undefined) {
+    readable.set(INPUT, datasetOf(callerOf(call.caller), CORE, INPUT, services.lake));
+  }
+  const bare = { ...call, query: pick(call, 'asOf'), path: {} };
+  const planned = await planNeeds(bare, services, readable, needs, momentNow(services));
+  return readPlanned(planned, services, bare);
+}
+
+const pick = ({ query }: Call, name: string): Call['query'] =>
+  query[name] === undefined ? {} : { [name]: query[name] };
+
+/** A pair, and a currency in itself, which has no day. */
+const PAIRS: readonly Pair[] = [
+  ['USD', 'CAD'],
+  ['USD', 'USD'],
+];
+
+const rowsOfRates = ($id: string, rowOf: (from: string, to: string, rate: Rate) => object): Shape =>
+  observedRow($id, (rows) =>
+    PAIRS.flatMap(([from, to]) => {
+      const rate = rateOf(from, to, () => rows(INPUT).at(-1));
+      return rate === undefined ? [] : [rowOf(from, to, rate)];
+    }),
+  );
+
+export const LATEST_SHAPE = listShape(rowsOfRates('FxRate', latestRow));
+export const CONVERTED_SHAPE = listShape(
+  rowsOfRates('FxAmount', (...rate) => convertedRow(...rate, rate[2].isDerived ? undefined : 1)),
+);
+export const HISTORICAL_SHAPE = listShape(
+  listShape(
+    rowsOfRates('FxDay', (from, to, rate) => dayRow(from, to, { ...rate, date: EXAMPLE_DAY })),
+  ),
+);
+export const RATE_SHAPE = rowsOfRates('FxPair', rateRow);

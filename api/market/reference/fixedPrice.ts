@@ -1,0 +1,52 @@
+// An answer that costs the same whatever is in it, and nothing where there is nothing.
+import { callerOf } from '../../auth/access.ts';
+import { bodyOf, filtered } from '../rendering.ts';
+import { metered } from '../../read/metering.ts';
+import { momentNow } from '../../read/moments.ts';
+import { formatOf, rowsOf } from '../../read/series.ts';
+import { SERIES_PARAMETERS } from '../../read/seriesParameters.ts';
+import type { Answer, Call, Services } from '../../request/endpoint.ts';
+import { listOf } from '../../request/parameters.ts';
+
+const ANSWER = new Set(['filter', 'format', 'callback', 'cacheTTL', 'estimate', 'maxMessages']);
+
+/** Query parameters of every such call. */
+export const FIXED_PARAMETERS = SERIES_PARAMETERS.filter(({ name }) => ANSWER.has(name));
+
+interface Price {
+  readonly usageKey: string;
+  /** Messages of a call. */
+  readonly weight: number;
+}
+
+export async function answerFixed(
+  call: Call,
+  services: Pick<Services, 'lake' | 'ledger' | 'pending' | 'settings'>,
+  { usageKey, weight }: Price,
+  make: () => Promise<unknown>,
+): Promise<Answer> {
+  const format = formatOf(call);
+  const { endpoint, requestId } = call;
+  const order = { requestId, endpoint, usageKey, weight, premium: false };
+  const fare = { order, most: 1, least: 0 };
+  const metering = await metered(call, services, callerOf(call.caller), fare, async () => {
+    const value = await make();
+    // An empty answer costs nothing (INTERFACE.md 0.2).
+    const objects = isNothing(value) ? 0 : 1;
+    return bodyOf(filtered(value, listOf(call.query, 'filter')), objects, format);
+  });
+  const moment = momentNow(services);
+  const given = { snapshot: moment.snapshot, moment, tag: undefined, datasets: [] };
+  if (metering.kind === 'unread') return { ...metering, ...given, format };
+  if (metering.kind === 'estimate') {
+    return { kind: 'json', value: metering.price, metering: 'free' };
+  }
+  const { charge, result: body } = metering;
+  return rowsOf(call, { ...given, body, format, charge });
+}
+
+/** `[]`, lists of nothing but such, and `{}`. */
+function isNothing(value: unknown): boolean {
+  if (Array.isArray(value)) return value.every(isNothing);
+  return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+}

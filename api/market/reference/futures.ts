@@ -1,0 +1,42 @@
+// Which contracts of futures there are (INTERFACE.md 1 "ref-data").
+import { dayIn, numberIn, type Row, textIn } from '../../../market/derive/values.ts';
+import { dayAt } from '../../../market/derive/words.ts';
+import { observedRow } from '../../../market/types/observed.ts';
+import type { MarketServices } from '../reading.ts';
+import type { Answer, Call } from '../../request/endpoint.ts';
+import { truthOf } from '../../request/parameters.ts';
+import { symbolOf } from '../../stock/knownSymbols.ts';
+import { answerFixed } from './fixedPrice.ts';
+import { rowsOfInput } from './known.ts';
+
+const PRICE = { usageKey: 'REF_DATA_FUTURES', weight: 100 } as const;
+
+/** All that are traded, or those of one underlying. */
+export function answerFutures(call: Call, services: MarketServices): Promise<Answer> {
+  const underlying = symbolOf(call.path['underlying'] ?? '');
+  return answerFixed(call, services, PRICE, async () => {
+    const today = dayAt(services.clock());
+    const withExpired = truthOf(call.query, 'includeExpired');
+    const isOpen = (row: Row): boolean =>
+      textIn(row, 'expirationDate') === null || dayIn(row, 'expirationDate') >= today;
+    const isOf = (row: Row): boolean =>
+      underlying === '' || symbolOf(textIn(row, 'underlying') ?? '') === underlying;
+    return (await rowsOfInput(call, services, 'FUTURES'))
+      .filter((row) => isOf(row) && (withExpired || isOpen(row)))
+      .map(futureOf);
+  });
+}
+
+const futureOf = (row: Row) => ({
+  symbol: textIn(row, 'symbol'),
+  underlying: textIn(row, 'underlying'),
+  description: textIn(row, 'description'),
+  exchange: textIn(row, 'exchange'),
+  region: textIn(row, 'region'),
+  currency: textIn(row, 'currency'),
+  contractSize: numberIn(row, 'contractSize'),
+  unit: textIn(row, 'unit'),
+  expirationDate: textIn(row, 'expirationDate'),
+});
+
+export const FUTURE_SHAPE = observedRow('Future', (rows) => rows('FUTURES').map(futureOf));

@@ -1,0 +1,67 @@
+// Securities of identifiers: ISIN, FIGI and RIC (INTERFACE.md 1 "ref-data").
+import { holds, textIn } from '../../../market/derive/values.ts';
+import { dayAt } from '../../../market/derive/words.ts';
+import { type Security, securityOf } from '../../../market/symbology/securities.ts';
+import { EXAMPLE_DAY, EXAMPLE_SYMBOL, observedRow } from '../../../market/types/observed.ts';
+import { eitherOf, listShape, mapShape, orNull } from '../../../market/types/shape.ts';
+import { Failure } from '../../../store/base/failure.ts';
+import type { MarketServices } from '../reading.ts';
+import type { Answer, Call } from '../../request/endpoint.ts';
+import { listOf, truthOf } from '../../request/parameters.ts';
+import { answerFixed } from './fixedPrice.ts';
+import { rowsOfInput, securitiesNow } from './known.ts';
+
+const KINDS: ReadonlySet<string> = new Set(['isin', 'figi', 'ric']);
+/** Identifiers of one call. */
+const IDS_MAX = 1_000;
+const PRICE = { usageKey: 'REF_DATA_ISIN', weight: 100 } as const;
+
+/** As a list of securities; with `mapped` by identifier, null where one is not known. */
+export function answerIdentifiers(call: Call, services: MarketServices): Promise<Answer> {
+  const kind = call.path['kind'] ?? '';
+  if (!KINDS.has(kind)) throw new Failure('NotFound');
+  const wanted = (listOf(call.query, kind) ?? []).map((id) => id.trim()).filter((id) => id !== '');
+  if (wanted.length === 0) {
+    // As clients of the original know it (INTERFACE.md 0.1).
+    throw new Failure('InvalidParameter', `child "${kind}" fails because ["${kind}" is required]`);
+  }
+  if (wanted.length > IDS_MAX) {
+    throw new Failure('InvalidParameter', `"${kind}" must name at most ${IDS_MAX}`);
+  }
+  return answerFixed(call, services, PRICE, () => found(kind, wanted, call, services));
+}
+
+const identified = ({ exchange, iexId, region, symbol }: Security) => ({
+  ...{ symbol, region, exchange, iexId },
+});
+
+const IDENTIFIED_SHAPE = listShape(
+  observedRow('IdentifiedSecurity', (rows) =>
+    rows('SYMBOLS').map((row) => identified(securityOf(EXAMPLE_SYMBOL, row, EXAMPLE_DAY))),
+  ),
+);
+/** Of identifiers, as a list or by identifier. */
+export const IDENTIFIERS_SHAPE = eitherOf([IDENTIFIED_SHAPE, mapShape(orNull(IDENTIFIED_SHAPE))]);
+
+async function found(
+  kind: string,
+  wanted: readonly string[],
+  call: Call,
+  services: MarketServices,
+): Promise<unknown> {
+  const rows = await rowsOfInput(call, services, 'SYMBOLS');
+  const securities = new Map(
+    (await securitiesNow(call, services)).map((security) => [security.symbol, security]),
+  );
+  const today = dayAt(services.clock());
+  const ids = new Map<string, readonly object[]>();
+  for (const row of rows) {
+    const id = textIn(row, kind)?.toUpperCase();
+    const security = securities.get(textIn(row, 'symbol')?.toUpperCase() ?? '');
+    if (id === undefined || security === undefined || !holds(row, today)) continue;
+    ids.set(id, [...(ids.get(id) ?? []), identified(security)]);
+  }
+  const of = (id: string): readonly object[] | undefined => ids.get(id.toUpperCase());
+  if (!truthOf(call.query, 'mapped')) return wanted.flatMap((id) => of(id) ?? []);
+  return Object.fromEntries(wanted.map((id) => [id, of(id) ?? null]));
+}

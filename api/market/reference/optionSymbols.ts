@@ -1,0 +1,86 @@
+// Which options there are (INTERFACE.md 1 "ref-data"): months by symbol, and contracts of a symbol.
+import { contractsOf, openOn } from '../../../market/derive/optionChain.ts';
+import { textIn } from '../../../market/derive/values.ts';
+import { dayAt } from '../../../market/derive/words.ts';
+import { newest } from '../../../market/types/ask.ts';
+import { CONTRACTS_MOST } from '../../../market/types/chains.ts';
+import { observedRow } from '../../../market/types/observed.ts';
+import { expirationIn } from '../options.ts';
+import type { Answer, Call } from '../../request/endpoint.ts';
+import { truthOf } from '../../request/parameters.ts';
+import { refuseUnknown, symbolOf } from '../../stock/knownSymbols.ts';
+import { tickersOf } from '../../stock/symbology.ts';
+import { answerFixed } from './fixedPrice.ts';
+import { readableInput, rowsOfInput } from './known.ts';
+import { tally, type TallyServices } from '../tallies.ts';
+
+const PRICE = { usageKey: 'REF_DATA_OPTIONS', weight: 100 } as const;
+
+/** Months in which contracts of each symbol expire, YYYYMM, without those that are over. */
+export function answerOptionMonths(call: Call, services: TallyServices): Promise<Answer> {
+  // Clients ask for `symbol` of an object whose members are symbols: all of them.
+  const { filter: _all, ...query } = call.query;
+  return answerFixed({ ...call, query }, services, PRICE, async () => {
+    const today = dayAt(services.clock());
+    const rows = await tally(call, services, 'OPTIONS', (spell) => {
+      const [symbol, day] = [spell('symbol'), spell('expirationDate')];
+      const month = `left(CAST(${day} AS CHAR), 7)`;
+      return (
+        `SELECT ${symbol} AS symbol, ${month} AS month FROM ${spell('OPTIONS')} ` +
+        `WHERE ${day} >= '${today}' GROUP BY ${symbol}, ${month}`
+      );
+    });
+    return monthsOf(rows.map((row) => [textIn(row, 'symbol') ?? '', textIn(row, 'month') ?? '']));
+  });
+}
+
+function monthsOf(
+  pairs: readonly (readonly [symbol: string, month: string])[],
+): Readonly<Record<string, readonly string[]>> {
+  const months = new Map<string, string[]>();
+  for (const [symbol, month] of [...pairs].sort(inOrder)) {
+    const plain = month.replace('-', '');
+    const known = months.get(symbol);
+    if (known === undefined) months.set(symbol, [plain]);
+    else known.push(plain);
+  }
+  return Object.fromEntries(months);
+}
+
+const inOrder = (one: readonly string[], other: readonly string[]): number =>
+  one.join() < other.join() ? -1 : 1;
+
+/** Contracts of a symbol, of one expiration where it is named. */
+export async function answerOptionSymbols(call: Call, services: TallyServices): Promise<Answer> {
+  const { expiration: asked } = call.path;
+  const expiration = asked === undefined ? '' : expirationIn(asked);
+  const named = symbolOf(call.path['symbol'] ?? '');
+  const [symbol = named] = await tickersOf([named], call, services);
+  // Where nobody has any, there is nothing to pay for.
+  if (readableInput(call, services, 'OPTIONS') === undefined) {
+    await refuseUnknown(symbol, call, services);
+  }
+  return answerFixed(call, services, PRICE, async () => {
+    const need = newest('OPTIONS', symbol, CONTRACTS_MOST);
+    const all = contractsOf(await rowsOfInput(call, services, 'OPTIONS', need));
+    if (all.length === 0) await refuseUnknown(symbol, call, services);
+    const today = dayAt(services.clock());
+    const some = truthOf(call.query, 'includeExpired') ? all : openOn(all, today);
+    return some.filter(({ expirationDate }) => expirationDate.startsWith(expiration)).map(listedOf);
+  });
+}
+
+const listedOf = (one: ReturnType<typeof contractsOf>[number]) => ({
+  symbol: one.id,
+  underlying: one.symbol,
+  expirationDate: one.expirationDate,
+  strikePrice: one.strikePrice,
+  side: one.side,
+  type: one.type,
+  contractSize: one.contractSize,
+  isAdjusted: one.isAdjusted,
+});
+
+export const OPTION_SYMBOL_SHAPE = observedRow('OptionSymbol', (rows) =>
+  contractsOf(rows('OPTIONS')).map(listedOf),
+);

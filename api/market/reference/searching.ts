@@ -1,0 +1,39 @@
+// Securities by a fragment of their symbol or name (INTERFACE.md 1 "search").
+import type { MarketServices } from '../reading.ts';
+import type { Answer, Call } from '../../request/endpoint.ts';
+import { textOf } from '../../request/parameters.ts';
+import { answerFixed } from './fixedPrice.ts';
+import { companiesNow, searchNow } from './known.ts';
+import { type Row, textIn } from '../../../market/derive/values.ts';
+import { type Security, securityOf } from '../../../market/symbology/securities.ts';
+import { EXAMPLE_DAY, EXAMPLE_SYMBOL, observedRow } from '../../../market/types/observed.ts';
+
+const PRICE = { usageKey: 'ELASTIC_SEARCH_SYMBOL', weight: 1 } as const;
+
+export function answerSearch(call: Call, services: MarketServices): Promise<Answer> {
+  const fragment = call.path['fragment'] ?? textOf(call.query, 'fragment') ?? '';
+  return answerFixed(call, services, PRICE, async () => {
+    const { find } = await searchNow(call, services);
+    const companies = await companiesNow(call, services);
+    return find(fragment).map((security) => foundOf(security, companies.get(security.symbol)));
+  });
+}
+
+const foundOf = (
+  { currency, exchange, name, region, symbol, type }: Security,
+  company: Row | undefined,
+) => ({
+  symbol,
+  securityName: name,
+  securityType: type,
+  region,
+  exchange,
+  sector: textIn(company, 'sector'),
+  currency,
+});
+
+export const FOUND_SHAPE = observedRow('FoundSecurity', (rows) =>
+  rows('SYMBOLS').map((row) =>
+    foundOf(securityOf(EXAMPLE_SYMBOL, row, EXAMPLE_DAY), rows('COMPANY').at(-1)),
+  ),
+);

@@ -1,0 +1,33 @@
+// Trading days and holidays, which the program knows by itself.
+import { tradingDates } from '../../../market/derive/tradingDates.ts';
+import { dayAt } from '../../../market/derive/words.ts';
+import { parseDay } from '../../../query/time/dates.ts';
+import { Failure } from '../../../store/base/failure.ts';
+import type { Answer, Call, Services } from '../../request/endpoint.ts';
+import { answerFixed } from './fixedPrice.ts';
+
+/** Days of one answer. */
+const DAYS_MAX = 1_000;
+
+export function answerDates(call: Call, services: Services): Promise<Answer> {
+  const { direction, last = '1', startDate, type } = call.path;
+  const kind = type === 'trade' || type === 'holiday' ? type : undefined;
+  const way = direction === 'next' || direction === 'last' ? direction : undefined;
+  if (kind === undefined || way === undefined) throw new Failure('NotFound');
+  if (!/^\d{1,4}$/.test(last) || Number(last) < 1 || Number(last) > DAYS_MAX) {
+    throw new Failure('IncorrectValues');
+  }
+  const from = startDate === undefined ? dayAt(services.clock()) : dayOf(startDate);
+  return answerFixed(call, services, { usageKey: 'REF_DATA_DATES', weight: 1 }, () =>
+    Promise.resolve(tradingDates(kind, way, Number(last), from)),
+  );
+}
+
+/** @throws Failure IncorrectValues: the sentence that clients of the original know (INTERFACE.md 0.1). */
+function dayOf(text: string): string {
+  try {
+    return parseDay('startDate', text);
+  } catch {
+    throw new Failure('IncorrectValues');
+  }
+}

@@ -1,0 +1,37 @@
+// When the newest record of a symbol was written, and its date: what is known of it for nothing.
+import { runSeries } from '../../../query/series/series.ts';
+import type { Dataset } from '../../../store/lake/datasets/datasets.ts';
+import { readDataset } from '../series.ts';
+import type { Call } from '../../request/endpoint.ts';
+import type { StockServices } from '../../stock/knownSymbols.ts';
+
+export interface Freshness {
+  /** Epoch ms. */
+  readonly writtenMs: number;
+  /** Value of the date of its dataset; undefined where it has none. */
+  readonly date: unknown;
+}
+
+/** Of the newest record that the caller may see; undefined where there is none. */
+export async function freshnessOf(
+  call: Call,
+  services: StockServices,
+  dataset: Dataset,
+  symbol: string,
+): Promise<Freshness | undefined> {
+  const { date } = dataset.mapping;
+  const filter = date === undefined ? [WRITTEN] : [WRITTEN, date];
+  const bare = { ...call, path: {}, query: {} };
+  const own = { keys: [symbol], last: 1, filter };
+  const { plan, remembered } = await readDataset(bare, services, dataset, 'time-series', { own });
+  const { bytes } = await runSeries(plan, 'json', services.series, call, remembered);
+  const [newest] = JSON.parse(Buffer.from(bytes).toString('utf8')) as readonly Readonly<
+    Record<string, unknown>
+  >[];
+  if (newest === undefined) return undefined;
+  const writtenMs = Number(newest[WRITTEN]);
+  return { writtenMs, date: date === undefined ? undefined : newest[date] };
+}
+
+/** Of each record of a time series (INTERFACE.md 3.5). */
+const WRITTEN = 'updated';

@@ -1,0 +1,76 @@
+// Data points of the whole market: the newest value of each series of rates, energy and the economy, by
+// the id of the series (SPEC.md "Data points").
+import { MARKET_SERIES } from '../../../market/inputs/moneyInputs.ts';
+import { numberIn } from '../../../market/derive/values.ts';
+import { newest } from '../../../market/types/ask.ts';
+import { CORE, type Dataset } from '../../../store/lake/datasets/datasets.ts';
+import { Failure } from '../../../store/base/failure.ts';
+import { callerOf, readableDatasets } from '../../auth/access.ts';
+import { planNeeds, readPlanned } from '../../market/reading.ts';
+import { momentNow } from '../moments.ts';
+import { answerFixed } from '../../market/reference/fixedPrice.ts';
+import { rowsOfInput } from '../../market/reference/known.ts';
+import type { Answer, Call } from '../../request/endpoint.ts';
+import type { StockServices } from '../../stock/knownSymbols.ts';
+import { freshnessOf } from './freshness.ts';
+import { isoSeconds } from './pointList.ts';
+
+/** In place of a symbol. */
+const MARKET = 'MARKET';
+/** Series that are listed. */
+const POINTS_MAX = 500;
+
+type SeriesInput = (typeof MARKET_SERIES)[number];
+
+export const isOfMarket = ({ path }: Call): boolean => path['symbol']?.toUpperCase() === MARKET;
+
+/** Those of its inputs that the caller reads, in their order. */
+function inputsOf(
+  call: Call,
+  { lake }: StockServices,
+): readonly (readonly [SeriesInput, Dataset])[] {
+  const readable = readableDatasets(callerOf(call.caller), lake, CORE);
+  return MARKET_SERIES.flatMap((input) => {
+    const dataset = readable.find(({ dataset: id }) => id.toUpperCase() === input);
+    return dataset?.mapping.key === undefined ? [] : [[input, dataset] as const];
+  });
+}
+
+/** Free: no value is told. */
+export async function listMarketPoints(call: Call, services: StockServices): Promise<Answer> {
+  const listed: object[] = [];
+  for (const [input, dataset] of inputsOf(call, services)) {
+    const rows = await rowsOfInput(call, services, input);
+    const keys = [...new Set(rows.map((row) => String(row['key'])))].sort();
+    for (const key of keys.slice(0, POINTS_MAX - listed.length)) {
+      const freshness = await freshnessOf(call, services, dataset, key);
+      if (freshness === undefined) continue;
+      const description = `Newest value of ${key}, of ${dataset.title || input}.`;
+      const lastUpdated = isoSeconds(freshness.writtenMs);
+      listed.push({ key, weight: dataset.weight, description, lastUpdated });
+    }
+  }
+  return { kind: 'json', value: listed, metering: 'free' };
+}
+
+/** @throws Failure NotFound for a series that no input has. */
+export async function answerMarketPoint(call: Call, services: StockServices): Promise<Answer> {
+  const key = (call.path['key'] ?? '').toUpperCase();
+  const bare = { ...call, path: {}, query: {} };
+  for (const [input, dataset] of inputsOf(call, services)) {
+    const need = newest(input, key, 1);
+    const inputs = new Map([[input, dataset] as const]);
+    const planned = await planNeeds(bare, services, inputs, [need], momentNow(services));
+    const [row] = (await readPlanned(planned, services, call))(need);
+    if (row === undefined) continue;
+    const price = { usageKey: `${CORE}.${input}`, weight: dataset.weight };
+    const answer = await answerFixed(
+      call,
+      services,
+      price,
+      async () => numberIn(row, 'value') ?? '',
+    );
+    return answer.kind === 'rows' ? { ...answer, datasets: [dataset], plain: true } : answer;
+  }
+  throw new Failure('NotFound');
+}

@@ -1,0 +1,70 @@
+// One data point as plain text: the attribute of its endpoint, under the endpoint's own rights and price.
+import { CORE } from '../../../store/lake/datasets/datasets.ts';
+import { Failure } from '../../../store/base/failure.ts';
+import { dayIn } from '../../../query/time/dates.ts';
+import { callerOf, datasetOf } from '../../auth/access.ts';
+import type { Answer, Call } from '../../request/endpoint.ts';
+import { refuseUnknown, type StockServices, symbolOf } from '../../stock/knownSymbols.ts';
+import { answerStock } from '../../stock/stock.ts';
+import { tickersOf } from '../../stock/symbology.ts';
+import { type Freshness, freshnessOf } from './freshness.ts';
+import { isoSeconds } from './pointList.ts';
+import { type Point, pointsIn } from './points.ts';
+
+export async function answerPoint(call: Call, services: StockServices): Promise<Answer> {
+  const point = pointsIn(services.lake).get((call.path['key'] ?? '').toUpperCase());
+  if (point === undefined) throw new Failure('NotFound');
+  if (point.value.kind !== 'attribute') return freeAnswer(call, services, point);
+  const { path, query } = asked(call, services, point, point.value.name);
+  const answer = await answerStock({ ...call, path, query }, services);
+  if (answer.kind !== 'rows') return answer;
+  const text = textOf(answer.body.bytes);
+  const body = { ...answer.body, bytes: Buffer.from(text) };
+  return { ...answer, body, plain: true, callback: undefined };
+}
+
+/** The path of the stock door that answers an attribute alone. */
+function asked(
+  { path, query }: Call,
+  { clock, settings }: StockServices,
+  { source: { kind, type } }: Point,
+  attribute: string,
+): Pick<Call, 'path' | 'query'> {
+  const stock = { ...path, type: type.name };
+  if (kind === 'computed' || type.shape === 'record') {
+    return { path: { ...stock, part: attribute }, query };
+  }
+  if (type.shape === 'newest') return { path: { ...stock, part: '1', detail: attribute }, query };
+  if (type.shape === 'day') return { path: stock, query: { ...query, filter: [attribute] } };
+  // Of days, the last one that has been.
+  const to = dayIn(clock(), settings.zone);
+  return { path: stock, query: { ...query, to, last: 1, filter: [attribute] } };
+}
+
+/** A value as text: bare, also where it is the only member of the only record. */
+function textOf(bytes: Uint8Array): string {
+  const value: unknown = JSON.parse(Buffer.from(bytes).toString('utf8'));
+  const [only] = Array.isArray(value) ? (value as readonly unknown[]) : [value];
+  if (only === undefined || only === null) return '';
+  if (typeof only !== 'object') return Array.isArray(value) ? JSON.stringify(value) : String(only);
+  const [member] = Object.values(only);
+  if (member === undefined || member === null) return '';
+  return typeof member === 'object' ? JSON.stringify(member) : String(member);
+}
+
+async function freeAnswer(call: Call, services: StockServices, point: Point): Promise<Answer> {
+  const named = symbolOf(call.path['symbol'] ?? '');
+  const [symbol = named] = await tickersOf([named], call, services);
+  let newest: Freshness | undefined;
+  for (const { dataset: id } of point.source.datasets) {
+    const dataset = datasetOf(callerOf(call.caller), CORE, id, services.lake);
+    const one = await freshnessOf(call, services, dataset, symbol);
+    if (one !== undefined && one.writtenMs > (newest?.writtenMs ?? -Infinity)) newest = one;
+  }
+  if (newest === undefined) await refuseUnknown(symbol, call, services);
+  const text = newest === undefined ? '' : told(point, newest);
+  return { kind: 'text', text, contentType: 'text/plain; charset=utf-8' };
+}
+
+const told = ({ value }: Point, { date, writtenMs }: Freshness): string =>
+  value.kind === 'written' ? isoSeconds(writtenMs) : String(date ?? '');

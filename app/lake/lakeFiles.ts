@@ -1,0 +1,128 @@
+// The files of the lake as a server has them: read only while they are what was written.
+import type { Logger } from 'pino';
+import { type FileCheck, makeFileCheck } from '../../jobs/upkeep/fileCheck.ts';
+import { type Clock, monotonicMs } from '../../store/base/clock.ts';
+import type { AtCrashPoint } from '../../store/base/crashPoints.ts';
+import type { Database } from '../../store/catalog/database.ts';
+import type { Disk } from '../../store/base/disk.ts';
+import type { DuckDbPool } from '../../store/duckdb/pool.ts';
+import { reasonOf } from '../../store/base/failure.ts';
+import { FileProofs, type LakeFile } from '../../store/files/fileProofs.ts';
+import { type Files, type Hashing, localFiles } from '../../store/files/files.ts';
+import { type Bodies, localBodies } from '../../store/files/bodies.ts';
+import { sharedBodies } from '../../store/files/bucket/sharedBodies.ts';
+import { asked, type Bucket, type ToldOfBucket } from '../../store/files/bucket/bucket.ts';
+import { bucketFiles } from '../../store/files/bucket/bucketFiles.ts';
+import { inLake } from '../../store/files/bucket/bucketPlace.ts';
+import { FileCache } from '../../store/files/bucket/fileCache.ts';
+import type { Folder } from '../../store/catalog/folder.ts';
+import { hashIn } from '../../store/base/contents.ts';
+import { type Compared, saveCompared } from '../../store/files/proofTable.ts';
+import {
+  type DamagedPublications,
+  makeDamagedPublications,
+} from '../../store/publications/damagedPublications.ts';
+import {
+  bucketPublished,
+  localPublished,
+  type PublishedFiles,
+} from '../../store/publications/publishedFiles.ts';
+import type { Placed } from './lakePlaces.ts';
+import type { Settings } from '../../store/base/settings.ts';
+
+/** Where the lake is, and what it is opened with. */
+export interface LakeFolder {
+  readonly database: Database;
+  readonly folder: Folder;
+  readonly disk: Disk;
+  readonly clock: Clock;
+  readonly at: AtCrashPoint;
+  readonly log: Logger;
+}
+
+type FilesFolder = Pick<LakeFolder, 'at' | 'disk' | 'log'> & {
+  readonly folder: Pick<Folder, 'lake' | 'temporary'>;
+};
+
+interface LakeFiles {
+  readonly files: Files;
+  /** Copies of the files of a bucket. */
+  readonly fileCache: FileCache | undefined;
+  readonly proofs: FileProofs;
+  readonly fileCheck: FileCheck;
+  readonly damagedPublications: DamagedPublications;
+  readonly publishedFiles: PublishedFiles;
+  readonly bodies: Bodies;
+}
+
+/** @param pool hashes what is large */
+export async function lakeFiles(
+  storing: LakeFolder,
+  pool: DuckDbPool,
+  { bucket: bucketed, fileCheckBytesPerSecond: bytesPerSecond, standby }: Settings,
+  { bucket }: Placed,
+): Promise<LakeFiles> {
+  const { clock, database, folder, log } = storing;
+  const { lake: root } = folder;
+  const hash = hashIn(pool);
+  const onCompared = ({ path }: LakeFile, found: Compared): void => {
+    const { damage } = found;
+    if (damage !== null) log.error({ file: `lake/${path}` }, `a file of the lake ${damage}`);
+    // Known again at the next comparison.
+    saveCompared(database, found, clock()).catch((error: unknown) =>
+      log.error({ reason: reasonOf(error) }, 'what was found of a file could not be kept'),
+    );
+  };
+  const proofs = new FileProofs({ root, hash, monotonic: monotonicMs, onCompared });
+  const { cache, files } = await filesOf(storing, { hash, proofs }, bucket, bucketed?.cacheBytes);
+  const damagedPublications = makeDamagedPublications((publicationId) =>
+    log.error({ file: `published/${publicationId}` }, 'a published file is not what was published'),
+  );
+  const publishedFiles = publishedIn(storing, bucket);
+  const keeping = { database, files, hash, publishedFiles, damagedPublications };
+  const fileCheck = makeFileCheck({ ...keeping, clock, bytesPerSecond });
+  const bodies = bodiesIn(storing, standby ? bucket : undefined);
+  return {
+    files,
+    fileCache: cache,
+    proofs,
+    fileCheck,
+    damagedPublications,
+    publishedFiles,
+    bodies,
+  };
+}
+
+function bodiesIn({ disk, folder, log }: LakeFolder, bucket: Bucket | undefined): Bodies {
+  if (bucket === undefined) return localBodies(disk, folder.spool);
+  return sharedBodies({ bucket, disk, folder, told: toldBy(log) });
+}
+
+function publishedIn(
+  { disk, folder, log }: LakeFolder,
+  bucket: Bucket | undefined,
+): PublishedFiles {
+  if (bucket === undefined) return localPublished(folder, disk);
+  return bucketPublished(folder, disk, bucket, toldBy(log));
+}
+
+const toldBy =
+  (log: Logger): ToldOfBucket =>
+  (what, reason) =>
+    log.error({ what, reason: reasonOf(reason) }, 'the bucket of the files failed');
+
+/** In the folder, or in a bucket of which so many bytes are copied there. */
+export async function filesOf(
+  { at, disk, folder: { lake: root, temporary }, log }: FilesFolder,
+  hashing: Hashing,
+  bucket: Bucket | undefined,
+  bytesMax = 0,
+): Promise<{ readonly files: Files; readonly cache: FileCache | undefined }> {
+  if (bucket === undefined) return { files: localFiles(root, disk, at, hashing), cache: undefined };
+  const told = toldBy(log);
+  const fetch = (path: string, target: string): Promise<boolean> =>
+    asked(told, 'fetch a file', bucket.get(inLake(path), target));
+  const onFault = (reason: unknown): void => told('remove a copy', reason);
+  const cache = await FileCache.open({ root, temporary, disk, bytesMax, fetch, onFault });
+  return { files: bucketFiles({ root, disk, at, hashing, bucket, cache, told }), cache };
+}

@@ -1,0 +1,64 @@
+// Where the lake is: its files in the data folder or in a bucket, its catalog there or in PostgreSQL.
+import type { Clock } from '../../store/base/clock.ts';
+import type { Disk } from '../../store/base/disk.ts';
+import type { Settings } from '../../store/base/settings.ts';
+import type { Bucket } from '../../store/files/bucket/bucket.ts';
+import { bucketPlace } from '../../store/files/bucket/bucketPlace.ts';
+import { Failure } from '../../store/base/failure.ts';
+import type { CatalogPlace } from '../../store/catalog/catalogPlace.ts';
+import { sqlitePlace } from '../../store/sqlite/sqlitePlace.ts';
+import type { Threads } from '../../store/sqlite/writer.ts';
+import type { Folder } from '../../store/catalog/folder.ts';
+import { type LakePlace, localPlace } from '../../store/files/lakePlace.ts';
+
+export interface Placed {
+  readonly catalog: CatalogPlace;
+  readonly place: LakePlace;
+  readonly bucket: Bucket | undefined;
+}
+
+interface PlaceSeams {
+  readonly clock: Clock;
+  readonly disk: Disk;
+  readonly threads?: Threads | undefined;
+}
+
+/** Whoever has it closes the bucket. */
+export async function placed(
+  { bucket: settings, database, standby }: Pick<Settings, 'bucket' | 'database' | 'standby'>,
+  folder: Folder,
+  { clock, disk, threads }: PlaceSeams,
+): Promise<Placed> {
+  const catalog = await catalogOf(database, folder, threads, standby);
+  if (settings === undefined)
+    return { catalog, place: localPlace(folder, disk), bucket: undefined };
+  // Its client takes 35 MB, which a server without a bucket has no need of.
+  const { openS3Bucket } = await import('../../pipeline/targets/s3Bucket.ts');
+  const bucket = openS3Bucket(settings);
+  return { catalog, place: bucketPlace(bucket, clock), bucket };
+}
+
+export async function catalogOf(
+  database: Settings['database'],
+  folder: Pick<Folder, 'catalog'>,
+  threads?: Threads,
+  isGuarded = false,
+): Promise<CatalogPlace> {
+  if (database === undefined) return sqlitePlace(folder, threads);
+  const { postgresPlace } = await import('../../store/postgres/postgresPlace.ts');
+  return postgresPlace(database, isGuarded);
+}
+
+/** @throws Failure Conflict where the data folder has a catalog, and the settings name another place */
+export async function refuseTwoCatalogs(
+  database: Settings['database'],
+  folder: Folder,
+  named: CatalogPlace,
+): Promise<void> {
+  const own = sqlitePlace(folder);
+  if (database === undefined || !(await own.isThere())) return;
+  const how = (await named.isThere())
+    ? `${named.name} is there as well: take away the one that is not to be served`
+    : '`tapedeck move` takes it to TAPEDECK_DATABASE';
+  throw new Failure('Conflict', `the data folder has a catalog of its own, ${own.name}: ${how}`);
+}

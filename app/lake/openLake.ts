@@ -1,0 +1,98 @@
+// The lake at start: first it is asked whether catalog and files belong together, then the catalog is
+// brought to this program's version, and only then is swept what the last run left. With it comes what
+// is pushed into it, and the clock that both go by.
+import {
+  beginRun,
+  catalogHead,
+  type Ownership,
+  refuseWrongCatalog,
+} from '../../store/files/catalogCheck.ts';
+import type { Database } from '../../store/catalog/database.ts';
+import { Failure, reasonOf } from '../../store/base/failure.ts';
+import type { Files } from '../../store/files/files.ts';
+import { firstSnapshot } from '../../store/lake/firstSnapshot.ts';
+import { Lake } from '../../store/lake/lake.ts';
+import { LakeClock } from '../../store/catalog/lakeClock.ts';
+import type { LakeOwner } from '../../store/files/lakeHead.ts';
+import { migrate } from '../../store/catalog/migrate.ts';
+import { Pending } from '../../store/lake/pushes/pending.ts';
+import type { Settings } from '../../store/base/settings.ts';
+import { sweepOrphans } from '../../store/lake/versions/sweep.ts';
+import { UNCLAIMED_DAYS } from '../../store/files/unclaimed.ts';
+import type { Services } from '../../api/request/endpoint.ts';
+import type { LakePlace } from '../../store/files/lakePlace.ts';
+import { settlePlace } from '../../store/lake/versions/placeCheck.ts';
+import type { Placed } from './lakePlaces.ts';
+import type { LakeFolder } from './lakeFiles.ts';
+
+interface Opening extends LakeFolder {
+  readonly files: Files;
+  readonly place: LakePlace;
+  readonly onBack: Settings['clockBack'];
+}
+
+/**
+ * Before anything else is asked of the catalog.
+ * @throws Failure Conflict when the files are another catalog's, or those of a newer one.
+ */
+export async function prepareCatalog(
+  database: Database,
+  { bucket, catalog, place }: Placed,
+): Promise<void> {
+  await refuseWrongCatalog(database, catalog, place);
+  await migrate(database);
+  await settlePlace(database, place, bucket?.name);
+}
+
+/** Opens the lake of a catalog that was prepared. */
+export async function openLake(
+  opening: Opening,
+): Promise<Pick<Services, 'lake' | 'lakeClock' | 'pending'>> {
+  const { at, clock, database, files, log, onBack } = opening;
+  const lakeClock = await LakeClock.open(database, clock, {
+    onBack,
+    tell: (back) => log.warn(back, 'the clock went back: it is behind the newest commit'),
+  });
+  await firstSnapshot(database, lakeClock);
+  const { owner, ownership } = await ownLake(opening);
+  const lake = await Lake.open({ database, files, clock: lakeClock, at, owner });
+  await sweep(opening, ownership);
+  const pending = await Pending.open(database, lakeClock, at);
+  // A flush and its pushed records change places for readers in one step.
+  lake.onChange(({ snapshot, tableIds, touches }) => {
+    if (touches?.kind !== 'records') return;
+    for (const tableId of tableIds) pending.flushed(tableId, snapshot);
+  });
+  return { lake, lakeClock, pending };
+}
+
+/** Takes the lake for this run: its files carry the run's id, and its note follows the catalog. */
+async function ownLake({
+  clock,
+  database,
+  log,
+  place,
+}: Opening): Promise<{ readonly owner: LakeOwner; readonly ownership: Ownership }> {
+  const head = await catalogHead(database);
+  if (head === undefined) throw new Failure('SystemError', 'the lake has no first snapshot');
+  const ownership = await beginRun(database, place, head.lake);
+  const { lake, run } = ownership;
+  const write = (snapshot: number, timeMs: number): Promise<void> =>
+    place.writeHead({ lake, snapshot, timeMs });
+  await write(head.snapshot, clock());
+  // The commit stands: an older note only makes the next start less sure of what is garbage.
+  const moved = (snapshot: number, timeMs: number): Promise<void> =>
+    write(snapshot, timeMs).catch((error: unknown) =>
+      log.error({ reason: reasonOf(error) }, 'the note beside the files could not be written'),
+    );
+  return { owner: { lake, run, moved }, ownership };
+}
+
+async function sweep(parts: Opening, ownership: Ownership): Promise<void> {
+  const { aside, folder, removed } = await sweepOrphans({ ...parts, ownership });
+  const { log } = parts;
+  if (removed > 0) log.info({ files: removed }, 'removed files that no commit had named');
+  if (aside === 0) return;
+  const days = `they are kept for ${UNCLAIMED_DAYS} days`;
+  log.warn({ files: aside, folder }, `put files aside that the catalog does not know: ${days}`);
+}

@@ -1,0 +1,153 @@
+// One dataset, in the tabs of its screen; a slider chooses the version that they show.
+import { h, type JSX } from 'preact';
+import { useMemo } from 'preact/hooks';
+import type { Dataset, Version } from '../../asking/answers.ts';
+import { pathOf } from '../../asking/ask.ts';
+import { useAsk } from '../../asking/useAsk.ts';
+import { hrefOf } from '../../routing/place.ts';
+import { number, plural, time } from '../../showing/formats.ts';
+import { Badge, Facts, Head, shown, Tabs } from '../../showing/parts.ts';
+import { AsOf, changesOf } from './asOf.ts';
+import { Profile } from './profile.ts';
+import { Quality } from './quality.ts';
+import { Records } from './records.ts';
+import { Schema } from './schema.ts';
+import { SeriesChart } from './seriesChart.ts';
+import { Versions } from './versions.ts';
+
+interface DatasetProps {
+  readonly workspace: string;
+  readonly id: string;
+  readonly query: URLSearchParams;
+  readonly isSecret: boolean;
+}
+
+const TABS = [
+  ['records', 'Records'],
+  ['chart', 'Chart'],
+  ['profile', 'Profile'],
+  ['schema', 'Schema'],
+  ['versions', 'Versions'],
+  ['quality', 'Quality'],
+] as const;
+
+/** What a publishable token may not see. */
+const OF_OWNERS: readonly string[] = ['versions', 'quality'];
+
+export function DatasetScreen({ id, isSecret, query, workspace }: DatasetProps): JSX.Element {
+  const path = isSecret ? ['datasets', workspace, id] : ['data', workspace];
+  const asked = useAsk<Dataset | readonly Dataset[]>(pathOf(path));
+  return h(
+    'div',
+    null,
+    h(
+      Head,
+      {
+        title: id,
+        crumb: [h('a', { href: hrefOf(['datasets', workspace]) }, workspace), ' / dataset'],
+      },
+      h(
+        'a',
+        {
+          class: 'button',
+          href: hrefOf(['sql', workspace], { q: `SELECT * FROM ${plainName(id)} LIMIT 100` }),
+        },
+        'Query it',
+      ),
+    ),
+    shown(asked, 'the dataset', (value) => {
+      const dataset = datasetOf(value, id);
+      if (dataset === undefined)
+        return h('p', { class: 'notice warn' }, `There is no dataset ${id}.`);
+      return h(Parts, { dataset, query, isSecret });
+    }),
+  );
+}
+
+interface PartsProps {
+  readonly dataset: Dataset;
+  readonly query: URLSearchParams;
+  readonly isSecret: boolean;
+}
+
+function Parts({ dataset, isSecret, query }: PartsProps): JSX.Element {
+  const { datasetId, weight, workspace } = dataset;
+  // A view has no records of its own.
+  const isOwner = isSecret && weight !== null;
+  const versions = useAsk<readonly Version[]>(
+    isOwner ? pathOf(['datasets', workspace, datasetId, 'versions']) : undefined,
+  );
+  const changes = useMemo(() => changesOf(versions.answer?.value ?? []), [versions.answer]);
+  const tab = query.get('tab') ?? 'records';
+  const asOf = query.get('asOf') ?? undefined;
+  const tabs = TABS.filter(([name]) => isOwner || !OF_OWNERS.includes(name)).map(
+    ([name, title]) => ({
+      ...{ id: name, title },
+      href: hrefOf(['datasets', workspace, datasetId], { tab: name, asOf }),
+    }),
+  );
+  return h(
+    'div',
+    null,
+    h(Told, { dataset }),
+    h(Tabs, { label: 'Parts of the dataset', tabs, chosen: tab }),
+    tab === 'records' || tab === 'chart' ? h(AsOf, { changes, query }) : null,
+    h(Chosen, { tab, dataset, query, versions: versions.answer?.value ?? [] }),
+  );
+}
+
+/** A name that needs no back-ticks is written without. */
+const plainName = (id: string): string => (/^[A-Za-z_][A-Za-z0-9_]*$/.test(id) ? id : `\`${id}\``);
+
+const isList = (value: Dataset | readonly Dataset[]): value is readonly Dataset[] =>
+  Array.isArray(value);
+
+const datasetOf = (value: Dataset | readonly Dataset[], id: string): Dataset | undefined =>
+  isList(value) ? value.find(({ datasetId }) => datasetId === id) : value;
+
+const Told = ({ dataset }: { readonly dataset: Dataset }): JSX.Element => {
+  const { columnMapping, description, keys, records, source, title, updated, weight } = dataset;
+  const index = [columnMapping.key, columnMapping.subkey, columnMapping.date].filter(
+    (name) => name !== undefined,
+  );
+  return h(
+    'section',
+    { class: 'card', 'aria-label': 'Overview' },
+    h(
+      'div',
+      { class: 'body stack' },
+      title === '' && description === ''
+        ? null
+        : h('div', null, h('strong', null, title), h('p', { class: 'soft' }, description)),
+      h(Facts, {
+        of: [
+          ['Records', records == null ? '–' : number(records)],
+          ['Keys', keys == null ? '–' : number(keys)],
+          ['Unique index', index.length === 0 ? 'none' : index.join(', ')],
+          ['Weight', weight === null ? 'of its datasets' : plural(weight, 'message')],
+          ['Changed', updated === undefined ? '–' : time(updated)],
+          ['Source', source === '' ? 'not named' : source],
+        ],
+      }),
+      dataset.expectations !== undefined && dataset.expectations.length > 0
+        ? h(Badge, { text: plural(dataset.expectations.length, 'expectation'), tone: 'accent' })
+        : null,
+    ),
+  );
+};
+
+interface ChosenProps {
+  readonly tab: string;
+  readonly dataset: Dataset;
+  readonly query: URLSearchParams;
+  readonly versions: readonly Version[];
+}
+
+function Chosen({ dataset, query, tab, versions }: ChosenProps): JSX.Element {
+  if (tab === 'chart') return h(SeriesChart, { dataset, query });
+  if (tab === 'profile') return h(Profile, { dataset });
+  if (tab === 'schema') return h(Schema, { dataset });
+  if (tab === 'versions') return h(Versions, { dataset, versions });
+  if (tab === 'quality') return h(Quality, { dataset });
+  return h(Records, { dataset, query });
+}

@@ -1,0 +1,32 @@
+// The columns of a dataset, and what each is for.
+import { h, type JSX } from 'preact';
+import { type Dataset, typeText } from '../../asking/answers.ts';
+import { plural } from '../../showing/formats.ts';
+import { Badge, Card } from '../../showing/parts.ts';
+import { Table } from '../../showing/table.ts';
+
+export function Schema({ dataset }: { readonly dataset: Dataset }): JSX.Element {
+  const { columnMapping, schema } = dataset;
+  const roles = new Map(Object.entries(columnMapping).map(([role, name]) => [name, role] as const));
+  const rows = Object.entries(schema.properties).map(([name, property]) => ({
+    ...{ name, type: typeText(property), role: roles.get(name) },
+    required: schema.required?.includes(name) === true,
+  }));
+  return h(
+    Card,
+    { title: plural(rows.length, 'column'), flush: true },
+    h(Table<(typeof rows)[number]>, {
+      label: 'Columns',
+      rows,
+      columns: [
+        { title: 'Column', isHead: true, show: ({ name }) => name },
+        { title: 'Type', show: ({ type }) => type },
+        {
+          title: 'Part of the index',
+          show: ({ role }) => (role === undefined ? '' : h(Badge, { text: role, tone: 'accent' })),
+        },
+        { title: 'Required', show: ({ required }) => (required ? 'yes' : '') },
+      ],
+    }),
+  );
+}

@@ -1,0 +1,83 @@
+// A new schedule: from which source into which dataset, and when.
+import { h, type JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { ask, pathOf } from '../../asking/ask.ts';
+import { useDeed } from '../../asking/useAsk.ts';
+import { Dialog } from '../../showing/dialog.ts';
+import { Choice, Failed, Text } from '../../showing/parts.ts';
+import type { Source } from './sourceForm.ts';
+
+interface FormProps {
+  readonly workspace: string;
+  readonly sources: readonly Source[];
+  readonly onClose: () => void;
+  readonly onMade: () => void;
+}
+
+const EVERY = [
+  ['day', 'every day, at midnight UTC'],
+  ['hour', 'every hour'],
+  ['minute', 'every minute'],
+  ['cron', 'by a cron expression'],
+] as const;
+
+const ATTEMPTS = ['1', '3', '5', '10'].map((count) => [count, count] as const);
+
+export function ScheduleForm({ onClose, onMade, sources, workspace }: FormProps): JSX.Element {
+  const [source, setSource] = useState(sources[0]?.dataSourceId ?? '');
+  const [datasetId, setDataset] = useState('');
+  const [every, setEvery] = useState<string>('day');
+  const [cron, setCron] = useState('0 18 * * 1-5');
+  const [attempts, setAttempts] = useState('3');
+  const { isBusy, problem, run } = useDeed();
+  const save = (event: Event): void => {
+    event.preventDefault();
+    const when = every === 'cron' ? { cron } : { every };
+    const json = {
+      dataSourceId: source,
+      datasetId: datasetId.trim(),
+      ...when,
+      attempts: Number(attempts),
+    };
+    run(async () => {
+      await ask(pathOf(['ingestion-schedules', workspace]), { json });
+      onMade();
+    });
+  };
+  return h(
+    Dialog,
+    { title: 'Make a schedule', onClose },
+    h(
+      'form',
+      { class: 'stack', onSubmit: save },
+      h(Choice, {
+        label: 'Source',
+        value: source,
+        options: sources.map(({ dataSourceId, name }) => [dataSourceId, name] as const),
+        onPick: setSource,
+      }),
+      h(Text, {
+        ...{ label: 'Dataset', value: datasetId, onText: setDataset, required: true },
+        hint: 'It is made by the first run, where there is none.',
+      }),
+      h(Choice, { label: 'When', value: every, options: EVERY, onPick: setEvery }),
+      every === 'cron'
+        ? h(Text, { label: 'Cron expression, UTC', value: cron, onText: setCron, required: true })
+        : null,
+      h(Choice, {
+        label: 'Attempts of a run',
+        value: attempts,
+        options: ATTEMPTS,
+        onPick: setAttempts,
+      }),
+      problem === undefined ? null : h(Failed, { problem }),
+      h('p', { class: 'soft small' }, 'It runs at once too.'),
+      h(
+        'div',
+        { class: 'actions' },
+        h('button', { type: 'button', onClick: onClose }, 'Cancel'),
+        h('button', { class: 'primary', type: 'submit', disabled: isBusy }, 'Make it'),
+      ),
+    ),
+  );
+}

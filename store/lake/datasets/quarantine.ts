@@ -1,0 +1,188 @@
+// Records that did not keep an expectation of their dataset, kept aside whole until their owner
+// releases or discards them. Rows of the catalog: few and small by their limits, they come and go
+// with the commit of the load that met them.
+import { createHash } from 'node:crypto';
+import type { Database } from '../../catalog/database.ts';
+import type { Dataset } from './datasets.ts';
+import { Failure } from '../../base/failure.ts';
+import { newUuid } from '../../base/random.ts';
+import { askScrub } from '../../catalog/scrub.ts';
+
+/** A record as it is about to be kept aside. */
+export interface Aside {
+  readonly line: number;
+  /** The expectation that it did not keep, in words. */
+  readonly rule: string;
+  /** JSON text of the record, by the names of its dataset's columns. */
+  readonly document: string;
+}
+
+/** A record that is kept aside. */
+export interface Quarantined extends Aside {
+  readonly id: string;
+  readonly jobId: string | null;
+  readonly timeMs: number;
+}
+
+/** Which records of a dataset: of one job, or by their ids; all when both are undefined. */
+export interface Wanted {
+  readonly jobId?: string | undefined;
+  readonly ids?: readonly string[] | undefined;
+}
+
+/** Records and bytes that one dataset may keep aside: past them its loads end in ERROR. */
+export const QUARANTINE_MAX = 10_000;
+export const QUARANTINE_BYTES_MAX = 32 * 1024 ** 2;
+/** Rows of one statement: SQLite binds 32,766 values. */
+const ROWS_AT_ONCE = 200;
+
+/**
+ * Keeps records aside, in the transaction of their load.
+ * @throws Failure Conflict when the dataset would keep more than it may.
+ */
+export async function quarantine(
+  transaction: Database,
+  tableId: number,
+  asides: readonly Aside[],
+  jobId: string | null,
+  nowMs: number,
+): Promise<void> {
+  const rows = asides.map(({ line, rule, document }) => ({
+    quarantine_id: newUuid(),
+    table_id: tableId,
+    digest: createHash('sha256').update(`${rule}\n${document}`).digest('hex'),
+    job_id: jobId,
+    line,
+    rule,
+    document,
+    time_ms: nowMs,
+  }));
+  for (let from = 0; from < rows.length; from += ROWS_AT_ONCE) {
+    await transaction
+      .insertInto('quarantine')
+      .values(rows.slice(from, from + ROWS_AT_ONCE))
+      .onConflict((conflict) => conflict.columns(['table_id', 'digest']).doNothing())
+      .execute();
+  }
+  const { bytes, records } = await sizeOf(transaction, tableId);
+  if (records <= QUARANTINE_MAX && bytes <= QUARANTINE_BYTES_MAX) return;
+  const most = `${QUARANTINE_MAX} records and ${QUARANTINE_BYTES_MAX} bytes`;
+  throw new Failure(
+    'Conflict',
+    `a dataset keeps at most ${most} in quarantine: release or discard some of them`,
+  );
+}
+
+async function sizeOf(
+  database: Database,
+  tableId: number,
+): Promise<{ readonly records: number; readonly bytes: number }> {
+  const row = await database
+    .selectFrom('quarantine')
+    .select((select) => [
+      select.fn.countAll<number>().as('records'),
+      select.fn.sum<number>(select.fn('octet_length', ['document'])).as('bytes'),
+    ])
+    .where('table_id', '=', tableId)
+    .executeTakeFirst();
+  return { records: Number(row?.records ?? 0), bytes: Number(row?.bytes ?? 0) };
+}
+
+/** Records in quarantine of each dataset that has any, the most first. */
+export async function quarantinedByTable(
+  database: Database,
+  limit: number,
+): Promise<readonly { readonly tableId: number; readonly records: number }[]> {
+  const rows = await database
+    .selectFrom('quarantine')
+    .select((select) => ['table_id', select.fn.countAll<number>().as('records')])
+    .groupBy('table_id')
+    .orderBy('records', 'desc')
+    .limit(limit)
+    .execute();
+  return rows.map(({ records, table_id }) => ({ tableId: table_id, records: Number(records) }));
+}
+
+/** Oldest first, at most `limit`. */
+export async function listQuarantined(
+  database: Database,
+  tableId: number,
+  { ids, jobId }: Wanted,
+  limit: number,
+): Promise<readonly Quarantined[]> {
+  const all = database.selectFrom('quarantine').selectAll().where('table_id', '=', tableId);
+  const ofJob = jobId === undefined ? all : all.where('job_id', '=', jobId);
+  const named = ids === undefined ? ofJob : ofJob.where('quarantine_id', 'in', ids);
+  const rows = await named
+    .orderBy('time_ms')
+    .orderBy('line')
+    .orderBy('quarantine_id')
+    .limit(limit)
+    .execute();
+  return rows.map((row) => ({
+    id: row.quarantine_id,
+    jobId: row.job_id,
+    line: row.line,
+    rule: row.rule,
+    document: row.document,
+    timeMs: row.time_ms,
+  }));
+}
+
+/** How many went. */
+export async function forgetQuarantined(
+  database: Database,
+  tableId: number,
+  { ids, jobId }: Wanted,
+): Promise<number> {
+  if (ids === undefined) {
+    const all = database.deleteFrom('quarantine').where('table_id', '=', tableId);
+    const ofJob = jobId === undefined ? all : all.where('job_id', '=', jobId);
+    return Number((await ofJob.executeTakeFirst()).numDeletedRows);
+  }
+  let gone = 0;
+  for (let from = 0; from < ids.length; from += ROWS_AT_ONCE) {
+    const some = database
+      .deleteFrom('quarantine')
+      .where('table_id', '=', tableId)
+      .where('quarantine_id', 'in', ids.slice(from, from + ROWS_AT_ONCE));
+    const ofJob = jobId === undefined ? some : some.where('job_id', '=', jobId);
+    gone += Number((await ofJob.executeTakeFirst()).numDeletedRows);
+  }
+  return gone;
+}
+
+/**
+ * With a purge of a key, or of one of its subkeys, go its records that are kept aside, of whatever
+ * date. Before the purge: that a record went from here too soon does no harm.
+ */
+export async function purgeQuarantined(
+  database: Database,
+  { mapping, tableId }: Pick<Dataset, 'mapping' | 'tableId'>,
+  key: string,
+  subkey: string | undefined,
+): Promise<void> {
+  const rows = await listQuarantined(database, tableId, {}, QUARANTINE_MAX);
+  const ids = rows
+    .filter(({ document }) => {
+      const record = JSON.parse(document) as Readonly<Record<string, unknown>>;
+      return isOf(record, mapping.key, key) && isOf(record, mapping.subkey, subkey);
+    })
+    .map(({ id }) => id);
+  if (ids.length === 0) return;
+  await database.transaction().execute(async (transaction) => {
+    await forgetQuarantined(transaction, tableId, { ids });
+    await askScrub(transaction);
+  });
+}
+
+/** Old clients send keys in lower case, as in every other request (INTERFACE.md 5). */
+function isOf(
+  record: Readonly<Record<string, unknown>>,
+  name: string | undefined,
+  wanted: string | undefined,
+): boolean {
+  if (wanted === undefined || name === undefined) return true;
+  const value = String(Object.hasOwn(record, name) ? record[name] : '');
+  return value === wanted || value === wanted.toUpperCase();
+}

@@ -1,0 +1,128 @@
+// Old versions are thinned: all of the last day, then one an hour, then one a day. What no version
+// that is left needs goes: its rows in one transaction, its files after readers had time to end.
+import { timeOfCatalog } from '../../catalog/catalogTime.ts';
+import type { Database } from '../../catalog/database.ts';
+import { tableFolders } from '../versions/lakeRead.ts';
+
+/** How long versions are kept; after `dailyMs` only the newest version is. */
+export interface Keep {
+  readonly allMs: number;
+  readonly hourlyMs: number;
+  readonly dailyMs: number;
+}
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** Ids of one statement. */
+const IDS_AT_ONCE = 500;
+
+interface Snapshot {
+  readonly snapshot: number;
+  readonly timeMs: number;
+}
+
+/** The snapshots that go: all but the newest of each hour or day of UTC, by their age. */
+export function expiredSnapshots(
+  snapshots: readonly Snapshot[],
+  nowMs: number,
+  keep: Keep,
+): readonly number[] {
+  const newest = Math.max(...snapshots.map(({ snapshot }) => snapshot));
+  const last = new Map<string, number>();
+  const slots = snapshots.map(({ snapshot, timeMs }) => {
+    const slot = slotOf(snapshot, timeMs, nowMs - timeMs, keep);
+    if (slot !== undefined) last.set(slot, Math.max(last.get(slot) ?? -1, snapshot));
+    return { snapshot, slot };
+  });
+  return slots
+    .filter(({ snapshot, slot }) => snapshot !== newest && last.get(slot ?? '') !== snapshot)
+    .map(({ snapshot }) => snapshot);
+}
+
+/** Of the snapshots of one slot the newest stays; undefined: none does. */
+function slotOf(snapshot: number, timeMs: number, ageMs: number, keep: Keep): string | undefined {
+  if (ageMs <= keep.allMs) return `snapshot ${snapshot}`;
+  if (ageMs <= keep.hourlyMs) return `hour ${Math.floor(timeMs / HOUR_MS)}`;
+  return ageMs <= keep.dailyMs ? `day ${Math.floor(timeMs / DAY_MS)}` : undefined;
+}
+
+export async function readSnapshots(database: Database): Promise<readonly Snapshot[]> {
+  const rows = await database
+    .selectFrom('ducklake_snapshot')
+    .select(['snapshot_id', 'snapshot_time'])
+    .orderBy('snapshot_id')
+    .execute();
+  return rows.map((row) => ({
+    snapshot: row.snapshot_id,
+    timeMs: timeOfCatalog(row.snapshot_time),
+  }));
+}
+
+/**
+ * In one transaction: the snapshots go, and every file that none of the others needs.
+ * @returns paths of those files, relative to the lake's root
+ */
+export async function expire(
+  transaction: Database,
+  expired: readonly number[],
+): Promise<readonly string[]> {
+  for (const table of ['ducklake_snapshot', 'ducklake_snapshot_changes'] as const) {
+    for (let from = 0; from < expired.length; from += IDS_AT_ONCE) {
+      const ids = expired.slice(from, from + IDS_AT_ONCE);
+      await transaction.deleteFrom(table).where('snapshot_id', 'in', ids).execute();
+    }
+  }
+  const left = (await readSnapshots(transaction)).map(({ snapshot }) => snapshot);
+  const folders = await tableFolders(transaction);
+  const data = await endedFiles(transaction, 'ducklake_data_file', 'data_file_id', left);
+  const deletes = await endedFiles(transaction, 'ducklake_delete_file', 'delete_file_id', left);
+  for (let from = 0; from < data.length; from += IDS_AT_ONCE) {
+    const ids = data.slice(from, from + IDS_AT_ONCE).map(({ id }) => id);
+    for (const table of ['ducklake_data_file', 'ducklake_file_column_stats'] as const) {
+      await transaction.deleteFrom(table).where('data_file_id', 'in', ids).execute();
+    }
+  }
+  for (let from = 0; from < deletes.length; from += IDS_AT_ONCE) {
+    const ids = deletes.slice(from, from + IDS_AT_ONCE).map(({ id }) => id);
+    await transaction
+      .deleteFrom('ducklake_delete_file')
+      .where('delete_file_id', 'in', ids)
+      .execute();
+  }
+  return [...data, ...deletes].map(({ tableId, path }) => `${folders.get(tableId)}${path}`);
+}
+
+interface EndedFile {
+  readonly id: number;
+  readonly tableId: number;
+  readonly path: string;
+}
+
+/** Files whose life, from `begin` to before `end`, holds none of the snapshots that are left. */
+async function endedFiles(
+  transaction: Database,
+  table: 'ducklake_data_file' | 'ducklake_delete_file',
+  id: 'data_file_id' | 'delete_file_id',
+  left: readonly number[],
+): Promise<readonly EndedFile[]> {
+  const rows = await transaction
+    .selectFrom(table)
+    .select(['table_id', 'path', 'begin_snapshot', 'end_snapshot'])
+    .select((select) => select.ref(id as 'data_file_id').as('id'))
+    .where('end_snapshot', 'is not', null)
+    .execute();
+  return rows
+    .filter((row) => !holdsOne(left, row.begin_snapshot, Number(row.end_snapshot)))
+    .map((row) => ({ id: row.id, tableId: row.table_id, path: row.path }));
+}
+
+/** Whether an ascending list has a number in `[from, until)`. */
+function holdsOne(list: readonly number[], from: number, until: number): boolean {
+  let [low, high] = [0, list.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((list[middle] ?? 0) < from) low = middle + 1;
+    else high = middle;
+  }
+  return (list[low] ?? Number.MAX_SAFE_INTEGER) < until;
+}

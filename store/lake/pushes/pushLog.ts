@@ -1,0 +1,186 @@
+// What became of pushed records: the rows of each flush as they came, so that a moment between two
+// versions can be asked again. Kept as long as all versions are, of a dataset up to a size.
+import { promisify } from 'node:util';
+import { zstdCompress, zstdDecompress } from 'node:zlib';
+import type { Database } from '../../catalog/database.ts';
+import { insertEach, runTogether } from '../../catalog/together.ts';
+import type { PendingRow } from './pendingRows.ts';
+import type { PushLogTable } from '../../catalog/tables/pushes.ts';
+
+/** Packed bytes of one dataset; past it its oldest flushes go. */
+const TABLE_BYTES_MAX = 64 * 1024 ** 2;
+/** Rows of one piece, or fewer with so many characters: a piece is parsed in one go. */
+const PIECE_ROWS_MAX = 500;
+const PIECE_CHARACTERS_MAX = 1024 ** 2;
+
+const compress = promisify(zstdCompress);
+const decompress = promisify(zstdDecompress);
+
+/** Rows of one flush, ready to be written in its transaction. */
+type PackedRows = readonly (Pick<
+  PushLogTable,
+  'first_sequence' | 'first_ms' | 'last_ms' | 'bytes' | 'body'
+> & { readonly last_sequence: number })[];
+
+/** @param rows oldest first */
+export async function packRows(rows: readonly PendingRow[]): Promise<PackedRows> {
+  const packed = [];
+  for (const { lines, piece } of piecesOf(rows)) {
+    const bytes = await compress(lines.join('\n'));
+    const [first, last] = [piece[0], piece.at(-1)];
+    if (first === undefined || last === undefined) continue;
+    packed.push({
+      first_sequence: first.sequence,
+      last_sequence: last.sequence,
+      first_ms: first.timeMs,
+      last_ms: last.timeMs,
+      bytes: bytes.length,
+      body: bytes.toString('base64'),
+    });
+  }
+  return packed;
+}
+
+function* piecesOf(
+  rows: readonly PendingRow[],
+): Generator<{ readonly lines: string[]; readonly piece: PendingRow[] }> {
+  let [lines, piece, characters]: [string[], PendingRow[], number] = [[], [], 0];
+  for (const row of rows) {
+    const line = JSON.stringify(row);
+    lines.push(line);
+    piece.push(row);
+    characters += line.length;
+    if (piece.length < PIECE_ROWS_MAX && characters < PIECE_CHARACTERS_MAX) continue;
+    yield { lines, piece };
+    [lines, piece, characters] = [[], [], 0];
+  }
+  if (piece.length > 0) yield { lines, piece };
+}
+
+/** In the transaction of the version that holds them. */
+export async function logPushes(
+  transaction: Database,
+  tableId: number,
+  packed: PackedRows,
+  { snapshot, timeMs }: { readonly snapshot: number; readonly timeMs: number },
+): Promise<void> {
+  const newest = await transaction
+    .selectFrom('push_log')
+    .select((select) => [select.fn.max('log_id').as('id')])
+    .executeTakeFirst();
+  const before = Number(newest?.id ?? 0);
+  const of = { table_id: tableId, snapshot_id: snapshot, flushed_ms: timeMs };
+  const rows = packed.map(({ last_sequence: _, ...piece }, at) => {
+    return { log_id: before + 1 + at, ...of, ...piece };
+  });
+  await runTogether(transaction, insertEach(transaction, 'push_log', rows));
+  await endLargest(transaction, tableId);
+}
+
+/** The oldest flushes go until the others fit. */
+async function endLargest(transaction: Database, tableId: number): Promise<void> {
+  const rows = await transaction
+    .selectFrom('push_log')
+    .select(['snapshot_id', 'bytes'])
+    .where('table_id', '=', tableId)
+    .orderBy('log_id', 'desc')
+    .execute();
+  let bytes = 0;
+  const over = rows.find((row) => (bytes += row.bytes) > TABLE_BYTES_MAX);
+  if (over !== undefined) await endPushes(transaction, tableId, over.snapshot_id);
+}
+
+/** In one transaction: what was pushed and is in versions up to one is not told apart from it. */
+export async function endPushes(
+  transaction: Database,
+  tableId: number,
+  snapshot: number,
+): Promise<void> {
+  const { numDeletedRows } = await transaction
+    .deleteFrom('push_log')
+    .where('table_id', '=', tableId)
+    .where('snapshot_id', '<=', snapshot)
+    .executeTakeFirst();
+  if (numDeletedRows > 0n) await noteEnd(transaction, tableId, snapshot);
+}
+
+async function noteEnd(transaction: Database, tableId: number, snapshot: number): Promise<void> {
+  await transaction
+    .insertInto('push_end')
+    .values({ table_id: tableId, snapshot_id: snapshot })
+    .onConflict((conflict) => conflict.column('table_id').doUpdateSet({ snapshot_id: snapshot }))
+    .execute();
+}
+
+/** In one transaction: flushes before a time end, as not all versions before it are kept. */
+export async function expirePushes(transaction: Database, beforeMs: number): Promise<void> {
+  const ends = await transaction
+    .selectFrom('push_log')
+    .select((select) => ['table_id', select.fn.max('snapshot_id').as('snapshot')])
+    .where('flushed_ms', '<', beforeMs)
+    .groupBy('table_id')
+    .execute();
+  for (const { snapshot, table_id } of ends) {
+    await endPushes(transaction, table_id, Number(snapshot));
+  }
+}
+
+/** In the transaction that drops a table: nothing of what was pushed into it stays. */
+export async function dropPushes(transaction: Database, tableId: number): Promise<void> {
+  for (const table of ['push_log', 'push_end'] as const) {
+    await transaction.deleteFrom(table).where('table_id', '=', tableId).execute();
+  }
+}
+
+/** Up to a sequence, or up to a time; both included. */
+export type PushCut =
+  | { readonly kind: 'sequence'; readonly sequence: number }
+  | { readonly kind: 'time'; readonly ms: number };
+
+export const isWithin = (cut: PushCut, { sequence, timeMs }: PendingRow): boolean =>
+  cut.kind === 'sequence' ? sequence <= cut.sequence : timeMs <= cut.ms;
+
+export interface FlushedRow extends PendingRow {
+  /** The version that holds it. */
+  readonly snapshot: number;
+}
+
+/** Flushed rows that versions after one hold and that were pushed up to a cut. */
+export async function readPushes(
+  database: Database,
+  tableId: number,
+  after: number,
+  cut: PushCut,
+): Promise<readonly FlushedRow[]> {
+  const wanted = database
+    .selectFrom('push_log')
+    .select(['snapshot_id', 'body'])
+    .where('table_id', '=', tableId)
+    .where('snapshot_id', '>', after)
+    .where((is) =>
+      cut.kind === 'sequence'
+        ? is('first_sequence', '<=', cut.sequence)
+        : is('first_ms', '<=', Math.min(cut.ms, Number.MAX_SAFE_INTEGER)),
+    )
+    .orderBy('log_id');
+  const rows: FlushedRow[] = [];
+  for (const { body, snapshot_id: snapshot } of await wanted.execute()) {
+    const lines = (await decompress(Buffer.from(body, 'base64'))).toString('utf8').split('\n');
+    const all = lines.map((line) => ({ ...(JSON.parse(line) as PendingRow), snapshot }));
+    rows.push(...all.filter((row) => isWithin(cut, row)));
+  }
+  return rows;
+}
+
+/** The version up to which flushes of a table are not known; undefined while all are. */
+export async function endOfPushes(
+  database: Database,
+  tableId: number,
+): Promise<number | undefined> {
+  const row = await database
+    .selectFrom('push_end')
+    .select('snapshot_id')
+    .where('table_id', '=', tableId)
+    .executeTakeFirst();
+  return row?.snapshot_id;
+}
