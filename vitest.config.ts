@@ -1,1 +1,1 @@
-export { config as default } from './test/runner/config.ts';
+export { config as default } from './test/project/runner/config.ts';

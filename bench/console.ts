@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
 import { startTapedeck } from '../app/main.ts';
 import { readSettings } from '../store/base/settings.ts';
-import { type Ratio, ratioOf, rounded, timed } from './measure.ts';
+import { type Ratio, ratioOf, rounded, timed } from './base/measure.ts';
 
 const PROGRAM = '/usr/bin/chromium';
 const SLOWER = 4;

@@ -16,8 +16,8 @@ import { DEFAULT_SETTINGS } from '../store/accounts/tokens.ts';
 import { bringIn, CONNECTIONS, keepBusy, pathsOf } from './hot/hotReads.ts';
 import { byPace, openClient } from './http/clientProcess.ts';
 import { serveFilled } from './http/served.ts';
-import { type Ratio, ratioOf, type Taken, timed } from './measure.ts';
-import { fillDaily } from './stored.ts';
+import { type Ratio, ratioOf, type Taken, timed } from './base/measure.ts';
+import { fillDaily } from './base/stored.ts';
 
 const SYMBOLS = 500;
 const DAYS = 250;

@@ -6,7 +6,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
-import { type Ratio, ratioOf, rounded, timed } from './measure.ts';
+import { type Ratio, ratioOf, rounded, timed } from './base/measure.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const MAIN = join(ROOT, 'cli/main.ts');

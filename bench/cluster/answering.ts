@@ -1,7 +1,7 @@
 // As built: each node answers reads and SQL by itself, of what it was told. The first one writes, makes the
 // others quiet before a push shows, lends them quota in blocks, and is told of each call that they answered.
 // What is changing there, or has no quota there, waits at its node.
-import type { Seeded } from '../../test/crash/rounds/seeded.ts';
+import type { Seeded } from '../../test/soak/crash/rounds/seeded.ts';
 import { WATCHED_MAX } from '../../store/replica/following.ts';
 import { makeChanges } from './changes.ts';
 import {

@@ -1,5 +1,5 @@
 // What both designs have: nodes with a loop and cores for DuckDB, a catalog, a network between them.
-import type { Seeded } from '../../test/crash/rounds/seeded.ts';
+import type { Seeded } from '../../test/soak/crash/rounds/seeded.ts';
 import { type Demand, endsOf, type Kind, partOf } from './demand.ts';
 import { exponential, type Group, type Regular, type Station, type Step } from './network.ts';
 import type { ServiceTimes } from './times/serviceTimes.ts';

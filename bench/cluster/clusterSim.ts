@@ -1,6 +1,6 @@
 // What several nodes carry, as they are built and with all handed on: service times measured here, then a
 // simulation over them. It prints the rows of docs/scale.md.
-import { median, p99 } from '../measure.ts';
+import { median, p99 } from '../base/measure.ts';
 import { type Answering, answering } from './answering.ts';
 import { LEDGER_MS, type Shape } from './cluster.ts';
 import { DEMAND, HOURS, type Kind, mixOf, peakRate, shareBeyond } from './demand.ts';

@@ -1,6 +1,6 @@
 // The blocks of all accounts and nodes while a cluster runs: who has to ask, and which calls find none.
 import { blockOf, LEASE_MS, MARGIN_MS } from '../../store/ledger/leases/blockSizes.ts';
-import { seeded } from '../../test/crash/rounds/seeded.ts';
+import { seeded } from '../../test/soak/crash/rounds/seeded.ts';
 import { ask, closed, type Held, type Lease } from './blocks.ts';
 import { type Policy, type Pool, poolOf, spend } from './blocks.ts';
 import type { GoOn, Step } from './network.ts';

@@ -1,5 +1,5 @@
 // A network of queues: stations that serve in the order of arrival, and calls that go from one to the next.
-import type { Seeded } from '../../test/crash/rounds/seeded.ts';
+import type { Seeded } from '../../test/soak/crash/rounds/seeded.ts';
 
 export interface Station {
   readonly name: string;

@@ -1,5 +1,5 @@
 // Runs a network of queues for some time. The same seed gives the same run.
-import { seeded, type Seeded } from '../../test/crash/rounds/seeded.ts';
+import { seeded, type Seeded } from '../../test/soak/crash/rounds/seeded.ts';
 import { type EventQueue, eventQueue } from './eventQueue.ts';
 import { type Line, lineOf } from './line.ts';
 import { exponential, type GoOn, type Network, type Regular, type Step } from './network.ts';

@@ -3,7 +3,7 @@
 import { answerOf, ended, forked } from '../http/childAsked.ts';
 import { byPace, type Client, type Side } from '../http/clientProcess.ts';
 import type { BareAnswer } from '../http/bareServer.ts';
-import { type Ratio, ratioOf } from '../measure.ts';
+import { type Ratio, ratioOf } from '../base/measure.ts';
 import { CONNECTIONS, keepBusy } from './hotReads.ts';
 
 /** Requests that are asked over and over. */

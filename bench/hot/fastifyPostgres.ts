@@ -5,9 +5,9 @@ import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import Fastify from 'fastify';
 import { Pool } from 'pg';
-import { startPostgres } from '../../test/servers/postgres.ts';
+import { startPostgres } from '../../test/base/servers/postgres.ts';
 import { answerParent } from '../http/childAsked.ts';
-import { bareDuckDb } from '../measure.ts';
+import { bareDuckDb } from '../base/measure.ts';
 
 /** Room for all records and their index, as ours have memory for all that is asked. */
 const CONFIGURATION = `

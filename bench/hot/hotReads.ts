@@ -3,7 +3,7 @@
 import type { Client, Driven, Side } from '../http/clientProcess.ts';
 import { gets } from '../http/order.ts';
 import type { Served } from '../http/served.ts';
-import { symbolOf } from '../stored.ts';
+import { symbolOf } from '../base/stored.ts';
 
 /** Of one time that the client drives. */
 export const SECONDS = 4;

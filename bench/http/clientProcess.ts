@@ -1,6 +1,6 @@
 // The parent's side of the client process: it drives whichever side of a bench, and what that took of the
 // processors is told with it.
-import { median, p99, type Taken } from '../measure.ts';
+import { median, p99, type Taken } from '../base/measure.ts';
 import { answerOf, ended, forked } from './childAsked.ts';
 import { cpuMsOf } from './cpuTime.ts';
 import type { Order, Told } from './order.ts';

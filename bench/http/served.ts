@@ -1,7 +1,7 @@
 // Our server as a bench meets it over HTTP: in a process of its own, or in this one where the bench needs
 // its services.
 import type { Tapedeck } from '../../app/main.ts';
-import { startBench, tokenOf } from '../stored.ts';
+import { startBench, tokenOf } from '../base/stored.ts';
 import { answerOf, ended, forked } from './childAsked.ts';
 import type { Client, Side } from './clientProcess.ts';
 

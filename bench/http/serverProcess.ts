@@ -1,6 +1,6 @@
 // Our server on a filled folder, as a process of its own, in which nothing else runs: what it takes of the
 // processors can be told.
-import { startBench, tokenOf } from '../stored.ts';
+import { startBench, tokenOf } from '../base/stored.ts';
 import { answerParent } from './childAsked.ts';
 import type { Begun, ServerOrder, ServerQuestion } from './served.ts';
 

@@ -11,8 +11,8 @@ import { answerOf, ended, forked } from '../http/childAsked.ts';
 import { byP99, openClient } from '../http/clientProcess.ts';
 import type { Wanted } from '../http/order.ts';
 import { servedHere } from '../http/served.ts';
-import { p99, type Pair, type Ratio, ratioOfPairs, type Taken } from '../measure.ts';
-import { fillDaily, startBench, symbolOf, tokenOf } from '../stored.ts';
+import { p99, type Pair, type Ratio, ratioOfPairs, type Taken } from '../base/measure.ts';
+import { fillDaily, startBench, symbolOf, tokenOf } from '../base/stored.ts';
 
 const ALERTS = 300;
 const SYMBOLS = 500;

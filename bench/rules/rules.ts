@@ -3,9 +3,9 @@
 import { Engine } from 'json-rules-engine';
 import { RuleEngine, type RunningRule } from '../../jobs/rules/ruleEngine.ts';
 import { conditionsOf } from '../../query/rules/conditions.ts';
-import { seeded } from '../../test/crash/rounds/seeded.ts';
+import { seeded } from '../../test/soak/crash/rounds/seeded.ts';
 import { monotonicMs } from '../../store/base/clock.ts';
-import { ratioOf, type Ratio } from '../measure.ts';
+import { ratioOf, type Ratio } from '../base/measure.ts';
 
 const SYMBOLS = 500;
 const RULES = 10_000;

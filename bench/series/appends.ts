@@ -5,8 +5,8 @@ import type { Tapedeck } from '../../app/main.ts';
 import { makeUpkeep } from '../../jobs/upkeep/upkeep.ts';
 import { openClient } from '../http/clientProcess.ts';
 import { serveFilled } from '../http/served.ts';
-import { bareDuckDb, inverted, type Ratio, ratioOfPairs, type Taken } from '../measure.ts';
-import { filesOf, fillDaily, send, symbolOf, SYMBOLS } from '../stored.ts';
+import { bareDuckDb, inverted, type Ratio, ratioOfPairs, type Taken } from '../base/measure.ts';
+import { filesOf, fillDaily, send, symbolOf, SYMBOLS } from '../base/stored.ts';
 import { type BareReader, openBareReader } from './bareReadsProcess.ts';
 import { coldReads, keysOf, LASTS, READ_NOTE } from './series.ts';
 

@@ -1,6 +1,6 @@
 // The parent's side of bare reads.
 import { answerOf, ended, forked } from '../http/childAsked.ts';
-import { median, type Taken } from '../measure.ts';
+import { median, type Taken } from '../base/measure.ts';
 
 export interface BareRead {
   readonly files: readonly string[];

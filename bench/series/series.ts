@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { byMedian, type Client, openClient } from '../http/clientProcess.ts';
 import { gets } from '../http/order.ts';
 import { type Served, serveFilled } from '../http/served.ts';
-import { inverted, type Ratio, ratioOf, type Taken } from '../measure.ts';
-import { filesOf, fillDaily, symbolOf, SYMBOLS } from '../stored.ts';
+import { inverted, type Ratio, ratioOf, type Taken } from '../base/measure.ts';
+import { filesOf, fillDaily, symbolOf, SYMBOLS } from '../base/stored.ts';
 import { openBareReader } from './bareReadsProcess.ts';
 
 /** Requests of a measurement; each has a symbol of its own, so that nothing is answered twice. */

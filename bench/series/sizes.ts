@@ -5,9 +5,9 @@ import { bringIn, keepBusy, pathsOf } from '../hot/hotReads.ts';
 import { byMedian, byP99, byPace, type Client, openClient } from '../http/clientProcess.ts';
 import { gets, type Wanted } from '../http/order.ts';
 import { type Served, serveFilled } from '../http/served.ts';
-import { loadBy } from '../life.ts';
-import { answersOf, median, type Taken } from '../measure.ts';
-import { fillDaily, symbolOf } from '../stored.ts';
+import { loadBy } from '../lake/life.ts';
+import { answersOf, median, type Taken } from '../base/measure.ts';
+import { fillDaily, symbolOf } from '../base/stored.ts';
 import { coldReads, keysOf, LASTS } from './series.ts';
 
 /** The larger dataset has so many times the records of the smaller. */

@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import { openClient } from '../http/clientProcess.ts';
 import { serveFilled } from '../http/served.ts';
-import { answersOf, median, type Taken } from '../measure.ts';
+import { answersOf, median, type Taken } from '../base/measure.ts';
 import { besideSeries, millionRows } from './sqlLoads.ts';
 import { fillMarket } from './sqlData.ts';
 import { type BenchQuery, QUERIES } from './sqlQueries.ts';

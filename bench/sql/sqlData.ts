@@ -3,8 +3,8 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Tapedeck } from '../../app/main.ts';
-import { bareDuckDb } from '../measure.ts';
-import { loadFile, symbolOf } from '../stored.ts';
+import { bareDuckDb } from '../base/measure.ts';
+import { loadFile, symbolOf } from '../base/stored.ts';
 
 /** Symbols of the market, `S0000` on; each trades and quotes equally often on each day. */
 const SYMBOLS = 500;

@@ -3,7 +3,7 @@
 import { byP99, type Client, openClient } from '../http/clientProcess.ts';
 import { gets, type Wanted } from '../http/order.ts';
 import type { Served } from '../http/served.ts';
-import { inverted, ratioOf, type Ratio, ratioOfPairs } from '../measure.ts';
+import { inverted, ratioOf, type Ratio, ratioOfPairs } from '../base/measure.ts';
 import type { BareHow } from './bareSql.ts';
 import { marketSymbol } from './sqlData.ts';
 import { QUERIES } from './sqlQueries.ts';

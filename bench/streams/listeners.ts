@@ -2,7 +2,7 @@
 // parent when all are connected, and when as many messages came as it is told to expect.
 import { connect, type Socket } from 'node:net';
 import { cpuSince } from '../http/cpuTime.ts';
-import { median, p99, rounded } from '../measure.ts';
+import { median, p99, rounded } from '../base/measure.ts';
 
 /** Symbols of one reader, among those that there are. */
 const [OF_ONE, SYMBOLS] = [10, 100];

@@ -5,8 +5,8 @@ import type { Tapedeck } from '../../app/main.ts';
 import { bringIn, keepBusy, pathsOf, SECONDS } from '../hot/hotReads.ts';
 import { byP99, openClient } from '../http/clientProcess.ts';
 import { servedHere } from '../http/served.ts';
-import { median, type Pair, type Ratio, ratioOfPairs, rounded } from '../measure.ts';
-import { fillDaily, startBench } from '../stored.ts';
+import { median, type Pair, type Ratio, ratioOfPairs, rounded } from '../base/measure.ts';
+import { fillDaily, startBench } from '../base/stored.ts';
 import { expecting, readersOf } from './readers.ts';
 
 const MESSAGES_OF_DAY = 100_000_000;

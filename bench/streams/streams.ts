@@ -3,8 +3,8 @@
 import type { ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { cpuSince } from '../http/cpuTime.ts';
-import { median, type Pair, type Ratio, ratioOfPairs, type Taken, timed } from '../measure.ts';
-import { startBench, tokenOf } from '../stored.ts';
+import { median, type Pair, type Ratio, ratioOfPairs, type Taken, timed } from '../base/measure.ts';
+import { startBench, tokenOf } from '../base/stored.ts';
 import { startNaive } from './naive.ts';
 import { expecting, type Heard, readersOf } from './readers.ts';
 

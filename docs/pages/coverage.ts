@@ -16,7 +16,7 @@ export function coveragePage(): string {
     '# Coverage',
     '',
     'Generated from `docs/pages/coverage.ts` by `npm run docs`; do not edit. A place such as `read#on` is',
-    'the block of that title in `test/http/cases/read.http`.',
+    'the block of that title in `test/http/cases/reads/read.http`.',
     '',
     `${shown} of ${COVERAGE.length} rows are served.`,
     '',

@@ -4,7 +4,7 @@ export interface CoverageRow {
   /** Section of SPEC.md or INTERFACE.md. */
   readonly section: string;
   readonly row: string;
-  /** `<file>#<title>` of a block below test/http, or a test file, or `later`. */
+  /** `<file>#<title>` of a block of a transcript below test/http/cases, or a test file, or `later`. */
   readonly shown: string;
 }
 

@@ -137,7 +137,7 @@ export const SPEC: readonly CoverageRow[] = [
     ['rotation', 'tokens#the old text is disabled at once'],
     ['signed request', 'signing#a right signature'],
     ['signed request with a body', 'signing#a body that was signed'],
-    ['string to sign, key and signature', 'test/signing/vectors.test.ts'],
+    ['string to sign, key and signature', 'test/clients/signing/vectors.test.ts'],
     ['signed token without a signature', 'signing#a request without a signature'],
     ['signature that is wrong', 'signing#a signature with another secret'],
     ['signature of another time', 'signing#a right signature of another time'],

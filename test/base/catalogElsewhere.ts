@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { databaseSettings } from '../../store/base/databaseSettings.ts';
 import type { Database } from '../../store/catalog/database.ts';
 import { openDatabase } from '../../store/sqlite/sqliteDatabase.ts';
-import { type LakeCatalog, openPostgresCatalog, openSqliteCatalog } from '../lake/reader.ts';
+import { type LakeCatalog, openPostgresCatalog, openSqliteCatalog } from '../store/lake/reader.ts';
 import { postgresPlace } from '../../store/postgres/postgresPlace.ts';
 
 /** Names that PostgreSQL; '' or nothing for their folders. */

@@ -2,7 +2,7 @@
 // most tests. A child keeps nothing of a server but what it read of files, as between two datasets.
 import type { ChildProcess } from 'node:child_process';
 import { pathToFileURL } from 'node:url';
-import { treeBytes } from '../../bench/measure.ts';
+import { treeBytes } from '../../bench/base/measure.ts';
 import { type ChildProcesses, processesOf } from '../../store/duckdb/slot.ts';
 import { startedBy } from './program.ts';
 

@@ -5,7 +5,7 @@ import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
 import { send } from '../base/client.ts';
 import { startServer, type TestServer } from '../base/server.ts';
-import { startHttp } from '../servers/http.ts';
+import { startHttp } from '../base/servers/http.ts';
 import {
   browserTest,
   launch,

@@ -254,7 +254,7 @@ interface Vector {
 }
 
 test('signatures are those of the vectors, which another program made', async () => {
-  const path = join(import.meta.dirname, '..', 'signing', 'vectors.json');
+  const path = join(import.meta.dirname, '..', 'clients', 'signing', 'vectors.json');
   const vectors = JSON.parse(await readFile(path, 'utf8')) as readonly Vector[];
   const vector = vectors.find(({ name }) => name === 'the token is the whole query');
   assert.ok(vector !== undefined);

@@ -10,7 +10,7 @@ import { conversationOf, readTranscript, updateAsked, type World } from './trans
 
 const update = updateAsked(process.env);
 
-for (const path of globSync(join(import.meta.dirname, 'cases', '*.http')).sort()) {
+for (const path of globSync(join(import.meta.dirname, 'cases', '*', '*.http')).sort()) {
   describe(basename(path), async () => {
     const transcript = await readTranscript(path);
     const { finish, steps } = conversationOf(transcript, update);

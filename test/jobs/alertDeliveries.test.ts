@@ -1,6 +1,6 @@
 // Alerts on their way to receivers of every kind; mail.
 import { test } from 'vitest';
-import { alertsLaw } from '../laws/alerts.ts';
+import { alertsLaw } from '../soak/laws/alerts.ts';
 import { note } from '../base/notes.ts';
 import { seedsOf } from '../base/seeds.ts';
 

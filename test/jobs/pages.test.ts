@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
 import { send } from '../base/client.ts';
-import { startHttp } from '../servers/http.ts';
+import { startHttp } from '../base/servers/http.ts';
 import { startServer, type TestServer } from '../base/server.ts';
 
 let server: TestServer;

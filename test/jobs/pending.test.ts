@@ -1,10 +1,10 @@
 // Pushed records: no version until their flush, the same bytes after it, and the exact way of a load
-// for what needs it. Any history of them: test/laws/history/histories.ts.
+// for what needs it. Any history of them: test/soak/laws/history/histories.ts.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { flushDataset } from '../../jobs/run/flush.ts';
 import { loaded } from '../base/client.ts';
-import { ask, read } from '../laws/history/histories.ts';
+import { ask, read } from '../soak/laws/history/histories.ts';
 import { startServer } from '../base/server.ts';
 
 test('what is pushed makes no version until its flush, then one; asOf sees it from there', async () => {

@@ -1,5 +1,5 @@
 // What an account was charged, by its own bill.
-import { asked, type Killable } from '../crash/rounds/killable.ts';
+import { asked, type Killable } from '../soak/crash/rounds/killable.ts';
 
 type Usage = { readonly messages: { readonly keyUsage: Readonly<Record<string, number>> } };
 

@@ -1,5 +1,5 @@
 // What is written down at the end of each simulated day, as a table, and the verdict over it.
-import { median } from '../../bench/measure.ts';
+import { median } from '../../bench/base/measure.ts';
 import {
   type Bound,
   both,

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Seeded, seeded } from '../crash/rounds/seeded.ts';
+import { type Seeded, seeded } from '../soak/crash/rounds/seeded.ts';
 import { Bars } from './bars.ts';
 import {
   checkCounts,

@@ -7,9 +7,9 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { median, p99, treeBytes } from '../../bench/measure.ts';
-import { asked, type Killable, killable } from '../crash/rounds/killable.ts';
-import { type Seeded, seeded } from '../crash/rounds/seeded.ts';
+import { median, p99, treeBytes } from '../../bench/base/measure.ts';
+import { asked, type Killable, killable } from '../soak/crash/rounds/killable.ts';
+import { type Seeded, seeded } from '../soak/crash/rounds/seeded.ts';
 import { chargedBy } from './bill.ts';
 import { type Bound, both, type Column, folderSize, megabytes } from './trend.ts';
 

@@ -2,7 +2,7 @@
 // or killed, and never left behind.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { treeBytes } from '../../bench/measure.ts';
+import { treeBytes } from '../../bench/base/measure.ts';
 import type { SubjectCounts, SubjectOrder } from './subject.ts';
 import { startedBy } from '../base/program.ts';
 

@@ -1,7 +1,7 @@
 // What is written down now and then of a long life: as a table, and whether it grew.
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { median, p99 } from '../../bench/measure.ts';
+import { median, p99 } from '../../bench/base/measure.ts';
 
 /** Files of a folder, and their bytes. */
 export function folderSize(folder: string): { readonly files: number; readonly bytes: number } {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
 import { type Client, iexjs } from '../clients/iexjs.ts';
-import { seeded } from '../crash/rounds/seeded.ts';
+import { seeded } from '../soak/crash/rounds/seeded.ts';
 import { seedsOf } from '../base/seeds.ts';
 import { startServer, type TestServer } from '../base/server.ts';
 

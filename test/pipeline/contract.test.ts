@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
 import { findRejects } from '../../store/work/jobs.ts';
 import { load, loaded, read } from '../base/client.ts';
-import { parquetOf } from '../fuzz/http/bases.ts';
+import { parquetOf } from '../soak/fuzz/http/bases.ts';
 import { startServer, type TestServer } from '../base/server.ts';
 
 let server: TestServer;

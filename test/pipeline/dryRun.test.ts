@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, test } from 'vitest';
-import { parquetOf } from '../fuzz/http/bases.ts';
+import { parquetOf } from '../soak/fuzz/http/bases.ts';
 import { get, load, loaded } from '../base/client.ts';
 import { stored } from '../api/matrix/matrixOwner.ts';
 import { startServer, type TestServer } from '../base/server.ts';

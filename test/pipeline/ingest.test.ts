@@ -4,7 +4,7 @@ import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, test } from 'vitest';
 import { findRejects } from '../../store/work/jobs.ts';
 import { get, load, loaded, read } from '../base/client.ts';
-import { parquetOf } from '../fuzz/http/bases.ts';
+import { parquetOf } from '../soak/fuzz/http/bases.ts';
 import { startServer, type TestServer } from '../base/server.ts';
 
 let server: TestServer;

@@ -4,9 +4,9 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Client } from 'pg';
-import type { Postgres } from '../../../test/servers/postgres.ts';
+import type { Postgres } from '../../../test/base/servers/postgres.ts';
 import { treeCpuMs } from '../../http/cpuTime.ts';
-import { median, p99 } from '../../measure.ts';
+import { median, p99 } from '../../base/measure.ts';
 
 /** Milliseconds. */
 export interface Catalog {

@@ -1,10 +1,10 @@
 // Two real nodes over PostgreSQL and a bucket: what reads that memory answers take of the node that does not
 // serve, and of the one that serves meanwhile, which is told of each.
-import { served, TOKENS } from '../../../test/crash/rounds/killable.ts';
-import { type Node, nodesOver, ready } from '../../../test/crash/nodes/nodes.ts';
+import { served, TOKENS } from '../../../test/soak/crash/rounds/killable.ts';
+import { type Node, nodesOver, ready } from '../../../test/soak/crash/nodes/nodes.ts';
 import { lakeInBucket } from '../../../test/store/bucket/lakeInBucket.ts';
-import { startPostgres } from '../../../test/servers/postgres.ts';
-import { startSwift } from '../../../test/servers/swift.ts';
+import { startPostgres } from '../../../test/base/servers/postgres.ts';
+import { startSwift } from '../../../test/base/servers/swift.ts';
 import { type Client, type Driven, openClient, type Side } from '../../http/clientProcess.ts';
 import type { Wanted } from '../../http/order.ts';
 import { fill, sideOf, some } from './lent.ts';

@@ -3,16 +3,16 @@
 // take what is left.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { asked, DATED, served, TOKENS } from '../../../test/crash/rounds/killable.ts';
-import { type Node, type Nodes, nodesOver, ready } from '../../../test/crash/nodes/nodes.ts';
+import { asked, DATED, served, TOKENS } from '../../../test/soak/crash/rounds/killable.ts';
+import { type Node, type Nodes, nodesOver, ready } from '../../../test/soak/crash/nodes/nodes.ts';
 import { lakeInBucket } from '../../../test/store/bucket/lakeInBucket.ts';
-import { startPostgres } from '../../../test/servers/postgres.ts';
-import { startSwift } from '../../../test/servers/swift.ts';
+import { startPostgres } from '../../../test/base/servers/postgres.ts';
+import { startSwift } from '../../../test/base/servers/swift.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { byPace, type Client, openClient, type Side } from '../../http/clientProcess.ts';
 import { gets, type Wanted } from '../../http/order.ts';
-import type { Ratio, Taken } from '../../measure.ts';
-import { ratioOf } from '../../measure.ts';
+import type { Ratio, Taken } from '../../base/measure.ts';
+import { ratioOf } from '../../base/measure.ts';
 
 const execute = promisify(execFile);
 

@@ -2,7 +2,7 @@
 // answers its own. Client and nodes share two cores here, so that what two machines would carry is told by
 // processor time: what an answer takes at its node, and what it takes at the one that serves meanwhile.
 import { byMedian } from '../../http/clientProcess.ts';
-import { type Ratio, ratioOf, rounded, type Taken } from '../../measure.ts';
+import { type Ratio, ratioOf, rounded, type Taken } from '../../base/measure.ts';
 import { hotAtServing, hotElsewhere, NOT_HERE, openTwoNodes, type TwoNodes } from './elsewhere.ts';
 import type { Spent } from './processorTimes.ts';
 

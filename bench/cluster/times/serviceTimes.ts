@@ -1,14 +1,14 @@
 // What one call takes of which processor, measured: each kind at the serving node, and a hot read through a
 // node that hands on. Seconds each, real servers as processes, one client process.
 import { join } from 'node:path';
-import { startPostgres } from '../../../test/servers/postgres.ts';
-import { pidOf } from '../../catalogs.ts';
+import { startPostgres } from '../../../test/base/servers/postgres.ts';
+import { pidOf } from '../../lake/catalogs.ts';
 import { bringIn, keepBusy, pathsOf } from '../../hot/hotReads.ts';
 import { type Client, type Driven, openClient, type Side } from '../../http/clientProcess.ts';
 import { gets, type Wanted } from '../../http/order.ts';
 import { type Served, serveFilled } from '../../http/served.ts';
-import { median, p99 } from '../../measure.ts';
-import { fillDaily, symbolOf } from '../../stored.ts';
+import { median, p99 } from '../../base/measure.ts';
+import { fillDaily, symbolOf } from '../../base/stored.ts';
 import { type Catalog, measureCatalog } from './catalogTimes.ts';
 import { type Elsewhere, measureElsewhere } from './elsewhere.ts';
 import { startFront } from './front.ts';

@@ -1,8 +1,8 @@
-// What data of others cost, call by call; test/fuzz/licence tries to have them for less.
+// What data of others cost, call by call; test/soak/fuzz/licence tries to have them for less.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
 import { verifyLedger } from '../../../jobs/upkeep/verifyLedger.ts';
-import { ask, askSql, openShop, type Shop } from '../../fuzz/licence/shop.ts';
+import { ask, askSql, openShop, type Shop } from '../../soak/fuzz/licence/shop.ts';
 
 const RECORDS = 96;
 const DAYS = 12;

@@ -6,7 +6,7 @@ import { ENDPOINTS } from '../../../api/endpoints/index.ts';
 import { expandPath } from '../../../api/about/openapi/openapi.ts';
 import { textOf } from '../../base/client.ts';
 import { note } from '../../base/notes.ts';
-import { signedHeaders } from '../../signing/sign.ts';
+import { signedHeaders } from '../../clients/signing/sign.ts';
 import { assertHidden, PLANTED, spawnServer } from '../http/spawned.ts';
 
 interface Exercise {

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, test } from 'vitest';
 import { KEYS_MAX, makeRateLimiter, type RateLimiter } from '../../../api/request/rateLimit.ts';
 import { makeThrottle, TooFast } from '../../../api/request/throttle.ts';
-import { caller } from '../../store/ledgerFixture.ts';
+import { caller } from '../../store/ledger/ledgerFixture.ts';
 import { seedsOf } from '../../base/seeds.ts';
 
 const RUNS = 500;

@@ -242,7 +242,7 @@ export const CASES: Readonly<Record<string, Case | readonly Case[]>> = {
   getRecordStats: { reach: 'core' },
   getHistoricalStats: { reach: 'core' },
   getDailyStats: { reach: 'core' },
-  // No world publishes a feed: which are told is in test/http/cases/exchange.http.
+  // No world publishes a feed: which are told is in test/http/cases/reads/exchange.http.
   getHist: { reach: 'core' },
   getOptionMonths: EMPTY_OF_CORE,
   getOptionSymbols: { ...EMPTY_OF_CORE, answers: 404 },

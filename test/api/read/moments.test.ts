@@ -1,5 +1,5 @@
 // A moment that an answer named is asked again: pushed records, replaced ones, changes since, exports,
-// what ends a moment. Any history of them: test/laws/history/moments.ts.
+// what ends a moment. Any history of them: test/soak/laws/history/moments.ts.
 import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

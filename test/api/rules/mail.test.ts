@@ -1,7 +1,7 @@
 // Alerts as mail, through a real mail server.
 import assert from 'node:assert/strict';
 import { afterAll, describe, expect, test } from 'vitest';
-import { startMailServer } from '../../servers/smtp.ts';
+import { startMailServer } from '../../base/servers/smtp.ts';
 import { openRuleServer } from './ruleServer.ts';
 
 const server = await startMailServer();

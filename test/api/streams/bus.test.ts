@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { busSettings } from '../../../store/base/busSettings.ts';
 import { send } from '../../base/client.ts';
-import { type Nats, startNats } from '../../servers/nats.ts';
-import { hasServers, isLeftOut } from '../../servers/hasServers.ts';
-import { DATED } from '../../crash/rounds/killable.ts';
+import { type Nats, startNats } from '../../base/servers/nats.ts';
+import { hasServers, isLeftOut } from '../../base/servers/hasServers.ts';
+import { DATED } from '../../soak/crash/rounds/killable.ts';
 import { startServer, type TestServer } from '../../base/server.ts';
 import { openStream, until } from './listening.ts';
 

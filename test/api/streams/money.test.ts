@@ -1,6 +1,6 @@
 // Streams cost what was written to their sockets.
 import { test } from 'vitest';
-import { streamMoneyLaw } from '../../laws/streams/streamMoney.ts';
+import { streamMoneyLaw } from '../../soak/laws/streams/streamMoney.ts';
 import { note } from '../../base/notes.ts';
 import { seedsOf } from '../../base/seeds.ts';
 

@@ -6,7 +6,7 @@ import { test } from 'vitest';
 import { StreamConnection } from '../../../api/sse/connection.ts';
 import { StreamMeter } from '../../../api/sse/meter.ts';
 import { Hub } from '../../../store/bus/hub.ts';
-import { caller, fixture, K, QUOTA } from '../../store/ledgerFixture.ts';
+import { caller, fixture, K, QUOTA } from '../../store/ledger/ledgerFixture.ts';
 import { until } from './listening.ts';
 
 type Lending = Awaited<ReturnType<typeof fixture>> & {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, test } from 'vitest';
 import { tellServer } from '../../../cli/reach/folderAccess.ts';
 import { read } from '../../base/client.ts';
-import { companyDocument, companyFactsOf, GROWING } from '../../recipes/companyFacts.ts';
+import { companyDocument, companyFactsOf, GROWING } from '../../pipeline/recipes/companyFacts.ts';
 import { served, type TestServer } from '../../base/server.ts';
 import type { Ran } from '../command.ts';
 import { runHere } from '../commandHere.ts';

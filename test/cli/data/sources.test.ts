@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, test } from 'vitest';
-import { startHttp } from '../../servers/http.ts';
+import { startHttp } from '../../base/servers/http.ts';
 import { tellServer } from '../../../cli/reach/folderAccess.ts';
 import { startServer, type TestServer } from '../../base/server.ts';
 import type { Ran } from '../command.ts';

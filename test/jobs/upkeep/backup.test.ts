@@ -11,7 +11,7 @@ import { restoreBackup, verifyBackup } from '../../../jobs/backup/restore.ts';
 import { openFolder } from '../../../store/catalog/folder.ts';
 import { type Disk, localDisk } from '../../../store/base/disk.ts';
 import { loaded, read } from '../../base/client.ts';
-import { openSqliteCatalog, readTable, tables } from '../../lake/reader.ts';
+import { openSqliteCatalog, readTable, tables } from '../../store/lake/reader.ts';
 import { note } from '../../base/notes.ts';
 import { startedBy } from '../../base/program.ts';
 import { startServer, type TestServer } from '../../base/server.ts';

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { test } from 'vitest';
 import { get, loaded, read } from '../../base/client.ts';
-import { eventually, holders, lookInto } from '../../holders.ts';
-import { ask } from '../../laws/history/histories.ts';
+import { eventually, holders, lookInto } from '../../base/holders.ts';
+import { ask } from '../../soak/laws/history/histories.ts';
 import { startServer, type TestServer } from '../../base/server.ts';
 
 /** Texts that are nowhere else: a key, and values that were stored, pushed and quoted by a log. */

@@ -3,7 +3,7 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import type { Seeded } from '../../crash/rounds/seeded.ts';
+import type { Seeded } from '../../soak/crash/rounds/seeded.ts';
 
 /** What is answered instead of the records. */
 const FAULTS = [

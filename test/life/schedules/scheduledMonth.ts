@@ -4,7 +4,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Seeded, seeded } from '../../crash/rounds/seeded.ts';
+import { type Seeded, seeded } from '../../soak/crash/rounds/seeded.ts';
 import { dueTimes } from './cronOracle.ts';
 import { FaultySources, valueAt } from './faultySources.ts';
 import { Subject } from '../subjectProcess.ts';

@@ -10,7 +10,7 @@ import { type CaptureSummary, readCapture, type Place } from '../../../market/ca
 import type { Tick } from '../../../market/live/tick.ts';
 import { get } from '../../base/client.ts';
 import { runHere } from '../../cli/commandHere.ts';
-import { seeded } from '../../crash/rounds/seeded.ts';
+import { seeded } from '../../soak/crash/rounds/seeded.ts';
 import { seedsOf } from '../../base/seeds.ts';
 import { startServer } from '../../base/server.ts';
 import { decoded, type Told } from './oracle.ts';

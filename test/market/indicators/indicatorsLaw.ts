@@ -2,7 +2,7 @@
 // random options; it is as long as its bars.
 import { INDICATORS } from '../../../market/indicators/indicators.ts';
 import { type Indicator } from '../../../market/indicators/indicatorRow.ts';
-import { type Report, seeded } from '../../crash/rounds/seeded.ts';
+import { type Report, seeded } from '../../soak/crash/rounds/seeded.ts';
 import { type Bars, DEFINITIONS } from './oracle.ts';
 
 const BARS_MOST = 90;

@@ -1,7 +1,7 @@
 // Law: adjusted x factor = traded, at every date, with factors found the slow way: each action by itself.
 import { adjusted } from '../../../market/derive/adjust.ts';
 import { dayIn, numberIn, type Row } from '../../../market/derive/values.ts';
-import { type Report, seeded } from '../../crash/rounds/seeded.ts';
+import { type Report, seeded } from '../../soak/crash/rounds/seeded.ts';
 import { type History, historyOf } from './histories.ts';
 
 interface LawOptions {

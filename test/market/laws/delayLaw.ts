@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Row } from '../../../market/derive/values.ts';
 import type { Ask, Need } from '../../../market/types/ask.ts';
 import { MARKET_TYPES, type MarketType } from '../../../market/types/marketTypes.ts';
-import { type Report, seeded, type Seeded } from '../../crash/rounds/seeded.ts';
+import { type Report, seeded, type Seeded } from '../../soak/crash/rounds/seeded.ts';
 
 interface LawOptions {
   readonly seed: number;

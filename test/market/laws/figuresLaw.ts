@@ -6,7 +6,7 @@ import { quoteOf, quotePartsOf } from '../../../market/derive/quote.ts';
 import { anchorDays, statsOf } from '../../../market/derive/stats.ts';
 import type { Row } from '../../../market/derive/values.ts';
 import { addMonths } from '../../../query/time/days.ts';
-import { type Report, type Seeded, seeded } from '../../crash/rounds/seeded.ts';
+import { type Report, type Seeded, seeded } from '../../soak/crash/rounds/seeded.ts';
 import { type History, historyOf } from './histories.ts';
 
 interface LawOptions {

@@ -3,7 +3,7 @@
 import type { Row } from '../../../market/derive/values.ts';
 import { sessionsBetween } from '../../../query/time/calendar.ts';
 import { addDays, type Day } from '../../../query/time/days.ts';
-import type { Seeded } from '../../crash/rounds/seeded.ts';
+import type { Seeded } from '../../soak/crash/rounds/seeded.ts';
 
 export interface History {
   readonly today: Day;

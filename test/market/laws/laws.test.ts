@@ -1,7 +1,7 @@
 // The seeded laws of computed prices.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import type { Report } from '../../crash/rounds/seeded.ts';
+import type { Report } from '../../soak/crash/rounds/seeded.ts';
 import { seedsOf } from '../../base/seeds.ts';
 import { adjustLaw } from './adjustLaw.ts';
 import { delayLaw } from './delayLaw.ts';

@@ -12,7 +12,7 @@ import { dayAt } from '../../../market/derive/words.ts';
 import { type Shape, withMembers } from '../../../market/types/shape.ts';
 import type { FormShape, TypeShapes } from '../../../market/types/shapes.ts';
 import { addDays } from '../../../query/time/days.ts';
-import { type Report, seeded, type Seeded } from '../../crash/rounds/seeded.ts';
+import { type Report, seeded, type Seeded } from '../../soak/crash/rounds/seeded.ts';
 
 interface LawOptions {
   readonly seed: number;

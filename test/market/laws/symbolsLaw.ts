@@ -2,7 +2,7 @@
 import { DuckDBInstance } from '@duckdb/node-api';
 import { symbolOf } from '../../../pipeline/values/symbols.ts';
 import { keptSymbol } from '../../../store/lake/datasets/symbolSpelling.ts';
-import { type Report, seeded } from '../../crash/rounds/seeded.ts';
+import { type Report, seeded } from '../../soak/crash/rounds/seeded.ts';
 
 interface LawOptions {
   readonly seed: number;

@@ -7,7 +7,7 @@ import { formulaOf } from '../../../market/reports/formulas.ts';
 import { statementReader } from '../../../market/reports/statements.ts';
 import { inputOf } from '../../../market/inputs/inputs.ts';
 import type { ReportedFact } from '../../../store/lake/datasets/reportedFacts.ts';
-import { companyFactsOf, GROWING, MILLION } from '../../recipes/companyFacts.ts';
+import { companyFactsOf, GROWING, MILLION } from '../../pipeline/recipes/companyFacts.ts';
 
 type Told = Readonly<Record<string, string | number>>;
 

@@ -13,7 +13,7 @@ import { type Load, silentEvents } from '../../../pipeline/conform/load.ts';
 import { identifier } from '../../../store/duckdb/sqlText.ts';
 import type { Workbench } from '../../../pipeline/bytes/workbench.ts';
 import { read } from '../../base/client.ts';
-import { type Seeded, seeded } from '../../crash/rounds/seeded.ts';
+import { type Seeded, seeded } from '../../soak/crash/rounds/seeded.ts';
 import { note } from '../../base/notes.ts';
 import { seedsOf } from '../../base/seeds.ts';
 import { startServer, type TestServer } from '../../base/server.ts';

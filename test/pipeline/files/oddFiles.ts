@@ -1,4 +1,4 @@
-// Odd files of test/inputs, and what each is to become: written before any of them was loaded.
+// Odd files of test/pipeline/inputs, and what each is to become: written before any of them was loaded.
 
 /** What a file becomes, without an option or with `query`. */
 export interface OddFile {

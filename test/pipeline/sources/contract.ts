@@ -11,7 +11,7 @@ import {
   type PullOrder,
   SourceFailure,
 } from '../../../pipeline/sources/base/source.ts';
-import type { Wire } from '../../servers/wire.ts';
+import type { Wire } from '../../base/servers/wire.ts';
 
 /** A source with a real server behind it, which starts empty. */
 export interface World extends AsyncDisposable {

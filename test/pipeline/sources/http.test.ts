@@ -7,8 +7,8 @@ import { describe, test } from 'vitest';
 import { httpPull } from '../../../pipeline/sources/http/http.ts';
 import { checkPages } from '../../../pipeline/sources/http/pages.ts';
 import type { HttpDefinition, Pages, Pull } from '../../../pipeline/sources/base/source.ts';
-import { startHttp } from '../../servers/http.ts';
-import { startWire } from '../../servers/wire.ts';
+import { startHttp } from '../../base/servers/http.ts';
+import { startWire } from '../../base/servers/wire.ts';
 import { failing, type Kind, pulled, recordsOf, type World } from './contract.ts';
 import { runContract } from './contractCases.ts';
 

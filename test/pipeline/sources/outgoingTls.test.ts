@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { openOutgoing, type OutgoingRules } from '../../../pipeline/sources/http/outgoing.ts';
-import { startHttp } from '../../servers/http.ts';
+import { startHttp } from '../../base/servers/http.ts';
 import { failing } from './contract.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tapedeck-tls-'));

@@ -13,8 +13,8 @@ import {
   type PostgresDefinition,
   type Pull,
 } from '../../../pipeline/sources/base/source.ts';
-import { type Postgres, startPostgres } from '../../servers/postgres.ts';
-import { startWire } from '../../servers/wire.ts';
+import { type Postgres, startPostgres } from '../../base/servers/postgres.ts';
+import { startWire } from '../../base/servers/wire.ts';
 import { failing, pulled, type World } from './contract.ts';
 import { runContract } from './contractCases.ts';
 

@@ -11,9 +11,9 @@ import { afterAll, describe, test } from 'vitest';
 import { type S3Rules, s3Pull } from '../../../pipeline/sources/s3/s3.ts';
 import { checkS3 } from '../../../pipeline/sources/s3/s3Names.ts';
 import type { Credential, Pull, S3Definition } from '../../../pipeline/sources/base/source.ts';
-import { startHttp } from '../../servers/http.ts';
-import { startSwift, type Swift } from '../../servers/swift.ts';
-import { startWire } from '../../servers/wire.ts';
+import { startHttp } from '../../base/servers/http.ts';
+import { startSwift, type Swift } from '../../base/servers/swift.ts';
+import { startWire } from '../../base/servers/wire.ts';
 import { failing, pulled, recordsOf, type World } from './contract.ts';
 import { runContract } from './contractCases.ts';
 

@@ -20,8 +20,8 @@ import { killExport } from '../../jobs/export/exportKill.ts';
 import { ask, type Manifest } from '../../jobs/export/exportReading.ts';
 import { loaded } from '../../base/client.ts';
 import { startServer, type TestServer } from '../../base/server.ts';
-import { startSwift, type Swift } from '../../servers/swift.ts';
-import { startWire, type Wire } from '../../servers/wire.ts';
+import { startSwift, type Swift } from '../../base/servers/swift.ts';
+import { startWire, type Wire } from '../../base/servers/wire.ts';
 
 const MISSING = 'Swift is not on this machine (Debian: swift-proxy, -account, -container, -object)';
 /** The least that a store takes. */

@@ -1,6 +1,6 @@
 // Loads of one column in every format, and what came of it: its type, and its values in order.
 import { load, loaded, read } from '../../base/client.ts';
-import { parquetOf } from '../../fuzz/http/bases.ts';
+import { parquetOf } from '../../soak/fuzz/http/bases.ts';
 import type { TestServer } from '../../base/server.ts';
 import { literal } from '../../../store/duckdb/sqlText.ts';
 

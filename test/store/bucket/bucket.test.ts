@@ -15,7 +15,7 @@ import { readSettings } from '../../../store/base/settings.ts';
 import { forgetRemoved } from '../../../store/files/endedFiles.ts';
 import { get, load, loaded, read, send } from '../../base/client.ts';
 import { lakePaths, startServer } from '../../base/server.ts';
-import { startSwift, type Swift } from '../../servers/swift.ts';
+import { startSwift, type Swift } from '../../base/servers/swift.ts';
 import { lakeInBucket, type LakeInBucket } from './lakeInBucket.ts';
 
 const swift = await startSwift();

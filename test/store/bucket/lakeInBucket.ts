@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CreateBucketCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { startServer, type TestServer } from '../../base/server.ts';
-import type { Swift } from '../../servers/swift.ts';
-import { startWire, type Wire } from '../../servers/wire.ts';
+import type { Swift } from '../../base/servers/swift.ts';
+import { startWire, type Wire } from '../../base/servers/wire.ts';
 import type { Seams } from '../../../app/core.ts';
 
 export interface LakeInBucket extends AsyncDisposable {

@@ -10,8 +10,8 @@ import { contentOf } from '../../../store/base/contents.ts';
 import { readSettings } from '../../../store/base/settings.ts';
 import type { Bucket } from '../../../store/files/bucket/bucket.ts';
 import { until } from '../../api/streams/listening.ts';
-import { isLeftOut } from '../../servers/hasServers.ts';
-import { startSwift } from '../../servers/swift.ts';
+import { isLeftOut } from '../../base/servers/hasServers.ts';
+import { startSwift } from '../../base/servers/swift.ts';
 import { lakeInBucket, type LakeInBucket } from './lakeInBucket.ts';
 
 const SIZES = { firstBytes: 64 * 1024, bytes: 128 * 1024 };

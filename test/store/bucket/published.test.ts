@@ -7,7 +7,7 @@ import { afterAll, test } from 'vitest';
 import { send } from '../../base/client.ts';
 import { runHere } from '../../cli/commandHere.ts';
 import { startServer, type TestServer } from '../../base/server.ts';
-import { startSwift, type Swift } from '../../servers/swift.ts';
+import { startSwift, type Swift } from '../../base/servers/swift.ts';
 import { lakeInBucket } from './lakeInBucket.ts';
 
 const swift = await startSwift();

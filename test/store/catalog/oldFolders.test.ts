@@ -1,5 +1,5 @@
 // A folder that each earlier version of the program wrote opens with everything in it, and goes on. The
-// folders are in test/folders, one for each version of the catalog, made by the commit that brought it;
+// folders are in test/store/folders, one for each version of the catalog, made by the commit that brought it;
 // version 6 came and went within one.
 import assert from 'node:assert/strict';
 import { globSync } from 'node:fs';
@@ -9,10 +9,10 @@ import { basename, dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { loaded, read } from '../../base/client.ts';
-import { folderVersion } from '../../folders/version.ts';
+import { folderVersion } from '../folders/version.ts';
 import { startServer, type TestServer } from '../../base/server.ts';
 
-const FOLDERS = globSync(join(import.meta.dirname, '..', '..', 'folders', '*.json.gz')).sort();
+const FOLDERS = globSync(join(import.meta.dirname, '..', 'folders', '*', '*.json.gz')).sort();
 
 /** Path in the folder -> bytes, base64. */
 type Packed = Readonly<Record<string, string>>;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { linesOf, readJournal } from '../../../store/ledger/journal.ts';
-import { caller, callerWith, fixture, K, QUOTA } from '../ledgerFixture.ts';
+import { caller, callerWith, fixture, K, QUOTA } from '../ledger/ledgerFixture.ts';
 
 const alike = (objects: number, requestIds: readonly string[]) => ({ ...K, objects, requestIds });
 

@@ -7,8 +7,8 @@ import { Hub } from '../../../store/bus/hub.ts';
 import type { TopicLog } from '../../../store/bus/topicLog.ts';
 import { NatsLog } from '../../../store/bus/nats/natsLog.ts';
 import { SoleWriter } from '../../../store/bus/nats/soleWriter.ts';
-import { hasServers, isLeftOut } from '../../servers/hasServers.ts';
-import { startNats } from '../../servers/nats.ts';
+import { hasServers, isLeftOut } from '../../base/servers/hasServers.ts';
+import { startNats } from '../../base/servers/nats.ts';
 
 const skip = isLeftOut(await hasServers('nats'));
 let nats: Awaited<ReturnType<typeof startNats>>;

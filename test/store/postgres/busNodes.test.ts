@@ -2,14 +2,14 @@
 // The node that serves ends during a load, pushes and streams; the next one goes on with all of it.
 import assert from 'node:assert/strict';
 import { afterAll, test } from 'vitest';
-import { asked, DATED, headers, served, TOKENS } from '../../crash/rounds/killable.ts';
-import { endOf } from '../../crash/nodes/nodeLoads.ts';
-import { type Node, nodesOver, ready } from '../../crash/nodes/nodes.ts';
-import { type GoingReader, goingReader } from '../../crash/rounds/streamReader.ts';
+import { asked, DATED, headers, served, TOKENS } from '../../soak/crash/rounds/killable.ts';
+import { endOf } from '../../soak/crash/nodes/nodeLoads.ts';
+import { type Node, nodesOver, ready } from '../../soak/crash/nodes/nodes.ts';
+import { type GoingReader, goingReader } from '../../soak/crash/rounds/streamReader.ts';
 import { until } from '../../api/streams/listening.ts';
 import { note } from '../../base/notes.ts';
-import { startNats } from '../../servers/nats.ts';
-import { startSwift } from '../../servers/swift.ts';
+import { startNats } from '../../base/servers/nats.ts';
+import { startSwift } from '../../base/servers/swift.ts';
 import { lakeInBucket } from '../bucket/lakeInBucket.ts';
 import { postgresHere } from './postgresHere.ts';
 

@@ -13,7 +13,7 @@ import { PostgresEngine } from '../../../store/postgres/engine.ts';
 import { openLink } from '../../../store/postgres/link.ts';
 import { postgresPlace } from '../../../store/postgres/postgresPlace.ts';
 import { postgresSpelling } from '../../../store/postgres/spelling.ts';
-import { startWire, type Wire } from '../../servers/wire.ts';
+import { startWire, type Wire } from '../../base/servers/wire.ts';
 import { postgresHere, type PostgresHere } from './postgresHere.ts';
 
 const found = await postgresHere();

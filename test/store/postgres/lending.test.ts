@@ -7,10 +7,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, test } from 'vitest';
 import { until } from '../../api/streams/listening.ts';
-import { asked, DATED, served, TOKENS } from '../../crash/rounds/killable.ts';
-import { type Node, type Nodes, nodesOver, ready } from '../../crash/nodes/nodes.ts';
+import { asked, DATED, served, TOKENS } from '../../soak/crash/rounds/killable.ts';
+import { type Node, type Nodes, nodesOver, ready } from '../../soak/crash/nodes/nodes.ts';
 import { VERSION } from '../../../store/base/version.ts';
-import { startSwift } from '../../servers/swift.ts';
+import { startSwift } from '../../base/servers/swift.ts';
 import { lakeInBucket } from '../bucket/lakeInBucket.ts';
 import { postgresHere } from './postgresHere.ts';
 

@@ -5,9 +5,9 @@ import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, test } from 'vitest';
 import { until } from '../../api/streams/listening.ts';
-import { ADMIN_TOKEN, type Node, ready, startNodes } from '../../crash/nodes/nodes.ts';
-import { asked } from '../../crash/rounds/killable.ts';
-import { hasServers, isLeftOut } from '../../servers/hasServers.ts';
+import { ADMIN_TOKEN, type Node, ready, startNodes } from '../../soak/crash/nodes/nodes.ts';
+import { asked } from '../../soak/crash/rounds/killable.ts';
+import { hasServers, isLeftOut } from '../../base/servers/hasServers.ts';
 
 const isHere = await hasServers('postgres', 'swift');
 const skip = isLeftOut(isHere);

@@ -4,9 +4,9 @@ import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, test } from 'vitest';
-import { asked, headers, served } from '../../crash/rounds/killable.ts';
-import { type Node, startNodes } from '../../crash/nodes/nodes.ts';
-import { hasServers, isLeftOut } from '../../servers/hasServers.ts';
+import { asked, headers, served } from '../../soak/crash/rounds/killable.ts';
+import { type Node, startNodes } from '../../soak/crash/nodes/nodes.ts';
+import { hasServers, isLeftOut } from '../../base/servers/hasServers.ts';
 
 const isHere = await hasServers('postgres', 'swift');
 const skip = isLeftOut(isHere);

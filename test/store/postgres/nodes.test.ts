@@ -6,12 +6,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, test } from 'vitest';
 import { withLink } from '../../../store/postgres/link.ts';
 import { listNodes } from '../../../store/postgres/nodeTable.ts';
-import { asked, DATED, headers, type Killable, served } from '../../crash/rounds/killable.ts';
-import { endOf } from '../../crash/nodes/nodeLoads.ts';
-import { type Node, type Nodes, nodesOver, ready } from '../../crash/nodes/nodes.ts';
+import { asked, DATED, headers, type Killable, served } from '../../soak/crash/rounds/killable.ts';
+import { endOf } from '../../soak/crash/nodes/nodeLoads.ts';
+import { type Node, type Nodes, nodesOver, ready } from '../../soak/crash/nodes/nodes.ts';
 import { startCommand } from '../../cli/command.ts';
 import { note } from '../../base/notes.ts';
-import { startSwift } from '../../servers/swift.ts';
+import { startSwift } from '../../base/servers/swift.ts';
 import { lakeInBucket, type LakeInBucket } from '../bucket/lakeInBucket.ts';
 import { postgresHere, type PostgresHere } from './postgresHere.ts';
 

@@ -8,7 +8,7 @@ import { afterAll, test } from 'vitest';
 import { loaded, read, send } from '../../base/client.ts';
 import { runHere } from '../../cli/commandHere.ts';
 import { startServer, type TestServer } from '../../base/server.ts';
-import { startWire } from '../../servers/wire.ts';
+import { startWire } from '../../base/servers/wire.ts';
 import type { AtCrashPoint } from '../../../store/base/crashPoints.ts';
 import { postgresHere, type PostgresHere } from './postgresHere.ts';
 

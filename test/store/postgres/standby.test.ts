@@ -9,11 +9,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, test } from 'vitest';
 import { readSettings } from '../../../store/base/settings.ts';
 import { PostgresEngine } from '../../../store/postgres/engine.ts';
-import { asked, headers, type Killable, killable } from '../../crash/rounds/killable.ts';
+import { asked, headers, type Killable, killable } from '../../soak/crash/rounds/killable.ts';
 import { note } from '../../base/notes.ts';
-import { freePort } from '../../servers/daemon.ts';
-import { startSwift } from '../../servers/swift.ts';
-import { startWire } from '../../servers/wire.ts';
+import { freePort } from '../../base/servers/daemon.ts';
+import { startSwift } from '../../base/servers/swift.ts';
+import { startWire } from '../../base/servers/wire.ts';
 import { lakeInBucket } from '../bucket/lakeInBucket.ts';
 import { postgresHere, type PostgresHere } from './postgresHere.ts';
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, test } from 'vitest';
 import type { Parameter } from '../../../../api/request/parameters.ts';
 import { DRAWN_PARAMETERS } from '../../../../api/read/seriesParameters.ts';
 import { loaded } from '../../../base/client.ts';
-import { HOSTILE_TEXTS } from '../../../fuzz/http/hostile.ts';
+import { HOSTILE_TEXTS } from '../../../soak/fuzz/http/hostile.ts';
 import { startServer, type TestServer } from '../../../base/server.ts';
 
 const DEADLINE_MS = 60_000;

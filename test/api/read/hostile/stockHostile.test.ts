@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
 import { stockBatch } from '../../../../api/endpoints/read/stock.ts';
-import { HOSTILE_TEXTS } from '../../../fuzz/http/hostile.ts';
+import { HOSTILE_TEXTS } from '../../../soak/fuzz/http/hostile.ts';
 import { type Answered, askStock, openStockWorld, type StockWorld } from '../stockCore.ts';
 
 const AT_ONCE = 8;

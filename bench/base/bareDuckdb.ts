@@ -1,0 +1,11 @@
+// Bare DuckDB with its own defaults: one statement; its milliseconds and its processor time on stdout.
+import { DuckDBInstance } from '@duckdb/node-api';
+import { cpuSince } from '../http/cpuTime.ts';
+
+const instance = await DuckDBInstance.create(':memory:');
+const connection = await instance.connect();
+const spent = process.cpuUsage();
+const start = performance.now();
+await connection.run(process.argv[2] ?? 'SELECT 1');
+const ms = performance.now() - start;
+process.stdout.write(JSON.stringify({ ms, times: [ms], cpuMs: cpuSince(spent) }));

@@ -1,0 +1,122 @@
+// A server to measure, and a dataset of daily closes in it.
+import { stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { startTapedeck, type Tapedeck } from '../../app/main.ts';
+import { createWorkspace } from '../../store/lake/datasetEdits.ts';
+import type { ColumnMapping } from '../../store/lake/datasets/datasets.ts';
+import { readSettings } from '../../store/base/settings.ts';
+import type { Wanted } from '../http/order.ts';
+import { bareDuckDb } from './measure.ts';
+import type { Core, Seams } from '../../app/core.ts';
+
+/** Keys of a filled dataset: `S0000` to `S4999`, a record of each on each day from 2000-01-01. */
+export const SYMBOLS = 5_000;
+
+export const symbolOf = (at: number): string => `S${String(at).padStart(4, '0')}`;
+
+/**
+ * A quiet server on a folder of its own, with workspace WS.
+ * @param hopKey what other nodes sign with that hand on to it
+ */
+export async function startBench(
+  folder: string,
+  settings: Readonly<Record<string, string>> = {},
+  seams: Seams = {},
+  isNew = true,
+  hopKey?: string,
+): Promise<Tapedeck> {
+  const tapedeck = await startTapedeck(
+    readSettings({
+      TAPEDECK_DATA: folder,
+      TAPEDECK_PORT: '0',
+      TAPEDECK_DEMO: 'off',
+      TAPEDECK_LOG: 'silent',
+      TAPEDECK_RATE_LIMIT: 'off',
+      ...settings,
+    }),
+    seams,
+    hopKey === undefined ? undefined : { servers: {}, hopKey },
+  );
+  if (isNew) await createWorkspace(tapedeck.services.lake, 'WS', tapedeck.accountId, 0);
+  return tapedeck;
+}
+
+/** Loads a file into a dataset of WS as a job does; how many records were ingested. */
+export async function loadFile(
+  { services, accountId }: Core,
+  path: string,
+  dataset: string,
+  mapping?: ColumnMapping,
+): Promise<number> {
+  const { size: bytes } = await stat(path);
+  const order = { path, bytes, ownFile: false, accountId, workspace: 'WS', dataset };
+  const how = { duplicates: 'ignore', rejectsMax: 0, ...(mapping ? { mapping } : {}) } as const;
+  const { runner } = services;
+  const job = await runner.ended(await runner.submit({ ...order, ...how }));
+  if (job.status !== 'INGESTED') throw new Error(String(job.error));
+  return job.records_ingested;
+}
+
+/** Fills a dataset with `rows` records of symbol, date, close, volume, through `folder`. */
+export async function fillDaily(
+  tapedeck: Tapedeck,
+  folder: string,
+  dataset: string,
+  rows: number,
+  symbols = SYMBOLS,
+): Promise<void> {
+  const path = join(folder, `${dataset}.parquet`);
+  await bareDuckDb(`COPY (SELECT 'S' || lpad((i % ${symbols})::VARCHAR, 4, '0') AS symbol,
+    (DATE '2000-01-01' + (i // ${symbols})::INTEGER)::DATE AS date,
+    round(50 + random() * 100, 2) AS close, (random() * 1000000)::BIGINT AS volume
+    FROM range(${rows}) t(i)) TO '${path}' (FORMAT parquet)`);
+  await loadFile(tapedeck, path, dataset, { key: 'symbol', date: 'date' });
+  await writeFile(path, '');
+}
+
+/** Fills a dataset with `rows` records of symbol, date, close, volume: minutes of the same keys. */
+export async function fillMinutes(
+  tapedeck: Tapedeck,
+  folder: string,
+  dataset: string,
+  rows: number,
+): Promise<void> {
+  const path = join(folder, `${dataset}.parquet`);
+  await bareDuckDb(`COPY (SELECT 'S' || lpad((i % ${SYMBOLS})::VARCHAR, 4, '0') AS symbol,
+    TIMESTAMP '2024-03-04 14:30:00' + to_minutes((i // ${SYMBOLS})::BIGINT) AS date,
+    round(50 + random() * 100, 2) AS close, (random() * 1000000)::BIGINT AS volume
+    FROM range(${rows}) t(i)) TO '${path}' (FORMAT parquet)`);
+  await loadFile(tapedeck, path, dataset, { key: 'symbol', date: 'date' });
+  await writeFile(path, '');
+}
+
+/** A load that replaces and is waited for: CSV into a dataset of WS. */
+export const loadOf = (dataset: string, csv: string, token: string): Wanted => {
+  const how = 'wait=true&duplicateKeyHandling=replace&key=symbol&date=date';
+  const path = `/v1/data/WS/${dataset}?${how}&token=${token}`;
+  return { path, method: 'POST', body: csv };
+};
+
+/** Sends such a load from this process, where nothing is measured. */
+export async function send(tapedeck: Tapedeck, dataset: string, csv: string): Promise<void> {
+  const { path } = loadOf(dataset, csv, await tokenOf(tapedeck, 'secret'));
+  const answer = await fetch(`${tapedeck.base}${path}`, { method: 'POST', body: csv });
+  if (!answer.ok) throw new Error(await answer.text());
+}
+
+/** Local paths of a dataset's files. */
+export async function filesOf({ services }: Tapedeck, dataset: string): Promise<readonly string[]> {
+  const { folder, lake } = services;
+  const known = lake.directory.dataset('WS', dataset);
+  const table = known === undefined ? undefined : await lake.table(known.tableId);
+  return (table?.files ?? []).map((file) => join(folder.lake, file.path));
+}
+
+/** The first account's token of a kind. */
+export async function tokenOf(
+  { services, accountId }: Tapedeck,
+  wanted: 'publishable' | 'secret',
+): Promise<string> {
+  const tokens = await services.accounts.tokens(accountId);
+  return tokens.find(({ kind, test }) => kind === wanted && !test)?.text ?? '';
+}

@@ -1,0 +1,129 @@
+// Market types over HTTP: quote, price and a year of adjusted bars in memory against bare Fastify, and
+// batches of 100 symbols and ten types, from memory and from the files.
+import { join } from 'node:path';
+import type { Tapedeck } from '../../app/main.ts';
+import { dayIn } from '../../query/time/dates.ts';
+import { addDays } from '../../query/time/days.ts';
+import { sessionsBetween } from '../../query/time/calendar.ts';
+import { bareFastify, measure } from '../hot/bareFastify.ts';
+import { PATHS, warm, zipfKey } from '../hot/hotReads.ts';
+import { byMedian, type Client, openClient } from '../http/clientProcess.ts';
+import { gets } from '../http/order.ts';
+import { type Served, serveFilled } from '../http/served.ts';
+import { lineOf, type Ratio } from '../base/measure.ts';
+import { symbolOf, tokenOf } from '../base/stored.ts';
+
+const SYMBOLS = 1_000;
+/** Calendar days of bars: two years. */
+const DAYS = 730;
+const HOT: readonly (readonly [name: string, path: string, target: string])[] = [
+  ['quote', '/stock/{symbol}/quote', '>= 0.6'],
+  ['price', '/stock/{symbol}/price', '>= 0.6'],
+  ['chart 1y', '/stock/{symbol}/chart/1y', '>= 0.5'],
+  ['data point', '/data-points/{symbol}/QUOTE-LATESTPRICE', '>= 0.6'],
+];
+/** Securities that are searched, and how often. */
+const SECURITIES = 100_000;
+const SEARCHES = 1_000;
+const TYPES = 'quote,price,delayed-quote,ohlc,previous,book,stats,chart,historical-prices,company';
+const IN_BATCH = 100;
+const BATCHES = 100;
+
+export async function benchMarket(
+  folder: string,
+  pairs: number,
+): Promise<readonly (Ratio | string)[]> {
+  const settings = { TAPEDECK_CACHE_BYTES: String(1024 ** 3) };
+  const { server } = await serveFilled(join(folder, 'market'), settings, fill);
+  await using stack = new AsyncDisposableStack();
+  stack.use(server);
+  const client = stack.use(openClient());
+  const cold = await batches(client, server, 'cold');
+  const hot = await batches(client, server, 'hot');
+  const ratios: Ratio[] = [];
+  for (const [name, path, target] of HOT) {
+    const paths = Array.from({ length: PATHS }, (_, at) => {
+      return `/v1${path.replace('{symbol}', zipfKey(at, SYMBOLS))}?token=${server.publishable}`;
+    });
+    await warm(client, server, paths);
+    await using bare = await bareFastify(`${server.base}${paths[0] ?? ''}`);
+    const told = `${target} of bare Fastify's answers a second`;
+    const asked = { name: `hot ${name}`, paths, pairs };
+    ratios.push(await measure(client, [server, bare], asked, told));
+  }
+  return [cold, hot, ...ratios, await searches(client, server)];
+}
+
+async function load(
+  { base, secret }: Pick<Served, 'base' | 'secret'>,
+  dataset: string,
+  csv: string,
+): Promise<void> {
+  const url = `${base}/v1/data/CORE/${dataset}?wait=true&token=${secret}`;
+  const answer = await fetch(url, { method: 'POST', body: csv });
+  if (!answer.ok) throw new Error(await answer.text());
+}
+
+async function fill(tapedeck: Tapedeck): Promise<void> {
+  const { services } = tapedeck;
+  const today = dayIn(Date.now(), services.settings.zone);
+  const days = sessionsBetween(addDays(today, -DAYS), addDays(today, -1));
+  const rows = ['symbol,date,open,high,low,close,volume'];
+  const companies = ['symbol,companyName,sector,sharesOutstanding,ttmEPS'];
+  const dividends = ['symbol,exDate,refid,amount'];
+  for (let at = 0; at < SYMBOLS; at += 1) {
+    const symbol = symbolOf(at);
+    companies.push(`${symbol},Company ${at},Technology,${1_000_000 + at},${1 + (at % 7)}`);
+    for (const [place, day] of days.entries()) {
+      const close = 100 + ((at * 31 + place * 17) % 997) / 10;
+      rows.push(`${symbol},${day},${close},${close + 1},${close - 1},${close},${1_000 + place}`);
+      if (place % 63 === 5) dividends.push(`${symbol},${day},1,0.25`);
+    }
+  }
+  const door = { base: tapedeck.base, secret: await tokenOf(tapedeck, 'secret') };
+  await load(door, 'HISTORICAL_PRICES', `${rows.join('\n')}\n`);
+  await load(door, 'COMPANY', `${companies.join('\n')}\n`);
+  await load(door, 'DIVIDENDS', `${dividends.join('\n')}\n`);
+  await load(door, 'SPLITS', `symbol,exDate,fromFactor,toFactor\nS0001,${days[300]},1,2\n`);
+}
+
+/** One after the other; cold: none of the symbols was asked for before. */
+async function batches(client: Client, server: Served, kind: 'cold' | 'hot'): Promise<string> {
+  const count = kind === 'cold' ? SYMBOLS / IN_BATCH : BATCHES;
+  const pathOf = (first: number): string => {
+    const symbols = Array.from({ length: IN_BATCH }, (_, place) => symbolOf(first + place)).join();
+    const query = `symbols=${symbols}&types=${TYPES}&token=${server.publishable}`;
+    return `/v1/stock/market/batch?${query}`;
+  };
+  const firsts = Array.from({ length: count }, (_, at) => (kind === 'cold' ? at * IN_BATCH : 0));
+  const asked = { requests: gets(firsts.map(pathOf)), connections: 1 };
+  // What is hot was asked for before.
+  if (kind === 'hot') await client.drive(server, { ...asked, count: 1 });
+  const taken = byMedian(await client.drive(server, { ...asked, count }));
+  const target = kind === 'hot' ? 'p99 <= 50 ms' : 'p99 <= 400 ms';
+  const bench = `batch of ${IN_BATCH} symbols x 10 types, ${kind}`;
+  return lineOf(bench, target, taken, { batches: count });
+}
+
+const SYLLABLES = ['ac', 'bel', 'cor', 'dan', 'el', 'fin', 'gra', 'hol', 'in', 'jo', 'kar', 'lim'];
+
+/** Made of four syllables, so that fragments have some hits and not all. */
+const nameOf = (at: number): string =>
+  [1, 12, 144, 1_728].map((step) => SYLLABLES[Math.floor(at / step) % 12] ?? '').join('');
+
+/** One after the other: symbols, beginnings of names, and names with a letter too few. */
+async function searches(client: Client, server: Served): Promise<string> {
+  const rows = Array.from({ length: SECURITIES }, (_, at) => `Z${at},${nameOf(at)} ${at} Inc,XNYS`);
+  await load(server, 'SYMBOLS', `symbol,name,exchange\n${rows.join('\n')}\n`);
+  const pathOf = (at: number): string => {
+    const of = (at * 7_919) % SECURITIES;
+    const text = [`Z${of}`, nameOf(of).slice(0, 5), nameOf(of).replace('l', '')][of % 3] ?? '';
+    return `/v1/search/${text}?token=${server.publishable}`;
+  };
+  const requests = gets(Array.from({ length: SEARCHES }, (_, at) => pathOf(at)));
+  // The first ones bring the names into memory.
+  await client.drive(server, { requests, connections: 1, count: 10 });
+  const taken = byMedian(await client.drive(server, { requests, connections: 1, count: SEARCHES }));
+  const bench = `search of ${SECURITIES} securities`;
+  return lineOf(bench, 'p99 <= 10 ms', taken, { searches: SEARCHES });
+}

@@ -1,0 +1,41 @@
+// The vectors were made by vectors.py alone; what the server says must be what they expect.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'vitest';
+import { bodyHashOf, openSignature, type SignedRequest } from '../../../api/auth/signing.ts';
+import { Failure } from '../../../store/base/failure.ts';
+
+interface Vector extends Omit<SignedRequest, 'date' | 'authorization'> {
+  readonly name: string;
+  readonly date: string | null;
+  readonly authorization: string | null;
+  readonly body: string;
+  readonly secret: string;
+  readonly nowMs: number;
+  readonly brand: string;
+  readonly expect: string;
+}
+
+const VECTORS = JSON.parse(
+  readFileSync(join(import.meta.dirname, 'vectors.json'), 'utf8'),
+) as readonly Vector[];
+
+function verdict({ body, secret, brand, nowMs, ...request }: Vector): string {
+  const { date, authorization } = request;
+  const signed = { ...request, date: date ?? undefined, authorization: authorization ?? undefined };
+  try {
+    openSignature(signed, secret, brand, nowMs)(bodyHashOf(body));
+    return 'valid';
+  } catch (error) {
+    return error instanceof Failure ? error.type : String(error);
+  }
+}
+
+test('every vector is judged as its maker expects', () => {
+  assert.ok(VECTORS.length >= 80);
+  const wrong = VECTORS.filter((vector) => verdict(vector) !== vector.expect).map(
+    (vector) => `${vector.name}: ${verdict(vector)}, not ${vector.expect}`,
+  );
+  assert.deepEqual(wrong, []);
+});

@@ -1,0 +1,71 @@
+// Processor time of process trees that burn a known amount of it.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { expect, test } from 'vitest';
+import { openClient } from '../../../../bench/http/clientProcess.ts';
+import { cpuMsOf, parentOf } from '../../../../bench/http/cpuTime.ts';
+import { gets } from '../../../../bench/http/order.ts';
+
+const BURNED_MS = 150;
+/** The kernel counts in steps of ten milliseconds, for the user and for the system. */
+const STEPS_MS = 20;
+const BURN = `{ const spent = () => { const { user, system } = process.cpuUsage(); return user + system; };
+  const from = spent(); while (spent() - from < ${BURNED_MS}e3) for (let at = 0; at < 1e6; at += 1); }`;
+
+/** Runs a program that says a line when it is done, and then waits; ended with the block. */
+async function running(
+  program: string,
+): Promise<AsyncDisposable & { readonly pid: number; readonly line: string }> {
+  const child = spawn(process.execPath, ['-e', program], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const ending = once(child, 'exit').then(() => Promise.reject(new Error('it ended')));
+  const [line] = (await Promise.race([once(child.stdout, 'data'), ending])) as [Buffer];
+  ending.catch(() => undefined);
+  return {
+    pid: child.pid ?? 0,
+    line: line.toString().trim(),
+    [Symbol.asyncDispose]: () => gone(child),
+  };
+}
+
+async function gone(child: ChildProcess): Promise<void> {
+  const exit = once(child, 'exit');
+  child.kill('SIGKILL');
+  await exit;
+}
+
+const WAIT = `console.log('done'); process.stdin.resume().on('end', () => process.exit());`;
+
+test('a tree counts with children that run and that ended, and without its neighbours', async () => {
+  const ended = `const { spawn, spawnSync } = require('node:child_process');
+    spawnSync(process.execPath, ['-e', ${JSON.stringify(BURN)}]);`;
+  const alive = `const inner = spawn(process.execPath, ['-e', ${JSON.stringify(BURN + WAIT)}]);
+    inner.stdout.once('data', () => { ${WAIT} });`;
+  await using idle = await running(WAIT);
+  const idleMs = await cpuMsOf([idle.pid]);
+  await using tree = await running(ended + alive);
+  const ms = await cpuMsOf([tree.pid]);
+  expect(ms).toBeGreaterThanOrEqual(2 * BURNED_MS - 2 * STEPS_MS);
+  expect((await cpuMsOf([idle.pid])) - idleMs).toBeLessThan(BURNED_MS);
+  expect(await cpuMsOf([tree.pid, idle.pid])).toBeGreaterThanOrEqual(ms + idleMs);
+  expect(await parentOf(tree.pid)).toBe(process.pid);
+});
+
+test('this process counts without its children, which are the other side and the client', async () => {
+  const before = await cpuMsOf([process.pid]);
+  await using burning = await running(BURN + BURN + BURN + WAIT);
+  expect(burning.line).toBe('done');
+  expect((await cpuMsOf([process.pid])) - before).toBeLessThan(2 * BURNED_MS);
+});
+
+test('what is driven tells the processor time of its server, and that of the client by itself', async () => {
+  const server = `require('node:http').createServer((request, response) => {
+    ${BURN.replaceAll(`${BURNED_MS}e3`, '50e3')} response.end('{}'); })
+    .listen(0, '127.0.0.1', function () { console.log(this.address().port); });`;
+  await using side = await running(server);
+  await using client = openClient();
+  const asked = { requests: gets(['/']), connections: 1, count: 6 };
+  const driven = await client.drive({ port: Number(side.line), pids: [side.pid] }, asked);
+  expect(driven.serverCpuMs).toBeGreaterThanOrEqual(6 * 50 - STEPS_MS);
+  expect(driven.cpuMs).toBeGreaterThan(0);
+  expect(driven.cpuMs).toBeLessThan(driven.serverCpuMs);
+});

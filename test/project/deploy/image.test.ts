@@ -1,0 +1,148 @@
+// The Dockerfile: a linter has nothing to say, and what the image has of the clone is all that a server
+// needs. It runs here as the image would run it, but for its root folder and its user; no image is built.
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { validate } from 'dockerfile-utils';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { freePort } from '../../base/servers/daemon.ts';
+import { deployed, DRAIN_SECONDS, fallbackOf, imageSays, lastStage, ROOT } from './deployFiles.ts';
+import { copyInto, instructionsOf, listOf, variablesOf } from './dockerfile.ts';
+
+const text = deployed('Dockerfile');
+const START_MS = 60_000;
+
+test('a linter finds nothing', () => {
+  expect(validate(text)).toEqual([]);
+  expect(validate(text.replace('STOPSIGNAL', 'STOPSIGNALS'))).not.toEqual([]);
+});
+
+test('the image is not root, has no shell, and keeps everything in one volume', () => {
+  expect(imageSays('USER')).toMatch(/^[1-9]\d*:[1-9]\d*$/);
+  expect(lastStage().filter(({ keyword }) => keyword === 'RUN')).toEqual([]);
+  for (const keyword of ['ENTRYPOINT', 'CMD']) listOf(imageSays(keyword));
+  expect(imageSays('HEALTHCHECK')).toMatch(/^CMD \[/);
+  const volume = imageSays('VOLUME');
+  expect(imageSays('WORKDIR')).toBe(volume);
+  const env = variablesOf(imageSays('ENV'));
+  expect(env['TAPEDECK_DATA']).toBe(`${volume}/data`);
+  // Of a bucket it is the setting's own default, from where the process starts.
+  expect(join(volume, fallbackOf('TAPEDECK_FOLDER'))).toBe(env['TAPEDECK_DATA']);
+  const own = lastStage().find(
+    ({ rest }) => rest.endsWith(` ${volume}`) && rest.startsWith(volume),
+  );
+  expect(own?.flags['chown']).toBe(imageSays('USER'));
+});
+
+test("ports, the signal to stop and the time for it are the server's own", () => {
+  expect(imageSays('EXPOSE')).toBe(fallbackOf('TAPEDECK_PORT'));
+  expect(imageSays('STOPSIGNAL')).toBe('SIGTERM');
+  const [, told = ''] = /docker stop waits 10 s unless it is told: --time (\d+)/.exec(text) ?? [];
+  expect(Number(told)).toBeGreaterThan(DRAIN_SECONDS);
+  expect(text).toContain(`TAPEDECK_DRAIN, ${DRAIN_SECONDS} s;`);
+});
+
+test('the base image is an argument with a tag, of the major version of Node in the lock file', () => {
+  const defaults = instructionsOf(text).filter(({ keyword }) => keyword === 'ARG');
+  const used = instructionsOf(text).filter(({ keyword }) => keyword === 'FROM');
+  expect(used.map(({ rest }) => rest)).toEqual(['${BUILD_IMAGE} AS build', 'scratch']);
+  for (const { rest } of defaults) expect(rest).toMatch(/^\w+=[a-z0-9./-]+:(?!latest$)[\w.-]+$/);
+  const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
+    readonly packages: Readonly<Record<string, { readonly version?: string }>>;
+  };
+  const major = lock.packages['node_modules/node']?.version?.split('.')[0];
+  expect(defaults[0]?.rest).toContain(`=node:${major}-`);
+});
+
+/** What the daemon would be sent. */
+function context(folder: string): void {
+  const [first, ...lines] = deployed('Dockerfile.dockerignore').trim().split('\n');
+  expect(first).toBe('*');
+  for (const line of lines) {
+    expect(line).toMatch(/^!/);
+    const path = line.slice(1);
+    expect([line, existsSync(join(ROOT, path))]).toEqual([line, true]);
+    cpSync(join(ROOT, path), join(folder, path), { recursive: true });
+  }
+}
+
+let root = '';
+beforeAll(() => {
+  root = mkdtempSync(join(tmpdir(), 'tapedeck-image-'));
+});
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+/** The tree of the last stage, made as the Dockerfile says. */
+function imageTree(): string {
+  const places = { build: join(root, 'build'), image: join(root, 'image') };
+  const clone = join(places.build, 'opt/tapedeck');
+  mkdirSync(clone, { recursive: true });
+  context(clone);
+  symlinkSync(join(ROOT, 'node_modules'), join(clone, 'node_modules'));
+  const runs = instructionsOf(text).filter(({ keyword }) => keyword === 'RUN');
+  expect(runs[0]?.rest).toMatch(/^npm ci --omit=dev /);
+  for (const { rest } of runs.slice(1)) {
+    const script = rest.replaceAll(/ \/(?:var\/lib|opt)\/|=\/opt\//g, (path) => {
+      const [sign = ' '] = path;
+      return `${sign}${places.build}${path.slice(1)}`;
+    });
+    execFileSync('sh', ['-ec', script], { cwd: clone });
+  }
+  for (const one of lastStage()) if (one.keyword === 'COPY') copyInto(places, one);
+  return places.image;
+}
+
+test('it starts, is healthy, loads and reads, and ends at its signal', async () => {
+  const image = imageTree();
+  expect(existsSync(join(image, 'opt/tapedeck/cli'))).toBe(false);
+  const libraries = readdirSync(join(image, 'lib'), { recursive: true }).map(String);
+  for (const name of ['libc.so.6', 'libm.so.6', 'libstdc++.so.6', 'libgcc_s.so.1']) {
+    expect([name, libraries.some((path) => path.endsWith(`/${name}`))]).toEqual([name, true]);
+  }
+  expect(readdirSync(join(image, 'lib64')).join()).toMatch(/^ld-linux/);
+  const inImage = (word: string): string =>
+    word.replaceAll(/\/(?:opt|var\/lib)\/tapedeck/g, `${image}$&`);
+  const port = String(await freePort());
+  const told = variablesOf(inImage(imageSays('ENV')));
+  const env = { ...told, TAPEDECK_PORT: port, TAPEDECK_LOG: 'silent' };
+  const options = { env, cwd: inImage(imageSays('WORKDIR')) };
+  const run = (words: readonly string[]): ReturnType<typeof spawnSync> => {
+    const [program = '', ...args] = words.map(inImage);
+    return spawnSync(program, args, { ...options, encoding: 'utf8' });
+  };
+  const health = listOf(imageSays('HEALTHCHECK').replace(/^CMD /, ''));
+  const entry = listOf(imageSays('ENTRYPOINT'));
+  expect(run(health).status).toBe(1);
+
+  const [program = '', ...args] = [...entry, ...listOf(imageSays('CMD'))].map(inImage);
+  const server = spawn(program, args, { ...options, stdio: 'ignore' });
+  try {
+    const until = performance.now() + START_MS;
+    while (run(health).status !== 0) {
+      expect([server.exitCode, performance.now() < until]).toEqual([null, true]);
+      await sleep(100);
+    }
+    expect(run([...entry, 'workspace', 'create', 'W']).stdout).toBe('W\n');
+    expect(run([...entry, 'recipe', 'list']).stdout).toContain('ecb');
+    const page = await (await fetch(`http://127.0.0.1:${port}/console`)).text();
+    expect(page).toContain('/console/assets/');
+    expect(existsSync(join(image, 'var/lib/tapedeck/data/catalog.db'))).toBe(true);
+    server.kill(imageSays('STOPSIGNAL') as NodeJS.Signals);
+    expect(await once(server, 'exit')).toEqual([0, null]);
+  } finally {
+    server.kill('SIGKILL');
+  }
+  expect(run(health).status).toBe(1);
+});

@@ -1,0 +1,69 @@
+// The unit of systemd: systemd reads it, and it starts and stops what the image does.
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { programIn } from '../../base/servers/daemon.ts';
+import { deployed, DRAIN_SECONDS, imageSays, ROOT, secondsOf } from './deployFiles.ts';
+import { listOf, variablesOf } from './dockerfile.ts';
+
+const text = deployed('systemd/tapedeck.service');
+
+/** Ten times of what `systemd-analyze security` tells: 0 is closed, 100 open. */
+const EXPOSURE_MAX = 20;
+
+const valueOf = (name: string): string =>
+  new RegExp(`^${name}=(.*)$`, 'm').exec(text)?.[1] ?? expect.fail(`no ${name}`);
+
+test('it starts the same program as the image does', () => {
+  const [node = '', ...words] = valueOf('ExecStart').split(' ');
+  expect(words).toEqual([...listOf(imageSays('ENTRYPOINT')).slice(1), ...listOf(imageSays('CMD'))]);
+  const [folder] = (variablesOf(imageSays('ENV'))['PATH'] ?? '').split(':');
+  expect(node).toBe(`${folder}/node`);
+});
+
+test('it stops by the same signal, in more time than the server takes', () => {
+  expect(valueOf('KillSignal')).toBe(imageSays('STOPSIGNAL'));
+  expect(secondsOf(valueOf('TimeoutStopSec'))).toBeGreaterThan(DRAIN_SECONDS);
+  expect(text).toContain(`TAPEDECK_DRAIN (${DRAIN_SECONDS} s)`);
+  expect(valueOf('Restart')).toBe('on-failure');
+});
+
+test("what it may write is the data folder, which is no one else's", () => {
+  const { TAPEDECK_DATA } = variablesOf(valueOf('Environment'));
+  expect(TAPEDECK_DATA).toBe(`/var/lib/${valueOf('StateDirectory')}`);
+  expect(valueOf('StateDirectoryMode')).toBe('0700');
+  expect(valueOf('ProtectSystem')).toBe('strict');
+  expect(valueOf('User')).not.toBe('root');
+  expect(text).not.toMatch(/^ReadWritePaths=/m);
+});
+
+describe('systemd', async () => {
+  const program = await programIn('systemd-analyze', ['/usr/bin']);
+  const systemdTest = test.skipIf(program === undefined && process.env['CI'] !== 'true');
+  const folder = mkdtempSync(join(tmpdir(), 'tapedeck-unit-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  /** Of a unit whose program is that of this clone. */
+  function analyze(unit: string, ...args: readonly string[]): readonly [number | null, string] {
+    if (program === undefined) expect.fail('systemd-analyze is missing (Debian: systemd)');
+    const path = join(folder, 'tapedeck.service');
+    writeFileSync(path, unit.replaceAll('/opt/tapedeck', ROOT));
+    const ran = spawnSync(program, [...args, path], { encoding: 'utf8' });
+    return [ran.status, `${args[0] === 'verify' ? '' : ran.stdout}${ran.stderr}`];
+  }
+
+  systemdTest('has nothing to say about it, and would have', () => {
+    expect(analyze(text, 'verify', '--man=no')).toEqual([0, '']);
+    const [, told] = analyze(text.replace('RestartSec=', 'RestartSecs='), 'verify', '--man=no');
+    expect(told).toContain('RestartSecs');
+  });
+
+  systemdTest('finds it little exposed', () => {
+    const how = ['security', '--offline=true', `--threshold=${EXPOSURE_MAX}`, '--no-pager'];
+    const [status, told] = analyze(text, ...how);
+    expect([status, told]).toEqual([0, expect.stringContaining('Overall exposure level')]);
+    expect(analyze(text.replace('SystemCallFilter=@system-service\n', ''), ...how)[0]).not.toBe(0);
+  });
+});

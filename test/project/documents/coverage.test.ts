@@ -1,0 +1,36 @@
+// The coverage table tells the truth: every transcript and test it names is there.
+import assert from 'node:assert/strict';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'vitest';
+import { COVERAGE } from '../../../docs/pages/coverage.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..', '..');
+/** It only grows: more rows may be served than this, never fewer. */
+const SERVED_LEAST = 233;
+
+test('every row names a transcript or test that exists, or says later', () => {
+  const wrong = COVERAGE.filter(({ shown }) => !isThere(shown)).map(
+    ({ row, shown }) => `${row}: ${shown}`,
+  );
+  assert.deepEqual(wrong, []);
+  assert.equal(isThere('read#no such block'), false);
+});
+
+test('the table only grows', () => {
+  const served = COVERAGE.filter(({ shown }) => shown !== 'later').length;
+  assert.ok(served >= SERVED_LEAST, `${served} rows are served, ${SERVED_LEAST} were before`);
+  const names = COVERAGE.map(({ section, row }) => `${section}: ${row}`);
+  assert.equal(new Set(names).size, names.length);
+});
+
+function isThere(shown: string): boolean {
+  if (shown === 'later') return true;
+  const [file = '', title] = shown.split('#');
+  if (title === undefined) return existsSync(join(ROOT, file));
+  const paths = globSync(join(ROOT, 'test', 'http', 'cases', '*', `${file}.http`));
+  assert.equal(paths.length, 1, `${file}.http must be there once`);
+  return readFileSync(paths[0] ?? '', 'utf8')
+    .split('\n')
+    .includes(`### ${title}`);
+}

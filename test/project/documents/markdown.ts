@@ -1,0 +1,50 @@
+// The documents of the project and what stands in them as code.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export const ROOT = join(import.meta.dirname, '..', '..', '..');
+
+/** In the order in which a reader comes to them. */
+const FIRST = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'docs/README.md'];
+
+export interface Block {
+  readonly document: string;
+  /** The heading that it stands under. */
+  readonly heading: string;
+  /** What stands after the opening fence: `sh`, `json`; empty when nothing does. */
+  readonly language: string;
+  readonly text: string;
+}
+
+export function documents(): readonly string[] {
+  const pages = readdirSync(join(ROOT, 'docs'))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`);
+  return [...FIRST, ...pages.filter((page) => !FIRST.includes(page))];
+}
+
+export const textOf = (document: string): string => readFileSync(join(ROOT, document), 'utf8');
+
+export function blocksOf(document: string): readonly Block[] {
+  const blocks: Block[] = [];
+  let heading = '';
+  let open: { readonly language: string; readonly lines: string[] } | undefined;
+  for (const line of textOf(document).split('\n')) {
+    if (line.startsWith('```') && open !== undefined) {
+      const { language, lines } = open;
+      blocks.push({ document, heading, language, text: lines.join('\n') });
+      open = undefined;
+    } else if (line.startsWith('```')) open = { language: line.slice(3), lines: [] };
+    else if (open !== undefined) open.lines.push(line);
+    else heading = /^#+ (.*)$/.exec(line)?.[1] ?? heading;
+  }
+  return blocks;
+}
+
+/** The texts between single back-ticks, outside of fenced blocks; bars as they are outside of tables. */
+export function codeSpans(document: string): readonly string[] {
+  const prose = textOf(document).replaceAll(/^```[^]*?^```/gm, '');
+  return [...prose.matchAll(/(?<!`)`([^`\n]+)`(?!`)/g)].map(([, span = '']) =>
+    span.replaceAll('\\|', '|'),
+  );
+}

@@ -1,0 +1,136 @@
+// Every product file stands in a room, and rooms import only rooms before them. A new room is a row here
+// and a README with its laws.
+import { dirname } from 'node:path';
+import { isIn, PRODUCT, topOf, type Rule } from './tree.ts';
+
+/** The rooms of each layer; one imports itself and those before it. */
+export const ROOMS: Readonly<Record<string, readonly string[]>> = {
+  store: [
+    ...['base', 'bus', 'bus/nats', 'queues', 'duckdb'],
+    ...['catalog/tables', 'catalog/secrets', 'catalog', 'sqlite', 'postgres'],
+    ...['files', 'files/bucket', 'lent'],
+    ...['lake/versions', 'lake/datasets', 'lake/pushes', 'publications', 'lake/history'],
+    ...['accounts', 'lake', 'ledger', 'ledger/leases', 'replica', 'work'],
+  ],
+  query: [
+    ...['time', 'charts/records', 'charts', 'plan', 'series'],
+    ...['sql/functions', 'sql/plan', 'sql/print', 'sql/text'],
+    ...['sql/lower', 'sql/reads', 'sql/run', 'rules'],
+  ],
+  pipeline: [
+    ...['bytes', 'values', 'batch', 'decode', 'conform', 'sources/base', 'merge', 'edit'],
+    ...['sources/http', 'sources/feed', 'sources/postgres', 'sources/s3', 'sources', 'targets'],
+  ],
+  market: [
+    ...['reports', 'inputs', 'derive', 'indicators', 'types', 'board', 'live', 'rules'],
+    ...['capture', 'symbology', 'money', 'exchange', 'exchange/records'],
+  ],
+  jobs: [
+    ...['run', 'schedule', 'elsewhere', 'export', 'backup', 'move', 'exchange', 'feeds'],
+    ...['upkeep', 'deliveries', 'rules'],
+  ],
+  api: [
+    ...['sse', 'request', 'auth', 'datasets', 'read', 'about/metrics', 'forward', 'console'],
+    ...['about/openapi', 'http', 'sql', 'market', 'stock', 'market/reference', 'read/points'],
+    ...['market/money', 'streams', 'market/document', 'datasets/ingest', 'rules'],
+    ...['datasets/publications', 'agents'],
+    ...['endpoints/accounts', 'endpoints/read', 'endpoints/here', 'endpoints/data'],
+    ...['endpoints/sources', 'endpoints/rules', 'endpoints'],
+  ],
+  console: [
+    ...['asking', 'routing', 'showing', 'screens/data', 'screens/query', 'screens/loading'],
+    ...['screens/feeding', 'screens/money', 'screens/live', 'screens/rules', 'screens/market'],
+    ...['screens/operate', '.'],
+  ],
+  app: ['lake', '.', 'nodes'],
+  cli: ['reach', 'print', 'data', 'pipeline', 'rules', 'doctor', 'operate', '.'],
+};
+
+/** TypeScript files of one folder. */
+const FILES_MAX = 16;
+/** Lines of a room's README: its laws, and what its files are. */
+const README_LINES_MAX = 16;
+
+const roomOf = (path: string): string => dirname(path).slice(topOf(path).length + 1) || '.';
+const folderOf = (layer: string, room: string): string =>
+  room === '.' ? layer : `${layer}/${room}`;
+
+const placeOf = (path: string): number => (ROOMS[topOf(path)] ?? []).indexOf(roomOf(path));
+
+const product = (path: string): boolean => isIn(path, PRODUCT) && path.endsWith('.ts');
+
+export const roomRules: readonly Rule[] = [
+  {
+    name: 'every product file stands in a room',
+    check: ({ sources }) =>
+      sources
+        .filter(({ path }) => product(path) && placeOf(path) < 0)
+        .map(({ path }) => `${path}:1 stands in no room of ${topOf(path)}; see ROOMS`),
+    wrong: [{ 'store/a.ts': '' }, { 'store/misc/a.ts': '' }, { 'query/sql/a.ts': '' }],
+    right: [
+      { 'store/base/a.ts': '', 'query/sql/run/a.ts': '', 'app/main.ts': '', 'cli/main.ts': '' },
+      { 'test/a.ts': '', 'bench/a.ts': '' },
+    ],
+  },
+  {
+    name: 'a room imports only rooms before it',
+    check: ({ sources }) =>
+      sources
+        .filter(({ path }) => product(path))
+        .flatMap(({ path, imports }) =>
+          imports
+            .filter(({ target }) => target !== undefined && topOf(target) === topOf(path))
+            .filter(({ target }) => placeOf(target ?? '') > placeOf(path))
+            .map((one) => `${path}:${one.line} imports ${one.target}, of a room after its own`),
+        ),
+    wrong: [
+      { 'store/base/a.ts': "import { l } from '../lake/l.ts';", 'store/lake/l.ts': '' },
+      { 'store/base/a.ts': "import type { l } from '../lake/l.ts';", 'store/lake/l.ts': '' },
+    ],
+    right: [{ 'store/lake/a.ts': "import { b } from '../base/b.ts';", 'store/base/b.ts': '' }],
+  },
+  {
+    name: `a room, and a folder of tests, holds at most ${FILES_MAX} files`,
+    check: ({ sources }) => {
+      const paths = sources.map(({ path }) => path).filter((path) => path.endsWith('.ts'));
+      const folders = [...new Set(paths.map((path) => dirname(path)))];
+      return folders
+        .map((folder) => ({ folder, files: paths.filter((path) => dirname(path) === folder) }))
+        .filter(({ files }) => files.length > FILES_MAX)
+        .map(({ folder, files }) => `${folder}:1 holds ${files.length} files; split it by subject`);
+    },
+    wrong: ['store/base', 'test/soak/laws', 'bench'].map((folder) =>
+      Object.fromEntries(
+        Array.from({ length: FILES_MAX + 1 }, (_, at) => [`${folder}/f${at}.ts`, '']),
+      ),
+    ),
+    right: [{ 'store/base/a.ts': '', 'store/lake/a.ts': '' }],
+  },
+  {
+    name: 'a room says its laws in a README of a few lines',
+    check: ({ sources, texts }) =>
+      Object.entries(ROOMS).flatMap(([layer, rooms]) =>
+        rooms
+          .map((room) => folderOf(layer, room))
+          .filter((folder) => sources.some(({ path }) => dirname(path) === folder))
+          .filter((folder) => !isTable(folder))
+          .flatMap((folder) => {
+            const text = texts.get(`${folder}/README.md`);
+            if (text === undefined) return [`${folder}/README.md:1 is missing`];
+            const lines = text.trimEnd().split('\n').length;
+            return lines <= README_LINES_MAX && /^- /m.test(text)
+              ? []
+              : [`${folder}/README.md:1 must say laws (- …) in at most ${README_LINES_MAX} lines`];
+          }),
+      ),
+    wrong: [
+      { 'store/base/a.ts': '' },
+      { 'store/base/a.ts': '', 'store/base/README.md': '# base\n' },
+      { 'store/base/a.ts': '', 'store/base/README.md': '- law\n'.repeat(README_LINES_MAX + 1) },
+    ],
+    right: [{ 'store/base/a.ts': '', 'store/base/README.md': '# base\n\n- law\n' }],
+  },
+];
+
+/** Parts of the table of endpoints, whose README tells them all. */
+const isTable = (folder: string): boolean => folder.startsWith('api/endpoints/');

@@ -1,0 +1,113 @@
+// How vitest runs the tests; `vitest.config.ts` is only its door.
+import { existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  defineConfig,
+  type TestProjectInlineConfiguration,
+  type ViteUserConfig,
+} from 'vitest/config';
+import { CONTRACT, ON_POSTGRES } from './postgres/contract.ts';
+import { keepDuration } from './durations.ts';
+import { patientForks } from './forks.ts';
+import { projectsOf } from './projects.ts';
+import { reporter } from './reporter.ts';
+import { LongestFirst } from './sequencer.ts';
+
+interface RunOptions {
+  /** The project: its tests are below `test/`. */
+  readonly root: string;
+  /** What a file may take; far above the slowest. */
+  readonly fileTimeoutMs: number;
+  /** Of the processes of the tests, beside those of this one. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Told at the end of each file. */
+  took(file: string, ms: number): void;
+}
+
+// The targets are stated for two cores, and a file waits for children and clocks for much of its time. With
+// four at once a run took 642 s and 944 s of processor time, with three 632 s and 889 s.
+const FILES_AT_ONCE = 3;
+
+/**
+ * A process for one file after another keeps the modules of all of them, and a collection of everything looks
+ * at them each time: the first one waits for so many MB. That takes 2 to 4 % less of the processors. What is
+ * new has room for so many MB before it is looked at: 2 to 10 % less, on a machine whose speed drifts.
+ */
+const NEW_MB = ['--min-semi-space-size=32', '--max-semi-space-size=64'];
+const SHARED = { isolate: false, execArgv: ['--initial-heap-size=500', ...NEW_MB] };
+
+const ROOT = join(import.meta.dirname, '..', '..', '..');
+const PROGRAM_FOR_ALL = join(import.meta.dirname, 'programForAll.ts');
+
+export function configOf({ env, fileTimeoutMs, root, took }: RunOptions): ViteUserConfig {
+  const { alone, pure, servers } = projectsOf(root);
+  const say = (line: string): void => void process.stdout.write(`${line}\n`);
+  return defineConfig({
+    test: {
+      root,
+      reporters: [reporter({ root, say, took })],
+      maxWorkers: FILES_AT_ONCE,
+      sequence: { sequencer: LongestFirst },
+      projects: [
+        onSwift({ name: 'alone', include: [...alone], isolate: true }),
+        // One process after another loads a module once, and stays warm: a second less for each file.
+        onSwift({ name: 'servers', include: [...servers], ...SHARED }),
+        { extends: true, test: { name: 'pure', include: [...pure], ...SHARED } },
+        onPostgres(root),
+      ],
+      pool: patientForks(fileTimeoutMs),
+      // node:sqlite still announces itself on stderr.
+      execArgv: ['--disable-warning=ExperimentalWarning'],
+      env,
+      setupFiles: [join(import.meta.dirname, 'leftovers.ts')],
+      // What takes too long is the whole file, as its process knows.
+      testTimeout: 0,
+      hookTimeout: 0,
+      // Modules run as in production: Node strips their types, and nothing stands between.
+      experimental: { viteModuleRunner: false, nodeLoader: false },
+      coverage: { provider: 'v8', reporter: ['text-summary', 'html'], reportOnFailure: true },
+    },
+  });
+}
+
+/** A project whose files may ask for an account of one Swift. */
+const onSwift = (
+  test: NonNullable<TestProjectInlineConfiguration['test']>,
+): TestProjectInlineConfiguration => ({
+  extends: true,
+  test: {
+    ...test,
+    globalSetup: [
+      join(import.meta.dirname, '..', '..', 'base', 'servers', 'swiftForAll.ts'),
+      PROGRAM_FOR_ALL,
+    ],
+  },
+});
+
+/** The contract of the store again, with the catalogs in PostgreSQL. */
+const onPostgres = (root: string): TestProjectInlineConfiguration => ({
+  extends: true,
+  test: {
+    name: ON_POSTGRES,
+    include: CONTRACT.filter((path) => existsSync(join(root, path))),
+    ...SHARED,
+    globalSetup: [join(import.meta.dirname, 'postgres', 'postgresForAll.ts'), PROGRAM_FOR_ALL],
+    setupFiles: [
+      join(import.meta.dirname, 'leftovers.ts'),
+      join(import.meta.dirname, 'postgres', 'onPostgres.ts'),
+    ],
+  },
+});
+
+// A hundred processes and the servers they start read the same modules: reading them anew took each
+// of them 1.5 s.
+process.env['NODE_COMPILE_CACHE'] ??= join(tmpdir(), 'tapedeck-test-modules');
+
+export const config = configOf({
+  root: ROOT,
+  // The longest take 70 s alone; a machine of a third of the speed, with four at once, took 300.
+  fileTimeoutMs: 900_000,
+  env: {},
+  took: keepDuration,
+});

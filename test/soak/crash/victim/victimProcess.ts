@@ -1,0 +1,200 @@
+// The driver's side of a victim: started in a process group of its own, watched, killed, and never
+// left behind.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { AtCrashPoint } from '../../../../store/base/crashPoints.ts';
+import { CATALOGS } from '../../../base/catalogElsewhere.ts';
+import type { Door } from './writer.ts';
+import { startedBy } from '../../../base/program.ts';
+
+export type CrashPoint = Parameters<AtCrashPoint>[0];
+
+/** Where a commit may be cut, in the order that it passes them. */
+export const COMMIT_POINTS = [
+  'parquet-written',
+  'file-synced',
+  'file-renamed',
+  'folder-synced',
+  'transaction-open',
+  'transaction-committed',
+  'change-announced',
+] as const satisfies readonly CrashPoint[];
+
+/** Where a victim kills itself: when it has passed the point that often. */
+export interface Fuse {
+  readonly point: CrashPoint;
+  readonly passes: number;
+}
+
+/** A busy machine starts Node in seconds; past this the start hangs. */
+const START_MS_MAX = 120_000;
+
+export class Victim implements AsyncDisposable {
+  readonly #child: ChildProcess;
+  readonly #exited: Promise<void>;
+  readonly #heard: string[] = [];
+  #line = '';
+  #told = '';
+  #killedMs: number | undefined;
+  #gone = false;
+  #wake: () => void = () => undefined;
+
+  private constructor(folder: string, fuse: Fuse | undefined, catalogs: string) {
+    const script = startedBy('test/soak/crash/victim/victim.ts');
+    const last = fuse === undefined ? [] : [fuse.point, String(fuse.passes)];
+    const flags = ['--disable-warning=ExperimentalWarning'];
+    this.#child = spawn(process.execPath, [...flags, script, folder, ...last], {
+      detached: true,
+      stdio: ['pipe', 'pipe', 'pipe'],
+      env: { ...process.env, [CATALOGS]: catalogs },
+    });
+    const ended = new Promise<void>((resolve) => {
+      this.#child.once('exit', () => {
+        this.#killedMs ??= Date.now();
+        resolve();
+      });
+    });
+    // Its last words may come after its end.
+    const silent = new Promise<void>((resolve) => this.#child.stdout?.once('close', resolve));
+    this.#exited = Promise.all([ended, silent]).then(() => {
+      this.#gone = true;
+      this.#wake();
+    });
+    this.#child.stdin?.on('error', () => undefined);
+    this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => this.#hear(text));
+    this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.#told = (this.#told + text).slice(-4_000);
+    });
+  }
+
+  /**
+   * Starts one and waits until it answers, or is gone: a fuse may burn during its start.
+   * @param catalogs the PostgreSQL of its catalog; '' for its folder
+   */
+  static async start(folder: string, fuse?: Fuse, catalogs = ''): Promise<Victim> {
+    const victim = Victim.launch(folder, fuse, catalogs);
+    await victim.#until((line) => line.startsWith('base '), START_MS_MAX);
+    return victim;
+  }
+
+  /** Starts one and does not wait. */
+  static launch(folder: string, fuse?: Fuse, catalogs = ''): Victim {
+    return new Victim(folder, fuse, catalogs);
+  }
+
+  get door(): Door {
+    const said = this.#heard.find((line) => line.startsWith('base '))?.split(' ');
+    const [, base = '', publishable = '', secret = ''] = said ?? [];
+    return { base, publishable, secret };
+  }
+
+  /** It answers, or did before it was killed. */
+  get started(): boolean {
+    return this.door.base !== '';
+  }
+
+  get gone(): boolean {
+    return this.#gone;
+  }
+
+  /** The crash point that killed it. */
+  get killedAt(): string | undefined {
+    return this.#heard.find((line) => line.startsWith('killed '))?.split(' ')[1];
+  }
+
+  /** When it was killed, in epoch milliseconds: its own word, or ours. */
+  get killedMs(): number {
+    const own = this.#heard.find((line) => line.startsWith('killed '))?.split(' ')[2];
+    return own === undefined ? (this.#killedMs ?? Date.now()) : Number(own);
+  }
+
+  /** What it wrote to stderr, its end. */
+  get told(): string {
+    return this.#told.trim();
+  }
+
+  async arm(fuse: Fuse): Promise<void> {
+    this.#child.stdin?.write(`arm ${fuse.point} ${fuse.passes}\n`);
+    await this.#until((line) => line === 'armed', START_MS_MAX);
+  }
+
+  /** From now on it puts files together and thins versions all the time. */
+  async live(): Promise<void> {
+    this.#child.stdin?.write('live\n');
+    await this.#until((line) => line === 'living', START_MS_MAX);
+  }
+
+  /** Kills the server alone, or its DuckDB children with it. */
+  kill(group: boolean): void {
+    if (this.#gone) return;
+    if (group) signalGroup(this.#child.pid);
+    else this.#child.kill('SIGKILL');
+    this.#killedMs = Date.now();
+  }
+
+  async exited(): Promise<void> {
+    await this.#exited;
+  }
+
+  /** Ends it as an operator would; what is wrong when it did not end well in time. */
+  async close(): Promise<readonly string[]> {
+    this.#child.stdin?.write('close\n');
+    await Promise.race([this.#exited, sleep(START_MS_MAX, undefined, { ref: false })]);
+    const isWell = this.#gone && this.#child.exitCode === 0;
+    return isWell ? [] : [`the server did not close well: ${this.told}`];
+  }
+
+  /** Processes of its group that still run: a killed server's children end by themselves. */
+  leftProcesses(): readonly number[] {
+    return groupMembers(this.#child.pid ?? -1);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    signalGroup(this.#child.pid);
+    if (this.#child.pid !== undefined) await this.#exited;
+  }
+
+  #hear(text: string): void {
+    const lines = (this.#line + text).split('\n');
+    this.#line = lines.pop() ?? '';
+    this.#heard.push(...lines);
+    this.#wake();
+  }
+
+  async #until(heard: (line: string) => boolean, timeoutMs: number): Promise<void> {
+    const late = setTimeout(() => this.#wake(), timeoutMs);
+    const giveUpMs = Date.now() + timeoutMs;
+    while (!this.#gone && !this.#heard.some(heard) && Date.now() < giveUpMs) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    clearTimeout(late);
+  }
+}
+
+function signalGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // Nothing of the group is left.
+  }
+}
+
+/** Living members of a process group, as Linux tells them; none elsewhere. */
+function groupMembers(group: number): readonly number[] {
+  if (process.platform !== 'linux') return [];
+  return readdirSync('/proc').flatMap((name) => {
+    if (!/^\d+$/.test(name)) return [];
+    try {
+      const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
+      const [state, , itsGroup] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+      return Number(itsGroup) === group && state !== 'Z' ? [Number(name)] : [];
+    } catch {
+      // It ended while we looked.
+      return [];
+    }
+  });
+}

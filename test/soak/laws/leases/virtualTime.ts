@@ -1,0 +1,39 @@
+// Time that is played: what happens next happens at once, and what waited for it goes on first.
+import { setImmediate } from 'node:timers/promises';
+import { eventQueue } from '../../../../bench/cluster/eventQueue.ts';
+
+type Happening = () => void | Promise<void>;
+
+export class VirtualTime {
+  nowMs = 0;
+  readonly #queue = eventQueue<Happening>();
+
+  at(delayMs: number, happens: Happening): void {
+    this.#queue.add(this.nowMs + Math.max(0, delayMs), happens);
+  }
+
+  /** Timers of one who may die. */
+  afterFor(isAlive: () => boolean): (delayMs: number, run: () => void) => () => void {
+    return (delayMs, run) => {
+      let isOff = false;
+      this.at(delayMs, () => {
+        if (!isOff && isAlive()) run();
+      });
+      return () => (isOff = true);
+    };
+  }
+
+  async runFor(durationMs: number): Promise<void> {
+    let isOver = false;
+    this.at(durationMs, () => {
+      isOver = true;
+    });
+    while (!isOver) {
+      const next = this.#queue.next();
+      if (next === undefined) return;
+      this.nowMs = next.ms;
+      await next.item();
+      await setImmediate();
+    }
+  }
+}

@@ -1,0 +1,222 @@
+// Plans of random requests mean what the oracle says they mean, and a cut of a page with pushed
+// records over it has the oracle's records; without a server and without DuckDB.
+import type { Call } from '../../../../api/request/endpoint.ts';
+import { readParameters } from '../../../../api/request/parameters.ts';
+import { readSeries, SERIES_PARAMETERS } from '../../../../api/read/seriesParameters.ts';
+import { type Cut, cutOf, type LaidOver } from '../../../../query/series/overlay.ts';
+import { planSeries, type SeriesPlan } from '../../../../query/plan/seriesPlan.ts';
+import type { Column } from '../../../../store/lake/versions/columns.ts';
+import { UNSAID } from '../../../../store/lake/datasets/datasets.ts';
+import { Failure } from '../../../../store/base/failure.ts';
+import { type Seeded, seeded } from '../../crash/rounds/seeded.ts';
+import { askedOf, indexOf, MOMENTS, SHELVES, valuesOf, ZONE } from './seriesCases.ts';
+import { wallDay } from './seriesDays.ts';
+import { type Asked, expected, type Held, type Kind, meantBy, type Shelf } from './seriesOracle.ts';
+
+const ROWS_MAX = 1_000;
+const TYPES: Readonly<Record<Kind, Column['type']>> = {
+  ...{ text: 'varchar', number: 'float64', integer: 'int64' },
+  ...{ boolean: 'boolean', date: 'date', time: 'timestamp' },
+};
+
+interface PlansTold {
+  readonly failures: readonly string[];
+  readonly plans: number;
+  readonly refused: number;
+  /** Cuts of a page that were compared, and those that only the files can tell. */
+  readonly cuts: number;
+  readonly left: number;
+}
+
+/** Plans `count` random requests from a seed. */
+export function seriesPlansLaw(count: number, seed: number): PlansTold {
+  const random = seeded(seed);
+  const told = { failures: [] as string[], plans: 0, refused: 0, cuts: 0, left: 0 };
+  for (let at = 0; at < count; at += 1) {
+    const [now, shelf] = [random.pick(MOMENTS), random.pick(SHELVES)];
+    const today = wallDay(Date.parse(now), ZONE);
+    const held = heldOf(random, shelf, today, now);
+    const asked = askedOf(random, shelf, held, now);
+    const plan = planOf(shelf, asked, today);
+    const rows = expected(shelf, held, asked, { today, zone: ZONE, rowsMax: ROWS_MAX });
+    const wrong = differences(plan, rows, asked, today);
+    const cut = plan === undefined ? undefined : cutPart(plan, shelf, held, asked, random, today);
+    told.plans += 1;
+    if (plan === undefined) told.refused += 1;
+    if (cut === 'left') told.left += 1;
+    else if (cut !== undefined) told.cuts += 1;
+    const texts = [...wrong, ...(cut === undefined || cut === 'left' || cut === '' ? [] : [cut])];
+    const request = `request ${at} at ${now}: ${shelf.id} ${JSON.stringify(asked)}`;
+    if (texts.length > 0) told.failures.push(`${request}: ${texts.join('; ')}`);
+  }
+  return told;
+}
+
+/** Mostly few: a request asks for its plan first. */
+function heldOf(random: Seeded, shelf: Shelf, today: string, now: string): readonly Held[] {
+  const made = Array.from({ length: random.pick([0, 6, 12, 60]) }, () =>
+    valuesOf(random, shelf, today),
+  );
+  const rows = new Map(made.map((values) => [indexOf(shelf, values), values]));
+  return [...rows.values()].map((values) => ({ ...values, _updated: now }));
+}
+
+/** Undefined: refused. */
+function planOf(shelf: Shelf, asked: Asked, today: string): SeriesPlan | undefined {
+  const { date, id, key, keys, properties, subkey, weight } = { ...shelf, keys: asked.keys };
+  const entries = Object.entries(properties);
+  const columns = [...entries, ['_system_updated', 'time'] as const].map(([name, kind], at) => ({
+    ...{ id: at + 1, name, type: TYPES[kind], nullable: true },
+  }));
+  const schema = {
+    type: 'object',
+    properties: Object.fromEntries(entries.map(([name]) => [name, { type: 'string' } as const])),
+    required: [],
+  } as const;
+  const mapping = {
+    ...(key === undefined ? {} : { key }),
+    ...(subkey === undefined ? {} : { subkey }),
+    date,
+  };
+  const named = { ...UNSAID, weight, createdMs: 0, updatedMs: 0 };
+  const dataset = { tableId: 2, workspace: 'WS', dataset: id, schema, mapping, ...named };
+  const counted = { files: [], records: 0, bytes: 0 };
+  const table = { tableId: 2, snapshot: 3, folder: '', columns, ...counted };
+  const visibility = { kind: 'all' } as const;
+  const context = { dataset, table, visibility, rowsMax: ROWS_MAX, today, zone: ZONE };
+  try {
+    const query = readParameters({ parameters: SERIES_PARAMETERS }, asked.query);
+    const path = { key: keys ?? '', subkey: asked.subkey ?? '' };
+    const parameters = readSeries({ path, query } as unknown as Call, ZONE);
+    return planSeries(parameters, { ...context, shape: asked.door });
+  } catch (error) {
+    if (error instanceof Failure && error.type === 'InvalidParameter') return undefined;
+    throw error;
+  }
+}
+
+/** What the plan means otherwise than the oracle. */
+function differences(
+  plan: SeriesPlan | undefined,
+  rows: readonly object[] | undefined,
+  asked: Asked,
+  today: string,
+): readonly string[] {
+  const meant = meantBy(asked, { today, zone: ZONE, rowsMax: ROWS_MAX });
+  if (plan === undefined || rows === undefined || meant === undefined) {
+    return (plan === undefined) === (rows === undefined) ? [] : ['only one of them refuses it'];
+  }
+  const spans = spanText(plan);
+  const pairs: readonly (readonly [string, unknown, unknown])[] = [
+    ['span', spans, `${meant.span.from ?? ''} ${meant.span.to ?? ''}`],
+    ['take', plan.take, meant.take],
+    ['order', plan.order, meant.order],
+    ['limit', plan.limit, meant.limit],
+    ['offset', plan.offset, meant.offset],
+    ['interval', plan.interval, meant.interval],
+  ];
+  return pairs
+    .filter(([, is, should]) => is !== should)
+    .map(([name, is, should]) => `${name} is ${String(is)}, not ${String(should)}`);
+}
+
+/** A range as days; instants must be the edges of days on the wall. */
+function spanText({ range }: SeriesPlan): string {
+  if (range.kind === 'days') return `${range.from ?? ''} ${range.to ?? ''}`;
+  const { fromMs, untilMs } = range;
+  const from = fromMs === undefined ? '' : edge(fromMs, fromMs);
+  return `${from} ${untilMs === undefined ? '' : edge(untilMs, untilMs - 1)}`;
+}
+
+function edge(ms: number, within: number): string {
+  // The calendars of years before 1000 are spelled otherwise on the wall, and nobody asks for them.
+  if (ms < Date.parse('1000-01-02')) return '0001-01-01';
+  const isEdge = wallDay(ms, ZONE) !== wallDay(ms - 1, ZONE);
+  return `${isEdge ? '' : 'inside of '}${wallDay(within, ZONE)}`;
+}
+
+/** The cut of a page: '' when right, what is wrong, `left` to the files; undefined: no page. */
+function cutPart(
+  plan: SeriesPlan,
+  shelf: Shelf,
+  held: readonly Held[],
+  asked: Asked,
+  random: Seeded,
+  today: string,
+): string | undefined {
+  const { collapse, dateColumn, indexDate, interval, takes, tests, transform } = plan;
+  const plain = [collapse, transform, asked.query['filter']].every((item) => item === undefined);
+  if (!plain || interval > 1 || takes.length > 0 || tests.length > 0) return undefined;
+  if (dateColumn !== indexDate || plan.equals.length === 0) return undefined;
+  const all = { today, zone: ZONE, rowsMax: ROWS_MAX };
+  const everything = { ...asked, query: { range: 'max' } };
+  const series = expected(shelf, held, everything, all) ?? [];
+  const stored: object[] = [];
+  const over: LaidOver[] = [];
+  const uniqueDates = shelf.subkey === undefined || asked.subkey !== undefined;
+  for (const row of series) {
+    const kind = random.between(0, 9);
+    if (kind > 1) stored.push(row);
+    else over.push(laidOver(row, shelf, true));
+    if (kind === 1 && uniqueDates) stored.push(marked(row));
+    if (kind === 9 && uniqueDates) over.push(laidOver(marked(row), shelf, false));
+  }
+  const covered = { ...pageOf(stored, shelf, random), uniqueDates };
+  const cut = cutOf(covered, over, cutBy(plan));
+  if (cut === undefined) return 'left';
+  const rows = expected(shelf, held, asked, all) ?? [];
+  const want = rows.map((row) => textOf(row)).join('');
+  const have = Buffer.concat(cut.parts).toString();
+  if (have === want && cut.objects === rows.length) return '';
+  return `cut ${JSON.stringify(cutBy(plan))} of ${series.length} is ${have}, not ${want}`;
+}
+
+/** A record of the same date that must not be seen. */
+const marked = (row: object): object => ({ ...row, hidden: true });
+
+const textOf = (row: object): string => `${JSON.stringify(row)},`;
+
+function numberOf(row: object, { date, properties }: Shelf): number {
+  // Under `/time-series` an attribute `date` is epoch milliseconds.
+  const value = (row as Readonly<Record<string, string | number>>)[date] ?? '';
+  const ms = typeof value === 'number' ? value : Date.parse(value);
+  return properties[date] === 'date' ? ms / 86_400_000 : ms * 1_000;
+}
+
+const laidOver = (row: object, shelf: Shelf, replaces: boolean): LaidOver => ({
+  date: numberOf(row, shelf),
+  replaces,
+  bytes: Buffer.from(textOf(row)),
+});
+
+/** The newest records, as far as a depth reaches: all of one date or none. */
+function pageOf(
+  rows: readonly object[],
+  shelf: Shelf,
+  random: Seeded,
+): Pick<Parameters<typeof cutOf>[0], 'page' | 'floor'> {
+  const dates = rows.map((row) => numberOf(row, shelf));
+  const floor = random.chance(0.5) ? -Infinity : (dates[random.between(0, 12)] ?? -Infinity);
+  const kept = rows.filter((_, at) => (dates[at] ?? 0) > floor).map((row) => textOf(row));
+  let bytes = 0;
+  const ends = kept.map((text) => (bytes += Buffer.byteLength(text)));
+  const page = {
+    bytes: Buffer.from(kept.join('')),
+    ends: Uint32Array.from(ends),
+    dates: Float64Array.from(dates.filter((date) => date > floor)),
+    ascending: undefined,
+  };
+  return { floor, page };
+}
+
+function cutBy({ limit, offset, order, range, take }: SeriesPlan): Cut {
+  const day = (text: string | undefined, open: number): number =>
+    text === undefined ? open : Date.parse(`${text}T00:00:00Z`) / 86_400_000;
+  const micros = (ms: number | undefined, open: number): number =>
+    ms === undefined ? open : ms * 1_000;
+  const ends =
+    range.kind === 'days'
+      ? { least: day(range.from, -Infinity), greatest: day(range.to, Infinity) }
+      : { least: micros(range.fromMs, -Infinity), greatest: micros(range.untilMs, Infinity) - 1 };
+  return { ...ends, take, order, offset, limit };
+}

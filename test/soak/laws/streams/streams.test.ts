@@ -1,0 +1,36 @@
+import { test } from 'vitest';
+import { note } from '../../../base/notes.ts';
+import { seedsOf } from '../../../base/seeds.ts';
+import { startNats } from '../../../base/servers/nats.ts';
+import { hasServers, isLeftOut } from '../../../base/servers/hasServers.ts';
+import { streamLogLaw } from './streamLog.ts';
+import { streamBarsLaw } from './streamBars.ts';
+import { streamOrderLaw } from './streamOrder.ts';
+
+/** Full count: 50,000 rounds, by `npm run soak stream-order`. */
+const ROUNDS = 10;
+
+test('who listens hears all in its order, or the newest of each interval', (t) => {
+  for (const seed of seedsOf(t)) note(t, streamOrderLaw(ROUNDS, seed));
+});
+
+/** Full count: 100,000 trades, by `npm run soak stream-bars`. */
+const TRADES = 1_000;
+
+test('bars of what is heard are bars of what is stored', async (t) => {
+  for (const seed of seedsOf(t)) note(t, await streamBarsLaw(TRADES, seed));
+});
+
+const hasNats = await hasServers('nats');
+
+/** Full count: 1,000 rounds, by `npm run soak stream-log`. */
+const LOG_ROUNDS = 5;
+
+test.skipIf(isLeftOut(hasNats))(
+  'who goes from node to node hears all, once, or that something is missing',
+  async (t) => {
+    await using nats = await startNats();
+    if (nats === undefined) throw new Error('NATS is not here');
+    for (const seed of seedsOf(t)) note(t, await streamLogLaw(LOG_ROUNDS, seed, nats));
+  },
+);

@@ -1,0 +1,37 @@
+// What workspaces keep on the disk, as memory sums it.
+import assert from 'node:assert/strict';
+import { test } from 'vitest';
+import type { Database } from '../../../store/catalog/database.ts';
+import { makeStorage } from '../../../store/lake/storage.ts';
+import { loaded } from '../../base/client.ts';
+import { startServer } from '../../base/server.ts';
+
+/** A catalog that can not be read so often from a table. */
+function failing(database: Database, table: string, times: number): Database {
+  let left = times;
+  return new Proxy(database, {
+    get: (target, name) => {
+      if (name !== 'selectFrom') return Reflect.get(target, name);
+      return (from: never) => {
+        if (from !== table || left === 0) return target.selectFrom(from);
+        left -= 1;
+        throw new Error('the catalog can not be read');
+      };
+    },
+  });
+}
+
+test('what could not be read once is read again', async () => {
+  await using server = await startServer();
+  await loaded(server, 'P', 'symbol,date,v\nA,2024-01-01,1\n');
+  const { database, lake, storage } = server.tapedeck.services;
+  for (const table of ['publication', 'ducklake_data_file']) {
+    const before = await storage.of('WS');
+    assert.ok(before.live > 0);
+    const other = makeStorage(failing(database, table, 1), lake, { state: 0 });
+    await assert.rejects(other.of('WS'), /can not be read/, table);
+    assert.deepEqual(await other.of('WS'), before, table);
+    await loaded(server, 'Q', `symbol,date,v\nB,2024-01-01,${table.length}\n`);
+    assert.deepEqual(await other.of('WS'), await storage.of('WS'), table);
+  }
+});

@@ -1,0 +1,326 @@
+// Leased quota of one node that reads, told over a plain connection; what fails between them is for the law
+// (test/soak/laws/leases/).
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { test } from 'vitest';
+import { Failure } from '../../../store/base/failure.ts';
+import { moreOf } from '../../../store/ledger/leases/blockSizes.ts';
+import { HeldPermits } from '../../../store/ledger/leases/heldPermits.ts';
+import { LeasedQuota } from '../../../store/ledger/leases/leasedQuota.ts';
+import type { ToLessee, ToLessor } from '../../../store/ledger/leases/leaseMessages.ts';
+import { QuotaLessor } from '../../../store/ledger/leases/lessor.ts';
+import { linesOf, readJournal } from '../../../store/ledger/journal.ts';
+import { Untold, UNTOLD_MAX } from '../../../store/ledger/leases/untold.ts';
+import { until } from '../../api/streams/listening.ts';
+import { caller, callerWith, fixture, K, QUOTA } from './ledgerFixture.ts';
+
+const ELSEWHERE = { type: 'Busy' } as const;
+
+interface Played extends AsyncDisposable {
+  readonly ledger: Awaited<ReturnType<typeof fixture>>['ledger'];
+  readonly database: Awaited<ReturnType<typeof fixture>>['database'];
+  readonly time: { nowMs: number };
+  readonly lessor: QuotaLessor;
+  readonly quota: LeasedQuota;
+  readonly told: ToLessor[];
+  readonly used: string[];
+  /** None but those that are taken out. */
+  readonly faults: string[];
+  /** Whose token may act. */
+  readonly may: { callerOf: typeof caller | undefined };
+  connect(): void;
+  /** Goes by, at both. */
+  pass(ms: number): void;
+  /** Its connection ends. */
+  leave(): void;
+  /** Lets what was asked be answered. */
+  settle(): Promise<void>;
+}
+
+async function play(who = caller): Promise<Played> {
+  const f = await fixture();
+  let nowMs = 0;
+  const may: Played['may'] = { callerOf: who };
+  const [used, told, faults]: [string[], ToLessor[], string[]] = [[], [], []];
+  const lessor = await QuotaLessor.open({
+    ...{ ledger: f.ledger, database: f.database, clock: () => f.time.nowMs },
+    ...{ nowMs: () => (nowMs += 0.01), share: 0.5 },
+    permits: { address: (_address, most) => Math.min(most, 2), token: (_caller, most) => most },
+    callerOf: () => {
+      if (may.callerOf === undefined) throw new Failure('DisabledKey');
+      return may.callerOf;
+    },
+    knownCaller: () => who,
+    used: (tokenId) => used.push(tokenId),
+    onFault: (reason) => faults.push(String(reason)),
+  });
+  const quota = new LeasedQuota({ lessee: 'run', nowMs: () => nowMs });
+  let leave = (): void => undefined;
+  const connect = (): void => {
+    const { left, take } = lessor.join('n', (message: ToLessee) =>
+      quota.take(structuredClone(message)),
+    );
+    leave = left;
+    quota.connected((message) => {
+      told.push(message);
+      take(structuredClone(message));
+    });
+  };
+  connect();
+  const dispose = async (): Promise<void> => {
+    await quota.close();
+    lessor.close();
+    await f[Symbol.asyncDispose]();
+    assert.deepEqual(faults, []);
+  };
+  return {
+    ...{ ledger: f.ledger, database: f.database, time: f.time, lessor, quota, told, used, may },
+    ...{
+      faults,
+      pass: (ms: number) => void (nowMs += ms),
+      connect,
+      leave: () => leave(),
+      settle: () => sleep(20),
+      [Symbol.asyncDispose]: dispose,
+    },
+  };
+}
+
+test('a node spends what it was lent, and its calls are in the books as if made here', async () => {
+  await using p = await play();
+  assert.throws(() => p.quota.stopped(caller), ELSEWHERE);
+  assert.throws(() => p.quota.hold(caller, K, 30), ELSEWHERE);
+  await p.settle();
+  assert.equal(p.quota.stopped(caller), undefined);
+  const hold = p.quota.hold(caller, { ...K, requestId: 'first' }, 30);
+  const charge = p.quota.settle(hold, 7);
+  assert.deepEqual([charge.messages, charge.premium], [7, 0]);
+  charge.delivered();
+  charge.delivered();
+  p.quota.settle(p.quota.hold(caller, K, 30), 30).undelivered();
+  p.quota.release(p.quota.hold(caller, K, 30));
+  p.quota.settle(p.quota.hold(caller, { ...K, requestId: 'free', weight: 0 }, 9), 9).delivered();
+  assert.equal(p.quota.untold, 2);
+  await p.settle();
+  await p.ledger.flush();
+  assert.deepEqual([p.quota.untold, p.used], [0, ['t']]);
+  const lines = (await readJournal(p.database)).flatMap(({ text }) => linesOf(text));
+  assert.deepEqual(
+    lines.map(({ messages, objects, requestId, weight }) => [requestId, objects, weight, messages]),
+    [
+      ['first', 7, 1, 7],
+      ['free', 9, 0, 0],
+    ],
+  );
+  assert.deepEqual(p.ledger.balance('a'), { used: 7, held: 0 });
+  assert.deepEqual(p.ledger.allowance(caller), { used: 7, left: QUOTA - 7 });
+  assert.ok(p.ledger.lentOf('a') > 0);
+  await p.quota.close();
+  assert.equal(p.ledger.lentOf('a'), 0, 'at the end all comes home');
+  assert.throws(() => p.quota.stopped(caller), ELSEWHERE);
+});
+
+/** Whether a node spends a message; what is not there is asked for. */
+function isHere(quota: LeasedQuota): boolean {
+  try {
+    quota.release(quota.hold(caller, K, 1));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+test('what is lent beyond a lowered limit, or to a token that may not act, comes home at once', async () => {
+  await using p = await play();
+  assert.throws(() => p.quota.hold(caller, K, 30), ELSEWHERE);
+  await p.settle();
+  p.quota.settle(p.quota.hold(caller, K, 30), 7).delivered();
+  p.may.callerOf = callerWith({ budget: QUOTA });
+  p.lessor.limitsChanged();
+  assert.ok(isHere(p.quota), 'what is not beyond it stays');
+  for (const lowered of [callerWith({ budget: 5 }), undefined]) {
+    p.may.callerOf = lowered;
+    p.lessor.limitsChanged();
+    assert.throws(() => p.quota.hold(caller, K, 1), ELSEWHERE);
+    await p.settle();
+    assert.equal(p.ledger.lentOf('a'), 0);
+    p.may.callerOf = caller;
+    p.pass(1_000);
+    await until(() => isHere(p.quota));
+  }
+});
+
+test('what a node delivered is told before anybody is told what was used', async () => {
+  await using p = await play();
+  assert.throws(() => p.quota.hold(caller, K, 30), ELSEWHERE);
+  await p.settle();
+  // One turn has just been told: the next one comes later.
+  p.quota.settle(p.quota.hold(caller, K, 30), 7).delivered();
+  p.quota.settle(p.quota.hold(caller, K, 30), 30).delivered();
+  await p.ledger.heard();
+  assert.equal(p.ledger.balance('a').used, 37);
+  assert.ok(p.ledger.lentOf('a') > 0, 'and it keeps what it was lent');
+  p.quota.settle(p.quota.hold(caller, K, 30), 5).delivered();
+  await p.ledger.caughtUp();
+  const lines = (await readJournal(p.database)).flatMap(({ text }) => linesOf(text));
+  assert.deepEqual(
+    lines.map(({ messages }) => messages),
+    [7, 30, 5],
+  );
+  // A node that is gone is not waited for.
+  p.leave();
+  await p.ledger.heard();
+});
+
+test('what a node has is called home before a call is refused, but for what its calls hold', async () => {
+  await using p = await play();
+  assert.throws(() => p.quota.hold(caller, K, 100), ELSEWHERE);
+  await p.settle();
+  const running = p.quota.hold(caller, K, 100);
+  assert.ok(p.ledger.left(caller, false) < QUOTA - 100);
+  await p.ledger.waitForRoom(caller, K, QUOTA);
+  assert.equal(p.ledger.left(caller, false), QUOTA - 100);
+  assert.throws(() => p.quota.hold(caller, K, 1), ELSEWHERE);
+  p.quota.settle(running, 40).delivered();
+  await p.settle();
+  assert.deepEqual([p.ledger.balance('a').used, p.ledger.lentOf('a')], [40, 0]);
+});
+
+test('a token that may not act is lent nothing, nor one whose account is stopped', async () => {
+  const stopped = callerWith({ budget: 5 });
+  await using p = await play(stopped);
+  p.ledger.settle(p.ledger.hold(stopped, K, 5), 5).delivered();
+  assert.throws(() => p.quota.stopped(stopped), ELSEWHERE);
+  await p.settle();
+  assert.throws(() => p.quota.stopped(stopped), ELSEWHERE);
+  p.may.callerOf = undefined;
+  assert.throws(() => p.quota.hold({ ...stopped, tokenId: 'other' }, K, 0), ELSEWHERE);
+  await p.settle();
+  assert.equal(p.lessor.blocks, 0);
+  assert.throws(() => p.quota.hold({ ...caller, isOperator: true }, K, 0), ELSEWHERE);
+});
+
+test('a lease ends with its month', async () => {
+  await using p = await play();
+  p.time.nowMs = Date.UTC(2026, 1, 1, 5) - 300;
+  assert.throws(() => p.quota.hold(caller, K, 1), ELSEWHERE);
+  await p.settle();
+  assert.throws(() => p.quota.hold(caller, K, 1), ELSEWHERE);
+});
+
+test('calls of a lost connection are told over the next one, and charged once', async () => {
+  await using p = await play();
+  assert.throws(() => p.quota.hold(caller, K, 10), ELSEWHERE);
+  await p.settle();
+  const open = p.quota.settle(p.quota.hold(caller, { ...K, requestId: 'late' }, 10), 3);
+  const held = p.quota.hold(caller, K, 10);
+  p.quota.settle(p.quota.hold(caller, { ...K, requestId: 'told' }, 10), 2).delivered();
+  await p.settle();
+  p.quota.lost();
+  assert.throws(() => p.quota.hold(caller, K, 0), ELSEWHERE);
+  p.connect();
+  assert.throws(
+    () => p.quota.settle(held, 1),
+    ELSEWHERE,
+    'it was held of what is not here any more',
+  );
+  assert.ok(!p.told.some(({ kind }, at) => kind === 'clean' && at > 2), 'a call is on its way yet');
+  open.delivered();
+  await p.settle();
+  assert.equal(p.told.at(-1)?.kind, 'clean');
+  await p.ledger.flush();
+  assert.deepEqual([p.ledger.balance('a').used, p.ledger.lentOf('a')], [5, 0]);
+  assert.equal(p.quota.untold, 0);
+});
+
+test('requests of an address and a token are granted for a second', () => {
+  const permits = new HeldPermits();
+  const grant = (nowMs: number, count: number): void => {
+    for (const { key, kind, most } of permits.wants(nowMs)) {
+      permits.granted({ key, kind, count: Math.min(most, count) }, nowMs);
+    }
+  };
+  assert.equal(permits.take('t', '192.0.2.1', 0), false);
+  grant(0, 3);
+  const taken = [1, 2, 3, 4].map((nowMs) => permits.take('t', '192.0.2.1', nowMs));
+  assert.deepEqual(taken, [true, true, true, false]);
+  grant(5, 9);
+  assert.equal(permits.take('t', '192.0.2.1', 1_004), true);
+  assert.equal(permits.take('t', '192.0.2.1', 1_006), false);
+  assert.equal(permits.take('t', '192.0.2.2', 1_007), false, 'another address has none');
+  permits.sweep(5_000);
+  grant(5_001, 9);
+  permits.sweep(9_000);
+  assert.equal(permits.isEmpty, true);
+});
+
+test('of calls that are told together those are charged that are covered', async () => {
+  await using p = await play();
+  const left = 20;
+  p.ledger.settle(p.ledger.hold(caller, K, QUOTA), QUOTA - left).delivered();
+  await p.ledger.flush();
+  const acknowledged: ToLessee[] = [];
+  const { take } = p.lessor.join('other', (message) => acknowledged.push(message));
+  take({ kind: 'hello', lessee: 'another run' });
+  const untold = new Untold();
+  const call = { block: 77, accountId: 'a', tokenId: 't', ...K };
+  for (const id of ['b', 'c', '"d"']) untold.add({ ...call, objects: 9 }, id);
+  for (const id of ['e', 'f']) untold.add({ ...call, objects: 1 }, id);
+  const [report] = untold.next(0);
+  assert.deepEqual(
+    report?.alike.map(({ objects, requestIds }) => [objects, ...requestIds]),
+    [
+      [9, 'b', 'c', '"d"'],
+      [1, 'e', 'f'],
+    ],
+  );
+  for (let again = 0; again < 2; again += 1) take({ kind: 'report', ...report });
+  await p.ledger.flush();
+  const lines = (await readJournal(p.database)).flatMap(({ text }) => linesOf(text));
+  assert.deepEqual(
+    lines.slice(1).map(({ messages, requestId }) => [requestId, messages]),
+    [
+      ['e', 1],
+      ['f', 1],
+      ['b', 9],
+      ['c', 9],
+    ],
+  );
+  assert.equal(p.ledger.balance('a').used, QUOTA);
+  assert.deepEqual(acknowledged.at(-1), { kind: 'ack', sequence: 1 });
+  assert.deepEqual(p.lessor.uncovered, { calls: 1, messages: 9 });
+  assert.match(p.faults.pop() ?? '', /1 calls of 9 messages of a are not charged/);
+});
+
+test('nothing is spent while too many calls are not told, or one is not for a second', () => {
+  const untold = new Untold();
+  const line = { block: 1, accountId: 'a', tokenId: 't', objects: 1, ...K };
+  untold.add(line, 'r');
+  assert.equal(untold.hasRoom(9_999), true, 'it was not told yet');
+  assert.equal(untold.next(10_000).length, 1);
+  assert.deepEqual([untold.hasRoom(11_000), untold.hasRoom(11_001)], [true, false]);
+  assert.equal(untold.again(20_000).length, 1);
+  assert.equal(untold.hasRoom(20_500), true);
+  untold.acknowledged(1);
+  assert.equal(untold.hasRoom(90_000), true);
+  for (let at = 0; at < UNTOLD_MAX; at += 1) untold.add(line, 'r');
+  assert.equal(untold.hasRoom(90_000), false);
+  assert.equal(untold.next(90_000).length, 100);
+  untold.acknowledged(2);
+  assert.equal(untold.hasRoom(90_000), true);
+});
+
+test('a node is given much while much is left, little near a limit, and never all', () => {
+  const asked = { need: 30, left: 0, perSecond: 0 };
+  assert.equal(moreOf(2, 1e9, asked), 1_000);
+  assert.equal(moreOf(2, 1e9, { ...asked, perSecond: 5_000 }), 50_000);
+  assert.equal(moreOf(2, 1e9, { ...asked, perSecond: 1e9 }), 100_000);
+  assert.equal(moreOf(2, 1e9, { ...asked, need: 250_000 }), 250_000);
+  assert.equal(moreOf(2, 1e9, { ...asked, left: 900 }), 100);
+  assert.equal(moreOf(2, 400, asked), 100);
+  assert.equal(moreOf(2, 100, asked), 30);
+  assert.equal(moreOf(2, 59, asked), 0, 'half of it stays here');
+  assert.equal(moreOf(2, 2, { ...asked, need: 1 }), 1);
+  assert.equal(moreOf(2, 1, { ...asked, need: 1 }), 0);
+  assert.equal(moreOf(2, -5, { ...asked, need: 0 }), 0);
+});
