@@ -13,8 +13,11 @@ await writeProgram({ folder: BUILD });
 await writeFile(join(BUILD, 'LICENSES'), (await Promise.all(INSIDE.map(licenseOf))).join('\n'));
 await cp(join(ROOT, 'recipes'), join(BUILD, 'recipes'), { recursive: true });
 await cp(join(ROOT, 'CHANGELOG.md'), join(BUILD, 'CHANGELOG.md'));
-await cp(join(ROOT, 'docs', 'openapi.json'), join(BUILD, 'openapi.json'));
-await cp(join(ROOT, 'docs', 'openapi-market.json'), join(BUILD, 'openapi-market.json'));
+await cp(join(ROOT, 'docs', 'reference', 'openapi.json'), join(BUILD, 'openapi.json'));
+await cp(
+  join(ROOT, 'docs', 'reference', 'openapi-market.json'),
+  join(BUILD, 'openapi-market.json'),
+);
 
 // The console is compiled ahead: a package needs no compiler.
 await mkdir(join(BUILD, 'console'));

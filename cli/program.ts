@@ -1,4 +1,4 @@
-// What the command line understands: every command with its arguments and options. docs/commands.md
+// What the command line understands: every command with its arguments and options. docs/use/commands.md
 // is made of it.
 import { Command } from 'commander';
 import { redacted } from '../store/base/redact.ts';
@@ -50,7 +50,9 @@ export function program(settings: () => Settings, terminal: Terminal): Command {
       getErrHasColors: () => stderr.isTTY === true && stderr.hasColors?.() === true,
     })
     .exitOverride()
-    .description('Self-hosted financial data platform. Settings: TAPEDECK_… (docs/operating.md).')
+    .description(
+      'Self-hosted financial data platform. Settings: TAPEDECK_… (docs/operate/operating.md).',
+    )
     .version(VERSION)
     .option('--server <url>', 'speak to this server in place of a data folder; TAPEDECK_SERVER')
     .option('--token <token>', 'its secret token, or admin token; better as TAPEDECK_TOKEN')

@@ -20,20 +20,20 @@ const SETTINGS_END = '<!-- settings: end -->';
 
 /** Path below the project's root to the text that belongs there. */
 export async function generate(): Promise<ReadonlyMap<string, string>> {
-  const operating = await readFile(new URL('operating.md', HERE), 'utf8');
+  const operating = await readFile(new URL('operate/operating.md', HERE), 'utf8');
   const document = openApi(ENDPOINTS, 'svc');
   const market = await marketDocument(ENDPOINTS, 'svc');
   return new Map([
-    ['docs/openapi.json', `${JSON.stringify(document, null, 2)}\n`],
-    ['docs/openapi-market.json', `${JSON.stringify(market, null, 2)}\n`],
+    ['docs/reference/openapi.json', `${JSON.stringify(document, null, 2)}\n`],
+    ['docs/reference/openapi-market.json', `${JSON.stringify(market, null, 2)}\n`],
     ['client/operations.ts', clientTypes([document, market] as unknown as readonly Document[])],
-    ['docs/reference.md', reference()],
-    ['docs/commands.md', commandsPage()],
-    ['docs/coverage.md', coveragePage()],
-    ['docs/sql.md', sqlPage()],
-    ['docs/market.md', marketPage()],
-    ['docs/recipes.md', await recipesPage()],
-    ['docs/operating.md', withSettings(operating)],
+    ['docs/reference/reference.md', reference()],
+    ['docs/use/commands.md', commandsPage()],
+    ['docs/reference/coverage.md', coveragePage()],
+    ['docs/ask/sql.md', sqlPage()],
+    ['docs/ask/market.md', marketPage()],
+    ['docs/use/recipes.md', await recipesPage()],
+    ['docs/operate/operating.md', withSettings(operating)],
   ]);
 }
 

@@ -1,4 +1,4 @@
-// docs/commands.md: the command line as commander parses it.
+// docs/use/commands.md: the command line as commander parses it.
 import type { Command } from 'commander';
 import { program } from '../../cli/program.ts';
 import { processTerminal } from '../../cli/reach/terminal.ts';
@@ -9,9 +9,9 @@ Generated from the commands themselves by \`npm run docs\`; do not edit.
 
 In a clone the program is \`npx tapedeck\`; where the package is installed it is \`tapedeck\`. A command
 works on the data folder \`TAPEDECK_DATA\` (\`./data\` by default), through the server that holds it if one
-runs; the other settings are in [operating](operating.md#settings). Results go to standard output, errors to
-standard error. The exit code is 0, or 1 when a command failed. With \`--json\` each line of a result is a
-JSON value.
+runs; the other settings are in [operating](../operate/operating.md#settings). Results go to standard
+output, errors to standard error. The exit code is 0, or 1 when a command failed. With \`--json\` each line
+of a result is a JSON value.
 `;
 
 /** A command that runs: `recipe add`, and not `recipe`. */
@@ -36,7 +36,7 @@ function below(command: Command, parent: string): readonly RunnableCommand[] {
   return command.commands.flatMap((child) => below(child, name));
 }
 
-/** The text of docs/commands.md. */
+/** The text of docs/use/commands.md. */
 export function commandsPage(): string {
   const all = runnableCommands();
   const rows = all.map(

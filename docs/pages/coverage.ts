@@ -1,5 +1,5 @@
 // What of the interface is served, row by row, each with the transcript that shows it, or `later`.
-// `docs/coverage.md` is generated from here; a test looks that every transcript named is there.
+// `docs/reference/coverage.md` is generated from here; a test looks that every transcript named is there.
 import { INTERFACE } from './coverageInterface.ts';
 import type { CoverageRow } from './coverageRow.ts';
 import { SPEC } from './coverageSpec.ts';

@@ -1,4 +1,4 @@
-// docs/recipes.md: what the files of recipes/ say of themselves.
+// docs/use/recipes.md: what the files of recipes/ say of themselves.
 import { fillsOf, type Recipe, readRecipe, recipeNames } from '../../cli/pipeline/recipeFile.ts';
 
 const INTRODUCTION = `# Recipes

@@ -52,7 +52,8 @@ export function checkIndicator(options: Options): void {
 function wanted({ indicator: name = '' }: Options): Indicator {
   const found = indicatorOf(name);
   if (found !== undefined) return found;
-  const rule = 'must be the name of a technical indicator, such as sma; docs/market.md lists them';
+  const rule =
+    'must be the name of a technical indicator, such as sma; docs/ask/market.md lists them';
   throw new Failure('InvalidParameter', `"indicator" ${rule}`);
 }
 

@@ -244,8 +244,11 @@ test('every type of the table is served, in its shape', async () => {
   }
 });
 
-test('docs/stock.md tells of every type, and of no other', () => {
-  const text = readFileSync(join(import.meta.dirname, '../../../docs/stock.md'), 'utf8');
+test('docs/ask/stock.md tells of every type, and of no other', () => {
+  const text = readFileSync(
+    join(import.meta.dirname, '..', '..', '..', 'docs', 'ask', 'stock.md'),
+    'utf8',
+  );
   const told = [...text.matchAll(/^\| `([a-z-]+)` \| `([A-Z_]+)` \|/gm)].map(
     ([, name, dataset]) => `${name} ${dataset}`,
   );

@@ -1,6 +1,6 @@
 // The documents of the project and what stands in them as code.
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { globSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 
 export const ROOT = join(import.meta.dirname, '..', '..', '..');
 
@@ -16,11 +16,12 @@ export interface Block {
   readonly text: string;
 }
 
+const byName = (a: string, b: string): number => (basename(a) < basename(b) ? -1 : 1);
+
 export function documents(): readonly string[] {
-  const pages = readdirSync(join(ROOT, 'docs'))
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => `docs/${name}`);
-  return [...FIRST, ...pages.filter((page) => !FIRST.includes(page))];
+  const samples = join('docs', 'use', 'samples');
+  const pages = globSync('docs/**/*.md', { cwd: ROOT }).filter((page) => !page.startsWith(samples));
+  return [...FIRST, ...pages.filter((page) => !FIRST.includes(page)).sort(byName)];
 }
 
 export const textOf = (document: string): string => readFileSync(join(ROOT, document), 'utf8');

@@ -22,7 +22,9 @@ export const FOLDERS = [...PRODUCT, 'client', 'deploy', 'test', 'bench', 'docs']
 type Generated = ReadonlyMap<string, string>;
 
 export interface Tree {
-  /** Every text file of the repository, binary files left out. */
+  /** Every file of the repository. */
+  readonly paths: readonly string[];
+  /** Every text file of it, binary files left out. */
   readonly texts: Texts;
   /** The TypeScript files below FOLDERS. */
   readonly sources: readonly Source[];
@@ -48,14 +50,15 @@ export const isIn = (path: string, folders: readonly string[]): boolean =>
 export function repositoryTree(root: string): Tree {
   const texts = new Map<string, string>();
   const listed = existsSync(join(root, '.git')) ? listedByGit(root) : listedByFolder(root);
-  for (const path of listed) {
+  const paths = listed.filter((path) => isFile(join(root, path)));
+  for (const path of paths) {
     const text = textOf(join(root, path));
     if (text !== undefined) texts.set(path, text);
   }
   const [sources] = parseTrees([sourcesOf(texts)]);
   const generator = join(root, GENERATOR);
   const generate = existsSync(generator) ? () => runGenerator(generator) : undefined;
-  return { texts, sources: sources ?? [], generate };
+  return { paths, texts, sources: sources ?? [], generate };
 }
 
 /** Trees of samples; docs/generate.ts in a sample is JSON: path -> text. */
@@ -68,7 +71,7 @@ export function sampleTrees(samples: readonly Readonly<Record<string, string>>[]
       output === undefined
         ? undefined
         : () => Promise.resolve(new Map(Object.entries(asTexts(JSON.parse(output)))));
-    return { texts, sources: parsed[index] ?? [], generate };
+    return { paths: [...texts.keys()], texts, sources: parsed[index] ?? [], generate };
   });
 }
 
@@ -100,9 +103,11 @@ function listedByFolder(root: string): readonly string[] {
   return [...readdirSync(root), ...below].sort();
 }
 
-/** Undefined for what is deleted but still tracked, a folder (submodule), or binary. */
+/** False for what is deleted but still tracked, and for a folder (submodule). */
+const isFile = (path: string): boolean => existsSync(path) && statSync(path).isFile();
+
+/** Undefined for what is binary. */
 function textOf(path: string): string | undefined {
-  if (!existsSync(path) || !statSync(path).isFile()) return undefined;
   const bytes = readFileSync(path);
   return bytes.subarray(0, 8192).includes(0) ? undefined : bytes.toString('utf8');
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { seeded } from '../../soak/crash/rounds/seeded.ts';
 import { startServer, type TestServer } from '../../base/server.ts';
 import { askServer } from './door.ts';
-import { randomSelect } from './randomSelects.ts';
+import { randomSelect } from './random/randomSelects.ts';
 import { fillServer } from './shelves.ts';
 
 interface EstimatesTold {

@@ -7,7 +7,7 @@ import { seeded } from '../../soak/crash/rounds/seeded.ts';
 import { allAttacks } from '../../soak/fuzz/sql/attacks.ts';
 import { hostileText } from '../../soak/fuzz/sql/texts.ts';
 import { startServer, type TestServer } from '../../base/server.ts';
-import { randomSelect } from './randomSelects.ts';
+import { randomSelect } from './random/randomSelects.ts';
 import {
   differenceOf,
   planTables,

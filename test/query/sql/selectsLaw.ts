@@ -5,7 +5,7 @@ import { seeded } from '../../soak/crash/rounds/seeded.ts';
 import { startServer, type TestServer } from '../../base/server.ts';
 import { askServer } from './door.ts';
 import { difference, openPlain, type Plain, respelled, type Table } from './plain.ts';
-import { randomCondition, randomSelect } from './randomSelects.ts';
+import { randomCondition, randomSelect } from './random/randomSelects.ts';
 import { fillServer } from './shelves.ts';
 
 interface SelectsTold {

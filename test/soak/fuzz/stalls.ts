@@ -35,7 +35,7 @@ interface Row extends Operation {
   readonly method: string;
 }
 
-const OPENAPI = new URL('../../../docs/openapi.json', import.meta.url);
+const OPENAPI = new URL('../../../docs/reference/openapi.json', import.meta.url);
 
 function rowsOf(): readonly [Row, ...Row[]] {
   const { paths } = inlined(JSON.parse(readFileSync(OPENAPI, 'utf8')) as object) as {

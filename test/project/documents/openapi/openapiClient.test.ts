@@ -1,5 +1,5 @@
-// Clients that a generator of others makes from docs/openapi.json and docs/openapi-market.json: their types
-// are right, and they work.
+// Clients that a generator of others makes from docs/reference/openapi.json and openapi-market.json: their
+// types are right, and they work.
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -47,7 +47,7 @@ test('three calls of a generated client work, and its types refuse what is wrong
   const folder = await mkdtemp(join(tmpdir(), 'tapedeck-client-'));
   try {
     await symlink(MODULES, join(folder, 'node_modules'));
-    const document = join(ROOT, 'docs', 'openapi.json');
+    const document = join(ROOT, 'docs', 'reference', 'openapi.json');
     await run(process.execPath, [GENERATOR, document, join(folder, 'api.ts')]);
     await writeFile(join(folder, 'program.ts'), PROGRAM);
     await writeFile(join(folder, 'package.json'), '{"type": "module"}');
@@ -90,7 +90,10 @@ const earnings = all['AAPL']?.earnings;
 test('a client that is generated of the market knows what each type answers', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'tapedeck-client-'));
   try {
-    const [document, made] = [join(ROOT, 'docs', 'openapi-market.json'), join(folder, 'api.ts')];
+    const [document, made] = [
+      join(ROOT, 'docs', 'reference', 'openapi-market.json'),
+      join(folder, 'api.ts'),
+    ];
     await run(process.execPath, [GENERATOR, document, made]);
     const files = { 'api.ts': await readFile(made, 'utf8') };
     await compiled(OF_MARKET, files);

@@ -1,7 +1,7 @@
 // Texts that nobody would write: words at random, pieces of attacks put together, valid SELECTs with
 // a few parts changed. Text `n` of a seed depends on seed and `n` alone.
 import type { Seeded } from '../../crash/rounds/seeded.ts';
-import { randomSelect } from '../../../query/sql/randomSelects.ts';
+import { randomSelect } from '../../../query/sql/random/randomSelects.ts';
 import { allAttacks } from './attacks.ts';
 
 export function hostileText(random: Seeded): string {

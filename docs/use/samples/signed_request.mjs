@@ -43,8 +43,9 @@ const response = await fetch(url, {
   method,
   headers: {
     'x-svc-date': date,
-    authorization: `SVC-HMAC-SHA256 Credential=${TOKEN}/${scope}, `
-      + `SignedHeaders=host;x-svc-date, Signature=${signature}`,
+    authorization:
+      `SVC-HMAC-SHA256 Credential=${TOKEN}/${scope}, ` +
+      `SignedHeaders=host;x-svc-date, Signature=${signature}`,
     ...(file === undefined ? {} : { 'content-type': 'application/octet-stream' }),
   },
   ...(file === undefined ? {} : { body }),

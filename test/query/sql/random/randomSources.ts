@@ -1,8 +1,8 @@
 // What a random SELECT reads: datasets, derived tables, common table expressions, VALUES, and joins of
 // them. Each knows columns that tell its rows apart, so that an order over them is total.
-import type { Seeded } from '../../soak/crash/rounds/seeded.ts';
+import type { Seeded } from '../../../soak/crash/rounds/seeded.ts';
 import { condition, type Field, literal, type Plain, type Scope } from './randomExpressions.ts';
-import { SHELVES } from './shelves.ts';
+import { SHELVES } from '../shelves.ts';
 
 export interface Source {
   /** As it stands behind FROM. */

@@ -1,7 +1,7 @@
 // Expressions of a wanted kind over the columns in scope, at random: every one of them is valid, and
 // none fails on any record. Doubles stay sums of quarters as far as they are summed or compared, so
 // that no order of adding shows.
-import type { Seeded } from '../../soak/crash/rounds/seeded.ts';
+import type { Seeded } from '../../../soak/crash/rounds/seeded.ts';
 export interface Field {
   /** As it is written: `t1.symbol`. */
   readonly sql: string;

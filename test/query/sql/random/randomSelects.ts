@@ -1,5 +1,5 @@
 // Valid SELECTs at random, of all that the subset has; one text has one answer, in one order.
-import type { Seeded } from '../../soak/crash/rounds/seeded.ts';
+import type { Seeded } from '../../../soak/crash/rounds/seeded.ts';
 import {
   anyKind,
   condition,
