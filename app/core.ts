@@ -2,7 +2,7 @@
 import { type Clock, systemClock, monotonicMs } from '../store/base/clock.ts';
 import { type Disk, localDisk } from '../store/base/disk.ts';
 import { type AtCrashPoint, survive } from '../store/base/crashPoints.ts';
-import type { Pace } from '../api/request/pace.ts';
+import type { Pace } from '../api/request/body/pace.ts';
 import type { Services } from '../api/request/endpoint.ts';
 import { type TokenShown, Accounts } from '../store/accounts/accounts.ts';
 import type { Settings } from '../store/base/settings.ts';

@@ -1,5 +1,5 @@
 // Tools that find datasets and say what they are.
-import { Type } from 'typebox';
+import { Type } from '../request/body/schema.ts';
 import { parsed, resultOf, type Tool } from './tool.ts';
 
 /** Datasets that are told at once. */

@@ -1,5 +1,5 @@
 // Tools of the market: symbols, quotes, charts, what happens now, and rules tried on the past.
-import { Type } from 'typebox';
+import { Type } from '../request/body/schema.ts';
 import { CHARACTERS, CHARACTERS_MAX, cut, parsed, resultOf, type Tool } from './tool.ts';
 
 const SYMBOL = Type.String({ minLength: 1, maxLength: 40, description: 'A symbol, such as AAPL' });

@@ -8,7 +8,7 @@ import type { Readable } from 'node:stream';
 import type { Logger } from 'pino';
 import { Failure } from '../../store/base/failure.ts';
 import type { Accounts } from '../../store/accounts/accounts.ts';
-import { readJson } from '../request/jsonBody.ts';
+import { readJson } from '../request/body/jsonBody.ts';
 import { tokenOf } from '../http/token.ts';
 import { type Answered, type Asked, boundedText, pathOf } from './ask.ts';
 import { listenThrough } from './listening.ts';

@@ -2,7 +2,7 @@
 // comes: with its dependencies it takes 0.3 s.
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { Failure } from '../../store/base/failure.ts';
-import { checkBody } from '../request/jsonBody.ts';
+import { checkBody } from '../request/body/jsonBody.ts';
 import { ARGUMENT_MAX, PROMPTS } from './prompts.ts';
 import { allowanceLine } from './queryTools.ts';
 import { type Asking, parsed, type Result } from './tool.ts';
@@ -73,7 +73,7 @@ async function runTool(name: string, input: unknown, asking: Asking): Promise<Re
   const tool = TOOLS.find((one) => one.name === name);
   if (tool === undefined) return refused(`there is no tool ${name.slice(0, 100)}`);
   try {
-    checkBody(tool.input, input);
+    await checkBody(tool.input, input);
     return await tool.run(input as Readonly<Record<string, unknown>>, asking);
   } catch (error) {
     if (error instanceof Failure) return refused(error.detail ?? error.type);

@@ -1,5 +1,5 @@
 // Tools that ask for many records: SQL, series, and what they would cost.
-import { Type } from 'typebox';
+import { Type } from '../request/body/schema.ts';
 import { DATASET, KEY, WORKSPACE } from './datasetTools.ts';
 import { CHARACTERS, CHARACTERS_MAX, cut, parsed, resultOf, type Tool } from './tool.ts';
 

@@ -1,5 +1,6 @@
 // The bodies that make and change tokens, and the rules that JSON schema can't say.
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
+import { Type } from '../request/body/schema.ts';
 import type { Grant, TokenSettings } from '../../store/accounts/tokens.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { parseAddresses } from '../../store/base/addresses.ts';

@@ -1,5 +1,6 @@
 // What a body says of a dataset's contract and expectations, and the rules that JSON schema can't say.
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
+import { Type } from '../request/body/schema.ts';
 import {
   columnTypeOf,
   type ColumnType,

@@ -1,5 +1,6 @@
 // The bodies that make or change a dataset, and the rules that JSON schema can't say.
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
+import { Type } from '../request/body/schema.ts';
 import {
   checkPropertyNames,
   columnTypeOf,

@@ -1,5 +1,5 @@
 // A dataset as its owner sees it (INTERFACE.md 3.3 "Object").
-import { Type } from 'typebox';
+import { Type } from '../request/body/schema.ts';
 import { makeBind } from '../../query/plan/binding.ts';
 import { dayIn } from '../../query/time/dates.ts';
 import { planSeries } from '../../query/plan/seriesPlan.ts';

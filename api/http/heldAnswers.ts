@@ -4,7 +4,7 @@ import { rm } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { type Body, lengthOf } from '../../store/duckdb/protocol.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { type Pace, watchPace } from '../request/pace.ts';
+import { type Pace, watchPace } from '../request/body/pace.ts';
 
 /** Of answers in memory that wait for the readers of one account. */
 const MEMORY_BYTES_MAX = 512 * 1024 ** 2;

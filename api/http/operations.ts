@@ -13,7 +13,7 @@ import type { Services } from '../request/endpoint.ts';
 import { type HeldAnswers, makeHeldAnswers } from './heldAnswers.ts';
 import { type Ended, endedHook } from './ended.ts';
 import { makeMetrics, type Metrics, type MetricsServices } from '../about/metrics/metrics.ts';
-import { type Pace, READING } from '../request/pace.ts';
+import { type Pace, READING } from '../request/body/pace.ts';
 
 type OperationsServices = MetricsServices & Pick<Services, 'adminToken' | 'folder' | 'settings'>;
 

@@ -8,8 +8,8 @@ import { Outdated } from '../../store/files/files.ts';
 import { addressOf, admit, type AdmissionServices, type Door } from '../auth/admission.ts';
 import { bodyHashOf } from '../auth/signing.ts';
 import type { Answer, Call, Endpoint } from '../request/endpoint.ts';
-import { checkBody, formOf, type JsonBody, readJson } from '../request/jsonBody.ts';
-import { readParameters } from '../request/parameters.ts';
+import { checkBody, type JsonBody, readJson } from '../request/body/jsonBody.ts';
+import { formOf, readParameters } from '../request/parameters.ts';
 import type { TestCursors } from '../request/testCursors.ts';
 import type { Ended } from './ended.ts';
 import type { HeldAnswers } from './heldAnswers.ts';
@@ -161,7 +161,7 @@ async function answerOf<S extends ServingServices>(
     actor,
     path,
     query: readParameters(endpoint, body?.kind === 'form' ? formOf(query, read?.value) : query),
-    json: jsonOf(body, read),
+    json: read === undefined ? undefined : await jsonOf(body, read),
     stream: request.raw,
     checkBody: signed,
     contentLength: length === undefined ? undefined : Number(length),
@@ -200,7 +200,7 @@ async function handled<S>(endpoint: Endpoint<S>, call: Call, services: S): Promi
 }
 
 /** The checked body; of a form or a text its value, or its text when it is no JSON. */
-function jsonOf(body: Endpoint['body'], read: JsonBody | undefined): unknown {
-  if (body?.kind === 'json') return checkBody(body.schema, withoutToken(read?.value));
-  return read?.value ?? read?.bytes.toString('utf8');
+async function jsonOf(body: Endpoint['body'], { bytes, value }: JsonBody): Promise<unknown> {
+  if (body?.kind === 'json') return checkBody(body.schema, withoutToken(value));
+  return value ?? bytes.toString('utf8');
 }

@@ -8,7 +8,7 @@ import { pipeline } from 'node:stream/promises';
 import { Failure, isDiskFull, reasonOf, toldFull } from '../../store/base/failure.ts';
 import { newUuid } from '../../store/base/random.ts';
 import type { Call, Services } from '../request/endpoint.ts';
-import { SENDING, watchSender } from '../request/pace.ts';
+import { SENDING, watchSender } from '../request/body/pace.ts';
 
 /** Written at once: a body of 45 MB took 59 ms in the stream's own 64 KB, 23 ms so. */
 const PIECE_BYTES = 1024 ** 2;

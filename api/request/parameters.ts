@@ -110,6 +110,24 @@ function readBoolean(name: string, raw: string): boolean {
   return /^(false|0)$/i.test(raw) ? false : refuse(name, 'must be a boolean');
 }
 
+/**
+ * The members of a form's body as if they stood in the query, where clients put them too; a body
+ * that is no object, such as the text `[object Object]` of old clients, has none.
+ * @throws Failure InvalidParameter when a member is no text, number or boolean.
+ */
+export function formOf(
+  query: Readonly<Record<string, unknown>>,
+  json: unknown,
+): Readonly<Record<string, unknown>> {
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) return query;
+  const members = Object.entries(json).map(([name, value]) => {
+    const scalar = ['string', 'number', 'boolean'].includes(typeof value);
+    if (!scalar) refuse(name, 'must be a text, number or boolean');
+    return [name, String(value)];
+  });
+  return { ...query, ...Object.fromEntries(members) };
+}
+
 export const textOf = (values: Values, name: string): string | undefined => {
   const value = values[name];
   return typeof value === 'string' ? value : undefined;

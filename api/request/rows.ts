@@ -1,5 +1,6 @@
 // What rows of the endpoint table have in common.
-import { type TSchema, Type } from 'typebox';
+import type { TSchema } from 'typebox';
+import { Type } from './body/schema.ts';
 import type { Shape } from '../../market/types/shape.ts';
 import type { Answer, Endpoint } from './endpoint.ts';
 

@@ -1,6 +1,7 @@
 // `POST /rules/backtest`: when a rule would have fired, and what that would have cost. It is paid as the bars
 // that it runs over: what it tells, it tells of them.
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
+import { Type } from '../request/body/schema.ts';
 import {
   backtest,
   type Backtested,

@@ -1,5 +1,6 @@
 // Bodies of rules, as clients of the original send them and as later ones do, checked whole.
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
+import { Type } from '../request/body/schema.ts';
 import { checkedOutput } from '../../jobs/rules/outputs.ts';
 import { ANY_SYMBOL } from '../../jobs/rules/ruleEngine.ts';
 import {

@@ -1,5 +1,6 @@
 // The bodies that make views and published queries, and what is stored of them.
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
+import { Type } from '../request/body/schema.ts';
 import { describeSql } from '../../query/sql/run/run.ts';
 import type { ParameterValue, ParameterValues } from '../../query/sql/text/spelling.ts';
 import { inheritedMapping, type Parent, schemaOf } from '../../query/sql/run/viewSeries.ts';

@@ -1,5 +1,6 @@
 // The symbols of a stream that is open become others, without a new connection.
-import { Type, type Static } from 'typebox';
+import type { Static } from 'typebox';
+import { Type } from '../request/body/schema.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { callerOf } from '../auth/access.ts';
 import type { Answer, Call } from '../request/endpoint.ts';

@@ -1,6 +1,7 @@
 // Days that are stored, played again through the same streams, under an address of their own.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Type, type Static } from 'typebox';
+import type { Static } from 'typebox';
+import { Type } from '../request/body/schema.ts';
 import { Feeds } from '../../jobs/feeds/feeds.ts';
 import { Replay, type Speed } from '../../jobs/feeds/replay.ts';
 import { LiveBoard, QUOTE_TOPIC } from '../../market/live/liveBoard.ts';

@@ -17,7 +17,7 @@ import { makeEnded } from '../../api/http/ended.ts';
 import type { Observe } from '../../api/about/metrics/requestTimes.ts';
 import { makeHeldAnswers } from '../../api/http/heldAnswers.ts';
 import { buildReadingServer, type HandOn, type TakeRequest } from '../../api/http/readingServer.ts';
-import { READING } from '../../api/request/pace.ts';
+import { READING } from '../../api/request/body/pace.ts';
 import { monotonicMs } from '../../store/base/clock.ts';
 import type { DatabaseSettings } from '../../store/base/databaseSettings.ts';
 import { Failure } from '../../store/base/failure.ts';

@@ -1,5 +1,5 @@
 // A dry run as its caller sees it: in the words of a job and of a dataset.
-import { Type } from 'typebox';
+import { Type } from '../../request/body/schema.ts';
 import type { DryRun } from '../../../pipeline/edit/dryRun.ts';
 import { redactedData } from '../../../store/base/redact.ts';
 import { ANY } from '../../request/rows.ts';

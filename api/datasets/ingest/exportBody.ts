@@ -1,5 +1,6 @@
 // The body of an export: what, in which format, and whereto; flat objects as those of sources.
-import { type Static, type TSchema, Type } from 'typebox';
+import type { Static, TSchema } from 'typebox';
+import { Type } from '../../request/body/schema.ts';
 import { EXPORT_FORMATS, type PartFormat } from '../../../pipeline/targets/exportParts.ts';
 import { asFolder, checkTarget } from '../../../pipeline/targets/open.ts';
 import type { TargetDefinition } from '../../../pipeline/targets/target.ts';

@@ -1,7 +1,7 @@
 // What the loading doors share.
-import { type Static, Type } from 'typebox';
-import type { TSchema } from 'typebox';
-import { Check } from 'typebox/schema';
+import type { Static, TSchema } from 'typebox';
+import { Type } from '../../request/body/schema.ts';
+import { checks } from '../../request/body/checks.ts';
 import {
   checkPropertyNames,
   PROPERTIES_MAX,
@@ -182,7 +182,7 @@ export const READING_PARAMETERS: readonly Parameter[] = [
 const HEADERS: Readonly<Record<string, boolean>> = { true: true, false: false };
 
 /** The member of a load, where the query has a part of it. */
-export function readingOf(query: Values): { readonly reading?: Reading } {
+export async function readingOf(query: Values): Promise<{ readonly reading?: Reading }> {
   const header = textOf(query, 'header');
   const told = {
     as: textOf(query, 'as'),
@@ -191,8 +191,8 @@ export function readingOf(query: Values): { readonly reading?: Reading } {
     skipLast: numberOf(query, 'skipLast'),
     delimiter: textOf(query, 'delimiter'),
     encoding: textOf(query, 'encoding'),
-    columns: objectOf(query, 'columns', SAID_COLUMNS),
-    constants: objectOf(query, 'constants', SAID_CONSTANTS),
+    columns: await objectOf(query, 'columns', SAID_COLUMNS),
+    constants: await objectOf(query, 'constants', SAID_CONSTANTS),
     guess: truthOf(query, 'guess') ? true : undefined,
     wide: wideOf(listOf(query, 'wide')),
     facts: truthOf(query, 'facts') ? true : undefined,
@@ -214,13 +214,14 @@ const SAID_CONSTANTS = {
 };
 
 /** @throws Failure InvalidParameter for what is no such object. */
-function objectOf(
+async function objectOf(
   query: Values,
   name: string,
   { rule, schema }: { readonly schema: TSchema; readonly rule: string },
-): object | undefined {
+): Promise<object | undefined> {
   const text = textOf(query, name);
   if (text === undefined) return undefined;
+  const { Check } = await checks();
   const value = jsonOf(text);
   if (typeof value === 'object' && value !== null && Check(schema, value)) return value;
   return refuse(name, rule);

@@ -13,7 +13,7 @@ import { callerOf, changeableIn, checkDatasetRoom } from '../../auth/access.ts';
 import { bodyHashOf } from '../../auth/signing.ts';
 import { spoolBody } from '../../http/spool.ts';
 import type { Answer, Call, Services } from '../../request/endpoint.ts';
-import { type JsonBody, readJson } from '../../request/jsonBody.ts';
+import { type JsonBody, readJson } from '../../request/body/jsonBody.ts';
 import { duplicatesOf } from './loading.ts';
 
 export type RecordServices = Pick<

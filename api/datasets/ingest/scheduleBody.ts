@@ -1,5 +1,6 @@
 // The body of an ingestion schedule, and what is kept of it.
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
+import { Type } from '../../request/body/schema.ts';
 import { checkCron } from '../../../jobs/schedule/cron.ts';
 import { checkName } from '../../../store/lake/versions/columns.ts';
 import { Failure } from '../../../store/base/failure.ts';

@@ -1,6 +1,7 @@
 // The bodies of credentials and data sources: flat objects whose `type` says which members there are
 // (INTERFACE.md 3.7 "Sources" has their names).
-import { type Static, type TSchema, Type } from 'typebox';
+import type { Static, TSchema } from 'typebox';
+import { Type } from '../../request/body/schema.ts';
 import { checkJsonPath } from '../../../pipeline/values/jsonPath.ts';
 import type { Credential, SourceDefinition } from '../../../pipeline/sources/base/source.ts';
 import { Failure } from '../../../store/base/failure.ts';

@@ -1,5 +1,6 @@
 // The body that makes or changes a file type.
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
+import { Type } from '../../request/body/schema.ts';
 import { TIER_NAMES } from '../../../store/accounts/tiers.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import type { FileTypeSaid } from '../../../store/publications/fileTypes.ts';

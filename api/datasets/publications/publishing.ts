@@ -1,6 +1,7 @@
 // How a file comes to be published: as a body, as an export of one version, or out of the account's part
 // of the folder that the operator opened to sources. Each is whole in a place of ours before it is named.
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
+import { Type } from '../../request/body/schema.ts';
 import { isPattern } from '../../../pipeline/sources/base/pattern.ts';
 import { parseDay } from '../../../query/time/dates.ts';
 import { Failure } from '../../../store/base/failure.ts';

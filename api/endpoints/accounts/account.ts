@@ -1,5 +1,6 @@
 // What an account used and may use (SPEC.md "Account", INTERFACE.md 5).
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
+import { Type } from '../../request/body/schema.ts';
 import type { TokenShown } from '../../../store/accounts/accounts.ts';
 import type { Caller } from '../../../store/accounts/callers.ts';
 import { Failure } from '../../../store/base/failure.ts';

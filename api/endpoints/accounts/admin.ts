@@ -1,6 +1,7 @@
 // The operator's side: accounts, their tokens, what was done, and whether the ledger adds up. Only
 // the admin token reaches it; the command line goes through it too.
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
+import { Type } from '../../request/body/schema.ts';
 import { makeBackup } from '../../../jobs/backup/backup.ts';
 import { saveLastBackup } from '../../../jobs/backup/lastBackup.ts';
 import { healFiles } from '../../../jobs/upkeep/heal.ts';

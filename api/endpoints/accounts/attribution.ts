@@ -1,5 +1,5 @@
 // What users of the data must show beside it (SPEC.md "What the service does").
-import { Type } from 'typebox';
+import { Type } from '../../request/body/schema.ts';
 import { callerOf, readableDatasets } from '../../auth/access.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
 

@@ -1,6 +1,7 @@
 // Why each message was charged: the journal's lines of an account, newest first. Lines of the last
 // hour stand in the journal, older ones in the dataset `_SYSTEM.CALLS`, which is read like any.
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
+import { Type } from '../../request/body/schema.ts';
 import { dayIn, endOfDay, startOfDay } from '../../../query/time/dates.ts';
 import { runSeries } from '../../../query/series/series.ts';
 import { planSeries } from '../../../query/plan/seriesPlan.ts';

@@ -1,6 +1,6 @@
 // How the original let a role of AWS read buckets for it. A server of one's own has no AWS account that a
 // role could trust: it says so, and what opens buckets instead.
-import { Type } from 'typebox';
+import { Type } from '../../request/body/schema.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import { ownedWorkspaceOf } from '../../auth/access.ts';
 import type { Endpoint } from '../../request/endpoint.ts';

@@ -1,5 +1,5 @@
 // Signed tokens (SPEC.md "Account", "Authentication" 6).
-import { Type } from 'typebox';
+import { Type } from '../../request/body/schema.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import { managerOf } from '../../auth/access.ts';
 import type { Call, Endpoint, Services } from '../../request/endpoint.ts';

@@ -1,5 +1,6 @@
 // Tokens of an account: list, make, change, rotate, disable (INTERFACE.md 3.1 "Token settings").
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
+import { Type } from '../../request/body/schema.ts';
 import type { TokenSettings } from '../../../store/accounts/tokens.ts';
 import { managerOf } from '../../auth/access.ts';
 import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';

@@ -1,5 +1,6 @@
 // Datasets: create, list, get, change, rename, delete (INTERFACE.md 3.2, 3.3).
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
+import { Type } from '../../request/body/schema.ts';
 import { flushDataset } from '../../../jobs/run/flush.ts';
 import type { FetchOrder } from '../../../jobs/run/order.ts';
 import { planReingest } from '../../../jobs/run/reingest.ts';

@@ -1,5 +1,5 @@
 // Single records deleted or purged, by key and date.
-import { Type } from 'typebox';
+import { Type } from '../../request/body/schema.ts';
 import { flushDataset } from '../../../jobs/run/flush.ts';
 import { planSeries, type SeriesPlan } from '../../../query/plan/seriesPlan.ts';
 import { dayIn, parseDay } from '../../../query/time/dates.ts';

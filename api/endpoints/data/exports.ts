@@ -1,5 +1,5 @@
 // Exports: a dataset or a query, of one version, as files in a folder or in a bucket.
-import { Type } from 'typebox';
+import { Type } from '../../request/body/schema.ts';
 import { madeOf, exportOrderOf, partsOf } from '../../../jobs/export/exportOrder.ts';
 import { manifestPlace } from '../../../pipeline/targets/target.ts';
 import { type ExportRow, findExport, listExports } from '../../../store/work/exports.ts';

@@ -1,5 +1,6 @@
 // File types as their owners make them, and the files that they publish.
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
+import { Type } from '../../request/body/schema.ts';
 import { listFileTypes, saveFileType } from '../../../store/publications/fileTypes.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import { ownedWorkspaceOf } from '../../auth/access.ts';

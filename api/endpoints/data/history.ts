@@ -1,5 +1,6 @@
 // The ingestion history: every due time of a schedule, and what was done about it.
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
+import { Type } from '../../request/body/schema.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import {
   findRun,

@@ -1,5 +1,6 @@
 // Jobs as their owner sees them (INTERFACE.md 3.2, 3.7; the object's exact members are not public).
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
+import { Type } from '../../request/body/schema.ts';
 import { jobOrderOf, fetchOrder } from '../../../jobs/run/order.ts';
 import { dryRun } from '../../../pipeline/edit/dryRun.ts';
 import { checkJsonPath } from '../../../pipeline/values/jsonPath.ts';

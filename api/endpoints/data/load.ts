@@ -1,5 +1,5 @@
 // Loading data: the body goes to a durable spool file, then a job takes it from there.
-import { Type } from 'typebox';
+import { Type } from '../../request/body/schema.ts';
 import { dryRun } from '../../../pipeline/edit/dryRun.ts';
 import { checkJsonPath } from '../../../pipeline/values/jsonPath.ts';
 import { checkName } from '../../../store/lake/versions/columns.ts';
@@ -112,7 +112,7 @@ export const loadData: Endpoint = {
       ...uniquenessOf(call.query, mapping),
       ...(jsonPath === undefined ? {} : { jsonPath }),
       ...dateOrderOf(call.query),
-      ...readingOf(call.query),
+      ...(await readingOf(call.query)),
     };
     const { bytes, path } = await spoolBody(call, services);
     const load = { ...asked, path, ownFile: true };

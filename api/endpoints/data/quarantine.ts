@@ -1,5 +1,5 @@
 // Records that did not keep an expectation of their dataset: listed, let in after all, or discarded.
-import { Type } from 'typebox';
+import { Type } from '../../request/body/schema.ts';
 import { releaseRecords } from '../../../pipeline/edit/release.ts';
 import type { Dataset } from '../../../store/lake/datasets/datasets.ts';
 import {

@@ -1,5 +1,5 @@
 // Single records, written by `POST /record` (once `/write`).
-import { Type } from 'typebox';
+import { Type } from '../../request/body/schema.ts';
 import { DUPLICATES } from '../../datasets/ingest/loading.ts';
 import { writeRecords } from '../../datasets/ingest/recordWriting.ts';
 import type { Endpoint } from '../../request/endpoint.ts';

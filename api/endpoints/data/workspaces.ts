@@ -1,5 +1,6 @@
 // Workspaces and what was logged in them.
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
+import { Type } from '../../request/body/schema.ts';
 import { CORE } from '../../../store/lake/datasets/datasets.ts';
 import { createWorkspace as makeWorkspace } from '../../../store/lake/datasetEdits.ts';
 import { LEVELS, listLog } from '../../../store/work/jobs.ts';

@@ -1,6 +1,6 @@
 // What changed in which version, for programs: no token.
 import { readFile } from 'node:fs/promises';
-import { Type } from 'typebox';
+import { Type } from '../../request/body/schema.ts';
 import { releasesOf } from '../../market/reference/changelog.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
 

@@ -1,5 +1,5 @@
 // Data points: which a symbol has, and one of them as plain text (SPEC.md "Data points").
-import { Type } from 'typebox';
+import { Type } from '../../request/body/schema.ts';
 import { answerMarketPoint, isOfMarket, listMarketPoints } from '../../read/points/marketPoints.ts';
 import { listPoints } from '../../read/points/pointList.ts';
 import { answerPoint } from '../../read/points/pointValue.ts';

@@ -1,5 +1,5 @@
 // Files: which there are, and one of them by an address that works once (SPEC.md "Files").
-import { Type } from 'typebox';
+import { Type } from '../../request/body/schema.ts';
 import { answerDownload, answerOnce } from '../../datasets/publications/downloads.ts';
 import { entryOf, infoOf } from '../../datasets/publications/fileTypeView.ts';
 import { answerHist } from '../../datasets/publications/hist.ts';

@@ -1,5 +1,5 @@
 // What there is to read: dataset schemas over all workspaces or one, metadata down to a key, time series.
-import { Type } from 'typebox';
+import { Type } from '../../request/body/schema.ts';
 import { runSeries } from '../../../query/series/series.ts';
 import { isoTime } from '../../../store/base/clock.ts';
 import { Failure } from '../../../store/base/failure.ts';

@@ -1,5 +1,5 @@
 // Published queries: a SELECT with typed parameters as an endpoint of its own.
-import { Type } from 'typebox';
+import { Type } from '../../request/body/schema.ts';
 import type { ParameterValue, ParameterValues } from '../../../query/sql/text/spelling.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import type { PublishedQuery, QueryParameter } from '../../../store/lake/datasets/namedQueries.ts';

@@ -1,5 +1,5 @@
 // The two reading doors: a workspace's data, and the time series of SPEC.md.
-import { Type } from 'typebox';
+import { Type } from '../../request/body/schema.ts';
 import { inputOf } from '../../../market/inputs/inputs.ts';
 import type { SeriesShape } from '../../../query/plan/seriesMembers.ts';
 import type { Lake } from '../../../store/lake/lake.ts';

@@ -1,5 +1,5 @@
 // Reference data: trading days, symbols, exchanges, sectors, identifiers and search (INTERFACE.md 1).
-import { Type } from 'typebox';
+import { Type } from '../../request/body/schema.ts';
 import { FIXED_PARAMETERS } from '../../market/reference/fixedPrice.ts';
 import { answerIdentifiers, IDENTIFIERS_SHAPE } from '../../market/reference/identifiers.ts';
 import {

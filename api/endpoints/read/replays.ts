@@ -1,5 +1,5 @@
 // Replays: made, steered, and the streams of each.
-import { Type } from 'typebox';
+import { Type } from '../../request/body/schema.ts';
 import {
   answerReplayed,
   CHANGE_REPLAY,

@@ -1,5 +1,5 @@
 // The SQL door: a SELECT over the datasets of a workspace (INTERFACE.md 3.6).
-import { Type } from 'typebox';
+import { Type } from '../../request/body/schema.ts';
 import { TEXT_MAX } from '../../../query/sql/text/tokens.ts';
 import type { ParameterValue, ParameterValues } from '../../../query/sql/text/spelling.ts';
 import { Failure } from '../../../store/base/failure.ts';

@@ -1,5 +1,5 @@
 // `GET /status` and the description of the interface itself: no token.
-import { Type } from 'typebox';
+import { Type } from '../../request/body/schema.ts';
 import { marketDocument } from '../../market/document/marketDocument.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
 import { textOf } from '../../request/parameters.ts';

@@ -1,5 +1,5 @@
 // The stock door: one type of a symbol, or several types of one or many (SPEC.md "Batch").
-import { Type } from 'typebox';
+import { Type } from '../../request/body/schema.ts';
 import { volumeShape } from '../../market/wideShapes.ts';
 import { shaped } from '../../request/rows.ts';
 import type { Endpoint } from '../../request/endpoint.ts';

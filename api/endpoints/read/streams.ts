@@ -1,6 +1,6 @@
 // Streams, one row each; where they share a path with a state of REST, the `Accept` header says which is
 // meant.
-import { Type } from 'typebox';
+import { Type } from '../../request/body/schema.ts';
 import { answerDeep, answerDeepPart, answerLast, answerTops } from '../../streams/liveStates.ts';
 import { DEEP_SHAPE, LAST_SHAPE, TOPS_SHAPE } from '../../streams/liveShapes.ts';
 import { ANY, shaped } from '../../request/rows.ts';

@@ -1,5 +1,5 @@
 // What happened to a dataset: its versions, and which records each of them changed.
-import { Type } from 'typebox';
+import { Type } from '../../request/body/schema.ts';
 import { readVersions } from '../../../store/lake/history/versions.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import { callerOf, wholeDatasetOf } from '../../auth/access.ts';

@@ -1,5 +1,5 @@
 // Views: named SELECTs that are read as datasets (INTERFACE.md 3.6).
-import { Type } from 'typebox';
+import { Type } from '../../request/body/schema.ts';
 import { datasetOfView } from '../../../query/sql/run/viewSeries.ts';
 import { weightOf } from '../../../query/sql/run/price.ts';
 import { Failure } from '../../../store/base/failure.ts';

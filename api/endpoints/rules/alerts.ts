@@ -1,5 +1,5 @@
 // What became of alerts: which were sent, what their receivers answered, and another try by hand.
-import { Type } from 'typebox';
+import { Type } from '../../request/body/schema.ts';
 import { parseInstant } from '../../../query/time/dates.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import { alertsOf, callsOf, findAlert, sendAgain } from '../../../store/work/alerts.ts';

@@ -1,5 +1,6 @@
 // Rules: made, edited, paused and looked at (SPEC.md "Rules engine", INTERFACE.md 4).
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
+import { Type } from '../../request/body/schema.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import { newUuid } from '../../../store/base/random.ts';
 import { alertsOf } from '../../../store/work/alerts.ts';

@@ -1,5 +1,6 @@
 // Credentials: what opens data sources. Sealed when they come, and never told again.
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
+import { Type } from '../../request/body/schema.ts';
 import type { Credential } from '../../../pipeline/sources/base/source.ts';
 import {
   type CredentialRow,

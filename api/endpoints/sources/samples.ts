@@ -1,13 +1,14 @@
 // A look before anything is loaded: the schema that a body or a data source suggests, and a data
 // source's first records. Nothing is stored.
 import { readFile } from 'node:fs/promises';
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
+import { Type } from '../../request/body/schema.ts';
 import { checkJsonPath } from '../../../pipeline/values/jsonPath.ts';
 import { sampleRecords, suggestSchema } from '../../../pipeline/edit/sample.ts';
 import type { DataSourceRow } from '../../../store/work/dataSources.ts';
 import { ownedWorkspaceOf } from '../../auth/access.ts';
 import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
-import { checkBody } from '../../request/jsonBody.ts';
+import { checkBody } from '../../request/body/jsonBody.ts';
 import { DATE_ORDER, dateOrderOf } from '../../datasets/ingest/loading.ts';
 import { type Parameter, textOf } from '../../request/parameters.ts';
 import { ANY, freely, OWNERS_ROW } from '../../request/rows.ts';
@@ -115,7 +116,7 @@ async function definitionIn(path: string): Promise<Static<typeof SOURCE_BODY> | 
   const value = parsed(await readFile(path, 'utf8'));
   const { type } = (value ?? {}) as { readonly type?: unknown };
   if (Array.isArray(value) || !SOURCE_TYPES.some((one) => one === type)) return undefined;
-  return checkBody(SOURCE_BODY, value) as Static<typeof SOURCE_BODY>;
+  return (await checkBody(SOURCE_BODY, value)) as Static<typeof SOURCE_BODY>;
 }
 
 function parsed(text: string): unknown {

@@ -1,5 +1,6 @@
 // Ingestion schedules: when what a source has goes into a dataset.
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
+import { Type } from '../../request/body/schema.ts';
 import { nextTime } from '../../../jobs/schedule/cron.ts';
 import { findSource, insertSource } from '../../../store/work/dataSources.ts';
 import { Failure } from '../../../store/base/failure.ts';

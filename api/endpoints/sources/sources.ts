@@ -1,5 +1,6 @@
 // Data sources: where records come from, kept so that schedules and jobs can take from them.
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
+import { Type } from '../../request/body/schema.ts';
 import { checkDefinition } from '../../../pipeline/sources/pull.ts';
 import type { SourceDefinition } from '../../../pipeline/sources/base/source.ts';
 import {

@@ -1,5 +1,6 @@
 // Webhooks: URLs that are told when jobs end.
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
+import { Type } from '../../request/body/schema.ts';
 import type { WebhookSecrets } from '../../../jobs/deliveries/deliveries.ts';
 import { checkUrl } from '../../../pipeline/sources/base/guard.ts';
 import { checkHeaders } from '../../../pipeline/sources/http/headers.ts';

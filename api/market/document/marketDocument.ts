@@ -1,7 +1,7 @@
 // The market as an OpenAPI document of its own: an operation for each type, and all that is in its answer.
 // The document of all endpoints has one operation for many types, whose answers it can only call objects or
 // lists.
-import { Type } from 'typebox';
+import { Type } from '../../request/body/schema.ts';
 import type { Shape } from '../../../market/types/shape.ts';
 import { shapeCalled, typeShapes } from '../../../market/types/shapes.ts';
 import { type Described, openApi } from '../../about/openapi/openapi.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { test } from 'vitest';
-import { readJson } from '../../../api/request/jsonBody.ts';
+import { readJson } from '../../../api/request/body/jsonBody.ts';
 import { Failure } from '../../../store/base/failure.ts';
 
 const PACE = { bytesPerSecond: 100, windowMs: 300 };

@@ -30,7 +30,17 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     ...['upkeep', 'deliveries', 'rules'],
   ],
   api: [
-    ...['sse', 'request', 'auth', 'datasets', 'read', 'about/metrics', 'forward', 'console'],
+    ...[
+      'sse',
+      'request/body',
+      'request',
+      'auth',
+      'datasets',
+      'read',
+      'about/metrics',
+      'forward',
+      'console',
+    ],
     ...['about/openapi', 'http', 'sql', 'market', 'stock', 'market/reference', 'read/points'],
     ...['market/money', 'streams', 'market/document', 'datasets/ingest', 'rules'],
     ...['datasets/publications', 'agents'],

@@ -1,10 +1,10 @@
 // JSON bodies: bounded, parsed by content whatever the header says, checked by their schema.
 import type { Readable } from 'node:stream';
 import type { TSchema } from 'typebox';
-import { Check, Errors } from 'typebox/schema';
-import { Failure } from '../../store/base/failure.ts';
+import type { Errors } from 'typebox/schema';
+import { Failure } from '../../../store/base/failure.ts';
+import { checks } from './checks.ts';
 import { type Pace, SENDING, watchSender } from './pace.ts';
-import { refuse } from './parameters.ts';
 
 /** Largest JSON body: a schema of 10,000 properties has about 0.6 MB. */
 const JSON_BYTES_MAX = 4 * 1024 ** 2;
@@ -48,27 +48,10 @@ async function bytesOf(body: Readable, pace: Pace): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-/**
- * The members of a form's body as if they stood in the query, where clients put them too; a body
- * that is no object, such as the text `[object Object]` of old clients, has none.
- * @throws Failure InvalidParameter when a member is no text, number or boolean.
- */
-export function formOf(
-  query: Readonly<Record<string, unknown>>,
-  json: unknown,
-): Readonly<Record<string, unknown>> {
-  if (typeof json !== 'object' || json === null || Array.isArray(json)) return query;
-  const members = Object.entries(json).map(([name, value]) => {
-    const scalar = ['string', 'number', 'boolean'].includes(typeof value);
-    if (!scalar) refuse(name, 'must be a text, number or boolean');
-    return [name, String(value)];
-  });
-  return { ...query, ...Object.fromEntries(members) };
-}
-
 /** @throws Failure InvalidBody naming each member and its rule. */
-export function checkBody(schema: TSchema, json: unknown): unknown {
+export async function checkBody(schema: TSchema, json: unknown): Promise<unknown> {
   if (json === undefined) throw new Failure('InvalidBody', 'the body is not JSON');
+  const { Check, Errors } = await checks();
   if (Check(schema, json)) return json;
   const [, faults] = Errors(schema, json);
   const errors = faults.filter(saysSomething).slice(0, ERRORS_TOLD);

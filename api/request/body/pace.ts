@@ -2,7 +2,7 @@
 // memory, a connection) is then for others.
 
 import type { Readable } from 'node:stream';
-import { Failure } from '../../store/base/failure.ts';
+import { Failure } from '../../../store/base/failure.ts';
 
 export interface Pace {
   /** Averaged over the window. */
