@@ -56,7 +56,9 @@ export function addRoutes<S extends ServingServices>(
     const since = endpoint.deprecated?.[path];
     for (const url of expandPath(path)) {
       server.route({
-        method: endpoint.method,
+        // A read of its head is the same route: Fastify would make another one for each.
+        method: endpoint.method === 'GET' ? ['GET', 'HEAD'] : endpoint.method,
+        exposeHeadRoute: false,
         url: `/:version${url}`,
         handler: (request, reply) => {
           const { version } = request.params as { readonly version: string };

@@ -7,13 +7,12 @@ import type { MarketServices } from '../reading.ts';
 import type { Call } from '../../request/endpoint.ts';
 import { rowsOfInput } from './known.ts';
 
-const NAMES = new Intl.DisplayNames('en', { type: 'currency', fallback: 'code' });
-
 /** Pairs as they are stored, and the currencies in them. */
 export const fxSymbols = async (call: Call, services: MarketServices): Promise<object> =>
   currenciesIn(await rowsOfInput(call, services, 'FX_RATES'));
 
 function currenciesIn(rows: readonly Row[]): object {
+  const names = new Intl.DisplayNames('en', { type: 'currency', fallback: 'code' });
   const symbols = [...new Set(rows.map((row) => textIn(row, 'symbol') ?? ''))].sort();
   const pairs = symbols.flatMap((symbol) => {
     const pair = currenciesOf(symbol);
@@ -22,7 +21,7 @@ function currenciesIn(rows: readonly Row[]): object {
   const codes = new Set(
     pairs.flatMap(({ fromCurrency, toCurrency }) => [fromCurrency, toCurrency]),
   );
-  const currencies = [...codes].sort().map((code) => ({ code, name: NAMES.of(code) ?? code }));
+  const currencies = [...codes].sort().map((code) => ({ code, name: names.of(code) ?? code }));
   return { currencies, pairs };
 }
 
