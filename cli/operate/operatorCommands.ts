@@ -17,7 +17,13 @@ export function addServe(root: Command, settings: () => Settings, terminal: Term
   root
     .command('serve')
     .description('run the server until SIGTERM or SIGINT')
-    .action(async () => (await import('./serve.ts')).serve(settings(), terminal));
+    .action(async () => {
+      const asked = settings();
+      // Half of a start is reading files, which leaves a core to the thread of the catalog.
+      const { startedThreads } = await import('../../store/sqlite/writer.ts');
+      const threads = asked.database === undefined ? startedThreads() : undefined;
+      await (await import('./serve.ts')).serve(asked, terminal, threads);
+    });
 }
 
 export function addTokens(root: Command, settings: () => Settings, terminal: Terminal): void {

@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { startTapedeck, type Tapedeck } from '../../app/main.ts';
 import { monotonicMs } from '../../store/base/clock.ts';
 import { findJob } from '../../store/work/jobs.ts';
+import type { Threads } from '../../store/sqlite/writer.ts';
 import type { Settings } from '../../store/base/settings.ts';
 import { tellServer } from '../reach/folderAccess.ts';
 import { fingerprintOf } from '../reach/operatorToken.ts';
@@ -16,10 +17,14 @@ const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 /** How often the state of a background job is looked at. */
 const LOOK_MS = 250;
 
-export async function serve(settings: Settings, terminal: Terminal): Promise<void> {
+export async function serve(
+  settings: Settings,
+  terminal: Terminal,
+  threads?: Threads,
+): Promise<void> {
   const say = sayTo(terminal);
   const started = monotonicMs();
-  const tapedeck = await startedBy(settings, say);
+  const tapedeck = await startedBy(settings, say, threads);
   if (tapedeck === undefined) return;
   const { tlsCert } = settings;
   const shown = tlsCert === '' ? {} : { certificate: resolve(tlsCert) };
@@ -40,9 +45,10 @@ export async function serve(settings: Settings, terminal: Terminal): Promise<voi
 async function startedBy(
   settings: Settings,
   say: (line: string) => void,
+  threads: Threads | undefined,
 ): Promise<Tapedeck | undefined> {
   const { database, drainMs, standby } = settings;
-  if (!standby || database === undefined) return startTapedeck(settings);
+  if (!standby || database === undefined) return startTapedeck(settings, threads && { threads });
   const ending = new AbortController();
   const end = (signal: string): void => {
     if (ending.signal.aborted) return;

@@ -21,6 +21,18 @@ export const ownThreads: Threads = {
   done: (thread) => thread.terminate(),
 };
 
+/** The first of them starts at once, beside whatever is loaded until a catalog is opened. */
+export function startedThreads(): Threads {
+  let started: Worker | undefined = ownThreads.take();
+  started.unref();
+  const take = (): Worker => {
+    const thread = started ?? ownThreads.take();
+    started = undefined;
+    return thread;
+  };
+  return { ...ownThreads, take };
+}
+
 interface Waiting {
   readonly resolve: (ran: Ran) => void;
   readonly reject: (error: unknown) => void;
