@@ -143,10 +143,11 @@ function shapedAs(type: StockType, symbol: string, given: Body): Uint8Array {
     return body.objects === 0 ? Buffer.from('{}') : body.bytes.subarray(1, -1);
   }
   if (type.shape !== 'newest') return body.bytes;
-  const { beside, only, within } = type;
-  const bytes = only === undefined ? body.bytes : valuesOf(only, body);
+  const { bare, beside, only, within } = type;
+  if (within !== undefined && body.objects === 0) return Buffer.from('{}');
+  const records = bare === true ? withoutSymbol(body) : body.bytes;
+  const bytes = only === undefined ? records : valuesOf(only, body);
   if (within === undefined) return bytes;
-  if (body.objects === 0) return Buffer.from('{}');
   const members = Object.entries(beside ?? { symbol }).map(
     ([name, value]) => [name, Buffer.from(JSON.stringify(value))] as const,
   );
@@ -182,6 +183,14 @@ function asShown({ dataset }: StockType, body: Body): Body {
     ),
   );
   return { ...body, bytes: Buffer.from(JSON.stringify(records)) };
+}
+
+/** The member beside the records tells it. */
+function withoutSymbol(body: Body): Uint8Array {
+  const rows = recordsIn(body).map((record) =>
+    Object.fromEntries(Object.entries(record).filter(([name]) => name.toLowerCase() !== 'symbol')),
+  );
+  return Buffer.from(JSON.stringify(rows));
 }
 
 /** One property of each record; records in another spelling are told by it too. */

@@ -41,14 +41,23 @@ export function loadedForms(type: StockType): readonly LoadedForm[] {
 }
 
 function newestShape(type: Extract<StockType, { shape: 'newest' }>, record: Shape): Shape {
-  const { beside, only, within } = type;
-  const rows = listShape(only === undefined ? record : { type: 'string' });
+  const { bare, beside, only, within } = type;
+  const row = bare === true ? withoutSymbol(record) : record;
+  const rows = listShape(only === undefined ? row : { type: 'string' });
   if (within === undefined) return rows;
   const others = Object.entries(beside ?? { symbol: '' }).map(
     ([name, value]) => [name, shapeOf(value)] as const,
   );
   const whole = objectShape({ ...Object.fromEntries(others), [within]: rows });
   return orNothing({ $id: pascal(type.name), ...whole });
+}
+
+function withoutSymbol({ properties = {}, required = [], ...record }: Shape): Shape {
+  const others = Object.entries(properties).filter(([name]) => name !== 'symbol');
+  return {
+    ...{ ...record, properties: Object.fromEntries(others) },
+    required: required.filter((name) => name !== 'symbol'),
+  };
 }
 
 /** Nothing, where nobody loaded any. */

@@ -44,6 +44,11 @@ interface NewestType extends Named {
   readonly only?: string;
   /** Members beside the array `within`, in place of the symbol. */
   readonly beside?: Readonly<Record<string, boolean>>;
+  /**
+   * The symbol that stands beside the records is not in them again (INTERFACE.md 1 "estimates"): what makes a
+   * table of records and members beside them refuses a name twice.
+   */
+  readonly bare?: true;
   /** The dataset's subkey says of which period a record is: `quarterly` or `annual`. */
   readonly periods?: true;
   /** `/stock/market/{type}` is of all symbols. */
@@ -78,7 +83,7 @@ const listed = (name: string, dataset: string): ListedType => ({
 const coming = (name: string, dataset: string): ComingType => ({
   ...{ name, dataset, shape: 'coming', market: true },
 });
-const statement = (name: string, dataset: string, within: string): StockType => ({
+const statement = (name: string, dataset: string, within: string): NewestType => ({
   ...{ name, dataset, within, shape: 'newest', last: 1, periods: true },
 });
 
@@ -121,8 +126,8 @@ export const STOCK_TYPES: readonly StockType[] = [
   coming('upcoming-splits', 'SPLITS'),
   { ...coming('upcoming-ipos', 'IPOS'), twice: true },
   { ...coming('today-ipos', 'IPOS'), today: true, twice: true },
-  statement('earnings', 'EARNINGS', 'earnings'),
-  statement('estimates', 'ESTIMATES', 'estimates'),
+  { ...statement('earnings', 'EARNINGS', 'earnings'), bare: true },
+  { ...statement('estimates', 'ESTIMATES', 'estimates'), bare: true },
   statement('financials', 'FINANCIALS', 'financials'),
   statement('fundamentals', 'FUNDAMENTALS', 'fundamentals'),
   statement('income', 'INCOME', 'income'),

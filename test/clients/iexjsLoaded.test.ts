@@ -118,9 +118,14 @@ afterAll(async () => {
   await server.close();
 });
 
+/** A record, with what stands beside the array that it is in. */
 const told = (answer: unknown): Options => {
-  const list = (answer as Options)['estimates'] ?? answer;
-  return (Array.isArray(list) ? (list as readonly unknown[])[0] : list) as Options;
+  const { estimates, ...beside } = answer as Options;
+  const list = estimates ?? answer;
+  const record = (Array.isArray(list) ? (list as readonly unknown[])[0] : list) as Options;
+  if (estimates === undefined) return record;
+  assert.ok(!Object.keys(beside).some((name) => Object.hasOwn(record, name)), 'a name twice');
+  return { ...beside, ...record };
 };
 
 for (const [method, options, path, id] of ROWS) {

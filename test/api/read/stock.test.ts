@@ -229,13 +229,15 @@ test('every type of the table is served, in its shape', async () => {
       newest: newestFirst.slice(0, type.shape === 'newest' ? type.last : 0),
       coming: type.shape === 'coming' && type.today === true ? [today] : [today, coming],
     }[type.shape];
-    const { beside, only, within } = {
+    const { bare, beside, only, within } = {
+      bare: undefined,
       beside: undefined,
       only: undefined,
       within: undefined,
       ...type,
     };
-    const values = only === undefined ? array : array.map((record) => record?.peer);
+    const rows = bare === true ? [{ date: '2024-03-01', peer: 'Z' }] : array;
+    const values = only === undefined ? rows : array.map((record) => record?.peer);
     const whole =
       within === undefined ? values : { ...(beside ?? { symbol: 'S100' }), [within]: values };
     const expected = type.shape === 'record' || type.shape === 'day' ? coming : whole;
