@@ -63,7 +63,7 @@ def call(name, values, body):
     validator = schemas(schema, resolver=resolver)
     errors = [error.message for error in validator.iter_errors(answer)]
     nulls = len(list(validator.iter_errors(nothing(answer))))
-    unnoticed = list(misspellings(validator, answer)) if path_of_document else []
+    unnoticed = list(misspellings(validator, short(answer))) if path_of_document and not errors else []
     return {
         "status": status,
         "answer": answer,
@@ -73,8 +73,16 @@ def call(name, values, body):
     }
 
 
+def short(value):
+    """The first element of a list stands for all."""
+    if isinstance(value, list):
+        return [short(one) for one in value[:1]]
+    return {name: short(one) for name, one in value.items()} if isinstance(value, dict) else value
+
+
 def misspellings(validator, answer):
-    """Names of members that may be called otherwise; of a list the first element stands for all."""
+    """Names of members that may be called otherwise."""
+    assert validator.is_valid(answer), answer
     for holder in holders(answer):
         for name in list(holder):
             value = holder.pop(name)
