@@ -8,10 +8,11 @@ import { feedPull } from './feed/feedPull.ts';
 import { checkHeaders } from './http/headers.ts';
 import { httpPull } from './http/http.ts';
 import { checkPages } from './http/pages.ts';
-import { checkPostgres, postgresPull } from './postgres/postgres.ts';
+import { checkPostgres } from './postgres/postgresNames.ts';
 import { checkS3 } from './s3/s3Names.ts';
 import {
   type DatasetDefinition,
+  type PostgresDefinition,
   type Pull,
   type S3Definition,
   type SourceDefinition,
@@ -27,9 +28,12 @@ export function makePull(parts: PullParts): Pull {
   const { allowPrivateAddresses, firstAccountId, sourceFolder, sourceTimeoutMs } = parts;
   const outgoing = { allowPrivateAddresses, deadlineMs: sourceTimeoutMs, resolve: systemResolve };
   const rules = { ...outgoing, firstAccountId, sourceFolder };
-  const [http, file, postgres] = [httpPull(rules), filePull(rules), postgresPull(rules)];
-  const feed = feedPull(rules);
-  // Its client is loaded with the first source that needs it.
+  const [http, file, feed] = [httpPull(rules), filePull(rules), feedPull(rules)];
+  // Their clients are loaded with the first source that needs them.
+  const postgres: Pull<PostgresDefinition> = async function* (order) {
+    const { postgresPull } = await import('./postgres/postgres.ts');
+    yield* postgresPull(rules)(order);
+  };
   const s3: Pull<S3Definition> = async function* (order) {
     const { s3Pull } = await import('./s3/s3.ts');
     yield* s3Pull(rules)(order);

@@ -9,6 +9,7 @@ import { withDeadline } from '../base/deadline.ts';
 import { addressesOf, type Guard } from '../base/guard.ts';
 import { land } from '../base/landing.ts';
 import { positionOf, sinceOf, textOf } from '../base/position.ts';
+import { checkPostgres } from './postgresNames.ts';
 import { postgresFailureOf } from './postgresFailure.ts';
 import {
   type Column,
@@ -41,9 +42,6 @@ type Login = Extract<Credential, { type: 'POSTGRES' }>;
 const CONNECT_MS = 10_000;
 /** Given to the server to hear that the session is over. */
 const END_MS = 1_000;
-const QUERY_CHARACTERS_MAX = 100_000;
-/** PostgreSQL's own limit is 63 for each part. */
-const NAME_CHARACTERS_MAX = 300;
 /** Of rows in memory: as many rows are fetched at once as had this many bytes before. */
 const BATCH_BYTES = 4 * 1024 ** 2;
 const BATCH_ROWS_MAX = 10_000;
@@ -70,44 +68,6 @@ export const postgresPull = (rules: PostgresRules): Pull<PostgresDefinition> =>
     });
     if (read !== undefined) yield { name, ...read };
   };
-
-/** @throws SourceFailure naming the member and its rule. */
-export function checkPostgres({ incrementalColumn, query, table }: PostgresDefinition): void {
-  if ((table === undefined) === (query === undefined))
-    refuse('either "table" or "query" is needed');
-  for (const [member, text] of Object.entries({ incrementalColumn, table })) {
-    if (text === undefined) continue;
-    if (text === '' || text.length > NAME_CHARACTERS_MAX || text.includes('\0')) {
-      refuse(`"${member}" has 1 to ${NAME_CHARACTERS_MAX} characters`);
-    }
-  }
-  if (query === undefined) return;
-  if (query.length > QUERY_CHARACTERS_MAX || query.includes('\0')) {
-    refuse(`"query" has at most ${QUERY_CHARACTERS_MAX} characters`);
-  }
-  // A first word only: that it is one statement, and reads, is the server's to enforce.
-  if (!READS.test(query.slice(firstWordAt(query)))) {
-    refuse('"query" must be one SELECT');
-  }
-}
-
-const READS = /^(?:SELECT|VALUES|WITH|TABLE)\b/i;
-
-/** Where the first word begins, behind spaces, parentheses and comments; each is read once. */
-function firstWordAt(query: string): number {
-  let at = 0;
-  for (;;) {
-    const closing = query.startsWith('--', at) ? '\n' : query.startsWith('/*', at) ? '*/' : '';
-    if (closing === '') {
-      if (!/^[\s(]$/.test(query.charAt(at))) return at;
-      at += 1;
-      continue;
-    }
-    const end = query.indexOf(closing, at + 2);
-    if (end < 0) return query.length;
-    at = end + closing.length;
-  }
-}
 
 interface Session extends AsyncDisposable {
   readonly client: Client;
@@ -291,8 +251,4 @@ async function* linesOf(
     }
     yield Buffer.from(batch.map(({ line }) => `${line}\n`).join(''));
   }
-}
-
-function refuse(reason: string): never {
-  throw new SourceFailure(reason, false);
 }

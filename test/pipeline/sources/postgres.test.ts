@@ -2,11 +2,8 @@
 import assert from 'node:assert/strict';
 import { Client } from 'pg';
 import { afterAll, describe, test } from 'vitest';
-import {
-  checkPostgres,
-  type PostgresRules,
-  postgresPull,
-} from '../../../pipeline/sources/postgres/postgres.ts';
+import { type PostgresRules, postgresPull } from '../../../pipeline/sources/postgres/postgres.ts';
+import { checkPostgres } from '../../../pipeline/sources/postgres/postgresNames.ts';
 import {
   SourceFailure,
   type Credential,
