@@ -5,7 +5,7 @@ import { type AtCrashPoint, survive } from '../store/base/crashPoints.ts';
 import type { Pace } from '../api/request/body/pace.ts';
 import type { Services } from '../api/request/endpoint.ts';
 import { type TokenShown, Accounts } from '../store/accounts/accounts.ts';
-import type { Settings } from '../store/base/settings.ts';
+import type { Settings } from '../store/base/settings/settings.ts';
 import { openFolder, lockFolder, type Folder } from '../store/catalog/folder.ts';
 import type { Database } from '../store/catalog/database.ts';
 import { type Placed, placed, refuseTwoCatalogs } from './lake/lakePlaces.ts';

@@ -1,7 +1,7 @@
 // What only the first start of a data folder does: its account, workspace CORE, its demo.
 import type { Accounts, TokenShown } from '../store/accounts/accounts.ts';
 import type { Database } from '../store/catalog/database.ts';
-import type { Settings } from '../store/base/settings.ts';
+import type { Settings } from '../store/base/settings/settings.ts';
 import { createWorkspace } from '../store/lake/datasetEdits.ts';
 import type { Lake } from '../store/lake/lake.ts';
 import { CORE } from '../store/lake/datasets/datasets.ts';

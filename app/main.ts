@@ -11,7 +11,7 @@ import { addressOf } from '../api/auth/admission.ts';
 import { VERSION } from '../store/base/version.ts';
 import { monotonicMs } from '../store/base/clock.ts';
 import { checkOpenFiles, openFilesMax } from './openFiles.ts';
-import type { Settings } from '../store/base/settings.ts';
+import type { Settings } from '../store/base/settings/settings.ts';
 import { ANSWERS_SHARE, closeDoors } from '../api/http/drain.ts';
 import { LENT_KINDS, type LentKind, takeNodes } from '../api/forward/nodeDoor.ts';
 import type { DuckDbPool } from '../store/duckdb/pool.ts';

@@ -3,7 +3,7 @@ import { sep } from 'node:path';
 import { DuckDbPool } from '../store/duckdb/pool.ts';
 import type { ChildProcesses } from '../store/duckdb/slot.ts';
 import type { Folder } from '../store/catalog/folder.ts';
-import type { Settings } from '../store/base/settings.ts';
+import type { Settings } from '../store/base/settings/settings.ts';
 
 /** Threads of one ingestion: it is the only heavy work of a small machine. */
 const INGEST_THREADS = 2;

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
 import { startTapedeck } from '../app/main.ts';
-import { readSettings } from '../store/base/settings.ts';
+import { readSettings } from '../store/base/settings/settings.ts';
 import { type Ratio, ratioOf, rounded, timed } from './base/measure.ts';
 
 const PROGRAM = '/usr/bin/chromium';

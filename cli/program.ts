@@ -2,7 +2,7 @@
 // is made of it.
 import { Command } from 'commander';
 import { redacted } from '../store/base/redact.ts';
-import type { Settings } from '../store/base/settings.ts';
+import type { Settings } from '../store/base/settings/settings.ts';
 import { VERSION } from '../store/base/version.ts';
 import { addDatasets, addFiles, addIngest, addSql, addStreams } from './data/dataCommands.ts';
 import { addAccounts, addBooks } from './operate/accountCommands.ts';

@@ -1,7 +1,7 @@
 // Runs one command on a terminal. It touches nothing of the process, so that several can run in one.
 import { CommanderError } from 'commander';
 import { reasonOf } from '../store/base/failure.ts';
-import { readSettings, type Settings } from '../store/base/settings.ts';
+import { readSettings, type Settings } from '../store/base/settings/settings.ts';
 import { program, type ServerOptions } from './program.ts';
 import type { Terminal } from './reach/terminal.ts';
 

@@ -9,7 +9,7 @@ import type { Parameter } from '../api/request/parameters.ts';
 import { clientTypes, type Document } from './pages/clientTypes.ts';
 import { commandsPage } from './pages/commandsPage.ts';
 import { coveragePage } from './pages/coverage.ts';
-import { SETTINGS } from '../store/base/settingsTable.ts';
+import { SETTINGS } from '../store/base/settings/settingsTable.ts';
 import { marketPage } from './pages/marketPage.ts';
 import { recipesPage } from './pages/recipesPage.ts';
 import { sqlPage } from './pages/sqlPage.ts';

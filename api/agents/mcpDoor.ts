@@ -1,11 +1,11 @@
 // The Model Context Protocol over HTTP, at `/mcp`: each POST is answered by itself, and no session is kept,
 // so that an agent's host may come and go. Calls go on to the API of this server, as if the agent had asked.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { Logger } from 'pino';
+import { http } from '../../store/base/http.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Accounts } from '../../store/accounts/accounts.ts';
 import { readJson } from '../request/body/jsonBody.ts';
@@ -128,7 +128,7 @@ function askingIn(
       const url = `${ownAddress(server)}/v1${path}`;
       // It is this very machine that is asked: its certificate is for another name.
       const options = { headers, signal, rejectUnauthorized: false };
-      const request = url.startsWith('https:') ? requestHttps : requestHttp;
+      const request = url.startsWith('https:') ? requestHttps : http.request;
       return listenThrough((answered) => request(url, options, answered), enough, timeMs);
     },
   };

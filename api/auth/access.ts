@@ -4,7 +4,7 @@
 import type { Visibility } from '../../query/plan/seriesPlan.ts';
 import { dayIn } from '../../query/time/dates.ts';
 import type { Clock } from '../../store/base/clock.ts';
-import type { Settings } from '../../store/base/settings.ts';
+import type { Settings } from '../../store/base/settings/settings.ts';
 import type { Caller } from '../../store/accounts/callers.ts';
 import { CORE, type Dataset, type Workspace } from '../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';

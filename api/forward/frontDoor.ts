@@ -1,8 +1,9 @@
 // One port of a node that does not serve. It is there before the node is the one that serves, and goes over
 // to that server with the port: no connection is refused between the two.
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import { once } from 'node:events';
+import { http } from '../../store/base/http.ts';
 import {
   HEADER_BYTES_MAX,
   HEADERS_TIMEOUT_MS,
@@ -63,7 +64,7 @@ export async function openFrontDoor({
     ...{ requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS },
   };
   const server =
-    https === undefined ? createServer(options) : createSecureServer({ ...options, ...https });
+    https === undefined ? http.createServer(options) : createSecureServer({ ...options, ...https });
   server.on('request', (incoming, outgoing) => {
     // Whatever failed, the client sees the end of its connection.
     answer(incoming, outgoing).catch(() => outgoing.destroy());

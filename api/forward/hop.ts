@@ -1,12 +1,8 @@
 // One request, handed on to the node that serves, and its answer handed back as it comes.
-import {
-  type ClientRequest,
-  type IncomingMessage,
-  type ServerResponse,
-  request as plainRequest,
-} from 'node:http';
+import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
 import { request as secureRequest } from 'node:https';
 import { pipeline } from 'node:stream/promises';
+import { http } from '../../store/base/http.ts';
 import { HOP_HEADER } from '../auth/hop.ts';
 import type { Reach } from './reach.ts';
 import type { RenewedAgent } from './renewedAgent.ts';
@@ -61,7 +57,7 @@ export async function hop(
     ...{ method: incoming.method ?? 'GET', headers: [...headersOf(incoming, body), ...added] },
     setHost: false,
   };
-  const sending = url.protocol === 'https:' ? secureRequest(options) : plainRequest(options);
+  const sending = url.protocol === 'https:' ? secureRequest(options) : http.request(options);
   let isSent = false;
   onConnection(sending, () => {
     isSent = true;

@@ -1,9 +1,9 @@
 // What nodes that do not serve ask of the one that does, beside what they hand on: each is a connection,
 // which that node takes over from HTTP.
 import type { IncomingMessage, Server } from 'node:http';
-import { request as plainRequest } from 'node:http';
 import { request as secureRequest } from 'node:https';
 import type { Socket } from 'node:net';
+import { http } from '../../store/base/http.ts';
 import type { Clock } from '../../store/base/clock.ts';
 import { VERSION } from '../../store/base/version.ts';
 import { HOP_HEADER, hopAddress, type Hopping, signHop } from '../auth/hop.ts';
@@ -75,7 +75,7 @@ export function openNodeConnection(
     ...{ port: url.port, path, timeout: ANSWER_MS, signal },
     headers: { connection: 'Upgrade', upgrade: PROTOCOL, [HOP_HEADER]: hop },
   };
-  const asking = url.protocol === 'https:' ? secureRequest(options) : plainRequest(options);
+  const asking = url.protocol === 'https:' ? secureRequest(options) : http.request(options);
   return new Promise((resolve, reject) => {
     asking.once('upgrade', (_answer, socket: Socket, head: Buffer) => {
       socket.setTimeout(0);

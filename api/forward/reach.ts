@@ -1,7 +1,8 @@
 // Whether a node is reached from here. A network that lets nothing pass any more tells nobody: what was sent
 // on a connection would be waited for without end.
-import { type Agent, request as plainRequest } from 'node:http';
+import type { Agent } from 'node:http';
 import { request as secureRequest } from 'node:https';
+import { http } from '../../store/base/http.ts';
 import type { RenewedAgent } from './renewedAgent.ts';
 
 /** What lives says so at once. */
@@ -74,7 +75,7 @@ export function nodeReach(url: URL, agent: RenewedAgent, connections: () => Agen
 /** On a connection of its own. */
 async function saysItLives(url: URL, agent: Agent): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
-  const send = url.protocol === 'https:' ? secureRequest : plainRequest;
+  const send = url.protocol === 'https:' ? secureRequest : http.request;
   const sending = send(new URL(PATH, url), { agent }, (answer) => {
     answer.resume();
     resolve(answer.statusCode === 200);

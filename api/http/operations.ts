@@ -8,7 +8,7 @@ import { FREE_BYTES_MIN } from '../../store/base/disk.ts';
 import { reasonOf } from '../../store/base/failure.ts';
 import { sameSecret } from '../../store/catalog/secrets/adminToken.ts';
 import { tokenOf } from './token.ts';
-import type { Settings } from '../../store/base/settings.ts';
+import type { Settings } from '../../store/base/settings/settings.ts';
 import type { Services } from '../request/endpoint.ts';
 import { type HeldAnswers, makeHeldAnswers } from './heldAnswers.ts';
 import { type Ended, endedHook } from './ended.ts';

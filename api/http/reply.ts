@@ -8,7 +8,7 @@ import { type Body, lengthOf, wholeOf } from '../../store/duckdb/protocol.ts';
 import { momentText } from '../../store/lake/history/history.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { Charge } from '../../store/ledger/metering.ts';
-import type { Settings } from '../../store/base/settings.ts';
+import type { Settings } from '../../store/base/settings/settings.ts';
 import type { Answer, StreamAnswer } from '../request/endpoint.ts';
 import { sendFile } from './fileAnswer.ts';
 import { LARGE_BYTES } from './heldAnswers.ts';

@@ -50,7 +50,7 @@ import type { QueryCursors } from '../../store/lake/history/queryCursors.ts';
 import type { CatalogPlace } from '../../store/catalog/catalogPlace.ts';
 import type { Scrub } from '../../store/catalog/scrub.ts';
 import type { LiveSecrets } from '../../store/catalog/secrets/secrets.ts';
-import type { Settings } from '../../store/base/settings.ts';
+import type { Settings } from '../../store/base/settings/settings.ts';
 import type { Storage } from '../../store/lake/storage.ts';
 import type { RecordWatches } from '../sse/recordWatches.ts';
 import type { OpenStreams } from '../sse/openStreams.ts';

@@ -11,7 +11,7 @@ import {
 } from '../../jobs/rules/runningRule.ts';
 import { CONDITIONS_MAX } from '../../query/rules/conditions.ts';
 import { Failure } from '../../store/base/failure.ts';
-import type { Settings } from '../../store/base/settings.ts';
+import type { Settings } from '../../store/base/settings/settings.ts';
 import type { RuleBody } from '../../store/work/rules.ts';
 
 /** Values told beside those of the conditions, and names of an index. */

@@ -23,7 +23,7 @@ import { Failure } from '../../store/base/failure.ts';
 import type { Moment } from '../../store/lake/history/history.ts';
 import type { Metering } from '../../store/ledger/metering.ts';
 import type { NamedTable, View } from '../../store/lake/datasets/namedQueries.ts';
-import type { Settings } from '../../store/base/settings.ts';
+import type { Settings } from '../../store/base/settings/settings.ts';
 import { callerOf, readableWorkspace } from '../auth/access.ts';
 import type { Answer, Call, Services } from '../request/endpoint.ts';
 import { meteredTogether } from '../read/metering.ts';

@@ -28,7 +28,7 @@ import {
   type PublishedFiles,
 } from '../../store/publications/publishedFiles.ts';
 import type { Placed } from './lakePlaces.ts';
-import type { Settings } from '../../store/base/settings.ts';
+import type { Settings } from '../../store/base/settings/settings.ts';
 
 /** Where the lake is, and what it is opened with. */
 export interface LakeFolder {

@@ -1,7 +1,7 @@
 // Where the lake is: its files in the data folder or in a bucket, its catalog there or in PostgreSQL.
 import type { Clock } from '../../store/base/clock.ts';
 import type { Disk } from '../../store/base/disk.ts';
-import type { Settings } from '../../store/base/settings.ts';
+import type { Settings } from '../../store/base/settings/settings.ts';
 import type { Bucket } from '../../store/files/bucket/bucket.ts';
 import { bucketPlace } from '../../store/files/bucket/bucketPlace.ts';
 import { Failure } from '../../store/base/failure.ts';

@@ -16,7 +16,7 @@ import { LakeClock } from '../../store/catalog/lakeClock.ts';
 import type { LakeOwner } from '../../store/files/lakeHead.ts';
 import { migrate } from '../../store/catalog/migrate.ts';
 import { Pending } from '../../store/lake/pushes/pending.ts';
-import type { Settings } from '../../store/base/settings.ts';
+import type { Settings } from '../../store/base/settings/settings.ts';
 import { sweepOrphans } from '../../store/lake/versions/sweep.ts';
 import { UNCLAIMED_DAYS } from '../../store/files/unclaimed.ts';
 import type { Services } from '../../api/request/endpoint.ts';

@@ -1,6 +1,6 @@
 // A node while another one serves: its ports are open, and what comes is handed on.
 import { hostname } from 'node:os';
-import { Agent, type IncomingMessage, type Server } from 'node:http';
+import type { Agent, IncomingMessage, Server } from 'node:http';
 import { Agent as SecureAgent } from 'node:https';
 import { senderOf, signHop } from '../../api/auth/hop.ts';
 import { type Forwarder, makeForwarder, type Targets } from '../../api/forward/forward.ts';
@@ -13,8 +13,9 @@ import { renewedAgent } from '../../api/forward/renewedAgent.ts';
 import { tlsOf } from '../../api/http/operations.ts';
 import type { Observe } from '../../api/about/metrics/requestTimes.ts';
 import { hopMetrics, type HopMetrics } from '../../api/forward/hopMetrics.ts';
+import { http } from '../../store/base/http.ts';
 import { systemClock } from '../../store/base/clock.ts';
-import type { Settings } from '../../store/base/settings.ts';
+import type { Settings } from '../../store/base/settings/settings.ts';
 import type {
   DoorKind,
   NodeDoors,
@@ -206,7 +207,7 @@ function targetOf(
   const options = { keepAlive: true, maxFreeSockets: 256 };
   const connections = (): Agent =>
     certificate === ''
-      ? new Agent(options)
+      ? new http.Agent(options)
       : // Its very certificate, whatever name it is for: the catalog says whose it is.
         new SecureAgent({
           ...{ ...options, ca: certificate, allowPartialTrustChain: true },

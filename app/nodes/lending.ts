@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Targets } from '../../api/forward/forward.ts';
 import { lendPath, type LentKind } from '../../api/forward/nodeDoor.ts';
-import type { Settings } from '../../store/base/settings.ts';
+import type { Settings } from '../../store/base/settings/settings.ts';
 import { ownProcesses } from '../../store/duckdb/slot.ts';
 import { copiesIn, type Copies } from '../../store/lent/copies.ts';
 import { lend } from '../../store/lent/lender.ts';

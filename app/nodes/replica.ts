@@ -12,7 +12,7 @@ import { survive } from '../../store/base/crashPoints.ts';
 import { localDisk } from '../../store/base/disk.ts';
 import { reasonOf } from '../../store/base/failure.ts';
 import { hashIn } from '../../store/base/contents.ts';
-import type { Settings } from '../../store/base/settings.ts';
+import type { Settings } from '../../store/base/settings/settings.ts';
 import type { Bucket } from '../../store/files/bucket/bucket.ts';
 import type { FileCache } from '../../store/files/bucket/fileCache.ts';
 import type { Database } from '../../store/catalog/database.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { startTapedeck, type Tapedeck } from '../../app/main.ts';
 import { createWorkspace } from '../../store/lake/datasetEdits.ts';
 import type { ColumnMapping } from '../../store/lake/datasets/datasets.ts';
-import { readSettings } from '../../store/base/settings.ts';
+import { readSettings } from '../../store/base/settings/settings.ts';
 import type { Wanted } from '../http/order.ts';
 import { bareDuckDb } from './measure.ts';
 import type { Core, Seams } from '../../app/core.ts';

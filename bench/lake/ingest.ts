@@ -3,7 +3,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createWorkspace } from '../../store/lake/datasetEdits.ts';
-import { readSettings } from '../../store/base/settings.ts';
+import { readSettings } from '../../store/base/settings/settings.ts';
 import { byMedian, openClient } from '../http/clientProcess.ts';
 import { treeCpuMs } from '../http/cpuTime.ts';
 import { serveFilled } from '../http/served.ts';

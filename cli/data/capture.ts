@@ -14,7 +14,7 @@ import {
 import { type CaptureSummary, readCapture } from '../../market/capture/capture.ts';
 import { CORE } from '../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
-import type { Settings } from '../../store/base/settings.ts';
+import type { Settings } from '../../store/base/settings/settings.ts';
 import { followJob } from '../print/followJob.ts';
 import { bytesOfFile } from '../reach/givenFile.ts';
 import { sayTo, type Terminal } from '../reach/terminal.ts';

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { Failure } from '../../store/base/failure.ts';
-import type { Settings } from '../../store/base/settings.ts';
+import type { Settings } from '../../store/base/settings/settings.ts';
 import type { Chart } from '../../query/charts/records/chart.ts';
 import { isRefusal, type Row } from '../../query/charts/records/chartColumns.ts';
 import { USUAL_SIZE } from '../../query/charts/chartLayout.ts';

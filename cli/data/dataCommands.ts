@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander';
 import { CHART_KINDS } from '../../query/charts/records/chartPoints.ts';
 import { TIER_NAMES } from '../../store/accounts/tiers.ts';
 import type { ChartOptions } from './chart.ts';
-import type { Settings } from '../../store/base/settings.ts';
+import type { Settings } from '../../store/base/settings/settings.ts';
 import type { CaptureOptions } from './capture.ts';
 import type { DatasetOptions, DeleteOptions, IndexOptions, PurgeOptions } from './datasets.ts';
 import type { ListenOptions } from './listen.ts';

@@ -1,6 +1,6 @@
 // `tapedeck dataset`: what is there, and what becomes of it.
 import { Failure } from '../../store/base/failure.ts';
-import type { Settings } from '../../store/base/settings.ts';
+import type { Settings } from '../../store/base/settings/settings.ts';
 import { tableAnswer } from '../print/answerLists.ts';
 import { sayTo, type Terminal } from '../reach/terminal.ts';
 import { refuseNoFolder } from '../reach/folderAccess.ts';

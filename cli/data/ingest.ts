@@ -13,7 +13,7 @@ import { checkJsonPath } from '../../pipeline/values/jsonPath.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { findJob, findRejects, type Job, type Reject } from '../../store/work/jobs.ts';
 import { type ColumnMapping, CORE } from '../../store/lake/datasets/datasets.ts';
-import type { Settings } from '../../store/base/settings.ts';
+import type { Settings } from '../../store/base/settings/settings.ts';
 import { type AskData, askServer } from '../reach/dataApi.ts';
 import { spokenWith } from '../reach/spoken.ts';
 import { firstWorkspace } from '../reach/workspaceApi.ts';

@@ -1,7 +1,7 @@
 // `tapedeck stream`: messages as they come, a line each, or on a screen a table of the newest of each symbol.
 import type { Readable } from 'node:stream';
 import { Failure } from '../../store/base/failure.ts';
-import type { Settings } from '../../store/base/settings.ts';
+import type { Settings } from '../../store/base/settings/settings.ts';
 import { harmless } from '../print/terminalText.ts';
 import { withFirstAccount } from '../reach/dataApi.ts';
 import { onEnough, sayTo, type Terminal } from '../reach/terminal.ts';

@@ -1,7 +1,7 @@
 // `tapedeck mcp`: the tools of agents over standard input and output, for a host that starts programs.
 // Everything is asked with the token that is given: its budget is the agent's.
 import { Failure } from '../../store/base/failure.ts';
-import type { Settings } from '../../store/base/settings.ts';
+import type { Settings } from '../../store/base/settings/settings.ts';
 import { reachFolder } from '../reach/folderAccess.ts';
 import { requestTo } from '../reach/serverDoor.ts';
 import { onEnough, type Terminal } from '../reach/terminal.ts';

@@ -1,6 +1,6 @@
 // `tapedeck types`: an interface of TypeScript for the records of each dataset of a workspace.
 import { text } from 'node:stream/consumers';
-import type { Settings } from '../../store/base/settings.ts';
+import type { Settings } from '../../store/base/settings/settings.ts';
 import { withFirstAccount } from '../reach/dataApi.ts';
 import type { Terminal } from '../reach/terminal.ts';
 

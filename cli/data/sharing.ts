@@ -1,7 +1,7 @@
 // `tapedeck dataset share`: other accounts that read a dataset, and on which terms.
 import { Failure } from '../../store/base/failure.ts';
 import type { Access, Share } from '../../store/lake/datasets/datasets.ts';
-import type { Settings } from '../../store/base/settings.ts';
+import type { Settings } from '../../store/base/settings/settings.ts';
 import { tableAnswer } from '../print/answerLists.ts';
 import { refuseNoFolder } from '../reach/folderAccess.ts';
 import type { Terminal } from '../reach/terminal.ts';

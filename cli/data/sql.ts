@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { json, text as textOfStream } from 'node:stream/consumers';
 import { monotonicMs } from '../../store/base/clock.ts';
 import { Failure, reasonOf } from '../../store/base/failure.ts';
-import type { Settings } from '../../store/base/settings.ts';
+import type { Settings } from '../../store/base/settings/settings.ts';
 import { counted, cutOf, deliver, endOf } from '../print/answerOutput.ts';
 import type { TableLook } from '../print/answerTable.ts';
 import { type AskData, type DataAnswer, withFirstAccount } from '../reach/dataApi.ts';

@@ -1,6 +1,6 @@
 // The bucket of the files: does it answer, and is what it has that of a lake?
 import { openS3Bucket } from '../../pipeline/targets/s3Bucket.ts';
-import type { BucketSettings } from '../../store/base/bucketSettings.ts';
+import type { BucketSettings } from '../../store/base/settings/bucketSettings.ts';
 import { systemClock } from '../../store/base/clock.ts';
 import { reasonOf } from '../../store/base/failure.ts';
 import { bucketPlace } from '../../store/files/bucket/bucketPlace.ts';

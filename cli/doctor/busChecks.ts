@@ -1,5 +1,5 @@
 // Whether NATS is there for what streams tell, where a setting names it.
-import type { BusSettings } from '../../store/base/busSettings.ts';
+import type { BusSettings } from '../../store/base/settings/busSettings.ts';
 import { reasonOf } from '../../store/base/failure.ts';
 import { askNats } from '../../store/bus/nats/natsLog.ts';
 import { fault, fine, type Finding } from './finding.ts';

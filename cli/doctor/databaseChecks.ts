@@ -1,5 +1,5 @@
 // PostgreSQL as the place of the catalog: does it answer, has it a catalog, is what it tells synced?
-import type { DatabaseSettings } from '../../store/base/databaseSettings.ts';
+import type { DatabaseSettings } from '../../store/base/settings/databaseSettings.ts';
 import { reasonOf } from '../../store/base/failure.ts';
 import { hasTable, type Link, serverName, withLink } from '../../store/postgres/link.ts';
 import { fault, fine, type Finding, notice } from './finding.ts';

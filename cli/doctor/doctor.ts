@@ -6,7 +6,7 @@ import type { Database } from '../../store/catalog/database.ts';
 import { systemClock } from '../../store/base/clock.ts';
 import { reasonOf } from '../../store/base/failure.ts';
 import { redacted } from '../../store/base/redact.ts';
-import type { Settings } from '../../store/base/settings.ts';
+import type { Settings } from '../../store/base/settings/settings.ts';
 import { harmless } from '../print/terminalText.ts';
 import { namedServer } from '../reach/serverDoor.ts';
 import { sayTo, type Terminal } from '../reach/terminal.ts';

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { reasonOf } from '../../store/base/failure.ts';
-import type { Settings } from '../../store/base/settings.ts';
+import type { Settings } from '../../store/base/settings/settings.ts';
 import { VERSION } from '../../store/base/version.ts';
 import { doorIn, serverFile } from '../reach/folderAccess.ts';
 import { requestTo, type ServerDoor, unreached } from '../reach/serverDoor.ts';

@@ -1,6 +1,6 @@
 // How the operator's commands are spelled.
 import { type Command, Option } from 'commander';
-import type { Settings } from '../../store/base/settings.ts';
+import type { Settings } from '../../store/base/settings/settings.ts';
 import { TIER_NAMES } from '../../store/accounts/tiers.ts';
 import type { AccountOptions, TokenOptions } from './accounts.ts';
 import type { Terminal } from '../reach/terminal.ts';

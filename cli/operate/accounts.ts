@@ -2,7 +2,7 @@
 import type { LedgerVerdict } from '../../jobs/upkeep/verifyLedger.ts';
 import type { AuditLine } from '../../store/accounts/audit.ts';
 import { Failure } from '../../store/base/failure.ts';
-import type { Settings } from '../../store/base/settings.ts';
+import type { Settings } from '../../store/base/settings/settings.ts';
 import { withAdmin } from '../reach/adminApi.ts';
 import { sayTo, type Terminal } from '../reach/terminal.ts';
 

@@ -6,7 +6,7 @@ import { restoreBackup, verifyBackup } from '../../jobs/backup/restore.ts';
 import { localDisk } from '../../store/base/disk.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { wake } from '../../store/catalog/asleep.ts';
-import type { Settings } from '../../store/base/settings.ts';
+import type { Settings } from '../../store/base/settings/settings.ts';
 import { withAdmin } from '../reach/adminApi.ts';
 import { sayTo, type Terminal } from '../reach/terminal.ts';
 import { megabytes } from '../print/bytesText.ts';

@@ -5,7 +5,7 @@ import { type FilesMoved, filesToBucket, filesToFolder } from '../../jobs/move/m
 import { systemClock } from '../../store/base/clock.ts';
 import { localDisk } from '../../store/base/disk.ts';
 import { Failure, reasonOf } from '../../store/base/failure.ts';
-import type { Settings } from '../../store/base/settings.ts';
+import type { Settings } from '../../store/base/settings/settings.ts';
 import type { CatalogPlace } from '../../store/catalog/catalogPlace.ts';
 import { sqlitePlace } from '../../store/sqlite/sqlitePlace.ts';
 import { type Folder, lockFolder, openFolder } from '../../store/catalog/folder.ts';

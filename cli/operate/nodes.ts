@@ -1,6 +1,6 @@
 // `tapedeck nodes`: the servers that share the catalog in PostgreSQL, and which one serves.
 import { Failure } from '../../store/base/failure.ts';
-import type { Settings } from '../../store/base/settings.ts';
+import type { Settings } from '../../store/base/settings/settings.ts';
 import { withLink } from '../../store/postgres/link.ts';
 import { type ListedNode, listNodes } from '../../store/postgres/nodeTable.ts';
 import { sayTo, type Terminal } from '../reach/terminal.ts';

@@ -1,6 +1,6 @@
 // How the operator's commands on a data folder are spelled. What a command does is loaded when it runs.
 import type { Command } from 'commander';
-import type { Settings } from '../../store/base/settings.ts';
+import type { Settings } from '../../store/base/settings/settings.ts';
 import { addTokenChanges } from './accountCommands.ts';
 import type { BackupOptions, RestoreOptions } from './backups.ts';
 import type { RepairOptions } from './repair.ts';

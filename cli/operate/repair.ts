@@ -10,7 +10,7 @@ import { localDisk } from '../../store/base/disk.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { CatalogPlace } from '../../store/catalog/catalogPlace.ts';
 import { type Folder, lockFolder, openFolder } from '../../store/catalog/folder.ts';
-import type { Settings } from '../../store/base/settings.ts';
+import type { Settings } from '../../store/base/settings/settings.ts';
 import { putUnnamedAside } from '../../store/lake/versions/sweep.ts';
 import type { LakePlace } from '../../store/files/lakePlace.ts';
 import { UNCLAIMED_DAYS } from '../../store/files/unclaimed.ts';

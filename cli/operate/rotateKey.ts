@@ -6,7 +6,7 @@ import { Failure } from '../../store/base/failure.ts';
 import { isHeld, lockFolder, openFolder } from '../../store/catalog/folder.ts';
 import { type Rotated, rotateKey, settleKey } from '../../store/work/keyRotation.ts';
 import { migrate } from '../../store/catalog/migrate.ts';
-import type { Settings } from '../../store/base/settings.ts';
+import type { Settings } from '../../store/base/settings/settings.ts';
 import { withAdmin } from '../reach/adminApi.ts';
 import { sayTo, type Terminal } from '../reach/terminal.ts';
 

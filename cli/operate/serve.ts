@@ -5,7 +5,7 @@ import { startTapedeck, type Tapedeck } from '../../app/main.ts';
 import { monotonicMs } from '../../store/base/clock.ts';
 import { findJob } from '../../store/work/jobs.ts';
 import type { Threads } from '../../store/sqlite/writer.ts';
-import type { Settings } from '../../store/base/settings.ts';
+import type { Settings } from '../../store/base/settings/settings.ts';
 import { tellServer } from '../reach/folderAccess.ts';
 import { fingerprintOf } from '../reach/operatorToken.ts';
 import { stateOf } from '../data/ingest.ts';

@@ -1,7 +1,7 @@
 // `tapedeck status`: one screen, what is wrong first.
 import type { Standing } from '../../jobs/upkeep/standing.ts';
 import { isoTime } from '../../store/base/clock.ts';
-import type { Settings } from '../../store/base/settings.ts';
+import type { Settings } from '../../store/base/settings/settings.ts';
 import { harmless } from '../print/terminalText.ts';
 import { withAdmin } from '../reach/adminApi.ts';
 import { sayTo, type Terminal } from '../reach/terminal.ts';

@@ -1,7 +1,7 @@
 // `tapedeck tokens`: what accounts may be reached by.
 import type { TokenShown } from '../../store/accounts/accounts.ts';
 import { Failure } from '../../store/base/failure.ts';
-import type { Settings } from '../../store/base/settings.ts';
+import type { Settings } from '../../store/base/settings/settings.ts';
 import { withAdmin } from '../reach/adminApi.ts';
 import { reachFolder, readTokens } from '../reach/folderAccess.ts';
 import { sayTo, type Terminal } from '../reach/terminal.ts';

@@ -1,6 +1,6 @@
 // `tapedeck workspace`: create and list, also beside a server and through one.
 import { text } from 'node:stream/consumers';
-import type { Settings } from '../../store/base/settings.ts';
+import type { Settings } from '../../store/base/settings/settings.ts';
 import { type AskData, withFirstAccount } from '../reach/dataApi.ts';
 import { sayTo, type Terminal } from '../reach/terminal.ts';
 

@@ -1,7 +1,7 @@
 // How loading into the market is spelled.
 import { type Command, Option } from 'commander';
 import { INPUTS } from '../../market/inputs/inputs.ts';
-import type { Settings } from '../../store/base/settings.ts';
+import type { Settings } from '../../store/base/settings/settings.ts';
 import { dateOrderOption, duplicatesOption, shapeOptions } from '../data/readingOptions.ts';
 import type { Terminal } from '../reach/terminal.ts';
 import type { CoreLoadOptions } from './coreLoad.ts';

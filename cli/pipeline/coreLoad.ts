@@ -7,7 +7,7 @@ import { INPUTS, inputOf } from '../../market/inputs/inputs.ts';
 import type { Reading } from '../../pipeline/bytes/reading.ts';
 import { CORE } from '../../store/lake/datasets/datasets.ts';
 import { Failure, reasonOf } from '../../store/base/failure.ts';
-import type { Settings } from '../../store/base/settings.ts';
+import type { Settings } from '../../store/base/settings/settings.ts';
 import { followJob } from '../print/followJob.ts';
 import { harmless } from '../print/terminalText.ts';
 import type { AskData } from '../reach/dataApi.ts';

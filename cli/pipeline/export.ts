@@ -2,7 +2,7 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { Failure } from '../../store/base/failure.ts';
-import type { Settings } from '../../store/base/settings.ts';
+import type { Settings } from '../../store/base/settings/settings.ts';
 import { counted } from '../print/answerOutput.ts';
 import { progress } from '../print/progress.ts';
 import { credentialNamed } from './sources.ts';

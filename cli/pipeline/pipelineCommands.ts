@@ -1,6 +1,6 @@
 // The commands of the pipeline: sources, credentials, schedules.
 import { type Command, Option } from 'commander';
-import type { readSettings } from '../../store/base/settings.ts';
+import type { readSettings } from '../../store/base/settings/settings.ts';
 import { readingOptions, dateOrderOption } from '../data/readingOptions.ts';
 import type { ScheduleOptions } from './schedules.ts';
 import type { AddOptions, PlaceOptions } from './sources.ts';

@@ -1,6 +1,6 @@
 // How exports and recipes are spelled. What a command does is loaded when it runs.
 import { type Command, Option } from 'commander';
-import type { Settings } from '../../store/base/settings.ts';
+import type { Settings } from '../../store/base/settings/settings.ts';
 import type { ExportOptions } from './export.ts';
 import type { AddRecipeOptions } from './recipes.ts';
 import type { Terminal } from '../reach/terminal.ts';

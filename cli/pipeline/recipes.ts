@@ -1,7 +1,7 @@
 // `tapedeck recipe`: public sources that need no definition of one's own.
 import { isDeepStrictEqual } from 'node:util';
 import { Failure, reasonOf } from '../../store/base/failure.ts';
-import type { Settings } from '../../store/base/settings.ts';
+import type { Settings } from '../../store/base/settings/settings.ts';
 import { CORE } from '../../store/lake/datasets/datasets.ts';
 import { STAND_IN_SOURCE } from '../../store/lake/datasets/standIns.ts';
 import { tableAnswer } from '../print/answerLists.ts';

@@ -1,7 +1,7 @@
 // `tapedeck schedule`: when a source is taken into a dataset, and what became of it.
 import { isoTime } from '../../store/base/clock.ts';
 import { Failure } from '../../store/base/failure.ts';
-import type { Settings } from '../../store/base/settings.ts';
+import type { Settings } from '../../store/base/settings/settings.ts';
 import { listAnswer, tableAnswer } from '../print/answerLists.ts';
 import { followJob, type JobView } from '../print/followJob.ts';
 import { type ReadingOptions, readingOf } from '../data/readingOptions.ts';

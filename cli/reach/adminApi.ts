@@ -3,7 +3,7 @@
 import { text } from 'node:stream/consumers';
 import { adminToken } from '../../store/catalog/secrets/adminToken.ts';
 import { Failure } from '../../store/base/failure.ts';
-import type { Settings } from '../../store/base/settings.ts';
+import type { Settings } from '../../store/base/settings/settings.ts';
 import type { Folder } from '../../store/catalog/folder.ts';
 import { reachFolder } from './folderAccess.ts';
 import { spokenWith, strangeAnswer } from './spoken.ts';

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from '../../store/base/failure.ts';
-import type { Settings } from '../../store/base/settings.ts';
+import type { Settings } from '../../store/base/settings/settings.ts';
 import { operatorToken } from './operatorToken.ts';
 import { reachFolder, type Reached, secretAmong, secretFor } from './folderAccess.ts';
 import { spokenWith, strangeAnswer } from './spoken.ts';

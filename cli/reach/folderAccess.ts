@@ -8,7 +8,7 @@ import { systemClock } from '../../store/base/clock.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { type Folder, isHeld, openFolder } from '../../store/catalog/folder.ts';
 import { openSecrets } from '../../store/catalog/secrets/secrets.ts';
-import type { Settings } from '../../store/base/settings.ts';
+import type { Settings } from '../../store/base/settings/settings.ts';
 import type { Core } from '../../app/core.ts';
 import { namedServer, pemOf, type ServerDoor } from './serverDoor.ts';
 import type { Stocks } from './terminal.ts';

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { adminToken } from '../../store/catalog/secrets/adminToken.ts';
-import type { Settings } from '../../store/base/settings.ts';
+import type { Settings } from '../../store/base/settings/settings.ts';
 import type { Reached } from './folderAccess.ts';
 
 /** What a server's file in the folder tells of its operator's token, which may stand in no file. */

@@ -1,10 +1,11 @@
 // How a command speaks to a server: to one that holds the data folder by the certificate that it shows, to
 // another one as every client does.
 import { readFileSync } from 'node:fs';
-import { type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http';
+import type { ClientRequest, IncomingMessage } from 'node:http';
 import { request as requestHttps, type RequestOptions } from 'node:https';
+import { http } from '../../store/base/http.ts';
 import { Failure } from '../../store/base/failure.ts';
-import type { Settings } from '../../store/base/settings.ts';
+import type { Settings } from '../../store/base/settings/settings.ts';
 
 export interface ServerDoor {
   /** `https://host:port`, without a version. */
@@ -45,7 +46,7 @@ export function requestTo(
   answered: (answer: IncomingMessage) => void,
 ): ClientRequest {
   const url = `${base}${path}`;
-  if (!url.startsWith('https:')) return requestHttp(url, options, answered);
+  if (!url.startsWith('https:')) return http.request(url, options, answered);
   const trust = {
     ...(ca === undefined ? {} : { ca }),
     ...(isPinned === true ? { checkServerIdentity: () => undefined } : {}),

@@ -2,7 +2,7 @@
 import { text } from 'node:stream/consumers';
 import { CORE } from '../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
-import type { Settings } from '../../store/base/settings.ts';
+import type { Settings } from '../../store/base/settings/settings.ts';
 import { type AskData, type Method, withFirstAccount } from './dataApi.ts';
 import type { Terminal } from './terminal.ts';
 

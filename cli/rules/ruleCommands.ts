@@ -1,6 +1,6 @@
 // How commands of rules are spelled. What one does is loaded when it runs.
 import { type Command, Option } from 'commander';
-import type { Settings } from '../../store/base/settings.ts';
+import type { Settings } from '../../store/base/settings/settings.ts';
 import type { Terminal } from '../reach/terminal.ts';
 import type { AddOptions, JsonOptions, TestOptions, WhyOptions } from './rules.ts';
 

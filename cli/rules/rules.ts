@@ -2,7 +2,7 @@
 import { text } from 'node:stream/consumers';
 import { isoTime } from '../../store/base/clock.ts';
 import { Failure } from '../../store/base/failure.ts';
-import type { Settings } from '../../store/base/settings.ts';
+import type { Settings } from '../../store/base/settings/settings.ts';
 import { tableAnswer } from '../print/answerLists.ts';
 import { type Method, withFirstAccount } from '../reach/dataApi.ts';
 import { sayTo, type Terminal } from '../reach/terminal.ts';

@@ -20,7 +20,7 @@ import type { Ledger } from '../../store/ledger/ledger.ts';
 import type { Pending } from '../../store/lake/pushes/pending.ts';
 import type { Publications } from '../../store/publications/publications.ts';
 import { newUuid, randomHex } from '../../store/base/random.ts';
-import type { Settings } from '../../store/base/settings.ts';
+import type { Settings } from '../../store/base/settings/settings.ts';
 import { VERSION } from '../../store/base/version.ts';
 import { bytesOf, codeOf, copyFile, eachOf, linkFile, toldOf } from './backupFiles.ts';
 import { type BackupFile, type Manifest, newManifest, writeManifest } from './backupManifest.ts';

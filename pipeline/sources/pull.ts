@@ -1,5 +1,5 @@
 // Every kind of source, by its definition.
-import type { Settings } from '../../store/base/settings.ts';
+import type { Settings } from '../../store/base/settings/settings.ts';
 import type { AccountFolders } from './accountFolder.ts';
 import { checkSourcePath, filePull } from './file.ts';
 import { checkUrl, systemResolve } from './base/guard.ts';

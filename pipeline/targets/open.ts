@@ -1,5 +1,5 @@
 // Every kind of target, by its definition.
-import type { Settings } from '../../store/base/settings.ts';
+import type { Settings } from '../../store/base/settings/settings.ts';
 import { systemResolve } from '../sources/base/guard.ts';
 import { checkS3 } from '../sources/s3/s3Names.ts';
 import { type Credential, SourceFailure } from '../sources/base/source.ts';

@@ -10,7 +10,7 @@ import {
   PutObjectCommand,
 } from '@aws-sdk/client-s3';
 import type { Bucket, BucketFile } from '../../store/files/bucket/bucket.ts';
-import type { BucketSettings } from '../../store/base/bucketSettings.ts';
+import type { BucketSettings } from '../../store/base/settings/bucketSettings.ts';
 import { SourceFailure } from '../sources/base/source.ts';
 import { systemResolve } from '../sources/base/guard.ts';
 import { openS3 } from '../sources/s3/s3.ts';

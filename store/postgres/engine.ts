@@ -1,7 +1,7 @@
 // The catalog's engine over PostgreSQL. One server holds the database; a connection that breaks is made
 // anew, and what became of a commit whose answer was lost is looked up, never tried again.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { DatabaseSettings } from '../base/databaseSettings.ts';
+import type { DatabaseSettings } from '../base/settings/databaseSettings.ts';
 import { monotonicMs } from '../base/clock.ts';
 import { Away, Failure, reasonOf } from '../base/failure.ts';
 import type { Engine } from '../catalog/engine.ts';

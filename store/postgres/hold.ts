@@ -1,7 +1,7 @@
 // Who holds a schema: by a lock of its session, and by a number that each holder raises. One that lost its
 // connection goes on only if nobody held the schema meanwhile, and PostgreSQL is the one that it was.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { DatabaseSettings } from '../base/databaseSettings.ts';
+import type { DatabaseSettings } from '../base/settings/databaseSettings.ts';
 import { monotonicMs } from '../base/clock.ts';
 import { Failure } from '../base/failure.ts';
 import { makeMarkTable } from './commitMarks.ts';

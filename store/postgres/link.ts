@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import type { DatabaseSettings } from '../base/databaseSettings.ts';
+import type { DatabaseSettings } from '../base/settings/databaseSettings.ts';
 import { Failure, reasonOf } from '../base/failure.ts';
 import { catalogTime } from '../catalog/catalogTime.ts';
 import type { Ran } from '../catalog/statements.ts';

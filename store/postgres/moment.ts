@@ -1,7 +1,7 @@
 // One moment of the catalog in PostgreSQL, and a copy of it as a file of SQLite: what a backup has.
 import { rename, rm } from 'node:fs/promises';
 import { sql } from 'kysely';
-import type { DatabaseSettings } from '../base/databaseSettings.ts';
+import type { DatabaseSettings } from '../base/settings/databaseSettings.ts';
 import { type CatalogRow, copyCatalog, PAGE_ROWS, type PagesOf } from '../catalog/copyCatalog.ts';
 import { sqlitePages } from '../sqlite/sqlitePlace.ts';
 import { type Database, databaseOf, type HeldDatabase } from '../catalog/database.ts';

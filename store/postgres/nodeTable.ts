@@ -1,7 +1,7 @@
 // Who shares a schema. Each server tells of itself in a row, as long as it runs; the one that serves is the
 // one of the schema's present holder, so that one which lost its place without knowing it is not asked.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { DatabaseSettings } from '../base/databaseSettings.ts';
+import type { DatabaseSettings } from '../base/settings/databaseSettings.ts';
 import { reasonOf } from '../base/failure.ts';
 import { monotonicMs } from '../base/clock.ts';
 import { makeHolderTable, HOLDER_TABLE, isSchemaLock, schemaLocked } from './hold.ts';

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { monotonicMs } from '../base/clock.ts';
-import type { DatabaseSettings } from '../base/databaseSettings.ts';
+import type { DatabaseSettings } from '../base/settings/databaseSettings.ts';
 import type { CatalogPlace } from '../catalog/catalogPlace.ts';
 import { type Database, databaseOf } from '../catalog/database.ts';
 import type { Engine } from '../catalog/engine.ts';

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { createHash, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { databaseSettings } from '../../store/base/databaseSettings.ts';
+import { databaseSettings } from '../../store/base/settings/databaseSettings.ts';
 import type { Database } from '../../store/catalog/database.ts';
 import { openDatabase } from '../../store/sqlite/sqliteDatabase.ts';
 import { type LakeCatalog, openPostgresCatalog, openSqliteCatalog } from '../store/lake/reader.ts';

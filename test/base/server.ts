@@ -10,7 +10,7 @@ import { type Directory, LiveDirectory } from '../../store/lake/datasets/directo
 import { startTapedeck, type Tapedeck } from '../../app/main.ts';
 import { createWorkspace } from '../../store/lake/datasetEdits.ts';
 import { makeStorage } from '../../store/lake/storage.ts';
-import { readSettings } from '../../store/base/settings.ts';
+import { readSettings } from '../../store/base/settings/settings.ts';
 import { catalogElsewhere, isElsewhere } from './catalogElsewhere.ts';
 import { stockedProcesses } from './childStock.ts';
 import { emptyFolder, startedFolder } from './freshFolders.ts';

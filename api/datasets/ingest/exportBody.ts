@@ -5,7 +5,7 @@ import { EXPORT_FORMATS, type PartFormat } from '../../../pipeline/targets/expor
 import { asFolder, checkTarget } from '../../../pipeline/targets/open.ts';
 import type { TargetDefinition } from '../../../pipeline/targets/target.ts';
 import { Failure } from '../../../store/base/failure.ts';
-import type { Settings } from '../../../store/base/settings.ts';
+import type { Settings } from '../../../store/base/settings/settings.ts';
 
 const QUERY_MAX = 100_000;
 /** A part is sorted by itself: what does not fit memory goes to disk. */

@@ -1,5 +1,4 @@
 // S3: one object when its ETag changed, or all that a pattern names and that are new.
-import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import type { Readable } from 'node:stream';
 import {
@@ -10,6 +9,7 @@ import {
   S3Client,
   type S3ClientConfig,
 } from '@aws-sdk/client-s3';
+import { http } from '../../../store/base/http.ts';
 import { withDeadline } from '../base/deadline.ts';
 import { type Guard, guardedLookup } from '../base/guard.ts';
 import { land, overLimit } from '../base/landing.ts';
@@ -105,7 +105,7 @@ function configuration(
     maxAttempts: ATTEMPTS_MAX,
     retryMode: 'standard',
     requestHandler: {
-      httpAgent: new HttpAgent(sockets),
+      httpAgent: new http.Agent(sockets),
       httpsAgent: new HttpsAgent({ ...sockets, rejectUnauthorized: true }),
       connectionTimeout: Math.min(CONNECT_MS, idleMs),
       requestTimeout: idleMs,

@@ -18,7 +18,7 @@ import {
   StorageType,
   type StreamInfo,
 } from '@nats-io/jetstream';
-import type { BusSettings } from '../../base/busSettings.ts';
+import type { BusSettings } from '../../base/settings/busSettings.ts';
 import { monotonicMs } from '../../base/clock.ts';
 import { entriesText } from '../logEntries.ts';
 import type { LogStore } from '../topicLog.ts';

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { busSettings } from '../../../store/base/busSettings.ts';
+import { busSettings } from '../../../store/base/settings/busSettings.ts';
 import { send } from '../../base/client.ts';
 import { type Nats, startNats } from '../../base/servers/nats.ts';
 import { hasServers, isLeftOut } from '../../base/servers/hasServers.ts';

@@ -4,7 +4,7 @@ import { cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { databaseSettings } from '../../../store/base/databaseSettings.ts';
+import { databaseSettings } from '../../../store/base/settings/databaseSettings.ts';
 import { programIn } from '../../base/servers/daemon.ts';
 import { DEPLOY, deployed, DRAIN_SECONDS, imageSays, secondsOf, yamlOf } from './deployFiles.ts';
 

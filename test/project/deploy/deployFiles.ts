@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { SETTINGS } from '../../../store/base/settingsTable.ts';
+import { SETTINGS } from '../../../store/base/settings/settingsTable.ts';
 import { type Instruction, instructionsOf } from './dockerfile.ts';
 
 export const ROOT = join(import.meta.dirname, '..', '..', '..');

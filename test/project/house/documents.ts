@@ -4,7 +4,7 @@ import { FOLDERS, isIn, topOf, type Rule, type Tree } from './tree.ts';
 
 const DECISIONS = 'docs/decisions.md';
 const OPERATING = 'docs/operate/operating.md';
-const SETTINGS = 'store/base/settingsTable.ts';
+const SETTINGS = 'store/base/settings/settingsTable.ts';
 const GENERATED = ['docs/reference/reference.md', 'docs/reference/openapi.json'];
 
 // The patterns are spelled so that they do not match themselves.

@@ -54,6 +54,9 @@ const USED_BY_PATH = [
   'test/project/runner/config.ts#configOf',
 ];
 
+const HTTP = 'node:http';
+const HTTP_HOME = 'store/base/http.ts';
+
 export const importRules: readonly Rule[] = [
   {
     name: 'imports point downwards: app, cli -> api -> jobs -> pipeline, market -> query -> store',
@@ -105,6 +108,19 @@ export const importRules: readonly Rule[] = [
         'store/c.ts': '',
       },
     ],
+  },
+  {
+    name: `${HTTP} comes from ${HTTP_HOME}: as a module it loads what nobody asks for`,
+    check: ({ sources }) =>
+      sources
+        .filter(({ path }) => isIn(path, PRODUCT))
+        .flatMap(({ path, imports }) =>
+          imports
+            .filter(({ specifier, typeOnly }) => specifier === HTTP && !typeOnly)
+            .map(({ line }) => `${path}:${line} imports ${HTTP}; use that of ${HTTP_HOME}`),
+        ),
+    wrong: [{ 'api/a.ts': "import { type Agent, request } from 'node:http';" }],
+    right: [{ 'api/a.ts': "import type { Agent } from 'node:http'; import 'node:https';" }],
   },
   {
     name: `no barrels: only ${TABLE_OF_ENDPOINTS} re-exports`,

@@ -6,7 +6,7 @@ import { isIn, PRODUCT, topOf, type Rule } from './tree.ts';
 /** The rooms of each layer; one imports itself and those before it. */
 export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   store: [
-    ...['base', 'bus', 'bus/nats', 'queues', 'duckdb'],
+    ...['base', 'base/settings', 'bus', 'bus/nats', 'queues', 'duckdb'],
     ...['catalog/tables', 'catalog/secrets', 'catalog', 'sqlite', 'postgres'],
     ...['files', 'files/bucket', 'lent'],
     ...['lake/versions', 'lake/datasets', 'lake/pushes', 'publications', 'lake/history'],

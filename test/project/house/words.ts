@@ -62,10 +62,10 @@ const BANS: readonly Ban[] = [
   },
   {
     what: 'environment',
-    instead: 'declare a setting in store/base/settings.ts',
+    instead: 'declare a setting in store/base/settings/settings.ts',
     pattern: /\bprocess\s*(\?\.|\.)\s*env\b|\bprocess\[/g,
     folders: PRODUCT,
-    home: 'store/base/settings.ts',
+    home: 'store/base/settings/settings.ts',
     wrong: ['process.env.HOME;', 'const { HOME } = process.env;', "process['env'];"],
     right: ['process.exitCode = 1;'],
   },

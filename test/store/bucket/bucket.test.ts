@@ -11,7 +11,7 @@ import { restoreBackup, verifyBackup } from '../../../jobs/backup/restore.ts';
 import { bucketFinding } from '../../../cli/doctor/bucketChecks.ts';
 import type { AtCrashPoint } from '../../../store/base/crashPoints.ts';
 import { localDisk } from '../../../store/base/disk.ts';
-import { readSettings } from '../../../store/base/settings.ts';
+import { readSettings } from '../../../store/base/settings/settings.ts';
 import { forgetRemoved } from '../../../store/files/endedFiles.ts';
 import { get, load, loaded, read, send } from '../../base/client.ts';
 import { lakePaths, startServer } from '../../base/server.ts';

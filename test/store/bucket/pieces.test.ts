@@ -7,7 +7,7 @@ import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, test } from 'vitest';
 import { openS3Bucket } from '../../../pipeline/targets/s3Bucket.ts';
 import { contentOf } from '../../../store/base/contents.ts';
-import { readSettings } from '../../../store/base/settings.ts';
+import { readSettings } from '../../../store/base/settings/settings.ts';
 import type { Bucket } from '../../../store/files/bucket/bucket.ts';
 import { until } from '../../api/streams/listening.ts';
 import { isLeftOut } from '../../base/servers/hasServers.ts';

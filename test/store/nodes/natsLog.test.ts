@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, test } from 'vitest';
-import { busSettings } from '../../../store/base/busSettings.ts';
+import { busSettings } from '../../../store/base/settings/busSettings.ts';
 import { Hub } from '../../../store/bus/hub.ts';
 import type { TopicLog } from '../../../store/bus/topicLog.ts';
 import { NatsLog } from '../../../store/bus/nats/natsLog.ts';

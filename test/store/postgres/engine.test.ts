@@ -6,7 +6,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, test } from 'vitest';
-import { type DatabaseSettings, databaseSettings } from '../../../store/base/databaseSettings.ts';
+import {
+  type DatabaseSettings,
+  databaseSettings,
+} from '../../../store/base/settings/databaseSettings.ts';
 import { type Database, databaseOf } from '../../../store/catalog/database.ts';
 import { migrate } from '../../../store/catalog/migrate.ts';
 import { PostgresEngine } from '../../../store/postgres/engine.ts';

@@ -1,6 +1,9 @@
 // A PostgreSQL for the tests of one file, with a schema for whoever asks; and its settings behind a wire.
 import assert from 'node:assert/strict';
-import { databaseSettings, type DatabaseSettings } from '../../../store/base/databaseSettings.ts';
+import {
+  databaseSettings,
+  type DatabaseSettings,
+} from '../../../store/base/settings/databaseSettings.ts';
 import { type Postgres, startPostgres } from '../../base/servers/postgres.ts';
 
 const MISSING = 'PostgreSQL is not on this machine (Debian: postgresql)';

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, test } from 'vitest';
-import { readSettings } from '../../../store/base/settings.ts';
+import { readSettings } from '../../../store/base/settings/settings.ts';
 import { PostgresEngine } from '../../../store/postgres/engine.ts';
 import { asked, headers, type Killable, killable } from '../../soak/crash/rounds/killable.ts';
 import { note } from '../../base/notes.ts';

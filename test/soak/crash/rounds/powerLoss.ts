@@ -7,7 +7,7 @@ import { startTapedeck } from '../../../../app/main.ts';
 import { stockedProcesses } from '../../../base/childStock.ts';
 import { lookInto } from '../../../base/holders.ts';
 import { stockedThreads } from '../../../base/threadStock.ts';
-import { readSettings } from '../../../../store/base/settings.ts';
+import { readSettings } from '../../../../store/base/settings/settings.ts';
 import { fileFaults, foreignRows, unequal, waitForJobs } from '../aftermath.ts';
 import { DATASET_NAMES, seenIn } from './batches.ts';
 import { type Cut, type History, recordHistory, SETTINGS } from '../history.ts';

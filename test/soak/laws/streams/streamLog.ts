@@ -3,7 +3,7 @@
 // lost everything.
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { busSettings } from '../../../../store/base/busSettings.ts';
+import { busSettings } from '../../../../store/base/settings/busSettings.ts';
 import type { Group, Subscriber, Subscription } from '../../../../store/bus/group.ts';
 import { Hub } from '../../../../store/bus/hub.ts';
 import { NatsLog } from '../../../../store/bus/nats/natsLog.ts';

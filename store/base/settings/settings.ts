@@ -1,10 +1,10 @@
 // The one place that reads the environment: every setting checked, by the table that declares it.
 import { distance } from 'fastest-levenshtein';
-import type { AddressRules } from './addresses.ts';
+import type { AddressRules } from '../addresses.ts';
 import { type BucketSettings, bucketOf } from './bucketSettings.ts';
 import { type BusSettings, busSettings } from './busSettings.ts';
 import { type DatabaseSettings, databaseSettings, refuseLoneNode } from './databaseSettings.ts';
-import { Failure } from './failure.ts';
+import { Failure } from '../failure.ts';
 import { SETTINGS } from './settingsTable.ts';
 import {
   addresses,

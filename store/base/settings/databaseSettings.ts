@@ -1,6 +1,6 @@
 // `TAPEDECK_DATABASE=postgres://user:password@host:port/database`: which PostgreSQL keeps the catalog.
 import { isIP } from 'node:net';
-import { Failure } from './failure.ts';
+import { Failure } from '../failure.ts';
 
 export interface DatabaseSettings {
   readonly host: string;

@@ -1,5 +1,5 @@
 // `TAPEDECK_BUS=nats://user:password@host:port`: where nodes keep what streams told.
-import { Failure } from './failure.ts';
+import { Failure } from '../failure.ts';
 
 export interface BusSettings {
   /** `host:port` of each server of one cluster. */

@@ -1,5 +1,5 @@
 // `TAPEDECK_DATA=s3://bucket/prefix`: which bucket the files of datasets are in, and how it is reached.
-import { Failure } from './failure.ts';
+import { Failure } from '../failure.ts';
 
 export interface BucketSettings {
   readonly bucket: string;

@@ -1,6 +1,6 @@
 // Values of settings, from their texts.
-import { type AddressRules, parseAddresses } from './addresses.ts';
-import { Failure } from './failure.ts';
+import { type AddressRules, parseAddresses } from '../addresses.ts';
+import { Failure } from '../failure.ts';
 
 export function wholeNumber(name: string, text: string, least: number, most: number): number {
   const value = Number(text);
