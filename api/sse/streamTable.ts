@@ -10,8 +10,9 @@ interface Named {
   readonly inputs: readonly string[];
 }
 
-/** How a record is told: as it stands, or as a rate of two currencies. */
-export type RecordShape = 'record' | 'rate';
+/** How a record is told: as it stands, or as the original told what it is of. */
+export type RecordShape =
+  'record' | 'rate' | 'news' | 'score' | 'cryptoQuote' | 'cryptoBook' | 'cryptoEvent';
 
 export type StreamRow = Named &
   (
@@ -34,8 +35,13 @@ const quotes = (name: string, intervalMs: number): StreamRow => ({
   inputs: TICKS,
 });
 
-const records = (name: string, dataset: string, summary: string): StreamRow => ({
-  ...{ kind: 'records', name, summary, intervalMs: 0, shape: 'record' },
+const records = (
+  name: string,
+  dataset: string,
+  shape: RecordShape,
+  summary: string,
+): StreamRow => ({
+  ...{ kind: 'records', name, summary, intervalMs: 0, shape },
   ...{ usageKey: name.toUpperCase(), inputs: [dataset] },
 });
 
@@ -78,13 +84,23 @@ export const STREAM_ROWS: readonly StreamRow[] = [
     summary: 'Everything of the book of one symbol, by channels.',
   },
   ...CHANNELS.filter((channel) => channel !== 'deep').map(channelRow),
-  records('news-stream', 'NEWS', 'News as they come.'),
-  records('sentiment', 'SENTIMENT', 'Scores of sentiment as they come.'),
-  records('cryptoQuotes', 'CRYPTO_QUOTES', 'Quotes of crypto currencies as they change.'),
-  records('cryptoBook', 'CRYPTO_BOOKS', 'Books of crypto currencies as they change.'),
-  records('cryptoEvents', 'CRYPTO_EVENTS', 'Orders and trades of crypto currencies.'),
+  records('news-stream', 'NEWS', 'news', 'News as they come.'),
+  records('sentiment', 'SENTIMENT', 'score', 'Scores of sentiment as they come.'),
+  records(
+    'cryptoQuotes',
+    'CRYPTO_QUOTES',
+    'cryptoQuote',
+    'Quotes of crypto currencies as they change.',
+  ),
+  records('cryptoBook', 'CRYPTO_BOOKS', 'cryptoBook', 'Books of crypto currencies as they change.'),
+  records(
+    'cryptoEvents',
+    'CRYPTO_EVENTS',
+    'cryptoEvent',
+    'Orders and trades of crypto currencies.',
+  ),
   ...['forex', 'forex1Second', 'forex5Second', 'forex1Minute'].map((name, at): StreamRow => ({
-    ...records(name, 'FX_RATES', 'Rates of currencies as they change.'),
+    ...records(name, 'FX_RATES', 'rate', 'Rates of currencies as they change.'),
     ...{ kind: 'records', shape: 'rate', intervalMs: [0, 1_000, 5_000, 60_000][at] ?? 0 },
   })),
 ];

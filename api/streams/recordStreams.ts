@@ -17,6 +17,7 @@ import type { RecordShape } from '../sse/streamTable.ts';
 import { deletedSince, RESET, tellsDeletions } from './deletions.ts';
 import { openedStream, type Opening } from './opened.ts';
 import type { StreamServices } from './entitled.ts';
+import { RECORD_SHAPES, type Told, WHOLE } from '../market/money/recordShapes.ts';
 
 /** As the symbols of other streams. */
 const KEYS_MAX = 50;
@@ -76,7 +77,7 @@ export async function recordsOf(
   call: Call,
   services: StreamServices,
 ): Promise<Opening> {
-  const told = SHAPES[shape];
+  const told = shape === 'change' ? WHOLE : RECORD_SHAPES[shape];
   const written = writtenReader(dataset, told, call, services);
   const reader = shape === 'change' ? withDeletions(dataset, written, services) : written;
   // In the test environment other values are read: they are for its own subscribers.
@@ -99,21 +100,6 @@ export async function recordsOf(
     throw error;
   }
 }
-
-/** A record as it is told. */
-type Told = (record: Row, json: string) => string;
-
-/** As it is. */
-export const WHOLE: Told = (_record, json) => json;
-
-const SHAPES: Readonly<Record<Shape, Told>> = {
-  record: WHOLE,
-  change: WHOLE,
-  rate: ({ date, isDerived, rate, symbol, timestamp }) => {
-    const ms = typeof timestamp === 'number' ? timestamp : Date.parse(String(timestamp ?? date));
-    return JSON.stringify({ symbol, rate, timestamp: ms, isDerived: isDerived === true });
-  },
-};
 
 type Reading = Pick<Services, 'lake' | 'pending' | 'series'> & StreamServices;
 
@@ -194,9 +180,10 @@ function writtenOf(
   const lines = Buffer.from(bytes).toString('utf8').split('\n');
   return lines.flatMap((json): readonly Written[] => {
     if (json === '') return [];
-    if (key === undefined) return [{ key, json: told({}, json) }];
+    if (key === undefined && told === WHOLE) return [{ key, json }];
     const record = JSON.parse(json) as Row;
-    return [{ key: String(record[key]), json: told(record, json) }];
+    const ofKey = key === undefined ? key : String(record[key]);
+    return [{ key: ofKey, json: told(record, json) }];
   });
 }
 

@@ -13,7 +13,8 @@ import { type Change, type RecordReader, WRITTEN_MAX } from '../sse/recordWatche
 import { Corrections } from './corrections.ts';
 import { keysGoneSince } from './deletions.ts';
 import type { StreamServices } from './entitled.ts';
-import { WHOLE, writtenReader } from './recordStreams.ts';
+import { WHOLE } from '../market/money/recordShapes.ts';
+import { writtenReader } from './recordStreams.ts';
 import { restore, ticksName } from './restored.ts';
 import { inTime, type Placed, placedOf, TICK_INPUTS, type TickInput } from './tickRows.ts';
 

@@ -23,7 +23,7 @@ interface Part {
 const valueIn = (row: Row, name: string): unknown => row[name] ?? null;
 
 const PARTS: ReadonlyMap<string, Part> = new Map<string, Part>([
-  ['quote', { input: 'CRYPTO_QUOTES', usageKey: 'CRYPTO_QUOTE', of: quoteOf }],
+  ['quote', { input: 'CRYPTO_QUOTES', usageKey: 'CRYPTO_QUOTE', of: cryptoQuoteOf }],
   [
     'price',
     {
@@ -31,15 +31,7 @@ const PARTS: ReadonlyMap<string, Part> = new Map<string, Part>([
       of: (symbol, row) => ({ price: textOf(valueIn(row, 'latestPrice')), symbol }),
     },
   ],
-  [
-    'book',
-    {
-      ...{ input: 'CRYPTO_BOOKS', usageKey: 'CRYPTO_BOOK' },
-      of: (symbol, row) => ({
-        ...{ symbol, bids: listIn(row['bids'] ?? []), asks: listIn(row['asks'] ?? []) },
-      }),
-    },
-  ],
+  ['book', { input: 'CRYPTO_BOOKS', usageKey: 'CRYPTO_BOOK', of: cryptoBookOf }],
 ]);
 
 /** @throws Failure NotFound for another part, UnknownSymbol. */
@@ -73,7 +65,7 @@ async function newestOf(
 /** Numbers are often texts here: what is a number is told as it was loaded. */
 const textOf = (value: unknown): unknown => (typeof value === 'number' ? String(value) : value);
 
-function quoteOf(symbol: string, row: Row): object {
+export function cryptoQuoteOf(symbol: string, row: Row): object {
   const updatedMs = instantIn(row, 'latestUpdate');
   const own = (name: string): unknown => valueIn(row, name);
   return {
@@ -89,6 +81,10 @@ function quoteOf(symbol: string, row: Row): object {
     ...{ askPrice: own('askPrice'), askSize: own('askSize') },
     ...{ high: own('high'), low: own('low'), previousClose: own('previousClose') },
   };
+}
+
+export function cryptoBookOf(symbol: string, row: Row): object {
+  return { symbol, bids: listIn(row['bids'] ?? []), asks: listIn(row['asks'] ?? []) };
 }
 
 /** Each part, as documents tell it. */

@@ -125,6 +125,53 @@ test('news, sentiment, crypto and rates of currencies under their own names', as
   await rates.close();
 });
 
+test('records are told as the original told what they are of, times in milliseconds', async ({
+  server,
+}) => {
+  const TIME = '2024-02-01T10:00:00Z';
+  const ms = Date.parse(TIME);
+  const level = { price: '42000', size: '0.5', timestamp: 1 };
+  const [AAA, BTC] = ['AAA', 'BTCUSD'].map((symbol) => ({ symbol }));
+  const scores = { date: '2024-02-01', sentiment: 0.5, totalScores: 7 };
+  const event = { eventType: 'trade', reason: 'trade', price: 42_000, size: 1, side: 'bid' };
+  const quote = { latestPrice: '42000.1', bidPrice: '42000', primaryExchange: 'Kraken' };
+  const news = { uuid: 'n1', headline: 'h', lang: 'en' };
+  const PLACES = [
+    ['news-stream', 'NEWS', { ...AAA, ...news, datetime: TIME }, { ...AAA, ...news, datetime: ms }],
+    [
+      ...(['sentiment', 'SENTIMENT', { ...AAA, ...scores }] as const),
+      { ...AAA, ...scores, score: 0.5, sequence: 7 },
+    ],
+    [
+      ...(['cryptoQuotes', 'CRYPTO_QUOTES', { ...BTC, ...quote, latestUpdate: TIME }] as const),
+      {
+        ...BTC,
+        ...quote,
+        latestUpdate: ms,
+        sector: 'cryptocurrency',
+        calculationPrice: 'realtime',
+      },
+    ],
+    [
+      ...(['cryptoBook', 'CRYPTO_BOOKS'] as const),
+      { ...BTC, time: TIME, bids: JSON.stringify([level]), asks: '[]' },
+      { ...BTC, bids: [level], asks: [] },
+    ],
+    [
+      ...(['cryptoEvents', 'CRYPTO_EVENTS', { ...BTC, ...event, timestamp: TIME }] as const),
+      { ...BTC, ...event, timestamp: ms },
+    ],
+  ] as const;
+  for (const [name, dataset, record, told] of PLACES) {
+    await push(server, `CORE/${dataset}`, record);
+    const { symbol = '' } = record;
+    const stream = await openStream(server, `/${name}?symbols=${symbol}`);
+    await until(() => stream.messages().length === 1);
+    expect(stream.messages()[0], name).toMatchObject(told);
+    await stream.close();
+  }
+});
+
 test('nobody hears of a dataset that is not theirs, or is not there', async ({ server }) => {
   await loaded(server, 'OWN', csvOf('A,2024-01-01,1'), INDEX);
   const { accounts } = server.tapedeck.services;
