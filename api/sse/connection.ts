@@ -21,8 +21,8 @@ const CHECK_MS = 5_000;
 export type EndReason =
   'quota' | 'token' | 'slow' | 'stopping' | 'closed' | 'source' | 'permission';
 
-/** The newest message of a symbol as JSON; undefined where there is none. */
-export type Newest = (symbol: string) => string | undefined;
+/** The newest messages of a symbol as JSON, of each of its channels; none where there is none. */
+export type Newest = (symbol: string) => readonly string[];
 
 interface ConnectionParts {
   readonly socket: Socket;
@@ -109,7 +109,7 @@ export class StreamConnection implements Subscriber {
     for (const batch of batches ?? []) this.take(batch);
   }
 
-  /** The newest message of each of these symbols, as it stands now. */
+  /** The newest messages of each of these symbols, as it stands now. */
   sendNewest(symbols: Iterable<string>): void {
     for (const symbol of symbols) this.#missed.set(symbol, undefined);
     this.#catchUp();
@@ -215,10 +215,9 @@ export class StreamConnection implements Subscriber {
       const frames: Frame[] = [];
       for (const [symbol, frame] of this.#missed) {
         this.#missed.delete(symbol);
-        const json = frame === undefined ? this.#newest(symbol) : undefined;
         if (frame !== undefined) frames.push(frame);
-        else if (json !== undefined) frames.push(this.#group.framed(symbol, json));
-        if (frames.length === AT_ONCE) break;
+        else frames.push(...this.#newest(symbol).map((json) => this.#group.framed(symbol, json)));
+        if (frames.length >= AT_ONCE) break;
       }
       if (frames.length > 0) this.#write(new Batch(frames));
     }

@@ -1,5 +1,5 @@
 // The streams of the original (INTERFACE.md 2.2): what each sends, how often, and whose data it is of.
-import { deepTopic } from '../../market/live/liveBoard.ts';
+import { deepTopic } from '../../market/live/deepMessages.ts';
 
 interface Named {
   readonly name: string;

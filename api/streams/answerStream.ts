@@ -1,5 +1,6 @@
 // The streams of the original are opened (SPEC.md "SSE streaming endpoints"): of ticks, and of records that
 // it streamed under names of their own.
+import { newestDeep } from '../../market/live/deepMessages.ts';
 import { lastOf, topsOf } from '../../market/live/liveMessages.ts';
 import type { QuoteRights } from '../../market/live/liveQuotes.ts';
 import { marketType } from '../../market/types/marketTypes.ts';
@@ -23,7 +24,7 @@ import { pastOf } from './storedTicks.ts';
 
 const SILENCE: Opening = {
   subscription: { topics: [], symbols: [], intervalMs: 0, ids: false },
-  ...{ newest: () => undefined, snapshot: [] },
+  ...{ newest: () => [], snapshot: [] },
 };
 
 /** @throws Failure of what the caller lacks, before anything is sent. */
@@ -87,13 +88,13 @@ async function sourceOf(row: StreamRow, { call, ids, services, symbols }: Asked)
     await quotes.prepare(view, snapshot);
     return {
       subscription: { topics: [view.topic], symbols, intervalMs: row.intervalMs, ids },
-      newest: (symbol) => quotes.json(view, symbol),
+      newest: (symbol) => [quotes.json(view, symbol) ?? []].flat(),
       snapshot,
     };
   }
-  const topics = topicsOf(row, channelsOf(row, call));
-  const subscription = { topics, symbols, intervalMs: 0, ids };
-  return { subscription, newest: newestOf(row, services), snapshot };
+  const channels = channelsOf(row, call);
+  const subscription = { topics: topicsOf(row, channels), symbols, intervalMs: 0, ids };
+  return { subscription, newest: newestOf(row, channels, services), snapshot };
 }
 
 /** They are the stream's, not those of the request that opened it: that one may be gone. */
@@ -120,12 +121,16 @@ function channelsOf(row: StreamRow, { query }: Call): readonly string[] {
   return channels.includes('deep') ? ['deep'] : [...new Set(channels)];
 }
 
-function newestOf(row: StreamRow, { streams }: Pick<Services, 'streams'>): Newest {
+function newestOf(
+  row: StreamRow,
+  channels: readonly string[],
+  { streams }: Pick<Services, 'streams'>,
+): Newest {
   return (symbol) => {
     const live = streams.board.get(symbol);
-    if (live === undefined) return undefined;
-    if (row.kind === 'ticks' && row.topic === 'tops') return JSON.stringify(topsOf(live));
-    if (row.kind === 'ticks') return live.last && JSON.stringify(lastOf(live));
-    return undefined;
+    if (live === undefined) return [];
+    if (row.kind === 'deep') return newestDeep(live, channels);
+    if (row.kind === 'ticks' && row.topic === 'tops') return [JSON.stringify(topsOf(live))];
+    return row.kind === 'ticks' && live.last ? [JSON.stringify(lastOf(live))] : [];
   };
 }

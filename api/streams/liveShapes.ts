@@ -1,7 +1,7 @@
 // The shapes of the states of streams: where a symbol stands, told once of a symbol of which everything is
 // known.
 import { ZERO_STATES } from '../../market/capture/messages.ts';
-import { STATE_CHANNELS } from '../../market/live/liveBoard.ts';
+import { STATE_CHANNELS } from '../../market/live/deepMessages.ts';
 import { bookOf, deepOf, deepTradeOf, lastOf, topsOf } from '../../market/live/liveMessages.ts';
 import { type LiveSymbol, newSymbol } from '../../market/live/liveSymbol.ts';
 import type { TradeTick } from '../../market/live/tick.ts';

@@ -7,7 +7,7 @@ import {
   stateOf,
   topsOf,
 } from '../../market/live/liveMessages.ts';
-import { STATE_CHANNELS } from '../../market/live/liveBoard.ts';
+import { STATE_CHANNELS } from '../../market/live/deepMessages.ts';
 import { type LiveSymbol, TRADES_SHOWN } from '../../market/live/liveSymbol.ts';
 import { STATES } from '../../market/live/tick.ts';
 import { Failure } from '../../store/base/failure.ts';

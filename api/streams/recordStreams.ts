@@ -93,7 +93,7 @@ export async function recordsOf(
   });
   try {
     const newest = await newestOf(dataset, told, keys ?? [], call, services, begun?.stand);
-    const ofKey: Newest = (key) => newest.get(key);
+    const ofKey: Newest = (key) => [newest.get(key) ?? []].flat();
     return { subscription, newest: ofKey, snapshot: keys ?? [], gathering: begun?.gathering };
   } catch (error) {
     begun?.gathering.drop();

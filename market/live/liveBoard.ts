@@ -1,11 +1,12 @@
 // The board of last values: what feeds told of each symbol, and who is told of it. A tick changes one symbol
 // and goes to its topics; what a message says is made only where someone listens.
 import type { Row } from '../derive/values.ts';
+import { deepJson, deepTopic, STATE_CHANNELS } from './deepMessages.ts';
 import { bookOf, deepTradeOf, lastOf, stateOf, topsOf } from './liveMessages.ts';
 import { addLevel, addQuote, settleOffers, takeBook } from './liveBook.ts';
 import { type LiveSymbol, newSymbol, TRADES_SHOWN } from './liveSymbol.ts';
 import { addLateTrade, addTrade, isRegular, takeTrades } from './liveTrades.ts';
-import type { LevelTick, StateName, Tick, TradeTick } from './tick.ts';
+import type { LevelTick, Tick, TradeTick } from './tick.ts';
 
 /** Symbols of which anything is kept; ticks of more are counted and dropped. */
 const SYMBOLS_MAX = 50_000;
@@ -13,18 +14,6 @@ const SYMBOLS_MAX = 50_000;
 export const QUOTE_TOPIC = 'quote';
 
 export type Publish = (topic: string, symbol: string, make: () => string | undefined) => void;
-
-/** Channel of `/deep` and its message type, of each state. */
-export const STATE_CHANNELS: Readonly<Record<StateName, readonly [channel: string, type: string]>> =
-  {
-    tradingStatus: ['trading-status', 'tradingstatus'],
-    opHaltStatus: ['op-halt-status', 'ophaltstatus'],
-    ssrStatus: ['ssr-status', 'ssr'],
-    securityEvent: ['security-event', 'securityevent'],
-    officialPrice: ['official-price', 'officialprice'],
-    auction: ['auction', 'auction'],
-    systemEvent: ['system-event', 'systemevent'],
-  };
 
 export class LiveBoard {
   readonly #tell: Publish;
@@ -113,7 +102,8 @@ export class LiveBoard {
     else [live.quoted, live.quotedMs] = [right.quoted, right.quotedMs];
     const isOther = settleOffers(live);
     if (what === 'BOOK') this.#deep(live, 'book', 'book', () => bookOf(live));
-    if (isOther) this.#tellTop(live);
+    if (isOther && what === 'BOOK') this.#tellTop(live);
+    else if (isOther) this.#tellOffers(live);
   }
 
   apply(tick: Tick): void {
@@ -124,7 +114,7 @@ export class LiveBoard {
     live.seq = this.#seq;
     live.updatedMs = Math.max(live.updatedMs, tick.timeMs);
     if (tick.kind === 'quote') {
-      if (addQuote(live, tick)) this.#tellTop(live);
+      if (addQuote(live, tick)) this.#tellOffers(live);
     } else if (tick.kind === 'level') {
       this.#level(live, tick);
     } else if (tick.kind === 'state') {
@@ -152,6 +142,12 @@ export class LiveBoard {
     const made = newSymbol(symbol);
     this.#symbols.set(symbol, made);
     return made;
+  }
+
+  /** Of who has no levels of a book they are its book. */
+  #tellOffers(live: LiveSymbol): void {
+    if (live.bookMs === 0) this.#deep(live, 'book', 'book', () => bookOf(live));
+    this.#tellTop(live);
   }
 
   #tellTop(live: LiveSymbol): void {
@@ -194,23 +190,13 @@ export class LiveBoard {
   }
 
   /** One message, in the topics of its channel and of all channels. */
-  #deep(
-    { seq, symbol }: LiveSymbol,
-    channel: string,
-    messageType: string,
-    make: () => object,
-  ): void {
+  #deep({ seq, symbol }: LiveSymbol, channel: string, type: string, make: () => object): void {
     let json: string | undefined;
-    const envelope = (): string => {
-      json ??= JSON.stringify({ symbol, messageType, data: make(), seq });
-      return json;
-    };
+    const envelope = (): string => (json ??= deepJson({ seq, symbol }, type, make()));
     this.#publish(deepTopic(channel), symbol, envelope);
     this.#publish(deepTopic('deep'), symbol, envelope);
   }
 }
-
-export const deepTopic = (channel: string): string => `deep/${channel}`;
 
 /** Who makes quotes of it knows what they say. */
 const NOTHING = (): undefined => undefined;

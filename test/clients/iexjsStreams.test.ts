@@ -46,6 +46,8 @@ const CHANNELS: readonly (readonly [
 ];
 
 for (const [method, parts, types] of CHANNELS) {
+  // Of its own: a stream begins with what was told of its symbol.
+  const symbol = method.toUpperCase();
   test(`${method} hears its channel`, async () => {
     const client = new iexjs.Client({ api_token: server.publishable, version: 'v1' });
     const listen = Reflect.get(client, method) as Listen | undefined;
@@ -55,13 +57,13 @@ for (const [method, parts, types] of CHANNELS) {
     const { streams } = server.tapedeck.services;
     const open = streams.open.state().open;
     const heard = ([message]: typeof got): unknown => message !== undefined && got.push(message);
-    const source = listen.call(client, 'AAA', ...parts, heard, {});
+    const source = listen.call(client, symbol, ...parts, heard, {});
     try {
       await until(() => streams.open.state().open === open + 1);
-      for (const tick of deepTicks(NOW_MS)) streams.board.apply(tick);
+      for (const tick of deepTicks(NOW_MS)) streams.board.apply({ ...tick, symbol });
       await until(() => got.length === types.length);
       expect(got.map(({ messageType }) => messageType)).toEqual(types);
-      expect(got.every(({ symbol }) => symbol === 'AAA')).toBe(true);
+      expect(got.every((one) => one.symbol === symbol)).toBe(true);
     } finally {
       source.close();
     }

@@ -76,6 +76,37 @@ test.each(CHANNELS)('channel %s', async (channel, type, ...data) => {
   expect(framed(stream.text())).toBe(frames.join(''));
 });
 
+test('deep begins with the newest message of each channel that was asked for', async () => {
+  const stream = await openStream(server, '/deep?symbols=AAA&channels=book,ssr-status,auction');
+  const all = await openStream(server, '/deep?symbols=AAA');
+  await until(() => stream.messages().length >= 3 && all.messages().length >= 9);
+  await stream.close();
+  await all.close();
+  const types = stream.messages().map(({ messageType }) => messageType);
+  expect(types).toEqual(['ssr', 'auction', 'book']);
+  expect(stream.messages()[2]).toMatchObject({ symbol: 'AAA', data: JSON.parse(BOOK) });
+  expect(all.messages().map(({ messageType }) => messageType)).toEqual([
+    ...['tradingstatus', 'ophaltstatus', 'ssr', 'securityevent', 'officialprice', 'auction'],
+    ...['systemevent', 'book', 'tradebreak'],
+  ]);
+});
+
+test('without levels the best offers are the book that deep tells', async () => {
+  const { board } = server.tapedeck.services.streams;
+  const offer = { kind: 'quote', symbol: 'OFF', bidPrice: 9, bidSize: 1, askSize: 2 } as const;
+  board.apply({ ...offer, timeMs: NOW_MS, askPrice: 11 });
+  const stream = await openStream(server, '/book?symbols=OFF');
+  await until(() => stream.messages().length === 1);
+  board.apply({ ...offer, timeMs: NOW_MS + 1, askPrice: 12 });
+  await until(() => stream.messages().length === 2);
+  await stream.close();
+  const [first, second] = [11, 12].map((price, at) => ({
+    bids: [{ price: 9, size: 1, timestamp: NOW_MS + at }],
+    asks: [{ price, size: 2, timestamp: NOW_MS + at }],
+  }));
+  expect(stream.messages().map(({ data }) => data)).toEqual([first, second]);
+});
+
 test('tops', async () => {
   const stream = await openStream(server, '/tops?symbols=AAA');
   await until(() => stream.messages().length === 1);

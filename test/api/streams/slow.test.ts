@@ -18,7 +18,7 @@ test('what is newest when it reads again is sent, not what was newest when it ca
   const connection = new StreamConnection({
     ...{ socket: socket as unknown as Socket, isChunked: false, hub, meter: new CountingMeter() },
     subscription: { topics: ['rates'], symbols: ['A'], intervalMs: 1, ids: false },
-    ...{ newest: () => '{"rate":1}', gathering: undefined, events: false, heartbeatMs: 0 },
+    ...{ newest: () => ['{"rate":1}'], gathering: undefined, events: false, heartbeatMs: 0 },
     ...{ isAllowed: () => true, nowMs: 0, onEnd: () => undefined },
   });
   connection.sendNewest(['A']);
