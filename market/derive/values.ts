@@ -95,6 +95,14 @@ export function meanOf(values: readonly (number | null)[]): number | null {
   return all.length === 0 ? null : sumOf(all) / all.length;
 }
 
+const WHOLE = /^(?:0|[1-9]\d{0,15})$/;
+
+/** The id of a trade as clients decode it: a number, or the text of a feed whose ids are none. */
+export function tradeIdIn(id: unknown): unknown {
+  if (typeof id !== 'string' || !WHOLE.test(id)) return id ?? null;
+  return Number.isSafeInteger(Number(id)) ? Number(id) : id;
+}
+
 /** A list, or the text that stands for one: JSON, or words with commas between. */
 export function listIn(value: unknown): unknown {
   if (typeof value !== 'string') return value;

@@ -1,5 +1,5 @@
 // Messages of streams and states of REST as members (INTERFACE.md 1 "tops", "last", "deep"; 2.3).
-import type { Row } from '../derive/values.ts';
+import { type Row, tradeIdIn } from '../derive/values.ts';
 import { type LiveSymbol, TRADES_SHOWN } from './liveSymbol.ts';
 import type { StateName, TradeTick } from './tick.ts';
 
@@ -28,7 +28,7 @@ export const lastOf = ({ last, seq, symbol }: LiveSymbol): Row => ({
 export const deepTradeOf = (tick: TradeTick): Row => ({
   price: tick.price,
   size: tick.size,
-  tradeId: Number.isSafeInteger(Number(tick.tradeId)) ? Number(tick.tradeId) : tick.tradeId,
+  tradeId: tradeIdIn(tick.tradeId),
   isISO: tick.isISO === true,
   isOddLot: tick.isOddLot === true,
   isOutsideRegularHours: tick.isOutsideRegularHours === true,

@@ -38,7 +38,8 @@ const SEVERAL: Readonly<Partial<Record<InputId, (row: Row) => readonly Row[]>>> 
   DIVIDENDS: (row) => [{ ...row, exDate: '2025-11-06' }, row],
   TRADES: (row) => [
     { ...row, time: '2026-01-30T21:15:00Z', isOutsideRegularHours: true },
-    { ...row, isOddLot: true },
+    // Of a feed whose ids are no numbers.
+    { ...row, tradeId: 'A1', isOddLot: true },
     row,
   ],
   INCOME: (row) => Array.from({ length: QUARTERS }, () => row),

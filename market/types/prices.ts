@@ -8,7 +8,7 @@ import {
   quoteOf,
   systemEventOf,
 } from '../derive/quote.ts';
-import { numberIn, type Row, textIn } from '../derive/values.ts';
+import { numberIn, type Row, textIn, tradeIdIn } from '../derive/values.ts';
 import { type Ask, type Need, newest, type Read, wholeOf } from './ask.ts';
 
 /** Bars of a year and some days: what a year is compared with stands before it. */
@@ -117,7 +117,7 @@ function levelOf(best: Row | undefined, side: 'bid' | 'ask'): readonly object[] 
 const tradeOf = (row: Row): object => ({
   price: numberIn(row, 'price'),
   size: numberIn(row, 'size'),
-  tradeId: row['tradeId'] ?? null,
+  tradeId: tradeIdIn(row['tradeId']),
   isISO: row['isISO'] === true,
   isOddLot: row['isOddLot'] === true,
   isOutsideRegularHours: row['isOutsideRegularHours'] === true,
