@@ -79,6 +79,8 @@ export const stateOf = (live: LiveSymbol | undefined, name: StateName): Row =>
 /** `/deep` of a symbol. */
 export const deepOf = (live: LiveSymbol, systemEvent: Row): Row => ({
   symbol: live.symbol,
+  // Of one feed alone it is not known what share of the market it is.
+  marketPercent: null,
   volume: live.day?.volume ?? 0,
   lastSalePrice: live.last?.price ?? 0,
   lastSaleSize: live.last?.size ?? 0,

@@ -16,7 +16,8 @@ function currenciesIn(rows: readonly Row[]): object {
   const symbols = [...new Set(rows.map((row) => textIn(row, 'symbol') ?? ''))].sort();
   const pairs = symbols.flatMap((symbol) => {
     const pair = currenciesOf(symbol);
-    return pair === undefined ? [] : [{ fromCurrency: pair[0], toCurrency: pair[1] }];
+    if (pair === undefined) return [];
+    return [{ fromCurrency: pair[0], toCurrency: pair[1], symbol: pair.join('') }];
   });
   const codes = new Set(
     pairs.flatMap(({ fromCurrency, toCurrency }) => [fromCurrency, toCurrency]),
