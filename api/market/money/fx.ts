@@ -25,11 +25,19 @@ type Pair = readonly [from: string, to: string];
 export const answerLatest = (call: Call, services: MarketServices): Promise<Answer> =>
   priced(call, services, async (pairs) => {
     const rows = await newestOf(pairs, call, services);
-    return pairs.flatMap(([from, to]) => {
-      const rate = rateOf(from, to, rows);
-      return rate === undefined ? [] : [latestRow(from, to, rate)];
-    });
+    return someOf(
+      pairs.flatMap(([from, to]) => {
+        const rate = rateOf(from, to, rows);
+        return rate === undefined ? [] : [latestRow(from, to, rate)];
+      }),
+    );
   });
+
+/** Where nothing tells any pair, the original knew no symbol. @throws Failure UnknownSymbol. */
+function someOf(rows: readonly object[]): readonly object[] {
+  if (rows.length === 0) throw new Failure('UnknownSymbol');
+  return rows;
+}
 
 type Rate = NonNullable<ReturnType<typeof rateOf>>;
 
@@ -40,11 +48,12 @@ export const answerConvert = (call: Call, services: MarketServices): Promise<Ans
   const amount = amountOf(call);
   return priced(call, services, async (pairs) => {
     const rows = await newestOf(pairs, call, services);
-    return pairs.flatMap(([from, to]) => {
-      const rate = rateOf(from, to, rows);
-      if (rate === undefined) return [];
-      return [convertedRow(from, to, rate, amount)];
-    });
+    return someOf(
+      pairs.flatMap(([from, to]) => {
+        const rate = rateOf(from, to, rows);
+        return rate === undefined ? [] : [convertedRow(from, to, rate, amount)];
+      }),
+    );
   });
 };
 
@@ -111,15 +120,13 @@ async function priced(
   return answerFixed(call, services, price, () => make(pairs));
 }
 
-/** @throws Failure NoSymbol; InvalidParameter for what is no pair. */
+/** What is no pair is left out, as one that nothing tells. @throws Failure NoSymbol, UnknownSymbol. */
 function pairsOf({ query }: Call): readonly Pair[] {
   const texts = (listOf(query, 'symbols') ?? []).filter((text) => text.trim() !== '');
   if (texts.length === 0) throw new Failure('NoSymbol');
   if (texts.length > SYMBOLS_MAX) return refuse('symbols', `has at most ${SYMBOLS_MAX} pairs`);
-  const pairs = texts.map(
-    (text) =>
-      currenciesOf(text) ?? refuse('symbols', 'must be pairs of currencies, such as USDCAD'),
-  );
+  const pairs = texts.map(currenciesOf).filter((pair) => pair !== undefined);
+  if (pairs.length === 0) throw new Failure('UnknownSymbol');
   return [...new Map(pairs.map((pair) => [pair.join(''), pair])).values()];
 }
 
