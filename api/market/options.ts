@@ -59,6 +59,10 @@ export const MARKET_PARAMETERS: readonly Parameter[] = [
   ...['input1', 'input2', 'input3', 'input4'].map(inputOf),
   switched('lastIndicator', 'Only the last value of an indicator, with its bar.'),
   switched('indicatorOnly', 'An indicator without its chart.'),
+  {
+    ...{ kind: 'boolean', name: 'fullUpcomingEarnings' },
+    help: 'Accepted with upcoming earnings: they are told whole anyway.',
+  },
   { kind: 'day', name: 'exactDate', help: 'The day of minutes, or of range=date: YYYYMMDD.' },
 ];
 

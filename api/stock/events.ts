@@ -28,41 +28,48 @@ export function unglued(call: Call): Call {
 
 /** Members of the answer, and the types that they are. */
 const KINDS: readonly (readonly [member: string, type: string])[] = [
-  ['ipos', 'upcoming-ipos'],
   ['earnings', 'upcoming-earnings'],
   ['dividends', 'upcoming-dividends'],
   ['splits', 'upcoming-splits'],
 ];
 
+/** Offerings, which a calendar of theirs holds twice wherever they are told. */
+const OFFERINGS = 'upcoming-ipos';
+
+const recordsOfType = (name: string): Shape =>
+  listShape(recordShape(typeNamed(name)?.dataset ?? ''));
+
+const twice = <T>(value: T) => ({ rawData: value, viewData: value });
+
 /** Records of each kind. */
 export const EVENTS_SHAPE: Shape = {
   $id: 'UpcomingEvents',
-  ...objectShape(
-    Object.fromEntries(
-      KINDS.map(([member, name]) => [
-        member,
-        listShape(recordShape(typeNamed(name)?.dataset ?? '')),
-      ]),
-    ),
-  ),
+  ...objectShape({
+    ipos: objectShape(twice(recordsOfType(OFFERINGS))),
+    ...Object.fromEntries(KINDS.map(([member, name]) => [member, recordsOfType(name)])),
+  }),
 };
 
-type Lists = Readonly<Record<string, readonly unknown[] | undefined>>;
+type Told = readonly unknown[] | { readonly rawData?: readonly unknown[] };
+type Lists = Readonly<Record<string, Told | undefined>>;
+
+const rowsIn = (told: Told = []): readonly unknown[] =>
+  'rawData' in told ? (told.rawData ?? []) : Array.isArray(told) ? told : [];
 
 /** Of a symbol; of the market those of all, or of some of it. */
 export async function answerEvents(call: Call, services: StockServices): Promise<Answer> {
   const isMarket = symbolOf(call.path['symbol'] ?? '') === MARKET;
   const ofAll = isMarket && (listOf(call.query, 'symbols') ?? []).length === 0;
-  const types = KINDS.map(([, type]) => type);
+  const types = [OFFERINGS, ...KINDS.map(([, type]) => type)];
   const query = { ...call.query, types };
   const answer = await answerStockBatch({ ...call, query }, services, ofAll);
   if (answer.kind !== 'rows') return answer;
   const told = JSON.parse(Buffer.from(wholeOf(answer.body)).toString('utf8')) as Lists;
   const isBySymbol = isMarket && !ofAll;
   const of: readonly Lists[] = isBySymbol ? Object.values(told as unknown as Lists[]) : [told];
-  const value = Object.fromEntries(
-    KINDS.map(([member, type]) => [member, of.flatMap((lists) => lists[type] ?? [])]),
-  );
+  const rowsOf = (type: string): readonly unknown[] => of.flatMap((lists) => rowsIn(lists[type]));
+  const others = Object.fromEntries(KINDS.map(([member, type]) => [member, rowsOf(type)]));
+  const value = { ipos: twice(rowsOf(OFFERINGS)), ...others };
   const bytes = Buffer.from(JSON.stringify(value));
   return { ...answer, body: { objects: answer.body.objects, bytes } };
 }

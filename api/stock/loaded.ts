@@ -50,7 +50,7 @@ export async function answerLoaded(
     if (body.objects === 0 && !isMarket) await refuseUnknown(symbol, call, services);
     if (format !== 'json') return body;
     const bytes = dressed(type, symbol, body, parts);
-    const isTwice = keys === undefined && isToldTwice(type, symbol);
+    const isTwice = some === undefined && isToldTwice(type);
     return { ...body, bytes: isTwice ? toldTwice(bytes, dayAt(services.clock())) : bytes };
   };
   const keys = isMarket ? some?.map(symbolOf).slice(0, MARKET_SYMBOLS_MAX) : [symbol];
@@ -117,9 +117,10 @@ export async function loadedPart(
   const { result: _counted, ...paid } = await paidFor(call, services, fare, before, run);
   const snapshot = Math.max(...reads.map(({ plan }) => plan.table.snapshot));
   const moment = lastMoment(reads.map((read) => read.moment));
+  const today = dayAt(services.clock());
   const shaped = bodies.map((body, at) => {
     const bytes = shapedAs(type, symbols[at] ?? '', body);
-    return { objects: body.objects, bytes };
+    return { objects: body.objects, bytes: isToldTwice(type) ? toldTwice(bytes, today) : bytes };
   });
   return { ...paid, datasets: [dataset], bodies: shaped, snapshot, moment };
 }
@@ -204,7 +205,9 @@ function valuesOf(property: string, body: Body): Uint8Array {
 
 /** What a type answers for a symbol of which it has nothing. */
 export const nothingOf = (type: StockType, symbol: string): Uint8Array =>
-  shapedAs(type, symbol, { objects: 0, bytes: Buffer.from('[]') });
+  isToldTwice(type)
+    ? Buffer.from('{}')
+    : shapedAs(type, symbol, { objects: 0, bytes: Buffer.from('[]') });
 
 /** INTERFACE.md 1 "market": as they are, and as they are to be shown, which here is the same. */
 const toldTwice = (records: Uint8Array, today: string): Uint8Array =>

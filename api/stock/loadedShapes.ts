@@ -32,9 +32,10 @@ export function loadedForms(type: StockType): readonly LoadedForm[] {
     return [{ path: '', shape: rows }, next];
   }
   if (type.shape === 'coming' && type.twice === true) {
+    const twice = twiceOf(record, type.dataset);
     return [
-      { path: '', shape: rows },
-      { path: '', shape: twiceOf(record, type.dataset), ofMarket: true },
+      { path: '', shape: twice },
+      { path: '', shape: twice, ofMarket: true },
     ];
   }
   return [{ path: '', shape: rows }];

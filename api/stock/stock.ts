@@ -11,7 +11,7 @@ import { answerLoaded } from './loaded.ts';
 import { answerNothing, nothingNamed } from './nothing.ts';
 import { tickersOf } from './symbology.ts';
 import { toldOtherwise } from './toldOtherwise.ts';
-import { isOfMarket, isToldTwice, MARKET, servedType, typeNamed } from './stockTypes.ts';
+import { isOfMarket, MARKET, servedType, typeNamed } from './stockTypes.ts';
 
 /** One type of one symbol. */
 export async function answerStock(given: Call, services: StockServices): Promise<Answer> {
@@ -35,9 +35,7 @@ export async function answerStock(given: Call, services: StockServices): Promise
     );
   }
   if (type !== undefined) return answerLoaded(call, services, type, symbol);
-  const nothing = isToldTwice(typeNamed(name), symbol)
-    ? Buffer.from('{}')
-    : nothingNamed(name, symbol, call.path['part']);
+  const nothing = nothingNamed(name, symbol, call.path['part']);
   if (nothing === undefined) throw new Failure('NotFound');
   return answerNothing(nothing, symbol, call, services);
 }

@@ -61,7 +61,7 @@ interface ComingType extends Named {
   readonly market: true;
   /** Only what comes today. */
   readonly today?: true;
-  /** Of the whole market an object that holds the records twice, as the original had it. */
+  /** An object that holds the records twice, as the original had it. */
   readonly twice?: true;
 }
 
@@ -156,8 +156,8 @@ export const isOfMarket = (type: StockType, symbol: string): boolean =>
   symbol === MARKET && 'market' in type && type.market === true;
 
 /** Whether its answer is an object that holds its records twice. */
-export const isToldTwice = (type: StockType | undefined, symbol: string): boolean =>
-  type?.shape === 'coming' && type.twice === true && symbol === MARKET;
+export const isToldTwice = (type: StockType | undefined): boolean =>
+  type?.shape === 'coming' && type.twice === true;
 
 function servingDataset({ dataset }: StockType, { directory }: Lake): Dataset | undefined {
   const found = directory.dataset(CORE, dataset);

@@ -240,7 +240,10 @@ test('every type of the table is served, in its shape', async () => {
     const values = only === undefined ? rows : array.map((record) => record?.peer);
     const whole =
       within === undefined ? values : { ...(beside ?? { symbol: 'S100' }), [within]: values };
-    const expected = type.shape === 'record' || type.shape === 'day' ? coming : whole;
+    const isTwice = type.shape === 'coming' && type.twice === true;
+    const twice = { rawData: array, viewData: array, lastUpdate: '2024-02-29' };
+    const isOne = type.shape === 'record' || type.shape === 'day';
+    const expected = isOne ? coming : isTwice ? twice : whole;
     assert.deepEqual(JSON.parse(text), expected, `${type.name}: ${text}`);
     assert.equal(messages, array.length, type.name);
   }
