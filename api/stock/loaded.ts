@@ -22,6 +22,7 @@ import {
   type PathParts,
   recordsOf,
   refuseUseless,
+  wholeWithout,
 } from './stockParameters.ts';
 import { isOfMarket, isToldTwice, type StockType } from './stockTypes.ts';
 
@@ -37,7 +38,7 @@ export async function answerLoaded(
 ): Promise<Answer> {
   const dataset = datasetOf(callerOf(given.caller), CORE, type.dataset, services.lake);
   const isMarket = isOfMarket(type, symbol);
-  const told = partsOf(type, given.path, given.query);
+  const told = wholeWithout(dataset, type, partsOf(type, given.path, given.query));
   refuseUseless(type, told.query);
   // Of all symbols those of one day are a list; of one symbol its newest record is.
   const isList = type.shape === 'listed' && isMarket && told.query['on'] === undefined;

@@ -1,5 +1,6 @@
 // The stock door (SPEC.md "Batch", "Other stock endpoints"): one type of a symbol, computed from CORE's
 // inputs or loaded as it is.
+import { dayAt } from '../../market/derive/words.ts';
 import { answerMarket, computedType } from '../market/market.ts';
 import { answerWide, isWideType } from '../market/wide.ts';
 import { Failure } from '../../store/base/failure.ts';
@@ -9,6 +10,7 @@ import { answerEvents, EVENTS, unglued } from './events.ts';
 import { refuseUnknown, type StockServices, symbolOf } from './knownSymbols.ts';
 import { answerLoaded } from './loaded.ts';
 import { answerNothing, nothingNamed } from './nothing.ts';
+import { isOfNoDays } from './stockParameters.ts';
 import { tickersOf } from './symbology.ts';
 import { toldOtherwise } from './toldOtherwise.ts';
 import { isOfMarket, MARKET, servedType, typeNamed } from './stockTypes.ts';
@@ -34,7 +36,8 @@ export async function answerStock(given: Call, services: StockServices): Promise
       refuseUnknown(one, call, services),
     );
   }
-  if (type !== undefined) return answerLoaded(call, services, type, symbol);
+  if (type !== undefined && !isOfNoDays(type, call.path['part'], dayAt(services.clock())))
+    return answerLoaded(call, services, type, symbol);
   const nothing = nothingNamed(name, symbol, call.path['part']);
   if (nothing === undefined) throw new Failure('NotFound');
   return answerNothing(nothing, symbol, call, services);

@@ -3,6 +3,7 @@
 // (SPEC.md "Batch"). Asked alone, a type takes both.
 import { parseDay } from '../../query/time/dates.ts';
 import type { Day } from '../../query/time/days.ts';
+import { isRangeCode } from '../../query/time/ranges.ts';
 import { isDated } from '../../query/plan/seriesRules.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
@@ -97,6 +98,10 @@ const NEXT = 'next';
 export const isNextOf = (type: StockType, part: string): boolean =>
   type.shape === 'days' && type.next === true && part.toLowerCase() === NEXT;
 
+/** What is no range code names no days: `/dividends/INVALID` was `[]` (INTERFACE.md 0.2). */
+export const isOfNoDays = (type: StockType, part: string | undefined, today: Day): boolean =>
+  type.shape === 'days' && part !== undefined && !isNextOf(type, part) && !isRangeCode(part, today);
+
 /** What a path says beside the symbol and the type. */
 export interface PathParts {
   readonly query: Values;
@@ -138,6 +143,15 @@ export function partsOf(
   if (type.shape === 'coming') return { query: { ...query, range: part, calendar: true } };
   if (isNextOf(type, part)) return { query, isNext: true };
   return { query: { ...query, range: part } };
+}
+
+/** The records themselves in place of an attribute that a statement has not, as of `/stats/INVALID`. */
+export function wholeWithout(dataset: Dataset, type: StockType, parts: PathParts): PathParts {
+  const { attribute, query } = parts;
+  const isStatement = type.shape === 'newest' && type.within !== undefined;
+  if (attribute === undefined || !isStatement) return parts;
+  if (spellingOf(dataset, attribute.name) !== undefined) return parts;
+  return { query: { ...query, last: attribute.place } };
 }
 
 /** Who asks, and when. */
@@ -195,12 +209,14 @@ export function recordsOf(type: StockType, dataset: Dataset, asking: Asking): Se
 }
 
 /** The owner's spelling of an attribute. @throws Failure NotFound. */
-function propertyOf({ schema }: Dataset, name: string): string {
-  const names = Object.keys(schema.properties);
-  const found = names.find((one) => one.toLowerCase() === name.toLowerCase());
+function propertyOf(dataset: Dataset, name: string): string {
+  const found = spellingOf(dataset, name);
   if (found === undefined) throw new Failure('NotFound');
   return found;
 }
+
+const spellingOf = ({ schema }: Dataset, name: string): string | undefined =>
+  Object.keys(schema.properties).find((one) => one.toLowerCase() === name.toLowerCase());
 
 function periodOf(
   type: Extract<StockType, { shape: 'newest' }>,

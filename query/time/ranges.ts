@@ -37,6 +37,17 @@ export function daysOfRange(text: string, calendar: boolean, today: Day): Days {
   throw new Failure('InvalidParameter', `"range" ${RULE}`);
 }
 
+/** Whether it is a range code at all, of the past or of what comes. */
+export function isRangeCode(text: string, today: Day): boolean {
+  try {
+    daysOfRange(text, true, today);
+    return true;
+  } catch (error) {
+    if (error instanceof Failure) return false;
+    throw error;
+  }
+}
+
 /** Chart ranges that name a bar besides: a month and five days of them. */
 const CHARTS: ReadonlyMap<string, string> = new Map([
   ['1mm', '1m'],
