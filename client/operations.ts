@@ -995,6 +995,41 @@ export interface Operations {
     body: undefined;
     answer: Readonly<Record<string, unknown>>;
   };
+  /** Loads records as `POST /data/:workspace/:id` does. */
+  loadDataset: {
+    path: { workspace: string | number; id: string | number };
+    query: { wait?: boolean; duplicateKeyHandling?: "ignore" | "replace" | "true" | "false" | "refuse"; overwrite?: boolean; maximumValidationErrors?: number; jsonPath?: string; dateOrder?: "MDY" | "DMY"; as?: "csv" | "json"; header?: "true" | "false" | "0" | "1" | "2" | "3"; skipLines?: number; skipLast?: number; delimiter?: "comma" | "semicolon" | "tab" | "pipe" | "spaces"; encoding?: "utf-8" | "utf-16le" | "utf-16be" | "windows-1250" | "windows-1251" | "windows-1252" | "windows-1253" | "windows-1254" | "iso-8859-2" | "iso-8859-15" | "koi8-r" | "macintosh" | "shift_jis" | "euc-jp" | "euc-kr" | "gb18030" | "big5"; columns?: string; constants?: string; guess?: boolean; wide?: readonly (string)[]; facts?: boolean; dryRun?: boolean; key?: string; subkey?: string; date?: string; uniqueIndex?: boolean };
+    body: string | Uint8Array | object;
+    answer: LoadDataAnswer | LoadDataAnswer2;
+  };
+  /** Creates a dataset from its schema, or changes the one whose id is in the path. */
+  createDataset: {
+    path: { workspace: string | number; id: string | number };
+    query: {  };
+    body: CreateDatasetBody;
+    answer: CreateDatasetAnswer | LoadDataAnswer;
+  };
+  /** A dataset, with its schema and counts. */
+  getDataset: {
+    path: { workspace: string | number; id: string | number };
+    query: {  };
+    body: undefined;
+    answer: ListDatasetsAnswerItem;
+  };
+  /** Changes what a dataset says of itself, its contract, its expectations or its schema. */
+  changeDataset: {
+    path: { workspace: string | number; id: string | number };
+    query: { wait?: boolean };
+    body: ChangeDatasetBody;
+    answer: CreateDatasetAnswer | LoadDataAnswer;
+  };
+  /** Deletes a dataset with all its records. */
+  deleteDataset: {
+    path: { workspace: string | number; id: string | number };
+    query: { purge?: boolean };
+    body: undefined;
+    answer: CreateDatasetAnswer;
+  };
   /** Writes one JSON record or an array of them; makes the dataset when there is none. */
   writeRecord: {
     path: { workspace: string | number; id: string | number };
@@ -1043,34 +1078,6 @@ export interface Operations {
     query: {  };
     body: CreateDatasetBody;
     answer: CreateDatasetAnswer | LoadDataAnswer;
-  };
-  /** Creates a dataset from its schema, or changes the one whose id is in the path. */
-  createDataset: {
-    path: { workspace: string | number; id: string | number };
-    query: {  };
-    body: CreateDatasetBody;
-    answer: CreateDatasetAnswer | LoadDataAnswer;
-  };
-  /** A dataset, with its schema and counts. */
-  getDataset: {
-    path: { workspace: string | number; id: string | number };
-    query: {  };
-    body: undefined;
-    answer: ListDatasetsAnswerItem;
-  };
-  /** Changes what a dataset says of itself, its contract, its expectations or its schema. */
-  changeDataset: {
-    path: { workspace: string | number; id: string | number };
-    query: { wait?: boolean };
-    body: ChangeDatasetBody;
-    answer: CreateDatasetAnswer | LoadDataAnswer;
-  };
-  /** Deletes a dataset with all its records. */
-  deleteDataset: {
-    path: { workspace: string | number; id: string | number };
-    query: { purge?: boolean };
-    body: undefined;
-    answer: CreateDatasetAnswer;
   };
   /** Renames a dataset; its history stays readable under the new name. */
   renameDataset: {
@@ -2625,6 +2632,11 @@ export const ROUTES: Readonly<Record<keyof Operations, readonly [string, string]
   callPublished: ['GET', '/endpoints/{workspace}/{id}'],
   deletePublished: ['DELETE', '/endpoints/{workspace}/{id}'],
   getWorkspaceOpenApi: ['GET', '/openapi-doc/{workspace}'],
+  loadDataset: ['PUT', '/datasets/{workspace}/{id}'],
+  createDataset: ['POST', '/datasets/{workspace}/{id}'],
+  getDataset: ['GET', '/datasets/{workspace}/{id}'],
+  changeDataset: ['PATCH', '/datasets/{workspace}/{id}'],
+  deleteDataset: ['DELETE', '/datasets/{workspace}/{id}'],
   writeRecord: ['POST', '/record/{workspace}/{id}'],
   deleteRecords: ['DELETE', '/data/{workspace}/{id}/{key}/{subkey}/{date}'],
   listQuarantine: ['GET', '/quarantine/{workspace}/{id}'],
@@ -2632,10 +2644,6 @@ export const ROUTES: Readonly<Record<keyof Operations, readonly [string, string]
   releaseQuarantine: ['POST', '/quarantine/{workspace}/{id}/release'],
   listDatasets: ['GET', '/datasets/{workspace}'],
   createDatasetByWorkspace: ['POST', '/datasets/{workspace}'],
-  createDataset: ['POST', '/datasets/{workspace}/{id}'],
-  getDataset: ['GET', '/datasets/{workspace}/{id}'],
-  changeDataset: ['PATCH', '/datasets/{workspace}/{id}'],
-  deleteDataset: ['DELETE', '/datasets/{workspace}/{id}'],
   renameDataset: ['PUT', '/datasets/{workspace}/{id}/{newId}'],
   listVersions: ['GET', '/datasets/{workspace}/{id}/versions'],
   listChanges: ['GET', '/changes/{workspace}/{id}'],

@@ -54,13 +54,7 @@ import {
   saveType,
   withdrawFile,
 } from './data/fileTypes.ts';
-import {
-  downloadFile,
-  getFileInfo,
-  getFileOnce,
-  listFiles,
-  listRecordings,
-} from './read/files.ts';
+import { downloadFile, getFileInfo, getFileOnce, listFiles, listRecordings } from './read/files.ts';
 import {
   cancelExport,
   createExport,
@@ -92,7 +86,7 @@ import {
   timeSeriesInventory,
   timeSeriesMetadata,
 } from './read/lists.ts';
-import { loadData } from './data/load.ts';
+import { loadData, loadDataset } from './data/load.ts';
 import { discardQuarantine, listQuarantine, releaseQuarantine } from './data/quarantine.ts';
 import { queryData, timeSeries } from './read/read.ts';
 import { writeRecord } from './data/records.ts';
@@ -147,13 +141,7 @@ import {
   workspaceOpenApi,
 } from './read/published.ts';
 import { deleteView, getView, listViews, saveView } from './read/views.ts';
-import {
-  listAlerts,
-  listDeliveries,
-  redeliverAlert,
-  ruleSecret,
-  whyRule,
-} from './rules/alerts.ts';
+import { listAlerts, listDeliveries, redeliverAlert, ruleSecret, whyRule } from './rules/alerts.ts';
 import {
   backtestRule,
   createRule,
@@ -217,6 +205,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   deletePublished,
   workspaceOpenApi,
   loadData,
+  loadDataset,
   writeRecord,
   deleteRecords,
   listQuarantine,

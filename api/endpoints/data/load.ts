@@ -124,6 +124,15 @@ export const loadData: Endpoint = {
   },
 };
 
+/** As clients of 2021 load (INTERFACE.md 3.2). */
+export const loadDataset: Endpoint = {
+  ...loadData,
+  id: 'loadDataset',
+  method: 'PUT',
+  path: '/datasets/:workspace/:id',
+  summary: 'Loads records as `POST /data/:workspace/:id` does.',
+};
+
 /** A body that no job takes is not kept. */
 async function submitted(
   order: Parameters<Services['runner']['submit']>[0],

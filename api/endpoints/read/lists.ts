@@ -26,6 +26,7 @@ export const listData: Endpoint = {
   id: 'listData',
   method: 'GET',
   path: '/data/:workspace?',
+  aliases: ['/query/:workspace?'],
   token: 'publishable',
   inTest: true,
   summary: 'The schemas of the datasets of one workspace, or of all that the token reaches.',

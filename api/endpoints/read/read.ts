@@ -31,6 +31,8 @@ export const queryData: Endpoint = {
   ...ROW,
   id: 'queryData',
   path: '/data/:workspace/:id/:key?/:subkey?',
+  // As clients of 2021 ask (INTERFACE.md 3.2).
+  aliases: ['/query/:workspace/:id/:key?/:subkey?'],
   inTest: true,
   summary: "Records of a dataset with the owner's own properties, newest first.",
   handle: async (call, services) => {

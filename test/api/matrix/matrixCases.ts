@@ -312,6 +312,7 @@ export const CASES: Readonly<Record<string, Case | readonly Case[]>> = {
     { reach: 'write', spends: 'record', query: () => 'wait=true', body: csv },
     { reach: 'write', secret: true, spends: 'record', query: () => 'dryRun=true', body: csv },
   ],
+  loadDataset: { reach: 'write', spends: 'record', query: () => 'wait=true', body: csv },
   writeRecord: { reach: 'write', spends: 'record', body: json((target) => [record(target)]) },
   deleteRecords: [
     { reach: 'delete', spends: 'key' },
