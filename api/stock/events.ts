@@ -1,5 +1,6 @@
 // `upcoming-events`: what comes of several kinds at once (INTERFACE.md 1), each under the rights and at the
 // price of its own type, as in a batch.
+import type { Row } from '../../market/derive/values.ts';
 import { listShape, objectShape, type Shape } from '../../market/types/shape.ts';
 import { recordShape } from '../../market/types/shapes.ts';
 import { wholeOf } from '../../store/duckdb/protocol.ts';
@@ -7,6 +8,7 @@ import type { Answer, Call } from '../request/endpoint.ts';
 import { listOf } from '../request/parameters.ts';
 import { parseDay } from '../../query/time/dates.ts';
 import { type StockServices, symbolOf } from './knownSymbols.ts';
+import { viewOf, VIEW_SHAPE } from './offeringView.ts';
 import { answerStockBatch } from './stockBatch.ts';
 import { MARKET, typeNamed } from './stockTypes.ts';
 
@@ -33,28 +35,29 @@ const KINDS: readonly (readonly [member: string, type: string])[] = [
   ['splits', 'upcoming-splits'],
 ];
 
-/** Offerings, which a calendar of theirs holds twice wherever they are told. */
+/** Offerings, whose calendar holds them as they are and as they are to be shown. */
 const OFFERINGS = 'upcoming-ipos';
 
 const recordsOfType = (name: string): Shape =>
   listShape(recordShape(typeNamed(name)?.dataset ?? ''));
 
-const twice = <T>(value: T) => ({ rawData: value, viewData: value });
-
 /** Records of each kind. */
 export const EVENTS_SHAPE: Shape = {
   $id: 'UpcomingEvents',
   ...objectShape({
-    ipos: objectShape(twice(recordsOfType(OFFERINGS))),
+    ipos: objectShape({ rawData: recordsOfType(OFFERINGS), viewData: listShape(VIEW_SHAPE) }),
     ...Object.fromEntries(KINDS.map(([member, name]) => [member, recordsOfType(name)])),
   }),
 };
 
-type Told = readonly unknown[] | { readonly rawData?: readonly unknown[] };
+type Told = readonly Row[] | { readonly rawData?: readonly Row[] };
 type Lists = Readonly<Record<string, Told | undefined>>;
 
-const rowsIn = (told: Told = []): readonly unknown[] =>
-  'rawData' in told ? (told.rawData ?? []) : Array.isArray(told) ? told : [];
+const rowsIn = (told: Told = []): readonly Row[] =>
+  'rawData' in told ? (told.rawData ?? []) : listed(told);
+
+const listed = (told: Told): readonly Row[] =>
+  Array.isArray(told) ? (told as readonly Row[]) : [];
 
 /** Of a symbol; of the market those of all, or of some of it. */
 export async function answerEvents(call: Call, services: StockServices): Promise<Answer> {
@@ -67,9 +70,10 @@ export async function answerEvents(call: Call, services: StockServices): Promise
   const told = JSON.parse(Buffer.from(wholeOf(answer.body)).toString('utf8')) as Lists;
   const isBySymbol = isMarket && !ofAll;
   const of: readonly Lists[] = isBySymbol ? Object.values(told as unknown as Lists[]) : [told];
-  const rowsOf = (type: string): readonly unknown[] => of.flatMap((lists) => rowsIn(lists[type]));
+  const rowsOf = (type: string): readonly Row[] => of.flatMap((lists) => rowsIn(lists[type]));
   const others = Object.fromEntries(KINDS.map(([member, type]) => [member, rowsOf(type)]));
-  const value = { ipos: twice(rowsOf(OFFERINGS)), ...others };
+  const rawData = rowsOf(OFFERINGS);
+  const value = { ipos: { rawData, viewData: rawData.map(viewOf) }, ...others };
   const bytes = Buffer.from(JSON.stringify(value));
   return { ...answer, body: { objects: answer.body.objects, bytes } };
 }

@@ -15,6 +15,7 @@ import { listOf } from '../request/parameters.ts';
 import { refuseUnknown, symbolOf, type StockServices } from './knownSymbols.ts';
 import { lengthOfAll, readAll } from './loadedReads.ts';
 import { newestDay } from './newestDay.ts';
+import { viewOf } from './offeringView.ts';
 import { asObject } from './objectText.ts';
 import {
   type Asking,
@@ -210,10 +211,10 @@ export const nothingOf = (type: StockType, symbol: string): Uint8Array =>
     ? Buffer.from('{}')
     : shapedAs(type, symbol, { objects: 0, bytes: Buffer.from('[]') });
 
-/** INTERFACE.md 1 "market": as they are, and as they are to be shown, which here is the same. */
-const toldTwice = (records: Uint8Array, today: string): Uint8Array =>
+/** INTERFACE.md 1 "market": as they are, and as they are to be shown. */
+const toldTwice = (bytes: Uint8Array, today: string): Uint8Array =>
   asObject([
-    ['rawData', records],
-    ['viewData', records],
+    ['rawData', bytes],
+    ['viewData', Buffer.from(JSON.stringify(recordsIn({ bytes }).map(viewOf)))],
     ['lastUpdate', Buffer.from(JSON.stringify(today))],
   ]);

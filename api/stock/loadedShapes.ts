@@ -7,6 +7,7 @@ import {
   shapeOf,
 } from '../../market/types/shape.ts';
 import { pascal, recordShape } from '../../market/types/shapes.ts';
+import { VIEW_SHAPE } from './offeringView.ts';
 import type { StockType } from './stockTypes.ts';
 
 /** A path of a type whose answer is its own; ranges and counts may as well stand in the query. */
@@ -66,7 +67,7 @@ const twiceOf = (record: Shape, dataset: string): Shape =>
   orNothing({
     $id: `Twice${pascal(dataset)}`,
     ...objectShape({
-      ...{ rawData: listShape(record), viewData: listShape(record) },
+      ...{ rawData: listShape(record), viewData: listShape(VIEW_SHAPE) },
       lastUpdate: { type: 'string' },
     }),
   });

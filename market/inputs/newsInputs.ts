@@ -88,6 +88,8 @@ export const REPORTED: readonly Input[] = [
       number('priceHigh', 16, 'Highest price of a share, in the currency.'),
       number('offerAmount', 150_000_000, 'Sum, in the currency.'),
       number('sharesOffered', 10_000_000, 'Shares.'),
+      number('sharesOutstanding', 40_000_000, 'Shares that there are afterwards.'),
+      text('percentOffered', '25%', 'What is offered of them, in words.'),
       text('market', 'NASDAQ', 'Where they are listed.'),
       text('status', 'Expected', 'How far it is.'),
     ],

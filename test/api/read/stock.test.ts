@@ -241,7 +241,8 @@ test('every type of the table is served, in its shape', async () => {
     const whole =
       within === undefined ? values : { ...(beside ?? { symbol: 'S100' }), [within]: values };
     const isTwice = type.shape === 'coming' && type.twice === true;
-    const twice = { rawData: array, viewData: array, lastUpdate: '2024-02-29' };
+    const viewData = array.map(() => ({ Symbol: 'S100' }));
+    const twice = { rawData: array, viewData, lastUpdate: '2024-02-29' };
     const isOne = type.shape === 'record' || type.shape === 'day';
     const expected = isOne ? coming : isTwice ? twice : whole;
     assert.deepEqual(JSON.parse(text), expected, `${type.name}: ${text}`);
