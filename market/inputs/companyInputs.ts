@@ -27,7 +27,7 @@ const CEO_COMPENSATION: Input = {
   weight: 20,
   properties: [
     SYMBOL,
-    needed(['year', 'string', '2025', 'Year.']),
+    needed(['year', 'integer', 2025, 'Year.']),
     text('name', 'Ada Example', 'Chief executive.'),
     text('companyName', 'Example Corp', 'Company.'),
     text('location', 'Springfield, CA', 'Where it is.'),
