@@ -3,7 +3,13 @@ import { parseDay, parseInstant, startOfDay } from '../../query/time/dates.ts';
 import type { Day } from '../../query/time/days.ts';
 import { isDated } from '../../query/plan/seriesRules.ts';
 import { parseSubattributes } from '../../query/plan/subattributes.ts';
-import { FOLDS, parseCollapse, PERIODS, TRANSFORMS } from '../../query/plan/transforms.ts';
+import {
+  FOLDS,
+  parseCollapse,
+  PERIODS,
+  type Transform,
+  TRANSFORMS,
+} from '../../query/plan/transforms.ts';
 import { CSV_FORMULAS } from '../request/csvFormulas.ts';
 import type { Call } from '../request/endpoint.ts';
 import { METERING_PARAMETERS } from './metering.ts';
@@ -77,6 +83,7 @@ const RECORDS: readonly Parameter[] = [
     choices: TRANSFORMS,
     help: 'Numbers as difference, relative difference, sum so far, or relative to the first, which is 100.',
   },
+  text('transforms', 'Earlier spelling of transform: a JSON array with one of its names, or none.'),
 ];
 
 /** How they are answered. */
@@ -149,7 +156,15 @@ export const DRAWN_PARAMETERS: readonly Parameter[] = SERIES_PARAMETERS.flatMap(
 });
 
 /** What does not go with a query that answers only what is new: some of it would be lost. */
-const AGAINST_QUERY_ID = ['asOf', 'collapse', 'transform', 'interval', 'offset', 'next'];
+const AGAINST_QUERY_ID = [
+  'asOf',
+  'collapse',
+  'transform',
+  'transforms',
+  'interval',
+  'offset',
+  'next',
+];
 
 /** @throws Failure InvalidParameter naming the parameter and its rule. */
 export function readSeries(
@@ -182,11 +197,36 @@ export function readSeries(
     subattributes: mapped(textOf(query, 'subattribute'), parseSubattributes),
     updated: mapped(textOf(query, 'updated'), (value) => updatedMs(value, zone)),
     collapse: mapped(textOf(query, 'collapse'), parseCollapse),
-    transform: TRANSFORMS.find((item) => item === query['transform']),
+    transform: transformOf(query),
     filter: listOf(query, 'filter'),
     systemProperties: truthOf(query, 'includeSystemRecordProperties') ? true : undefined,
   };
   return isHabit(read, query) ? withoutLimit(read) : read;
+}
+
+/**
+ * `transform`, or its earlier spelling, which clients of the original still send.
+ * @throws Failure InvalidParameter for more than one, and for what is no name of one.
+ */
+function transformOf(query: Values): Transform | undefined {
+  const listed = textOf(query, 'transforms');
+  if (listed === undefined) return TRANSFORMS.find((item) => item === query['transform']);
+  if (query['transform'] !== undefined) refuse('transforms', 'is not allowed beside "transform"');
+  const names = arrayIn(listed);
+  const [transform] = TRANSFORMS.filter((item) => item === names?.[0]);
+  if (names === undefined || names.length > 1 || (names.length === 1 && transform === undefined)) {
+    refuse('transforms', `must be a JSON array with one of ${TRANSFORMS.join(', ')}, or none`);
+  }
+  return transform;
+}
+
+function arrayIn(text: string): readonly unknown[] | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /**

@@ -272,6 +272,7 @@ export const INTERFACE: readonly CoverageRow[] = [
     ['updated', 'series#changed at a time or later'],
     ['dateField', 'series#another field as the date'],
     ['transform', 'series#differences'],
+    ['transforms, a JSON array', 'series#and as clients of 2021 spell them'],
     ['batchSeparator', 'series#another separator'],
     ['includeSystemRecordProperties', 'series#system properties of a record'],
     ['collectionName', 'series#a cache of the caller'],
