@@ -233,8 +233,9 @@ export const CASES: Readonly<Record<string, Case | readonly Case[]>> = {
   streamTrades: STREAM,
   streamTradeBreaks: STREAM,
   streamTradingStatus: STREAM,
-  getFxLatest: { ...EMPTY_OF_CORE, query: () => 'symbols=USDCAD' },
-  convertFx: { ...EMPTY_OF_CORE, query: () => 'symbols=USDCAD&amount=7' },
+  // What is told without any rate.
+  getFxLatest: { reach: 'core', metered: true, query: () => 'symbols=USDUSD' },
+  convertFx: { reach: 'core', metered: true, query: () => 'symbols=USDUSD&amount=7' },
   getFxHistorical: { ...EMPTY_OF_CORE, query: () => 'symbols=USDCAD' },
   getFxRate: { reach: 'core', metered: true },
   getIntradayStats: { reach: 'core' },
