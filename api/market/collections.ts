@@ -9,20 +9,18 @@ import { type AskedOfAll, boardNow, quotesOf } from './boardNow.ts';
 
 /** Quotes of a list where a caller does not say. */
 export const LIST_USUAL = 10;
+/** A collection that is one of the lists, and as long as one. */
+export const LIST = 'list';
 /** Quotes of one collection. */
 export const COLLECTION_MAX = 500;
 
 /** Quotes of the symbols that are first in a list. */
 export async function quotesOfList(asked: AskedOfAll): Promise<readonly object[]> {
-  return quotesOfListNamed(asked, asked.call.path['part'] ?? '', LIST_USUAL);
+  return quotesOfListNamed(asked, asked.call.path['part'] ?? '');
 }
 
-async function quotesOfListNamed(
-  asked: AskedOfAll,
-  name: string,
-  usual: number,
-): Promise<readonly object[]> {
-  const limit = numberOf(asked.call.query, 'listLimit') ?? usual;
+async function quotesOfListNamed(asked: AskedOfAll, name: string): Promise<readonly object[]> {
+  const limit = numberOf(asked.call.query, 'listLimit') ?? LIST_USUAL;
   const symbols = listed(name, await boardNow(asked), limit);
   if (symbols === undefined) throw new Failure('NotFound');
   return quotesOf(asked, symbols);
@@ -43,7 +41,7 @@ export async function quotesOfCollection(asked: AskedOfAll): Promise<readonly ob
   const name = textOf(call.query, 'collectionName')?.trim();
   if (!COLLECTIONS.has(kind)) throw new Failure('NotFound');
   if (name === undefined || name === '') return refuse('collectionName', 'is required');
-  if (kind === 'list') return quotesOfListNamed(asked, name, COLLECTION_MAX);
+  if (kind === LIST) return quotesOfListNamed(asked, name);
   const wanted = name.toLowerCase();
   const isOf = (row: Row): boolean => {
     if (kind === 'sector') return textIn(row, 'sector')?.toLowerCase() === wanted;
@@ -56,7 +54,7 @@ export async function quotesOfCollection(asked: AskedOfAll): Promise<readonly ob
   return quotesOf(asked, symbols.slice(0, limit));
 }
 
-export const COLLECTION_KINDS = ['sector', 'tag', 'list'];
+export const COLLECTION_KINDS = ['sector', 'tag', LIST];
 const COLLECTIONS: ReadonlySet<string> = new Set(COLLECTION_KINDS);
 
 /** How each sector did on the last day, weighed by what its companies are worth. */

@@ -23,6 +23,7 @@ import { type AskedOfAll, boardNow } from './boardNow.ts';
 import {
   COLLECTION_KINDS,
   COLLECTION_MAX,
+  LIST,
   LIST_USUAL,
   quotesOfCollection,
   quotesOfList,
@@ -172,9 +173,10 @@ export async function answerWide(call: Call, services: TallyServices): Promise<A
 }
 
 /** Without a limit as many as there are usually, or can be. */
-function mostOf({ query }: Call, { most, part }: Wide): number {
+function mostOf({ path, query }: Call, { most, part }: Wide): number {
   const limit = part === true ? numberOf(query, 'listLimit') : undefined;
-  return Math.min(limit ?? (most === LIST_MAX ? LIST_USUAL : most), most);
+  const isList = most === LIST_MAX || path['part']?.toLowerCase() === LIST;
+  return Math.min(limit ?? (isList ? LIST_USUAL : most), most);
 }
 
 /** @throws Failure NotFound for a part that is missing, or a part of what has none. */
