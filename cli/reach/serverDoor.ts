@@ -2,8 +2,8 @@
 // another one as every client does.
 import { readFileSync } from 'node:fs';
 import type { ClientRequest, IncomingMessage } from 'node:http';
-import { request as requestHttps, type RequestOptions } from 'node:https';
-import { http } from '../../store/base/http.ts';
+import type { RequestOptions } from 'node:https';
+import { http, loadHttps } from '../../store/base/http.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
 
@@ -51,7 +51,7 @@ export function requestTo(
     ...(ca === undefined ? {} : { ca }),
     ...(isPinned === true ? { checkServerIdentity: () => undefined } : {}),
   };
-  return requestHttps(url, { ...options, ...trust }, answered);
+  return loadHttps().request(url, { ...options, ...trust }, answered);
 }
 
 /** What a connection that failed means for who gave the command. */
