@@ -162,13 +162,13 @@ export function draftOf(
   const described = describedBy(dataset, { ...UNSAID, title, weight });
   checkExpectations(described.expectations, { properties, mapping: columnMapping });
   const numbered = isNumbered(columnMapping, dataset.uniqueIndex, false);
+  const index = { mapping: columnMapping, numbered, inferred: false };
   return {
     workspace,
     dataset: datasetId,
     ...described,
-    schema: { type: 'object', properties, required: requiredOf(columnMapping, numbered) },
-    mapping: columnMapping,
-    numbered,
+    schema: { type: 'object', properties, required: requiredOf(index) },
+    ...index,
   };
 }
 
@@ -284,7 +284,7 @@ export function indexEditOf(
     duplicateKeyHandling,
     uniqueIndex,
   }: Omit<Static<typeof CHANGE_DATASET>, 'dataset'>,
-  { mapping: was, numbered: wasNumbered, schema }: Dataset,
+  { inferred, mapping: was, numbered: wasNumbered, schema }: Dataset,
 ): IndexEdit | undefined {
   if (columnMapping === undefined && uniqueIndex === undefined) {
     if (duplicateKeyHandling === undefined) return undefined;
@@ -293,10 +293,15 @@ export function indexEditOf(
   }
   const mapping = columnMapping ?? was;
   checkMapping(schema.properties, mapping);
-  const numbered = isNumbered(mapping, uniqueIndex, wasNumbered);
   const parts = ['key', 'subkey', 'date'] as const;
-  const same = numbered === wasNumbered && parts.every((part) => mapping[part] === was[part]);
-  return same ? undefined : { mapping, numbered, duplicates: duplicateKeyHandling };
+  const sameParts = parts.every((part) => mapping[part] === was[part]);
+  // Another mapping declares a unique index. The same one declares nothing: clients send back what they read.
+  const numbered = isNumbered(mapping, uniqueIndex, wasNumbered && (!inferred || sameParts));
+  const confirms = inferred && uniqueIndex === !numbered && !numbered;
+  const same = sameParts && numbered === wasNumbered && !confirms;
+  return same
+    ? undefined
+    : { mapping, numbered, inferred: false, duplicates: duplicateKeyHandling };
 }
 
 function checkMapping(properties: Properties, mapping: ColumnMapping): void {

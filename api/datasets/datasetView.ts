@@ -32,6 +32,7 @@ export const DATASET_VIEW = Type.Object(
     weight: Type.Union([Type.Number(), Type.Null()]),
     columnMapping: openObject,
     uniqueIndex: Type.Optional(Type.Boolean()),
+    inferredIndex: Type.Optional(Type.Boolean()),
     access: openObject,
     schema: openObject,
     date: Type.Number({ description: 'When it was made, epoch milliseconds.' }),
@@ -45,7 +46,7 @@ export const DATASET_VIEW = Type.Object(
 const ASKING = [
   ...['workspace', 'datasetId', 'title', 'description', 'source', 'license'],
   'weight',
-  ...['columnMapping', 'uniqueIndex', 'schema'],
+  ...['columnMapping', 'uniqueIndex', 'inferredIndex', 'schema'],
 ];
 
 /** What is needed to ask for records: not who may, nor what is expected of them. */
@@ -63,6 +64,7 @@ export const schemaView = (dataset: Dataset): Readonly<Record<string, unknown>> 
   weight: dataset.weight,
   columnMapping: dataset.mapping,
   ...(dataset.numbered ? { uniqueIndex: false } : {}),
+  ...(dataset.inferred ? { inferredIndex: true } : {}),
   access: dataset.access,
   smartLinkAttributes: dataset.smartLinks,
   ...(dataset.historyDays === null ? {} : { historyDays: dataset.historyDays }),

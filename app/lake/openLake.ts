@@ -16,6 +16,7 @@ import { LakeClock } from '../../store/catalog/lakeClock.ts';
 import type { LakeOwner } from '../../store/files/lakeHead.ts';
 import { migrate } from '../../store/catalog/migrate.ts';
 import { Pending } from '../../store/lake/pushes/pending.ts';
+import { rowAfter } from '../../store/lake/pushes/pendingRows.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
 import { sweepOrphans } from '../../store/lake/versions/sweep.ts';
 import { UNCLAIMED_DAYS } from '../../store/files/unclaimed.ts';
@@ -58,6 +59,9 @@ export async function openLake(
   const lake = await Lake.open({ database, files, clock: lakeClock, at, owner });
   await sweep(opening, ownership);
   const pending = await Pending.open(database, lakeClock, at);
+  for (const tableId of pending.tables()) {
+    lake.rowNumbers.reserve(tableId, rowAfter(pending.rows(tableId)), 0);
+  }
   // A flush and its pushed records change places for readers in one step.
   lake.onChange(({ snapshot, tableIds, touches }) => {
     if (touches?.kind !== 'records') return;

@@ -1,5 +1,6 @@
 // A job that fetches: what its source has lands outside the dataset's turn, each file is stored in
 // it, and where the source stood is saved with the records, so that none comes twice or not at all.
+import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { ingest } from '../../pipeline/merge/ingest.ts';
 import { joinPages } from '../../pipeline/merge/joinedPages.ts';
@@ -20,13 +21,13 @@ import {
 } from '../../store/work/dataSources.ts';
 import type { Database } from '../../store/catalog/database.ts';
 import { Failure, reasonOf } from '../../store/base/failure.ts';
-import { findJob, insertRejects, type Job, type Reject, updateJob } from '../../store/work/jobs.ts';
+import { findJob, insertRejects, type Reject, updateJob } from '../../store/work/jobs.ts';
 import type { Pending } from '../../store/lake/pushes/pending.ts';
 import { positionOf, savePosition } from '../../store/work/schedules.ts';
 import type { Secrets } from '../../store/catalog/secrets/secrets.ts';
 import { inFolderOf } from '../../store/base/workFolder.ts';
 import { awaited } from './awaited.ts';
-import { endIngested, eventsOf, type JobParts, tellLog } from './jobLife.ts';
+import { endIngested, eventsOf, jobCounts, type JobParts, tellLog } from './jobLife.ts';
 import type { FetchOrder } from './order.ts';
 import type { FetchRun } from './runner.ts';
 import type { Load } from '../../pipeline/conform/load.ts';
@@ -113,7 +114,7 @@ async function listOf(pages: readonly Piece[], bench: Workbench): Promise<Piece 
   if (first === undefined || last === undefined || first === last) return first;
   const name = `${first.name} and ${pages.length - 1} more`;
   try {
-    return { ...(await joinPages(pages, bench)), name, position: last.position };
+    return { ...(await joinPages(pages, bench)), name, page: true, position: last.position };
   } catch (error) {
     throw named(error, name);
   }
@@ -134,6 +135,9 @@ async function store(
     jobId,
     // What comes later belongs to what came first.
     overwrite: order.overwrite === true && first,
+    sourceNumber: sourceNumber(order.fetch.sourceId, piece),
+    // A source that is read again brings what it brought before, unless its owner appends every time.
+    ...(order.chosen === 'keep-all' ? {} : { skipsIdentical: order.skipsIdentical ?? 'of-source' }),
     ...(jsonPath === undefined ? {} : { jsonPath }),
   };
   const before = await findJob(database, jobId);
@@ -144,14 +148,9 @@ async function store(
     await ingest(load, author, { ...services, pool, signal }, events, async (tx, outcome, made) => {
       await insertRejects(tx, jobId, rejectsOf(piece, outcome.rejects));
       await updateJob(tx, jobId, {
+        ...jobCounts(outcome, before),
         bytes: (before?.bytes ?? 0) + piece.bytes,
-        records_validated: (before?.records_validated ?? 0) + outcome.validated,
-        records_ingested: (before?.records_ingested ?? 0) + outcome.ingested,
-        records_invalid: (before?.records_invalid ?? 0) + outcome.invalid,
-        records_duplicate: (before?.records_duplicate ?? 0) + outcome.duplicates,
-        records_quarantined: (before?.records_quarantined ?? 0) + outcome.quarantined,
         snapshot_id: made.snapshot,
-        notes_json: JSON.stringify(notesOf(before, outcome.notes)),
       });
       const { run } = order.fetch;
       if (run !== undefined) await savePosition(tx, run.scheduleId, piece.position);
@@ -161,13 +160,16 @@ async function store(
   }
 }
 
-/** Of all its files the first ones, each once. */
-const NOTES_MAX = 50;
+/** Bits of a source's number: JSON and doubles hold it exactly. */
+const SOURCE_BITS = 52n;
 
-const notesOf = (before: Job | undefined, notes: readonly string[]): readonly string[] => {
-  const told = JSON.parse(before?.notes_json ?? '[]') as readonly string[];
-  return [...new Set([...told, ...notes])].slice(0, NOTES_MAX);
-};
+/** Which file of which source a record was read from; pages of a list are one. Never 0. */
+function sourceNumber(sourceId: string, { name, page }: Piece): number {
+  const digest = createHash('sha256')
+    .update(JSON.stringify([sourceId, page ? '' : name]))
+    .digest();
+  return Number(BigInt.asUintN(Number(SOURCE_BITS), digest.readBigUInt64BE()) | 1n);
+}
 
 /** So that a line is known to be of which file. */
 export const rejectsOf = ({ name }: Piece, rejects: readonly Reject[]): readonly Reject[] =>

@@ -3,7 +3,9 @@ import { ingest } from '../../pipeline/merge/ingest.ts';
 import { isLost } from '../../store/base/failure.ts';
 import { insertRejects, updateJob } from '../../store/work/jobs.ts';
 import { awaited } from './awaited.ts';
-import { endIngested, eventsOf, type JobParts, tellLog } from './jobLife.ts';
+import { endIngested, eventsOf, jobCounts, type JobParts, tellLog } from './jobLife.ts';
+import { recogniseFile, recognisedOutcome } from './recognise.ts';
+import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { LoadOrder } from './order.ts';
 
 interface LoadRun {
@@ -37,6 +39,18 @@ async function loadOnce(
   const { services } = parts;
   const pool = services.pool.of(order.accountId);
   await parts.checkRoom(order.accountId, order.workspace);
+  const findDataset = (): Dataset | undefined =>
+    services.lake.directory.dataset(order.workspace, order.dataset);
+  const { loaded, remember } = await recogniseFile(order, jobId, findDataset(), parts);
+  if (loaded !== undefined) {
+    const outcome = recognisedOutcome(loaded);
+    for (const note of outcome.notes) await tellLog(jobId, order, note, parts, 'warn');
+    await parts.database.transaction().execute(async (tx) => {
+      await updateJob(tx, jobId, jobCounts(outcome));
+      await endIngested(tx, jobId, order, parts);
+    });
+    return;
+  }
   await ingest(
     { ...order, jobId },
     `${order.accountId} job ${jobId}`,
@@ -44,15 +58,9 @@ async function loadOnce(
     eventsOf(jobId, order, parts, onProgress),
     async (tx, outcome, made) => {
       await insertRejects(tx, jobId, outcome.rejects);
-      await updateJob(tx, jobId, {
-        records_validated: outcome.validated,
-        records_ingested: outcome.ingested,
-        records_invalid: outcome.invalid,
-        records_duplicate: outcome.duplicates,
-        records_quarantined: outcome.quarantined,
-        snapshot_id: made.snapshot,
-        notes_json: JSON.stringify(outcome.notes),
-      });
+      await updateJob(tx, jobId, { ...jobCounts(outcome), snapshot_id: made.snapshot });
+      const dataset = findDataset();
+      if (dataset !== undefined) await remember(tx, dataset, outcome.ingested);
       await endIngested(tx, jobId, order, parts);
     },
   );

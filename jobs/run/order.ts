@@ -3,6 +3,11 @@
 import { basename, join } from 'node:path';
 import type { DatasetChanges } from '../../store/lake/datasetEdits.ts';
 import type { Job } from '../../store/work/jobs.ts';
+import {
+  type DuplicateKeyHandling,
+  duplicateRules,
+  type Duplicates,
+} from '../../pipeline/conform/duplicates.ts';
 import type { Load } from '../../pipeline/conform/load.ts';
 import type { DateOrder } from '../../pipeline/values/dateFormats.ts';
 import type { Reading } from '../../pipeline/bytes/reading.ts';
@@ -26,7 +31,8 @@ export interface FetchOrder extends Omit<Load, 'ownFile' | 'relation' | 'touches
 
 /** How a pull is loaded, as its owner says; what is left out is as usual. */
 interface PullAsked extends Pick<FetchOrder, 'accountId' | 'workspace' | 'dataset' | 'fetch'> {
-  readonly duplicates?: FetchOrder['duplicates'] | undefined;
+  readonly duplicates?: DuplicateKeyHandling | undefined;
+  readonly chosen?: Duplicates | undefined;
   readonly overwrite?: boolean | undefined;
   readonly rejectsMax?: number | null | undefined;
   readonly mapping?: FetchOrder['mapping'] | null;
@@ -47,7 +53,7 @@ export function fetchOrder(asked: PullAsked): FetchOrder {
     path: '',
     bytes: 0,
     ownFile: false,
-    duplicates: asked.duplicates ?? 'ignore',
+    ...duplicateRules(asked.chosen, asked.duplicates),
     ...(overwrite === undefined ? {} : { overwrite }),
     rejectsMax: asked.rejectsMax ?? Number.MAX_SAFE_INTEGER,
     ...(mapping === undefined || mapping === null ? {} : { mapping }),
@@ -75,7 +81,7 @@ interface Fetch {
 export interface Repeat {
   readonly sourceId: string;
   readonly credentialId?: string;
-  readonly duplicates: 'ignore' | 'replace';
+  readonly duplicates: Load['duplicates'];
   readonly rejectsMax: number;
   readonly jsonPath?: string;
   readonly dateOrder?: DateOrder;
@@ -129,4 +135,7 @@ export const newJob = (jobId: string, sequence: number, order: JobOrder, nowMs: 
   started_ms: null,
   finished_ms: null,
   notes_json: null,
+  records_replaced: 0,
+  records_unchanged: 0,
+  columns_left_out_json: null,
 });

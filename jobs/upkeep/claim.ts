@@ -123,10 +123,11 @@ async function target(
   const properties: Record<string, PropertyType> = {};
   for (const { name, type } of own) properties[name] = propertyOf(type);
   const numbered = isNumbered({ columns });
-  const required = requiredOf(mapping, numbered);
+  const index = { mapping, numbered, inferred: false };
+  const required = requiredOf(index);
   const schema = { type: 'object', properties, required } as const;
   const place = { ...UNSAID, workspace, dataset: freeName(lake, workspace, dataset) };
-  const made = await createDataset(lake, { ...place, schema, mapping, numbered }, AUTHOR);
+  const made = await createDataset(lake, { ...place, schema, ...index }, AUTHOR);
   const table = await lake.table(made.tableId);
   if (table === undefined) throw new Failure('NotFound');
   return { dataset: made, table };

@@ -33,8 +33,8 @@ import {
 import { rejectStatements } from '../values/rejectedLines.ts';
 import { REPEATS_SHARE_MAX, withoutRepeats } from './repeats.ts';
 import {
-  isNumbered,
   lacksIndex,
+  orderIndex,
   orderOfLoad,
   repeatsShown,
   repeatsStatement,
@@ -64,13 +64,14 @@ export async function makeBatch(
   const { batch, relation, repeats } = fast;
   // Before anything more is done with them: a refusal takes a third of the time.
   if (batch !== undefined) refuseMany(batch.stats.records);
-  if (request.repeats === 'tell' && (batch === undefined || repeats > 0)) {
+  if (request.repeats === 'prove' && (batch === undefined || repeats > 0)) {
     return { kind: 'unproved' };
   }
   if (batch === undefined || exactly) {
     return { kind: 'batch', batch: await exactBatch(request, bench) };
   }
   if (repeats === 0) return { kind: 'batch', batch };
+  if (request.index.terms.length === 0) return makeBatch(eachNumbered(request), bench, guessed);
   const few = repeats <= batch.stats.records * REPEATS_SHARE_MAX && batch.invalid === 0;
   const once = few
     ? dropRepeats({ ...request, relation }, batch, bench)
@@ -79,6 +80,8 @@ export async function makeBatch(
   const repeated = { records: repeats, examples: repeatsTold(shown) };
   return { kind: 'batch', batch: { ...(await once), repeated } };
 }
+
+const eachNumbered = (request: BatchRequest): BatchRequest => ({ ...request, sharesRow: false });
 
 /** Records of one ingestion (INTERFACE.md 3.8): past it nothing is ingested. */
 const RECORDS_MAX = 20_000_000;
@@ -130,13 +133,13 @@ async function oneCopy(
   bench: Workbench,
   guessed: boolean,
 ): Promise<Fast> {
-  const { checks, columns, index } = request;
+  const { checks, columns, index, sharesRow } = request;
+  const apart = sharesRow ? orderIndex(index) : index;
   const path = join(bench.folder, `${newUuid()}.parquet`);
   const query = `SELECT ${selection({ ...request, relation }, true)}
     FROM ${fromClause(relation, columns, true)}${orderOfLoad(relation, index)}`;
   const rejecting = relation.kind === 'csv' ? rejectStatements(REJECTS_KEPT_MAX) : [];
-  const repeats =
-    index.columns.length === 0 || isNumbered({ columns }) ? [] : [repeatsStatement(path, index)];
+  const repeats = apart.terms.length === 0 ? [] : [repeatsStatement(path, apart)];
   const asked = breachStatements(checks, path);
   try {
     const copy = copyTable(query, path, columns);
@@ -144,7 +147,9 @@ async function oneCopy(
     const rows = await ask(bench, relation, [...before, ...rejecting], before.length);
     const stats = fileStats(rows[0] ?? []);
     const [counted, listed, cast] = rows.slice(before.length);
-    const repeated = repeats.length === 0 ? 0 : Number(rows[1]?.[0]?.['repeats']);
+    const repeating = repeats.length === 0 ? 0 : Number(rows[1]?.[0]?.['repeats']);
+    // Blank values are equal to none in SQL: records with them are numbered one by one.
+    const repeated = sharesRow && lacksIndex(stats, apart) ? stats.records : repeating;
     const breaches = breachesOf(checks, rows.slice(1 + repeats.length, before.length));
     const batch = {
       path,

@@ -1,7 +1,12 @@
 // The statements that a batch's ways share: what is selected of a file, how it is asked, and what the
 // answers mean.
 import { isoTime } from '../../store/base/clock.ts';
-import { type ColumnType, isSystemColumn, ROW_COLUMN } from '../../store/lake/versions/columns.ts';
+import {
+  type ColumnType,
+  isSystemColumn,
+  ROW_COLUMN,
+  SOURCE_COLUMN,
+} from '../../store/lake/versions/columns.ts';
 import type { Row } from '../../store/duckdb/protocol.ts';
 import { Failure, isDiskFull, reasonOf, toldFull } from '../../store/base/failure.ts';
 import type { Reject } from '../../store/work/jobs.ts';
@@ -62,18 +67,22 @@ const TYPE_WORDS: Readonly<Record<ColumnType, string>> = {
 
 /** The select list: the owner's properties from the file, the system's from this run. */
 export function selection(
-  { relation, columns, firstRow, index, lenient, nowMs }: BatchRequest,
+  { relation, columns, firstRow, index, lenient, nowMs, sharesRow, source }: BatchRequest,
   strict: boolean,
 ): string {
-  // Pushed records bring the time at which they were written.
-  const told = new Set(relation.columns.map(({ name }) => name));
+  // Pushed records bring the time at which they were written, and their number.
+  const brought = new Set(relation.columns.map(({ name }) => name));
   const now = `TIMESTAMP ${literal(isoTime(nowMs).slice(0, -1))}`;
-  const number = `row_number() OVER () + ${firstRow - 1}`;
+  const system = new Map([
+    [ROW_COLUMN, sharesRow ? `${firstRow}::BIGINT` : `row_number() OVER () + ${firstRow - 1}`],
+    [SOURCE_COLUMN, `${source}::BIGINT`],
+  ]);
   return columns
     .map((column) => {
-      const own = !isSystemColumn(column.name) || told.has(column.name);
-      const made = column.name === ROW_COLUMN ? number : now;
-      const value = own ? valueOf(relation, column, strict && !lenient.has(column.name)) : made;
+      const own = !isSystemColumn(column.name) || brought.has(column.name);
+      const value = own
+        ? valueOf(relation, column, strict && !lenient.has(column.name))
+        : (system.get(column.name) ?? now);
       const indexed = strict && column.type === 'varchar' && index.columns.includes(column);
       return `${indexed ? shortText(value) : value} AS ${identifier(column.name)}`;
     })

@@ -17,7 +17,7 @@ import {
 } from './batchStatements.ts';
 import { applyExpectations } from './applyExpectations.ts';
 import { copyTable, fileStats } from './parquetFile.ts';
-import { isNumbered, requiredOf } from './uniqueIndex.ts';
+import { isNumbered } from './uniqueIndex.ts';
 import {
   fromClause,
   given,
@@ -39,7 +39,7 @@ export async function exactBatch(asked: BatchRequest, bench: Workbench): Promise
   const { columns } = asked;
   // A fault is told by the value too, and a date is matched by a hundred patterns.
   const relation = makingOnce(asked.relation, columns);
-  const request = { ...asked, relation };
+  const request = { ...asked, relation, sharesRow: false };
   const staging = join(bench.folder, `${newUuid()}.parquet`);
   const path = join(bench.folder, `${newUuid()}.parquet`);
   const members = ['*', ...(relation.made?.values() ?? [])].join(', ');
@@ -107,7 +107,7 @@ function survivors({ columns, index }: BatchRequest, read: string): string {
 /** Why a record is refused, as an expression; null for a good one. */
 function faultOf({ relation, columns, index, lenient, refused }: BatchRequest): string {
   const known = new Set(relation.columns.map(({ name }) => name));
-  const required = requiredOf(index).filter(({ name }) => known.has(name));
+  const required = index.required.filter(({ name }) => known.has(name));
   const absent = required.map(({ name, type }) => {
     const empty = type === 'varchar' ? ` OR ${identifier(name)} = ''` : '';
     const text =

@@ -1,10 +1,12 @@
 // A file against its dataset: what of it fits, and what the dataset's contract makes of what does
 // not. Nothing is changed here but files of the work folder, so that a dry run is the same thing.
+import { checkDuplicates, keptRepeat } from './duplicates.ts';
 import {
   checkPropertyNames,
   type Column,
   columnTypeOf,
   isSystemColumn,
+  ROW_COLUMN,
   type PropertyType,
 } from '../../store/lake/versions/columns.ts';
 import { USUAL_CONTRACT } from '../../store/lake/datasets/contracts.ts';
@@ -19,11 +21,11 @@ import { findMisfits, makeBatch } from '../batch/batch.ts';
 import { askedOf, checksOf, looksBack } from '../batch/expectations.ts';
 import { wantedDates, widen } from '../values/infer.ts';
 import { firstLoad } from './firstLoad.ts';
-import { indexTold } from './indexGuess.ts';
+import { describeIndex } from './indexGuess.ts';
 import { checkColumns, ownOf, widenFor, wordOf } from './misfits.ts';
 import type { Relation } from '../values/relation.ts';
 import { settle, settleMisfits, settleRejected, settling } from './settle.ts';
-import { nextRow, uniqueIndexOf } from '../batch/uniqueIndex.ts';
+import { mayShareRow, nextRow, uniqueIndexOf } from '../batch/uniqueIndex.ts';
 import { refuseUnknown } from './unknownColumns.ts';
 import type { Batch, BatchRequest, Misfit } from '../batch/batchRequest.ts';
 import type { Looking, Conformed, Instead, Load, LoadLake, SchemaChange } from './load.ts';
@@ -43,11 +45,12 @@ export async function conform(run: Looking, opened: Relation): Promise<Conformed
     if (instead === undefined) return made;
     return { ...made, draft: withSaid(made.draft, instead.dataset), instead };
   }
+  checkDuplicates(`${known.workspace}.${known.dataset}`, known, load.chosen);
   const dataset =
     load.accepted === true ? { ...known, contract: USUAL_CONTRACT, expectations: [] } : known;
   const table = await tableOf(services.lake, known);
   const against = { dataset, table };
-  const index = indexTold(known, 'as the dataset has it');
+  const index = describeIndex(known, known.inferred ? '' : 'as declared');
   if (!looksBack(dataset) || table.files.length === 0) {
     const fitted = await conformTo(run, relation, against);
     return { kind: 'known', ...fitted, dataset: known, index };
@@ -157,6 +160,7 @@ async function leftOutOf({
 /** Of a batch and what the schema becomes for it. */
 interface Fitted {
   readonly batch: Batch;
+  readonly request: BatchRequest;
   readonly change: SchemaChange | undefined;
 }
 
@@ -187,7 +191,8 @@ async function conformKnown(asked: Governed, stored: string | undefined): Promis
         continue;
       }
       await tellDiscarded(found, request);
-      return { batch: attempt.batch, change: changeOf(dataset, columns, added, widened) };
+      const change = changeOf(dataset, columns, added, widened);
+      return { batch: attempt.batch, request, change };
     }
     const before = JSON.stringify([added, widened]);
     const { misfits } = attempt;
@@ -279,17 +284,22 @@ function requestFor(
     relation,
     columns,
     index,
-    duplicates: run.load.duplicates,
+    duplicates: keptRepeat(run.load),
     nowMs: run.services.clock(),
     lenient: new Set(lenient),
     refused: contract.columns === 'discard_record' ? unknown.map(({ name }) => name) : [],
     checks: checksOf(dataset, columns, stored),
-    firstRow: nextRow(table),
+    firstRow: run.load.firstRow ?? nextRow(table),
+    source: run.load.sourceNumber ?? 0,
+    sharesRow: mayShareRow(table, index) && !bringsRow(relation),
     repeats: 'drop',
   };
 }
 
-/** What became null is told: nothing is lost in silence. */
+const bringsRow = ({ columns }: Relation): boolean =>
+  columns.some(({ name }) => name === ROW_COLUMN);
+
+/** Reports what became null: nothing is lost in silence. */
 async function tellDiscarded({ run }: Governed, request: BatchRequest): Promise<void> {
   const { lenient } = request;
   if (lenient.size === 0) return;

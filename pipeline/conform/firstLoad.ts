@@ -1,10 +1,12 @@
-// The dataset that a file makes: types guessed from its head are widened until all of it fits, and its
-// index is what its owner says, what its place says (an input of the market in CORE), or what is proved
-// to tell all of its records apart. Where nothing does there is no unique index, and every record is kept.
+// Creates the dataset of a first load. Types inferred from the head of the file are widened until all of it
+// fits. Its index is unique where the caller or its place (a market input in CORE) declares it; otherwise it is
+// inferred, orders the records and finds them, and every record is kept, now and later.
+import { checkDuplicates, keptRepeat } from './duplicates.ts';
 import type { PropertyType } from '../../store/lake/versions/columns.ts';
 import {
   type ColumnMapping,
   type Dataset,
+  type DatasetIndex,
   isMapped,
   requiredOf,
   UNSAID,
@@ -14,30 +16,25 @@ import type { DatasetDefaults } from '../../store/lake/datasets/defaults.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { makeBatch } from '../batch/batch.ts';
 import { NO_CHECKS } from '../batch/expectations.ts';
-import { indexTold, likeliestIndex, otherIndexes, seriesOf } from './indexGuess.ts';
+import { describeIndex, likeliestIndex, otherIndexes, seriesOf } from './indexGuess.ts';
 import {
   longTexts,
   possible,
-  provedBy,
+  numberedInOrder,
   type Proving,
   repeatingTexts,
+  sortedByIndex,
   withoutEmpty,
 } from './indexProof.ts';
 import { wantedDates } from '../values/infer.ts';
 import { checkColumns, noDate, ownOf, widenFor, wordOf } from './misfits.ts';
 import type { Relation } from '../values/relation.ts';
 import { settleMisfits, settling } from './settle.ts';
-import { isBlank, uniqueIndexOf } from '../batch/uniqueIndex.ts';
+import { isBlank, mayShareRow, uniqueIndexOf } from '../batch/uniqueIndex.ts';
 import type { BatchRequest, Batch, Misfit } from '../batch/batchRequest.ts';
 import type { Conformed, Looking, IngestServices } from './load.ts';
 
 type Properties = Readonly<Record<string, PropertyType>>;
-
-/** Which properties order the records, and whether they tell them apart. */
-interface Index {
-  readonly mapping: ColumnMapping;
-  readonly numbered: boolean;
-}
 
 /** One load while its dataset is not there yet. */
 interface First {
@@ -80,11 +77,12 @@ export async function firstLoad(
   let properties: Properties = { ...inferred, ...declared };
   let step: Step = 'guess';
   for (;;) {
-    const asked = askedIndex(first);
-    const index = asked ?? { mapping: likeliestIndex(properties), numbered: false };
+    const declaredIndex = findDeclaredIndex(first);
+    const index = declaredIndex ?? inferredIndex(likeliestIndex(properties));
     const draft = draftOf(first, properties, index);
     checkColumns(draft, first.relation);
-    const repeats = asked === undefined ? 'tell' : 'drop';
+    checkDuplicates(`${load.workspace}.${load.dataset}`, draft, load.chosen);
+    const repeats = declaredIndex === undefined ? 'prove' : 'drop';
     const asking = step === 'prove' ? leniently(first, declared) : first;
     const request = requestFor(asking, draft, repeats);
     const attempt = await makeBatch(request, run.bench, step !== 'reject');
@@ -93,9 +91,9 @@ export async function firstLoad(
       continue;
     }
     if (attempt.kind === 'batch') {
-      if (asked === undefined && !isMapped(draft.mapping)) return proved(first, properties);
+      if (draft.inferred && !isMapped(draft.mapping)) return proved(first, properties);
       refuseRepeats(attempt.batch, first);
-      return { kind: 'new', batch: attempt.batch, draft, leftOut: [], index: told(draft, first) };
+      return madeOf(attempt.batch, request, draft, first);
     }
     if (attempt.kind === 'unproved') return proved(first, properties);
     const { misfits } = attempt;
@@ -128,13 +126,20 @@ const leniently = (first: First, declared: Properties): First => ({
 const without = (properties: Properties, some: Properties): Properties =>
   Object.fromEntries(Object.entries(properties).filter(([name]) => !Object.hasOwn(some, name)));
 
-/** What the load, or else its place, says of the index; undefined when neither does. */
-function askedIndex(first: First): Index | undefined {
+/** The index that the load, or else the dataset's place, declares; undefined when neither does. */
+function findDeclaredIndex(first: First): DatasetIndex | undefined {
   const { load } = first.run;
-  if (load.numbered === true) return { mapping: load.mapping ?? {}, numbered: true };
   const mapping = load.mapping ?? defaultMapping(first);
-  return mapping === undefined ? undefined : { mapping, numbered: false };
+  if (load.numbered === true || (load.chosen === 'keep-all' && load.mapping !== undefined))
+    return { mapping: load.mapping ?? {}, numbered: true, inferred: false };
+  return mapping === undefined ? undefined : { mapping, numbered: false, inferred: false };
 }
+
+const inferredIndex = (mapping: ColumnMapping): DatasetIndex => ({
+  mapping,
+  numbered: true,
+  inferred: true,
+});
 
 /** Of its place, without what the file has not and need not have. */
 function defaultMapping({ defaults, relation }: First): ColumnMapping | undefined {
@@ -164,36 +169,50 @@ async function widened(
   return wider;
 }
 
-/** The first of the other indexes that all records prove, or none and numbers for all records. */
+/** The first of the other indexes that tells all records apart; or a series, and a number for each record. */
 async function proved(first: First, properties: Properties): Promise<MadeNew> {
   const { relation, run } = first;
   const { bench } = run;
-  const plain = draftOf(first, properties, { mapping: {}, numbered: false });
+  const plain = draftOf(first, properties, { mapping: {}, numbered: false, inferred: true });
   const attempt = await makeBatch(requestFor(first, plain, 'drop'), bench, true);
   if (attempt.kind !== 'batch') {
     throw new Failure('SystemError', 'types that fitted the file do not fit it any more');
   }
   const names = Object.keys(properties);
-  const read = { batch: attempt.batch, relation, bench };
+  const source = run.load.sourceNumber ?? 0;
+  const read = { batch: attempt.batch, relation, bench, source };
   const batch = await withoutEmpty(names, tableOf(plain, first).columns, read);
-  const proving: Proving = { batch, relation, bench };
+  const proving: Proving = { ...read, batch };
   const texts = names.filter((name) => isText(properties[name]));
   const long = await longTexts(texts, proving);
   const whole = (name: string): boolean => !isBlank(batch.stats, name) && !long.has(name);
   const repeating = await repeatingTexts(texts, proving);
   const candidates = otherIndexes(properties, whole, (name) => repeating.has(name));
   for (const mapping of await possible(candidates, proving)) {
-    const draft = draftOf(first, properties, { mapping, numbered: false });
-    const sorted = await provedBy(tableOf(draft, first), proving);
+    const draft = draftOf(first, properties, inferredIndex(mapping));
+    const sorted = await sortedByIndex(tableOf(draft, first), proving);
     if (sorted === undefined) continue;
-    return { kind: 'new', batch: sorted, draft, leftOut: [], index: told(draft, first) };
+    return madeOf(sorted, requestFor(first, draft, 'drop'), draft, first);
   }
   const mapping = seriesOf(properties, whole, (name) => !long.has(name));
-  const draft = draftOf(first, properties, { mapping, numbered: true });
-  const sorted = await provedBy(tableOf(draft, first), proving);
-  if (sorted === undefined) throw new Failure('SystemError', 'numbered records repeat a number');
-  return { kind: 'new', batch: sorted, draft, leftOut: [], index: told(draft, first) };
+  const draft = draftOf(first, properties, inferredIndex(mapping));
+  const sorted = await numberedInOrder(tableOf(draft, first), proving);
+  return madeOf(sorted, requestFor(first, draft, 'drop'), draft, first);
 }
+
+const madeOf = (
+  batch: Batch,
+  request: BatchRequest,
+  draft: DatasetDraft,
+  first: First,
+): MadeNew => ({
+  kind: 'new',
+  batch,
+  request,
+  draft,
+  leftOut: [],
+  index: told(draft, first),
+});
 
 const isText = (property: PropertyType | undefined): boolean =>
   property?.type === 'string' && property.format === undefined;
@@ -202,11 +221,12 @@ const isText = (property: PropertyType | undefined): boolean =>
 function tableOf(
   draft: DatasetDraft,
   { firstId }: Pick<First, 'firstId'>,
-): Pick<BatchRequest, 'columns' | 'index'> {
+): Pick<BatchRequest, 'columns' | 'index' | 'sharesRow'> {
   const columns = columnsOf(draft, firstId);
   const dataset: Dataset = { ...draft, tableId: 0, createdMs: 0, updatedMs: 0 };
   const table = { tableId: 0, snapshot: 0, folder: '', columns, files: [], records: 0, bytes: 0 };
-  return { columns, index: uniqueIndexOf(dataset, table) };
+  const index = uniqueIndexOf(dataset, table);
+  return { columns, index, sharesRow: mayShareRow(table, index) };
 }
 
 const requestFor = (
@@ -216,19 +236,20 @@ const requestFor = (
 ): BatchRequest => ({
   relation,
   ...tableOf(draft, { firstId }),
-  duplicates: load.duplicates,
+  duplicates: keptRepeat(load),
   nowMs: services.clock(),
   lenient,
   refused: [],
   checks: NO_CHECKS,
   firstRow: 1,
+  source: load.sourceNumber ?? 0,
   repeats,
 });
 
 function draftOf(
   { defaults, run: { load } }: First,
   properties: Properties,
-  { mapping, numbered }: Index,
+  index: DatasetIndex,
 ): DatasetDraft {
   const { title = UNSAID.title, weight = UNSAID.weight } = defaults ?? {};
   return {
@@ -238,9 +259,8 @@ function draftOf(
     ...{ title, weight },
     ...load.standIn,
     source: load.source ?? '',
-    schema: { type: 'object', properties, required: requiredOf(mapping, numbered) },
-    mapping,
-    numbered,
+    schema: { type: 'object', properties, required: requiredOf(index) },
+    ...index,
   };
 }
 
@@ -254,12 +274,10 @@ function refuseRepeats({ duplicates, repeated }: Batch, { run: { load } }: First
   throw new Failure('InvalidBody', `${what}: ${ways} ${drop}`);
 }
 
-/** Which index the dataset has and why, for who loads. */
+/** Which index the dataset has and why, for the caller of the load. */
 function told(draft: DatasetDraft, { defaults, run: { load } }: First): string {
-  const isAsked = load.mapping !== undefined || load.numbered === true;
-  if (isAsked) return indexTold(draft, 'as asked');
-  if (defaults !== undefined) return indexTold(draft, 'as its id says');
-  if (!draft.numbered) return indexTold(draft, 'proved on all records');
-  const why = indexTold(draft, 'nothing that looks like one tells all records apart');
-  return `${why}; key, subkey and date (--key, --subkey, --date) name one`;
+  const isDeclared = load.mapping !== undefined || load.numbered === true;
+  if (isDeclared) return describeIndex(draft, 'as declared');
+  if (defaults !== undefined && !draft.inferred) return describeIndex(draft, 'as its id declares');
+  return describeIndex(draft, '');
 }

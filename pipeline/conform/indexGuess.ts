@@ -1,7 +1,7 @@
-// Which properties may tell the records of a file apart: by their names and types alone. What is guessed
-// here is proved on all the records, or not used (indexProof.ts).
+// Proposes which properties tell the records of a file apart, by their names and types alone. A proposal is
+// proved on all records before it is used (indexProof.ts), and orders records only: it never drops one.
 import { isDated, type PropertyType } from '../../store/lake/versions/columns.ts';
-import type { ColumnMapping } from '../../store/lake/datasets/datasets.ts';
+import type { ColumnMapping, DatasetIndex } from '../../store/lake/datasets/datasets.ts';
 import { DATE_NAMES } from '../values/infer.ts';
 
 type Properties = Readonly<Record<string, PropertyType>>;
@@ -55,14 +55,10 @@ function partsOf(properties: Properties): Parts {
   };
 }
 
-/**
- * What tells records apart most likely: the key and the date that are named so. A date of another name
- * is taken only where there is no key: `Date added` beside one is no index.
- */
+/** The key by its name, and the date: one that is named so, or else the first property that is a date or time. */
 export function likeliestIndex(properties: Properties): ColumnMapping {
   const { dates, key, otherDates } = partsOf(properties);
-  const date = dates[0] ?? (key === undefined ? otherDates[0] : undefined);
-  return mappingOf(key, undefined, date);
+  return mappingOf(key, undefined, dates[0] ?? otherDates[0]);
 }
 
 const mappingOf = (
@@ -121,18 +117,31 @@ export function seriesOf(
   return mappingOf(key !== undefined && isShort(key) ? key : undefined, undefined, date);
 }
 
-/** Which index a dataset has and why, for a person. */
-export function indexTold(
-  { mapping, numbered }: { readonly mapping: ColumnMapping; readonly numbered: boolean },
-  why: string,
+/** Which index a dataset has, for a person. @param origin who declared it */
+export function describeIndex(
+  { inferred, mapping, numbered }: DatasetIndex,
+  origin: string,
 ): string {
   const parts = Object.entries(mapping).map(([part, name]) => `${part} ${String(name)}`);
   const named = parts.join(', ');
-  if (numbered) {
-    const series = parts.length === 0 ? '' : `, a series by ${named}`;
-    return `no unique index, ${why}: every record is kept, in the order of coming${series}`;
+  const suffix = origin === '' ? '' : `, ${origin}`;
+  if (numbered && parts.length === 0) {
+    return `no index${suffix}: every record is kept, in order of arrival`;
   }
-  if (parts.length === 0) return `no unique index, ${why}`;
+  if (numbered) {
+    const kind = inferred
+      ? `inferred index: ${named}`
+      : `no unique index${suffix}, ordered by ${named}`;
+    const rule = inferred ? '; declare key, subkey and date to make an index unique' : '';
+    return `${kind}: it orders and finds records, and every record is kept${rule}`;
+  }
+  if (parts.length === 0) return `no index${suffix}`;
   const day = mapping.date === undefined ? ' and the day of loading' : '';
-  return `unique index: ${named}${day}, ${why}`;
+  if (inferred) {
+    return (
+      `warning: unique index: ${named}${day}, inferred by an earlier version and never declared: ` +
+      'records that repeat it are not kept; declare it, or set uniqueIndex to false to keep every record'
+    );
+  }
+  return `unique index: ${named}${day}${suffix}`;
 }

@@ -1,7 +1,7 @@
-// An index that was guessed is proved on all the records of a file, or another one is; where none is, the
-// records are numbered in the order of the file.
+// Finds the properties that tell the records of a file apart: candidates are proved on all records. Where none
+// does, records are numbered in the order of the file.
 import { join } from 'node:path';
-import { type Column, ROW_COLUMN } from '../../store/lake/versions/columns.ts';
+import { type Column, ROW_COLUMN, SOURCE_COLUMN } from '../../store/lake/versions/columns.ts';
 import type { ColumnMapping } from '../../store/lake/datasets/datasets.ts';
 import { REJECTS_KEPT_MAX } from '../../store/work/jobs.ts';
 import { newUuid } from '../../store/base/random.ts';
@@ -10,7 +10,8 @@ import { copyTable, fileStats } from '../batch/parquetFile.ts';
 import { INDEX_BYTES_MAX, type Relation } from '../values/relation.ts';
 import {
   isBlank,
-  isNumbered,
+  orderBy,
+  orderIndex,
   orderOfLoad,
   repeatsStatement,
   type UniqueIndex,
@@ -32,6 +33,8 @@ export interface Proving {
   readonly batch: Batch;
   readonly relation: Relation;
   readonly bench: Workbench;
+  /** What SOURCE_COLUMN has in each record. */
+  readonly source: number;
 }
 
 /** Without records that have no value at all, such as a last line of commas: these are invalid. */
@@ -127,24 +130,44 @@ export async function possible(
   return candidates.filter((_, at) => distinct[at] === records).slice(0, PROVED_MAX);
 }
 
-/** The batch sorted by an index, where no record repeats another's value; undefined where one does. */
-export async function provedBy(
-  { columns, index }: { readonly columns: readonly Column[]; readonly index: UniqueIndex },
-  { batch, bench, relation }: Proving,
+interface Sorting {
+  readonly columns: readonly Column[];
+  readonly index: UniqueIndex;
+}
+
+/** The batch sorted by an index, all records under one number; undefined where two have one value of it. */
+export async function sortedByIndex(
+  { columns, index }: Sorting,
+  { batch, bench, relation, source }: Proving,
 ): Promise<Batch | undefined> {
   const path = join(bench.folder, `${newUuid()}.parquet`);
-  const list = columns.map(({ name }) => columnOf(name)).join(', ');
-  const numbered = isNumbered({ columns });
-  const read = `read_parquet(${literal(batch.path)}${numbered ? ', file_row_number = true' : ''})`;
-  const query = `SELECT ${list} FROM ${read}${orderOfLoad(relation, index)}`;
-  const repeats = numbered ? [] : [repeatsStatement(path, index)];
+  const list = listColumns(columns, '1', source);
+  const query = `SELECT ${list} FROM read_parquet(${literal(batch.path)})${orderBy(index)}`;
   const copy = copyTable(query, path, columns, batch.stats.records);
-  const [copied, repeated] = await ask(bench, relation, [copy, ...repeats]);
+  const repeats = repeatsStatement(path, orderIndex(index));
+  const [copied, repeated] = await ask(bench, relation, [copy, repeats]);
   if (Number(repeated?.[0]?.['repeats'] ?? 0) > 0) return undefined;
   return { ...batch, path, stats: fileStats(copied ?? []) };
 }
 
-const columnOf = (name: string): string =>
-  name === ROW_COLUMN
-    ? `CAST(file_row_number + 1 AS BIGINT) AS ${identifier(name)}`
-    : identifier(name);
+/** The batch with a number for each record, in the order of the file. */
+export async function numberedInOrder(
+  { columns, index }: Sorting,
+  { batch, bench, relation, source }: Proving,
+): Promise<Batch> {
+  const path = join(bench.folder, `${newUuid()}.parquet`);
+  const read = `read_parquet(${literal(batch.path)}, file_row_number = true)`;
+  const list = listColumns(columns, 'file_row_number + 1', source);
+  const query = `SELECT ${list} FROM ${read}${orderOfLoad(relation, index)}`;
+  const copy = copyTable(query, path, columns, batch.stats.records);
+  const [copied] = await ask(bench, relation, [copy]);
+  return { ...batch, path, stats: fileStats(copied ?? []) };
+}
+
+const listColumns = (columns: readonly Column[], number: string, source: number): string =>
+  columns
+    .map(({ name }) => {
+      if (name === ROW_COLUMN) return `CAST(${number} AS BIGINT) AS ${identifier(name)}`;
+      return name === SOURCE_COLUMN ? `${source}::BIGINT AS ${identifier(name)}` : identifier(name);
+    })
+    .join(', ');

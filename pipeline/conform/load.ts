@@ -3,13 +3,14 @@ import type { ColumnMapping, RecordSchema, Dataset } from '../../store/lake/data
 import type { DefaultsOf } from '../../store/lake/datasets/defaults.ts';
 import type { DateOrder } from '../values/dateFormats.ts';
 import type { Reading } from '../bytes/reading.ts';
+import type { DuplicateRules } from './duplicates.ts';
 import type { Relation } from '../values/relation.ts';
 import type { ChangedKeys } from '../../store/lake/commit.ts';
 import type { Lake } from '../../store/lake/lake.ts';
 import type { DuckDbPool } from '../../store/duckdb/pool.ts';
 import type { Clock } from '../../store/base/clock.ts';
 import type { AtCrashPoint } from '../../store/base/crashPoints.ts';
-import type { Batch } from '../batch/batchRequest.ts';
+import type { Batch, BatchRequest } from '../batch/batchRequest.ts';
 import type { Edit } from '../../store/lake/edit.ts';
 import type { Reject } from '../../store/work/jobs.ts';
 import type { Table } from '../../store/lake/versions/lakeRead.ts';
@@ -18,16 +19,13 @@ import type { DatasetDraft } from '../../store/lake/datasetEdits.ts';
 import type { PropertyType, Column } from '../../store/lake/versions/columns.ts';
 import type { Workbench } from '../bytes/workbench.ts';
 
-type DuplicateHandling = 'ignore' | 'replace';
-
 /** What to load, and into what. */
-export interface Load {
+export interface Load extends Omit<DuplicateRules, 'refusesRepeats' | 'skipsIdentical'> {
   readonly path: string;
   /** The file is the job's own, and nobody writes it any more. */
   readonly ownFile?: boolean;
   readonly workspace: string;
   readonly dataset: string;
-  readonly duplicates: DuplicateHandling;
   /** The load takes the place of every record that is stored. */
   readonly overwrite?: boolean;
   /** Rejected records after which nothing is ingested. */
@@ -36,6 +34,12 @@ export interface Load {
   readonly mapping?: ColumnMapping;
   /** The dataset that it makes has no unique index: every record is kept. */
   readonly numbered?: boolean;
+  /** Number of its first record, of a dataset without unique index: no push has one from there on. */
+  readonly firstRow?: number;
+  /** The source file that it was read from; records are compared with those of the same one. */
+  readonly sourceNumber?: number;
+  /** Of a dataset without unique index: records that are stored already, equal in every property, stay out. */
+  readonly skipsIdentical?: 'of-source' | 'of-all';
   /** It ends where it makes a dataset and its file repeats a value of the index that was asked for. */
   readonly refusesRepeats?: boolean;
   /** Where the records of a JSON document are; `$[*]` or one a line when undefined. */
@@ -132,6 +136,8 @@ export interface Instead {
 /** A batch, and the dataset that it is for: one that is there, or one to be made. */
 export type Conformed = {
   readonly batch: Batch;
+  /** What the batch was made of. */
+  readonly request: BatchRequest;
   /** Columns of the file that the schema does not have and that stay out. */
   readonly leftOut: readonly string[];
   /** Which index the dataset has, and why. */
@@ -152,8 +158,17 @@ export interface Ingested {
   readonly invalid: number;
   /** Records that are kept aside for an expectation that they did not keep. */
   readonly quarantined: number;
-  /** Records left out, or stored records replaced, because the index value was taken. */
+  /**
+   * Records left out, or stored records replaced, because the index value was taken; and records left out
+   * because equal ones are stored.
+   */
   readonly duplicates: number;
+  /** Stored records that records of the load replaced; among the duplicates. */
+  readonly replaced: number;
+  /** Records left out because equal ones are stored; among the duplicates. */
+  readonly unchanged: number;
+  /** Columns of the file that are not stored. */
+  readonly columnsLeftOut: readonly string[];
   readonly rejects: readonly Reject[];
   /** Which index and which properties it was read by, and what of it a person should look at. */
   readonly notes: readonly string[];

@@ -1,5 +1,7 @@
-// What a load tells its owner: the index and the properties it was read by, and what was left out.
+// Describes a load for its owner: the index and the properties it was read by, what it replaced, and what it
+// left out. Everything that was inferred, left out, rejected or replaced has a line.
 import type { PropertyType } from '../../store/lake/versions/columns.ts';
+import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { Conformed, Load } from './load.ts';
 
 /** Properties that are told. */
@@ -9,26 +11,71 @@ const DUPLICATES_SHARE = 0.01;
 
 interface Counts {
   readonly validated: number;
+  /** Left out, or replaced stored records. */
   readonly duplicates: number;
-  /** Stored records that gave way, which are among the duplicates. */
+  /** Stored records that were replaced; among the duplicates. */
   readonly replaced: number;
+  /** Left out because equal records are stored; among the duplicates. */
+  readonly unchanged: number;
+  readonly invalid: number;
+  /** Kept though equal records are stored. */
+  readonly identical: number;
+  /** Kept with key, subkey and date of stored records, and other values. */
+  readonly conflicting: number;
 }
 
 /** Each note one line; a warning begins with `warning: `. */
-export function notesOf(
+export function describeLoad(
   conformed: Conformed,
   counts: Counts,
   load: Pick<Load, 'duplicates'>,
 ): readonly string[] {
-  const made = conformed.kind === 'new' ? conformed.draft : conformed.dataset;
+  const dataset = conformed.kind === 'new' ? conformed.draft : conformed.dataset;
   const change = conformed.kind === 'known' ? conformed.change : undefined;
-  const { properties } = change?.schema ?? made.schema;
+  const { properties } = change?.schema ?? dataset.schema;
   return [
     conformed.index,
     toldProperties(properties),
-    ...replacedTold(counts),
-    ...duplicatesTold(conformed, counts, load),
+    ...describeReplaced(counts),
+    ...describeDuplicates(conformed, counts, load),
+    ...describeEqual(counts),
+    ...describeConflicts(dataset, counts),
+    ...describeLeftOut(conformed, counts),
   ];
+}
+
+function describeEqual({ identical, unchanged }: Counts): readonly string[] {
+  const left = `${unchanged} records are unchanged: equal ones are stored already`;
+  const kept =
+    `${identical} records are equal to stored ones and were kept; ` +
+    'duplicates=skip-identical (--duplicates skip-identical) leaves such records out';
+  return [...(unchanged === 0 ? [] : [left]), ...(identical === 0 ? [] : [kept])];
+}
+
+function describeConflicts(
+  { dataset, mapping, workspace }: Pick<Dataset, 'dataset' | 'mapping' | 'workspace'>,
+  { conflicting }: Counts,
+): readonly string[] {
+  if (conflicting === 0) return [];
+  const named = Object.values(mapping).join(', ');
+  const options = Object.entries(mapping).map(([part, name]) => `--${part} ${quoteArgument(name)}`);
+  const command = `tapedeck dataset index ${workspace}.${dataset} ${options.join(' ')}`;
+  return [
+    `warning: ${conflicting} records have the ${named} of stored records and other values; all were kept. ` +
+      `To replace records by ${named}, declare the index: ${command}`,
+  ];
+}
+
+const quoteArgument = (name: string): string =>
+  /^[A-Za-z0-9_.-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`;
+
+function describeLeftOut({ leftOut }: Conformed, { invalid }: Counts): readonly string[] {
+  const names = leftOut.slice(0, PROPERTIES_TOLD).join(', ');
+  const columns =
+    `warning: columns that the dataset does not have are not stored: ${names}; ` +
+    'contract columns=evolve stores them';
+  const rejected = `warning: ${invalid} records were rejected; invalidRecords lists them with reasons`;
+  return [...(leftOut.length === 0 ? [] : [columns]), ...(invalid === 0 ? [] : [rejected])];
 }
 
 function toldProperties(properties: Readonly<Record<string, PropertyType>>): string {
@@ -40,21 +87,26 @@ function toldProperties(properties: Readonly<Record<string, PropertyType>>): str
   return `properties: ${some.join(', ')}${more}`;
 }
 
-/** Who asks for it is told how many, and not warned. */
-const replacedTold = ({ replaced }: Counts): readonly string[] =>
+const describeReplaced = ({ replaced }: Counts): readonly string[] =>
   replaced === 0 ? [] : [`${replaced} stored records were replaced`];
 
-function duplicatesTold(
+const KEPT: Readonly<Record<Load['duplicates'], string>> = {
+  ignore: 'the first one stays',
+  replace: 'the last one stays',
+  reject: 'the first one stays, the others are rejected',
+};
+
+function describeDuplicates(
   { batch: { repeated }, kind }: Conformed,
-  { duplicates: taken, replaced, validated }: Counts,
+  { duplicates: all, replaced, unchanged, validated }: Counts,
   load: Pick<Load, 'duplicates'>,
 ): readonly string[] {
-  const duplicates = taken - replaced;
+  const duplicates = all - replaced - unchanged;
   if (duplicates === 0) return [];
-  if (kind === 'known' && duplicates <= validated * DUPLICATES_SHARE) return [];
-  const kept = load.duplicates === 'ignore' ? 'the first one stays' : 'the last one stays';
   const shown =
     repeated === undefined ? '' : `, in the file such as ${repeated.examples.join(', ')}`;
-  const what = `${duplicates} of ${validated} records have an index value that was taken, ${kept}`;
-  return [`warning: ${what}${shown}`];
+  const what = `${duplicates} of ${validated} records have an index value that was taken, ${KEPT[load.duplicates]}`;
+  // Files that overlap bring some again: that is worth a line, and no warning.
+  const isUsual = kind === 'known' && duplicates <= validated * DUPLICATES_SHARE;
+  return [isUsual ? what : `warning: ${what}${shown}`];
 }

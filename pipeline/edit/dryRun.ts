@@ -7,7 +7,7 @@ import type { Reject } from '../../store/work/jobs.ts';
 import type { Aside } from '../../store/lake/datasets/quarantine.ts';
 import { conform, tableOf } from '../conform/conform.ts';
 import { openLoad, refuseBatch, tellBreaches } from '../merge/ingest.ts';
-import { notesOf } from '../conform/loadNotes.ts';
+import { describeLoad } from '../conform/loadNotes.ts';
 import { mergeLoad, type Meeting } from '../merge/merge.ts';
 import { uniqueIndexOf } from '../batch/uniqueIndex.ts';
 import type { Batch } from '../batch/batchRequest.ts';
@@ -180,18 +180,18 @@ async function outcomeOf(
     return { ...told, records: counts, error: reasonOf(error) };
   }
   const met = await meeting(load, conformed, services, bench);
-  const duplicates = batch.duplicates + met.ignored + met.replaced;
+  const duplicates = batch.duplicates + met.ignored + met.replaced + met.unchanged;
   const records = { ...counts, ingested: met.stats.records, duplicates };
   return {
     ...told,
     records,
-    notes: notesOf(conformed, { ...records, replaced: met.replaced }, load),
+    notes: describeLoad(conformed, { ...met, ...records }, load),
     sample: await sampleOf(met, told.schema, bench),
     bytesWritten: bytesOf(met),
   };
 }
 
-type Met = Pick<Meeting, 'path' | 'stats' | 'ignored' | 'replaced' | 'deletes' | 'rewritten'>;
+type Met = Omit<Meeting, 'emptied'>;
 
 async function meeting(
   load: Load,
@@ -211,6 +211,9 @@ const alone = ({ path, stats }: Batch): Omit<Met, 'rewritten'> => ({
   stats,
   ignored: 0,
   replaced: 0,
+  unchanged: 0,
+  identical: 0,
+  conflicting: 0,
   deletes: [],
 });
 

@@ -7,7 +7,7 @@ import {
   ROW_COLUMN,
   UPDATED_COLUMN,
 } from '../../store/lake/versions/columns.ts';
-import type { ColumnMapping, Dataset } from '../../store/lake/datasets/datasets.ts';
+import type { Dataset, DatasetIndex } from '../../store/lake/datasets/datasets.ts';
 import { columnsOf } from '../../store/lake/datasetEdits.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Table } from '../../store/lake/versions/lakeRead.ts';
@@ -24,7 +24,6 @@ import {
   repeatsShown,
   repeatsStatement,
   repeatsTold,
-  requiredOf,
   type UniqueIndex,
   uniqueIndexOf,
 } from '../batch/uniqueIndex.ts';
@@ -33,9 +32,7 @@ import type { IngestServices } from '../conform/load.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 import { inWorkspace, type Workbench } from '../bytes/workbench.ts';
 
-export interface IndexEdit {
-  readonly mapping: ColumnMapping;
-  readonly numbered: boolean;
+export interface IndexEdit extends DatasetIndex {
   /** Which record of an index value stays; undefined: none may go. */
   readonly duplicates: 'ignore' | 'replace' | undefined;
 }
@@ -56,7 +53,8 @@ export async function editIndex(
   const { deadlineMs, lake } = services;
   const table = await tableOf(lake, dataset);
   checkRewritable(table);
-  const becoming: Dataset = { ...dataset, mapping: edit.mapping, numbered: edit.numbered };
+  const { inferred, mapping, numbered } = edit;
+  const becoming: Dataset = { ...dataset, inferred, mapping, numbered };
   const columns = await columnsAfter(becoming, table, services);
   const edits = replacingEdits(table, columns);
   if (table.records === 0) return commit(edits, 0);
@@ -135,7 +133,7 @@ function valueIn(table: Table, { name }: Column, before: readonly string[]): str
 }
 
 async function refuseBlanks({ bench, index }: Writing, staged: string): Promise<void> {
-  const required = requiredOf(index);
+  const { required } = index;
   if (required.length === 0) return;
   const counts = required.map(({ name }, at) => {
     const blank = `nullif(CAST(${identifier(name)} AS VARCHAR), '') IS NULL`;

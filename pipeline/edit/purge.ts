@@ -16,7 +16,7 @@ import { FILE_COLUMN, visibleRows } from '../../store/lake/versions/tableSql.ts'
 import { inWorkspace } from '../bytes/workbench.ts';
 import { publishFile } from '../merge/ingest.ts';
 import { copyTable, fileStats, writing } from '../batch/parquetFile.ts';
-import { orderBy, uniqueIndexOf } from '../batch/uniqueIndex.ts';
+import { identityTerms, orderBy, uniqueIndexOf } from '../batch/uniqueIndex.ts';
 import type { Edit } from '../../store/lake/edit.ts';
 import type { IngestServices } from '../conform/load.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
@@ -83,8 +83,11 @@ async function findRecords({ plan, dataset, services, folder, pool }: Run): Prom
   const every = { ...plan.table, files: await lake.everyFile(plan.table) };
   const files = prunedFiles({ ...plan, table: every });
   if (files.length === 0) return { holders: new Set(), records: 0 };
-  const { columns, terms } = uniqueIndexOf(dataset, plan.table);
-  const index = terms.map((term, at) => `${term} AS t${at}`).join(', ');
+  const unique = uniqueIndexOf(dataset, plan.table);
+  const { columns } = unique;
+  const index = identityTerms(unique)
+    .map((term, at) => `${term} AS t${at}`)
+    .join(', ');
   return withOpenFiles(lake.files, files, async ({ paths, pathOf }) => {
     const found = `FROM ${visibleRows(files, columns, pathOf, true)}
       WHERE ${printConditions(plan, literal)}`;

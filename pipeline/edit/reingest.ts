@@ -23,7 +23,7 @@ import { openRelation } from '../decode/decode.ts';
 import { refuseBatch, tellBreaches } from '../merge/ingest.ts';
 import { copyTable, fileStats } from '../batch/parquetFile.ts';
 import type { Rewritten } from '../merge/rewrite.ts';
-import { isNumbered, orderBy, uniqueIndexOf } from '../batch/uniqueIndex.ts';
+import { orderBy, uniqueIndexOf } from '../batch/uniqueIndex.ts';
 import type { Batch } from '../batch/batchRequest.ts';
 import type { IngestEvents, IngestServices, Load } from '../conform/load.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
@@ -146,7 +146,7 @@ export async function putTogether(
     (
       await pool.rows({ files: [...files, ...more], folder, statements: [statement], deadlineMs })
     )[0] ?? [];
-  if (index.terms.length === 0 || isNumbered(table)) {
+  if (index.terms.length === 0) {
     const numbered = columns.map(({ name }) =>
       name === ROW_COLUMN ? `row_number() OVER () AS ${identifier(name)}` : identifier(name),
     );

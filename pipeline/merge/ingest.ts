@@ -2,10 +2,13 @@
 // one commit (DESIGN.md "Flows"). Until the commit nothing is visible; the files it leaves when it
 // dies are swept at the next start.
 import { dirname } from 'node:path';
+import type { Lake } from '../../store/lake/lake.ts';
+import { ROW_COLUMN } from '../../store/lake/versions/columns.ts';
+import { LOAD_ROWS } from '../../store/lake/pushes/rowNumbers.ts';
 import type { ChangedKeys } from '../../store/lake/commit.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
-import type { Reject } from '../../store/work/jobs.ts';
+import { type Reject, REJECTS_KEPT_MAX } from '../../store/work/jobs.ts';
 import { columnsOf } from '../../store/lake/datasetEdits.ts';
 import { isStandIn } from '../../store/lake/datasets/standIns.ts';
 import {
@@ -15,16 +18,17 @@ import {
   type Table,
 } from '../../store/lake/versions/lakeRead.ts';
 import { shortName, stampFile } from '../../store/lake/versions/stamp.ts';
-import { type Reconciled, writtenDeletes } from './reconcile.ts';
+import { type MergeBench, type Reconciled, writtenDeletes } from './reconcile.ts';
+import { findRejectedRepeats } from './rejectedRepeats.ts';
 import { conform, tableOf } from '../conform/conform.ts';
 import { openRelation } from '../decode/decode.ts';
 import { quoted } from '../bytes/excerpt.ts';
-import { notesOf } from '../conform/loadNotes.ts';
+import { describeLoad } from '../conform/loadNotes.ts';
 import { mergeLoad, replacingEdits, schemaEdits } from './merge.ts';
 import { refuseMany } from '../batch/batch.ts';
 import { type FileStats, writtenFile } from '../batch/parquetFile.ts';
 import type { Relation } from '../values/relation.ts';
-import { type UniqueIndex, uniqueIndexOf } from '../batch/uniqueIndex.ts';
+import { nextRow, type UniqueIndex, uniqueIndexOf } from '../batch/uniqueIndex.ts';
 import type { Edit } from '../../store/lake/edit.ts';
 import type { Batch } from '../batch/batchRequest.ts';
 import { type Finish, storeIn } from './storing.ts';
@@ -42,6 +46,11 @@ import { besideFolder, inWorkspace, type Workbench } from '../bytes/workbench.ts
 /** One load while it runs. */
 interface Run extends LoadWork {
   readonly bench: Workbench;
+}
+
+/** A load whose file was opened. */
+interface OpenRun extends Run {
+  readonly relation: Relation;
 }
 
 /**
@@ -81,12 +90,24 @@ export async function ingest(
   events: IngestEvents,
   finish: Finish,
 ): Promise<Ingested> {
-  const store = storeIn(services.lake, { load, author, finish });
-  const elsewhere = await services.others?.work({ load, services, events, store });
+  const numbered = await reserveRows(load, services.lake);
+  const store = storeIn(services.lake, { load: numbered, author, finish });
+  const elsewhere = await services.others?.work({ load: numbered, services, events, store });
   if (elsewhere !== undefined) return elsewhere;
   // The file is looked at first, and that takes as long as a process takes to start.
   services.pool.expect();
-  return workOn({ load, services, events, store });
+  return workOn({ load: numbered, services, events, store });
+}
+
+const isRow = ({ name }: { readonly name: string }): boolean => name === ROW_COLUMN;
+
+/** The load with numbers for its records, of a dataset without unique index. */
+async function reserveRows(load: Load, lake: Lake): Promise<Load> {
+  const known = lake.directory.dataset(load.workspace, load.dataset);
+  if (known?.numbered !== true || load.relation?.columns.some(isRow) === true) return load;
+  const table = await tableOf(lake, known);
+  const firstRow = lake.rowNumbers.reserve(known.tableId, nextRow(table), LOAD_ROWS);
+  return { ...load, firstRow };
 }
 
 /** All of a load but its commit, which its store sees to. @throws as `ingest` */
@@ -118,7 +139,7 @@ async function runOn(run: Run): Promise<Ingested> {
   const { batch } = conformed;
   await events.validated(batch.stats.records + batch.duplicates);
   await events.ingesting();
-  return meet(run, conformed, dataset);
+  return meet({ ...run, relation }, conformed, dataset);
 }
 
 /** Of the stored files that a load meets. */
@@ -177,7 +198,7 @@ export class RejectedFailure extends Failure {
   }
 }
 
-async function meet(run: Run, conformed: Conformed, dataset: Dataset): Promise<Ingested> {
+async function meet(run: OpenRun, conformed: Conformed, dataset: Dataset): Promise<Ingested> {
   const { load, services, bench, store } = run;
   const { lake } = services;
   const { batch } = conformed;
@@ -191,10 +212,14 @@ async function meet(run: Run, conformed: Conformed, dataset: Dataset): Promise<I
     ingested: met.stats.records,
     invalid: batch.invalid,
     quarantined: batch.quarantined.length,
-    duplicates: batch.duplicates + met.ignored + met.replaced,
+    duplicates: batch.duplicates + met.ignored + met.replaced + met.unchanged,
+    replaced: met.replaced,
+    unchanged: met.unchanged,
   };
-  const notes = notesOf(conformed, { ...counts, replaced: met.replaced }, load);
-  const outcome = { ...counts, rejects: batch.rejects, notes };
+  const rejected = await rejectRepeats(run, conformed, counts, place);
+  const notes = describeLoad(conformed, { ...counts, ...met, ...rejected }, load);
+  const columnsLeftOut = [...new Set([...conformed.leftOut, ...(run.relation.leftOut ?? [])])];
+  const outcome = { ...counts, rejects: batch.rejects, ...rejected, columnsLeftOut, notes };
   for (const note of notes) await run.events.log(note);
   services.signal?.throwIfAborted();
   const wider = change === undefined ? table : { ...table, columns: change.columns };
@@ -218,6 +243,37 @@ async function meet(run: Run, conformed: Conformed, dataset: Dataset): Promise<I
     instead: gone ? conformed.draft : undefined,
   });
   return outcome;
+}
+
+interface RejectedRepeats {
+  readonly validated?: number;
+  readonly duplicates?: number;
+  readonly invalid?: number;
+  readonly rejects?: readonly Reject[];
+}
+
+/** What was left out for an index value that was taken, as rejects: where the caller chose so. */
+async function rejectRepeats(
+  { load }: OpenRun,
+  { batch, request }: Conformed,
+  {
+    duplicates,
+    invalid,
+    unchanged,
+    validated,
+  }: Omit<Ingested, 'rejects' | 'columnsLeftOut' | 'notes'>,
+  place: MergeBench,
+): Promise<RejectedRepeats> {
+  const repeats = duplicates - unchanged;
+  if (load.duplicates !== 'reject' || repeats === 0) return {};
+  const found = await findRejectedRepeats(batch, request, place);
+  const rejects = [...batch.rejects, ...found].sort((one, other) => one.line - other.line);
+  return {
+    validated: validated - repeats,
+    duplicates: unchanged,
+    invalid: invalid + repeats,
+    rejects: rejects.slice(0, REJECTS_KEPT_MAX),
+  };
 }
 
 /** What a load is stored into: its dataset, or what takes the place of a stand-in with the same commit. */

@@ -2,37 +2,57 @@
 // written again because the schema becomes wider. Files of the work folder only.
 import { type Column, columnTypeOf } from '../../store/lake/versions/columns.ts';
 import type { Table } from '../../store/lake/versions/lakeRead.ts';
+import { type Comparison, compareWithStored } from './identical.ts';
 import { type MergeBench, type Reconciled, reconcile } from './reconcile.ts';
 import { type Rewritten, rewriteStored } from './rewrite.ts';
 import type { Edit } from '../../store/lake/edit.ts';
 import type { Batch } from '../batch/batchRequest.ts';
 import type { SchemaChange, Load } from '../conform/load.ts';
+import { keptRepeat } from '../conform/duplicates.ts';
 
-export interface Meeting extends Reconciled {
+export interface Meeting extends Reconciled, Omit<Comparison, 'batch'> {
   /** What ends all stored files, where all of them go. */
   readonly emptied: Edit | undefined;
   /** The stored records with their columns as they become. */
   readonly rewritten: Rewritten | undefined;
 }
 
+const NOT_COMPARED: Partial<Comparison> & Omit<Comparison, 'batch'> = {
+  unchanged: 0,
+  identical: 0,
+  conflicting: 0,
+};
+
 /** @throws Failure InvalidBody when more records than may be would have to be written again. */
 export async function mergeLoad(
-  batch: Batch,
+  read: Batch,
   load: Load,
   change: SchemaChange | undefined,
   place: MergeBench,
 ): Promise<Meeting> {
   const { table } = place;
+  const wider = change === undefined ? place : { ...place, table: after(place, change) };
+  const compared =
+    load.overwrite === true ? NOT_COMPARED : await compareWithStored(read, load, wider);
+  const { batch: kept = read, ...counts } = compared;
+  const batch = { ...read, ...kept };
   const { tableId } = table;
   const emptied: Edit | undefined =
     table.files.length > 0 ? { kind: 'truncate', tableId } : undefined;
   const { path, stats } = batch;
-  const whole = { path, stats, ignored: 0, replaced: 0, deletes: [], rewritten: undefined };
+  const whole = {
+    ...counts,
+    path,
+    stats,
+    ignored: 0,
+    replaced: 0,
+    deletes: [],
+    rewritten: undefined,
+  };
   if (load.overwrite === true) return { ...whole, emptied };
-  const wider = change === undefined ? place : { ...place, table: after(place, change) };
   if (change === undefined || emptied === undefined || !retypes(change, place)) {
-    const met = await reconcile(batch, load.duplicates, wider);
-    return { ...met, emptied: undefined, rewritten: undefined };
+    const met = await reconcile(batch, keptRepeat(load), wider);
+    return { ...counts, ...met, emptied: undefined, rewritten: undefined };
   }
   if (load.duplicates === 'replace') {
     const rewritten = await rewriteStored(change.columns, place, { replacedBy: path });
@@ -40,7 +60,7 @@ export async function mergeLoad(
     return { ...whole, replaced, emptied, rewritten };
   }
   const met = await reconcile(batch, 'ignore', wider);
-  return { ...met, emptied, rewritten: await rewriteStored(change.columns, place) };
+  return { ...counts, ...met, emptied, rewritten: await rewriteStored(change.columns, place) };
 }
 
 const after = ({ table }: MergeBench, { columns }: SchemaChange): MergeBench['table'] => ({

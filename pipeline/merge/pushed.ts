@@ -5,8 +5,10 @@ import {
   type Column,
   type ColumnType,
   columnTypeOf,
+  CREATED_COLUMN,
   isSystemColumn,
-  UPDATED_COLUMN,
+  ROW_COLUMN,
+  SOURCE_COLUMN,
 } from '../../store/lake/versions/columns.ts';
 import { keptSymbol } from '../../store/lake/datasets/symbolSpelling.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
@@ -39,8 +41,9 @@ interface PushedBody {
 const REWRITTEN = /(?:\d\.?){16}|\d[eE]|-0/;
 
 /**
- * The records of a body, an object or an array of them; undefined when one of them needs the exact
- * way, or the dataset has no date of its own or no unique index: such records come by a load, in its turn.
+ * The records of a body, an object or an array of them, each once for its index value where the index is unique.
+ * Undefined when one of them needs the exact way of a load, or the unique index has no date of its own.
+ * @param firstRow reserves numbers for records, of a dataset without unique index
  */
 export function pushesOf(
   { bytes, value }: PushedBody,
@@ -48,21 +51,59 @@ export function pushesOf(
   dataset: Dataset,
   table: Table,
   symbols: readonly string[] = [],
+  firstRow: (count: number) => number = () => 1,
 ): readonly Push[] | undefined {
-  if (dataset.mapping.date === undefined || dataset.numbered) return undefined;
+  if (dataset.mapping.date === undefined && !dataset.numbered) return undefined;
   const nested = table.columns.some(({ type }) => type === 'json');
   if (nested && REWRITTEN.test(bytes.toString('latin1'))) return undefined;
   const records: readonly unknown[] = Array.isArray(value) ? value : [value];
   if (records.length === 0 || records.length > RECORDS_MAX) return undefined;
-  const index = indexNames(dataset);
-  const pushes: Push[] = [];
+  const documents: Document[] = [];
   for (const record of records) {
     const document = documentOf(record, table.columns, symbols);
-    const values = document === undefined ? undefined : indexOf(document, index);
-    if (document === undefined || values === undefined) return undefined;
+    if (document === undefined) return undefined;
+    documents.push(document);
+  }
+  if (dataset.numbered) return numberedPushes(documents, dataset, table, firstRow);
+  const index = indexNames(dataset);
+  const pushes: Push[] = [];
+  for (const document of documents) {
+    const values = indexOf(document, index);
+    if (values === undefined) return undefined;
     pushes.push({ index: values, replaces, document });
   }
   return pushes;
+}
+
+type Document = Readonly<Record<string, unknown>>;
+
+/** Every record is kept: its number completes the index. */
+function numberedPushes(
+  documents: readonly Document[],
+  dataset: Dataset,
+  { columns }: Table,
+  firstRow: (count: number) => number,
+): readonly Push[] | undefined {
+  const names = indexNames(dataset);
+  const required = dataset.inferred ? [] : dataset.schema.required;
+  const fits = documents.every((document) =>
+    names.every(
+      (name) =>
+        isIndexValue(document[name]) || (document[name] === undefined && !required.includes(name)),
+    ),
+  );
+  if (!fits) return undefined;
+  const has = (name: string): boolean => columns.some((column) => column.name === name);
+  const system = {
+    ...(has(CREATED_COLUMN) ? { [CREATED_COLUMN]: null } : {}),
+    ...(has(SOURCE_COLUMN) ? { [SOURCE_COLUMN]: 0 } : {}),
+  };
+  const first = firstRow(documents.length);
+  return documents.map((document, at) => {
+    const row = first + at;
+    const index = JSON.stringify([...names.map((name) => document[name] ?? null), row]);
+    return { index, replaces: true, document: { ...document, ...system, [ROW_COLUMN]: row } };
+  });
 }
 
 const indexNames = ({ mapping }: Dataset): readonly string[] =>
@@ -72,14 +113,14 @@ function documentOf(
   record: unknown,
   columns: readonly Column[],
   symbols: readonly string[],
-): Readonly<Record<string, unknown>> | undefined {
+): Document | undefined {
   if (typeof record !== 'object' || record === null || Array.isArray(record)) return undefined;
   const text = JSON.stringify(record);
   if (Buffer.byteLength(text) > RECORD_BYTES_MAX || !text.isWellFormed()) return undefined;
   if (text.includes('\\u0000')) return undefined;
   const members: [string, unknown][] = [];
   for (const { name, type } of columns) {
-    if (name === UPDATED_COLUMN || !Object.hasOwn(record, name)) continue;
+    if (isSystemColumn(name) || !Object.hasOwn(record, name)) continue;
     const given = (record as Readonly<Record<string, unknown>>)[name];
     if (given === null) continue;
     const value = VALUES[type](symbols.includes(name) ? symbolOf(given) : given);
@@ -103,15 +144,14 @@ function indexOf(
   names: readonly string[],
 ): string | undefined {
   const values = names.map((name) => (Object.hasOwn(document, name) ? document[name] : undefined));
-  const good = values.every(
-    (value) =>
-      value !== undefined &&
-      value !== '' &&
-      typeof value !== 'object' &&
-      (typeof value !== 'string' || Buffer.byteLength(value) <= INDEX_BYTES_MAX),
-  );
-  return good ? JSON.stringify(values) : undefined;
+  return values.every(isIndexValue) ? JSON.stringify(values) : undefined;
 }
+
+const isIndexValue = (value: unknown): boolean =>
+  value !== undefined &&
+  value !== '' &&
+  typeof value !== 'object' &&
+  (typeof value !== 'string' || Buffer.byteLength(value) <= INDEX_BYTES_MAX);
 
 type Spelled = string | number | boolean | object | undefined;
 

@@ -53,7 +53,7 @@ export async function reconcile(
 ): Promise<Reconciled> {
   const nothing = { path: batch.path, stats: batch.stats, ignored: 0, replaced: 0, deletes: [] };
   const { index, table } = place;
-  if (index.columns.length === 0 || batch.stats.records === 0) return nothing;
+  if (index.terms.length === 0 || batch.stats.records === 0) return nothing;
   const candidates = overlapping(table.files, batch.stats, index);
   if (candidates.length === 0) return nothing;
   return withOpenFiles(place.files, candidates, async (files) => {

@@ -133,18 +133,24 @@ interface Term {
   readonly type: string;
 }
 
-/** What tells records apart, and orders them: none of these is ever null. */
-function telling(dataset: Dataset, table: Table): readonly Column[] {
+/** The columns that order records and tell them apart: the number first, where there is one. */
+function orderColumns(dataset: Dataset, table: Table): readonly Column[] {
   const { columns } = uniqueIndexOf(dataset, table);
-  return isNumbered(table) ? columns.filter(({ name }) => name === ROW_COLUMN) : columns;
+  const row = columns.filter(({ name }) => name === ROW_COLUMN);
+  return [...row, ...columns.filter((column) => !row.includes(column))];
+}
+
+/** Key, subkey and date of numbered records may be missing, and an order needs a value. */
+function orderTerm({ name, type }: Column, table: Table): Term {
+  const isTotal = !isNumbered(table) || name === ROW_COLUMN;
+  if (isTotal) return { sql: identifier(name), type: SQL_TYPES[type] };
+  return { sql: `coalesce(CAST(${identifier(name)} AS VARCHAR), '')`, type: 'VARCHAR' };
 }
 
 /** Key, subkey and date, or the number; of old datasets without an index the files, each from its begin. */
 function sortTermsOf({ dataset, table }: PartsOf): readonly Term[] {
-  const columns = telling(dataset, table);
-  if (columns.length > 0) {
-    return columns.map(({ name, type }) => ({ sql: identifier(name), type: SQL_TYPES[type] }));
-  }
+  const columns = orderColumns(dataset, table);
+  if (columns.length > 0) return columns.map((column) => orderTerm(column, table));
   const names = table.files.map(({ path }) => literal(path.split('/').at(-1) ?? ''));
   return [
     { sql: `list_position([${names.join(', ')}], ${FILE_COLUMN})`, type: 'INTEGER' },
@@ -158,7 +164,7 @@ function rowsOf(
   pathOf: PathOf,
   bind: (value: Bound) => string,
 ): string {
-  const index = telling(dataset, table);
+  const index = orderColumns(dataset, table);
   const read = [...new Set([...columns, ...index])];
   // Of no column there are no rows.
   const some = read.length === 0 ? table.columns.slice(0, 1) : read;
@@ -276,7 +282,7 @@ const PRUNED = ['varchar', 'date', 'int64'];
 
 /** By the least and greatest key of the file, as the catalog has them. */
 function mayHaveSome(file: DataFile, { after, upTo }: PartRange, parts: PartsOf): boolean {
-  const [column] = telling(parts.dataset, parts.table);
+  const [column] = orderColumns(parts.dataset, parts.table);
   if (column === undefined || !PRUNED.includes(column.type)) return true;
   const holds = (operator: '>=' | '<=', edge: Edge | undefined): boolean =>
     edge === undefined || mayHold(file, { column, operator, values: [edge[0] ?? ''] });

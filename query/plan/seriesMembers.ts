@@ -48,6 +48,8 @@ interface Known {
   readonly date: Column;
   readonly ties: readonly Column[];
   readonly isIndexed: boolean;
+  /** Some stored record has no date: it is in no range, and in no page of memory. */
+  readonly hasUndated: boolean;
   readonly membersKnown: MembersKnown;
 }
 
@@ -68,10 +70,12 @@ function columnsOf({ mapping }: Dataset, table: Table): Known {
   const [key, subkey, row] = [names.key, names.subkey, names.row].map((name) =>
     name === undefined ? undefined : columnOf(table, name),
   );
+  const date = columnOf(table, names.date);
   return {
     key,
     subkey,
-    date: columnOf(table, names.date),
+    date,
+    hasUndated: table.files.some(({ ranges }) => (ranges.get(date.id)?.nulls ?? 0) > 0),
     ties: [key, subkey, row].filter((column) => column !== undefined),
     isIndexed: mapping.key !== undefined || mapping.date !== undefined || row !== undefined,
     membersKnown: new Map(),

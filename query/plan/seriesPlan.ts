@@ -65,6 +65,8 @@ export interface SeriesPlan extends Take {
   readonly dateColumn: Column;
   readonly range: DateRange;
   readonly tests: readonly Test[];
+  /** Some stored record has no date. */
+  readonly hasUndated: boolean;
   /** Without a unique index only the place in the files tells equal records apart. */
   readonly byPlace: boolean;
   readonly collapse: Collapse | undefined;
@@ -103,7 +105,15 @@ export function planSeries(parameters: SeriesParameters, context: SeriesContext)
   refuseConflicts(parameters);
   const { table, zone } = context;
   const { collapse, transform } = parameters;
-  const { key, subkey, date: indexDate, ties, isIndexed, membersKnown } = knownOf(context);
+  const {
+    key,
+    subkey,
+    date: indexDate,
+    ties,
+    isIndexed,
+    hasUndated,
+    membersKnown,
+  } = knownOf(context);
   const dateColumn = dateFieldOf(parameters.dateField, indexDate, context);
   const { order, take } = takeOf(parameters);
   const asked = parameters.keys ?? (parameters.key === undefined ? undefined : [parameters.key]);
@@ -129,6 +139,7 @@ export function planSeries(parameters: SeriesParameters, context: SeriesContext)
     dateColumn,
     range: rangeOf(daysOf(parameters, context.today), dateColumn, zone),
     tests: testsOf(parameters, context),
+    hasUndated,
     byPlace: !isIndexed && collapse === undefined && transform === undefined,
     collapse,
     transform,

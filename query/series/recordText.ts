@@ -1,6 +1,6 @@
 // A pushed record as the text that DuckDB's rendering makes of it once it is a file
 // (store/duckdb/render.ts): the law "cache on = cache off" holds the two together.
-import { UPDATED_COLUMN } from '../../store/lake/versions/columns.ts';
+import { CREATED_COLUMN, UPDATED_COLUMN } from '../../store/lake/versions/columns.ts';
 import type { Table } from '../../store/lake/versions/lakeRead.ts';
 import { documentOf, type PendingRow } from '../../store/lake/pushes/pendingRows.ts';
 import { numberOfDay } from '../time/days.ts';
@@ -52,6 +52,7 @@ function epochText(value: unknown, type: string | undefined): string | undefined
 
 /** What orders a record: days or microseconds since 1970 by its date; undefined without one. */
 export function sortValueOf(row: PendingRow, name: string, type: string): number | undefined {
+  if (name === CREATED_COLUMN) return row.timeMs * 1000;
   const value = name === UPDATED_COLUMN ? undefined : row.document[name];
   if (typeof value !== 'string') return undefined;
   if (type === 'date') return numberOfDay(value);

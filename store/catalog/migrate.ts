@@ -9,6 +9,7 @@ import { addClockMarks, addPending, addPushLog } from './tables/pushes.ts';
 import { createServiceTables } from './tables/service.ts';
 import { addDataSources, addFeedPositions } from './tables/sources.ts';
 import { addContracts, addLicenses, addNumberedDatasets } from './tables/datasets.ts';
+import { addInferredIndexes } from './tables/inferredIndexes.ts';
 import { addExports, addPublications } from './tables/exports.ts';
 import { addHistoryFloors } from './tables/history.ts';
 import { addNamedQueries } from './tables/views.ts';
@@ -53,6 +54,7 @@ const STEPS: readonly Step[] = [
   addLicenses,
   addRules,
   addFeedPositions,
+  addInferredIndexes,
 ];
 
 /** What this program makes of a folder. */

@@ -7,12 +7,20 @@ import {
   columnTypeOf,
   CREATED_COLUMN,
   ROW_COLUMN,
+  SOURCE_COLUMN,
   UPDATED_COLUMN,
 } from './versions/columns.ts';
 import type { Committed } from './commit.ts';
 import type { Expectation, SchemaContract } from './datasets/contracts.ts';
 import type { Database, Tables } from '../catalog/database.ts';
-import type { Access, Dataset, RecordSchema, SmartLink, Workspace } from './datasets/datasets.ts';
+import type {
+  Access,
+  Dataset,
+  DatasetIndex,
+  RecordSchema,
+  SmartLink,
+  Workspace,
+} from './datasets/datasets.ts';
 import {
   changeDatasetRow,
   deleteDatasetRow,
@@ -225,11 +233,16 @@ export async function storeInstead(
 export async function storeIndex(
   transaction: Database,
   { tableId }: Dataset,
-  { mapping, numbered }: Pick<Dataset, 'mapping' | 'numbered'>,
+  index: DatasetIndex,
 ): Promise<void> {
-  const values = { mapping_json: JSON.stringify(mapping), is_numbered: numbered ? 1 : 0 };
-  await changeDatasetRow(transaction, tableId, values);
+  await changeDatasetRow(transaction, tableId, indexRow(index));
 }
+
+const indexRow = ({ inferred, mapping, numbered }: DatasetIndex) => ({
+  mapping_json: JSON.stringify(mapping),
+  is_numbered: numbered ? 1 : 0,
+  is_inferred: inferred ? 1 : 0,
+});
 
 /** The dataset's physical columns: the owner's properties, then the system's. */
 export function columnsOf(draft: DatasetDraft, firstId = 1): readonly Column[] {
@@ -241,9 +254,10 @@ export function columnsOf(draft: DatasetDraft, firstId = 1): readonly Column[] {
   }));
   const created = { name: CREATED_COLUMN, type: 'timestamp', nullable: false } as const;
   const row = { name: ROW_COLUMN, type: 'int64', nullable: false } as const;
+  const source = { name: SOURCE_COLUMN, type: 'int64', nullable: true } as const;
   const updated = { name: UPDATED_COLUMN, type: 'timestamp', nullable: false } as const;
   const dated = draft.mapping.date === undefined ? [created] : [];
-  const columns = [...own, ...dated, ...(draft.numbered ? [row] : []), updated];
+  const columns = [...own, ...dated, ...(draft.numbered ? [row, source] : []), updated];
   return columns.map((column, index) => ({ ...column, id: index + firstId }));
 }
 
@@ -280,8 +294,7 @@ const describingRow = (draft: DatasetDraft) => ({
   license: draft.license,
   weight: draft.weight,
   schema_json: JSON.stringify(draft.schema),
-  mapping_json: JSON.stringify(draft.mapping),
-  is_numbered: draft.numbered ? 1 : 0,
+  ...indexRow(draft),
   ...rowOf(draft),
 });
 

@@ -1,5 +1,6 @@
 // The lake in one hand: what there is now, what there was, and the one committer.
 // Readers see a snapshot or none of it; nobody is told of a commit before it is on the disk.
+import { RowNumbers } from './pushes/rowNumbers.ts';
 import { type CommitNote, type Committed, writeSnapshot } from './commit.ts';
 import type { AtCrashPoint } from '../base/crashPoints.ts';
 import type { Database } from '../catalog/database.ts';
@@ -69,6 +70,8 @@ export class Lake {
   #state = 0;
   /** Commits, as they are seen. */
   readonly changes = new QuietChanges();
+  /** Of datasets without a unique index. */
+  readonly rowNumbers = new RowNumbers();
   readonly #inTurn = oneByOne();
   /** What has its turn now, or had the last one. */
   #working: Promise<unknown> = Promise.resolve();

@@ -17,6 +17,8 @@ export interface ScheduleBody {
   readonly startMs: number | null;
   readonly missedRuns: MissedRuns;
   readonly duplicates: 'ignore' | 'replace';
+  /** What its owner chose for duplicates, as the pipeline names it. */
+  readonly chosen?: 'replace' | 'keep-first' | 'reject' | 'keep-all' | 'skip-identical';
   readonly overwrite: boolean;
   readonly rejectsMax: number | null;
   /** Tries of one run, and the wait before the second, which doubles from one to the next. */

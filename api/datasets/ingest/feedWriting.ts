@@ -19,7 +19,7 @@ type Stored = Awaited<ReturnType<ConstructorParameters<typeof Upstreams>[0]['wri
 /** @throws Failure where none of them can be stored: no dataset, no room, an account that may not. */
 export async function writeFeed(
   { workspace }: DataSourceRow,
-  { dataset: id, duplicateKeyHandling: duplicates = 'ignore', type }: FollowedDefinition,
+  { dataset: id, duplicateKeyHandling: duplicates = 'replace', type }: FollowedDefinition,
   records: Writing[2],
   services: RecordServices & Pick<Services, 'accounts'>,
 ): Promise<Stored> {
@@ -36,7 +36,7 @@ export async function writeFeed(
   const bytes = Buffer.from(JSON.stringify(records));
   const body = { bytes, value: records };
   const pushed = found && (await pushRecords(found, body, duplicates === 'replace', services));
-  if (pushed !== undefined) return { stored: pushed, rejected: 0, reason: undefined };
+  if (pushed !== undefined) return { stored: pushed.received, rejected: 0, reason: undefined };
   const path = join(folder.temporary, newUuid());
   const dataset = found?.dataset ?? id;
   try {

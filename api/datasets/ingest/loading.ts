@@ -3,6 +3,13 @@ import type { Static, TSchema } from 'typebox';
 import { Type } from '../../request/body/schema.ts';
 import { checks } from '../../request/body/checks.ts';
 import {
+  DUPLICATES,
+  type DuplicateKeyHandling,
+  duplicateRules,
+  type DuplicateRules,
+  type Duplicates,
+} from '../../../pipeline/conform/duplicates.ts';
+import {
   checkPropertyNames,
   PROPERTIES_MAX,
   PROPERTY_NAME_MAX,
@@ -27,23 +34,34 @@ import {
   type Values,
 } from '../../request/parameters.ts';
 
-export const DUPLICATES = {
-  kind: 'choice',
-  name: 'duplicateKeyHandling',
-  choices: ['ignore', 'replace', 'true', 'false'],
-  help: 'Records whose index value is already stored: ignore them (default, false) or replace (true).',
-} as const satisfies Parameter;
+/** What happens to records that repeat a value of the declared index, or a whole record. */
+export const DUPLICATE_PARAMETERS = [
+  {
+    kind: 'choice',
+    name: 'duplicates',
+    choices: DUPLICATES,
+    help:
+      'Records that repeat a value of the declared index: the newest replaces (default), the first is kept, ' +
+      'or each is rejected. keep-all: no index decides. skip-identical: records equal in full are left out.',
+  },
+  {
+    kind: 'choice',
+    name: 'duplicateKeyHandling',
+    choices: ['ignore', 'replace', 'true', 'false'],
+    help: 'The same in the words of the original: ignore (false) or replace (true). duplicates comes first.',
+  },
+] as const satisfies readonly Parameter[];
 
-/** Of a whole file, which may make its dataset. */
-export const FILE_DUPLICATES: Parameter = {
-  ...DUPLICATES,
-  choices: [...DUPLICATES.choices, 'refuse'],
-  help: `${DUPLICATES.help} Refuse: a first load fails if the file repeats one.`,
-};
-
-/** The members of a load, where the query has them. */
-export const repeatsOf = (query: Values): { readonly refusesRepeats?: true } =>
-  textOf(query, 'duplicateKeyHandling') === 'refuse' ? { refusesRepeats: true } : {};
+/** Of a whole file, which may create its dataset. */
+export const FILE_DUPLICATES: readonly Parameter[] = DUPLICATE_PARAMETERS.map((parameter) =>
+  parameter.name === 'duplicates'
+    ? parameter
+    : {
+        ...parameter,
+        choices: [...parameter.choices, 'refuse'],
+        help: `${parameter.help} refuse: a first load fails if its file repeats an index value.`,
+      },
+);
 
 /** @throws Failure InvalidParameter for a unique index of nothing. */
 export function uniquenessOf(
@@ -55,9 +73,19 @@ export function uniquenessOf(
   return given === false ? { numbered: true } : {};
 }
 
-export function duplicatesOf(query: Values): 'ignore' | 'replace' {
-  const given = textOf(query, 'duplicateKeyHandling');
-  return given === 'replace' || given === 'true' ? 'replace' : 'ignore';
+const HANDLING: Readonly<Record<string, DuplicateKeyHandling>> = {
+  ignore: 'ignore',
+  false: 'ignore',
+  replace: 'replace',
+  true: 'replace',
+  refuse: 'refuse',
+};
+
+/** The members of a load. The choices of both parameters were checked. */
+export function readDuplicates(query: Values): DuplicateRules {
+  const chosen = textOf(query, 'duplicates') as Duplicates | undefined;
+  const handling = HANDLING[textOf(query, 'duplicateKeyHandling') ?? ''];
+  return duplicateRules(chosen, handling);
 }
 
 export const DATE_ORDER: Parameter = {

@@ -14,7 +14,11 @@ import { bodyHashOf } from '../../auth/signing.ts';
 import { spoolBody } from '../../http/spool.ts';
 import type { Answer, Call, Services } from '../../request/endpoint.ts';
 import { type JsonBody, readJson } from '../../request/body/jsonBody.ts';
-import { duplicatesOf } from './loading.ts';
+import { readDuplicates } from './loading.ts';
+import { type LoadCounts, showRejects, toLoadCounts } from './loadAnswer.ts';
+import { nextRow } from '../../../pipeline/batch/uniqueIndex.ts';
+import { checkDuplicates } from '../../../pipeline/conform/duplicates.ts';
+import type { Reject } from '../../../store/work/jobs.ts';
 
 export type RecordServices = Pick<
   Services,
@@ -30,17 +34,24 @@ export type RecordServices = Pick<
   | 'storage'
 >;
 
-/** What became of records. */
-interface Written {
-  readonly records: number;
-  readonly quarantined: number;
+/** What became of records that were written. */
+export interface Written extends LoadCounts {
+  /** False: whether pushed records replaced stored ones, or were left out for them, is known with their flush. */
+  readonly isSettled: boolean;
+  readonly rejects: readonly Reject[];
 }
 
 export async function writeRecords(call: Call, services: RecordServices): Promise<Answer> {
-  const { quarantined, records } = await storeRecords(call, services);
+  const { isSettled, rejects, ...counts } = await storeRecords(call, services);
+  const { columnsLeftOut, quarantined, received, rejected, stored } = counts;
   const aside = quarantined === 0 ? '' : `, ${quarantined} in quarantine`;
-  const message = `wrote ${records} messages${aside}`;
-  return { kind: 'json', value: { success: true, message }, metering: 'free' };
+  const message = `wrote ${received - rejected - quarantined} records${aside}`;
+  const written = { success: true, message, received, rejected, quarantined, columnsLeftOut };
+  const isOwner = callerOf(call.caller).kind === 'secret';
+  const details = isOwner ? { ...counts, rejects: showRejects(rejects) } : {};
+  const open = { stored, replaced: null, duplicates: counts.duplicates };
+  const value = { ...written, ...details, ...(isOwner && !isSettled ? open : {}) };
+  return { kind: 'json', value, metering: 'free' };
 }
 
 /** What the call's body holds, in the dataset that its path names; what the caller lacks is refused. */
@@ -58,21 +69,23 @@ export async function storeRecords(call: Call, services: RecordServices): Promis
   if (known === undefined) checkDatasetRoom(caller, owned, id, services);
   await checkStorage(services.storage, caller.account, workspace);
   const body = await readSmall(call);
-  const replace = duplicatesOf(call.query) === 'replace';
+  const rules = readDuplicates(call.query);
+  if (known !== undefined) checkDuplicates(`${workspace}.${known.dataset}`, known, rules.chosen);
+  const isPlain = rules.duplicates !== 'reject' && rules.skipsIdentical === undefined;
   const pushed =
-    known === undefined || body === undefined
+    known === undefined || body === undefined || !isPlain
       ? undefined
-      : await pushRecords(known, body, replace, services);
-  if (pushed !== undefined) return { records: pushed, quarantined: 0 };
+      : await pushRecords(known, body, rules.duplicates === 'replace', services);
+  if (pushed !== undefined) return pushed;
   const dataset = known?.dataset ?? id;
-  const asked = { workspace, dataset, duplicates: duplicatesOf(call.query), rejectsMax: 0 };
+  const asked = { workspace, dataset, ...rules, rejectsMax: 0 };
   const { path } = await spoolBody(body === undefined ? call : again(call, body.bytes), services);
   const load = { ...asked, path };
   try {
     const outcome = await runner.inTurn(workspace, dataset, () =>
       ingest(load, caller.accountId, ingestion, silentEvents, async () => undefined),
     );
-    return { records: outcome.validated, quarantined: outcome.quarantined };
+    return { ...toLoadCounts(outcome), isSettled: true, rejects: outcome.rejects };
   } finally {
     await disk.remove(path);
   }
@@ -96,23 +109,46 @@ const again = (call: Call, bytes: Buffer): Call => ({
   checkBody: undefined,
 });
 
-/** How many records became pending; undefined when they need the exact way of a load. */
+/** What became pending; undefined when the records need the exact way of a load. */
 export async function pushRecords(
   dataset: Dataset,
   body: JsonBody,
   replace: boolean,
   { ingestion, lake, pending }: Pick<Services, 'ingestion' | 'lake' | 'pending'>,
-): Promise<number | undefined> {
+): Promise<Written | undefined> {
   const { tableId } = dataset;
   const table = await lake.table(tableId);
   // The schema may have changed since the dataset was looked up, or be about to.
   const current = lake.directory.datasetById(tableId);
   if (table === undefined || current === undefined || pending.isHeld(tableId)) return undefined;
-  // A stand-in gives way to records, which only a load makes it do.
+  // A stand-in is replaced by records of its owner, which only a load does.
   if (isGoverned(current) || isStandIn(current) || !isOf(table, current)) return undefined;
   const symbols = ingestion.defaultsOf(current)?.symbols;
-  const pushes = pushesOf(body, replace, current, table, symbols);
+  const firstRow = (count: number): number =>
+    lake.rowNumbers.reserve(tableId, nextRow(table), count);
+  const pushes = pushesOf(body, replace, current, table, symbols, firstRow);
   if (pushes === undefined) return undefined;
   await pending.push(dataset.tableId, pushes);
-  return pushes.length;
+  const stored = new Set(pushes.map(({ index }) => index)).size;
+  return {
+    received: pushes.length,
+    stored,
+    replaced: 0,
+    duplicates: pushes.length - stored,
+    unchanged: 0,
+    rejected: 0,
+    quarantined: 0,
+    columnsLeftOut: findUnknownMembers(body.value, current),
+    inferred: [],
+    warnings: [],
+    isSettled: current.numbered,
+    rejects: [],
+  };
+}
+
+/** Members that no property of the dataset stores. */
+function findUnknownMembers(value: unknown, { schema }: Dataset): readonly string[] {
+  const records: readonly unknown[] = Array.isArray(value) ? value : [value];
+  const names = records.flatMap((record) => Object.keys(record as object));
+  return [...new Set(names)].filter((name) => !Object.hasOwn(schema.properties, name));
 }

@@ -2,6 +2,7 @@
 import type { Static } from 'typebox';
 import { Type } from '../../request/body/schema.ts';
 import { checkCron } from '../../../jobs/schedule/cron.ts';
+import { DUPLICATES } from '../../../pipeline/conform/duplicates.ts';
 import { checkName } from '../../../store/lake/versions/columns.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import type { ScheduleBody } from '../../../store/work/schedules.ts';
@@ -17,6 +18,7 @@ const EVERY = { minute: '* * * * *', hour: '0 * * * *', day: '0 0 * * *' } as co
 
 /** How a job takes what a source has. */
 export const LOADING = {
+  duplicates: Type.Optional(Type.Enum([...DUPLICATES])),
   duplicateKeyHandling: Type.Optional(Type.Enum(['ignore', 'replace'])),
   overwrite: Type.Optional(Type.Boolean()),
   maximumValidationErrors: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000_000 })),
@@ -64,7 +66,8 @@ export function scheduleBodyOf(given: Static<typeof SCHEDULE_BODY>, nowMs: numbe
     cron: checkCron(cron, nowMs),
     startMs: startOf(given.startTime),
     missedRuns: given.missedRuns ?? 'once',
-    duplicates: given.duplicateKeyHandling ?? 'ignore',
+    duplicates: given.duplicateKeyHandling ?? 'replace',
+    ...(given.duplicates === undefined ? {} : { chosen: given.duplicates }),
     overwrite: given.overwrite ?? false,
     rejectsMax: given.maximumValidationErrors ?? null,
     attemptsMax: given.attempts ?? 3,

@@ -252,9 +252,9 @@ async function becomingReal(
   const was = { ...standIn, description, historyDays, source };
   const { changes } = await changesOf(was, body, services);
   const { schema } = changes;
-  const { mapping, numbered } = indexEditOf(body, { ...was, schema }) ?? standIn;
-  const required = requiredOf(mapping, numbered);
-  return { ...was, ...changes, mapping, numbered, schema: { ...schema, required } };
+  const { inferred, mapping, numbered } = indexEditOf(body, { ...was, schema }) ?? standIn;
+  const index = { inferred, mapping, numbered };
+  return { ...was, ...changes, ...index, schema: { ...schema, required: requiredOf(index) } };
 }
 
 /** A job that reads everything again, with the schema as it becomes. */
@@ -301,17 +301,25 @@ async function changeIndex(
       'columnMapping and schema must be changed one after the other',
     );
   }
-  const { mapping, numbered } = index;
+  const { mapping } = index;
   const { accountId } = callerOf(call.caller);
   const { changes } = await changesOf({ ...dataset, mapping }, body, services);
-  const schema = { ...changes.schema, required: requiredOf(mapping, numbered) };
+  const schema = { ...changes.schema, required: requiredOf(index) };
   const becoming = { ...changes, schema };
-  await editIndex(dataset, index, ingestion, (edits) =>
+  const commit = (edits: Parameters<typeof storeChanges>[3]): Promise<void> =>
     storeChanges(lake, dataset, becoming, edits, accountId, clock(), (transaction) =>
       storeIndex(transaction, dataset, index),
-    ),
-  );
+    );
+  // An inferred unique index that is declared as it is changes no record.
+  const isConfirmed = dataset.inferred && !dataset.numbered && sameIndex(dataset, index);
+  await (isConfirmed ? commit([]) : editIndex(dataset, index, ingestion, commit));
 }
+
+const sameIndex = (dataset: Dataset, index: IndexEdit): boolean =>
+  dataset.numbered === index.numbered &&
+  (['key', 'subkey', 'date'] as const).every(
+    (part) => dataset.mapping[part] === index.mapping[part],
+  );
 
 /** What a body makes of a dataset. @throws Failure InvalidBody naming the member and its rule. */
 async function changesOf(

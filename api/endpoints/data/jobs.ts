@@ -18,6 +18,14 @@ import { DRY_RUN, dryRunView } from '../../datasets/ingest/dryRunView.ts';
 import { freely } from '../../request/rows.ts';
 import { checkReading } from '../../datasets/ingest/loading.ts';
 import { LOADING } from '../../datasets/ingest/scheduleBody.ts';
+import {
+  jobLoadCounts,
+  LOAD_COUNTS,
+  type LoadCounts,
+  REJECTS,
+  showRejects,
+  SOME_LOAD_COUNTS,
+} from '../../datasets/ingest/loadAnswer.ts';
 import { look } from '../../datasets/ingest/sourceLook.ts';
 
 type JobsServices = Pick<
@@ -42,6 +50,7 @@ const JOB = Type.Object({
   recordsInvalid: Type.Integer(),
   recordsDuplicate: Type.Integer(),
   recordsQuarantined: Type.Integer(),
+  ...LOAD_COUNTS,
   snapshot: COUNT,
   sourceType: Type.String(),
   dataSourceId: TEXT,
@@ -112,6 +121,8 @@ export const JOB_MADE = Type.Object({
   jobUrl: Type.String(),
   /** Of a load that was waited for. */
   notes: Type.Optional(Type.Array(Type.String())),
+  ...SOME_LOAD_COUNTS,
+  rejects: Type.Optional(REJECTS),
 });
 
 export const WAIT: Parameter = {
@@ -126,18 +137,35 @@ export async function jobMade(
   workspace: string,
   jobId: string,
   call: Call,
-  { runner }: Pick<Services, 'runner'>,
+  { database, runner }: Pick<Services, 'database' | 'runner'>,
 ): Promise<Answer> {
-  const message = `${what}, jobId: ${jobId} has been created`;
-  const told = { success: true, message, jobId, jobUrl: `/v1/jobs/${workspace}/ingest/${jobId}` };
-  if (!truthOf(call.query, 'wait')) return freely(told);
+  const created = `jobId: ${jobId} has been created`;
+  const named = { success: true, jobId, jobUrl: `/v1/jobs/${workspace}/ingest/${jobId}` };
+  if (!truthOf(call.query, 'wait')) return freely({ ...named, message: `${what}, ${created}` });
   const job = await runner.ended(jobId);
   if (job.status !== 'INGESTED') {
     throw new Failure('InvalidBody', `job ${jobId} ended in ${job.status}: ${job.error}`);
   }
-  // They tell which index values are stored: more than the right to write is.
-  const notes = callerOf(call.caller).kind === 'secret' ? notesOf(job) : [];
-  return freely({ ...told, ...(notes.length === 0 ? {} : { notes }) });
+  const counts = jobLoadCounts(job);
+  const { columnsLeftOut, received, rejected } = counts;
+  const message = `${what}${describeLosses(counts)}, ${created}`;
+  // The other counts and the notes reveal which index values are stored: more than the right to write is.
+  if (callerOf(call.caller).kind !== 'secret') {
+    return freely({ ...named, message, received, rejected, columnsLeftOut });
+  }
+  const rejects = rejected === 0 ? [] : await findRejects(database, jobId);
+  const notes = notesOf(job);
+  return freely({ ...named, message, ...counts, rejects: showRejects(rejects), notes });
+}
+
+/** What a bare "completed" would hide. */
+function describeLosses({ columnsLeftOut, quarantined, received, rejected }: LoadCounts): string {
+  const losses = [
+    ...(rejected === 0 ? [] : [`${rejected} of ${received} records rejected`]),
+    ...(quarantined === 0 ? [] : [`${quarantined} in quarantine`]),
+    ...(columnsLeftOut.length === 0 ? [] : [`${columnsLeftOut.length} columns left out`]),
+  ];
+  return losses.length === 0 ? '' : ` with ${losses.join(', ')}`;
 }
 
 export const createJob: Endpoint = {
@@ -180,6 +208,7 @@ export const createJob: Endpoint = {
       workspace,
       dataset: known?.dataset ?? body.datasetId,
       duplicates: body.duplicateKeyHandling,
+      chosen: body.duplicates,
       overwrite: body.overwrite ?? false,
       rejectsMax: body.maximumValidationErrors,
       mapping: columnMapping,
@@ -320,6 +349,7 @@ function jobView(
     progress: finished_ms === null ? live : job.progress,
     bytes: finished_ms === null ? runner.bytesOf(job.job_id) || job.bytes : job.bytes,
     recordsValidated: job.records_validated,
+    ...jobLoadCounts(job),
     recordsIngested: job.records_ingested,
     recordsInvalid: job.records_invalid,
     recordsDuplicate: job.records_duplicate,

@@ -11,11 +11,10 @@ import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts
 import {
   DATE_ORDER,
   dateOrderOf,
-  duplicatesOf,
   FILE_DUPLICATES,
+  readDuplicates,
   READING_PARAMETERS,
   readingOf,
-  repeatsOf,
   uniquenessOf,
 } from '../../datasets/ingest/loading.ts';
 import {
@@ -46,7 +45,7 @@ export const loadData: Endpoint = {
   weight: 'free',
   parameters: [
     WAIT,
-    FILE_DUPLICATES,
+    ...FILE_DUPLICATES,
     {
       kind: 'boolean',
       name: 'overwrite',
@@ -104,8 +103,7 @@ export const loadData: Endpoint = {
     const asked = {
       workspace,
       dataset,
-      duplicates: duplicatesOf(call.query),
-      ...repeatsOf(call.query),
+      ...readDuplicates(call.query),
       overwrite: truthOf(call.query, 'overwrite'),
       rejectsMax: numberOf(call.query, 'maximumValidationErrors') ?? Number.MAX_SAFE_INTEGER,
       ...(mapping === undefined ? {} : { mapping }),

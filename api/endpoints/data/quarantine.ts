@@ -12,7 +12,7 @@ import {
 import { checkStorage } from '../../../store/lake/storage.ts';
 import { callerOf, datasetOf, workspaceOf } from '../../auth/access.ts';
 import type { Call, Endpoint, Services } from '../../request/endpoint.ts';
-import { DUPLICATES, duplicatesOf } from '../../datasets/ingest/loading.ts';
+import { DUPLICATE_PARAMETERS, readDuplicates } from '../../datasets/ingest/loading.ts';
 import { listOf, numberOf, type Parameter, refuse, textOf } from '../../request/parameters.ts';
 
 /** Records of one list, where the caller says no number. */
@@ -94,7 +94,7 @@ export const releaseQuarantine: Endpoint = {
   method: 'POST',
   path: '/quarantine/:workspace/:id/release',
   summary: 'Lets records from quarantine into the dataset, all or some, whatever it expects.',
-  parameters: [...WHICH, DUPLICATES],
+  parameters: [...WHICH, ...DUPLICATE_PARAMETERS],
   answer: Type.Object({
     success: Type.Literal(true),
     message: Type.String(),
@@ -108,7 +108,9 @@ export const releaseQuarantine: Endpoint = {
     const { workspace, dataset: name } = ownDataset(call, services);
     await checkStorage(storage, caller.account, workspace);
     const wanted = wantedOf(call);
-    const duplicates = duplicatesOf(call.query);
+    // They arrived before what was stored since: where nothing else is chosen, stored records stay.
+    const isChosen = call.query['duplicates'] ?? call.query['duplicateKeyHandling'];
+    const duplicates = isChosen === undefined ? 'ignore' : readDuplicates(call.query).duplicates;
     const released = await runner.inTurn(workspace, name, async () => {
       const dataset = ownDataset(call, services);
       const records = await listQuarantined(database, dataset.tableId, wanted, QUARANTINE_MAX);

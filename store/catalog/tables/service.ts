@@ -1,4 +1,5 @@
 // The tables beside the lake: who may ask, what was charged, what ran.
+import type { LoadedFileTable } from './inferredIndexes.ts';
 import type { Kysely } from 'kysely';
 import type { AuditTable, JournalTable, RetiredTokenTable } from './accounts.ts';
 import type { CredentialTable, DataSourceTable, FeedPositionTable } from './sources.ts';
@@ -98,6 +99,8 @@ interface DatasetTable {
   readonly expectations_json: Added<string | null>;
   /** 1: its records are numbered, and have no unique index. */
   readonly is_numbered: Added<number>;
+  /** 1: its index was inferred from data; nobody declared it. */
+  readonly is_inferred: Added<number>;
   /** On which terms its records may be shown and passed on. */
   readonly license: Added<string>;
 }
@@ -131,6 +134,12 @@ interface JobTable {
   readonly finished_ms: number | null;
   /** JSON: index, properties and warnings of its load, for its owner. */
   readonly notes_json: Added<string | null>;
+  /** Stored records that its records replaced. */
+  readonly records_replaced: Added<number>;
+  /** Records left out because the same source brought them before, equal in every property. */
+  readonly records_unchanged: Added<number>;
+  /** JSON: columns of its files that are not stored. */
+  readonly columns_left_out_json: Added<string | null>;
 }
 
 interface JobRejectTable {
@@ -211,6 +220,7 @@ export interface ServiceTables {
   readonly rule_day: RuleDayTable;
   readonly alert: AlertTable;
   readonly alert_call: AlertCallTable;
+  readonly loaded_file: LoadedFileTable;
 }
 
 const DDL: Readonly<Record<string, string>> = {

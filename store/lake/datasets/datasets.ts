@@ -22,12 +22,24 @@ export interface ColumnMapping {
 export const isMapped = ({ key, date }: ColumnMapping): boolean =>
   key !== undefined || date !== undefined;
 
-/** Properties that every record must have; key and subkey of numbered records may be blank. */
-export const requiredOf = (
-  { key, subkey, date }: ColumnMapping,
-  numbered: boolean,
-): readonly string[] =>
-  (numbered ? [date] : [key, subkey, date]).filter((name) => name !== undefined);
+/** Which properties order and find the records of a dataset, and whether they are unique together. */
+export interface DatasetIndex {
+  readonly mapping: ColumnMapping;
+  /** There is no unique index: records are numbered, and equal ones are all kept. */
+  readonly numbered: boolean;
+  /**
+   * Inferred from data and declared by nobody. It orders records and finds them. A dataset of an earlier
+   * version may still be unique by it (not `numbered`), until its owner chooses.
+   */
+  readonly inferred: boolean;
+}
+
+/** Properties that every record must have. An inferred index requires nothing: it may reject no record. */
+export const requiredOf = ({ inferred, mapping, numbered }: DatasetIndex): readonly string[] => {
+  const { date, key, subkey } = mapping;
+  if (numbered && inferred) return [];
+  return (numbered ? [date] : [key, subkey, date]).filter((name) => name !== undefined);
+};
 
 /** The schema of a record, as JSON schema spells it (INTERFACE.md 3.3). */
 export interface RecordSchema {
@@ -77,7 +89,7 @@ export interface SmartLink {
   readonly type: string;
 }
 
-export interface Dataset {
+export interface Dataset extends DatasetIndex {
   readonly tableId: number;
   readonly workspace: string;
   readonly dataset: string;
@@ -89,9 +101,6 @@ export interface Dataset {
   /** Messages for each record that is returned. */
   readonly weight: number;
   readonly schema: RecordSchema;
-  readonly mapping: ColumnMapping;
-  /** It has no unique index: its records are numbered, and equal ones are all kept. */
-  readonly numbered: boolean;
   readonly access: Access;
   readonly smartLinks: readonly SmartLink[];
   /** Days for which its versions are kept; null: as the server keeps them. */
@@ -110,6 +119,7 @@ export const UNSAID = {
   license: '',
   weight: 1,
   numbered: false,
+  inferred: false,
   access: { level: 'open' },
   smartLinks: [],
   historyDays: null,

@@ -173,6 +173,7 @@ const datasetOf = (row: Selectable<Tables['dataset']>): Dataset => ({
   schema: JSON.parse(row.schema_json) as RecordSchema,
   mapping: JSON.parse(row.mapping_json) as ColumnMapping,
   numbered: row.is_numbered === 1,
+  inferred: row.is_inferred === 1,
   access: JSON.parse(row.access_json) as Access,
   smartLinks: JSON.parse(row.smart_links_json) as SmartLink[],
   historyDays: row.history_days,

@@ -218,6 +218,11 @@ export class Pending {
     return this.#tables.get(tableId)?.rows ?? [];
   }
 
+  /** Tables that pushed records wait for. */
+  tables(): readonly number[] {
+    return [...this.#tables.keys()];
+  }
+
   /** Tables with `least` rows, or with one that is older than `ageMs`. */
   due(least: number, ageMs: number): readonly number[] {
     const before = this.#clock.now() - ageMs;

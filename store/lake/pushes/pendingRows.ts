@@ -1,6 +1,6 @@
 // A pushed record as a row: what it says, when it came, and what several of one index value come to.
 import { isoTime } from '../../base/clock.ts';
-import { UPDATED_COLUMN } from '../versions/columns.ts';
+import { CREATED_COLUMN, ROW_COLUMN, UPDATED_COLUMN } from '../versions/columns.ts';
 
 /** A record to push, checked and spelled as its columns are. */
 export interface Push {
@@ -24,14 +24,18 @@ function timeText(ms: number): string {
   return spelled.text;
 }
 
-/** The record of a pending row with when it was written. */
-export const documentOf = ({
-  document,
-  timeMs,
-}: PendingRow): Readonly<Record<string, unknown>> => ({
-  ...document,
-  [UPDATED_COLUMN]: timeText(timeMs),
-});
+/** The record of a pending row with the time of its writing; that is its creation too, where it has one. */
+export function documentOf({ document, timeMs }: PendingRow): Readonly<Record<string, unknown>> {
+  const time = timeText(timeMs);
+  const created = Object.hasOwn(document, CREATED_COLUMN) ? { [CREATED_COLUMN]: time } : {};
+  return { ...document, ...created, [UPDATED_COLUMN]: time };
+}
+
+/** One more than the number of the last record of some pushes; 1 where they have none. */
+export function rowAfter(rows: readonly PendingRow[]): number {
+  const row = rows.at(-1)?.document[ROW_COLUMN];
+  return typeof row === 'number' ? row + 1 : 1;
+}
 
 /** One row for each index value, in the order that these came. */
 export type Net = Map<string, PendingRow>;

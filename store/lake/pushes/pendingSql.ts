@@ -63,7 +63,10 @@ export function isPushed(
   pushed: readonly PendingRow[],
   bind: (value: Bound) => string,
 ): string {
-  const same = by.map(({ name }) => `t.${identifier(name)} = ${alias}.${identifier(name)}`);
+  // Key, subkey and date of numbered records may be blank.
+  const same = by.map(
+    ({ name }) => `t.${identifier(name)} IS NOT DISTINCT FROM ${alias}.${identifier(name)}`,
+  );
   return `EXISTS (FROM ${pendingRows(by, pushed, bind)} AS t WHERE ${same.join(' AND ')})`;
 }
 

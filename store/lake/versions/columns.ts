@@ -36,12 +36,24 @@ export const UPDATED_COLUMN = '_system_updated';
 /** Creation time: the date of the unique index where the owner maps no date. */
 export const CREATED_COLUMN = '_system_date';
 
-/** Number of a record in its dataset, in the order of coming: it tells records apart that no index does. */
+/**
+ * Number of a record in its dataset, in order of arrival, where there is no unique index. Records of one
+ * load share a number where key, subkey and date tell them apart; otherwise each has its own.
+ */
 export const ROW_COLUMN = '_system_row';
+
+/**
+ * Which source file a numbered record was read from, as a number; 0 for records that were sent. Null in
+ * records of earlier versions. A source that is read again is compared with its own records alone.
+ */
+export const SOURCE_COLUMN = '_system_source';
 
 /** Every other column is the owner's. */
 export const isSystemColumn = (name: string): boolean =>
-  name === UPDATED_COLUMN || name === CREATED_COLUMN || name === ROW_COLUMN;
+  name === UPDATED_COLUMN ||
+  name === CREATED_COLUMN ||
+  name === ROW_COLUMN ||
+  name === SOURCE_COLUMN;
 
 /**
  * Properties of a record. A wider one is refused: each step of a read holds 16 to 32 KiB a column, so that

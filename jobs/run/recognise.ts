@@ -1,0 +1,100 @@
+// Recognises a file that was loaded into the same dataset before, by a hash of its bytes and of the options that
+// decide what they become. Only where no unique index does: there a second load changes nothing anyway.
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import type { Database } from '../../store/catalog/database.ts';
+import type { Dataset } from '../../store/lake/datasets/datasets.ts';
+import {
+  findLoadedFile,
+  forgetLoadedFiles,
+  hasLoadedSize,
+  type LoadedFile,
+  rememberLoadedFile,
+} from '../../store/lake/datasets/loadedFiles.ts';
+import type { Ingested } from '../../pipeline/conform/load.ts';
+import { isoTime } from '../../store/base/clock.ts';
+import type { LoadOrder } from './order.ts';
+
+/** About 0.2 ms of the event loop for each piece that is hashed. */
+const PIECE_BYTES = 256 * 1024;
+
+/** Whether the bytes of an order count: its caller may ask to store them however often they come. */
+const isRecognised = ({ chosen, mapping, overwrite, skipsIdentical }: LoadOrder): boolean =>
+  overwrite !== true &&
+  chosen !== 'keep-all' &&
+  skipsIdentical === undefined &&
+  mapping === undefined;
+
+interface Recognition {
+  /** The same file, loaded before. */
+  readonly loaded: LoadedFile | undefined;
+  /** In the transaction that stores the records of the file. */
+  readonly remember: (transaction: Database, dataset: Dataset, records: number) => Promise<void>;
+}
+
+export async function recogniseFile(
+  order: LoadOrder,
+  jobId: string,
+  known: Dataset | undefined,
+  { clock, database }: { readonly clock: () => number; readonly database: Database },
+): Promise<Recognition> {
+  const nothing = async (): Promise<void> => undefined;
+  if (known?.numbered === false) return { loaded: undefined, remember: nothing };
+  if (order.overwrite === true) {
+    const remember: Recognition['remember'] = (transaction, { tableId }) =>
+      forgetLoadedFiles(transaction, tableId);
+    return { loaded: undefined, remember };
+  }
+  // Hashed while the file is read and sorted; a failure to read it is the load's to report.
+  const hashing = hashFile(order);
+  hashing.catch(() => undefined);
+  const isCandidate =
+    known !== undefined &&
+    isRecognised(order) &&
+    (await hasLoadedSize(database, known.tableId, order.bytes));
+  const loaded = isCandidate
+    ? await findLoadedFile(database, known.tableId, await hashing)
+    : undefined;
+  const remember: Recognition['remember'] = async (transaction, dataset, records) => {
+    if (!dataset.numbered) return;
+    const file = {
+      table_id: dataset.tableId,
+      digest: await hashing,
+      bytes: order.bytes,
+      job_id: jobId,
+      records,
+      time_ms: clock(),
+    };
+    await rememberLoadedFile(transaction, file);
+  };
+  return { loaded, remember };
+}
+
+async function hashFile({ dateOrder, jsonPath, path, reading }: LoadOrder): Promise<string> {
+  const hash = createHash('sha256');
+  hash.update(JSON.stringify([dateOrder, jsonPath, reading]));
+  for await (const piece of createReadStream(path, { highWaterMark: PIECE_BYTES })) {
+    hash.update(piece as Buffer);
+  }
+  return hash.digest('hex');
+}
+
+/** What a load of a file comes to that was loaded before. */
+export function recognisedOutcome({ job_id, records, time_ms }: LoadedFile): Ingested {
+  const by = job_id === null ? '' : ` by job ${job_id}`;
+  const note =
+    `warning: the same bytes were loaded${by} at ${isoTime(time_ms)}: nothing was stored again; ` +
+    'duplicates=keep-all (--duplicates keep-all) stores them again';
+  return {
+    validated: records,
+    ingested: 0,
+    invalid: 0,
+    quarantined: 0,
+    duplicates: records,
+    replaced: 0,
+    unchanged: records,
+    columnsLeftOut: [],
+    rejects: [],
+    notes: [note],
+  };
+}

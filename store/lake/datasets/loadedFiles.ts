@@ -1,0 +1,64 @@
+// Files that were loaded into a dataset without a unique index, by the hash of their bytes: the same file sent
+// again is recognised and stored once. Forgotten when records of the dataset are deleted or overwritten.
+import type { Selectable } from 'kysely';
+import type { Database, Tables } from '../../catalog/database.ts';
+
+export type LoadedFile = Selectable<Tables['loaded_file']>;
+
+/** Files remembered of one dataset, the newest. */
+const REMEMBERED_MAX = 10_000;
+
+/** Whether some file of this size was loaded: only then a hash is worth waiting for. */
+export async function hasLoadedSize(
+  database: Database,
+  tableId: number,
+  bytes: number,
+): Promise<boolean> {
+  const row = await database
+    .selectFrom('loaded_file')
+    .select('digest')
+    .where('table_id', '=', tableId)
+    .where('bytes', '=', bytes)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+export const findLoadedFile = (
+  database: Database,
+  tableId: number,
+  digest: string,
+): Promise<LoadedFile | undefined> =>
+  database
+    .selectFrom('loaded_file')
+    .selectAll()
+    .where('table_id', '=', tableId)
+    .where('digest', '=', digest)
+    .executeTakeFirst();
+
+/** In the transaction that stores the file's records. */
+export async function rememberLoadedFile(transaction: Database, file: LoadedFile): Promise<void> {
+  await transaction
+    .insertInto('loaded_file')
+    .values(file)
+    .onConflict((conflict) => conflict.columns(['table_id', 'digest']).doUpdateSet(file))
+    .execute();
+  const oldest = await transaction
+    .selectFrom('loaded_file')
+    .select('time_ms')
+    .where('table_id', '=', file.table_id)
+    .orderBy('time_ms', 'desc')
+    .offset(REMEMBERED_MAX)
+    .limit(1)
+    .executeTakeFirst();
+  if (oldest === undefined) return;
+  await transaction
+    .deleteFrom('loaded_file')
+    .where('table_id', '=', file.table_id)
+    .where('time_ms', '<=', oldest.time_ms)
+    .execute();
+}
+
+/** In a transaction that deletes or overwrites records of the table. */
+export async function forgetLoadedFiles(transaction: Database, tableId: number): Promise<void> {
+  await transaction.deleteFrom('loaded_file').where('table_id', '=', tableId).execute();
+}
