@@ -130,11 +130,17 @@ function addDatasetChanges(placed: Placed, settings: () => Settings, terminal: T
     .action(async (name: string, account: string | undefined, options: ShareOptions) =>
       (await import('./sharing.ts')).shareDataset(name, account, options, settings(), terminal),
     );
-  placed('index <name>', 'change what tells the records of a dataset apart')
+  placed('index <name>', 'declare the unique index of a dataset, or keep every record')
     .option('--key <property>', 'key of the unique index')
     .option('--subkey <property>', 'subkey of the unique index')
     .option('--date <property>', 'date of the unique index')
     .option('--no-index', 'it keeps every record, duplicates too')
+    .addOption(
+      new Option(
+        '--duplicates <which>',
+        'record of a repeated index value that stays; without it such a dataset is refused',
+      ).choices(['keep-first', 'replace']),
+    )
     .action(async (name: string, options: IndexOptions) =>
       (await import('./datasets.ts')).changeIndex(name, options, settings(), terminal),
     );

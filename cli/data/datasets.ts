@@ -28,11 +28,15 @@ export interface IndexOptions extends DatasetOptions {
   readonly date?: string;
   /** False where it shall have none. */
   readonly index?: boolean;
+  /** Which record of a repeated index value stays. */
+  readonly duplicates?: 'keep-first' | 'replace';
 }
 
 interface Dataset {
   readonly datasetId: string;
   readonly records: number;
+  readonly uniqueIndex?: boolean;
+  readonly inferredIndex?: boolean;
   readonly columnMapping: Readonly<Record<string, string>>;
   readonly schema: {
     readonly properties: Readonly<
@@ -59,13 +63,21 @@ export const listDatasets = (
 ): Promise<void> =>
   inWorkspace(options, settings, terminal, async (ask) => {
     const datasets = (await ask('GET', '/datasets?limit=5000')) as readonly Dataset[];
-    const rows = datasets.map((dataset) => ({ ...dataset, index: indexOf(dataset) }));
+    const rows = datasets.map((dataset) => ({ ...dataset, index: describeIndex(dataset) }));
     const members = ['datasetId', 'records', 'index', 'title', 'source'];
     tableAnswer(options.json === true ? datasets : rows, members, options, terminal);
   });
 
 const indexOf = ({ columnMapping: { date, key, subkey } }: Dataset): string =>
   [key, subkey, date].filter((name) => name !== undefined).join(', ');
+
+/** An inferred index orders records. One that is unique was inferred by an earlier version. */
+function describeIndex(dataset: Dataset): string {
+  const named = indexOf(dataset);
+  const isUnique = dataset.uniqueIndex !== false && named !== '';
+  if (dataset.inferredIndex !== true) return isUnique ? `${named} (unique)` : named;
+  return isUnique ? `${named} (unique, inferred: declare it)` : `${named} (inferred)`;
+}
 
 export const describeDataset = (
   name: string,
@@ -149,17 +161,22 @@ export const changeIndex = (
   terminal: Terminal,
 ): Promise<void> =>
   inWorkspace(options, settings, terminal, async (ask) => {
-    const { date, index, key, subkey } = options;
+    const { date, duplicates, index, key, subkey } = options;
     const isNamed = [key, subkey, date].some((one) => one !== undefined);
     if (isNamed === (index === false)) {
-      const rule = 'name its parts with --key, --subkey and --date, or say --no-index';
+      const rule = 'pass its parts with --key, --subkey and --date, or pass --no-index';
       throw new Failure('InvalidParameter', rule);
     }
     const path = `/datasets/${encodeURIComponent(name)}`;
-    await ask('PATCH', path, { columnMapping: { key, subkey, date }, uniqueIndex: isNamed });
+    const stays = duplicates === 'replace' ? 'replace' : 'ignore';
+    await ask('PATCH', path, {
+      ...(isNamed ? { columnMapping: { key, subkey, date } } : {}),
+      uniqueIndex: isNamed,
+      ...(duplicates === undefined ? {} : { duplicateKeyHandling: stays }),
+    });
     const changed = (await ask('GET', path)) as Dataset;
-    const told = isNamed ? `index ${indexOf(changed)}` : 'no index';
+    const what = isNamed ? `unique index ${indexOf(changed)}` : 'no unique index';
     sayTo(terminal)(
-      options.json === true ? JSON.stringify(changed) : `${told}, ${changed.records} records`,
+      options.json === true ? JSON.stringify(changed) : `${what}, ${changed.records} records`,
     );
   });

@@ -9,6 +9,7 @@ import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { parse } from 'csv-parse/sync';
 import type { DateOrder } from '../../pipeline/values/dateFormats.ts';
+import { duplicateRules, type Duplicates } from '../../pipeline/conform/duplicates.ts';
 import { checkJsonPath } from '../../pipeline/values/jsonPath.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { findJob, findRejects, type Job, type Reject } from '../../store/work/jobs.ts';
@@ -20,7 +21,8 @@ import { firstWorkspace } from '../reach/workspaceApi.ts';
 import { reachFolder, type Reached } from '../reach/folderAccess.ts';
 import { bytesOfFile } from '../reach/givenFile.ts';
 import { sayTo, type Terminal } from '../reach/terminal.ts';
-import type { JobView } from '../print/followJob.ts';
+import { countsText, type JobView, type WriteCounts } from '../print/followJob.ts';
+import { jobLoadCounts } from '../../jobs/run/jobCounts.ts';
 import { progress } from '../print/progress.ts';
 import { inQuery, type ReadingOptions, readingOf } from './readingOptions.ts';
 import { harmless } from '../print/terminalText.ts';
@@ -35,8 +37,8 @@ export interface IngestOptions extends ReadingOptions {
   readonly date?: string;
   /** False: the dataset has no unique index. */
   readonly index: boolean;
-  /** Undefined: a first load whose file repeats a value of the index that was asked for ends. */
-  readonly duplicates?: 'ignore' | 'replace';
+  /** Undefined: a first load whose file repeats a value of the declared index ends. */
+  readonly duplicates?: Duplicates | 'ignore';
   readonly maxErrors?: string;
   readonly dateOrder?: DateOrder;
   readonly json?: boolean;
@@ -103,7 +105,7 @@ async function ingestPath(
   if (outcome.status !== 'INGESTED') terminal.endWith(1);
 }
 
-interface Outcome {
+interface Outcome extends WriteCounts {
   readonly jobId: string;
   readonly workspace: string;
   readonly status: string;
@@ -114,6 +116,10 @@ interface Outcome {
   readonly rejects: readonly string[];
   readonly notes: readonly string[];
 }
+
+/** `ignore` is the original's word for keeping the first. */
+const chosenDuplicates = ({ duplicates }: IngestOptions): Duplicates | undefined =>
+  duplicates === 'ignore' ? 'keep-first' : duplicates;
 
 function errorsOf(text: string | undefined): number {
   if (text === undefined) return Number.MAX_SAFE_INTEGER;
@@ -154,8 +160,7 @@ async function inProcess(
       accountId: core.accountId,
       workspace: workspace.workspace,
       dataset: options.dataset,
-      duplicates: options.duplicates ?? 'ignore',
-      refusesRepeats: options.duplicates === undefined,
+      ...duplicateRules(chosenDuplicates(options), 'refuse'),
       rejectsMax,
       ...(mapping === undefined ? {} : { mapping }),
       ...(options.index ? {} : { numbered: true }),
@@ -192,6 +197,7 @@ const outcomeOf = (job: Job, workspace: string, rejects: readonly Reject[]): Out
   workspace,
   status: job.status,
   error: job.error,
+  ...jobLoadCounts(job),
   ingested: job.records_ingested,
   invalid: job.records_invalid,
   duplicate: job.records_duplicate,
@@ -211,7 +217,10 @@ async function throughServer(
 ): Promise<Outcome> {
   const ask = await askServer(reached, settings, new AbortController().signal);
   const workspace = options.workspace ?? (await firstWorkspace(ask));
-  const query = new URLSearchParams({ duplicateKeyHandling: options.duplicates ?? 'refuse' });
+  const chosen = chosenDuplicates(options);
+  const query = new URLSearchParams(
+    chosen === undefined ? { duplicateKeyHandling: 'refuse' } : { duplicates: chosen },
+  );
   if (!options.index) query.set('uniqueIndex', 'false');
   if (options.maxErrors !== undefined) query.set('maximumValidationErrors', options.maxErrors);
   if (options.dateOrder !== undefined) query.set('dateOrder', options.dateOrder);
@@ -274,7 +283,5 @@ function report(outcome: Outcome, options: IngestOptions, terminal: Terminal): v
     say(`rejected ${more} more: GET ${place} has them`);
   }
   for (const note of outcome.notes) say(harmless(note));
-  const { ingested, duplicate, invalid } = outcome;
-  const counts = `${ingested} records ingested, ${duplicate} duplicates, ${invalid} invalid`;
-  say(`${options.dataset}: ${harmless(outcome.error ?? counts)}`);
+  say(`${options.dataset}: ${harmless(outcome.error ?? countsText(outcome))}`);
 }

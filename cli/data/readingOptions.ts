@@ -1,4 +1,5 @@
 // The options that say how a file is to be read, of every command that loads one.
+import { DUPLICATES } from '../../pipeline/conform/duplicates.ts';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import {
   DELIMITERS,
@@ -143,8 +144,12 @@ export function readingOf(options: ReadingOptions): Reading | undefined {
 export const duplicatesOption = (): Option =>
   new Option(
     '--duplicates <how>',
-    'ignore records whose index value is already stored, or replace the stored ones',
-  ).choices(['ignore', 'replace']);
+    'records that repeat a value of the declared index replace stored ones, unless chosen otherwise',
+  ).choices([...DUPLICATES, 'ignore']);
+
+/** As a parameter or a member of a request; `ignore` is the original's word for keeping the first. */
+export const duplicatesQuery = (chosen: string | undefined): Readonly<Record<string, string>> =>
+  chosen === undefined ? {} : { duplicates: chosen === 'ignore' ? 'keep-first' : chosen };
 
 export const dateOrderOption = (): Option =>
   new Option('--date-order <order>', 'how dates like 01/02/2024 are read').choices(['MDY', 'DMY']);

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import type { Reading } from '../../pipeline/bytes/reading.ts';
 import { CORE } from '../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { inQuery } from '../data/readingOptions.ts';
+import { duplicatesQuery, inQuery } from '../data/readingOptions.ts';
 import type { AskData } from '../reach/dataApi.ts';
 import type { AskValue } from '../reach/workspaceApi.ts';
 import type { DryRun } from './corePreview.ts';
@@ -76,8 +76,8 @@ function fileOrigin(path: string, { askData, id, options }: Asking): Origin {
 }
 
 function queryOf(reading: Reading, options: LoadOptions): URLSearchParams {
-  const { dateOrder, duplicates = 'ignore', maxErrors } = options;
-  const query = new URLSearchParams({ duplicateKeyHandling: duplicates });
+  const { dateOrder, duplicates, maxErrors } = options;
+  const query = new URLSearchParams(duplicatesQuery(duplicates));
   if (dateOrder !== undefined) query.set('dateOrder', dateOrder);
   if (maxErrors !== undefined) query.set('maximumValidationErrors', maxErrors);
   for (const [name, said] of Object.entries(reading)) query.set(name, inQuery(name, said));
@@ -105,7 +105,7 @@ async function sourceOrigin(given: string, { ask, id, options }: Asking): Promis
 /** Members of the body of a job, or of a schedule. */
 export function loadingOf({ dateOrder, duplicates, maxErrors }: LoadOptions): object {
   return {
-    ...(duplicates === undefined ? {} : { duplicateKeyHandling: duplicates }),
+    ...duplicatesQuery(duplicates),
     ...(dateOrder === undefined ? {} : { dateOrder }),
     ...(maxErrors === undefined ? {} : { maximumValidationErrors: Number(maxErrors) }),
   };

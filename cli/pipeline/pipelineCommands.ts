@@ -1,7 +1,7 @@
 // The commands of the pipeline: sources, credentials, schedules.
 import { type Command, Option } from 'commander';
 import type { readSettings } from '../../store/base/settings/settings.ts';
-import { readingOptions, dateOrderOption } from '../data/readingOptions.ts';
+import { duplicatesOption, readingOptions, dateOrderOption } from '../data/readingOptions.ts';
 import type { ScheduleOptions } from './schedules.ts';
 import type { AddOptions, PlaceOptions } from './sources.ts';
 import type { Terminal } from '../reach/terminal.ts';
@@ -93,12 +93,8 @@ function addSchedules(root: Command, settings: ReadSettings, terminal: Terminal)
     .addOption(
       new Option('--missed <how>', 'what to do about missed runs').choices(['once', 'skip', 'all']),
     )
-    .addOption(
-      new Option(
-        '--duplicates <how>',
-        'what to do with records whose index value is already stored',
-      ).choices(['ignore', 'replace']),
-    )
+    .addOption(duplicatesOption().conflicts('append'))
+    .option('--append', 'each run adds all records, also those that the source brought before')
     .option('--overwrite', 'each run replaces all records')
     .option('--key <property>', 'key of the unique index, for a new dataset')
     .option('--subkey <property>', 'subkey of the unique index, for a new dataset')

@@ -4,8 +4,9 @@ import { Failure } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
 import { listAnswer, tableAnswer } from '../print/answerLists.ts';
 import { followJob, type JobView } from '../print/followJob.ts';
-import { type ReadingOptions, readingOf } from '../data/readingOptions.ts';
+import { duplicatesQuery, type ReadingOptions, readingOf } from '../data/readingOptions.ts';
 import { oneOf, type PlaceOptions, sourceNamed } from './sources.ts';
+import { harmless } from '../print/terminalText.ts';
 import type { Terminal } from '../reach/terminal.ts';
 import { type AskValue, withWorkspace } from '../reach/workspaceApi.ts';
 
@@ -18,6 +19,8 @@ export interface ScheduleOptions extends PlaceOptions, ReadingOptions {
   readonly missed?: string;
   readonly overwrite?: boolean;
   readonly duplicates?: string;
+  /** Every run adds all records of the source, also those that it brought before. */
+  readonly append?: boolean;
   readonly key?: string;
   readonly subkey?: string;
   readonly date?: string;
@@ -45,7 +48,7 @@ export const addSchedule = (
   terminal: Terminal,
 ): Promise<void> =>
   withWorkspace(settings, options.workspace, terminal, async (ask) => {
-    const { cron, dataset, duplicates, every, missed, name, overwrite, start } = options;
+    const { append, cron, dataset, duplicates, every, missed, name, overwrite, start } = options;
     const parts = Object.entries({
       key: options.key,
       subkey: options.subkey,
@@ -56,13 +59,47 @@ export const addSchedule = (
       datasetId: dataset,
       ...(cron === undefined && every === undefined ? { every: 'day' } : {}),
       ...given({ cron, every, name, overwrite, startTime: start, missedRuns: missed }),
-      ...given({ duplicateKeyHandling: duplicates, dateOrder: options.dateOrder }),
+      ...duplicatesQuery(append === true ? 'keep-all' : duplicates),
+      ...given({ dateOrder: options.dateOrder }),
       ...given({ reading: readingOf(options), uniqueIndex: options.index ? undefined : false }),
       ...(parts.length === 0 ? {} : { columnMapping: Object.fromEntries(parts) }),
     };
     const made = await ask('POST', '/ingestion-schedules', body);
     listAnswer([made], 'ingestionScheduleId', options, terminal);
+    const isChosen = parts.length > 0 || append === true || overwrite === true || !options.index;
+    if (!isChosen) await proposeIndex(ask, body.dataSourceId, dataset, terminal);
   });
+
+/** What a first load of the source would prove: the index that the owner may declare. */
+async function proposeIndex(
+  ask: AskValue,
+  sourceId: string,
+  dataset: string,
+  terminal: Terminal,
+): Promise<void> {
+  const known = (await ask('GET', '/datasets?limit=5000')) as readonly Known[];
+  const stored = known.find(({ datasetId }) => datasetId.toUpperCase() === dataset.toUpperCase());
+  if (stored !== undefined && stored.inferredIndex !== true) return;
+  const { columnMapping, uniqueIndex } =
+    stored ?? ((await ask('GET', `/generate-schema/${sourceId}`)) as Known);
+  const flags = Object.entries(columnMapping).map(([part, name]) => `--${part} ${name}`);
+  const rule =
+    'no index is declared: rows that the source brings again are stored once, changed rows are added';
+  const isUsable = flags.length > 0 && (stored !== undefined || uniqueIndex === true);
+  const command =
+    stored === undefined
+      ? `pass ${flags.join(' ')}`
+      : `run tapedeck dataset index ${dataset} ${flags.join(' ')}`;
+  const replace = isUsable ? `; to replace changed rows, ${command}` : '';
+  terminal.stderr.write(`${harmless(`${rule}${replace}; --append adds all rows every time`)}\n`);
+}
+
+interface Known {
+  readonly datasetId: string;
+  readonly columnMapping: Readonly<Record<string, string>>;
+  readonly uniqueIndex?: boolean;
+  readonly inferredIndex?: boolean;
+}
 
 const given = (members: object): object =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
@@ -139,7 +176,13 @@ function bodyOf(schedule: Schedule): object {
   const view = schedule as unknown as Readonly<Record<string, unknown>>;
   const members = [
     ...['name', 'description', 'dataSourceId', 'datasetId', 'cron', 'startTime', 'missedRuns'],
-    ...['duplicateKeyHandling', 'overwrite', 'maximumValidationErrors', 'columnMapping'],
+    ...[
+      'duplicates',
+      'duplicateKeyHandling',
+      'overwrite',
+      'maximumValidationErrors',
+      'columnMapping',
+    ],
     ...['dateOrder', 'reading', 'attempts', 'retryWaitSeconds'],
   ];
   return Object.fromEntries(

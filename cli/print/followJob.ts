@@ -8,7 +8,18 @@ import type { AskValue } from '../reach/workspaceApi.ts';
 const [LOOK_MS_LEAST, LOOK_MS_MOST] = [20, 200];
 
 /** A job as the API shows it. */
-export interface JobView {
+/** What became of the records of a write. */
+export interface WriteCounts {
+  readonly received: number;
+  readonly stored: number;
+  readonly replaced: number;
+  readonly duplicates: number;
+  readonly unchanged: number;
+  readonly rejected: number;
+  readonly columnsLeftOut: readonly string[];
+}
+
+export interface JobView extends WriteCounts {
   readonly jobId: string;
   readonly datasetId: string;
   readonly status: string;
@@ -48,10 +59,16 @@ export async function followJob(
 function tell(job: JobView, json: boolean, terminal: Terminal): void {
   const say = sayTo(terminal);
   if (job.status !== 'INGESTED') terminal.endWith(1);
-  const { recordsDuplicate, recordsIngested, recordsInvalid } = job;
-  const counts =
-    `${recordsIngested} records ingested, ${recordsDuplicate} duplicates, ` +
-    `${recordsInvalid} invalid`;
   if (!json) for (const note of job.notes) say(harmless(note));
-  say(json ? JSON.stringify(job) : `${job.datasetId}: ${harmless(job.error ?? counts)}`);
+  say(json ? JSON.stringify(job) : `${job.datasetId}: ${harmless(job.error ?? countsText(job))}`);
+}
+
+/** `3 records received, 2 stored, 1 replaced, 0 duplicates, 0 rejected` */
+export function countsText(counts: WriteCounts): string {
+  const { duplicates, received, rejected, replaced, stored, unchanged } = counts;
+  const same = unchanged === 0 ? '' : ` (${unchanged} unchanged)`;
+  return (
+    `${received} records received, ${stored} stored, ${replaced} replaced, ` +
+    `${duplicates} duplicates${same}, ${rejected} rejected`
+  );
 }

@@ -19,6 +19,9 @@ export interface Dataset {
   readonly source: string;
   /** null of a view: what its datasets weigh. */
   readonly weight: number | null;
+  readonly uniqueIndex?: boolean;
+  /** Inferred from data and declared by nobody. */
+  readonly inferredIndex?: boolean;
   readonly columnMapping: {
     readonly key?: string;
     readonly subkey?: string;
@@ -57,6 +60,13 @@ export interface Job {
   readonly recordsInvalid: number;
   readonly recordsDuplicate: number;
   readonly recordsQuarantined: number;
+  readonly received: number;
+  readonly stored: number;
+  readonly replaced: number;
+  readonly duplicates: number;
+  readonly unchanged: number;
+  readonly rejected: number;
+  readonly columnsLeftOut: readonly string[];
   readonly sourceType: string;
   readonly ingestionScheduleId: string | null;
   readonly error: string | null;

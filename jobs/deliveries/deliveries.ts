@@ -1,5 +1,6 @@
 // Webhooks are told of the ends of jobs: each delivery at least once, and again with growing waits
 // when it was not taken, until it was or nobody can hope for it any more.
+import { jobLoadCounts } from '../run/jobCounts.ts';
 import { createHmac } from 'node:crypto';
 import { openOutgoing, type OutgoingRules } from '../../pipeline/sources/http/outgoing.ts';
 import { SourceFailure } from '../../pipeline/sources/base/source.ts';
@@ -184,6 +185,7 @@ async function bodyOf(transaction: Database, end: JobEnd): Promise<string> {
     jobId,
     status,
     error: reason ?? null,
+    ...(job === undefined ? {} : jobLoadCounts(job)),
     recordsIngested: job?.records_ingested ?? 0,
     recordsInvalid: job?.records_invalid ?? 0,
     recordsDuplicate: job?.records_duplicate ?? 0,

@@ -10,12 +10,11 @@ import {
   changeAndTell,
   endJob,
   insertRejects,
-  type Job,
   type JobStatus,
   updateJob,
 } from '../../store/work/jobs.ts';
 import type { JobOrder } from './order.ts';
-import type { Ingested, IngestEvents, IngestServices } from '../../pipeline/conform/load.ts';
+import type { IngestEvents, IngestServices } from '../../pipeline/conform/load.ts';
 
 export interface JobParts {
   readonly database: Database;
@@ -99,46 +98,6 @@ const lineOf = (
   time_ms: number,
   severity = 'info',
 ) => ({ workspace, time_ms, severity, message, job_id: jobId });
-
-type JobCounts = Pick<
-  Job,
-  | 'records_validated'
-  | 'records_ingested'
-  | 'records_invalid'
-  | 'records_duplicate'
-  | 'records_quarantined'
-  | 'records_replaced'
-  | 'records_unchanged'
-  | 'columns_left_out_json'
-  | 'notes_json'
->;
-
-/** Notes kept of one job, each once: the first ones of all its files. */
-const NOTES_MAX = 50;
-
-/** What a job counts, with what its files before came to. */
-export function jobCounts(outcome: Ingested, before?: JobCounts): JobCounts {
-  return {
-    records_validated: (before?.records_validated ?? 0) + outcome.validated,
-    records_ingested: (before?.records_ingested ?? 0) + outcome.ingested,
-    records_invalid: (before?.records_invalid ?? 0) + outcome.invalid,
-    records_duplicate: (before?.records_duplicate ?? 0) + outcome.duplicates,
-    records_quarantined: (before?.records_quarantined ?? 0) + outcome.quarantined,
-    records_replaced: (before?.records_replaced ?? 0) + outcome.replaced,
-    records_unchanged: (before?.records_unchanged ?? 0) + outcome.unchanged,
-    columns_left_out_json: mergeLists(before?.columns_left_out_json, outcome.columnsLeftOut),
-    notes_json: mergeLists(before?.notes_json, outcome.notes, NOTES_MAX),
-  };
-}
-
-function mergeLists(
-  before: string | null | undefined,
-  more: readonly string[],
-  most = Number.MAX_SAFE_INTEGER,
-): string {
-  const known = JSON.parse(before ?? '[]') as readonly string[];
-  return JSON.stringify([...new Set([...known, ...more])].slice(0, most));
-}
 
 /** In the transaction that makes the last records of a job visible. */
 export async function endIngested(

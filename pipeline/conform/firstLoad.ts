@@ -58,7 +58,10 @@ type FirstLooking = Omit<Looking, 'services'> & {
   readonly services: Pick<IngestServices, 'clock' | 'defaultsOf'>;
 };
 
-type MadeNew = Extract<Conformed, { readonly kind: 'new' }>;
+type MadeNew = Extract<Conformed, { readonly kind: 'new' }> & {
+  /** Key, subkey and date tell all records of the file apart: it could be declared. */
+  readonly isProved: boolean;
+};
 
 /**
  * @param firstId of its columns, where they take the place of others
@@ -93,7 +96,7 @@ export async function firstLoad(
     if (attempt.kind === 'batch') {
       if (draft.inferred && !isMapped(draft.mapping)) return proved(first, properties);
       refuseRepeats(attempt.batch, first);
-      return madeOf(attempt.batch, request, draft, first);
+      return madeOf(attempt.batch, request, draft, first, isMapped(draft.mapping));
     }
     if (attempt.kind === 'unproved') return proved(first, properties);
     const { misfits } = attempt;
@@ -192,12 +195,12 @@ async function proved(first: First, properties: Properties): Promise<MadeNew> {
     const draft = draftOf(first, properties, inferredIndex(mapping));
     const sorted = await sortedByIndex(tableOf(draft, first), proving);
     if (sorted === undefined) continue;
-    return madeOf(sorted, requestFor(first, draft, 'drop'), draft, first);
+    return madeOf(sorted, requestFor(first, draft, 'drop'), draft, first, true);
   }
   const mapping = seriesOf(properties, whole, (name) => !long.has(name));
   const draft = draftOf(first, properties, inferredIndex(mapping));
   const sorted = await numberedInOrder(tableOf(draft, first), proving);
-  return madeOf(sorted, requestFor(first, draft, 'drop'), draft, first);
+  return madeOf(sorted, requestFor(first, draft, 'drop'), draft, first, false);
 }
 
 const madeOf = (
@@ -205,7 +208,9 @@ const madeOf = (
   request: BatchRequest,
   draft: DatasetDraft,
   first: First,
+  isProved: boolean,
 ): MadeNew => ({
+  isProved,
   kind: 'new',
   batch,
   request,

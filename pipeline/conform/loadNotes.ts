@@ -59,7 +59,7 @@ function describeConflicts(
   if (conflicting === 0) return [];
   const named = Object.values(mapping).join(', ');
   const options = Object.entries(mapping).map(([part, name]) => `--${part} ${quoteArgument(name)}`);
-  const command = `tapedeck dataset index ${workspace}.${dataset} ${options.join(' ')}`;
+  const command = `tapedeck dataset index ${dataset} --workspace ${workspace} ${options.join(' ')}`;
   return [
     `warning: ${conflicting} records have the ${named} of stored records and other values; all were kept. ` +
       `To replace records by ${named}, declare the index: ${command}`,

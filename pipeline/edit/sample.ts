@@ -1,6 +1,10 @@
 // A look at a file before anything is made of it: its first records as its own head suggests them.
 import { columnTypeOf } from '../../store/lake/versions/columns.ts';
-import type { ColumnMapping, RecordSchema } from '../../store/lake/datasets/datasets.ts';
+import {
+  type ColumnMapping,
+  type RecordSchema,
+  requiredOf,
+} from '../../store/lake/datasets/datasets.ts';
 import type { DateOrder } from '../values/dateFormats.ts';
 import { openRelation } from '../decode/decode.ts';
 import { firstLoad } from '../conform/firstLoad.ts';
@@ -37,8 +41,10 @@ export async function suggestSchema(
     rejectsMax,
   } as const;
   const run = { load, services, bench, events: silentEvents };
-  const { draft } = await firstLoad(run, await settle(settling(run), opened, undefined));
-  return { schema: draft.schema, mapping: draft.mapping, numbered: draft.numbered };
+  const made = await firstLoad(run, await settle(settling(run), opened, undefined));
+  const { mapping, schema } = made.draft;
+  const index = { mapping, numbered: !made.isProved, inferred: false };
+  return { schema: { ...schema, required: requiredOf(index) }, mapping, numbered: index.numbered };
 }
 
 const openingOf = (path: string, jsonPath: string | undefined) =>

@@ -29,6 +29,7 @@ import { limitsLaw } from './laws/limits.ts';
 import { memoryLaw } from './laws/memory.ts';
 import { meteringLaw } from './laws/metering.ts';
 import { momentsLaw } from './laws/history/moments.ts';
+import { secondFileLaw } from './laws/secondFile.ts';
 import { tablesLaw } from './laws/tables.ts';
 import { alertsLaw } from './laws/alerts.ts';
 import { backtestLaw } from './laws/backtest.ts';
@@ -110,6 +111,7 @@ export const SOAK_SUITES: readonly SoakSuite[] = [
   { name: 'histories', fullCount: 1_000, partCount: 10, run: historiesPart },
   { name: 'moments', fullCount: 400, partCount: 10, run: momentsPart },
   { name: 'cursors', fullCount: 400, partCount: 10, run: cursorsPart },
+  { name: 'second-files', fullCount: 10_000, partCount: 250, run: secondFilesPart },
   { name: 'tables', fullCount: 5_000, partCount: 250, run: tablesPart },
   { name: 'contracts', fullCount: 2_000, partCount: 50, run: contractsPart },
   { name: 'memory', fullCount: 10_000, partCount: 500, run: memoryPart },
@@ -274,6 +276,10 @@ async function momentsPart({ count, seed }: SoakOrder): Promise<SoakReport> {
 async function cursorsPart({ count, seed }: SoakOrder): Promise<SoakReport> {
   const records = await cursorsLaw(count, seed);
   return { failures: [], notes: [`${count} rounds of 4 writers, ${records} records told`] };
+}
+
+async function secondFilesPart({ count, seed }: SoakOrder): Promise<SoakReport> {
+  return { failures: [], notes: [`${await secondFileLaw(count, seed)} steps`] };
 }
 
 async function tablesPart({ count, seed }: SoakOrder): Promise<SoakReport> {

@@ -18,10 +18,10 @@ import { DRY_RUN, dryRunView } from '../../datasets/ingest/dryRunView.ts';
 import { freely } from '../../request/rows.ts';
 import { checkReading } from '../../datasets/ingest/loading.ts';
 import { LOADING } from '../../datasets/ingest/scheduleBody.ts';
+import type { LoadCounts } from '../../../pipeline/conform/loadCounts.ts';
+import { jobLoadCounts } from '../../../jobs/run/jobCounts.ts';
 import {
-  jobLoadCounts,
   LOAD_COUNTS,
-  type LoadCounts,
   REJECTS,
   showRejects,
   SOME_LOAD_COUNTS,

@@ -8,6 +8,7 @@ import { hrefOf } from '../../routing/place.ts';
 import { number, plural, time } from '../../showing/formats.ts';
 import { Badge, Facts, Head, shown, Tabs } from '../../showing/parts.ts';
 import { AsOf, changesOf } from './asOf.ts';
+import { IndexChoice } from './indexChoice.ts';
 import { Profile } from './profile.ts';
 import { Quality } from './quality.ts';
 import { Records } from './records.ts';
@@ -59,7 +60,7 @@ export function DatasetScreen({ id, isSecret, query, workspace }: DatasetProps):
       const dataset = datasetOf(value, id);
       if (dataset === undefined)
         return h('p', { class: 'notice warn' }, `There is no dataset ${id}.`);
-      return h(Parts, { dataset, query, isSecret });
+      return h(Parts, { dataset, query, isSecret, onChanged: asked.again });
     }),
   );
 }
@@ -68,9 +69,10 @@ interface PartsProps {
   readonly dataset: Dataset;
   readonly query: URLSearchParams;
   readonly isSecret: boolean;
+  readonly onChanged: () => void;
 }
 
-function Parts({ dataset, isSecret, query }: PartsProps): JSX.Element {
+function Parts({ dataset, isSecret, onChanged, query }: PartsProps): JSX.Element {
   const { datasetId, weight, workspace } = dataset;
   // A view has no records of its own.
   const isOwner = isSecret && weight !== null;
@@ -90,6 +92,9 @@ function Parts({ dataset, isSecret, query }: PartsProps): JSX.Element {
     'div',
     null,
     h(Told, { dataset }),
+    isOwner && dataset.inferredIndex === true && indexNames(dataset).length > 0
+      ? h(IndexChoice, { dataset, onChanged })
+      : null,
     h(Tabs, { label: 'Parts of the dataset', tabs, chosen: tab }),
     tab === 'records' || tab === 'chart' ? h(AsOf, { changes, query }) : null,
     h(Chosen, { tab, dataset, query, versions: versions.answer?.value ?? [] }),
@@ -105,11 +110,17 @@ const isList = (value: Dataset | readonly Dataset[]): value is readonly Dataset[
 const datasetOf = (value: Dataset | readonly Dataset[], id: string): Dataset | undefined =>
   isList(value) ? value.find(({ datasetId }) => datasetId === id) : value;
 
+const indexNames = ({ columnMapping: { date, key, subkey } }: Dataset): readonly string[] =>
+  [key, subkey, date].filter((name) => name !== undefined);
+
+function indexTitle({ inferredIndex, uniqueIndex }: Dataset): string {
+  if (uniqueIndex !== false) return 'Unique index';
+  return inferredIndex === true ? 'Inferred index' : 'Order';
+}
+
 const Told = ({ dataset }: { readonly dataset: Dataset }): JSX.Element => {
-  const { columnMapping, description, keys, records, source, title, updated, weight } = dataset;
-  const index = [columnMapping.key, columnMapping.subkey, columnMapping.date].filter(
-    (name) => name !== undefined,
-  );
+  const { description, keys, records, source, title, updated, weight } = dataset;
+  const index = indexNames(dataset);
   return h(
     'section',
     { class: 'card', 'aria-label': 'Overview' },
@@ -123,7 +134,7 @@ const Told = ({ dataset }: { readonly dataset: Dataset }): JSX.Element => {
         of: [
           ['Records', records == null ? '–' : number(records)],
           ['Keys', keys == null ? '–' : number(keys)],
-          ['Unique index', index.length === 0 ? 'none' : index.join(', ')],
+          [indexTitle(dataset), index.length === 0 ? 'none' : index.join(', ')],
           ['Weight', weight === null ? 'of its datasets' : plural(weight, 'message')],
           ['Changed', updated === undefined ? '–' : time(updated)],
           ['Source', source === '' ? 'not named' : source],

@@ -48,7 +48,14 @@ const RUNS_SHOWN = 50;
 /** Members of a schedule that its change must say again. */
 const KEPT = [
   ...['name', 'description', 'dataSourceId', 'datasetId', 'cron', 'startTime', 'missedRuns'],
-  ...['duplicateKeyHandling', 'overwrite', 'maximumValidationErrors', 'columnMapping', 'dateOrder'],
+  ...[
+    'duplicates',
+    'duplicateKeyHandling',
+    'overwrite',
+    'maximumValidationErrors',
+    'columnMapping',
+    'dateOrder',
+  ],
   ...['reading', 'attempts', 'retryWaitSeconds'],
 ];
 

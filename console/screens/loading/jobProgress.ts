@@ -90,10 +90,12 @@ export const JobFacts = ({ job }: { readonly job: Job }): JSX.Element =>
         ),
     h(Facts, {
       of: [
-        ['Read', number(job.recordsValidated)],
-        ['Taken', number(job.recordsIngested)],
-        ['Rejected', number(job.recordsInvalid)],
-        ['Duplicate', number(job.recordsDuplicate)],
+        ['Received', number(job.received)],
+        ['Stored', number(job.stored)],
+        ['Replaced', number(job.replaced)],
+        ['Duplicates', number(job.duplicates)],
+        ['Unchanged', number(job.unchanged)],
+        ['Rejected', number(job.rejected)],
         ['Quarantined', number(job.recordsQuarantined)],
         ['Size', bytes(job.bytes)],
         ['Took', job.duration === null ? '–' : duration(job.duration)],

@@ -14,9 +14,11 @@ interface Chosen {
 }
 
 const HANDLING = [
-  ['ignore', 'keep the stored record'],
-  ['replace', 'take the one of the file'],
-  ['refuse', 'refuse a file that repeats one'],
+  ['', 'replace the stored record on a declared index; otherwise keep every record'],
+  ['keep-first', 'keep the stored record'],
+  ['reject', 'reject the record of the file'],
+  ['skip-identical', 'leave out records that are stored already'],
+  ['keep-all', 'keep every record, also of a file that was loaded before'],
 ] as const;
 
 /** What a file is called, as a dataset is named. */
@@ -35,7 +37,10 @@ export function Load({ workspace }: { readonly workspace: string }): JSX.Element
   const [jobId, setJobId] = useState<string | undefined>(undefined);
   const { isBusy, problem, run } = useDeed();
   const path = (dataset: string, more: object): string =>
-    pathOf(['data', workspace, dataset], { duplicateKeyHandling: handling, ...more });
+    pathOf(['data', workspace, dataset], {
+      ...(handling === '' ? {} : { duplicates: handling }),
+      ...more,
+    });
   const look = (next: Chosen): void => {
     setChosen(next);
     setPreview(undefined);
@@ -119,7 +124,7 @@ function ChosenFile(props: ChosenProps): JSX.Element {
         onText: (dataset) => onChange({ ...chosen, dataset: dataset.trim() }),
       }),
       h(Choice, {
-        label: 'Where a record of the same index is stored',
+        label: 'Duplicates',
         value: handling,
         options: HANDLING,
         onPick: onHandling,

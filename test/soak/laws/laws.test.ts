@@ -11,6 +11,7 @@ import { limitsLaw } from './limits.ts';
 import { memoryLaw } from './memory.ts';
 import { meteringLaw } from './metering.ts';
 import { momentsLaw } from './history/moments.ts';
+import { secondFileLaw } from './secondFile.ts';
 import { tablesLaw } from './tables.ts';
 import { rotLaw } from './rot.ts';
 import { backtestLaw } from './backtest.ts';
@@ -49,6 +50,13 @@ const TABLES = 10;
 
 test('a table that is loaded without a word comes out of every door whole', async (t) => {
   for (const seed of seedsOf(t)) note(t, JSON.stringify(await tablesLaw(TABLES, seed)));
+});
+
+/** Full count: 10,000 sequences, by `npm run soak second-files`. */
+const SEQUENCES = 6;
+
+test('files, pushes and pulls that follow each other store what was received', async (t) => {
+  for (const seed of seedsOf(t)) note(t, `${await secondFileLaw(SEQUENCES, seed)} steps`);
 });
 
 /** Full count: 400 histories of 40 steps, by `npm run soak moments`. */

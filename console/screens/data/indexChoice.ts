@@ -1,0 +1,45 @@
+// Declares or removes the unique index of a dataset whose index was inferred. The server proves a declared index
+// on all records before it changes anything.
+import { h, type JSX } from 'preact';
+import type { Dataset } from '../../asking/answers.ts';
+import { ask, pathOf } from '../../asking/ask.ts';
+import { useDeed } from '../../asking/useAsk.ts';
+import { Failed } from '../../showing/parts.ts';
+
+interface Props {
+  readonly dataset: Dataset;
+  readonly onChanged: () => void;
+}
+
+export function IndexChoice({ dataset, onChanged }: Props): JSX.Element | null {
+  const { columnMapping, datasetId, uniqueIndex, workspace } = dataset;
+  const { isBusy, problem, run } = useDeed();
+  const parts = [columnMapping.key, columnMapping.subkey, columnMapping.date];
+  const named = parts.filter((name) => name !== undefined).join(', ');
+  const isUnique = uniqueIndex !== false;
+  const declare = (unique: boolean): void =>
+    run(async () => {
+      const members = unique ? { columnMapping, uniqueIndex: true } : { uniqueIndex: false };
+      await ask(pathOf(['datasets', workspace, datasetId]), { method: 'PATCH', json: members });
+      onChanged();
+    });
+  const text = isUnique
+    ? `An earlier version inferred the unique index ${named} from data: records that repeat it are not kept. ` +
+      'Declare it if that is right, or keep every record.'
+    : `The index ${named} was inferred from data. It orders and finds records, and every record is kept. ` +
+      'Declare it as unique if a newer record should replace an earlier one.';
+  return h(
+    'div',
+    { class: isUnique ? 'notice warn' : 'notice' },
+    h('p', null, text),
+    problem === undefined ? null : h(Failed, { problem }),
+    h(
+      'button',
+      { disabled: isBusy, onClick: () => declare(true) },
+      isBusy ? 'Checking all records …' : `Declare ${named} as unique`,
+    ),
+    isUnique
+      ? h('button', { disabled: isBusy, onClick: () => declare(false) }, 'Keep every record')
+      : null,
+  );
+}
