@@ -121,10 +121,31 @@ function schedulesOf({ scheduler }: StandingParts): readonly ScheduleStanding[] 
     .slice(0, SCHEDULES_MAX);
 }
 
+/** Datasets of earlier versions whose unique index nobody declared. */
+function* inferredIndexes({ directory }: Lake): Generator<Problem> {
+  const all = directory
+    .allWorkspaces()
+    .flatMap(({ workspace }) => directory.datasets(workspace))
+    .filter(({ inferred, numbered }) => inferred && !numbered);
+  for (const { dataset, mapping, workspace } of all.slice(0, TOLD_MAX)) {
+    const named = Object.values(mapping).join(', ') || 'the day of loading';
+    const what = `${workspace}.${dataset} has a unique index (${named}) that was inferred, not declared`;
+    const advice =
+      'records that repeat it are not kept: declare it with `tapedeck dataset index`, ' +
+      'or keep every record with `--no-index`';
+    yield { level: 'notice', what, advice };
+  }
+  if (all.length > TOLD_MAX) {
+    const what = `${all.length - TOLD_MAX} more datasets have an inferred unique index`;
+    yield { level: 'notice', what, advice: '`tapedeck dataset list` names them' };
+  }
+}
+
 function* problemsOf(
   { backup, disk, feeds, ledger, schedules, time }: Omit<Standing, 'problems'>,
-  { damagedPublications, folder, proofs }: StandingParts,
+  { damagedPublications, folder, lake, proofs }: StandingParts,
 ): Generator<Problem> {
+  yield* inferredIndexes(lake);
   const damaged = proofs.damaged + damagedPublications.count();
   if (damaged > 0) {
     const advice = 'see `tapedeck verify`, and heal them with `tapedeck repair --from <backup>`';

@@ -104,11 +104,11 @@ test('an inferred index is declared, and then replaces; the same mapping sent ba
   const put = (body: object) => send(server, 'PATCH', '/datasets/WS/A', body);
   const titled = await put({ columnMapping, title: 'T' });
   assert.equal(titled.status, 200, titled.text);
-  const view = JSON.parse(await read(server, '/datasets/WS/A'));
+  const view = JSON.parse((await send(server, 'GET', '/datasets/WS/A')).text);
   assert.deepEqual([view.uniqueIndex, view.inferredIndex], [false, true]);
   const declared = await put({ columnMapping, uniqueIndex: true });
   assert.equal(declared.status, 200, declared.text);
-  const after = JSON.parse(await read(server, '/datasets/WS/A'));
+  const after = JSON.parse((await send(server, 'GET', '/datasets/WS/A')).text);
   assert.deepEqual([after.uniqueIndex, after.inferredIndex], [undefined, undefined]);
   await loaded(server, 'A', csv('X,2024-01-02,3'));
   assert.equal(await closes(server, 'A'), '1 3');

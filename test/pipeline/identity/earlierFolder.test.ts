@@ -1,0 +1,85 @@
+// A folder of an earlier version opens; unique indexes that were inferred then are marked, kept as they are, and
+// reported until their owner chooses.
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'vitest';
+import { load, read, send } from '../../base/client.ts';
+import { isElsewhere } from '../../base/catalogElsewhere.ts';
+import { startServer, type TestServer } from '../../base/server.ts';
+
+const csv = (...lines: readonly string[]): string => `symbol,date,v\n${lines.join('\n')}\n`;
+
+/** As version 17 wrote it: unique by what was inferred, and nothing that says so. */
+async function makeEarlier({ tapedeck }: TestServer, names: readonly string[]): Promise<void> {
+  const { database } = tapedeck.services;
+  for (const dataset of names) {
+    await database
+      .updateTable('dataset')
+      .set({ is_inferred: 0 })
+      .where('dataset', '=', dataset)
+      .execute();
+  }
+  await database.schema.dropTable('loaded_file').execute();
+  for (const name of ['records_replaced', 'records_unchanged', 'columns_left_out_json']) {
+    await database.schema.alterTable('job').dropColumn(name).execute();
+  }
+  await database.schema.alterTable('dataset').dropColumn('is_inferred').execute();
+  await database.updateTable('folder').set({ value: '17' }).where('key', '=', 'version').execute();
+}
+
+test('an index that an earlier version inferred is marked by its job, and one that was declared is not', async (t) => {
+  if (isElsewhere()) t.skip('the columns of this test are dropped in SQLite alone');
+  const folder = await mkdtemp(join(tmpdir(), 'tapedeck-earlier-'));
+  try {
+    {
+      await using server = await startServer({ folder });
+      const index = { key: 'symbol', date: 'date' };
+      for (const name of ['DECLARED', 'INFERRED']) {
+        const answer = await load(server, name, csv('A,2024-01-01,1'), index);
+        assert.equal(answer.status, 200);
+      }
+      const { database } = server.tapedeck.services;
+      // What the job of an earlier version recorded of an index that it inferred.
+      const jobs = await database
+        .selectFrom('job')
+        .selectAll()
+        .where('dataset', '=', 'INFERRED')
+        .execute();
+      for (const job of jobs) {
+        const { mapping: _, ...order } = JSON.parse(job.load_json);
+        const notes = ['unique index: key symbol, date date, proved on all records'];
+        await database
+          .updateTable('job')
+          .set({ load_json: JSON.stringify(order), notes_json: JSON.stringify(notes) })
+          .where('job_id', '=', job.job_id)
+          .execute();
+      }
+      await makeEarlier(server, ['DECLARED', 'INFERRED']);
+    }
+    await using server = await startServer({ folder });
+    const view = async (name: string): Promise<Record<string, unknown>> =>
+      JSON.parse((await send(server, 'GET', `/datasets/WS/${name}`)).text);
+    assert.equal((await view('DECLARED'))['inferredIndex'], undefined);
+    assert.equal((await view('INFERRED'))['inferredIndex'], true);
+    const headers = { authorization: `Bearer ${server.tapedeck.services.adminToken}` };
+    const status = await (await fetch(`${server.base}/v1/admin/status`, { headers })).json();
+    const problems = (status as { problems: readonly { what: string }[] }).problems;
+    assert.ok(
+      problems.some(({ what }) => what.startsWith('WS.INFERRED has a unique index (symbol, date)')),
+    );
+    // It works as before: what repeats the index is no second record.
+    const again = await load(server, 'INFERRED', csv('A,2024-01-01,2'));
+    assert.match(await again.text(), /inferred by an earlier version and never declared/);
+    assert.equal(
+      await read(server, '/sql-query/WS?sqlQuery=SELECT count(*) AS n FROM INFERRED'),
+      '[{"n":1}]',
+    );
+    const declared = await send(server, 'PATCH', '/datasets/WS/INFERRED', { uniqueIndex: true });
+    assert.equal(declared.status, 200, declared.text);
+    assert.equal((await view('INFERRED'))['inferredIndex'], undefined);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+});
