@@ -36,7 +36,10 @@ export function addAccounts(root: Command, settings: () => Settings, terminal: T
     .addOption(onOff('--pay-as-you-go <on|off>', 'allow messages above the quota'))
     .addOption(onOff('--suspended <on|off>', 'refuse all calls of the account'))
     .option('--circuit-breaker <n>', 'pay-as-you-go messages at which all calls stop, or none')
-    .option('--budget <n>', 'messages of a month at which all calls stop, or none')
+    .option(
+      '--budget <n>',
+      'messages of a month at which all calls stop, or none; the account cannot move it',
+    )
     .option('--premium-messages <n>', 'premium messages in a month; 0 means no premium data')
     .option(
       '--grant <dataset...>',

@@ -82,7 +82,7 @@ export const changeAccount = (
       ...(circuitBreaker === undefined
         ? {}
         : { circuitBreaker: numberOrNone('--circuit-breaker', circuitBreaker) }),
-      ...(budget === undefined ? {} : { budget: numberOrNone('--budget', budget) }),
+      ...(budget === undefined ? {} : { ceiling: numberOrNone('--budget', budget) }),
       ...(premiumMessages === undefined
         ? {}
         : { premiumMessages: countOf('--premium-messages', premiumMessages) }),

@@ -13,8 +13,10 @@ export interface AccountSettings {
   readonly suspended: boolean;
   /** Pay-as-you-go messages of a month after which everything is refused. */
   readonly circuitBreaker: number | undefined;
-  /** Messages of a month after which all calls stop. */
+  /** Messages of a month after which all calls stop: the account's own limit (SPEC.md "Message budget"). */
   readonly budget: number | undefined;
+  /** The same as a limit of the operator, which no token of the account moves. */
+  readonly ceiling: number | undefined;
   /** Premium messages of a month; 0: no premium data. */
   readonly premiumMessages: number;
   /** Restricted datasets of CORE that it may read, by name. */
@@ -42,6 +44,7 @@ export const accountOf = (row: Selectable<ServiceTables['account']>): Account =>
   suspended: Boolean(row.suspended),
   circuitBreaker: row.circuit_breaker ?? undefined,
   budget: row.budget ?? undefined,
+  ceiling: row.ceiling ?? undefined,
   premiumMessages: row.premium_messages,
   grants: JSON.parse(row.grants_json) as string[],
   defaultWorkspace: row.default_workspace ?? undefined,
@@ -54,6 +57,7 @@ type AccountColumns = Pick<
   | 'tier'
   | 'circuit_breaker'
   | 'budget'
+  | 'ceiling'
   | 'premium_messages'
   | 'grants_json'
   | 'default_workspace'
@@ -66,6 +70,7 @@ export const accountColumns = (settings: AccountSettings): AccountColumns => ({
   suspended: settings.suspended,
   circuit_breaker: settings.circuitBreaker ?? null,
   budget: settings.budget ?? null,
+  ceiling: settings.ceiling ?? null,
   premium_messages: settings.premiumMessages,
   grants_json: JSON.stringify(settings.grants),
   default_workspace: settings.defaultWorkspace ?? null,

@@ -1,6 +1,6 @@
 // The one migration path of the data folder. A step never changes once it has been released.
 import { type Kysely, sql } from 'kysely';
-import { addAccounts, addFullSignatures } from './tables/accounts.ts';
+import { addAccounts, addCeilings, addFullSignatures } from './tables/accounts.ts';
 import type { Database } from './database.ts';
 import { Failure } from '../base/failure.ts';
 import { createLakeTables } from './tables/lake.ts';
@@ -54,7 +54,10 @@ const STEPS: readonly Step[] = [
   addLicenses,
   addRules,
   addFeedPositions,
-  addInferredIndexes,
+  async (database) => {
+    await addInferredIndexes(database);
+    await addCeilings(database);
+  },
 ];
 
 /** What this program makes of a folder. */

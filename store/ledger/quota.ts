@@ -31,6 +31,11 @@ const OF_BUDGET: Stop = {
     'The message budget of the account is reached: raise it with POST /account/messagebudget, or remove it ' +
     'with DELETE',
 };
+const OF_CEILING: Stop = {
+  type: 'OverLimit',
+  detail:
+    'The message budget that the operator set for this account is reached: only the operator can raise it',
+};
 const OF_TOKEN: Stop = {
   type: 'OverLimit',
   detail: 'The message limit of this token is reached; the account has others, and may raise it',
@@ -46,13 +51,14 @@ const buysMore = ({ payAsYouGo, tier }: Account): boolean => payAsYouGo && tier.
 
 /**
  * Where the account's own messages end: its quota unless it buys more, then its circuit breaker,
- * and in any case its budget, which is a total of the month (SPEC.md "Message budget", "Limits").
- * The lowest rules; of equal ones the budget, which the account itself can change.
+ * and in any case its budget, which is a total of the month (SPEC.md "Message budget", "Limits"), and the
+ * operator's ceiling. The lowest applies; of equal ones the first that is listed, which the account can least change.
  */
 function accountBound(account: Account): Bound {
-  const { budget, circuitBreaker, tier } = account;
+  const { budget, ceiling, circuitBreaker, tier } = account;
   const quota = tier.messagesMonthly;
   const bounds: Bound[] = [];
+  if (ceiling !== undefined) bounds.push({ most: ceiling, ...OF_CEILING });
   if (budget !== undefined) bounds.push({ most: budget, ...OF_BUDGET });
   if (!buysMore(account)) bounds.push({ most: quota, type: 'OverLimit' });
   else if (circuitBreaker !== undefined) {
@@ -94,7 +100,8 @@ export function leftOf(
  * Over quota alone stops only what costs messages.
  */
 export function stoppedBy(account: Account, used: number): Stop | undefined {
-  const { budget, circuitBreaker, tier } = account;
+  const { budget, ceiling, circuitBreaker, tier } = account;
+  if (ceiling !== undefined && used >= ceiling) return OF_CEILING;
   if (budget !== undefined && used >= budget) return OF_BUDGET;
   if (circuitBreaker === undefined || !buysMore(account)) return undefined;
   return used >= tier.messagesMonthly + circuitBreaker ? { type: 'CircuitBreaker' } : undefined;

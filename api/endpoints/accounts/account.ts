@@ -2,6 +2,7 @@
 import type { Static } from 'typebox';
 import { Type } from '../../request/body/schema.ts';
 import type { TokenShown } from '../../../store/accounts/accounts.ts';
+import type { Account } from '../../../store/accounts/accountRows.ts';
 import type { Caller } from '../../../store/accounts/callers.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import { readUsage, type Usage } from '../../../store/ledger/usage.ts';
@@ -32,6 +33,12 @@ const USAGE = Type.Object({
 });
 
 const TYPES = ['messages', 'rules', 'rule-records', 'alerts', 'alert-records'] as const;
+
+/** The lower of the account's budget and the operator's ceiling. */
+function effectiveBudget({ budget, ceiling }: Account): number | null {
+  const limits = [budget, ceiling].filter((limit) => limit !== undefined);
+  return limits.length === 0 ? null : Math.min(...limits);
+}
 
 export const getUsage: Endpoint = {
   ...ROW,
@@ -137,7 +144,7 @@ export const getMetadata: Endpoint = {
       messagesUsed: isTest ? 0 : ledger.balance(accountId).used,
       premiumMessageLimit: account.premiumMessages,
       premiumMessagesUsed: isTest ? 0 : ledger.premiumBalance(accountId).used,
-      messageBudget: account.budget ?? null,
+      messageBudget: effectiveBudget(account),
       circuitBreaker: account.circuitBreaker ?? 0,
     };
     return filteredJson(call, value);

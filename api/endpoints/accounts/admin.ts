@@ -45,6 +45,7 @@ const CHANGE = Type.Object(
     suspended: Type.Optional(Type.Boolean()),
     circuitBreaker: countOrNone,
     budget: countOrNone,
+    ceiling: countOrNone,
     premiumMessages: Type.Optional(count),
     grants: Type.Optional(Type.Array(Type.String({ maxLength: 128 }), { maxItems: 1_000 })),
   },
@@ -60,12 +61,23 @@ const accountOf = (call: Call, { accounts }: Pick<Services, 'accounts'>): Accoun
 };
 
 function accountView(account: Account, { ledger }: Pick<Services, 'ledger'>): object {
-  const { tier: own, circuitBreaker, budget, defaultWorkspace, createdMs, ...rest } = account;
+  const {
+    tier: own,
+    circuitBreaker,
+    budget,
+    ceiling,
+    defaultWorkspace,
+    createdMs,
+    ...rest
+  } = account;
   return {
     ...rest,
     tier: own.name,
     circuitBreaker: circuitBreaker ?? null,
-    budget: budget ?? null,
+    // The operator's limit under both names; what the account set itself is its own.
+    budget: ceiling ?? null,
+    ceiling: ceiling ?? null,
+    ownBudget: budget ?? null,
     defaultWorkspace: defaultWorkspace ?? null,
     messageLimit: own.messagesMonthly,
     messagesUsed: ledger.balance(account.accountId).used,
@@ -134,11 +146,11 @@ export const changeAccount: Endpoint = {
 };
 
 function changesOf(body: Static<typeof CHANGE>): Partial<AccountSettings> {
-  const { circuitBreaker, budget, ...plain } = body;
+  const { circuitBreaker, budget, ceiling = budget, ...plain } = body;
   return {
     ...plain,
     ...(circuitBreaker === undefined ? {} : { circuitBreaker: circuitBreaker ?? undefined }),
-    ...(budget === undefined ? {} : { budget: budget ?? undefined }),
+    ...(ceiling === undefined ? {} : { ceiling: ceiling ?? undefined }),
   };
 }
 

@@ -116,3 +116,8 @@ export async function addAccounts(database: Kysely<unknown>): Promise<void> {
     database,
   );
 }
+
+/** The operator's limit on the messages of a month, beside the account's own budget. */
+export async function addCeilings(database: Kysely<unknown>): Promise<void> {
+  await database.schema.alterTable('account').addColumn('ceiling', 'bigint').execute();
+}

@@ -32,6 +32,7 @@ interface AccountTable {
   readonly circuit_breaker: Added<number | null>;
   /** Messages of a month after which all calls stop; null: none was set. */
   readonly budget: Added<number | null>;
+  readonly ceiling: Added<number | null>;
   /** Premium messages of a month; 0: no access to premium data. */
   readonly premium_messages: Added<number>;
   /** JSON: names of restricted datasets of CORE that the account may read. */

@@ -21,6 +21,7 @@ const account: Account = {
   suspended: false,
   circuitBreaker: undefined,
   budget: undefined,
+  ceiling: undefined,
   premiumMessages: 0,
   grants: [],
   defaultWorkspace: undefined,
