@@ -12,7 +12,7 @@ export function sendFile(reply: FastifyReply, answer: FileAnswer, watch: () => v
     'cache-control': 'private, no-store',
     'content-disposition': `attachment; filename="${name}"`,
     // What owners publish is no page of this server, whatever they call it.
-    'content-security-policy': 'sandbox',
+    'content-security-policy': "default-src 'none'; sandbox",
     'content-type': contentType,
     'content-length': String(length),
     etag: tag,

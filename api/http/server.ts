@@ -46,13 +46,16 @@ export const ROUTING = {
 /** SPEC.md "Versioning" 5. */
 const TEST_DEPRECATED = deprecatedSince('2022-08-29');
 
-const CORS = {
+/** No answer of the API runs as a page, whatever text of a caller it repeats. */
+const API_POLICY = "default-src 'none'; sandbox";
+
+const ANSWER_HEADERS = {
   'access-control-allow-origin': '*',
-  'access-control-allow-credentials': 'true',
   'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE, OPTIONS',
   'access-control-allow-headers':
     'Origin, X-Requested-With, Content-Type, Accept, Authorization, Request-Source, User-Agent, ' +
     'If-None-Match',
+  'content-security-policy': API_POLICY,
   'x-content-type-options': 'nosniff',
   'access-control-expose-headers': '*, ETag, Retry-After, X-Request-Id, Deprecation, Sunset',
 };
@@ -88,7 +91,7 @@ export async function buildServer(
     routerOptions: ROUTING,
     // A path that can't be decoded; Fastify's own sentence is not ours.
     frameworkErrors: (_error, request, reply) => {
-      reply.headers(CORS).header('x-request-id', request.id);
+      reply.headers(ANSWER_HEADERS).header('x-request-id', request.id);
       sendFailure(request, reply as FastifyReply, new Failure('IncorrectValues'), 'data');
     },
     bodyLimit: Number.MAX_SAFE_INTEGER,
@@ -169,7 +172,7 @@ function closeSilent(server: FastifyInstance): void {
 /** What comes before every route. */
 export function addHooks(server: FastifyInstance, door: Door): void {
   server.addHook('onRequest', (request, reply, done) => {
-    reply.headers(CORS).header('x-request-id', request.id);
+    reply.headers(ANSWER_HEADERS).header('x-request-id', request.id);
     if (door.environment === 'test') reply.header('deprecation', TEST_DEPRECATED);
     try {
       door.throttle.address(addressOf(request, door));

@@ -143,7 +143,7 @@ export function failureAnswer(
     return { status, contentType: 'application/problem+json; charset=utf-8', body };
   }
   if (PLAIN.has(failure.type)) {
-    return { status, contentType: 'text/html; charset=utf-8', body: detail };
+    return asSentence(status, detail);
   }
   if (style === 'workspace') {
     const message = `${detail} (${randomHex(7).toUpperCase()})`;
@@ -152,5 +152,12 @@ export function failureAnswer(
   if (failure.type === 'InvalidParameter') {
     return { status, contentType: JSON_TYPE, body: JSON.stringify({ error: detail }) };
   }
-  return { status, contentType: 'text/html; charset=utf-8', body: detail };
+  return asSentence(status, detail);
 }
+
+/** Clients compare these sentences, and the original's type; what a caller sent never becomes markup in them. */
+const asSentence = (status: number, detail: string): FailureAnswer => ({
+  status,
+  contentType: 'text/html; charset=utf-8',
+  body: detail.replaceAll('<', '&lt;').replaceAll('>', '&gt;'),
+});
