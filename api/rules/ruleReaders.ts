@@ -1,5 +1,5 @@
 // What rules read: quotes as they change, figures of days, and records of datasets; by a caller's rights.
-import type { NamedFact } from '../../jobs/rules/runningRule.ts';
+import { type NamedFact, namedFact } from '../../jobs/rules/runningRule.ts';
 import type { RuleReader } from '../../jobs/rules/ruleGroup.ts';
 import { dayAt } from '../../market/derive/words.ts';
 import type { Row } from '../../market/derive/values.ts';
@@ -11,7 +11,7 @@ import type { ValueKind } from '../../query/rules/operators.ts';
 import { runSeries } from '../../query/series/series.ts';
 import type { Caller } from '../../store/accounts/callers.ts';
 import { Failure } from '../../store/base/failure.ts';
-import type { Dataset } from '../../store/lake/datasets/datasets.ts';
+import { CORE, type Dataset } from '../../store/lake/datasets/datasets.ts';
 import { wholeDatasetOf } from '../auth/access.ts';
 import { readableFor } from '../market/market.ts';
 import { askOf } from '../market/options.ts';
@@ -56,6 +56,7 @@ export function ruleReaderOf(caller: Caller, services: RuleServices): RuleReader
     name: `${caller.accountId} ${rights.tableIds.join()}`,
     propertyKind: (fact) => propertyKind(fact, caller, services),
     weightOfNamed: (fact) => datasetOfFact(fact, caller, services).weight,
+    isOfOthers: (names) => names.some((name) => isOfOthers(name, caller, services)),
     readsTable: (tableId, facts) => {
       if (rights.tableIds.includes(tableId)) kept.clear();
       return rights.tableIds.includes(tableId) || ofTable(tableId, facts, services);
@@ -104,6 +105,13 @@ function datasetOfFact(
   services: RuleServices,
 ): Dataset {
   return wholeDatasetOf(caller, workspace, namespace, services);
+}
+
+/** Values of a rule's own symbol, and of named symbols, are made of data in CORE. */
+function isOfOthers(name: string, caller: Caller, { lake }: Pick<Services, 'lake'>): boolean {
+  const fact = namedFact(name);
+  const workspace = fact === undefined || fact.namespace === 'STOCK' ? CORE : fact.workspace;
+  return lake.directory.workspace(workspace)?.accountId !== caller.accountId;
 }
 
 function ofTable(

@@ -11,12 +11,15 @@ import { type Alert, insertAlerts } from '../../store/work/alerts.ts';
 import { runTogether } from '../../store/catalog/together.ts';
 import { type Rule, ruleCountPieces, saveStands } from '../../store/work/rules.ts';
 import type { Firing } from './ruleEngine.ts';
+import type { Held } from './ruleGroup.ts';
 
 export interface AlertingParts {
   readonly accounts: Accounts;
   readonly database: Database;
   readonly days: BillingDays;
   readonly ledger: Ledger;
+  /** Whether a rule reads data of another account: its passes are counted with their charges. */
+  readonly isPaid: (ruleId: string) => boolean;
   /** An alert waits in the outbox. */
   readonly onWaiting: () => void;
   readonly onFault: (reason: unknown) => void;
@@ -53,19 +56,31 @@ export class Alerting {
     this.#parts = parts;
   }
 
-  /** @param weight messages of one alert of the rule */
-  fired(rule: Rule, firing: Firing, weight: number): void {
-    const order = orderOf(rule, weight);
-    const room = this.#roomFor(rule, order);
-    if (room === undefined) this.#fire(rule, firing, order);
-    else this.#keep(room.then(() => this.#fire(rule, firing, order)));
+  fired(held: Held, firing: Firing): void {
+    const order = orderOf(held.rule, held.weight);
+    const room = this.#roomFor(held.rule, order);
+    if (room === undefined) this.#fire(held, firing, order);
+    else this.#keep(room.then(() => this.#fire(held, firing, order)));
   }
 
-  #fire(rule: Rule, firing: Firing, order: ChargeOrder): void {
+  /** Why an alert of a rule would not be paid now; undefined where it would. */
+  unpaid({ rule, weight }: Pick<Held, 'rule' | 'weight'>): string | undefined {
+    const { accounts, ledger } = this.#parts;
+    try {
+      ledger.release(ledger.hold(accounts.callerOf(rule.tokenId), orderOf(rule, weight), 1, 1));
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      return REASONS[error.type] ?? reasonOf(error);
+    }
+  }
+
+  #fire({ isPaid, rule }: Held, firing: Firing, order: ChargeOrder): void {
     const charge = this.#charged(rule, order);
     const row = rowOf(rule, firing, charge, order.weight);
     if ('messages' in charge) charge.delivered({ writer: this.#writer, row });
-    else if (this.#isWorthTelling(row)) this.#alone(row);
+    // A pass over data of others that was not charged leaves no trace.
+    else if (!isPaid && this.#isWorthTelling(row)) this.#alone(row);
   }
 
   /** Resolves when what fired before is recorded. */
@@ -120,7 +135,8 @@ export class Alerting {
     const pieces = [...sent].flatMap(([place, own]) => {
       const [accountId = '', id = '', day = ''] = JSON.parse(place) as readonly string[];
       const told = own.reduce((sum, alert) => sum + toldBy(alert), 0);
-      const counts = { evaluated: 0, passed: 0, sent: own.length, told };
+      const passed = this.#parts.isPaid(id) ? own.length : 0;
+      const counts = { evaluated: 0, passed, sent: own.length, told };
       return ruleCountPieces(transaction, { accountId, id }, day, counts);
     });
     await runTogether(transaction, pieces);

@@ -26,6 +26,11 @@ export interface RunningRule {
   readonly frequencyMs: number;
   /** Also while its conditions go on to hold, or only when they begin to. */
   readonly trigger: 'level' | 'edge';
+  /**
+   * It reads data of another account: nothing of a pass is visible before it is charged. It runs only when a value
+   * changes, never because it was made, edited or resumed, and only while its account can pay for an alert.
+   */
+  readonly isPaid?: boolean;
 }
 
 type Values = Readonly<Record<string, Literal | null>>;
@@ -44,6 +49,8 @@ interface Changed {
   /** Seconds since midnight in the exchange's zone. */
   readonly secondOfDay: number;
   readonly values: Values;
+  /** False: the values were read for the first time, and did not change. */
+  readonly isNews?: boolean;
 }
 
 interface Counts {
@@ -125,14 +132,19 @@ export class RuleEngine {
   readonly #places = new Map<string, Place>();
   readonly #shared: (Literal | null | undefined)[] = [];
   readonly #isShared: (name: string) => boolean;
+  readonly #canPay: (ruleId: string) => boolean;
   readonly #plain = new PlainConditions();
   #ownPlaces = 0;
   #puts = 0;
   #change = 0;
 
-  /** @param isShared whether a name is of a named record, whatever the symbol */
-  constructor(isShared: (name: string) => boolean = () => false) {
+  /** @param isShared whether a name is of a named record @param canPay whether an alert would be paid now */
+  constructor(
+    isShared: (name: string) => boolean = () => false,
+    canPay: (ruleId: string) => boolean = () => true,
+  ) {
     this.#isShared = isShared;
+    this.#canPay = canPay;
   }
 
   get size(): number {
@@ -167,7 +179,7 @@ export class RuleEngine {
     if (run.isAny) return;
     const subject = this.#subject(rule.event);
     subject.runs.add(run);
-    subject.fresh.add(run);
+    if (rule.isPaid !== true) subject.fresh.add(run);
   }
 
   remove(id: string): void {
@@ -279,9 +291,11 @@ export class RuleEngine {
   #run(
     run: Run,
     { fresh, known }: Subject,
-    { secondOfDay, symbol, timeMs }: Omit<Changed, 'values'>,
+    { isNews, secondOfDay, symbol, timeMs }: Omit<Changed, 'values'>,
     fired: Fired[],
   ): void {
+    const isPaid = run.rule.isPaid === true;
+    if (isPaid && !(isNews !== false && this.#canPay(run.rule.id))) return;
     run.evaluated += 1;
     if (fresh.size > 0) fresh.delete(run);
     const { plain } = run;
@@ -295,7 +309,8 @@ export class RuleEngine {
       }
       return;
     }
-    run.passed += 1;
+    // A pass that is charged is counted with its charge.
+    if (!isPaid) run.passed += 1;
     const { frequencyMs, id, trigger } = run.rule;
     const before = stand?.toldBefore;
     const wasPassing = stand?.passed === true;

@@ -10,6 +10,8 @@ export interface RuleReader {
   readonly propertyKind: PropertyKind;
   /** Messages that a value of a record adds to an alert. */
   readonly weightOfNamed: (fact: NamedFact) => number;
+  /** Whether some of the values are of data that another account owns. */
+  readonly isOfOthers: (names: readonly string[]) => boolean;
   /** Whether a change of the dataset changes what it reads. */
   readonly readsTable: (tableId: number, facts: readonly NamedFact[]) => boolean;
   /** Reads what values of the symbols are made of, where that is not known yet. */
@@ -27,8 +29,8 @@ export interface Group {
   readonly rules: Map<string, Held>;
   /** Values of named records and symbols, by the symbol that they are of; '' for records. */
   readonly named: Map<string, Map<string, NamedFact>>;
-  /** Symbols that changed before what they are made of was read. */
-  readonly wanted: Set<string>;
+  /** Symbols to be read: true for those that changed, false for those that a rule is the first to read. */
+  readonly wanted: Map<string, boolean>;
   /** Values that any of its rules reads; made anew when rules come or go. */
   reads: FactsWanted | undefined;
   isPreparing: boolean;
@@ -39,11 +41,19 @@ export interface Held {
   readonly rule: Rule;
   readonly weight: number;
   readonly names: readonly string[];
+  /** It reads data of another account. */
+  readonly isPaid: boolean;
 }
 
-export const newGroup = (reader: RuleReader): Group => ({
-  ...{ reader, engine: new RuleEngine(isNamed), rules: new Map(), named: new Map() },
-  ...{ wanted: new Set(), isPreparing: false, preparing: Promise.resolve() },
+/** @param canPay whether an alert of a rule would be paid now */
+export const newGroup = (reader: RuleReader, canPay: (ruleId: string) => boolean): Group => ({
+  reader,
+  engine: new RuleEngine(isNamed, canPay),
+  rules: new Map(),
+  named: new Map(),
+  wanted: new Map(),
+  isPreparing: false,
+  preparing: Promise.resolve(),
   reads: undefined,
 });
 

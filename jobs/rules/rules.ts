@@ -31,8 +31,9 @@ import {
   symbolsOf,
 } from './ruleGroup.ts';
 import { alertWeight, allNames, runningRule } from './runningRule.ts';
+import { Solvency } from './solvency.ts';
 
-interface RulesParts extends AlertingParts {
+interface RulesParts extends Omit<AlertingParts, 'isPaid'> {
   readonly clock: Clock;
   /** @throws Failure of what the caller may not read */
   readonly readerOf: (caller: Caller) => RuleReader;
@@ -57,10 +58,13 @@ export class Rules {
   #timer: NodeJS.Timeout | undefined;
   #counting: Promise<void> = Promise.resolve();
   readonly #adding = oneByOne();
+  readonly #solvency: Solvency;
 
   constructor(parts: RulesParts) {
     this.#parts = parts;
-    this.#alerting = new Alerting(parts);
+    const findHeld = (id: string): Held | undefined => this.#findHeld(id);
+    this.#alerting = new Alerting({ ...parts, isPaid: (id) => findHeld(id)?.isPaid === true });
+    this.#solvency = new Solvency(parts.clock, findHeld, (held) => this.#alerting.unpaid(held));
   }
 
   /** Knows all rules, and runs none. */
@@ -95,11 +99,16 @@ export class Rules {
 
   /** Messages of one alert. @throws Failure of what is wrong with the rule */
   weigh(rule: Rule): number {
+    const held = this.#findHeld(rule.id);
+    return (held?.rule === rule ? held : this.#held(rule, this.#readerOf(rule))).weight;
+  }
+
+  #findHeld(id: string): Held | undefined {
     for (const { rules } of this.#groups.values()) {
-      const held = rules.get(rule.id);
-      if (held?.rule === rule) return held.weight;
+      const held = rules.get(id);
+      if (held !== undefined) return held;
     }
-    return this.#held(rule, this.#readerOf(rule)).weight;
+    return undefined;
   }
 
   /** Messages of the values alone that it reads or tells. */
@@ -159,10 +168,10 @@ export class Rules {
     for (const group of this.#groups.values()) {
       if (!group.engine.reads(symbol) && !group.named.has(symbol)) continue;
       const facts = group.reader.facts(symbol, readsOf(group));
-      if (facts === undefined) this.#want(group, symbol);
+      if (facts === undefined) this.#want(group, symbol, true);
       else {
-        this.#tell(group, symbol, facts);
-        if (group.named.has(symbol)) this.#tell(group, '', namedOf(group, symbol, facts));
+        this.#tell(group, symbol, facts, true);
+        if (group.named.has(symbol)) this.#tell(group, '', namedOf(group, symbol, facts), true);
       }
     }
   }
@@ -172,14 +181,15 @@ export class Rules {
     for (const group of this.#groups.values()) {
       const records = [...(group.named.get('')?.values() ?? [])];
       if (!tableIds.some((id) => group.reader.readsTable(id, records))) continue;
-      for (const symbol of symbolsOf(group)) this.#want(group, symbol);
-      if (records.length > 0) this.#want(group, '');
+      for (const symbol of symbolsOf(group)) this.#want(group, symbol, true);
+      if (records.length > 0) this.#want(group, '', true);
     }
   }
 
   /** Writes down what was counted, and ends what its token may not read any more. */
   async look(): Promise<void> {
     await this.count();
+    await this.#pauseUnpaid().catch((error: unknown) => this.#parts.onFault(error));
     await this.#recheck().catch((error: unknown) => this.#parts.onFault(error));
   }
 
@@ -208,17 +218,21 @@ export class Rules {
   async #run(rule: Rule): Promise<void> {
     const reader = this.#readerOf(rule);
     const held = this.#held(rule, reader);
-    const group = this.#groups.get(reader.name) ?? newGroup(reader);
+    const failure = this.#solvency.check(held);
+    if (failure !== undefined) return this.#unable(rule, failure);
+    const group =
+      this.#groups.get(reader.name) ?? newGroup(reader, (id) => this.#solvency.canPay(id));
     this.#groups.set(reader.name, group);
     const stands = await ruleStands(this.#parts.database, rule.id);
-    group.engine.put(runningRule(rule, reader.propertyKind), stands);
+    const running = { ...runningRule(rule, reader.propertyKind), isPaid: held.isPaid };
+    group.engine.put(running, stands);
     group.rules.set(rule.id, held);
     group.reads = undefined;
     for (const name of held.names) addNamed(group, name);
     for (const symbol of symbolsOf(group)) {
-      if (symbol === rule.event || group.named.has(symbol)) this.#want(group, symbol);
+      if (symbol === rule.event || group.named.has(symbol)) this.#want(group, symbol, false);
     }
-    if (group.named.has('')) this.#want(group, '');
+    if (group.named.has('')) this.#want(group, '', false);
   }
 
   #leave(id: string): void {
@@ -274,6 +288,15 @@ export class Rules {
     }
   }
 
+  /** A rule over data of others that could not pay its next alert ends before it is evaluated again. */
+  async #pauseUnpaid(): Promise<void> {
+    const all = [...this.#groups.values()].flatMap(({ rules }) => [...rules.values()]);
+    for (const held of all) {
+      const failure = this.#solvency.check(held);
+      if (failure !== undefined) await this.#unable(held.rule, failure);
+    }
+  }
+
   #triedReader(rule: Rule): RuleReader | Failure {
     try {
       return this.#readerOf(rule);
@@ -290,7 +313,8 @@ export class Rules {
   #held(rule: Rule, reader: RuleReader): Held {
     const names = allNames(runningRule(rule, reader.propertyKind));
     const output = outputWeight(rule.body);
-    return { rule, names, weight: alertWeight(names, output, reader.weightOfNamed) };
+    const weight = alertWeight(names, output, reader.weightOfNamed);
+    return { rule, names, weight, isPaid: reader.isOfOthers(names) };
   }
 
   async #unable(rule: Rule, error: unknown): Promise<void> {
@@ -302,8 +326,8 @@ export class Rules {
     this.#parts.onFault(new Error(`rule ${rule.id} is paused: ${note}`));
   }
 
-  #want(group: Group, symbol: string): void {
-    group.wanted.add(symbol);
+  #want(group: Group, symbol: string, isNews: boolean): void {
+    group.wanted.set(symbol, isNews || group.wanted.get(symbol) === true);
     if (group.isPreparing) return;
     group.isPreparing = true;
     // With all that is wanted in this turn.
@@ -313,7 +337,8 @@ export class Rules {
   async #prepare(group: Group): Promise<void> {
     try {
       while (group.wanted.size > 0) {
-        const symbols = [...group.wanted];
+        const wanted = new Map(group.wanted);
+        const symbols = [...wanted.keys()];
         group.wanted.clear();
         const records = [...(group.named.get('')?.values() ?? [])];
         const isOfRecords = symbols.includes('') && records.length > 0;
@@ -326,8 +351,11 @@ export class Rules {
         });
         // All of them together: a rule of several is run once, when it knows them all.
         const shared = known.map(({ facts, symbol }) => namedOf(group, symbol, facts));
-        this.#tell(group, '', Object.assign({}, named, ...shared) as Facts);
-        for (const { facts, symbol } of known) this.#tell(group, symbol, facts);
+        const isNews = [...wanted.values()].includes(true);
+        this.#tell(group, '', Object.assign({}, named, ...shared) as Facts, isNews);
+        for (const { facts, symbol } of known) {
+          this.#tell(group, symbol, facts, wanted.get(symbol) === true);
+        }
       }
     } catch (error) {
       this.#parts.onFault(error);
@@ -337,12 +365,12 @@ export class Rules {
   }
 
   /** @param symbol '' for values of named symbols and records */
-  #tell(group: Group, symbol: string, values: Facts): void {
+  #tell(group: Group, symbol: string, values: Facts, isNews: boolean): void {
     const timeMs = this.#parts.clock();
-    const changed = { symbol, values, timeMs, secondOfDay: secondOfDay(timeMs) };
+    const changed = { symbol, values, timeMs, secondOfDay: secondOfDay(timeMs), isNews };
     for (const firing of group.engine.apply(changed)) {
       const held = group.rules.get(firing.ruleId);
-      if (held !== undefined) this.#alerting.fired(held.rule, firing, held.weight);
+      if (held !== undefined) this.#alerting.fired(held, firing);
     }
   }
 
