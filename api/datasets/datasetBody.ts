@@ -20,6 +20,7 @@ import {
   requiredOf,
   type SmartLink,
   UNSAID,
+  isSameMapping,
 } from '../../store/lake/datasets/datasets.ts';
 import { TIER_NAMES } from '../../store/accounts/tiers.ts';
 import { STAND_IN_SOURCE } from '../../store/lake/datasets/standIns.ts';
@@ -293,8 +294,7 @@ export function indexEditOf(
   }
   const mapping = columnMapping ?? was;
   checkMapping(schema.properties, mapping);
-  const parts = ['key', 'subkey', 'date'] as const;
-  const sameParts = parts.every((part) => mapping[part] === was[part]);
+  const sameParts = isSameMapping(mapping, was);
   // Another mapping declares a unique index. The same one declares nothing: clients send back what they read.
   const numbered = isNumbered(mapping, uniqueIndex, wasNumbered && (!inferred || sameParts));
   const confirms = inferred && uniqueIndex === !numbered && !numbered;
@@ -303,6 +303,12 @@ export function indexEditOf(
     ? undefined
     : { mapping, numbered, inferred: false, duplicates: duplicateKeyHandling };
 }
+
+/** Whether an edit declares the unique index that an earlier version inferred. */
+export const isConfirmation = (dataset: Dataset, index: IndexEdit): boolean =>
+  dataset.inferred &&
+  dataset.numbered === index.numbered &&
+  isSameMapping(dataset.mapping, index.mapping);
 
 function checkMapping(properties: Properties, mapping: ColumnMapping): void {
   for (const [part, name] of Object.entries(mapping)) {

@@ -155,7 +155,10 @@ export function failureAnswer(
   return asSentence(status, detail);
 }
 
-/** Clients compare these sentences, and the original's type; what a caller sent never becomes markup in them. */
+/**
+ * Clients compare these sentences, and the original's type; what a caller sent never becomes markup in
+ * them.
+ */
 const asSentence = (status: number, detail: string): FailureAnswer => ({
   status,
   contentType: 'text/html; charset=utf-8',

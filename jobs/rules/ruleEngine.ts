@@ -1,5 +1,5 @@
 // The engine of rules: told which values changed, it runs the rules that read them, and tells which fire.
-// Nothing here knows of clocks, money or networks, so that history runs through the same code as the present.
+// It knows no clock, money or network, so that history runs through the same code.
 import {
   compile,
   compileOne,
@@ -27,8 +27,9 @@ export interface RunningRule {
   /** Also while its conditions go on to hold, or only when they begin to. */
   readonly trigger: 'level' | 'edge';
   /**
-   * It reads data of another account: nothing of a pass is visible before it is charged. It runs only when a value
-   * changes, never because it was made, edited or resumed, and only while its account can pay for an alert.
+   * It reads data of another account: nothing of a pass is visible before it is charged. It runs only when
+   * a value changes, never because it was made, edited or resumed, and only while its account can pay for
+   * an alert.
    */
   readonly isPaid?: boolean;
 }
@@ -121,7 +122,7 @@ interface Fired {
   readonly firing: Firing;
 }
 
-/** Rules that read nothing but the time run at each word of their symbol, whatever others read of it. */
+/** Rules that read nothing but the time run at each change of their symbol. */
 const AT_ANYTHING = -1;
 
 export class RuleEngine {
@@ -151,7 +152,7 @@ export class RuleEngine {
     return this.#runs.size;
   }
 
-  /** One of the same id gives way; what it counted and when it fired stay. */
+  /** Replaces one of the same id; its counts and the times of its firings stay. */
   put(rule: RunningRule, stands: readonly Stand[] = []): void {
     const before = this.#runs.get(rule.id);
     if (before !== undefined) this.remove(rule.id);
@@ -385,7 +386,6 @@ function changeAt(index: Map<number, Run[]>, at: number, change: (readers: Run[]
 const standOf = (run: Run, symbol: string): Standing | undefined =>
   run.isAny ? run.stands.get(symbol) : run.stand;
 
-/** Of a rule that gives way: with each symbol that it was for. */
 function standsOf({ isAny, rule, stand, stands }: Run): Map<string, Standing> {
   if (!isAny && stand !== undefined) stands.set(rule.event, stand);
   return stands;

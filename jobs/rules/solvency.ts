@@ -1,5 +1,5 @@
-// Whether rules over data of others can pay their next alert. It is checked before they are evaluated, so that a pass
-// that could not be charged happens nowhere.
+// Whether rules over data of others can pay their next alert. It is checked before they are evaluated, so
+// that a pass that could not be charged happens nowhere.
 import type { Clock } from '../../store/base/clock.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Held } from './ruleGroup.ts';

@@ -1,5 +1,6 @@
-// Recognises a file that was loaded into the same dataset before, by a hash of its bytes and of the options that
-// decide what they become. Only where no unique index does: there a second load changes nothing anyway.
+// Recognises a file that was loaded into the same dataset before, by a hash of its bytes and of the options
+// that decide what they become. Only where no unique index does: there a second load changes nothing
+// anyway.
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import type { Database } from '../../store/catalog/database.ts';

@@ -25,15 +25,11 @@ export interface BatchRequest {
   /** Records get one number for all where key, subkey and date tell them apart. */
   readonly sharesRow: boolean;
   /**
-   * Records that repeat an index value: all but one are left out, or the attempt ends as `unproved`. `drop` keeps
-   * them all where there is no unique index.
+   * Records that repeat an index value: all but one are left out, or the attempt ends as `unproved`. `drop`
+   * keeps them all where there is no unique index.
    */
   readonly repeats: 'drop' | 'prove';
 }
-
-/** Everything that was read of a file: stored, left out, rejected or kept aside. */
-export const countReceived = ({ duplicates, invalid, quarantined, stats }: Batch): number =>
-  stats.records + duplicates + invalid + quarantined.length;
 
 export interface Batch {
   readonly path: string;

@@ -132,8 +132,8 @@ export function orderIndex({ columns }: Pick<UniqueIndex, 'columns'>): UniqueInd
 }
 
 /**
- * Whether records that are loaded together may share one number. A number for each takes `row_number()`, which
- * keeps DuckDB from sorting in parallel: 1.5 s in place of 1.0 s for 2 M records on two cores.
+ * Whether records that are loaded together may share one number. A number for each takes `row_number()`,
+ * which keeps DuckDB from sorting in parallel: 1.5 s in place of 1.0 s for 2 M records on two cores.
  */
 export function mayShareRow(
   { columns, files }: Pick<Table, 'columns' | 'files'>,

@@ -1,5 +1,5 @@
-// What happens to records that repeat an index value or a whole record. One rule for loads, pushes, schedules and
-// feeds: on a declared index the newest write replaces; without one every record is kept.
+// What happens to records that repeat an index value or a whole record. One rule for loads, pushes,
+// schedules and feeds: on a declared index the newest write replaces; without one every record is kept.
 import type { DatasetIndex } from '../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
 

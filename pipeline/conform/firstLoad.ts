@@ -1,6 +1,6 @@
 // Creates the dataset of a first load. Types inferred from the head of the file are widened until all of it
-// fits. Its index is unique where the caller or its place (a market input in CORE) declares it; otherwise it is
-// inferred, orders the records and finds them, and every record is kept, now and later.
+// fits. Its index is unique where the caller or its place (a market input in CORE) declares it; otherwise
+// it is inferred, orders the records and finds them, and every record is kept, now and later.
 import { checkDuplicates, keptRepeat } from './duplicates.ts';
 import type { PropertyType } from '../../store/lake/versions/columns.ts';
 import {

@@ -55,7 +55,10 @@ function partsOf(properties: Properties): Parts {
   };
 }
 
-/** The key by its name, and the date: one that is named so, or else the first property that is a date or time. */
+/**
+ * The key by its name, and the date: one that is named so, or else the first property that is a date or
+ * time.
+ */
 export function likeliestIndex(properties: Properties): ColumnMapping {
   const { dates, key, otherDates } = partsOf(properties);
   return mappingOf(key, undefined, dates[0] ?? otherDates[0]);

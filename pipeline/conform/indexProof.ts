@@ -1,5 +1,5 @@
-// Finds the properties that tell the records of a file apart: candidates are proved on all records. Where none
-// does, records are numbered in the order of the file.
+// Finds the properties that tell the records of a file apart: candidates are proved on all records. Where
+// none does, records are numbered in the order of the file.
 import { join } from 'node:path';
 import { type Column, ROW_COLUMN, SOURCE_COLUMN } from '../../store/lake/versions/columns.ts';
 import type { ColumnMapping } from '../../store/lake/datasets/datasets.ts';

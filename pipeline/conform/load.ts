@@ -38,7 +38,9 @@ export interface Load extends Omit<DuplicateRules, 'refusesRepeats' | 'skipsIden
   readonly firstRow?: number;
   /** The source file that it was read from; records are compared with those of the same one. */
   readonly sourceNumber?: number;
-  /** Of a dataset without unique index: records that are stored already, equal in every property, stay out. */
+  /**
+   * Of a dataset without unique index: records that are stored already, equal in every property, stay out.
+   */
   readonly skipsIdentical?: 'of-source' | 'of-all';
   /** It ends where it makes a dataset and its file repeats a value of the index that was asked for. */
   readonly refusesRepeats?: boolean;

@@ -1,9 +1,9 @@
-// Counts what became of the records of a write. The counts add up: received = stored + replaced + duplicates +
-// rejected + quarantined.
+// Counts what became of the records of a write. The counts add up: received = stored + replaced +
+// duplicates + rejected + quarantined.
 import { redacted } from '../../store/base/redact.ts';
 
 /** The counts of a load, as its job or its outcome has them. */
-export interface Counted {
+interface Counted {
   readonly validated: number;
   readonly ingested: number;
   readonly invalid: number;

@@ -105,7 +105,8 @@ function describeDuplicates(
   if (duplicates === 0) return [];
   const shown =
     repeated === undefined ? '' : `, in the file such as ${repeated.examples.join(', ')}`;
-  const what = `${duplicates} of ${validated} records have an index value that was taken, ${KEPT[load.duplicates]}`;
+  const taken = `${duplicates} of ${validated} records have an index value that was taken`;
+  const what = `${taken}, ${KEPT[load.duplicates]}`;
   // Files that overlap bring some again: that is worth a line, and no warning.
   const isUsual = kind === 'known' && duplicates <= validated * DUPLICATES_SHARE;
   return [isUsual ? what : `warning: ${what}${shown}`];

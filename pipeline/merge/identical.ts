@@ -1,6 +1,6 @@
-// Compares a batch with stored records in full. A source that is read again brings its own earlier records again,
-// and a record that replaces an equal one changes nothing. Equal means equal in every property; a record that
-// occurs twice in a file without a unique index is stored twice.
+// Compares a batch with stored records in full. A source that is read again brings its own earlier records
+// again, and a record that replaces an equal one changes nothing. Equal means equal in every property; a
+// record that occurs twice in a file without a unique index is stored twice.
 import { join } from 'node:path';
 import {
   type Column,

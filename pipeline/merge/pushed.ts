@@ -41,8 +41,9 @@ interface PushedBody {
 const REWRITTEN = /(?:\d\.?){16}|\d[eE]|-0/;
 
 /**
- * The records of a body, an object or an array of them, each once for its index value where the index is unique.
- * Undefined when one of them needs the exact way of a load, or the unique index has no date of its own.
+ * The records of a body, an object or an array of them, each once for its index value where the index is
+ * unique. Undefined when one of them needs the exact way of a load, or the unique index has no date of its
+ * own.
  * @param firstRow reserves numbers for records, of a dataset without unique index
  */
 export function pushesOf(

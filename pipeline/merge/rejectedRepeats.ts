@@ -21,14 +21,15 @@ export async function findRejectedRepeats(
   return withOpenFiles(files, candidates, async ({ paths, pathOf }) => {
     const stored = withTerms(visibleRows(candidates, table.columns, pathOf), index, 's');
     const read = `SELECT row_number() OVER () AS ${NUMBER}, * FROM
-      (SELECT ${selection({ ...request, sharesRow: true }, false)} FROM ${fromClause(relation, columns, false)})`;
+      (SELECT ${selection({ ...request, sharesRow: true }, false)}
+        FROM ${fromClause(relation, columns, false)})`;
     const numbered = withTerms(`(${read})`, index, 'n');
     const terms = index.terms.map((_, at) => `n${at}`).join(', ');
     const shown = index.terms.map((_, at) => `CAST(n${at} AS VARCHAR)`).join(`, ', ', `);
     const isStored = `EXISTS (FROM ${stored} AS s WHERE ${same(index)})`;
     const statement = `SELECT ${NUMBER} AS n, concat(${shown}) AS shown, isStored FROM
-      (SELECT *, ${isStored} AS isStored, row_number() OVER (PARTITION BY ${terms} ORDER BY ${NUMBER}) AS place
-        FROM ${numbered} AS n)
+      (SELECT *, ${isStored} AS isStored,
+        row_number() OVER (PARTITION BY ${terms} ORDER BY ${NUMBER}) AS place FROM ${numbered} AS n)
       WHERE isStored OR place > 1 ORDER BY 1 LIMIT ${REJECTS_KEPT_MAX}`;
     const [rows = []] = await bench.pool.rows({
       files: [relation.path, ...paths],

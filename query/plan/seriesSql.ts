@@ -1,5 +1,10 @@
 // A SeriesPlan as SQL: every identifier quoted, every value bound.
-import { type Column, SQL_TYPES, UPDATED_COLUMN } from '../../store/lake/versions/columns.ts';
+import {
+  type Column,
+  ROW_COLUMN,
+  SQL_TYPES,
+  UPDATED_COLUMN,
+} from '../../store/lake/versions/columns.ts';
 import type { Day } from '../time/days.ts';
 import type { Bound } from '../../store/duckdb/protocol.ts';
 import type { DataFile } from '../../store/lake/versions/lakeRead.ts';
@@ -286,7 +291,10 @@ function unrounded(type: Column['type'], value: string): string {
 function orderTerms(plan: SeriesPlan, direction: 'ASC' | 'DESC'): string {
   const date = `${identifier(plan.dateColumn.name)} ${direction}`;
   const second = plan.dateColumn === plan.indexDate ? [] : [plan.indexDate];
-  const ties = [...plan.ties, ...second].map(({ name }) => identifier(name));
+  // Of records with one date, that which arrived last is the newest.
+  const ties = [...plan.ties, ...second].map(({ name }) =>
+    name === ROW_COLUMN ? `${identifier(name)} ${direction}` : identifier(name),
+  );
   const places = plan.byPlace ? [FILE_COLUMN, POSITION_COLUMN] : [];
   return [date, ...ties, ...places].join(', ');
 }

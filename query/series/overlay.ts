@@ -34,6 +34,8 @@ interface Covered {
   readonly floor: number;
   /** One date is one record: a laid-over one knows which it replaces. */
   readonly uniqueDates: boolean;
+  /** Records are numbered: of one date the last that arrived is the newest, and none replaces another. */
+  readonly isNumbered: boolean;
 }
 
 /** Records of the page from `from` to before `until`, or one laid-over record. */
@@ -66,8 +68,10 @@ export function cutOf(
   const wanted = within(runs, start, end);
   // Records of one date have one order: a cut through them, or their turn, is DuckDB's to make.
   const plain = cut.take === 'newest' && cut.order === 'desc';
-  if (!plain && !covered.uniqueDates && !wanted.every((run) => isClean(page, run)))
-    return undefined;
+  if (!plain && !covered.uniqueDates) {
+    if (covered.isNumbered && repeatsDate(page, wanted)) return undefined;
+    if (!wanted.every((run) => isClean(page, run))) return undefined;
+  }
   return { objects: end - start, parts: bytesOf(wanted, page, cut.order) };
 }
 
@@ -80,7 +84,7 @@ const isClean = (page: StoredPage, run: Run): boolean =>
   run.kind === 'over' || (isBetweenDates(page, run.from) && isBetweenDates(page, run.until));
 
 function runsOf(
-  { floor, page, uniqueDates }: Covered,
+  { floor, isNumbered, page, uniqueDates }: Covered,
   over: readonly LaidOver[],
   cut: Cut,
   from: number,
@@ -94,13 +98,24 @@ function runsOf(
     const place = firstAtOrBefore(page.dates, date);
     const met = page.dates[place] === date;
     // Which of several records of a date it is, or comes before, only their subkeys tell.
-    if (!uniqueDates && (met || date === before)) return undefined;
+    if (!isNumbered && !uniqueDates && (met || date === before)) return undefined;
     before = date;
-    if (met && !record.replaces) continue;
+    if (!isNumbered && met && !record.replaces) continue;
     runs.push(...stored(at, place), { kind: 'over', bytes: record.bytes });
-    at = met ? place + 1 : place;
+    at = met && !isNumbered ? place + 1 : place;
   }
   return [...runs, ...stored(at, until)];
+}
+
+/** Whether two of the records have one date: turned around, their order is another one. */
+function repeatsDate(page: StoredPage, runs: readonly Run[]): boolean {
+  return runs.some((run, at) => {
+    if (run.kind === 'over') return at > 0 || runs.length > 1;
+    for (let place = run.from + 1; place < run.until; place += 1) {
+      if (page.dates[place - 1] === page.dates[place]) return true;
+    }
+    return false;
+  });
 }
 
 /** The part of the runs from record `start` to before record `end`. */

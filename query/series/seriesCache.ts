@@ -2,6 +2,7 @@
 // lies over them. Bounded by bytes; who goes is the first that was not read since it was last looked at
 // (Corbató, "A Paging Experiment with the Multics System", 1968: CLOCK). A commit is told before any
 // reader can see it: it adds its records, leaves a series as it is, or ends it.
+import { ROW_COLUMN } from '../../store/lake/versions/columns.ts';
 import type { ChangedKeys } from '../../store/lake/commit.ts';
 import type { Body, Page } from '../../store/duckdb/protocol.ts';
 import { keyOf, netOf, type PendingRow } from '../../store/lake/pushes/pendingRows.ts';
@@ -128,7 +129,9 @@ export class SeriesCache {
     const uniqueDates = plan.ties.length <= plan.equals.length;
     const { floor, page } = series;
     const cut =
-      over === undefined ? undefined : cutOf({ page, floor, uniqueDates }, over, cutBy(plan));
+      over === undefined
+        ? undefined
+        : cutOf({ page, floor, uniqueDates, isNumbered: isNumbered(plan) }, over, cutBy(plan));
     if (cut === undefined) return undefined;
     this.#hits += 1;
     series.asked.count += 1;
@@ -325,8 +328,13 @@ function overOf(series: Series, plan: SeriesPlan): readonly LaidOver[] | undefin
     series.texts.set(row, known);
     over.push(known);
   }
-  return over.length < 2 ? over : over.toSorted((a, b) => b.date - a.date);
+  if (over.length < 2) return over;
+  // Pushed records arrived one after the other: of one date the last is the newest.
+  const arrived = isNumbered(plan) ? over.toReversed() : over;
+  return arrived.toSorted((a, b) => b.date - a.date);
 }
+
+const isNumbered = ({ ties }: SeriesPlan): boolean => ties.at(-1)?.name === ROW_COLUMN;
 
 /** Added records of the plan's subkey. */
 const wanted = (rows: readonly PendingRow[], { equals }: SeriesPlan): readonly PendingRow[] =>

@@ -8,8 +8,12 @@ import { addLookupIndexes } from './tables/lookupIndexes.ts';
 import { addClockMarks, addPending, addPushLog } from './tables/pushes.ts';
 import { createServiceTables } from './tables/service.ts';
 import { addDataSources, addFeedPositions } from './tables/sources.ts';
-import { addContracts, addLicenses, addNumberedDatasets } from './tables/datasets.ts';
-import { addInferredIndexes } from './tables/inferredIndexes.ts';
+import {
+  addContracts,
+  addInferredIndexes,
+  addLicenses,
+  addNumberedDatasets,
+} from './tables/datasets.ts';
 import { addExports, addPublications } from './tables/exports.ts';
 import { addHistoryFloors } from './tables/history.ts';
 import { addNamedQueries } from './tables/views.ts';

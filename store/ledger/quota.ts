@@ -50,9 +50,9 @@ const NO_BOUND: Bound = { most: Number.MAX_SAFE_INTEGER, type: 'OverLimit' };
 const buysMore = ({ payAsYouGo, tier }: Account): boolean => payAsYouGo && tier.payAsYouGo;
 
 /**
- * Where the account's own messages end: its quota unless it buys more, then its circuit breaker,
- * and in any case its budget, which is a total of the month (SPEC.md "Message budget", "Limits"), and the
- * operator's ceiling. The lowest applies; of equal ones the first that is listed, which the account can least change.
+ * Where the account's own messages end: its quota unless it buys more, then its circuit breaker, and in any
+ * case its budget, which is a total of the month (SPEC.md "Message budget", "Limits"), and the operator's
+ * ceiling. The lowest applies; of equal ones the first that is listed, which the account can least change.
  */
 function accountBound(account: Account): Bound {
   const { budget, ceiling, circuitBreaker, tier } = account;

@@ -29,7 +29,7 @@ import { limitsLaw } from './laws/limits.ts';
 import { memoryLaw } from './laws/memory.ts';
 import { meteringLaw } from './laws/metering.ts';
 import { momentsLaw } from './laws/history/moments.ts';
-import { secondFileLaw } from './laws/secondFile.ts';
+import { secondFileLaw } from './laws/history/secondFile.ts';
 import { tablesLaw } from './laws/tables.ts';
 import { alertsLaw } from './laws/alerts.ts';
 import { backtestLaw } from './laws/backtest.ts';

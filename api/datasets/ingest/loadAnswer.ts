@@ -37,7 +37,7 @@ export const SOME_LOAD_COUNTS = {
 export const REJECTS = Type.Array(Type.Object({ line: Type.Integer(), error: Type.String() }));
 
 /** Rejected records in one answer; the invalid-records log of the job has more. */
-export const REJECTS_SHOWN = 20;
+const REJECTS_SHOWN = 20;
 
 export const showRejects = (rejects: readonly Reject[]): readonly object[] =>
   redactedData(rejects.slice(0, REJECTS_SHOWN)) as readonly object[];

@@ -41,7 +41,7 @@ export const DUPLICATE_PARAMETERS = [
     name: 'duplicates',
     choices: DUPLICATES,
     help:
-      'Records that repeat a value of the declared index: the newest replaces (default), the first is kept, ' +
+      'Records that repeat a declared index value: the newest replaces (default), the first is kept, ' +
       'or each is rejected. keep-all: no index decides. skip-identical: records equal in full are left out.',
   },
   {

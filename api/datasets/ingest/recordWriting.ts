@@ -36,8 +36,11 @@ export type RecordServices = Pick<
 >;
 
 /** What became of records that were written. */
-export interface Written extends LoadCounts {
-  /** False: whether pushed records replaced stored ones, or were left out for them, is known with their flush. */
+interface Written extends LoadCounts {
+  /**
+   * False: whether pushed records replaced stored ones, or were left out for them, is known with their
+   * flush.
+   */
   readonly isSettled: boolean;
   readonly rejects: readonly Reject[];
 }

@@ -32,6 +32,7 @@ import {
   draftOf,
   editOf,
   indexEditOf,
+  isConfirmation,
 } from '../../datasets/datasetBody.ts';
 import { checkExpectations, checkPatterns } from '../../datasets/contractBody.ts';
 import { DATASET_VIEW, datasetView } from '../../datasets/datasetView.ts';
@@ -311,15 +312,10 @@ async function changeIndex(
       storeIndex(transaction, dataset, index),
     );
   // An inferred unique index that is declared as it is changes no record.
-  const isConfirmed = dataset.inferred && !dataset.numbered && sameIndex(dataset, index);
-  await (isConfirmed ? commit([]) : editIndex(dataset, index, ingestion, commit));
+  await (isConfirmation(dataset, index)
+    ? commit([])
+    : editIndex(dataset, index, ingestion, commit));
 }
-
-const sameIndex = (dataset: Dataset, index: IndexEdit): boolean =>
-  dataset.numbered === index.numbered &&
-  (['key', 'subkey', 'date'] as const).every(
-    (part) => dataset.mapping[part] === index.mapping[part],
-  );
 
 /** What a body makes of a dataset. @throws Failure InvalidBody naming the member and its rule. */
 async function changesOf(

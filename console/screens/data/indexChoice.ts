@@ -1,5 +1,5 @@
-// Declares or removes the unique index of a dataset whose index was inferred. The server proves a declared index
-// on all records before it changes anything.
+// Declares or removes the unique index of a dataset whose index was inferred. The server proves a declared
+// index on all records before it changes anything.
 import { h, type JSX } from 'preact';
 import type { Dataset } from '../../asking/answers.ts';
 import { ask, pathOf } from '../../asking/ask.ts';
@@ -24,7 +24,7 @@ export function IndexChoice({ dataset, onChanged }: Props): JSX.Element | null {
       onChanged();
     });
   const text = isUnique
-    ? `An earlier version inferred the unique index ${named} from data: records that repeat it are not kept. ` +
+    ? `An earlier version inferred the unique index ${named}: records that repeat it are not kept. ` +
       'Declare it if that is right, or keep every record.'
     : `The index ${named} was inferred from data. It orders and finds records, and every record is kept. ` +
       'Declare it as unique if a newer record should replace an earlier one.';

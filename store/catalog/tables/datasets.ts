@@ -58,3 +58,159 @@ async function addQuarantine(database: Kysely<unknown>): Promise<void> {
     .unique()
     .execute();
 }
+
+/** A file that was loaded into a dataset without a unique index: its bytes and options, as a hash. */
+export interface LoadedFileTable {
+  readonly table_id: number;
+  /** SHA-256 of the bytes and of the options that decide what they become. */
+  readonly digest: string;
+  readonly bytes: number;
+  readonly job_id: string | null;
+  readonly records: number;
+  readonly time_ms: number;
+}
+
+/** Which indexes were inferred, what jobs count of replaced records, and which files were loaded. */
+export async function addInferredIndexes(database: Kysely<unknown>): Promise<void> {
+  const { schema } = database;
+  const zero = 'bigint' as const;
+  await schema
+    .alterTable('dataset')
+    .addColumn('is_inferred', zero, (column) => column.notNull().defaultTo(0))
+    .execute();
+  for (const name of ['records_replaced', 'records_unchanged']) {
+    await schema
+      .alterTable('job')
+      .addColumn(name, zero, (column) => column.notNull().defaultTo(0))
+      .execute();
+  }
+  await schema.alterTable('job').addColumn('columns_left_out_json', 'text').execute();
+  await createTable(
+    database,
+    'loaded_file',
+    'table_id bigint, digest text, bytes bigint, job_id text, records bigint, time_ms bigint',
+  );
+  await schema
+    .createIndex('loaded_file_by_table')
+    .on('loaded_file')
+    .columns(['table_id', 'digest'])
+    .unique()
+    .execute();
+  await markInferred(database as unknown as Earlier);
+}
+
+/** What is read of a folder of an earlier version. */
+interface EarlierTables {
+  readonly dataset: {
+    readonly table_id: number;
+    readonly workspace: string;
+    readonly is_numbered: number;
+    readonly is_inferred: number;
+  };
+  readonly job: {
+    readonly job_id: string;
+    readonly load_json: string;
+    readonly notes_json: string | null;
+  };
+  readonly ducklake_table: { readonly table_id: number; readonly begin_snapshot: number };
+  readonly ducklake_data_file: { readonly table_id: number; readonly begin_snapshot: number };
+  readonly ducklake_snapshot: { readonly snapshot_id: number; readonly snapshot_time: string };
+  readonly ducklake_snapshot_changes: {
+    readonly snapshot_id: number;
+    readonly author: string | null;
+    readonly commit_message: string | null;
+  };
+}
+
+type Earlier = Kysely<EarlierTables>;
+
+/**
+ * Marks datasets whose unique index was inferred. Earlier versions recorded that nowhere, so it is read
+ * from jobs and commits. The index of a marked dataset stays as it is until its owner chooses.
+ */
+async function markInferred(database: Earlier): Promise<void> {
+  const tables = await database
+    .selectFrom('dataset')
+    .select(['table_id', 'workspace'])
+    .where('is_numbered', '=', 0)
+    .execute();
+  for (const { table_id, workspace } of tables) {
+    if (!(await isInferred(database, table_id, workspace))) continue;
+    await database
+      .updateTable('dataset')
+      .set({ is_inferred: 1 })
+      .where('table_id', '=', table_id)
+      .execute();
+  }
+}
+
+/** What a load job reports of an index that its caller, or the dataset's place, declared. */
+const DECLARED = /, as (?:asked|its id says)$/;
+const INFERRED = /, proved on all records$/;
+/** A dataset created by a push has its first records this soon: both are one request. */
+const ONE_REQUEST_MS = 5_000;
+
+async function isInferred(database: Earlier, tableId: number, workspace: string): Promise<boolean> {
+  const [creation, first] = await commitsOf(database, tableId);
+  const jobId = creation?.author?.match(/ job ([0-9a-f]{32})$/)?.[1];
+  if (jobId !== undefined) return inferredByJob(await jobNamed(database, jobId), workspace);
+  if (creation === undefined || first === undefined || workspace === 'CORE') return false;
+  const isPush = first.author === creation.author && /^\d+ records into /.test(first.message);
+  return isPush && first.timeMs - creation.timeMs < ONE_REQUEST_MS;
+}
+
+type JobRow = Omit<EarlierTables['job'], 'job_id'>;
+
+function inferredByJob(job: JobRow | undefined, workspace: string): boolean {
+  const index = job === undefined ? undefined : firstNote(job);
+  if (index !== undefined && DECLARED.test(index)) return false;
+  if (index !== undefined && INFERRED.test(index)) return true;
+  if (job !== undefined && JSON.parse(job.load_json).mapping !== undefined) return false;
+  return workspace !== 'CORE';
+}
+
+const firstNote = ({ notes_json }: JobRow): string | undefined =>
+  (JSON.parse(notes_json ?? '[]') as readonly string[])[0];
+
+const jobNamed = (database: Earlier, jobId: string): Promise<JobRow | undefined> =>
+  database
+    .selectFrom('job')
+    .select(['load_json', 'notes_json'])
+    .where('job_id', '=', jobId)
+    .executeTakeFirst();
+
+interface CommitOf {
+  readonly author: string | null;
+  readonly message: string;
+  readonly timeMs: number;
+}
+
+/** The commit that created a table, and the first that stored records in it. */
+async function commitsOf(
+  database: Earlier,
+  tableId: number,
+): Promise<readonly (CommitOf | undefined)[]> {
+  const begins = await Promise.all(
+    (['ducklake_table', 'ducklake_data_file'] as const).map((table) =>
+      database
+        .selectFrom(table)
+        .select((select) => [select.fn.min('begin_snapshot').as('snapshot')])
+        .where('table_id', '=', tableId)
+        .executeTakeFirst(),
+    ),
+  );
+  return Promise.all(
+    begins.map(async (begin) => {
+      if (begin?.snapshot === null || begin === undefined) return undefined;
+      const row = await database
+        .selectFrom('ducklake_snapshot_changes as c')
+        .innerJoin('ducklake_snapshot as s', 's.snapshot_id', 'c.snapshot_id')
+        .select(['c.author', 'c.commit_message', 's.snapshot_time'])
+        .where('c.snapshot_id', '=', Number(begin.snapshot))
+        .executeTakeFirst();
+      if (row === undefined) return undefined;
+      const timeMs = Date.parse(row.snapshot_time);
+      return { author: row.author, message: row.commit_message ?? '', timeMs };
+    }),
+  );
+}

@@ -1,5 +1,4 @@
 // The tables beside the lake: who may ask, what was charged, what ran.
-import type { LoadedFileTable } from './inferredIndexes.ts';
 import type { Kysely } from 'kysely';
 import type { AuditTable, JournalTable, RetiredTokenTable } from './accounts.ts';
 import type { CredentialTable, DataSourceTable, FeedPositionTable } from './sources.ts';
@@ -8,7 +7,7 @@ import type { HistoryFloorTable } from './history.ts';
 import type { FileProofTable } from './fileProofs.ts';
 import type { QueryTable } from './views.ts';
 import type { ClockMarkTable, PendingTable, PushEndTable, PushLogTable } from './pushes.ts';
-import type { QuarantineTable } from './datasets.ts';
+import type { LoadedFileTable, QuarantineTable } from './datasets.ts';
 import type {
   AlertCallTable,
   AlertTable,

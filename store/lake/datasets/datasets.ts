@@ -34,6 +34,9 @@ export interface DatasetIndex {
   readonly inferred: boolean;
 }
 
+export const isSameMapping = (one: ColumnMapping, other: ColumnMapping): boolean =>
+  one.key === other.key && one.subkey === other.subkey && one.date === other.date;
+
 /** Properties that every record must have. An inferred index requires nothing: it may reject no record. */
 export const requiredOf = ({ inferred, mapping, numbered }: DatasetIndex): readonly string[] => {
   const { date, key, subkey } = mapping;

@@ -1,5 +1,6 @@
-// Files that were loaded into a dataset without a unique index, by the hash of their bytes: the same file sent
-// again is recognised and stored once. Forgotten when records of the dataset are deleted or overwritten.
+// Files that were loaded into a dataset without a unique index, by the hash of their bytes: the same file
+// sent again is recognised and stored once. Forgotten when records of the dataset are deleted or
+// overwritten.
 import type { Selectable } from 'kysely';
 import type { Database, Tables } from '../../catalog/database.ts';
 

@@ -1,5 +1,5 @@
-// Numbers of records in datasets without a unique index. A load reserves a block before it writes its file, and a
-// push one number a record, so that both may run at the same time and no number is given twice.
+// Numbers of records in datasets without a unique index. A load reserves a block before it writes its file,
+// and a push one number a record, so that both may run at the same time and no number is given twice.
 
 /** Numbers that a load reserves: as many as it may have records. */
 export const LOAD_ROWS = 20_000_000;

@@ -4,7 +4,7 @@ import { test } from 'vitest';
 import { loaded, send } from '../../base/client.ts';
 import { startServer } from '../../base/server.ts';
 
-test('an account lifts its own budget and never the one of the operator; the refusal says which', async () => {
+test('an account lifts its own budget, never the operator’s; the refusal names which', async () => {
   await using server = await startServer();
   await loaded(server, 'P', 'symbol,date,v\nA,2024-01-01,1\n', { key: 'symbol', date: 'date' });
   const { services, accountId } = server.tapedeck;
@@ -28,7 +28,8 @@ test('an account lifts its own budget and never the one of the operator; the ref
         [refused.status, refused.text],
         [
           402,
-          'The message budget that the operator set for this account is reached: only the operator can raise it',
+          'The message budget that the operator set for this account is reached: ' +
+            'only the operator can raise it',
         ],
       );
     }

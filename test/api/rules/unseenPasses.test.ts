@@ -1,5 +1,5 @@
-// A rule over data of another account reveals nothing below its price: it runs at changes alone, nothing shows a pass
-// that was not charged, and a rule that could not pay is paused before it runs.
+// A rule over data of another account reveals nothing below its price: it runs at changes alone, nothing
+// shows a pass that was not charged, and a rule that could not pay is paused before it runs.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { openRuleServer, type RuleServer } from './ruleServer.ts';

@@ -1,5 +1,5 @@
-// On a declared index the newest write replaces, by loads and pushes alike; `duplicates` chooses otherwise; and an
-// index is declared on an existing dataset where its records allow it.
+// On a declared index the newest write replaces, by loads and pushes alike; `duplicates` chooses otherwise;
+// and an index is declared on an existing dataset where its records allow it.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { load, loaded, read, send } from '../../base/client.ts';
@@ -97,7 +97,7 @@ test('a choice that the index rules out is refused with what to do', async () =>
   assert.match(await odd.text(), /duplicates/);
 });
 
-test('an inferred index is declared, and then replaces; the same mapping sent back declares nothing', async () => {
+test('an inferred index is declared, and then replaces; the same mapping declares nothing', async () => {
   await using server = await startServer();
   await loaded(server, 'A', csv('X,2024-01-01,1', 'X,2024-01-02,2'));
   const columnMapping = { key: 'symbol', date: 'date' };

@@ -1,5 +1,5 @@
-// A folder of an earlier version opens; unique indexes that were inferred then are marked, kept as they are, and
-// reported until their owner chooses.
+// A folder of an earlier version opens; unique indexes that were inferred then are marked, kept as they
+// are, and reported until their owner chooses.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -29,7 +29,7 @@ async function makeEarlier({ tapedeck }: TestServer, names: readonly string[]): 
   await database.updateTable('folder').set({ value: '17' }).where('key', '=', 'version').execute();
 }
 
-test('an index that an earlier version inferred is marked by its job, and one that was declared is not', async (t) => {
+test('an index that an earlier version inferred is marked, and one that was declared is not', async (t) => {
   if (isElsewhere()) t.skip('the columns of this test are dropped in SQLite alone');
   const folder = await mkdtemp(join(tmpdir(), 'tapedeck-earlier-'));
   try {

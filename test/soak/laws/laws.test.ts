@@ -11,7 +11,7 @@ import { limitsLaw } from './limits.ts';
 import { memoryLaw } from './memory.ts';
 import { meteringLaw } from './metering.ts';
 import { momentsLaw } from './history/moments.ts';
-import { secondFileLaw } from './secondFile.ts';
+import { secondFileLaw } from './history/secondFile.ts';
 import { tablesLaw } from './tables.ts';
 import { rotLaw } from './rot.ts';
 import { backtestLaw } from './backtest.ts';

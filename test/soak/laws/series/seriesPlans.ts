@@ -161,7 +161,7 @@ function cutPart(
     if (kind === 1 && uniqueDates) stored.push(marked(row));
     if (kind === 9 && uniqueDates) over.push(laidOver(marked(row), shelf, false));
   }
-  const covered = { ...pageOf(stored, shelf, random), uniqueDates };
+  const covered = { ...pageOf(stored, shelf, random), uniqueDates, isNumbered: false };
   const cut = cutOf(covered, over, cutBy(plan));
   if (cut === undefined) return 'left';
   const rows = expected(shelf, held, asked, all) ?? [];

@@ -1,13 +1,13 @@
-// Any sequence of files, pushes and pulls into one dataset: the counts of each answer add up, and what is stored is
-// what a plain model says. Without a declared index nothing is replaced or left out, but rows that one source
-// brought before, equal in full, and a file whose bytes were loaded before.
+// Any sequence of files, pushes and pulls into one dataset: the counts of each answer add up, and what is
+// stored is what a plain model says. Without a declared index nothing is replaced or left out, but rows
+// that one source brought before, equal in full, and a file whose bytes were loaded before.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { load, send } from '../../base/client.ts';
-import { startServer, type TestServer } from '../../base/server.ts';
-import { type Seeded, seeded } from '../crash/rounds/seeded.ts';
+import { load, send } from '../../../base/client.ts';
+import { startServer, type TestServer } from '../../../base/server.ts';
+import { type Seeded, seeded } from '../../crash/rounds/seeded.ts';
 
 interface Row {
   readonly k: string;
