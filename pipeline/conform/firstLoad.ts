@@ -238,11 +238,29 @@ function draftOf(
     ...{ title, weight },
     ...load.standIn,
     source: load.source ?? '',
-    schema: { type: 'object', properties, required: requiredOf(mapping, numbered) },
+    ...(defaults === undefined ? {} : { contract: defaults.contract }),
+    schema: {
+      type: 'object',
+      properties: { ...properties, ...missingProperties(defaults, properties) },
+      required: requiredOf(mapping, numbered),
+    },
     mapping,
     numbered,
   };
 }
+
+/** Documented properties that the file lacks: a later file may have them. Names are compared without case. */
+function missingProperties(
+  defaults: DatasetDefaults | undefined,
+  properties: Properties,
+): Properties {
+  const names = new Set(Object.keys(properties).map((name) => name.toLowerCase()));
+  const { documented = [], types = {} } = defaults ?? {};
+  const missing = documented.filter((name) => !names.has(name.toLowerCase()));
+  return Object.fromEntries(missing.map((name) => [name, ownOf(types, name) ?? TEXT]));
+}
+
+const TEXT: PropertyType = { type: 'string' };
 
 /** @throws Failure InvalidBody where the load is not to leave out what repeats an index value. */
 function refuseRepeats({ duplicates, repeated }: Batch, { run: { load } }: First): void {

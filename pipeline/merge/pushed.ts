@@ -57,6 +57,7 @@ export function pushesOf(
   const index = indexNames(dataset);
   const pushes: Push[] = [];
   for (const record of records) {
+    if (dataset.contract.columns === 'evolve' && hasNew(record, table.columns)) return undefined;
     const document = documentOf(record, table.columns, symbols);
     const values = document === undefined ? undefined : indexOf(document, index);
     if (document === undefined || values === undefined) return undefined;
@@ -67,6 +68,14 @@ export function pushesOf(
 
 const indexNames = ({ mapping }: Dataset): readonly string[] =>
   [mapping.key, mapping.subkey, mapping.date].filter((name) => name !== undefined);
+
+/** Whether a record has a value for a column that the table does not have. */
+const hasNew = (record: unknown, columns: readonly Column[]): boolean =>
+  typeof record === 'object' &&
+  record !== null &&
+  Object.entries(record).some(
+    ([name, value]) => value !== null && !columns.some((column) => column.name === name),
+  );
 
 function documentOf(
   record: unknown,

@@ -1,5 +1,6 @@
 // What a dataset is by its place, where its owner says nothing: the inputs of the market in CORE are such.
 import type { PropertyType } from '../versions/columns.ts';
+import type { SchemaContract } from './contracts.ts';
 import type { ColumnMapping, Dataset } from './datasets.ts';
 import type { FactReader } from './reportedFacts.ts';
 
@@ -9,8 +10,12 @@ export interface DatasetDefaults {
   readonly mapping: ColumnMapping;
   /** Of the mapping, properties that a file need not have: its index is the rest then. */
   readonly mayMiss: readonly string[];
-  /** Of properties that a dataset of this name may have, by their names. */
+  /** Of the properties that a dataset of this name may have, by their names. */
   readonly types: Readonly<Record<string, PropertyType>>;
+  /** Properties that a dataset of this name has from its first load on, whatever the file has. */
+  readonly documented: readonly string[];
+  /** Of a new dataset: what becomes of columns that are not documented. */
+  readonly contract: SchemaContract;
   /** Properties whose texts are symbols, kept as `keptSymbol` spells them. */
   readonly symbols: readonly string[];
   readonly usual: UsualColumns;
