@@ -7,6 +7,7 @@ import {
   type Reading,
   SKIP_LINES_MAX,
 } from '../../pipeline/bytes/reading.ts';
+import { VENDOR_IDS } from '../../market/files/vendors.ts';
 
 /** As commander gives them: `--no-header` is `header: false`, and true is its default. */
 export interface ReadingOptions {
@@ -20,6 +21,7 @@ export interface ReadingOptions {
   readonly map: NonNullable<Reading['columns']>;
   readonly set: NonNullable<Reading['constants']>;
   readonly guess?: true;
+  readonly vendor?: string;
   readonly wide?: Reading['wide'];
   readonly facts?: true;
 }
@@ -57,6 +59,12 @@ export const shapeOptions = (command: Command): Command => linesOptions(columnOp
 
 const columnOptions = (command: Command): Command =>
   command
+    .addOption(
+      new Option(
+        '--vendor <name>',
+        'vendor of the file, for an input of CORE: what its columns, symbols and prices are',
+      ).choices([...VENDOR_IDS]),
+    )
     .addOption(
       new Option(
         '--map <column=property>',
@@ -118,7 +126,7 @@ const linesOptions = (command: Command): Command =>
 
 /** Undefined where nothing is said. */
 export function readingOf(options: ReadingOptions): Reading | undefined {
-  const { as, delimiter, encoding, facts, guess, headerLines } = options;
+  const { as, delimiter, encoding, facts, guess, headerLines, vendor } = options;
   const { map, set, skipLast, skipLines, wide } = options;
   const header = options.header ? headerLines : false;
   const columns = Object.keys(map).length === 0 ? undefined : map;
@@ -133,6 +141,7 @@ export function readingOf(options: ReadingOptions): Reading | undefined {
     columns,
     constants,
     guess,
+    vendor,
     wide,
     facts,
   };

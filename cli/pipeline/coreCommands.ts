@@ -19,6 +19,7 @@ export function addCore(root: Command, settings: () => Settings, terminal: Termi
     .option('--symbol <symbol>', 'symbol of each record; the name of the file if no column has it')
     .option('--wide <property>', 'the file has a column for each symbol: what its cells are')
     .option('--adjusted', 'splits are taken out of the prices already')
+    .option('--with-actions', 'load the dividends and splits in a file of daily bars too')
     .addOption(duplicatesOption())
     .addOption(dateOrderOption())
     .option('--max-errors <n>', 'most invalid records; with more, nothing of the file is ingested')

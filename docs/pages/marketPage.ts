@@ -70,7 +70,7 @@ JSON, Parquet) with the columns \`concept\`, \`unit\`, \`start\`, \`end\`, \`val
   was loaded before. Other filings, such as an 8-K, count only where no such report has the value, and
   values without \`fy\` and \`fp\`, such as those of a proxy statement, never.
 - A value that is a thousand or a million times that of other filings is an error of scale and stays out.
-  A total far below one of its parts (less than half) is not taken. The notes of the load count both.
+  A total far below one of its parts (less than half) is not taken. The notes of the load count the first.
 - A quarter that is told within longer times alone (cash flows, the last quarter of a year) is the year so
   far less what it was a quarter before.
 - Which concepts a member is, in which order, and which sums stand in for it, is the table in

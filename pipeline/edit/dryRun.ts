@@ -110,16 +110,23 @@ async function runOn(load: Load, services: IngestServices, bench: Workbench): Pr
   }
 }
 
-function readAs({ columns, leftOut = [] }: Relation): Pick<DryRun, 'columns' | 'constants'> {
+function readAs({
+  columns,
+  leftOut = [],
+  rewritten = {},
+}: Relation): Pick<DryRun, 'columns' | 'constants'> {
+  const made = Object.values(rewritten).flatMap((properties) => properties.split('+'));
   const told = columns.flatMap((column) =>
-    column.constant === undefined ? [[nameInFile(column), column.name] as const] : [],
+    column.constant === undefined && !made.includes(column.name)
+      ? [[nameInFile(column), column.name] as const]
+      : [],
   );
   const out = leftOut.map((name) => [name, null] as const);
   const constants = columns.flatMap(({ constant, name }) =>
     constant === undefined ? [] : [[name, constant] as const],
   );
   return {
-    columns: Object.fromEntries([...told, ...out]),
+    columns: Object.fromEntries([...Object.entries(rewritten), ...told, ...out]),
     constants: Object.fromEntries(constants),
   };
 }

@@ -58,8 +58,8 @@ export async function openLoad(
 ): Promise<Relation> {
   const known = services.lake.directory.dataset(load.workspace, load.dataset);
   const names = known === undefined ? {} : { known: Object.keys(known.schema.properties) };
-  const { facts, usual } = services.defaultsOf(load) ?? {};
-  const opening = { ...load, ...names, usual, facts };
+  const { facts, rewrite, usual } = services.defaultsOf(load) ?? {};
+  const opening = { ...load, ...names, usual, rewrite, facts };
   const relation = load.relation ?? (await openRelation(opening, bench));
   for (const note of relation.notes ?? []) await events.log(note);
   const isKnown = known !== undefined && (load.standIn !== undefined || !isStandIn(known));

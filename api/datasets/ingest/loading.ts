@@ -16,6 +16,7 @@ import {
   type Reading,
   SKIP_LINES_MAX,
 } from '../../../pipeline/bytes/reading.ts';
+import { VENDOR_IDS } from '../../../market/files/vendors.ts';
 import type { ColumnMapping } from '../../../store/lake/datasets/datasets.ts';
 import {
   numberOf,
@@ -105,6 +106,7 @@ export const READING = Type.Object(
     columns: Type.Optional(COLUMNS),
     constants: Type.Optional(CONSTANTS),
     guess: Type.Optional(Type.Boolean()),
+    vendor: Type.Optional(Type.Enum([...VENDOR_IDS])),
     wide: Type.Optional(WIDE),
     facts: Type.Optional(Type.Boolean()),
   },
@@ -168,6 +170,12 @@ export const READING_PARAMETERS: readonly Parameter[] = [
     help: 'true: other columns are what vendors usually call them; for inputs of the market in CORE.',
   },
   {
+    kind: 'choice',
+    name: 'vendor',
+    choices: VENDOR_IDS,
+    help: 'Vendor of the file: what its columns, symbols and prices are; for inputs of the market in CORE.',
+  },
+  {
     kind: 'list',
     name: 'wide',
     help: 'Of a file with a column for each symbol, the properties of names and cells: symbol,close.',
@@ -194,6 +202,7 @@ export async function readingOf(query: Values): Promise<{ readonly reading?: Rea
     columns: await objectOf(query, 'columns', SAID_COLUMNS),
     constants: await objectOf(query, 'constants', SAID_CONSTANTS),
     guess: truthOf(query, 'guess') ? true : undefined,
+    vendor: textOf(query, 'vendor'),
     wide: wideOf(listOf(query, 'wide')),
     facts: truthOf(query, 'facts') ? true : undefined,
   };

@@ -7,7 +7,8 @@ import type { FactReader } from '../../store/lake/datasets/reportedFacts.ts';
 import { allStatementsReader } from '../reports/allStatements.ts';
 import { STATEMENT_IDS } from '../reports/concepts.ts';
 import { statementReader } from '../reports/statements.ts';
-import { inputOf, propertyTypeOf } from './inputs.ts';
+import { inputOf, propertyTypeOf } from '../inputs/inputs.ts';
+import { fileRewrite } from './fileRewrites.ts';
 import { usualColumns } from './usualColumns.ts';
 
 /** `msft` in a file is found as MSFT. */
@@ -58,6 +59,7 @@ export function inputDefaults({
     contract: CONTRACT,
     symbols: SYMBOLS,
     usual: usualColumns(input),
+    rewrite: fileRewrite(input),
     ...(facts === undefined ? {} : { facts }),
   };
 }
