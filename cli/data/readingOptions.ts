@@ -22,6 +22,7 @@ export interface ReadingOptions {
   readonly set: NonNullable<Reading['constants']>;
   readonly guess?: true;
   readonly vendor?: string;
+  readonly confirmAdjustment?: true;
   readonly wide?: Reading['wide'];
   readonly facts?: true;
 }
@@ -64,6 +65,10 @@ const columnOptions = (command: Command): Command =>
         '--vendor <name>',
         'vendor of the file, for an input of CORE: what its columns, symbols and prices are',
       ).choices([...VENDOR_IDS]),
+    )
+    .option(
+      '--confirm-adjustment',
+      'load prices although known splits contradict what is declared of them',
     )
     .addOption(
       new Option(
@@ -126,7 +131,7 @@ const linesOptions = (command: Command): Command =>
 
 /** Undefined where nothing is said. */
 export function readingOf(options: ReadingOptions): Reading | undefined {
-  const { as, delimiter, encoding, facts, guess, headerLines, vendor } = options;
+  const { as, confirmAdjustment, delimiter, encoding, facts, guess, headerLines, vendor } = options;
   const { map, set, skipLast, skipLines, wide } = options;
   const header = options.header ? headerLines : false;
   const columns = Object.keys(map).length === 0 ? undefined : map;
@@ -142,6 +147,7 @@ export function readingOf(options: ReadingOptions): Reading | undefined {
     constants,
     guess,
     vendor,
+    confirmAdjustment,
     wide,
     facts,
   };

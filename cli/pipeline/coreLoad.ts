@@ -115,6 +115,7 @@ async function loadOrigins(
   loading: Loading,
 ): Promise<readonly string[]> {
   const { input, options, terminal } = loading;
+  const isConfirmed = options.confirmAdjustment === true;
   const [first] = origins;
   if (first === undefined) return [];
   const isRegular = options.every !== undefined || options.cron !== undefined;
@@ -131,8 +132,10 @@ async function loadOrigins(
   if (options.yes !== true) await confirm(terminal);
   for (const origin of origins) {
     try {
-      if (isRegular) await schedule(origin, reading, loading);
-      else await load(origin, readingFor(origin, looked), loading);
+      const isShown = origin === first && !isRegular;
+      const confirmed = isShown || isConfirmed ? looked : unconfirmed(looked);
+      if (isRegular) await schedule(origin, confirmed.reading, loading);
+      else await load(origin, readingFor(origin, confirmed), loading);
     } catch (error) {
       terminal.stderr.write(`tapedeck: ${origin.name}: ${reasonOf(error)}\n`);
       terminal.endWith(1);
@@ -152,7 +155,8 @@ interface Looked {
 /** @throws Failure where nothing gives a property without which a record says nothing. */
 async function look(origin: Origin, { input, options }: Loading): Promise<Looked> {
   const said = readingSaid(input, options);
-  let reading: Reading = { ...said, guess: true };
+  // A contradiction is part of the preview, and who loads it so confirms it.
+  let reading: Reading = { ...said, guess: true, confirmAdjustment: true };
   let run = await origin.dryRun(reading);
   const wide = said.wide === undefined ? wideReading(input, reading, run) : undefined;
   if (wide !== undefined) {
@@ -168,6 +172,12 @@ async function look(origin: Origin, { input, options }: Loading): Promise<Looked
   const lacking = missing(input, run);
   if (lacking.length > 0) throw lacks(lacking, run);
   return { run, reading: explicitReading(reading, said, run), isNamed };
+}
+
+/** What was shown of one file says nothing of another, nor of a later run. */
+function unconfirmed({ reading, ...looked }: Looked): Looked {
+  const { confirmAdjustment: _, ...rest } = reading;
+  return { ...looked, reading: rest };
 }
 
 /** Of a file that has the symbol in its name alone. */

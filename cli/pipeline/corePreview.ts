@@ -10,8 +10,8 @@ import { sayTo, type Terminal } from '../reach/terminal.ts';
 /** Rows that are shown of a file as they will be loaded. */
 const SAMPLE_ROWS = 5;
 
-/** Begins a line of the log that a person should read before the load. */
-const NOTE = 'note: ';
+/** Lines of the log that a person should read before the load. */
+const NOTES = /^(?:note|warning): /;
 
 /** Members of a dry run's answer. */
 export interface DryRun {
@@ -65,7 +65,7 @@ export function show(
     say('');
     const first = sample.slice(0, SAMPLE_ROWS);
     if (first.length > 0) tableAnswer(first, membersOf(first), {}, terminal);
-    for (const note of run.log.filter((line) => line.startsWith(NOTE))) say(harmless(note));
+    for (const note of run.log.filter((line) => NOTES.test(line))) say(harmless(note));
     const counts = `${recordsIngested} new records, ${recordsDuplicate} stored already or repeated`;
     say(`${counts}, ${recordsInvalid} invalid`);
     if (columns['Adj Close'] === 'fClose' && constants['isSplitAdjusted'] === undefined) {

@@ -1,12 +1,14 @@
 // What a dataset of CORE is by itself that has the id of an input.
 import type { PropertyType } from '../../store/lake/versions/columns.ts';
 import type { SchemaContract } from '../../store/lake/datasets/contracts.ts';
-import type { DatasetDefaults } from '../../store/lake/datasets/defaults.ts';
+import type { DatasetDefaults, PlaceCheck } from '../../store/lake/datasets/defaults.ts';
 import { CORE, type Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { FactReader } from '../../store/lake/datasets/reportedFacts.ts';
 import { allStatementsReader } from '../reports/allStatements.ts';
 import { STATEMENT_IDS } from '../reports/concepts.ts';
 import { statementReader } from '../reports/statements.ts';
+import type { InputId } from '../inputs/inputRow.ts';
+import { PRICE_CHECK, SPLIT_CHECK } from './priceChecks.ts';
 import { inputOf, propertyTypeOf } from '../inputs/inputs.ts';
 import { fileRewrite } from './fileRewrites.ts';
 import { usualColumns } from './usualColumns.ts';
@@ -22,6 +24,11 @@ const FACT_READERS: ReadonlyMap<string, FactReader> = new Map([
 
 /** Columns that are not documented are kept: what a vendor delivers is not lost. */
 const CONTRACT: SchemaContract = { columns: 'evolve', types: 'discard_record' };
+
+const CHECKS: Partial<Record<InputId, PlaceCheck>> = {
+  HISTORICAL_PRICES: PRICE_CHECK,
+  SPLITS: SPLIT_CHECK,
+};
 
 /** Types of carried properties that are no numbers. */
 const CARRIED_TYPES: Readonly<Record<string, PropertyType>> = {
@@ -49,6 +56,7 @@ export function inputDefaults({
     .filter(({ name, required }) => index.includes(name) && required !== true)
     .map(({ name }) => name);
   const facts = FACT_READERS.get(input.id);
+  const check = CHECKS[input.id];
   return {
     title,
     weight,
@@ -60,6 +68,7 @@ export function inputDefaults({
     symbols: SYMBOLS,
     usual: usualColumns(input),
     rewrite: fileRewrite(input),
+    ...(check === undefined ? {} : { check }),
     ...(facts === undefined ? {} : { facts }),
   };
 }

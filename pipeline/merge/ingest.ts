@@ -16,6 +16,7 @@ import {
 } from '../../store/lake/versions/lakeRead.ts';
 import { shortName, stampFile } from '../../store/lake/versions/stamp.ts';
 import { type Reconciled, writtenDeletes } from './reconcile.ts';
+import { checkPlace, isCheckedBeside } from '../conform/placeCheck.ts';
 import { conform, tableOf } from '../conform/conform.ts';
 import { openRelation } from '../decode/decode.ts';
 import { quoted } from '../bytes/excerpt.ts';
@@ -82,7 +83,8 @@ export async function ingest(
   finish: Finish,
 ): Promise<Ingested> {
   const store = storeIn(services.lake, { load, author, finish });
-  const elsewhere = await services.others?.work({ load, services, events, store });
+  const others = isCheckedBeside(load, services) ? undefined : services.others;
+  const elsewhere = await others?.work({ load, services, events, store });
   if (elsewhere !== undefined) return elsewhere;
   // The file is looked at first, and that takes as long as a process takes to start.
   services.pool.expect();
@@ -94,7 +96,8 @@ export async function workOn({ load, services, events, store }: LoadWork): Promi
   const { deadlineMs, signal } = services;
   const abort = signal === undefined ? {} : { signal };
   return inWorkspace(load.workspace, services, async (place) => {
-    const below = await foldersOf(load, services.lake);
+    const beside = services.defaultsOf(load)?.check?.beside;
+    const below = await foldersOf(load, services.lake, beside);
     const bench = { ...place, below, deadlineMs, onProgress: events.progress, ...abort };
     const work = (path: string): Promise<Ingested> =>
       runOn({ load: { ...load, path }, services, bench, events, store });
@@ -109,6 +112,9 @@ async function runOn(run: Run): Promise<Ingested> {
   const conformed = await conform(run, relation);
   await tellBreaches(conformed.batch, events);
   refuseBatch(conformed.batch, load);
+  const checked = await checkPlace({ run, relation, conformed });
+  for (const note of checked) await events.log(note);
+  const placeNotes = [...notesForReaders(relation), ...checked];
   // The dataset is made once the records are known to be good.
   const dataset =
     conformed.kind === 'known'
@@ -118,15 +124,28 @@ async function runOn(run: Run): Promise<Ingested> {
   const { batch } = conformed;
   await events.validated(batch.stats.records + batch.duplicates);
   await events.ingesting();
-  return meet(run, conformed, dataset);
+  return meet(run, conformed, dataset, placeNotes);
 }
 
+/** Lines of the log that the notes of the load have too. */
+export const notesForReaders = ({ notes = [] }: Relation): readonly string[] =>
+  notes.filter((note) => note.startsWith('note: '));
+
 /** Of the stored files that a load meets. */
-async function foldersOf({ dataset, workspace }: Load, lake: LoadLake): Promise<readonly string[]> {
-  const known = lake.directory.dataset(workspace, dataset);
-  if (known === undefined) return [];
-  const { folder } = await tableOf(lake, known);
-  return [dirname(lake.files.placeOf(`${folder}file`))];
+async function foldersOf(
+  { dataset, workspace }: Load,
+  lake: LoadLake,
+  beside: string | undefined,
+): Promise<readonly string[]> {
+  const names = beside === undefined ? [dataset] : [dataset, beside];
+  const folders: string[] = [];
+  for (const name of names) {
+    const known = lake.directory.dataset(workspace, name);
+    if (known === undefined) continue;
+    const { folder } = await tableOf(lake, known);
+    folders.push(dirname(lake.files.placeOf(`${folder}file`)));
+  }
+  return folders;
 }
 
 /** Warnings of a batch, and how much of it is kept aside, as lines of the job's log. */
@@ -177,7 +196,12 @@ export class RejectedFailure extends Failure {
   }
 }
 
-async function meet(run: Run, conformed: Conformed, dataset: Dataset): Promise<Ingested> {
+async function meet(
+  run: Run,
+  conformed: Conformed,
+  dataset: Dataset,
+  placeNotes: readonly string[],
+): Promise<Ingested> {
   const { load, services, bench, store } = run;
   const { lake } = services;
   const { batch } = conformed;
@@ -193,9 +217,9 @@ async function meet(run: Run, conformed: Conformed, dataset: Dataset): Promise<I
     quarantined: batch.quarantined.length,
     duplicates: batch.duplicates + met.ignored + met.replaced,
   };
-  const notes = notesOf(conformed, { ...counts, replaced: met.replaced }, load);
+  const notes = [...notesOf(conformed, { ...counts, replaced: met.replaced }, load), ...placeNotes];
   const outcome = { ...counts, rejects: batch.rejects, notes };
-  for (const note of notes) await run.events.log(note);
+  for (const note of notes) if (!placeNotes.includes(note)) await run.events.log(note);
   services.signal?.throwIfAborted();
   const wider = change === undefined ? table : { ...table, columns: change.columns };
   edits.push(...schemaEdits(table, change));

@@ -107,6 +107,7 @@ export const READING = Type.Object(
     constants: Type.Optional(CONSTANTS),
     guess: Type.Optional(Type.Boolean()),
     vendor: Type.Optional(Type.Enum([...VENDOR_IDS])),
+    confirmAdjustment: Type.Optional(Type.Boolean()),
     wide: Type.Optional(WIDE),
     facts: Type.Optional(Type.Boolean()),
   },
@@ -176,6 +177,11 @@ export const READING_PARAMETERS: readonly Parameter[] = [
     help: 'Vendor of the file: what its columns, symbols and prices are; for inputs of the market in CORE.',
   },
   {
+    kind: 'boolean',
+    name: 'confirmAdjustment',
+    help: 'true: load prices although known splits contradict what isSplitAdjusted declares.',
+  },
+  {
     kind: 'list',
     name: 'wide',
     help: 'Of a file with a column for each symbol, the properties of names and cells: symbol,close.',
@@ -203,6 +209,7 @@ export async function readingOf(query: Values): Promise<{ readonly reading?: Rea
     constants: await objectOf(query, 'constants', SAID_CONSTANTS),
     guess: truthOf(query, 'guess') ? true : undefined,
     vendor: textOf(query, 'vendor'),
+    confirmAdjustment: truthOf(query, 'confirmAdjustment') ? true : undefined,
     wide: wideOf(listOf(query, 'wide')),
     facts: truthOf(query, 'facts') ? true : undefined,
   };

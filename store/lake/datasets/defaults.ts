@@ -1,4 +1,5 @@
 // What a dataset is by its place, where its owner says nothing: the inputs of the market in CORE are such.
+import type { Row } from '../../duckdb/protocol.ts';
 import type { PropertyType } from '../versions/columns.ts';
 import type { SchemaContract } from './contracts.ts';
 import type { ColumnMapping, Dataset } from './datasets.ts';
@@ -20,6 +21,7 @@ export interface DatasetDefaults {
   readonly symbols: readonly string[];
   readonly usual: UsualColumns;
   readonly rewrite: RewriteFile;
+  readonly check?: PlaceCheck;
   /** Where records may be made of single values that a company reported. */
   readonly facts?: FactReader;
 }
@@ -85,6 +87,33 @@ export interface FileRewrite {
 
 /** Undefined where the file is read as it is. */
 export type RewriteFile = (file: FileColumns) => FileRewrite | undefined;
+
+/** What records of a load say about each other, and about those of another dataset of their workspace. */
+export interface PlaceCheck {
+  /** The other dataset. */
+  readonly beside: string;
+  /** Columns that are read of each; a record without an optional one has null. */
+  readonly own: CheckColumns;
+  readonly other: CheckColumns;
+  /**
+   * @param own a sub-select of the load's records
+   * @param other one of the stored records of the other dataset; undefined where it has none
+   */
+  readonly statements: (own: string, other: string | undefined) => readonly string[];
+  readonly report: (answers: readonly (readonly Row[])[]) => CheckReport;
+}
+
+/** Name -> type of SQL. */
+interface CheckColumns {
+  readonly required: readonly string[];
+  readonly optional: Readonly<Record<string, string>>;
+}
+
+interface CheckReport {
+  readonly notes: readonly string[];
+  /** What the records contradict: they are loaded only where the loader confirms it. */
+  readonly contradiction?: string | undefined;
+}
 
 /** Names in any case; undefined: it is what its owner says, and nothing else. */
 export type DefaultsOf = (
