@@ -24,11 +24,12 @@ export function addCore(root: Command, settings: () => Settings, terminal: Termi
     .addOption(dateOrderOption())
     .option('--max-errors <n>', 'most invalid records; with more, nothing of the file is ingested')
     .addOption(
-      new Option('--every <time>', 'load the source so often, in UTC, each time alike')
+      new Option('--every <time>', 'load the source so often, each time alike')
         .choices(['minute', 'hour', 'day'])
         .conflicts('cron'),
     )
     .option('--cron <expression>', 'the same, as five fields')
+    .option('--time-zone <zone>', 'IANA time zone of the schedule; UTC by default')
     .option('--yes', 'load without asking')
     .option('--json', 'print JSON lines');
   shapeOptions(load).action(async (origins: readonly string[], options: CoreLoadOptions) =>

@@ -16,6 +16,7 @@ import { sayTo, type Terminal } from '../reach/terminal.ts';
 import { type AskValue, withWorkspace } from '../reach/workspaceApi.ts';
 import { loadingOf, type LoadOptions, type Origin, originOf } from './coreOrigin.ts';
 import { confirm, type DryRun, show } from './corePreview.ts';
+import { showRuns } from './schedules.ts';
 import {
   type CoreOptions,
   explicitReading,
@@ -28,6 +29,7 @@ import {
 export interface CoreLoadOptions extends CoreOptions, LoadOptions {
   readonly every?: string;
   readonly cron?: string;
+  readonly timeZone?: string;
   /** Dividends and splits in a file of daily bars are loaded too. */
   readonly withActions?: true;
   readonly yes?: true;
@@ -211,13 +213,15 @@ async function schedule(
   reading: Reading,
   { ask, input, options, terminal }: Loading,
 ): Promise<void> {
-  const { cron, every, json } = options;
+  const { cron, every, json, timeZone } = options;
   const made = (await ask('POST', '/ingestion-schedules', {
     ...loadingOf(options),
     ...{ name: `${input.id} from ${name}`, datasetId: input.id, dataSourceId: sourceId, reading },
     ...(cron === undefined ? { every } : { cron }),
-  })) as { readonly ingestionScheduleId: string };
+    ...(timeZone === undefined ? {} : { timeZone }),
+  })) as Parameters<typeof showRuns>[0];
   const say = sayTo(terminal);
   const when = cron ?? `every ${every}`;
   say(json === true ? JSON.stringify(made) : `${input.id}: ${name} is loaded ${when}, so read`);
+  if (json !== true) await showRuns(made, ask, terminal);
 }

@@ -39,7 +39,9 @@ export async function conform(run: Looking, opened: Relation): Promise<Conformed
   const known = instead === undefined ? there : undefined;
   const defaults = services.defaultsOf(load);
   const names = Object.keys(known?.schema.properties ?? {});
-  const spelled = spellAsDocumented(opened, defaults, names);
+  // Who names the index spells its properties.
+  const isOwn = known === undefined && load.mapping !== undefined;
+  const spelled = isOwn ? opened : spellAsDocumented(opened, defaults, names);
   const settled = await settle(settling(run), spelled, known);
   const relation = withSymbols(settled, defaults?.symbols);
   if (known === undefined) {

@@ -72,6 +72,15 @@ export async function firstLoad(
   relation: Relation,
   firstId = 1,
 ): Promise<MadeNew> {
+  const made = await makeNew(run, relation, firstId);
+  const given = new Set(relation.columns.map(({ name }) => name));
+  const all = Object.keys(made.draft.schema.properties);
+  return { ...made, lacking: all.filter((name) => !given.has(name)) };
+}
+
+type Made = Omit<MadeNew, 'lacking'>;
+
+async function makeNew(run: FirstLooking, relation: Relation, firstId: number): Promise<Made> {
   const { load } = run;
   const defaults = run.services.defaultsOf(load);
   let first: First = { run, relation, defaults, firstId };
@@ -165,7 +174,7 @@ async function widened(
 }
 
 /** The first of the other indexes that all records prove, or none and numbers for all records. */
-async function proved(first: First, properties: Properties): Promise<MadeNew> {
+async function proved(first: First, properties: Properties): Promise<Made> {
   const { relation, run } = first;
   const { bench } = run;
   const plain = draftOf(first, properties, { mapping: {}, numbered: false });

@@ -25,14 +25,17 @@ export function notesOf(
   const { properties } = change?.schema ?? made.schema;
   return [
     conformed.index,
-    toldProperties(properties),
+    toldProperties(properties, conformed.kind === 'new' ? conformed.lacking : []),
     ...replacedTold(counts),
     ...duplicatesTold(conformed, counts, load),
   ];
 }
 
-function toldProperties(properties: Readonly<Record<string, PropertyType>>): string {
-  const all = Object.entries(properties);
+function toldProperties(
+  properties: Readonly<Record<string, PropertyType>>,
+  lacking: readonly string[],
+): string {
+  const all = Object.entries(properties).filter(([name]) => !lacking.includes(name));
   const some = all
     .slice(0, PROPERTIES_TOLD)
     .map(([name, { format, type }]) => `${name} ${format ?? type}`);
