@@ -15,7 +15,7 @@ import { tablesOf } from '../store/lake/pushes/pendingTable.ts';
 import { makePull } from '../pipeline/sources/pull.ts';
 import { datasetPull } from '../api/datasets/ingest/datasetPull.ts';
 import { openExports } from '../api/datasets/ingest/exporting.ts';
-import { inputDefaults } from '../market/inputs/inputDefaults.ts';
+import { inputDefaults } from '../market/files/inputDefaults.ts';
 import { adminToken } from '../store/catalog/secrets/adminToken.ts';
 import type { Files } from '../store/files/files.ts';
 import type { Pools } from './pools.ts';

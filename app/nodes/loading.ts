@@ -2,7 +2,7 @@
 import type { Targets } from '../../api/forward/forward.ts';
 import { LOAD_PATH } from '../../api/forward/nodeDoor.ts';
 import { takeLoads } from '../../jobs/elsewhere/taking.ts';
-import { inputDefaults } from '../../market/inputs/inputDefaults.ts';
+import { inputDefaults } from '../../market/files/inputDefaults.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
 import { ingestPool } from '../pools.ts';
 import type { Reading } from './reading.ts';

@@ -8,6 +8,7 @@ import {
   type Reading,
   SKIP_LINES_MAX,
 } from '../../pipeline/bytes/reading.ts';
+import { VENDOR_IDS } from '../../market/files/vendors.ts';
 
 /** As commander gives them: `--no-header` is `header: false`, and true is its default. */
 export interface ReadingOptions {
@@ -21,6 +22,8 @@ export interface ReadingOptions {
   readonly map: NonNullable<Reading['columns']>;
   readonly set: NonNullable<Reading['constants']>;
   readonly guess?: true;
+  readonly vendor?: string;
+  readonly confirmAdjustment?: true;
   readonly wide?: Reading['wide'];
   readonly facts?: true;
 }
@@ -58,6 +61,16 @@ export const shapeOptions = (command: Command): Command => linesOptions(columnOp
 
 const columnOptions = (command: Command): Command =>
   command
+    .addOption(
+      new Option(
+        '--vendor <name>',
+        'vendor of the file, for an input of CORE: what its columns, symbols and prices are',
+      ).choices([...VENDOR_IDS]),
+    )
+    .option(
+      '--confirm-adjustment',
+      'load prices although known splits contradict what is declared of them',
+    )
     .addOption(
       new Option(
         '--map <column=property>',
@@ -119,7 +132,7 @@ const linesOptions = (command: Command): Command =>
 
 /** Undefined where nothing is said. */
 export function readingOf(options: ReadingOptions): Reading | undefined {
-  const { as, delimiter, encoding, facts, guess, headerLines } = options;
+  const { as, confirmAdjustment, delimiter, encoding, facts, guess, headerLines, vendor } = options;
   const { map, set, skipLast, skipLines, wide } = options;
   const header = options.header ? headerLines : false;
   const columns = Object.keys(map).length === 0 ? undefined : map;
@@ -134,6 +147,8 @@ export function readingOf(options: ReadingOptions): Reading | undefined {
     columns,
     constants,
     guess,
+    vendor,
+    confirmAdjustment,
     wide,
     facts,
   };

@@ -19,15 +19,17 @@ export function addCore(root: Command, settings: () => Settings, terminal: Termi
     .option('--symbol <symbol>', 'symbol of each record; the name of the file if no column has it')
     .option('--wide <property>', 'the file has a column for each symbol: what its cells are')
     .option('--adjusted', 'splits are taken out of the prices already')
+    .option('--with-actions', 'load the dividends and splits in a file of daily bars too')
     .addOption(duplicatesOption())
     .addOption(dateOrderOption())
     .option('--max-errors <n>', 'most invalid records; with more, nothing of the file is ingested')
     .addOption(
-      new Option('--every <time>', 'load the source so often, in UTC, each time alike')
+      new Option('--every <time>', 'load the source so often, each time alike')
         .choices(['minute', 'hour', 'day'])
         .conflicts('cron'),
     )
     .option('--cron <expression>', 'the same, as five fields')
+    .option('--time-zone <zone>', 'IANA time zone of the schedule; UTC by default')
     .option('--yes', 'load without asking')
     .option('--json', 'print JSON lines');
   shapeOptions(load).action(async (origins: readonly string[], options: CoreLoadOptions) =>

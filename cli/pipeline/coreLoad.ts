@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers';
 import { parse } from 'csv-parse/sync';
 import type { Input } from '../../market/inputs/inputRow.ts';
 import { INPUTS, inputOf } from '../../market/inputs/inputs.ts';
+import { type ActionColumn, findActionColumns } from '../../market/files/fileRewrites.ts';
 import type { Reading } from '../../pipeline/bytes/reading.ts';
 import { CORE } from '../../store/lake/datasets/datasets.ts';
 import { Failure, reasonOf } from '../../store/base/failure.ts';
@@ -15,6 +16,7 @@ import { sayTo, type Terminal } from '../reach/terminal.ts';
 import { type AskValue, withWorkspace } from '../reach/workspaceApi.ts';
 import { loadingOf, type LoadOptions, type Origin, originOf } from './coreOrigin.ts';
 import { confirm, type DryRun, show } from './corePreview.ts';
+import { showRuns } from './schedules.ts';
 import {
   type CoreOptions,
   explicitReading,
@@ -27,10 +29,14 @@ import {
 export interface CoreLoadOptions extends CoreOptions, LoadOptions {
   readonly every?: string;
   readonly cron?: string;
+  readonly timeZone?: string;
+  /** Dividends and splits in a file of daily bars are loaded too. */
+  readonly withActions?: true;
   readonly yes?: true;
   readonly json?: boolean;
 }
 
+const PRICES = 'HISTORICAL_PRICES';
 /** Rejected records of a file that are shown. */
 const REJECTS_SHOWN = 5;
 
@@ -55,18 +61,65 @@ export async function loadCore(
   }
   await withWorkspace(settings, CORE, terminal, async (ask, _, askData) => {
     const loading = { input, options, terminal, ask, askData };
-    const asking = { id: input.id, folder: terminal.folder, options, ask, askData };
-    const origins: Origin[] = [];
-    // A name that is wrong is told before the first is loaded.
-    for (const one of given) origins.push(await originOf(one, asking));
-    await loadOrigins(origins, loading);
+    const found = await loadOrigins(await openOrigins(given, loading), given, loading);
+    if (options.withActions !== true) return;
+    for (const id of found) {
+      const action = {
+        ...loading,
+        input: inputOf(id) ?? input,
+        options: actionOptions(id, options),
+      };
+      await loadOrigins(await openOrigins(given, action), given, action);
+    }
   });
 }
 
-async function loadOrigins(origins: readonly Origin[], loading: Loading): Promise<void> {
+/** A name that is wrong is reported before the first is loaded. */
+async function openOrigins(
+  given: readonly string[],
+  { ask, askData, input, options, terminal }: Loading,
+): Promise<readonly Origin[]> {
+  const asking = { id: input.id, folder: terminal.folder, options, ask, askData };
+  const origins: Origin[] = [];
+  for (const one of given) origins.push(await originOf(one, asking));
+  return origins;
+}
+
+/** What the command line says of prices is not said of dividends and splits. */
+const actionOptions = (
+  id: string,
+  { adjusted: _, set, ...options }: CoreLoadOptions,
+): CoreLoadOptions => ({
+  ...options,
+  as: id,
+  map: {},
+  set: Object.hasOwn(set, 'symbol') ? { symbol: set['symbol'] ?? '' } : {},
+});
+
+/** The commands that load what a daily file has besides prices. */
+function suggestActions(
+  actions: readonly ActionColumn[],
+  given: readonly string[],
+  { options: { json, symbol }, terminal }: Loading,
+): void {
+  if (json === true) return;
+  const say = sayTo(terminal);
+  const files = given.map((one) => (/\s/.test(one) ? `'${one}'` : one)).join(' ');
+  const of = symbol === undefined ? '' : ` --symbol ${symbol}`;
+  for (const { column, input } of actions) {
+    say(harmless(`${column}: tapedeck core load ${files} --as ${input}${of} --yes loads it too`));
+  }
+}
+
+async function loadOrigins(
+  origins: readonly Origin[],
+  given: readonly string[],
+  loading: Loading,
+): Promise<readonly string[]> {
   const { input, options, terminal } = loading;
+  const isConfirmed = options.confirmAdjustment === true;
   const [first] = origins;
-  if (first === undefined) return;
+  if (first === undefined) return [];
   const isRegular = options.every !== undefined || options.cron !== undefined;
   if (isRegular && origins.some(({ sourceId }) => sourceId === undefined)) {
     const rule = 'are for a data source: a file is not read again';
@@ -76,16 +129,21 @@ async function loadOrigins(origins: readonly Origin[], loading: Loading): Promis
   const { isNamed, reading, run } = looked;
   show({ name: first.name, input, isNamed, run, wide: reading.wide }, options, terminal);
   if (run.error !== null) throw new Failure('InvalidBody', run.error);
+  const actions = input.id === PRICES ? findActionColumns(Object.keys(run.columns)) : [];
+  if (actions.length > 0 && options.withActions !== true) suggestActions(actions, given, loading);
   if (options.yes !== true) await confirm(terminal);
   for (const origin of origins) {
     try {
-      if (isRegular) await schedule(origin, reading, loading);
-      else await load(origin, readingFor(origin, looked), loading);
+      const isShown = origin === first && !isRegular;
+      const confirmed = isShown || isConfirmed ? looked : unconfirmed(looked);
+      if (isRegular) await schedule(origin, confirmed.reading, loading);
+      else await load(origin, readingFor(origin, confirmed), loading);
     } catch (error) {
       terminal.stderr.write(`tapedeck: ${origin.name}: ${reasonOf(error)}\n`);
       terminal.endWith(1);
     }
   }
+  return actions.map((action) => action.input);
 }
 
 /** What a dry run told, and what is to be said of each file. */
@@ -99,7 +157,8 @@ interface Looked {
 /** @throws Failure where nothing gives a property without which a record says nothing. */
 async function look(origin: Origin, { input, options }: Loading): Promise<Looked> {
   const said = readingSaid(input, options);
-  let reading: Reading = { ...said, guess: true };
+  // A contradiction is part of the preview, and who loads it so confirms it.
+  let reading: Reading = { ...said, guess: true, confirmAdjustment: true };
   let run = await origin.dryRun(reading);
   const wide = said.wide === undefined ? wideReading(input, reading, run) : undefined;
   if (wide !== undefined) {
@@ -115,6 +174,12 @@ async function look(origin: Origin, { input, options }: Loading): Promise<Looked
   const lacking = missing(input, run);
   if (lacking.length > 0) throw lacks(lacking, run);
   return { run, reading: explicitReading(reading, said, run), isNamed };
+}
+
+/** What was shown of one file says nothing of another, nor of a later run. */
+function unconfirmed({ reading, ...looked }: Looked): Looked {
+  const { confirmAdjustment: _, ...rest } = reading;
+  return { ...looked, reading: rest };
 }
 
 /** Of a file that has the symbol in its name alone. */
@@ -148,13 +213,15 @@ async function schedule(
   reading: Reading,
   { ask, input, options, terminal }: Loading,
 ): Promise<void> {
-  const { cron, every, json } = options;
+  const { cron, every, json, timeZone } = options;
   const made = (await ask('POST', '/ingestion-schedules', {
     ...loadingOf(options),
     ...{ name: `${input.id} from ${name}`, datasetId: input.id, dataSourceId: sourceId, reading },
     ...(cron === undefined ? { every } : { cron }),
-  })) as { readonly ingestionScheduleId: string };
+    ...(timeZone === undefined ? {} : { timeZone }),
+  })) as Parameters<typeof showRuns>[0];
   const say = sayTo(terminal);
   const when = cron ?? `every ${every}`;
   say(json === true ? JSON.stringify(made) : `${input.id}: ${name} is loaded ${when}, so read`);
+  if (json !== true) await showRuns(made, ask, terminal);
 }

@@ -10,12 +10,16 @@ import { sayTo, type Terminal } from '../reach/terminal.ts';
 /** Rows that are shown of a file as they will be loaded. */
 const SAMPLE_ROWS = 5;
 
+/** Lines of the log that a person should read before the load. */
+const NOTES = /^(?:note|warning): /;
+
 /** Members of a dry run's answer. */
 export interface DryRun {
   readonly error: string | null;
   readonly columns: Readonly<Record<string, string | null>>;
   readonly constants: Readonly<Record<string, string>>;
   readonly sample: readonly object[];
+  readonly log: readonly string[];
   readonly recordsIngested: number;
   readonly recordsDuplicate: number;
   readonly recordsInvalid: number;
@@ -45,7 +49,10 @@ export function show(
     const rows = Object.entries(columns).map(([column, property]) => ({
       column,
       property: property ?? 'left out',
-      is: property === null || known.has(property) ? '' : `kept, no property of ${input.id}`,
+      is:
+        property === null || property.split('+').every((name) => known.has(name))
+          ? ''
+          : `kept, no property of ${input.id}`,
     }));
     const fixed = Object.entries(constants).map(([property, value]) => ({
       column: '',
@@ -58,6 +65,7 @@ export function show(
     say('');
     const first = sample.slice(0, SAMPLE_ROWS);
     if (first.length > 0) tableAnswer(first, membersOf(first), {}, terminal);
+    for (const note of run.log.filter((line) => NOTES.test(line))) say(harmless(note));
     const counts = `${recordsIngested} new records, ${recordsDuplicate} stored already or repeated`;
     say(`${counts}, ${recordsInvalid} invalid`);
     if (columns['Adj Close'] === 'fClose' && constants['isSplitAdjusted'] === undefined) {

@@ -76,7 +76,10 @@ const changed = (columns: DryRun['columns']): DryRun['columns'] =>
   Object.fromEntries(Object.entries(columns).filter(([column, property]) => column !== property));
 
 export function missing({ properties }: Input, { columns, constants }: DryRun): readonly string[] {
-  const given = new Set([...Object.values(columns), ...Object.keys(constants)]);
+  const given = new Set([
+    ...Object.values(columns).flatMap((property) => property?.split('+') ?? []),
+    ...Object.keys(constants),
+  ]);
   return properties
     .filter(({ name, required }) => required === true && !given.has(name))
     .map(nameOf);

@@ -84,11 +84,15 @@ function addSchedules(root: Command, settings: ReadSettings, terminal: Terminal)
     .requiredOption('--dataset <name>', 'dataset to load into; created if it does not exist')
     .option('--name <name>', 'name for use in commands; that of the dataset by default')
     .addOption(
-      new Option('--every <time>', 'how often, in UTC; day by default')
+      new Option('--every <time>', 'how often; day by default')
         .choices(['minute', 'hour', 'day'])
         .conflicts('cron'),
     )
-    .option('--cron <expression>', 'five fields, in UTC')
+    .option('--cron <expression>', 'five fields: minute hour day month weekday')
+    .option(
+      '--time-zone <zone>',
+      'IANA time zone of the schedule, such as Europe/Berlin; UTC by default',
+    )
     .option('--start <time>', 'time of the first run, ISO 8601; immediately by default')
     .addOption(
       new Option('--missed <how>', 'what to do about missed runs').choices(['once', 'skip', 'all']),

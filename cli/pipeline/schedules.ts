@@ -15,6 +15,7 @@ export interface ScheduleOptions extends PlaceOptions, ReadingOptions {
   readonly name?: string;
   readonly every?: string;
   readonly cron?: string;
+  readonly timeZone?: string;
   readonly start?: string;
   readonly missed?: string;
   readonly overwrite?: boolean;
@@ -35,9 +36,11 @@ interface Schedule {
   readonly datasetId: string;
   readonly dataSourceId: string;
   readonly cron: string;
+  readonly timeZone: string;
   readonly state: string;
   readonly lastRun: number | null;
   readonly nextRun: number | null;
+  readonly nextRuns: readonly number[];
   readonly last30Days: string;
 }
 
@@ -48,7 +51,8 @@ export const addSchedule = (
   terminal: Terminal,
 ): Promise<void> =>
   withWorkspace(settings, options.workspace, terminal, async (ask) => {
-    const { append, cron, dataset, duplicates, every, missed, name, overwrite, start } = options;
+    const { append, cron, dataset, duplicates, every, missed, name, overwrite, start, timeZone } =
+      options;
     const parts = Object.entries({
       key: options.key,
       subkey: options.subkey,
@@ -58,7 +62,7 @@ export const addSchedule = (
       dataSourceId: await sourceNamed(ask, source),
       datasetId: dataset,
       ...(cron === undefined && every === undefined ? { every: 'day' } : {}),
-      ...given({ cron, every, name, overwrite, startTime: start, missedRuns: missed }),
+      ...given({ cron, every, timeZone, name, overwrite, startTime: start, missedRuns: missed }),
       ...duplicatesQuery(append === true ? 'keep-all' : duplicates),
       ...given({ dateOrder: options.dateOrder }),
       ...given({ reading: readingOf(options), uniqueIndex: options.index ? undefined : false }),
@@ -66,6 +70,7 @@ export const addSchedule = (
     };
     const made = await ask('POST', '/ingestion-schedules', body);
     listAnswer([made], 'ingestionScheduleId', options, terminal);
+    if (options.json !== true) await showRuns(made as ScheduleMade, ask, terminal);
     const isChosen = parts.length > 0 || append === true || overwrite === true || !options.index;
     if (!isChosen) await proposeIndex(ask, body.dataSourceId, dataset, terminal);
   });
@@ -101,8 +106,32 @@ interface Known {
   readonly inferredIndex?: boolean;
 }
 
+type ScheduleMade = Pick<Schedule, 'ingestionScheduleId'>;
+
+/** The next five runs, on standard error: a program reads the id alone. */
+export async function showRuns(
+  { ingestionScheduleId: id }: ScheduleMade,
+  ask: AskValue,
+  { stderr }: Terminal,
+): Promise<void> {
+  const { nextRuns, timeZone } = (await ask('GET', `/ingestion-schedules/${id}`)) as Schedule;
+  const runs = nextRuns.map((ms) => timeIn(ms, timeZone)).join(', ');
+  stderr.write(`next runs (${timeZone}): ${runs}\n`);
+}
+
 const given = (members: object): object =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
+
+const LIST_MEMBERS = [
+  'name',
+  'dataset',
+  'cron',
+  'zone',
+  'state',
+  'last',
+  'next five',
+  'last 30 days',
+];
 
 export const listSchedules = (
   options: PlaceOptions,
@@ -115,15 +144,15 @@ export const listSchedules = (
       tableAnswer(schedules, [], options, terminal);
       return;
     }
-    const rows = schedules.map(({ lastRun, nextRun, ...schedule }) => ({
+    const rows = schedules.map(({ lastRun, nextRuns, timeZone, ...schedule }) => ({
       ...schedule,
       dataset: schedule.datasetId,
-      last: timeOf(lastRun),
-      next: timeOf(nextRun),
+      zone: timeZone,
+      last: lastRun === null ? null : timeIn(lastRun, timeZone),
+      'next five': nextRuns.map((ms) => timeIn(ms, timeZone)).join(', '),
       'last 30 days': schedule.last30Days,
     }));
-    const members = ['name', 'dataset', 'cron', 'state', 'last', 'next', 'last 30 days'];
-    tableAnswer(rows, members, options, terminal);
+    tableAnswer(rows, LIST_MEMBERS, options, terminal);
   });
 
 /** Runs a schedule at once and shows how it goes; a run that is under way is shown instead. */
@@ -175,14 +204,9 @@ export const setState = (
 function bodyOf(schedule: Schedule): object {
   const view = schedule as unknown as Readonly<Record<string, unknown>>;
   const members = [
-    ...['name', 'description', 'dataSourceId', 'datasetId', 'cron', 'startTime', 'missedRuns'],
-    ...[
-      'duplicates',
-      'duplicateKeyHandling',
-      'overwrite',
-      'maximumValidationErrors',
-      'columnMapping',
-    ],
+    ...['name', 'description', 'dataSourceId', 'datasetId', 'cron', 'timeZone', 'startTime'],
+    ...['missedRuns', 'duplicates', 'duplicateKeyHandling', 'overwrite'],
+    ...['maximumValidationErrors', 'columnMapping', 'uniqueIndex'],
     ...['dateOrder', 'reading', 'attempts', 'retryWaitSeconds'],
   ];
   return Object.fromEntries(
@@ -226,6 +250,14 @@ export const showHistory = (
     const members = ['due', 'dataset', 'attempt', 'outcome', 'records', 'invalid', 'reason'];
     tableAnswer(options.json === true ? runs : rows, members, options, terminal);
   });
+
+/** As the clocks of a zone show it. */
+const timeIn = (ms: number, timeZone: string): string =>
+  new Intl.DateTimeFormat('sv-SE', {
+    timeZone,
+    dateStyle: 'short',
+    timeStyle: 'short',
+  }).format(ms);
 
 const timeOf = (ms: number | null): string | null =>
   ms === null ? null : isoTime(ms).slice(0, 16).replace('T', ' ');

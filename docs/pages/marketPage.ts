@@ -32,7 +32,10 @@ curl 'http://127.0.0.1:8080/v1/stock/AAPL/quote/latestPrice?token=pk_…'
 - **Actions are those known**: a split counts from its ex-date on, for all bars before it; with \`asOf\`
   those that were loaded by then count.
 - **What is missing is null**: without companies a quote has no market capitalisation; without minutes
-  and trades its latest price is the last close.
+  and trades its latest price is the last close. A daily bar without any price is no bar: charts leave it
+  out, and changes, quotes and key figures are computed against the last close that exists.
+- **Inputs are whole**: the first load of an input creates all its properties, whatever the file has. Names
+  are read in any case, and other columns are kept. [Files of vendors](../use/vendors.md) need no mapping.
 - **A dataset in the shape of an answer wins**: where \`CORE\` has one of the name in the last column,
   its newest record is the answer, as [stock.md](stock.md) says.
 - **All attributes of each type**, with what they are, are in
@@ -65,8 +68,12 @@ JSON, Parquet) with the columns \`concept\`, \`unit\`, \`start\`, \`end\`, \`val
 \`form\` and \`filed\`.
 
 - A record is of the period of a 10-K, 10-Q, 20-F or 40-F. \`reportDate\` is the day of its first filing.
-- Its values are those of the newest filing that tells the whole statement of that period, so that it adds
-  up: what is restated takes the place of what was. \`asOf\` reads what was loaded before.
+- Its values are those of the latest 10-K, 10-Q, 20-F or 40-F that contains the whole statement of that
+  period, so that it adds up. A restatement in a later report replaces the first value; \`asOf\` reads what
+  was loaded before. Other filings, such as an 8-K, count only where no such report has the value, and
+  values without \`fy\` and \`fp\`, such as those of a proxy statement, never.
+- A value that is a thousand or a million times that of other filings is an error of scale and stays out.
+  A total far below one of its parts (less than half) is not taken. The notes of the load count the first.
 - A quarter that is told within longer times alone (cash flows, the last quarter of a year) is the year so
   far less what it was a quarter before.
 - Which concepts a member is, in which order, and which sums stand in for it, is the table in

@@ -217,13 +217,14 @@ export class Scheduler {
     const schedule = this.#schedules.get(id);
     if (schedule === undefined || this.#wakes(schedule) > now) return;
     const { body, nextMs, retry } = schedule;
+    const { cron, missedRuns, timeZone } = body;
     if (nextMs === null || nextMs > now) {
       if (retry === null) return;
       const run = { scheduleId: id, dueMs: retry.dueMs, attempt: retry.attempt + 1 };
       await this.#submit({ ...schedule, retry: null }, run, 1, []);
       return;
     }
-    const decision = decideDues(nextMs, body.missedRuns, now, (ms) => nextTime(body.cron, ms));
+    const decision = decideDues(nextMs, missedRuns, now, (ms) => nextTime(cron, ms, timeZone));
     const advanced = { ...schedule, nextMs: decision.nextMs, retry: null };
     const skipped = decision.taken.filter(({ outcome }) => outcome === 'SKIPPED');
     const taken = decision.taken.find(({ outcome }) => outcome === 'RUN');

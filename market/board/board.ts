@@ -27,7 +27,8 @@ export function boardOf(
   const splitsOf = bySymbol(splits);
   return [...bySymbol(rows)].flatMap(([symbol, own]): readonly Standing[] => {
     const actions = { splits: splitsOf.get(symbol) ?? [], dividends: [] };
-    const bars = adjusted(own.slice(-2), actions, today);
+    const closed = own.filter((row) => numberIn(row, 'close') !== null);
+    const bars = adjusted(closed.slice(-2), actions, today);
     const close = bars.at(-1)?.split.close ?? null;
     if (close === null) return [];
     const before = bars.length > 1 ? (bars[0]?.split.close ?? null) : null;

@@ -46,8 +46,26 @@ interface Made extends Actions {
 /** Of the same records for the same actions: a quote, a chart and key figures ask one after the other. */
 const made = new WeakMap<readonly Row[], Made>();
 
+const PRICE_NAMES = [
+  'open',
+  'high',
+  'low',
+  'close',
+  'uOpen',
+  'uHigh',
+  'uLow',
+  'uClose',
+  'fOpen',
+  'fHigh',
+  'fLow',
+  'fClose',
+];
+
+/** A row without any price is no bar: vendors write one for a day without trades. */
+const hasPrice = (row: Row): boolean => PRICE_NAMES.some((name) => numberIn(row, name) !== null);
+
 /**
- * @param rows daily bars, oldest first
+ * @param rows daily bars, oldest first; those without any price are left out
  * @param today actions of later days have not happened yet
  */
 export function adjusted(
@@ -67,8 +85,9 @@ function barsOf(rows: readonly Row[], actions: Actions, today: Day): readonly Ba
   const days = exDays(actions, today);
   const bars: Bar[] = [];
   let [price, payout, next] = [1, 1, days.length - 1];
-  for (let at = rows.length - 1; at >= 0; at -= 1) {
-    const row = rows[at] ?? {};
+  const priced = rows.filter(hasPrice);
+  for (let at = priced.length - 1; at >= 0; at -= 1) {
+    const row = priced[at] ?? {};
     const date = dayIn(row, 'date');
     for (let day = days[next]; day !== undefined && day.date > date; day = days[(next -= 1)]) {
       price *= day.ratio;

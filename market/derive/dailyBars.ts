@@ -34,13 +34,24 @@ export function chartRows(
   const thin = latest(everyNth(shape, options.interval), options.last);
   const [start] = thin;
   const isBefore = options.fromClose && start !== undefined;
-  const base = (isBefore ? bars[bars.indexOf(start) - 1] : undefined) ?? start;
-  const before = new Map(bars.map((bar, at) => [bar, bars[at - 1]]));
+  const before = closesBefore(bars);
+  const base = (isBefore ? before.get(start) : undefined) ?? start;
   const rows = thin.map((bar) => {
     const changes = changesOf(bar, before.get(bar), base);
     return options.closeOnly ? closeRow(bar, changes) : fullRow(symbol, bar, changes);
   });
   return options.order === 'desc' ? rows.toReversed() : rows;
+}
+
+/** Each bar with the last one before it that has a close. */
+function closesBefore(bars: readonly Bar[]): ReadonlyMap<Bar, Bar | undefined> {
+  const before = new Map<Bar, Bar | undefined>();
+  let last: Bar | undefined;
+  for (const bar of bars) {
+    before.set(bar, last);
+    if (bar.split.close !== null) last = bar;
+  }
+  return before;
 }
 
 interface Changes {
@@ -52,11 +63,13 @@ interface Changes {
 function changesOf(bar: Bar, before: Bar | undefined, base: Bar | undefined): Changes {
   const { row, split } = bar;
   const previous = before?.split.close ?? null;
+  // The first bar has not changed; one without a close has no change.
+  const none = split.close === null ? null : 0;
   return {
-    change: numberIn(row, 'change') ?? difference(previous, split.close) ?? 0,
-    changePercent: numberIn(row, 'changePercent') ?? shareOf(previous, split.close) ?? 0,
+    change: numberIn(row, 'change') ?? difference(previous, split.close) ?? none,
+    changePercent: numberIn(row, 'changePercent') ?? shareOf(previous, split.close) ?? none,
     changeOverTime:
-      numberIn(row, 'changeOverTime') ?? shareOf(base?.split.close ?? null, split.close, 6) ?? 0,
+      numberIn(row, 'changeOverTime') ?? shareOf(base?.split.close ?? null, split.close, 6) ?? none,
   };
 }
 
@@ -102,5 +115,6 @@ function fullRow(symbol: string, { date, full, raw, row, split }: Bar, changes: 
 export function previousRow(symbol: string, bars: readonly Bar[]): object {
   const bar = bars.at(-1);
   if (bar === undefined) return {};
-  return fullRow(symbol, bar, changesOf(bar, bars.at(-2), bars.at(-2) ?? bar));
+  const before = closesBefore(bars).get(bar);
+  return fullRow(symbol, bar, changesOf(bar, before, before ?? bar));
 }

@@ -79,7 +79,7 @@ export function standingOf(
     sale,
     day: official?.split ?? inShares(soFar, factor),
     isOfficial: official !== undefined,
-    before: bars.findLast(({ date }) => date < sale.day),
+    before: bars.findLast(({ date, split }) => date < sale.day && split.close !== null),
     bars,
   };
 }
@@ -318,7 +318,9 @@ function yearBefore(bars: readonly Bar[], today: Day, saleDay: Day): YearBefore 
     name,
     high: greatest(year.map(({ split }) => split.high ?? split.close)),
     low: least(year.map(({ split }) => split.low ?? split.close)),
-    base: bars.findLast(({ date }) => date <= lastYear)?.split.close ?? null,
+    base:
+      bars.findLast(({ date, split }) => date <= lastYear && split.close !== null)?.split.close ??
+      null,
   };
   yearsBefore.set(bars, made);
   return made;

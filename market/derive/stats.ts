@@ -73,7 +73,7 @@ function yearOf(bars: readonly Bar[], today: Day): Row {
     year.map(({ full }) => full.high ?? full.close),
     year.map(({ full }) => full.low ?? full.close),
   ];
-  const base = bars.findLast(({ date }) => date <= since);
+  const base = bars.findLast(({ date, split }) => date <= since && split.close !== null);
   return {
     week52high: greatest(highs),
     week52low: least(lows),
@@ -90,8 +90,9 @@ const wholeMean = (bars: readonly Bar[]): number | null => {
 
 /** Null where there are fewer sessions: an average of fewer is another one. */
 function closeMean(bars: readonly Bar[], sessions: number): number | null {
-  if (bars.length < sessions) return null;
-  const mean = meanOf(bars.slice(-sessions).map(({ split }) => split.close));
+  const closes = bars.map(({ split }) => split.close).filter((close) => close !== null);
+  if (closes.length < sessions) return null;
+  const mean = meanOf(closes.slice(-sessions));
   return mean === null ? null : rounded(mean);
 }
 
@@ -141,7 +142,7 @@ function returnsOf(bars: readonly Bar[]): ReadonlyMap<Day, number> {
     if (before !== null && before !== 0 && full.close !== null) {
       returns.set(date, full.close / before - 1);
     }
-    before = full.close;
+    if (full.close !== null) before = full.close;
   }
   return returns;
 }
@@ -170,7 +171,7 @@ const DAYS = 5;
 function changesOf(price: number, all: readonly Bar[], today: Day, bars: readonly Bar[]): Row {
   const known = all.toSorted((one, other) => (one.date < other.date ? -1 : 1));
   const closeAt = (day: Day): number | null =>
-    known.findLast(({ date }) => date <= day)?.split.close ?? null;
+    known.findLast(({ date, split }) => date <= day && split.close !== null)?.split.close ?? null;
   const isNow = bars.at(-1)?.split.close === price;
   const five = bars.at(isNow ? -1 - DAYS : -DAYS)?.split.close ?? null;
   return {

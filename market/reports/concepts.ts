@@ -242,6 +242,19 @@ export const STATEMENT_MEMBERS: Readonly<Record<StatementId, Members>> = {
   CASH_FLOW,
 };
 
+/**
+ * Parts of a total. Some companies use the concept of a total for one segment: a total far below one of its
+ * parts is not taken.
+ */
+export const PARTS_OF: Readonly<Record<string, readonly string[]>> = {
+  Revenues: [
+    'RevenueFromContractWithCustomerExcludingAssessedTax',
+    'RevenueFromContractWithCustomerIncludingAssessedTax',
+    'SalesRevenueNet',
+  ],
+  CostOfRevenue: ['CostOfGoodsAndServicesSold', 'CostOfGoodsSold'],
+};
+
 /** What no such statement lacks: a filing that tells one for a period tells that statement of it. */
 export const ANCHORS: Readonly<Record<StatementId, readonly string[]>> = {
   INCOME: ['NetIncomeLoss', 'ProfitLoss'],

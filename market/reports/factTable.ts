@@ -24,6 +24,8 @@ export interface FactTable {
   readonly told: (concept: string, span: Span, end: string) => readonly ReportedFact[];
   /** A currency's code. */
   readonly currency: string | undefined;
+  /** Values that stay out. */
+  readonly notes: readonly string[];
 }
 
 const CURRENCY = /^[A-Z]{3}$/;
@@ -33,7 +35,12 @@ const USUAL_CURRENCY = 'USD';
 export function factTable(facts: readonly ReportedFact[]): FactTable {
   const currency = currencyOf(facts);
   const byName = new Map<string, ReportedFact[]>();
+  let outside = 0;
   for (const fact of facts) {
+    if (!isOfPeriod(fact)) {
+      outside += 1;
+      continue;
+    }
     const span = fact.unit === currency ? spanOf(fact) : undefined;
     if (span === undefined) continue;
     const name = `${fact.concept} ${span} ${fact.end}`;
@@ -41,12 +48,70 @@ export function factTable(facts: readonly ReportedFact[]): FactTable {
     if (known === undefined) byName.set(name, [fact]);
     else known.push(fact);
   }
-  for (const list of byName.values()) list.sort(byFiling);
+  let misscaled = 0;
+  for (const [name, list] of byName) {
+    const ranked = ofBestForm(list);
+    const kept = withoutScaleErrors(ranked.sort(byFiling));
+    misscaled += ranked.length - kept.length;
+    byName.set(name, [...kept]);
+  }
   return {
     told: (concept, span, end) => byName.get(`${concept} ${span} ${end}`) ?? [],
     currency,
+    notes: [
+      ...(outside === 0 ? [] : [`${outside} values of filings that report no period stay out`]),
+      ...(misscaled === 0
+        ? []
+        : [`${misscaled} values are a thousand or a million times another filing's and stay out`]),
+    ],
   };
 }
+
+/** Reports of a year or a quarter, and their amendments. */
+const PERIODIC = /^(?:10-K|10-KT|10-K405|10-KSB|10-Q|10-QT|10-QSB|20-F|40-F)(?:\/A)?$/;
+
+/** A proxy statement, say, repeats single values without their year and quarter, often in thousands. */
+const isOfPeriod = ({ fiscalPeriod, fiscalYear, form }: ReportedFact): boolean =>
+  PERIODIC.test(form) || (fiscalPeriod !== null && fiscalYear !== null);
+
+/** Values of other filings, such as 8-K, count only where no periodic report has one. */
+function ofBestForm(facts: readonly ReportedFact[]): ReportedFact[] {
+  const periodic = facts.filter(({ form }) => PERIODIC.test(form));
+  return periodic.length > 0 ? periodic : [...facts];
+}
+
+/** What filers mistake for one another: units, thousands and millions. */
+const SCALES = [1e-6, 1e-3, 1e3, 1e6];
+/** Share by which a misscaled value may differ besides: it is rounded. */
+const SCALE_TOLERANCE = 0.005;
+
+const isScaled = (one: number, other: number): boolean =>
+  SCALES.some((scale) => Math.abs(one - other * scale) <= Math.abs(one) * SCALE_TOLERANCE) &&
+  one !== 0;
+
+/**
+ * Filings agree on the scale of a value: of two scales that of more filings is kept, of as many that of an
+ * amendment, which corrects, or else of the first filing.
+ * @param facts the older filing first
+ */
+function withoutScaleErrors(facts: readonly ReportedFact[]): readonly ReportedFact[] {
+  if (!facts.some((one) => facts.some((other) => isScaled(one.value, other.value)))) return facts;
+  const groups: ReportedFact[][] = [];
+  for (const fact of facts) {
+    const group = groups.find(([first]) => first !== undefined && isNear(first.value, fact.value));
+    if (group === undefined) groups.push([fact]);
+    else group.push(fact);
+  }
+  const rank = (group: readonly ReportedFact[]): number =>
+    group.length + (group.some(({ form }) => form.endsWith('/A')) ? 0.5 : 0);
+  const best = groups.reduce((one, other) => (rank(other) > rank(one) ? other : one));
+  const [trusted] = best;
+  return facts.filter(({ value }) => trusted === undefined || !isScaled(value, trusted.value));
+}
+
+/** Of the same scale: a restatement is not a hundred times what it restates. */
+const isNear = (one: number, other: number): boolean =>
+  Math.abs(one) < Math.abs(other) * 100 && Math.abs(other) < Math.abs(one) * 100;
 
 /** The older filing first; within one the longer time, which is then taken. */
 const byFiling = (one: ReportedFact, other: ReportedFact): number =>

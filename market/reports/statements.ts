@@ -1,7 +1,7 @@
 // Statements of one company from the facts that it reported: a record a quarter and a year.
 import { numberOfDay } from '../../query/time/days.ts';
 import type { FactReader, ReportedFact } from '../../store/lake/datasets/reportedFacts.ts';
-import { ANCHORS, STATEMENT_MEMBERS, type StatementId } from './concepts.ts';
+import { ANCHORS, PARTS_OF, STATEMENT_MEMBERS, type StatementId } from './concepts.ts';
 import { type FactTable, factTable, type Span } from './factTable.ts';
 import { type Formula, formulaOf, plainSum, valueOfFormula } from './formulas.ts';
 import { type Period, periodsOf } from './periods.ts';
@@ -62,7 +62,10 @@ function recordsOf(making: Making): Records {
     });
   }
   const told = `${hidden} periods were reported on the day of a later one and stay out`;
-  return { records: [...records.values()], notes: hidden === 0 ? [] : [told] };
+  return {
+    records: [...records.values()],
+    notes: [...table.notes, ...(hidden === 0 ? [] : [told])],
+  };
 }
 
 /** Values of a period by the names of members. */
@@ -130,6 +133,12 @@ function toldQuarter(name: string, end: string, { at, before }: Times): number |
   return undefined;
 }
 
+/** Share of a part below which its total is another one's: losses that revenues include are smaller. */
+const TOTAL_LEAST = 0.5;
+
+const isFarBelow = (total: number, part: number | undefined): boolean =>
+  part !== undefined && part > 0 && total < part * TOTAL_LEAST;
+
 /** Members of one span that ends on a day, as the last filing tells them that has the whole statement. */
 function columnOf(
   { formulas, id, table }: Omit<Making, 'periods'>,
@@ -142,13 +151,20 @@ function columnOf(
       (last, one) => (last === undefined || one.filed > last.filed ? one : last),
       undefined,
     );
-  const told = (concept: string): number | undefined => {
+  const reported = (concept: string): number | undefined => {
     const facts = table.told(concept, span, end);
     const chosen =
       facts.findLast(({ accession }) => accession === whole?.accession) ??
       facts.findLast(({ filed }) => whole !== undefined && filed <= whole.filed) ??
       facts.at(-1);
     return chosen?.value;
+  };
+  const told = (concept: string): number | undefined => {
+    const value = reported(concept);
+    const parts = PARTS_OF[concept] ?? [];
+    return value !== undefined && parts.some((part) => isFarBelow(value, reported(part)))
+      ? undefined
+      : value;
   };
   const known = new Map<string, number | undefined>();
   const member = (name: string): number | undefined => {

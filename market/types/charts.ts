@@ -47,7 +47,7 @@ type MinuteSpan = Extract<Span, { kind: 'minutes' }>;
 
 /** Up to now, whatever is asked: what dividends took later is told by the closes of their own days. */
 function daysNeed({ symbol, today }: Ask, { count, days }: DaySpan): Need {
-  if (count !== undefined) return newest('HISTORICAL_PRICES', symbol, count + 1);
+  if (count !== undefined) return newest('HISTORICAL_PRICES', symbol, count + 1 + GAP_BARS);
   const from = days.from === undefined ? undefined : addDays(days.from, -BEFORE_DAYS);
   const to = [today, days.to, days.from].reduce<Day>(
     (last, day) => (day !== undefined && day > last ? day : last),
@@ -84,8 +84,11 @@ function barOfToday(ask: Ask, read: Read, bars: readonly Bar[]): readonly Bar[] 
   return [{ date: sale.day, raw: prices, split: prices, full: prices, row: {} }];
 }
 
+/** Rows without a price that are read past: vendors have one for each day of a long suspension. */
+const GAP_BARS = 20;
+
 /** Of today there may be one that is not over, and the bar before tells the change. */
-const previousNeed = ({ symbol }: Ask): Need => newest('HISTORICAL_PRICES', symbol, 3);
+const previousNeed = ({ symbol }: Ask): Need => newest('HISTORICAL_PRICES', symbol, 3 + GAP_BARS);
 
 export const previousNeeds = (ask: Ask): readonly Need[] => [
   previousNeed(ask),
@@ -94,7 +97,9 @@ export const previousNeeds = (ask: Ask): readonly Need[] => [
 
 export function previous(ask: Ask, read: Read): object | undefined {
   const rows = read(previousNeed(ask)).filter((row) => dayIn(row, 'date') < ask.today);
-  const bars = adjusted(rows, actionsOf(ask.symbol, read), ask.today);
+  const all = adjusted(rows, actionsOf(ask.symbol, read), ask.today);
+  const last = all.findLastIndex(({ split }) => split.close !== null);
+  const bars = all.slice(0, last + 1);
   return bars.length === 0 ? undefined : previousRow(ask.symbol, bars);
 }
 

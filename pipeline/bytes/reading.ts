@@ -63,6 +63,10 @@ export interface Reading {
   readonly constants?: Readonly<Record<string, string | number | boolean>>;
   /** Columns that are not said are what their names usually mean: for inputs of the market. */
   readonly guess?: boolean;
+  /** Whose file it is, of those that the place of the dataset knows: what columns and prices are. */
+  readonly vendor?: string;
+  /** Closes that contradict the splits that are stored are loaded as they are declared. */
+  readonly confirmAdjustment?: boolean;
   /**
    * The file has a column for each symbol, say. Each cell is a record: what its column is called is
    * property `names` of it, what is in it property `values`.

@@ -26,6 +26,7 @@ import { checkColumns, ownOf, widenFor, wordOf } from './misfits.ts';
 import type { Relation } from '../values/relation.ts';
 import { settle, settleMisfits, settleRejected, settling } from './settle.ts';
 import { mayShareRow, nextRow, uniqueIndexOf } from '../batch/uniqueIndex.ts';
+import { addedProperties, isUndocumented, spellAsDocumented } from './placeColumns.ts';
 import { refuseUnknown } from './unknownColumns.ts';
 import type { Batch, BatchRequest, Misfit } from '../batch/batchRequest.ts';
 import type { Looking, Conformed, Instead, Load, LoadLake, SchemaChange } from './load.ts';
@@ -38,8 +39,13 @@ export async function conform(run: Looking, opened: Relation): Promise<Conformed
   const there = services.lake.directory.dataset(load.workspace, load.dataset);
   const instead = await insteadOf(load, there, services.lake);
   const known = instead === undefined ? there : undefined;
-  const settled = await settle(settling(run), opened, known);
-  const relation = withSymbols(settled, services.defaultsOf(load)?.symbols);
+  const defaults = services.defaultsOf(load);
+  const names = Object.keys(known?.schema.properties ?? {});
+  // Who names the index spells its properties.
+  const isOwn = known === undefined && load.mapping !== undefined;
+  const spelled = isOwn ? opened : spellAsDocumented(opened, defaults, names);
+  const settled = await settle(settling(run), spelled, known);
+  const relation = withSymbols(settled, defaults?.symbols);
   if (known === undefined) {
     const made = await firstLoad(run, relation, instead?.firstId);
     if (instead === undefined) return made;
@@ -148,8 +154,14 @@ async function leftOutOf({
   unknown,
 }: Governed): Promise<readonly string[]> {
   const { columns } = dataset.contract;
-  const names = unknown.map(({ name }) => name);
-  if (names.length === 0 || columns === 'evolve') return [];
+  const { defaultsOf } = run.services;
+  const types = defaultsOf(run.load)?.types ?? {};
+  const all = unknown.map(({ name }) => name);
+  if (all.length === 0 || columns === 'evolve') return [];
+  const isKept = (name: string): boolean =>
+    columns === 'discard_value' && Object.hasOwn(types, name);
+  const names = all.filter((name) => !isKept(name));
+  if (names.length === 0) return [];
   if (columns === 'freeze') return refuseUnknown(names, relation, run.bench);
   if (columns === 'discard_record') return names;
   const list = names.slice(0, 20).join(', ');
@@ -173,11 +185,19 @@ async function conformKnown(asked: Governed, stored: string | undefined): Promis
   let found = asked;
   const { dataset, table, unknown } = found;
   const { contract, schema } = dataset;
-  const added: Record<string, PropertyType> =
-    contract.columns === 'evolve' ? { ...wantedDates(unknown, undefined) } : {};
+  const defaults = found.run.services.defaultsOf(found.run.load);
+  const inferred = wantedDates(unknown, undefined);
+  const added: Record<string, PropertyType> = {
+    ...addedProperties(contract, defaults, inferred),
+  };
+  const isOpen = (name: string): boolean => isUndocumented(defaults, name);
+  const widens = found.relation.columns.some(
+    ({ name }) => isOpen(name) && Object.hasOwn(schema.properties, name),
+  );
   const widened: Record<string, PropertyType> = {};
   const firstId = await firstIdOf(found, added);
-  const guessing = Object.keys(added).length > 0 || /^(evolve|freeze)$/.test(contract.types);
+  const guessing =
+    Object.keys(added).length > 0 || widens || /^(evolve|freeze)$/.test(contract.types);
   for (let guessed = guessing; ;) {
     const columns = columnsAfter(table.columns, added, widened, firstId);
     const request = requestFor(found, columns, stored);
@@ -207,7 +227,8 @@ async function conformKnown(asked: Governed, stored: string | undefined): Promis
       const was = ownOf(into, column) ?? ownOf(schema.properties, column) ?? { type: 'string' };
       if (into === widened && contract.types === 'freeze')
         throw frozen(misfit, was, found.relation);
-      if (into === widened && !mayWiden(dataset, column, was)) continue;
+      if (into === added && defaults !== undefined && !isOpen(column)) continue;
+      if (into === widened && !mayWiden(dataset, column, was, isOpen(column))) continue;
       into[column] = await widenFor(misfit, was, found);
     }
     guessed = readOtherwise || JSON.stringify([added, widened]) !== before;
@@ -228,8 +249,10 @@ function mayWiden(
   { contract, expectations, mapping }: Dataset,
   name: string,
   property: PropertyType,
+  isOpen: boolean,
 ): boolean {
-  if (contract.types !== 'evolve' || Object.values(mapping).includes(name)) return false;
+  const widens = contract.types === 'evolve' || (isOpen && contract.types === 'discard_record');
+  if (!widens || Object.values(mapping).includes(name)) return false;
   return !askedOf(expectations).has(name) || widen(property).type === 'number';
 }
 

@@ -72,6 +72,15 @@ export async function firstLoad(
   relation: Relation,
   firstId = 1,
 ): Promise<MadeNew> {
+  const made = await makeNew(run, relation, firstId);
+  const given = new Set(relation.columns.map(({ name }) => name));
+  const all = Object.keys(made.draft.schema.properties);
+  return { ...made, lacking: all.filter((name) => !given.has(name)) };
+}
+
+type Made = Omit<MadeNew, 'lacking'>;
+
+async function makeNew(run: FirstLooking, relation: Relation, firstId: number): Promise<Made> {
   const { load } = run;
   const defaults = run.services.defaultsOf(load);
   let first: First = { run, relation, defaults, firstId };
@@ -173,7 +182,7 @@ async function widened(
 }
 
 /** The first of the other indexes that tells all records apart; or a series, and a number for each record. */
-async function proved(first: First, properties: Properties): Promise<MadeNew> {
+async function proved(first: First, properties: Properties): Promise<Made> {
   const { relation, run } = first;
   const { bench } = run;
   const plain = draftOf(first, properties, { mapping: {}, numbered: false, inferred: true });
@@ -209,7 +218,7 @@ const madeOf = (
   draft: DatasetDraft,
   first: First,
   isProved: boolean,
-): MadeNew => ({
+): Made => ({
   isProved,
   kind: 'new',
   batch,
@@ -264,10 +273,28 @@ function draftOf(
     ...{ title, weight },
     ...load.standIn,
     source: load.source ?? '',
-    schema: { type: 'object', properties, required: requiredOf(index) },
+    ...(defaults === undefined ? {} : { contract: defaults.contract }),
+    schema: {
+      type: 'object',
+      properties: { ...properties, ...missingProperties(defaults, properties) },
+      required: requiredOf(index),
+    },
     ...index,
   };
 }
+
+/** Documented properties that the file lacks: a later file may have them. Names are compared without case. */
+function missingProperties(
+  defaults: DatasetDefaults | undefined,
+  properties: Properties,
+): Properties {
+  const names = new Set(Object.keys(properties).map((name) => name.toLowerCase()));
+  const { documented = [], types = {} } = defaults ?? {};
+  const missing = documented.filter((name) => !names.has(name.toLowerCase()));
+  return Object.fromEntries(missing.map((name) => [name, ownOf(types, name) ?? TEXT]));
+}
+
+const TEXT: PropertyType = { type: 'string' };
 
 /** @throws Failure InvalidBody where the load is not to leave out what repeats an index value. */
 function refuseRepeats({ duplicates, repeated }: Batch, { run: { load } }: First): void {

@@ -149,6 +149,8 @@ export type Conformed = {
   | {
       readonly kind: 'new';
       readonly draft: DatasetDraft;
+      /** Documented properties of the dataset that the file does not have. */
+      readonly lacking: readonly string[];
       /** What is there, all of which gives way to it. */
       readonly instead?: Instead;
     }

@@ -35,7 +35,7 @@ export function describeLoad(
   const { properties } = change?.schema ?? dataset.schema;
   return [
     conformed.index,
-    toldProperties(properties),
+    toldProperties(properties, conformed.kind === 'new' ? conformed.lacking : []),
     ...describeReplaced(counts),
     ...describeDuplicates(conformed, counts, load),
     ...describeEqual(counts),
@@ -78,8 +78,11 @@ function describeLeftOut({ leftOut }: Conformed, { invalid }: Counts): readonly 
   return [...(leftOut.length === 0 ? [] : [columns]), ...(invalid === 0 ? [] : [rejected])];
 }
 
-function toldProperties(properties: Readonly<Record<string, PropertyType>>): string {
-  const all = Object.entries(properties);
+function toldProperties(
+  properties: Readonly<Record<string, PropertyType>>,
+  lacking: readonly string[],
+): string {
+  const all = Object.entries(properties).filter(([name]) => !lacking.includes(name));
   const some = all
     .slice(0, PROPERTIES_TOLD)
     .map(([name, { format, type }]) => `${name} ${format ?? type}`);

@@ -23,12 +23,12 @@ export function asProperties(
 ): Relation {
   const { columns, constants, guess } = reading;
   if (columns === undefined && constants === undefined && guess !== true) return relation;
-  const said = saidOf(relation, columns ?? {});
+  const said = inFileSpelling(relation, columns ?? {});
   const told = {
     columns: new Map(Object.entries(said)),
     constants: new Map(Object.entries(constants ?? {})),
   };
-  if (guess === true) guessInto(told, relation, usual);
+  if (guess === true) guessInto(told, relation, usual, reading.vendor);
   const named = relation.columns.map((column) => asSaid(column, told.columns));
   const kept = named.filter((column) => column !== undefined);
   if (kept.length === 0) throw new Failure('InvalidBody', 'columns: all columns stay out');
@@ -65,7 +65,7 @@ interface Told {
 }
 
 /** With the columns as the file spells them: names differ in more than case. */
-function saidOf(
+export function inFileSpelling(
   { columns, kind }: Relation,
   said: Readonly<Record<string, string | null>>,
 ): Readonly<Record<string, string | null>> {
@@ -89,13 +89,14 @@ function guessInto(
   { columns, constants }: Told,
   relation: Relation,
   usual: UsualColumns | undefined,
+  vendor: string | undefined,
 ): void {
   if (usual === undefined) {
     throw new Failure('InvalidBody', 'guess: only inputs of the market in CORE have usual columns');
   }
   const open = relation.columns.map(({ name }) => name).filter((name) => !columns.has(name));
   const given = [...columns.values()].filter((property) => property !== null);
-  const guessed = usual(open, [...given, ...constants.keys()]);
+  const guessed = usual(open, [...given, ...constants.keys()], vendor);
   for (const [column, property] of Object.entries(guessed.columns)) columns.set(column, property);
   for (const [name, value] of Object.entries(guessed.constants)) constants.set(name, value);
 }

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import type { Row } from '../../store/duckdb/protocol.ts';
 import { Failure, reasonOf } from '../../store/base/failure.ts';
 import { newUuid } from '../../store/base/random.ts';
-import type { UsualColumns } from '../../store/lake/datasets/defaults.ts';
+import type { RewriteFile, UsualColumns } from '../../store/lake/datasets/defaults.ts';
 import type { FactReader } from '../../store/lake/datasets/reportedFacts.ts';
 import { arrowRelation } from './arrow.ts';
-import { asProperties } from './asProperties.ts';
+import { asProperties, inFileSpelling } from './asProperties.ts';
 import { contentOf, readHead, textContentOf } from '../bytes/content.ts';
 import { csvRelation } from './csv.ts';
 import type { DateOrder } from '../values/dateFormats.ts';
@@ -32,10 +32,11 @@ import {
 import { isAlone, listsStatement, refuseDocument } from './jsonDocument.ts';
 import { keyedCopy } from './keyedCopy.ts';
 import { refuseEndlessLine } from '../bytes/lineScan.ts';
-import { COMPANY_FACTS, factCopy, isCompany } from './factCopy.ts';
-import { longCopy } from './longCopy.ts';
+import { COMPANY_FACTS, factCopy, isCompany } from '../copies/factCopy.ts';
+import { longCopy } from '../copies/longCopy.ts';
 import { NoDataFailure, noDataIn } from '../bytes/noData.ts';
 import { describeParquet, parquetRelation } from './parquet.ts';
+import { needsCopy, rewrittenCopy } from '../copies/rewrittenCopy.ts';
 import type { Encoding, Reading } from '../bytes/reading.ts';
 import { propertiesOf } from '../values/jsonPath.ts';
 import type { Relation } from '../values/relation.ts';
@@ -52,6 +53,8 @@ interface Opening {
   readonly known?: readonly string[];
   /** What columns usually are, of a dataset whose place says so. */
   readonly usual?: UsualColumns | undefined;
+  /** How a file for such a dataset is written again. */
+  readonly rewrite?: RewriteFile | undefined;
   /** What such a dataset makes of single values that a company reported. */
   readonly facts?: FactReader | undefined;
 }
@@ -67,7 +70,7 @@ export async function openRelation(opening: Opening, bench: Workbench): Promise<
   const names = known === undefined ? {} : { known: [...known, ...said] };
   const opened = await openFile({ ...opening, ...names }, bench);
   const { wide } = reading;
-  if (wide === undefined) return asProperties(opened, reading, usual);
+  if (wide === undefined) return asRewritten(opened, opening, bench);
   const path = await longCopy(opened, { ...reading, wide }, bench);
   const { dateOrder } = opening;
   const written = { path, reading: LONG, ...(dateOrder === undefined ? {} : { dateOrder }) };
@@ -75,6 +78,44 @@ export async function openRelation(opening: Opening, bench: Workbench): Promise<
   const note = `wide: each cell is a record, its column is ${wide.names} and its value ${wide.values}`;
   const told = { ...long, notes: [...(opened.notes ?? []), note] };
   return asProperties(told, { ...reading, ...withoutLeftOut(reading) }, usual);
+}
+
+/** Its columns as properties, after it is written again where its place says so. */
+async function asRewritten(
+  opened: Relation,
+  opening: Opening,
+  bench: Workbench,
+): Promise<Relation> {
+  const { dateOrder, reading = {}, usual } = opening;
+  const { columns = {}, constants = {}, guess = false, vendor } = reading;
+  const rewrite = opening.rewrite?.({
+    columns: opened.columns.map(({ name }) => name),
+    declared: inFileSpelling(opened, columns),
+    constants: Object.keys(constants),
+    guess,
+    vendor,
+  });
+  if (rewrite === undefined) return asProperties(opened, reading, usual);
+  const notes = [...(opened.notes ?? []), ...rewrite.notes];
+  const asDeclared = { ...reading, constants: { ...rewrite.constants, ...constants } };
+  if (!needsCopy(rewrite)) return asProperties({ ...opened, notes }, asDeclared, usual);
+  const copy = await rewrittenCopy(opened, rewrite, bench);
+  const written = {
+    path: copy.path,
+    reading: LONG,
+    ...(dateOrder === undefined ? {} : { dateOrder }),
+  };
+  const made = await openFile(written, bench);
+  const open = Object.entries(inFileSpelling(opened, columns)).filter(
+    ([column]) => !Object.hasOwn(rewrite.columns, column) && !rewrite.leftOut.includes(column),
+  );
+  const relation = asProperties(
+    { ...made, notes: [...notes, ...copy.notes] },
+    { ...asDeclared, columns: Object.fromEntries(open) },
+    usual,
+  );
+  const leftOut = [...(relation.leftOut ?? []), ...rewrite.leftOut];
+  return { ...relation, leftOut, rewritten: rewrite.columns };
 }
 
 /** @throws Failure InvalidBody also where the dataset makes nothing of facts. */

@@ -5,8 +5,9 @@ import type { ColumnMapping, Dataset, RecordSchema } from '../../store/lake/data
 import { Failure, reasonOf } from '../../store/base/failure.ts';
 import type { Reject } from '../../store/work/jobs.ts';
 import type { Aside } from '../../store/lake/datasets/quarantine.ts';
+import { checkPlace } from '../conform/placeCheck.ts';
 import { conform, tableOf } from '../conform/conform.ts';
-import { openLoad, refuseBatch, tellBreaches } from '../merge/ingest.ts';
+import { notesForReaders, openLoad, refuseBatch, tellBreaches } from '../merge/ingest.ts';
 import { describeLoad } from '../conform/loadNotes.ts';
 import { mergeLoad, type Meeting } from '../merge/merge.ts';
 import { uniqueIndexOf } from '../batch/uniqueIndex.ts';
@@ -101,7 +102,12 @@ async function runOn(load: Load, services: IngestServices, bench: Workbench): Pr
   try {
     const conformed = await conform(run, relation);
     await tellBreaches(conformed.batch, { log });
-    const told = { ...(await outcomeOf(load, conformed, services, bench)), log: lines };
+    const outcome = await outcomeOf(load, conformed, services, bench);
+    const checked =
+      outcome.error === undefined ? await checkPlace({ run, relation, conformed }) : [];
+    for (const note of checked) await log(note);
+    const notes = [...(outcome.notes ?? []), ...notesForReaders(relation), ...checked];
+    const told = { ...outcome, notes, log: lines };
     return { ...toldOf(load, known), ...readAs(relation), ...told, bytesRead: size };
   } catch (error) {
     if (!isRefusal(error)) throw error;
@@ -110,16 +116,23 @@ async function runOn(load: Load, services: IngestServices, bench: Workbench): Pr
   }
 }
 
-function readAs({ columns, leftOut = [] }: Relation): Pick<DryRun, 'columns' | 'constants'> {
+function readAs({
+  columns,
+  leftOut = [],
+  rewritten = {},
+}: Relation): Pick<DryRun, 'columns' | 'constants'> {
+  const made = Object.values(rewritten).flatMap((properties) => properties.split('+'));
   const told = columns.flatMap((column) =>
-    column.constant === undefined ? [[nameInFile(column), column.name] as const] : [],
+    column.constant === undefined && !made.includes(column.name)
+      ? [[nameInFile(column), column.name] as const]
+      : [],
   );
   const out = leftOut.map((name) => [name, null] as const);
   const constants = columns.flatMap(({ constant, name }) =>
     constant === undefined ? [] : [[name, constant] as const],
   );
   return {
-    columns: Object.fromEntries([...told, ...out]),
+    columns: Object.fromEntries([...Object.entries(rewritten), ...told, ...out]),
     constants: Object.fromEntries(constants),
   };
 }

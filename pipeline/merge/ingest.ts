@@ -20,6 +20,7 @@ import {
 import { shortName, stampFile } from '../../store/lake/versions/stamp.ts';
 import { type MergeBench, type Reconciled, writtenDeletes } from './reconcile.ts';
 import { findRejectedRepeats } from './rejectedRepeats.ts';
+import { checkPlace, isCheckedBeside } from '../conform/placeCheck.ts';
 import { conform, tableOf } from '../conform/conform.ts';
 import { openRelation } from '../decode/decode.ts';
 import { quoted } from '../bytes/excerpt.ts';
@@ -67,8 +68,8 @@ export async function openLoad(
 ): Promise<Relation> {
   const known = services.lake.directory.dataset(load.workspace, load.dataset);
   const names = known === undefined ? {} : { known: Object.keys(known.schema.properties) };
-  const { facts, usual } = services.defaultsOf(load) ?? {};
-  const opening = { ...load, ...names, usual, facts };
+  const { facts, rewrite, usual } = services.defaultsOf(load) ?? {};
+  const opening = { ...load, ...names, usual, rewrite, facts };
   const relation = load.relation ?? (await openRelation(opening, bench));
   for (const note of relation.notes ?? []) await events.log(note);
   const isKnown = known !== undefined && (load.standIn !== undefined || !isStandIn(known));
@@ -92,7 +93,8 @@ export async function ingest(
 ): Promise<Ingested> {
   const numbered = await reserveRows(load, services.lake);
   const store = storeIn(services.lake, { load: numbered, author, finish });
-  const elsewhere = await services.others?.work({ load: numbered, services, events, store });
+  const others = isCheckedBeside(load, services) ? undefined : services.others;
+  const elsewhere = await others?.work({ load: numbered, services, events, store });
   if (elsewhere !== undefined) return elsewhere;
   // The file is looked at first, and that takes as long as a process takes to start.
   services.pool.expect();
@@ -115,7 +117,8 @@ export async function workOn({ load, services, events, store }: LoadWork): Promi
   const { deadlineMs, signal } = services;
   const abort = signal === undefined ? {} : { signal };
   return inWorkspace(load.workspace, services, async (place) => {
-    const below = await foldersOf(load, services.lake);
+    const beside = services.defaultsOf(load)?.check?.beside;
+    const below = await foldersOf(load, services.lake, beside);
     const bench = { ...place, below, deadlineMs, onProgress: events.progress, ...abort };
     const work = (path: string): Promise<Ingested> =>
       runOn({ load: { ...load, path }, services, bench, events, store });
@@ -130,6 +133,9 @@ async function runOn(run: Run): Promise<Ingested> {
   const conformed = await conform(run, relation);
   await tellBreaches(conformed.batch, events);
   refuseBatch(conformed.batch, load);
+  const checked = await checkPlace({ run, relation, conformed });
+  for (const note of checked) await events.log(note);
+  const placeNotes = [...notesForReaders(relation), ...checked];
   // The dataset is made once the records are known to be good.
   const dataset =
     conformed.kind === 'known'
@@ -139,15 +145,28 @@ async function runOn(run: Run): Promise<Ingested> {
   const { batch } = conformed;
   await events.validated(batch.stats.records + batch.duplicates);
   await events.ingesting();
-  return meet({ ...run, relation }, conformed, dataset);
+  return meet({ ...run, relation }, conformed, dataset, placeNotes);
 }
 
+/** Lines of the log that the notes of the load have too. */
+export const notesForReaders = ({ notes = [] }: Relation): readonly string[] =>
+  notes.filter((note) => note.startsWith('note: '));
+
 /** Of the stored files that a load meets. */
-async function foldersOf({ dataset, workspace }: Load, lake: LoadLake): Promise<readonly string[]> {
-  const known = lake.directory.dataset(workspace, dataset);
-  if (known === undefined) return [];
-  const { folder } = await tableOf(lake, known);
-  return [dirname(lake.files.placeOf(`${folder}file`))];
+async function foldersOf(
+  { dataset, workspace }: Load,
+  lake: LoadLake,
+  beside: string | undefined,
+): Promise<readonly string[]> {
+  const names = beside === undefined ? [dataset] : [dataset, beside];
+  const folders: string[] = [];
+  for (const name of names) {
+    const known = lake.directory.dataset(workspace, name);
+    if (known === undefined) continue;
+    const { folder } = await tableOf(lake, known);
+    folders.push(dirname(lake.files.placeOf(`${folder}file`)));
+  }
+  return folders;
 }
 
 /** Warnings of a batch, and how much of it is kept aside, as lines of the job's log. */
@@ -198,7 +217,12 @@ export class RejectedFailure extends Failure {
   }
 }
 
-async function meet(run: OpenRun, conformed: Conformed, dataset: Dataset): Promise<Ingested> {
+async function meet(
+  run: OpenRun,
+  conformed: Conformed,
+  dataset: Dataset,
+  placeNotes: readonly string[],
+): Promise<Ingested> {
   const { load, services, bench, store } = run;
   const { lake } = services;
   const { batch } = conformed;
@@ -217,10 +241,11 @@ async function meet(run: OpenRun, conformed: Conformed, dataset: Dataset): Promi
     unchanged: met.unchanged,
   };
   const rejected = await rejectRepeats(run, conformed, counts, place);
-  const notes = describeLoad(conformed, { ...counts, ...met, ...rejected }, load);
+  const described = describeLoad(conformed, { ...counts, ...met, ...rejected }, load);
+  const notes = [...described, ...placeNotes];
   const columnsLeftOut = [...new Set([...conformed.leftOut, ...(run.relation.leftOut ?? [])])];
   const outcome = { ...counts, rejects: batch.rejects, ...rejected, columnsLeftOut, notes };
-  for (const note of notes) await run.events.log(note);
+  for (const note of described) await run.events.log(note);
   services.signal?.throwIfAborted();
   const wider = change === undefined ? table : { ...table, columns: change.columns };
   edits.push(...schemaEdits(table, change));

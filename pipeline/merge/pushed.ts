@@ -61,6 +61,7 @@ export function pushesOf(
   if (records.length === 0 || records.length > RECORDS_MAX) return undefined;
   const documents: Document[] = [];
   for (const record of records) {
+    if (dataset.contract.columns === 'evolve' && hasNew(record, table.columns)) return undefined;
     const document = documentOf(record, table.columns, symbols);
     if (document === undefined) return undefined;
     documents.push(document);
@@ -109,6 +110,14 @@ function numberedPushes(
 
 const indexNames = ({ mapping }: Dataset): readonly string[] =>
   [mapping.key, mapping.subkey, mapping.date].filter((name) => name !== undefined);
+
+/** Whether a record has a value for a column that the table does not have. */
+const hasNew = (record: unknown, columns: readonly Column[]): boolean =>
+  typeof record === 'object' &&
+  record !== null &&
+  Object.entries(record).some(
+    ([name, value]) => value !== null && !columns.some((column) => column.name === name),
+  );
 
 function documentOf(
   record: unknown,

@@ -35,6 +35,8 @@ export type Relation = {
   readonly empty?: true;
   /** Columns of the file that stay out, by the names that it gives them. */
   readonly leftOut?: readonly string[];
+  /** Columns of the file that came as it was written again from, and what they are: `date+minute`. */
+  readonly rewritten?: Readonly<Record<string, string>>;
   /** Values that are members of the rows already, as `makingOnce` says: terms by property. */
   readonly made?: ReadonlyMap<string, string>;
 } & (

@@ -12,8 +12,10 @@ export type MissedRuns = 'once' | 'skip' | 'all';
 export interface ScheduleBody {
   readonly name: string;
   readonly description: string;
-  /** Five fields, in UTC. */
+  /** Five fields, by the clocks of `timeZone`. */
   readonly cron: string;
+  /** IANA name; UTC when undefined. */
+  readonly timeZone?: string;
   readonly startMs: number | null;
   readonly missedRuns: MissedRuns;
   readonly duplicates: 'ignore' | 'replace';

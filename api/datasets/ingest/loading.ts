@@ -23,6 +23,7 @@ import {
   type Reading,
   SKIP_LINES_MAX,
 } from '../../../pipeline/bytes/reading.ts';
+import { VENDOR_IDS } from '../../../market/files/vendors.ts';
 import type { ColumnMapping } from '../../../store/lake/datasets/datasets.ts';
 import {
   numberOf,
@@ -133,6 +134,8 @@ export const READING = Type.Object(
     columns: Type.Optional(COLUMNS),
     constants: Type.Optional(CONSTANTS),
     guess: Type.Optional(Type.Boolean()),
+    vendor: Type.Optional(Type.Enum([...VENDOR_IDS])),
+    confirmAdjustment: Type.Optional(Type.Boolean()),
     wide: Type.Optional(WIDE),
     facts: Type.Optional(Type.Boolean()),
   },
@@ -196,6 +199,17 @@ export const READING_PARAMETERS: readonly Parameter[] = [
     help: 'true: other columns are what vendors usually call them; for inputs of the market in CORE.',
   },
   {
+    kind: 'choice',
+    name: 'vendor',
+    choices: VENDOR_IDS,
+    help: 'Vendor of the file: what its columns, symbols and prices are; for inputs of the market in CORE.',
+  },
+  {
+    kind: 'boolean',
+    name: 'confirmAdjustment',
+    help: 'true: load prices although known splits contradict what isSplitAdjusted declares.',
+  },
+  {
     kind: 'list',
     name: 'wide',
     help: 'Of a file with a column for each symbol, the properties of names and cells: symbol,close.',
@@ -222,6 +236,8 @@ export async function readingOf(query: Values): Promise<{ readonly reading?: Rea
     columns: await objectOf(query, 'columns', SAID_COLUMNS),
     constants: await objectOf(query, 'constants', SAID_CONSTANTS),
     guess: truthOf(query, 'guess') ? true : undefined,
+    vendor: textOf(query, 'vendor'),
+    confirmAdjustment: truthOf(query, 'confirmAdjustment') ? true : undefined,
     wide: wideOf(listOf(query, 'wide')),
     facts: truthOf(query, 'facts') ? true : undefined,
   };

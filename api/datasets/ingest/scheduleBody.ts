@@ -2,6 +2,7 @@
 import type { Static } from 'typebox';
 import { Type } from '../../request/body/schema.ts';
 import { checkCron } from '../../../jobs/schedule/cron.ts';
+import { checkTimeZone } from '../../../jobs/schedule/timeZone.ts';
 import { DUPLICATES } from '../../../pipeline/conform/duplicates.ts';
 import { checkName } from '../../../store/lake/versions/columns.ts';
 import { Failure } from '../../../store/base/failure.ts';
@@ -37,6 +38,7 @@ export const SCHEDULE_BODY = Type.Object(
     datasetId: Type.String({ minLength: 1, maxLength: 128 }),
     cron: Type.Optional(Type.String({ maxLength: 200 })),
     every: Type.Optional(Type.Enum(['minute', 'hour', 'day'])),
+    timeZone: Type.Optional(Type.String({ maxLength: 100 })),
     state: Type.Optional(Type.Enum(['ENABLED', 'PAUSED'])),
     startTime: Type.Optional(
       Type.Union([Type.Integer({ minimum: 0 }), Type.String({ maxLength: 40 })]),
@@ -59,11 +61,13 @@ export function scheduleBodyOf(given: Static<typeof SCHEDULE_BODY>, nowMs: numbe
     throw new Failure('InvalidBody', 'exactly one of cron and every must be given');
   }
   checkReading(given.reading);
+  const timeZone = given.timeZone === undefined ? undefined : checkTimeZone(given.timeZone);
   const cron = given.every === undefined ? (given.cron ?? '') : EVERY[given.every];
   return {
     name: given.name ?? given.datasetId,
     description: given.description ?? '',
     cron: checkCron(cron, nowMs),
+    ...(timeZone === undefined ? {} : { timeZone }),
     startMs: startOf(given.startTime),
     missedRuns: given.missedRuns ?? 'once',
     duplicates: given.duplicateKeyHandling ?? 'replace',

@@ -1,7 +1,8 @@
 // Ingestion schedules: when what a source has goes into a dataset.
 import type { Static } from 'typebox';
 import { Type } from '../../request/body/schema.ts';
-import { nextTime } from '../../../jobs/schedule/cron.ts';
+import { nextTime, nextTimes } from '../../../jobs/schedule/cron.ts';
+import { UTC } from '../../../jobs/schedule/timeZone.ts';
 import { findSource, insertSource } from '../../../store/work/dataSources.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import { outcomesSince } from '../../../store/work/runHistory.ts';
@@ -164,10 +165,13 @@ export const changeSchedule: Endpoint = {
 
 /** A schedule whose times are what they were keeps its next one; due times of a pause are gone. */
 function nextOf(before: Schedule, body: Schedule['body'], now: number): number | null {
-  const same = before.body.cron === body.cron && before.body.startMs === body.startMs;
+  const same =
+    before.body.cron === body.cron &&
+    before.body.timeZone === body.timeZone &&
+    before.body.startMs === body.startMs;
   if (same && before.state === 'ENABLED') return before.nextMs;
   if (body.startMs !== null && body.startMs > now) return body.startMs;
-  return nextTime(body.cron, now) ?? null;
+  return nextTime(body.cron, now, body.timeZone) ?? null;
 }
 
 export const deleteSchedule: Endpoint = {
@@ -203,6 +207,15 @@ export const runSchedule: Endpoint = {
 const made = (what: string, ingestionScheduleId: string): Answer =>
   freely({ success: true, message: `Ingestion schedule has been ${what}`, ingestionScheduleId });
 
+/** Runs that are shown ahead. */
+const NEXT_RUNS = 5;
+
+/** The next run and those after it; none of a schedule that is paused. */
+function nextRuns({ body, nextMs, state }: Schedule): readonly number[] {
+  if (state !== 'ENABLED' || nextMs === null) return [];
+  return [nextMs, ...nextTimes(body.cron, nextMs, body.timeZone ?? UTC, NEXT_RUNS - 1)];
+}
+
 function own(call: Call, services: SchedulesServices): Schedule {
   const { workspace } = ownedWorkspaceOf(call, services);
   const schedule = services.scheduler.get(workspace, call.path['id'] ?? '');
@@ -224,11 +237,13 @@ async function view(
     dataSourceId: schedule.sourceId,
     datasetId: schedule.dataset,
     cron: body.cron,
+    timeZone: body.timeZone ?? UTC,
     state,
     running: scheduler.isRunning(schedule.id),
     startTime: body.startMs,
     lastRun: last,
     nextRun: state === 'ENABLED' ? schedule.nextMs : null,
+    nextRuns: nextRuns(schedule),
     retryAt: schedule.retry?.atMs ?? null,
     last30Days: `${added} Added | ${errors} Errors`,
     missedRuns: body.missedRuns,

@@ -15,7 +15,7 @@ interface FormProps {
 }
 
 const EVERY = [
-  ['day', 'every day, at midnight UTC'],
+  ['day', 'every day, at midnight'],
   ['hour', 'every hour'],
   ['minute', 'every minute'],
   ['cron', 'by a cron expression'],
@@ -28,15 +28,16 @@ export function ScheduleForm({ onClose, onMade, sources, workspace }: FormProps)
   const [datasetId, setDataset] = useState('');
   const [every, setEvery] = useState<string>('day');
   const [cron, setCron] = useState('0 18 * * 1-5');
+  const [timeZone, setTimeZone] = useState('UTC');
   const [attempts, setAttempts] = useState('3');
   const { isBusy, problem, run } = useDeed();
   const save = (event: Event): void => {
     event.preventDefault();
-    const when = every === 'cron' ? { cron } : { every };
     const json = {
       dataSourceId: source,
       datasetId: datasetId.trim(),
-      ...when,
+      ...(every === 'cron' ? { cron } : { every }),
+      timeZone: timeZone.trim(),
       attempts: Number(attempts),
     };
     run(async () => {
@@ -62,8 +63,9 @@ export function ScheduleForm({ onClose, onMade, sources, workspace }: FormProps)
       }),
       h(Choice, { label: 'When', value: every, options: EVERY, onPick: setEvery }),
       every === 'cron'
-        ? h(Text, { label: 'Cron expression, UTC', value: cron, onText: setCron, required: true })
+        ? h(Text, { label: 'Cron expression', value: cron, onText: setCron, required: true })
         : null,
+      h(TimeZone, { value: timeZone, onText: setTimeZone }),
       h(Choice, {
         label: 'Attempts of a run',
         value: attempts,
@@ -81,3 +83,17 @@ export function ScheduleForm({ onClose, onMade, sources, workspace }: FormProps)
     ),
   );
 }
+
+interface TimeZoneProps {
+  readonly value: string;
+  readonly onText: (text: string) => void;
+}
+
+const TimeZone = (props: TimeZoneProps): JSX.Element =>
+  h(Text, {
+    label: 'Time zone',
+    value: props.value,
+    onText: props.onText,
+    required: true,
+    hint: 'IANA name, such as Europe/Berlin.',
+  });

@@ -16,10 +16,12 @@ interface Schedule {
   readonly dataSourceId: string;
   readonly datasetId: string;
   readonly cron: string;
+  readonly timeZone: string;
   readonly state: string;
   readonly running: boolean;
   readonly lastRun: number | null;
-  readonly nextRun: number | null;
+  /** The next five; none while it is paused. */
+  readonly nextRuns: readonly number[];
 }
 
 interface Run {
@@ -47,15 +49,9 @@ const RUNS_SHOWN = 50;
 
 /** Members of a schedule that its change must say again. */
 const KEPT = [
-  ...['name', 'description', 'dataSourceId', 'datasetId', 'cron', 'startTime', 'missedRuns'],
-  ...[
-    'duplicates',
-    'duplicateKeyHandling',
-    'overwrite',
-    'maximumValidationErrors',
-    'columnMapping',
-    'dateOrder',
-  ],
+  ...['name', 'description', 'dataSourceId', 'datasetId', 'cron', 'timeZone', 'startTime'],
+  ...['missedRuns', 'duplicates', 'duplicateKeyHandling', 'overwrite'],
+  ...['maximumValidationErrors', 'columnMapping', 'uniqueIndex', 'dateOrder'],
   ...['reading', 'attempts', 'retryWaitSeconds'],
 ];
 
@@ -165,7 +161,10 @@ const columnsFor = (
   {
     title: 'Schedule',
     isHead: true,
-    show: ({ cron, name }: Schedule) => [name, h('div', null, h('code', { class: 'soft' }, cron))],
+    show: ({ cron, name, timeZone }: Schedule) => [
+      name,
+      h('div', { class: 'soft' }, h('code', null, cron), ` ${timeZone}`),
+    ],
   },
   {
     title: 'State',
@@ -185,7 +184,7 @@ const columnsFor = (
       h('a', { href: hrefOf(['datasets', workspace, datasetId]) }, datasetId),
   },
   { title: 'Last run', class: 'nowrap', show: ({ lastRun }: Schedule) => moment(lastRun) },
-  { title: 'Next run', class: 'nowrap', show: ({ nextRun }: Schedule) => moment(nextRun) },
+  { title: 'Next runs', class: 'nowrap', show: nextRunsOf },
   {
     title: 'Do',
     show: (one: Schedule) => {
@@ -209,6 +208,19 @@ const columnsFor = (
     },
   },
 ];
+
+const nextRunsOf = ({ nextRuns, timeZone }: Schedule): string | JSX.Element =>
+  nextRuns.length === 0
+    ? '–'
+    : h(
+        'div',
+        null,
+        nextRuns.map((ms) => h('div', { title: time(ms) }, timeIn(ms, timeZone))),
+      );
+
+/** As the clocks of the schedule show it. */
+const timeIn = (ms: number, timeZone: string): string =>
+  new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' }).format(ms);
 
 const moment = (ms: number | null): string => (ms === null ? '–' : time(ms));
 

@@ -193,7 +193,8 @@ test('JSON, splits and dividends are inputs too, and programs are told by lines 
       { close: 124.8075, date: '2020-08-28', uClose: 499.23 },
       { close: 129.04, date: '2020-08-31', uClose: 129.04 },
     ]);
-    const paid = await read(server, '/data/CORE/DIVIDENDS?last=1');
+    const members = 'symbol,exDate,amount,paymentDate,refid';
+    const paid = await read(server, `/data/CORE/DIVIDENDS?last=1&filter=${members}`);
     assert.deepEqual(JSON.parse(paid), [
       ...[
         {

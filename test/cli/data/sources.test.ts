@@ -66,7 +66,9 @@ test('from a URL to a scheduled dataset beside a server', async () => {
   assert.match(await says('source', 'add', url, '--name', 'prices'), /^DATA_SOURCE_\w+\n$/);
   const sample = await says('source', 'sample', 'prices');
   assert.match(sample, /^ symbol │ date +│ price\n[─┼]+\n A +│ 2024-02-01 │ 1\.5\n/);
-  const made = await says('schedule', 'add', 'prices', '--dataset', 'PRICES', '--every', 'day');
+  const zone = ['--time-zone', 'europe/berlin'];
+  const add = ['schedule', 'add', 'prices', '--dataset', 'PRICES', '--every', 'day'];
+  const made = await says(...add, ...zone);
   assert.match(made, /^INGESTION_SCHEDULE_\w+\n$/);
   let history = '';
   while (!/INGESTED/.test(history)) history = await says('schedule', 'history', 'PRICES');
@@ -75,9 +77,15 @@ test('from a URL to a scheduled dataset beside a server', async () => {
   assert.match(await says('sql', SQL), / symbol │ date +│ price\n[─┼]+\n A +│ 2024-02-01 │ 1\.5\n/);
 
   const [listed] = linesOf(await says('schedule', 'list', '--json'));
-  assert.deepEqual([listed?.['cron'], listed?.['state']], ['0 0 * * *', 'ENABLED']);
+  const { cron, nextRuns, state, timeZone } = listed ?? {};
+  assert.deepEqual([cron, state, timeZone], ['0 0 * * *', 'ENABLED', 'Europe/Berlin']);
+  assert.equal((nextRuns as readonly number[]).length, 5);
+  const midnights = / Europe\/Berlin │ ENABLED │ [^│]+│ (?:\d{4}-\d\d-\d\d 00:00(?:, )?){5} │/;
+  assert.match(await says('schedule', 'list'), midnights);
   await says('schedule', 'pause', 'PRICES');
   assert.match(await says('schedule', 'list'), /^ name +│ dataset │ cron[^]*│ PAUSED/);
+  await says('schedule', 'resume', 'PRICES');
+  assert.match(await says('schedule', 'list'), midnights);
   const run = linesOf(await says('schedule', 'run', 'PRICES', '--json')).at(-1);
   assert.deepEqual([run?.['status'], run?.['recordsIngested']], ['INGESTED', 0], 'nothing is new');
   const runs = linesOf(await says('schedule', 'history', '--json'));

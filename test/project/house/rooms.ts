@@ -18,11 +18,11 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     ...['sql/lower', 'sql/reads', 'sql/run', 'rules'],
   ],
   pipeline: [
-    ...['bytes', 'values', 'batch', 'decode', 'conform', 'sources/base', 'merge', 'edit'],
+    ...['bytes', 'values', 'batch', 'copies', 'decode', 'conform', 'sources/base', 'merge', 'edit'],
     ...['sources/http', 'sources/feed', 'sources/postgres', 'sources/s3', 'sources', 'targets'],
   ],
   market: [
-    ...['reports', 'inputs', 'derive', 'indicators', 'types', 'board', 'live', 'rules'],
+    ...['reports', 'inputs', 'files', 'derive', 'indicators', 'types', 'board', 'live', 'rules'],
     ...['capture', 'symbology', 'money', 'exchange', 'exchange/records'],
   ],
   jobs: [

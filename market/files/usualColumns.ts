@@ -2,7 +2,9 @@
 // used. Spellings are compared by their letters and digits alone: `<CLOSE>`, `Adj Close`, `adj_close`.
 import type { UsualColumns } from '../../store/lake/datasets/defaults.ts';
 import { Failure } from '../../store/base/failure.ts';
-import type { Input, InputId } from './inputRow.ts';
+import { lettersOf } from './columnNames.ts';
+import { findVendor, recogniseVendor } from './vendors.ts';
+import type { Input, InputId } from '../inputs/inputRow.ts';
 
 /**
  * Of one property, the surest names first: those of a later rank count only where none of a former one
@@ -19,17 +21,41 @@ const TICKER: Ranks = [
 const DAY: Ranks = [
   'tradedate tradingdate tradingday pricedate bardate',
   'day dt dtyyyymmdd yyyymmdd asofdate businessdate sessiondate',
-  'timestamp datetime time t',
+  'datum fecha jour seance',
+  'timestamp datetime time t windowstart opentime',
 ];
 const TIME: Ranks = ['timestamp datetime tradetime siptimestamp participanttimestamp', 'date t ts'];
 
 const BAR: Usual = {
   symbol: TICKER,
-  open: ['openprice openingprice priceopen pxopen', 'o first'],
-  high: ['highprice pricehigh pxhigh dayhigh', 'h hi max'],
-  low: ['lowprice pricelow pxlow daylow', 'l lo min'],
-  close: ['closeprice closingprice priceclose pxclose closelast', 'c last pxlast', 'price'],
-  volume: ['vol sharevolume tradedvolume totalvolume volumetraded pxvolume', 'v'],
+  open: [
+    'openprice openingprice priceopen pxopen',
+    'o first',
+    'eroffnung eroffn eroffnungskurs erster ouverture ouv premier apertura',
+  ],
+  high: [
+    'highprice pricehigh pxhigh dayhigh',
+    'h hi max',
+    'hoch hochst hochstkurs tageshoch plushaut haut maximo',
+  ],
+  low: [
+    'lowprice pricelow pxlow daylow',
+    'l lo min',
+    'tief tiefst tiefstkurs tagestief plusbas bas minimo',
+  ],
+  close: [
+    'closeprice closingprice priceclose pxclose closelast',
+    'c last pxlast',
+    'schlusskurs schluss zuletzt cloture dernier cierre ultimo',
+    'price',
+    'kurs cours precio',
+  ],
+  volume: [
+    'vol sharevolume tradedvolume totalvolume volumetraded pxvolume',
+    'v',
+    'stuck stucke stuecke',
+    'volumen titres',
+  ],
 };
 
 const STATEMENT: Usual = {
@@ -189,7 +215,9 @@ const WITHOUT: Partial<Record<InputId, Readonly<Record<string, string>>>> = {
 
 export const usualColumns =
   ({ carried = [], id, properties }: Input): UsualColumns =>
-  (columns, taken) => {
+  (columns, taken, vendorId) => {
+    const vendor = findVendor(vendorId) ?? recogniseVendor(columns);
+    const own = vendor?.columns?.[id] ?? {};
     // A `Change` may be one in percent: what is carried has other names only where these are sure.
     const usual = USUAL[id] ?? {};
     const sure = carried.filter((name) => Object.hasOwn(usual, name));
@@ -198,6 +226,12 @@ export const usualColumns =
     const spelled = columns.map((column) => ({ column, letters: lettersOf(column) }));
     const told = new Map<string, string>();
     const given = new Set<string>(taken);
+    for (const { column, letters } of spelled) {
+      const property = Object.hasOwn(own, letters) ? own[letters] : undefined;
+      if (property === undefined || given.has(property)) continue;
+      told.set(column, property);
+      given.add(property);
+    }
     // All that is called by its own name first: `from` may be a date and a factor.
     const most = Math.max(0, ...Object.values(usual).map((ranks) => ranks.length));
     for (let rank = -1; rank < most; rank += 1) {
@@ -221,15 +255,6 @@ function namesOf(usual: Usual, property: string, rank: number): readonly string[
   if (rank < 0) return [property.toLowerCase()];
   const ranks = Object.hasOwn(usual, property) ? usual[property] : undefined;
   return ranks?.[rank]?.split(' ') ?? [];
-}
-
-/** `1. open` and `Close (USD)` are such names too. */
-function lettersOf(column: string): string {
-  const unit = column.indexOf('(');
-  return (unit > 0 ? column.slice(0, unit) : column)
-    .replace(/^\d{1,2}\. /, '')
-    .toLowerCase()
-    .replace(/[^a-z0-9]/g, '');
 }
 
 const refused = (property: string, first: string, second: string): Failure =>

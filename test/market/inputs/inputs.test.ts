@@ -1,8 +1,8 @@
 // A dataset of CORE under an input's id is what the table of inputs says, where its owner says nothing.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, beforeEach, test } from 'vitest';
-import { read, send } from '../base/client.ts';
-import { startServer, type TestServer } from '../base/server.ts';
+import { read, send } from '../../base/client.ts';
+import { startServer, type TestServer } from '../../base/server.ts';
 
 let server: TestServer;
 beforeAll(async () => {
@@ -50,6 +50,10 @@ test('a load without a mapping makes the input: index, weight, title and types',
     close: { type: 'number' },
     volume: { type: 'number' },
     note: { type: 'string' },
+    open: { type: 'number' },
+    high: { type: 'number' },
+    low: { type: 'number' },
+    isSplitAdjusted: { type: 'boolean' },
   });
   const rows = await read(server, '/data/CORE/HISTORICAL_PRICES?limit=9&filter=symbol,date,close');
   assert.deepEqual(JSON.parse(rows), [

@@ -1,11 +1,16 @@
 // What a dataset of CORE is by itself that has the id of an input.
-import type { DatasetDefaults } from '../../store/lake/datasets/defaults.ts';
+import type { PropertyType } from '../../store/lake/versions/columns.ts';
+import type { SchemaContract } from '../../store/lake/datasets/contracts.ts';
+import type { DatasetDefaults, PlaceCheck } from '../../store/lake/datasets/defaults.ts';
 import { CORE, type Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { FactReader } from '../../store/lake/datasets/reportedFacts.ts';
 import { allStatementsReader } from '../reports/allStatements.ts';
 import { STATEMENT_IDS } from '../reports/concepts.ts';
 import { statementReader } from '../reports/statements.ts';
-import { inputOf, propertyTypeOf } from './inputs.ts';
+import type { InputId } from '../inputs/inputRow.ts';
+import { PRICE_CHECK, SPLIT_CHECK } from './priceChecks.ts';
+import { inputOf, propertyTypeOf } from '../inputs/inputs.ts';
+import { fileRewrite } from './fileRewrites.ts';
 import { usualColumns } from './usualColumns.ts';
 
 /** `msft` in a file is found as MSFT. */
@@ -17,6 +22,20 @@ const FACT_READERS: ReadonlyMap<string, FactReader> = new Map([
   ...['FINANCIALS', 'FUNDAMENTALS'].map((id) => [id, ALL_STATEMENTS] as const),
 ]);
 
+/** Columns that are not documented are kept: what a vendor delivers is not lost. */
+const CONTRACT: SchemaContract = { columns: 'evolve', types: 'discard_record' };
+
+const CHECKS: Partial<Record<InputId, PlaceCheck>> = {
+  HISTORICAL_PRICES: PRICE_CHECK,
+  SPLITS: SPLIT_CHECK,
+};
+
+/** Types of carried properties that are no numbers. */
+const CARRIED_TYPES: Readonly<Record<string, PropertyType>> = {
+  label: { type: 'string' },
+  nanoseconds: { type: 'integer' },
+};
+
 /** Names in any case; undefined for what is no input, or stands in another workspace. */
 export function inputDefaults({
   dataset,
@@ -24,17 +43,32 @@ export function inputDefaults({
 }: Pick<Dataset, 'dataset' | 'workspace'>): DatasetDefaults | undefined {
   const input = workspace.toUpperCase() === CORE ? inputOf(dataset) : undefined;
   if (input === undefined) return undefined;
-  const { mapping, properties, title, weight } = input;
+  const { carried = [], mapping, properties, title, weight } = input;
   // A list is one in JSON; in CSV it may be any text, which is kept as it is.
   const scalars = properties.filter(({ type }) => type !== 'list');
-  const types = Object.fromEntries(scalars.map((one) => [one.name, propertyTypeOf(one)]));
+  const documented = scalars.map(({ name }) => name);
+  const types = Object.fromEntries([
+    ...carried.map((name) => [name, CARRIED_TYPES[name] ?? { type: 'number' }] as const),
+    ...scalars.map((one) => [one.name, propertyTypeOf(one)] as const),
+  ]);
   const index = Object.values(mapping) as readonly string[];
   const mayMiss = properties
     .filter(({ name, required }) => index.includes(name) && required !== true)
     .map(({ name }) => name);
   const facts = FACT_READERS.get(input.id);
+  const check = CHECKS[input.id];
   return {
-    ...{ title, weight, mapping, mayMiss, types, symbols: SYMBOLS, usual: usualColumns(input) },
+    title,
+    weight,
+    mapping,
+    mayMiss,
+    types,
+    documented,
+    contract: CONTRACT,
+    symbols: SYMBOLS,
+    usual: usualColumns(input),
+    rewrite: fileRewrite(input),
+    ...(check === undefined ? {} : { check }),
     ...(facts === undefined ? {} : { facts }),
   };
 }

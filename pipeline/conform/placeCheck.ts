@@ -1,0 +1,91 @@
+// What the place of a dataset says about the records of a load (PlaceCheck): read before anything is stored.
+import { Failure } from '../../store/base/failure.ts';
+import type { PlaceCheck } from '../../store/lake/datasets/defaults.ts';
+import { withOpenFiles } from '../../store/lake/versions/tableFiles.ts';
+import { visibleRows } from '../../store/lake/versions/tableSql.ts';
+import { identifier, literal } from '../../store/duckdb/sqlText.ts';
+import { ask } from '../batch/batchStatements.ts';
+import type { Relation } from '../values/relation.ts';
+import type { Conformed, Load, Looking } from './load.ts';
+
+/** Records of a load that are compared with each other; a larger load is noted. */
+const RECORDS_MAX = 5_000_000;
+
+interface Checking {
+  readonly run: Looking;
+  readonly relation: Relation;
+  readonly conformed: Conformed;
+}
+
+/**
+ * @returns lines for the notes of the load
+ * @throws Failure InvalidBody where its records contradict what is stored, and nobody confirmed it
+ */
+export async function checkPlace(checking: Checking): Promise<readonly string[]> {
+  const { conformed, run } = checking;
+  const { load, services } = run;
+  const check = services.defaultsOf(load)?.check;
+  const { records } = conformed.batch.stats;
+  if (check === undefined || load.standIn !== undefined || records === 0) return [];
+  if (records > RECORDS_MAX)
+    return [`note: over ${RECORDS_MAX} records are not compared with others`];
+  const own = ownRows(checking, check);
+  if (own === undefined) return [];
+  const { contradiction, notes } = await answer(checking, check, own);
+  if (contradiction === undefined) return notes;
+  if (load.reading?.confirmAdjustment === true) return [...notes, `warning: ${contradiction}`];
+  const rule = 'or confirm it with confirmAdjustment=true (--confirm-adjustment)';
+  throw new Failure('InvalidBody', `${contradiction}, ${rule}`);
+}
+
+/** A load whose records are compared with those of another dataset is worked on where both are. */
+export const isCheckedBeside = (load: Load, { defaultsOf }: Looking['services']): boolean =>
+  defaultsOf(load)?.check !== undefined;
+
+async function answer(
+  { relation, run }: Checking,
+  check: PlaceCheck,
+  own: string,
+): Promise<ReturnType<PlaceCheck['report']>> {
+  const { lake } = run.services;
+  const dataset = lake.directory.dataset(run.load.workspace, check.beside);
+  const table = dataset === undefined ? undefined : await lake.table(dataset.tableId);
+  const read = async (
+    other: string | undefined,
+    files: readonly string[],
+  ): Promise<ReturnType<PlaceCheck['report']>> => {
+    const statements = check.statements(own, other);
+    if (statements.length === 0) return { notes: [] };
+    return check.report(await ask({ ...run.bench, files }, relation, statements));
+  };
+  if (table === undefined || table.files.length === 0) return read(undefined, []);
+  const names = table.columns.map(({ name }) => name);
+  if (!check.other.required.every((name) => names.includes(name))) return read(undefined, []);
+  const wanted = [...check.other.required, ...Object.keys(check.other.optional)];
+  const columns = table.columns.filter(({ name }) => wanted.includes(name));
+  return withOpenFiles(lake.files, table.files, ({ paths, pathOf }) => {
+    const rows = visibleRows(table.files, columns, pathOf);
+    return read(selected(`${rows}`, names, check.other), paths);
+  });
+}
+
+/** Undefined where a column that the check needs is not there. */
+function ownRows({ conformed }: Checking, { own }: PlaceCheck): string | undefined {
+  const change = conformed.kind === 'known' ? conformed.change : undefined;
+  const made = conformed.kind === 'known' ? conformed.dataset : conformed.draft;
+  const names = Object.keys((change?.schema ?? made.schema).properties);
+  if (!own.required.every((name) => names.includes(name))) return undefined;
+  return selected(`read_parquet(${literal(conformed.batch.path)})`, names, own);
+}
+
+/** Rows with null for each optional column that is not there. */
+function selected(
+  rows: string,
+  names: readonly string[],
+  { optional, required }: PlaceCheck['own'],
+): string {
+  const terms = Object.entries(optional).map(([name, type]) =>
+    names.includes(name) ? identifier(name) : `CAST(NULL AS ${type}) AS ${identifier(name)}`,
+  );
+  return `(SELECT ${[...required.map(identifier), ...terms].join(', ')} FROM ${rows})`;
+}
