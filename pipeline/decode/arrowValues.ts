@@ -16,9 +16,10 @@ export function propertyOfArrow(type: DataType): PropertyType | undefined {
     case Type.Utf8:
     case Type.LargeUtf8:
     case Type.Utf8View:
-    case Type.Time:
     case Type.Null:
       return { type: 'string' };
+    case Type.Time:
+      return { type: 'string', format: 'time' };
     case Type.Date:
       return { type: 'string', format: 'date' };
     case Type.Timestamp:

@@ -29,7 +29,9 @@ function propertyOf(type: string, name: string): PropertyType {
   if (type === 'BOOLEAN') return { type: 'boolean' };
   if (type === 'DATE') return { type: 'string', format: 'date' };
   if (type.startsWith('TIMESTAMP')) return { type: 'string', format: 'date-time' };
+  if (type === 'TIME' || type === 'TIME_NS') return { type: 'string', format: 'time' };
   if (/^(STRUCT|MAP)/.test(type)) return { type: 'object' };
-  if (/^(VARCHAR|UUID|TIME.*|ENUM.*|JSON)$/.test(type)) return { type: 'string' };
+  // A time with an offset is of no zone that a time of day could keep.
+  if (/^(VARCHAR|UUID|TIME WITH TIME ZONE|ENUM.*|JSON)$/.test(type)) return { type: 'string' };
   throw new Failure('InvalidBody', `column ${name} has type ${type}, which records can not hold`);
 }

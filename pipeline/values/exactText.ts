@@ -2,8 +2,8 @@
 import { type ColumnType, SQL_TYPES } from '../../store/lake/versions/columns.ts';
 import { literal } from '../../store/duckdb/sqlText.ts';
 
-/** A time of the day, to the microsecond. */
-const CLOCK = String.raw`([01]?\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,6})?)?`;
+/** A time of the day, to the microsecond; zeros behind that are none the less exact. */
+const CLOCK = String.raw`([01]?\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,6}0*)?)?`;
 
 /**
  * Text as a value, exactly: DuckDB's own casts round `12.75` to 13 and `1e-7` to 0, cut a time off its

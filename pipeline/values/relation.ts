@@ -1,6 +1,11 @@
 // A file as a relation: what DuckDB reads, and how each dataset property comes out of it.
 import { REJECT_TABLES } from './rejectedLines.ts';
-import { type Column, type ColumnType, SQL_TYPES } from '../../store/lake/versions/columns.ts';
+import {
+  type Column,
+  type ColumnType,
+  isDated,
+  SQL_TYPES,
+} from '../../store/lake/versions/columns.ts';
 import type { DateOrder, DateSpelling } from './dateFormats.ts';
 import { dateOf } from './dateReading.ts';
 import { castText } from './exactText.ts';
@@ -368,8 +373,7 @@ function castValue(value: string, { inferred }: SourceColumn, target: Column): s
   if (target.type === 'json') return `to_json(${value})`;
   const { type, format } = inferred.property;
   // A date has none, and a date-time has more than that.
-  if (target.type === 'time' && type === 'string' && format !== undefined)
-    return 'CAST(NULL AS TIME)';
+  if (target.type === 'time' && isDated(inferred.property)) return 'CAST(NULL AS TIME)';
   const text = type === 'string' && (format === undefined || inferred.spelling !== undefined);
   if (text && target.type !== 'varchar') {
     return target.type === 'date' || target.type === 'timestamp'
@@ -379,6 +383,7 @@ function castValue(value: string, { inferred }: SourceColumn, target: Column): s
   const cast = `TRY_CAST(${value} AS ${SQL_TYPES[target.type]})`;
   const narrows =
     (target.type === 'int64' && type === 'number') ||
-    (target.type === 'date' && format === 'date-time');
+    (target.type === 'date' && format === 'date-time') ||
+    (target.type === 'time' && format === 'time');
   return narrows ? `CASE WHEN ${cast} = ${value} THEN ${cast} END` : cast;
 }

@@ -212,7 +212,7 @@ const WHOLE = [
   ...[DuckDBTypeId.UTINYINT, DuckDBTypeId.USMALLINT, DuckDBTypeId.UINTEGER],
 ];
 const TEXTS = [
-  ...[DuckDBTypeId.DECIMAL, DuckDBTypeId.TIME, DuckDBTypeId.INTERVAL, DuckDBTypeId.UUID],
+  ...[DuckDBTypeId.DECIMAL, DuckDBTypeId.INTERVAL, DuckDBTypeId.UUID],
   ...[DuckDBTypeId.UHUGEINT, DuckDBTypeId.SQLNULL, DuckDBTypeId.LIST],
 ];
 const CASTS: ReadonlyMap<DuckDBTypeId, string> = new Map([
@@ -235,6 +235,8 @@ function kindOf(type: DuckDBType): Kind {
         LONG,
         (bytes) => new BigInt64Array(bytes),
       );
+    case DuckDBTypeId.TIME:
+      return fixed(new arrow.TimeMicrosecond(), LONG, (bytes) => new BigInt64Array(bytes));
     case DuckDBTypeId.DATE:
       return fixed(new arrow.DateDay(), LONG / 2, (bytes) => new Int32Array(bytes));
     case DuckDBTypeId.HUGEINT:
