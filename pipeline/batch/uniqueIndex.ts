@@ -1,7 +1,12 @@
 // The unique index of a dataset: key, subkey, date (INTERFACE.md 3.4). Without a date property the
 // day of creation takes its place. Records of a dataset that has none are numbered as they come: their
 // number comes after key, subkey and date, so that equal records are all kept, in their order.
-import { type Column, CREATED_COLUMN, ROW_COLUMN } from '../../store/lake/versions/columns.ts';
+import {
+  type Column,
+  CREATED_COLUMN,
+  isDateType,
+  ROW_COLUMN,
+} from '../../store/lake/versions/columns.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { Row } from '../../store/duckdb/protocol.ts';
 import type { DataFile, Table } from '../../store/lake/versions/lakeRead.ts';
@@ -102,9 +107,7 @@ export function repeatedValues(
 
 /** Columns that have a value in every record; of numbered ones key and subkey may be blank. */
 export const requiredOf = ({ columns }: UniqueIndex): readonly Column[] =>
-  isNumbered({ columns }) ? columns.filter(({ type }) => DATES.has(type)) : columns;
-
-const DATES: ReadonlySet<string> = new Set(['date', 'timestamp']);
+  isNumbered({ columns }) ? columns.filter(({ type }) => isDateType(type)) : columns;
 
 /** Required values that are missing: null, or empty where the index is text. */
 export function lacksIndex(stats: FileStats, index: UniqueIndex): boolean {

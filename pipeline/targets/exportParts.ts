@@ -8,7 +8,7 @@ import {
   type Column,
   isSystemColumn,
   ROW_COLUMN,
-  SQL_TYPES,
+  sqlType,
 } from '../../store/lake/versions/columns.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { DuckDbPool } from '../../store/duckdb/pool.ts';
@@ -125,7 +125,7 @@ const columnsOf = ({ columns }: Table): readonly Column[] =>
   columns.filter(({ name }) => !isSystemColumn(name));
 
 export const schemaOf = (table: Table): PartSchema =>
-  columnsOf(table).map(({ name, type }) => ({ name, type: SQL_TYPES[type] }));
+  columnsOf(table).map(({ name, type }) => ({ name, type: sqlType(type) }));
 
 /** One term of the order: what a record is compared by. */
 interface Term {
@@ -143,7 +143,7 @@ function telling(dataset: Dataset, table: Table): readonly Column[] {
 function sortTermsOf({ dataset, table }: PartsOf): readonly Term[] {
   const columns = telling(dataset, table);
   if (columns.length > 0) {
-    return columns.map(({ name, type }) => ({ sql: identifier(name), type: SQL_TYPES[type] }));
+    return columns.map(({ name, type }) => ({ sql: identifier(name), type: sqlType(type) }));
   }
   const names = table.files.map(({ path }) => literal(path.split('/').at(-1) ?? ''));
   return [

@@ -8,9 +8,10 @@
 import { hash } from 'node:crypto';
 import {
   type Column,
-  type ColumnType,
+  type ColumnKind,
+  columnKind,
   isSystemColumn,
-  SQL_TYPES,
+  sqlType,
 } from '../../store/lake/versions/columns.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 
@@ -30,6 +31,8 @@ interface Printed {
   /** A literal for `hash`. */
   readonly seed: string;
   readonly days: number;
+  /** DuckDB's word for its type. */
+  readonly type: string;
   /** Quoted names of the unique index. */
   readonly index: readonly string[];
 }
@@ -51,19 +54,20 @@ export function scrambledRows(
   if (values.length === 0) return rows;
   const named = index.map(({ name }) => identifier(name));
   const replaced = values.map((column) => {
-    const value = VALUES[column.type](printedOf(column, named, scramble));
+    const value = VALUES[columnKind(column.type)](printedOf(column, named, scramble));
     const x = identifier(column.name);
-    return `CASE WHEN ${x} IS NOT NULL THEN CAST(${value} AS ${SQL_TYPES[column.type]}) END AS ${x}`;
+    return `CASE WHEN ${x} IS NOT NULL THEN CAST(${value} AS ${sqlType(column.type)}) END AS ${x}`;
   });
   return `(SELECT * REPLACE (${replaced.join(', ')}) FROM ${rows})`;
 }
 
-function printedOf({ name }: Column, index: readonly string[], { seed }: Scramble): Printed {
+function printedOf({ name, type }: Column, index: readonly string[], { seed }: Scramble): Printed {
   const digest = hash('sha256', `${seed} ${name}`, 'buffer');
   // Of all dates of a dataset: what happened between two stays as long.
   const step = hash('sha256', seed, 'buffer').readUInt32LE(0) % (2 * DAYS_MAX);
   const days = step < DAYS_MAX ? step - DAYS_MAX : step - DAYS_MAX + 1;
-  return { x: identifier(name), seed: literal(digest.toString('hex').slice(0, 32)), days, index };
+  const drawn = literal(digest.toString('hex').slice(0, 32));
+  return { x: identifier(name), seed: drawn, days, type: sqlType(type), index };
 }
 
 /** 1 or -1. */
@@ -101,6 +105,14 @@ function decimalNumber(printed: Printed): string {
     WHEN abs(${x}) > 1e300 THEN ${x} * (1 - ${share})
     WHEN contains(${text}, 'e') THEN ${moved}
     WHEN (${rounded}) <> ${x} THEN ${rounded} ELSE ${neighbour} END`;
+}
+
+/** By its value as a double; the largest become smaller, so that they have no more digits. */
+function exactNumber(printed: Printed): string {
+  const { x, type } = printed;
+  const moved = decimalNumber({ ...printed, x: `CAST(${x} AS DOUBLE)` });
+  const smaller = `CAST(${x} * 0.95::DOUBLE AS ${type})`;
+  return `coalesce(nullif(TRY_CAST(${moved} AS ${type}), ${x}), ${smaller})`;
 }
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz';
@@ -160,13 +172,16 @@ const moved = ({ days, x }: Printed): string =>
 /** By its record: of two values one would otherwise always be the other. */
 const truth = ({ index, seed }: Printed): string => `hash(${[...index, seed].join(', ')}) % 2 = 0`;
 
-const VALUES: Readonly<Record<ColumnType, (printed: Printed) => string>> = {
+const VALUES: Readonly<Record<ColumnKind, (printed: Printed) => string>> = {
   int64: wholeNumber,
+  int128: exactNumber,
+  decimal: exactNumber,
   float64: decimalNumber,
   varchar: text,
   boolean: truth,
   date: moved,
   timestamp: moved,
+  timestamp_ns: moved,
   time: ({ x }) => x,
   json: document,
 };

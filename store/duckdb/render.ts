@@ -5,6 +5,7 @@ import {
   DuckDBDecimalValue,
   DuckDBListValue,
   type DuckDBResult,
+  DuckDBTimestampNanosecondsValue,
   DuckDBTimestampTZValue,
   DuckDBTimestampValue,
   type DuckDBType,
@@ -213,6 +214,7 @@ const isExact = ({ value }: DuckDBDecimalValue): boolean =>
 function plainText(value: DuckDBValue): string {
   if (value instanceof DuckDBTimestampTZValue) return timestampText(value.micros);
   if (value instanceof DuckDBTimestampValue) return timestampText(value.micros);
+  if (value instanceof DuckDBTimestampNanosecondsValue) return nanosecondText(value.nanos);
   if (value instanceof DuckDBDateValue) return value.toString();
   return String(value);
 }
@@ -228,6 +230,16 @@ function timestampText(micros: bigint): string {
   const whole = new Date(Number((micros - rest) / 1000n)).toISOString().slice(0, -5);
   const digits = String(rest).padStart(6, '0');
   return `${whole}.${digits.endsWith('000') ? digits.slice(0, 3) : digits}Z`;
+}
+
+/** The same with nine digits where the nanoseconds need them. */
+function nanosecondText(nanoseconds: bigint): string {
+  const rest = ((nanoseconds % 1000n) + 1000n) % 1000n;
+  const micros = (nanoseconds - rest) / 1000n;
+  if (rest === 0n) return timestampText(micros);
+  const digits = String(((micros % 1000n) + 1000n) % 1000n).padStart(3, '0');
+  const whole = timestampText(micros - BigInt(digits)).slice(0, -1);
+  return `${whole}${digits}${String(rest).padStart(3, '0')}Z`;
 }
 
 /** RFC 4180: quoted when it holds the delimiter, a quote or a line break, or nothing: null has no quotes. */

@@ -1,6 +1,7 @@
 // SQL that prints a value for a file as render.ts prints it: what DuckDB writes by itself is not always
 // JSON, nor exact.
 import { DuckDBDecimalType, DuckDBListType, type DuckDBType, DuckDBTypeId } from '@duckdb/node-api';
+import { nanosecondText } from './sqlText.ts';
 
 const WIDE: ReadonlySet<DuckDBTypeId> = new Set([
   ...[DuckDBTypeId.BIGINT, DuckDBTypeId.UBIGINT, DuckDBTypeId.HUGEINT, DuckDBTypeId.UHUGEINT],
@@ -59,6 +60,7 @@ function plainSql(type: DuckDBType, place: string): string {
   if (type.typeId === DuckDBTypeId.DOUBLE) return finite(place);
   // The digits of a double, which 0.1 has not: it is the same value in every answer.
   if (type.typeId === DuckDBTypeId.FLOAT) return finite(`CAST(${place} AS DOUBLE)`);
+  if (type.typeId === DuckDBTypeId.TIMESTAMP_NS) return nanosecondText(place);
   return INSTANTS.has(type.typeId) ? instantSql(place) : place;
 }
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, test } from 'vitest';
 import { scrambledRows } from '../../query/plan/scramble.ts';
-import { type Column, type ColumnType, SQL_TYPES } from '../../store/lake/versions/columns.ts';
+import { type Column, type ColumnType, sqlType } from '../../store/lake/versions/columns.ts';
 
 let connection: DuckDBConnection;
 beforeAll(async () => {
@@ -21,13 +21,13 @@ async function scrambled(
 ): Promise<readonly unknown[]> {
   const column: Column = { id: 2, name: 'a "v"', type, nullable: true };
   const records = values.map(
-    (value, at) => `(${at}, 'k${at}', CAST(${value} AS ${SQL_TYPES[type]}))`,
+    (value, at) => `(${at}, 'k${at}', CAST(${value} AS ${sqlType(type)}))`,
   );
   const table = `(VALUES ${records.join(', ')}) AS t(place, k, "a ""v""")`;
   const rows = scrambledRows(`(SELECT * FROM ${table})`, [KEY, column], [KEY], { seed });
   const all = await connection.runAndReadAll(`SELECT * FROM ${rows} ORDER BY place`);
   const made = all.columnTypes()[2];
-  assert.equal(made?.alias ?? made?.toString(), SQL_TYPES[type]);
+  assert.equal(made?.alias ?? made?.toString(), sqlType(type));
   return all.getRowObjectsJson().map((row) => row['a "v"']);
 }
 
