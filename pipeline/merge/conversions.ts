@@ -61,6 +61,8 @@ export function conversionOf(
   if (to === 'float64') return asDouble(value, from);
   if (to === 'timestamp' && from === 'date') return `CAST(${value} AS TIMESTAMP)`;
   const cast = `TRY_CAST(${value} AS ${sqlType(to)})`;
+  // Nothing is lost, and years out of its range cannot be compared with one.
+  if (to === 'timestamp_ns') return cast;
   return `CASE WHEN ${cast} = ${value} THEN ${cast} END`;
 }
 

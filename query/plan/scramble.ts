@@ -13,6 +13,7 @@ import {
   isSystemColumn,
   sqlType,
 } from '../../store/lake/versions/columns.ts';
+import { parseDecimal } from '../../store/lake/versions/decimals.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 
 /** Whose values, of which dataset: a secret of the server, so that nobody can undo it by trying. */
@@ -107,12 +108,16 @@ function decimalNumber(printed: Printed): string {
     WHEN (${rounded}) <> ${x} THEN ${rounded} ELSE ${neighbour} END`;
 }
 
-/** By its value as a double; the largest become smaller, so that they have no more digits. */
+/** By its value as a double; the largest become smaller, and what is left by one of its last digit. */
 function exactNumber(printed: Printed): string {
   const { x, type } = printed;
   const moved = decimalNumber({ ...printed, x: `CAST(${x} AS DOUBLE)` });
   const smaller = `CAST(${x} * 0.95::DOUBLE AS ${type})`;
-  return `coalesce(nullif(TRY_CAST(${moved} AS ${type}), ${x}), ${smaller})`;
+  const scale = parseDecimal(type)?.scale ?? 0;
+  const unit = `CAST(${scale === 0 ? '1' : `'0.${'1'.padStart(scale, '0')}'`} AS ${type})`;
+  const next = `CASE WHEN ${x} > 0 THEN ${x} - ${unit} ELSE ${x} + ${unit} END`;
+  const others = [`nullif(TRY_CAST(${moved} AS ${type}), ${x})`, `nullif(${smaller}, ${x})`, next];
+  return `CASE WHEN ${x} = 0 THEN ${x} ELSE coalesce(${others.join(', ')}) END`;
 }
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz';
@@ -169,6 +174,11 @@ const moved = ({ days, x }: Printed): string =>
   `CASE WHEN ${x} BETWEEN DATE '0100-01-01' AND DATE '9900-01-01' THEN ${x} + INTERVAL (${days}) DAY
     ELSE ${x} END`;
 
+/** DuckDB's sum with days is of microseconds. */
+const movedNanoseconds = ({ days, x }: Printed): string =>
+  `CASE WHEN ${x} BETWEEN DATE '1700-01-01' AND DATE '2250-01-01' THEN ${x} + INTERVAL (${days}) DAY
+    ELSE ${x} END`;
+
 /** By its record: of two values one would otherwise always be the other. */
 const truth = ({ index, seed }: Printed): string => `hash(${[...index, seed].join(', ')}) % 2 = 0`;
 
@@ -181,7 +191,7 @@ const VALUES: Readonly<Record<ColumnKind, (printed: Printed) => string>> = {
   boolean: truth,
   date: moved,
   timestamp: moved,
-  timestamp_ns: moved,
+  timestamp_ns: movedNanoseconds,
   time: ({ x }) => x,
   json: document,
 };

@@ -45,6 +45,30 @@ test('whole numbers move by up to 5 %, small ones by one, none stays but 0', asy
   assert.deepEqual(others.slice(values.length).map(String), ['0', 'null']);
 });
 
+test('exact numbers become others that their types hold', async () => {
+  for (const [type, values] of [
+    [
+      'decimal(18,6)',
+      ['100.25', '-0.5', '0.000001', '999999999999.999999', '-999999999999.999999'],
+    ],
+    ['decimal(2,2)', ['0.99', '0.01', '-0.99']],
+    ['decimal(38,0)', ['99999999999999999999999999999999999999', '7']],
+    ['int128', ['99999999999999999999999999999999999999', '-18446744073709551616', '1', '-7']],
+    ['timestamp_ns', ["'2024-01-02 03:04:05.123456789'", "'1969-12-31 23:59:59.999999999'"]],
+  ] as const) {
+    const others = await scrambled(type, [...values, 'NULL']);
+    for (const [at, value] of values.entries()) {
+      assert.notEqual(others[at], null, `${type} ${value}`);
+      const isSame =
+        type === 'timestamp_ns'
+          ? `'${others[at]}'` === value
+          : Number(others[at]) === Number(value);
+      assert.equal(isSame, false, `${type} ${value}`);
+    }
+    assert.equal(others.at(-1), null);
+  }
+});
+
 test('decimal numbers keep their decimals, and what is no number stays none', async () => {
   const values = ['100.25', '-0.5', '1234.5678', '99', '1e300', '1.5e305', '2.5e-9', '-3.125'];
   const others = await scrambled('float64', [...values, '0', "'nan'", "'infinity'", 'NULL']);
