@@ -95,3 +95,30 @@ test('are columns of views, with their types', async ({ server }) => {
     '12345678901234.5678',
   );
 });
+
+test('are prices of the market', async ({ server }) => {
+  const properties = {
+    symbol: { type: 'string' },
+    priceDate: { type: 'string', format: 'date' },
+    close: decimal(18, 6),
+    volume: { type: 'integer', format: 'int128' },
+  };
+  const mapping = { key: 'symbol', date: 'priceDate' };
+  const dataset = {
+    datasetId: 'HISTORICAL_PRICES',
+    schema: { properties },
+    columnMapping: mapping,
+  };
+  const { status, text } = await send(server, 'POST', '/datasets/CORE', { dataset });
+  assert.equal(status, 200, text);
+  const csv =
+    'symbol,priceDate,close,volume\nZZZ,2020-08-28,499.230000,46907479\nZZZ,2020-08-31,129.04,7\n';
+  const url = `${server.base}/v1/data/CORE/HISTORICAL_PRICES?wait=true&token=${server.secret}`;
+  const answer = await fetch(url, { method: 'POST', body: csv });
+  assert.equal(answer.status, 200, await answer.text());
+  const chart = await json(server, '/stock/ZZZ/chart/max?filter=date,close,volume');
+  expect(chart).toEqual([
+    { date: '2020-08-28', close: 499.23, volume: 46_907_479 },
+    { date: '2020-08-31', close: 129.04, volume: 7 },
+  ]);
+});
