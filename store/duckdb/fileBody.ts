@@ -10,6 +10,8 @@ import {
   type Bound,
   type Compression,
   type FileFormat,
+  hasStrings,
+  jsonFraming,
   type TextFormat,
   BODY_BYTES_MAX,
 } from './protocol.ts';
@@ -139,11 +141,11 @@ async function copyStatement(
   // By place: in the query itself two columns may have one name.
   const places = names.map((_, at) => `c${at}`);
   const escapes = isEscaped(format);
-  const print = format === 'json' || format === 'jsonl' ? memberSql : cellSql;
+  const isJson = jsonFraming(format) !== undefined;
   const list = places.map((place, at) => {
     const [name = '', type] = [names[at], types[at]];
     if (type === undefined) return `${place} AS ${identifier(name)}`;
-    const cell = print(type, place);
+    const cell = isJson ? memberSql(type, place, hasStrings(format)) : cellSql(type, place);
     if (!escapes) return `${cell} AS ${identifier(name)}`;
     return `${escapedFormulaSql(type, place, cell)} AS ${identifier(escapedFormula(name))}`;
   });
@@ -172,7 +174,9 @@ const PSV = `${CSV}, DELIMITER '|'`;
 const OPTIONS: Readonly<Record<FileFormat, string>> = {
   parquet: `FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${ROW_GROUP_ROWS}`,
   json: 'FORMAT json, ARRAY true',
+  jsonStrings: 'FORMAT json, ARRAY true',
   jsonl: 'FORMAT json',
+  jsonlStrings: 'FORMAT json',
   csv: CSV,
   psv: PSV,
   csvEscaped: CSV,

@@ -15,7 +15,15 @@ import {
 import { Failure } from '../base/failure.ts';
 import { nextChunk } from './chunks.ts';
 import { escapedFormula, isEscaped } from './formulas.ts';
-import { type Body, type Page, type Row, type TextFormat, BODY_BYTES_MAX } from './protocol.ts';
+import {
+  type Body,
+  BODY_BYTES_MAX,
+  hasStrings,
+  jsonFraming,
+  type Page,
+  type Row,
+  type TextFormat,
+} from './protocol.ts';
 
 type Print = (value: DuckDBValue) => string;
 
@@ -79,7 +87,7 @@ const isRefused = (type: DuckDBType): boolean =>
 /** JSON records with a comma after each; the first column orders them and is no member. */
 export async function renderPage(result: DuckDBResult): Promise<Page> {
   const names = result.columnNames().slice(1);
-  const row = jsonRow(names, printersOf(result, jsonPrinter).slice(1));
+  const row = jsonRow(names, printersOf(result, (type) => jsonPrinter(type)).slice(1));
   const pieces: Buffer[] = [];
   const ends: number[] = [];
   const dates: number[] = [];
@@ -102,9 +110,13 @@ export async function renderPage(result: DuckDBResult): Promise<Page> {
 }
 
 function shapeOf(result: DuckDBResult, format: TextFormat): Shape {
-  if (format === 'json') return jsonShape(result);
-  if (format !== 'jsonl') return delimitedShape(result, delimiterOf(format), isEscaped(format));
-  const { row } = jsonShape(result);
+  const framing = jsonFraming(format);
+  if (framing === undefined) {
+    return delimitedShape(result, delimiterOf(format), isEscaped(format));
+  }
+  const shape = jsonShape(result, hasStrings(format));
+  if (framing === 'json') return shape;
+  const { row } = shape;
   return { open: '', close: '', separator: '', row: (values) => `${row(values)}\n` };
 }
 
@@ -125,8 +137,9 @@ export function uniqueNames(names: readonly string[]): readonly string[] {
   });
 }
 
-function jsonShape(result: DuckDBResult): Shape {
-  const row = jsonRow(uniqueNames(result.columnNames()), printersOf(result, jsonPrinter));
+function jsonShape(result: DuckDBResult, strings: boolean): Shape {
+  const prints = printersOf(result, (type) => jsonPrinter(type, strings));
+  const row = jsonRow(uniqueNames(result.columnNames()), prints);
   return { open: '[', close: ']', separator: ',', row };
 }
 
@@ -165,18 +178,19 @@ function delimitedShape(result: DuckDBResult, delimiter: ',' | '|', escapes: boo
 }
 
 const printersOf = (result: DuckDBResult, printer: (type: DuckDBType) => Print): readonly Print[] =>
-  result.columnTypes().map(printer);
+  result.columnTypes().map((type) => printer(type));
 
-function jsonPrinter(type: DuckDBType): Print {
+/** @param strings a decimal is a string, whatever its digits */
+function jsonPrinter(type: DuckDBType, strings = false): Print {
   if (type.alias === 'JSON') return (value) => strictJson(String(value));
   return (value) => {
     if (typeof value === 'string') return JSON.stringify(value);
     if (typeof value === 'number') return Number.isFinite(value) ? String(value) : 'null';
     if (typeof value === 'boolean') return String(value);
     if (typeof value === 'bigint') return isSafe(value) ? String(value) : `"${value}"`;
-    if (value instanceof DuckDBDecimalValue && isExact(value)) return value.toString();
+    if (value instanceof DuckDBDecimalValue && isExact(value, strings)) return value.toString();
     if (value instanceof DuckDBListValue && type.typeId === DuckDBTypeId.LIST) {
-      const print = jsonPrinter(type.valueType);
+      const print = jsonPrinter(type.valueType, strings);
       return `[${value.items.map((item) => (item === null ? 'null' : print(item))).join(',')}]`;
     }
     return JSON.stringify(plainText(value));
@@ -208,8 +222,8 @@ const isSafe = (value: bigint): boolean =>
   value >= BigInt(Number.MIN_SAFE_INTEGER) && value <= BigInt(Number.MAX_SAFE_INTEGER);
 
 /** Decimals of 15 digits are one and the same as doubles, on their way there and back. */
-const isExact = ({ value }: DuckDBDecimalValue): boolean =>
-  value > -1_000_000_000_000_000n && value < 1_000_000_000_000_000n;
+const isExact = ({ scale, value }: DuckDBDecimalValue, strings: boolean): boolean =>
+  !(strings && scale > 0) && value > -1_000_000_000_000_000n && value < 1_000_000_000_000_000n;
 
 function plainText(value: DuckDBValue): string {
   if (value instanceof DuckDBTimestampTZValue) return timestampText(value.micros);

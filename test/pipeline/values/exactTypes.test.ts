@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import * as arrow from 'apache-arrow';
 import { expect } from 'vitest';
-import { get, load, loaded, read, send } from '../base/client.ts';
-import { test } from '../base/fixtures.ts';
-import type { TestServer } from '../base/server.ts';
+import { get, load, loaded, read, send } from '../../base/client.ts';
+import { test } from '../../base/fixtures.ts';
+import type { TestServer } from '../../base/server.ts';
 
 const SCHEMA = {
   type: 'object',
@@ -280,4 +280,34 @@ test('have the types of Parquet and Arrow', async ({ server }) => {
   expect(types).toEqual([
     ...['Utf8', 'Decimal[38e+18]', 'Decimal[12e+2]', 'Decimal[38e0]', 'Timestamp<NANOSECOND, UTC>'],
   ]);
+});
+
+test('are strings in JSON where a reader would round them, or where the query says so', async ({
+  server,
+}) => {
+  await made(server, 'T');
+  await loaded(server, 'T', CSV);
+  const path = '/data/WS/T/c?last=1&filter=d,p,h';
+  const auto = '"d":"9007199254740993.100000000000000000","p":2.50,"h":"9007199254740993"';
+  const strings = auto.replace('2.50', '"2.50"');
+  const query = encodeURIComponent("SELECT d, p, h FROM T WHERE k = 'c'");
+  for (const one of [path, `/sql-query/WS?sqlQuery=${query}`]) {
+    expect(await read(server, one)).toBe(`[{${auto}}]`);
+    expect(await read(server, `${one}&jsonDecimals=string`)).toBe(`[{${strings}}]`);
+    expect(await read(server, `${one}&jsonDecimals=string&format=jsonl`)).toBe(`{${strings}}\n`);
+    expect(await read(server, `${one}&jsonDecimals=string&callback=f`)).toContain(
+      `f([{${strings}}])`,
+    );
+    expect((await get(server, `${one}&jsonDecimals=number`)).status).toBe(400);
+  }
+  // Answers of many rows are written by DuckDB.
+  const others = ['a', 'b', 'c', 'd', 'e', 'f'].map((alias) => `CROSS JOIN T AS ${alias}`);
+  const many = `SELECT t.p FROM T AS t ${others.join(' ')} WHERE t.k = 'c'`;
+  const body = await read(
+    server,
+    `/sql-query/WS?sqlQuery=${encodeURIComponent(many)}&jsonDecimals=string`,
+  );
+  expect(new Set((JSON.parse(body) as readonly { p: unknown }[]).map(({ p }) => p))).toEqual(
+    new Set(['2.50']),
+  );
 });
