@@ -19,12 +19,19 @@ export async function widenFor(
   { relation, run }: { readonly relation: Relation; readonly run: Pick<Looking, 'events'> },
 ): Promise<PropertyType> {
   const { column, line, value } = misfit;
-  const wider = isLongNumber(value) ? ({ type: 'string' } as const) : widen(guessed);
+  const own = relation.columns.find(({ name }) => name === column)?.inferred.own;
+  const text = isLongNumber(value) ? ({ type: 'string' } as const) : widen(guessed);
+  const wider = own === undefined || isSameType(own, guessed) ? text : own;
   const was = wordOf(column, guessed, relation);
   const shown = JSON.stringify(value.slice(0, 100));
-  await run.events.log(`${column} becomes ${wider.type}: line ${line} has ${shown}, no ${was}`);
+  await run.events.log(
+    `${column} becomes ${wider.format ?? wider.type}: line ${line} has ${shown}, no ${was}`,
+  );
   return wider;
 }
+
+export const isSameType = (one: PropertyType, other: PropertyType): boolean =>
+  columnTypeOf(one) === columnTypeOf(other);
 
 /** What a value should have been. */
 export function wordOf(name: string, property: PropertyType, relation: Relation): string {

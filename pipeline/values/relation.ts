@@ -387,5 +387,5 @@ function castValue(value: string, { inferred }: SourceColumn, target: Column): s
       ? castDate(value, inferred, target.type)
       : castText(value, target.type);
   }
-  return castTyped(value, inferred.property, target.type);
+  return castTyped(value, inferred.own ?? inferred.property, target.type);
 }
