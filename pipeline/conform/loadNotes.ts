@@ -1,5 +1,5 @@
 // What a load tells its owner: the index and the properties it was read by, and what was left out.
-import type { PropertyType } from '../../store/lake/versions/columns.ts';
+import { type PropertyType, propertyWord } from '../../store/lake/versions/columns.ts';
 import type { Conformed, Load } from './load.ts';
 
 /** Properties that are told. */
@@ -35,7 +35,7 @@ function toldProperties(properties: Readonly<Record<string, PropertyType>>): str
   const all = Object.entries(properties);
   const some = all
     .slice(0, PROPERTIES_TOLD)
-    .map(([name, { format, type }]) => `${name} ${format ?? type}`);
+    .map(([name, property]) => `${name} ${propertyWord(property)}`);
   const more = all.length > some.length ? ` and ${all.length - some.length} more` : '';
   return `properties: ${some.join(', ')}${more}`;
 }

@@ -123,6 +123,10 @@ const TEXT_FORMATS: ReadonlyMap<string, PlainType> = new Map([
   ['time', 'time'],
 ]);
 
+/** A property's type in a word, for a person. */
+export const propertyWord = ({ format, precision, scale, type }: PropertyType): string =>
+  format === 'decimal' ? `decimal(${precision},${scale})` : (format ?? type);
+
 /** A day, with a time or without one; a time alone is none. */
 export const isDated = (property: PropertyType | undefined): boolean =>
   property?.format === 'date' ||
