@@ -4,6 +4,8 @@ import { Type } from '../request/body/schema.ts';
 import {
   columnTypeOf,
   type ColumnType,
+  isDateType,
+  isNumberType,
   type PropertyType,
 } from '../../store/lake/versions/columns.ts';
 import {
@@ -163,10 +165,8 @@ export function checkExpectations(
   }
 }
 
-const NUMBERS: readonly ColumnType[] = ['int64', 'float64'];
-const DAYS: readonly ColumnType[] = ['date', 'timestamp'];
 const DAY = /^\d{4}-\d\d-\d\d$/;
-const INSTANT = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d:\d\d(\.\d{1,6})?Z?)?$/;
+const INSTANT = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d:\d\d(\.\d{1,9})?Z?)?$/;
 
 function checkRange(
   { max, min }: Extract<Rule, { readonly range: object }>['range'],
@@ -175,14 +175,14 @@ function checkRange(
 ): void {
   const bounds = Object.entries({ min, max }).filter(([, value]) => value !== undefined);
   if (bounds.length === 0) throw new Failure('InvalidBody', `${at} must have min or max`);
-  if (!NUMBERS.includes(type) && !DAYS.includes(type)) {
+  if (!isNumberType(type) && !isDateType(type)) {
     throw new Failure('InvalidBody', `${at}.property must be a number or a date`);
   }
   for (const [bound, value] of bounds) {
-    if (NUMBERS.includes(type) && typeof value !== 'number') {
+    if (isNumberType(type) && typeof value !== 'number') {
       throw new Failure('InvalidBody', `${at}.${bound} must be a number`);
     }
-    if (DAYS.includes(type) && !isMoment(value, type === 'date' ? DAY : INSTANT)) {
+    if (isDateType(type) && !isMoment(value, type === 'date' ? DAY : INSTANT)) {
       const spelled = type === 'date' ? 'YYYY-MM-DD' : 'a date or an ISO 8601 time in UTC';
       throw new Failure('InvalidBody', `${at}.${bound} must be ${spelled}`);
     }
@@ -202,7 +202,7 @@ function isMoment(value: unknown, pattern: RegExp): boolean {
 }
 
 function checkValues(values: readonly unknown[], type: ColumnType, at: string): void {
-  const wanted = type === 'varchar' ? 'string' : NUMBERS.includes(type) ? 'number' : undefined;
+  const wanted = type === 'varchar' ? 'string' : isNumberType(type) ? 'number' : undefined;
   if (wanted === undefined) {
     throw new Failure('InvalidBody', `${at}.property must be a string or a number`);
   }
@@ -235,8 +235,8 @@ function checkChain(
 
 /** What compares with its like. */
 function kindOf(type: ColumnType): string {
-  if (NUMBERS.includes(type)) return 'number';
-  return DAYS.includes(type) ? 'date' : type;
+  if (isNumberType(type)) return 'number';
+  return isDateType(type) ? 'date' : type;
 }
 
 /** Patterns are RE2's: only it knows which are some. @throws Failure InvalidBody naming the pattern. */

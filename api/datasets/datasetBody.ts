@@ -4,6 +4,7 @@ import { Type } from '../request/body/schema.ts';
 import {
   checkPropertyNames,
   columnTypeOf,
+  DIGITS_MAX,
   isDated,
   PROPERTIES_MAX,
   type PropertyType,
@@ -48,7 +49,11 @@ const SHARE = Type.Object(
 
 const PROPERTY = Type.Object({
   type: Type.Enum(['number', 'integer', 'string', 'boolean', 'object', 'array']),
-  format: Type.Optional(Type.Enum(['date', 'date-time', 'time'])),
+  format: Type.Optional(
+    Type.Enum(['date', 'date-time', 'date-time-ns', 'time', 'decimal', 'int128']),
+  ),
+  precision: Type.Optional(Type.Integer({ minimum: 1, maximum: DIGITS_MAX })),
+  scale: Type.Optional(Type.Integer({ minimum: 0, maximum: DIGITS_MAX })),
 });
 
 const MEMBERS = {
@@ -158,6 +163,7 @@ export function draftOf(
   const columnMapping = dataset.columnMapping ?? unsaid ?? {};
   const properties = schema.properties as Properties;
   checkPropertyNames('schema.properties', Object.keys(properties));
+  checkPropertyTypes(properties);
   checkMapping(properties, columnMapping);
   checkSmartLinks(dataset.smartLinkAttributes ?? [], Object.keys(properties));
   const described = describedBy(dataset, { ...UNSAID, title, weight });
@@ -256,7 +262,7 @@ export function editOf(
   const indexed = new Set(Object.values(mapping));
   for (const [name, property] of Object.entries(given)) {
     const known = Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined;
-    if (known?.type === property?.type && known?.format === property?.format) {
+    if (isSame(known, property)) {
       if (known === undefined) throw unknownProperty(name);
       continue;
     }
@@ -272,7 +278,46 @@ export function editOf(
   const all = Object.entries({ ...schema.properties, ...retyped, ...added });
   const properties = Object.fromEntries(all.filter(([name]) => !removed.includes(name)));
   checkPropertyNames('schema.properties', Object.keys(properties));
+  checkPropertyTypes({ ...added, ...retyped });
   return { schema: { ...schema, properties }, added, retyped, removed };
+}
+
+const isSame = (one: PropertyType | undefined, other: PropertyType | null): boolean =>
+  one?.type === other?.type &&
+  one?.format === other?.format &&
+  one?.precision === other?.precision &&
+  one?.scale === other?.scale;
+
+/** Formats that only one type has. */
+const FORMAT_TYPES: Readonly<Record<string, PropertyType['type']>> = {
+  decimal: 'number',
+  int128: 'integer',
+  'date-time-ns': 'string',
+};
+
+/** @throws Failure InvalidBody naming the property, what is wrong with its type, and what to write. */
+function checkPropertyTypes(properties: Properties): void {
+  for (const [name, { format, precision, scale, type }] of Object.entries(properties)) {
+    const at = `schema.properties.${name}`;
+    const wanted = format === undefined ? undefined : FORMAT_TYPES[format];
+    if (wanted !== undefined && type !== wanted) {
+      const rule = `has format ${format} and type ${type}: use type ${wanted}`;
+      throw new Failure('InvalidBody', `${at} ${rule}`);
+    }
+    if (format !== 'decimal') {
+      if (precision === undefined && scale === undefined) continue;
+      const rule = 'has precision or scale without format decimal: add the format or remove them';
+      throw new Failure('InvalidBody', `${at} ${rule}`);
+    }
+    if (precision === undefined || scale === undefined) {
+      const rule = `needs precision (1 to ${DIGITS_MAX}) and scale (0 to precision)`;
+      throw new Failure('InvalidBody', `${at} is a decimal and ${rule}`);
+    }
+    if (scale > precision) {
+      const rule = `has scale ${scale}, more than its precision ${precision}: use at most ${precision}`;
+      throw new Failure('InvalidBody', `${at} ${rule}`);
+    }
+  }
 }
 
 const unknownProperty = (name: string): Failure =>
@@ -319,7 +364,7 @@ function checkMapping(properties: Properties, mapping: ColumnMapping): void {
       throw new Failure('InvalidBody', `${at} must be a scalar property`);
     }
     if (part === 'date' && !isDated(property)) {
-      throw new Failure('InvalidBody', `${at} must have format date or date-time`);
+      throw new Failure('InvalidBody', `${at} must have format date, date-time or date-time-ns`);
     }
   }
   const names = Object.values(mapping);

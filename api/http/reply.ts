@@ -22,7 +22,9 @@ const PICTURE_TYPES = {
 const CONTENT_TYPES = {
   // node-iex-cloud compares this one with === (INTERFACE.md 0.2).
   json: 'application/json; charset=utf-8',
+  jsonStrings: 'application/json; charset=utf-8',
   jsonl: 'application/x-ndjson; charset=utf-8',
+  jsonlStrings: 'application/x-ndjson; charset=utf-8',
   csv: 'text/csv; charset=utf-8',
   csvEscaped: 'text/csv; charset=utf-8',
   psv: 'text/plain; charset=utf-8',

@@ -4,7 +4,7 @@
 // for and become one answer is the same for a batch of the stock door (stock.ts).
 import { runSeries } from '../../query/series/series.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
-import type { Body, TextFormat } from '../../store/duckdb/protocol.ts';
+import { type Body, jsonFraming, type TextFormat } from '../../store/duckdb/protocol.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Moment } from '../../store/lake/history/history.ts';
 import type { Charge } from '../../store/ledger/metering.ts';
@@ -28,7 +28,7 @@ export async function answerBatch(
   const picture = pictureOf(call.query);
   if (picture !== undefined) refuse('format', `${picture} draws the records of one dataset`);
   const format = formatOf(call);
-  if (format !== 'json' && format !== 'jsonl') {
+  if (format === 'arrow' || format === 'parquet' || jsonFraming(format) === undefined) {
     return refuse('format', 'must be json or jsonl with several datasets: their columns differ');
   }
   const given = ['queryId', 'schema'].find((name) => call.query[name] !== undefined);
@@ -236,7 +236,7 @@ function joined(
 ): Uint8Array {
   const errors = failures.map((text) => JSON.stringify({ _system_error: text }));
   const bodies = parts.filter(({ body }) => body.objects > 0).map(({ body }) => body.bytes);
-  return format === 'json' ? joinArrays(bodies, errors) : joinLines(bodies, errors);
+  return jsonFraming(format) === 'json' ? joinArrays(bodies, errors) : joinLines(bodies, errors);
 }
 
 function joinArrays(arrays: readonly Uint8Array[], errors: readonly string[]): Uint8Array {

@@ -15,7 +15,7 @@ import { propertyOf } from '../../store/lake/versions/columns.ts';
 import type { Caller } from '../../store/accounts/callers.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { PictureFormat } from '../../query/charts/drawing.ts';
-import type { Body, BodyFormat } from '../../store/duckdb/protocol.ts';
+import { type Body, type BodyFormat, jsonFraming } from '../../store/duckdb/protocol.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { AsOf, Moment } from '../../store/lake/history/history.ts';
 import type { Lake } from '../../store/lake/lake.ts';
@@ -24,7 +24,7 @@ import type { ChargeOrder, Metering } from '../../store/ledger/metering.ts';
 import type { PendingRow } from '../../store/lake/pushes/pendingRows.ts';
 import type { QueryName } from '../../store/lake/history/queryCursors.ts';
 import { callerOf, isForeign, paysPremium, visibilityOf } from '../auth/access.ts';
-import { escapedFormat } from '../request/csvFormulas.ts';
+import { escapedFormat, stringsFormat } from '../request/spelling.ts';
 import type { Answer, Call, Services } from '../request/endpoint.ts';
 import { type Fare, metered } from './metering.ts';
 import { pastOf } from './moments.ts';
@@ -119,7 +119,7 @@ export function rowsOf(
     format,
     picture,
     plain: textOf(query, 'format') === 'text',
-    callback: format === 'json' ? textOf(query, 'callback') : undefined,
+    callback: jsonFraming(format) === 'json' ? textOf(query, 'callback') : undefined,
     snapshot,
     moment,
     cacheSeconds: numberOf(query, 'cacheTTL'),
@@ -324,7 +324,7 @@ const FORMATS: readonly BodyFormat[] = ['json', 'jsonl', 'csv', 'psv', 'arrow', 
 
 /** `format`, else the Accept header (INTERFACE.md 3.5), else JSON. */
 export const formatOf = (call: Pick<Call, 'query' | 'accept' | 'navigates'>): BodyFormat =>
-  escapedFormat(askedFormat(call), call.query, call.navigates);
+  stringsFormat(escapedFormat(askedFormat(call), call.query, call.navigates), call.query);
 
 function askedFormat({ query, accept }: Pick<Call, 'query' | 'accept'>): BodyFormat {
   const format = textOf(query, 'format');

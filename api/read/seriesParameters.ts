@@ -10,7 +10,7 @@ import {
   type Transform,
   TRANSFORMS,
 } from '../../query/plan/transforms.ts';
-import { CSV_FORMULAS } from '../request/csvFormulas.ts';
+import { CSV_FORMULAS, JSON_DECIMALS } from '../request/spelling.ts';
 import type { Call } from '../request/endpoint.ts';
 import { METERING_PARAMETERS } from './metering.ts';
 import { PICTURE_PARAMETERS, PICTURES } from './pictures.ts';
@@ -96,6 +96,7 @@ const ANSWER: readonly Parameter[] = [
     help: 'Format of the answer; json by default. text is csv to read in a browser.',
   },
   CSV_FORMULAS,
+  JSON_DECIMALS,
   {
     kind: 'text',
     name: 'callback',

@@ -34,7 +34,7 @@ import type { AtCrashPoint } from '../../store/base/crashPoints.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { Database } from '../../store/catalog/database.ts';
 import type { Disk } from '../../store/base/disk.ts';
-import type { Body, BodyFormat } from '../../store/duckdb/protocol.ts';
+import type { Body, BodyFormat, PlainFormat } from '../../store/duckdb/protocol.ts';
 import type { FileCache } from '../../store/files/bucket/fileCache.ts';
 import type { FileProofs } from '../../store/files/fileProofs.ts';
 import type { Folder } from '../../store/catalog/folder.ts';
@@ -304,7 +304,7 @@ export interface Endpoint<S = Services> {
   /** The answer is a stream of events; `too`: or the JSON of `answer`, for who asks for none. */
   readonly events?: 'only' | 'too';
   /** Formats besides JSON that the endpoint answers in. */
-  readonly formats?: readonly (Exclude<BodyFormat, 'csvEscaped' | 'psvEscaped'> | PictureFormat)[];
+  readonly formats?: readonly (PlainFormat | PictureFormat)[];
   /**
    * The test environment has it as well: it answers data, or what is needed to ask for them, and shows
    * nothing of how production is set up or used.

@@ -12,6 +12,7 @@ import { runSeries } from '../../query/series/series.ts';
 import type { Caller } from '../../store/accounts/callers.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { CORE, type Dataset } from '../../store/lake/datasets/datasets.ts';
+import { isDated, type PropertyType } from '../../store/lake/versions/columns.ts';
 import { wholeDatasetOf } from '../auth/access.ts';
 import { readableFor } from '../market/market.ts';
 import { askOf } from '../market/options.ts';
@@ -140,7 +141,7 @@ function propertyKind(
   const types: readonly unknown[] = [property.type].flat();
   if (types.includes('number') || types.includes('integer')) return 'number';
   if (types.includes('boolean')) return 'boolean';
-  return property.format === 'date' || property.format === 'date-time' ? 'date' : 'string';
+  return isDated(property) ? 'date' : 'string';
 }
 
 /** The newest record of each key, read once for each dataset. */
@@ -167,11 +168,17 @@ async function namedFacts(
     const records = recordsIn(bytes);
     for (const { entity, fact, name } of own) {
       const record = records.find((row) => key === undefined || isSame(row[key], entity));
-      found[name] = literalOf(record?.[fact]);
+      found[name] = literalOf(asNumber(record?.[fact], dataset.schema.properties[fact]));
     }
   }
   return found;
 }
+
+/** A number of more digits than a double holds is a text in JSON; conditions compare doubles. */
+const asNumber = (value: unknown, property: PropertyType | undefined): unknown =>
+  typeof value === 'string' && /^(number|integer)$/.test(property?.type ?? '')
+    ? Number(value)
+    : value;
 
 const isSame = (value: unknown, key: string): boolean =>
   String(value).toUpperCase() === key.toUpperCase();

@@ -11,7 +11,7 @@ import type { PendingRow } from '../../store/lake/pushes/pendingRows.ts';
 import {
   type Column,
   columnTypeOf,
-  SQL_TYPES,
+  sqlType,
   UPDATED_COLUMN,
 } from '../../store/lake/versions/columns.ts';
 import { readableDatasets } from '../auth/access.ts';
@@ -79,7 +79,7 @@ const TABLES: Readonly<Record<string, SchemaTable>> = {
       for (const { schema, table_name, table_schema } of named) {
         for (const [at, [column_name, property]] of Object.entries(schema.properties).entries()) {
           const is_nullable = schema.required.includes(column_name) ? 'NO' : 'YES';
-          const data_type = SQL_TYPES[columnTypeOf(property)];
+          const data_type = sqlType(columnTypeOf(property));
           yield {
             ...{ table_catalog: CATALOG, table_schema, table_name, column_name },
             ...{ ordinal_position: at + 1, is_nullable, data_type },

@@ -2,7 +2,7 @@
 import type { SelectPlan } from '../../query/sql/plan/selectPlan.ts';
 import { refuseAt } from '../../query/sql/text/tokens.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { columnTypeOf } from '../../store/lake/versions/columns.ts';
+import { columnTypeOf, isDateType } from '../../store/lake/versions/columns.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 
 type Properties = Dataset['schema']['properties'];
@@ -49,7 +49,7 @@ function checkDays({ hints }: SelectPlan, found: readonly Properties[]): void {
       Object.entries(found[table] ?? {}).find(
         ([own]) => own.toLowerCase() === column.toLowerCase(),
       ) ?? [];
-    if (property === undefined || !DATED.has(columnTypeOf(property))) continue;
+    if (property === undefined || !isDateType(columnTypeOf(property))) continue;
     for (const value of values) {
       const day = DAY.exec(value)?.[1];
       if (day === undefined || isDay(day)) continue;
@@ -60,8 +60,6 @@ function checkDays({ hints }: SelectPlan, found: readonly Properties[]): void {
     }
   }
 }
-
-const DATED: ReadonlySet<string> = new Set(['date', 'timestamp']);
 
 function isDay(day: string): boolean {
   const ms = Date.parse(`${day}T00:00:00Z`);

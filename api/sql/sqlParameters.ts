@@ -1,5 +1,5 @@
 // The query parameters that every SQL answer has: how it is dressed, as of when, what it may cost.
-import { CSV_FORMULAS } from '../request/csvFormulas.ts';
+import { CSV_FORMULAS, JSON_DECIMALS } from '../request/spelling.ts';
 import { METERING_PARAMETERS } from '../read/metering.ts';
 import { PICTURE_PARAMETERS, PICTURES } from '../read/pictures.ts';
 import type { Parameter } from '../request/parameters.ts';
@@ -16,6 +16,7 @@ export const SQL_PARAMETERS: readonly Parameter[] = [
       'it.',
   },
   CSV_FORMULAS,
+  JSON_DECIMALS,
   switched('schema', 'Return only the columns of the answer, names and types; nothing is read.'),
   switched('explain', 'Return only the plan: steps, files, and the highest possible cost.'),
   switched(

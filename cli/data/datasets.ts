@@ -3,6 +3,7 @@ import { Failure } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
 import { tableAnswer } from '../print/answerLists.ts';
 import { sayTo, type Terminal } from '../reach/terminal.ts';
+import { type PropertyType, propertyWord } from '../../store/lake/versions/columns.ts';
 import { refuseNoFolder } from '../reach/folderAccess.ts';
 import { type AskValue, withWorkspace } from '../reach/workspaceApi.ts';
 
@@ -39,9 +40,7 @@ interface Dataset {
   readonly inferredIndex?: boolean;
   readonly columnMapping: Readonly<Record<string, string>>;
   readonly schema: {
-    readonly properties: Readonly<
-      Record<string, { readonly type: string; readonly format?: string }>
-    >;
+    readonly properties: Readonly<Record<string, PropertyType>>;
   };
 }
 
@@ -88,8 +87,8 @@ export const describeDataset = (
   inWorkspace(options, settings, terminal, async (ask) => {
     const dataset = (await ask('GET', `/datasets/${encodeURIComponent(name)}`)) as Dataset;
     if (options.json === true) return sayTo(terminal)(JSON.stringify(dataset));
-    const rows = Object.entries(dataset.schema.properties).map(([property, { format, type }]) => ({
-      ...{ property, type: format ?? type },
+    const rows = Object.entries(dataset.schema.properties).map(([property, type]) => ({
+      ...{ property, type: propertyWord(type) },
       index: Object.entries(dataset.columnMapping).find(([, one]) => one === property)?.[0] ?? '',
     }));
     tableAnswer(rows, ['property', 'type', 'index'], options, terminal);

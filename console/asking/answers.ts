@@ -9,6 +9,8 @@ export interface Workspace {
 interface Property {
   readonly type: string;
   readonly format?: string;
+  readonly precision?: number;
+  readonly scale?: number;
 }
 
 export interface Dataset {
@@ -112,4 +114,5 @@ export const hasEnded = ({ finished, status }: Job): boolean =>
 export const sqlName = (...parts: readonly string[]): string =>
   parts.map((part) => `\`${part.replaceAll('`', '``')}\``).join('.');
 
-export const typeText = ({ format, type }: Property): string => format ?? type;
+export const typeText = ({ format, precision, scale, type }: Property): string =>
+  format === 'decimal' ? `decimal(${precision},${scale})` : (format ?? type);

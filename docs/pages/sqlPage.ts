@@ -43,7 +43,7 @@ refused, with its position. [reference.md](../reference/reference.md) lists the 
 - Times of the day: \`TIME '09:30:00'\`, or a text beside a time; \`date + time\` is a date-time. A column
   that holds them as texts is cast: \`CAST(opens AS TIME) > '09:30'\`.
 - Types of casts: BOOLEAN, INTEGER, BIGINT and their kin, DECIMAL, FLOAT, DOUBLE, VARCHAR, DATE, TIME,
-  TIMESTAMP, INTERVAL, JSON.
+  TIMESTAMP, TIMESTAMP_NS, INTERVAL, JSON.
 - \`current_date\`, \`now()\`, \`current_timestamp\`: the moment of the query, the same in all of it.
 - A semicolon may end the query; \`--\` and \`/* */\` begin comments.
 

@@ -6,11 +6,11 @@ import { copyTable, fileStats } from '../../pipeline/batch/parquetFile.ts';
 import { isNumbered } from '../../pipeline/batch/uniqueIndex.ts';
 import {
   type Column,
-  type ColumnType,
   isSystemColumn,
+  parseSqlType,
   propertyOf,
   type PropertyType,
-  SQL_TYPES,
+  sqlType,
 } from '../../store/lake/versions/columns.ts';
 import { createDataset, createWorkspace } from '../../store/lake/datasetEdits.ts';
 import { type Dataset, requiredOf, UNSAID } from '../../store/lake/datasets/datasets.ts';
@@ -96,14 +96,11 @@ async function columnsIn(
     ORDER BY field_id`;
   const [rows = []] = await pool.rows({ files: [path], statements: [statement], deadlineMs });
   return rows.map((row) => {
-    const type = typeOf(String(row['type']));
+    const type = parseSqlType(String(row['type']));
     if (type === undefined) throw new Failure('Conflict', `${path} is no file of a lake`);
     return { id: Number(row['id']), name: String(row['name']), type, nullable: true };
   });
 }
-
-const typeOf = (sqlType: string): ColumnType | undefined =>
-  (Object.keys(SQL_TYPES) as ColumnType[]).find((type) => SQL_TYPES[type] === sqlType);
 
 /** A new dataset under the name that the files had, or one beside it where that is taken. */
 async function target(
@@ -159,7 +156,7 @@ async function rewritten(
   const list = table.columns.map(({ name, type }) => {
     const has = columns.some((column) => column.name === name);
     const value = has ? identifier(name) : 'NULL';
-    return `CAST(${value} AS ${SQL_TYPES[type]}) AS ${identifier(name)}`;
+    return `CAST(${value} AS ${sqlType(type)}) AS ${identifier(name)}`;
   });
   const path = join(folder, `${newUuid()}.parquet`);
   const statement = copyTable(`SELECT ${list.join(', ')} FROM ${rows}`, path, table.columns);

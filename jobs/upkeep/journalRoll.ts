@@ -7,7 +7,7 @@ import { copyTable, fileStats } from '../../pipeline/batch/parquetFile.ts';
 import { orderBy, uniqueIndexOf } from '../../pipeline/batch/uniqueIndex.ts';
 import { type BillingDays, monthsBefore } from '../../store/ledger/billingDays.ts';
 import { type Clock, isoTime } from '../../store/base/clock.ts';
-import { type Column, SQL_TYPES, UPDATED_COLUMN } from '../../store/lake/versions/columns.ts';
+import { type Column, sqlType, UPDATED_COLUMN } from '../../store/lake/versions/columns.ts';
 import { createDataset, createSystemWorkspace } from '../../store/lake/datasetEdits.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { Database } from '../../store/catalog/database.ts';
@@ -96,7 +96,7 @@ async function writeLines(
   const made = join(folder, 'calls.parquet');
   const values = table.columns.map((column) => `${valueOf(column, clock())} AS ${name(column)}`);
   const members = table.columns.filter((column) => !MADE.has(column.name));
-  const types = members.map((column) => `${literal(column.name)}: '${SQL_TYPES[column.type]}'`);
+  const types = members.map((column) => `${literal(column.name)}: '${sqlType(column.type)}'`);
   const read = `read_json(${literal(lines)}, format = 'newline_delimited',
     columns = {timeMs: 'BIGINT', ${types.join(', ')}})`;
   const query = `SELECT ${values.join(', ')} FROM ${read}${orderBy(uniqueIndexOf(dataset, table))}`;

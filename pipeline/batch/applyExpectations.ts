@@ -1,7 +1,12 @@
 // What becomes of staged records that do not keep an expectation: each is judged once, by the
 // gravest one, and what is kept aside is taken along whole.
 import { join } from 'node:path';
-import { type Column, isSystemColumn } from '../../store/lake/versions/columns.ts';
+import {
+  type Column,
+  isDateType,
+  isExactNumber,
+  isSystemColumn,
+} from '../../store/lake/versions/columns.ts';
 import type { Action } from '../../store/lake/datasets/contracts.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { type Reject, REJECTS_KEPT_MAX } from '../../store/work/jobs.ts';
@@ -183,7 +188,7 @@ function documentOf(columns: readonly Column[]): string {
 function memberOf({ name, type }: Column): string {
   const value = identifier(name);
   const text = `to_json(CAST(${value} AS VARCHAR))`;
-  if (type === 'date' || type === 'timestamp' || type === 'time') return text;
+  if (isDateType(type) || type === 'time' || isExactNumber(type)) return text;
   if (type === 'float64')
     return `CASE WHEN isfinite(${value}) THEN to_json(${value}) ELSE ${text} END`;
   if (type !== 'int64') return `to_json(${value})`;

@@ -116,7 +116,7 @@ interface Fast {
 
 /** JSON is read typed first, where that may be; what DuckDB then refuses is read as text. */
 async function fastBatch(request: BatchRequest, bench: Workbench, guessed: boolean): Promise<Fast> {
-  const typed = typedRelation(request.relation);
+  const typed = typedRelation(request.relation, request.columns);
   if (typed === undefined) return oneCopy(request, request.relation, bench, guessed);
   try {
     return await oneCopy(request, typed, bench, guessed);

@@ -2,11 +2,14 @@
 // answers mean.
 import { isoTime } from '../../store/base/clock.ts';
 import {
+  type ColumnKind,
+  columnKind,
   type ColumnType,
   isSystemColumn,
   ROW_COLUMN,
   SOURCE_COLUMN,
 } from '../../store/lake/versions/columns.ts';
+import { parseDecimal } from '../../store/lake/versions/decimals.ts';
 import type { Row } from '../../store/duckdb/protocol.ts';
 import { Failure, isDiskFull, reasonOf, toldFull } from '../../store/base/failure.ts';
 import type { Reject } from '../../store/work/jobs.ts';
@@ -29,8 +32,8 @@ export const FAULT = '_system_fault';
 
 /** @param order of the dates that the column was said to have */
 export const typeError = (name: string, type: ColumnType, order?: DateOrder): string => {
-  const wanted =
-    order === undefined ? TYPE_WORDS[type] : `${TYPE_WORDS[type]} in the order ${order}`;
+  const word = parseDecimal(type) === undefined ? TYPE_WORDS[columnKind(type)] : type;
+  const wanted = order === undefined ? word : `${word} in the order ${order}`;
   return `validation failed: property '${name}' should be ${wanted}`;
 };
 
@@ -54,13 +57,16 @@ export function valueRefused(message: string): string {
 }
 
 /** Column types in the words of JSON schema, which owners write. */
-const TYPE_WORDS: Readonly<Record<ColumnType, string>> = {
+const TYPE_WORDS: Readonly<Record<ColumnKind, string>> = {
   int64: 'integer',
+  int128: 'integer of at most 38 digits',
+  decimal: 'decimal',
   float64: 'number',
   varchar: 'string',
   boolean: 'boolean',
   date: 'date',
   timestamp: 'date-time',
+  timestamp_ns: 'date-time-ns',
   time: 'time',
   json: 'object or array',
 };

@@ -130,9 +130,7 @@ function brokenBy(rule: LateRule, columns: ReadonlyMap<string, Column>): string 
     const name = identifier(property);
     const type = columns.get(property)?.type;
     const value = (bound: number | string): string =>
-      typeof bound === 'number'
-        ? String(bound)
-        : `CAST(${literal(bound)} AS ${type === 'date' ? 'DATE' : 'TIMESTAMP'})`;
+      typeof bound === 'number' ? String(bound) : boundText(bound, type);
     const below = min === undefined ? [] : [`${name} < ${value(min)}`];
     const above = max === undefined ? [] : [`${name} > ${value(max)}`];
     return `(${[...below, ...above].join(' OR ')})`;
@@ -151,6 +149,12 @@ function brokenBy(rule: LateRule, columns: ReadonlyMap<string, Column>): string 
     ({ left, operator, right }) => `${identifier(left)} ${OPPOSITE[operator]} ${identifier(right)}`,
   );
   return `(${pairs.join(' OR ')})`;
+}
+
+/** Years that 64 bits of nanoseconds do not hold bound nothing. */
+function boundText(bound: string, type: Column['type'] | undefined): string {
+  if (type === 'timestamp_ns') return `TRY_CAST(${literal(bound)} AS TIMESTAMP_NS)`;
+  return `CAST(${literal(bound)} AS ${type === 'date' ? 'DATE' : 'TIMESTAMP'})`;
 }
 
 const OPPOSITE: Readonly<Record<Comparison, string>> = {

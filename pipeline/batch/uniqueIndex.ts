@@ -1,7 +1,12 @@
 // The index of a dataset: key, subkey, date (INTERFACE.md 3.4). A declared one is unique; without a date
 // property the day of creation completes it. Where none was declared, records have a number after key, subkey
 // and date: the index orders them and finds them, and equal ones are all kept in their order.
-import { type Column, CREATED_COLUMN, ROW_COLUMN } from '../../store/lake/versions/columns.ts';
+import {
+  type Column,
+  CREATED_COLUMN,
+  isDateType,
+  ROW_COLUMN,
+} from '../../store/lake/versions/columns.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { Row } from '../../store/duckdb/protocol.ts';
 import type { DataFile, Table } from '../../store/lake/versions/lakeRead.ts';
@@ -28,7 +33,7 @@ export function uniqueIndexOf(dataset: Dataset, table: Table): UniqueIndex {
   const names = [key, subkey, date ?? CREATED_COLUMN, numbered ? ROW_COLUMN : undefined];
   const columns = names.flatMap((name) => table.columns.filter((column) => column.name === name));
   if (numbered) {
-    const dated = columns.filter(({ type }) => DATES.has(type));
+    const dated = columns.filter(({ type }) => isDateType(type));
     return { columns, terms: [], required: dataset.inferred ? [] : dated };
   }
   const terms = columns.map(({ name }) =>
@@ -36,8 +41,6 @@ export function uniqueIndexOf(dataset: Dataset, table: Table): UniqueIndex {
   );
   return { columns, terms, required: columns };
 }
-
-const DATES: ReadonlySet<string> = new Set(['date', 'timestamp']);
 
 /** Whether a table has no unique index, and its records have numbers. */
 export const isNumbered = ({ columns }: Pick<Table, 'columns'>): boolean =>

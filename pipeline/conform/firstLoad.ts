@@ -27,7 +27,7 @@ import {
   withoutEmpty,
 } from './indexProof.ts';
 import { wantedDates } from '../values/infer.ts';
-import { checkColumns, noDate, ownOf, widenFor, wordOf } from './misfits.ts';
+import { checkColumns, noDate, ownOf, widenFor, wordOf, isSameType } from './misfits.ts';
 import type { Relation } from '../values/relation.ts';
 import { settleMisfits, settling } from './settle.ts';
 import { isBlank, mayShareRow, uniqueIndexOf } from '../batch/uniqueIndex.ts';
@@ -171,7 +171,9 @@ async function widened(
   for (const misfit of misfits) {
     const { column, line, value } = misfit;
     const guessed = ownOf(wider, column) ?? { type: 'string' };
-    if (run.load.mapping?.date === column && guessed.format !== undefined) {
+    const own = relation.columns.find(({ name }) => name === column)?.inferred.own;
+    const isWidest = own === undefined || isSameType(own, guessed);
+    if (run.load.mapping?.date === column && guessed.format !== undefined && isWidest) {
       const shown = JSON.stringify(value.slice(0, 100));
       const was = wordOf(column, guessed, relation);
       throw noDate(column, `line ${line} has ${shown}, no ${was}`);

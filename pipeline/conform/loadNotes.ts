@@ -1,6 +1,6 @@
 // Describes a load for its owner: the index and the properties it was read by, what it replaced, and what it
 // left out. Everything that was inferred, left out, rejected or replaced has a line.
-import type { PropertyType } from '../../store/lake/versions/columns.ts';
+import { type PropertyType, propertyWord } from '../../store/lake/versions/columns.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { Conformed, Load } from './load.ts';
 
@@ -85,7 +85,7 @@ function toldProperties(
   const all = Object.entries(properties).filter(([name]) => !lacking.includes(name));
   const some = all
     .slice(0, PROPERTIES_TOLD)
-    .map(([name, { format, type }]) => `${name} ${format ?? type}`);
+    .map(([name, property]) => `${name} ${propertyWord(property)}`);
   const more = all.length > some.length ? ` and ${all.length - some.length} more` : '';
   return `properties: ${some.join(', ')}${more}`;
 }

@@ -1,6 +1,11 @@
 // A file whose values do not fit the types that they were guessed to have, or whose columns can not be an
 // index: what follows, and the words for it.
-import { columnTypeOf, isDated, type PropertyType } from '../../store/lake/versions/columns.ts';
+import {
+  columnTypeOf,
+  isDated,
+  type PropertyType,
+  propertyWord,
+} from '../../store/lake/versions/columns.ts';
 import type { DatasetDraft } from '../../store/lake/datasetEdits.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { isLongNumber, widen } from '../values/infer.ts';
@@ -19,17 +24,24 @@ export async function widenFor(
   { relation, run }: { readonly relation: Relation; readonly run: Pick<Looking, 'events'> },
 ): Promise<PropertyType> {
   const { column, line, value } = misfit;
-  const wider = isLongNumber(value) ? ({ type: 'string' } as const) : widen(guessed);
+  const own = relation.columns.find(({ name }) => name === column)?.inferred.own;
+  const text = isLongNumber(value) ? ({ type: 'string' } as const) : widen(guessed);
+  const wider = own === undefined || isSameType(own, guessed) ? text : own;
   const was = wordOf(column, guessed, relation);
   const shown = JSON.stringify(value.slice(0, 100));
-  await run.events.log(`${column} becomes ${wider.type}: line ${line} has ${shown}, no ${was}`);
+  await run.events.log(
+    `${column} becomes ${propertyWord(wider)}: line ${line} has ${shown}, no ${was}`,
+  );
   return wider;
 }
+
+export const isSameType = (one: PropertyType, other: PropertyType): boolean =>
+  columnTypeOf(one) === columnTypeOf(other);
 
 /** What a value should have been. */
 export function wordOf(name: string, property: PropertyType, relation: Relation): string {
   const order = saidOrder(relation, { name, type: columnTypeOf(property) });
-  const word = property.format ?? property.type;
+  const word = propertyWord(property);
   return order === undefined ? word : `${word} in the order ${order}`;
 }
 

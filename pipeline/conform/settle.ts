@@ -119,6 +119,8 @@ export async function settleMisfits(
     const named = kindOf(ownOf(isNew ? guessed : known, name));
     const kind = isNew && areDays(column) && isDateText(misfit.value) ? 'dates' : named;
     if (column === undefined || column.settled === true || kind === undefined) return [];
+    // A typed column is no text that could be read in another way.
+    if (column.inferred.own !== undefined) return [];
     return mayBe(kind, misfit.value, relation) ? [{ name, kind, known: !isNew }] : [];
   });
   const settled = await answerAll(run, relation, [...questions, ...witnesses(relation, questions)]);

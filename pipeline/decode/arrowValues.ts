@@ -1,7 +1,7 @@
 // Values of Arrow columns as JSON texts, exactly: digits stay digits, and times keep what a double of
 // milliseconds would lose.
-import { type Data, type DataType, Type, Vector } from 'apache-arrow';
-import type { PropertyType } from '../../store/lake/versions/columns.ts';
+import { type Data, type DataType, TimeUnit, Type, Vector } from 'apache-arrow';
+import { DIGITS_MAX, propertyOf, type PropertyType } from '../../store/lake/versions/columns.ts';
 
 /** Undefined for what records can not hold: bytes, durations, unions. */
 export function propertyOfArrow(type: DataType): PropertyType | undefined {
@@ -9,16 +9,18 @@ export function propertyOfArrow(type: DataType): PropertyType | undefined {
     case Type.Int:
       return { type: 'integer' };
     case Type.Float:
-    case Type.Decimal:
       return { type: 'number' };
+    case Type.Decimal:
+      return decimalProperty(type as unknown as Details);
     case Type.Bool:
       return { type: 'boolean' };
     case Type.Utf8:
     case Type.LargeUtf8:
     case Type.Utf8View:
-    case Type.Time:
     case Type.Null:
       return { type: 'string' };
+    case Type.Time:
+      return { type: 'string', format: 'time' };
     case Type.Date:
       return { type: 'string', format: 'date' };
     case Type.Timestamp:
@@ -35,6 +37,29 @@ export function propertyOfArrow(type: DataType): PropertyType | undefined {
     default:
       return undefined;
   }
+}
+
+/** A decimal that no column holds is a text. */
+function decimalProperty({ precision = 0, scale = 0 }: Details): PropertyType {
+  const isHeld = precision <= DIGITS_MAX && scale >= 0 && scale <= precision;
+  return isHeld ? propertyOf(`decimal(${precision},${scale})`) : { type: 'string' };
+}
+
+const INT64_MAX = 2n ** 63n - 1n;
+
+/** The type that values of a column need where they do not fit that of its Arrow type. */
+export function widerProperty(data: Data): PropertyType | undefined {
+  const { type, values } = data;
+  const { bitWidth, isSigned, unit } = type as unknown as Details;
+  const isUnsigned = type.typeId === Type.Int && bitWidth === 64 && isSigned === false;
+  const isFine = type.typeId === Type.Timestamp && unit === TimeUnit.NANOSECOND;
+  if (!isUnsigned && !isFine) return undefined;
+  for (let row = 0; row < data.length; row += 1) {
+    const value = data.getValid(row) ? BigInt(values[row] ?? 0) : 0n;
+    if (isUnsigned && value > INT64_MAX) return propertyOf('int128');
+    if (isFine && value % 1000n !== 0n) return propertyOf('timestamp_ns');
+  }
+  return undefined;
 }
 
 const areHeld = (fields: DataType['children']): boolean =>
@@ -54,6 +79,7 @@ interface Details {
   readonly precision?: number;
   readonly scale?: number;
   readonly bitWidth?: number;
+  readonly isSigned?: boolean;
   readonly listSize?: number;
 }
 
@@ -68,7 +94,7 @@ function valuesOf(data: Data): TextAt {
     case Type.Float:
       return (row) => numberText(floatAt(data, row));
     case Type.Decimal:
-      return (row) => decimalText(data, row);
+      return (row) => exactText(decimalText(data, row));
     case Type.Bool:
       return (row) =>
         String(((values[(row + data.offset) >> 3] ?? 0) >> ((row + data.offset) % 8)) % 2 === 1);
@@ -122,6 +148,11 @@ function halfOf(bits: number): number {
   if (exponent === 0x1f) return fraction === 0 ? sign * Infinity : NaN;
   return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
 }
+
+/** Digits that a reader of JSON keeps for sure. */
+const DIGITS_OF_DOUBLE = 15;
+
+const exactText = (text: string): string => (text.length > DIGITS_OF_DOUBLE ? `"${text}"` : text);
 
 function decimalText(data: Data, row: number): string {
   const { values } = data;

@@ -7,7 +7,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { zstdDecompressSync } from 'node:zlib';
 import { CompressionType, compressionRegistry, type Data, RecordBatchReader } from 'apache-arrow';
 import type { ArrowAnswer, ArrowTask } from './arrow.ts';
-import { propertyOfArrow, textsOf } from './arrowValues.ts';
+import { propertyOfArrow, textsOf, widerProperty } from './arrowValues.ts';
 
 /** Bytes of one batch, packed and unpacked: all of it is in memory. */
 const BATCH_BYTES_MAX = 256 * 1024 ** 2;
@@ -74,11 +74,16 @@ async function convert(task: ArrowTask): Promise<ArrowAnswer> {
     throw new Refused(`column ${name} has type ${String(type)}, which records can not hold`);
   });
   const names = columns.map(({ name }) => JSON.stringify(name));
+  const properties = columns.map(({ property }) => property);
   async function* lines(): AsyncGenerator<string> {
     let text = '';
     for await (const batch of reader) {
       const data: readonly Data[] = batch.data.children;
       const texts = data.map((column) => textsOf(column));
+      for (const [at, column] of data.entries()) {
+        const wider = widerProperty(column);
+        if (wider !== undefined) properties[at] = wider;
+      }
       for (let row = 0; row < batch.numRows; row += 1) {
         const members = texts.map((textAt, at) => `${names[at]}:${textAt(row)}`);
         text += `{${members.join(',')}}\n`;
@@ -90,7 +95,11 @@ async function convert(task: ArrowTask): Promise<ArrowAnswer> {
     yield text;
   }
   await pipeline(Readable.from(lines()), createWriteStream(task.to, { mode: 0o600 }));
-  return { kind: 'columns', columns };
+  const typed = columns.map(({ name, property }, at) => ({
+    name,
+    property: properties[at] ?? property,
+  }));
+  return { kind: 'columns', columns: typed };
 }
 
 function refusal(error: unknown): ArrowAnswer {

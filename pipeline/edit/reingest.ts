@@ -7,7 +7,7 @@ import {
   columnTypeOf,
   isSystemColumn,
   ROW_COLUMN,
-  SQL_TYPES,
+  sqlType,
 } from '../../store/lake/versions/columns.ts';
 import type { Dataset, RecordSchema } from '../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
@@ -176,7 +176,7 @@ function selected(
     const was = columns.find(({ id }) => id === column.id);
     const value =
       was === undefined
-        ? `CAST(NULL AS ${SQL_TYPES[column.type]})`
+        ? `CAST(NULL AS ${sqlType(column.type)})`
         : conversionOf(identifier(was.name), was.type, column.type);
     return `${value} AS ${identifier(column.name)}`;
   });

@@ -180,7 +180,9 @@ async function refuseLost(
 const TYPES: Readonly<Record<string, string>> = {
   int64: 'integer',
   float64: 'number',
+  int128: 'integer of at most 38 digits',
   timestamp: 'date-time',
+  timestamp_ns: 'date-time-ns',
 };
 
 async function askStored(

@@ -1,23 +1,43 @@
 // A stored value as another type, without losing a part of it: null where that can't be.
-import type { ColumnType } from '../../store/lake/versions/columns.ts';
+import {
+  type ColumnKind,
+  columnKind,
+  type ColumnType,
+  isExactNumber,
+  sqlType,
+} from '../../store/lake/versions/columns.ts';
 import type { DateSpelling } from '../values/dateFormats.ts';
 import { dateOf } from '../values/dateReading.ts';
 import { castText } from '../values/exactText.ts';
+import { nanosecondText } from '../../store/duckdb/sqlText.ts';
 
 /** Which type a column may become of which. Texts are spelled as answers spell their values. */
-const INTO: Readonly<Record<ColumnType, readonly ColumnType[]>> = {
-  int64: ['float64', 'varchar'],
-  float64: ['int64', 'varchar'],
+const INTO: Readonly<Record<ColumnKind, readonly ColumnKind[]>> = {
+  int64: ['int128', 'decimal', 'float64', 'varchar'],
+  int128: ['int64', 'decimal', 'float64', 'varchar'],
+  decimal: ['int64', 'int128', 'decimal', 'float64', 'varchar'],
+  float64: ['int64', 'int128', 'decimal', 'varchar'],
   boolean: ['varchar'],
-  date: ['timestamp', 'varchar'],
-  timestamp: ['date', 'varchar'],
+  date: ['timestamp', 'timestamp_ns', 'varchar'],
+  timestamp: ['date', 'timestamp_ns', 'varchar'],
+  timestamp_ns: ['date', 'timestamp', 'varchar'],
   time: ['varchar'],
-  varchar: ['int64', 'float64', 'boolean', 'date', 'timestamp', 'time'],
+  varchar: [
+    'int64',
+    'int128',
+    'decimal',
+    'float64',
+    'boolean',
+    'date',
+    'timestamp',
+    'timestamp_ns',
+    'time',
+  ],
   json: ['varchar'],
 };
 
 export const converts = (from: ColumnType, to: ColumnType): boolean =>
-  from === to || INTO[from].includes(to);
+  from === to || INTO[columnKind(from)].includes(columnKind(to));
 
 /**
  * The value as SQL; null also where it is null or, for what is no text, an empty text.
@@ -37,10 +57,20 @@ export function conversionOf(
       ? castText(value, to)
       : dateOf(value, read, to);
   }
-  if (to === 'float64') return `CAST(${value} AS DOUBLE)`;
-  if (to === 'timestamp') return `CAST(${value} AS TIMESTAMP)`;
-  const cast = to === 'date' ? `CAST(${value} AS DATE)` : `TRY_CAST(${value} AS BIGINT)`;
+  if (isExactNumber(to)) return castText(`CAST(${value} AS VARCHAR)`, to);
+  if (to === 'float64') return asDouble(value, from);
+  if (to === 'timestamp' && from === 'date') return `CAST(${value} AS TIMESTAMP)`;
+  const cast = `TRY_CAST(${value} AS ${sqlType(to)})`;
+  // Nothing is lost, and years out of its range cannot be compared with one.
+  if (to === 'timestamp_ns') return cast;
   return `CASE WHEN ${cast} = ${value} THEN ${cast} END`;
+}
+
+/** A decimal becomes a double of the same digits, or none. */
+function asDouble(value: string, from: ColumnType): string {
+  const double = `CAST(${value} AS DOUBLE)`;
+  if (!isExactNumber(from)) return double;
+  return `CASE WHEN ${castText(`CAST(${double} AS VARCHAR)`, from)} = ${value} THEN ${double} END`;
 }
 
 /** As the JSON of an answer has it. */
@@ -51,6 +81,7 @@ function textOf(value: string, from: ColumnType): string {
     return `CASE WHEN abs(${value}) < 9e18 AND trunc(${value}) = ${value} THEN ${whole}
       ELSE CAST(${value} AS VARCHAR) END`;
   }
+  if (from === 'timestamp_ns') return nanosecondText(value);
   if (from !== 'timestamp') return `CAST(${value} AS VARCHAR)`;
   const spelled = (fraction: string): string =>
     `strftime(${value}, '%Y-%m-%dT%H:%M:%S.${fraction}Z')`;

@@ -3,13 +3,18 @@
 // which also has the words for what is wrong.
 import {
   type Column,
+  type ColumnKind,
+  columnKind,
   type ColumnType,
   columnTypeOf,
   CREATED_COLUMN,
+  decimalOf,
+  isExactNumber,
   isSystemColumn,
   ROW_COLUMN,
   SOURCE_COLUMN,
 } from '../../store/lake/versions/columns.ts';
+import { spellDecimal } from '../../store/lake/versions/decimals.ts';
 import { keptSymbol } from '../../store/lake/datasets/symbolSpelling.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { Table } from '../../store/lake/versions/lakeRead.ts';
@@ -55,8 +60,8 @@ export function pushesOf(
   firstRow: (count: number) => number = () => 1,
 ): readonly Push[] | undefined {
   if (dataset.mapping.date === undefined && !dataset.numbered) return undefined;
-  const nested = table.columns.some(({ type }) => type === 'json');
-  if (nested && REWRITTEN.test(bytes.toString('latin1'))) return undefined;
+  const isKept = table.columns.some(({ type }) => type === 'json' || isExactNumber(type));
+  if (isKept && REWRITTEN.test(bytes.toString('latin1'))) return undefined;
   const records: readonly unknown[] = Array.isArray(value) ? value : [value];
   if (records.length === 0 || records.length > RECORDS_MAX) return undefined;
   const documents: Document[] = [];
@@ -133,7 +138,8 @@ function documentOf(
     if (isSystemColumn(name) || !Object.hasOwn(record, name)) continue;
     const given = (record as Readonly<Record<string, unknown>>)[name];
     if (given === null) continue;
-    const value = VALUES[type](symbols.includes(name) ? symbolOf(given) : given);
+    const read = VALUES[columnKind(type)];
+    const value = read(symbols.includes(name) ? symbolOf(given) : given, type);
     if (value === undefined) return undefined;
     members.push([name, value]);
   }
@@ -171,16 +177,26 @@ const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z$/;
 const CLOCK = /^([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{0,5}[1-9])?$/;
 
 /** The value as its column's type spells it in JSON; undefined: the exact way must read it. */
-const VALUES: Readonly<Record<ColumnType, (value: unknown) => Spelled>> = {
+const VALUES: Readonly<Record<ColumnKind, (value: unknown, type: ColumnType) => Spelled>> = {
   varchar: (value) => (typeof value === 'string' ? value : undefined),
   boolean: (value) => (typeof value === 'boolean' ? value : undefined),
   int64: (value) => (isExact(value) && Number.isSafeInteger(value) ? value : undefined),
+  int128: decimalText,
+  decimal: decimalText,
   float64: (value) => (isExact(value) ? value : undefined),
   json: (value) => (typeof value === 'object' && value !== null ? value : undefined),
   date: (value) => (typeof value === 'string' && isDay(value) ? value : undefined),
   timestamp: (value) => (typeof value === 'string' ? timeOf(value) : undefined),
+  timestamp_ns: (value) => (typeof value === 'string' ? nanosecondsOf(value) : undefined),
   time: (value) => (typeof value === 'string' && CLOCK.test(value) ? value : undefined),
 };
+
+/** As DuckDB spells it: with all digits of its scale. */
+function decimalText(value: unknown, type: ColumnType): string | undefined {
+  const shape = decimalOf(type);
+  if (typeof value !== 'number' && typeof value !== 'string') return undefined;
+  return shape === undefined ? undefined : spellDecimal(String(value), shape);
+}
 
 /** JSON has no minus zero of its own: written again it would be another number. */
 const isExact = (value: unknown): value is number =>
@@ -194,6 +210,20 @@ function timeOf(text: string): string | undefined {
   // Date.parse makes 1 March of 30 February.
   if (iso === undefined || iso.slice(0, 19) !== text.slice(0, 19)) return undefined;
   return iso.replace('T', ' ').slice(0, -1);
+}
+
+const NANOSECONDS = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?Z$/;
+
+/** Whole years that 64 bits of nanoseconds hold. */
+const NANOSECOND_YEARS = { least: '1678', greatest: '2261' };
+
+function nanosecondsOf(text: string): string | undefined {
+  const [, second, fraction = ''] = NANOSECONDS.exec(text) ?? [];
+  const whole = second === undefined ? undefined : timeOf(`${second}Z`);
+  if (whole === undefined) return undefined;
+  const { greatest, least } = NANOSECOND_YEARS;
+  if (text < least || text.slice(0, 4) > greatest) return undefined;
+  return `${whole.slice(0, 19)}.${fraction.padEnd(9, '0')}`;
 }
 
 function isoOf(text: string): string | undefined {

@@ -1,7 +1,7 @@
 // Stored records as a changed schema has them: one new file in the place of all that there are. Old
 // versions keep theirs, with the columns that they had.
 import { join } from 'node:path';
-import { type Column, SQL_TYPES } from '../../store/lake/versions/columns.ts';
+import { type Column, sqlType } from '../../store/lake/versions/columns.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Table } from '../../store/lake/versions/lakeRead.ts';
 import { newUuid } from '../../store/base/random.ts';
@@ -80,6 +80,6 @@ function withoutReplaced(stored: string, path: string, index: UniqueIndex): stri
 /** What a stored record has in a column of the changed table. */
 function valueIn({ columns }: Table, column: Column): string {
   const was = columns.find(({ id }) => id === column.id);
-  if (was === undefined) return `CAST(NULL AS ${SQL_TYPES[column.type]})`;
+  if (was === undefined) return `CAST(NULL AS ${sqlType(column.type)})`;
   return conversionOf(`s.${identifier(was.name)}`, was.type, column.type);
 }

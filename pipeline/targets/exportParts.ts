@@ -8,7 +8,7 @@ import {
   type Column,
   isSystemColumn,
   ROW_COLUMN,
-  SQL_TYPES,
+  sqlType,
 } from '../../store/lake/versions/columns.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { DuckDbPool } from '../../store/duckdb/pool.ts';
@@ -125,7 +125,7 @@ const columnsOf = ({ columns }: Table): readonly Column[] =>
   columns.filter(({ name }) => !isSystemColumn(name));
 
 export const schemaOf = (table: Table): PartSchema =>
-  columnsOf(table).map(({ name, type }) => ({ name, type: SQL_TYPES[type] }));
+  columnsOf(table).map(({ name, type }) => ({ name, type: sqlType(type) }));
 
 /** One term of the order: what a record is compared by. */
 interface Term {
@@ -143,7 +143,7 @@ function orderColumns(dataset: Dataset, table: Table): readonly Column[] {
 /** Key, subkey and date of numbered records may be missing, and an order needs a value. */
 function orderTerm({ name, type }: Column, table: Table): Term {
   const isTotal = !isNumbered(table) || name === ROW_COLUMN;
-  if (isTotal) return { sql: identifier(name), type: SQL_TYPES[type] };
+  if (isTotal) return { sql: identifier(name), type: sqlType(type) };
   return { sql: `coalesce(CAST(${identifier(name)} AS VARCHAR), '')`, type: 'VARCHAR' };
 }
 

@@ -16,6 +16,8 @@ const LOOKED_AT_MAX = 1_000;
 
 export interface Inferred {
   readonly property: PropertyType;
+  /** The wider type of a column that has one, where most values fit `property`. */
+  readonly own?: PropertyType;
   /** How the values spell their date, when it is one. */
   readonly spelling: DateSpelling | undefined;
   /** How its digits spell a date, should one be wanted there. */

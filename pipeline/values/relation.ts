@@ -1,10 +1,18 @@
 // A file as a relation: what DuckDB reads, and how each dataset property comes out of it.
 import { REJECT_TABLES } from './rejectedLines.ts';
-import { type Column, type ColumnType, SQL_TYPES } from '../../store/lake/versions/columns.ts';
+import {
+  type Column,
+  type ColumnType,
+  isDated,
+  isExactNumber,
+  isNumberType,
+  sqlType,
+} from '../../store/lake/versions/columns.ts';
 import type { DateOrder, DateSpelling } from './dateFormats.ts';
 import { dateOf } from './dateReading.ts';
-import { castText } from './exactText.ts';
+import { castText, castTyped } from './exactText.ts';
 import type { Inferred } from './infer.ts';
+import { jsonMembers } from './jsonDigits.ts';
 import type { Spelled } from './jsonSpelling.ts';
 import { missingTest } from './missing.ts';
 import { constantTerms, type NamedColumn, nameInFile, underProperties } from './namedColumns.ts';
@@ -117,7 +125,7 @@ export function fromClause(
   const typeOf = (source: SourceColumn): string => {
     const target = byName.get(source.name);
     const typed = target !== undefined && castOf(relation, source, target) === undefined;
-    return typed ? SQL_TYPES[target.type] : 'VARCHAR';
+    return typed ? sqlType(target.type) : 'VARCHAR';
   };
   const constants = constantTerms(relation.columns, typeOf);
   if (relation.kind === 'parquet') return parquetClause(relation, targets, strict, constants);
@@ -149,7 +157,12 @@ export function fromClause(
  * sample is. For 1 M records of 7 members the sorted COPY takes 1.5 s of processor time then, and
  * 2.3 s where json_transform makes texts that are cast.
  */
-export function typedRelation(relation: Relation): Relation | undefined {
+export function typedRelation(
+  relation: Relation,
+  targets: readonly Column[],
+): Relation | undefined {
+  // A number would lose digits on its way into a text.
+  if (targets.some(({ type }) => isExactNumber(type))) return undefined;
   const known =
     relation.kind === 'json' && relation.columns.every(({ spelled }) => spelled !== undefined);
   return known ? { ...relation, typed: true } : undefined;
@@ -167,7 +180,7 @@ function typedJsonClause(
   });
   const columns = read.map(({ source, target }) => {
     const typed = castOf(relation, source, target) === undefined;
-    return `${literal(nameInFile(source))}: '${typed ? SQL_TYPES[target.type] : 'VARCHAR'}'`;
+    return `${literal(nameInFile(source))}: '${typed ? sqlType(target.type) : 'VARCHAR'}'`;
   });
   const rows = `read_json(${literal(relation.path)}, format = '${FORMATS[relation.framing]}',
     records = true, columns = {${columns.join(', ')}},
@@ -191,13 +204,13 @@ function jsonClause(
   strict: boolean,
   constants: readonly string[],
 ): string {
-  const json = new Set(targets.filter(({ type }) => type === 'json').map(({ name }) => name));
+  const types = new Map(targets.map(({ name, type }) => [name, type]));
   const sources = relation.columns.filter(({ constant }) => constant === undefined);
-  const shape = Object.fromEntries(
-    sources.map((one) => [nameInFile(one), json.has(one.name) ? 'JSON' : 'VARCHAR']),
-  );
-  const members = `json_transform(json, ${literal(JSON.stringify(shape))})`;
-  const read = `(SELECT json AS ${RECORD}, unnest(${members}) FROM ${jsonRecords(relation)}`;
+  const members = sources.map((one) => ({
+    name: nameInFile(one),
+    type: types.get(one.name) ?? ('varchar' as const),
+  }));
+  const read = `(SELECT json AS ${RECORD}, ${jsonMembers(members)} FROM ${jsonRecords(relation)}`;
   const named = (rows: string): string => underProperties(rows, sources, constants, RECORD);
   if (!strict) return named(`${read})`);
   // Beside json_transform, not within it: `error` is volatile, and an expression that holds it is
@@ -283,7 +296,7 @@ function spellingOf({ numeric, property, spelling }: Inferred): DateRead | undef
  */
 export function valueOf(relation: Relation, target: Column, strict: boolean): string {
   const source = relation.columns.find(({ name }) => name === target.name);
-  if (source === undefined) return `CAST(NULL AS ${SQL_TYPES[target.type]})`;
+  if (source === undefined) return `CAST(NULL AS ${sqlType(target.type)})`;
   const value = asRead(relation, source, target, strict);
   return source.symbols === true && target.type === 'varchar' ? symbolOf(value) : value;
 }
@@ -351,8 +364,7 @@ function castOf(relation: Relation, source: SourceColumn, target: Column): strin
   if (target.type === 'json') {
     return relation.kind === 'json' ? undefined : `TRY_CAST(nullif(${name}, '') AS JSON)`;
   }
-  const numeric = target.type === 'float64' || target.type === 'int64';
-  if (numeric && number !== undefined) {
+  if (isNumberType(target.type) && number !== undefined) {
     return castText(`(${plainNumber(name, number.style)})`, target.type);
   }
   const native = target.type === 'float64' || target.type === 'boolean';
@@ -370,17 +382,12 @@ function castValue(value: string, { inferred }: SourceColumn, target: Column): s
   if (target.type === 'json') return `to_json(${value})`;
   const { type, format } = inferred.property;
   // A date has none, and a date-time has more than that.
-  if (target.type === 'time' && type === 'string' && format !== undefined)
-    return 'CAST(NULL AS TIME)';
+  if (target.type === 'time' && isDated(inferred.property)) return 'CAST(NULL AS TIME)';
   const text = type === 'string' && (format === undefined || inferred.spelling !== undefined);
   if (text && target.type !== 'varchar') {
     return target.type === 'date' || target.type === 'timestamp'
       ? castDate(value, inferred, target.type)
       : castText(value, target.type);
   }
-  const cast = `TRY_CAST(${value} AS ${SQL_TYPES[target.type]})`;
-  const narrows =
-    (target.type === 'int64' && type === 'number') ||
-    (target.type === 'date' && format === 'date-time');
-  return narrows ? `CASE WHEN ${cast} = ${value} THEN ${cast} END` : cast;
+  return castTyped(value, inferred.own ?? inferred.property, target.type);
 }

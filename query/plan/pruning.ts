@@ -1,6 +1,7 @@
 // Which files may hold a wanted record, and which of them to read first, by the catalog's least and greatest
 // values.
-import type { Column } from '../../store/lake/versions/columns.ts';
+import { type Column, isExactNumber } from '../../store/lake/versions/columns.ts';
+import { isPlainDecimal } from '../../store/lake/versions/decimals.ts';
 import type { DataFile } from '../../store/lake/versions/lakeRead.ts';
 import { compareValues } from '../../store/lake/tableStats.ts';
 
@@ -16,6 +17,7 @@ export function mayHold(file: DataFile, { column, operator, values }: Condition)
   const { min, max } = range ?? { min: null, max: null };
   if (min === null || max === null) return true;
   if (column.type === 'int64' && !values.every((value) => /^-?\d+$/.test(value))) return true;
+  if (isExactNumber(column.type) && !values.every(isPlainDecimal)) return true;
   const above = (value: string): boolean => compareValues(column.type, value, min) >= 0;
   const below = (value: string): boolean => compareValues(column.type, value, max) <= 0;
   if (operator === '=') return values.some((value) => above(value) && below(value));

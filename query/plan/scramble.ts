@@ -8,10 +8,12 @@
 import { hash } from 'node:crypto';
 import {
   type Column,
-  type ColumnType,
+  type ColumnKind,
+  columnKind,
   isSystemColumn,
-  SQL_TYPES,
+  sqlType,
 } from '../../store/lake/versions/columns.ts';
+import { parseDecimal } from '../../store/lake/versions/decimals.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 
 /** Whose values, of which dataset: a secret of the server, so that nobody can undo it by trying. */
@@ -30,6 +32,8 @@ interface Printed {
   /** A literal for `hash`. */
   readonly seed: string;
   readonly days: number;
+  /** DuckDB's word for its type. */
+  readonly type: string;
   /** Quoted names of the unique index. */
   readonly index: readonly string[];
 }
@@ -51,19 +55,20 @@ export function scrambledRows(
   if (values.length === 0) return rows;
   const named = index.map(({ name }) => identifier(name));
   const replaced = values.map((column) => {
-    const value = VALUES[column.type](printedOf(column, named, scramble));
+    const value = VALUES[columnKind(column.type)](printedOf(column, named, scramble));
     const x = identifier(column.name);
-    return `CASE WHEN ${x} IS NOT NULL THEN CAST(${value} AS ${SQL_TYPES[column.type]}) END AS ${x}`;
+    return `CASE WHEN ${x} IS NOT NULL THEN CAST(${value} AS ${sqlType(column.type)}) END AS ${x}`;
   });
   return `(SELECT * REPLACE (${replaced.join(', ')}) FROM ${rows})`;
 }
 
-function printedOf({ name }: Column, index: readonly string[], { seed }: Scramble): Printed {
+function printedOf({ name, type }: Column, index: readonly string[], { seed }: Scramble): Printed {
   const digest = hash('sha256', `${seed} ${name}`, 'buffer');
   // Of all dates of a dataset: what happened between two stays as long.
   const step = hash('sha256', seed, 'buffer').readUInt32LE(0) % (2 * DAYS_MAX);
   const days = step < DAYS_MAX ? step - DAYS_MAX : step - DAYS_MAX + 1;
-  return { x: identifier(name), seed: literal(digest.toString('hex').slice(0, 32)), days, index };
+  const drawn = literal(digest.toString('hex').slice(0, 32));
+  return { x: identifier(name), seed: drawn, days, type: sqlType(type), index };
 }
 
 /** 1 or -1. */
@@ -101,6 +106,18 @@ function decimalNumber(printed: Printed): string {
     WHEN abs(${x}) > 1e300 THEN ${x} * (1 - ${share})
     WHEN contains(${text}, 'e') THEN ${moved}
     WHEN (${rounded}) <> ${x} THEN ${rounded} ELSE ${neighbour} END`;
+}
+
+/** By its value as a double; the largest become smaller, and what is left by one of its last digit. */
+function exactNumber(printed: Printed): string {
+  const { x, type } = printed;
+  const moved = decimalNumber({ ...printed, x: `CAST(${x} AS DOUBLE)` });
+  const smaller = `CAST(${x} * 0.95::DOUBLE AS ${type})`;
+  const scale = parseDecimal(type)?.scale ?? 0;
+  const unit = `CAST(${scale === 0 ? '1' : `'0.${'1'.padStart(scale, '0')}'`} AS ${type})`;
+  const next = `CASE WHEN ${x} > 0 THEN ${x} - ${unit} ELSE ${x} + ${unit} END`;
+  const others = [`nullif(TRY_CAST(${moved} AS ${type}), ${x})`, `nullif(${smaller}, ${x})`, next];
+  return `CASE WHEN ${x} = 0 THEN ${x} ELSE coalesce(${others.join(', ')}) END`;
 }
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz';
@@ -157,16 +174,24 @@ const moved = ({ days, x }: Printed): string =>
   `CASE WHEN ${x} BETWEEN DATE '0100-01-01' AND DATE '9900-01-01' THEN ${x} + INTERVAL (${days}) DAY
     ELSE ${x} END`;
 
+/** DuckDB's sum with days is of microseconds. */
+const movedNanoseconds = ({ days, x }: Printed): string =>
+  `CASE WHEN ${x} BETWEEN DATE '1700-01-01' AND DATE '2250-01-01' THEN ${x} + INTERVAL (${days}) DAY
+    ELSE ${x} END`;
+
 /** By its record: of two values one would otherwise always be the other. */
 const truth = ({ index, seed }: Printed): string => `hash(${[...index, seed].join(', ')}) % 2 = 0`;
 
-const VALUES: Readonly<Record<ColumnType, (printed: Printed) => string>> = {
+const VALUES: Readonly<Record<ColumnKind, (printed: Printed) => string>> = {
   int64: wholeNumber,
+  int128: exactNumber,
+  decimal: exactNumber,
   float64: decimalNumber,
   varchar: text,
   boolean: truth,
   date: moved,
   timestamp: moved,
+  timestamp_ns: movedNanoseconds,
   time: ({ x }) => x,
   json: document,
 };

@@ -1,6 +1,11 @@
 // The time-series door as data: what a request may see and in which order, decided before anything
 // is read. Planning is pure; a plan says everything that an engine needs (DESIGN.md idea 7).
-import { type Column, isSystemColumn, UPDATED_COLUMN } from '../../store/lake/versions/columns.ts';
+import {
+  type Column,
+  isDateType,
+  isSystemColumn,
+  UPDATED_COLUMN,
+} from '../../store/lake/versions/columns.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { indexNamesOf } from '../../store/lake/datasets/indexColumns.ts';
@@ -192,13 +197,11 @@ function changesMost({ table: since }: Since, { table }: SeriesContext): number 
   return fresh.reduce((sum, { records }) => sum + records, 0);
 }
 
-const DATE_TYPES: ReadonlySet<string> = new Set(['date', 'timestamp', 'int64']);
-
 /** Integers are epoch milliseconds. */
 function dateFieldOf(name: string | undefined, date: Column, context: SeriesContext): Column {
   if (name === undefined) return date;
   const column = attributeOf(name, context);
-  if (column !== undefined && DATE_TYPES.has(column.type)) return column;
+  if (column !== undefined && (isDateType(column.type) || column.type === 'int64')) return column;
   const rule = 'must name an attribute that is a date, a date-time or epoch milliseconds';
   throw new Failure('InvalidParameter', `"dateField" ${rule}`);
 }

@@ -1,8 +1,9 @@
 // A SeriesPlan as SQL: every identifier quoted, every value bound.
 import {
   type Column,
+  type ColumnType,
   ROW_COLUMN,
-  SQL_TYPES,
+  sqlType,
   UPDATED_COLUMN,
 } from '../../store/lake/versions/columns.ts';
 import type { Day } from '../time/days.ts';
@@ -19,7 +20,8 @@ import { type Bind, makeBind } from './binding.ts';
 import { type Condition, firstOf, mayHold } from './pruning.ts';
 import { scrambledRows } from './scramble.ts';
 import type { Member } from './seriesMembers.ts';
-import { instantText, type SeriesPlan } from './seriesPlan.ts';
+import type { SeriesPlan } from './seriesPlan.ts';
+import { spelledInstant, unrounded } from './spelledValues.ts';
 import { isSummed, printCollapse, printTransform } from './transforms.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 
@@ -183,7 +185,7 @@ function takeOf({ equals, takes }: SeriesPlan, bind: Bind): string {
     `CAST(CAST(${bind(JSON.stringify(values))} AS JSON) AS VARCHAR[])`;
   const spelled = list(takes.flat().map((value) => unrounded(type, value)));
   const numbers = list(takes.flatMap((spellings, at) => spellings.map(() => String(at))));
-  const typed = `list_transform(${spelled}, x -> TRY_CAST(x AS ${SQL_TYPES[type]}))`;
+  const typed = `list_transform(${spelled}, x -> TRY_CAST(x AS ${sqlType(type)}))`;
   const place = `list_position(${typed}, ${identifier(key?.column.name ?? '')})`;
   return `CAST(${numbers}[${place}] AS INTEGER) AS ${TAKE_COLUMN}`;
 }
@@ -280,13 +282,7 @@ function printCondition(
 
 /** A value of another type is none of this column: it finds nothing and fails nothing. */
 const printValue = ({ type }: Column, value: string, print: (value: string) => string): string =>
-  `TRY_CAST(${print(unrounded(type, value))} AS ${SQL_TYPES[type]})`;
-
-/** DuckDB would round: 1.5 is not the key 2, and an hour of a day is not the day. */
-function unrounded(type: Column['type'], value: string): string {
-  if (type === 'int64') return Number.isInteger(Number(value)) ? value : '';
-  return type === 'date' && !/^[\d/-]+$/.test(value) ? '' : value;
-}
+  `TRY_CAST(${print(unrounded(type, value))} AS ${sqlType(type)})`;
 
 function orderTerms(plan: SeriesPlan, direction: 'ASC' | 'DESC'): string {
   const date = `${identifier(plan.dateColumn.name)} ${direction}`;
@@ -349,9 +345,12 @@ function conditionsOf(plan: SeriesPlan): readonly Condition[] {
 }
 
 /** What a date of a type must be less than to be seen. */
-function beforeText(type: string, { day, ms }: { readonly ms: number; readonly day: Day }): string {
+function beforeText(
+  type: ColumnType,
+  { day, ms }: { readonly ms: number; readonly day: Day },
+): string {
   if (type === 'date') return day;
-  return type === 'int64' ? String(ms) : instantText(ms);
+  return spelledInstant(type, ms);
 }
 
 /** Conditions on columns that an answer's records meet, whatever the columns are. */
@@ -364,7 +363,7 @@ export function knownConditions(plan: SeriesPlan): readonly Condition[] {
 }
 
 function rangeConditions({ dateColumn: column, range }: SeriesPlan): readonly Condition[] {
-  const spelled = (ms: number): string => (column.type === 'int64' ? String(ms) : instantText(ms));
+  const spelled = (ms: number): string => spelledInstant(column.type, ms);
   const pairs = [
     ['>=', range.kind === 'days' ? range.from : range.fromMs],
     ['<=', range.kind === 'days' ? range.to : undefined],

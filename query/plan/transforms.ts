@@ -1,7 +1,7 @@
 // Records folded to one a period, and numbers as changes of themselves, as data users know both:
 // `collapse=monthly|ohlc`, `transform=rdiff`. In SQL over the records of a plan; each key and subkey
 // is a series of its own. Collapse comes first, both before the newest or oldest are taken.
-import type { Column } from '../../store/lake/versions/columns.ts';
+import { type Column, decimalOf, isNumberType } from '../../store/lake/versions/columns.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 
@@ -83,7 +83,20 @@ function foldOf(column: Column, fold: Fold, order: string): string {
   if (fold === 'first') return `arg_min_null(${value}, ${order})`;
   const last = `arg_max_null(${value}, ${order})`;
   if (fold === 'last' || !isNumber(column)) return last;
-  return fold === 'ohlc' ? (OHLC[partOf(column)]?.(value, order) ?? last) : `${fold}(${value})`;
+  if (fold === 'ohlc') return OHLC[partOf(column)]?.(value, order) ?? last;
+  return fold === 'sum' ? `sum(${summable(column)})` : `${fold}(${value})`;
+}
+
+/** Digits of a decimal whose sums of any number of records fit 38. */
+const SUMMED_DIGITS_MAX = 28;
+
+/** What sums and differences are made of, wide enough for each of them. */
+function summable({ name, type }: Column): string {
+  const decimal = decimalOf(type);
+  const value = identifier(name);
+  if (type === 'int64') return `CAST(${value} AS HUGEINT)`;
+  const exact = decimal !== undefined && decimal.precision <= SUMMED_DIGITS_MAX;
+  return `CAST(${value} AS ${exact ? `DECIMAL(38, ${decimal.scale})` : 'DOUBLE'})`;
 }
 
 const printOrderOf = ({ dateColumn, indexDate }: SeriesColumns): readonly string[] =>
@@ -119,9 +132,7 @@ export function printTransform(rows: string, transform: Transform, series: Serie
   const terms = series.columns.map((column) => {
     const name = identifier(column.name);
     if (kept.has(column.name) || !isNumber(column)) return name;
-    // Wide enough for every difference and every sum.
-    const value = `CAST(${name} AS ${column.type === 'int64' ? 'HUGEINT' : 'DOUBLE'})`;
-    return `${transformed(value, transform, window)} AS ${name}`;
+    return `${transformed(summable(column), transform, window)} AS ${name}`;
   });
   return `(SELECT ${terms.join(', ')} FROM ${rows})`;
 }
@@ -152,4 +163,4 @@ export function isSummed(
   return collapse?.fold === 'sum';
 }
 
-const isNumber = ({ type }: Column): boolean => type === 'int64' || type === 'float64';
+const isNumber = ({ type }: Column): boolean => isNumberType(type);

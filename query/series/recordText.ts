@@ -1,6 +1,11 @@
 // A pushed record as the text that DuckDB's rendering makes of it once it is a file
 // (store/duckdb/render.ts): the law "cache on = cache off" holds the two together.
-import { CREATED_COLUMN, UPDATED_COLUMN } from '../../store/lake/versions/columns.ts';
+import {
+  type ColumnType,
+  CREATED_COLUMN,
+  isExactNumber,
+  UPDATED_COLUMN,
+} from '../../store/lake/versions/columns.ts';
 import type { Table } from '../../store/lake/versions/lakeRead.ts';
 import { documentOf, type PendingRow } from '../../store/lake/pushes/pendingRows.ts';
 import { numberOfDay } from '../time/days.ts';
@@ -28,7 +33,7 @@ export function recordText(
 function memberText(
   member: Member,
   document: Document,
-  types: ReadonlyMap<string, string>,
+  types: ReadonlyMap<string, ColumnType>,
 ): string | undefined {
   if (member.kind === 'object') return undefined;
   if (member.kind === 'text') return JSON.stringify(member.text);
@@ -38,7 +43,20 @@ function memberText(
   if (type === 'json') return undefined;
   if (member.kind === 'epoch') return epochText(value, type);
   if (type === 'timestamp') return JSON.stringify(isoOf(String(value)));
+  if (type === 'timestamp_ns') return JSON.stringify(isoOf(shortened(String(value))));
+  if (type !== undefined && isExactNumber(type)) return decimalText(String(value));
   return typeof value === 'number' ? String(value) : JSON.stringify(value);
+}
+
+/** A pushed instant has nine digits; those behind the last that counts go three at a time. */
+const shortened = (text: string): string => text.replace(/000(?:000)?$/, '');
+
+/** Digits that a double holds: more of them are a text, so that no reader rounds them. */
+const DIGITS_OF_DOUBLE = 15;
+
+function decimalText(text: string): string {
+  const digits = text.replace(/[-.]/g, '').replace(/^0+/, '');
+  return digits.length > DIGITS_OF_DOUBLE ? JSON.stringify(text) : text;
 }
 
 /** `2026-01-31 12:00:00.000` as it is answered. */

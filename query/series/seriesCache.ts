@@ -273,6 +273,8 @@ function idOf(plan: SeriesPlan): string | undefined {
     tests.length === 0 &&
     plan.dateColumn === plan.indexDate &&
     !plan.hasUndated &&
+    // Its numbers of records are doubles of microseconds.
+    plan.indexDate.type !== 'timestamp_ns' &&
     !plan.byPlace;
   if (!plain || equals.length === 0 || equals[0]?.column !== ties[0]) return undefined;
   if (equals.some(({ column }) => column.type !== 'varchar')) return undefined;

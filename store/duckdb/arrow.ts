@@ -4,6 +4,7 @@
 import { open } from 'node:fs/promises';
 import {
   type DuckDBDataChunk,
+  type DuckDBDecimalType,
   type DuckDBResult,
   type DuckDBType,
   DuckDBTypeId,
@@ -200,7 +201,7 @@ const LONG = BigInt64Array.BYTES_PER_ELEMENT;
 /** How a column goes out; text in DuckDB's memory is 16 bytes, which hold or name its place. */
 /**
  * The types that stand for those that have none here; undefined when all have. What is exact in a type
- * stays exact in its other: a decimal as a text.
+ * stays exact in its other: a UUID as a text.
  */
 export function arrowCasts(result: DuckDBResult): readonly string[] | undefined {
   const types = result.columnTypes().map(({ typeId }) => CASTS.get(typeId));
@@ -212,8 +213,8 @@ const WHOLE = [
   ...[DuckDBTypeId.UTINYINT, DuckDBTypeId.USMALLINT, DuckDBTypeId.UINTEGER],
 ];
 const TEXTS = [
-  ...[DuckDBTypeId.DECIMAL, DuckDBTypeId.TIME, DuckDBTypeId.INTERVAL, DuckDBTypeId.UUID],
-  ...[DuckDBTypeId.UHUGEINT, DuckDBTypeId.SQLNULL, DuckDBTypeId.LIST],
+  ...[DuckDBTypeId.INTERVAL, DuckDBTypeId.UUID, DuckDBTypeId.UHUGEINT],
+  ...[DuckDBTypeId.SQLNULL, DuckDBTypeId.LIST],
 ];
 const CASTS: ReadonlyMap<DuckDBTypeId, string> = new Map([
   ...WHOLE.map((type) => [type, 'BIGINT'] as const),
@@ -235,8 +236,14 @@ function kindOf(type: DuckDBType): Kind {
         LONG,
         (bytes) => new BigInt64Array(bytes),
       );
+    case DuckDBTypeId.TIME:
+      return fixed(new arrow.TimeMicrosecond(), LONG, (bytes) => new BigInt64Array(bytes));
     case DuckDBTypeId.DATE:
       return fixed(new arrow.DateDay(), LONG / 2, (bytes) => new Int32Array(bytes));
+    case DuckDBTypeId.TIMESTAMP_NS:
+      return fixed(new arrow.TimestampNanosecond('UTC'), LONG, (bytes) => new BigInt64Array(bytes));
+    case DuckDBTypeId.DECIMAL:
+      return decimalKind(type as DuckDBDecimalType);
     case DuckDBTypeId.HUGEINT:
       return fixed(new arrow.Decimal(0, 38, 128), 2 * LONG, (bytes) => new Uint32Array(bytes));
     case DuckDBTypeId.BOOLEAN:
@@ -246,6 +253,29 @@ function kindOf(type: DuckDBType): Kind {
     default:
       throw new Failure('SystemError', `${type.toString()} has no Arrow type here`);
   }
+}
+
+/** DuckDB keeps a decimal in an integer that just holds its digits, Arrow in one of 128 bits. */
+function decimalKind({ scale, width }: DuckDBDecimalType): Kind {
+  const type = new arrow.Decimal(scale, width, 128);
+  if (width > 18) return fixed(type, 2 * LONG, (bytes) => new Uint32Array(bytes));
+  const [itemBytes, view] =
+    width > 9
+      ? ([LONG, (bytes: ArrayBuffer) => new BigInt64Array(bytes)] as const)
+      : width > 4
+        ? ([LONG / 2, (bytes: ArrayBuffer) => new Int32Array(bytes)] as const)
+        : ([LONG / 4, (bytes: ArrayBuffer) => new Int16Array(bytes)] as const);
+  return fixed(type, itemBytes, (bytes) => widened(view(bytes)));
+}
+
+function widened(items: ArrayLike<number | bigint>): Uint32Array {
+  const words = new BigInt64Array(2 * items.length);
+  for (let at = 0; at < items.length; at += 1) {
+    const value = BigInt(items[at] ?? 0);
+    words[2 * at] = value;
+    words[2 * at + 1] = value < 0n ? -1n : 0n;
+  }
+  return new Uint32Array(words.buffer);
 }
 
 type Values = BigInt64Array | Float64Array | Int32Array | Uint32Array | Uint8Array;

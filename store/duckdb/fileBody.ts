@@ -2,7 +2,7 @@
 // of many rows. What a value looks like is as in render.ts.
 import { readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { DuckDBConnection } from '@duckdb/node-api';
+import { type DuckDBConnection, type DuckDBResult, DuckDBTypeId } from '@duckdb/node-api';
 import { Failure } from '../base/failure.ts';
 import { escapedFormula, escapedFormulaSql, isEscaped } from './formulas.ts';
 import {
@@ -10,6 +10,8 @@ import {
   type Bound,
   type Compression,
   type FileFormat,
+  hasStrings,
+  jsonFraming,
   type TextFormat,
   BODY_BYTES_MAX,
 } from './protocol.ts';
@@ -130,7 +132,8 @@ async function copyStatement(
   const result = await streamOne(connection, `FROM (${query}) LIMIT 0`, parameters);
   checkTypes(result);
   const options = `${OPTIONS[format]}, USE_TMP_FILE false`;
-  if (format === 'parquet') return `COPY (${query}) TO ${literal(path)} (${options})`;
+  if (format === 'parquet')
+    return `COPY (${filed(result, query)}) TO ${literal(path)} (${options})`;
   const packed = `${options}, COMPRESSION ${compression}`;
   // As a sub-select's, which have names of their own.
   const names = result.columnNames();
@@ -138,16 +141,31 @@ async function copyStatement(
   // By place: in the query itself two columns may have one name.
   const places = names.map((_, at) => `c${at}`);
   const escapes = isEscaped(format);
-  const print = format === 'json' || format === 'jsonl' ? memberSql : cellSql;
+  const isJson = jsonFraming(format) !== undefined;
   const list = places.map((place, at) => {
     const [name = '', type] = [names[at], types[at]];
     if (type === undefined) return `${place} AS ${identifier(name)}`;
-    const cell = print(type, place);
+    const cell = isJson ? memberSql(type, place, hasStrings(format)) : cellSql(type, place);
     if (!escapes) return `${cell} AS ${identifier(name)}`;
     return `${escapedFormulaSql(type, place, cell)} AS ${identifier(escapedFormula(name))}`;
   });
   const rows = `SELECT ${list.join(', ')} FROM (${query}) AS answer(${places.join(', ')})`;
   return `COPY (${rows}) TO ${literal(path)} (${packed})`;
+}
+
+const HUGE: ReadonlySet<DuckDBTypeId> = new Set([DuckDBTypeId.HUGEINT, DuckDBTypeId.UHUGEINT]);
+
+/** The query with decimals in the place of integers that DuckDB would write as doubles. */
+function filed(result: DuckDBResult, query: string): string {
+  const types = result.columnTypes();
+  if (!types.some(({ typeId }) => HUGE.has(typeId))) return query;
+  const names = result.columnNames();
+  const list = types.map(({ typeId }, at) => {
+    const value = HUGE.has(typeId) ? `CAST(c${at} AS DECIMAL(38, 0))` : `c${at}`;
+    return `${value} AS ${identifier(names[at] ?? '')}`;
+  });
+  const places = types.map((_, at) => `c${at}`).join(', ');
+  return `SELECT ${list.join(', ')} FROM (${query}) AS answer(${places})`;
 }
 
 const CSV = `FORMAT csv, HEADER true, NULLSTR ''`;
@@ -156,7 +174,9 @@ const PSV = `${CSV}, DELIMITER '|'`;
 const OPTIONS: Readonly<Record<FileFormat, string>> = {
   parquet: `FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${ROW_GROUP_ROWS}`,
   json: 'FORMAT json, ARRAY true',
+  jsonStrings: 'FORMAT json, ARRAY true',
   jsonl: 'FORMAT json',
+  jsonlStrings: 'FORMAT json',
   csv: CSV,
   psv: PSV,
   csvEscaped: CSV,

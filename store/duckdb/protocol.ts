@@ -4,10 +4,26 @@ import type { FailureType } from '../base/failure.ts';
 /** A value bound to a `$n` of the statement. */
 export type Bound = string | number | boolean | null;
 
-/** Escaped: no text is a formula where a spreadsheet opens it. */
-export type TextFormat = 'json' | 'jsonl' | 'csv' | 'psv' | 'csvEscaped' | 'psvEscaped';
+/**
+ * Escaped: no text is a formula where a spreadsheet opens it. Strings: each decimal is a string, whether
+ * a double holds its digits or not.
+ */
+export type TextFormat =
+  'json' | 'jsonl' | 'jsonStrings' | 'jsonlStrings' | 'csv' | 'psv' | 'csvEscaped' | 'psvEscaped';
+
+/** JSON, or lines of it; undefined for another format. */
+export function jsonFraming(format: BodyFormat): 'json' | 'jsonl' | undefined {
+  if (format === 'json' || format === 'jsonStrings') return 'json';
+  return format === 'jsonl' || format === 'jsonlStrings' ? 'jsonl' : undefined;
+}
+
+export const hasStrings = (format: BodyFormat): boolean =>
+  format === 'jsonStrings' || format === 'jsonlStrings';
 
 export type BodyFormat = TextFormat | 'arrow' | 'parquet';
+
+/** As a caller names it: how its texts and decimals are spelled are parameters of their own. */
+export type PlainFormat = Exclude<BodyFormat, `${string}Strings` | `${string}Escaped`>;
 
 /** What DuckDB writes itself. */
 export type FileFormat = TextFormat | 'parquet';

@@ -5,6 +5,7 @@ import {
   DuckDBDecimalValue,
   DuckDBListValue,
   type DuckDBResult,
+  DuckDBTimestampNanosecondsValue,
   DuckDBTimestampTZValue,
   DuckDBTimestampValue,
   type DuckDBType,
@@ -14,7 +15,15 @@ import {
 import { Failure } from '../base/failure.ts';
 import { nextChunk } from './chunks.ts';
 import { escapedFormula, isEscaped } from './formulas.ts';
-import { type Body, type Page, type Row, type TextFormat, BODY_BYTES_MAX } from './protocol.ts';
+import {
+  type Body,
+  BODY_BYTES_MAX,
+  hasStrings,
+  jsonFraming,
+  type Page,
+  type Row,
+  type TextFormat,
+} from './protocol.ts';
 
 type Print = (value: DuckDBValue) => string;
 
@@ -78,7 +87,7 @@ const isRefused = (type: DuckDBType): boolean =>
 /** JSON records with a comma after each; the first column orders them and is no member. */
 export async function renderPage(result: DuckDBResult): Promise<Page> {
   const names = result.columnNames().slice(1);
-  const row = jsonRow(names, printersOf(result, jsonPrinter).slice(1));
+  const row = jsonRow(names, printersOf(result, (type) => jsonPrinter(type)).slice(1));
   const pieces: Buffer[] = [];
   const ends: number[] = [];
   const dates: number[] = [];
@@ -101,9 +110,13 @@ export async function renderPage(result: DuckDBResult): Promise<Page> {
 }
 
 function shapeOf(result: DuckDBResult, format: TextFormat): Shape {
-  if (format === 'json') return jsonShape(result);
-  if (format !== 'jsonl') return delimitedShape(result, delimiterOf(format), isEscaped(format));
-  const { row } = jsonShape(result);
+  const framing = jsonFraming(format);
+  if (framing === undefined) {
+    return delimitedShape(result, delimiterOf(format), isEscaped(format));
+  }
+  const shape = jsonShape(result, hasStrings(format));
+  if (framing === 'json') return shape;
+  const { row } = shape;
   return { open: '', close: '', separator: '', row: (values) => `${row(values)}\n` };
 }
 
@@ -124,8 +137,9 @@ export function uniqueNames(names: readonly string[]): readonly string[] {
   });
 }
 
-function jsonShape(result: DuckDBResult): Shape {
-  const row = jsonRow(uniqueNames(result.columnNames()), printersOf(result, jsonPrinter));
+function jsonShape(result: DuckDBResult, strings: boolean): Shape {
+  const prints = printersOf(result, (type) => jsonPrinter(type, strings));
+  const row = jsonRow(uniqueNames(result.columnNames()), prints);
   return { open: '[', close: ']', separator: ',', row };
 }
 
@@ -164,18 +178,19 @@ function delimitedShape(result: DuckDBResult, delimiter: ',' | '|', escapes: boo
 }
 
 const printersOf = (result: DuckDBResult, printer: (type: DuckDBType) => Print): readonly Print[] =>
-  result.columnTypes().map(printer);
+  result.columnTypes().map((type) => printer(type));
 
-function jsonPrinter(type: DuckDBType): Print {
+/** @param strings a decimal is a string, whatever its digits */
+function jsonPrinter(type: DuckDBType, strings = false): Print {
   if (type.alias === 'JSON') return (value) => strictJson(String(value));
   return (value) => {
     if (typeof value === 'string') return JSON.stringify(value);
     if (typeof value === 'number') return Number.isFinite(value) ? String(value) : 'null';
     if (typeof value === 'boolean') return String(value);
     if (typeof value === 'bigint') return isSafe(value) ? String(value) : `"${value}"`;
-    if (value instanceof DuckDBDecimalValue && isExact(value)) return value.toString();
+    if (value instanceof DuckDBDecimalValue && isExact(value, strings)) return value.toString();
     if (value instanceof DuckDBListValue && type.typeId === DuckDBTypeId.LIST) {
-      const print = jsonPrinter(type.valueType);
+      const print = jsonPrinter(type.valueType, strings);
       return `[${value.items.map((item) => (item === null ? 'null' : print(item))).join(',')}]`;
     }
     return JSON.stringify(plainText(value));
@@ -207,12 +222,13 @@ const isSafe = (value: bigint): boolean =>
   value >= BigInt(Number.MIN_SAFE_INTEGER) && value <= BigInt(Number.MAX_SAFE_INTEGER);
 
 /** Decimals of 15 digits are one and the same as doubles, on their way there and back. */
-const isExact = ({ value }: DuckDBDecimalValue): boolean =>
-  value > -1_000_000_000_000_000n && value < 1_000_000_000_000_000n;
+const isExact = ({ scale, value }: DuckDBDecimalValue, strings: boolean): boolean =>
+  !(strings && scale > 0) && value > -1_000_000_000_000_000n && value < 1_000_000_000_000_000n;
 
 function plainText(value: DuckDBValue): string {
   if (value instanceof DuckDBTimestampTZValue) return timestampText(value.micros);
   if (value instanceof DuckDBTimestampValue) return timestampText(value.micros);
+  if (value instanceof DuckDBTimestampNanosecondsValue) return nanosecondText(value.nanos);
   if (value instanceof DuckDBDateValue) return value.toString();
   return String(value);
 }
@@ -228,6 +244,16 @@ function timestampText(micros: bigint): string {
   const whole = new Date(Number((micros - rest) / 1000n)).toISOString().slice(0, -5);
   const digits = String(rest).padStart(6, '0');
   return `${whole}.${digits.endsWith('000') ? digits.slice(0, 3) : digits}Z`;
+}
+
+/** The same with nine digits where the nanoseconds need them. */
+function nanosecondText(nanoseconds: bigint): string {
+  const rest = ((nanoseconds % 1000n) + 1000n) % 1000n;
+  const micros = (nanoseconds - rest) / 1000n;
+  if (rest === 0n) return timestampText(micros);
+  const digits = String(((micros % 1000n) + 1000n) % 1000n).padStart(3, '0');
+  const whole = timestampText(micros - BigInt(digits)).slice(0, -1);
+  return `${whole}${digits}${String(rest).padStart(3, '0')}Z`;
 }
 
 /** RFC 4180: quoted when it holds the delimiter, a quote or a line break, or nothing: null has no quotes. */

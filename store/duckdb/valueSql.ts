@@ -1,6 +1,7 @@
 // SQL that prints a value for a file as render.ts prints it: what DuckDB writes by itself is not always
 // JSON, nor exact.
 import { DuckDBDecimalType, DuckDBListType, type DuckDBType, DuckDBTypeId } from '@duckdb/node-api';
+import { nanosecondText } from './sqlText.ts';
 
 const WIDE: ReadonlySet<DuckDBTypeId> = new Set([
   ...[DuckDBTypeId.BIGINT, DuckDBTypeId.UBIGINT, DuckDBTypeId.HUGEINT, DuckDBTypeId.UHUGEINT],
@@ -23,19 +24,24 @@ export function cellSql(type: DuckDBType, place: string): string {
   return plainSql(type, place);
 }
 
-/** A member of JSON. @param depth of lists around it */
-export function memberSql(type: DuckDBType, place: string, depth = 0): string {
+/**
+ * A member of JSON.
+ * @param strings a decimal is a string, whatever its digits
+ * @param depth of lists around it
+ */
+export function memberSql(type: DuckDBType, place: string, strings = false, depth = 0): string {
   const text = `CAST(${place} AS VARCHAR)`;
   const exactly = (isExact: string): string =>
     `CASE WHEN ${isExact} THEN CAST(${text} AS JSON) ELSE to_json(${text}) END`;
   if (type instanceof DuckDBListType) {
     const item = `item${depth}`;
-    const print = memberSql(type.valueType, item, depth + 1);
+    const print = memberSql(type.valueType, item, strings, depth + 1);
     return print === item ? place : `list_transform(${place}, lambda ${item}: ${print})`;
   }
   if (WIDE.has(type.typeId)) {
     return exactly(`${place} BETWEEN ${Number.MIN_SAFE_INTEGER} AND ${Number.MAX_SAFE_INTEGER}`);
   }
+  if (type instanceof DuckDBDecimalType && strings && type.scale > 0) return `to_json(${text})`;
   if (type instanceof DuckDBDecimalType && type.width > EXACT_DIGITS) {
     const most = `1e${EXACT_DIGITS - type.scale}`;
     return exactly(`${place} > -${most} AND ${place} < ${most}`);
@@ -59,6 +65,7 @@ function plainSql(type: DuckDBType, place: string): string {
   if (type.typeId === DuckDBTypeId.DOUBLE) return finite(place);
   // The digits of a double, which 0.1 has not: it is the same value in every answer.
   if (type.typeId === DuckDBTypeId.FLOAT) return finite(`CAST(${place} AS DOUBLE)`);
+  if (type.typeId === DuckDBTypeId.TIMESTAMP_NS) return nanosecondText(place);
   return INSTANTS.has(type.typeId) ? instantSql(place) : place;
 }
 

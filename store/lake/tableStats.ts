@@ -1,6 +1,7 @@
 // Running totals of a table: record and row-id counts, and the least and greatest value of each
 // column over all files, merged by the column's type.
-import type { ColumnType } from './versions/columns.ts';
+import { type ColumnType, isExactNumber } from './versions/columns.ts';
+import { compareDecimals } from './versions/decimals.ts';
 import type { Database } from '../catalog/database.ts';
 import { insertEach, runTogether } from '../catalog/together.ts';
 import type { WrittenColumn, WrittenFile } from './edit.ts';
@@ -170,10 +171,13 @@ function extreme(
 export function compareValues(type: ColumnType, a: string, b: string): number {
   if (type === 'int64') return Math.sign(Number(BigInt(a) - BigInt(b)));
   if (type === 'float64') return Math.sign(Number(a) - Number(b));
-  if (type === 'timestamp' || type === 'time') return Buffer.compare(instantKey(a), instantKey(b));
+  if (isExactNumber(type)) return compareDecimals(a, b);
+  if (INSTANTS.has(type)) return Buffer.compare(instantKey(a), instantKey(b));
   // DuckDB orders text by its UTF-8 bytes, JavaScript by UTF-16 units.
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
+
+const INSTANTS: ReadonlySet<string> = new Set(['timestamp', 'timestamp_ns', 'time']);
 
 /** `12:00:00.500` and `12:00:00.5` are one instant: DuckDB leaves the last zeros out. */
 const instantKey = (text: string): Buffer =>

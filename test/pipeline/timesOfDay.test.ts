@@ -1,6 +1,7 @@
 // A time of the day as a type of properties: loaded, pushed, compared, ordered and answered as one.
 import assert from 'node:assert/strict';
-import { tableFromIPC } from 'apache-arrow';
+import { readFile } from 'node:fs/promises';
+import * as arrow from 'apache-arrow';
 import { expect } from 'vitest';
 import { get, loaded, read, send } from '../base/client.ts';
 import { test } from '../base/fixtures.ts';
@@ -101,11 +102,11 @@ test('has one spelling in every format, and comes back from Parquet and Arrow', 
   const path = '/data/WS/SESSIONS/B?last=1';
   expect(JSON.parse(await read(server, path))).toMatchObject([{ opens: '16:00:00.5' }]);
   expect(await read(server, `${path}&format=csv`)).toContain('16:00:00.5');
-  const arrow = new Uint8Array(await (await get(server, `${path}&format=arrow`)).arrayBuffer());
-  expect(tableFromIPC(arrow).getChild('opens')?.get(0)).toBe('16:00:00.5');
+  const stream = new Uint8Array(await (await get(server, `${path}&format=arrow`)).arrayBuffer());
+  expect(arrow.tableFromIPC(stream).getChild('opens')?.get(0)).toBe(57_600_500_000n);
   const parquet = await (await get(server, `${path}&format=parquet`)).arrayBuffer();
   for (const [id, file] of [
-    ['FROM_ARROW', arrow],
+    ['FROM_ARROW', stream],
     ['FROM_PARQUET', new Uint8Array(parquet)],
   ] as const) {
     await made(server, id);
@@ -158,4 +159,55 @@ test('is no date of an index', async ({ server }) => {
   expect(JSON.parse(await read(server, '/data/WS/D/A/12:15:00?last=5'))).toMatchObject([pushed]);
   const found = JSON.parse(await read(server, '/data/WS/D/A?last=5&subattribute=opens|16:00:00'));
   expect(found).toMatchObject([{ opens: '16:00:00' }]);
+});
+
+const TIMES: Readonly<Record<string, () => arrow.Vector>> = {
+  SECONDS: () => arrow.vectorFromArray([34_200, 0, null], new arrow.TimeSecond()),
+  MILLIS: () => arrow.vectorFromArray([34_200_000, 0, null], new arrow.TimeMillisecond()),
+  MICROS: () => arrow.vectorFromArray([34_200_000_000n, 0n, null], new arrow.TimeMicrosecond()),
+  NANOS: () => arrow.vectorFromArray([34_200_000_000_000n, 0n, null], new arrow.TimeNanosecond()),
+};
+
+const typeOf = (server: TestServer, id: string, name: string): unknown =>
+  server.tapedeck.services.lake.directory.dataset('WS', id)?.schema.properties[name];
+
+test('keeps its type from Parquet and from each unit of Arrow', async ({ server }) => {
+  const file = await readFile(new URL('./inputs/typed/time.parquet', import.meta.url));
+  await loaded(server, 'PARQUET', file, { key: 'k' });
+  expect(typeOf(server, 'PARQUET', 'opens')).toEqual({ type: 'string', format: 'time' });
+  expect(await sql(server, 'SELECT k, opens FROM PARQUET')).toEqual([{ k: 1, opens: '09:30:00' }]);
+  for (const [id, made] of Object.entries(TIMES)) {
+    const k = arrow.vectorFromArray(['a', 'b', 'c'], new arrow.Utf8());
+    const bytes = arrow.tableToIPC(new arrow.Table({ k, opens: made() }), 'stream');
+    await loaded(server, id, bytes, { key: 'k' });
+    expect([id, typeOf(server, id, 'opens')]).toEqual([id, { type: 'string', format: 'time' }]);
+    expect(await sql(server, `SELECT opens FROM ${id} ORDER BY k`)).toEqual([
+      { opens: '09:30:00' },
+      { opens: '00:00:00' },
+      { opens: null },
+    ]);
+  }
+});
+
+test('becomes text where its file has nanoseconds that it could not keep', async ({ server }) => {
+  const opens = arrow.vectorFromArray([34_200_000_000_001n], new arrow.TimeNanosecond());
+  const k = arrow.vectorFromArray(['a'], new arrow.Utf8());
+  const bytes = arrow.tableToIPC(new arrow.Table({ k, opens }), 'stream');
+  await loaded(server, 'FINE', bytes, { key: 'k' });
+  expect(await sql(server, 'SELECT opens FROM FINE')).toEqual([{ opens: '09:30:00.000000001' }]);
+});
+
+test('comes in by JSON as by CSV', async ({ server }) => {
+  await made(server, 'SESSIONS');
+  const records = [
+    { symbol: 'A', date: '2024-01-02', opens: '9:30' },
+    { symbol: 'B', date: '2024-01-02', opens: '25:00' },
+    { symbol: 'C', date: '2024-01-02', opens: null },
+  ];
+  const job = await loaded(server, 'SESSIONS', JSON.stringify(records));
+  expect(job).toMatchObject({ recordsIngested: 2, recordsInvalid: 1 });
+  expect(await sql(server, 'SELECT symbol, opens FROM SESSIONS ORDER BY symbol')).toEqual([
+    { symbol: 'A', opens: '09:30:00' },
+    { symbol: 'C', opens: null },
+  ]);
 });

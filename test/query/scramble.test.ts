@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, test } from 'vitest';
 import { scrambledRows } from '../../query/plan/scramble.ts';
-import { type Column, type ColumnType, SQL_TYPES } from '../../store/lake/versions/columns.ts';
+import { type Column, type ColumnType, sqlType } from '../../store/lake/versions/columns.ts';
 
 let connection: DuckDBConnection;
 beforeAll(async () => {
@@ -21,13 +21,13 @@ async function scrambled(
 ): Promise<readonly unknown[]> {
   const column: Column = { id: 2, name: 'a "v"', type, nullable: true };
   const records = values.map(
-    (value, at) => `(${at}, 'k${at}', CAST(${value} AS ${SQL_TYPES[type]}))`,
+    (value, at) => `(${at}, 'k${at}', CAST(${value} AS ${sqlType(type)}))`,
   );
   const table = `(VALUES ${records.join(', ')}) AS t(place, k, "a ""v""")`;
   const rows = scrambledRows(`(SELECT * FROM ${table})`, [KEY, column], [KEY], { seed });
   const all = await connection.runAndReadAll(`SELECT * FROM ${rows} ORDER BY place`);
   const made = all.columnTypes()[2];
-  assert.equal(made?.alias ?? made?.toString(), SQL_TYPES[type]);
+  assert.equal(made?.alias ?? made?.toString(), sqlType(type));
   return all.getRowObjectsJson().map((row) => row['a "v"']);
 }
 
@@ -43,6 +43,30 @@ test('whole numbers move by up to 5 %, small ones by one, none stays but 0', asy
     assert.ok(by <= (most > 1n ? most : 1n), `${value} became ${other}`);
   }
   assert.deepEqual(others.slice(values.length).map(String), ['0', 'null']);
+});
+
+test('exact numbers become others that their types hold', async () => {
+  for (const [type, values] of [
+    [
+      'decimal(18,6)',
+      ['100.25', '-0.5', '0.000001', '999999999999.999999', '-999999999999.999999'],
+    ],
+    ['decimal(2,2)', ['0.99', '0.01', '-0.99']],
+    ['decimal(38,0)', ['99999999999999999999999999999999999999', '7']],
+    ['int128', ['99999999999999999999999999999999999999', '-18446744073709551616', '1', '-7']],
+    ['timestamp_ns', ["'2024-01-02 03:04:05.123456789'", "'1969-12-31 23:59:59.999999999'"]],
+  ] as const) {
+    const others = await scrambled(type, [...values, 'NULL']);
+    for (const [at, value] of values.entries()) {
+      assert.notEqual(others[at], null, `${type} ${value}`);
+      const isSame =
+        type === 'timestamp_ns'
+          ? `'${others[at]}'` === value
+          : Number(others[at]) === Number(value);
+      assert.equal(isSame, false, `${type} ${value}`);
+    }
+    assert.equal(others.at(-1), null);
+  }
 });
 
 test('decimal numbers keep their decimals, and what is no number stays none', async () => {

@@ -22,6 +22,7 @@ import { stallsLaw } from './fuzz/stalls.ts';
 import { contractsLaw } from './laws/contracts.ts';
 import { cursorsLaw } from './laws/history/cursors.ts';
 import { downloadsLaw } from './laws/downloads.ts';
+import { exactTypesLaw } from './laws/formats/exactTypes.ts';
 import { formatsLaw } from './laws/formats/formats.ts';
 import { historyLaw } from './laws/history/histories.ts';
 import { quotaLeasesLaw } from './laws/leases/quotaLeases.ts';
@@ -119,6 +120,7 @@ export const SOAK_SUITES: readonly SoakSuite[] = [
   { name: 'series-requests', fullCount: 2_000, partCount: 200, run: answersPart },
   { name: 'rot', fullCount: 1_000, partCount: 250, run: rotPart },
   { name: 'formats', fullCount: 2_000, partCount: 200, run: formatsPart },
+  { name: 'exact-types', fullCount: 1_000, partCount: 100, run: lawPart(exactTypesLaw) },
   { name: 'written-dates', fullCount: 2_000, partCount: 200, run: lawPart(writtenDatesLaw) },
   { name: 'exchange', fullCount: 1_000, partCount: 50, run: lawPart(exchangeLaw) },
   { name: 'options', fullCount: 1_000, partCount: 100, run: lawPart(optionsLaw) },

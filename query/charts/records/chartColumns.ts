@@ -37,9 +37,12 @@ export const told = (names: readonly string[]): string =>
     ? names.join(', ')
     : `${names.slice(0, NAMES_MAX).join(', ')} and ${names.length - NAMES_MAX} more`;
 
-/** JSON tells integers above 2^53 as texts. */
+/** Integers above 2^53 and decimals of over 15 digits are texts in JSON. */
+const isLongNumber = (text: string): boolean =>
+  text.length >= 16 && /^-?\d{1,40}(?:\.\d{1,40})?$/.test(text);
+
 export function numberOf(value: unknown): number | undefined {
-  if (typeof value === 'string' && /^-?\d{16,40}$/.test(value)) return Number(value);
+  if (typeof value === 'string' && isLongNumber(value)) return Number(value);
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 }
 

@@ -76,10 +76,16 @@ export function printTable(
   const stored = visibleRows(filesFor(bound, hints), read, pathOf, false, holds);
   const real = withPending(stored, read, index, pending, 'true', bind);
   const rows = scrambledRows(real, read, index, bound.visibility.scramble);
-  const list = columns.map(({ name }) => identifier(name));
+  const list = columns.map(printOwn);
   if (system) list.push(`${systemValue(bound)} AS ${identifier(SYSTEM_COLUMN)}`);
   return `(SELECT ${list.join(', ')} FROM ${rows}${visible(bound, bind)})`;
 }
+
+/** A 128-bit integer is stored as a decimal; its operators in SQL are those of integers. */
+const printOwn = ({ name, type }: Column): string =>
+  type === 'int128'
+    ? `CAST(${identifier(name)} AS HUGEINT) AS ${identifier(name)}`
+    : identifier(name);
 
 /** The owner's own properties, in the order of the table. */
 const ownColumns = ({ table }: BoundDataset): readonly Column[] =>
@@ -153,7 +159,7 @@ function comparable({ type }: Column, value: string): string | undefined {
   if (type === 'varchar') return value;
   if (type === 'date') return DAY.test(value) ? value : undefined;
   if (type === 'int64') return /^-?\d{1,18}$/.test(value) ? value : undefined;
-  if (type !== 'timestamp') return undefined;
+  if (type !== 'timestamp' && type !== 'timestamp_ns') return undefined;
   if (DAY.test(value)) return `${value} 00:00:00`;
   return INSTANT.test(value) ? value : undefined;
 }

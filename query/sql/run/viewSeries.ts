@@ -4,10 +4,13 @@ import {
   type Column,
   columnTypeOf,
   CREATED_COLUMN,
+  parseSqlType,
+  propertyOf,
   type PropertyType,
-  SQL_TYPES,
+  sqlType,
   UPDATED_COLUMN,
 } from '../../../store/lake/versions/columns.ts';
+import { parseDecimal } from '../../../store/lake/versions/decimals.ts';
 import {
   type ColumnMapping,
   type Dataset,
@@ -97,7 +100,7 @@ export const restrictionsOf = (plan: SeriesPlan): readonly Restriction[] =>
     const list = values.map((value): Expression => {
       const text = { kind: 'text', value } as const;
       if (type === 'varchar') return text;
-      return { kind: 'cast', operand: text, type: SQL_TYPES[type], attempt: true };
+      return { kind: 'cast', operand: text, type: sqlType(type), attempt: true };
     });
     const [right = { kind: 'null' }] = list;
     if (operator !== '=') {
@@ -110,7 +113,7 @@ const SYSTEM_NAMES: ReadonlySet<string> = new Set([CREATED_COLUMN, UPDATED_COLUM
 
 function castColumn({ name, type }: Column): string {
   const value = SYSTEM_NAMES.has(name) ? 'NULL' : identifier(name);
-  return `CAST(${value} AS ${SQL_TYPES[type]}) AS ${identifier(name)}`;
+  return `CAST(${value} AS ${sqlType(type)}) AS ${identifier(name)}`;
 }
 
 /** The schema of a query's answer: what its columns are as properties. */
@@ -120,10 +123,13 @@ export function schemaOf(columns: readonly SqlColumn[]): RecordSchema {
 }
 
 function propertyOfType(type: string): PropertyType {
+  const own = parseDecimal(type) === undefined ? undefined : parseSqlType(type);
+  if (own !== undefined) return propertyOf(own);
   if (/^U?(TINYINT|SMALLINT|INTEGER|BIGINT)$/.test(type)) return { type: 'integer' };
-  if (/^(FLOAT|DOUBLE|HUGEINT|UHUGEINT|DECIMAL)/.test(type)) return { type: 'number' };
+  if (/^(FLOAT|DOUBLE|HUGEINT|UHUGEINT)/.test(type)) return { type: 'number' };
   if (type === 'BOOLEAN') return { type: 'boolean' };
   if (type === 'DATE') return { type: 'string', format: 'date' };
+  if (type === 'TIMESTAMP_NS') return propertyOf('timestamp_ns');
   if (/^TIMESTAMP/.test(type)) return { type: 'string', format: 'date-time' };
   return type === 'JSON' || type.endsWith('[]') ? { type: 'object' } : { type: 'string' };
 }

@@ -1,5 +1,5 @@
 // Pending records as SQL: one bound parameter beside the files.
-import { type Column, SQL_TYPES } from '../versions/columns.ts';
+import { type Column, sqlType } from '../versions/columns.ts';
 import type { Bound } from '../../duckdb/protocol.ts';
 import { documentOf, type PendingRow } from './pendingRows.ts';
 import { identifier, literal } from '../../duckdb/sqlText.ts';
@@ -84,7 +84,7 @@ function pendingRows(
     });
     return { ...Object.fromEntries(members), [REPLACES]: row.replaces };
   });
-  const types = columns.map(({ name, type }) => [name, SQL_TYPES[type]] as const);
+  const types = columns.map(({ name, type }) => [name, sqlType(type)] as const);
   const shape = JSON.stringify([{ ...Object.fromEntries(types), [REPLACES]: 'BOOLEAN' }]);
   const parameter = `CAST(${bind(JSON.stringify(records))} AS JSON)`;
   return `(SELECT unnest(record) FROM

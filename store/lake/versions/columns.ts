@@ -1,16 +1,35 @@
 // The types a dataset's columns may have: JSON-schema words outside, DuckLake words in the
 // catalog, DuckDB words in SQL. One table, so that they can't drift apart.
 import { Failure } from '../../base/failure.ts';
+import { type DecimalShape, parseDecimal } from './decimals.ts';
 
 /** Type of a property as its owner states it (INTERFACE.md 3.3). */
 export interface PropertyType {
   readonly type: 'number' | 'integer' | 'string' | 'boolean' | 'object' | 'array';
-  readonly format?: 'date' | 'date-time' | 'time';
+  readonly format?: 'date' | 'date-time' | 'date-time-ns' | 'time' | 'decimal' | 'int128';
+  /** Of a decimal: its digits, at most 38. */
+  readonly precision?: number;
+  /** Of a decimal: those of its digits that are behind the point. */
+  readonly scale?: number;
 }
 
+type PlainType =
+  | 'int64'
+  | 'int128'
+  | 'float64'
+  | 'varchar'
+  | 'boolean'
+  | 'date'
+  | 'timestamp'
+  | 'timestamp_ns'
+  | 'time'
+  | 'json';
+
 /** DuckLake column types that we write (DuckLake 1.0, "Data Types"). */
-export type ColumnType =
-  'int64' | 'float64' | 'varchar' | 'boolean' | 'date' | 'timestamp' | 'time' | 'json';
+export type ColumnType = PlainType | `decimal(${number},${number})`;
+
+/** A column type without its parameters: what tables of types go by. */
+export type ColumnKind = PlainType | 'decimal';
 
 export interface Column {
   /** Field id: unique in the table for its whole life, found in every Parquet file. */
@@ -20,16 +39,52 @@ export interface Column {
   readonly nullable: boolean;
 }
 
-export const SQL_TYPES: Readonly<Record<ColumnType, string>> = {
+/** Parquet has no integer of 128 bits: DuckDB would write a HUGEINT as a double. */
+const SQL_TYPES: Readonly<Record<PlainType, string>> = {
   int64: 'BIGINT',
+  int128: 'DECIMAL(38,0)',
   float64: 'DOUBLE',
   varchar: 'VARCHAR',
   boolean: 'BOOLEAN',
   date: 'DATE',
   timestamp: 'TIMESTAMP',
+  timestamp_ns: 'TIMESTAMP_NS',
   time: 'TIME',
   json: 'JSON',
 };
+
+/** Digits of a decimal, and of a 128-bit integer. */
+export const DIGITS_MAX = 38;
+
+const isPlain = (type: ColumnType): type is PlainType => Object.hasOwn(SQL_TYPES, type);
+
+export const columnKind = (type: ColumnType): ColumnKind => (isPlain(type) ? type : 'decimal');
+
+/** DuckDB's word for a column type. */
+export const sqlType = (type: ColumnType): string =>
+  isPlain(type) ? SQL_TYPES[type] : type.toUpperCase();
+
+/** The column type of a word of DuckDB; undefined for one that no column has. */
+export function parseSqlType(word: string): ColumnType | undefined {
+  const decimal = parseDecimal(word);
+  if (decimal !== undefined) return `decimal(${decimal.precision},${decimal.scale})`;
+  return (Object.keys(SQL_TYPES) as PlainType[]).find((type) => SQL_TYPES[type] === word);
+}
+
+/** A column type as a decimal: a 128-bit integer is stored as one. */
+export const decimalOf = (type: ColumnType): DecimalShape | undefined =>
+  type === 'int128' ? { precision: DIGITS_MAX, scale: 0 } : parseDecimal(type);
+
+/** Numbers that no double holds with all their digits: they travel as texts. */
+export const isExactNumber = (type: ColumnType): boolean =>
+  type === 'int128' || columnKind(type) === 'decimal';
+
+export const isNumberType = (type: ColumnType): boolean =>
+  type === 'int64' || type === 'float64' || isExactNumber(type);
+
+/** Dates and date-times. */
+export const isDateType = (type: ColumnType): boolean =>
+  type === 'date' || type === 'timestamp' || type === 'timestamp_ns';
 
 /** When a record was written: in every file, so that `updated` survives compaction. */
 export const UPDATED_COLUMN = '_system_updated';
@@ -63,30 +118,46 @@ export const PROPERTIES_MAX = 1_000;
 const NAME = /^[A-Za-z0-9_]{1,128}$/;
 
 export function columnTypeOf(property: PropertyType): ColumnType {
-  if (property.type === 'integer') return 'int64';
-  if (property.type === 'number') return 'float64';
+  const { format, precision = 0, scale = 0 } = property;
+  if (property.type === 'integer') return format === 'int128' ? 'int128' : 'int64';
+  if (property.type === 'number') {
+    return format === 'decimal' ? `decimal(${precision},${scale})` : 'float64';
+  }
   if (property.type === 'boolean') return 'boolean';
   if (property.type === 'object' || property.type === 'array') return 'json';
-  return FORMATS[property.format ?? 'none'];
+  return TEXT_FORMATS.get(format ?? '') ?? 'varchar';
 }
 
-/** Of texts. */
-const FORMATS = { date: 'date', 'date-time': 'timestamp', time: 'time', none: 'varchar' } as const;
+const TEXT_FORMATS: ReadonlyMap<string, PlainType> = new Map([
+  ['date', 'date'],
+  ['date-time', 'timestamp'],
+  ['date-time-ns', 'timestamp_ns'],
+  ['time', 'time'],
+]);
+
+/** A property's type in a word, for a person. */
+export const propertyWord = ({ format, precision, scale, type }: PropertyType): string =>
+  format === 'decimal' ? `decimal(${precision},${scale})` : (format ?? type);
 
 /** A day, with a time or without one; a time alone is none. */
 export const isDated = (property: PropertyType | undefined): boolean =>
-  property?.format === 'date' || property?.format === 'date-time';
+  property?.format === 'date' ||
+  property?.format === 'date-time' ||
+  property?.format === 'date-time-ns';
 
 /** The property a column was made for, as far as its type tells. */
-export const propertyOf = (type: ColumnType): PropertyType => PROPERTIES[type];
+export const propertyOf = (type: ColumnType): PropertyType =>
+  isPlain(type) ? PROPERTIES[type] : { type: 'number', format: 'decimal', ...parseDecimal(type) };
 
-const PROPERTIES: Readonly<Record<ColumnType, PropertyType>> = {
+const PROPERTIES: Readonly<Record<PlainType, PropertyType>> = {
   int64: { type: 'integer' },
+  int128: { type: 'integer', format: 'int128' },
   float64: { type: 'number' },
   varchar: { type: 'string' },
   boolean: { type: 'boolean' },
   date: { type: 'string', format: 'date' },
   timestamp: { type: 'string', format: 'date-time' },
+  timestamp_ns: { type: 'string', format: 'date-time-ns' },
   time: { type: 'string', format: 'time' },
   json: { type: 'object' },
 };

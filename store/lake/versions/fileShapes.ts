@@ -2,7 +2,7 @@
 // plainly: told a schema, DuckDB leaves the statistics of a Parquet file unused, and min, max and a
 // GROUP BY over 3 M records took 1.8 to 80 times as long.
 import { LruMap } from 'toad-cache';
-import { type Column, SQL_TYPES } from './columns.ts';
+import { type Column, sqlType } from './columns.ts';
 import type { Row } from '../../duckdb/protocol.ts';
 import type { DataFile } from './lakeRead.ts';
 import type { OpenFiles } from './tableFiles.ts';
@@ -50,7 +50,7 @@ export class FileShapes {
   }
 }
 
-const textOf = ({ id, name, type }: Column): string => `${id} ${SQL_TYPES[type]} ${name}`;
+const textOf = ({ id, name, type }: Column): string => `${id} ${sqlType(type)} ${name}`;
 
 const textsOf = (value: unknown): readonly string[] =>
   Array.isArray(value) ? value.map((item) => String(item)) : [];

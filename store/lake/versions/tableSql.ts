@@ -1,5 +1,5 @@
 // A table as SQL: its files by field id, without the positions that were deleted.
-import { type Column, SQL_TYPES } from './columns.ts';
+import { type Column, sqlType } from './columns.ts';
 import type { DataFile } from './lakeRead.ts';
 import type { Holds, PathOf } from './openFile.ts';
 import { identifier, literal } from '../../duckdb/sqlText.ts';
@@ -53,7 +53,7 @@ function readFiles(
 ): string {
   const fields = columns.map(
     ({ id, name, type }) =>
-      `${id}: {name: ${literal(name)}, type: '${SQL_TYPES[type]}', default_value: NULL}`,
+      `${id}: {name: ${literal(name)}, type: '${sqlType(type)}', default_value: NULL}`,
   );
   const paths = files.map((file) => literal(pathOf(file.path)));
   // DuckDB takes a file with a schema of its own for empty, and an as-of join for a loop then: 25 times
@@ -68,7 +68,7 @@ function readFiles(
 
 function noRows(columns: readonly Column[], positions: boolean): string {
   const nulls = columns.map(
-    ({ name, type }) => `CAST(NULL AS ${SQL_TYPES[type]}) AS ${identifier(name)}`,
+    ({ name, type }) => `CAST(NULL AS ${sqlType(type)}) AS ${identifier(name)}`,
   );
   const place = [`'' AS ${FILE_COLUMN}`, `0 AS ${POSITION_COLUMN}`];
   return `(SELECT ${[...nulls, ...(positions ? place : [])].join(', ')} WHERE false)`;

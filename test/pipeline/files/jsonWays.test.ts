@@ -175,7 +175,7 @@ async function compare(
   const typed = await outcomeOf({ ...load, relation, dataset: `${name}_TYPED` });
   const text = await outcomeOf({ ...load, relation: asText(relation), dataset: `${name}_TEXT` });
   assert.deepEqual(typed, text);
-  return typedRelation(relation) !== undefined;
+  return typedRelation(relation, []) !== undefined;
 }
 
 test('read typed or as text, a file of awkward JSON makes the same table', async (t) => {

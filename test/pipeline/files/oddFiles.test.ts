@@ -26,6 +26,7 @@ const LETTERS: Readonly<Record<string, string>> = {
   array: 'a',
   date: 'd',
   'date-time': 't',
+  time: 'c',
 };
 
 const typesOf = (dataset: string): string => {

@@ -3,7 +3,8 @@
 /** What a file becomes, without an option or with `query`. */
 export interface OddFile {
   readonly file: string;
-  /** Property to type: s text, i integer, n number, b boolean, d date, t time, o object, a list. */
+  /** Property to type: s text, i integer, n number, b boolean, d date, t date-time, c time of day, o object,
+   * a list. */
   readonly types?: string;
   readonly records?: number;
   /** Records that are rejected; none when undefined. */
@@ -214,4 +215,6 @@ export const ODD_FILES: readonly OddFile[] = [
     records: 2,
   },
   { file: 'numbers.json', refused: /no JSON object/ },
+  // Formats that have types of their own.
+  { file: 'time.parquet', types: 'k:i opens:c', records: 1 },
 ];

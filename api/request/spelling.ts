@@ -1,5 +1,6 @@
-// Spreadsheets run a text that begins with `=` as a formula, from whichever file they open. Who saves an
-// answer from a browser will open it so; a program wants the texts as they are.
+// How texts and decimals are spelled in an answer. Spreadsheets run a text that begins with `=` as a
+// formula, from whichever file they open. Who saves an answer from a browser will open it so; a program
+// wants the texts as they are.
 import type { BodyFormat } from '../../store/duckdb/protocol.ts';
 import { type Parameter, textOf, type Values } from './parameters.ts';
 
@@ -18,4 +19,20 @@ export function escapedFormat(format: BodyFormat, query: Values, navigates: bool
   if (wanted === 'keep') return format;
   if (format === 'csv') return 'csvEscaped';
   return format === 'psv' ? 'psvEscaped' : format;
+}
+
+export const JSON_DECIMALS: Parameter = {
+  kind: 'choice',
+  name: 'jsonDecimals',
+  choices: ['auto', 'string'],
+  help:
+    'For json and jsonl: string returns each decimal as a string, auto only those of over 15 digits, ' +
+    'which readers of JSON would round; the default is auto.',
+};
+
+/** The format, with decimals as the query wants them. */
+export function stringsFormat(format: BodyFormat, query: Values): BodyFormat {
+  if (textOf(query, 'jsonDecimals') !== 'string') return format;
+  if (format === 'json') return 'jsonStrings';
+  return format === 'jsonl' ? 'jsonlStrings' : format;
 }
