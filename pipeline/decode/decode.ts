@@ -8,6 +8,7 @@ import type { UsualColumns } from '../../store/lake/datasets/defaults.ts';
 import type { FactReader } from '../../store/lake/datasets/reportedFacts.ts';
 import { arrowRelation } from './arrow.ts';
 import { asProperties } from './asProperties.ts';
+import { decode } from './child/decoders.ts';
 import { contentOf, readHead, textContentOf } from '../bytes/content.ts';
 import { csvRelation } from './csv.ts';
 import type { DateOrder } from '../values/dateFormats.ts';
@@ -39,7 +40,7 @@ import { describeParquet, parquetRelation } from './parquet.ts';
 import type { Encoding, Reading } from '../bytes/reading.ts';
 import { propertiesOf } from '../values/jsonPath.ts';
 import type { Relation } from '../values/relation.ts';
-import { type Packing, unpack } from '../bytes/unpack.ts';
+import type { Packing } from '../bytes/unpack.ts';
 import type { Workbench } from '../bytes/workbench.ts';
 
 /** A file, and what is said of how it is to be read. */
@@ -105,7 +106,7 @@ async function openFile(opening: Opening, bench: Workbench): Promise<Relation> {
   let content = contentOf(head);
   if (isPacked(content)) {
     const plain = join(bench.folder, 'plain');
-    await unpack(content, path, plain);
+    await decode({ kind: 'unpack', packing: content, from: path, to: plain }, bench);
     path = plain;
     head = await readHead(path);
     content = contentOf(head);
