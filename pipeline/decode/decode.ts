@@ -1,5 +1,4 @@
 // A file as it came, opened: unpacked, told by its content, its columns and first types known.
-import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Row } from '../../store/duckdb/protocol.ts';
 import { Failure, reasonOf } from '../../store/base/failure.ts';
@@ -20,25 +19,13 @@ import {
   writeUtf8,
 } from '../bytes/encoding.ts';
 import { errorIn } from '../bytes/errorDocument.ts';
-import {
-  framingOf,
-  jsonRelation,
-  type JsonRelation,
-  namesInOrder,
-  patternOf,
-  sampleOf,
-  sampleStatement,
-  unlikeStatement,
-} from './json.ts';
-import { isAlone, listsStatement, refuseDocument } from './jsonDocument.ts';
-import { keyedCopy } from './keyedCopy.ts';
+import { openJson } from './openJson.ts';
 import { refuseEndlessLine } from '../bytes/lineScan.ts';
 import { COMPANY_FACTS, factCopy, isCompany } from './factCopy.ts';
 import { longCopy } from './longCopy.ts';
 import { NoDataFailure, noDataIn } from '../bytes/noData.ts';
 import { describeParquet, parquetRelation } from './parquet.ts';
 import type { Encoding, Reading } from '../bytes/reading.ts';
-import { propertiesOf } from '../values/jsonPath.ts';
 import type { Relation } from '../values/relation.ts';
 import type { Packing } from '../bytes/unpack.ts';
 import type { Workbench } from '../bytes/workbench.ts';
@@ -134,22 +121,9 @@ async function openText(opening: Opening, head: Buffer, bench: Workbench): Promi
   }
   const error = insists ? undefined : errorIn(text.head);
   if (error !== undefined) throw new NoDataFailure(error);
-  const framing = framingOf(text.head, jsonPath);
-  const below = jsonPath ?? '$[*]';
-  const empty = { kind: 'json', path, framing, jsonPath: below, columns: [] } as const;
-  if (propertiesOf(below).length > 0) {
-    const keyed = await keyedCopy(empty, bench);
-    return openJson(
-      { ...empty, path: keyed, framing: 'lines', jsonPath: '$[*]' },
-      bench,
-      dateOrder,
-    );
-  }
-  if (!insists && isAlone(text.head, framing)) {
-    const found = await readJson(empty, listsStatement(path), bench);
-    refuseDocument(found, (await stat(path)).size);
-  }
-  return openJson(empty, bench, dateOrder);
+  const { header: named } = reading;
+  const header = named === undefined ? named : named !== false && named !== 0;
+  return openJson({ path, head: text.head, jsonPath, insists, header, dateOrder }, bench);
 }
 
 /** The text in UTF-8: as it came, or written again. */
@@ -176,26 +150,6 @@ async function inUtf8(path: string, head: Buffer, reading: Reading, bench: Workb
   return asUtf8(await narrowEncodingOf(path));
 }
 
-/** The sample says how records are spelled; the file is read for those that are spelled otherwise. */
-async function openJson(
-  empty: JsonRelation,
-  bench: Workbench,
-  order: DateOrder | undefined,
-): Promise<Relation> {
-  const sample = sampleOf(await readJson(empty, sampleStatement(empty), bench), order);
-  // Each further statement is 5 ms or more, and of few records any way is fast.
-  if (sample.whole) return jsonRelation(empty, sample, sample.names, false);
-  const pattern = patternOf(empty, sample);
-  const [unlike] = await readJson(empty, unlikeStatement(empty, pattern), bench);
-  const all = (unlike?.['names'] ?? []) as readonly string[];
-  const known = new Set(sample.names);
-  const like = Number(unlike?.['lists']) === 0;
-  if (all.every((name) => known.has(name))) return jsonRelation(empty, sample, sample.names, like);
-  const named = await readJson(empty, namesInOrder(empty), bench);
-  const names = named.map((row) => String(row['name']));
-  return jsonRelation(empty, sample, names, like);
-}
-
 const isPacked = (content: string): content is Packing =>
   content === 'gzip' || content === 'zstd' || content === 'zip';
 
@@ -204,18 +158,6 @@ async function describe(path: string, bench: Workbench): Promise<readonly Row[]>
   const statements = [describeParquet(path)];
   const [described] = await readable(bench, path, statements, () => damaged);
   return described ?? [];
-}
-
-async function readJson(
-  { path }: JsonRelation,
-  statement: string,
-  bench: Workbench,
-): Promise<readonly Row[]> {
-  const [rows] = await readable(bench, path, [statement], (reason) => {
-    const [first = ''] = reason.split('\n');
-    return `the body is not readable JSON: ${first.replaceAll(path, 'the body')}`;
-  });
-  return rows ?? [];
 }
 
 async function readable(

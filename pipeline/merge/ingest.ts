@@ -118,7 +118,7 @@ async function runOn(run: Run): Promise<Ingested> {
   const { batch } = conformed;
   await events.validated(batch.stats.records + batch.duplicates);
   await events.ingesting();
-  return meet(run, conformed, dataset);
+  return meet(run, conformed, dataset, relation.notes ?? []);
 }
 
 /** Of the stored files that a load meets. */
@@ -177,7 +177,13 @@ export class RejectedFailure extends Failure {
   }
 }
 
-async function meet(run: Run, conformed: Conformed, dataset: Dataset): Promise<Ingested> {
+/** @param read what the file's own reading noted */
+async function meet(
+  run: Run,
+  conformed: Conformed,
+  dataset: Dataset,
+  read: readonly string[],
+): Promise<Ingested> {
   const { load, services, bench, store } = run;
   const { lake } = services;
   const { batch } = conformed;
@@ -194,7 +200,7 @@ async function meet(run: Run, conformed: Conformed, dataset: Dataset): Promise<I
     duplicates: batch.duplicates + met.ignored + met.replaced,
   };
   const notes = notesOf(conformed, { ...counts, replaced: met.replaced }, load);
-  const outcome = { ...counts, rejects: batch.rejects, notes };
+  const outcome = { ...counts, rejects: batch.rejects, notes: [...notes, ...read] };
   for (const note of notes) await run.events.log(note);
   services.signal?.throwIfAborted();
   const wider = change === undefined ? table : { ...table, columns: change.columns };

@@ -9,6 +9,7 @@ import {
 } from '../../../store/base/failure.ts';
 import { type Packing, unpack } from '../../bytes/unpack.ts';
 import type { ArrowColumn, ArrowTask } from '../arrow/arrowLines.ts';
+import { type JsonAnswer, type JsonTask, writeJsonLines } from '../json/jsonLines.ts';
 import { NoDataFailure } from '../../bytes/noData.ts';
 
 interface UnpackTask {
@@ -18,10 +19,11 @@ interface UnpackTask {
   readonly to: string;
 }
 
-export type DecodeTask = ArrowTask | UnpackTask;
+export type DecodeTask = ArrowTask | JsonTask | UnpackTask;
 
 export type DecodeAnswer =
   | { readonly kind: 'columns'; readonly columns: readonly ArrowColumn[] }
+  | { readonly kind: 'json'; readonly answer: JsonAnswer }
   | { readonly kind: 'unpacked' }
   /** The body is something else than data. */
   | { readonly kind: 'none'; readonly what: string }
@@ -32,6 +34,7 @@ async function decode(task: DecodeTask): Promise<DecodeAnswer> {
     await unpack(task.packing, task.from, task.to);
     return { kind: 'unpacked' };
   }
+  if (task.kind === 'json') return { kind: 'json', answer: await writeJsonLines(task) };
   // Loaded when it is needed: it takes 0.1 s.
   const { explainArrow, writeArrowLines } = await import('../arrow/arrowLines.ts');
   try {

@@ -32,7 +32,7 @@ let idle: Idle | undefined;
 let running = 0;
 const waiting: (() => void)[] = [];
 
-type Decoded = Extract<DecodeAnswer, { readonly kind: 'columns' | 'unpacked' }>;
+type Decoded = Extract<DecodeAnswer, { readonly kind: 'columns' | 'json' | 'unpacked' }>;
 
 /**
  * Decodes a file in a process of its own.
