@@ -115,12 +115,12 @@ async function openText(opening: Opening, head: Buffer, bench: Workbench): Promi
   const insists = reading.as !== undefined;
   const content = reading.as ?? (jsonPath === undefined ? textContentOf(text.head) : 'json');
   if (text.scan.hasNul) throw new Failure('InvalidBody', await tellNul(path));
+  const error = insists ? undefined : errorIn(text.head);
+  if (error !== undefined) throw new NoDataFailure(error);
   if (content === 'csv') {
     await refuseEndlessLine(path);
     return csvRelation({ ...text, reading, folder: bench.folder, dateOrder, known });
   }
-  const error = insists ? undefined : errorIn(text.head);
-  if (error !== undefined) throw new NoDataFailure(error);
   const { header: named } = reading;
   const header = named === undefined ? named : named !== false && named !== 0;
   return openJson({ path, head: text.head, jsonPath, insists, header, dateOrder }, bench);

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-const SHAPES = join(import.meta.dirname, '..', 'inputs', 'shapes');
+const SHAPES = join(import.meta.dirname, '..', 'hostile', 'inputs');
 const fileOf = (name: string): Promise<string> => readFile(join(SHAPES, name), 'utf8');
 
 type Query = Readonly<Record<string, string>>;

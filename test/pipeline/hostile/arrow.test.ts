@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-const INPUTS = join(import.meta.dirname, '..', 'inputs', 'binary');
+const INPUTS = join(import.meta.dirname, 'inputs');
 
 /** Far below what decoding the claimed rows would take, and above a start of the decoder. */
 const QUICK_MS = 5_000;
