@@ -41,7 +41,7 @@ const LINE = [
   /\bno (?:data|results?|records?)\b|\bnot (?:found|authori[sz]ed|allowed|available|entitled)\b/i,
   /\b(?:exceeded|too many|rate limit|hits limit|limit reach|forbidden|unauthori[sz]ed|denied)/i,
   /\b(?:invalid|unknown|missing|expired|wrong) (?:api|access|symbol|ticker|token|key|request|user)/i,
-  /\bapi[ _-]?key\b.*\b(?:is|was|not|required|missing)\b|\bservice unavailable\b/i,
+  /\bapi[ _-]?key (?:provided )?(?:is|was|required|missing)\b|\bservice unavailable\b/i,
 ];
 
 function namesOf(...lists: readonly string[]): ReadonlySet<string> {

@@ -3,6 +3,7 @@
 import { join } from 'node:path';
 import { checkPropertyNames } from '../../store/lake/versions/columns.ts';
 import { newUuid } from '../../store/base/random.ts';
+import type { Binary } from '../bytes/reading.ts';
 import type { Workbench } from '../bytes/workbench.ts';
 import type { Relation } from '../values/relation.ts';
 import { decode } from './child/decoders.ts';
@@ -11,10 +12,12 @@ import { decode } from './child/decoders.ts';
 export async function arrowRelation(
   from: string,
   isFile: boolean,
+  binary: Binary | undefined,
   bench: Workbench,
 ): Promise<Relation> {
   const path = join(bench.folder, newUuid());
-  const answer = await decode({ kind: 'arrow', from, to: path, isFile }, bench);
+  const said = binary === undefined ? {} : { binary };
+  const answer = await decode({ kind: 'arrow', from, to: path, isFile, ...said }, bench);
   const decoded = answer.kind === 'columns' ? answer.columns : [];
   checkPropertyNames(
     'the file',

@@ -1,7 +1,6 @@
 // A file as it came, opened: unpacked, told by its content, its columns and first types known.
 import { join } from 'node:path';
-import type { Row } from '../../store/duckdb/protocol.ts';
-import { Failure, reasonOf } from '../../store/base/failure.ts';
+import { Failure } from '../../store/base/failure.ts';
 import { newUuid } from '../../store/base/random.ts';
 import type { UsualColumns } from '../../store/lake/datasets/defaults.ts';
 import type { FactReader } from '../../store/lake/datasets/reportedFacts.ts';
@@ -24,7 +23,7 @@ import { refuseEndlessLine } from '../bytes/lineScan.ts';
 import { COMPANY_FACTS, factCopy, isCompany } from './factCopy.ts';
 import { longCopy } from './longCopy.ts';
 import { NoDataFailure, noDataIn } from '../bytes/noData.ts';
-import { describeParquet, parquetRelation } from './parquet.ts';
+import { parquetRelation } from './parquet.ts';
 import type { Encoding, Reading } from '../bytes/reading.ts';
 import type { Relation } from '../values/relation.ts';
 import type { Packing } from '../bytes/unpack.ts';
@@ -99,9 +98,10 @@ async function openFile(opening: Opening, bench: Workbench): Promise<Relation> {
     content = contentOf(head);
   }
   if (isPacked(content)) throw new Failure('InvalidBody', 'the body is packed twice');
-  if (content === 'parquet') return parquetRelation(path, await describe(path, bench));
+  const { binary } = opening.reading ?? {};
+  if (content === 'parquet') return parquetRelation(path, binary, bench);
   if (content === 'arrow-file' || content === 'arrow-stream') {
-    return arrowRelation(path, content === 'arrow-file', bench);
+    return arrowRelation(path, content === 'arrow-file', binary, bench);
   }
   return openText({ ...opening, path }, head, bench);
 }
@@ -152,25 +152,3 @@ async function inUtf8(path: string, head: Buffer, reading: Reading, bench: Workb
 
 const isPacked = (content: string): content is Packing =>
   content === 'gzip' || content === 'zstd' || content === 'zip';
-
-async function describe(path: string, bench: Workbench): Promise<readonly Row[]> {
-  const damaged = 'the body is not readable Parquet: damaged or cut short';
-  const statements = [describeParquet(path)];
-  const [described] = await readable(bench, path, statements, () => damaged);
-  return described ?? [];
-}
-
-async function readable(
-  { pool, folder, below, deadlineMs }: Workbench,
-  path: string,
-  statements: readonly string[],
-  explain: (reason: string) => string,
-): Promise<readonly (readonly Row[])[]> {
-  try {
-    // On the instance that the job goes on with: making one takes 10 ms of processor time.
-    return await pool.rows({ files: [path], folder, below, statements, deadlineMs });
-  } catch (error) {
-    if (error instanceof Failure && error.type !== 'SystemError') throw error;
-    throw new Failure('InvalidBody', explain(reasonOf(error)));
-  }
-}

@@ -7,9 +7,11 @@ import { pipeline } from 'node:stream/promises';
 import { zstdDecompressSync } from 'node:zlib';
 import { CompressionType, compressionRegistry, type Data, RecordBatchReader } from 'apache-arrow';
 import type { PropertyType } from '../../../store/lake/versions/columns.ts';
+import type { Binary } from '../../bytes/reading.ts';
 import { expandedMax } from '../../bytes/unpack.ts';
 import { checkColumn } from './arrowChecks.ts';
 import { BATCH_BYTES_MAX, checkMessages } from './arrowMessages.ts';
+import { isBytes, propertyOfBytes, textsOfBytes } from './arrowBytes.ts';
 import { propertyOfArrow, textsOf } from './arrowValues.ts';
 import { Refused } from './refused.ts';
 
@@ -20,6 +22,8 @@ export interface ArrowTask {
   readonly from: string;
   readonly to: string;
   readonly isFile: boolean;
+  /** What columns of bytes become; refused when undefined. */
+  readonly binary?: Binary;
 }
 
 export interface ArrowColumn {
@@ -41,13 +45,14 @@ export async function writeArrowLines(task: ArrowTask): Promise<readonly ArrowCo
     : RecordBatchReader.from(file.createReadStream({ autoClose: false })));
   await reader.open();
   const columns = reader.schema.fields.map(({ name, type }) => {
+    if (isBytes(type)) return { name, property: propertyOfBytes(name, type, task.binary) };
     const property = propertyOfArrow(type);
     if (property !== undefined) return { name, property };
     throw new Refused(`column ${name} has type ${String(type)}, which records can not hold`);
   });
   if (columns.length === 0) throw new Refused('it has no schema, or no column');
   const names = columns.map(({ name }) => name);
-  const lines = Readable.from(writtenLines(reader, names, bytesMax));
+  const lines = Readable.from(writtenLines(reader, names, { ...task, bytesMax }));
   await pipeline(lines, createWriteStream(task.to, { mode: 0o600 }));
   return columns;
 }
@@ -57,7 +62,7 @@ type Batches = AsyncIterable<{ readonly data: Data; readonly numRows: number }>;
 async function* writtenLines(
   batches: Batches,
   names: readonly string[],
-  bytesMax: number,
+  { binary = 'hex', bytesMax }: Pick<ArrowTask, 'binary'> & { readonly bytesMax: number },
 ): AsyncGenerator<string> {
   const keys = names.map((name) => JSON.stringify(name));
   let text = '';
@@ -65,7 +70,9 @@ async function* writtenLines(
   for await (const { data, numRows } of batches) {
     const columns: readonly Data[] = data.children;
     for (const [at, column] of columns.entries()) checkColumn(column, names[at] ?? '');
-    const texts = columns.map((column) => textsOf(column));
+    const texts = columns.map((column, at) =>
+      isBytes(column.type) ? textsOfBytes(column, names[at] ?? '', binary) : textsOf(column),
+    );
     for (let row = 0; row < numRows; row += 1) {
       const members = texts.map((textAt, at) => `${keys[at]}:${textAt(row)}`);
       text += `{${members.join(',')}}\n`;
