@@ -41,6 +41,7 @@ import { CORE } from '../store/lake/datasets/datasets.ts';
 import { isStandIn } from '../store/lake/datasets/standIns.ts';
 import { EXCHANGE, type ExchangeShape } from '../market/exchange/exchange.ts';
 import { JOBS_SHARE } from '../api/http/drain.ts';
+import { closeDecoders } from '../pipeline/decode/child/decoders.ts';
 import { Ledger } from '../store/ledger/ledger.ts';
 import type { Logger } from 'pino';
 
@@ -257,7 +258,7 @@ async function closeServices(services: Services, pools: Pools, log: Logger): Pro
   const lost = await ledger.close();
   if (lost > 0) log.error({ charges: lost }, 'the ledger can not be written: they are not charged');
   if (!(await accounts.saveUses())) log.warn({}, 'the disk is full: when tokens were used is lost');
-  await services.charts.close();
+  await Promise.all([services.charts.close(), closeDecoders()]);
   await Promise.all([pools.read.close(), pools.sql.close(), pools.ingest.close()]);
   await database.destroy();
 }

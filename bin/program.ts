@@ -10,7 +10,7 @@ const ROOT = join(import.meta.dirname, '..');
 /** What a process or a thread starts with: each becomes a file of its name, all in one folder. */
 const ENTRIES: readonly string[] = [
   ...['cli/main.ts', 'store/duckdb/child.ts', 'store/sqlite/writerThread.ts'],
-  ...['pipeline/decode/arrowWorker.ts', 'jobs/exchange/exchangeWorker.ts'],
+  ...['pipeline/decode/child/decoderChild.ts', 'jobs/exchange/exchangeWorker.ts'],
   ...['jobs/feeds/tapeWorker.ts', 'query/charts/chartWorker.ts'],
 ];
 

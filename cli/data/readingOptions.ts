@@ -3,6 +3,7 @@ import { DUPLICATES } from '../../pipeline/conform/duplicates.ts';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import {
   DELIMITERS,
+  BINARIES,
   ENCODINGS,
   HEADER_LINES_MAX,
   type Reading,
@@ -19,6 +20,7 @@ export interface ReadingOptions {
   readonly skipLast?: number;
   readonly delimiter?: Reading['delimiter'];
   readonly encoding?: Reading['encoding'];
+  readonly binary?: Reading['binary'];
   readonly map: NonNullable<Reading['columns']>;
   readonly set: NonNullable<Reading['constants']>;
   readonly guess?: true;
@@ -128,11 +130,13 @@ const linesOptions = (command: Command): Command =>
     .addOption(
       new Option('--delimiter <name>', 'delimiter between cells').choices(Object.keys(DELIMITERS)),
     )
-    .addOption(new Option('--encoding <name>', 'encoding of CSV or JSON').choices([...ENCODINGS]));
+    .addOption(new Option('--encoding <name>', 'encoding of CSV or JSON').choices([...ENCODINGS]))
+    .addOption(new Option('--binary <how>', 'what columns of bytes become').choices([...BINARIES]));
 
 /** Undefined where nothing is said. */
 export function readingOf(options: ReadingOptions): Reading | undefined {
-  const { as, confirmAdjustment, delimiter, encoding, facts, guess, headerLines, vendor } = options;
+  const { as, binary, confirmAdjustment, delimiter, encoding, facts, guess, headerLines, vendor } =
+    options;
   const { map, set, skipLast, skipLines, wide } = options;
   const header = options.header ? headerLines : false;
   const columns = Object.keys(map).length === 0 ? undefined : map;
@@ -144,6 +148,7 @@ export function readingOf(options: ReadingOptions): Reading | undefined {
     skipLast,
     delimiter,
     encoding,
+    binary,
     columns,
     constants,
     guess,

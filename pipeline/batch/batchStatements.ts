@@ -17,6 +17,7 @@ import type { DateOrder } from '../values/dateFormats.ts';
 import {
   INDEX_BYTES_MAX,
   MISFIT,
+  MISFIT_MARK,
   RECORD_TOO_LARGE,
   type Relation,
   valueOf,
@@ -161,7 +162,13 @@ export async function ask(
 
 /** DuckDB's sentence for a person: without its stack and without the folders of this machine. */
 function withoutPaths(text: string, relation: Relation, bench: Workbench): string {
-  if (/^(INTERNAL|Invalid) Error|TProtocolException|Stack Trace/.test(text)) {
+  if (/^Out of Memory Error/.test(text)) {
+    return 'the load needs more memory than a load may have: load the file in parts';
+  }
+  if (text.includes(MISFIT_MARK)) return text;
+  if (
+    /^(?:INTERNAL|Invalid|Invalid Input|IO|Serialization) Error|TProtocol|Stack Trace/.test(text)
+  ) {
     return `the body could not be read: its ${relation.kind} is damaged`;
   }
   return text.replaceAll(relation.path, 'the body').replaceAll(bench.folder, '');

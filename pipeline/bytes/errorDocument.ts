@@ -1,20 +1,48 @@
-// An answer of JSON that tells an error instead of records.
+// An answer that reports an error instead of records, as vendors of data write it: JSON, or one line of
+// text. Its shape decides: one object with members of this vocabulary and no other. A record that looks
+// so loads with as=json.
 import { quoted } from './excerpt.ts';
 
 /** Larger bodies are records. */
 const ERROR_BYTES_MAX = 16 * 1024;
+/** A sentence is shorter. */
+const SENTENCE_BYTES_MAX = 1_000;
+/** Objects within one another: `{"chart": {"error": {"description": …}}}`. */
+const DEPTH_MAX = 3;
 
-/** Members that tell of an error by themselves. */
+/** Members that mean an error when they are not empty. */
 const TELLING = namesOf(
-  'error errors fault exception message detail note information',
-  'errormessage errordescription errorcode errortype',
+  'error errors fault exception message detail note information errmsg errcode',
+  'errormessage errordescription errorcode errortype errormsg bcodemessage developermessage',
 );
+/** A member whose name ends so: `quandl_error`. */
+const ERROR_NAME = /error$/;
 
-/** Members that stand beside them; anything else is a record's own. */
+/** Members that mean one beside a code of failure. */
+const SENTENCES = namesOf('msg retmsg reason title info statusmessage statustext label');
+const CODES = namesOf('code status statuscode retcode success ok s rcode');
+
+/** Members that may be beside them; anything else is a record's own. */
 const BESIDE = namesOf(
-  'status statuscode code success ok msg reason title type instance timestamp path method',
-  'requestid traceid documentationurl details help hint description result data',
+  'type instance timestamp time ts path method requestid traceid documentationurl details help hint',
+  'description result results data meta count querycount resultscount nexttime nb retextinfo elapsed',
 );
+/** A single member with everything in it. */
+const WRAPPERS = namesOf('chart finance response body answer quotesummary optionchain spark');
+/** Of these the ones that have records where there are any. */
+const RECORDS = namesOf('data result results');
+
+const FINE = /^(?:0+|2\d\d|ok|success|true|done|delayed|active|enabled|closed|open|completed?)$/i;
+const FAILED = /^(?:error|failed|failure|fail|false|no_data|not_authorized|-?\d{2,}|nodata)$/i;
+
+/** A line of text that no table has for a header. */
+const LINE = [
+  /^(?:n\/d|error|forbidden|unauthori[sz]ed|unauthenticated|not found|unknown symbol)[.!]?$/i,
+  /\bno (?:data|results?|records?)\b|\bnot (?:found|authori[sz]ed|allowed|available|entitled)\b/i,
+  /\b(?:exceeded|too many|rate limit|hits limit|limit reach|forbidden|unauthori[sz]ed|denied)/i,
+  /\b(?:invalid|unknown|missing|expired|wrong) (?:api|access|symbol|ticker|token|key|request|user)/i,
+  /\bapi[ _-]?key (?:provided )?(?:is|was|required|missing)\b|\bservice unavailable\b/i,
+];
 
 function namesOf(...lists: readonly string[]): ReadonlySet<string> {
   return new Set(lists.flatMap((list) => list.split(' ')));
@@ -23,45 +51,104 @@ function namesOf(...lists: readonly string[]): ReadonlySet<string> {
 /** `Error Message`, `error_message` and `errorMessage` are one. */
 const plainName = (name: string): string => name.toLowerCase().replaceAll(/[ _-]/g, '');
 
-/** What the error says; undefined where the text is no document of one. */
+/** What the error says; undefined where the text is no answer of one. */
 export function errorIn(head: Buffer): string | undefined {
   if (head.length > ERROR_BYTES_MAX) return undefined;
-  const document = parsed(head.toString('utf8').replace(/^\uFEFF/, ''));
-  const [only, ...more] = Array.isArray(document) ? (document as unknown[]) : [document];
-  if (more.length > 0 || typeof only !== 'object' || only === null) return undefined;
-  const members = Object.entries(only);
-  const isEmpty = (value: unknown): boolean =>
-    value === null ||
-    value === '' ||
-    value === false ||
-    value === 0 ||
-    (typeof value === 'object' && Object.keys(value).length === 0);
-  const told = members.filter(([name, value]) => TELLING.has(plainName(name)) && !isEmpty(value));
-  const [telling] = told;
-  if (telling === undefined) return undefined;
-  const strange = members.some(
-    ([name, value]) =>
-      !TELLING.has(plainName(name)) &&
-      (!BESIDE.has(plainName(name)) || (/^(?:data|result)$/i.test(name) && !isEmpty(value))),
-  );
-  if (strange) return undefined;
-  const sentence = told.map(([, value]) => wordsOf(value)).find((words) => words !== undefined);
-  return `an error (${quoted(sentence ?? JSON.stringify(telling[1]))})`;
+  const text = head
+    .toString('utf8')
+    .replace(/^\uFEFF/, '')
+    .trim();
+  const sentence = /^[[{]/.test(text) ? errorOf(parsed(text)) : lineIn(text);
+  return sentence === undefined ? undefined : `an error (${quoted(sentence)})`;
 }
+
+function errorOf(document: unknown): string | undefined {
+  if (!Array.isArray(document)) return sentenceOf(document, 0);
+  const [first, ...more] = document as readonly unknown[];
+  if (first === 'error') return more.map(String).join(' ');
+  return more.length > 0 ? undefined : sentenceOf(first, 0);
+}
+
+function sentenceOf(value: unknown, depth: number): string | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  const members = Object.entries(value).map(([name, one]): readonly [string, unknown] => [
+    plainName(name),
+    one,
+  ]);
+  const inner = depth < DEPTH_MAX ? innerError(members, depth) : undefined;
+  if (inner !== undefined) return inner;
+  if (members.some(([name, one]) => !isBeside(name, one))) return undefined;
+  const telling = members.filter(([name, one]) => isTelling(name) && !isEmpty(one));
+  const failed = members.find(([name, one]) => CODES.has(name) && isFailure(one));
+  const besides = failed === undefined ? [] : members.filter(([name]) => SENTENCES.has(name));
+  const all = [...telling, ...besides];
+  const words = all.map(([, one]) => wordsOf(one)).find((one) => one !== undefined);
+  if (words !== undefined) return words;
+  const [[, other] = []] = all;
+  if (other !== undefined) return JSON.stringify(other);
+  // `{"s": "no_data"}`, with nothing that says more.
+  return typeof failed?.[1] === 'string' ? failed[1] : undefined;
+}
+
+const isTelling = (name: string): boolean => TELLING.has(name) || ERROR_NAME.test(name);
+
+/** An object that wraps everything, or its `status`, may have the error. */
+function innerError(
+  members: readonly (readonly [string, unknown])[],
+  depth: number,
+): string | undefined {
+  const [[name, only] = []] = members;
+  if (members.length === 1 && WRAPPERS.has(name ?? '')) return sentenceOf(only, depth + 1);
+  const status = members.find(([one]) => one === 'status')?.[1];
+  const others = members.filter(([one]) => one !== 'status');
+  if (typeof status !== 'object' || !others.every(([, one]) => isEmpty(one))) return undefined;
+  return sentenceOf(status, depth + 1);
+}
+
+function isBeside(name: string, value: unknown): boolean {
+  if (RECORDS.has(name)) return isEmpty(value);
+  return (
+    isTelling(name) || SENTENCES.has(name) || CODES.has(name) || BESIDE.has(name) || isList(value)
+  );
+}
+
+/** Members of an answer in columns that has no row. */
+const isList = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
+
+const isFailure = (value: unknown): boolean =>
+  value === false ||
+  (typeof value === 'number' && (value < 0 || value >= 300)) ||
+  (typeof value === 'string' && FAILED.test(value) && !FINE.test(value));
+
+const isEmpty = (value: unknown): boolean =>
+  value === null ||
+  value === '' ||
+  value === false ||
+  value === 0 ||
+  (typeof value === 'object' && Object.keys(value).length === 0);
 
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Many records, or none: whoever reads it says why.
+    // Many records, or none: reading them reports why.
     return undefined;
   }
 }
 
 /** The sentence in an error's value. */
 function wordsOf(value: unknown): string | undefined {
-  if (typeof value === 'string') return value;
+  if (typeof value === 'string') return value === '' ? undefined : value;
   if (typeof value !== 'object' || value === null) return undefined;
-  const inner = Object.entries(value).sort(([a]) => (/message|info|detail/i.test(a) ? -1 : 1));
+  const first = ([name]: readonly [string, unknown]): number =>
+    /message|info|detail|description/i.test(name) ? 0 : 1;
+  const inner = Object.entries(value).sort((a, b) => first(a) - first(b));
   return inner.map(([, one]) => wordsOf(one)).find((words) => words !== undefined);
+}
+
+/** The only line of a text, where it is a sentence about an error. */
+function lineIn(text: string): string | undefined {
+  if (text.length > SENTENCE_BYTES_MAX || /[\r\n\t;|]|,\S/.test(text)) return undefined;
+  const line = text.replaceAll('"', '').trim();
+  return LINE.some((pattern) => pattern.test(line)) ? line : undefined;
 }

@@ -55,6 +55,7 @@ const MAGIC: readonly Magic[] = [
   { bytes: 'DUCK', at: 8, what: `a DuckDB database: ${BINARY_TABLE}` },
   { bytes: 'FEA1', what: `a Feather file of version 1: ${BINARY_TABLE}` },
   { bytes: 'Obj\x01', what: `an Avro file: ${BINARY_TABLE}` },
+  { bytes: 'PARE', what: 'an encrypted Parquet file: write it without encryption' },
   { bytes: 'ORC', what: `an ORC file: ${BINARY_TABLE}` },
   { bytes: '\x89HDF\r\n', what: `an HDF5 file: ${BINARY_TABLE}` },
   { bytes: 'CDF\x01', what: `a NetCDF file: ${BINARY_TABLE}` },

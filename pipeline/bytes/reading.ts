@@ -23,6 +23,11 @@ export const ENCODINGS = [
 
 export type Encoding = (typeof ENCODINGS)[number];
 
+/** Bytes of Parquet and Arrow: UTF-8 text, or two hexadecimal digits for each. */
+export const BINARIES = ['text', 'hex'] as const;
+
+export type Binary = (typeof BINARIES)[number];
+
 /** Delimiters by their names: the characters themselves are awkward in a URL. */
 export const DELIMITERS = {
   comma: ',',
@@ -57,6 +62,8 @@ export interface Reading {
   readonly skipLast?: number;
   readonly delimiter?: DelimiterName;
   readonly encoding?: Encoding;
+  /** What columns of bytes become, of a Parquet or Arrow file; refused by name when undefined. */
+  readonly binary?: Binary;
   /** Column of the file -> the property that it is; null: it stays out. Others keep their names. */
   readonly columns?: Readonly<Record<string, string | null>>;
   /** Properties that the file does not have, with the value of each record. */

@@ -5,7 +5,7 @@ import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createZstdDecompress } from 'node:zlib';
 import { type Entry, openPromise } from 'yauzl';
-import { Failure, reasonOf } from '../../store/base/failure.ts';
+import { Failure, isDiskFull, toldFull } from '../../store/base/failure.ts';
 import { NoDataFailure } from './noData.ts';
 
 export type Packing = 'gzip' | 'zstd' | 'zip';
@@ -15,12 +15,15 @@ const RATIO_MAX = 200;
 /** Small files may unpack to this much whatever their ratio. */
 const FREE_BYTES = 64 * 1024 ** 2;
 
+/** Bytes that a file of so many bytes may become when it is decompressed or decoded. */
+export const expandedMax = (bytes: number): number => Math.max(FREE_BYTES, bytes * RATIO_MAX);
+
 /**
  * Unpacks one file; a zip must hold exactly one.
  * @throws Failure InvalidBody for a damaged file, TooLarge for one that unpacks beyond reason.
  */
 export async function unpack(packing: Packing, from: string, to: string): Promise<void> {
-  const most = Math.max(FREE_BYTES, (await stat(from)).size * RATIO_MAX);
+  const most = expandedMax((await stat(from)).size);
   try {
     if (packing === 'zip') {
       await unpackZip(from, to, most);
@@ -31,7 +34,8 @@ export async function unpack(packing: Packing, from: string, to: string): Promis
     await pipeline(createReadStream(from), inflate, limit, createWriteStream(to));
   } catch (error) {
     if (error instanceof Failure) throw error;
-    throw new Failure('InvalidBody', `the ${packing} body is damaged: ${reasonOf(error)}`);
+    if (isDiskFull(error)) throw toldFull(error);
+    throw new Failure('InvalidBody', `the ${packing} body is damaged or cut short`);
   }
 }
 

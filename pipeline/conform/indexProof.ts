@@ -37,12 +37,16 @@ export interface Proving {
   readonly source: number;
 }
 
-/** Without records that have no value at all, such as a last line of commas: these are invalid. */
+/**
+ * Without lines of a text that have no value at all, such as a last line of commas: these are invalid. In
+ * a format of rows or objects a row of nulls is a record like any other.
+ */
 export async function withoutEmpty(
   properties: readonly string[],
   columns: readonly Column[],
   { batch, bench, relation }: Proving,
 ): Promise<Batch> {
+  if (relation.kind !== 'csv') return batch;
   if (properties.some((name) => !isBlank(batch.stats, name))) return batch;
   const read = `read_parquet(${literal(batch.path)}, file_row_number = true)`;
   const values = properties.map((name) => `nullif(CAST(${identifier(name)} AS VARCHAR), '')`);

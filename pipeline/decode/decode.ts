@@ -1,13 +1,12 @@
 // A file as it came, opened: unpacked, told by its content, its columns and first types known.
-import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Row } from '../../store/duckdb/protocol.ts';
-import { Failure, reasonOf } from '../../store/base/failure.ts';
+import { Failure } from '../../store/base/failure.ts';
 import { newUuid } from '../../store/base/random.ts';
 import type { RewriteFile, UsualColumns } from '../../store/lake/datasets/defaults.ts';
 import type { FactReader } from '../../store/lake/datasets/reportedFacts.ts';
 import { arrowRelation } from './arrow.ts';
 import { asProperties, inFileSpelling } from './asProperties.ts';
+import { decode } from './child/decoders.ts';
 import { contentOf, readHead, textContentOf } from '../bytes/content.ts';
 import { csvRelation } from './csv.ts';
 import type { DateOrder } from '../values/dateFormats.ts';
@@ -19,28 +18,16 @@ import {
   writeUtf8,
 } from '../bytes/encoding.ts';
 import { errorIn } from '../bytes/errorDocument.ts';
-import {
-  framingOf,
-  jsonRelation,
-  type JsonRelation,
-  namesInOrder,
-  patternOf,
-  sampleOf,
-  sampleStatement,
-  unlikeStatement,
-} from './json.ts';
-import { isAlone, listsStatement, refuseDocument } from './jsonDocument.ts';
-import { keyedCopy } from './keyedCopy.ts';
+import { openJson } from './openJson.ts';
 import { refuseEndlessLine } from '../bytes/lineScan.ts';
 import { COMPANY_FACTS, factCopy, isCompany } from '../copies/factCopy.ts';
 import { longCopy } from '../copies/longCopy.ts';
 import { NoDataFailure, noDataIn } from '../bytes/noData.ts';
-import { describeParquet, parquetRelation } from './parquet.ts';
+import { parquetRelation } from './parquet.ts';
 import { needsCopy, rewrittenCopy } from '../copies/rewrittenCopy.ts';
 import type { Encoding, Reading } from '../bytes/reading.ts';
-import { propertiesOf } from '../values/jsonPath.ts';
 import type { Relation } from '../values/relation.ts';
-import { type Packing, unpack } from '../bytes/unpack.ts';
+import type { Packing } from '../bytes/unpack.ts';
 import type { Workbench } from '../bytes/workbench.ts';
 
 /** A file, and what is said of how it is to be read. */
@@ -146,15 +133,16 @@ async function openFile(opening: Opening, bench: Workbench): Promise<Relation> {
   let content = contentOf(head);
   if (isPacked(content)) {
     const plain = join(bench.folder, 'plain');
-    await unpack(content, path, plain);
+    await decode({ kind: 'unpack', packing: content, from: path, to: plain }, bench);
     path = plain;
     head = await readHead(path);
     content = contentOf(head);
   }
   if (isPacked(content)) throw new Failure('InvalidBody', 'the body is packed twice');
-  if (content === 'parquet') return parquetRelation(path, await describe(path, bench));
+  const { binary } = opening.reading ?? {};
+  if (content === 'parquet') return parquetRelation(path, binary, bench);
   if (content === 'arrow-file' || content === 'arrow-stream') {
-    return arrowRelation(path, content === 'arrow-file', bench);
+    return arrowRelation(path, content === 'arrow-file', binary, bench);
   }
   return openText({ ...opening, path }, head, bench);
 }
@@ -168,28 +156,15 @@ async function openText(opening: Opening, head: Buffer, bench: Workbench): Promi
   const insists = reading.as !== undefined;
   const content = reading.as ?? (jsonPath === undefined ? textContentOf(text.head) : 'json');
   if (text.scan.hasNul) throw new Failure('InvalidBody', await tellNul(path));
+  const error = insists ? undefined : errorIn(text.head);
+  if (error !== undefined) throw new NoDataFailure(error);
   if (content === 'csv') {
     await refuseEndlessLine(path);
     return csvRelation({ ...text, reading, folder: bench.folder, dateOrder, known });
   }
-  const error = insists ? undefined : errorIn(text.head);
-  if (error !== undefined) throw new NoDataFailure(error);
-  const framing = framingOf(text.head, jsonPath);
-  const below = jsonPath ?? '$[*]';
-  const empty = { kind: 'json', path, framing, jsonPath: below, columns: [] } as const;
-  if (propertiesOf(below).length > 0) {
-    const keyed = await keyedCopy(empty, bench);
-    return openJson(
-      { ...empty, path: keyed, framing: 'lines', jsonPath: '$[*]' },
-      bench,
-      dateOrder,
-    );
-  }
-  if (!insists && isAlone(text.head, framing)) {
-    const found = await readJson(empty, listsStatement(path), bench);
-    refuseDocument(found, (await stat(path)).size);
-  }
-  return openJson(empty, bench, dateOrder);
+  const { header: named } = reading;
+  const header = named === undefined ? named : named !== false && named !== 0;
+  return openJson({ path, head: text.head, jsonPath, insists, header, dateOrder }, bench);
 }
 
 /** The text in UTF-8: as it came, or written again. */
@@ -216,59 +191,5 @@ async function inUtf8(path: string, head: Buffer, reading: Reading, bench: Workb
   return asUtf8(await narrowEncodingOf(path));
 }
 
-/** The sample says how records are spelled; the file is read for those that are spelled otherwise. */
-async function openJson(
-  empty: JsonRelation,
-  bench: Workbench,
-  order: DateOrder | undefined,
-): Promise<Relation> {
-  const sample = sampleOf(await readJson(empty, sampleStatement(empty), bench), order);
-  // Each further statement is 5 ms or more, and of few records any way is fast.
-  if (sample.whole) return jsonRelation(empty, sample, sample.names, false);
-  const pattern = patternOf(empty, sample);
-  const [unlike] = await readJson(empty, unlikeStatement(empty, pattern), bench);
-  const all = (unlike?.['names'] ?? []) as readonly string[];
-  const known = new Set(sample.names);
-  const like = Number(unlike?.['lists']) === 0;
-  if (all.every((name) => known.has(name))) return jsonRelation(empty, sample, sample.names, like);
-  const named = await readJson(empty, namesInOrder(empty), bench);
-  const names = named.map((row) => String(row['name']));
-  return jsonRelation(empty, sample, names, like);
-}
-
 const isPacked = (content: string): content is Packing =>
   content === 'gzip' || content === 'zstd' || content === 'zip';
-
-async function describe(path: string, bench: Workbench): Promise<readonly Row[]> {
-  const damaged = 'the body is not readable Parquet: damaged or cut short';
-  const statements = [describeParquet(path)];
-  const [described] = await readable(bench, path, statements, () => damaged);
-  return described ?? [];
-}
-
-async function readJson(
-  { path }: JsonRelation,
-  statement: string,
-  bench: Workbench,
-): Promise<readonly Row[]> {
-  const [rows] = await readable(bench, path, [statement], (reason) => {
-    const [first = ''] = reason.split('\n');
-    return `the body is not readable JSON: ${first.replaceAll(path, 'the body')}`;
-  });
-  return rows ?? [];
-}
-
-async function readable(
-  { pool, folder, below, deadlineMs }: Workbench,
-  path: string,
-  statements: readonly string[],
-  explain: (reason: string) => string,
-): Promise<readonly (readonly Row[])[]> {
-  try {
-    // On the instance that the job goes on with: making one takes 10 ms of processor time.
-    return await pool.rows({ files: [path], folder, below, statements, deadlineMs });
-  } catch (error) {
-    if (error instanceof Failure && error.type !== 'SystemError') throw error;
-    throw new Failure('InvalidBody', explain(reasonOf(error)));
-  }
-}

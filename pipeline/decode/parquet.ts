@@ -1,4 +1,5 @@
 // Parquet brings its own types; ours are chosen from them.
+import { join } from 'node:path';
 import {
   checkPropertyNames,
   parseSqlType,
@@ -6,16 +7,93 @@ import {
   type PropertyType,
 } from '../../store/lake/versions/columns.ts';
 import { parseDecimal } from '../../store/lake/versions/decimals.ts';
-import { Failure } from '../../store/base/failure.ts';
+import { Failure, isDiskFull, reasonOf, toldFull } from '../../store/base/failure.ts';
+import { newUuid } from '../../store/base/random.ts';
 import type { Row } from '../../store/duckdb/protocol.ts';
+import type { Binary } from '../bytes/reading.ts';
+import type { Workbench } from '../bytes/workbench.ts';
 import type { Relation } from '../values/relation.ts';
-import { literal } from '../../store/duckdb/sqlText.ts';
+import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 
-export const describeParquet = (path: string): string =>
-  `DESCRIBE SELECT * FROM read_parquet(${literal(path)})`;
+/** What a column of bytes may become. */
+const BINARY_HINT = 'say binary=text (--binary text) for UTF-8, or binary=hex';
 
-/** The relation of a Parquet file from the rows of `describeParquet`. */
-export function parquetRelation(path: string, described: readonly Row[]): Relation {
+const ENCRYPTED = 'the body is an encrypted Parquet file: write it without encryption';
+const DAMAGED = 'the body is not readable Parquet: damaged or cut short';
+
+/**
+ * The relation of a Parquet file.
+ * @param binary what its columns of bytes become
+ * @throws Failure InvalidBody for a damaged file, or one with what records can not hold
+ */
+export async function parquetRelation(
+  path: string,
+  binary: Binary | undefined,
+  bench: Workbench,
+): Promise<Relation> {
+  const described = await describe(path, bench);
+  const bytes = described.flatMap((row) =>
+    row['column_type'] === 'BLOB' ? [String(row['column_name'])] : [],
+  );
+  if (binary === undefined || bytes.length === 0) return relationOf(path, described);
+  const copy = await withoutBytes(path, bytes, binary, bench);
+  const note = `columns of bytes are read as ${binary}: ${bytes.join(', ')}`;
+  return { ...relationOf(copy, await describe(copy, bench)), notes: [note] };
+}
+
+const describe = async (path: string, bench: Workbench): Promise<readonly Row[]> =>
+  (await askParquet([`DESCRIBE SELECT * FROM read_parquet(${literal(path)})`], path, bench))[0] ??
+  [];
+
+/** A copy with texts in the place of bytes. */
+async function withoutBytes(
+  path: string,
+  names: readonly string[],
+  binary: Binary,
+  bench: Workbench,
+): Promise<string> {
+  const rows = `read_parquet(${literal(path)}, file_row_number = true)`;
+  const columns = names.map(identifier);
+  if (binary === 'text') {
+    const bad = columns.map((name) => `${name} IS NOT NULL AND TRY(decode(${name})) IS NULL`);
+    const terms = bad.map((test, at) => `min(file_row_number) FILTER (WHERE ${test}) AS r${at}`);
+    const [[first = {}] = []] = await askParquet(
+      [`SELECT ${terms.join(', ')} FROM ${rows}`],
+      path,
+      bench,
+    );
+    for (const [at, name] of names.entries()) {
+      const row = first[`r${at}`] ?? undefined;
+      if (row === undefined) continue;
+      const what = `column ${name}: the bytes of row ${Number(row) + 1} are not UTF-8`;
+      throw new Failure('InvalidBody', `${what}; say binary=hex (--binary hex)`);
+    }
+  }
+  const texts = columns.map((name) =>
+    binary === 'text' ? `decode(${name}) AS ${name}` : `lower(hex(${name})) AS ${name}`,
+  );
+  const to = join(bench.folder, newUuid());
+  const query = `SELECT * REPLACE (${texts.join(', ')}) FROM read_parquet(${literal(path)})`;
+  await askParquet([`COPY (${query}) TO ${literal(to)} (FORMAT parquet)`], path, bench);
+  return to;
+}
+
+async function askParquet(
+  statements: readonly string[],
+  path: string,
+  { below, deadlineMs, folder, pool }: Workbench,
+): Promise<readonly (readonly Row[])[]> {
+  try {
+    // On the instance that the job goes on with: making one takes 10 ms of processor time.
+    return await pool.rows({ files: [path], folder, below, statements, deadlineMs });
+  } catch (error) {
+    if (isDiskFull(error)) throw toldFull(error);
+    if (error instanceof Failure && error.type !== 'SystemError') throw error;
+    throw new Failure('InvalidBody', /encrypt/i.test(reasonOf(error)) ? ENCRYPTED : DAMAGED);
+  }
+}
+
+function relationOf(path: string, described: readonly Row[]): Relation {
   checkPropertyNames(
     'the file',
     described.map((row) => String(row['column_name'])),
@@ -38,6 +116,9 @@ const OWN: ReadonlyMap<string, PropertyType> = new Map([
 ]);
 
 function propertyOf(type: string, name: string): PropertyType {
+  // Within an object or a list, too: as JSON they would become another text without a word.
+  if (/\bBLOB\b/.test(type))
+    throw refusedType(type, name, type === 'BLOB' ? `: ${BINARY_HINT}` : '');
   if (/\[\d*\]$/.test(type)) return { type: 'array' };
   if (/^(U?(TINY|SMALL|BIG)INT|U?INTEGER)$/.test(type)) return { type: 'integer' };
   if (parseDecimal(type) !== undefined) return columnProperty(parseSqlType(type) ?? 'float64');
@@ -49,5 +130,8 @@ function propertyOf(type: string, name: string): PropertyType {
   if (/^(STRUCT|MAP)/.test(type)) return { type: 'object' };
   // A time with an offset is of no zone that a time of day could keep.
   if (/^(VARCHAR|UUID|TIME WITH TIME ZONE|ENUM.*|JSON)$/.test(type)) return { type: 'string' };
-  throw new Failure('InvalidBody', `column ${name} has type ${type}, which records can not hold`);
+  throw refusedType(type, name, '');
 }
+
+const refusedType = (type: string, name: string, hint: string): Failure =>
+  new Failure('InvalidBody', `column ${name} has type ${type}, which records can not hold${hint}`);

@@ -7,7 +7,7 @@ import type { Reject } from '../../store/work/jobs.ts';
 import type { Aside } from '../../store/lake/datasets/quarantine.ts';
 import { checkPlace } from '../conform/placeCheck.ts';
 import { conform, tableOf } from '../conform/conform.ts';
-import { notesForReaders, openLoad, refuseBatch, tellBreaches } from '../merge/ingest.ts';
+import { openLoad, refuseBatch, tellBreaches } from '../merge/ingest.ts';
 import { describeLoad } from '../conform/loadNotes.ts';
 import { mergeLoad, type Meeting } from '../merge/merge.ts';
 import { uniqueIndexOf } from '../batch/uniqueIndex.ts';
@@ -106,7 +106,7 @@ async function runOn(load: Load, services: IngestServices, bench: Workbench): Pr
     const checked =
       outcome.error === undefined ? await checkPlace({ run, relation, conformed }) : [];
     for (const note of checked) await log(note);
-    const notes = [...(outcome.notes ?? []), ...notesForReaders(relation), ...checked];
+    const notes = [...(outcome.notes ?? []), ...(relation.notes ?? []), ...checked];
     const told = { ...outcome, notes, log: lines };
     return { ...toldOf(load, known), ...readAs(relation), ...told, bytesRead: size };
   } catch (error) {

@@ -135,7 +135,7 @@ async function runOn(run: Run): Promise<Ingested> {
   refuseBatch(conformed.batch, load);
   const checked = await checkPlace({ run, relation, conformed });
   for (const note of checked) await events.log(note);
-  const placeNotes = [...notesForReaders(relation), ...checked];
+  const placeNotes = [...(relation.notes ?? []), ...checked];
   // The dataset is made once the records are known to be good.
   const dataset =
     conformed.kind === 'known'
@@ -147,10 +147,6 @@ async function runOn(run: Run): Promise<Ingested> {
   await events.ingesting();
   return meet({ ...run, relation }, conformed, dataset, placeNotes);
 }
-
-/** Lines of the log that the notes of the load have too. */
-export const notesForReaders = ({ notes = [] }: Relation): readonly string[] =>
-  notes.filter((note) => note.startsWith('note: '));
 
 /** Of the stored files that a load meets. */
 async function foldersOf(

@@ -1,41 +1,106 @@
-// Where the records of a JSON document are: the subset `$`, `.name`, `[*]` (INTERFACE.md 3.7), and `.{name}`
-// for every member of an object, whose own name becomes property `name` of each record below it.
+// Where the records of a JSON document are: the subset `$`, `.name`, `[*]` (INTERFACE.md 3.7), `["name"]`
+// for names with other characters, and `.{name}` for every member of an object, whose own name becomes
+// property `name` of each record below it.
 import { Failure } from '../../store/base/failure.ts';
 
-const PATH =
-  /^\$(?:\.[A-Za-z_][A-Za-z0-9_-]{0,127}|\.\{[A-Za-z_][A-Za-z0-9_-]{0,127}\}|\[\*\]){0,20}$/;
-
-type JsonStep =
+export type JsonStep =
   | { readonly kind: 'member'; readonly name: string }
   /** Every member, and the property that its name becomes. */
   | { readonly kind: 'each'; readonly property: string }
   | { readonly kind: 'elements' };
+
+const STEPS_MAX = 20;
+/** Characters of a path. */
+const PATH_MAX = 2_000;
+
+const PLAIN_NAME = /^[\p{L}_][\p{L}\p{N}_-]{0,127}$/u;
+const PROPERTY = /^[A-Za-z_][A-Za-z0-9_-]{0,127}$/;
+/** Where a name that is not quoted ends. */
+const NAME_END = /[.[]/;
 
 /**
  * `$.data.rows` -> `$.data.rows[*]`: the records are the elements of the array it names, or at `$.{row}`
  * the members' values.
  */
 export function checkJsonPath(path: string): string {
-  if (!PATH.test(path)) {
-    throw new Failure('InvalidParameter', '"jsonPath" must be $ with steps .name, .{name} and [*]');
+  const steps = parseJsonPath(path);
+  if (steps === undefined) {
+    const rule = 'must be $ with steps .name, .{name} and [*], or ["name"] for a name with blanks';
+    throw new Failure('InvalidParameter', `"jsonPath" ${rule}; got ${path.slice(0, PATH_MAX)}`);
   }
   const properties = propertiesOf(path);
   if (new Set(properties).size < properties.length) {
     throw new Failure('InvalidParameter', '"jsonPath" must not give one name to two steps .{name}');
   }
-  return /(?:\[\*\]|\})$/.test(path) ? path : `${path}[*]`;
+  const last = steps.at(-1);
+  return last === undefined || last.kind === 'member' ? `${path}[*]` : path;
 }
 
-export const isJsonPath = (path: string): boolean => PATH.test(path);
-
 /** Properties that names of members become. */
-export const propertiesOf = (path: string): readonly string[] =>
+const propertiesOf = (path: string): readonly string[] =>
   stepsOf(path).flatMap((step) => (step.kind === 'each' ? [step.property] : []));
 
 /** @param path that was checked */
-export function stepsOf(path: string): readonly JsonStep[] {
-  return [...path.matchAll(/\[\*\]|\.\{([\w-]+)\}|\.([\w-]+)/g)].map(([, property, name]) => {
-    if (property !== undefined) return { kind: 'each', property };
-    return name === undefined ? { kind: 'elements' } : { kind: 'member', name };
-  });
+export const stepsOf = (path: string): readonly JsonStep[] => parseJsonPath(path) ?? [];
+
+/** Undefined where the text is no path. */
+function parseJsonPath(path: string): readonly JsonStep[] | undefined {
+  if (!path.startsWith('$') || path.length > PATH_MAX) return undefined;
+  const steps: JsonStep[] = [];
+  for (let at = 1; at < path.length;) {
+    const found = parseStep(path.slice(at));
+    if (found === undefined || steps.length === STEPS_MAX) return undefined;
+    steps.push(found.step);
+    at += found.length;
+  }
+  return steps;
 }
+
+interface Found {
+  readonly step: JsonStep;
+  /** Characters of the path. */
+  readonly length: number;
+}
+
+function parseStep(rest: string): Found | undefined {
+  if (rest.startsWith('[*]')) return { step: { kind: 'elements' }, length: 3 };
+  if (rest.startsWith('["') || rest.startsWith("['")) return parseQuoted(rest);
+  if (rest.startsWith('.{')) {
+    const end = rest.indexOf('}');
+    const property = rest.slice(2, end);
+    if (end < 0 || !PROPERTY.test(property)) return undefined;
+    return { step: { kind: 'each', property }, length: end + 1 };
+  }
+  if (!rest.startsWith('.')) return undefined;
+  const end = rest.slice(1).search(NAME_END);
+  const name = end < 0 ? rest.slice(1) : rest.slice(1, end + 1);
+  return PLAIN_NAME.test(name)
+    ? { step: { kind: 'member', name }, length: name.length + 1 }
+    : undefined;
+}
+
+/** `["name"]` or `['name']`, with the escapes of JSON. */
+function parseQuoted(rest: string): Found | undefined {
+  const quote = rest.charAt(1);
+  let end = 2;
+  while (end < rest.length && rest.charAt(end) !== quote) end += rest.charAt(end) === '\\' ? 2 : 1;
+  if (rest.charAt(end + 1) !== ']') return undefined;
+  const inner = rest.slice(2, end);
+  const text = quote === '"' ? inner : inner.replaceAll("\\'", "'").replaceAll('"', '\\"');
+  try {
+    const name = JSON.parse(`"${text}"`) as string;
+    return { step: { kind: 'member', name }, length: end + 2 };
+  } catch {
+    return undefined;
+  }
+}
+
+/** The path that these steps are, as `checkJsonPath` reads it. */
+export const printJsonPath = (steps: readonly JsonStep[]): string =>
+  steps.reduce((path, step) => {
+    if (step.kind === 'elements') return `${path}[*]`;
+    if (step.kind === 'each') return `${path}.{${step.property}}`;
+    return PLAIN_NAME.test(step.name)
+      ? `${path}.${step.name}`
+      : `${path}[${JSON.stringify(step.name)}]`;
+  }, '$');

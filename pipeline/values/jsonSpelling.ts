@@ -52,7 +52,7 @@ export function spellingPattern(
     const as = spelled.get(name);
     if (as === undefined) return undefined;
     const key = JSON.stringify(name).replace(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
-    parts.push(String.raw`(?:${key}\s*:\s*(?:${VALUES[as]}|null)\s*,?\s*)?`);
+    parts.push(String.raw`(?:,?\s*${key}\s*:\s*(?:${VALUES[as]}|null)\s*)?`);
   }
   const pattern = String.raw`\s*\{\s*${parts.join('')}\}\s*`;
   return pattern.length > PATTERN_MAX ? undefined : pattern;
@@ -79,3 +79,6 @@ function commonOrder(lists: readonly (readonly string[])[]): readonly string[] |
     });
   return distinct.every(keeps) ? order : undefined;
 }
+
+/** Begins a text in the place of a record that its file has not as one; the reason follows. */
+export const FAULT_MARK = '\u0001fault: ';

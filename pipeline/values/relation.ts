@@ -13,7 +13,7 @@ import { dateOf } from './dateReading.ts';
 import { castText, castTyped } from './exactText.ts';
 import type { Inferred } from './infer.ts';
 import { jsonMembers } from './jsonDigits.ts';
-import type { Spelled } from './jsonSpelling.ts';
+import { FAULT_MARK, type Spelled } from './jsonSpelling.ts';
 import { missingTest } from './missing.ts';
 import { constantTerms, type NamedColumn, nameInFile, underProperties } from './namedColumns.ts';
 import { plainNumber } from './numberFormats.ts';
@@ -31,8 +31,8 @@ export interface SourceColumn extends NamedColumn {
   readonly symbols?: true;
 }
 
-/** Where the records of a JSON file are: one a line, in an array, one after the other, below a path. */
-export type JsonFraming = 'lines' | 'array' | 'objects' | 'document';
+/** Where the records of a JSON file are: one a line, in an array, one after the other. */
+export type JsonFraming = 'lines' | 'array' | 'objects';
 
 export type Relation = {
   readonly path: string;
@@ -87,29 +87,22 @@ const JSON_BYTES_MAX = {
   lines: 4 * 1024 ** 2,
   array: 4 * 1024 ** 2,
   objects: 64 * 1024 ** 2,
-  document: 64 * 1024 ** 2,
 };
 
 const FORMATS = {
   lines: 'newline_delimited',
   array: 'array',
   objects: 'unstructured',
-  document: 'unstructured',
 } as const;
 
 /** Begins the message of an error that a strict expression raised; the column's name follows. */
 export const MISFIT_MARK = 'value does not fit property ';
 
 /** The records of a JSON file, one column `json` each; null where a line is no JSON. */
-export function jsonRecords({
-  path,
-  framing,
-  jsonPath,
-}: Extract<Relation, { kind: 'json' }>): string {
+export function jsonRecords({ path, framing }: Extract<Relation, { kind: 'json' }>): string {
   const read = `read_json_objects(${literal(path)}, format = '${FORMATS[framing]}',
     ignore_errors = ${framing === 'lines'}, maximum_object_size = ${JSON_BYTES_MAX[framing]})`;
-  if (framing !== 'document') return `(SELECT json FROM ${read})`;
-  return `(SELECT unnest(json_extract(json, ${literal(jsonPath)})) AS json FROM ${read})`;
+  return `(SELECT json FROM ${read})`;
 }
 
 /**
@@ -251,6 +244,8 @@ function parquetBytes(relation: Relation, targets: readonly Column[]): string | 
 
 export const MISFIT = `error(${literal(MISFIT_MARK)})`;
 const RECORD = '_system_record';
+/** Of a record that is a text. */
+const TEXT = `json_extract_string(${RECORD}, '$')`;
 const madeName = (name: string): string => identifier(`_system_made_${name}`);
 /** Of a record of `jsonRecords`. */
 export const IS_OBJECT = `coalesce(json_type(json) = 'OBJECT', false)`;
@@ -262,6 +257,8 @@ export function recordFaults(relation: Relation, targets: readonly Column[]): re
   if (relation.kind === 'json') {
     return [
       `WHEN ${RECORD} IS NULL THEN 'validation failed: should be JSON'`,
+      `WHEN starts_with(${TEXT}, ${literal(FAULT_MARK)}) THEN
+        'validation failed: ' || substr(${TEXT}, ${FAULT_MARK.length + 1})`,
       `WHEN json_type(${RECORD}) <> 'OBJECT' THEN 'validation failed: should be object'`,
       tooLarge(`strlen(${RECORD})`),
     ];

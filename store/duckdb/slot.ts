@@ -26,13 +26,16 @@ export interface ChildProcesses {
   end(child: ChildProcess, isIdle: boolean): Promise<void>;
 }
 
-/** A process for each place, which ends with its pool. @param script what it runs */
-export const processesOf = (script: URL): ChildProcesses => ({
+/**
+ * A process for each place, which ends with its pool. @param script what it runs @param execArgv options
+ * of Node
+ */
+export const processesOf = (script: URL, execArgv: readonly string[] = []): ChildProcesses => ({
   start(niceness) {
     // No environment: a child knows no setting and no secret.
     const child = fork(script, [], {
       serialization: 'advanced',
-      execArgv: [],
+      execArgv: [...execArgv],
       env: { UV_THREADPOOL_SIZE: '4', ...compiled() },
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });

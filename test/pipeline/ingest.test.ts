@@ -195,7 +195,8 @@ test('JSON lines that are no records are rejected with line and reason', async (
   const job = await loaded(server, 'LINES2', body);
   assert.deepEqual([job.recordsIngested, job.recordsInvalid], [2, 4]);
   assert.deepEqual(await rejectsOf(job.jobId), [
-    '2: validation failed: should be JSON',
+    '2: validation failed: should be JSON; line 2, column 1: not, which is no JSON value: ' +
+      'texts are in double quotes',
     '3: validation failed: should be object',
     "4: validation failed: should have required property 'date'",
     `5: validation failed: property 'n' should be integer, not "many"`,

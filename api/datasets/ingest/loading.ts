@@ -18,6 +18,7 @@ import type { DateOrder } from '../../../pipeline/values/dateFormats.ts';
 import {
   CONSTANTS_MAX,
   DELIMITERS,
+  BINARIES,
   ENCODINGS,
   HEADER_LINES_MAX,
   type Reading,
@@ -131,6 +132,7 @@ export const READING = Type.Object(
     skipLast: Type.Optional(Type.Integer({ minimum: 0, maximum: SKIP_LINES_MAX })),
     delimiter: Type.Optional(Type.Enum([...NAMES])),
     encoding: Type.Optional(Type.Enum([...ENCODINGS])),
+    binary: Type.Optional(Type.Enum([...BINARIES])),
     columns: Type.Optional(COLUMNS),
     constants: Type.Optional(CONSTANTS),
     guess: Type.Optional(Type.Boolean()),
@@ -183,6 +185,12 @@ export const READING_PARAMETERS: readonly Parameter[] = [
     help: 'Encoding of CSV or JSON; UTF-8, UTF-16 and windows-1252 are detected.',
   },
   {
+    kind: 'choice',
+    name: 'binary',
+    choices: BINARIES,
+    help: 'What columns of bytes in Parquet and Arrow become: text in UTF-8, or hexadecimal digits.',
+  },
+  {
     kind: 'text',
     name: 'columns',
     charactersMax: COLUMNS_CHARACTERS_MAX,
@@ -233,6 +241,7 @@ export async function readingOf(query: Values): Promise<{ readonly reading?: Rea
     skipLast: numberOf(query, 'skipLast'),
     delimiter: textOf(query, 'delimiter'),
     encoding: textOf(query, 'encoding'),
+    binary: textOf(query, 'binary'),
     columns: await objectOf(query, 'columns', SAID_COLUMNS),
     constants: await objectOf(query, 'constants', SAID_CONSTANTS),
     guess: truthOf(query, 'guess') ? true : undefined,

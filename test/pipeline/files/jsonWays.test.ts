@@ -122,7 +122,9 @@ function fileOf(random: Seeded, at: number): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** The names of members by the plain statement, of records that can be stored: the first tells the place. */
+/**
+ * The names of members by the plain statement, of records that can be stored: the first tells the place.
+ */
 async function namesOf(relation: Extract<Relation, { kind: 'json' }>, bench: Workbench) {
   const statement = `SELECT name FROM (
       SELECT n, unnest(json_keys(json)) AS name, generate_subscripts(json_keys(json), 1) AS place
@@ -197,26 +199,6 @@ test('read typed or as text, a file of awkward JSON makes the same table', async
   note(t, `${typed} files were read typed, ${texts} as text`);
   assert(typed >= FILES / 2, `only ${typed} files were read typed`);
   assert(texts >= FILES, `only ${texts} files were read as text`);
-});
-
-test('a last comma, which DuckDB takes, fails no file', async () => {
-  const path = join(folder, 'comma');
-  await writeFile(path, '{"symbol":"A","v":1,}\n{"symbol":"B","v":2}\n');
-  const { deadlineMs, pool } = server.tapedeck.services.ingestion;
-  const relation = await openRelation(
-    { path },
-    { pool, folder, deadlineMs, onProgress: () => undefined },
-  );
-  const load = {
-    path,
-    workspace: 'WS',
-    dataset: 'COMMA',
-    relation,
-    rejectsMax: 0,
-    duplicates: 'ignore',
-  } as const;
-  const { records } = (await outcomeOf(load)) as { readonly records: string };
-  assert.equal(records, '[{"symbol":"A","v":1},{"symbol":"B","v":2}]');
 });
 
 test('a member that only a record has that is too large is no column, however long the file', async () => {

@@ -31,7 +31,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 /** Product files that a process starts with, so that no other file imports them. */
 const ENTRY_POINTS = [
   ...['cli/main.ts', 'store/duckdb/child.ts'],
-  ...['pipeline/decode/arrowWorker.ts', 'jobs/exchange/exchangeWorker.ts'],
+  ...['pipeline/decode/child/decoderChild.ts', 'jobs/exchange/exchangeWorker.ts'],
   ...['jobs/feeds/tapeWorker.ts', 'query/charts/chartWorker.ts', 'console/main.ts'],
 ];
 

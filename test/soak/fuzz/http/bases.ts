@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { crc32, deflateRawSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { DuckDBInstance } from '@duckdb/node-api';
+import * as arrow from 'apache-arrow';
 
 export interface Base {
   readonly name: string;
@@ -83,6 +84,35 @@ export function zipOf(name: string, content: Buffer): Buffer {
   return Buffer.concat([local, central, end]);
 }
 
+/** Columns of most types that can be loaded, nested ones among them. */
+export function arrowOf(format: 'file' | 'stream'): Buffer {
+  const vector = (type: arrow.DataType, values: readonly unknown[]): arrow.Vector =>
+    arrow.vectorFromArray(values, type);
+  const field = (name: string, type: arrow.DataType): arrow.Field =>
+    new arrow.Field(name, type, true);
+  const pair = new arrow.Struct([
+    field('x', new arrow.Float64()),
+    field('y', new arrow.Utf8()),
+  ]) as arrow.DataType;
+  const table = new arrow.Table({
+    symbol: vector(new arrow.Utf8(), ['S1', 'é', 'S3']),
+    date: vector(new arrow.DateDay(), [new Date('2024-01-01'), new Date('2024-01-02'), null]),
+    price: vector(new arrow.Float64(), [1.5, 2, null]),
+    volume: vector(new arrow.Int64(), [1n, null, 3n]),
+    live: vector(new arrow.Bool(), [true, null, false]),
+    note: vector(new arrow.Dictionary(new arrow.Utf8(), new arrow.Int32()), ['u', 'v', 'u']),
+    moment: vector(new arrow.TimestampMillisecond(), [1, 2, null]),
+    list: vector(new arrow.List(field('item', new arrow.Int32())), [[1, 2], null, [3]]),
+    two: vector(new arrow.FixedSizeList(2, field('item', new arrow.Float32())), [
+      [1, 2],
+      null,
+      [3, 4],
+    ]),
+    object: vector(pair, [{ x: 1, y: 'q' }, { x: 2, y: null }, null]),
+  });
+  return Buffer.from(arrow.tableToIPC(table, format));
+}
+
 export async function bases(): Promise<readonly [Base, ...Base[]]> {
   const csv = Buffer.from(csvOf(300));
   const array = Buffer.from(JSON.stringify(records(300)));
@@ -105,5 +135,8 @@ export async function bases(): Promise<readonly [Base, ...Base[]]> {
     { name: 'zip of csv', bytes: zipOf('prices.csv', csv) },
     { name: 'zip of parquet', bytes: zipOf('prices.parquet', parquet) },
     { name: 'gzip of json array', bytes: gzipSync(array) },
+    { name: 'arrow file', bytes: arrowOf('file') },
+    { name: 'arrow stream', bytes: arrowOf('stream') },
+    { name: 'gzip of arrow', bytes: gzipSync(arrowOf('stream')) },
   ];
 }

@@ -16,6 +16,16 @@ const INNARDS = [
   ...['INTERNAL Error', 'Assertion', 'FATAL', 'node_modules', '.ts:', 'Cannot read prop'],
   ...['is not a function', 'is not iterable', 'ended in ERROR: null', '[object Object]'],
   ...['Maximum call stack', 'Unexpected token', 'Binder Error', 'Parser Error', 'Catalog Error'],
+  ...[
+    'Out of Memory',
+    'SET threads',
+    'Invalid Input Error',
+    'Invalid Error',
+    'IO Error',
+    'TProtocol',
+  ],
+  ...['Conversion Error', 'Malformed JSON', 'maximum_object_size', 'typed array', 'out of bounds'],
+  ...['TypeError', 'RangeError', 'incorrect header', 'read_json', 'read_parquet', 'read_csv'],
 ] as const;
 
 /** What is wrong with an answer to input that nobody vouches for; undefined when nothing is. */

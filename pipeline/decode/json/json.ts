@@ -1,12 +1,12 @@
 // JSON: an array of objects, objects on lines, or an array below a path. A sample tells the types;
 // names of members are taken from every record, since a rare member may come late.
-import { checkPropertyNames, PROPERTIES_MAX } from '../../store/lake/versions/columns.ts';
-import type { Row } from '../../store/duckdb/protocol.ts';
-import { Failure } from '../../store/base/failure.ts';
-import { HEAD_BYTES } from '../bytes/content.ts';
-import type { DateOrder } from '../values/dateFormats.ts';
-import { inferJsonType, type Inferred } from '../values/infer.ts';
-import { MEMBERS_MAX, spelledAs, spellingPattern } from '../values/jsonSpelling.ts';
+import { checkPropertyNames, PROPERTIES_MAX } from '../../../store/lake/versions/columns.ts';
+import type { Row } from '../../../store/duckdb/protocol.ts';
+import { Failure } from '../../../store/base/failure.ts';
+import { HEAD_BYTES } from '../../bytes/content.ts';
+import type { DateOrder } from '../../values/dateFormats.ts';
+import { inferJsonType, type Inferred } from '../../values/infer.ts';
+import { MEMBERS_MAX, spelledAs, spellingPattern } from '../../values/jsonSpelling.ts';
 import {
   IS_OBJECT,
   type JsonFraming,
@@ -14,15 +14,14 @@ import {
   RECORD_BYTES_MAX,
   RECORD_TOO_LARGE,
   type Relation,
-} from '../values/relation.ts';
-import { literal } from '../../store/duckdb/sqlText.ts';
+} from '../../values/relation.ts';
+import { literal } from '../../../store/duckdb/sqlText.ts';
 
 /** Records that are looked at for types; the rest corrects the guess. */
 const SAMPLE_RECORDS = 2_000;
 /** Of these, bytes: each is read whole, and the event loop waits for it. */
 const SAMPLE_BYTES = 512 * 1024;
-export function framingOf(head: Buffer, jsonPath: string | undefined): JsonFraming {
-  if (jsonPath !== undefined) return 'document';
+export function framingOf(head: Buffer): JsonFraming {
   const text = head
     .toString('utf8')
     .replace(/^\uFEFF/, '')
@@ -74,7 +73,7 @@ interface JsonSample {
   readonly tooLarge: number | undefined;
 }
 
-/** None where only DuckDB takes the text for JSON (a last comma, NaN): other records tell the types. */
+/** None where only DuckDB takes the text for JSON (a last comma, NaN): the file is written again then. */
 function recordOf(row: Row): readonly Readonly<Record<string, unknown>>[] {
   try {
     return [JSON.parse(String(row['json'])) as Record<string, unknown>];
@@ -122,21 +121,39 @@ function valuesOf(
 const IS_RECORD = `${IS_OBJECT} AND strlen(json) <= ${RECORD_BYTES_MAX}`;
 
 /**
+ * A record may have what DuckDB alone takes for JSON: a comma before a bracket, NaN, an infinity. Texts
+ * may look so, too: a scan knows. A line that is none at all is null.
+ */
+const IS_SUSPECT = `json IS NULL OR
+  regexp_matches(json, ',\\s*[}\\]]|[\\[:,]\\s*-?(?:[nN][aA][nN]|[iI][nN][fF])')`;
+/** In the place of names, of a record that is one. */
+const SUSPECTS = `[chr(1)]`;
+
+/**
  * One row: how many lists of members' names the records have that do not match `pattern` (a record
  * that is no object counts as a list too), and all `names` on these lists, in no order. Lists are
  * few, names are many: to group lists takes 0.6 s of processor time for 1 M records of 7 members, on
  * every thread; to number and group their names took 1.0 on one. To match them all takes 0.6.
  * @param pattern of a whole record (`spellingPattern`); undefined: none matches
+ * @param suspects also how many lists are of records that may be no strict JSON
  */
-export function unlikeStatement(relation: JsonRelation, pattern: string | undefined): string {
+export function unlikeStatement(
+  relation: JsonRelation,
+  pattern: string | undefined,
+  suspects: boolean,
+): string {
   const like = `regexp_full_match(json, ${literal(pattern ?? '')})
     AND strlen(json) <= ${RECORD_BYTES_MAX}`;
-  const lists = `CASE ${pattern === undefined ? '' : `WHEN ${like} THEN NULL`}
+  const suspect = suspects ? `WHEN ${IS_SUSPECT} THEN ${SUSPECTS}` : '';
+  const lists = `CASE ${pattern === undefined ? '' : `WHEN ${like} THEN NULL`} ${suspect}
     WHEN ${IS_RECORD} THEN json_keys(json) ELSE [] END`;
   return `WITH unlike AS MATERIALIZED
       (SELECT DISTINCT ${lists} AS names FROM ${jsonRecords(relation)})
-    SELECT (SELECT count(names) FROM unlike) AS lists, (SELECT list(name) FROM
-      (SELECT DISTINCT unnest(names) AS name FROM unlike LIMIT ${PROPERTIES_MAX + 1})) AS names`;
+    SELECT (SELECT count(names) FROM unlike) AS lists,
+      (SELECT count(*) FROM unlike
+        WHERE names = ${SUSPECTS} OR len(names) > len(list_distinct(names))) AS suspects,
+      (SELECT list(name) FROM
+        (SELECT DISTINCT unnest(names) AS name FROM unlike LIMIT ${PROPERTIES_MAX + 1})) AS names`;
 }
 
 /** The names of all members in the order in which they appear: to number records is slow. */
@@ -150,10 +167,9 @@ export const namesInOrder = (relation: JsonRelation): string =>
     GROUP BY name ORDER BY min((n, place)) LIMIT ${PROPERTIES_MAX + 1}`;
 
 /** The pattern that all sampled records match; undefined where there is none. */
-export function patternOf({ framing }: JsonRelation, sample: JsonSample): string | undefined {
+export function patternOf(sample: JsonSample): string | undefined {
   const { inferred, lists, names } = sample;
-  // Only a whole file of records is read_json's to read.
-  if (framing === 'document' || names.length > MEMBERS_MAX) return undefined;
+  if (names.length > MEMBERS_MAX) return undefined;
   const spelled = new Map(names.map((name) => [name, spelledAs(inferred(name))]));
   return spellingPattern(lists, spelled);
 }
@@ -179,3 +195,7 @@ export function jsonRelation(
   const spelled = columns.map((column) => ({ ...column, spelled: spelledAs(column.inferred) }));
   return { ...empty, columns: spelled };
 }
+
+/** True where the first record is a list, `[[1, 2], [3, 4]]`. */
+export const isListOfLists = (head: Buffer): boolean =>
+  /^\uFEFF?\s*\[\s*\[/.test(head.toString('utf8', 0, 4_096));

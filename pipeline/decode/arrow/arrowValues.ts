@@ -1,7 +1,8 @@
 // Values of Arrow columns as JSON texts, exactly: digits stay digits, and times keep what a double of
 // milliseconds would lose.
-import { type Data, type DataType, TimeUnit, Type, Vector } from 'apache-arrow';
-import { DIGITS_MAX, propertyOf, type PropertyType } from '../../store/lake/versions/columns.ts';
+import { type Data, type DataType, TimeUnit, Type } from 'apache-arrow';
+import { DIGITS_MAX, propertyOf, type PropertyType } from '../../../store/lake/versions/columns.ts';
+import { asBuffer, viewBytes } from './arrowChecks.ts';
 
 /** Undefined for what records can not hold: bytes, durations, unions. */
 export function propertyOfArrow(type: DataType): PropertyType | undefined {
@@ -117,8 +118,12 @@ function valuesOf(data: Data): TextAt {
     case Type.FixedSizeList:
     case Type.Map:
       return listTexts(data);
+    case Type.Null:
+      return () => 'null';
+    case Type.Utf8View:
+      return (row) => JSON.stringify(viewBytes(data, row)?.toString('utf8') ?? '');
     default:
-      return decodedTexts(new Vector([data]));
+      return offsetTexts(data);
   }
 }
 
@@ -130,10 +135,14 @@ const SECONDS_MAX = 8_640_000_000_000n;
 const numberText = (value: number): string =>
   Number.isFinite(value) ? JSON.stringify(value) : `"${value}"`;
 
-const decodedTexts =
-  (vector: Vector): TextAt =>
-  (row) =>
-    JSON.stringify(vector.get(row));
+/** Texts as they are: a decoder of Arrow's own would drop a byte order mark. */
+function offsetTexts({ valueOffsets, values }: Data): TextAt {
+  const bytes = asBuffer(values as Uint8Array);
+  return (row) =>
+    JSON.stringify(
+      bytes.toString('utf8', Number(valueOffsets[row]), Number(valueOffsets[row + 1])),
+    );
+}
 
 function floatAt(data: Data, row: number): number {
   const value = Number(data.values[row]);

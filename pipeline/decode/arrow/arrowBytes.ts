@@ -1,0 +1,47 @@
+// Columns of bytes: refused, or as texts where the load says how.
+import { isUtf8 } from 'node:buffer';
+import { type Data, type DataType, Type } from 'apache-arrow';
+import type { PropertyType } from '../../../store/lake/versions/columns.ts';
+import type { Binary } from '../../bytes/reading.ts';
+import { asBuffer, viewBytes } from './arrowChecks.ts';
+import { Refused } from './refused.ts';
+
+const BYTES: readonly Type[] = [
+  ...[Type.Binary, Type.LargeBinary, Type.FixedSizeBinary, Type.BinaryView],
+];
+
+export const isBytes = (type: DataType): boolean => BYTES.includes(type.typeId);
+
+/** @throws Refused where the load does not say what they become */
+export function propertyOfBytes(
+  name: string,
+  type: DataType,
+  binary: Binary | undefined,
+): PropertyType {
+  if (binary !== undefined) return { type: 'string' };
+  const hint = 'say binary=text (--binary text) for UTF-8, or binary=hex';
+  throw new Refused(`column ${name} has type ${String(type)}, which records can not hold: ${hint}`);
+}
+
+/** @returns of a row its value as JSON. @throws Refused for bytes that are no text */
+export function textsOfBytes(data: Data, name: string, binary: Binary): (row: number) => string {
+  const read = bytesOf(data);
+  return (row) => {
+    if (!data.getValid(row)) return 'null';
+    const bytes = read(row);
+    if (binary === 'hex') return `"${bytes.toString('hex')}"`;
+    if (isUtf8(bytes)) return JSON.stringify(bytes.toString('utf8'));
+    const what = `column ${name}: the bytes of row ${row + 1} are not UTF-8`;
+    throw new Refused(`${what}; say binary=hex (--binary hex)`);
+  };
+}
+
+function bytesOf(data: Data): (row: number) => Buffer {
+  const { stride, typeId, valueOffsets, values } = data;
+  if (typeId === Type.BinaryView) return (row) => viewBytes(data, row) ?? Buffer.alloc(0);
+  const bytes = asBuffer(values as Uint8Array);
+  if (typeId === Type.FixedSizeBinary) {
+    return (row) => bytes.subarray(row * stride, (row + 1) * stride);
+  }
+  return (row) => bytes.subarray(Number(valueOffsets[row]), Number(valueOffsets[row + 1]));
+}

@@ -1,0 +1,118 @@
+// One Arrow file or stream as JSON lines, batch by batch, with the types of its schema. Runs in a child
+// process only.
+import { createWriteStream } from 'node:fs';
+import { open, stat } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { zstdDecompressSync } from 'node:zlib';
+import { CompressionType, compressionRegistry, type Data, RecordBatchReader } from 'apache-arrow';
+import type { PropertyType } from '../../../store/lake/versions/columns.ts';
+import type { Binary } from '../../bytes/reading.ts';
+import { expandedMax } from '../../bytes/unpack.ts';
+import { checkColumn } from './arrowChecks.ts';
+import { BATCH_BYTES_MAX, checkMessages } from './arrowMessages.ts';
+import { isBytes, propertyOfBytes, textsOfBytes } from './arrowBytes.ts';
+import { propertyOfArrow, textsOf, widerProperty } from './arrowValues.ts';
+import { Refused } from './refused.ts';
+
+const LINES_CHARACTERS = 64 * 1024;
+
+export interface ArrowTask {
+  readonly kind: 'arrow';
+  readonly from: string;
+  readonly to: string;
+  readonly isFile: boolean;
+  /** What columns of bytes become; refused when undefined. */
+  readonly binary?: Binary;
+}
+
+export interface ArrowColumn {
+  readonly name: string;
+  readonly property: PropertyType;
+}
+
+/**
+ * Writes the lines and returns the columns.
+ * @throws Refused, or whatever the decoder meets in a damaged file
+ */
+export async function writeArrowLines(task: ArrowTask): Promise<readonly ArrowColumn[]> {
+  await checkMessages(task.from, task.isFile);
+  const bytesMax = expandedMax((await stat(task.from)).size);
+  limitExpansion(bytesMax);
+  await using file = await open(task.from, 'r');
+  const reader = await (task.isFile
+    ? RecordBatchReader.from(file)
+    : RecordBatchReader.from(file.createReadStream({ autoClose: false })));
+  await reader.open();
+  const columns = reader.schema.fields.map(({ name, type }) => {
+    if (isBytes(type)) return { name, property: propertyOfBytes(name, type, task.binary) };
+    const property = propertyOfArrow(type);
+    if (property !== undefined) return { name, property };
+    throw new Refused(`column ${name} has type ${String(type)}, which records can not hold`);
+  });
+  if (columns.length === 0) throw new Refused('it has no schema, or no column');
+  const wider = new Map<string, PropertyType>();
+  const lines = Readable.from(writtenLines(reader, { columns, wider }, { ...task, bytesMax }));
+  await pipeline(lines, createWriteStream(task.to, { mode: 0o600 }));
+  return columns.map(({ name, property }) => ({ name, property: wider.get(name) ?? property }));
+}
+
+interface Writing {
+  readonly columns: readonly ArrowColumn[];
+  /** Of columns whose values do not fit the type of their Arrow type. */
+  readonly wider: Map<string, PropertyType>;
+}
+
+type Batches = AsyncIterable<{ readonly data: Data; readonly numRows: number }>;
+
+async function* writtenLines(
+  batches: Batches,
+  { columns: typed, wider }: Writing,
+  { binary = 'hex', bytesMax }: Pick<ArrowTask, 'binary'> & { readonly bytesMax: number },
+): AsyncGenerator<string> {
+  const names = typed.map(({ name }) => name);
+  const keys = names.map((name) => JSON.stringify(name));
+  let text = '';
+  let written = 0;
+  for await (const { data, numRows } of batches) {
+    const columns: readonly Data[] = data.children;
+    for (const [at, column] of columns.entries()) {
+      const name = names[at] ?? '';
+      checkColumn(column, name);
+      const property = widerProperty(column);
+      if (property !== undefined) wider.set(name, property);
+    }
+    const texts = columns.map((column, at) =>
+      isBytes(column.type) ? textsOfBytes(column, names[at] ?? '', binary) : textsOf(column),
+    );
+    for (let row = 0; row < numRows; row += 1) {
+      const members = texts.map((textAt, at) => `${keys[at]}:${textAt(row)}`);
+      text += `{${members.join(',')}}\n`;
+      if (text.length < LINES_CHARACTERS) continue;
+      written += text.length;
+      if (written > bytesMax) throw new Refused(`its records are over ${bytesMax} bytes of JSON`);
+      yield text;
+      text = '';
+    }
+  }
+  yield text;
+}
+
+/**
+ * What is decompressed counts for the whole file: few bytes may not become many, in however many batches.
+ */
+function limitExpansion(bytesMax: number): void {
+  let total = 0;
+  compressionRegistry.set(CompressionType.ZSTD, {
+    decode: (bytes) => {
+      const plain = zstdDecompressSync(bytes, { maxOutputLength: BATCH_BYTES_MAX });
+      total += plain.byteLength;
+      if (total > bytesMax) throw new Refused(`it decompresses to over ${bytesMax} bytes`);
+      return plain;
+    },
+  });
+}
+
+/** Why a file was refused: the decoder's own words would help nobody. */
+export const explainArrow = (error: unknown): string =>
+  `the body is not readable Arrow: ${error instanceof Refused ? error.message : 'it is damaged'}`;

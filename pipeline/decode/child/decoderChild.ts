@@ -1,0 +1,60 @@
+// A child process that decodes bytes of strangers, one task at a time. It has no setting and no secret;
+// its parent may kill it at any moment, and a file that ends it costs one load.
+import {
+  Failure,
+  type FailureType,
+  isDiskFull,
+  reasonOf,
+  toldFull,
+} from '../../../store/base/failure.ts';
+import { type Packing, unpack } from '../../bytes/unpack.ts';
+import type { ArrowColumn, ArrowTask } from '../arrow/arrowLines.ts';
+import { type JsonAnswer, type JsonTask, writeJsonLines } from '../json/jsonLines.ts';
+import { NoDataFailure } from '../../bytes/noData.ts';
+
+interface UnpackTask {
+  readonly kind: 'unpack';
+  readonly packing: Packing;
+  readonly from: string;
+  readonly to: string;
+}
+
+export type DecodeTask = ArrowTask | JsonTask | UnpackTask;
+
+export type DecodeAnswer =
+  | { readonly kind: 'columns'; readonly columns: readonly ArrowColumn[] }
+  | { readonly kind: 'json'; readonly answer: JsonAnswer }
+  | { readonly kind: 'unpacked' }
+  /** The body is something else than data. */
+  | { readonly kind: 'none'; readonly what: string }
+  | { readonly kind: 'failed'; readonly type: FailureType; readonly reason: string };
+
+async function decode(task: DecodeTask): Promise<DecodeAnswer> {
+  if (task.kind === 'unpack') {
+    await unpack(task.packing, task.from, task.to);
+    return { kind: 'unpacked' };
+  }
+  if (task.kind === 'json') return { kind: 'json', answer: await writeJsonLines(task) };
+  // Loaded when it is needed: it takes 0.1 s.
+  const { explainArrow, writeArrowLines } = await import('../arrow/arrowLines.ts');
+  try {
+    return { kind: 'columns', columns: await writeArrowLines(task) };
+  } catch (error) {
+    if (isDiskFull(error)) throw toldFull(error);
+    throw new Failure('InvalidBody', explainArrow(error));
+  }
+}
+
+function explain(error: unknown): DecodeAnswer {
+  if (error instanceof NoDataFailure) return { kind: 'none', what: error.what };
+  const type = error instanceof Failure ? error.type : 'InvalidBody';
+  return { kind: 'failed', type, reason: reasonOf(error) };
+}
+
+process.on('message', (task: DecodeTask) => {
+  void decode(task)
+    .catch(explain)
+    .then((answer) => process.send?.(answer));
+});
+// Nobody waits for what it decodes.
+process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));

@@ -1,0 +1,291 @@
+// JSON of any shape as JSON lines, a record each: below a path, in lists, in columns, or line by line
+// with each faulty line in the place of its record. Runs in a child process, or in the server where the
+// file is small.
+import { readFileSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { Failure } from '../../../store/base/failure.ts';
+import { type JsonStep, printJsonPath } from '../../values/jsonPath.ts';
+import { piecesOf } from '../../bytes/pieces.ts';
+import { findShape, type FoundList } from './jsonShapes.ts';
+import { sketchValue } from './jsonSketch.ts';
+import { JsonFault, JsonText, placeIn, type Slice } from './jsonText.ts';
+import { LineWriter } from './lineWriter.ts';
+import { ListRows } from './listRows.ts';
+import { writeShape } from './shapedLines.ts';
+
+/**
+ * Bytes of a document that is read by a path or for its shape, and of a text that is searched for its
+ * fault.
+ */
+export const DOCUMENT_BYTES_MAX = 64 * 1024 ** 2;
+const TEXT_BYTES_MAX = 1024 ** 3;
+/** Bytes of a line that is read in pieces. */
+const PIECE_BYTES = 1024 ** 2;
+const LINE_BYTES_MAX = 4 * 1024 ** 2;
+/** Records whose members have the names of properties already. */
+const CLASH = 'records have a member';
+
+export interface JsonTask {
+  readonly kind: 'json';
+  readonly from: string;
+  readonly to: string;
+  /**
+   * `lines`: each line is a record. `values`: each value of the text, or what is at `steps` in it.
+   * `document`: the text is one value, whose shape decides.
+   */
+  readonly as: 'lines' | 'values' | 'document';
+  readonly steps: readonly JsonStep[];
+  /** Whether the first of records that are lists has their names; undefined: its values decide. */
+  readonly header?: boolean;
+}
+
+export type JsonAnswer =
+  /** The lines are written. */
+  | { readonly kind: 'lines'; readonly notes: readonly string[] }
+  | {
+      readonly kind: 'lists';
+      readonly lists: readonly FoundList[];
+      /** What the document calls itself. */
+      readonly type: string | undefined;
+    }
+  /** The text is one record. */
+  | { readonly kind: 'record' };
+
+/** @throws Failure InvalidBody with the place of a fault */
+export async function writeJsonLines(task: JsonTask): Promise<JsonAnswer> {
+  if (task.as === 'lines') return writeLines(task);
+  const { size } = await stat(task.from);
+  const isSmall = task.as === 'values' && task.steps.every(({ kind }) => kind === 'elements');
+  const most = isSmall ? TEXT_BYTES_MAX : DOCUMENT_BYTES_MAX;
+  if (size > most) {
+    throw new Failure(
+      'InvalidBody',
+      `the body is one JSON document of ${size} bytes, over ${most}`,
+    );
+  }
+  const text = new JsonText(readFileSync(task.from));
+  try {
+    return task.as === 'document' ? writeDocument(text, task) : writeValues(text, task);
+  } catch (error) {
+    if (!(error instanceof JsonFault)) throw error;
+    const place = placeIn(text.bytes, error.at);
+    throw new Failure('InvalidBody', `the body is not readable JSON: ${place}: ${error.message}`);
+  }
+}
+
+function writeValues(text: JsonText, task: JsonTask): JsonAnswer {
+  const writer = new LineWriter(task.to);
+  try {
+    const rows = new ListRows(text, writer, task.header);
+    const walk: Walk = { text, writer, rows, steps: task.steps, keys: [], names: [] };
+    walkSteps(walk, 0);
+    // Documents may follow one another; behind a list of records nothing may.
+    const isList = task.steps.length === 1 && task.steps[0]?.kind === 'elements';
+    while (!isList && text.peek() !== undefined) walkSteps(walk, 0);
+    checkEnd(text);
+    rows.end();
+    if (writer.lines === 0 && task.steps.length > 0) {
+      const path = printJsonPath(task.steps);
+      throw new Failure('InvalidBody', `jsonPath: nothing is at ${path} of the body`);
+    }
+    return { kind: 'lines', notes: [...notesOfRows(rows), ...notesOfNone(text)] };
+  } finally {
+    writer.close();
+  }
+}
+
+function checkEnd(text: JsonText): void {
+  if (text.peek() !== undefined) throw text.fault('behind the end of the document');
+}
+
+const notesOfRows = ({ count, hasHeader }: ListRows): readonly string[] => {
+  if (count === 0) return [];
+  const named = hasHeader
+    ? 'the first of them has their names (header=false if it is a record)'
+    : `their values are column1 to column${count}: columns={"column1":"date"} names them`;
+  return [`records are lists: ${named}`];
+};
+
+/** @throws JsonFault where a text has nothing but them */
+function notesOfNone({ bytes, noNumbers, values }: JsonText): readonly string[] {
+  const [first] = noNumbers;
+  if (first === undefined) return [];
+  const word = bytes.toString('latin1', first.start, first.end);
+  if (values === 0) throw new JsonFault(first.start, `${word}, which is no JSON value`);
+  const place = placeIn(bytes, first.start);
+  return [
+    `warning: ${noNumbers.length} values such as ${word} in ${place} are no JSON: read as null`,
+  ];
+}
+
+interface Walk {
+  readonly text: JsonText;
+  readonly writer: LineWriter;
+  readonly rows: ListRows;
+  readonly steps: readonly JsonStep[];
+  /** Members that the names on the way became, as JSON, and their names. */
+  readonly keys: string[];
+  readonly names: string[];
+  isLists?: boolean;
+}
+
+/** Follows the path from the value that is next; everything beside it is scanned too. */
+function walkSteps(walk: Walk, level: number): void {
+  const { steps, text } = walk;
+  const step = steps[level];
+  const byte = text.peek();
+  if (step === undefined) {
+    writeRecord(walk, level);
+  } else if (step.kind === 'elements') {
+    if (byte !== 0x5b) text.scanValue(level);
+    else text.scanList(level, () => walkSteps(walk, level + 1));
+  } else if (byte !== 0x7b) {
+    text.scanValue(level);
+  } else if (step.kind === 'member') {
+    text.scanObject(level, (name) => {
+      if (text.readText(name) === step.name) walkSteps(walk, level + 1);
+    });
+  } else {
+    text.scanObject(level, (name) => {
+      walk.keys.push(
+        `${JSON.stringify(step.property)}:${text.bytes.toString('utf8', name.start, name.end)}`,
+      );
+      walk.names.push(step.property);
+      walkSteps(walk, level + 1);
+      walk.keys.pop();
+      walk.names.pop();
+    });
+  }
+}
+
+function writeRecord(walk: Walk, level: number): void {
+  const { keys, rows, text, writer } = walk;
+  const start = text.at;
+  // Lists are records where the first record is one.
+  walk.isLists ??= text.bytes[start] === 0x5b;
+  if (walk.isLists && text.bytes[start] === 0x5b) {
+    const cells: Slice[] = [];
+    text.scanList(level, () => {
+      const from = text.at;
+      text.scanValue(level + 1);
+      cells.push({ start: from, end: text.at });
+    });
+    rows.add(cells, keys);
+    return;
+  }
+  if (text.bytes[start] !== 0x7b || keys.length === 0) {
+    text.scanValue(level);
+    writer.appendSlice(text, { start, end: text.at });
+    writer.endLine();
+    return;
+  }
+  const members = text.scanObject(level);
+  const clash = walk.names.find((name) => members.some((one) => text.readText(one) === name));
+  if (clash !== undefined) {
+    const what = `jsonPath: ${CLASH} ${clash} already`;
+    throw new Failure('InvalidBody', `${what}; say {${clash}_} or another name in the path`);
+  }
+  writer.append(`{${keys.join(',')}${members.length === 0 ? '' : ','}`);
+  writer.appendSlice(text, { start: start + 1, end: text.at });
+  writer.endLine();
+}
+
+function writeDocument(text: JsonText, task: JsonTask): JsonAnswer {
+  const root = sketchValue(text);
+  // Several values are records, one after the other.
+  if (text.peek() !== undefined) return rewritten(text.bytes, task, []);
+  const read = ({ end, start }: Slice): string => text.bytes.toString('utf8', start, end);
+  const shape = findShape(root, read);
+  if (shape.kind === 'record') {
+    return text.noNumbers.length === 0 ? shape : rewritten(text.bytes, task, []);
+  }
+  if (shape.kind === 'lists') {
+    const type = root.members.find(({ name }) => name === 'type')?.value;
+    return { ...shape, type: type?.kind === 'text' ? text.readText(type) : undefined };
+  }
+  if (shape.kind === 'keyed') {
+    const answer = rewritten(text.bytes, task, [{ kind: 'each', property: shape.property }]);
+    const note = `records are the members of the document: their names became property ${shape.property}`;
+    return { kind: 'lines', notes: [note, ...answer.notes] };
+  }
+  const writer = new LineWriter(task.to);
+  try {
+    const notes = writeShape(shape, text, writer);
+    return { kind: 'lines', notes: [...notes, ...notesOfNone(text)] };
+  } finally {
+    writer.close();
+  }
+}
+
+function rewritten(bytes: Buffer, task: JsonTask, steps: readonly JsonStep[]) {
+  const answer = writeValues(new JsonText(bytes), { ...task, steps });
+  return { kind: 'lines' as const, notes: answer.kind === 'lines' ? answer.notes : [] };
+}
+
+/** A faulty line keeps its place, and is rejected with the column of its fault. */
+async function writeLines(task: JsonTask): Promise<JsonAnswer> {
+  const writer = new LineWriter(task.to);
+  const found = { count: 0, first: '' };
+  try {
+    let number = 0;
+    for await (const line of linesIn(task.from)) {
+      number += 1;
+      writeLine(line, number, writer, found);
+    }
+  } finally {
+    writer.close();
+  }
+  const what = `values such as ${found.first} are no JSON: read as null`;
+  return { kind: 'lines', notes: found.count === 0 ? [] : [`warning: ${found.count} ${what}`] };
+}
+
+interface NoNumbers {
+  count: number;
+  first: string;
+}
+
+function writeLine(line: Buffer, number: number, writer: LineWriter, found: NoNumbers): void {
+  if (line.length > LINE_BYTES_MAX) {
+    writer.writeFault(`should be JSON of at most ${LINE_BYTES_MAX} bytes: line ${number} has more`);
+    return;
+  }
+  const text = new JsonText(line);
+  if (text.peek() === undefined) return;
+  try {
+    text.scanValue();
+    if (text.peek() !== undefined) throw text.fault('behind the end of the record');
+    const [first] = text.noNumbers;
+    const word = first === undefined ? '' : line.toString('latin1', first.start, first.end);
+    if (first !== undefined && text.values === 0) {
+      throw new JsonFault(first.start, `${word}, which is no JSON value`);
+    }
+    if (first !== undefined && found.count === 0) {
+      found.first = `${word} in ${placeIn(line, first.start, number)}`;
+    }
+    found.count += text.noNumbers.length;
+  } catch (error) {
+    if (!(error instanceof JsonFault)) throw error;
+    writer.writeFault(`should be JSON; ${placeIn(line, error.at, number)}: ${error.message}`);
+    return;
+  }
+  writer.appendSlice(text, { start: line[0] === 0xef ? 3 : 0, end: line.length });
+  writer.endLine();
+}
+
+/** Lines without their ends. Of one that is too long only as much as shows that it is. */
+async function* linesIn(path: string): AsyncGenerator<Buffer> {
+  let rest: Buffer = Buffer.alloc(0);
+  for await (const piece of piecesOf(path, PIECE_BYTES)) {
+    const bytes = rest.length > LINE_BYTES_MAX ? piece : Buffer.concat([rest, piece]);
+    const long = rest.length > LINE_BYTES_MAX ? rest : undefined;
+    let from = 0;
+    let isLong = long !== undefined;
+    for (let at = bytes.indexOf(0x0a); at >= 0; at = bytes.indexOf(0x0a, from)) {
+      yield isLong && long !== undefined ? long : bytes.subarray(from, at);
+      isLong = false;
+      from = at + 1;
+    }
+    rest = isLong && long !== undefined ? long : Buffer.from(bytes.subarray(from));
+  }
+  if (rest.length > 0) yield rest;
+}

@@ -1,0 +1,61 @@
+// The outline of a JSON document: which objects and lists it has, how long they are and what is in them
+// first.
+import type { JsonText, Slice } from './jsonText.ts';
+
+/** Objects within one another that are outlined; what is deeper is scanned and no more. */
+const LEVELS = 5;
+/** Members of an object that are outlined. */
+const MEMBERS_MAX = 60;
+
+export interface Sketch extends Slice {
+  readonly kind: 'object' | 'list' | 'text' | 'scalar' | 'null';
+  /** All members of an object, or elements of a list. */
+  readonly count: number;
+  /** Of an object, the first ones. */
+  readonly members: readonly Member[];
+  /** Of a list, its first element. */
+  readonly first: Sketch | undefined;
+  /** Of a list: none of its elements is a list or an object. */
+  readonly isFlat: boolean;
+}
+
+export interface Member {
+  readonly name: string;
+  readonly value: Sketch;
+}
+
+/** @param text at a value; behind it afterwards */
+export function sketchValue(text: JsonText, level = 0): Sketch {
+  const byte = text.peek();
+  const start = text.at;
+  const bare = { count: 0, members: [], first: undefined, isFlat: true } as const;
+  if (byte === 0x7b && level < LEVELS) {
+    const members: Member[] = [];
+    const names = text.scanObject(level, (name) => {
+      if (members.length === MEMBERS_MAX) return;
+      const read = text.readText(name);
+      members.push({ name: read, value: sketchValue(text, level + 1) });
+    });
+    return { ...bare, kind: 'object', start, end: text.at, count: names.length, members };
+  }
+  if (byte === 0x5b && level < LEVELS) {
+    let first: Sketch | undefined;
+    let isFlat = true;
+    const count = text.scanList(level, (index) => {
+      const opening = text.bytes[text.at];
+      isFlat &&= opening !== 0x7b && opening !== 0x5b;
+      if (index === 0) first = sketchValue(text, level + 1);
+    });
+    return { ...bare, kind: 'list', start, end: text.at, count, first, isFlat };
+  }
+  text.scanValue(level);
+  const kind = KINDS[byte ?? 0] ?? 'scalar';
+  return { ...bare, kind, start, end: text.at };
+}
+
+const KINDS: Readonly<Record<number, Sketch['kind']>> = {
+  0x7b: 'object',
+  0x5b: 'list',
+  0x22: 'text',
+  0x6e: 'null',
+};

@@ -1,0 +1,113 @@
+// Records that are lists, `[1478131200000, 950.0]`, as objects: each value under the name of its place.
+import { Failure } from '../../../store/base/failure.ts';
+import type { JsonText, Slice } from './jsonText.ts';
+import type { LineWriter } from './lineWriter.ts';
+
+/** Properties that a list may have. */
+const WIDTH_MAX = 10_000;
+
+export class ListRows {
+  readonly #text: JsonText;
+  readonly #writer: LineWriter;
+  /** False: the first list is a record; undefined: its values decide. */
+  readonly #header: boolean | undefined;
+  #names: readonly string[] | undefined;
+  /** The first list, until the second one is there. */
+  #first: readonly Slice[] | undefined;
+  /** The names are those of a list of the file. */
+  hasHeader = false;
+
+  /** @param names of the places, where they are known */
+  constructor(
+    text: JsonText,
+    writer: LineWriter,
+    header: boolean | undefined,
+    names?: readonly string[],
+  ) {
+    this.#text = text;
+    this.#writer = writer;
+    this.#header = names === undefined ? header : false;
+    this.#names = names?.map((name) => JSON.stringify(name));
+  }
+
+  get count(): number {
+    return this.#names?.length ?? 0;
+  }
+
+  /** @param keys members that each record has besides, as JSON */
+  add(cells: readonly Slice[], keys: readonly string[]): void {
+    if (this.#names === undefined && this.#first === undefined && this.#header !== false) {
+      this.#first = cells;
+      this.#keys = keys;
+      return;
+    }
+    this.#decide(cells);
+    this.#write(cells, keys);
+  }
+
+  #keys: readonly string[] = [];
+
+  end(): void {
+    if (this.#first !== undefined) this.#decide([]);
+  }
+
+  /** Whether the first list has the names: it is all texts, and the second one is not. */
+  #decide(second: readonly Slice[]): void {
+    const first = this.#first;
+    this.#first = undefined;
+    if (first === undefined) {
+      this.#names ??= placesOf(second.length);
+      return;
+    }
+    const isText = (cell: Slice): boolean => this.#text.bytes[cell.start] === 0x22;
+    const areNames = first.length > 0 && first.every(isText);
+    const isData = second.length > 0 && !second.every(isText);
+    if (this.#header === true || (areNames && isData)) {
+      if (!areNames)
+        throw new Failure('InvalidBody', 'the first list is no header: say header=false');
+      this.#names = checkNames(first.map((cell) => this.#text.readText(cell)));
+      this.hasHeader = true;
+      return;
+    }
+    this.#names = placesOf(first.length);
+    this.#write(first, this.#keys);
+  }
+
+  #write(cells: readonly Slice[], keys: readonly string[]): void {
+    const names = this.#names ?? [];
+    const writer = this.#writer;
+    if (cells.length !== names.length) {
+      const first = this.hasHeader ? 'the header' : 'the first list';
+      writer.writeFault(`the list has ${cells.length} values, ${first} has ${names.length}`);
+      return;
+    }
+    writer.append('{');
+    keys.forEach((key, at) => writer.append(at === 0 ? key : `,${key}`));
+    cells.forEach((cell, at) => {
+      writer.append(`${at === 0 && keys.length === 0 ? '' : ','}${names[at] ?? '""'}:`);
+      writer.appendSlice(this.#text, cell);
+    });
+    writer.append('}');
+    writer.endLine();
+  }
+}
+
+function placesOf(width: number): readonly string[] {
+  if (width > WIDTH_MAX) {
+    throw new Failure('InvalidBody', `a list has ${width} values, a record at most ${WIDTH_MAX}`);
+  }
+  return Array.from({ length: width }, (_, at) => `"column${at + 1}"`);
+}
+
+/** @throws Failure InvalidBody for names that occur twice or are empty */
+export function checkNames(names: readonly string[]): readonly string[] {
+  const seen = new Set<string>();
+  for (const name of names) {
+    if (name.trim() === '' || seen.has(name)) {
+      const what = name.trim() === '' ? 'an empty name' : `the name ${JSON.stringify(name)} twice`;
+      throw new Failure('InvalidBody', `the header of the lists has ${what}`);
+    }
+    seen.add(name);
+  }
+  return names.map((name) => JSON.stringify(name));
+}

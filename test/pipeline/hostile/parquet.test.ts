@@ -1,0 +1,85 @@
+// Parquet and Arrow: rows of nulls are records, bytes are refused by name or read as the load says.
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as arrow from 'apache-arrow';
+import { afterAll, beforeAll, test } from 'vitest';
+import { load, loaded, read } from '../../base/client.ts';
+import { startServer, type TestServer } from '../../base/server.ts';
+import { parquetOf } from '../../soak/fuzz/http/bases.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.close());
+
+const inputOf = (name: string): Promise<Buffer> =>
+  readFile(join(import.meta.dirname, 'inputs', name));
+
+async function refused(body: Uint8Array, reason: RegExp, query = {}): Promise<void> {
+  const answer = await load(server, 'REFUSED', body, query);
+  const text = await answer.text();
+  assert.equal(answer.status, 400, text);
+  assert.match(text, reason);
+}
+
+test('a row of nulls is a record in every format of rows', async () => {
+  const table = new arrow.Table({
+    k: arrow.vectorFromArray([1, null, 3], new arrow.Int32()),
+    t: arrow.vectorFromArray(['x', null, 'z'], new arrow.Utf8()),
+  });
+  const bodies: Readonly<Record<string, string | Uint8Array>> = {
+    PARQUET: await inputOf('row-of-nulls.parquet'),
+    ARROW: arrow.tableToIPC(table, 'stream'),
+    JSON: '[{"k":1,"t":"x"},{"k":null,"t":null},{"k":3,"t":"z"}]',
+    LINES: '{"k":1,"t":"x"}\n{}\n{"k":3,"t":"z"}\n',
+  };
+  for (const [id, body] of Object.entries(bodies)) {
+    const job = await loaded(server, id, body);
+    assert.deepEqual([job.recordsIngested, job.recordsInvalid], [3, 0], id);
+    assert.ok((await read(server, `/data/WS/${id}?limit=9`)).includes('{"k":null,"t":null}'), id);
+  }
+  const csv = await loaded(server, 'CSV', 'k,t\n1,x\n,\n3,z\n');
+  assert.deepEqual([csv.recordsIngested, csv.recordsInvalid], [2, 1], 'a line without a value');
+});
+
+test('bytes of Parquet are refused by name, or read as the load says', async () => {
+  const bytes = await inputOf('bytes.parquet');
+  await refused(bytes, /column name has type BLOB.*: say binary=text \(--binary text\) for UTF-8/);
+  await loaded(server, 'BYTES', bytes, { binary: 'text' });
+  assert.equal(await read(server, '/data/WS/BYTES?limit=9'), '[{"k":1,"name":"abc"}]');
+  await loaded(server, 'HEX', bytes, { binary: 'hex' });
+  assert.equal(await read(server, '/data/WS/HEX?limit=9'), '[{"k":1,"name":"616263"}]');
+  const odd = await parquetOf(`SELECT 1 AS k, 'ok'::BLOB AS b UNION ALL SELECT 2, '\\xFF'::BLOB`);
+  await refused(odd, /column b: the bytes of row 2 are not UTF-8; say binary=hex/, {
+    binary: 'text',
+  });
+  const nested = await parquetOf(`SELECT 1 AS k, ['a'::BLOB] AS list`);
+  await refused(nested, /column list has type BLOB\[\], which records can not hold/);
+});
+
+test('bytes of Arrow are refused by name, or read as the load says', async () => {
+  const table = new arrow.Table({
+    k: arrow.vectorFromArray([1, 2], new arrow.Int32()),
+    b: arrow.vectorFromArray([Buffer.from('é'), null], new arrow.Binary()),
+  });
+  for (const format of ['file', 'stream'] as const) {
+    const bytes = arrow.tableToIPC(table, format);
+    await refused(bytes, /column b has type Binary.*: say binary=text/);
+    await loaded(server, `TEXT_${format}`, bytes, { binary: 'text' });
+    const records = await read(server, `/data/WS/TEXT_${format}?limit=9&format=csv`);
+    assert.deepEqual(records.trim().split(/\r?\n/).sort(), ['1,é', '2,', 'k,b']);
+    await loaded(server, `HEX_${format}`, bytes, { binary: 'hex' });
+    assert.match(await read(server, `/data/WS/HEX_${format}?limit=9`), /"b":"c3a9"/);
+  }
+});
+
+test('encrypted and damaged Parquet is named', async () => {
+  const whole = await inputOf('bytes.parquet');
+  const encrypted = Buffer.from(whole);
+  encrypted.write('PARE', 0);
+  encrypted.write('PARE', encrypted.length - 4);
+  await refused(encrypted, /the body is an encrypted Parquet file: write it without encryption/);
+  await refused(whole.subarray(0, 200), /not readable Parquet: damaged or cut short/);
+});
