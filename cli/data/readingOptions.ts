@@ -3,7 +3,9 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import {
   DELIMITERS,
   ENCODINGS,
+  ESCAPES,
   HEADER_LINES_MAX,
+  QUOTES,
   type Reading,
   SKIP_LINES_MAX,
 } from '../../pipeline/bytes/reading.ts';
@@ -16,7 +18,11 @@ export interface ReadingOptions {
   readonly skipLines?: number;
   readonly skipLast?: number;
   readonly delimiter?: Reading['delimiter'];
+  readonly quote?: Reading['quote'];
+  readonly escape?: Reading['escape'];
   readonly encoding?: Reading['encoding'];
+  readonly dateFormat?: string;
+  readonly timeZone?: string;
   readonly map: NonNullable<Reading['columns']>;
   readonly set: NonNullable<Reading['constants']>;
   readonly guess?: true;
@@ -27,7 +33,7 @@ export interface ReadingOptions {
 const wholeTo =
   (most: number) =>
   (text: string): number => {
-    if (/^\d{1,4}$/.test(text) && Number(text) <= most) return Number(text);
+    if (/^\d{1,8}$/.test(text) && Number(text) <= most) return Number(text);
     throw new InvalidArgumentError(`it must be a whole number, at most ${most}`);
   };
 
@@ -114,11 +120,31 @@ const linesOptions = (command: Command): Command =>
     .addOption(
       new Option('--delimiter <name>', 'delimiter between cells').choices(Object.keys(DELIMITERS)),
     )
-    .addOption(new Option('--encoding <name>', 'encoding of CSV or JSON').choices([...ENCODINGS]));
+    .addOption(
+      new Option('--quote <name>', 'quotes around cells; double by default').choices(
+        Object.keys(QUOTES),
+      ),
+    )
+    .addOption(
+      new Option(
+        '--escape <name>',
+        'how a quote inside quotes is written: twice, or with a backslash',
+      ).choices([...ESCAPES]),
+    )
+    .addOption(new Option('--encoding <name>', 'encoding of CSV or JSON').choices([...ENCODINGS]))
+    .option(
+      '--date-format <format>',
+      'format of dates and times, in the letters of strptime: "%Y%m%d %H%M%S%g"',
+    )
+    .option(
+      '--time-zone <zone>',
+      'zone of times without an offset: America/New_York, -05:00, EST5; UTC by default',
+    );
 
 /** Undefined where nothing is said. */
 export function readingOf(options: ReadingOptions): Reading | undefined {
-  const { as, delimiter, encoding, facts, guess, headerLines } = options;
+  const { as, dateFormat, delimiter, encoding, escape, facts, guess, headerLines } = options;
+  const { quote, timeZone } = options;
   const { map, set, skipLast, skipLines, wide } = options;
   const header = options.header ? headerLines : false;
   const columns = Object.keys(map).length === 0 ? undefined : map;
@@ -129,7 +155,11 @@ export function readingOf(options: ReadingOptions): Reading | undefined {
     skipLines,
     skipLast,
     delimiter,
+    quote,
+    escape,
     encoding,
+    dateFormat,
+    timeZone,
     columns,
     constants,
     guess,

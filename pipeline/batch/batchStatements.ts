@@ -1,7 +1,12 @@
 // The statements that a batch's ways share: what is selected of a file, how it is asked, and what the
 // answers mean.
 import { isoTime } from '../../store/base/clock.ts';
-import { type ColumnType, isSystemColumn, ROW_COLUMN } from '../../store/lake/versions/columns.ts';
+import {
+  type Column,
+  type ColumnType,
+  isSystemColumn,
+  ROW_COLUMN,
+} from '../../store/lake/versions/columns.ts';
 import type { Row } from '../../store/duckdb/protocol.ts';
 import { Failure, isDiskFull, reasonOf, toldFull } from '../../store/base/failure.ts';
 import type { Reject } from '../../store/work/jobs.ts';
@@ -28,6 +33,15 @@ export const typeError = (name: string, type: ColumnType, order?: DateOrder): st
     order === undefined ? TYPE_WORDS[type] : `${TYPE_WORDS[type]} in the order ${order}`;
   return `validation failed: property '${name}' should be ${wanted}`;
 };
+
+/** The order that was said for the dates of a column, where it goes into one of dates. */
+export function saidOrder(
+  { columns }: Relation,
+  { name, type }: Pick<Column, 'name' | 'type'>,
+): DateOrder | undefined {
+  if (type !== 'date' && type !== 'timestamp') return undefined;
+  return columns.find((column) => column.name === name)?.inferred.spelling?.order;
+}
 
 /** Characters of a value that is told with the reason why its record is refused. */
 const SHOWN_CHARACTERS = 60;

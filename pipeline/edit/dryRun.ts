@@ -10,6 +10,7 @@ import { openLoad, refuseBatch, tellBreaches } from '../merge/ingest.ts';
 import { notesOf } from '../conform/loadNotes.ts';
 import { mergeLoad, type Meeting } from '../merge/merge.ts';
 import { uniqueIndexOf } from '../batch/uniqueIndex.ts';
+import { withUnreadLines } from '../batch/unread.ts';
 import type { Batch } from '../batch/batchRequest.ts';
 import type { Conformed, IngestServices, Load } from '../conform/load.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
@@ -99,9 +100,12 @@ async function runOn(load: Load, services: IngestServices, bench: Workbench): Pr
   const relation = await openLoad(load, run);
   const known = services.lake.directory.dataset(load.workspace, load.dataset);
   try {
-    const conformed = await conform(run, relation);
+    const found = await conform(run, relation);
+    const conformed = { ...found, batch: withUnreadLines(found.batch, relation) };
     await tellBreaches(conformed.batch, { log });
-    const told = { ...(await outcomeOf(load, conformed, services, bench)), log: lines };
+    const outcome = await outcomeOf(load, conformed, services, bench);
+    const notes = [...(relation.notes ?? []), ...(outcome.notes ?? [])];
+    const told = { ...outcome, notes, log: lines };
     return { ...toldOf(load, known), ...readAs(relation), ...told, bytesRead: size };
   } catch (error) {
     if (!isRefusal(error)) throw error;

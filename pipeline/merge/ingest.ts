@@ -22,6 +22,8 @@ import { quoted } from '../bytes/excerpt.ts';
 import { notesOf } from '../conform/loadNotes.ts';
 import { mergeLoad, replacingEdits, schemaEdits } from './merge.ts';
 import { refuseMany } from '../batch/batch.ts';
+import { withUnreadLines } from '../batch/unread.ts';
+import { zoneNotes } from '../batch/zoneNotes.ts';
 import { type FileStats, writtenFile } from '../batch/parquetFile.ts';
 import type { Relation } from '../values/relation.ts';
 import { type UniqueIndex, uniqueIndexOf } from '../batch/uniqueIndex.ts';
@@ -106,7 +108,8 @@ async function runOn(run: Run): Promise<Ingested> {
   const { bench, events, load, services, store } = run;
   await events.validating();
   const relation = await openLoad(load, { services, bench, events });
-  const conformed = await conform(run, relation);
+  const found = await conform(run, relation);
+  const conformed = { ...found, batch: withUnreadLines(found.batch, relation) };
   await tellBreaches(conformed.batch, events);
   refuseBatch(conformed.batch, load);
   // The dataset is made once the records are known to be good.
@@ -118,7 +121,21 @@ async function runOn(run: Run): Promise<Ingested> {
   const { batch } = conformed;
   await events.validated(batch.stats.records + batch.duplicates);
   await events.ingesting();
-  return meet(run, conformed, dataset);
+  const zoned = relation.zone === undefined ? [] : await notesOnZone(run, relation, conformed);
+  for (const note of zoned) await events.log(note);
+  return meet(run, conformed, dataset, [...(relation.notes ?? []), ...zoned]);
+}
+
+async function notesOnZone(
+  { bench, services }: Run,
+  relation: Relation,
+  conformed: Conformed,
+): Promise<readonly string[]> {
+  const columns =
+    conformed.kind === 'new'
+      ? columnsOf(conformed.draft)
+      : (conformed.change?.columns ?? (await tableOf(services.lake, conformed.dataset)).columns);
+  return zoneNotes(relation, columns, bench);
 }
 
 /** Of the stored files that a load meets. */
@@ -177,7 +194,12 @@ export class RejectedFailure extends Failure {
   }
 }
 
-async function meet(run: Run, conformed: Conformed, dataset: Dataset): Promise<Ingested> {
+async function meet(
+  run: Run,
+  conformed: Conformed,
+  dataset: Dataset,
+  readNotes: readonly string[] = [],
+): Promise<Ingested> {
   const { load, services, bench, store } = run;
   const { lake } = services;
   const { batch } = conformed;
@@ -194,7 +216,8 @@ async function meet(run: Run, conformed: Conformed, dataset: Dataset): Promise<I
     duplicates: batch.duplicates + met.ignored + met.replaced,
   };
   const notes = notesOf(conformed, { ...counts, replaced: met.replaced }, load);
-  const outcome = { ...counts, rejects: batch.rejects, notes };
+  // How the file was read is in the log already.
+  const outcome = { ...counts, rejects: batch.rejects, notes: [...readNotes, ...notes] };
   for (const note of notes) await run.events.log(note);
   services.signal?.throwIfAborted();
   const wider = change === undefined ? table : { ...table, columns: change.columns };

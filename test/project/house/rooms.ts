@@ -18,7 +18,19 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     ...['sql/lower', 'sql/reads', 'sql/run', 'rules'],
   ],
   pipeline: [
-    ...['bytes', 'values', 'batch', 'decode', 'conform', 'sources/base', 'merge', 'edit'],
+    ...[
+      'bytes',
+      'dates',
+      'values',
+      'csv/lines',
+      'csv',
+      'batch',
+      'decode',
+      'conform',
+      'sources/base',
+      'merge',
+      'edit',
+    ],
     ...['sources/http', 'sources/feed', 'sources/postgres', 'sources/s3', 'sources', 'targets'],
   ],
   market: [
