@@ -129,10 +129,11 @@ class Tidying {
     this.steps.push({ from: this.written, more });
   }
 
-  private reject({ line }: CsvRecord, why: string): string {
+  private reject({ line, lines }: CsvRecord, why: string): string {
     this.rejected += 1;
     if (this.rejects.length < REJECTS_KEPT_MAX) {
-      this.rejects.push({ line, error: `validation failed: ${why}` });
+      const range = lines > 1 ? ` (lines ${line} to ${line + lines - 1})` : '';
+      this.rejects.push({ line, error: `validation failed: ${why}${range}` });
     }
     return '';
   }
