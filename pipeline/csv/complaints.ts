@@ -189,7 +189,8 @@ export function findFooter(
   let count = 0;
   for (let back = 1; back < last.length; back += 1) {
     const line = last[last.length - back] ?? '';
-    if (line.trim() === '') continue;
+    // A comment is skipped and noted, wherever it is.
+    if (line.trim() === '' || line.startsWith('#')) continue;
     if (!isFooter(line)) break;
     count = back;
   }

@@ -67,24 +67,11 @@ function fileOf(random: Seeded): Made {
     const text = record.map(spelled).join(delimiter);
     return { text, lines: text.split(end).length, record };
   };
-  const polluted = (at: number): Line => {
-    const plain = [`k${at}`, '1', ...names.slice(2).map(() => 'z')];
-    const kinds = ['short', 'long', 'empty', 'comment', 'header', 'blank'] as const;
-    const kind = isOpen && random.chance(0.5) ? 'open' : random.pick(kinds);
-    if (kind === 'comment') return { text: '# a remark', lines: 1 };
-    if (kind === 'header') return { text: header, lines: 1 };
-    if (kind === 'blank') return { text: '', lines: 1 };
-    const cells = {
-      short: plain.slice(1),
-      long: [...plain, 'z'],
-      empty: [...plain, ''],
-      open: [...plain.slice(0, -1), '"open'],
-    }[kind];
-    return { text: cells.join(delimiter), lines: 1, isReject: true };
-  };
   const count = random.between(8, 40);
   const body = Array.from({ length: count }, (_, at) =>
-    at > 3 && random.chance(rate) ? polluted(at) : rowOf(at),
+    at > 3 && random.chance(rate)
+      ? pollutedLine(random, at, { delimiter, header, isOpen, width })
+      : rowOf(at),
   );
   const titles = random.chance(0.2)
     ? [
@@ -110,6 +97,31 @@ function fileOf(random: Seeded): Made {
     isRefused: titles.length > 0 || footer.length > 0,
     name: JSON.stringify({ delimiter, end, encoding, width, isOpen, isQuoted }),
   };
+}
+
+interface Shape {
+  readonly delimiter: string;
+  readonly header: string;
+  /** Quotes are left open. */
+  readonly isOpen: boolean;
+  readonly width: number;
+}
+
+function pollutedLine(random: Seeded, at: number, shape: Shape): Line {
+  const { delimiter, header, isOpen, width } = shape;
+  const plain = [`k${at}`, '1', ...Array.from({ length: width - 2 }, () => 'z')];
+  const kinds = ['short', 'long', 'empty', 'comment', 'header', 'blank'] as const;
+  const kind = isOpen && random.chance(0.5) ? 'open' : random.pick(kinds);
+  if (kind === 'comment') return { text: '# a remark', lines: 1 };
+  if (kind === 'header') return { text: header, lines: 1 };
+  if (kind === 'blank') return { text: '', lines: 1 };
+  const cells = {
+    short: plain.slice(1),
+    long: [...plain, 'z'],
+    empty: [...plain, ''],
+    open: [...plain.slice(0, -1), '"open'],
+  }[kind];
+  return { text: cells.join(delimiter), lines: 1, isReject: true };
 }
 
 function encoded(text: string, encoding: string): Buffer {
