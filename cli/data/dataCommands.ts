@@ -34,6 +34,7 @@ export function addIngest(root: Command, settings: () => Settings, terminal: Ter
     .addOption(dateOrderOption())
     .option('--max-errors <n>', 'most invalid records; with more, nothing is ingested')
     .option('--json-path <path>', 'path of the records in a JSON document, such as $.data.items[*]')
+    .option('--time-zone <zone>', 'the same as --file-time-zone')
     .option('--json', 'print JSON lines');
   readingOptions(ingest).action(async (file: string, options: IngestOptions) =>
     (await import('./ingest.ts')).ingestFile(file, options, settings(), terminal),

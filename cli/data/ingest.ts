@@ -40,6 +40,8 @@ export interface IngestOptions extends ReadingOptions {
   /** Undefined: a first load whose file repeats a value of the declared index ends. */
   readonly duplicates?: Duplicates | 'ignore';
   readonly maxErrors?: string;
+  /** The short form of `--file-time-zone`: a file that is loaded once has no other zone. */
+  readonly timeZone?: string;
   readonly dateOrder?: DateOrder;
   readonly json?: boolean;
 }
@@ -127,6 +129,9 @@ function errorsOf(text: string | undefined): number {
   throw new Failure('InvalidParameter', '--max-errors must be a whole number');
 }
 
+const readingOfFile = ({ timeZone, ...options }: IngestOptions): ReturnType<typeof readingOf> =>
+  readingOf(timeZone === undefined ? options : { ...options, fileTimeZone: timeZone });
+
 const mappingOf = ({ key, subkey, date }: IngestOptions): ColumnMapping | undefined => {
   const parts = Object.entries({ key, subkey, date }).filter(([, name]) => name !== undefined);
   return parts.length === 0 ? undefined : (Object.fromEntries(parts) as ColumnMapping);
@@ -152,7 +157,7 @@ async function inProcess(
     }
     const mapping = mappingOf(options);
     const { jsonPath } = options;
-    const reading = readingOf(options);
+    const reading = readingOfFile(options);
     const jobId = await runner.submit({
       path,
       bytes,
@@ -225,7 +230,7 @@ async function throughServer(
   if (options.maxErrors !== undefined) query.set('maximumValidationErrors', options.maxErrors);
   if (options.dateOrder !== undefined) query.set('dateOrder', options.dateOrder);
   if (options.jsonPath !== undefined) query.set('jsonPath', options.jsonPath);
-  for (const [part, said] of Object.entries({ ...mappingOf(options), ...readingOf(options) })) {
+  for (const [part, said] of Object.entries({ ...mappingOf(options), ...readingOfFile(options) })) {
     query.set(part, inQuery(part, said));
   }
   const answer = await ask({

@@ -5,7 +5,9 @@ import {
   DELIMITERS,
   BINARIES,
   ENCODINGS,
+  ESCAPES,
   HEADER_LINES_MAX,
+  QUOTES,
   type Reading,
   SKIP_LINES_MAX,
 } from '../../pipeline/bytes/reading.ts';
@@ -19,8 +21,13 @@ export interface ReadingOptions {
   readonly skipLines?: number;
   readonly skipLast?: number;
   readonly delimiter?: Reading['delimiter'];
+  readonly quote?: Reading['quote'];
+  readonly escape?: Reading['escape'];
   readonly encoding?: Reading['encoding'];
   readonly binary?: Reading['binary'];
+  readonly dateFormat?: string;
+  /** Of times in the file; `--time-zone` of a schedule is another one. */
+  readonly fileTimeZone?: string;
   readonly map: NonNullable<Reading['columns']>;
   readonly set: NonNullable<Reading['constants']>;
   readonly guess?: true;
@@ -33,7 +40,7 @@ export interface ReadingOptions {
 const wholeTo =
   (most: number) =>
   (text: string): number => {
-    if (/^\d{1,4}$/.test(text) && Number(text) <= most) return Number(text);
+    if (/^\d{1,8}$/.test(text) && Number(text) <= most) return Number(text);
     throw new InvalidArgumentError(`it must be a whole number, at most ${most}`);
   };
 
@@ -130,13 +137,32 @@ const linesOptions = (command: Command): Command =>
     .addOption(
       new Option('--delimiter <name>', 'delimiter between cells').choices(Object.keys(DELIMITERS)),
     )
+    .addOption(
+      new Option('--quote <name>', 'quotes around cells; double by default').choices(
+        Object.keys(QUOTES),
+      ),
+    )
+    .addOption(
+      new Option(
+        '--escape <name>',
+        'how a quote inside quotes is written: twice, or with a backslash',
+      ).choices([...ESCAPES]),
+    )
     .addOption(new Option('--encoding <name>', 'encoding of CSV or JSON').choices([...ENCODINGS]))
-    .addOption(new Option('--binary <how>', 'what columns of bytes become').choices([...BINARIES]));
+    .addOption(new Option('--binary <how>', 'what columns of bytes become').choices([...BINARIES]))
+    .option(
+      '--date-format <format>',
+      'format of dates and times, in the letters of strptime: "%Y%m%d %H%M%S%g"',
+    )
+    .option(
+      '--file-time-zone <zone>',
+      'zone of times without an offset: America/New_York, -05:00, EST5; UTC by default',
+    );
 
 /** Undefined where nothing is said. */
 export function readingOf(options: ReadingOptions): Reading | undefined {
-  const { as, binary, confirmAdjustment, delimiter, encoding, facts, guess, headerLines, vendor } =
-    options;
+  const { as, binary, confirmAdjustment, dateFormat, delimiter, encoding, escape } = options;
+  const { facts, fileTimeZone: timeZone, guess, headerLines, quote, vendor } = options;
   const { map, set, skipLast, skipLines, wide } = options;
   const header = options.header ? headerLines : false;
   const columns = Object.keys(map).length === 0 ? undefined : map;
@@ -147,8 +173,12 @@ export function readingOf(options: ReadingOptions): Reading | undefined {
     skipLines,
     skipLast,
     delimiter,
+    quote,
+    escape,
     encoding,
     binary,
+    dateFormat,
+    timeZone,
     columns,
     constants,
     guess,

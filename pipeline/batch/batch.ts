@@ -31,6 +31,7 @@ import {
   typedRelation,
 } from '../values/relation.ts';
 import { rejectStatements } from '../values/rejectedLines.ts';
+import { lineInFile } from '../bytes/unreadLines.ts';
 import { REPEATS_SHARE_MAX, withoutRepeats } from './repeats.ts';
 import {
   lacksIndex,
@@ -161,7 +162,7 @@ async function oneCopy(
       warnings: breaches,
       failed: undefined,
     };
-    const misfits = (cast ?? []).map(castMisfit);
+    const misfits = (cast ?? []).map((row) => castMisfit(row, relation));
     const lacking = lacksIndex(stats, index) || breaches.some(({ action }) => action !== 'warn');
     return { relation, misfits, batch: lacking ? undefined : batch, repeats: repeated };
   } catch (error) {
@@ -172,9 +173,9 @@ async function oneCopy(
 }
 
 /** read_csv's own sentence holds the value: `Could not convert string "x" to 'BIGINT'`. */
-const castMisfit = (row: Row): Misfit => ({
+const castMisfit = (row: Row, relation: Relation): Misfit => ({
   column: String(row['column']),
-  line: Number(row['line']),
+  line: lineInFile(relation.lineSteps, Number(row['line'])),
   value: valueRefused(String(row['message'])),
 });
 
@@ -204,7 +205,7 @@ export async function findMisfits(
       : [
           {
             column: name,
-            line: lineOf(Number(row[`n${at}`]), relation, []),
+            line: lineInFile(relation.lineSteps, lineOf(Number(row[`n${at}`]), relation, [])),
             value: String(row[`v${at}`]),
             records: Number(row[`c${at}`]),
           },

@@ -2,6 +2,7 @@
 // answers mean.
 import { isoTime } from '../../store/base/clock.ts';
 import {
+  type Column,
   type ColumnKind,
   columnKind,
   type ColumnType,
@@ -37,6 +38,15 @@ export const typeError = (name: string, type: ColumnType, order?: DateOrder): st
   const wanted = order === undefined ? word : `${word} in the order ${order}`;
   return `validation failed: property '${name}' should be ${wanted}`;
 };
+
+/** The order that was said for the dates of a column, where it goes into one of dates. */
+export function saidOrder(
+  { columns }: Relation,
+  { name, type }: Pick<Column, 'name' | 'type'>,
+): DateOrder | undefined {
+  if (type !== 'date' && type !== 'timestamp') return undefined;
+  return columns.find((column) => column.name === name)?.inferred.spelling?.order;
+}
 
 /** Characters of a value that is told with the reason why its record is refused. */
 const SHOWN_CHARACTERS = 60;

@@ -11,6 +11,7 @@ import {
   lineOf,
   lineReject,
   NUMBER,
+  saidOrder,
   selection,
   shownValue,
   typeError,
@@ -26,7 +27,6 @@ import {
   misfit,
   recordFaults,
   type Relation,
-  saidOrder,
   valueOf,
 } from '../values/relation.ts';
 import { rejectStatements } from '../values/rejectedLines.ts';

@@ -53,6 +53,7 @@ const MAGIC: readonly Magic[] = [
   { bytes: '\0asm', what: EXECUTABLE },
   { bytes: 'SQLite format 3\0', what: 'an SQLite database: export its table as CSV' },
   { bytes: 'DUCK', at: 8, what: `a DuckDB database: ${BINARY_TABLE}` },
+  { bytes: 'PARE', what: 'an encrypted Parquet file: write it without encryption' },
   { bytes: 'FEA1', what: `a Feather file of version 1: ${BINARY_TABLE}` },
   { bytes: 'Obj\x01', what: `an Avro file: ${BINARY_TABLE}` },
   { bytes: 'PARE', what: 'an encrypted Parquet file: write it without encryption' },
@@ -111,6 +112,8 @@ export function noDataIn(head: Buffer): string | undefined {
     markupIn(text) ??
     markdownIn(text) ??
     sqlIn(text) ??
+    protoIn(text) ??
+    mailIn(text) ??
     TEXTS.find(({ pattern }) => pattern.test(text))?.what
   );
 }
@@ -190,13 +193,56 @@ const MARKS: readonly RegExp[] = [
   /\*\*\S/,
 ];
 
+/** Lines that are no comments, and that have one number of delimiters, are a table below its comments. */
+function isTable(lines: readonly string[]): boolean {
+  const rows = lines
+    .filter((line) => line.trim() !== '' && !line.startsWith('#'))
+    .slice(0, TABLE_LINES);
+  if (rows.length < 2 || rows.some((line) => /^\|?\s*:?-{3,}/.test(line))) return false;
+  return [',', ';', '\t', '|'].some((sign) => {
+    const [first = 1, ...others] = rows.map((line) => line.split(sign).length);
+    return first > 1 && others.every((cells) => cells === first);
+  });
+}
+
+/** Lines that show a table. */
+const TABLE_LINES = 5;
+
+/** A schema of Protocol Buffers, below its comments. */
+function protoIn(text: string): string | undefined {
+  const lines = text.split('\n', DOCUMENT_LINES).map((line) => line.trim());
+  const code = lines.filter((line) => line !== '' && !/^(?:\/\/|\/\*|\*)/.test(line));
+  const [first = ''] = code;
+  const isProto =
+    /^(?:syntax|edition) ?= ?["'][\w.]{1,20}["'] ?;/.test(first) ||
+    (/^(?:package|import|message|enum|option) /.test(first) &&
+      code.some((line) => /^message \w{1,100} ?\{/.test(line)));
+  return isProto ? 'a schema of Protocol Buffers (.proto)' : undefined;
+}
+
+const MAIL =
+  /^(?:from|received|return-path|mime-version|delivered-to|message-id|subject|to|date): \S/i;
+/**
+ * Lines at the beginning of a message that are looked at, and those of them that must be headers of mail.
+ */
+const MAIL_LINES = 20;
+const MAIL_HEADERS = 3;
+
+function mailIn(text: string): string | undefined {
+  const lines = text.split(/\r?\n/, MAIL_LINES);
+  const [first = ''] = lines;
+  const headers = lines.filter((line) => MAIL.test(line)).length;
+  const begins = /^[A-Za-z][A-Za-z-]{1,40}: \S/.test(first) || /^From \S{1,200}@/.test(first);
+  return begins && headers >= MAIL_HEADERS ? 'an e-mail message' : undefined;
+}
+
 /** A heading alone may be a comment above a table; what follows must look like a document too. */
 function markdownIn(text: string): string | undefined {
   const lines = text.split(/\r?\n/, DOCUMENT_LINES);
   const [first = '', second = ''] = lines;
   const heading = /^#{1,6} \S/.test(first) || /^!?\[!?\[/.test(first);
   const underlined = /^(?:={3,}|-{3,})$/.test(second.trim()) && !/[,;|\t]/.test(first);
-  if (!heading && !underlined) return undefined;
+  if ((!heading && !underlined) || isTable(lines)) return undefined;
   const after = lines.findIndex((line) => !/^#{1,6} \S/.test(line));
   const rest = lines.slice(Math.max(1, after)).filter((line) => line.trim() !== '');
   const marked = rest.some((line) => MARKS.some((mark) => mark.test(line)));

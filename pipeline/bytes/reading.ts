@@ -39,10 +39,20 @@ export const DELIMITERS = {
 
 type DelimiterName = keyof typeof DELIMITERS;
 
-/** Lines that may be said to stand above the header, or below the last record. */
-export const SKIP_LINES_MAX = 1_000;
+/** Quotes around cells, by name. */
+export const QUOTES = { double: '"', single: "'", none: '' } as const;
+
+/** How a quote inside quotes is written: twice, or behind a backslash. */
+export const ESCAPES = ['double', 'backslash'] as const;
+
+/** Lines that may be skipped above the header, or below the last record: a table may be among them. */
+export const SKIP_LINES_MAX = 10_000_000;
 /** Lines that a header may have. */
-export const HEADER_LINES_MAX = 3;
+export const HEADER_LINES_MAX = 20;
+
+/** Characters of a format of dates, and of the name of a zone. */
+export const FORMAT_CHARACTERS_MAX = 100;
+export const ZONE_CHARACTERS_MAX = 60;
 
 /** Properties that may be said to have one value in all records. */
 export const CONSTANTS_MAX = 100;
@@ -52,8 +62,8 @@ export interface Reading {
   /** The body is that, whatever it looks like. */
   readonly as?: 'csv' | 'json';
   /**
-   * Lines of the header, true is 1 and false 0: of several the first has the names, and the others are
-   * left out.
+   * Lines of the header, true is 1 and false 0: of several the first has the names, and the others only
+   * where the first does not name a column, or names it like another one.
    */
   readonly header?: boolean | number;
   /** Lines above the header, or above the first record. */
@@ -61,9 +71,15 @@ export interface Reading {
   /** Lines at the end that are no records; 0: the last line is one, whatever it looks like. */
   readonly skipLast?: number;
   readonly delimiter?: DelimiterName;
+  readonly quote?: keyof typeof QUOTES;
+  readonly escape?: (typeof ESCAPES)[number];
   readonly encoding?: Encoding;
   /** What columns of bytes become, of a Parquet or Arrow file; refused by name when undefined. */
   readonly binary?: Binary;
+  /** How dates and times are written, in the letters of strptime. */
+  readonly dateFormat?: string;
+  /** The zone of times without an offset: a name of IANA, `-05:00` or `EST5`; UTC where undefined. */
+  readonly timeZone?: string;
   /** Column of the file -> the property that it is; null: it stays out. Others keep their names. */
   readonly columns?: Readonly<Record<string, string | null>>;
   /** Properties that the file does not have, with the value of each record. */

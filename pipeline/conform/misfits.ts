@@ -9,7 +9,8 @@ import {
 import type { DatasetDraft } from '../../store/lake/datasetEdits.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { isLongNumber, widen } from '../values/infer.ts';
-import { type Relation, saidOrder } from '../values/relation.ts';
+import { saidOrder } from '../batch/batchStatements.ts';
+import type { Relation } from '../values/relation.ts';
 import type { Misfit } from '../batch/batchRequest.ts';
 import type { Looking } from './load.ts';
 

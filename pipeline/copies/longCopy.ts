@@ -9,6 +9,7 @@ import { missingTest } from '../values/missing.ts';
 import { asTexts } from '../values/asTexts.ts';
 import { rejectStatements } from '../values/rejectedLines.ts';
 import { fromClause, type Relation } from '../values/relation.ts';
+import { lineInFile } from '../bytes/unreadLines.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 
 type Wide = NonNullable<Reading['wide']>;
@@ -27,6 +28,8 @@ export async function longCopy(
   if (relation.kind === 'json') {
     throw new Failure('InvalidBody', 'wide: only CSV and Parquet have a column for each of a kind');
   }
+  const [unread] = relation.unread?.rejects ?? [];
+  if (unread !== undefined) refuseLine(unread.line, unread.error);
   const { wide } = reading;
   const { cells, kept } = partsOf(relation, reading);
   if (cells.length === 0) throw new Failure('InvalidBody', 'wide: no column is left for records');
@@ -51,11 +54,15 @@ export async function longCopy(
   const rejecting = relation.kind === 'csv' ? rejectStatements(1) : [];
   const [, counted, told] = await ask(bench, relation, [copy, ...rejecting], 1);
   if (Number(counted?.[0]?.['lines'] ?? 0) > 0) {
-    const where = `line ${Number(told?.[0]?.['line'])}`;
-    const why = String(told?.[0]?.['message']).split('\n')[0];
-    throw new Failure('InvalidBody', `wide: ${where} can not be told apart into records: ${why}`);
+    const line = lineInFile(relation.lineSteps, Number(told?.[0]?.['line']));
+    refuseLine(line, String(told?.[0]?.['message']).split('\n')[0] ?? '');
   }
   return path;
+}
+
+function refuseLine(line: number, why: string): never {
+  const what = `line ${line} can not be told apart into records: ${why}`;
+  throw new Failure('InvalidBody', `wide: ${what}`);
 }
 
 function partsOf(

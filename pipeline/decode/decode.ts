@@ -8,7 +8,7 @@ import { arrowRelation } from './arrow.ts';
 import { asProperties, inFileSpelling } from './asProperties.ts';
 import { decode } from './child/decoders.ts';
 import { contentOf, readHead, textContentOf } from '../bytes/content.ts';
-import { csvRelation } from './csv.ts';
+import { csvRelation } from '../csv/csvRelation.ts';
 import type { DateOrder } from '../values/dateFormats.ts';
 import {
   narrowEncodingOf,
@@ -26,6 +26,7 @@ import { NoDataFailure, noDataIn } from '../bytes/noData.ts';
 import { parquetRelation } from './parquet.ts';
 import { needsCopy, rewrittenCopy } from '../copies/rewrittenCopy.ts';
 import type { Encoding, Reading } from '../bytes/reading.ts';
+import { prepareZone } from '../dates/timeZones.ts';
 import type { Relation } from '../values/relation.ts';
 import type { Packing } from '../bytes/unpack.ts';
 import type { Workbench } from '../bytes/workbench.ts';
@@ -51,7 +52,22 @@ interface Opening {
  * @throws NoDataFailure for what is none, Failure InvalidBody for what needs a word more.
  */
 export async function openRelation(opening: Opening, bench: Workbench): Promise<Relation> {
-  const { known, reading = {}, usual } = opening;
+  const { reading = {} } = opening;
+  const { dateFormat, timeZone } = reading;
+  if (timeZone !== undefined) await prepareZone(timeZone);
+  const relation = await openProperties(opening, reading, bench);
+  if (dateFormat !== undefined && relation.kind !== 'csv') {
+    throw new Failure('InvalidBody', 'dateFormat: only the dates of CSV have a format');
+  }
+  return timeZone === undefined ? relation : { ...relation, zone: timeZone };
+}
+
+async function openProperties(
+  opening: Opening,
+  reading: Reading,
+  bench: Workbench,
+): Promise<Relation> {
+  const { known, usual } = opening;
   if (reading.facts === true) return openFacts(opening, bench);
   const said = Object.keys(reading.columns ?? {});
   const names = known === undefined ? {} : { known: [...known, ...said] };
@@ -60,7 +76,11 @@ export async function openRelation(opening: Opening, bench: Workbench): Promise<
   if (wide === undefined) return asRewritten(opened, opening, bench);
   const path = await longCopy(opened, { ...reading, wide }, bench);
   const { dateOrder } = opening;
-  const written = { path, reading: LONG, ...(dateOrder === undefined ? {} : { dateOrder }) };
+  const written = {
+    path,
+    reading: { ...LONG, ...datesOf(reading) },
+    ...(dateOrder === undefined ? {} : { dateOrder }),
+  };
   const long = await openFile(written, bench);
   const note = `wide: each cell is a record, its column is ${wide.names} and its value ${wide.values}`;
   const told = { ...long, notes: [...(opened.notes ?? []), note] };
@@ -115,12 +135,24 @@ async function openFacts(opening: Opening, bench: Workbench): Promise<Relation> 
   const opened = await openFile(opening, bench);
   const { notes, path } = await factCopy(opened, facts, bench);
   const made = await openFile({ path }, bench);
-  const told = { ...made, notes: [...(opened.notes ?? []), ...notes] };
+  const unread = opened.unread === undefined ? {} : { unread: opened.unread };
+  const told = { ...made, ...unread, notes: [...(opened.notes ?? []), ...notes] };
   return asProperties(told, reading, usual);
 }
 
+const datesOf = ({ dateFormat }: Reading): Pick<Reading, 'dateFormat'> =>
+  dateFormat === undefined ? {} : { dateFormat };
+
 /** How a long copy is written. */
-const LONG: Reading = { as: 'csv', header: true, delimiter: 'comma', skipLast: 0, skipLines: 0 };
+const LONG: Reading = {
+  as: 'csv',
+  header: true,
+  delimiter: 'comma',
+  quote: 'double',
+  escape: 'double',
+  skipLast: 0,
+  skipLines: 0,
+};
 
 /** What stayed out of a long copy is not in it. */
 const withoutLeftOut = ({ columns = {} }: Reading): Pick<Reading, 'columns'> => ({

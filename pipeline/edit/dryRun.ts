@@ -11,6 +11,7 @@ import { openLoad, refuseBatch, tellBreaches } from '../merge/ingest.ts';
 import { describeLoad } from '../conform/loadNotes.ts';
 import { mergeLoad, type Meeting } from '../merge/merge.ts';
 import { uniqueIndexOf } from '../batch/uniqueIndex.ts';
+import { withUnreadLines } from '../batch/unread.ts';
 import type { Batch } from '../batch/batchRequest.ts';
 import type { Conformed, IngestServices, Load } from '../conform/load.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
@@ -100,13 +101,14 @@ async function runOn(load: Load, services: IngestServices, bench: Workbench): Pr
   const relation = await openLoad(load, run);
   const known = services.lake.directory.dataset(load.workspace, load.dataset);
   try {
-    const conformed = await conform(run, relation);
+    const found = await conform(run, relation);
+    const conformed = { ...found, batch: withUnreadLines(found.batch, relation) };
     await tellBreaches(conformed.batch, { log });
     const outcome = await outcomeOf(load, conformed, services, bench);
     const checked =
       outcome.error === undefined ? await checkPlace({ run, relation, conformed }) : [];
     for (const note of checked) await log(note);
-    const notes = [...(outcome.notes ?? []), ...(relation.notes ?? []), ...checked];
+    const notes = [...(relation.notes ?? []), ...(outcome.notes ?? []), ...checked];
     const told = { ...outcome, notes, log: lines };
     return { ...toldOf(load, known), ...readAs(relation), ...told, bytesRead: size };
   } catch (error) {

@@ -22,6 +22,7 @@ import { conversionOf } from '../merge/conversions.ts';
 import { openRelation } from '../decode/decode.ts';
 import { refuseBatch, tellBreaches } from '../merge/ingest.ts';
 import { copyTable, fileStats } from '../batch/parquetFile.ts';
+import { withUnreadLines } from '../batch/unread.ts';
 import type { Rewritten } from '../merge/rewrite.ts';
 import { orderBy, uniqueIndexOf } from '../batch/uniqueIndex.ts';
 import type { Batch } from '../batch/batchRequest.ts';
@@ -101,12 +102,14 @@ export async function readAgain(
   const known = Object.keys(becoming.dataset.schema.properties);
   const { facts, symbols, usual } = services.defaultsOf(load) ?? {};
   const relation = withSymbols(await openRelation({ ...load, known, usual, facts }, own), symbols);
-  const { batch, change } = await conformTo(
+  const found = await conformTo(
     { load, services, bench: own, events },
     relation,
     becoming,
     files.length === 0 ? undefined : `(SELECT * FROM ${readFiles(files)})`,
   );
+  const { change } = found;
+  const batch = withUnreadLines(found.batch, relation);
   await tellBreaches(batch, events);
   refuseBatch(batch, load);
   const total = before.reduce((sum, one) => sum + one.batch.stats.records, batch.stats.records);

@@ -27,6 +27,8 @@ import { quoted } from '../bytes/excerpt.ts';
 import { describeLoad } from '../conform/loadNotes.ts';
 import { mergeLoad, replacingEdits, schemaEdits } from './merge.ts';
 import { refuseMany } from '../batch/batch.ts';
+import { withUnreadLines } from '../batch/unread.ts';
+import { zoneNotes } from '../batch/zoneNotes.ts';
 import { type FileStats, writtenFile } from '../batch/parquetFile.ts';
 import type { Relation } from '../values/relation.ts';
 import { nextRow, type UniqueIndex, uniqueIndexOf } from '../batch/uniqueIndex.ts';
@@ -130,7 +132,8 @@ async function runOn(run: Run): Promise<Ingested> {
   const { bench, events, load, services, store } = run;
   await events.validating();
   const relation = await openLoad(load, { services, bench, events });
-  const conformed = await conform(run, relation);
+  const found = await conform(run, relation);
+  const conformed = { ...found, batch: withUnreadLines(found.batch, relation) };
   await tellBreaches(conformed.batch, events);
   refuseBatch(conformed.batch, load);
   const checked = await checkPlace({ run, relation, conformed });
@@ -145,7 +148,21 @@ async function runOn(run: Run): Promise<Ingested> {
   const { batch } = conformed;
   await events.validated(batch.stats.records + batch.duplicates);
   await events.ingesting();
-  return meet({ ...run, relation }, conformed, dataset, placeNotes);
+  const zoned = relation.zone === undefined ? [] : await notesOnZone(run, relation, conformed);
+  for (const note of zoned) await events.log(note);
+  return meet({ ...run, relation }, conformed, dataset, [...placeNotes, ...zoned]);
+}
+
+async function notesOnZone(
+  { bench, services }: Run,
+  relation: Relation,
+  conformed: Conformed,
+): Promise<readonly string[]> {
+  const columns =
+    conformed.kind === 'new'
+      ? columnsOf(conformed.draft)
+      : (conformed.change?.columns ?? (await tableOf(services.lake, conformed.dataset)).columns);
+  return zoneNotes(relation, columns, bench);
 }
 
 /** Of the stored files that a load meets. */

@@ -18,7 +18,13 @@ export interface DateSpelling {
         /** Places in `SHAPES` of those that were seen. */
         readonly first?: readonly number[];
       }
-    | { readonly kind: 'strptime'; readonly format: string }
+    /** The whole text matches `pattern`, eight digits where undefined. */
+    | {
+        readonly kind: 'strptime';
+        readonly format: string;
+        readonly pattern?: string;
+        readonly hasOffset?: boolean;
+      }
     /** Counts since 1970: of seconds (1), milliseconds (1,000) … */
     | { readonly kind: 'epoch'; readonly perSecond: 1 | 1_000 | 1_000_000 | 1_000_000_000 };
   /** Where it was said, not told by the values: one of them may contradict it. */
@@ -269,7 +275,7 @@ const NUMERIC: readonly (DateSpelling & { readonly pattern: RegExp })[] = [
     time: false,
     read: { kind: 'strptime', format: '%Y%m%d' },
   },
-  { pattern: /^\d{9,10}$/, time: true, read: { kind: 'epoch', perSecond: 1 } },
+  { pattern: /^\d{9,10}(?:\.\d{1,9})?$/, time: true, read: { kind: 'epoch', perSecond: 1 } },
   { pattern: /^\d{12,13}$/, time: true, read: { kind: 'epoch', perSecond: 1_000 } },
   { pattern: /^\d{15,16}$/, time: true, read: { kind: 'epoch', perSecond: 1_000_000 } },
   { pattern: /^\d{18,19}$/, time: true, read: { kind: 'epoch', perSecond: 1_000_000_000 } },

@@ -33,8 +33,12 @@ const matches = (text: string, pattern: string): string =>
 /** True where the text, which is a date in lower case, has a clock. */
 export const clocked = (text: string): string => `regexp_matches(${text}, ${literal(HAS_CLOCK)})`;
 
+/** True where a text, which is a date, has an offset from UTC behind its clock. */
+export const hasOffset = (text: string): string =>
+  `regexp_matches(${text}, ${literal(String.raw`(?i)\d:\d.*(?:z|utc|gmt|[+-]\d{2}(?::?\d{2})?)\s*$`)})`;
+
 /** `make` of a name that stands for the value of `of`, which is reckoned once. */
-const once = (of: string, name: string, make: (name: string) => string): string =>
+export const once = (of: string, name: string, make: (name: string) => string): string =>
   `list_transform([${of}], lambda ${name}: ${make(name)})[1]`;
 
 /**
@@ -185,17 +189,31 @@ export function dateOf(text: string, read: DateRead, type: 'date' | 'timestamp')
     const quick = quickDay(text, read);
     return quick === undefined ? written : `coalesce(CAST(${quick} AS ${type}), ${written})`;
   }
-  return `TRY_CAST(${digitsOf(text, read)} AS ${type})`;
+  const instant = digitsOf(text, read);
+  if (read.kind === 'epoch' || read.pattern === undefined) return `TRY_CAST(${instant} AS ${type})`;
+  // A cast cuts off nanoseconds and the time of a day.
+  const whole = (at: string): string => `CASE WHEN CAST(${at} AS TIMESTAMP) = ${at}
+    ${type === 'date' ? `AND CAST(${at} AS DATE) = ${at}` : ''} THEN CAST(${at} AS ${type}) END`;
+  return once(instant, 'instant', whole);
 }
 
-/** Casts would round 1580515200.7, and try_strptime takes 2020131. */
+/** Casts would round 1580515200.7 and 12.34567891, and try_strptime takes 2020131. */
 function digitsOf(text: string, read: Exclude<DateRead, { readonly kind: 'written' }>): string {
   if (read.kind === 'strptime') {
     const parsed = `try_strptime(${text}, ${literal(read.format)})`;
-    return `CASE WHEN ${matches(text, String.raw`\d{8}`)} THEN ${parsed} END`;
+    const pattern = read.pattern === undefined ? String.raw`\d{8}` : `(?i)${read.pattern}`;
+    return `CASE WHEN ${matches(text, pattern)} THEN ${parsed} END`;
   }
+  if (read.perSecond === 1) return secondsOf(text);
   const whole = matches(text, String.raw`-?\d{1,19}`);
   const count = `CASE WHEN ${whole} THEN TRY_CAST(${text} AS BIGINT) END`;
   if (read.perSecond === 1_000_000_000) return `make_timestamp((${count}) // 1000)`;
   return `make_timestamp((${count}) * ${1_000_000 / read.perSecond})`;
+}
+
+/** Seconds since 1970, with a fraction of at most six digits, or of zeros behind them. */
+function secondsOf(text: string): string {
+  const isSeconds = matches(text, String.raw`-?\d{1,15}(?:\.\d{1,6}0*)?`);
+  const micros = `CAST(TRY_CAST(${text} AS DECIMAL(38, 6)) * 1000000 AS BIGINT)`;
+  return `make_timestamp(CASE WHEN ${isSeconds} THEN ${micros} END)`;
 }

@@ -1,5 +1,5 @@
 // A file as a relation: what DuckDB reads, and how each dataset property comes out of it.
-import { REJECT_TABLES } from './rejectedLines.ts';
+import { readCsv } from './readCsv.ts';
 import {
   type Column,
   type ColumnType,
@@ -8,7 +8,7 @@ import {
   isNumberType,
   sqlType,
 } from '../../store/lake/versions/columns.ts';
-import type { DateOrder, DateSpelling } from './dateFormats.ts';
+import type { DateSpelling } from './dateFormats.ts';
 import { dateOf } from './dateReading.ts';
 import { castText, castTyped } from './exactText.ts';
 import type { Inferred } from './infer.ts';
@@ -18,6 +18,8 @@ import { missingTest } from './missing.ts';
 import { constantTerms, type NamedColumn, nameInFile, underProperties } from './namedColumns.ts';
 import { plainNumber } from './numberFormats.ts';
 import { symbolOf } from './symbols.ts';
+import { inZone, localOnly } from './zonedTimes.ts';
+import type { LineSteps, UnreadLines } from '../bytes/unreadLines.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 
 /** A column of the file as it is read. */
@@ -41,6 +43,11 @@ export type Relation = {
   readonly notes?: readonly string[];
   /** The file has a header and nothing else. */
   readonly empty?: true;
+  /** Lines of the file that are not read, and where its lines are numbered otherwise than DuckDB does. */
+  readonly unread?: UnreadLines;
+  readonly lineSteps?: LineSteps;
+  /** Of times that are texts without an offset; UTC where undefined. */
+  readonly zone?: string;
   /** Columns of the file that stay out, by the names that it gives them. */
   readonly leftOut?: readonly string[];
   /** Columns of the file that came as it was written again from, and what they are: `date+minute`. */
@@ -76,8 +83,6 @@ export type Relation = {
  */
 export const RECORD_BYTES_MAX = 65_536;
 export const RECORD_TOO_LARGE = `validation failed: should have at most ${RECORD_BYTES_MAX} bytes`;
-/** read_csv would take 16 lines as its buffer: small ones read slowly. */
-const CSV_BUFFER_BYTES = 32_000_000;
 
 /** Bytes of one text of the unique index (INTERFACE.md 3.8). */
 export const INDEX_BYTES_MAX = 1_500;
@@ -130,13 +135,7 @@ export function fromClause(
   const types = new Map(relation.columns.map((column) => [column.name, typeOf(column)]));
   const layout = relation.layout ?? relation.columns.map(({ name }) => name);
   const columns = layout.map((name) => ({ name, type: types.get(name) ?? 'VARCHAR' }));
-  const typed = columns.map(({ name, type }) => `${literal(name)}: '${type}'`);
-  const texts = columns.filter(({ type }) => type === 'VARCHAR').map(({ name }) => literal(name));
-  const read = `read_csv(${literal(relation.path)}, auto_detect = false,
-    header = ${relation.headerless !== true}, skip = ${relation.skip ?? 0},
-    delim = ${literal(relation.delimiter)}, quote = '"', escape = '"', columns = {${typed.join(', ')}},
-    force_not_null = [${texts.join(', ')}], store_rejects = true, rejects_limit = 0,
-    max_line_size = ${RECORD_BYTES_MAX}, buffer_size = ${CSV_BUFFER_BYTES}, ${REJECT_TABLES})`;
+  const read = readCsv(relation, columns, RECORD_BYTES_MAX);
   // DuckDB looks a rejected line's column up among the columns that are used: one that is not used
   // ends the engine. As texts these are never null, so this uses them and drops nothing.
   const unused = columns.filter(({ name }) => !byName.has(name));
@@ -267,15 +266,6 @@ export function recordFaults(relation: Relation, targets: readonly Column[]): re
   return bytes === undefined ? [] : [tooLarge(bytes)];
 }
 
-/** The order that was said for the dates of a column, where it goes into one of dates. */
-export function saidOrder(
-  { columns }: Relation,
-  { name, type }: Pick<Column, 'name' | 'type'>,
-): DateOrder | undefined {
-  if (type !== 'date' && type !== 'timestamp') return undefined;
-  return columns.find((column) => column.name === name)?.inferred.spelling?.order;
-}
-
 type DateRead = Exclude<DateSpelling['read'], { readonly kind: 'cast' }>;
 
 /** How the file spells dates; undefined: DuckDB's own cast reads them. */
@@ -350,12 +340,12 @@ function castOf(relation: Relation, source: SourceColumn, target: Column): strin
   const cell = identifier(target.name);
   const marked = missing === true && target.type !== 'varchar' && target.type !== 'json';
   const name = marked ? `CASE WHEN NOT ${missingTest(cell)} THEN ${cell} END` : cell;
-  if (relation.kind === 'parquet') return castValue(name, source, target);
+  if (relation.kind === 'parquet') return castValue(name, relation, source, target);
   if (relation.kind === 'json' && relation.typed === true && source.spelled !== undefined) {
     if (READ_TYPED[source.spelled].includes(target.type)) return undefined;
   }
   if (target.type === 'date' || target.type === 'timestamp') {
-    return castDate(name, source.inferred, target.type);
+    return castDate(name, relation, source, target.type);
   }
   if (target.type === 'varchar') return undefined;
   if (target.type === 'json') {
@@ -369,13 +359,38 @@ function castOf(relation: Relation, source: SourceColumn, target: Column): strin
   return typed && native ? undefined : castText(name, target.type);
 }
 
-function castDate(text: string, inferred: Inferred, type: 'date' | 'timestamp'): string {
+function castDate(
+  text: string,
+  { zone }: Pick<Relation, 'zone'>,
+  { inferred }: Pick<SourceColumn, 'inferred'>,
+  type: 'date' | 'timestamp',
+): string {
   const read = spellingOf(inferred);
-  return read === undefined ? castText(text, type) : dateOf(text, read, type);
+  const date = read === undefined ? castText(text, type) : dateOf(text, read, type);
+  if (zone === undefined || type === 'date' || read?.kind === 'epoch') return date;
+  return inZone(text, date, read, zone);
+}
+
+/** The local time of a property, null where the text has an offset; undefined: its times are of no zone. */
+export function localTime(relation: Relation, target: Column): string | undefined {
+  const { zone: _, ...own } = relation;
+  const source = relation.columns.find(({ name }) => name === target.name);
+  if (source === undefined || target.type !== 'timestamp') return undefined;
+  const { property, spelling } = source.inferred;
+  // Parquet has times of its own.
+  if (relation.kind === 'parquet' && property.format !== undefined && !spelling) return undefined;
+  const date = castOf(own, source, target);
+  const read = spellingOf(source.inferred);
+  return date === undefined ? undefined : localOnly(identifier(target.name), date, read);
 }
 
 /** A typed value of a Parquet file as the property's type, without losing a part of it. */
-function castValue(value: string, { inferred }: SourceColumn, target: Column): string {
+function castValue(
+  value: string,
+  relation: Relation,
+  { inferred }: SourceColumn,
+  target: Column,
+): string {
   if (target.type === 'json') return `to_json(${value})`;
   const { type, format } = inferred.property;
   // A date has none, and a date-time has more than that.
@@ -383,7 +398,7 @@ function castValue(value: string, { inferred }: SourceColumn, target: Column): s
   const text = type === 'string' && (format === undefined || inferred.spelling !== undefined);
   if (text && target.type !== 'varchar') {
     return target.type === 'date' || target.type === 'timestamp'
-      ? castDate(value, inferred, target.type)
+      ? castDate(value, relation, { inferred }, target.type)
       : castText(value, target.type);
   }
   return castTyped(value, inferred.own ?? inferred.property, target.type);

@@ -23,6 +23,7 @@ import { contractsLaw } from './laws/contracts.ts';
 import { cursorsLaw } from './laws/history/cursors.ts';
 import { downloadsLaw } from './laws/downloads.ts';
 import { exactTypesLaw } from './laws/formats/exactTypes.ts';
+import { csvFilesLaw } from './laws/formats/csvFiles.ts';
 import { formatsLaw } from './laws/formats/formats.ts';
 import { historyLaw } from './laws/history/histories.ts';
 import { quotaLeasesLaw } from './laws/leases/quotaLeases.ts';
@@ -114,6 +115,7 @@ export const SOAK_SUITES: readonly SoakSuite[] = [
   { name: 'cursors', fullCount: 400, partCount: 10, run: cursorsPart },
   { name: 'second-files', fullCount: 10_000, partCount: 250, run: secondFilesPart },
   { name: 'tables', fullCount: 5_000, partCount: 250, run: tablesPart },
+  { name: 'csv-files', fullCount: 20_000, partCount: 1_000, run: csvFilesPart },
   { name: 'contracts', fullCount: 2_000, partCount: 50, run: contractsPart },
   { name: 'memory', fullCount: 10_000, partCount: 500, run: memoryPart },
   { name: 'series-plans', fullCount: 100_000, partCount: 20_000, run: plansPart },
@@ -286,6 +288,10 @@ async function secondFilesPart({ count, seed }: SoakOrder): Promise<SoakReport> 
 
 async function tablesPart({ count, seed }: SoakOrder): Promise<SoakReport> {
   return { failures: [], notes: [JSON.stringify(await tablesLaw(count, seed))] };
+}
+
+async function csvFilesPart({ count, seed }: SoakOrder): Promise<SoakReport> {
+  return { failures: [], notes: [await csvFilesLaw(count, seed)] };
 }
 
 async function contractsPart({ count, seed }: SoakOrder): Promise<SoakReport> {

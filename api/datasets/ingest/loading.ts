@@ -20,11 +20,17 @@ import {
   DELIMITERS,
   BINARIES,
   ENCODINGS,
+  ESCAPES,
+  FORMAT_CHARACTERS_MAX,
   HEADER_LINES_MAX,
+  QUOTES,
   type Reading,
   SKIP_LINES_MAX,
+  ZONE_CHARACTERS_MAX,
 } from '../../../pipeline/bytes/reading.ts';
 import { VENDOR_IDS } from '../../../market/files/vendors.ts';
+import { checkDateFormat } from '../../../pipeline/dates/strptime.ts';
+import { checkTimeZone } from '../../../pipeline/dates/timeZones.ts';
 import type { ColumnMapping } from '../../../store/lake/datasets/datasets.ts';
 import {
   numberOf,
@@ -104,6 +110,7 @@ export function dateOrderOf(query: Values): { readonly dateOrder?: DateOrder } {
 }
 
 const NAMES = Object.keys(DELIMITERS) as readonly (keyof typeof DELIMITERS)[];
+const QUOTE_NAMES = Object.keys(QUOTES) as readonly (keyof typeof QUOTES)[];
 
 /** Characters of the columns that are named in a query, and of one constant. */
 const COLUMNS_CHARACTERS_MAX = 8_192;
@@ -131,8 +138,12 @@ export const READING = Type.Object(
     skipLines: Type.Optional(Type.Integer({ minimum: 0, maximum: SKIP_LINES_MAX })),
     skipLast: Type.Optional(Type.Integer({ minimum: 0, maximum: SKIP_LINES_MAX })),
     delimiter: Type.Optional(Type.Enum([...NAMES])),
+    quote: Type.Optional(Type.Enum([...QUOTE_NAMES])),
+    escape: Type.Optional(Type.Enum([...ESCAPES])),
     encoding: Type.Optional(Type.Enum([...ENCODINGS])),
     binary: Type.Optional(Type.Enum([...BINARIES])),
+    dateFormat: Type.Optional(Type.String({ minLength: 1, maxLength: FORMAT_CHARACTERS_MAX })),
+    timeZone: Type.Optional(Type.String({ minLength: 1, maxLength: ZONE_CHARACTERS_MAX })),
     columns: Type.Optional(COLUMNS),
     constants: Type.Optional(CONSTANTS),
     guess: Type.Optional(Type.Boolean()),
@@ -155,7 +166,10 @@ export const READING_PARAMETERS: readonly Parameter[] = [
   {
     kind: 'choice',
     name: 'header',
-    choices: ['true', 'false', '0', '1', '2', '3'],
+    choices: [
+      ...['true', 'false'],
+      ...Array.from({ length: HEADER_LINES_MAX + 1 }, (_, lines) => String(lines)),
+    ],
     help: 'Number of header lines of a CSV; true means 1, false means 0 and columns named column1, column2.',
   },
   {
@@ -180,6 +194,18 @@ export const READING_PARAMETERS: readonly Parameter[] = [
   },
   {
     kind: 'choice',
+    name: 'quote',
+    choices: QUOTE_NAMES,
+    help: 'Quotes around the cells of a CSV: double by default, single, or none.',
+  },
+  {
+    kind: 'choice',
+    name: 'escape',
+    choices: ESCAPES,
+    help: 'How a quote inside quotes is written in a CSV: double (twice, the default) or with a backslash.',
+  },
+  {
+    kind: 'choice',
     name: 'encoding',
     choices: ENCODINGS,
     help: 'Encoding of CSV or JSON; UTF-8, UTF-16 and windows-1252 are detected.',
@@ -189,6 +215,18 @@ export const READING_PARAMETERS: readonly Parameter[] = [
     name: 'binary',
     choices: BINARIES,
     help: 'What columns of bytes in Parquet and Arrow become: text in UTF-8, or hexadecimal digits.',
+  },
+  {
+    kind: 'text',
+    name: 'dateFormat',
+    charactersMax: FORMAT_CHARACTERS_MAX,
+    help: 'Format of dates and times, in the letters of strptime: %Y%m%d %H%M%S%g.',
+  },
+  {
+    kind: 'text',
+    name: 'timeZone',
+    charactersMax: ZONE_CHARACTERS_MAX,
+    help: 'Zone of times without an offset: America/New_York, -05:00 or EST5; UTC by default.',
   },
   {
     kind: 'text',
@@ -240,8 +278,12 @@ export async function readingOf(query: Values): Promise<{ readonly reading?: Rea
     skipLines: numberOf(query, 'skipLines'),
     skipLast: numberOf(query, 'skipLast'),
     delimiter: textOf(query, 'delimiter'),
+    quote: textOf(query, 'quote'),
+    escape: textOf(query, 'escape'),
     encoding: textOf(query, 'encoding'),
     binary: textOf(query, 'binary'),
+    dateFormat: textOf(query, 'dateFormat'),
+    timeZone: textOf(query, 'timeZone'),
     columns: await objectOf(query, 'columns', SAID_COLUMNS),
     constants: await objectOf(query, 'constants', SAID_CONSTANTS),
     guess: truthOf(query, 'guess') ? true : undefined,
@@ -299,7 +341,10 @@ function jsonOf(text: string): unknown {
 }
 
 /** @throws Failure InvalidBody for properties that no record can have, or that are given twice. */
-export function checkReading({ columns = {}, constants = {}, wide }: Reading = {}): void {
+export function checkReading(reading: Reading = {}): void {
+  const { columns = {}, constants = {}, dateFormat, timeZone, wide } = reading;
+  if (dateFormat !== undefined) checkDateFormat(dateFormat);
+  if (timeZone !== undefined) checkTimeZone(timeZone);
   const properties = Object.values(columns).filter((property) => property !== null);
   const made = wide === undefined ? [] : [wide.names, wide.values];
   const all = [...properties, ...Object.keys(constants), ...made];

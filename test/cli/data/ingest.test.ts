@@ -71,14 +71,18 @@ test('the standard input, a path in a document and how a file is read are said a
     [geo, [], /say jsonPath=\$\.features\[\*\] \(--json-path '\$\.features\[\*\]'\)/],
     [geo, ['--json-path', '$.features[*]'], /2 records ingested, 0 duplicates, 0 invalid/],
     ['A;1\nB;2\n', ['--no-header'], /2 records ingested/],
-    ['Title\nid,v\nA,1\nB,2\nTotal,3\n', [], /say skipLines=1 \(--skip-lines 1\)/],
+    [
+      'Title\nid,v\nA,1\nB,2\nTotal,3\n',
+      [],
+      /say skipLines=1&skipLast=1 \(--skip-lines 1 --skip-last 1\)/,
+    ],
     [
       'Title\nid,v\nA,1\nB,2\nTotal,3\n',
       ['--skip-lines', '1', '--skip-last', '1'],
       /2 records ingested/,
     ],
     ['<html><title>Log in</title></html>', [], /the body is a web page \("Log in"\)/],
-    ['id,v\nA,1\nB,2\n', ['--header-lines', '9'], /must be a whole number, at most 3/],
+    ['id,v\nA,1\nB,2\n', ['--header-lines', '99'], /must be a whole number, at most 20/],
   ];
   const all = async (round: string): Promise<void> => {
     for (const [at, [input, args, told]] of cases.entries()) {

@@ -104,7 +104,7 @@ export const ODD_FILES: readonly OddFile[] = [
     ...PRICES,
   },
   { file: 'titles.csv', refused: /say skipLines=3/, query: { skipLines: '3' }, ...PRICES },
-  { file: 'comment.csv', refused: /say skipLines=1/, query: { skipLines: '1' }, ...PRICES },
+  { file: 'comment.csv', ...PRICES },
   { file: 'hash-header.csv', types: '#symbol:s date:d price:n', records: 3 },
   {
     file: 'totals.csv',

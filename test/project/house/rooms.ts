@@ -18,8 +18,8 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     ...['sql/lower', 'sql/reads', 'sql/run', 'rules'],
   ],
   pipeline: [
-    ...['bytes', 'values', 'batch', 'copies', 'decode/arrow', 'decode/json', 'decode/child'],
-    ...['decode', 'conform', 'sources/base', 'merge', 'edit'],
+    ...['bytes', 'dates', 'values', 'csv/lines', 'csv', 'batch', 'copies', 'decode/arrow', 'decode/json'],
+    ...['decode/child', 'decode', 'conform', 'sources/base', 'merge', 'edit'],
     ...['sources/http', 'sources/feed', 'sources/postgres', 'sources/s3', 'sources', 'targets'],
   ],
   market: [

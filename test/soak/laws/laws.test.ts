@@ -5,6 +5,7 @@ import { seedsOf } from '../../base/seeds.ts';
 import { contractsLaw } from './contracts.ts';
 import { cursorsLaw } from './history/cursors.ts';
 import { downloadsLaw } from './downloads.ts';
+import { csvFilesLaw } from './formats/csvFiles.ts';
 import { formatsLaw } from './formats/formats.ts';
 import { historyLaw } from './history/histories.ts';
 import { limitsLaw } from './limits.ts';
@@ -43,6 +44,13 @@ const STEPS = 12;
 
 test('any history answers as plain maps do', async (t) => {
   for (const seed of seedsOf(t)) note(t, `${await historyLaw(STEPS, seed)} records`);
+});
+
+/** Full count: 20,000 files, by `npm run soak csv-files`. */
+const CSV_FILES = 200;
+
+test('each line of a polluted CSV is a record, a reject or in a note', async (t) => {
+  for (const seed of seedsOf(t)) note(t, await csvFilesLaw(CSV_FILES, seed));
 });
 
 /** Full count: 5,000 tables, by `npm run soak tables`. */

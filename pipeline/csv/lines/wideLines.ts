@@ -1,7 +1,7 @@
 // Whether lines of a CSV have many more cells than its header. DuckDB 1.5 makes an error for each cell too
 // many, each with a copy of its line: one line of 1 MB took it over five minutes, 2 MB of lines of 1,000
 // cells 4 GB.
-import { piecesOf } from '../bytes/pieces.ts';
+import { piecesOf } from '../../bytes/pieces.ts';
 
 /** Read at once, and looked at in one turn of the loop. */
 const PIECE_BYTES = 256 * 1024;

@@ -1,0 +1,35 @@
+// Times of a zone that its clock passed over, or showed twice: how many of them a file has.
+import { oddTimes } from '../dates/timeZones.ts';
+import type { Column } from '../../store/lake/versions/columns.ts';
+import { fromClause, localTime, type Relation } from '../values/relation.ts';
+import type { Workbench } from '../bytes/workbench.ts';
+import { ask } from './batchStatements.ts';
+
+/** A note for the load, where there are any. */
+export async function zoneNotes(
+  relation: Relation,
+  columns: readonly Column[],
+  bench: Workbench,
+): Promise<readonly string[]> {
+  const { zone } = relation;
+  const odd = zone === undefined ? undefined : oddTimes('local', zone);
+  if (zone === undefined || odd === undefined) return [];
+  const locals = columns.flatMap((column) => localTime(relation, column) ?? []);
+  if (locals.length === 0) return [];
+  const from = fromClause(relation, columns, false);
+  const rows = `SELECT unnest([${locals.join(', ')}]) AS local FROM ${from}`;
+  const counts = `SELECT count(*) FILTER (WHERE ${odd.missing}) AS missing,
+    count(*) FILTER (WHERE ${odd.twice}) AS twice FROM (${rows})`;
+  const [[found] = []] = await ask(bench, relation, [counts]);
+  const [missing, twice] = [Number(found?.['missing']), Number(found?.['twice'])];
+  return [
+    ...(missing > 0
+      ? [
+          `${missing} times do not exist in ${zone}: they are read with the offset before the change`,
+        ]
+      : []),
+    ...(twice > 0
+      ? [`${twice} times exist twice in ${zone}: they are read as the first of both`]
+      : []),
+  ];
+}

@@ -1,0 +1,370 @@
+// CSV, TSV, PSV and columns of blanks: the head of the file decides on delimiter, header and a first
+// guess at types; the rest of the file is DuckDB's, which corrects the guess (ingest.ts widens what does
+// not fit). Where a file leaves open how it is read, it is read as far as its hints go: what is refused
+// names a reading that was tried.
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { checkPropertyCount, checkPropertyNames } from '../../store/lake/versions/columns.ts';
+import { Failure } from '../../store/base/failure.ts';
+import { newUuid } from '../../store/base/random.ts';
+import { HEAD_BYTES } from '../bytes/content.ts';
+import type { TextScan } from '../bytes/encoding.ts';
+import { ESCAPES, QUOTES, type Reading } from '../bytes/reading.ts';
+import type { DateOrder } from '../values/dateFormats.ts';
+import type { Relation } from '../values/relation.ts';
+import {
+  type Complaint,
+  findFooter,
+  findHeaderLines,
+  findRecord,
+  findTitles,
+} from './complaints.ts';
+import { inferColumns, isPadded, typedColumns } from './columns.ts';
+import { printHint, printQuery } from './hints.ts';
+import { joinHeader, namesOf } from './names.ts';
+import { hasOddLines } from './lines/oddLines.ts';
+import { type Opening, openingOf } from './opening.ts';
+import { findQuoting } from './quoting.ts';
+import type { CsvRecord, Dialect } from './lines/records.ts';
+import { delimiterOf, sampleRecords } from './sample.ts';
+import { type Rows, widthOf } from './shape.ts';
+import { startOf } from './lines/startOf.ts';
+import { cutCopy, readLastLines } from './lines/tail.ts';
+import { TIDY_DELIMITER, tidyCopy, type TidyFile } from './lines/tidyCopy.ts';
+import { hasWideLines } from './lines/wideLines.ts';
+
+/** Records of the head that are inspected. */
+const SAMPLE_RECORDS = 10_000;
+/** Characters of the header in which its first name is. */
+const HEADER_CHARACTERS = 1_000;
+/** Readings of one file that are tried, each with what the one before it left open. */
+const READINGS_MAX = 6;
+
+/** A text that is to be read as CSV. */
+interface CsvFile {
+  readonly path: string;
+  /** In UTF-8. */
+  readonly head: Buffer;
+  readonly scan: TextScan;
+  readonly reading: Reading;
+  /** For what must be written again. */
+  readonly folder: string;
+  readonly dateOrder: DateOrder | undefined;
+  /** Properties of the dataset that it goes into, where there is one. */
+  readonly known: readonly string[] | undefined;
+}
+
+/** @throws Failure InvalidBody in a sentence that says what to add. */
+export async function csvRelation(file: CsvFile): Promise<Relation> {
+  const tried = await tryReadings(file);
+  const [first, ...more] = tried.complaints;
+  if (first === undefined && tried.relation !== undefined) return tried.relation;
+  const why = [...new Set(tried.complaints.map((one) => one.why))].join('; ');
+  const otherwise = tried.second ?? (more.length > 0 ? '' : await otherwiseOf(file, first));
+  throw new Failure('InvalidBody', `${why}; say ${printHint(tried.reading)}${otherwise}`);
+}
+
+/** What to add where the file is as it looks, if anything can be read so. */
+async function otherwiseOf(file: CsvFile, complaint: Complaint | undefined): Promise<string> {
+  if (complaint?.otherwise === undefined) return '';
+  const { add, when } = complaint.otherwise;
+  const tried = await tryReadings({ ...file, reading: { ...file.reading, ...add } });
+  if (tried.relation === undefined || tried.relation.empty === true) return '';
+  return `, or ${printQuery(tried.reading)} ${when}`;
+}
+
+interface Tried {
+  readonly complaints: readonly Complaint[];
+  /** With all that the complaints add. */
+  readonly reading: Reading;
+  readonly relation?: Relation;
+  /** How another table of the file is loaded, as the end of a sentence. */
+  readonly second?: string;
+}
+
+async function tryReadings(file: CsvFile): Promise<Tried> {
+  const complaints: Complaint[] = [];
+  let { reading } = file;
+  let second: string | undefined;
+  while (complaints.length < READINGS_MAX) {
+    let outcome: Outcome;
+    try {
+      outcome = await readOnce({ ...file, reading });
+    } catch (error) {
+      if (complaints.length === 0) throw error;
+      break;
+    }
+    if ('relation' in outcome) {
+      return { complaints, reading, relation: outcome.relation, ...(second && { second }) };
+    }
+    complaints.push(outcome);
+    if (outcome.secondLine !== undefined && second === undefined) {
+      const { skipLast } = file.reading;
+      const { header: _, ...rest } = reading;
+      const last = skipLast === undefined ? {} : { skipLast };
+      const { skipLast: __, ...others } = rest;
+      const other = { ...others, ...last, skipLines: outcome.secondLine - 1 };
+      const tried = await tryReadings({ ...file, reading: other });
+      second = ` for the first table, or ${printHint(tried.reading)} for the second`;
+    }
+    reading = { ...reading, ...outcome.add };
+  }
+  return { complaints, reading, ...(second && { second }) };
+}
+
+type Outcome = { readonly relation: Relation } | (Complaint & { readonly secondLine?: number });
+
+/** The head of a file, read. */
+interface Head {
+  readonly opening: Opening;
+  readonly text: string;
+  readonly dialect: Dialect;
+  /** From the header on, blank lines and comments too. */
+  readonly records: readonly CsvRecord[];
+}
+
+async function readOnce(given: CsvFile): Promise<Outcome> {
+  const file = await withoutLast(given);
+  const head = await readHeadOf(file);
+  const { known, reading } = file;
+  const { dialect } = head;
+  const rows = head.records.filter(
+    ({ cells, comment }) => cells.length > 0 && comment === undefined,
+  );
+  const names = rows[0]?.cells ?? [];
+  // A file of known names needs no second look, and a last line that fits no schema is rejected.
+  const isKnown = names.length > 0 && names.every((name) => known?.includes(name.trim()) === true);
+  const quoting = isKnown ? undefined : await findQuoting(head.opening.text, dialect, reading);
+  if (quoting !== undefined) return quoting;
+  if (reading.header === undefined && !isKnown) {
+    const whole = rows.filter(({ fault }) => fault === undefined);
+    const found = findTitles(whole) ?? findRecord(whole) ?? findHeaderLines(whole);
+    if (found !== undefined) return found;
+  }
+  if (reading.skipLast === undefined && known === undefined && dialect.delimiter !== ' ') {
+    const footer = findFooter(await readLastLines(file.path), rows, dialect.delimiter);
+    if (footer !== undefined) return footer;
+  }
+  return relationOf(file, head, rows);
+}
+
+/** The file without its last lines, where these are skipped. */
+async function withoutLast(file: CsvFile): Promise<CsvFile> {
+  const { skipLast = 0 } = file.reading;
+  if (skipLast === 0) return file;
+  const path = join(file.folder, newUuid());
+  await cutCopy(file.path, path, skipLast);
+  const { size } = await stat(path);
+  return { ...file, path, head: file.head.subarray(0, Math.min(size, file.head.length)) };
+}
+
+async function readHeadOf({ head, reading }: CsvFile): Promise<Head> {
+  const text = wholeLines(head);
+  const quote = QUOTES[reading.quote ?? 'double'];
+  const escape = reading.escape === ESCAPES[1] ? '\\' : quote;
+  const quoting = { quote, escape, trims: false, spaced: false };
+  const opening = await openingOf(text, reading, (below) => delimiterOf(below, quoting));
+  const delimiter = opening.delimiter ?? (await delimiterOf(opening.text, quoting));
+  const isCut = head.length >= HEAD_BYTES;
+  const sampled = async (dialect: Dialect): Promise<readonly CsvRecord[]> =>
+    sampleRecords(opening.text, {
+      ...{ dialect, isCut, line: opening.skip + 1, most: SAMPLE_RECORDS },
+      comment: opening.comment ?? (delimiter === '#' ? undefined : '#'),
+    });
+  const plain = { ...quoting, delimiter };
+  const records = await sampled(plain);
+  const dialect = isPadded(records, opening.text, plain);
+  return {
+    opening,
+    text,
+    dialect,
+    records: dialect === plain ? records : await sampled(dialect),
+  };
+}
+
+/** Without the last, possibly cut, line and without a byte order mark. */
+function wholeLines(head: Buffer): string {
+  const text = head.toString('utf8').replace(/^\uFEFF/, '');
+  if (head.length < HEAD_BYTES) return text;
+  const end = Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r'));
+  if (end < 0) throw new Failure('InvalidBody', `the first line is over ${HEAD_BYTES} bytes`);
+  return text.slice(0, end + 1);
+}
+
+/** What the header of a file decides. */
+interface Layout {
+  readonly names: readonly string[];
+  /** As the file spells it; undefined: it has none. */
+  readonly header: readonly string[] | undefined;
+  readonly trailing: number | undefined;
+  /** The line below it. */
+  readonly line: number;
+  readonly notes: readonly string[];
+  readonly hasBreaks: boolean;
+}
+
+function layoutOf(rows: readonly CsvRecord[], { header }: Reading, skip: number): Layout {
+  const lines = Number(header ?? 1);
+  const cells = rows.map((row) => row.cells);
+  const trailing = trailingOf(cells);
+  const own = (row: readonly string[] = []): readonly string[] =>
+    trailing !== undefined && row.length === trailing ? row.slice(0, -1) : row;
+  const first = own(cells[0]);
+  checkPropertyCount('the header', first.length);
+  if (lines === 0) {
+    const names = namesOf(first.map(() => ''));
+    return { names, header: undefined, trailing, line: skip + 1, notes: [], hasBreaks: false };
+  }
+  const joined = joinHeader(cells.slice(0, lines).map(own));
+  const names = namesOf(joined.header);
+  checkPropertyNames('the header', names);
+  const last = rows[Math.min(lines, rows.length) - 1];
+  return {
+    names,
+    header: first,
+    trailing,
+    line: last === undefined ? skip + 1 : last.line + last.lines,
+    notes: [...joined.notes, ...renamed(joined.header, names)],
+    hasBreaks: rows.slice(0, lines).some((row) => row.lines > 1),
+  };
+}
+
+async function relationOf(file: CsvFile, head: Head, rows: readonly CsvRecord[]): Promise<Outcome> {
+  const { dateOrder, reading } = file;
+  const { dialect, opening } = head;
+  const layout = layoutOf(rows, reading, opening.skip);
+  const { header, line, names, trailing } = layout;
+  const data = rows.slice(Number(reading.header ?? 1));
+  const records = data
+    .filter(({ cells, fault }) => fault === undefined && !isSame(cells, header))
+    .map(({ cells }) =>
+      cells.length === trailing && cells.at(-1) === '' ? cells.slice(0, -1) : cells,
+    )
+    .filter(({ length }) => length === names.length);
+  const columns = await inferColumns(names, records, dateOrder, reading.dateFormat);
+  if (records.length > 0) checkDates(columns, reading);
+  const start = await startOf(file.path, line - 1);
+  const isOdd = await mustTidy(file, head, layout, data, start);
+  const parts = {
+    kind: 'csv',
+    columns,
+    ...(records.length === 0 ? ({ empty: true } as const) : {}),
+  } as const;
+  const notes = [...opening.notes, ...(dialect.trims ? [TRIMMED] : []), ...layout.notes];
+  if (!isOdd) {
+    return {
+      relation: {
+        ...parts,
+        path: file.path,
+        delimiter: dialect.delimiter,
+        ...(header === undefined ? { headerless: true } : {}),
+        ...skipOf(header === undefined ? line - 1 : line - 2),
+        ...(notes.length === 0 ? {} : { notes }),
+      },
+    };
+  }
+  const path = join(file.folder, newUuid());
+  const below = head.records.filter((one) => one.line >= line && one.comment === undefined);
+  const typed = typedColumns(below, names.length, trailing, header);
+  const tidy = await tidyCopy(
+    {
+      ...{ path: file.path, dialect, comment: opening.comment ?? '#', start, line },
+      ...{ width: names.length, trailing, header, typed },
+    },
+    path,
+  );
+  if (tidy.second !== undefined) return secondTable(tidy.second, reading);
+  const all = [...notes, ...tidy.notes];
+  return {
+    relation: {
+      ...parts,
+      path,
+      delimiter: TIDY_DELIMITER,
+      headerless: true,
+      lineSteps: tidy.lineSteps,
+      ...(tidy.unread === undefined ? {} : { unread: tidy.unread }),
+      ...(all.length === 0 ? {} : { notes: all }),
+    },
+  };
+}
+
+/** @throws Failure InvalidBody where no column has dates of the format that was passed */
+function checkDates(columns: Relation['columns'], { dateFormat, wide }: Reading): void {
+  if (dateFormat === undefined || wide !== undefined) return;
+  const isRead = columns.some(({ inferred: { spelling } }) => spelling?.read.kind === 'strptime');
+  if (isRead) return;
+  throw new Failure('InvalidBody', `dateFormat: no column has dates as \`${dateFormat}\` has them`);
+}
+
+const TRIMMED = 'blanks around cells are left out, as around the names of the header';
+
+const skipOf = (skip: number): { readonly skip?: number } => (skip <= 0 ? {} : { skip });
+
+function secondTable(
+  { line, linesAfter }: NonNullable<TidyFile['second']>,
+  { skipLast = 0 }: Reading,
+): Outcome {
+  const why = `a second table begins in line ${line}`;
+  return { why, add: { skipLast: skipLast + linesAfter }, secondLine: line };
+}
+
+const isSame = (cells: readonly string[], header: readonly string[] | undefined): boolean =>
+  header?.length === cells.length && header.every((name, at) => name === cells[at]);
+
+/** Whether DuckDB would read the file otherwise than it is meant. */
+async function mustTidy(
+  file: CsvFile,
+  { dialect, opening, records, text }: Head,
+  { hasBreaks, header, names, trailing }: Layout,
+  data: readonly CsvRecord[],
+  start: number,
+): Promise<boolean> {
+  const { delimiter, escape, quote, spaced, trims } = dialect;
+  if (trims || spaced || trailing !== undefined || quote !== '"' || escape !== '"') return true;
+  if (delimiter === ' ' || file.scan.mixedEnds || hasBreaks || opening.comment !== undefined)
+    return true;
+  const above = text.slice(0, text.length - opening.text.length);
+  if (opening.skip > 0 && above.includes('"')) return true;
+  const width = names.length;
+  const isBlankInside = ({ cells, line }: CsvRecord): boolean =>
+    cells.length === 0 && line < (data.at(-1)?.line ?? 0);
+  const isOdd = ({ cells, fault, lines }: CsvRecord): boolean =>
+    fault !== undefined || lines > 1 || cells.length !== width || isSame(cells, header);
+  if (data.some(isOdd) || records.some(isBlankInside)) return true;
+  const begin = header === undefined ? '' : headerBegin(opening.text, delimiter);
+  const plain = { path: file.path, delimiter, width, start, begin };
+  return (await hasOddLines(plain)) || (await hasWideLines(file.path, delimiter, width));
+}
+
+/** The header up to its first delimiter, or its end, as it is written. */
+function headerBegin(text: string, delimiter: string): string {
+  const [line = ''] = text.slice(0, HEADER_CHARACTERS).split(/\r\n|\n|\r/, 1);
+  const end = line.indexOf(delimiter);
+  return end < 0
+    ? `${line}${text.startsWith('\r', line.length) ? '\r' : '\n'}`
+    : line.slice(0, end + 1);
+}
+
+/** What is not as it is written. */
+function renamed(given: readonly string[], names: readonly string[]): readonly string[] {
+  const changed = names.flatMap((name, at) => {
+    const before = given[at] ?? '';
+    return before.trim() === name ? [] : [`${JSON.stringify(before.slice(0, 100))} is ${name}`];
+  });
+  return changed.length === 0
+    ? []
+    : [`the header names columns twice or not: ${changed.join(', ')}`];
+}
+
+/** The place of a last cell that is empty because each line ends in a delimiter. */
+function trailingOf(rows: Rows): number | undefined {
+  const [header = [], ...records] = rows;
+  if (records.length === 0 || header.length < 2) return undefined;
+  const named = header.at(-1)?.trim() !== '';
+  const longer = named ? header.length + 1 : header.length;
+  const ends = records.filter((row) => row.length === longer);
+  const empty = ends.every((row) => row.at(-1) === '');
+  if (!empty) return undefined;
+  if (!named) return longer;
+  return widthOf(records).width === longer ? longer : undefined;
+}

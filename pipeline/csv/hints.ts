@@ -1,0 +1,32 @@
+// What to add to a load where a file leaves open how it is read, as a query and as options of a command.
+import type { Reading } from '../bytes/reading.ts';
+
+/** Members of a reading that a hint may name, in the order in which they are named. */
+const NAMES = ['header', 'skipLines', 'skipLast', 'delimiter', 'quote', 'escape'] as const;
+
+export type Hint = Pick<Reading, (typeof NAMES)[number]>;
+
+/** `skipLines=3&skipLast=5 (--skip-lines 3 --skip-last 5)`: all of it, also what was passed before. */
+export function printHint(hint: Hint): string {
+  return `${printQuery(hint)} (${membersOf(hint).map(flagOf).join(' ')})`;
+}
+
+/** The same without the options of a command. */
+export const printQuery = (hint: Hint): string =>
+  membersOf(hint)
+    .map(({ name, value }) => `${name}=${value}`)
+    .join('&');
+
+const membersOf = (hint: Hint): readonly { readonly name: string; readonly value: string }[] =>
+  NAMES.flatMap((name) => {
+    const value = hint[name];
+    return value === undefined ? [] : [{ name, value: String(value) }];
+  });
+
+function flagOf({ name, value }: { readonly name: string; readonly value: string }): string {
+  if (name === 'header') {
+    if (value === 'false') return '--no-header';
+    return `--header-lines ${value === 'true' ? '1' : value}`;
+  }
+  return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)} ${value}`;
+}

@@ -1,0 +1,175 @@
+// A CSV written again where DuckDB would not read it as it is meant. Each line of the file is a record of
+// the copy, a rejected line, or a line that is reported as no record.
+import { createWriteStream } from 'node:fs';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { toldFull } from '../../../store/base/failure.ts';
+import type { Reject } from '../../../store/work/jobs.ts';
+import { REJECTS_KEPT_MAX } from '../../../store/work/jobs.ts';
+import type { LineSteps, UnreadLines } from '../../bytes/unreadLines.ts';
+import { COMMENTED, LineList } from './lineList.ts';
+import { type SecondTable, TableEnds } from './tableEnds.ts';
+import type { CsvRecord, Dialect } from './records.ts';
+import { readRecords } from './recordStream.ts';
+
+/** The delimiter of the copy, whose cells are quoted as RFC 4180 has it. */
+export const TIDY_DELIMITER = ',';
+/** Characters that are written at once. */
+const PIECE_CHARACTERS = 64 * 1024;
+/** Places where the numbers of lines begin to differ; behind the last one they are not exact. */
+const STEPS_MAX = 1_000_000;
+
+/** A file, and which of its lines are records. */
+interface Untidy {
+  readonly path: string;
+  readonly dialect: Dialect;
+  readonly comment: string | undefined;
+  /** The first line below the header: its byte and its number. */
+  readonly start: number;
+  readonly line: number;
+  /** Cells of a record. */
+  readonly width: number;
+  /** Cells of a record with an empty one behind its last; undefined: none has it. */
+  readonly trailing: number | undefined;
+  /** The header, whose repetition is no record; undefined: there is none. */
+  readonly header: readonly string[] | undefined;
+  /** True of columns whose values are no texts. */
+  readonly typed: readonly boolean[];
+}
+
+/** What the copy has, and what it has not. */
+export interface TidyFile {
+  readonly unread: UnreadLines | undefined;
+  readonly lineSteps: LineSteps;
+  readonly notes: readonly string[];
+  /** Where another table begins; then the copy is of no use. */
+  readonly second: SecondTable | undefined;
+}
+
+/** Writes the copy. */
+export async function tidyCopy(file: Untidy, to: string): Promise<TidyFile> {
+  const tidying = new Tidying(file);
+  try {
+    const text = Readable.from(tidying.text(), { objectMode: true });
+    await pipeline(text, createWriteStream(to, { mode: 0o600 }));
+  } catch (error) {
+    throw toldFull(error);
+  }
+  return tidying.outcome();
+}
+
+class Tidying {
+  private readonly file: Untidy;
+  private readonly rejects: Reject[] = [];
+  private rejected = 0;
+  private readonly steps: { from: number; more: number }[] = [];
+  private written = 0;
+  private readonly comments = new LineList();
+  private readonly headers = new LineList();
+  private readonly blanks = new LineList();
+  private readonly ends: TableEnds;
+  private trailing = 0;
+
+  constructor(file: Untidy) {
+    this.file = file;
+    this.ends = new TableEnds(file);
+  }
+
+  async *text(): AsyncGenerator<string> {
+    let text = '';
+    for await (const records of readRecords(this.file)) {
+      for (const record of records) text += this.lineOf(record);
+      if (text.length < PIECE_CHARACTERS) continue;
+      yield text;
+      text = '';
+    }
+    yield text;
+  }
+
+  /** What the copy has of a record. */
+  private lineOf(record: CsvRecord): string {
+    const { cells, comment, fault, line } = record;
+    const { trailing, width } = this.file;
+    this.ends.see(record);
+    if (this.ends.second !== undefined) return '';
+    const ends = cells.length === trailing && cells.length > width && cells.at(-1) === '';
+    const own = ends ? cells.slice(0, -1) : cells;
+    if (comment !== undefined) {
+      this.comments.add(line);
+      return '';
+    }
+    if (cells.length === 0 && fault === undefined) {
+      this.blanks.add(line);
+      return '';
+    }
+    if (fault !== undefined) return this.reject(record, fault);
+    if (own.length !== width) {
+      return this.reject(record, wrongWidth(width, own.length));
+    }
+    if (this.repeatsHeader(own)) {
+      this.headers.add(line);
+      return '';
+    }
+    if (ends) this.trailing += 1;
+    this.written += 1;
+    this.number(record);
+    return `${own.map((cell) => spelled(cell, width)).join(TIDY_DELIMITER)}\n`;
+  }
+
+  /** A column of words may have its own name among them. */
+  private repeatsHeader(cells: readonly string[]): boolean {
+    const { header, typed, width } = this.file;
+    if (header === undefined || (width === 1 && typed[0] !== true)) return false;
+    return header.every((name, at) => name === cells[at]);
+  }
+
+  private number({ line }: CsvRecord): void {
+    const more = line - this.written;
+    if (more === (this.steps.at(-1)?.more ?? 0) || this.steps.length >= STEPS_MAX) return;
+    this.steps.push({ from: this.written, more });
+  }
+
+  private reject({ line, lines }: CsvRecord, why: string): string {
+    this.rejected += 1;
+    if (this.rejects.length < REJECTS_KEPT_MAX) {
+      const range = lines > 1 ? ` (lines ${line} to ${line + lines - 1})` : '';
+      this.rejects.push({ line, error: `validation failed: ${why}${range}` });
+    }
+    return '';
+  }
+
+  outcome(): TidyFile {
+    const { file, rejected, rejects, steps, trailing } = this;
+    const ends = `the last cell of ${trailing} records is empty and has no name: it is left out`;
+    const notes = [
+      ...this.comments.note(...COMMENTED),
+      ...this.headers.note(...REPEATED),
+      ...(file.width === 1 ? this.blanks.note(...BLANK) : []),
+      ...(trailing > 0 && file.header?.length === file.width ? [ends] : []),
+      ...this.ends.notes(),
+    ];
+    return {
+      unread: rejected === 0 ? undefined : { count: rejected, rejects },
+      lineSteps: steps,
+      notes,
+      second: this.ends.second,
+    };
+  }
+}
+
+const REPEATED = [
+  'repeats the header: it is no record',
+  'repeat the header: they are no records',
+] as const;
+const BLANK = ['is blank: it is no record', 'are blank: they are no records'] as const;
+
+/** In the words of read_csv, which rejects such lines of other files. */
+const wrongWidth = (width: number, cells: number): string =>
+  `Expected Number of Columns: ${width} Found: ${cells}`;
+
+const QUOTED = /[",\r\n]|^\s|\s$/;
+
+function spelled(cell: string, width: number): string {
+  if (cell === '') return width === 1 ? '""' : '';
+  return QUOTED.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+}

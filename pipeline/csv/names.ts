@@ -1,0 +1,74 @@
+// The names of columns, from one or more header lines.
+import { quoted } from '../bytes/excerpt.ts';
+import type { Rows } from './shape.ts';
+
+/** Names as a person would write them: without blanks around them, each once, none empty. */
+export function namesOf(header: readonly string[]): readonly string[] {
+  const seen = new Set<string>();
+  /** The next number of a name that is there already: 30,000 alike took 40 s when each began at 2. */
+  const next = new Map<string, number>();
+  return header.map((given, at) => {
+    const name = given.replace(/\p{Cc}+/gu, ' ').trim() || `column${at + 1}`;
+    const plain = name.toLowerCase();
+    let own = name;
+    let n = next.get(plain) ?? 2;
+    for (; seen.has(own.toLowerCase()); n += 1) own = `${name}_${n}`;
+    next.set(plain, n);
+    seen.add(own.toLowerCase());
+    return own;
+  });
+}
+
+/**
+ * The cells of several header lines as those of one: the first line has the names. A last line that
+ * begins with names and is empty else, such as pandas' `Date,,,`, names those columns. Names that are
+ * alike, or empty, are joined with what the next lines have below them.
+ */
+export function joinHeader(lines: Rows): {
+  readonly header: readonly string[];
+  readonly notes: readonly string[];
+} {
+  const [first = [], ...others] = lines;
+  if (others.length === 0) return { header: first, notes: [] };
+  const last = lines.at(-1) ?? [];
+  const index = indexNames(last, first);
+  const used = new Set<number>(index === 0 ? [] : [lines.length - 1]);
+  const header = first.map((name, at) => (at < index ? (last[at] ?? '') : name).trim());
+  for (let at = 1; at < lines.length - (index > 0 ? 1 : 0); at += 1) {
+    const counts = new Map<string, number>();
+    for (const name of header) counts.set(name, (counts.get(name) ?? 0) + 1);
+    const open = (name: string, column: number): boolean =>
+      column >= Math.max(index, name === '' ? 1 : 0) &&
+      (name === '' || (counts.get(name) ?? 0) > 1);
+    if (!header.some(open)) break;
+    for (const [column, name] of header.entries()) {
+      const cell = lines[at]?.[column]?.trim() ?? '';
+      if (!open(name, column) || cell === '') continue;
+      header[column] = name === '' ? cell : `${name}_${cell}`;
+      used.add(at);
+    }
+  }
+  const notes = lines.flatMap((line, at) =>
+    at === 0 || used.has(at) ? [] : [noteUnused(line, at, index)],
+  );
+  return { header, notes };
+}
+
+/** How many names a line begins with that is empty behind them; 0 where it is no such line. */
+function indexNames(line: readonly string[], first: readonly string[]): number {
+  const index = line.findIndex((cell) => cell.trim() === '');
+  if (index < 1 || line.length !== first.length) return 0;
+  // In the first line the columns of an index have one name at most, that of the line itself.
+  if (first.slice(1, index).some((cell) => cell.trim() !== '')) return 0;
+  return line.slice(index).every((cell) => cell.trim() === '') ? index : 0;
+}
+
+function noteUnused(line: readonly string[], at: number, index: number): string {
+  const left = `header line ${at + 1} (${quoted(line.join(','))}) is left out`;
+  const [name = ''] = line;
+  const values = new Set(line.slice(Math.max(1, index)).map((cell) => cell.trim()));
+  const [value = ''] = values;
+  if (index !== 1 || values.size !== 1 || value === '' || name.trim() === '') return left;
+  const set = `constants=${JSON.stringify({ [name.trim()]: value })}`;
+  return `${left}: all columns have ${value}; to store it, say ${set} (--set ${name.trim()}=${value})`;
+}

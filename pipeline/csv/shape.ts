@@ -1,0 +1,99 @@
+// The shape of rows: how many columns they have, which delimiter splits them, and of what kind their
+// values are.
+import { inferType } from '../values/infer.ts';
+
+export type Rows = readonly (readonly string[])[];
+
+/** How the first rows look under one delimiter. */
+interface Split {
+  readonly delimiter: string;
+  readonly rows: Rows;
+}
+
+/** Columns that most of the rows have, and the share that has them. */
+export function widthOf(rows: Rows): { readonly width: number; readonly share: number } {
+  const counts = new Map<number, number>();
+  for (const { length } of rows) counts.set(length, (counts.get(length) ?? 0) + 1);
+  const [most] = [...counts].sort((a, b) => b[1] - a[1] || b[0] - a[0]);
+  return { width: most?.[0] ?? 0, share: (most?.[1] ?? 0) / Math.max(1, rows.length) };
+}
+
+/**
+ * The delimiter that splits most rows alike, header and all, and into most columns; one that is not in
+ * the text where nothing does.
+ */
+export function bestSplit(splits: readonly Split[]): Split | undefined {
+  const judged = splits.map((split) => {
+    const { width } = widthOf(split.rows.slice(1));
+    const share = shareBelow(split.rows, width);
+    const header = split.rows[0]?.length ?? 0;
+    const only = split.rows.length < 2;
+    const columns = only ? header : width;
+    return { split, columns, even: only || header === width, share: only ? 1 : share };
+  });
+  const [best] = judged
+    .filter(({ columns }) => columns > 1)
+    .sort(
+      (a, b) =>
+        Number(b.even && b.share > STEADY) - Number(a.even && a.share > STEADY) ||
+        Number(b.share > STEADY) - Number(a.share > STEADY) ||
+        Number(b.even) - Number(a.even) ||
+        Number(hasDimensions(b.split)) - Number(hasDimensions(a.split)) ||
+        b.columns - a.columns,
+    );
+  // One column of words with commas in them: no row has the same number of them.
+  const prose = best !== undefined && !best.even && best.share <= STEADY;
+  const isProse = prose && best.split.rows[0]?.length === 1;
+  return isProse && !hasTable(best.split.rows, best.columns) ? undefined : best?.split;
+}
+
+/** Among titles and notes there are rows of one width, with a column of numbers or dates. */
+function hasTable(rows: Rows, width: number): boolean {
+  const [, ...records] = rows.filter(({ length }) => length === width);
+  if (records.length < 2 || records.length * 2 < rows.length - 2) return false;
+  const kinds = Array.from({ length: width }, (_, at) =>
+    kindOf(records.filter((row) => !isNames(row)).map((row) => row[at] ?? '')),
+  );
+  return kinds.some((kind) => kind !== 'text');
+}
+
+const isNames = (row: readonly string[]): boolean =>
+  row.every((cell) => kindOf([cell.trim()]) === 'text');
+
+/** Tabs, where the first cell has dimensions as Eurostat writes them: `freq,unit,geo\\TIME_PERIOD`. */
+const hasDimensions = ({ delimiter, rows }: Split): boolean =>
+  delimiter === '\t' && /^[\w,]*\\\w+$/.test(rows[0]?.[0] ?? '');
+
+/** Of the rows from the first one with so many columns on, the share that has them: titles are above it. */
+function shareBelow(rows: Rows, width: number): number {
+  const below = rows.slice(
+    Math.max(
+      0,
+      rows.findIndex(({ length }) => length === width),
+    ),
+  );
+  const like = below.filter(({ length }) => length === width).length;
+  return like * 2 < rows.length ? 0 : like / below.length;
+}
+
+/** Share of rows that a delimiter must split alike. */
+export const STEADY = 0.8;
+/** Whether rows that were split by blanks are columns: some of them numbers or dates. */
+export function isAligned(rows: Rows): boolean {
+  const { width, share } = widthOf(rows);
+  if (rows.length < 2 || width < 2 || share < 1) return false;
+  const [header = [], ...records] = rows;
+  return header.some((name, at) => {
+    const values = records.map((row) => row[at] ?? '');
+    return kindOf([name]) === 'text' && kindOf(values) !== 'text';
+  });
+}
+
+export type Kind = 'number' | 'date' | 'boolean' | 'text';
+
+export function kindOf(values: readonly string[]): Kind {
+  const { type, format } = inferType(values).property;
+  if (format !== undefined) return 'date';
+  if (type === 'integer' || type === 'number') return 'number';
+  return type === 'boolean' ? 'boolean' : 'text';
+}

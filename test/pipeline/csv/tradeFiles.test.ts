@@ -1,0 +1,96 @@
+// Files as vendors write them: the stored records, the rejects and the notes are those of the table, each
+// hint of a refusal is followed, and no line of a file is silently lost.
+import assert from 'node:assert/strict';
+import { globSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { afterAll, beforeAll, test } from 'vitest';
+import { findRejects } from '../../../store/work/jobs.ts';
+import { load, loaded, read } from '../../base/client.ts';
+import { startServer, type TestServer } from '../../base/server.ts';
+import { hintsIn } from './followHints.ts';
+import { type Stored, TRADE_FILES, type TradeFile } from './tradeFiles.ts';
+
+const FILES = globSync(join(import.meta.dirname, 'inputs', '*', '*'));
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.close());
+
+test('every file of the folder is in the table', () => {
+  const names = new Set(TRADE_FILES.map(({ file }) => file));
+  assert.deepEqual(FILES.map((path) => basename(path)).sort(), [...names].sort());
+});
+
+for (const [at, file] of TRADE_FILES.entries()) {
+  test(`${file.file} ${JSON.stringify(file.query ?? {})}`, () => check(file, `F${at}`));
+}
+
+async function check(trade: TradeFile, dataset: string): Promise<void> {
+  const { file, hints = [], notes = [], query = {}, refused, rejects, rows } = trade;
+  const bytes = await readFile(FILES.find((path) => basename(path) === file) ?? '');
+  if (refused === undefined) {
+    assert.ok(rows !== undefined);
+    await checkStored({ rows, rejects: rejects ?? [] }, bytes, dataset, query, notes);
+    return;
+  }
+  const answer = await load(server, dataset, bytes, query);
+  const text = await answer.text();
+  assert.equal(answer.status, 400, text);
+  const { message } = JSON.parse(text) as { readonly message: string };
+  assert.match(message, refused);
+  const printed = hintsIn(message);
+  assert.ok(printed.length > 0, message);
+  for (const [at, hint] of printed.entries()) {
+    const name = `${dataset}_${at}`;
+    const wanted = hints.find((one) => one.hint === new URLSearchParams(hint).toString());
+    if (wanted === undefined) {
+      // What a hint makes that the table does not name: at least it loads.
+      await loaded(server, name, bytes, { ...query, ...hint });
+      continue;
+    }
+    await checkStored(wanted, bytes, name, { ...query, ...hint }, []);
+  }
+  const shown = printed.map((hint) => new URLSearchParams(hint).toString());
+  for (const { hint } of hints) assert.ok(shown.includes(hint), `${hint}: ${message}`);
+}
+
+async function checkStored(
+  { rejects = [], rows }: Stored,
+  bytes: Buffer,
+  dataset: string,
+  query: Readonly<Record<string, string>>,
+  notes: readonly RegExp[],
+): Promise<void> {
+  const answer = await load(server, dataset, bytes, query);
+  const text = await answer.text();
+  assert.equal(answer.status, 200, text);
+  const told = JSON.parse(text) as { readonly jobId: string; readonly notes: readonly string[] };
+  const csv = await read(server, `/data/WS/${dataset}?limit=1000&format=csv`);
+  const [header = '', ...records] = recordsOf(csv);
+  assert.deepEqual([header, ...records.sort()], [rows[0], ...rows.slice(1).toSorted()]);
+  const found = await findRejects(server.tapedeck.services.database, told.jobId);
+  assert.deepEqual(
+    found.map(({ error, line }) => `${line}: ${error.replace('validation failed: ', '')}`),
+    rejects,
+  );
+  for (const note of notes)
+    assert.ok(
+      told.notes.some((one) => note.test(one)),
+      `${note}: ${text}`,
+    );
+}
+
+/** Records of a CSV, whose cells may have line breaks. */
+function recordsOf(csv: string): string[] {
+  const records: string[] = [];
+  for (const line of csv.trimEnd().split('\n')) {
+    const last = records.at(-1);
+    const isOpen = last !== undefined && last.split('"').length % 2 === 0;
+    if (isOpen) records[records.length - 1] = `${last}\n${line}`;
+    else records.push(line);
+  }
+  return records;
+}
