@@ -20,24 +20,46 @@ import { askedOf, checksOf, looksBack } from '../batch/expectations.ts';
 import { wantedDates, widen } from '../values/infer.ts';
 import { firstLoad } from './firstLoad.ts';
 import { indexTold } from './indexGuess.ts';
-import { checkColumns, ownOf, widenFor, wordOf } from './misfits.ts';
+import { fitsNumbers, widenInferred } from './inferredTypes.ts';
+import { checkColumns, ownOf, tellWidened, widenFor, wordOf } from './misfits.ts';
 import type { Relation } from '../values/relation.ts';
 import { settle, settleMisfits, settleRejected, settling } from './settle.ts';
 import { nextRow, uniqueIndexOf } from '../batch/uniqueIndex.ts';
 import { refuseUnknown } from './unknownColumns.ts';
 import type { Batch, BatchRequest, Misfit } from '../batch/batchRequest.ts';
-import type { Looking, Conformed, Instead, Load, LoadLake, SchemaChange } from './load.ts';
+import { listReadings } from './readings.ts';
+import type { Conformed, Fit, Instead, Load, LoadLake, Looking, SchemaChange } from './load.ts';
 
 type Properties = Readonly<Record<string, PropertyType>>;
 
+/** Lines of a load's log that are notes too. */
+const LINES_NOTED_MAX = 100;
+
 /** @throws Failure InvalidBody for what the contract, or the index, does not let in. */
 export async function conform(run: Looking, opened: Relation): Promise<Conformed> {
+  const lines: string[] = [];
+  const log = async (line: string): Promise<void> => {
+    if (lines.length < LINES_NOTED_MAX) lines.push(line);
+    await run.events.log(line);
+  };
+  const fit = await fitFile({ ...run, events: { ...run.events, log } }, opened);
+  const made = fit.kind === 'new' ? fit.draft : fit.dataset;
+  const change = fit.kind === 'known' ? fit.change : undefined;
+  const { properties } = change?.schema ?? made.schema;
+  const readings = await listReadings(fit.relation, properties, run.bench);
+  for (const line of readings) await run.events.log(line);
+  return { ...fit, inferred: [...lines, ...readings] };
+}
+
+async function fitFile(run: Looking, opened: Relation): Promise<Fit> {
   const { load, services } = run;
   const there = services.lake.directory.dataset(load.workspace, load.dataset);
   const instead = await insteadOf(load, there, services.lake);
   const known = instead === undefined ? there : undefined;
+  const { symbols, types } = services.defaultsOf(load) ?? {};
   const settled = await settle(settling(run), opened, known);
-  const relation = withSymbols(settled, services.defaultsOf(load)?.symbols);
+  const declared = Object.keys(known?.schema.properties ?? types ?? {});
+  const relation = withDeclared(withSymbols(settled, symbols), new Set(declared));
   if (known === undefined) {
     const made = await firstLoad(run, relation, instead?.firstId);
     if (instead === undefined) return made;
@@ -101,6 +123,14 @@ export const withSymbols = (relation: Relation, symbols: readonly string[] = [])
   ),
 });
 
+/** Columns whose types were not inferred from the file. */
+const withDeclared = (relation: Relation, names: ReadonlySet<string>): Relation => ({
+  ...relation,
+  columns: relation.columns.map((column) =>
+    names.has(column.name) ? { ...column, isDeclared: true } : column,
+  ),
+});
+
 /**
  * A file against a dataset as it is, or as it is about to become.
  * @param stored a sub-select of its records' index, where they matter
@@ -116,7 +146,7 @@ export async function conformTo(
   const unknown = relation.columns.filter(
     ({ name }) => !Object.hasOwn(dataset.schema.properties, name) && !isSystemColumn(name),
   );
-  const found = { run, relation: lenientRelation(relation, dataset), dataset, table, unknown };
+  const found = { run, relation, dataset, table, unknown };
   const leftOut = await leftOutOf(found);
   return { ...(await conformKnown(found, stored)), leftOut };
 }
@@ -130,12 +160,6 @@ interface Governed {
   readonly table: Table;
   readonly unknown: Relation['columns'];
 }
-
-/** DuckDB would refuse a line for a value that is to become null. */
-const lenientRelation = (relation: Relation, { contract }: Dataset): Relation =>
-  contract.types === 'discard_value' && relation.kind === 'csv'
-    ? { ...relation, texts: true }
-    : relation;
 
 /** @throws Failure InvalidBody where the contract freezes the columns. */
 async function leftOutOf({
@@ -157,6 +181,7 @@ async function leftOutOf({
 /** Of a batch and what the schema becomes for it. */
 interface Fitted {
   readonly batch: Batch;
+  readonly relation: Relation;
   readonly change: SchemaChange | undefined;
 }
 
@@ -173,7 +198,8 @@ async function conformKnown(asked: Governed, stored: string | undefined): Promis
     contract.columns === 'evolve' ? { ...wantedDates(unknown, undefined) } : {};
   const widened: Record<string, PropertyType> = {};
   const firstId = await firstIdOf(found, added);
-  const guessing = Object.keys(added).length > 0 || /^(evolve|freeze)$/.test(contract.types);
+  const isStrict = contract.types === 'evolve' || contract.types === 'freeze';
+  const guessing = Object.keys(added).length > 0 || isStrict || contract.inferred === true;
   for (let guessed = guessing; ;) {
     const columns = columnsAfter(table.columns, added, widened, firstId);
     const request = requestFor(found, columns, stored);
@@ -187,7 +213,8 @@ async function conformKnown(asked: Governed, stored: string | undefined): Promis
         continue;
       }
       await tellDiscarded(found, request);
-      return { batch: attempt.batch, change: changeOf(dataset, columns, added, widened) };
+      const change = changeOf(dataset, columns, added, widened);
+      return { batch: attempt.batch, relation: found.relation, change };
     }
     const before = JSON.stringify([added, widened]);
     const { misfits } = attempt;
@@ -202,8 +229,15 @@ async function conformKnown(asked: Governed, stored: string | undefined): Promis
       const was = ownOf(into, column) ?? ownOf(schema.properties, column) ?? { type: 'string' };
       if (into === widened && contract.types === 'freeze')
         throw frozen(misfit, was, found.relation);
-      if (into === widened && !mayWiden(dataset, column, was)) continue;
-      into[column] = await widenFor(misfit, was, found);
+      if (into === added || mayWiden(dataset, misfit, was)) {
+        const isExact = into === added || fitsNumbers(column, table);
+        into[column] = await widenFor(misfit, was, found, isExact);
+        continue;
+      }
+      const wider = await widenInferred(misfit, was, intoOf(found));
+      if (wider === undefined) continue;
+      into[column] = wider.property;
+      await tellWidened(wider.misfit, wider.property, was, found);
     }
     guessed = readOtherwise || JSON.stringify([added, widened]) !== before;
   }
@@ -221,12 +255,22 @@ async function firstIdOf({ dataset, run, table }: Governed, added: Properties): 
 /** Never an indexed property, and none into what an expectation could not compare any more. */
 function mayWiden(
   { contract, expectations, mapping }: Dataset,
-  name: string,
+  { column, value }: Misfit,
   property: PropertyType,
 ): boolean {
-  if (contract.types !== 'evolve' || Object.values(mapping).includes(name)) return false;
-  return !askedOf(expectations).has(name) || widen(property).type === 'number';
+  if (contract.types !== 'evolve' || Object.values(mapping).includes(column)) return false;
+  return !askedOf(expectations).has(column) || widen(property, value).type === 'number';
 }
+
+const intoOf = ({
+  dataset,
+  relation,
+  run,
+  table,
+}: Governed): Parameters<typeof widenInferred>[2] => {
+  const { types = {} } = run.services.defaultsOf(run.load) ?? {};
+  return { dataset, table, relation, bench: run.bench, declared: new Set(Object.keys(types)) };
+};
 
 function frozen(misfit: Misfit, property: PropertyType, relation: Relation): Failure {
   const { column, line, value } = misfit;

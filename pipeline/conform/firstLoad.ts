@@ -10,6 +10,7 @@ import {
   UNSAID,
 } from '../../store/lake/datasets/datasets.ts';
 import { columnsOf, type DatasetDraft } from '../../store/lake/datasetEdits.ts';
+import { INFERRED_CONTRACT } from '../../store/lake/datasets/contracts.ts';
 import type { DatasetDefaults } from '../../store/lake/datasets/defaults.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { makeBatch } from '../batch/batch.ts';
@@ -29,7 +30,7 @@ import type { Relation } from '../values/relation.ts';
 import { settleMisfits, settling } from './settle.ts';
 import { isBlank, uniqueIndexOf } from '../batch/uniqueIndex.ts';
 import type { BatchRequest, Batch, Misfit } from '../batch/batchRequest.ts';
-import type { Conformed, Looking, IngestServices } from './load.ts';
+import type { Fit, Looking, IngestServices } from './load.ts';
 
 type Properties = Readonly<Record<string, PropertyType>>;
 
@@ -61,7 +62,7 @@ type FirstLooking = Omit<Looking, 'services'> & {
   readonly services: Pick<IngestServices, 'clock' | 'defaultsOf'>;
 };
 
-type MadeNew = Extract<Conformed, { readonly kind: 'new' }>;
+type MadeNew = Extract<Fit, { readonly kind: 'new' }>;
 
 /**
  * @param firstId of its columns, where they take the place of others
@@ -95,7 +96,15 @@ export async function firstLoad(
     if (attempt.kind === 'batch') {
       if (asked === undefined && !isMapped(draft.mapping)) return proved(first, properties);
       refuseRepeats(attempt.batch, first);
-      return { kind: 'new', batch: attempt.batch, draft, leftOut: [], index: told(draft, first) };
+      const { relation: read } = first;
+      return {
+        kind: 'new',
+        batch: attempt.batch,
+        relation: read,
+        draft,
+        leftOut: [],
+        index: told(draft, first),
+      };
     }
     if (attempt.kind === 'unproved') return proved(first, properties);
     const { misfits } = attempt;
@@ -118,11 +127,9 @@ function declaredOf({ defaults, relation }: First): Properties {
   );
 }
 
-/** DuckDB would refuse a line for a value that is to become null. */
 const leniently = (first: First, declared: Properties): First => ({
   ...first,
   lenient: new Set(Object.keys(declared)),
-  relation: first.relation.kind === 'csv' ? { ...first.relation, texts: true } : first.relation,
 });
 
 const without = (properties: Properties, some: Properties): Properties =>
@@ -186,13 +193,13 @@ async function proved(first: First, properties: Properties): Promise<MadeNew> {
     const draft = draftOf(first, properties, { mapping, numbered: false });
     const sorted = await provedBy(tableOf(draft, first), proving);
     if (sorted === undefined) continue;
-    return { kind: 'new', batch: sorted, draft, leftOut: [], index: told(draft, first) };
+    return { kind: 'new', batch: sorted, relation, draft, leftOut: [], index: told(draft, first) };
   }
   const mapping = seriesOf(properties, whole, (name) => !long.has(name));
   const draft = draftOf(first, properties, { mapping, numbered: true });
   const sorted = await provedBy(tableOf(draft, first), proving);
   if (sorted === undefined) throw new Failure('SystemError', 'numbered records repeat a number');
-  return { kind: 'new', batch: sorted, draft, leftOut: [], index: told(draft, first) };
+  return { kind: 'new', batch: sorted, relation, draft, leftOut: [], index: told(draft, first) };
 }
 
 const isText = (property: PropertyType | undefined): boolean =>
@@ -236,6 +243,7 @@ function draftOf(
     dataset: load.dataset,
     ...UNSAID,
     ...{ title, weight },
+    contract: INFERRED_CONTRACT,
     ...load.standIn,
     source: load.source ?? '',
     schema: { type: 'object', properties, required: requiredOf(mapping, numbered) },

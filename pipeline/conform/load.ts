@@ -130,8 +130,10 @@ export interface Instead {
 }
 
 /** A batch, and the dataset that it is for: one that is there, or one to be made. */
-export type Conformed = {
+export type Fit = {
   readonly batch: Batch;
+  /** The file as it was read in the end. */
+  readonly relation: Relation;
   /** Columns of the file that the schema does not have and that stay out. */
   readonly leftOut: readonly string[];
   /** Which index the dataset has, and why. */
@@ -145,6 +147,11 @@ export type Conformed = {
       readonly instead?: Instead;
     }
 );
+
+export type Conformed = Fit & {
+  /** Which types and readings were inferred from the values, a line each. */
+  readonly inferred: readonly string[];
+};
 
 export interface Ingested {
   readonly validated: number;

@@ -3,7 +3,7 @@
 import { columnTypeOf, isDated, type PropertyType } from '../../store/lake/versions/columns.ts';
 import type { DatasetDraft } from '../../store/lake/datasetEdits.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { isLongNumber, widen } from '../values/infer.ts';
+import { widen } from '../values/infer.ts';
 import { type Relation, saidOrder } from '../values/relation.ts';
 import type { Misfit } from '../batch/batchRequest.ts';
 import type { Looking } from './load.ts';
@@ -13,17 +13,29 @@ type Properties = Readonly<Record<string, PropertyType>>;
 export const ownOf = (properties: Properties, name: string): PropertyType | undefined =>
   Object.hasOwn(properties, name) ? properties[name] : undefined;
 
+/** @param fitsNumbers the integers that are stored are numbers too */
 export async function widenFor(
   misfit: Misfit,
   guessed: PropertyType,
   { relation, run }: { readonly relation: Relation; readonly run: Pick<Looking, 'events'> },
+  fitsNumbers = true,
 ): Promise<PropertyType> {
-  const { column, line, value } = misfit;
-  const wider = isLongNumber(value) ? ({ type: 'string' } as const) : widen(guessed);
-  const was = wordOf(column, guessed, relation);
-  const shown = JSON.stringify(value.slice(0, 100));
-  await run.events.log(`${column} becomes ${wider.type}: line ${line} has ${shown}, no ${was}`);
+  const next = widen(guessed, misfit.value);
+  const wider = next.type === 'number' && !fitsNumbers ? ({ type: 'string' } as const) : next;
+  await tellWidened(misfit, wider, guessed, { relation, run });
   return wider;
+}
+
+/** @param was the type that the value does not fit */
+export async function tellWidened(
+  { column, line, value }: Misfit,
+  wider: PropertyType,
+  was: PropertyType,
+  { relation, run }: { readonly relation: Relation; readonly run: Pick<Looking, 'events'> },
+): Promise<void> {
+  const shown = JSON.stringify(value.slice(0, 100));
+  const word = wordOf(column, was, relation);
+  await run.events.log(`${column} becomes ${wider.type}: line ${line} has ${shown}, no ${word}`);
 }
 
 /** What a value should have been. */

@@ -93,7 +93,8 @@ export async function csvRelation(file: CsvFile): Promise<Relation> {
   const records = rows
     .slice(headerLines)
     .map((row) => (row.length === trailing && row.at(-1) === '' ? row.slice(0, -1) : row));
-  const columns = await columnsOf(names, padded ? trimmed(records) : records, dateOrder);
+  const cells = padded ? trimmed(records) : records;
+  const columns = await columnsOf(names, cells, dateOrder, reading.nulls);
   const skip = opening.skip + Math.max(0, headerLines - 1);
   return {
     kind: 'csv',
@@ -104,6 +105,8 @@ export async function csvRelation(file: CsvFile): Promise<Relation> {
     ...(headerLines === 0 ? { headerless: true } : {}),
     ...(notes.length === 0 ? {} : { notes }),
     ...(records.length === 0 ? { empty: true } : {}),
+    ...(scan.hasPlainNumbers ? { hasPlainNumbers: true } : {}),
+    ...(reading.nulls === undefined ? {} : { nulls: reading.nulls }),
   };
 }
 
@@ -125,13 +128,18 @@ async function copied(
 
 const trimmed = (rows: Rows): Rows => rows.map((row) => row.map((cell) => cell.trim()));
 
-async function columnsOf(names: readonly string[], records: Rows, order: DateOrder | undefined) {
+async function columnsOf(
+  names: readonly string[],
+  records: Rows,
+  order: DateOrder | undefined,
+  nulls: Reading['nulls'],
+) {
   const most = Math.min(SAMPLE_ROWS, Math.ceil(SAMPLE_CELLS / names.length));
   const sample = records.slice(0, most).filter((row) => row.length === names.length);
   const columns: { readonly name: string; readonly inferred: Inferred }[] = [];
   for (const [index, name] of names.entries()) {
     const values = sample.map((row) => row[index] ?? '');
-    columns.push({ name, inferred: inferType(values, order) });
+    columns.push({ name, inferred: inferType(values, order, nulls) });
     if ((index * sample.length) % SLICE_CELLS < sample.length) await othersTurn();
   }
   return columns;

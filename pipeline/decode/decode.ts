@@ -37,6 +37,7 @@ import { longCopy } from './longCopy.ts';
 import { NoDataFailure, noDataIn } from '../bytes/noData.ts';
 import { describeParquet, parquetRelation } from './parquet.ts';
 import type { Encoding, Reading } from '../bytes/reading.ts';
+import { withNamedTypes } from '../values/columnNames.ts';
 import { propertiesOf } from '../values/jsonPath.ts';
 import type { Relation } from '../values/relation.ts';
 import { type Packing, unpack } from '../bytes/unpack.ts';
@@ -61,6 +62,10 @@ interface Opening {
  * @throws NoDataFailure for what is none, Failure InvalidBody for what needs a word more.
  */
 export async function openRelation(opening: Opening, bench: Workbench): Promise<Relation> {
+  return withNamedTypes(await openNamed(opening, bench));
+}
+
+async function openNamed(opening: Opening, bench: Workbench): Promise<Relation> {
   const { known, reading = {}, usual } = opening;
   if (reading.facts === true) return openFacts(opening, bench);
   const said = Object.keys(reading.columns ?? {});
@@ -135,7 +140,9 @@ async function openText(opening: Opening, head: Buffer, bench: Workbench): Promi
   if (error !== undefined) throw new NoDataFailure(error);
   const framing = framingOf(text.head, jsonPath);
   const below = jsonPath ?? '$[*]';
-  const empty = { kind: 'json', path, framing, jsonPath: below, columns: [] } as const;
+  const { nulls } = reading;
+  const named = nulls === undefined ? {} : { nulls };
+  const empty = { kind: 'json', path, framing, jsonPath: below, columns: [], ...named } as const;
   if (propertiesOf(below).length > 0) {
     const keyed = await keyedCopy(empty, bench);
     return openJson(
@@ -181,7 +188,7 @@ async function openJson(
   bench: Workbench,
   order: DateOrder | undefined,
 ): Promise<Relation> {
-  const sample = sampleOf(await readJson(empty, sampleStatement(empty), bench), order);
+  const sample = sampleOf(await readJson(empty, sampleStatement(empty), bench), order, empty.nulls);
   // Each further statement is 5 ms or more, and of few records any way is fast.
   if (sample.whole) return jsonRelation(empty, sample, sample.names, false);
   const pattern = patternOf(empty, sample);

@@ -6,6 +6,7 @@ import { Failure } from '../../store/base/failure.ts';
 import { HEAD_BYTES } from '../bytes/content.ts';
 import type { DateOrder } from '../values/dateFormats.ts';
 import { inferJsonType, type Inferred } from '../values/infer.ts';
+import { parseWithNaN } from '../values/jsonNaN.ts';
 import { MEMBERS_MAX, spelledAs, spellingPattern } from '../values/jsonSpelling.ts';
 import {
   IS_OBJECT,
@@ -74,17 +75,21 @@ interface JsonSample {
   readonly tooLarge: number | undefined;
 }
 
-/** None where only DuckDB takes the text for JSON (a last comma, NaN): other records tell the types. */
+/** None where only DuckDB takes the text for JSON, such as for a last comma: other records tell the types. */
 function recordOf(row: Row): readonly Readonly<Record<string, unknown>>[] {
   try {
-    return [JSON.parse(String(row['json'])) as Record<string, unknown>];
+    return [parseWithNaN(String(row['json']))];
   } catch {
     return [];
   }
 }
 
 /** @param rows of `sampleStatement` */
-export function sampleOf(rows: readonly Row[], order?: DateOrder): JsonSample {
+export function sampleOf(
+  rows: readonly Row[],
+  order?: DateOrder,
+  nulls?: readonly string[],
+): JsonSample {
   const lists = rows.flatMap((row) =>
     row['names'] === null ? [] : [row['names'] as readonly string[]],
   );
@@ -93,7 +98,7 @@ export function sampleOf(rows: readonly Row[], order?: DateOrder): JsonSample {
   let values: ReadonlyMap<string, readonly unknown[]> | undefined;
   const inferred = (name: string): Inferred => {
     values ??= valuesOf(rows.flatMap(recordOf));
-    const told = known.get(name) ?? inferJsonType(values.get(name) ?? [], order);
+    const told = known.get(name) ?? inferJsonType(values.get(name) ?? [], order, nulls);
     known.set(name, told);
     return told;
   };

@@ -185,7 +185,10 @@ async function outcomeOf(
   return {
     ...told,
     records,
-    notes: notesOf(conformed, { ...records, replaced: met.replaced }, load),
+    notes: [
+      ...notesOf(conformed, { ...records, replaced: met.replaced }, load),
+      ...conformed.inferred,
+    ],
     sample: await sampleOf(met, told.schema, bench),
     bytesWritten: bytesOf(met),
   };

@@ -194,7 +194,8 @@ async function meet(run: Run, conformed: Conformed, dataset: Dataset): Promise<I
     duplicates: batch.duplicates + met.ignored + met.replaced,
   };
   const notes = notesOf(conformed, { ...counts, replaced: met.replaced }, load);
-  const outcome = { ...counts, rejects: batch.rejects, notes };
+  const told = [...notes, ...conformed.inferred];
+  const outcome = { ...counts, rejects: batch.rejects, notes: told };
   for (const note of notes) await run.events.log(note);
   services.signal?.throwIfAborted();
   const wider = change === undefined ? table : { ...table, columns: change.columns };

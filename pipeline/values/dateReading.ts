@@ -34,7 +34,7 @@ const matches = (text: string, pattern: string): string =>
 export const clocked = (text: string): string => `regexp_matches(${text}, ${literal(HAS_CLOCK)})`;
 
 /** `make` of a name that stands for the value of `of`, which is reckoned once. */
-const once = (of: string, name: string, make: (name: string) => string): string =>
+export const once = (of: string, name: string, make: (name: string) => string): string =>
   `list_transform([${of}], lambda ${name}: ${make(name)})[1]`;
 
 /**
