@@ -17,6 +17,7 @@ export interface ReadingOptions {
   readonly skipLast?: number;
   readonly delimiter?: Reading['delimiter'];
   readonly encoding?: Reading['encoding'];
+  readonly nulls?: readonly string[];
   readonly map: NonNullable<Reading['columns']>;
   readonly set: NonNullable<Reading['constants']>;
   readonly guess?: true;
@@ -51,6 +52,8 @@ function wideSaid(text: string): Reading['wide'] {
   if (names !== undefined && values !== undefined) return { names, values };
   throw new InvalidArgumentError('write two properties, such as symbol,close');
 }
+
+const nullsSaid = (text: string): readonly string[] => text.split(',').filter((one) => one !== '');
 
 /** What the columns of a file are, and what stands around its records. */
 export const shapeOptions = (command: Command): Command => linesOptions(columnOptions(command));
@@ -114,12 +117,17 @@ const linesOptions = (command: Command): Command =>
     .addOption(
       new Option('--delimiter <name>', 'delimiter between cells').choices(Object.keys(DELIMITERS)),
     )
-    .addOption(new Option('--encoding <name>', 'encoding of CSV or JSON').choices([...ENCODINGS]));
+    .addOption(new Option('--encoding <name>', 'encoding of CSV or JSON').choices([...ENCODINGS]))
+    .option(
+      '--nulls <list>',
+      'texts that mean no value in every column, such as NA,-; --nulls= means that none does',
+      nullsSaid,
+    );
 
 /** Undefined where nothing is said. */
 export function readingOf(options: ReadingOptions): Reading | undefined {
   const { as, delimiter, encoding, facts, guess, headerLines } = options;
-  const { map, set, skipLast, skipLines, wide } = options;
+  const { map, nulls, set, skipLast, skipLines, wide } = options;
   const header = options.header ? headerLines : false;
   const columns = Object.keys(map).length === 0 ? undefined : map;
   const constants = Object.keys(set).length === 0 ? undefined : set;
@@ -130,6 +138,7 @@ export function readingOf(options: ReadingOptions): Reading | undefined {
     skipLast,
     delimiter,
     encoding,
+    nulls,
     columns,
     constants,
     guess,
@@ -152,5 +161,6 @@ export const dateOrderOption = (): Option =>
 /** A member of a reading, or a word, as the parameter of an upload. */
 export const inQuery = (name: string, said: unknown): string => {
   if (typeof said !== 'object' || said === null) return String(said);
+  if (Array.isArray(said)) return said.join(',');
   return name === 'wide' ? Object.values(said).join(',') : JSON.stringify(said);
 };

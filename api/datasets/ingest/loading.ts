@@ -13,6 +13,8 @@ import {
   DELIMITERS,
   ENCODINGS,
   HEADER_LINES_MAX,
+  NULL_CHARACTERS_MAX,
+  NULLS_MAX,
   type Reading,
   SKIP_LINES_MAX,
 } from '../../../pipeline/bytes/reading.ts';
@@ -102,6 +104,11 @@ export const READING = Type.Object(
     skipLast: Type.Optional(Type.Integer({ minimum: 0, maximum: SKIP_LINES_MAX })),
     delimiter: Type.Optional(Type.Enum([...NAMES])),
     encoding: Type.Optional(Type.Enum([...ENCODINGS])),
+    nulls: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: NULL_CHARACTERS_MAX }), {
+        maxItems: NULLS_MAX,
+      }),
+    ),
     columns: Type.Optional(COLUMNS),
     constants: Type.Optional(CONSTANTS),
     guess: Type.Optional(Type.Boolean()),
@@ -152,6 +159,12 @@ export const READING_PARAMETERS: readonly Parameter[] = [
     help: 'Encoding of CSV or JSON; UTF-8, UTF-16 and windows-1252 are detected.',
   },
   {
+    kind: 'list',
+    name: 'nulls',
+    mayBeEmpty: true,
+    help: 'Comma list of the exact texts that mean no value, in every column; empty: no text does.',
+  },
+  {
     kind: 'text',
     name: 'columns',
     charactersMax: COLUMNS_CHARACTERS_MAX,
@@ -191,6 +204,7 @@ export async function readingOf(query: Values): Promise<{ readonly reading?: Rea
     skipLast: numberOf(query, 'skipLast'),
     delimiter: textOf(query, 'delimiter'),
     encoding: textOf(query, 'encoding'),
+    nulls: nullsOf(listOf(query, 'nulls')),
     columns: await objectOf(query, 'columns', SAID_COLUMNS),
     constants: await objectOf(query, 'constants', SAID_CONSTANTS),
     guess: truthOf(query, 'guess') ? true : undefined,
@@ -225,6 +239,16 @@ async function objectOf(
   const value = jsonOf(text);
   if (typeof value === 'object' && value !== null && Check(schema, value)) return value;
   return refuse(name, rule);
+}
+
+/** @throws Failure InvalidParameter for more or longer texts than a load may name. */
+function nullsOf(list: readonly string[] | undefined): Reading['nulls'] {
+  const isLong = list?.some(({ length }) => length > NULL_CHARACTERS_MAX) === true;
+  if (list === undefined || (list.length <= NULLS_MAX && !isLong)) return list;
+  return refuse(
+    'nulls',
+    `must be at most ${NULLS_MAX} texts of at most ${NULL_CHARACTERS_MAX} characters`,
+  );
 }
 
 /** @throws Failure InvalidParameter for what is no pair. */
