@@ -1,9 +1,10 @@
 // From a relation to one sorted Parquet file of valid records, each index value once.
 //
-// The fast way is one COPY: texts of a CSV are cast exactly, read_csv keeps the lines it rejects, the sort
-// makes repeats neighbours, and one streaming pass proves that there are none. Only when there are (or a required value is missing) the exact way numbers the records, which is what tells
-// first from last and names the record that is at fault. JSON takes the fast way too: typed where its
-// spelling lets it (jsonSpelling.ts), as text and cast otherwise.
+// The fast way is one COPY: texts of a CSV are cast exactly, read_csv keeps the lines that it rejects, the
+// sort makes repeats neighbours, and one streaming pass proves that there are none. Only when there are (or
+// a required value is missing) the exact way numbers the records, which is what tells first from last and
+// names the record that is at fault. JSON takes the fast way too: typed where its spelling lets it
+// (jsonSpelling.ts), as text and cast otherwise.
 import { join } from 'node:path';
 import type { Column } from '../../store/lake/versions/columns.ts';
 import { Failure, reasonOf } from '../../store/base/failure.ts';
