@@ -84,10 +84,13 @@ function exactNumber(text: string, texts: Texts): string {
   const exact = `(${few} OR ${keptDigits(bare, value, isDeclared ? [15, 16] : [])})`;
   const careful = `CASE WHEN ${matches(bare, NUMBER)} THEN CASE WHEN ${exact} THEN ${value} END END`;
   if (!isPlain) return careful;
-  const begins = FIRST_SIGNS.map(([from, to]) => `${text} >= '${from}' AND ${text} < '${to}'`);
   const none = hasExponents ? `AND NOT contains(lower(${text}), 'e')` : '';
-  return `CASE WHEN strlen(${text}) <= ${DIGITS_MAX} AND (${begins.join(' OR ')} OR ${text} = '0') ${none}
-    THEN TRY_CAST(${text} AS DOUBLE) ELSE ${careful} END`;
+  // One after the other: most numbers are in the first range, and a disjunction takes three times as long.
+  const cases = FIRST_SIGNS.map(
+    ([from, to]) => `WHEN ${text} < '${to}' AND ${text} >= '${from}'
+      AND strlen(${text}) <= ${DIGITS_MAX} ${none} THEN TRY_CAST(${text} AS DOUBLE)`,
+  );
+  return `CASE ${cases.join(' ')} WHEN ${text} = '0' THEN 0.0::DOUBLE ELSE ${careful} END`;
 }
 
 /**
