@@ -13,14 +13,15 @@ export type CreateReplayAnswer = { readonly replayId: string; readonly state: "p
 export type DeleteReplayAnswer = { readonly success: true; readonly replayId: string };
 export type SaveViewAnswer = { readonly success: true; readonly message: string; readonly viewId: string };
 export type PublishQueryAnswer = { readonly success: true; readonly message: string; readonly endpointId: string };
-export type LoadDataAnswer = { readonly success: true; readonly message: string; readonly jobId: string; readonly jobUrl: string; readonly notes?: readonly (string)[] };
+export type LoadDataAnswer = { readonly success: true; readonly message: string; readonly jobId: string; readonly jobUrl: string; readonly notes?: readonly (string)[]; readonly received?: number; readonly stored?: number; readonly replaced?: number; readonly duplicates?: number; readonly unchanged?: number; readonly rejected?: number; readonly quarantined?: number; readonly columnsLeftOut?: readonly (string)[]; readonly inferred?: readonly (string)[]; readonly warnings?: readonly (string)[]; readonly rejects?: readonly ({ readonly line: number; readonly error: string })[] };
 export type LoadDataAnswerSchemaChanges = { readonly added: Readonly<Record<string, unknown>>; readonly widened: Readonly<Record<string, unknown>>; readonly leftOut: readonly (string)[] };
 export type LoadDataAnswerQuarantinedRecords = { readonly line: number; readonly rule: string; readonly record: Readonly<Record<string, unknown>> };
 export type LoadDataAnswer2 = { readonly dryRun: true; readonly workspace: string; readonly datasetId: string; readonly exists: boolean; readonly error: string | null; readonly schema: Readonly<Record<string, unknown>>; readonly columnMapping: Readonly<Record<string, unknown>>; readonly uniqueIndex: boolean; readonly schemaChanges: LoadDataAnswerSchemaChanges; readonly columns: Readonly<Record<string, unknown>>; readonly constants: Readonly<Record<string, unknown>>; readonly recordsValidated: number; readonly recordsIngested: number; readonly recordsInvalid: number; readonly recordsQuarantined: number; readonly recordsDuplicate: number; readonly invalidRecords: readonly ({ readonly line: number; readonly error: string })[]; readonly quarantinedRecords: readonly (LoadDataAnswerQuarantinedRecords)[]; readonly notes: readonly (string)[]; readonly log: readonly (string)[]; readonly sample: readonly (Readonly<Record<string, unknown>>)[]; readonly bytes: number; readonly storageBytes: number; readonly messages: number };
-export type WriteRecordAnswer = { readonly success: true; readonly message: string };
+export type WriteRecordAnswer = { readonly success: true; readonly message: string; readonly received?: number; readonly stored?: number; readonly replaced?: number | null; readonly duplicates?: number; readonly unchanged?: number; readonly rejected?: number; readonly quarantined?: number; readonly columnsLeftOut?: readonly (string)[]; readonly inferred?: readonly (string)[]; readonly warnings?: readonly (string)[]; readonly rejects?: readonly ({ readonly line: number; readonly error: string })[] };
+export type DeleteRecordsAnswer = { readonly success: true; readonly message: string };
 export type ListQuarantineAnswerItem = { readonly id: string; readonly jobId: string | null; readonly line: number; readonly rule: string; readonly date: number; readonly record: Readonly<Record<string, unknown>> | null };
 export type ReleaseQuarantineAnswer = { readonly success: true; readonly message: string; readonly recordsIngested: number; readonly recordsDuplicate: number; readonly recordsInvalid: number };
-export type ListDatasetsAnswerItem = { readonly workspace: string; readonly datasetId: string; readonly title: string; readonly description: string; readonly source: string; readonly license?: string; readonly weight: number | null; readonly columnMapping: Readonly<Record<string, unknown>>; readonly uniqueIndex?: boolean; readonly access: Readonly<Record<string, unknown>>; readonly schema: Readonly<Record<string, unknown>>; readonly date: number; readonly updated: number; readonly keys?: number | null; readonly records?: number | null };
+export type ListDatasetsAnswerItem = { readonly workspace: string; readonly datasetId: string; readonly title: string; readonly description: string; readonly source: string; readonly license?: string; readonly weight: number | null; readonly columnMapping: Readonly<Record<string, unknown>>; readonly uniqueIndex?: boolean; readonly inferredIndex?: boolean; readonly access: Readonly<Record<string, unknown>>; readonly schema: Readonly<Record<string, unknown>>; readonly date: number; readonly updated: number; readonly keys?: number | null; readonly records?: number | null };
 export type CreateDatasetAnswer = { readonly success: true; readonly message: string; readonly datasetId: string };
 export type ListVersionsAnswerItem = { readonly snapshot: number; readonly date: number; readonly jobId: string | null; readonly author: string; readonly message: string; readonly inserted: number; readonly deleted: number; readonly compaction: boolean };
 export type ListChangesAnswerItem = { readonly snapshot: number; readonly date: number; readonly inserted: readonly (readonly (unknown)[])[]; readonly replaced: readonly (readonly (unknown)[])[]; readonly deleted: readonly (readonly (unknown)[])[] };
@@ -30,7 +31,7 @@ export type CreateIngestionScheduleAnswer = { readonly success: true; readonly m
 export type CreateIngestionHistoryAnswer = { readonly success: true; readonly message: string; readonly ingestionHistoryId: string };
 export type CreateWebhookAnswer = { readonly success: true; readonly message: string; readonly webhookId: string };
 export type CreateExportAnswer = { readonly success: true; readonly message: string; readonly exportId: string; readonly exportUrl: string };
-export type ListJobsAnswerItem = { readonly jobId: string; readonly jobType: string; readonly workspace: string; readonly datasetId: string; readonly status: string; readonly lastGoodStatus: string; readonly progress: number; readonly bytes: number; readonly recordsValidated: number; readonly recordsIngested: number; readonly recordsInvalid: number; readonly recordsDuplicate: number; readonly recordsQuarantined: number; readonly snapshot: number | null; readonly sourceType: string; readonly dataSourceId: string | null; readonly ingestionScheduleId: string | null; readonly error: string | null; readonly notes: readonly (string)[]; readonly created: number; readonly started: number | null; readonly finished: number | null; readonly duration: number | null };
+export type ListJobsAnswerItem = { readonly jobId: string; readonly jobType: string; readonly workspace: string; readonly datasetId: string; readonly status: string; readonly lastGoodStatus: string; readonly progress: number; readonly bytes: number; readonly recordsValidated: number; readonly recordsIngested: number; readonly recordsInvalid: number; readonly recordsDuplicate: number; readonly recordsQuarantined: number; readonly received: number; readonly stored: number; readonly replaced: number; readonly duplicates: number; readonly unchanged: number; readonly rejected: number; readonly quarantined: number; readonly columnsLeftOut: readonly (string)[]; readonly inferred: readonly (string)[]; readonly warnings: readonly (string)[]; readonly snapshot: number | null; readonly sourceType: string; readonly dataSourceId: string | null; readonly ingestionScheduleId: string | null; readonly error: string | null; readonly notes: readonly (string)[]; readonly created: number; readonly started: number | null; readonly finished: number | null; readonly duration: number | null };
 export type GetLogsAnswerItem = { readonly timestamp: number; readonly message: string; readonly severity: string; readonly level: number; readonly jobId: string | null };
 export type GetIndexAnswer = { readonly success: true; readonly attribute: string; readonly indexed: boolean; readonly message: string };
 export type ListWorkspacesAnswerItem = { readonly workspace: string; readonly owner: string; readonly default: boolean; readonly storage: { readonly live: number; readonly history: number; readonly limit: number } };
@@ -71,8 +72,8 @@ export type CreateCredentialBody = { readonly name?: string; readonly descriptio
 export type CreateDataSourceBodyPages = { readonly kind: "page" | "cursor"; readonly parameter: string; readonly first?: number; readonly cursorPath?: string };
 export type CreateDataSourceBody = { readonly name?: string; readonly description?: string; readonly type: "HTTP" | "FILE" | "AWS-S3" | "POSTGRES" | "DATASET" | "SSE" | "WEBSOCKET" | "CAPTURE"; readonly credentialId?: string; readonly url?: string; readonly headers?: Readonly<Record<string, string>>; readonly jsonPath?: string; readonly pages?: CreateDataSourceBodyPages; readonly path?: string; readonly awsbucketName?: string; readonly key?: string; readonly pattern?: string; readonly region?: string; readonly endpoint?: string; readonly table?: string; readonly query?: string; readonly incrementalColumn?: string; readonly dataset?: string; readonly messages?: readonly (string)[]; readonly columns?: Readonly<Record<string, string | null>>; readonly constants?: Readonly<Record<string, string | number | boolean>>; readonly duplicateKeyHandling?: "ignore" | "replace"; readonly speed?: number | "max"; readonly state?: "ACTIVE" | "PAUSED" };
 export type CreateIngestionScheduleBodyReadingWide = { readonly names: string; readonly values: string };
-export type CreateIngestionScheduleBodyReading = { readonly as?: "csv" | "json"; readonly header?: boolean | number; readonly skipLines?: number; readonly skipLast?: number; readonly delimiter?: "comma" | "semicolon" | "tab" | "pipe" | "spaces"; readonly encoding?: "utf-8" | "utf-16le" | "utf-16be" | "windows-1250" | "windows-1251" | "windows-1252" | "windows-1253" | "windows-1254" | "iso-8859-2" | "iso-8859-15" | "koi8-r" | "macintosh" | "shift_jis" | "euc-jp" | "euc-kr" | "gb18030" | "big5"; readonly columns?: Readonly<Record<string, string | null>>; readonly constants?: Readonly<Record<string, string | number | boolean>>; readonly guess?: boolean; readonly vendor?: "alphavantage" | "ariva" | "binance" | "boursorama" | "ccxt" | "consors" | "degiro" | "eodhd" | "ibkr" | "investing" | "kraken" | "marketwatch" | "nasdaq" | "polygon" | "stooq" | "tiingo" | "wsj" | "yahoo"; readonly confirmAdjustment?: boolean; readonly wide?: CreateIngestionScheduleBodyReadingWide; readonly facts?: boolean };
-export type CreateIngestionScheduleBody = { readonly name?: string; readonly description?: string; readonly dataSourceId?: string; readonly dataSource?: CreateDataSourceBody; readonly datasetId: string; readonly cron?: string; readonly every?: "minute" | "hour" | "day"; readonly timeZone?: string; readonly state?: "ENABLED" | "PAUSED"; readonly startTime?: number | string; readonly missedRuns?: "once" | "skip" | "all"; readonly duplicateKeyHandling?: "ignore" | "replace"; readonly overwrite?: boolean; readonly maximumValidationErrors?: number; readonly columnMapping?: SaveViewBodyViewColumnMapping; readonly uniqueIndex?: boolean; readonly dateOrder?: "MDY" | "DMY"; readonly reading?: CreateIngestionScheduleBodyReading; readonly attempts?: number; readonly retryWaitSeconds?: number };
+export type CreateIngestionScheduleBodyReading = { readonly as?: "csv" | "json"; readonly header?: boolean | number; readonly skipLines?: number; readonly skipLast?: number; readonly delimiter?: "comma" | "semicolon" | "tab" | "pipe" | "spaces"; readonly quote?: "double" | "single" | "none"; readonly escape?: "double" | "backslash"; readonly encoding?: "utf-8" | "utf-16le" | "utf-16be" | "windows-1250" | "windows-1251" | "windows-1252" | "windows-1253" | "windows-1254" | "iso-8859-2" | "iso-8859-15" | "koi8-r" | "macintosh" | "shift_jis" | "euc-jp" | "euc-kr" | "gb18030" | "big5"; readonly binary?: "text" | "hex"; readonly dateFormat?: string; readonly timeZone?: string; readonly nulls?: readonly (string)[]; readonly columns?: Readonly<Record<string, string | null>>; readonly constants?: Readonly<Record<string, string | number | boolean>>; readonly guess?: boolean; readonly vendor?: "alphavantage" | "ariva" | "binance" | "boursorama" | "ccxt" | "consors" | "degiro" | "eodhd" | "ibkr" | "investing" | "kraken" | "marketwatch" | "nasdaq" | "polygon" | "stooq" | "tiingo" | "wsj" | "yahoo"; readonly confirmAdjustment?: boolean; readonly wide?: CreateIngestionScheduleBodyReadingWide; readonly facts?: boolean };
+export type CreateIngestionScheduleBody = { readonly name?: string; readonly description?: string; readonly dataSourceId?: string; readonly dataSource?: CreateDataSourceBody; readonly datasetId: string; readonly cron?: string; readonly every?: "minute" | "hour" | "day"; readonly timeZone?: string; readonly state?: "ENABLED" | "PAUSED"; readonly startTime?: number | string; readonly missedRuns?: "once" | "skip" | "all"; readonly duplicates?: "replace" | "keep-first" | "reject" | "keep-all" | "skip-identical"; readonly duplicateKeyHandling?: "ignore" | "replace"; readonly overwrite?: boolean; readonly maximumValidationErrors?: number; readonly columnMapping?: SaveViewBodyViewColumnMapping; readonly uniqueIndex?: boolean; readonly dateOrder?: "MDY" | "DMY"; readonly reading?: CreateIngestionScheduleBodyReading; readonly attempts?: number; readonly retryWaitSeconds?: number };
 export type CreateIngestionHistoryBody = { readonly note: string; readonly ingestionScheduleId: string; readonly time?: number };
 export type ChangeIngestionHistoryBody = { readonly note: string };
 export type BacktestRuleBody = { readonly ruleSet?: string; readonly type?: "any" | "all"; readonly ruleName: string; readonly conditions: readonly (readonly (string | number | boolean | null)[])[]; readonly outputs?: readonly (Readonly<Record<string, unknown>>)[]; readonly id?: string; readonly additionalKeys?: readonly (string)[]; readonly index?: readonly (string)[]; readonly additionalIndex?: readonly (string)[]; readonly trigger?: "level" | "edge"; readonly shadow?: boolean; readonly from?: string; readonly to?: string; readonly step?: "minute" | "day"; readonly symbols?: readonly (string)[] };
@@ -82,7 +83,7 @@ export type CreateWebhookBody = { readonly name?: string; readonly url: string; 
 export type SaveFileTypeBody = { readonly title?: string; readonly source?: string; readonly weight?: number; readonly bySymbol?: boolean; readonly byDate?: boolean; readonly contentType?: string; readonly extension?: string; readonly tags?: readonly (string)[]; readonly categories?: readonly (string)[]; readonly access?: { readonly level: "open" | "premium" | "restricted" | "enterprise"; readonly tier?: "free" | "launch" | "grow" | "scale" } };
 export type PublishMadeFileBody = { readonly dataset?: string; readonly query?: string; readonly compression?: "none" | "gzip" | "zstd"; readonly asOf?: string | number; readonly format?: "csv" | "jsonl" | "parquet" | "arrow"; readonly path?: string };
 export type CreateExportBody = { readonly dataset?: string; readonly query?: string; readonly format: "csv" | "jsonl" | "parquet" | "arrow"; readonly compression?: "none" | "gzip" | "zstd"; readonly asOf?: string | number; readonly rowsPerFile?: number; readonly target: { readonly type: "FILE" | "AWS-S3"; readonly path?: string; readonly awsbucketName?: string; readonly prefix?: string; readonly credentialId?: string; readonly region?: string; readonly endpoint?: string } };
-export type CreateJobBody = { readonly dataSourceId: string; readonly datasetId: string; readonly credentialId?: string; readonly jsonPath?: string; readonly duplicateKeyHandling?: "ignore" | "replace"; readonly overwrite?: boolean; readonly maximumValidationErrors?: number; readonly columnMapping?: SaveViewBodyViewColumnMapping; readonly uniqueIndex?: boolean; readonly dateOrder?: "MDY" | "DMY"; readonly reading?: CreateIngestionScheduleBodyReading };
+export type CreateJobBody = { readonly dataSourceId: string; readonly datasetId: string; readonly credentialId?: string; readonly jsonPath?: string; readonly duplicates?: "replace" | "keep-first" | "reject" | "keep-all" | "skip-identical"; readonly duplicateKeyHandling?: "ignore" | "replace"; readonly overwrite?: boolean; readonly maximumValidationErrors?: number; readonly columnMapping?: SaveViewBodyViewColumnMapping; readonly uniqueIndex?: boolean; readonly dateOrder?: "MDY" | "DMY"; readonly reading?: CreateIngestionScheduleBodyReading };
 export type SetMessageBudgetBody = { readonly totalMessages?: number; readonly allow?: boolean };
 export type SetPayAsYouGoBody = { readonly allow?: boolean };
 export type SignTokenBody = { readonly tokenToSign?: string; readonly unsign?: boolean };
@@ -90,7 +91,7 @@ export type CreateTokenBodyGrants = { readonly datasets: string; readonly rights
 export type CreateTokenBody = { readonly kind: "publishable" | "secret"; readonly name?: string; readonly disabled?: boolean; readonly messageLimit?: number | null; readonly grants?: readonly (CreateTokenBodyGrants)[] | null; readonly core?: boolean; readonly premium?: boolean; readonly addresses?: readonly (string)[]; readonly referrers?: string; readonly refuseReplays?: boolean; readonly fullSignatures?: boolean };
 export type ChangeTokenBody = { readonly name?: string; readonly disabled?: boolean; readonly messageLimit?: number | null; readonly grants?: readonly (CreateTokenBodyGrants)[] | null; readonly core?: boolean; readonly premium?: boolean; readonly addresses?: readonly (string)[]; readonly referrers?: string; readonly refuseReplays?: boolean; readonly fullSignatures?: boolean };
 export type CreateAccountBody = { readonly name: string; readonly tier: "free" | "launch" | "grow" | "scale" };
-export type ChangeAccountBody = { readonly name?: string; readonly tier?: "free" | "launch" | "grow" | "scale"; readonly payAsYouGo?: boolean; readonly suspended?: boolean; readonly circuitBreaker?: number | null; readonly budget?: number | null; readonly premiumMessages?: number; readonly grants?: readonly (string)[] };
+export type ChangeAccountBody = { readonly name?: string; readonly tier?: "free" | "launch" | "grow" | "scale"; readonly payAsYouGo?: boolean; readonly suspended?: boolean; readonly circuitBreaker?: number | null; readonly budget?: number | null; readonly ceiling?: number | null; readonly premiumMessages?: number; readonly grants?: readonly (string)[] };
 export type HealFilesBody = { readonly from: string };
 export type MakeBackupBody = { readonly target: string; readonly withoutKey?: boolean; readonly copy?: boolean };
 export type Quote = { readonly symbol: string; readonly companyName: string | null; readonly primaryExchange: string | null; readonly calculationPrice: string | null; readonly open: number | null; readonly openTime: number | null; readonly openSource: string | null; readonly close: number | null; readonly closeTime: number | null; readonly closeSource: string | null; readonly high: number | null; readonly highTime: number | null; readonly highSource: string | null; readonly low: number | null; readonly lowTime: number | null; readonly lowSource: string | null; readonly latestPrice: number | null; readonly latestSource: string | null; readonly latestTime: string | null; readonly latestUpdate: number | null; readonly latestVolume: number | null; readonly iexRealtimePrice: number | null; readonly iexRealtimeSize: number | null; readonly iexLastUpdated: number | null; readonly delayedPrice: number | null; readonly delayedPriceTime: number | null; readonly oddLotDelayedPrice: number | null; readonly oddLotDelayedPriceTime: number | null; readonly extendedPrice: number | null; readonly extendedChange: number | null; readonly extendedChangePercent: number | null; readonly extendedPriceTime: number | null; readonly previousClose: number | null; readonly previousVolume: number | null; readonly change: number | null; readonly changePercent: number | null; readonly volume: number | null; readonly iexMarketPercent: number | null; readonly iexVolume: number | null; readonly avgTotalVolume: number | null; readonly iexBidPrice: number | null; readonly iexBidSize: number | null; readonly iexAskPrice: number | null; readonly iexAskSize: number | null; readonly iexOpen: number | null; readonly iexOpenTime: number | null; readonly iexClose: number | null; readonly iexCloseTime: number | null; readonly marketCap: number | null; readonly peRatio: number | null; readonly week52High: number | null; readonly week52Low: number | null; readonly ytdChange: number | null; readonly lastTradeTime: number | null; readonly currency: string | null; readonly isUSMarketOpen: boolean | null; readonly sector: string | null };
@@ -335,7 +336,7 @@ export interface Operations {
   /** Loads CSV, JSON, JSON lines, Parquet or Arrow, also packed; makes the dataset when there is none. */
   loadData: {
     path: { workspace: string | number; id: string | number };
-    query: { wait?: boolean; duplicateKeyHandling?: "ignore" | "replace" | "true" | "false" | "refuse"; overwrite?: boolean; maximumValidationErrors?: number; jsonPath?: string; dateOrder?: "MDY" | "DMY"; as?: "csv" | "json"; header?: "true" | "false" | "0" | "1" | "2" | "3"; skipLines?: number; skipLast?: number; delimiter?: "comma" | "semicolon" | "tab" | "pipe" | "spaces"; encoding?: "utf-8" | "utf-16le" | "utf-16be" | "windows-1250" | "windows-1251" | "windows-1252" | "windows-1253" | "windows-1254" | "iso-8859-2" | "iso-8859-15" | "koi8-r" | "macintosh" | "shift_jis" | "euc-jp" | "euc-kr" | "gb18030" | "big5"; columns?: string; constants?: string; guess?: boolean; vendor?: "alphavantage" | "ariva" | "binance" | "boursorama" | "ccxt" | "consors" | "degiro" | "eodhd" | "ibkr" | "investing" | "kraken" | "marketwatch" | "nasdaq" | "polygon" | "stooq" | "tiingo" | "wsj" | "yahoo"; confirmAdjustment?: boolean; wide?: readonly (string)[]; facts?: boolean; dryRun?: boolean; key?: string; subkey?: string; date?: string; uniqueIndex?: boolean };
+    query: { wait?: boolean; duplicates?: "replace" | "keep-first" | "reject" | "keep-all" | "skip-identical"; duplicateKeyHandling?: "ignore" | "replace" | "true" | "false" | "refuse"; overwrite?: boolean; maximumValidationErrors?: number; jsonPath?: string; dateOrder?: "MDY" | "DMY"; as?: "csv" | "json"; header?: "true" | "false" | "0" | "1" | "2" | "3" | "4" | "5" | "6" | "7" | "8" | "9" | "10" | "11" | "12" | "13" | "14" | "15" | "16" | "17" | "18" | "19" | "20"; skipLines?: number; skipLast?: number; delimiter?: "comma" | "semicolon" | "tab" | "pipe" | "spaces"; quote?: "double" | "single" | "none"; escape?: "double" | "backslash"; encoding?: "utf-8" | "utf-16le" | "utf-16be" | "windows-1250" | "windows-1251" | "windows-1252" | "windows-1253" | "windows-1254" | "iso-8859-2" | "iso-8859-15" | "koi8-r" | "macintosh" | "shift_jis" | "euc-jp" | "euc-kr" | "gb18030" | "big5"; binary?: "text" | "hex"; dateFormat?: string; timeZone?: string; nulls?: readonly (string)[]; columns?: string; constants?: string; guess?: boolean; vendor?: "alphavantage" | "ariva" | "binance" | "boursorama" | "ccxt" | "consors" | "degiro" | "eodhd" | "ibkr" | "investing" | "kraken" | "marketwatch" | "nasdaq" | "polygon" | "stooq" | "tiingo" | "wsj" | "yahoo"; confirmAdjustment?: boolean; wide?: readonly (string)[]; facts?: boolean; dryRun?: boolean; key?: string; subkey?: string; date?: string; uniqueIndex?: boolean };
     body: string | Uint8Array | object;
     answer: LoadDataAnswer | LoadDataAnswer2;
   };
@@ -351,7 +352,7 @@ export interface Operations {
     path: { workspace: string | number; id: string | number; key: string | number };
     query: { from?: string; to?: string; purge?: boolean };
     body: undefined;
-    answer: WriteRecordAnswer;
+    answer: DeleteRecordsAnswer;
   };
   /** Records of a dataset with the owner's own properties, newest first. */
   queryData: {
@@ -365,7 +366,7 @@ export interface Operations {
     path: { workspace: string | number; id: string | number; key: string | number; subkey: string | number };
     query: { from?: string; to?: string; purge?: boolean };
     body: undefined;
-    answer: WriteRecordAnswer;
+    answer: DeleteRecordsAnswer;
   };
   /** Several types of a symbol; with the word market in its place, of all `symbols`, by symbol. */
   getStockBatch: {
@@ -1000,7 +1001,7 @@ export interface Operations {
   /** Loads records as `POST /data/:workspace/:id` does. */
   loadDataset: {
     path: { workspace: string | number; id: string | number };
-    query: { wait?: boolean; duplicateKeyHandling?: "ignore" | "replace" | "true" | "false" | "refuse"; overwrite?: boolean; maximumValidationErrors?: number; jsonPath?: string; dateOrder?: "MDY" | "DMY"; as?: "csv" | "json"; header?: "true" | "false" | "0" | "1" | "2" | "3"; skipLines?: number; skipLast?: number; delimiter?: "comma" | "semicolon" | "tab" | "pipe" | "spaces"; encoding?: "utf-8" | "utf-16le" | "utf-16be" | "windows-1250" | "windows-1251" | "windows-1252" | "windows-1253" | "windows-1254" | "iso-8859-2" | "iso-8859-15" | "koi8-r" | "macintosh" | "shift_jis" | "euc-jp" | "euc-kr" | "gb18030" | "big5"; columns?: string; constants?: string; guess?: boolean; vendor?: "alphavantage" | "ariva" | "binance" | "boursorama" | "ccxt" | "consors" | "degiro" | "eodhd" | "ibkr" | "investing" | "kraken" | "marketwatch" | "nasdaq" | "polygon" | "stooq" | "tiingo" | "wsj" | "yahoo"; confirmAdjustment?: boolean; wide?: readonly (string)[]; facts?: boolean; dryRun?: boolean; key?: string; subkey?: string; date?: string; uniqueIndex?: boolean };
+    query: { wait?: boolean; duplicates?: "replace" | "keep-first" | "reject" | "keep-all" | "skip-identical"; duplicateKeyHandling?: "ignore" | "replace" | "true" | "false" | "refuse"; overwrite?: boolean; maximumValidationErrors?: number; jsonPath?: string; dateOrder?: "MDY" | "DMY"; as?: "csv" | "json"; header?: "true" | "false" | "0" | "1" | "2" | "3" | "4" | "5" | "6" | "7" | "8" | "9" | "10" | "11" | "12" | "13" | "14" | "15" | "16" | "17" | "18" | "19" | "20"; skipLines?: number; skipLast?: number; delimiter?: "comma" | "semicolon" | "tab" | "pipe" | "spaces"; quote?: "double" | "single" | "none"; escape?: "double" | "backslash"; encoding?: "utf-8" | "utf-16le" | "utf-16be" | "windows-1250" | "windows-1251" | "windows-1252" | "windows-1253" | "windows-1254" | "iso-8859-2" | "iso-8859-15" | "koi8-r" | "macintosh" | "shift_jis" | "euc-jp" | "euc-kr" | "gb18030" | "big5"; binary?: "text" | "hex"; dateFormat?: string; timeZone?: string; nulls?: readonly (string)[]; columns?: string; constants?: string; guess?: boolean; vendor?: "alphavantage" | "ariva" | "binance" | "boursorama" | "ccxt" | "consors" | "degiro" | "eodhd" | "ibkr" | "investing" | "kraken" | "marketwatch" | "nasdaq" | "polygon" | "stooq" | "tiingo" | "wsj" | "yahoo"; confirmAdjustment?: boolean; wide?: readonly (string)[]; facts?: boolean; dryRun?: boolean; key?: string; subkey?: string; date?: string; uniqueIndex?: boolean };
     body: string | Uint8Array | object;
     answer: LoadDataAnswer | LoadDataAnswer2;
   };
@@ -1035,7 +1036,7 @@ export interface Operations {
   /** Writes one JSON record or an array of them; makes the dataset when there is none. */
   writeRecord: {
     path: { workspace: string | number; id: string | number };
-    query: { duplicateKeyHandling?: "ignore" | "replace" | "true" | "false"; createDatasetOnDemand?: boolean; wait?: boolean; event?: boolean; persist?: boolean; updateState?: boolean };
+    query: { duplicates?: "replace" | "keep-first" | "reject" | "keep-all" | "skip-identical"; duplicateKeyHandling?: "ignore" | "replace" | "true" | "false"; createDatasetOnDemand?: boolean; wait?: boolean; event?: boolean; persist?: boolean; updateState?: boolean };
     body: Readonly<Record<string, unknown>> | readonly (Readonly<Record<string, unknown>>)[];
     answer: WriteRecordAnswer;
   };
@@ -1044,7 +1045,7 @@ export interface Operations {
     path: { workspace: string | number; id: string | number; key: string | number; subkey: string | number; date: string | number };
     query: { from?: string; to?: string; purge?: boolean };
     body: undefined;
-    answer: WriteRecordAnswer;
+    answer: DeleteRecordsAnswer;
   };
   /** The records that did not keep an expectation of the dataset, oldest first. */
   listQuarantine: {
@@ -1058,12 +1059,12 @@ export interface Operations {
     path: { workspace: string | number; id: string | number };
     query: { jobId?: string; ids?: readonly (string)[] };
     body: undefined;
-    answer: WriteRecordAnswer;
+    answer: DeleteRecordsAnswer;
   };
   /** Lets records from quarantine into the dataset, all or some, whatever it expects. */
   releaseQuarantine: {
     path: { workspace: string | number; id: string | number };
-    query: { jobId?: string; ids?: readonly (string)[]; duplicateKeyHandling?: "ignore" | "replace" | "true" | "false" };
+    query: { jobId?: string; ids?: readonly (string)[]; duplicates?: "replace" | "keep-first" | "reject" | "keep-all" | "skip-identical"; duplicateKeyHandling?: "ignore" | "replace" | "true" | "false" };
     body: undefined;
     answer: ReleaseQuarantineAnswer;
   };
@@ -1450,7 +1451,7 @@ export interface Operations {
     path: { workspace: string | number; id: string | number };
     query: {  };
     body: undefined;
-    answer: WriteRecordAnswer;
+    answer: DeleteRecordsAnswer;
   };
   /** The files of a type with their lengths and checksums. */
   listPublishedFiles: {
@@ -1471,7 +1472,7 @@ export interface Operations {
     path: { workspace: string | number; id: string | number };
     query: { symbol?: string; date?: string };
     body: undefined;
-    answer: WriteRecordAnswer;
+    answer: DeleteRecordsAnswer;
   };
   /** Publishes an export of a dataset or a query of one version, or a file of the source folder. */
   publishMadeFile: {
@@ -1492,7 +1493,7 @@ export interface Operations {
     path: { workspace: string | number; id: string | number };
     query: {  };
     body: undefined;
-    answer: WriteRecordAnswer;
+    answer: DeleteRecordsAnswer;
   };
   /** Goes on with an export that ended in vain, from the first part that is missing. */
   resumeExport: {
@@ -1541,7 +1542,7 @@ export interface Operations {
     path: { workspace: string | number; type: string | number; jobId: string | number };
     query: {  };
     body: undefined;
-    answer: WriteRecordAnswer;
+    answer: DeleteRecordsAnswer;
   };
   /** What jobs logged in a workspace, oldest first, at most the newest 1,000 lines. */
   getLogs: {

@@ -104,13 +104,20 @@ export function governedBy(body: Members, was: Governed): Governed {
     throw new Failure('InvalidBody', `expectations must have ${most}`);
   }
   return {
-    contract:
-      schemaContract === null ? USUAL_CONTRACT : { ...was.contract, ...(schemaContract ?? {}) },
+    contract: schemaContract === undefined ? was.contract : declaredContract(schemaContract, was),
     expectations:
       expectations === undefined
         ? was.expectations
         : given.map((one, at) => expectationOf(one, `expectations.${at}`)),
   };
+}
+
+/** What is declared is not inferred any more. */
+function declaredContract(
+  given: NonNullable<Members['schemaContract']> | null,
+  { contract: { columns, types } }: Governed,
+): SchemaContract {
+  return given === null ? USUAL_CONTRACT : { columns, types, ...given };
 }
 
 function expectationOf(given: Given, at: string): Expectation {

@@ -28,6 +28,7 @@ export interface ReadingOptions {
   readonly dateFormat?: string;
   /** Of times in the file; `--time-zone` of a schedule is another one. */
   readonly fileTimeZone?: string;
+  readonly nulls?: readonly string[];
   readonly map: NonNullable<Reading['columns']>;
   readonly set: NonNullable<Reading['constants']>;
   readonly guess?: true;
@@ -64,6 +65,8 @@ function wideSaid(text: string): Reading['wide'] {
   if (names !== undefined && values !== undefined) return { names, values };
   throw new InvalidArgumentError('write two properties, such as symbol,close');
 }
+
+const nullsSaid = (text: string): readonly string[] => text.split(',').filter((one) => one !== '');
 
 /** What the columns of a file are, and what stands around its records. */
 export const shapeOptions = (command: Command): Command => linesOptions(columnOptions(command));
@@ -157,12 +160,17 @@ const linesOptions = (command: Command): Command =>
     .option(
       '--file-time-zone <zone>',
       'zone of times without an offset: America/New_York, -05:00, EST5; UTC by default',
+    )
+    .option(
+      '--nulls <list>',
+      'texts that mean no value in every column, such as NA,-; --nulls= means that none does',
+      nullsSaid,
     );
 
 /** Undefined where nothing is said. */
 export function readingOf(options: ReadingOptions): Reading | undefined {
   const { as, binary, confirmAdjustment, dateFormat, delimiter, encoding, escape } = options;
-  const { facts, fileTimeZone: timeZone, guess, headerLines, quote, vendor } = options;
+  const { facts, fileTimeZone: timeZone, guess, headerLines, nulls, quote, vendor } = options;
   const { map, set, skipLast, skipLines, wide } = options;
   const header = options.header ? headerLines : false;
   const columns = Object.keys(map).length === 0 ? undefined : map;
@@ -179,6 +187,7 @@ export function readingOf(options: ReadingOptions): Reading | undefined {
     binary,
     dateFormat,
     timeZone,
+    nulls,
     columns,
     constants,
     guess,
@@ -207,5 +216,6 @@ export const dateOrderOption = (): Option =>
 /** A member of a reading, or a word, as the parameter of an upload. */
 export const inQuery = (name: string, said: unknown): string => {
   if (typeof said !== 'object' || said === null) return String(said);
+  if (Array.isArray(said)) return said.join(',');
   return name === 'wide' ? Object.values(said).join(',') : JSON.stringify(said);
 };

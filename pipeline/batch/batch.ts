@@ -1,34 +1,26 @@
 // From a relation to one sorted Parquet file of valid records, each index value once.
 //
-// The fast way is one COPY: read_csv types the columns in parallel and keeps the lines it rejects,
-// the sort makes repeats neighbours, and one streaming pass proves that there are none. Only when
-// there are (or a required value is missing) the exact way numbers the records, which is what tells
-// first from last and names the record that is at fault. JSON takes the fast way too: typed where its
-// spelling lets it (jsonSpelling.ts), as text and cast otherwise.
+// The fast way is one COPY: texts of a CSV are cast exactly, read_csv keeps the lines that it rejects, the
+// sort makes repeats neighbours, and one streaming pass proves that there are none. Only when there are (or
+// a required value is missing) the exact way numbers the records, which is what tells first from last and
+// names the record that is at fault. JSON takes the fast way too: typed where its spelling lets it
+// (jsonSpelling.ts), as text and cast otherwise.
 import { join } from 'node:path';
-import type { Row } from '../../store/duckdb/protocol.ts';
+import type { Column } from '../../store/lake/versions/columns.ts';
 import { Failure, reasonOf } from '../../store/base/failure.ts';
 import { REJECTS_KEPT_MAX } from '../../store/work/jobs.ts';
 import { newUuid } from '../../store/base/random.ts';
-import {
-  ask,
-  askEach,
-  FAULT,
-  lineOf,
-  lineReject,
-  NUMBER,
-  selection,
-  valueRefused,
-} from './batchStatements.ts';
+import { ask, askEach, FAULT, lineOf, lineReject, NUMBER, selection } from './batchStatements.ts';
 import { exactBatch } from './exactBatch.ts';
 import { breachesOf, breachStatements } from './expectations.ts';
-import { copyTable, fileStats } from './parquetFile.ts';
+import { copyTable, type FileStats, fileStats } from './parquetFile.ts';
 import {
   fromClause,
   misfit,
   MISFIT_MARK,
   type Relation,
   typedRelation,
+  withExponents,
 } from '../values/relation.ts';
 import { rejectStatements } from '../values/rejectedLines.ts';
 import { lineInFile } from '../bytes/unreadLines.ts';
@@ -147,7 +139,11 @@ async function oneCopy(
     const before = [copy, ...repeats, ...asked];
     const rows = await ask(bench, relation, [...before, ...rejecting], before.length);
     const stats = fileStats(rows[0] ?? []);
-    const [counted, listed, cast] = rows.slice(before.length);
+    if (relation.kind === 'csv' && hasInfinity(stats, columns)) {
+      const misfits = guessed ? await findMisfits(request, bench) : [];
+      return { relation, misfits, batch: undefined, repeats: 0 };
+    }
+    const [counted, listed] = rows.slice(before.length);
     const repeating = repeats.length === 0 ? 0 : Number(rows[1]?.[0]?.['repeats']);
     // Blank values are equal to none in SQL: records with them are numbered one by one.
     const repeated = sharesRow && lacksIndex(stats, apart) ? stats.records : repeating;
@@ -156,15 +152,14 @@ async function oneCopy(
       path,
       stats,
       invalid: Number(counted?.[0]?.['lines'] ?? 0),
-      rejects: (listed ?? []).map((row) => lineReject(row, request)),
+      rejects: (listed ?? []).map((row) => lineReject(row)),
       duplicates: 0,
       quarantined: [],
       warnings: breaches,
       failed: undefined,
     };
-    const misfits = (cast ?? []).map((row) => castMisfit(row, relation));
     const lacking = lacksIndex(stats, index) || breaches.some(({ action }) => action !== 'warn');
-    return { relation, misfits, batch: lacking ? undefined : batch, repeats: repeated };
+    return { relation, misfits: [], batch: lacking ? undefined : batch, repeats: repeated };
   } catch (error) {
     if (!reasonOf(error).includes(MISFIT_MARK)) throw error;
     const misfits = guessed ? await findMisfits(request, bench) : [];
@@ -172,18 +167,20 @@ async function oneCopy(
   }
 }
 
-/** read_csv's own sentence holds the value: `Could not convert string "x" to 'BIGINT'`. */
-const castMisfit = (row: Row, relation: Relation): Misfit => ({
-  column: String(row['column']),
-  line: lineInFile(relation.lineSteps, Number(row['line'])),
-  value: valueRefused(String(row['message'])),
-});
+/** Of a text that is longer than numbers are, such as 1e400: no text is read as infinity. */
+const hasInfinity = ({ columns: told }: FileStats, columns: readonly Column[]): boolean =>
+  columns
+    .filter(({ type }) => type === 'float64')
+    .some(({ name }) =>
+      ['min', 'max'].some((bound) => /inf/i.test(told.get(name)?.get(bound) ?? '')),
+    );
 
 /** Every column with a misfit, by one pass over the file; the first line with one comes first. */
 export async function findMisfits(
-  { relation, columns }: Pick<BatchRequest, 'relation' | 'columns'>,
+  { columns, ...request }: Pick<BatchRequest, 'relation' | 'columns'>,
   bench: Workbench,
 ): Promise<readonly Misfit[]> {
+  const relation = withExponents(request.relation);
   const tests = columns.flatMap((column) => {
     const condition = misfit(relation, column);
     return condition === undefined ? [] : [{ name: column.name, condition }];

@@ -51,21 +51,9 @@ export function saidOrder(
 /** Characters of a value that is told with the reason why its record is refused. */
 const SHOWN_CHARACTERS = 60;
 
-const shortened = (value: string): string => [...value].slice(0, SHOWN_CHARACTERS).join('');
-
 /** The value of a column of the file as it is told, as an expression. */
 export const shownValue = (name: string): string =>
   `to_json(left(CAST(${identifier(name)} AS VARCHAR), ${SHOWN_CHARACTERS}))`;
-
-const CAST_OPENS = 'string "';
-const CAST_CLOSES = '" to ';
-
-/** read_csv's own sentence holds the value: `Could not convert string "x" to 'BIGINT'`. */
-export function valueRefused(message: string): string {
-  const from = message.indexOf(CAST_OPENS);
-  const end = from < 0 ? -1 : message.indexOf(CAST_CLOSES, from + CAST_OPENS.length);
-  return end < 0 ? '' : message.slice(from + CAST_OPENS.length, end);
-}
 
 /** Column types in the words of JSON schema, which owners write. */
 const TYPE_WORDS: Readonly<Record<ColumnKind, string>> = {
@@ -110,14 +98,8 @@ export function selection(
 const shortText = (value: string): string =>
   `CASE WHEN strlen(${value}) > ${INDEX_BYTES_MAX} THEN ${MISFIT} ELSE ${value} END`;
 
-export function lineReject(row: Row, { columns }: BatchRequest): Reject {
+export function lineReject(row: Row): Reject {
   const line = Number(row['line']);
-  const name = String(row['column']);
-  const column = columns.find((item) => item.name === name);
-  if (row['type'] === 'CAST' && column !== undefined) {
-    const shown = JSON.stringify(shortened(valueRefused(String(row['message']))));
-    return { line, error: `${typeError(name, column.type)}, not ${shown}` };
-  }
   if (row['type'] === 'LINE SIZE OVER MAXIMUM') return { line, error: RECORD_TOO_LARGE };
   return { line, error: `validation failed: ${String(row['message']).split('\n')[0]}` };
 }

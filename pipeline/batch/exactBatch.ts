@@ -28,6 +28,7 @@ import {
   recordFaults,
   type Relation,
   valueOf,
+  withExponents,
 } from '../values/relation.ts';
 import { rejectStatements } from '../values/rejectedLines.ts';
 import type { Batch, BatchRequest } from './batchRequest.ts';
@@ -38,7 +39,7 @@ import type { Workbench } from '../bytes/workbench.ts';
 export async function exactBatch(asked: BatchRequest, bench: Workbench): Promise<Batch> {
   const { columns } = asked;
   // A fault is told by the value too, and a date is matched by a hundred patterns.
-  const relation = makingOnce(asked.relation, columns);
+  const relation = makingOnce(withExponents(asked.relation), columns);
   const request = { ...asked, relation, sharesRow: false };
   const staging = join(bench.folder, `${newUuid()}.parquet`);
   const path = join(bench.folder, `${newUuid()}.parquet`);
@@ -51,7 +52,7 @@ export async function exactBatch(asked: BatchRequest, bench: Workbench): Promise
   const staged = await ask(bench, relation, [stage, ...rejecting], 1);
   const [counted, listed] = staged.slice(1);
   const read = `read_parquet(${literal(staging)})`;
-  const unread = (listed ?? []).map((row) => lineReject(row, request));
+  const unread = (listed ?? []).map((row) => lineReject(row));
   const lineAt = (n: number): number => lineOf(n, relation, unread);
   const { kept, ...judged } = await applyExpectations(request, read, bench, lineAt);
   const sorted = join(bench.folder, `${newUuid()}.parquet`);
@@ -110,8 +111,9 @@ function faultOf({ relation, columns, index, lenient, refused }: BatchRequest): 
   const required = index.required.filter(({ name }) => known.has(name));
   const absent = required.map(({ name, type }) => {
     const empty = type === 'varchar' ? ` OR ${identifier(name)} = ''` : '';
+    const isRead = type !== 'varchar' || relation.nulls !== undefined;
     const text =
-      relation.kind !== 'parquet' && type !== 'varchar'
+      relation.kind !== 'parquet' && isRead
         ? valueOfName(name, relation, columns)
         : identifier(name);
     const long =

@@ -21,6 +21,8 @@ export interface TextScan {
   readonly hasNul: boolean;
   /** Lines end in more than one way, inside quotes or outside. */
   readonly mixedEnds: boolean;
+  /** It has no `_`, `e-` and `E-`, which a number may have that casts read too widely (exactText.ts). */
+  readonly hasPlainNumbers: boolean;
 }
 
 /** UTF-16 by its mark, or by the zeros that western text has in it. @throws Failure for UTF-32. */
@@ -44,11 +46,14 @@ export function wideEncodingOf(head: Buffer): Encoding | undefined {
 export async function scanText(path: string): Promise<TextScan> {
   let valid = true;
   let hasNul = false;
+  let hasPlainNumbers = true;
   let [pairs, breaks, returns] = [0, 0, 0];
   let rest: Buffer = Buffer.alloc(0);
   let last = 0;
   for await (const piece of piecesOf(path, PIECE_BYTES)) {
     hasNul ||= piece.includes(0);
+    hasPlainNumbers &&=
+      last !== E_SMALL && last !== E_LARGE && !ODD.some((sign) => piece.includes(sign));
     if (valid) {
       const bytes = rest.length === 0 ? piece : Buffer.concat([rest, piece]);
       const whole = wholeCharacters(bytes);
@@ -64,8 +69,12 @@ export async function scanText(path: string): Promise<TextScan> {
     last = piece.at(-1) ?? last;
   }
   const mixedEnds = returns > 0 && !(returns === pairs && breaks === pairs) && breaks > 0;
-  return { isUtf8: valid && rest.length === 0, hasNul, mixedEnds };
+  return { isUtf8: valid && rest.length === 0, hasNul, mixedEnds, hasPlainNumbers };
 }
+
+const ODD = ['_', 'e-', 'E-'].map((sign) => Buffer.from(sign));
+/** One at the end of a piece may go on in the next. */
+const [E_SMALL, E_LARGE] = [101, 69] as const;
 
 const BREAK = 10;
 const RETURN = 13;

@@ -57,6 +57,10 @@ export const ZONE_CHARACTERS_MAX = 60;
 /** Properties that may be said to have one value in all records. */
 export const CONSTANTS_MAX = 100;
 
+/** Texts that may mean no value, and characters of one. */
+export const NULLS_MAX = 50;
+export const NULL_CHARACTERS_MAX = 100;
+
 /** What is said of how a file is to be read; what is not said is told by its bytes. */
 export interface Reading {
   /** The body is that, whatever it looks like. */
@@ -80,6 +84,8 @@ export interface Reading {
   readonly dateFormat?: string;
   /** The zone of times without an offset: a name of IANA, `-05:00` or `EST5`; UTC where undefined. */
   readonly timeZone?: string;
+  /** The exact texts that mean no value, in every column; none where it is empty. */
+  readonly nulls?: readonly string[];
   /** Column of the file -> the property that it is; null: it stays out. Others keep their names. */
   readonly columns?: Readonly<Record<string, string | null>>;
   /** Properties that the file does not have, with the value of each record. */

@@ -22,19 +22,39 @@ import { askedOf, checksOf, looksBack } from '../batch/expectations.ts';
 import { wantedDates, widen } from '../values/infer.ts';
 import { firstLoad } from './firstLoad.ts';
 import { describeIndex } from './indexGuess.ts';
-import { checkColumns, ownOf, widenFor, wordOf } from './misfits.ts';
+import { fitsNumbers, widenInferred } from './inferredTypes.ts';
+import { checkColumns, ownOf, tellWidened, widenFor, wordOf } from './misfits.ts';
 import type { Relation } from '../values/relation.ts';
 import { settle, settleMisfits, settleRejected, settling } from './settle.ts';
 import { mayShareRow, nextRow, uniqueIndexOf } from '../batch/uniqueIndex.ts';
 import { addedProperties, isUndocumented, spellAsDocumented } from './placeColumns.ts';
 import { refuseUnknown } from './unknownColumns.ts';
 import type { Batch, BatchRequest, Misfit } from '../batch/batchRequest.ts';
-import type { Looking, Conformed, Instead, Load, LoadLake, SchemaChange } from './load.ts';
+import { listReadings } from './readings.ts';
+import type { Conformed, Fit, Instead, Load, LoadLake, Looking, SchemaChange } from './load.ts';
 
 type Properties = Readonly<Record<string, PropertyType>>;
 
+/** Lines of a load's log that are notes too. */
+const LINES_NOTED_MAX = 100;
+
 /** @throws Failure InvalidBody for what the contract, or the index, does not let in. */
 export async function conform(run: Looking, opened: Relation): Promise<Conformed> {
+  const lines: string[] = [];
+  const log = async (line: string): Promise<void> => {
+    if (lines.length < LINES_NOTED_MAX) lines.push(line);
+    await run.events.log(line);
+  };
+  const fit = await fitFile({ ...run, events: { ...run.events, log } }, opened);
+  const made = fit.kind === 'new' ? fit.draft : fit.dataset;
+  const change = fit.kind === 'known' ? fit.change : undefined;
+  const { properties } = change?.schema ?? made.schema;
+  const readings = await listReadings(fit.request.relation, properties, run.bench);
+  for (const line of readings) await run.events.log(line);
+  return { ...fit, inferred: [...lines, ...readings] };
+}
+
+async function fitFile(run: Looking, opened: Relation): Promise<Fit> {
   const { load, services } = run;
   const there = services.lake.directory.dataset(load.workspace, load.dataset);
   const instead = await insteadOf(load, there, services.lake);
@@ -45,7 +65,8 @@ export async function conform(run: Looking, opened: Relation): Promise<Conformed
   const isOwn = known === undefined && load.mapping !== undefined;
   const spelled = isOwn ? opened : spellAsDocumented(opened, defaults, names);
   const settled = await settle(settling(run), spelled, known);
-  const relation = withSymbols(settled, defaults?.symbols);
+  const declared = Object.keys(known?.schema.properties ?? defaults?.types ?? {});
+  const relation = withDeclared(withSymbols(settled, defaults?.symbols), new Set(declared));
   if (known === undefined) {
     const made = await firstLoad(run, relation, instead?.firstId);
     if (instead === undefined) return made;
@@ -110,6 +131,14 @@ export const withSymbols = (relation: Relation, symbols: readonly string[] = [])
   ),
 });
 
+/** Columns whose types were not inferred from the file. */
+const withDeclared = (relation: Relation, names: ReadonlySet<string>): Relation => ({
+  ...relation,
+  columns: relation.columns.map((column) =>
+    names.has(column.name) ? { ...column, isDeclared: true } : column,
+  ),
+});
+
 /**
  * A file against a dataset as it is, or as it is about to become.
  * @param stored a sub-select of its records' index, where they matter
@@ -125,7 +154,7 @@ export async function conformTo(
   const unknown = relation.columns.filter(
     ({ name }) => !Object.hasOwn(dataset.schema.properties, name) && !isSystemColumn(name),
   );
-  const found = { run, relation: lenientRelation(relation, dataset), dataset, table, unknown };
+  const found = { run, relation, dataset, table, unknown };
   const leftOut = await leftOutOf(found);
   return { ...(await conformKnown(found, stored)), leftOut };
 }
@@ -139,12 +168,6 @@ interface Governed {
   readonly table: Table;
   readonly unknown: Relation['columns'];
 }
-
-/** DuckDB would refuse a line for a value that is to become null. */
-const lenientRelation = (relation: Relation, { contract }: Dataset): Relation =>
-  contract.types === 'discard_value' && relation.kind === 'csv'
-    ? { ...relation, texts: true }
-    : relation;
 
 /** @throws Failure InvalidBody where the contract freezes the columns. */
 async function leftOutOf({
@@ -196,8 +219,9 @@ async function conformKnown(asked: Governed, stored: string | undefined): Promis
   );
   const widened: Record<string, PropertyType> = {};
   const firstId = await firstIdOf(found, added);
-  const guessing =
-    Object.keys(added).length > 0 || widens || /^(evolve|freeze)$/.test(contract.types);
+  const isStrict = contract.types === 'evolve' || contract.types === 'freeze';
+  const isInferred = contract.inferred === true;
+  const guessing = Object.keys(added).length > 0 || widens || isStrict || isInferred;
   for (let guessed = guessing; ;) {
     const columns = columnsAfter(table.columns, added, widened, firstId);
     const request = requestFor(found, columns, stored);
@@ -228,8 +252,15 @@ async function conformKnown(asked: Governed, stored: string | undefined): Promis
       if (into === widened && contract.types === 'freeze')
         throw frozen(misfit, was, found.relation);
       if (into === added && defaults !== undefined && !isOpen(column)) continue;
-      if (into === widened && !mayWiden(dataset, column, was, isOpen(column))) continue;
-      into[column] = await widenFor(misfit, was, found);
+      if (into === added || mayWiden(dataset, misfit, was, isOpen(column))) {
+        const isExact = into === added || fitsNumbers(column, table);
+        into[column] = await widenFor(misfit, was, found, isExact);
+        continue;
+      }
+      const wider = await widenInferred(misfit, was, intoOf(found));
+      if (wider === undefined) continue;
+      into[column] = wider.property;
+      await tellWidened(wider.misfit, wider.property, was, found);
     }
     guessed = readOtherwise || JSON.stringify([added, widened]) !== before;
   }
@@ -247,14 +278,24 @@ async function firstIdOf({ dataset, run, table }: Governed, added: Properties): 
 /** Never an indexed property, and none into what an expectation could not compare any more. */
 function mayWiden(
   { contract, expectations, mapping }: Dataset,
-  name: string,
+  { column, value }: Misfit,
   property: PropertyType,
   isOpen: boolean,
 ): boolean {
   const widens = contract.types === 'evolve' || (isOpen && contract.types === 'discard_record');
-  if (!widens || Object.values(mapping).includes(name)) return false;
-  return !askedOf(expectations).has(name) || widen(property).type === 'number';
+  if (!widens || Object.values(mapping).includes(column)) return false;
+  return !askedOf(expectations).has(column) || widen(property, value).type === 'number';
 }
+
+const intoOf = ({
+  dataset,
+  relation,
+  run,
+  table,
+}: Governed): Parameters<typeof widenInferred>[2] => {
+  const { types = {} } = run.services.defaultsOf(run.load) ?? {};
+  return { dataset, table, relation, bench: run.bench, declared: new Set(Object.keys(types)) };
+};
 
 function frozen(misfit: Misfit, property: PropertyType, relation: Relation): Failure {
   const { column, line, value } = misfit;

@@ -12,6 +12,7 @@ import {
   UNSAID,
 } from '../../store/lake/datasets/datasets.ts';
 import { columnsOf, type DatasetDraft } from '../../store/lake/datasetEdits.ts';
+import { INFERRED_CONTRACT } from '../../store/lake/datasets/contracts.ts';
 import type { DatasetDefaults } from '../../store/lake/datasets/defaults.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { makeBatch } from '../batch/batch.ts';
@@ -32,7 +33,7 @@ import type { Relation } from '../values/relation.ts';
 import { settleMisfits, settling } from './settle.ts';
 import { isBlank, mayShareRow, uniqueIndexOf } from '../batch/uniqueIndex.ts';
 import type { BatchRequest, Batch, Misfit } from '../batch/batchRequest.ts';
-import type { Conformed, Looking, IngestServices } from './load.ts';
+import type { Fit, Looking, IngestServices } from './load.ts';
 
 type Properties = Readonly<Record<string, PropertyType>>;
 
@@ -58,7 +59,7 @@ type FirstLooking = Omit<Looking, 'services'> & {
   readonly services: Pick<IngestServices, 'clock' | 'defaultsOf'>;
 };
 
-type MadeNew = Extract<Conformed, { readonly kind: 'new' }> & {
+type MadeNew = Extract<Fit, { readonly kind: 'new' }> & {
   /** Key, subkey and date tell all records of the file apart: it could be declared. */
   readonly isProved: boolean;
 };
@@ -128,11 +129,9 @@ function declaredOf({ defaults, relation }: First): Properties {
   );
 }
 
-/** DuckDB would refuse a line for a value that is to become null. */
 const leniently = (first: First, declared: Properties): First => ({
   ...first,
   lenient: new Set(Object.keys(declared)),
-  relation: first.relation.kind === 'csv' ? { ...first.relation, texts: true } : first.relation,
 });
 
 const without = (properties: Properties, some: Properties): Properties =>
@@ -273,6 +272,7 @@ function draftOf(
     dataset: load.dataset,
     ...UNSAID,
     ...{ title, weight },
+    contract: INFERRED_CONTRACT,
     ...load.standIn,
     source: load.source ?? '',
     ...(defaults === undefined ? {} : { contract: defaults.contract }),

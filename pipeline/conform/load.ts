@@ -136,7 +136,7 @@ export interface Instead {
 }
 
 /** A batch, and the dataset that it is for: one that is there, or one to be made. */
-export type Conformed = {
+export type Fit = {
   readonly batch: Batch;
   /** What the batch was made of. */
   readonly request: BatchRequest;
@@ -155,6 +155,11 @@ export type Conformed = {
       readonly instead?: Instead;
     }
 );
+
+export type Conformed = Fit & {
+  /** Which types and readings were inferred from the values, a line each. */
+  readonly inferred: readonly string[];
+};
 
 export interface Ingested {
   readonly validated: number;

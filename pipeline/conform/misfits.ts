@@ -8,7 +8,7 @@ import {
 } from '../../store/lake/versions/columns.ts';
 import type { DatasetDraft } from '../../store/lake/datasetEdits.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { isLongNumber, widen } from '../values/infer.ts';
+import { widen } from '../values/infer.ts';
 import { saidOrder } from '../batch/batchStatements.ts';
 import type { Relation } from '../values/relation.ts';
 import type { Misfit } from '../batch/batchRequest.ts';
@@ -19,25 +19,36 @@ type Properties = Readonly<Record<string, PropertyType>>;
 export const ownOf = (properties: Properties, name: string): PropertyType | undefined =>
   Object.hasOwn(properties, name) ? properties[name] : undefined;
 
+/** @param fitsNumbers the integers that are stored are numbers too */
 export async function widenFor(
   misfit: Misfit,
   guessed: PropertyType,
   { relation, run }: { readonly relation: Relation; readonly run: Pick<Looking, 'events'> },
+  fitsNumbers = true,
 ): Promise<PropertyType> {
-  const { column, line, value } = misfit;
+  const { column, value } = misfit;
   const own = relation.columns.find(({ name }) => name === column)?.inferred.own;
-  const text = isLongNumber(value) ? ({ type: 'string' } as const) : widen(guessed);
+  const next = widen(guessed, value);
+  const text = next.type === 'number' && !fitsNumbers ? ({ type: 'string' } as const) : next;
   const wider = own === undefined || isSameType(own, guessed) ? text : own;
-  const was = wordOf(column, guessed, relation);
-  const shown = JSON.stringify(value.slice(0, 100));
-  await run.events.log(
-    `${column} becomes ${propertyWord(wider)}: line ${line} has ${shown}, no ${was}`,
-  );
+  await tellWidened(misfit, wider, guessed, { relation, run });
   return wider;
 }
 
 export const isSameType = (one: PropertyType, other: PropertyType): boolean =>
   columnTypeOf(one) === columnTypeOf(other);
+
+/** @param was the type that the value does not fit */
+export async function tellWidened(
+  { column, line, value }: Misfit,
+  wider: PropertyType,
+  was: PropertyType,
+  { relation, run }: { readonly relation: Relation; readonly run: Pick<Looking, 'events'> },
+): Promise<void> {
+  const shown = JSON.stringify(value.slice(0, 100));
+  const [to, from] = [propertyWord(wider), wordOf(column, was, relation)];
+  await run.events.log(`${column} becomes ${to}: line ${line} has ${shown}, no ${from}`);
+}
 
 /** What a value should have been. */
 export function wordOf(name: string, property: PropertyType, relation: Relation): string {

@@ -5,7 +5,6 @@ import type { Row } from '../../store/duckdb/protocol.ts';
 import { ask } from '../batch/batchStatements.ts';
 import type { DateTally } from '../values/dateFormats.ts';
 import { clocked, isOrdered, loweredText, writtenInstant } from '../values/dateReading.ts';
-import { asTexts } from '../values/asTexts.ts';
 import { missingTest } from '../values/missing.ts';
 import { numberMembers, numberTallyTerms, type NumberTally } from '../values/numberFormats.ts';
 import { fromClause, misfit, type Relation } from '../values/relation.ts';
@@ -34,7 +33,6 @@ export async function unread(
   properties: Properties,
   questions: readonly Question[],
 ): Promise<readonly Question[]> {
-  const texts = asTexts(relation);
   const targets = questions.map(({ name }, at) => {
     const type = columnTypeOf(properties[name] ?? { type: 'string' });
     return { id: at + 1, name, type, nullable: true };
@@ -42,10 +40,10 @@ export async function unread(
   const terms = targets.map((target, at) => {
     const cell = identifier(target.name);
     const mayBe = `(regexp_matches(${cell}, '[0-9]') OR ${missingTest(cell)})`;
-    return `bool_or(${misfit(texts, target) ?? 'false'} AND ${mayBe}) AS unread${at}`;
+    return `bool_or(${misfit(relation, target) ?? 'false'} AND ${mayBe}) AS unread${at}`;
   });
   if (terms.length === 0) return [];
-  const from = fromClause(texts, targets, false);
+  const from = fromClause(relation, targets, false);
   const [rows] = await ask(bench, relation, [`SELECT ${terms.join(', ')} FROM ${from}`]);
   const isUnread = questions.map((_, at) => rows?.[0]?.[`unread${at}`] === true);
   const numbers = questions.some(({ kind }, at) => kind === 'numbers' && isUnread[at] === true);
@@ -96,8 +94,7 @@ export async function countAll(
     type: 'varchar' as const,
     nullable: true,
   }));
-  const texts = asTexts(relation);
-  const from = fromClause(texts, targets, false);
+  const from = fromClause(relation, targets, false);
   const statements = questions.map(({ kind, name }) => {
     const cell = identifier(name);
     const text = `trim(${cell})`;

@@ -10,7 +10,6 @@ import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 import { ask } from '../batch/batchStatements.ts';
 import { textContentOf } from '../bytes/content.ts';
 import type { Workbench } from '../bytes/workbench.ts';
-import { asTexts } from '../values/asTexts.ts';
 import { fromClause, type Relation } from '../values/relation.ts';
 
 /** Where the SEC's document of all facts of a company has them. */
@@ -88,7 +87,6 @@ function factRows(relation: Relation, concepts: readonly string[]): string {
   const columns = [...NEEDED, ...BESIDE]
     .filter((name) => names.has(name))
     .map((name, at) => ({ id: at + 1, name, type: 'varchar' as const, nullable: true }));
-  const texts = asTexts(relation);
   const text = (name: string): string =>
     names.has(name) ? `nullif(trim(CAST(${identifier(name)} AS VARCHAR)), '')` : 'NULL';
   const day = (name: string): string =>
@@ -100,7 +98,7 @@ function factRows(relation: Relation, concepts: readonly string[]): string {
       CASE WHEN isfinite(${value}) THEN ${value} END AS value, ${text('accn')} AS accession,
       TRY_CAST(${text('fy')} AS INTEGER) AS year, ${text('fp')} AS period,
       coalesce(${text('form')}, '') AS form, ${day('filed')} AS filed
-    FROM ${fromClause(texts, columns, false)}
+    FROM ${fromClause(relation, columns, false)}
     WHERE concept IN (${concepts.map(literal).join(', ')})${own}`;
 }
 

@@ -6,7 +6,6 @@ import { ask } from '../batch/batchStatements.ts';
 import type { Reading } from '../bytes/reading.ts';
 import type { Workbench } from '../bytes/workbench.ts';
 import { missingTest } from '../values/missing.ts';
-import { asTexts } from '../values/asTexts.ts';
 import { rejectStatements } from '../values/rejectedLines.ts';
 import { fromClause, type Relation } from '../values/relation.ts';
 import { lineInFile } from '../bytes/unreadLines.ts';
@@ -40,13 +39,12 @@ export async function longCopy(
   const columns = relation.columns.map(({ name }, at) => ({
     ...{ id: at + 1, name, type: 'varchar' as const, nullable: true },
   }));
-  const texts = asTexts(relation);
   const names = cells.map((name) => literal(name)).join(', ');
   const values = cells.map((name) => `CAST(${identifier(name)} AS VARCHAR)`).join(', ');
   const value = identifier(wide.values);
   const rows = `SELECT ${kept.map((name) => `${identifier(name)}, `).join('')}
     unnest([${names}]) AS ${identifier(wide.names)}, unnest([${values}]) AS ${value}
-    FROM ${fromClause(texts, columns, true)}`;
+    FROM ${fromClause(relation, columns, true)}`;
   const given = `nullif(trim(${value}), '') IS NOT NULL AND NOT ${missingTest(value)}`;
   const path = join(bench.folder, newUuid());
   const copy = `COPY (SELECT * FROM (${rows}) WHERE ${given}) TO ${literal(path)}

@@ -6,7 +6,6 @@ import type { FileRewrite } from '../../store/lake/datasets/defaults.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 import { ask } from '../batch/batchStatements.ts';
 import type { Workbench } from '../bytes/workbench.ts';
-import { asTexts } from '../values/asTexts.ts';
 import { rejectStatements } from '../values/rejectedLines.ts';
 import { fromClause, type Relation, valueOf } from '../values/relation.ts';
 
@@ -35,16 +34,15 @@ export async function rewrittenCopy(
   rewrite: FileRewrite,
   bench: Workbench,
 ): Promise<RewrittenCopy> {
-  const texts = asTexts(relation);
   const columns = relation.columns.map(({ name }, at) => ({
     id: at + 1,
     name,
     type: 'varchar' as const,
     nullable: true,
   }));
-  const rows = fromClause(texts, columns, true);
+  const rows = fromClause(relation, columns, true);
   const splits = await readSplits(rewrite.split, { relation, rows, bench });
-  const moment = readMoment(rewrite.moment, texts);
+  const moment = readMoment(rewrite.moment, relation);
   const replaced = new Map([...moment.terms, ...splits.terms, ...symbolTerms(rewrite.symbol)]);
   const kept = relation.columns
     .map(({ name }) => name)

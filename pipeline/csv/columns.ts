@@ -1,5 +1,6 @@
 // Columns of a CSV by its first records: their types, and the blanks around their cells.
 import { setImmediate as othersTurn } from 'node:timers/promises';
+import type { Reading } from '../bytes/reading.ts';
 import type { DateOrder } from '../values/dateFormats.ts';
 import { datesSpelled, type Inferred, inferType } from '../values/infer.ts';
 import { isMissing } from '../values/missing.ts';
@@ -15,26 +16,33 @@ const SLICE_CELLS = 10_000;
 /** Records whose blanks are inspected. */
 const PADDED_ROWS = 200;
 
+/** What is said of the values. */
+interface Said extends Pick<Reading, 'dateFormat' | 'nulls'> {
+  readonly dateOrder: DateOrder | undefined;
+}
+
 export async function inferColumns(
   names: readonly string[],
   records: Rows,
-  order: DateOrder | undefined,
-  dateFormat: string | undefined,
+  { dateFormat, dateOrder, nulls }: Said,
 ) {
-  const dates = dateFormat === undefined ? undefined : formattedDates(dateFormat);
+  const dates = dateFormat === undefined ? undefined : formattedDates(dateFormat, nulls);
   const most = Math.min(SAMPLE_ROWS, Math.ceil(SAMPLE_CELLS / names.length));
   const sample = records.slice(0, most);
   const columns: { readonly name: string; readonly inferred: Inferred }[] = [];
   for (const [index, name] of names.entries()) {
     const values = sample.map((row) => row[index] ?? '');
-    columns.push({ name, inferred: dates?.(values) ?? inferType(values, order) });
+    columns.push({ name, inferred: dates?.(values) ?? inferType(values, dateOrder, nulls) });
     if ((index * sample.length) % SLICE_CELLS < sample.length) await othersTurn();
   }
   return columns;
 }
 
 /** The type of values that are all dates of a format, as the loader passed it. */
-function formattedDates(format: string): (values: readonly string[]) => Inferred | undefined {
+function formattedDates(
+  format: string,
+  nulls: Reading['nulls'],
+): (values: readonly string[]) => Inferred | undefined {
   const { hasOffset, matches, pattern, time } = parseDateFormat(format);
   const spelled = datesSpelled({
     time,
@@ -42,7 +50,7 @@ function formattedDates(format: string): (values: readonly string[]) => Inferred
   });
   return (values) => {
     const given = values.filter((value) => value !== '');
-    const present = given.filter((value) => !isMissing(value));
+    const present = given.filter((value) => !isMissing(value, nulls));
     if (present.length === 0 || !present.every(matches)) return undefined;
     return present.length === given.length ? spelled : { ...spelled, missing: true };
   };

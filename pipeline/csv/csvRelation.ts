@@ -241,7 +241,7 @@ async function relationOf(file: CsvFile, head: Head, rows: readonly CsvRecord[])
       cells.length === trailing && cells.at(-1) === '' ? cells.slice(0, -1) : cells,
     )
     .filter(({ length }) => length === names.length);
-  const columns = await inferColumns(names, records, dateOrder, reading.dateFormat);
+  const columns = await inferColumns(names, records, { ...reading, dateOrder });
   if (records.length > 0) checkDates(columns, reading);
   const start = await startOf(file.path, line - 1);
   const isOdd = await mustTidy(file, head, layout, data, start);
@@ -249,6 +249,8 @@ async function relationOf(file: CsvFile, head: Head, rows: readonly CsvRecord[])
     kind: 'csv',
     columns,
     ...(records.length === 0 ? ({ empty: true } as const) : {}),
+    ...(file.scan.hasPlainNumbers ? ({ hasPlainNumbers: true } as const) : {}),
+    ...(reading.nulls === undefined ? {} : { nulls: reading.nulls }),
   } as const;
   const notes = [...opening.notes, ...(dialect.trims ? [TRIMMED] : []), ...layout.notes];
   if (!isOdd) {

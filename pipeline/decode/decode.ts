@@ -26,6 +26,7 @@ import { NoDataFailure, noDataIn } from '../bytes/noData.ts';
 import { parquetRelation } from './parquet.ts';
 import { needsCopy, rewrittenCopy } from '../copies/rewrittenCopy.ts';
 import type { Encoding, Reading } from '../bytes/reading.ts';
+import { withNamedTypes } from '../values/columnNames.ts';
 import { prepareZone } from '../dates/timeZones.ts';
 import type { Relation } from '../values/relation.ts';
 import type { Packing } from '../bytes/unpack.ts';
@@ -59,7 +60,8 @@ export async function openRelation(opening: Opening, bench: Workbench): Promise<
   if (dateFormat !== undefined && relation.kind !== 'csv') {
     throw new Failure('InvalidBody', 'dateFormat: only the dates of CSV have a format');
   }
-  return timeZone === undefined ? relation : { ...relation, zone: timeZone };
+  const zoned = timeZone === undefined ? relation : { ...relation, zone: timeZone };
+  return withNamedTypes(zoned);
 }
 
 async function openProperties(
@@ -78,7 +80,7 @@ async function openProperties(
   const { dateOrder } = opening;
   const written = {
     path,
-    reading: { ...LONG, ...datesOf(reading) },
+    reading: { ...LONG, ...ofValues(reading) },
     ...(dateOrder === undefined ? {} : { dateOrder }),
   };
   const long = await openFile(written, bench);
@@ -109,7 +111,7 @@ async function asRewritten(
   const copy = await rewrittenCopy(opened, rewrite, bench);
   const written = {
     path: copy.path,
-    reading: LONG,
+    reading: { ...LONG, ...nullsOf(reading) },
     ...(dateOrder === undefined ? {} : { dateOrder }),
   };
   const made = await openFile(written, bench);
@@ -140,8 +142,14 @@ async function openFacts(opening: Opening, bench: Workbench): Promise<Relation> 
   return asProperties(told, reading, usual);
 }
 
-const datesOf = ({ dateFormat }: Reading): Pick<Reading, 'dateFormat'> =>
-  dateFormat === undefined ? {} : { dateFormat };
+/** What is said of the values of a file, which a copy of it has too. */
+const ofValues = ({ dateFormat, ...reading }: Reading): Pick<Reading, 'dateFormat' | 'nulls'> => ({
+  ...(dateFormat === undefined ? {} : { dateFormat }),
+  ...nullsOf(reading),
+});
+
+const nullsOf = ({ nulls }: Reading): Pick<Reading, 'nulls'> =>
+  nulls === undefined ? {} : { nulls };
 
 /** How a long copy is written. */
 const LONG: Reading = {
@@ -194,9 +202,9 @@ async function openText(opening: Opening, head: Buffer, bench: Workbench): Promi
     await refuseEndlessLine(path);
     return csvRelation({ ...text, reading, folder: bench.folder, dateOrder, known });
   }
-  const { header: named } = reading;
+  const { header: named, nulls } = reading;
   const header = named === undefined ? named : named !== false && named !== 0;
-  return openJson({ path, head: text.head, jsonPath, insists, header, dateOrder }, bench);
+  return openJson({ path, head: text.head, jsonPath, insists, header, dateOrder, nulls }, bench);
 }
 
 /** The text in UTF-8: as it came, or written again. */

@@ -7,6 +7,7 @@ import type { Row } from '../../store/duckdb/protocol.ts';
 import { Failure, reasonOf } from '../../store/base/failure.ts';
 import { newUuid } from '../../store/base/random.ts';
 import type { Workbench } from '../bytes/workbench.ts';
+import type { Reading } from '../bytes/reading.ts';
 import type { DateOrder } from '../values/dateFormats.ts';
 import { type JsonStep, stepsOf } from '../values/jsonPath.ts';
 import type { Relation } from '../values/relation.ts';
@@ -41,6 +42,7 @@ interface JsonOpening {
   readonly insists: boolean;
   readonly header: boolean | undefined;
   readonly dateOrder: DateOrder | undefined;
+  readonly nulls: Reading['nulls'];
 }
 
 /**
@@ -65,7 +67,7 @@ export async function openJson(opening: JsonOpening, bench: Workbench): Promise<
     if (answer.kind === 'lists') refuseDocument(answer, size);
     if (answer.kind === 'lines') return openWritten(opening, to, answer, bench);
     if (answer.kind === 'record') refuseDocument({ lists: [], type: undefined }, size);
-    return readRecords({ ...EMPTY, path, framing }, bench, opening.dateOrder);
+    return readRecords({ ...emptyOf(opening), path, framing }, bench, opening.dateOrder);
   }
   const as = framing === 'lines' ? 'lines' : 'values';
   return openChecked(opening, { framing, size, as, steps: [] }, bench);
@@ -90,7 +92,7 @@ async function openChecked(
     return again();
   }
   try {
-    const empty = { ...EMPTY, path, framing: whole.framing };
+    const empty = { ...emptyOf(opening), path, framing: whole.framing };
     return (await relationOf(empty, bench, opening.dateOrder, true)) ?? (await again());
   } catch (error) {
     if (!(error instanceof Failure) || error.type !== 'InvalidBody') throw error;
@@ -101,6 +103,8 @@ async function openChecked(
 }
 
 const EMPTY = { kind: 'json', framing: 'lines', jsonPath: '$[*]', columns: [] } as const;
+
+const emptyOf = ({ nulls }: JsonOpening) => (nulls === undefined ? EMPTY : { ...EMPTY, nulls });
 
 /** The file written again as lines, which are strict JSON. */
 async function openLines(
@@ -114,12 +118,12 @@ async function openLines(
 }
 
 async function openWritten(
-  { dateOrder }: JsonOpening,
+  opening: JsonOpening,
   path: string,
   answer: JsonAnswer,
   bench: Workbench,
 ): Promise<Relation> {
-  const relation = await readRecords({ ...EMPTY, path }, bench, dateOrder);
+  const relation = await readRecords({ ...emptyOf(opening), path }, bench, opening.dateOrder);
   const notes = answer.kind === 'lines' ? answer.notes : [];
   return notes.length === 0
     ? relation
@@ -162,7 +166,7 @@ async function relationOf(
   order: DateOrder | undefined,
   suspects: boolean,
 ): Promise<Relation | undefined> {
-  const sample = sampleOf(await readJson(empty, sampleStatement(empty), bench), order);
+  const sample = sampleOf(await readJson(empty, sampleStatement(empty), bench), order, empty.nulls);
   // Each further statement is 5 ms or more, and of few records any way is fast.
   if (sample.whole && !suspects) return jsonRelation(empty, sample, sample.names, false);
   const pattern = patternOf(sample);

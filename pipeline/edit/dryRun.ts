@@ -200,7 +200,7 @@ async function outcomeOf(
   return {
     ...told,
     records,
-    notes: describeLoad(conformed, { ...met, ...records }, load),
+    notes: [...describeLoad(conformed, { ...met, ...records }, load), ...conformed.inferred],
     sample: await sampleOf(met, told.schema, bench),
     bytesWritten: bytesOf(met),
   };

@@ -255,7 +255,7 @@ async function meet(
   };
   const rejected = await rejectRepeats(run, conformed, counts, place);
   const described = describeLoad(conformed, { ...counts, ...met, ...rejected }, load);
-  const notes = [...described, ...placeNotes];
+  const notes = [...described, ...placeNotes, ...conformed.inferred];
   const columnsLeftOut = [...new Set([...conformed.leftOut, ...(run.relation.leftOut ?? [])])];
   const outcome = { ...counts, rejects: batch.rejects, ...rejected, columnsLeftOut, notes };
   for (const note of described) await run.events.log(note);

@@ -10,14 +10,9 @@ import { visibleRows } from '../../store/lake/versions/tableSql.ts';
 import { type MergeBench, same, withTerms } from './reconcile.ts';
 import { conversionOf } from './conversions.ts';
 import { copyTable, type FileStats, fileStats } from '../batch/parquetFile.ts';
+import { REWRITTEN_MAX } from '../conform/inferredTypes.ts';
 import { orderBy, type UniqueIndex } from '../batch/uniqueIndex.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
-
-/**
- * Stored records that one change of the schema may write again: as many as one ingestion of stored
- * records (INTERFACE.md 3.7, 3.8). They are sorted in the memory of ingestion, in the dataset's turn.
- */
-const REWRITTEN_MAX = 1_000_000;
 
 export interface Rewritten {
   readonly path: string;

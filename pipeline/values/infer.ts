@@ -2,13 +2,17 @@
 import type { PropertyType } from '../../store/lake/versions/columns.ts';
 import type { ColumnMapping } from '../../store/lake/datasets/datasets.ts';
 import { type DateOrder, type DateSpelling, datesOf, numericSpellingOf } from './dateFormats.ts';
+import { DIGITS_MAX } from './exactText.ts';
 import { isMissing } from './missing.ts';
 import { type NumberSpelling, numberTallyOf, numberVerdict } from './numberFormats.ts';
 
 /** 18 digits always fit 64 bits; a leading zero means an identifier, such as a CIK. */
 const INTEGER = /^[+-]?(?:0|[1-9]\d{0,17})$/;
-const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?$/;
+const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,4})?$/;
 const LEADING_ZERO = /^[+-]?0\d/;
+/** 12345E107 may be a code: only beside numbers with a point or a signed exponent it is none. */
+const EXPONENT_CODE = /^\d+[eE]\d+$/;
+const REAL = /\.|[eE][+-]/;
 const BOOLEAN = /^(?:true|false)$/i;
 
 /** Characters of a value that is looked at; a longer one is a text, whatever it spells. */
@@ -34,14 +38,21 @@ const TEXT: Inferred = { property: { type: 'string' }, spelling: undefined, nume
 
 const plain = (type: PropertyType['type']): Inferred => ({ ...TEXT, property: { type } });
 
-/** The narrowest type of all values; empty ones say nothing; none at all is a string. */
-export function inferType(values: readonly string[], order?: DateOrder): Inferred {
+/**
+ * The narrowest type of all values; empty ones say nothing; none at all is a string.
+ * @param nulls texts that mean no value, where they are named
+ */
+export function inferType(
+  values: readonly string[],
+  order?: DateOrder,
+  nulls?: readonly string[],
+): Inferred {
   const told = values.filter((value) => value !== '');
   if (told.some(({ length }) => length > LOOKED_AT_MAX)) return TEXT;
   if (told.length > 0 && told.every((value) => BOOLEAN.test(value))) return plain('boolean');
   const cast = castable(told) ?? inferDates(told, order);
   if (cast !== undefined) return cast;
-  const present = told.filter((value) => !isMissing(value));
+  const present = told.filter((value) => !isMissing(value, nulls));
   if (present.length === told.length) return inferNumbers(told) ?? TEXT;
   const inferred = castable(present) ?? inferDates(present, order) ?? inferNumbers(present);
   return inferred === undefined ? TEXT : { ...inferred, missing: true };
@@ -53,8 +64,32 @@ function castable(values: readonly string[]): Inferred | undefined {
   const type = isEach(values, INTEGER) ? 'integer' : 'number';
   if (type === 'number' && !isEach(values, NUMBER)) return undefined;
   if (values.some((value) => LEADING_ZERO.test(value))) return undefined;
-  const held = values.some((value) => isLongNumber(value)) ? 'string' : type;
-  return { ...plain(held), numeric: numericSpellingOf(values) };
+  const numeric = numericSpellingOf(values);
+  if (values.some(isLongNumber) || (type === 'number' && !values.every(isKept))) {
+    return { ...TEXT, numeric };
+  }
+  const areCodes = values.some((value) => EXPONENT_CODE.test(value)) && !values.some(isReal);
+  return areCodes ? { ...TEXT, open: 'number' } : { ...plain(type), numeric };
+}
+
+/** A number that no code looks like: with a point, or a sign in its exponent. */
+const isReal = (value: string): boolean => REAL.test(value) && NUMBER.test(value);
+
+/** Digits that any double keeps. */
+const isShort = (value: string): boolean => value.length <= DIGITS_MAX && !/e/i.test(value);
+
+/** A double has all digits of a number. */
+const isKept = (value: string): boolean =>
+  isShort(value) || significant(value) === significant(String(Number(value)));
+
+/** Digits between leading and trailing zeros, without the exponent. */
+function significant(value: string): string {
+  const exponent = value.toLowerCase().indexOf('e');
+  const digits = value.slice(0, exponent < 0 ? value.length : exponent).replaceAll(/\D/g, '');
+  let [from, to] = [0, digits.length];
+  while (digits[from] === '0') from += 1;
+  while (to > from && digits[to - 1] === '0') to -= 1;
+  return digits.slice(from, to);
 }
 
 const isEach = (values: readonly string[], pattern: RegExp): boolean =>
@@ -85,19 +120,27 @@ export const numbersSpelled = (number: NumberSpelling): Inferred => ({
 });
 
 /** The type of JSON values: their own, or what their texts spell. */
-export function inferJsonType(values: readonly unknown[], order?: DateOrder): Inferred {
+export function inferJsonType(
+  values: readonly unknown[],
+  order?: DateOrder,
+  nulls?: readonly string[],
+): Inferred {
   const told = values.filter((value) => value !== null && value !== undefined && value !== '');
   if (told.some((value) => typeof value === 'object')) {
     const arrays = told.every((value) => Array.isArray(value));
     return plain(arrays ? 'array' : 'object');
   }
-  const inferred = inferType(told.map(String), order);
+  // 1e400 is a number of JSON that is infinite here.
+  const isNumber = (value: unknown): boolean =>
+    typeof value === 'number' && !Number.isFinite(value);
+  if (told.length > 0 && told.every(isNumber)) return { ...plain('number'), missing: true };
+  const inferred = inferType(told.map(String), order, nulls);
   // Texts that look like numbers stay texts: whoever writes JSON says which is which.
   const texts = told.filter((value) => typeof value === 'string');
   if (texts.length === 0 || inferred.spelling !== undefined || inferred.open === 'order') {
     return inferred;
   }
-  const numbers = texts.length < told.length && texts.every(isMissing);
+  const numbers = texts.length < told.length && texts.every((text) => isMissing(text, nulls));
   return numbers && inferred.number === undefined ? inferred : TEXT;
 }
 
@@ -121,12 +164,13 @@ export function wantedDates(
 }
 
 /** Digits that no number holds: an identifier, which must come back as it was. */
-export const isLongNumber = (value: string): boolean => /^[+-]?\d{19,400}$/.test(value);
+const isLongNumber = (value: string): boolean => /^[+-]?\d{19,400}$/.test(value);
 
-/** The next wider type, for a value further down that does not fit: nothing is wider than text. */
-export function widen(property: PropertyType): PropertyType {
+/** The next wider type, for a value that does not fit: nothing is wider than text. */
+export function widen(property: PropertyType, value: string): PropertyType {
   if (property.type === 'array') return { type: 'object' };
-  return property.type === 'integer' ? { type: 'number' } : { type: 'string' };
+  const number = property.type === 'integer' && isReal(value) && !LEADING_ZERO.test(value);
+  return number ? { type: 'number' } : { type: 'string' };
 }
 
 /** Names of properties that are likely to be the date of a record. */

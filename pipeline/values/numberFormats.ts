@@ -1,5 +1,7 @@
-// How people write numbers in tables: 1,234.50 and 1.234,50, $ and %, (12) for -12. A column is read in
-// one style, which all of its values must have; what leaves the style open stays text.
+// How people write numbers in tables: 1,234.50 and 1.234,50, 12,34,567, $ and %, 68.18K, (12) and 12- for
+// -12. A column is read in one style, which all of its values must have; what leaves the style open
+// stays text.
+import { DIGITS_MAX } from './exactText.ts';
 import { withoutSpaces } from './missing.ts';
 import { literal } from '../../store/duckdb/sqlText.ts';
 
@@ -7,48 +9,62 @@ import { literal } from '../../store/duckdb/sqlText.ts';
 export type NumberStyle = 'point' | 'comma';
 
 const SPACE = '[ \u00A0\u202F]';
-const CURRENCY = '[$€£¥₹]';
+/** A sign, or one of the codes of ISO 4217 that tables have most. */
+const CURRENCY =
+  '(?:[$€£¥₹]|USD|EUR|GBP|JPY|CHF|CAD|AUD|NZD|CNY|HKD|SGD|SEK|NOK|DKK|INR|ZAR|BRL|MXN|KRW|PLN|CZK|TRY)';
 const FIRST = String.raw`[1-9]\d{0,2}`;
 const grouped = (sign: string, decimals: string): string =>
   String.raw`${FIRST}(?:${sign}\d{3})+(?:${decimals}\d+)?`;
+/** As in India: 12,34,567.89. */
+const LAKHS = String.raw`[1-9]\d?(?:,\d{2})+,\d{3}`;
 const bodyOf = (group: string, decimals: string): string =>
   [
     grouped(group, decimals),
     grouped(SPACE, decimals),
     grouped("['’]", decimals),
+    ...(group === ',' ? [String.raw`${LAKHS}(?:\.\d+)?`] : []),
     String.raw`(?:0|[1-9]\d*)(?:${decimals}\d+)?`,
     String.raw`${decimals}\d+`,
   ].join('|');
 
 /** Longer than any number is written; what is longer is not looked at. */
 const NUMBER_CHARACTERS_MAX = 60;
-/** Digits that a double keeps. */
-const DIGITS_MAX = 15;
 
-const BEHIND = `(?:${SPACE}?(?:${CURRENCY}|%))?`;
-const SIGNED = `(?:[-+−]?(?:${CURRENCY}${SPACE}?)?|${CURRENCY}${SPACE}?[-+−])`;
+const SCALE = '(?:[kKmMbBtT]|bn|Bn|BN|mn|Mn|MN|tn|Tn|TN)';
+const BEHIND = `(?:${SPACE}?${SCALE})?(?:${SPACE}?(?:${CURRENCY}|%))?`;
+const BEFORE = `(?:${CURRENCY}${SPACE}?)?`;
+const SIGNED = `(?:[-+−]?${BEFORE}|${CURRENCY}${SPACE}?[-+−])`;
+/** Also 5.00- and $(5.00), as accounts are written. */
 const wholeOf = (body: string): string =>
-  String.raw`^(?:${SIGNED}(?:${body})${BEHIND}|\((?:${CURRENCY}${SPACE}?)?(?:${body})${BEHIND}\))$`;
+  [
+    `^(?:${SIGNED}(?:${body})${BEHIND}`,
+    `${BEFORE}(?:${body})${BEHIND}${SPACE}?[-−]`,
+    String.raw`${BEFORE}\(${BEFORE}(?:${body})${BEHIND}\))$`,
+  ].join('|');
 
 /** Regular expressions of RE2 too. */
 const PATTERNS: Readonly<Record<NumberStyle, string>> = {
   point: wholeOf(bodyOf(',', String.raw`\.`)),
   comma: wholeOf(bodyOf(String.raw`\.`, ',')),
 };
-/** What casts read as well: of these no digit is too many. */
+/** What casts read as well: of these no digit is too many. 9876E5 may be a code. */
 const EXPONENT = '(?:[eE][-+]?\\d{1,3})?';
 const PLAIN: Readonly<Record<NumberStyle, string>> = {
-  point: String.raw`^[-+]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)${EXPONENT}$`,
+  point: String.raw`^[-+]?(?:(?:0|[1-9]\d*)(?:\.\d*${EXPONENT}|(?:[eE][-+]\d{1,3})?)|\.\d+${EXPONENT})$`,
   comma: String.raw`^[-+]?(?:0|[1-9]\d*)$`,
 };
-const CAST: Readonly<Record<NumberStyle, string>> = {
-  point: String.raw`[-+]?(?:\d+(?:\.\d*)?|\.\d+)${EXPONENT}`,
-  comma: String.raw`[-+]?\d+`,
-};
 const DECIMALS: Readonly<Record<NumberStyle, string>> = {
-  point: String.raw`\.\d|[eE]`,
+  point: String.raw`\.\d|\d[eE][-+0-9]`,
   comma: String.raw`,\d`,
 };
+/** Groups of lakhs, and groups of thousands that no lakhs have. */
+const LAKH_GROUPS = String.raw`\d,\d{2},`;
+const THOUSAND_GROUPS = String.raw`\d{3},\d{3}`;
+/** 3M may be three months: 3.5M is a number. */
+const SCALED = String.raw`[0-9] ?${SCALE}\b`;
+const SCALED_DECIMALS = String.raw`[.,]\d+ ?${SCALE}\b`;
+/** Powers of ten of what stands behind a number, by its first letter. */
+const POWERS = { k: 3, m: 6, b: 9, t: 12 } as const;
 /** Groups that other things have as well: telephone numbers, addresses. */
 const LOOSE_GROUPS = String.raw`\d[ \x{a0}\x{202f}.]\d{3}\b`;
 
@@ -74,6 +90,11 @@ export interface NumberTally {
   readonly loose: number;
   readonly leastGroups: number;
   readonly mostGroups: number;
+  readonly lakhs: number;
+  /** With groups that no lakhs have. */
+  readonly thousands: number;
+  readonly scaled: number;
+  readonly scaledDecimals: number;
 }
 
 export interface NumberSpelling {
@@ -114,11 +135,13 @@ export function numberVerdict(
   // 5 % beside 5, and dollars beside euros, are other numbers than they seem.
   if (percents > 0 && percents < told) return undefined;
   if (tally.leastCurrency !== tally.mostCurrency) return undefined;
+  if (tally.lakhs > 0 && tally.thousands > 0) return undefined;
+  if (tally.scaled > 0 && tally.scaledDecimals + currencies === 0) return undefined;
   const style = styleOf(tally, delimiter, beside);
   if (style === undefined) return openComma > 0 && openPoint > 0 ? undefined : 'ambiguous';
   const decimals = style === 'point' ? tally.decimalPoints : tally.decimalCommas;
   const proved = decimals + currencies + percents > 0 || tally.leastGroups < tally.mostGroups;
-  if (tally.loose > 0 && !proved) return undefined;
+  if (tally.loose + tally.lakhs > 0 && !proved) return undefined;
   return { style, whole: decimals === 0 };
 }
 
@@ -147,6 +170,11 @@ const POINT_DECIMALS = compiled(DECIMALS.point);
 const COMMA_DECIMALS = compiled(DECIMALS.comma);
 const LOOSE = new RegExp(String.raw`\d[ \u00A0\u202F.]\d{3}(?!\d)`);
 const GROUPS = new RegExp(String.raw`[ \u00A0\u202F.'’,]\d{3}(?!\d)`, 'g');
+const SIGN = compiled(CURRENCY);
+const IS_LAKH = new RegExp(LAKH_GROUPS);
+const IS_THOUSAND = new RegExp(THOUSAND_GROUPS);
+const IS_SCALED = new RegExp(SCALED);
+const IS_SCALED_DECIMAL = new RegExp(SCALED_DECIMALS);
 
 interface Counted {
   readonly point: boolean;
@@ -179,6 +207,10 @@ export function numberTallyOf(values: readonly string[]): NumberTally | undefine
     percents: 0,
     currencies: 0,
     loose: 0,
+    lakhs: 0,
+    thousands: 0,
+    scaled: 0,
+    scaledDecimals: 0,
   };
   const signs: string[] = [];
   const groups: number[] = [];
@@ -196,7 +228,11 @@ export function numberTallyOf(values: readonly string[]): NumberTally | undefine
     if (COMMA_DECIMALS.test(value)) tally.decimalCommas += 1;
     if (value.includes('%')) tally.percents += 1;
     if (LOOSE.test(value)) tally.loose += 1;
-    const sign = /[$€£¥₹]/.exec(value)?.[0];
+    if (IS_LAKH.test(value)) tally.lakhs += 1;
+    if (IS_THOUSAND.test(value)) tally.thousands += 1;
+    if (IS_SCALED.test(value)) tally.scaled += 1;
+    if (IS_SCALED_DECIMAL.test(value)) tally.scaledDecimals += 1;
+    const sign = SIGN.exec(value)?.[0];
     if (sign !== undefined) {
       tally.currencies += 1;
       signs.push(sign);
@@ -253,18 +289,34 @@ export function numberTallyTerms(told: string): Readonly<Record<string, string>>
     leastCurrency: `coalesce(${of('min(sign)')}, '')`,
     mostCurrency: `coalesce(${of('max(sign)')}, '')`,
     loose: count(contains('text', LOOSE_GROUPS)),
+    lakhs: count(contains('text', LAKH_GROUPS)),
+    thousands: count(contains('text', THOUSAND_GROUPS)),
+    scaled: count(contains('text', SCALED)),
+    scaledDecimals: count(contains('text', SCALED_DECIMALS)),
     leastGroups: `coalesce(${of('min(parts)')}, 0)`,
     mostGroups: `coalesce(${of('max(parts)')}, 0)`,
   };
 }
 
-/** The number of a text in that style, as digits that casts read; null where it is none. */
+/**
+ * The number of a text in that style, as digits that casts read; null where it is none. 68.18K is
+ * 68.18e+3: no digit is rounded on the way.
+ */
 export function plainNumber(spaced: string, style: NumberStyle): string {
   const text = `trim(${spaced})`;
   const kept = style === 'point' ? '[^0-9.]' : '[^0-9,]';
   const digits = `replace(regexp_replace(${text}, ${literal(kept)}, '', 'g'), ',', '.')`;
   const fits = `length(${digits}) <= ${DIGITS_MAX + 1} AND ${matches(text, PATTERNS[style])}`;
   const negative = contains(text, '[-−(]');
-  return `CASE WHEN ${matches(text, CAST[style])} THEN ${text}
-    WHEN ${fits} THEN concat(CASE WHEN ${negative} THEN '-' ELSE '' END, ${digits}) END`;
+  const scale = `lower(left(trim(regexp_extract(${text}, ${literal(SCALED)})[2:]), 1))`;
+  const powers = Object.entries(POWERS).map(
+    ([letter, power]) => `WHEN '${letter}' THEN 'e+${power}'`,
+  );
+  const power = `CASE ${scale} ${powers.join(' ')} ELSE '' END`;
+  return `CASE WHEN ${matches(text, PLAIN[style])} THEN ${text}
+    WHEN ${fits} THEN concat(CASE WHEN ${negative} THEN '-' ELSE '' END, ${digits}, ${power}) END`;
 }
+
+/** True where the text is a number as casts read it. */
+export const isPlainNumber = (text: string): string =>
+  `(${matches(text, PLAIN.point)} OR ${matches(text, PLAIN.comma)})`;

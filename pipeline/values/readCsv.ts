@@ -1,4 +1,5 @@
-// The table function that reads a CSV with cells in double quotes.
+// The table function that reads a CSV with cells in double quotes. Cells are texts: DuckDB's own types are
+// wider than ours (exactText.ts).
 import { literal } from '../../store/duckdb/sqlText.ts';
 import { REJECT_TABLES } from './rejectedLines.ts';
 
@@ -12,17 +13,14 @@ interface CsvText {
   readonly headerless?: true;
 }
 
-/**
- * @param columns with their types in SQL
- * @param bytesMax of a line
- */
+/** @param bytesMax of a line */
 export function readCsv(
   { delimiter, headerless, path, skip = 0 }: CsvText,
-  columns: readonly { readonly name: string; readonly type: string }[],
+  columns: readonly string[],
   bytesMax: number,
 ): string {
-  const typed = columns.map(({ name, type }) => `${literal(name)}: '${type}'`);
-  const texts = columns.filter(({ type }) => type === 'VARCHAR').map(({ name }) => literal(name));
+  const texts = columns.map(literal);
+  const typed = texts.map((name) => `${name}: 'VARCHAR'`);
   return `read_csv(${literal(path)}, auto_detect = false, header = ${headerless !== true}, skip = ${skip},
     delim = ${literal(delimiter)}, quote = '"', escape = '"', columns = {${typed.join(', ')}},
     force_not_null = [${texts.join(', ')}], store_rejects = true, rejects_limit = 0,

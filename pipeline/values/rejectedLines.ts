@@ -15,7 +15,4 @@ export const rejectStatements = (most: number): readonly string[] => [
   `SELECT line, arg_min(column_name, ${PLACE}) AS "column", arg_min(error_type, ${PLACE}) AS type,
     arg_min(error_message, ${PLACE}) AS message
     FROM rejected GROUP BY line ORDER BY line LIMIT ${most}`,
-  `SELECT column_name AS "column", min(line) AS line, arg_min(error_message, line) AS message
-    FROM rejected WHERE error_type = 'CAST' GROUP BY column_name
-    ORDER BY 2, min(column_idx)`,
 ];

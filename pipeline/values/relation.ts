@@ -9,7 +9,7 @@ import {
   sqlType,
 } from '../../store/lake/versions/columns.ts';
 import type { DateSpelling } from './dateFormats.ts';
-import { dateOf } from './dateReading.ts';
+import { dateOf, once } from './dateReading.ts';
 import { castText, castTyped } from './exactText.ts';
 import type { Inferred } from './infer.ts';
 import { jsonMembers } from './jsonDigits.ts';
@@ -31,6 +31,8 @@ export interface SourceColumn extends NamedColumn {
   readonly settled?: true;
   /** Its texts are symbols, and kept as such (symbols.ts). */
   readonly symbols?: true;
+  /** Its dataset has the property: the type was not inferred from this file. */
+  readonly isDeclared?: true;
 }
 
 /** Where the records of a JSON file are: one a line, in an array, one after the other. */
@@ -54,6 +56,8 @@ export type Relation = {
   readonly rewritten?: Readonly<Record<string, string>>;
   /** Values that are members of the rows already, as `makingOnce` says: terms by property. */
   readonly made?: ReadonlyMap<string, string>;
+  /** The exact texts that mean no value, where the load names them; otherwise those of missing.ts. */
+  readonly nulls?: readonly string[];
 } & (
   | {
       readonly kind: 'csv';
@@ -64,8 +68,10 @@ export type Relation = {
       readonly layout?: readonly string[];
       /** The first line is a record. */
       readonly headerless?: true;
-      /** Every column is read as text, so that no line is refused for a value. */
-      readonly texts?: true;
+      /** No number of the file has an underscore or a negative exponent, which casts read too widely. */
+      readonly hasPlainNumbers?: true;
+      /** Each number is looked at for an exponent: 1e400 is infinity to a cast. */
+      readonly hasExponents?: true;
     }
   | {
       readonly kind: 'json';
@@ -111,8 +117,9 @@ export function jsonRecords({ path, framing }: Extract<Relation, { kind: 'json' 
 }
 
 /**
- * The table function that reads the file. CSV columns are typed as far as DuckDB's casts go; JSON
- * members come as text unless the relation is typed. `strict`: a record that is no JSON object is an error.
+ * The table function that reads the file. Cells of CSV are texts, for DuckDB's own types are wider than ours
+ * (exactText.ts); so are members of JSON unless the relation is typed.
+ * @param strict a record that is no JSON object is an error
  */
 export function fromClause(
   relation: Relation,
@@ -132,14 +139,12 @@ export function fromClause(
       ? typedJsonClause(relation, targets, constants)
       : jsonClause(relation, targets, strict, constants);
   }
-  const types = new Map(relation.columns.map((column) => [column.name, typeOf(column)]));
-  const layout = relation.layout ?? relation.columns.map(({ name }) => name);
-  const columns = layout.map((name) => ({ name, type: types.get(name) ?? 'VARCHAR' }));
-  const read = readCsv(relation, columns, RECORD_BYTES_MAX);
+  const names = relation.layout ?? relation.columns.map(({ name }) => name);
+  const read = readCsv(relation, names, RECORD_BYTES_MAX);
   // DuckDB looks a rejected line's column up among the columns that are used: one that is not used
   // ends the engine. As texts these are never null, so this uses them and drops nothing.
-  const unused = columns.filter(({ name }) => !byName.has(name));
-  const used = unused.map(({ name }) => `${identifier(name)} IS NOT NULL`);
+  const unused = names.filter((name) => !byName.has(name));
+  const used = unused.map((name) => `${identifier(name)} IS NOT NULL`);
   const rows = used.length === 0 ? read : `(SELECT * FROM ${read} WHERE ${used.join(' AND ')})`;
   return constants.length === 0 ? rows : `(SELECT *, ${constants.join(', ')} FROM ${rows})`;
 }
@@ -156,7 +161,9 @@ export function typedRelation(
   // A number would lose digits on its way into a text.
   if (targets.some(({ type }) => isExactNumber(type))) return undefined;
   const known =
-    relation.kind === 'json' && relation.columns.every(({ spelled }) => spelled !== undefined);
+    relation.kind === 'json' &&
+    relation.nulls === undefined &&
+    relation.columns.every(({ spelled }) => spelled !== undefined);
   return known ? { ...relation, typed: true } : undefined;
 }
 
@@ -181,9 +188,13 @@ function typedJsonClause(
   return underProperties(rows, sources, constants);
 }
 
+/** The relation as it is to be read where nothing checks the numbers for infinity. */
+export const withExponents = (relation: Relation): Relation =>
+  relation.kind === 'csv' ? { ...relation, hasExponents: true } : relation;
+
 /** Types whose values read_json makes of what is so spelled as `castText` makes them of its text. */
 const READ_TYPED: Readonly<Record<Spelled, readonly ColumnType[]>> = {
-  integer: ['int64', 'float64'],
+  integer: ['int64'],
   number: ['float64'],
   boolean: ['boolean'],
   date: ['date'],
@@ -290,30 +301,27 @@ export function valueOf(relation: Relation, target: Column, strict: boolean): st
 
 function asRead(relation: Relation, source: SourceColumn, target: Column, strict: boolean): string {
   const cast = castOf(relation, source, target);
-  if (cast === undefined) return nativeValue(relation, target);
-  if (!strict) return `(${cast})`;
+  if (cast === undefined) return identifier(target.name);
+  if (!strict || target.type === 'varchar') return `(${cast})`;
   const failed = `error(${literal(`${MISFIT_MARK}${target.name}`)})`;
   return `CASE WHEN ${valued(relation, source, target)} THEN coalesce(${cast}, ${failed}) END`;
-}
-
-/** DuckDB's cast makes a number of NaN, which is what people write where there is none. */
-function nativeValue({ kind }: Relation, { name, type }: Column): string {
-  const value = identifier(name);
-  return kind === 'csv' && type === 'float64' ? `nullif(${value}, 'nan'::DOUBLE)` : value;
 }
 
 /** True where the property has a value in the file that does not fit; undefined when none can. */
 export function misfit(relation: Relation, target: Column): string | undefined {
   const source = relation.columns.find(({ name }) => name === target.name);
   if (source === undefined) return undefined;
-  const cast = castOf(relation, source, target);
+  // A text that means no value is null, and fits.
+  const cast = target.type === 'varchar' ? undefined : castOf(relation, source, target);
   return cast === undefined ? undefined : `${valued(relation, source, target)} AND ${cast} IS NULL`;
 }
 
 /** The file has a value there, and does not say by a text that there is none. */
 function valued(relation: Relation, { inferred }: SourceColumn, { name }: Column): string {
   const has = given(relation, name);
-  return inferred.missing === true ? `${has} AND NOT ${missingTest(identifier(name))}` : has;
+  const { nulls } = relation;
+  if (inferred.missing !== true && nulls === undefined) return has;
+  return `${has} AND NOT ${missingTest(identifier(name), nulls)}`;
 }
 
 /** The file has a value there: empty text is none, unless the property is text itself. */
@@ -333,13 +341,15 @@ export function makingOnce(relation: Relation, targets: readonly Column[]): Rela
   return { ...relation, made };
 }
 
-/** How the value is made; undefined: DuckDB reads the column typed, and rejects what does not fit. */
+/** How the value is made; undefined: it is what DuckDB reads. */
 function castOf(relation: Relation, source: SourceColumn, target: Column): string | undefined {
   if (relation.made?.has(target.name) === true) return madeName(target.name);
   const { missing, number } = source.inferred;
   const cell = identifier(target.name);
-  const marked = missing === true && target.type !== 'varchar' && target.type !== 'json';
-  const name = marked ? `CASE WHEN NOT ${missingTest(cell)} THEN ${cell} END` : cell;
+  const { nulls } = relation;
+  const isNamed = nulls !== undefined && nulls.length > 0 && relation.kind !== 'parquet';
+  const isMarked = isNamed || (missing === true && target.type !== 'varchar');
+  const name = isMarked && target.type !== 'json' ? unlessMissing(cell, nulls) : cell;
   if (relation.kind === 'parquet') return castValue(name, relation, source, target);
   if (relation.kind === 'json' && relation.typed === true && source.spelled !== undefined) {
     if (READ_TYPED[source.spelled].includes(target.type)) return undefined;
@@ -347,17 +357,22 @@ function castOf(relation: Relation, source: SourceColumn, target: Column): strin
   if (target.type === 'date' || target.type === 'timestamp') {
     return castDate(name, relation, source, target.type);
   }
-  if (target.type === 'varchar') return undefined;
+  if (target.type === 'varchar') return isNamed ? name : undefined;
   if (target.type === 'json') {
     return relation.kind === 'json' ? undefined : `TRY_CAST(nullif(${name}, '') AS JSON)`;
   }
+  const isDeclared = source.isDeclared === true;
   if (isNumberType(target.type) && number !== undefined) {
-    return castText(`(${plainNumber(name, number.style)})`, target.type);
+    const exact = (digits: string): string => castText(digits, target.type, { isDeclared });
+    return once(plainNumber(name, number.style), 'digits', exact);
   }
-  const native = target.type === 'float64' || target.type === 'boolean';
-  const typed = relation.kind === 'csv' && relation.texts !== true && !marked;
-  return typed && native ? undefined : castText(name, target.type);
+  const { hasExponents = false, hasPlainNumbers } = relation.kind === 'csv' ? relation : {};
+  const isPlain = hasPlainNumbers === true && !isMarked;
+  return castText(name, target.type, { isDeclared, isPlain, hasExponents });
 }
+
+const unlessMissing = (cell: string, nulls: Relation['nulls']): string =>
+  `CASE WHEN NOT ${missingTest(cell, nulls)} THEN ${cell} END`;
 
 function castDate(
   text: string,

@@ -19,6 +19,7 @@ import { leaksLaw } from './fuzz/licence/leaks.ts';
 import { fuzzRequests } from './fuzz/http/requests.ts';
 import { clockLaw } from './laws/history/clock.ts';
 import { stallsLaw } from './fuzz/stalls.ts';
+import { cellsLaw } from './laws/formats/cells.ts';
 import { contractsLaw } from './laws/contracts.ts';
 import { cursorsLaw } from './laws/history/cursors.ts';
 import { downloadsLaw } from './laws/downloads.ts';
@@ -123,6 +124,7 @@ export const SOAK_SUITES: readonly SoakSuite[] = [
   { name: 'rot', fullCount: 1_000, partCount: 250, run: rotPart },
   { name: 'formats', fullCount: 2_000, partCount: 200, run: formatsPart },
   { name: 'exact-types', fullCount: 1_000, partCount: 100, run: lawPart(exactTypesLaw) },
+  { name: 'cells', fullCount: 2_000, partCount: 100, run: lawPart(cellsLaw) },
   { name: 'written-dates', fullCount: 2_000, partCount: 200, run: lawPart(writtenDatesLaw) },
   { name: 'exchange', fullCount: 1_000, partCount: 50, run: lawPart(exchangeLaw) },
   { name: 'options', fullCount: 1_000, partCount: 100, run: lawPart(optionsLaw) },

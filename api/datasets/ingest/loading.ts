@@ -24,6 +24,8 @@ import {
   FORMAT_CHARACTERS_MAX,
   HEADER_LINES_MAX,
   QUOTES,
+  NULL_CHARACTERS_MAX,
+  NULLS_MAX,
   type Reading,
   SKIP_LINES_MAX,
   ZONE_CHARACTERS_MAX,
@@ -144,6 +146,11 @@ export const READING = Type.Object(
     binary: Type.Optional(Type.Enum([...BINARIES])),
     dateFormat: Type.Optional(Type.String({ minLength: 1, maxLength: FORMAT_CHARACTERS_MAX })),
     timeZone: Type.Optional(Type.String({ minLength: 1, maxLength: ZONE_CHARACTERS_MAX })),
+    nulls: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: NULL_CHARACTERS_MAX }), {
+        maxItems: NULLS_MAX,
+      }),
+    ),
     columns: Type.Optional(COLUMNS),
     constants: Type.Optional(CONSTANTS),
     guess: Type.Optional(Type.Boolean()),
@@ -229,6 +236,12 @@ export const READING_PARAMETERS: readonly Parameter[] = [
     help: 'Zone of times without an offset: America/New_York, -05:00 or EST5; UTC by default.',
   },
   {
+    kind: 'list',
+    name: 'nulls',
+    mayBeEmpty: true,
+    help: 'Comma list of the exact texts that mean no value, in every column; empty: no text does.',
+  },
+  {
     kind: 'text',
     name: 'columns',
     charactersMax: COLUMNS_CHARACTERS_MAX,
@@ -284,6 +297,7 @@ export async function readingOf(query: Values): Promise<{ readonly reading?: Rea
     binary: textOf(query, 'binary'),
     dateFormat: textOf(query, 'dateFormat'),
     timeZone: textOf(query, 'timeZone'),
+    nulls: nullsOf(listOf(query, 'nulls')),
     columns: await objectOf(query, 'columns', SAID_COLUMNS),
     constants: await objectOf(query, 'constants', SAID_CONSTANTS),
     guess: truthOf(query, 'guess') ? true : undefined,
@@ -320,6 +334,16 @@ async function objectOf(
   const value = jsonOf(text);
   if (typeof value === 'object' && value !== null && Check(schema, value)) return value;
   return refuse(name, rule);
+}
+
+/** @throws Failure InvalidParameter for more or longer texts than a load may name. */
+function nullsOf(list: readonly string[] | undefined): Reading['nulls'] {
+  const isLong = list?.some(({ length }) => length > NULL_CHARACTERS_MAX) === true;
+  if (list === undefined || (list.length <= NULLS_MAX && !isLong)) return list;
+  return refuse(
+    'nulls',
+    `must be at most ${NULLS_MAX} texts of at most ${NULL_CHARACTERS_MAX} characters`,
+  );
 }
 
 /** @throws Failure InvalidParameter for what is no pair. */

@@ -83,7 +83,11 @@ function recordOf(row: Row): readonly Readonly<Record<string, unknown>>[] {
 }
 
 /** @param rows of `sampleStatement` */
-export function sampleOf(rows: readonly Row[], order?: DateOrder): JsonSample {
+export function sampleOf(
+  rows: readonly Row[],
+  order?: DateOrder,
+  nulls?: readonly string[],
+): JsonSample {
   const lists = rows.flatMap((row) =>
     row['names'] === null ? [] : [row['names'] as readonly string[]],
   );
@@ -92,7 +96,7 @@ export function sampleOf(rows: readonly Row[], order?: DateOrder): JsonSample {
   let values: ReadonlyMap<string, readonly unknown[]> | undefined;
   const inferred = (name: string): Inferred => {
     values ??= valuesOf(rows.flatMap(recordOf));
-    const told = known.get(name) ?? inferJsonType(values.get(name) ?? [], order);
+    const told = known.get(name) ?? inferJsonType(values.get(name) ?? [], order, nulls);
     known.set(name, told);
     return told;
   };

@@ -12,6 +12,11 @@ export interface SchemaContract {
   readonly columns: Fate;
   /** Of a value that does not fit its property. */
   readonly types: Fate;
+  /**
+   * Its types were inferred from a file, and nobody declared them: an integer property becomes wider where
+   * a later file has decimals.
+   */
+  readonly inferred?: true;
 }
 
 /** Where owners say nothing. */
@@ -21,6 +26,9 @@ export const USUAL_CONTRACT: SchemaContract = {
 };
 
 export type Comparison = '<' | '<=' | '=' | '!=' | '>=' | '>';
+
+/** Of a dataset that a load creates. */
+export const INFERRED_CONTRACT: SchemaContract = { ...USUAL_CONTRACT, inferred: true };
 
 /** What is asked of a record. A null is only refused by `notNull`. */
 export type Rule =

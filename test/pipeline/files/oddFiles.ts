@@ -110,14 +110,14 @@ export const ODD_FILES: readonly OddFile[] = [
     file: 'totals.csv',
     refused: /the last line \("Total,1400"\) .* say skipLast=1 \(--skip-last 1\)/,
     query: { skipLast: '1' },
-    types: 'item:s amount:i',
+    types: 'item:s amount:n',
     records: 2,
   },
   {
     file: 'grand-total.csv',
     refused: /say skipLast=1/,
     query: { skipLast: '1' },
-    types: 'region:s item:s amount:i',
+    types: 'region:s item:s amount:n',
     records: 3,
   },
   {

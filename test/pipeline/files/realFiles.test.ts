@@ -58,7 +58,7 @@ const FILES: readonly Expected[] = [
     file: 'sp500-constituents.csv',
     types:
       'Symbol:string Security:string GICS_Sector:string GICS_Sub-Industry:string ' +
-      'Headquarters_Location:string Date_added:d CIK:integer Founded:string',
+      'Headquarters_Location:string Date_added:d CIK:string Founded:string',
     mapping: { key: 'Symbol' },
     records: 503,
   },

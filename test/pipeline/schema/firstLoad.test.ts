@@ -41,7 +41,7 @@ test('an index that the names suggest is used where every record proves it', asy
   const { isUnique, mapping, notes, records } = await first(server, 'A', body);
   assert.deepEqual([mapping, isUnique, records], [{ key: 'symbol', date: 'date' }, true, 3]);
   assert.equal(notes[0], 'unique index: key symbol, date date, proved on all records');
-  assert.equal(notes[1], 'properties: symbol string, date date, close integer');
+  assert.equal(notes[1], 'properties: symbol string, date date, close number');
 });
 
 test('a key that repeats takes what parts its records beside it', async () => {

@@ -125,8 +125,10 @@ test('law: more values never narrow a type', (t) => {
 });
 
 test('widening ends at text', () => {
-  assert.deepEqual(widen({ type: 'integer' }), { type: 'number' });
-  assert.deepEqual(widen({ type: 'number' }), { type: 'string' });
-  assert.deepEqual(widen({ type: 'string', format: 'date' }), { type: 'string' });
-  assert.deepEqual(widen({ type: 'boolean' }), { type: 'string' });
+  assert.deepEqual(widen({ type: 'integer' }, '12.5'), { type: 'number' });
+  assert.deepEqual(widen({ type: 'integer' }, '0005'), { type: 'string' });
+  assert.deepEqual(widen({ type: 'integer' }, '9876E5'), { type: 'string' });
+  assert.deepEqual(widen({ type: 'number' }, 'x'), { type: 'string' });
+  assert.deepEqual(widen({ type: 'string', format: 'date' }, 'x'), { type: 'string' });
+  assert.deepEqual(widen({ type: 'boolean' }, '1'), { type: 'string' });
 });

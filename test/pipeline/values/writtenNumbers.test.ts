@@ -54,7 +54,9 @@ const CASES: readonly Case[] = [
   { texts: ['1,234,567,890,123,456.5'], type: 'string' },
   { texts: ['1,23,456'], type: 'string' },
   { texts: ['0,123.5', '007,000'], type: 'string' },
-  { texts: ['12 USD', '13 USD'], type: 'string' },
+  { texts: ['12 USD', '13 USD'], type: 'integer', values: [12, 13] },
+  { texts: ['12 USD', '13 EUR'], type: 'string' },
+  { texts: ['12 USDT', '13 USDT'], type: 'string' },
   { texts: ['(5', '6)'], type: 'string' },
 ];
 
@@ -119,7 +121,7 @@ test('a known number is read so too', async () => {
   const job = await loaded(server, 'KNOWN', await fileOf('csv', ['$1,234.50', 'NA', '($2)']));
   assert.deepEqual([job.recordsIngested, job.recordsInvalid], [3, 0]);
   assert.deepEqual(await valuesOf(server, 'KNOWN'), [1.5, 1_234.5, null, -2]);
-  const more = await loaded(server, 'KNOWN', 'k,v\nx,7\ny,"1,000.5"\nz,none\n');
+  const more = await loaded(server, 'KNOWN', 'k,v\nx,7\ny,"1,000.5"\nz,many\n');
   assert.deepEqual([more.recordsIngested, more.recordsInvalid], [2, 1]);
 });
 

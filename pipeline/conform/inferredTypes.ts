@@ -1,0 +1,97 @@
+// Properties whose types were inferred become wider where a later file needs it and nothing that is stored
+// is altered: integers become numbers for a decimal, and text for a code where they are named like codes.
+import type { PropertyType } from '../../store/lake/versions/columns.ts';
+import type { Dataset } from '../../store/lake/datasets/datasets.ts';
+import type { Table } from '../../store/lake/versions/lakeRead.ts';
+import { ask, lineOf, NUMBER } from '../batch/batchStatements.ts';
+import { askedOf } from '../batch/expectations.ts';
+import { isCodeName } from '../values/columnNames.ts';
+import { fromClause, type Relation } from '../values/relation.ts';
+import type { Misfit } from '../batch/batchRequest.ts';
+import { lineInFile } from '../bytes/unreadLines.ts';
+import type { Workbench } from '../bytes/workbench.ts';
+import { identifier, literal } from '../../store/duckdb/sqlText.ts';
+
+/**
+ * Stored records that one change of the schema may write again: as many as one ingestion of stored
+ * records (INTERFACE.md 3.7, 3.8). They are sorted in the memory of ingestion, in the dataset's turn.
+ */
+export const REWRITTEN_MAX = 1_000_000;
+
+/** Integers beyond it are not all doubles. */
+const EXACT_MAX = 2n ** 53n;
+
+/** A load into a dataset that is there. */
+interface Into {
+  readonly dataset: Dataset;
+  readonly table: Table;
+  readonly relation: Relation;
+  readonly bench: Workbench;
+  /** Properties whose types the dataset's place declares. */
+  readonly declared: ReadonlySet<string>;
+}
+
+/** What a misfit makes of an integer property; undefined where its record is rejected. */
+export async function widenInferred(
+  misfit: Misfit,
+  property: PropertyType,
+  into: Into,
+): Promise<{ readonly misfit: Misfit; readonly property: PropertyType } | undefined> {
+  const { dataset, declared, table } = into;
+  const { column } = misfit;
+  if (dataset.contract.inferred !== true || property.type !== 'integer') return undefined;
+  if (Object.values(dataset.mapping).includes(column) || declared.has(column)) return undefined;
+  if (table.records > REWRITTEN_MAX) return undefined;
+  if (isCodeName(column) && isCode(misfit.value)) {
+    const isCompared = askedOf(dataset.expectations).has(column);
+    return isCompared ? undefined : { misfit, property: { type: 'string' } };
+  }
+  if (!fitsNumbers(column, table)) return undefined;
+  const decimal = await firstDecimal(column, into);
+  return decimal && { misfit: decimal, property: { type: 'number' } };
+}
+
+/** One word with a letter or a leading zero. */
+const isCode = (value: string): boolean =>
+  /^[\w.:/-]{1,100}$/.test(value) && /[A-Za-z]|^0\d/.test(value);
+
+/** Each integer that is stored in a column is a number too. */
+export function fitsNumbers(name: string, { columns, files }: Table): boolean {
+  const id = columns.find((column) => column.name === name)?.id ?? 0;
+  return files.every(({ ranges }) => {
+    const range = ranges.get(id);
+    if (range === undefined) return false;
+    // Nulls alone have no bounds.
+    return [range.min, range.max].every((bound) => bound === null || isWithin(BigInt(bound)));
+  });
+}
+
+const isWithin = (bound: bigint): boolean => bound >= -EXACT_MAX && bound <= EXACT_MAX;
+
+const DECIMAL = String.raw`[-+]?(?:0|[1-9][0-9]*)?\.[0-9]+(?:[eE][-+]?[0-9]{1,3})?`;
+const WHOLE = '[-+]?[0-9]{16,}';
+
+/** The first value with decimals; undefined also where the file has integers that no number holds. */
+async function firstDecimal(
+  column: string,
+  { bench, relation }: Into,
+): Promise<Misfit | undefined> {
+  if (relation.kind === 'parquet') return undefined;
+  const target = { id: 1, name: column, type: 'varchar', nullable: true } as const;
+  const rows = `SELECT trim(${identifier(column)}) AS value, row_number() OVER () AS ${NUMBER}
+    FROM ${fromClause(relation, [target], false)}`;
+  const isDecimal = `regexp_full_match(value, ${literal(DECIMAL)}) AND TRY_CAST(value AS DOUBLE) % 1 <> 0`;
+  const isLarge = `regexp_full_match(value, ${literal(WHOLE)}) AND
+    coalesce(abs(TRY_CAST(value AS HUGEINT)) > ${EXACT_MAX}, true)`;
+  const [found] = await ask(bench, relation, [
+    `SELECT min(${NUMBER}) FILTER (WHERE ${isDecimal}) AS n, bool_or(${isLarge}) AS has_large,
+      arg_min(value, ${NUMBER}) FILTER (WHERE ${isDecimal}) AS value FROM (${rows})`,
+  ]);
+  const { has_large: hasLarge, n, value } = found?.[0] ?? {};
+  if (hasLarge === true || n === null || n === undefined) return undefined;
+  return {
+    column,
+    line: lineInFile(relation.lineSteps, lineOf(Number(n), relation, [])),
+    value: String(value),
+  };
+}

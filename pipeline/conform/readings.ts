@@ -1,0 +1,113 @@
+// Texts of a file that were read as something else than they spell: null for a mark of none, a number for
+// what people write. Each column says how many there are, and shows the first.
+import { columnTypeOf, type PropertyType } from '../../store/lake/versions/columns.ts';
+import type { Row } from '../../store/duckdb/protocol.ts';
+import { ask, lineOf, NUMBER, shownValue } from '../batch/batchStatements.ts';
+import { missingTest } from '../values/missing.ts';
+import { isPlainNumber } from '../values/numberFormats.ts';
+import { fromClause, given, type Relation, valueOf } from '../values/relation.ts';
+import { lineInFile } from '../bytes/unreadLines.ts';
+import type { Workbench } from '../bytes/workbench.ts';
+import { identifier } from '../../store/duckdb/sqlText.ts';
+
+/** Columns that are looked at. */
+const COLUMNS_MAX = 50;
+/** Lines that read_csv did not read: behind them records have other lines. */
+const LINES_MAX = 1_000;
+
+type Properties = Readonly<Record<string, PropertyType>>;
+
+/** One line for each kind of reading of a column; none where all is read as it stands. */
+export async function listReadings(
+  relation: Relation,
+  properties: Properties,
+  bench: Workbench,
+): Promise<readonly string[]> {
+  if (relation.kind === 'parquet') return [];
+  const names = relation.columns
+    .filter((column) => isReadOtherwise(column, relation, properties))
+    .slice(0, COLUMNS_MAX)
+    .map(({ name }) => name);
+  if (names.length === 0) return [];
+  const targets = names.map((name, at) => ({
+    id: at + 1,
+    name,
+    type: 'varchar' as const,
+    nullable: true,
+  }));
+  const bare: Relation = { ...relation, nulls: [] };
+  const members = targets.map((target, at) => {
+    const type = columnTypeOf(properties[target.name] ?? { type: 'string' });
+    return `CAST(${valueOf(relation, { ...target, type }, false)} AS VARCHAR) AS read${at}`;
+  });
+  const rows = `SELECT *, row_number() OVER () AS ${NUMBER}, ${members.join(', ')}
+    FROM ${fromClause(bare, targets, false)}`;
+  const terms = names.flatMap((name, at) => termsOf(name, at, relation));
+  const rejected = `SELECT DISTINCT line FROM rejected ORDER BY line LIMIT ${LINES_MAX}`;
+  const statements = [`SELECT ${terms.join(', ')} FROM (${rows})`];
+  const [found, unread = []] = await ask(
+    bench,
+    relation,
+    relation.kind === 'csv' ? [...statements, rejected] : statements,
+  );
+  const lines = unread.map((row) => ({ line: Number(row['line']), error: '' }));
+  const lineAt = (n: unknown): number =>
+    lineInFile(relation.lineSteps, lineOf(Number(n), relation, lines));
+  return names.flatMap((name, at) => readingsIn(found?.[0] ?? {}, name, at, lineAt));
+}
+
+function isReadOtherwise(
+  { constant, inferred, name }: Relation['columns'][number],
+  { nulls = [] }: Relation,
+  properties: Properties,
+): boolean {
+  const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
+  if (property === undefined || constant !== undefined) return false;
+  const isText = columnTypeOf(property) === 'varchar';
+  return (
+    nulls.length > 0 || (!isText && (inferred.missing === true || inferred.number !== undefined))
+  );
+}
+
+function termsOf(name: string, at: number, relation: Relation): readonly string[] {
+  const cell = identifier(name);
+  const mark = `${given(relation, name)} AND ${missingTest(cell, relation.nulls)} AND read${at} IS NULL`;
+  const number = relation.columns.find((column) => column.name === name)?.inferred.number;
+  const written =
+    number === undefined
+      ? 'false'
+      : `read${at} IS NOT NULL AND NOT ${isPlainNumber(`trim(${cell})`)}`;
+  return [
+    `count(*) FILTER (WHERE ${mark}) AS marks${at}`,
+    `min(${NUMBER}) FILTER (WHERE ${mark}) AS marked${at}`,
+    `arg_min(${shownValue(name)}, ${NUMBER}) FILTER (WHERE ${mark}) AS mark${at}`,
+    `count(*) FILTER (WHERE ${written}) AS writings${at}`,
+    `min(${NUMBER}) FILTER (WHERE ${written}) AS wrote${at}`,
+    `arg_min(${shownValue(name)}, ${NUMBER}) FILTER (WHERE ${written}) AS written${at}`,
+    `arg_min(read${at}, ${NUMBER}) FILTER (WHERE ${written}) AS number${at}`,
+  ];
+}
+
+function readingsIn(
+  row: Row,
+  name: string,
+  at: number,
+  lineAt: (n: unknown) => number,
+): readonly string[] {
+  const notes: string[] = [];
+  const marks = Number(row[`marks${at}`]);
+  if (marks > 0) {
+    const first = `${String(row[`mark${at}`])} in line ${lineAt(row[`marked${at}`])}`;
+    const other = 'the parameter nulls names other texts';
+    notes.push(`${name}: ${counted(marks)} read as null, the first is ${first}; ${other}`);
+  }
+  const writings = Number(row[`writings${at}`]);
+  if (writings > 0) {
+    const first = `${String(row[`written${at}`])} in line ${lineAt(row[`wrote${at}`])}`;
+    const number = String(row[`number${at}`]).replace(/\.0$/, '');
+    notes.push(`${name}: ${counted(writings)} read as a number, the first is ${first}: ${number}`);
+  }
+  return notes;
+}
+
+const counted = (count: number): string => (count === 1 ? '1 text is' : `${count} texts are`);
