@@ -1,6 +1,6 @@
 // `tapedeck schedule`: when a source is taken into a dataset, and what became of it.
 import { isoTime } from '../../store/base/clock.ts';
-import { Failure } from '../../store/base/failure.ts';
+import { Failure, reasonOf } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
 import { listAnswer, tableAnswer } from '../print/answerLists.ts';
 import { followJob, type JobView } from '../print/followJob.ts';
@@ -72,24 +72,33 @@ export const addSchedule = (
     listAnswer([made], 'ingestionScheduleId', options, terminal);
     if (options.json !== true) await showRuns(made as ScheduleMade, ask, terminal);
     const isChosen = parts.length > 0 || append === true || overwrite === true || !options.index;
-    if (!isChosen) await proposeIndex(ask, body.dataSourceId, dataset, terminal);
+    if (!isChosen) await proposeIndex(ask, body.dataSourceId, options, terminal);
   });
 
 /** What a first load of the source would prove: the index that the owner may declare. */
 async function proposeIndex(
   ask: AskValue,
   sourceId: string,
-  dataset: string,
+  { dataset, dateOrder }: Pick<ScheduleOptions, 'dataset' | 'dateOrder'>,
   terminal: Terminal,
 ): Promise<void> {
-  const known = (await ask('GET', '/datasets?limit=5000')) as readonly Known[];
-  const stored = known.find(({ datasetId }) => datasetId.toUpperCase() === dataset.toUpperCase());
+  const all = (await ask('GET', '/datasets?limit=5000')) as readonly Known[];
+  const stored = all.find(({ datasetId }) => datasetId.toUpperCase() === dataset.toUpperCase());
   if (stored !== undefined && stored.inferredIndex !== true) return;
-  const { columnMapping, uniqueIndex } =
-    stored ?? ((await ask('GET', `/generate-schema/${sourceId}`)) as Known);
-  const flags = Object.entries(columnMapping).map(([part, name]) => `--${part} ${name}`);
+  const order = dateOrder === undefined ? '' : `?dateOrder=${dateOrder}`;
   const rule =
     'no index is declared: rows that the source brings again are stored once, changed rows are added';
+  let known = stored;
+  try {
+    known ??= (await ask('GET', `/generate-schema/${sourceId}${order}`)) as Known;
+  } catch (error) {
+    // The schedule is there: what its source can not be sampled for, its first run reports too.
+    const why = `the source could not be read for a proposal: ${reasonOf(error)}`;
+    terminal.stderr.write(`${harmless(`${rule}; ${why}`)}\n`);
+    return;
+  }
+  const { columnMapping, uniqueIndex } = known;
+  const flags = Object.entries(columnMapping).map(([part, name]) => `--${part} ${name}`);
   const isUsable = flags.length > 0 && (stored !== undefined || uniqueIndex === true);
   const command =
     stored === undefined

@@ -1,6 +1,7 @@
 // A SeriesPlan as SQL: every identifier quoted, every value bound.
 import {
   type Column,
+  isSystemColumn,
   type ColumnType,
   ROW_COLUMN,
   sqlType,
@@ -287,9 +288,10 @@ const printValue = ({ type }: Column, value: string, print: (value: string) => s
 function orderTerms(plan: SeriesPlan, direction: 'ASC' | 'DESC'): string {
   const date = `${identifier(plan.dateColumn.name)} ${direction}`;
   const second = plan.dateColumn === plan.indexDate ? [] : [plan.indexDate];
-  // Of records with one date, that which arrived last is the newest.
+  // Of records with one date, that which arrived last is the newest; without dates the file has the order.
+  const rows = isSystemColumn(plan.dateColumn.name) ? 'ASC' : direction;
   const ties = [...plan.ties, ...second].map(({ name }) =>
-    name === ROW_COLUMN ? `${identifier(name)} ${direction}` : identifier(name),
+    name === ROW_COLUMN ? `${identifier(name)} ${rows}` : identifier(name),
   );
   const places = plan.byPlace ? [FILE_COLUMN, POSITION_COLUMN] : [];
   return [date, ...ties, ...places].join(', ');

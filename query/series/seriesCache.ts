@@ -2,7 +2,7 @@
 // lies over them. Bounded by bytes; who goes is the first that was not read since it was last looked at
 // (Corbató, "A Paging Experiment with the Multics System", 1968: CLOCK). A commit is told before any
 // reader can see it: it adds its records, leaves a series as it is, or ends it.
-import { ROW_COLUMN } from '../../store/lake/versions/columns.ts';
+import { isSystemColumn, ROW_COLUMN } from '../../store/lake/versions/columns.ts';
 import type { ChangedKeys } from '../../store/lake/commit.ts';
 import type { Body, Page } from '../../store/duckdb/protocol.ts';
 import { keyOf, netOf, type PendingRow } from '../../store/lake/pushes/pendingRows.ts';
@@ -336,7 +336,8 @@ function overOf(series: Series, plan: SeriesPlan): readonly LaidOver[] | undefin
   return arrived.toSorted((a, b) => b.date - a.date);
 }
 
-const isNumbered = ({ ties }: SeriesPlan): boolean => ties.at(-1)?.name === ROW_COLUMN;
+const isNumbered = ({ dateColumn, ties }: SeriesPlan): boolean =>
+  ties.at(-1)?.name === ROW_COLUMN && !isSystemColumn(dateColumn.name);
 
 /** Added records of the plan's subkey. */
 const wanted = (rows: readonly PendingRow[], { equals }: SeriesPlan): readonly PendingRow[] =>

@@ -21,6 +21,8 @@ const rejectsOf = async (jobId: string): Promise<readonly string[]> =>
     ({ line, error }) => `${line}: ${error}`,
   );
 
+const INDEX = { key: 'symbol', date: 'date' };
+
 test('types are inferred from the values, dates in the spelling of the file', async () => {
   const csv =
     'symbol,when,open,volume,cik,live,note\n' +
@@ -59,7 +61,7 @@ test('a line break inside quotes is part of its cell, in the first record too', 
 });
 
 test('records that do not fit a known schema are rejected with line and reason', async () => {
-  await loaded(server, 'STRICT', 'symbol,date,price\nA,2020-01-01,1\n');
+  await loaded(server, 'STRICT', 'symbol,date,price\nA,2020-01-01,1\n', INDEX);
   const csv =
     'symbol,date,price\n' +
     'B,2020-01-01,2\n' +
@@ -124,14 +126,16 @@ test('a record over 64 KB is rejected by its line, in every format; one below it
   }
 });
 
-test('equal index values: the first of the file stays, or the last replaces', async () => {
+test('equal index values: the last of the file replaces, or the first stays', async () => {
   const csv = 'symbol,date,price\nA,2020-01-01,1\nB,2020-01-01,2\nA,2020-01-01,3\nA,2020-01-01,4\n';
-  const index = { key: 'symbol', date: 'date' };
-  const first = await loaded(server, 'FIRST', csv, index);
-  assert.equal(first.recordsIngested, 2);
-  assert.equal(first.recordsDuplicate, 2);
-  assert.match(await read(server, '/data/WS/FIRST/A'), /"price":1/);
-  await loaded(server, 'LAST', csv, { ...index, duplicateKeyHandling: 'replace' });
+  for (const chosen of [{ duplicates: 'keep-first' }, { duplicateKeyHandling: 'ignore' }]) {
+    const id = `FIRST_${Object.keys(chosen).join('')}`;
+    const first = await loaded(server, id, csv, { ...INDEX, ...chosen });
+    assert.equal(first.recordsIngested, 2);
+    assert.equal(first.recordsDuplicate, 2);
+    assert.match(await read(server, `/data/WS/${id}/A`), /"price":1/);
+  }
+  await loaded(server, 'LAST', csv, INDEX);
   assert.match(await read(server, '/data/WS/LAST/A'), /"price":4/);
 });
 
@@ -140,9 +144,10 @@ test('equal index values in the dataset are ignored or replaced, again and again
     server,
     'STORED',
     'symbol,date,price\nA,2020-01-01,1\nB,2020-01-01,1\nC,2020-01-01,1\n',
+    INDEX,
   );
   const again = 'symbol,date,price\nA,2020-01-01,2\nD,2020-01-01,2\n';
-  const ignored = await loaded(server, 'STORED', again);
+  const ignored = await loaded(server, 'STORED', again, { duplicates: 'keep-first' });
   assert.deepEqual([ignored.recordsIngested, ignored.recordsDuplicate], [1, 1]);
   for (const price of [3, 4, 5]) {
     const csv = `symbol,date,price\nA,2020-01-01,${price}\nB,2020-01-01,${price}\n`;
@@ -188,7 +193,7 @@ test('JSON: an array, objects on lines, an array below a path', async () => {
 });
 
 test('JSON lines that are no records are rejected with line and reason', async () => {
-  await loaded(server, 'LINES2', '{"symbol":"A","date":"2020-01-01","n":1}\n');
+  await loaded(server, 'LINES2', '{"symbol":"A","date":"2020-01-01","n":1}\n', INDEX);
   const body =
     '{"symbol":"B","date":"2020-01-01","n":2}\nnot json\n[1]\n{"symbol":"C"}\n' +
     '{"symbol":"D","date":"2020-01-01","n":"many"}\n{"symbol":"E","date":"2020-01-01","n":"7"}\n';

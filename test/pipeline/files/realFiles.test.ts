@@ -59,7 +59,7 @@ const FILES: readonly Expected[] = [
     types:
       'Symbol:string Security:string GICS_Sector:string GICS_Sub-Industry:string ' +
       'Headquarters_Location:string Date_added:d CIK:string Founded:string',
-    mapping: { key: 'Symbol' },
+    mapping: { key: 'Symbol', date: 'Date added' },
     records: 503,
   },
   {
@@ -127,7 +127,8 @@ test('two files become one dataset', async (t) => {
     .trim()
     .split('\n');
   const half = Math.floor(lines.length / 2);
-  await loaded(server, 'HALVES', [header, ...lines.slice(0, half + 20)].join('\n'));
+  const index = { key: 'symbol', date: 'date' };
+  await loaded(server, 'HALVES', [header, ...lines.slice(0, half + 20)].join('\n'), index);
   const second = await loaded(server, 'HALVES', [header, ...lines.slice(half)].join('\n'));
   assert.equal(second.recordsDuplicate, 20);
   const whole = await read(server, '/data/WS/STOCKS?from=1990-01-01&format=csv');

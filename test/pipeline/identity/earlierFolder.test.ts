@@ -26,6 +26,7 @@ async function makeEarlier({ tapedeck }: TestServer, names: readonly string[]): 
     await database.schema.alterTable('job').dropColumn(name).execute();
   }
   await database.schema.alterTable('dataset').dropColumn('is_inferred').execute();
+  await database.schema.alterTable('account').dropColumn('ceiling').execute();
   await database.updateTable('folder').set({ value: '17' }).where('key', '=', 'version').execute();
 }
 

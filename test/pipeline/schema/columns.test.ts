@@ -193,7 +193,8 @@ test('usual names are known, the surest first, and two that may be one property 
   // What is said goes before what is guessed.
   const said = await tried('HISTORICAL_PRICES', both, { guess: true, columns: { sym: null } });
   assert.deepEqual(said.columns, { ticker: 'symbol', sym: null, date: 'date', close: 'close' });
-  assert.deepEqual(said.sample, [{ symbol: 'A', date: '2024-01-30', close: 1 }]);
+  const others = { open: null, high: null, low: null, volume: null, isSplitAdjusted: null };
+  assert.deepEqual(said.sample, [{ symbol: 'A', date: '2024-01-30', close: 1, ...others }]);
 });
 
 test('each cell of a wide file is a record, but for cells without a value', async () => {

@@ -228,7 +228,7 @@ test('a dataset without an index, and one whose date is the day of creation', as
   const replace = { duplicateKeyHandling: 'replace' };
   await loaded(server, 'NO_INDEX', 'v\n2.5\n', replace);
   assert.deepEqual((await values('NO_INDEX')).toSorted(), [1, 2, 2.5]);
-  await loaded(server, 'CREATED', 'symbol,v\nA,1\nB,2\n');
+  await loaded(server, 'CREATED', 'symbol,v\nA,1\nB,2\n', { key: 'symbol' });
   await ask('PATCH', '/datasets/WS/CREATED', { schemaContract: { types: 'evolve' } });
   const job = await loaded(server, 'CREATED', 'symbol,v\nB,2.5\nC,3\n', replace);
   assert.deepEqual([job.recordsIngested, job.recordsDuplicate], [2, 1]);

@@ -132,7 +132,7 @@ test('jobs from sources, their retries and dry runs, and schedules', async () =>
   const { dataSourceId } = source;
   const order = { dataSourceId, datasetId: 'PULLED', dateOrder: 'DMY' };
   const dry = await ask('POST', '/jobs/WS/ingest?dryRun=true', order);
-  assert.deepEqual((dry['schema'] as Told)['required'], ['symbol', 'date']);
+  assert.deepEqual(dry['columnMapping'], { key: 'symbol', date: 'date' });
   const { jobId } = await ask('POST', '/jobs/WS/ingest?wait=true', order);
   assert.deepEqual(await days('PULLED'), DAYS_FIRST);
   await ask('POST', `/jobs/WS/ingest/${String(jobId)}/retry?wait=true`);

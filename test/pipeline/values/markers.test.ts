@@ -127,7 +127,7 @@ test('a load names at most so many texts', async () => {
 });
 
 test('NaN and Infinity of JSON are numbers that are missing', async () => {
-  await loaded(server, 'NAN', '[{"a":1,"b":NaN},{"a":2,"b":Infinity}]');
+  await loaded(server, 'NAN', '[{"a":1,"b":NaN},{"a":2,"b":Infinity},{"a":3,"b":0.5}]');
   assert.deepEqual([typeOf(server, 'NAN', 'a'), typeOf(server, 'NAN', 'b')], ['integer', 'number']);
   const records = (await recordsOf('NAN')) as readonly { readonly a: number }[];
   assert.deepEqual(
@@ -135,6 +135,7 @@ test('NaN and Infinity of JSON are numbers that are missing', async () => {
     [
       { a: 1, b: null },
       { a: 2, b: null },
+      { a: 3, b: 0.5 },
     ],
   );
 });
