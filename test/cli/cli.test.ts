@@ -109,7 +109,7 @@ test('ingest without a server, then through one', async () => {
   assert.match(told[0] ?? '', /^rejected line 4: /);
   assert.equal(told[1], 'unique index: key symbol, date date, as asked');
   assert.equal(told[2], 'properties: symbol string, date date, price integ');
-  assert.equal(told[3], 'P: 2 records ingested, 0 duplicates, 1 invalid');
+  assert.equal(told[3], 'P: 3 records received, 2 stored, 0 replaced, 0 dup');
   const json = await run(
     ['ingest', csv, ...INDEX, '--dataset', 'P', '--json', '--max-errors', '5'],
     env,
@@ -121,7 +121,7 @@ test('ingest without a server, then through one', async () => {
   const server = serve(env);
   await server.until(/listens on/);
   const through = await run(['ingest', csv, ...INDEX, '--dataset', 'Q', '--workspace', 'W'], env);
-  assert.match(through.stdout, /Q: 2 records ingested, 0 duplicates, 1 invalid\n/, through.stderr);
+  assert.match(through.stdout, /Q: 3 records received, 2 stored, 0 replaced, 0 duplicates, 1 rejected\n/, through.stderr);
   const failed = await run(
     ['ingest', csv, ...INDEX, '--dataset', 'R', '--workspace', 'W', '--max-errors', '0'],
     env,

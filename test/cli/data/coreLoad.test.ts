@@ -72,7 +72,7 @@ test('a file of one symbol shows what it is taken for, and answers as a chart', 
     assert.match(ran.stdout, /│ isSplitAdjusted +│ true in each record$/m);
     assert.match(ran.stdout, / 2024-01-30 .*188\.04.*187\.21.*AAPL/);
     assert.match(ran.stdout, /^2 new records, 0 stored already or repeated, 0 invalid$/m);
-    assert.match(ran.stdout, /AAPL\.csv: 2 records ingested|HISTORICAL_PRICES: 2 records ingested/);
+    assert.match(ran.stdout, /HISTORICAL_PRICES: 2 records received, 2 stored/);
     assert.deepEqual(await chart(server, 'AAPL', 'date,close,fClose,volume'), [
       { close: 188.04, date: '2024-01-30', fClose: 187.21, volume: 55859400 },
       { close: 184.4, date: '2024-01-31', fClose: 183.58, volume: 55467800 },
@@ -294,7 +294,7 @@ test('a file with a column for each symbol is seen, or said, to be one', async (
     const said = await load(['small letters.csv', ...as, '--wide', 'close', '--map', 'Note=']);
     assert.equal(said.code, 0, said.stderr);
     assert.match(said.stdout, /^2 new records/m);
-    assert.match(said.stdout, /2 records ingested/);
+    assert.match(said.stdout, / 2 stored/);
     assert.deepEqual(await chart(server, 'AAPL', 'date,close'), [
       { close: 188.04, date: '2024-01-30' },
       { close: 184.4, date: '2024-01-31' },
@@ -318,7 +318,7 @@ test('a data source is read alike each time, as what was shown of it says', asyn
   const once = await load(['feed', ...as]);
   assert.equal(once.code, 0, once.stderr);
   assert.match(once.stdout, /^ Mid +│ close/m);
-  assert.match(once.stdout, /1 records ingested/);
+  assert.match(once.stdout, /1 records received, 1 stored/);
   const made = await load(['feed', ...as, '--every', 'day', '--duplicates', 'replace']);
   assert.equal(made.code, 0, made.stderr);
   assert.match(made.stdout, /HISTORICAL_PRICES: feed is loaded every day, so read/);

@@ -69,8 +69,8 @@ test('the standard input, a path in a document and how a file is read are said a
   const geo = '{"type":"FeatureCollection","features":[{"id":"a","n":1},{"id":"b","n":2}]}';
   const cases: readonly (readonly [string, readonly string[], RegExp])[] = [
     [geo, [], /say jsonPath=\$\.features\[\*\] \(--json-path '\$\.features\[\*\]'\)/],
-    [geo, ['--json-path', '$.features[*]'], /2 records ingested, 0 duplicates, 0 invalid/],
-    ['A;1\nB;2\n', ['--no-header'], /2 records ingested/],
+    [geo, ['--json-path', '$.features[*]'], /2 records received, 2 stored, 0 replaced, 0 duplicates, 0 rejected/],
+    ['A;1\nB;2\n', ['--no-header'], /2 records received, 2 stored/],
     [
       'Title\nid,v\nA,1\nB,2\nTotal,3\n',
       [],
@@ -79,7 +79,7 @@ test('the standard input, a path in a document and how a file is read are said a
     [
       'Title\nid,v\nA,1\nB,2\nTotal,3\n',
       ['--skip-lines', '1', '--skip-last', '1'],
-      /2 records ingested/,
+      /2 records received, 2 stored/,
     ],
     ['<html><title>Log in</title></html>', [], /the body is a web page \("Log in"\)/],
     ['id,v\nA,1\nB,2\n', ['--header-lines', '99'], /must be a whole number, at most 20/],

@@ -52,7 +52,7 @@ async function says(args: readonly string[], more: Variables = {}): Promise<stri
 test('a server elsewhere: load, look, ask, rename, delete; no folder is made here', async () => {
   const far = ['--server', plain.base, '--token', plain.secret];
   const loading = ['ingest', 'p.csv', '--dataset', 'P', '--workspace', 'WS', ...far];
-  expect(await says(loading)).toContain('P: 2 records ingested');
+  expect(await says(loading)).toContain('P: 2 records received, 2 stored');
   const env = { TAPEDECK_SERVER: `${plain.base}/`, TAPEDECK_TOKEN: plain.secret };
   expect(await says(['dataset'], env)).toMatch(/P +│ +2 │ symbol, date/);
   expect(await says(['dataset', 'describe', 'P'], env)).toMatch(/date +│ date +│ date/);

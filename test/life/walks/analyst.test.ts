@@ -26,15 +26,15 @@ test('her own files, without a server', async () => {
   expect(await walk.refuses('sql', 'SELECT 1')).toMatch(/no data folder|workspace create/);
   await walk.says('workspace', 'create', 'MINE');
   const first = await walk.says('ingest', 'prices.csv', '--dataset', 'PRICES');
-  expect(first).toContain('unique index: key Symbol, date Datum');
-  expect(first).toContain('PRICES: 6 records ingested, 0 duplicates, 0 invalid');
+  expect(first).toContain('inferred index: key Symbol, date Datum');
+  expect(first).toContain('PRICES: 6 records received, 6 stored, 0 replaced, 0 duplicates, 0 rejected');
   expect(first).toMatch(/Schluss number.*Stück (integer|number)/);
   expect(await walk.refuses('ingest', 'page.csv', '--dataset', 'PAGE')).toMatch(/web page.*Log in/);
   expect(await walk.refuses('ingest', 'empty.csv', '--dataset', 'EMPTY')).toMatch(/empty/);
   expect(await walk.refuses('ingest', 'nothing.csv', '--dataset', 'X')).toContain('nothing.csv');
   const trades = await walk.says('ingest', 'my trades.jsonl', '--dataset', 'TRADES');
-  expect(trades).toMatch(/no unique index|numbered/);
-  expect(trades).toContain('TRADES: 3 records ingested');
+  expect(trades).toMatch(/inferred index/);
+  expect(trades).toContain('TRADES: 3 records received, 3 stored');
 
   expect(await walk.says('sql', 'DESCRIBE PRICES')).toMatch(/Datum +│ DATE/);
   const summary = await walk.says('sql', 'SUMMARIZE PRICES', '--format', 'csv');
@@ -68,12 +68,13 @@ test('a correction, what she saw before it, and a file for others', async () => 
   await walk.write('prices.csv', PRICES);
   await walk.write('corrected.csv', CORRECTED);
   await walk.says('workspace', 'create', 'MINE');
-  await walk.says('ingest', 'prices.csv', '--dataset', 'PRICES');
+  const index = ['--key', 'Symbol', '--date', 'Datum'];
+  await walk.says('ingest', 'prices.csv', '--dataset', 'PRICES', ...index);
   const sum = ['sql', 'SELECT count(Schluss) AS n FROM PRICES', '--format', 'csv'];
   expect(await walk.says(...sum)).toBe('n\n5\n');
   const before = new Date().toISOString();
   const again = ['ingest', 'corrected.csv', '--dataset', 'PRICES', '--duplicates', 'replace'];
-  expect(await walk.says(...again)).toContain('1 stored records were replaced');
+  expect(await walk.says(...again)).toContain('1 replaced');
   expect(await walk.says(...sum)).toBe('n\n6\n');
   expect(await walk.says(...sum, '--as-of', before)).toBe('n\n5\n');
 
@@ -83,7 +84,7 @@ test('a correction, what she saw before it, and a file for others', async () => 
   );
   expect(parts).toHaveLength(1);
   const back = await walk.says('ingest', walk.path(`out/${parts[0]}`), '--dataset', 'BACK');
-  expect(back).toContain('BACK: 6 records ingested');
+  expect(back).toContain('BACK: 6 records received, 6 stored');
   const differ = 'SELECT * FROM PRICES EXCEPT SELECT * FROM BACK';
   expect(await walk.says('sql', differ, '--format', 'jsonl')).toBe('');
   await walk.says('dataset', 'rename', 'BACK', 'COPY');

@@ -80,7 +80,7 @@ test('core load shows the contradiction and needs a yes', async () => {
   const both = await core.load([first, other, ...AS, '--yes']);
   assert.match(both.stdout + both.stderr, /confirmAdjustment=true \(--confirm-adjustment\)/);
   const loaded = await core.loaded(file, ...AS);
-  assert.match(loaded.stdout, /4 records ingested/);
+  assert.match(loaded.stdout, /4 records received, 4 stored/);
 });
 
 test('splits that are loaded after prices are compared with them', async () => {

@@ -128,7 +128,7 @@ test('dividends and splits of a daily file are named, and loaded where that is d
     '2024-06-11T00:00:00.000Z,120.91,122.87,118.74,121.77,222551200,120.9,122,118,121,222551200,0.01,1',
   );
   const both = await core.loaded(tiingo, ...PRICES, '--with-actions');
-  assert.match(both.stdout, /SPLITS: 1 records ingested/);
+  assert.match(both.stdout, /SPLITS: 1 records received, 1 stored/);
   assert.deepEqual(await found('TII'), expected);
 });
 
@@ -186,4 +186,33 @@ test('a header is of one vendor, or of none', () => {
     }
   }
   assert.equal(recogniseVendor(['Date', 'Open', 'High', 'Low', 'Close', 'Volume']), undefined);
+});
+
+test('volumes in thousands and millions, and a dash for none', async () => {
+  await core.loaded(caseFile('volume-suffix.csv'), ...PRICES, '--symbol', 'GGG');
+  assert.deepEqual(
+    await rowsOf('/data/CORE/HISTORICAL_PRICES/GGG?last=9&sort=asc', 'date', 'close', 'volume'),
+    [
+      ['2018-01-16', 1600, 912],
+      ['2018-01-17', 1600, null],
+      ['2018-01-18', 1617.9, 1_250_000],
+      ['2018-01-19', 1608, 68_180],
+    ],
+  );
+});
+
+test('three header rows are named with the option that reads them', async () => {
+  const file = [caseFile('three-header-rows.csv'), ...PRICES, '--symbol', 'MSFT', '--yes'];
+  const refused = await core.load(file);
+  assert.match(refused.stderr, /--header-lines 3/);
+  const ran = await core.load([...file, '--header-lines', '3']);
+  assert.equal(ran.code, 0, ran.stderr);
+  assert.deepEqual(
+    await rowsOf('/data/CORE/HISTORICAL_PRICES/MSFT?last=9&sort=asc', 'date', 'close', 'volume'),
+    [
+      ['2023-02-17', 254.5292510986328, 30_000_100],
+      ['2023-02-21', 249.08, 28_397_400],
+      ['2023-02-22', 247.94, 22_491_100],
+    ],
+  );
 });
