@@ -10,7 +10,7 @@ import { pipeline } from 'node:stream/promises';
 import { parse } from 'csv-parse/sync';
 import type { DateOrder } from '../../pipeline/values/dateFormats.ts';
 import { duplicateRules, type Duplicates } from '../../pipeline/conform/duplicates.ts';
-import { checkJsonPath } from '../../pipeline/values/jsonPath.ts';
+import { checkJsonPath } from '../../pipeline/decode/json/jsonPath.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { findJob, findRejects, type Job, type Reject } from '../../store/work/jobs.ts';
 import { type ColumnMapping, CORE } from '../../store/lake/datasets/datasets.ts';

@@ -210,9 +210,7 @@ async function conformKnown(asked: Governed, stored: string | undefined): Promis
   const { contract, schema } = dataset;
   const defaults = found.run.services.defaultsOf(found.run.load);
   const inferred = wantedDates(unknown, undefined);
-  const added: Record<string, PropertyType> = {
-    ...addedProperties(contract, defaults, inferred),
-  };
+  const added: Record<string, PropertyType> = addedProperties(contract, defaults, inferred);
   const isOpen = (name: string): boolean => isUndocumented(defaults, name);
   const widens = found.relation.columns.some(
     ({ name }) => isOpen(name) && Object.hasOwn(schema.properties, name),

@@ -9,7 +9,7 @@ import { newUuid } from '../../store/base/random.ts';
 import type { Workbench } from '../bytes/workbench.ts';
 import type { Reading } from '../bytes/reading.ts';
 import type { DateOrder } from '../values/dateFormats.ts';
-import { type JsonStep, stepsOf } from '../values/jsonPath.ts';
+import { type JsonStep, stepsOf } from './json/jsonPath.ts';
 import type { Relation } from '../values/relation.ts';
 import { decode } from './child/decoders.ts';
 import {

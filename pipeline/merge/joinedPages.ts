@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { Failure, toldFull } from '../../store/base/failure.ts';
 import { newUuid } from '../../store/base/random.ts';
 import { openRelation } from '../decode/decode.ts';
-import { jsonRecords } from '../values/relation.ts';
+import { jsonRecords } from '../values/jsonRecords.ts';
 import type { Piece } from '../sources/base/source.ts';
 import { literal } from '../../store/duckdb/sqlText.ts';
 import type { Workbench } from '../bytes/workbench.ts';

@@ -1,6 +1,7 @@
 // How a JSON file spells its records, as a pattern made of its sample. Where every record keeps to it,
 // what read_json alone would pass over in silence is ruled out (members that it was not asked for and
 // `null` for a record; true, 12.75 and long digits for an integer), so that it may read values typed.
+import type { ColumnType } from '../../store/lake/versions/columns.ts';
 import type { Inferred } from './infer.ts';
 
 /** What every value of a member is that is not null: `scalar` is a text, or any of the others. */
@@ -82,3 +83,12 @@ function commonOrder(lists: readonly (readonly string[])[]): readonly string[] |
 
 /** Begins a text in the place of a record that its file has not as one; the reason follows. */
 export const FAULT_MARK = '\u0001fault: ';
+
+/** Types whose values read_json makes of what is so spelled as `castText` makes them of its text. */
+export const READ_TYPED: Readonly<Record<Spelled, readonly ColumnType[]>> = {
+  integer: ['int64'],
+  number: ['float64'],
+  boolean: ['boolean'],
+  date: ['date'],
+  scalar: [],
+};

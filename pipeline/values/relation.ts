@@ -2,7 +2,6 @@
 import { readCsv } from './readCsv.ts';
 import {
   type Column,
-  type ColumnType,
   isDated,
   isExactNumber,
   isNumberType,
@@ -13,7 +12,14 @@ import { dateOf, once } from './dateReading.ts';
 import { castText, castTyped } from './exactText.ts';
 import type { Inferred } from './infer.ts';
 import { jsonMembers } from './jsonDigits.ts';
-import { FAULT_MARK, type Spelled } from './jsonSpelling.ts';
+import {
+  IS_OBJECT,
+  JSON_BYTES_MAX,
+  JSON_FORMATS,
+  type JsonFraming,
+  jsonRecords,
+} from './jsonRecords.ts';
+import { FAULT_MARK, READ_TYPED, type Spelled } from './jsonSpelling.ts';
 import { missingTest } from './missing.ts';
 import { constantTerms, type NamedColumn, nameInFile, underProperties } from './namedColumns.ts';
 import { plainNumber } from './numberFormats.ts';
@@ -34,9 +40,6 @@ export interface SourceColumn extends NamedColumn {
   /** Its dataset has the property: the type was not inferred from this file. */
   readonly isDeclared?: true;
 }
-
-/** Where the records of a JSON file are: one a line, in an array, one after the other. */
-export type JsonFraming = 'lines' | 'array' | 'objects';
 
 export type Relation = {
   readonly path: string;
@@ -93,28 +96,8 @@ export const RECORD_TOO_LARGE = `validation failed: should have at most ${RECORD
 /** Bytes of one text of the unique index (INTERFACE.md 3.8). */
 export const INDEX_BYTES_MAX = 1_500;
 
-/** Largest JSON value that is read at all; DuckDB takes twice as much memory for each thread. */
-const JSON_BYTES_MAX = {
-  lines: 4 * 1024 ** 2,
-  array: 4 * 1024 ** 2,
-  objects: 64 * 1024 ** 2,
-};
-
-const FORMATS = {
-  lines: 'newline_delimited',
-  array: 'array',
-  objects: 'unstructured',
-} as const;
-
 /** Begins the message of an error that a strict expression raised; the column's name follows. */
 export const MISFIT_MARK = 'value does not fit property ';
-
-/** The records of a JSON file, one column `json` each; null where a line is no JSON. */
-export function jsonRecords({ path, framing }: Extract<Relation, { kind: 'json' }>): string {
-  const read = `read_json_objects(${literal(path)}, format = '${FORMATS[framing]}',
-    ignore_errors = ${framing === 'lines'}, maximum_object_size = ${JSON_BYTES_MAX[framing]})`;
-  return `(SELECT json FROM ${read})`;
-}
 
 /**
  * The table function that reads the file. Cells of CSV are texts, for DuckDB's own types are wider than ours
@@ -181,7 +164,7 @@ function typedJsonClause(
     const typed = castOf(relation, source, target) === undefined;
     return `${literal(nameInFile(source))}: '${typed ? sqlType(target.type) : 'VARCHAR'}'`;
   });
-  const rows = `read_json(${literal(relation.path)}, format = '${FORMATS[relation.framing]}',
+  const rows = `read_json(${literal(relation.path)}, format = '${JSON_FORMATS[relation.framing]}',
     records = true, columns = {${columns.join(', ')}},
     maximum_object_size = ${JSON_BYTES_MAX[relation.framing]})`;
   const sources = read.map(({ source }) => source);
@@ -191,15 +174,6 @@ function typedJsonClause(
 /** The relation as it is to be read where nothing checks the numbers for infinity. */
 export const withExponents = (relation: Relation): Relation =>
   relation.kind === 'csv' ? { ...relation, hasExponents: true } : relation;
-
-/** Types whose values read_json makes of what is so spelled as `castText` makes them of its text. */
-const READ_TYPED: Readonly<Record<Spelled, readonly ColumnType[]>> = {
-  integer: ['int64'],
-  number: ['float64'],
-  boolean: ['boolean'],
-  date: ['date'],
-  scalar: [],
-};
 
 function jsonClause(
   relation: Extract<Relation, { kind: 'json' }>,
@@ -257,8 +231,6 @@ const RECORD = '_system_record';
 /** Of a record that is a text. */
 const TEXT = `json_extract_string(${RECORD}, '$')`;
 const madeName = (name: string): string => identifier(`_system_made_${name}`);
-/** Of a record of `jsonRecords`. */
-export const IS_OBJECT = `coalesce(json_type(json) = 'OBJECT', false)`;
 
 /** Why a record as a whole is refused, as CASE branches; read_csv itself refuses such lines. */
 export function recordFaults(relation: Relation, targets: readonly Column[]): readonly string[] {

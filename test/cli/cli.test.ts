@@ -121,7 +121,7 @@ test('ingest without a server, then through one', async () => {
   const server = serve(env);
   await server.until(/listens on/);
   const through = await run(['ingest', csv, ...INDEX, '--dataset', 'Q', '--workspace', 'W'], env);
-  assert.match(through.stdout, /Q: 3 records received, 2 stored, 0 replaced, 0 duplicates, 1 rejected\n/, through.stderr);
+  assert.match(through.stdout, /^Q: 3 records received, 2 stored, .* 1 rejected$/m, through.stderr);
   const failed = await run(
     ['ingest', csv, ...INDEX, '--dataset', 'R', '--workspace', 'W', '--max-errors', '0'],
     env,

@@ -2,7 +2,7 @@
 // (INTERFACE.md 3.7 "Sources" has their names).
 import type { Static, TSchema } from 'typebox';
 import { Type } from '../../request/body/schema.ts';
-import { checkJsonPath } from '../../../pipeline/values/jsonPath.ts';
+import { checkJsonPath } from '../../../pipeline/decode/json/jsonPath.ts';
 import type { Credential, SourceDefinition } from '../../../pipeline/sources/base/source.ts';
 import { Failure } from '../../../store/base/failure.ts';
 

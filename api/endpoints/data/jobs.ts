@@ -3,7 +3,7 @@ import type { Static } from 'typebox';
 import { Type } from '../../request/body/schema.ts';
 import { jobOrderOf, fetchOrder } from '../../../jobs/run/order.ts';
 import { dryRun } from '../../../pipeline/edit/dryRun.ts';
-import { checkJsonPath } from '../../../pipeline/values/jsonPath.ts';
+import { checkJsonPath } from '../../../pipeline/decode/json/jsonPath.ts';
 import { checkName } from '../../../store/lake/versions/columns.ts';
 import { findSource } from '../../../store/work/dataSources.ts';
 import { Failure } from '../../../store/base/failure.ts';

@@ -1,7 +1,7 @@
 // Loading data: the body goes to a durable spool file, then a job takes it from there.
 import { Type } from '../../request/body/schema.ts';
 import { dryRun } from '../../../pipeline/edit/dryRun.ts';
-import { checkJsonPath } from '../../../pipeline/values/jsonPath.ts';
+import { checkJsonPath } from '../../../pipeline/decode/json/jsonPath.ts';
 import { checkName } from '../../../store/lake/versions/columns.ts';
 import type { ColumnMapping } from '../../../store/lake/datasets/datasets.ts';
 import { checkStorage } from '../../../store/lake/storage.ts';

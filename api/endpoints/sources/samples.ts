@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Static } from 'typebox';
 import { Type } from '../../request/body/schema.ts';
-import { checkJsonPath } from '../../../pipeline/values/jsonPath.ts';
+import { checkJsonPath } from '../../../pipeline/decode/json/jsonPath.ts';
 import { sampleRecords, suggestSchema } from '../../../pipeline/edit/sample.ts';
 import type { DataSourceRow } from '../../../store/work/dataSources.ts';
 import { ownedWorkspaceOf } from '../../auth/access.ts';

@@ -7,14 +7,8 @@ import { HEAD_BYTES } from '../../bytes/content.ts';
 import type { DateOrder } from '../../values/dateFormats.ts';
 import { inferJsonType, type Inferred } from '../../values/infer.ts';
 import { MEMBERS_MAX, spelledAs, spellingPattern } from '../../values/jsonSpelling.ts';
-import {
-  IS_OBJECT,
-  type JsonFraming,
-  jsonRecords,
-  RECORD_BYTES_MAX,
-  RECORD_TOO_LARGE,
-  type Relation,
-} from '../../values/relation.ts';
+import { IS_OBJECT, type JsonFraming, jsonRecords } from '../../values/jsonRecords.ts';
+import { RECORD_BYTES_MAX, RECORD_TOO_LARGE, type Relation } from '../../values/relation.ts';
 import { literal } from '../../../store/duckdb/sqlText.ts';
 
 /** Records that are looked at for types; the rest corrects the guess. */

@@ -1,7 +1,8 @@
 // A JSON document that holds its records somewhere inside: which of its lists they may be.
 import { Failure } from '../../../store/base/failure.ts';
-import { printJsonPath } from '../../values/jsonPath.ts';
-import { type JsonFraming, RECORD_BYTES_MAX } from '../../values/relation.ts';
+import { printJsonPath } from './jsonPath.ts';
+import type { JsonFraming } from '../../values/jsonRecords.ts';
+import { RECORD_BYTES_MAX } from '../../values/relation.ts';
 import type { JsonAnswer } from './jsonLines.ts';
 
 type Lists = Pick<Extract<JsonAnswer, { readonly kind: 'lists' }>, 'lists' | 'type'>;

@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { Failure } from '../../../store/base/failure.ts';
-import { type JsonStep, printJsonPath } from '../../values/jsonPath.ts';
+import { type JsonStep, printJsonPath } from './jsonPath.ts';
 import { piecesOf } from '../../bytes/pieces.ts';
 import { findShape, type FoundList } from './jsonShapes.ts';
 import { sketchValue } from './jsonSketch.ts';

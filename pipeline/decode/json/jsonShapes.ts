@@ -1,6 +1,6 @@
 // The shapes in which JSON holds records otherwise than as a list of objects, found in the outline of a
 // document.
-import type { JsonStep } from '../../values/jsonPath.ts';
+import type { JsonStep } from './jsonPath.ts';
 import type { Member, Sketch } from './jsonSketch.ts';
 
 export type Shape =

@@ -1,5 +1,5 @@
 // The records of a message of a feed: those at its path, with the names that the dataset has.
-import { stepsOf } from '../../values/jsonPath.ts';
+import { stepsOf } from '../../decode/json/jsonPath.ts';
 import type { FeedDefinition } from '../base/source.ts';
 import { MESSAGE_BYTES_MAX } from './feedOrder.ts';
 

@@ -1,6 +1,6 @@
 // Lists that come in pages: what a page says about the next one.
 import { reasonOf } from '../../../store/base/failure.ts';
-import { checkJsonPath, stepsOf } from '../../values/jsonPath.ts';
+import { checkJsonPath, stepsOf } from '../../decode/json/jsonPath.ts';
 import { noDataIn } from '../../bytes/noData.ts';
 import { type Pages, SourceFailure } from '../base/source.ts';
 

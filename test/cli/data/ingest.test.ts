@@ -69,7 +69,7 @@ test('the standard input, a path in a document and how a file is read are said a
   const geo = '{"type":"FeatureCollection","features":[{"id":"a","n":1},{"id":"b","n":2}]}';
   const cases: readonly (readonly [string, readonly string[], RegExp])[] = [
     [geo, [], /say jsonPath=\$\.features\[\*\] \(--json-path '\$\.features\[\*\]'\)/],
-    [geo, ['--json-path', '$.features[*]'], /2 records received, 2 stored, 0 replaced, 0 duplicates, 0 rejected/],
+    [geo, ['--json-path', '$.features[*]'], /2 stored, 0 replaced, 0 duplicates, 0 rejected/],
     ['A;1\nB;2\n', ['--no-header'], /2 records received, 2 stored/],
     [
       'Title\nid,v\nA,1\nB,2\nTotal,3\n',

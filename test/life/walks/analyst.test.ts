@@ -27,7 +27,9 @@ test('her own files, without a server', async () => {
   await walk.says('workspace', 'create', 'MINE');
   const first = await walk.says('ingest', 'prices.csv', '--dataset', 'PRICES');
   expect(first).toContain('inferred index: key Symbol, date Datum');
-  expect(first).toContain('PRICES: 6 records received, 6 stored, 0 replaced, 0 duplicates, 0 rejected');
+  expect(first).toContain(
+    'PRICES: 6 records received, 6 stored, 0 replaced, 0 duplicates, 0 rejected',
+  );
   expect(first).toMatch(/Schluss number.*Stück (integer|number)/);
   expect(await walk.refuses('ingest', 'page.csv', '--dataset', 'PAGE')).toMatch(/web page.*Log in/);
   expect(await walk.refuses('ingest', 'empty.csv', '--dataset', 'EMPTY')).toMatch(/empty/);

@@ -18,7 +18,17 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     ...['sql/lower', 'sql/reads', 'sql/run', 'rules'],
   ],
   pipeline: [
-    ...['bytes', 'dates', 'values', 'csv/lines', 'csv', 'batch', 'copies', 'decode/arrow', 'decode/json'],
+    ...[
+      'bytes',
+      'dates',
+      'values',
+      'csv/lines',
+      'csv',
+      'batch',
+      'copies',
+      'decode/arrow',
+      'decode/json',
+    ],
     ...['decode/child', 'decode', 'conform', 'sources/base', 'merge', 'edit'],
     ...['sources/http', 'sources/feed', 'sources/postgres', 'sources/s3', 'sources', 'targets'],
   ],

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import * as arrow from 'apache-arrow';
 import { expect } from 'vitest';
-import { get, loaded, read, send } from '../base/client.ts';
-import { test } from '../base/fixtures.ts';
-import type { TestServer } from '../base/server.ts';
+import { get, loaded, read, send } from '../../base/client.ts';
+import { test } from '../../base/fixtures.ts';
+import type { TestServer } from '../../base/server.ts';
 
 const SCHEMA = {
   type: 'object',
@@ -172,7 +172,7 @@ const typeOf = (server: TestServer, id: string, name: string): unknown =>
   server.tapedeck.services.lake.directory.dataset('WS', id)?.schema.properties[name];
 
 test('keeps its type from Parquet and from each unit of Arrow', async ({ server }) => {
-  const file = await readFile(new URL('./inputs/typed/time.parquet', import.meta.url));
+  const file = await readFile(new URL('../inputs/typed/time.parquet', import.meta.url));
   await loaded(server, 'PARQUET', file, { key: 'k' });
   expect(typeOf(server, 'PARQUET', 'opens')).toEqual({ type: 'string', format: 'time' });
   expect(await sql(server, 'SELECT k, opens FROM PARQUET')).toEqual([{ k: 1, opens: '09:30:00' }]);

@@ -1,7 +1,7 @@
 // Where the records of a JSON document are: the subset `$`, `.name`, `[*]` (INTERFACE.md 3.7), `["name"]`
 // for names with other characters, and `.{name}` for every member of an object, whose own name becomes
 // property `name` of each record below it.
-import { Failure } from '../../store/base/failure.ts';
+import { Failure } from '../../../store/base/failure.ts';
 
 export type JsonStep =
   | { readonly kind: 'member'; readonly name: string }
