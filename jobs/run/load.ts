@@ -43,7 +43,7 @@ async function loadOnce(
   const findDataset = (): Dataset | undefined =>
     services.lake.directory.dataset(order.workspace, order.dataset);
   const { loaded, remember } = await recogniseFile(order, jobId, findDataset(), parts);
-  if (loaded !== undefined) {
+  if (loaded !== undefined && !loaded.is_partial) {
     const outcome = recognisedOutcome(loaded);
     for (const note of outcome.notes) await tellLog(jobId, order, note, parts, 'warn');
     await parts.database.transaction().execute(async (tx) => {
@@ -52,8 +52,10 @@ async function loadOnce(
     });
     return;
   }
+  // Of a file whose records were deleted since, those are stored that are gone.
+  const compared = loaded === undefined ? order : { ...order, skipsIdentical: 'of-all' as const };
   await ingest(
-    { ...order, jobId },
+    { ...compared, jobId },
     `${order.accountId} job ${jobId}`,
     { ...services, pool, signal },
     eventsOf(jobId, order, parts, onProgress),

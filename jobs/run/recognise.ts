@@ -41,11 +41,6 @@ export async function recogniseFile(
 ): Promise<Recognition> {
   const nothing = async (): Promise<void> => undefined;
   if (known?.numbered === false) return { loaded: undefined, remember: nothing };
-  if (order.overwrite === true) {
-    const remember: Recognition['remember'] = (transaction, { tableId }) =>
-      forgetLoadedFiles(transaction, tableId);
-    return { loaded: undefined, remember };
-  }
   // Hashed while the file is read and sorted; a failure to read it is the load's to report.
   const hashing = hashFile(order);
   hashing.catch(() => undefined);
@@ -57,6 +52,7 @@ export async function recogniseFile(
     ? await findLoadedFile(database, known.tableId, await hashing)
     : undefined;
   const remember: Recognition['remember'] = async (transaction, dataset, records) => {
+    if (order.overwrite === true) await forgetLoadedFiles(transaction, dataset.tableId);
     if (!dataset.numbered) return;
     const file = {
       table_id: dataset.tableId,
@@ -65,6 +61,7 @@ export async function recogniseFile(
       job_id: jobId,
       records,
       time_ms: clock(),
+      is_partial: false,
     };
     await rememberLoadedFile(transaction, file);
   };

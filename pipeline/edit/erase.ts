@@ -1,6 +1,7 @@
 // Deleting records: positional deletes in one commit. Earlier versions keep what they had.
 import type { SeriesPlan } from '../../query/plan/seriesPlan.ts';
 import { printConditions, prunedFiles } from '../../query/plan/seriesSql.ts';
+import type { Database } from '../../store/catalog/database.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import { inWorkspace } from '../bytes/workbench.ts';
 import type { Day } from '../../query/time/days.ts';
@@ -11,12 +12,16 @@ import { uniqueIndexOf } from '../batch/uniqueIndex.ts';
 import type { IngestServices } from '../conform/load.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 
-/** Deletes what the plan's key, subkey and dates find; how many records that were. */
+/**
+ * Deletes what the plan's key, subkey and dates find; how many records that were.
+ * @param alongside in the transaction of the deletion
+ */
 export async function eraseRecords(
   plan: SeriesPlan,
   dataset: Dataset,
   author: string,
   services: IngestServices,
+  alongside: (transaction: Database) => Promise<void>,
 ): Promise<number> {
   const { lake, deadlineMs } = services;
   const { table } = plan;
@@ -27,7 +32,7 @@ export async function eraseRecords(
     const { deletes, replaced } = await deletesWhere(condition, prunedFiles(plan), place);
     const edits = await publishDeletes(deletes, table, lake);
     const message = `${replaced} records deleted from ${dataset.workspace}.${dataset.dataset}`;
-    await lake.commit(edits, { author, message });
+    await lake.commit(edits, { author, message }, alongside);
     return replaced;
   });
 }

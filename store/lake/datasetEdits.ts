@@ -1,6 +1,7 @@
 // Making, changing, renaming and dropping what owners see: each one commit of the lake together
 // with its row beside it.
 import type { Insertable } from 'kysely';
+import { markPartial } from './datasets/loadedFiles.ts';
 import {
   type Column,
   checkName,
@@ -236,6 +237,7 @@ export async function storeIndex(
   index: DatasetIndex,
 ): Promise<void> {
   await changeDatasetRow(transaction, tableId, indexRow(index));
+  await markPartial(transaction, tableId);
 }
 
 const indexRow = ({ inferred, mapping, numbered }: DatasetIndex) => ({

@@ -9,6 +9,7 @@ import type { Caller } from '../../../store/accounts/callers.ts';
 import type { Dataset } from '../../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import { clearTexts } from '../../../store/work/jobs.ts';
+import { markPartial } from '../../../store/lake/datasets/loadedFiles.ts';
 import { purgeQuarantined } from '../../../store/lake/datasets/quarantine.ts';
 import { scrubOrLater } from '../../../store/catalog/scrub.ts';
 import { callerOf, checkKind, datasetOf } from '../../auth/access.ts';
@@ -60,7 +61,9 @@ type Work = (call: Call, caller: Caller, services: DeletionServices) => Promise<
 const deleteFound: Work = async (call, caller, services) => {
   const dataset = wantedDataset(call, caller, services);
   const plan = await planOf(call, dataset, services);
-  return eraseRecords(plan, dataset, caller.accountId, services.ingestion);
+  return eraseRecords(plan, dataset, caller.accountId, services.ingestion, (transaction) =>
+    markPartial(transaction, dataset.tableId),
+  );
 };
 
 const purgeFound: Work = async (call, caller, services) => {
@@ -71,8 +74,15 @@ const purgeFound: Work = async (call, caller, services) => {
   const { ingestion, pending } = services;
   const { key = '', subkey } = call.path;
   await purgeQuarantined(services.database, dataset, key, subkey);
-  const records = await purgeRecords(plan, dataset, caller.accountId, ingestion, (transaction) =>
-    clearTexts(transaction, dataset),
+  const records = await purgeRecords(
+    plan,
+    dataset,
+    caller.accountId,
+    ingestion,
+    async (transaction) => {
+      await clearTexts(transaction, dataset);
+      await markPartial(transaction, dataset.tableId);
+    },
   );
   pending.forgetFlushed(dataset.tableId);
   return records;

@@ -1,6 +1,6 @@
 // What datasets and jobs were given since the first version of a folder.
 import type { Kysely } from 'kysely';
-import { createTable } from './createTable.ts';
+import { createTable, type SqlBoolean } from './createTable.ts';
 
 /** The folder version that knows contracts, expectations and quarantined records. */
 export async function addContracts(database: Kysely<unknown>): Promise<void> {
@@ -68,6 +68,8 @@ export interface LoadedFileTable {
   readonly job_id: string | null;
   readonly records: number;
   readonly time_ms: number;
+  /** Records were deleted since: some of the file may be gone. */
+  readonly is_partial: SqlBoolean;
 }
 
 /** Which indexes were inferred, what jobs count of replaced records, and which files were loaded. */
@@ -88,7 +90,7 @@ export async function addInferredIndexes(database: Kysely<unknown>): Promise<voi
   await createTable(
     database,
     'loaded_file',
-    'table_id bigint, digest text, bytes bigint, job_id text, records bigint, time_ms bigint',
+    'table_id bigint, digest text, bytes bigint, job_id text, records bigint, time_ms bigint, is_partial boolean',
   );
   await schema
     .createIndex('loaded_file_by_table')

@@ -1,7 +1,7 @@
 // Files that were loaded into a dataset without a unique index, by the hash of their bytes: the same file
-// sent again is recognised and stored once. Forgotten when records of the dataset are deleted or
-// overwritten.
-import type { Selectable } from 'kysely';
+// sent again is recognised and stored once. Forgotten when the dataset is overwritten; after a deletion the
+// records of a file are compared with what is still stored.
+import type { Insertable, Selectable } from 'kysely';
 import type { Database, Tables } from '../../catalog/database.ts';
 
 export type LoadedFile = Selectable<Tables['loaded_file']>;
@@ -37,7 +37,10 @@ export const findLoadedFile = (
     .executeTakeFirst();
 
 /** In the transaction that stores the file's records. */
-export async function rememberLoadedFile(transaction: Database, file: LoadedFile): Promise<void> {
+export async function rememberLoadedFile(
+  transaction: Database,
+  file: Insertable<Tables['loaded_file']>,
+): Promise<void> {
   await transaction
     .insertInto('loaded_file')
     .values(file)
@@ -59,7 +62,16 @@ export async function rememberLoadedFile(transaction: Database, file: LoadedFile
     .execute();
 }
 
-/** In a transaction that deletes or overwrites records of the table. */
+/** In a transaction that deletes records of the table. */
+export async function markPartial(transaction: Database, tableId: number): Promise<void> {
+  await transaction
+    .updateTable('loaded_file')
+    .set({ is_partial: true })
+    .where('table_id', '=', tableId)
+    .execute();
+}
+
+/** In a transaction that overwrites the table. */
 export async function forgetLoadedFiles(transaction: Database, tableId: number): Promise<void> {
   await transaction.deleteFrom('loaded_file').where('table_id', '=', tableId).execute();
 }

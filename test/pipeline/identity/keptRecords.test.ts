@@ -178,7 +178,22 @@ test('the same file again is recognised, reported, and stored again on request',
   const replaced = await store(server, 'F', body, { overwrite: 'true' });
   assert.equal(replaced.stored, 3);
   const afterwards = await store(server, 'F', body);
-  assert.deepEqual([afterwards.stored, await count(server, 'F')], [3, 6]);
+  assert.deepEqual([afterwards.stored, await count(server, 'F')], [0, 3]);
+});
+
+test('after a deletion the same file brings back what is gone, and doubles nothing', async () => {
+  await using server = await startServer();
+  const body = csv('symbol,date,v', 'A,2024-01-02,1', 'B,2024-01-02,2', 'B,2024-01-02,2');
+  await store(server, 'G', body);
+  for (const way of ['', '?purge=true']) {
+    const gone = await send(server, 'DELETE', `/data/WS/G/B${way}`);
+    assert.match(gone.text, /deleted 2 records|purged 4 records/);
+    const again = await store(server, 'G', body);
+    assert.deepEqual([again.received, again.stored, again.unchanged], [3, 2, 1], way);
+    assert.equal(await count(server, 'G'), 3);
+  }
+  const last = await store(server, 'G', body);
+  assert.deepEqual([last.stored, last.unchanged], [0, 3]);
 });
 
 test('an answer to a load with rejects and unknown columns is no bare completion', async () => {
