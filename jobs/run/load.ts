@@ -63,7 +63,7 @@ async function loadOnce(
       await insertRejects(tx, jobId, outcome.rejects);
       await updateJob(tx, jobId, { ...jobCounts(outcome), snapshot_id: made.snapshot });
       const dataset = findDataset();
-      if (dataset !== undefined) await remember(tx, dataset, outcome.ingested);
+      if (dataset !== undefined) await remember(tx, dataset, outcome.ingested + outcome.unchanged);
       await endIngested(tx, jobId, order, parts);
     },
   );
