@@ -11,6 +11,7 @@ import {
 } from '../../store/lake/versions/columns.ts';
 import { USUAL_CONTRACT } from '../../store/lake/datasets/contracts.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
+import type { DatasetDefaults } from '../../store/lake/datasets/defaults.ts';
 import type { DatasetDraft } from '../../store/lake/datasetEdits.ts';
 import { isStandIn } from '../../store/lake/datasets/standIns.ts';
 import { Failure } from '../../store/base/failure.ts';
@@ -65,8 +66,8 @@ async function fitFile(run: Looking, opened: Relation): Promise<Fit> {
   const isOwn = known === undefined && load.mapping !== undefined;
   const spelled = isOwn ? opened : spellAsDocumented(opened, defaults, names);
   const settled = await settle(settling(run), spelled, known);
-  const declared = Object.keys(known?.schema.properties ?? defaults?.types ?? {});
-  const relation = withDeclared(withSymbols(settled, defaults?.symbols), new Set(declared));
+  const declared = declaredNames(known, defaults);
+  const relation = withDeclared(withSymbols(settled, defaults?.symbols), declared);
   if (known === undefined) {
     const made = await firstLoad(run, relation, instead?.firstId);
     if (instead === undefined) return made;
@@ -130,6 +131,15 @@ export const withSymbols = (relation: Relation, symbols: readonly string[] = [])
     symbols.includes(column.name) ? { ...column, symbols: true } : column,
   ),
 });
+
+/** Properties whose types somebody declared: an inferred one holds what it was inferred to be. */
+function declaredNames(
+  known: Dataset | undefined,
+  defaults: DatasetDefaults | undefined,
+): ReadonlySet<string> {
+  const own = known?.contract.inferred === true ? {} : known?.schema.properties;
+  return new Set(Object.keys({ ...defaults?.types, ...own }));
+}
 
 /** Columns whose types were not inferred from the file. */
 const withDeclared = (relation: Relation, names: ReadonlySet<string>): Relation => ({

@@ -55,7 +55,9 @@ export async function delimiterOf(
     const own = { ...dialect, delimiter, spaced: true };
     const sampling = { dialect: own, line: 1, comment: '#', most: DECIDING_ROWS, isCut };
     const records = await sampleRecords(deciding, sampling);
-    const whole = isCut && records.length < DECIDING_ROWS ? records.slice(0, -1) : records;
+    // A header may be longer than all that decides: then the beginning of it does.
+    const ends = isCut && records.length < DECIDING_ROWS && records.length > 1;
+    const whole = ends ? records.slice(0, -1) : records;
     return whole.flatMap(({ cells, fault }) =>
       cells.length === 0 || fault !== undefined ? [] : [cells],
     );

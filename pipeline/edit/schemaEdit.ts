@@ -1,6 +1,11 @@
 // An edit of a dataset's schema with the records that it holds: they are left as they are, written
 // again with the new types, or let go. One version; old ones answer as they did (INTERFACE.md 3.7).
-import { type Column, columnTypeOf, type PropertyType } from '../../store/lake/versions/columns.ts';
+import {
+  type Column,
+  columnTypeOf,
+  type PropertyType,
+  ROW_COLUMN,
+} from '../../store/lake/versions/columns.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { Row } from '../../store/duckdb/protocol.ts';
 import { Failure } from '../../store/base/failure.ts';
@@ -157,7 +162,8 @@ async function refuseLost(
     const value = `s.${identifier(name)}`;
     const isText = table.columns.some((was) => was.id === id && was.type === 'varchar');
     const given = isText ? `nullif(${value}, '')` : value;
-    const named = index.columns.map(
+    const shownOf = index.columns.filter((column) => column.name !== ROW_COLUMN);
+    const named = shownOf.map(
       (column, at) => `CAST(s.${identifier(column.name)} AS VARCHAR) AS i${at}`,
     );
     const shown = `left(CAST(${value} AS VARCHAR), ${VALUE_CHARACTERS}) AS value`;
@@ -169,7 +175,7 @@ async function refuseLost(
         ${order.length === 0 ? '' : `ORDER BY ${order.join(', ')}`} LIMIT 1`,
     );
     if (row === undefined) continue;
-    const where = index.columns.map((_, at) => String(row[`i${at}`])).join(', ');
+    const where = shownOf.map((_, at) => String(row[`i${at}`])).join(', ');
     const of = where === '' ? '' : ` of record ${where}`;
     const told = `${JSON.stringify(String(row['value']))}${of} is no ${TYPES[type] ?? type}`;
     throw new Failure('InvalidBody', `schema.properties.${name} can not change its type: ${told}`);

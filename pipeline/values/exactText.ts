@@ -15,12 +15,14 @@ const CLOCK = String.raw`([01]?\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,6}0*)?)?`;
 /** Digits that every double keeps. */
 export const DIGITS_MAX = 15;
 
-/** A leading zero means a code: 007 is no number. */
+/** A leading zero means a code: 007 is no number, unless it is declared to be one. */
 const INTEGER = String.raw`[-+]?(?:0|[1-9][0-9]*)`;
-const WHOLE = String.raw`${INTEGER}(?:\.0*)?`;
+const DECLARED_INTEGER = '[-+]?[0-9]+';
+const whole = (integer: string): string => String.raw`${integer}(?:\.0*)?`;
 /** Whole numbers of an exponent. Without a point or a sign it may be a code: 9876E5. */
 const SCIENTIFIC = String.raw`${INTEGER}(?:\.[0-9]*[eE][-+]?|[eE][-+])[0-9]{1,2}`;
-const NUMBER = String.raw`[-+]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,4})?`;
+const number = (integer: string): string =>
+  String.raw`(?:${integer}(?:\.[0-9]*)?|[-+]?\.[0-9]+)(?:[eE][-+]?[0-9]{1,4})?`;
 
 const matches = (text: string, pattern: string): string =>
   `regexp_full_match(${text}, ${literal(pattern)})`;
@@ -34,7 +36,10 @@ interface Texts {
   readonly isPlain?: boolean;
   /** Exponents are looked for all the same: nobody checks the numbers for infinity afterwards. */
   readonly hasExponents?: boolean;
-  /** Somebody declared the property a number: 16 or 17 digits that only its double has will do. */
+  /**
+   * Somebody declared the property a number: 01 is 1 then, and 16 or 17 digits that only its double has will
+   * do.
+   */
   readonly isDeclared?: boolean;
 }
 
@@ -43,7 +48,7 @@ export function castText(text: string, type: ColumnType, texts: Texts = {}): str
   if (decimal !== undefined) return castDecimal(text, decimal.scale, sqlType(type));
   switch (type) {
     case 'int64':
-      return exactInteger(text);
+      return exactInteger(text, texts.isDeclared === true);
     case 'float64':
       return exactNumber(text, texts);
     case 'boolean':
@@ -66,14 +71,15 @@ export function castText(text: string, type: ColumnType, texts: Texts = {}): str
 }
 
 /** What is spelled as DuckDB spells it is read; the rest needs a closer look. */
-function exactInteger(text: string): string {
+function exactInteger(text: string, isDeclared: boolean): string {
   const value = `TRY_CAST(${text} AS BIGINT)`;
   const bare = `trim(${text})`;
-  const whole = `TRY_CAST(split_part(${bare}, '.', 1) AS BIGINT)`;
+  const digits = `TRY_CAST(split_part(${bare}, '.', 1) AS BIGINT)`;
+  const isWhole = matches(bare, whole(isDeclared ? DECLARED_INTEGER : INTEGER));
   const scientific = `strlen(${bare}) <= ${DIGITS_MAX} AND ${matches(bare, SCIENTIFIC)}
     AND TRY_CAST(${bare} AS DOUBLE) = TRY_CAST(${bare} AS BIGINT)`;
   return `CASE WHEN CAST(${value} AS VARCHAR) = ${text} THEN ${value}
-    WHEN ${matches(bare, WHOLE)} THEN ${whole}
+    WHEN ${isWhole} THEN ${digits}
     WHEN ${scientific} THEN TRY_CAST(${bare} AS BIGINT) END`;
 }
 
@@ -91,7 +97,8 @@ function exactNumber(text: string, texts: Texts): string {
   const value = `TRY_CAST(${bare} AS DOUBLE)`;
   const few = `strlen(${bare}) <= ${DIGITS_MAX} AND NOT contains(lower(${bare}), 'e')`;
   const exact = `(${few} OR ${keptDigits(bare, value, isDeclared ? [15, 16] : [])})`;
-  const careful = `CASE WHEN ${matches(bare, NUMBER)} THEN CASE WHEN ${exact} THEN ${value} END END`;
+  const pattern = number(isDeclared ? DECLARED_INTEGER : INTEGER);
+  const careful = `CASE WHEN ${matches(bare, pattern)} THEN CASE WHEN ${exact} THEN ${value} END END`;
   if (!isPlain) return careful;
   const none = hasExponents ? `AND NOT contains(lower(${text}), 'e')` : '';
   // One after the other: most numbers are in the first range, and a disjunction takes three times as long.

@@ -107,7 +107,7 @@ test('ingest without a server, then through one', async () => {
   assert.equal(plain.code, 0, plain.stderr);
   const told = plain.stdout.split('\n').map((line) => line.slice(0, 49));
   assert.match(told[0] ?? '', /^rejected line 4: /);
-  assert.equal(told[1], 'unique index: key symbol, date date, as asked');
+  assert.equal(told[1], 'unique index: key symbol, date date, as declared');
   assert.equal(told[2], 'properties: symbol string, date date, price integ');
   assert.equal(told[3], 'P: 3 records received, 2 stored, 0 replaced, 0 dup');
   const json = await run(

@@ -122,6 +122,8 @@ test('loadData, queryData with and without a key, queryDatasets', async () => {
   assert.deepEqual(await call('queryData', { id: 'LOADED', key: 'AUDI', first: 1 }), [
     { symbol: 'AUDI', date: '2024-01-01', price: 10.5 },
   ]);
+  const declared = JSON.stringify({ dataset: { uniqueIndex: true } });
+  assert.equal((await call<Told>('patchDataset', { id: 'LOADED', data: declared })).success, true);
   const twice = { id: 'LOADED', duplicateKeyHandling: 'replace', wait: true };
   const data = 'symbol,date,price\nBMW,2024-01-01,21\n';
   await call('loadData', { ...twice, data, contentType: 'application/json' });
@@ -138,18 +140,20 @@ test('loadData, queryData with and without a key, queryDatasets', async () => {
 test('write and writeInternal make a dataset on demand; deleteData takes records out', async () => {
   const record = { symbol: 'VW', date: '2024-03-01', price: 1.25 };
   const written = await call<Told>('write', { id: 'WRITTEN', data: [record] });
-  assert.deepEqual({ ...written }, { success: true, message: 'wrote 1 messages' });
+  assert.deepEqual([written.success, written.message], [true, 'wrote 1 records']);
   const more = [
     { ...record, date: '2024-03-02' },
     { ...record, symbol: 'VOLVO', price: 3 },
   ];
   const data = JSON.stringify(more);
   const internal = await call<Told>('writeInternal', { id: 'WRITTEN', data });
-  assert.equal(internal.message, 'wrote 2 messages');
+  assert.equal(internal.message, 'wrote 2 records');
   assert.deepEqual(await call('queryData', { id: 'WRITTEN', key: 'VW', last: 9 }), [
     { ...record, date: '2024-03-02' },
     record,
   ]);
+  const unique = JSON.stringify({ dataset: { uniqueIndex: true } });
+  assert.equal((await call<Told>('patchDataset', { id: 'WRITTEN', data: unique })).success, true);
   const replace = { id: 'WRITTEN', duplicateKeyHandling: 'replace' };
   await call('write', { ...replace, data: { ...record, price: 2.5 } });
   const now = await call<readonly { readonly price: number }[]>('queryData', {

@@ -147,7 +147,7 @@ test('an export of a version is published in each format', async () => {
   }
   const query = { query: 'SELECT close FROM PRICES', format: 'csv' };
   await send(server, 'POST', `${TYPE}/made`, query);
-  assert.equal(await download(server), 'close\n1\n');
+  assert.equal(await download(server), 'close\n1.0\n');
   const wrong = [{}, { dataset: 'NONE', format: 'csv' }, { ...query, dataset: 'PRICES' }];
   for (const body of [...wrong, { dataset: 'PRICES' }, { path: 'a', format: 'csv' }]) {
     const { status, text } = await send(server, 'POST', `${TYPE}/made`, body);

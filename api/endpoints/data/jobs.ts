@@ -140,8 +140,11 @@ export async function jobMade(
   { database, runner }: Pick<Services, 'database' | 'runner'>,
 ): Promise<Answer> {
   const created = `jobId: ${jobId} has been created`;
-  const named = { success: true, jobId, jobUrl: `/v1/jobs/${workspace}/ingest/${jobId}` };
-  if (!truthOf(call.query, 'wait')) return freely({ ...named, message: `${what}, ${created}` });
+  const named = (message: string) => ({
+    ...{ success: true, message },
+    ...{ jobId, jobUrl: `/v1/jobs/${workspace}/ingest/${jobId}` },
+  });
+  if (!truthOf(call.query, 'wait')) return freely(named(`${what}, ${created}`));
   const job = await runner.ended(jobId);
   if (job.status !== 'INGESTED') {
     throw new Failure('InvalidBody', `job ${jobId} ended in ${job.status}: ${job.error}`);
@@ -151,11 +154,11 @@ export async function jobMade(
   const message = `${what}${describeLosses(counts)}, ${created}`;
   // The other counts and the notes reveal which index values are stored: more than the right to write is.
   if (callerOf(call.caller).kind !== 'secret') {
-    return freely({ ...named, message, received, rejected, columnsLeftOut });
+    return freely({ ...named(message), received, rejected, columnsLeftOut });
   }
   const rejects = rejected === 0 ? [] : await findRejects(database, jobId);
   const notes = notesOf(job);
-  return freely({ ...named, message, ...counts, rejects: showRejects(rejects), notes });
+  return freely({ ...named(message), ...counts, rejects: showRejects(rejects), notes });
 }
 
 /** What a bare "completed" would hide. */

@@ -3,7 +3,7 @@
 // as they are written.
 
 /** Objects and lists within one another. */
-const DEPTH_MAX = 500;
+const DEPTH_MAX = 1_000;
 
 /** A text that is no JSON, where it stops being it. */
 export class JsonFault extends Error {

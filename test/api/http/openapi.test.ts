@@ -19,8 +19,11 @@ test('the document is valid OpenAPI 3.1 by an outside validator', async () => {
   assert.equal((await new Validator().validate({ ...document, paths: { x: 1 } })).valid, false);
 });
 
-/** For each operation: 1,817 before they shared anything, 1,077 and 1,083 since. */
-const OPERATION_BYTES_MAX = 1_085;
+/**
+ * For each operation: 1,817 before they shared anything, 1,077 and 1,083 since, 1,112 with ten parameters of how a
+ * file is read and with what every write answers.
+ */
+const OPERATION_BYTES_MAX = 1_115;
 /** Of the market: half of it are the 120 operations, a quarter what they answer. */
 const MARKET_BYTES_MAX = 200_000;
 

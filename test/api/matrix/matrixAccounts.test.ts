@@ -10,7 +10,7 @@ import { makeOwner, type Owner, tokensOf } from './matrixOwner.ts';
 import {
   badToken,
   may,
-  OF_BUDGET,
+  OF_CEILING,
   OF_TOKEN,
   type Rule,
   SECRET,
@@ -63,6 +63,8 @@ async function set(settings: object): Promise<void> {
   const body = JSON.stringify({ ...order, ...settings });
   const token = server.tapedeck.services.adminToken;
   assert.equal(await asked('PATCH', path, body, token), 200);
+  // Rules that the account can not pay for are paused then, and not at some time during the judgement.
+  await server.tapedeck.services.rules.look();
 }
 
 const used = (): number => server.tapedeck.services.ledger.balance(owner.accountId).used;
@@ -92,9 +94,11 @@ test('a suspended account, and the same taken up again', async () => {
 test('the budget: at it everything stops but what can end that', async () => {
   assert.equal(await reads('last=1'), 200);
   const over = (rule: Rule): Rule => stopped('OverLimit', rule);
-  await judged('reached', over, { budget: used() }, { OverLimit: OF_BUDGET });
-  await judged('none at all', over, { budget: 0 }, { OverLimit: OF_BUDGET });
-  await set({ budget: used() + 1 });
+  await judged('reached', over, { budget: used() }, { OverLimit: OF_CEILING });
+  await judged('none at all', over, { budget: 0 }, { OverLimit: OF_CEILING });
+  await set({});
+  const own = `/account/messagebudget?totalMessages=${used() + 1}`;
+  assert.equal(await asked('POST', own), 200);
   assert.equal(await reads('last=1'), 200, 'the last message');
   assert.equal(await asked('GET', '/workspaces'), 402, 'then everything stops');
   assert.equal(await asked('DELETE', '/account/messagebudget'), 200);

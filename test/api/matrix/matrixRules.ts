@@ -157,10 +157,9 @@ const exactly = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g,
 const DATA_ALONE =
   'The test environment answers data, and nothing of how production is set up or used';
 
-/** What the limits that an account sets itself are told as. */
-export const OF_BUDGET =
-  'The message budget of the account is reached: ' +
-  'raise it with POST /account/messagebudget, or remove it with DELETE';
+/** What the limits of an account and a token are told as. */
+export const OF_CEILING =
+  'The message budget that the operator set for this account is reached: only the operator can raise it';
 export const OF_TOKEN =
   'The message limit of this token is reached; the account has others, and may raise it';
 export const OF_PREMIUM = 'The account has no premium messages left in this month';

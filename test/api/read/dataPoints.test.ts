@@ -115,9 +115,10 @@ async function expectedOf(symbol: string): Promise<ReadonlyMap<string, string>> 
   };
   all('', await statement('balance-sheet', 'balancesheet'));
   const cash = await statement('cash-flow', 'cashflow');
-  points.set('CASH-FLOW-NETINCOME', textOf(cash['netIncome']));
-  points.set('CASH-FLOW-REPORTDATE', textOf(cash['reportDate']));
-  points.set('CASHFLOW', textOf(cash['cashFlow']));
+  for (const [name, value] of Object.entries(cash)) {
+    const bare = name.toUpperCase();
+    points.set(points.has(bare) ? `CASH-FLOW-${bare}` : bare, textOf(value));
+  }
   return points;
 }
 
@@ -129,7 +130,7 @@ test('the points of each symbol are the attributes of its endpoints, at the list
     const keys = listed.filter(({ weight }) => weight > 0).map(({ key }) => key);
     const others = keys.filter((key) => !expected.has(key));
     assert.ok(
-      others.every((key) => /^(LAST-DIVIDEND|PRICE-TARGET)/.test(key)),
+      others.every((key) => /^(LAST-DIVIDEND|PRICE-TARGET|PERIOD$)/.test(key)),
       others.join(),
     );
     assert.deepEqual(

@@ -245,7 +245,10 @@ test('every type of the table is served, in its shape', async () => {
     const twice = { rawData: array, viewData, lastUpdate: '2024-02-29' };
     const isOne = type.shape === 'record' || type.shape === 'day';
     const expected = isOne ? coming : isTwice ? twice : whole;
-    assert.deepEqual(JSON.parse(text), expected, `${type.name}: ${text}`);
+    // What the file does not have is null.
+    const withValues = (_: string, value: unknown): unknown => value ?? undefined;
+    const wanted = JSON.parse(JSON.stringify(expected), withValues) as unknown;
+    assert.deepEqual(JSON.parse(text, withValues), wanted, `${type.name}: ${text}`);
     assert.equal(messages, array.length, type.name);
   }
 });

@@ -77,7 +77,9 @@ test('an answer over a megabyte comes whole, at its price, and as a script', asy
   );
   const path = `/market/batch?symbols=${symbols.join()}&types=company`;
   const { headers, messages, text } = await askStock(world, path);
-  assert.deepEqual(JSON.parse(text), expected);
+  // What the file does not have is null.
+  const withValues = (_: string, value: unknown): unknown => value ?? undefined;
+  assert.deepEqual(JSON.parse(text, withValues), expected);
   const length = Buffer.byteLength(text);
   assert.ok(length > 1024 ** 2);
   assert.deepEqual([Number(headers.get('content-length')), messages], [length, 100]);

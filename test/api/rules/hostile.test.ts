@@ -96,15 +96,18 @@ test('a token that loses a dataset loses the rules that read it', async () => {
   assert.equal(answer.status, 200, await answer.clone().text());
   const { id } = (await answer.json()) as { id: string };
   await rules.settled();
+  const load = `${rules.server.base}/v1/data/CORE/HISTORICAL_PRICES?wait=true&token=${rules.server.secret}`;
+  const bar = (close: number): string =>
+    `symbol,date,open,high,low,close,volume\nAAA,2024-02-29,9,11,9,${close},100\n`;
+  await fetch(load, { method: 'POST', body: bar(98) });
+  await rules.settled();
   assert.equal(receiver.heard.length, 1);
   const access = { access: { level: 'restricted' } };
   const closed = await send(rules.server, 'PATCH', '/datasets/CORE/HISTORICAL_PRICES', access);
   assert.equal(closed.status, 200, closed.text);
   await services.rules.look();
-  const csv = 'symbol,date,open,high,low,close,volume\nAAA,2024-02-29,9,11,9,99,100\n';
-  const load = `${rules.server.base}/v1/data/CORE/HISTORICAL_PRICES?wait=true&token=${rules.server.secret}`;
   rules.clock.nowMs += 10_000;
-  assert.equal((await fetch(load, { method: 'POST', body: csv })).status, 200);
+  assert.equal((await fetch(load, { method: 'POST', body: bar(99) })).status, 200);
   await rules.settled();
   assert.equal(receiver.heard.length, 1, 'nothing more is told');
   const known = services.rules.find(id);

@@ -91,7 +91,7 @@ test('the standard input, a path in a document and how a file is read are said a
         input,
       );
       assert.match(stdout + stderr, told, `${round} ${at}`);
-      assert.equal(code === 0, /ingested/.test(told.source), `${round} ${at}: ${code}`);
+      assert.equal(code === 0, /stored/.test(told.source), `${round} ${at}: ${code}`);
     }
   };
   await all('ALONE');

@@ -23,7 +23,7 @@ test('nightly loads become one file; every answer and every old version stays', 
     const date = `2020-01-${String(day).padStart(2, '0')}`;
     const rows = Array.from({ length: 20 }, (_, at) => `S${at},${date},${day * 100 + at}`);
     const correction = day % 7 === 0 ? `\nS0,2020-01-01,${day}` : '';
-    const how = { duplicateKeyHandling: 'replace' };
+    const how = { key: 'symbol', date: 'date' };
     const csv = `symbol,date,v\n${rows.join('\n')}${correction}\n`;
     snapshots.push((await loaded(server, 'NIGHTLY', csv, how)).snapshot);
   }

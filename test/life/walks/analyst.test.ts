@@ -35,7 +35,7 @@ test('her own files, without a server', async () => {
   expect(await walk.refuses('ingest', 'empty.csv', '--dataset', 'EMPTY')).toMatch(/empty/);
   expect(await walk.refuses('ingest', 'nothing.csv', '--dataset', 'X')).toContain('nothing.csv');
   const trades = await walk.says('ingest', 'my trades.jsonl', '--dataset', 'TRADES');
-  expect(trades).toMatch(/inferred index/);
+  expect(trades).toMatch(/no index: every record is kept/);
   expect(trades).toContain('TRADES: 3 records received, 3 stored');
 
   expect(await walk.says('sql', 'DESCRIBE PRICES')).toMatch(/Datum +│ DATE/);

@@ -39,7 +39,7 @@ const PRICES = 'symbol,date,close,volume,note\nmsft,20260130,412,5,1\n Brk.B ,20
 test('a load without a mapping makes the input: index, weight, title and types', async () => {
   const [status, text] = await load('CORE/historical_prices', PRICES);
   assert.equal(status, 200, text);
-  assert.match(text, /unique index: key symbol, date date, as its id says/);
+  assert.match(text, /unique index: key symbol, date date, as its id declares/);
   const { columnMapping, schema, title, weight } = await shown('CORE/HISTORICAL_PRICES');
   assert.deepEqual(columnMapping, { key: 'symbol', date: 'date' });
   assert.equal(weight, 10);

@@ -200,9 +200,9 @@ test('who may only write is not told what is stored', async () => {
   assert.equal(answer.status, 200, text);
   assert.deepEqual(Object.keys(JSON.parse(text) as object), [
     'success',
+    'message',
     'jobId',
     'jobUrl',
-    'message',
     'received',
     'rejected',
     'columnsLeftOut',

@@ -125,9 +125,9 @@ const REFUSED: readonly Named[] = [
     name: '100,000 brackets deep',
     body: () => deep(100_000),
     status: 400,
-    says: /line 1: validation failed: should have at most 65536 bytes/,
+    says: /line 1, column 1018: objects and lists over 1000 deep/,
   },
-  { name: 'no record at all', body: () => '[]', status: 400, says: /no JSON object/ },
+  { name: 'no record at all', body: () => '[]', status: 400, says: /nothing is at/ },
   {
     name: 'a reserved name',
     body: () => 'symbol,_System_id\nA,1\n',
@@ -154,12 +154,6 @@ const LOADED: readonly Named[] = [
     body: () => 'symbol,v,Symbol\nA,1,B\n',
     status: 200,
     says: /^\[\{"symbol":"A","v":1,"Symbol_2":"B"\}\]$/,
-  },
-  {
-    name: '30,000 brackets deep, in a record below the largest',
-    body: () => deep(30_000),
-    status: 200,
-    says: /"v":\[{30000}/,
   },
   {
     name: '500 brackets deep',

@@ -18,6 +18,8 @@ const PURGED_SHARE = 0.8;
 export interface Subjects {
   readonly all: Subject[];
   readonly dataset: string;
+  /** It is there, with its unique index: a push would make one without. */
+  isMade?: boolean;
   /** The time now: a number that only grows. */
   readonly moment: (what: string) => number;
 }
@@ -30,8 +32,9 @@ export async function liveOne(subjects: Subjects, door: Door, random: Seeded): P
   const subject = { name, sent, stored: NEVER, purging: NEVER, purged: NEVER };
   all.push(subject);
   for (const version of [1, 2]) {
-    const pushes = random.chance(0.8);
+    const pushes = random.chance(0.8) && subjects.isMade === true;
     if (!(await write(door, dataset, name, version, pushes))) return false;
+    subjects.isMade = true;
   }
   subject.stored = moment('subject stored');
   if (!random.chance(PURGED_SHARE)) return true;

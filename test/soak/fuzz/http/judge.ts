@@ -24,18 +24,25 @@ const INNARDS = [
     'IO Error',
     'TProtocol',
   ],
-  ...['Conversion Error', 'Malformed JSON', 'maximum_object_size', 'typed array', 'out of bounds'],
-  ...['TypeError', 'RangeError', 'incorrect header', 'read_json', 'read_parquet', 'read_csv'],
+  ...['Conversion Error', 'maximum_object_size', 'typed array', 'out of bounds', 'TypeError'],
+  ...['RangeError', 'incorrect header', 'read_json', 'read_parquet'],
 ] as const;
+/** Words of DuckDB that only the text of a query may bring. */
+const OF_QUERIES = ['Malformed JSON', 'read_csv'] as const;
 
 /** What is wrong with an answer to input that nobody vouches for; undefined when nothing is. */
-export function faultOf({ status, body }: Suspect, folder: string): string | undefined {
+export function faultOf(
+  { status, body }: Suspect,
+  folder: string,
+  of: 'file' | 'query' = 'file',
+): string | undefined {
   if (status === 0) return 'no answer';
   if (status >= 500) return `status ${status}: ${body.slice(0, 500)}`;
   if (status >= 400 && body.trim() === '') return `status ${status} without a word`;
   if (body.includes(folder)) return `the answer names our folder: ${body.slice(0, 500)}`;
   if (status < 400) return undefined;
-  const word = INNARDS.find((innard) => body.includes(innard));
+  const words = of === 'file' ? [...INNARDS, ...OF_QUERIES] : INNARDS;
+  const word = words.find((innard) => body.includes(innard));
   return word === undefined ? undefined : `the refusal says ${word}: ${body.slice(0, 500)}`;
 }
 

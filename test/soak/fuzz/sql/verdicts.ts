@@ -119,7 +119,7 @@ export function leakOf(
   if (status === 413 || status === 504) {
     if (!/\d/.test(body)) return `a limit without its value: ${body.slice(0, 300)}`;
   } else {
-    const fault = faultOf({ status, body }, server.folder);
+    const fault = faultOf({ status, body }, server.folder, 'query');
     if (fault !== undefined) return fault;
   }
   if (status < 400) return body.includes(server.folder) ? 'the folder was told' : undefined;
