@@ -46,7 +46,8 @@ export function inputDefaults({
   const { carried = [], mapping, properties, title, weight } = input;
   // A list is one in JSON; in CSV it may be any text, which is kept as it is.
   const scalars = properties.filter(({ type }) => type !== 'list');
-  const documented = scalars.map(({ name }) => name);
+  // A dataset of that name may have whole books too: which of both it has, its property `side` tells.
+  const documented = input.id === 'BOOK' ? [] : scalars.map(({ name }) => name);
   const types = Object.fromEntries([
     ...carried.map((name) => [name, CARRIED_TYPES[name] ?? { type: 'number' }] as const),
     ...scalars.map((one) => [one.name, propertyTypeOf(one)] as const),

@@ -66,10 +66,10 @@ async function fitFile(run: Looking, opened: Relation): Promise<Fit> {
   const isOwn = known === undefined && load.mapping !== undefined;
   const spelled = isOwn ? opened : spellAsDocumented(opened, defaults, names);
   const settled = await settle(settling(run), spelled, known);
-  const declared = declaredNames(known, defaults);
-  const relation = withDeclared(withSymbols(settled, defaults?.symbols), declared);
+  const relation = withSymbols(settled, defaults?.symbols);
   if (known === undefined) {
-    const made = await firstLoad(run, relation, instead?.firstId);
+    const declared = withDeclared(relation, declaredNames(known, defaults));
+    const made = await firstLoad(run, declared, instead?.firstId);
     if (instead === undefined) return made;
     return { ...made, draft: withSaid(made.draft, instead.dataset), instead };
   }
@@ -164,7 +164,8 @@ export async function conformTo(
   const unknown = relation.columns.filter(
     ({ name }) => !Object.hasOwn(dataset.schema.properties, name) && !isSystemColumn(name),
   );
-  const found = { run, relation, dataset, table, unknown };
+  const declared = declaredNames(dataset, run.services.defaultsOf(run.load));
+  const found = { run, relation: withDeclared(relation, declared), dataset, table, unknown };
   const leftOut = await leftOutOf(found);
   return { ...(await conformKnown(found, stored)), leftOut };
 }

@@ -51,7 +51,8 @@ async function says(args: readonly string[], more: Variables = {}): Promise<stri
 
 test('a server elsewhere: load, look, ask, rename, delete; no folder is made here', async () => {
   const far = ['--server', plain.base, '--token', plain.secret];
-  const loading = ['ingest', 'p.csv', '--dataset', 'P', '--workspace', 'WS', ...far];
+  const place = ['--dataset', 'P', '--workspace', 'WS', '--key', 'symbol', '--date', 'date'];
+  const loading = ['ingest', 'p.csv', ...place, ...far];
   expect(await says(loading)).toContain('P: 2 records received, 2 stored');
   const env = { TAPEDECK_SERVER: `${plain.base}/`, TAPEDECK_TOKEN: plain.secret };
   expect(await says(['dataset'], env)).toMatch(/P +│ +2 │ symbol, date/);
@@ -61,10 +62,12 @@ test('a server elsewhere: load, look, ask, rename, delete; no folder is made her
   await writeFile(join(folder, 'q.csv'), 'symbol,date,v\nB,2024-01-01,9\nC,2024-01-01,1\n');
   const again = ['ingest', 'q.csv', '--dataset', 'Q', '--workspace', 'WS', ...far];
   const replacing = await says([...again, '--duplicates', 'replace']);
-  expect(replacing).toContain('\n1 stored records were replaced\n');
+  expect(replacing).toContain('2 records received, 1 stored, 1 replaced');
   expect(replacing).not.toContain('warning');
   await says(['dataset', 'purge', 'Q', 'C', '--yes'], env);
-  expect(await says(['dataset', 'index', 'Q', '--no-index'], env)).toBe('no index, 2 records\n');
+  expect(await says(['dataset', 'index', 'Q', '--no-index'], env)).toBe(
+    'no unique index, 2 records\n',
+  );
   const keyed = ['dataset', 'index', 'Q', '--key', 'symbol', '--date', 'date'];
   expect(await says(keyed, env)).toBe('index symbol, date, 2 records\n');
   expect((await run(['dataset', 'index', 'Q'], env)).stderr).toContain('--key');
