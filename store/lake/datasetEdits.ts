@@ -215,6 +215,7 @@ export async function changeDataset(
       schema_json: JSON.stringify(schema),
       updated_ms: nowMs,
     });
+    if (edits.some(({ kind }) => kind === 'truncate')) await markPartial(transaction, tableId);
     await alongside?.(transaction, committed);
   });
 }
@@ -237,7 +238,6 @@ export async function storeIndex(
   index: DatasetIndex,
 ): Promise<void> {
   await changeDatasetRow(transaction, tableId, indexRow(index));
-  await markPartial(transaction, tableId);
 }
 
 const indexRow = ({ inferred, mapping, numbered }: DatasetIndex) => ({

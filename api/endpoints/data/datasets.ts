@@ -18,7 +18,6 @@ import {
 } from '../../../store/lake/datasetEdits.ts';
 import { type Dataset, requiredOf, UNSAID } from '../../../store/lake/datasets/datasets.ts';
 import { isStandIn } from '../../../store/lake/datasets/standIns.ts';
-import { markPartial } from '../../../store/lake/datasets/loadedFiles.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import { clearTexts } from '../../../store/work/jobs.ts';
 import type { Lake } from '../../../store/lake/lake.ts';
@@ -284,9 +283,7 @@ async function changeInTurn(call: Call, body: Changes, services: DatasetsService
   const existing = (body.existing ?? 'leave') as Existing;
   const discardsValues = changes.contract.types === 'discard_value';
   await editSchema(dataset, { ...edit, existing, discardsValues }, ingestion, (edits) =>
-    storeChanges(lake, dataset, changes, edits, accountId, clock(), async (transaction) => {
-      if (existing === 'delete') await markPartial(transaction, dataset.tableId);
-    }),
+    storeChanges(lake, dataset, changes, edits, accountId, clock()),
   );
 }
 

@@ -90,7 +90,8 @@ export async function addInferredIndexes(database: Kysely<unknown>): Promise<voi
   await createTable(
     database,
     'loaded_file',
-    'table_id bigint, digest text, bytes bigint, job_id text, records bigint, time_ms bigint, is_partial boolean',
+    `table_id bigint, digest text, bytes bigint, job_id text, records bigint, time_ms bigint,
+     is_partial boolean`,
   );
   await schema
     .createIndex('loaded_file_by_table')

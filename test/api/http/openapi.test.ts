@@ -20,8 +20,8 @@ test('the document is valid OpenAPI 3.1 by an outside validator', async () => {
 });
 
 /**
- * For each operation: 1,817 before they shared anything, 1,077 and 1,083 since, 1,112 with ten parameters of how a
- * file is read and with what every write answers.
+ * For each operation: 1,817 before they shared anything, 1,077 and 1,083 since, 1,112 with ten parameters
+ * of how a file is read and with what every write answers.
  */
 const OPERATION_BYTES_MAX = 1_115;
 /** Of the market: half of it are the 120 operations, a quarter what they answer. */

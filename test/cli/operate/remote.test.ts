@@ -69,7 +69,7 @@ test('a server elsewhere: load, look, ask, rename, delete; no folder is made her
     'no unique index, 2 records\n',
   );
   const keyed = ['dataset', 'index', 'Q', '--key', 'symbol', '--date', 'date'];
-  expect(await says(keyed, env)).toBe('index symbol, date, 2 records\n');
+  expect(await says(keyed, env)).toBe('unique index symbol, date, 2 records\n');
   expect((await run(['dataset', 'index', 'Q'], env)).stderr).toContain('--key');
   const purge = ['dataset', 'purge', 'Q', 'A', '--from', '2024-01-01'];
   expect((await run(purge, env)).stderr).toContain('--yes');
