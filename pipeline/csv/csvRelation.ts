@@ -187,7 +187,7 @@ async function readHeadOf({ head, reading }: CsvFile): Promise<Head> {
 function checkWidth(records: readonly CsvRecord[]): void {
   const first = records.find(({ cells, comment }) => cells.length > 0 && comment === undefined);
   // The last cell may be the empty one behind a delimiter at the end.
-  if (first !== undefined) checkPropertyCount('the header', first.cells.length - 1);
+  if (first !== undefined) checkPropertyCount('the header', Math.max(1, first.cells.length - 1));
 }
 
 /** Without the last, possibly cut, line and without a byte order mark. */

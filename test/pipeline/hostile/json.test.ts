@@ -43,7 +43,7 @@ const FAULTS: readonly (readonly [string, string])[] = [
   ['[{"k":1e}]', 'line 1, column 7: a number without a digit in its exponent'],
   ['[{"k":1 "l":2}]', 'line 1, column 9: "\\"" where a comma or } must be'],
   ['[{"k" 1}]', 'line 1, column 7: "1" where a colon must be'],
-  [`${'[{"k":'.repeat(600)}1${'}]'.repeat(600)}`, 'objects and lists over 500 deep'],
+  [`${'[{"k":'.repeat(1_100)}1${'}]'.repeat(1_100)}`, 'objects and lists over 1000 deep'],
 ];
 
 for (const [text, told] of FAULTS) {
