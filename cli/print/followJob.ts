@@ -7,7 +7,6 @@ import type { AskValue } from '../reach/workspaceApi.ts';
 /** A short job is not waited for longer than it takes, a long one is not asked of all the time. */
 const [LOOK_MS_LEAST, LOOK_MS_MOST] = [20, 200];
 
-/** A job as the API shows it. */
 /** What became of the records of a write. */
 export interface WriteCounts {
   readonly received: number;
@@ -19,6 +18,7 @@ export interface WriteCounts {
   readonly columnsLeftOut: readonly string[];
 }
 
+/** A job as the API shows it. */
 export interface JobView extends WriteCounts {
   readonly jobId: string;
   readonly datasetId: string;

@@ -10,7 +10,15 @@ import type { Column } from '../../store/lake/versions/columns.ts';
 import { Failure, reasonOf } from '../../store/base/failure.ts';
 import { REJECTS_KEPT_MAX } from '../../store/work/jobs.ts';
 import { newUuid } from '../../store/base/random.ts';
-import { ask, askEach, FAULT, lineOf, lineReject, NUMBER, selection } from './batchStatements.ts';
+import {
+  ask,
+  askEach,
+  FAULT,
+  fileLineOf,
+  lineReject,
+  NUMBER,
+  selection,
+} from './batchStatements.ts';
 import { exactBatch } from './exactBatch.ts';
 import { breachesOf, breachStatements } from './expectations.ts';
 import { copyTable, type FileStats, fileStats } from './parquetFile.ts';
@@ -23,7 +31,6 @@ import {
   withExponents,
 } from '../values/relation.ts';
 import { rejectStatements } from '../values/rejectedLines.ts';
-import { lineInFile } from '../bytes/unreadLines.ts';
 import { REPEATS_SHARE_MAX, withoutRepeats } from './repeats.ts';
 import {
   lacksIndex,
@@ -202,7 +209,7 @@ export async function findMisfits(
       : [
           {
             column: name,
-            line: lineInFile(relation.lineSteps, lineOf(Number(row[`n${at}`]), relation, [])),
+            line: fileLineOf(Number(row[`n${at}`]), relation),
             value: String(row[`v${at}`]),
             records: Number(row[`c${at}`]),
           },

@@ -25,6 +25,7 @@ import {
 } from '../values/relation.ts';
 import type { BatchRequest } from './batchRequest.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
+import { lineInFile } from '../bytes/unreadLines.ts';
 import type { Workbench } from '../bytes/workbench.ts';
 
 /** The place of a record in its file, from 1. */
@@ -108,11 +109,18 @@ export function lineReject(row: Row): Reject {
  * Line of the n-th record that was read. Lines count records, as read_csv counts them: the header
  * is line 1, and a line break inside quotes begins no line.
  */
-export function lineOf(n: number, relation: Relation, unread: readonly Reject[]): number {
+export function lineOf(n: number, relation: Relation, unread: UnreadRows): number {
   if (relation.kind !== 'csv') return n;
   const above = (relation.skip ?? 0) + (relation.headerless === true ? 0 : 1);
   return unread.reduce((line, reject) => (reject.line <= line ? line + 1 : line), n + above);
 }
+
+/** Lines that read_csv rejected, as it counts them. */
+type UnreadRows = readonly Pick<Reject, 'line'>[];
+
+/** Line of the n-th record that was read in its file as it came: `lineOf` counts those of a copy too. */
+export const fileLineOf = (n: number, relation: Relation, unread: UnreadRows = []): number =>
+  lineInFile(relation.lineSteps, lineOf(n, relation, unread));
 
 /** Each statement on an instance of its own: the memory of one is gone before the next begins. */
 export async function askEach(

@@ -106,7 +106,7 @@ function survivors({ columns, index }: BatchRequest, read: string): string {
 }
 
 /** Why a record is refused, as an expression; null for a good one. */
-function faultOf({ relation, columns, index, lenient, refused }: BatchRequest): string {
+export function faultOf({ relation, columns, index, lenient, refused }: BatchRequest): string {
   const known = new Set(relation.columns.map(({ name }) => name));
   const required = index.required.filter(({ name }) => known.has(name));
   const absent = required.map(({ name, type }) => {

@@ -3,12 +3,11 @@
 import type { PropertyType } from '../../store/lake/versions/columns.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { Table } from '../../store/lake/versions/lakeRead.ts';
-import { ask, lineOf, NUMBER } from '../batch/batchStatements.ts';
+import { ask, fileLineOf, NUMBER } from '../batch/batchStatements.ts';
 import { askedOf } from '../batch/expectations.ts';
 import { isCodeName } from '../values/columnNames.ts';
 import { fromClause, type Relation } from '../values/relation.ts';
 import type { Misfit } from '../batch/batchRequest.ts';
-import { lineInFile } from '../bytes/unreadLines.ts';
 import type { Workbench } from '../bytes/workbench.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 
@@ -91,7 +90,7 @@ async function firstDecimal(
   if (hasLarge === true || n === null || n === undefined) return undefined;
   return {
     column,
-    line: lineInFile(relation.lineSteps, lineOf(Number(n), relation, [])),
+    line: fileLineOf(Number(n), relation),
     value: String(value),
   };
 }

@@ -2,18 +2,16 @@
 // what people write. Each column says how many there are, and shows the first.
 import { columnTypeOf, type PropertyType } from '../../store/lake/versions/columns.ts';
 import type { Row } from '../../store/duckdb/protocol.ts';
-import { ask, lineOf, NUMBER, shownValue } from '../batch/batchStatements.ts';
+import { ask, fileLineOf, NUMBER, shownValue } from '../batch/batchStatements.ts';
+import { UNREAD_LINES } from '../values/rejectedLines.ts';
 import { missingTest } from '../values/missing.ts';
 import { isPlainNumber } from '../values/numberFormats.ts';
 import { fromClause, given, type Relation, valueOf } from '../values/relation.ts';
-import { lineInFile } from '../bytes/unreadLines.ts';
 import type { Workbench } from '../bytes/workbench.ts';
 import { identifier } from '../../store/duckdb/sqlText.ts';
 
 /** Columns that are looked at. */
 const COLUMNS_MAX = 50;
-/** Lines that read_csv did not read: behind them records have other lines. */
-const LINES_MAX = 1_000;
 
 type Properties = Readonly<Record<string, PropertyType>>;
 
@@ -43,16 +41,14 @@ export async function listReadings(
   const rows = `SELECT *, row_number() OVER () AS ${NUMBER}, ${members.join(', ')}
     FROM ${fromClause(bare, targets, false)}`;
   const terms = names.flatMap((name, at) => termsOf(name, at, relation));
-  const rejected = `SELECT DISTINCT line FROM rejected ORDER BY line LIMIT ${LINES_MAX}`;
   const statements = [`SELECT ${terms.join(', ')} FROM (${rows})`];
   const [found, unread = []] = await ask(
     bench,
     relation,
-    relation.kind === 'csv' ? [...statements, rejected] : statements,
+    relation.kind === 'csv' ? [...statements, UNREAD_LINES] : statements,
   );
-  const lines = unread.map((row) => ({ line: Number(row['line']), error: '' }));
-  const lineAt = (n: unknown): number =>
-    lineInFile(relation.lineSteps, lineOf(Number(n), relation, lines));
+  const lines = unread.map((row) => ({ line: Number(row['line']) }));
+  const lineAt = (n: unknown): number => fileLineOf(Number(n), relation, lines);
   return names.flatMap((name, at) => readingsIn(found?.[0] ?? {}, name, at, lineAt));
 }
 

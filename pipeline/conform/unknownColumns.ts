@@ -1,9 +1,8 @@
 // Columns that a frozen schema does not have, with the first value of one, so that who sent it
 // finds it.
 import { Failure } from '../../store/base/failure.ts';
-import { ask, lineOf, NUMBER } from '../batch/batchStatements.ts';
+import { ask, fileLineOf, NUMBER } from '../batch/batchStatements.ts';
 import { fromClause, given, type Relation } from '../values/relation.ts';
-import { lineInFile } from '../bytes/unreadLines.ts';
 import { identifier } from '../../store/duckdb/sqlText.ts';
 import type { Workbench } from '../bytes/workbench.ts';
 
@@ -30,7 +29,7 @@ export async function refuseUnknown(
     const n = row[`n${at}`];
     if (n === null || n === undefined) return `'${name}'`;
     const shown = JSON.stringify(String(row[`v${at}`]).slice(0, 100));
-    return `'${name}' (line ${lineInFile(relation.lineSteps, lineOf(Number(n), relation, []))} has ${shown})`;
+    return `'${name}' (line ${fileLineOf(Number(n), relation)} has ${shown})`;
   });
   throw new Failure('InvalidBody', `the schema is frozen and has no ${places.join(', ')}`);
 }

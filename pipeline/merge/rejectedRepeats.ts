@@ -4,10 +4,12 @@ import type { Reject } from '../../store/work/jobs.ts';
 import { REJECTS_KEPT_MAX } from '../../store/work/jobs.ts';
 import { withOpenFiles } from '../../store/lake/versions/tableFiles.ts';
 import { visibleRows } from '../../store/lake/versions/tableSql.ts';
-import { lineOf, NUMBER, selection } from '../batch/batchStatements.ts';
+import { FAULT, fileLineOf, NUMBER, selection } from '../batch/batchStatements.ts';
+import { faultOf } from '../batch/exactBatch.ts';
 import type { Batch, BatchRequest } from '../batch/batchRequest.ts';
 import { overlapping } from '../batch/uniqueIndex.ts';
-import { fromClause } from '../values/relation.ts';
+import { UNREAD_LINES } from '../values/rejectedLines.ts';
+import { fromClause, withExponents } from '../values/relation.ts';
 import { type MergeBench, same, withTerms } from './reconcile.ts';
 
 /** @param request what the batch was made of */
@@ -17,13 +19,16 @@ export async function findRejectedRepeats(
   { bench, files, index, table }: MergeBench,
 ): Promise<readonly Reject[]> {
   const candidates = overlapping(table.files, batch.stats, index);
-  const { columns, relation } = request;
+  const { columns } = request;
+  const relation = withExponents(request.relation);
+  const asked = { ...request, relation, sharesRow: true };
   return withOpenFiles(files, candidates, async ({ paths, pathOf }) => {
     const stored = withTerms(visibleRows(candidates, table.columns, pathOf), index, 's');
     const read = `SELECT row_number() OVER () AS ${NUMBER}, * FROM
-      (SELECT ${selection({ ...request, sharesRow: true }, false)}
+      (SELECT ${faultOf(asked)} AS ${FAULT}, ${selection(asked, false)}
         FROM ${fromClause(relation, columns, false)})`;
-    const numbered = withTerms(`(${read})`, index, 'n');
+    const valid = `(SELECT * FROM (${read}) WHERE ${FAULT} IS NULL)`;
+    const numbered = withTerms(valid, index, 'n');
     const terms = index.terms.map((_, at) => `n${at}`).join(', ');
     const shown = index.terms.map((_, at) => `CAST(n${at} AS VARCHAR)`).join(`, ', ', `);
     const isStored = `EXISTS (FROM ${stored} AS s WHERE ${same(index)})`;
@@ -31,17 +36,18 @@ export async function findRejectedRepeats(
       (SELECT *, ${isStored} AS isStored,
         row_number() OVER (PARTITION BY ${terms} ORDER BY ${NUMBER}) AS place FROM ${numbered} AS n)
       WHERE isStored OR place > 1 ORDER BY 1 LIMIT ${REJECTS_KEPT_MAX}`;
-    const [rows = []] = await bench.pool.rows({
+    const [rows = [], unread = []] = await bench.pool.rows({
       files: [relation.path, ...paths],
       folder: bench.folder,
       below: bench.below,
-      statements: [statement],
+      statements: relation.kind === 'csv' ? [statement, UNREAD_LINES] : [statement],
       deadlineMs: bench.deadlineMs,
     });
+    const lines = unread.map((row) => ({ line: Number(row['line']) }));
     return rows.map((row) => {
       const where = row['isStored'] === true ? 'is stored already' : 'is in the file already';
       return {
-        line: lineOf(Number(row['n']), relation, batch.rejects),
+        line: fileLineOf(Number(row['n']), relation, lines),
         error: `index value (${String(row['shown'])}) ${where}: duplicates=reject`,
       };
     });

@@ -16,3 +16,9 @@ export const rejectStatements = (most: number): readonly string[] => [
     arg_min(error_message, ${PLACE}) AS message
     FROM rejected GROUP BY line ORDER BY line LIMIT ${most}`,
 ];
+
+/** Lines that are looked at where each that was not read moves the lines of the records behind it. */
+const UNREAD_LINES_MAX = 1_000;
+
+/** The first of these lines, after a statement with `from(…)`. */
+export const UNREAD_LINES = `SELECT DISTINCT line FROM rejected ORDER BY line LIMIT ${UNREAD_LINES_MAX}`;

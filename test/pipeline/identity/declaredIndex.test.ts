@@ -58,6 +58,27 @@ test('the newest write replaces, and equal records change nothing', async () => 
   assert.equal(await closes(server, 'A'), '1.5 2.5 4');
 });
 
+test('lines of rejected repeats are those of the file; a rejected record is repeated by none', async () => {
+  await using server = await startServer();
+  const rejects = async (id: string, ...lines: readonly string[]): Promise<unknown> =>
+    (await store(server, id, csv(...lines), { ...INDEX, duplicates: 'reject' }))['rejects'];
+  const repeats = 'index value (X, 2024-01-05) is in the file already: duplicates=reject';
+  const misfit = `validation failed: property 'v' should be number, not "many"`;
+  await store(server, 'FAULT', csv('A,2024-01-01,1.5'), INDEX);
+  assert.deepEqual(
+    await rejects('FAULT', 'X,2024-01-05,many', 'X,2024-01-05,2', 'X,2024-01-05,3'),
+    [
+      { line: 2, error: misfit },
+      { line: 4, error: repeats },
+    ],
+  );
+  // The comment is no record: the file is written again without it.
+  assert.deepEqual(
+    await rejects('COMMENT', 'X,2024-01-05,1', '# checked', 'Y,2024-01-05,2', 'X,2024-01-05,3'),
+    [{ line: 5, error: repeats }],
+  );
+});
+
 test('duplicates keeps the first, or rejects each with its line and where the value is', async () => {
   await using server = await startServer();
   await store(server, 'A', csv('X,2024-01-01,1'), INDEX);
