@@ -21,7 +21,8 @@ import { firstWorkspace } from '../reach/workspaceApi.ts';
 import { reachFolder, type Reached } from '../reach/folderAccess.ts';
 import { bytesOfFile } from '../reach/givenFile.ts';
 import { sayTo, type Terminal } from '../reach/terminal.ts';
-import { countsText, type JobView, type WriteCounts } from '../print/followJob.ts';
+import type { LoadCounts } from '../../pipeline/conform/loadCounts.ts';
+import { countsText, type JobView } from '../print/followJob.ts';
 import { jobLoadCounts } from '../../jobs/run/jobCounts.ts';
 import { progress } from '../print/progress.ts';
 import { inQuery, type ReadingOptions, readingOf } from './readingOptions.ts';
@@ -107,7 +108,7 @@ async function ingestPath(
   if (outcome.status !== 'INGESTED') terminal.endWith(1);
 }
 
-interface Outcome extends WriteCounts {
+interface Outcome extends LoadCounts {
   readonly jobId: string;
   readonly workspace: string;
   readonly status: string;

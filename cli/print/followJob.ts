@@ -1,4 +1,5 @@
 // A job as it goes on, until it has ended.
+import type { LoadCounts } from '../../pipeline/conform/loadCounts.ts';
 import { type Terminal, sayTo } from '../reach/terminal.ts';
 import { progress } from './progress.ts';
 import { harmless } from './terminalText.ts';
@@ -7,19 +8,8 @@ import type { AskValue } from '../reach/workspaceApi.ts';
 /** A short job is not waited for longer than it takes, a long one is not asked of all the time. */
 const [LOOK_MS_LEAST, LOOK_MS_MOST] = [20, 200];
 
-/** What became of the records of a write. */
-export interface WriteCounts {
-  readonly received: number;
-  readonly stored: number;
-  readonly replaced: number;
-  readonly duplicates: number;
-  readonly unchanged: number;
-  readonly rejected: number;
-  readonly columnsLeftOut: readonly string[];
-}
-
 /** A job as the API shows it. */
-export interface JobView extends WriteCounts {
+export interface JobView extends LoadCounts {
   readonly jobId: string;
   readonly datasetId: string;
   readonly status: string;
@@ -64,7 +54,7 @@ function tell(job: JobView, json: boolean, terminal: Terminal): void {
 }
 
 /** `3 records received, 2 stored, 1 replaced, 0 duplicates, 0 rejected` */
-export function countsText(counts: WriteCounts): string {
+export function countsText(counts: LoadCounts): string {
   const { duplicates, received, rejected, replaced, stored, unchanged } = counts;
   const same = unchanged === 0 ? '' : ` (${unchanged} unchanged)`;
   return (

@@ -1,20 +1,7 @@
 // Counts what became of the records of a write. The counts add up: received = stored + replaced +
 // duplicates + rejected + quarantined.
 import { redacted } from '../../store/base/redact.ts';
-
-/** The counts of a load, as its job or its outcome has them. */
-interface Counted {
-  readonly validated: number;
-  readonly ingested: number;
-  readonly invalid: number;
-  readonly quarantined: number;
-  /** With those that replaced stored records, and the unchanged ones. */
-  readonly duplicates: number;
-  readonly replaced: number;
-  readonly unchanged: number;
-  readonly columnsLeftOut: readonly string[];
-  readonly notes: readonly string[];
-}
+import type { Ingested } from './load.ts';
 
 export interface LoadCounts {
   readonly received: number;
@@ -33,7 +20,8 @@ export interface LoadCounts {
 const INFERRED = /^(?:inferred index|properties): /;
 const WARNING = 'warning: ';
 
-export function toLoadCounts(counted: Counted): LoadCounts {
+/** @param counted a load's, or those of all files of a job */
+export function toLoadCounts(counted: Omit<Ingested, 'rejects'>): LoadCounts {
   const { columnsLeftOut, duplicates, ingested, invalid, quarantined, replaced } = counted;
   const { unchanged, validated } = counted;
   const notes = counted.notes.map(redacted);

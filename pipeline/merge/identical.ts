@@ -18,7 +18,7 @@ import { copyTable, fileStats } from '../batch/parquetFile.ts';
 import { isBlank, isNumbered, orderBy, orderIndex, overlapping } from '../batch/uniqueIndex.ts';
 import type { Batch } from '../batch/batchRequest.ts';
 import type { Load } from '../conform/load.ts';
-import type { MergeBench } from './reconcile.ts';
+import { askOpen, type MergeBench } from './reconcile.ts';
 
 export interface Comparison {
   readonly batch: Pick<Batch, 'path' | 'stats'>;
@@ -33,7 +33,7 @@ export interface Comparison {
 /** Stored records up to which a load that leaves nothing out is compared with them, for its counts alone. */
 const COUNTED_RECORDS_MAX = 5_000_000;
 
-type Compares = Pick<Load, 'duplicates' | 'jobId' | 'skipsIdentical' | 'relation'>;
+type Compares = Pick<Load, 'duplicates' | 'jobId' | 'overwrite' | 'skipsIdentical' | 'relation'>;
 
 /** The batch as it is where there is nothing to compare it with. */
 export async function compareWithStored(
@@ -43,7 +43,8 @@ export async function compareWithStored(
 ): Promise<Comparison> {
   const same = { batch, unchanged: 0, identical: 0, conflicting: 0 };
   const { index, table } = place;
-  if (batch.stats.records === 0 || load.relation !== undefined) return same;
+  const isComparable = load.overwrite !== true && load.relation === undefined;
+  if (batch.stats.records === 0 || !isComparable) return same;
   const isUnique = index.terms.length > 0;
   const skips = isUnique
     ? load.duplicates === 'replace' && ('of-all' as const)
@@ -98,7 +99,7 @@ async function leaveOut(skips: 'of-source' | 'of-all', compared: Compared): Prom
     ? `${readBatch(batch)} AS n WHERE NOT EXISTS (FROM ${stored} AS s WHERE ${sameRecord(compared)})`
     : surplusRows(compared, stored);
   const query = `SELECT ${list} FROM ${rows}${orderBy(place.index)}`;
-  const [copied] = await ask(compared, [copyTable(query, path, columns)]);
+  const [copied] = await askOpen(place, compared.open, [copyTable(query, path, columns)]);
   const stats = fileStats(copied ?? []);
   const unchanged = batch.stats.records - stats.records;
   return { batch: { path, stats }, unchanged, identical: 0, conflicting: 0 };
@@ -150,7 +151,7 @@ async function countKept(
     `SELECT count(*) AS records FROM ${readBatch(batch)} AS n
       WHERE EXISTS (FROM ${stored} AS s WHERE ${equal(columns)})`;
   const statements = [met(properties), ...(keys.length === 0 ? [] : [met(keys)])];
-  const [same, sameKey] = await ask(compared, statements);
+  const [same, sameKey] = await askOpen(place, compared.open, statements);
   const identical = Number(same?.[0]?.['records'] ?? 0);
   return {
     identical,
@@ -164,12 +165,3 @@ const equal = (columns: readonly Column[]): string =>
   columns
     .map(({ name }) => `n.${identifier(name)} IS NOT DISTINCT FROM s.${identifier(name)}`)
     .join(' AND ');
-
-const ask = ({ open, place: { bench } }: Compared, statements: readonly string[]) =>
-  bench.pool.rows({
-    files: open.paths,
-    folder: bench.folder,
-    below: bench.below,
-    statements,
-    deadlineMs: bench.deadlineMs,
-  });

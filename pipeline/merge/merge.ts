@@ -17,12 +17,6 @@ export interface Meeting extends Reconciled, Omit<Comparison, 'batch'> {
   readonly rewritten: Rewritten | undefined;
 }
 
-const NOT_COMPARED: Partial<Comparison> & Omit<Comparison, 'batch'> = {
-  unchanged: 0,
-  identical: 0,
-  conflicting: 0,
-};
-
 /** @throws Failure InvalidBody when more records than may be would have to be written again. */
 export async function mergeLoad(
   read: Batch,
@@ -32,9 +26,7 @@ export async function mergeLoad(
 ): Promise<Meeting> {
   const { table } = place;
   const wider = change === undefined ? place : { ...place, table: after(place, change) };
-  const compared =
-    load.overwrite === true ? NOT_COMPARED : await compareWithStored(read, load, wider);
-  const { batch: kept = read, ...counts } = compared;
+  const { batch: kept, ...counts } = await compareWithStored(read, load, wider);
   const batch = { ...read, ...kept };
   const { tableId } = table;
   const emptied: Edit | undefined =

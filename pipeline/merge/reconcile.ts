@@ -88,7 +88,7 @@ async function withoutKnown(batch: Batch, place: MergeBench, open: Opened): Prom
   const path = join(bench.folder, `${newUuid()}.parquet`);
   const kept = `SELECT ${names(table.columns)} FROM ${withTerms(batchRows(batch), index, 'n')} AS n
     WHERE NOT EXISTS (FROM ${knownOf(batch, place, open)} AS s WHERE ${same(index)})${orderBy(index)}`;
-  const [copied] = await ask(place, open, [copyTable(kept, path, table.columns)]);
+  const [copied] = await askOpen(place, open, [copyTable(kept, path, table.columns)]);
   const stats = fileStats(copied ?? []);
   const ignored = batch.stats.records - stats.records;
   return { path, stats, ignored, replaced: 0, deletes: [] };
@@ -114,7 +114,7 @@ async function deletesOf(
   open: Opened,
 ): Promise<Pick<Reconciled, 'replaced' | 'deletes'>> {
   const read = `read_parquet(${literal(matches)})`;
-  const [, counted] = await ask(place, open, [
+  const [, counted] = await askOpen(place, open, [
     `COPY (${found}) TO ${literal(matches)} (FORMAT parquet)`,
     `SELECT file, count(*) AS records FROM ${read} GROUP BY file ORDER BY file`,
   ]);
@@ -142,7 +142,7 @@ async function writeDeletes(
       : `UNION ALL SELECT pos FROM read_parquet(${literal(open.pathOf(dataFile.deletes.path))})`;
   const query = `SELECT ${literal(dataFile.path)} AS file_path, pos FROM
     (SELECT pos FROM ${matches} WHERE file = ${literal(name)} ${old}) ORDER BY pos`;
-  const [copied] = await ask(place, open, [copyDeletes(query, path)]);
+  const [copied] = await askOpen(place, open, [copyDeletes(query, path)]);
   return { path, dataFile, stats: fileStats(copied ?? []) };
 }
 
@@ -190,9 +190,10 @@ export const withTerms = (rows: string, index: UniqueIndex, prefix: string): str
 export const same = (index: UniqueIndex): string =>
   index.terms.map((_, at) => `n.n${at} = s.s${at}`).join(' AND ');
 
-const ask = (
+/** Asks of stored files that are open, on the instance of the load. */
+export const askOpen = (
   { bench }: MergeBench,
-  open: Opened,
+  open: Pick<OpenFiles, 'paths'>,
   statements: readonly string[],
 ): Promise<readonly (readonly Row[])[]> =>
   bench.pool.rows({
