@@ -52,7 +52,7 @@ async function loadOnce(
     });
     return;
   }
-  // Of a file whose records were deleted since, those are stored that are gone.
+  // Records of a known file that are stored are left out; the others are read again.
   const compared = loaded === undefined ? order : { ...order, skipsIdentical: 'of-all' as const };
   await ingest(
     { ...compared, jobId },
@@ -63,7 +63,7 @@ async function loadOnce(
       await insertRejects(tx, jobId, outcome.rejects);
       await updateJob(tx, jobId, { ...jobCounts(outcome), snapshot_id: made.snapshot });
       const dataset = findDataset();
-      if (dataset !== undefined) await remember(tx, dataset, outcome.ingested + outcome.unchanged);
+      if (dataset !== undefined) await remember(tx, dataset, outcome);
       await endIngested(tx, jobId, order, parts);
     },
   );

@@ -30,7 +30,11 @@ interface Recognition {
   /** The same file, loaded before. */
   readonly loaded: LoadedFile | undefined;
   /** In the transaction that stores the records of the file. */
-  readonly remember: (transaction: Database, dataset: Dataset, records: number) => Promise<void>;
+  readonly remember: (
+    transaction: Database,
+    dataset: Dataset,
+    outcome: Pick<Ingested, 'ingested' | 'invalid' | 'quarantined' | 'unchanged'>,
+  ) => Promise<void>;
 }
 
 export async function recogniseFile(
@@ -56,7 +60,7 @@ export async function recogniseFile(
   const loaded = isCandidate
     ? await findLoadedFile(database, known.tableId, await hashing)
     : undefined;
-  const remember: Recognition['remember'] = async (transaction, dataset, records) => {
+  const remember: Recognition['remember'] = async (transaction, dataset, outcome) => {
     if (order.overwrite === true) await forgetLoadedFiles(transaction, dataset.tableId);
     if (!dataset.numbered) return;
     const file = {
@@ -64,9 +68,9 @@ export async function recogniseFile(
       digest: await hashing,
       bytes: order.bytes,
       job_id: jobId,
-      records,
+      records: outcome.ingested + outcome.unchanged,
       time_ms: clock(),
-      is_partial: false,
+      is_partial: outcome.invalid + outcome.quarantined > 0,
     };
     await rememberLoadedFile(transaction, file);
   };

@@ -215,7 +215,7 @@ export async function changeDataset(
       schema_json: JSON.stringify(schema),
       updated_ms: nowMs,
     });
-    if (edits.some(({ kind }) => kind === 'truncate')) await markPartial(transaction, tableId);
+    await markPartial(transaction, tableId);
     await alongside?.(transaction, committed);
   });
 }

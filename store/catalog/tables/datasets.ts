@@ -68,7 +68,7 @@ export interface LoadedFileTable {
   readonly job_id: string | null;
   readonly records: number;
   readonly time_ms: number;
-  /** Records were deleted since: some of the file may be gone. */
+  /** Some of its records may not be stored: rejected, or deleted since, or read by another schema. */
   readonly is_partial: SqlBoolean;
 }
 

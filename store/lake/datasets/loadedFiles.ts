@@ -1,6 +1,6 @@
 // Files that were loaded into a dataset without a unique index, by the hash of their bytes: the same file
-// sent again is recognised and stored once. Forgotten when the dataset is overwritten; after a deletion the
-// records of a file are compared with what is still stored.
+// sent again is recognised and stored once. Forgotten when the dataset is overwritten; after a deletion or
+// a change of the schema the records of a file are compared with the stored ones.
 import type { Insertable, Selectable } from 'kysely';
 import type { Database, Tables } from '../../catalog/database.ts';
 
@@ -62,7 +62,7 @@ export async function rememberLoadedFile(
     .execute();
 }
 
-/** In a transaction that deletes records of the table. */
+/** In a transaction that deletes records of the table, or changes its schema. */
 export async function markPartial(transaction: Database, tableId: number): Promise<void> {
   await transaction
     .updateTable('loaded_file')

@@ -196,6 +196,24 @@ test('after a deletion the same file brings back what is gone, and doubles nothi
   assert.deepEqual([last.stored, last.unchanged], [0, 3]);
 });
 
+test('the same file with rejected records reports them again, and stores them when they fit', async () => {
+  await using server = await startServer();
+  const first = await store(server, 'P', csv('symbol,date,v', 'A,2024-01-02,1.5'));
+  assert.equal(first.stored, 1);
+  const body = csv('symbol,date,v', 'B,2024-01-02,2.5', 'C,2024-01-02,many');
+  const counts = async (): Promise<readonly number[]> => {
+    const { received, rejected, stored, unchanged } = await store(server, 'P', body);
+    return [received, stored, unchanged, rejected];
+  };
+  assert.deepEqual(await counts(), [2, 1, 0, 1]);
+  assert.deepEqual(await counts(), [2, 0, 1, 1]);
+  const change = { schema: { properties: { v: { type: 'string' } } }, existing: 'update' };
+  const changed = await send(server, 'PATCH', '/datasets/WS/P', change);
+  assert.equal(changed.status, 200, changed.text);
+  assert.deepEqual(await counts(), [2, 1, 1, 0]);
+  assert.deepEqual(await counts(), [2, 0, 2, 0]);
+});
+
 test('an answer to a load with rejects and unknown columns is no bare completion', async () => {
   await using server = await startServer();
   await store(server, 'R', csv('symbol,date,close', 'A,2024-01-02,1'), {
