@@ -173,7 +173,6 @@ async function readHeadOf({ head, reading }: CsvFile): Promise<Head> {
     });
   const plain = { ...quoting, delimiter };
   const records = await sampled(plain);
-  checkWidth(records);
   const dialect = isPadded(records, opening.text, plain);
   return {
     opening,
@@ -181,13 +180,6 @@ async function readHeadOf({ head, reading }: CsvFile): Promise<Head> {
     dialect,
     records: dialect === plain ? records : await sampled(dialect),
   };
-}
-
-/** Before each cell is looked at: 230,000 of them took 0.5 s. @throws Failure InvalidBody for too many. */
-function checkWidth(records: readonly CsvRecord[]): void {
-  const first = records.find(({ cells, comment }) => cells.length > 0 && comment === undefined);
-  // The last cell may be the empty one behind a delimiter at the end.
-  if (first !== undefined) checkPropertyCount('the header', Math.max(1, first.cells.length - 1));
 }
 
 /** Without the last, possibly cut, line and without a byte order mark. */

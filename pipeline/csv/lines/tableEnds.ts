@@ -1,4 +1,5 @@
 // Where a table ends and another one begins in the same file: behind a gap, by a line that is a header.
+import { PROPERTIES_MAX } from '../../../store/lake/versions/columns.ts';
 import { isMissing } from '../../values/missing.ts';
 import { inferType } from '../../values/infer.ts';
 import type { CsvRecord } from './records.ts';
@@ -77,7 +78,9 @@ export class TableEnds {
   private seeOther(cells: readonly string[], line: number, fault: string | undefined): void {
     if (fault !== undefined || cells.length < 2 || cells.length !== this.run.cells) {
       this.run = { line, count: 1, cells: fault === undefined ? cells.length : 0 };
-      this.isNames = cells.every((cell) => cell !== '' && isText(cell));
+      // More are no header: to inspect 250,000 cells took 0.5 s of the event loop.
+      this.isNames =
+        cells.length <= PROPERTIES_MAX && cells.every((cell) => cell !== '' && isText(cell));
       return;
     }
     this.run.count += 1;
