@@ -22,6 +22,7 @@ import type { Pools } from './pools.ts';
 import type { Told } from './watch.ts';
 import type { Bodies } from '../store/files/bodies.ts';
 import { Charts } from '../query/charts/charts.ts';
+import { PageLoads } from '../query/series/pageLoads.ts';
 import { SeriesCache } from '../query/series/seriesCache.ts';
 import { MarketMemory } from '../market/board/marketMemory.ts';
 import { FileShapes } from '../store/lake/versions/fileShapes.ts';
@@ -141,7 +142,7 @@ export function enginesOf(
   const reading = { deadlineMs: settings.readTimeoutMs, temporary: folder.temporary };
   const shapes = new FileShapes();
   return {
-    series: { files, shapes, pool: pools.read, cache, ...reading },
+    series: { files, shapes, pool: pools.read, cache, pageLoads: new PageLoads(), ...reading },
     market,
     charts: new Charts(),
     sql: { files, shapes, pool: pools.sql, plans: new LruMap<SelectPlan>(SQL_PLANS), answers },

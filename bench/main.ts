@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { benchAppends } from './series/appends.ts';
 import { benchCaptures } from './market/captures.ts';
+import { benchBursts } from './series/bursts.ts';
 import { benchCatalogs } from './lake/catalogs.ts';
 import { benchClusterSim } from './cluster/clusterSim.ts';
 import { benchLeases } from './cluster/times/leaseTimes.ts';
@@ -36,6 +37,7 @@ const BENCHES: readonly (readonly [string, Bench, number, number])[] = [
   ['hot', benchHot, 20_000_000, 7],
   ['life', benchLife, 20_000_000, 7],
   ['appends', benchAppends, 20_000_000, 7],
+  ['bursts', (place, rows) => benchBursts(place, rows), 2_000_000, 1],
   ['sizes', benchSizes, 20_000_000, 7],
   ['datasets', (place, _rows, times) => benchDatasets(place, times), 0, 3],
   ['sql', benchSql, 20_000_000, 7],

@@ -25,7 +25,6 @@ import { notFoundDetail } from '../request/notFound.ts';
 import { PaidFailure } from '../read/metering.ts';
 import { meterFailure } from './reply.ts';
 import { makeTestCursors } from '../request/testCursors.ts';
-import { TooFast } from '../request/throttle.ts';
 import { makeTurn } from './turn.ts';
 import { type Ended, endedHook, makeEnded } from './ended.ts';
 import { addConsole } from '../console/console.ts';
@@ -217,7 +216,10 @@ function sendFailure(
     );
   };
   const answer = failureAnswer(error, style, accept, request.id, asked);
-  if (error instanceof TooFast) reply.header('retry-after', String(Math.ceil(error.waitMs / 1000)));
+  const waitMs = error instanceof Failure ? error.waitMs : undefined;
+  if (waitMs !== undefined || answer.status === 503) {
+    reply.header('retry-after', String(Math.max(1, Math.ceil((waitMs ?? 0) / 1000))));
+  }
   reply.code(answer.status).header('content-type', answer.contentType);
   if (isWhole(request.raw)) return void reply.send(answer.body);
   // The end of the connection tells a sender that reads already that the rest of its body is not wanted.

@@ -3,7 +3,7 @@
 import { LruMap } from 'toad-cache';
 import type { Accounts } from '../../store/accounts/accounts.ts';
 import type { Caller } from '../../store/accounts/callers.ts';
-import { TooFast } from './throttle.ts';
+import { Failure } from '../../store/base/failure.ts';
 
 /** Accounts remembered; one that is forgotten begins with its whole budget. */
 const ACCOUNTS_MAX = 10_000;
@@ -15,7 +15,7 @@ interface Spent {
 }
 
 export interface FailedTime {
-  /** @throws TooFast when the account has spent what its tier allows within a minute. */
+  /** @throws Failure TooManyRequests when the account has spent what its tier allows within a minute. */
   check(caller: Caller): void;
   /** A query failed after so long. */
   spent(accountId: string, ms: number): void;
@@ -42,7 +42,8 @@ export function makeFailedTime(
       if (ms < budgetMs) return;
       const waitMs = ((ms - budgetMs) / budgetMs) * MINUTE_MS + 1_000;
       const rule = `its tier allows ${budgetMs / 1_000} s of them in a minute`;
-      throw new TooFast(waitMs, `too much time went into failed queries of this account: ${rule}`);
+      const detail = `too much time went into failed queries of this account: ${rule}`;
+      throw new Failure('TooManyRequests', detail, waitMs);
     },
     spent: (accountId, ms) => {
       const account = known.account(accountId);

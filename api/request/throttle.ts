@@ -11,20 +11,10 @@ export type Environment = 'production' | 'test';
 /** Requests of one address in a second, and as many at once. */
 const ADDRESS_RATE: Readonly<Record<Environment, number>> = { production: 100, test: 10 };
 
-/** A refusal that says how long to wait. */
-export class TooFast extends Failure {
-  readonly waitMs: number;
-
-  constructor(waitMs: number, detail?: string) {
-    super('TooManyRequests', detail);
-    this.waitMs = waitMs;
-  }
-}
-
 export interface Throttle {
-  /** @throws TooFast */
+  /** @throws Failure TooManyRequests */
   address(address: string): void;
-  /** @throws TooFast */
+  /** @throws Failure TooManyRequests */
   token(caller: Caller): void;
   /** Requests that another node may take, of the same limits. */
   readonly permits: Permits;
@@ -56,7 +46,7 @@ export function makeThrottle(
   const limiter = makeRateLimiter(clockMs);
   const take = (key: string, rate: number): void => {
     const waitMs = limiter.take(key, rate, rate);
-    if (waitMs > 0) throw new TooFast(waitMs);
+    if (waitMs > 0) throw new Failure('TooManyRequests', undefined, waitMs);
   };
   /** At most one of `parts` of the rate, but 1: so others find some too. */
   const some = (key: string, rate: number, most: number, parts: number): number =>

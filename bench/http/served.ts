@@ -48,7 +48,7 @@ export interface OverHttp {
 }
 
 /** Serves a folder that was filled before. */
-async function serve(order: ServerOrder): Promise<Served> {
+export async function served(order: ServerOrder): Promise<Served> {
   const child = forked('./serverProcess.ts', [JSON.stringify(order)]);
   const begun = await answerOf<Begun>(child);
   const ask = <Told>(question: ServerQuestion): Promise<Told> => answerOf(child, question);
@@ -74,7 +74,7 @@ export async function serveFilled<Made>(
 ): Promise<{ readonly server: Served; readonly made: Made }> {
   const tapedeck = await startBench(folder, settings, { watch });
   const made = await fill(tapedeck).finally(() => tapedeck.close());
-  return { server: await serve({ folder, settings, watch, hopKey }), made };
+  return { server: await served({ folder, settings, watch, hopKey }), made };
 }
 
 /** A server of this process, whose processor time is that of the whole process. */

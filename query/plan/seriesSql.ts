@@ -69,21 +69,24 @@ export function printSeries(
   return { sql, parameters, wide };
 }
 
-/** The newest stored records of a plan's keys, each with the number that orders it before it. */
-export function printPage(plan: SeriesPlan, records: number, place: RowPlace): Printed {
+/** The newest stored records of a plan's keys, or of each of its takes, in pages. */
+export function printPages(plan: SeriesPlan, records: number, place: RowPlace): Printed {
   const { name, type } = plan.indexDate;
   const date = identifier(name);
   const number =
     type === 'date' ? `${date} - DATE '1970-01-01'` : `epoch_us(CAST(${date} AS TIMESTAMP))`;
-  const before = [`CAST(${number} AS DOUBLE) AS ${ORDER_COLUMN}`];
+  const before = [pageOf(plan), `CAST(${number} AS DOUBLE) AS ${ORDER_COLUMN}`];
   const everything = { pending: [], range: ALL_DAYS, offset: 0, limit: records } as const;
   const whole: SeriesPlan = { ...plan, ...everything, take: 'newest', order: 'desc' };
   return printSeries(whole, place, { before });
 }
 
-/** The records of all takes of a plan, each with the place of its take before it. */
+/** The records of all takes of a plan, a page of each. */
 export const printTakes = (plan: SeriesPlan, place: RowPlace): Printed =>
-  printSeries(plan, place, { before: [`CAST(${TAKE_COLUMN} AS DOUBLE) AS ${ORDER_COLUMN}`] });
+  printSeries(plan, place, { before: [pageOf(plan), `0 AS ${ORDER_COLUMN}`] });
+
+const pageOf = ({ takes }: SeriesPlan): string =>
+  `${takes.length === 0 ? '0' : TAKE_COLUMN} AS ${PAGE_COLUMN}`;
 
 /** The number of records that the conditions on the unique index leave. */
 export function printCount(plan: SeriesPlan, place: RowPlace): Printed {
@@ -100,6 +103,7 @@ export function printCount(plan: SeriesPlan, place: RowPlace): Printed {
 }
 
 const ALL_DAYS = { kind: 'days', from: undefined, to: undefined } as const;
+const PAGE_COLUMN = '_system_page';
 const ORDER_COLUMN = '_system_order';
 
 /** The conditions that a record must meet as it is now: after pending records took their place. */
@@ -169,7 +173,7 @@ function printTake(plan: SeriesPlan, rows: string, bind: Bind, width = 0): strin
     const most = width > WIDE_COLUMNS ? `(SELECT ${limit})` : limit;
     return `(SELECT * FROM ${rows} ORDER BY ${order} LIMIT ${most}${skipped})`;
   }
-  const numbered = takes.length === 0 ? rows : `(SELECT *, ${takeOf(plan, bind)} FROM ${rows})`;
+  const numbered = takes.length === 0 ? rows : withTakes(plan, rows, bind);
   const part = takes.length === 0 ? '' : `PARTITION BY ${TAKE_COLUMN} `;
   const place = `row_number() OVER (${part}ORDER BY ${order}) - 1 AS ${PLACE_COLUMN}`;
   const end = (offset + limit) * interval;
@@ -178,17 +182,18 @@ function printTake(plan: SeriesPlan, rows: string, bind: Bind, width = 0): strin
       AND ${PLACE_COLUMN} < ${end})`;
 }
 
-/** The first take whose spellings have the record's key. */
-function takeOf({ equals, takes }: SeriesPlan, bind: Bind): string {
+/** Rows with the first take whose spellings have their key: by a join, whose time is no product of both. */
+function withTakes({ equals, takes }: SeriesPlan, rows: string, bind: Bind): string {
   const [key] = equals;
   const type = key?.column.type ?? 'varchar';
-  const list = (values: readonly string[]): string =>
+  const list = (values: readonly (string | number)[]): string =>
     `CAST(CAST(${bind(JSON.stringify(values))} AS JSON) AS VARCHAR[])`;
   const spelled = list(takes.flat().map((value) => unrounded(type, value)));
-  const numbers = list(takes.flatMap((spellings, at) => spellings.map(() => String(at))));
-  const typed = `list_transform(${spelled}, x -> TRY_CAST(x AS ${sqlType(type)}))`;
-  const place = `list_position(${typed}, ${identifier(key?.column.name ?? '')})`;
-  return `CAST(${numbers}[${place}] AS INTEGER) AS ${TAKE_COLUMN}`;
+  const numbers = list(takes.flatMap((spellings, at) => spellings.map(() => at)));
+  const keys = `SELECT TRY_CAST(spelled AS ${sqlType(type)}) AS spelled, min(CAST(place AS INTEGER)) AS place
+    FROM (SELECT unnest(${spelled}) AS spelled, unnest(${numbers}) AS place) GROUP BY 1`;
+  return `(SELECT records.*, keys.place AS ${TAKE_COLUMN} FROM ${rows} AS records
+    JOIN (${keys}) AS keys ON records.${identifier(key?.column.name ?? '')} = keys.spelled)`;
 }
 
 /** A sub-select of the records that the plan's conditions leave, stored and pending ones. */

@@ -11,14 +11,16 @@ import type { RowPlace } from '../../store/lake/versions/tableSql.ts';
 import { inWorkFolder } from '../../store/base/workFolder.ts';
 import type { SeriesPlan } from '../plan/seriesPlan.ts';
 import type { SeriesCache } from './seriesCache.ts';
-import { takesOf } from './takes.ts';
-import { lostFiles, printCount, printPage, printSeries, printTakes } from '../plan/seriesSql.ts';
+import type { PageLoads } from './pageLoads.ts';
+import { arrayOf } from './takes.ts';
+import { lostFiles, printCount, printPages, printSeries, printTakes } from '../plan/seriesSql.ts';
 
 export interface SeriesEngine {
   readonly files: Files;
   readonly pool: DuckDbPool;
   readonly shapes: FileShapes;
   readonly cache: SeriesCache;
+  readonly pageLoads: PageLoads;
   readonly deadlineMs: number;
   /** Where DuckDB writes the bodies that are files. */
   readonly temporary: string;
@@ -66,7 +68,10 @@ export async function runSeries(
 export async function remember(plan: SeriesPlan, engine: SeriesEngine): Promise<Body | undefined> {
   // Memory has the records as they are.
   if (plan.visibility.scramble !== undefined) return undefined;
-  return engine.cache.read(plan, (wanted, records) => loadPage(wanted, records, engine));
+  const { pageLoads, pool } = engine;
+  return engine.cache.read(plan, (wanted, records) =>
+    pageLoads.load(pool.account, wanted, records, (one, most) => loadPages(one, most, engine)),
+  );
 }
 
 /**
@@ -79,16 +84,16 @@ export async function runTakes(
   caller: Waiting,
 ): Promise<readonly Body[]> {
   const { files } = plan.table;
-  const page = await withOpenFiles(engine.files, files, async (open) => {
+  const pages = await withOpenFiles(engine.files, files, async (open) => {
     const { sql, parameters } = printTakes(plan, await cachePlaceOf(files, open, engine));
     const { deadlineMs, pool } = engine;
     const signal = caller.departure();
     const question = { files: open.paths, statements: [sql], parameters, deadlineMs, signal };
-    return pool.page(question).catch((error: unknown) => {
+    return pool.pages(question, plan.takes.length).catch((error: unknown) => {
       throw told(error);
     });
   });
-  return takesOf(page, plan.takes.length);
+  return pages.map(arrayOf);
 }
 
 /** The records that a plan's conditions on its unique index leave, in the version that it reads. */
@@ -118,12 +123,17 @@ function told(error: unknown): unknown {
 }
 
 /** Without a caller's signal: several may wait for it. */
-function loadPage(plan: SeriesPlan, records: number, engine: SeriesEngine): Promise<Page> {
+function loadPages(
+  plan: SeriesPlan,
+  records: number,
+  engine: SeriesEngine,
+): Promise<readonly Page[]> {
   const { files } = plan.table;
   return withOpenFiles(engine.files, files, async (open) => {
-    const { sql, parameters } = printPage(plan, records, await cachePlaceOf(files, open, engine));
+    const { sql, parameters } = printPages(plan, records, await cachePlaceOf(files, open, engine));
     const { deadlineMs, pool } = engine;
-    return pool.page({ files: open.paths, statements: [sql], parameters, deadlineMs });
+    const question = { files: open.paths, statements: [sql], parameters, deadlineMs };
+    return pool.pages(question, Math.max(1, plan.takes.length));
   });
 }
 

@@ -12,13 +12,13 @@ import { cutOf, type Cut, type LaidOver } from './overlay.ts';
 import { headOf, sizeOfPage, type StoredPage } from './pages.ts';
 import { sortValueOf, recordText } from './recordText.ts';
 import { type Uses, makeCacheAdmission } from './cacheAdmission.ts';
-import type { Member } from '../plan/seriesMembers.ts';
+import { renditionOf } from './renditions.ts';
 import type { SeriesPlan } from '../plan/seriesPlan.ts';
 import { WIDE_COLUMNS } from '../plan/seriesSql.ts';
 
 /** Records of a load: for who asks for the last ones, for a year of days and more, for further back. */
 const DEPTHS = [128, 1_024, 8_192] as const;
-/** Series whose asks are counted; what is asked for only once is not worth a place. */
+/** Series whose requests are counted: where memory is full they decide who has a place. */
 const ASKED_MAX = 100_000;
 /** Records since a load that lie over it; then the series is read again. */
 const ADDED_MAX = 256;
@@ -56,7 +56,7 @@ export class SeriesCache {
   readonly #series = new Map<string, Series>();
   readonly #byKey = new Map<number, Map<string, Set<Series>>>();
   readonly #popularity = makeCacheAdmission(ASKED_MAX);
-  readonly #loads = new Map<string, Promise<void>>();
+  readonly #loads = new Map<string, Promise<Series>>();
   /** Grows with each change of a table: a load that was overtaken is not kept. */
   readonly #changes = new Map<number, number>();
   #bytes = 0;
@@ -73,7 +73,7 @@ export class SeriesCache {
   }
 
   /**
-   * The answer from memory. Undefined: it must be read, unless it was asked for before and can be
+   * The answer from memory. Undefined: it must be read, unless it is worth a place and can be
    * loaded; then it is, once for all who wait.
    */
   read(plan: SeriesPlan, load: LoadPage): Body | undefined | Promise<Body | undefined> {
@@ -94,8 +94,11 @@ export class SeriesCache {
         loading.finally(() => this.#loads.delete(id)),
       );
     }
-    await this.#loads.get(id);
-    return this.#answer(id, plan);
+    const loaded = await this.#loads.get(id);
+    const kept = this.#answer(id, plan);
+    if (kept !== undefined || loaded === undefined) return kept;
+    // A change of the table kept it from a place: it is what its own version has all the same.
+    return loaded.since === plan.table.snapshot ? answerFrom(loaded, plan) : undefined;
   }
 
   /** Before a commit shows: what it means for the series of its tables. */
@@ -125,26 +128,21 @@ export class SeriesCache {
   #answer(id: string, plan: SeriesPlan): Body | undefined {
     const series = this.#series.get(id);
     if (series === undefined || plan.table.snapshot < series.since) return undefined;
-    const over = overOf(series, plan);
-    const uniqueDates = plan.ties.length <= plan.equals.length;
-    const { floor, page } = series;
-    const cut =
-      over === undefined
-        ? undefined
-        : cutOf({ page, floor, uniqueDates, isNumbered: isNumbered(plan) }, over, cutBy(plan));
-    if (cut === undefined) return undefined;
+    const answer = answerFrom(series, plan);
+    if (answer === undefined) return undefined;
     this.#hits += 1;
     series.asked.count += 1;
     series.isRead = true;
     if (plan.order === 'asc') this.#weigh(series);
-    return bodyOf(cut.parts, cut.objects);
+    return answer;
   }
 
   /** How many records to load now; undefined when the files should answer. */
   #nextDepth(id: string, plan: SeriesPlan, { count }: Uses): number | undefined {
     const known = this.#series.get(id);
     if (known === undefined) {
-      return count > 1 && this.#hasRoom(count) ? depthFor(plan, 0) : undefined;
+      const isWorth = count > 1 || isOfNewest(plan);
+      return isWorth && this.#hasRoom(count) ? depthFor(plan, 0) : undefined;
     }
     return known.floor === Number.NEGATIVE_INFINITY ? undefined : depthFor(plan, known.depth);
   }
@@ -174,11 +172,10 @@ export class SeriesCache {
     asked: Uses,
     depth: number,
     load: LoadPage,
-  ): Promise<void> {
+  ): Promise<Series> {
     const { tableId, snapshot: since } = plan.table;
     const changes = this.#changes.get(tableId);
     const page = await load(plan, depth + 1);
-    if (this.#changes.get(tableId) !== changes) return;
     const { floor, records } = coverOf(page, depth);
     const keys = plan.equals[0]?.values ?? [];
     const kept = headOf(page, records);
@@ -186,9 +183,11 @@ export class SeriesCache {
     const texts = new WeakMap<PendingRow, LaidOver>();
     const stored = { tableId, id, keys, since, page: kept, floor, depth, texts, asked };
     const series = { ...stored, added: [], isRead: true, bytes };
+    if (this.#changes.get(tableId) !== changes) return series;
     const former = this.#series.get(id);
     if (former !== undefined) this.#drop(former);
     this.#keep(series);
+    return series;
   }
 
   #keep(series: Series): void {
@@ -232,6 +231,16 @@ export class SeriesCache {
   }
 }
 
+/** The answer that a page has with what lies over it; undefined when it reaches beyond the page. */
+function answerFrom(series: Series, plan: SeriesPlan): Body | undefined {
+  const over = overOf(series, plan);
+  if (over === undefined) return undefined;
+  const uniqueDates = plan.ties.length <= plan.equals.length;
+  const { floor, page } = series;
+  const cut = cutOf({ page, floor, uniqueDates, isNumbered: isNumbered(plan) }, over, cutBy(plan));
+  return cut === undefined ? undefined : bodyOf(cut.parts, cut.objects);
+}
+
 /** Whether a commit may have changed records of a series, other than those that it names. */
 function isTouched({ keys }: Series, touches: ChangedKeys | undefined): boolean {
   if (touches?.kind !== 'keys') return touches === undefined;
@@ -240,10 +249,16 @@ function isTouched({ keys }: Series, touches: ChangedKeys | undefined): boolean 
   return keys.some((key) => order(key, least) >= 0 && order(key, greatest) <= 0);
 }
 
+/** Whether so few of the newest records are wanted that the least depth has them. */
+const isOfNewest = (plan: SeriesPlan): boolean =>
+  isOpenNewest(plan) && plan.offset + plan.limit <= DEPTHS[0];
+
+const isOpenNewest = ({ range, take }: SeriesPlan): boolean =>
+  take === 'newest' && range.kind === 'days' && range.from === undefined && range.to === undefined;
+
 /** The least depth over `more` that has the newest records of a plan; of a range it is not known. */
-function depthFor({ limit, offset, range, take }: SeriesPlan, more: number): number | undefined {
-  const open = range.kind === 'days' ? range.from === undefined && range.to === undefined : false;
-  const least = take === 'newest' && open ? offset + limit : DEPTHS[1];
+function depthFor(plan: SeriesPlan, more: number): number | undefined {
+  const least = isOpenNewest(plan) ? plan.offset + plan.limit : DEPTHS[1];
   return DEPTHS.find((depth) => depth > more && depth >= least) ?? DEPTHS.find((d) => d > more);
 }
 
@@ -282,23 +297,6 @@ function idOf(plan: SeriesPlan): string | undefined {
   for (const { values } of equals)
     id += `\u0000${values.length === 1 ? values[0] : values.join('\u0001')}`;
   return id;
-}
-
-/** Ways to render a record, each with a short name: a series is looked up by it at every read. */
-const RENDITIONS_MAX = 10_000;
-const renditions = new Map<string, number>();
-const renditionsKnown = new WeakMap<readonly Member[], number>();
-let renditionsMade = 0;
-
-function renditionOf(members: readonly Member[]): number {
-  const known = renditionsKnown.get(members);
-  if (known !== undefined) return known;
-  const text = JSON.stringify(members);
-  if (renditions.size >= RENDITIONS_MAX) renditions.clear();
-  const made = renditions.get(text) ?? (renditionsMade += 1);
-  renditions.set(text, made);
-  renditionsKnown.set(members, made);
-  return made;
 }
 
 /** The range as numbers of the page: days, or microseconds since 1970. */

@@ -24,19 +24,12 @@ export function isJoined(plan: SeriesPlan): boolean {
   );
 }
 
-/** An array of each take. @param page records in the order of the takes, the place of its take with each */
-export function takesOf({ bytes, dates, ends }: Page, takes: number): readonly Body[] {
-  let at = 0;
-  return Array.from({ length: takes }, (_, take) => {
-    const [first, from] = [at, at === 0 ? 0 : (ends[at - 1] ?? 0)];
-    while (at < dates.length && dates[at] === take) at += 1;
-    const objects = at - first;
-    // Each record has a comma after it.
-    const records = objects === 0 ? NOTHING : bytes.subarray(from, (ends[at - 1] ?? 0) - 1);
-    return { objects, bytes: Buffer.concat([OPEN, records, CLOSE]) };
-  });
+/** The records of a page as an array. */
+export function arrayOf({ bytes, dates }: Page): Body {
+  // Each record has a comma after it.
+  const records = bytes.subarray(0, Math.max(0, bytes.byteLength - 1));
+  return { objects: dates.length, bytes: Buffer.concat([OPEN, records, CLOSE]) };
 }
 
-const NOTHING = new Uint8Array();
 const OPEN = Buffer.from('[');
 const CLOSE = Buffer.from(']');

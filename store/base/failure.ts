@@ -54,13 +54,16 @@ export type FailureType =
 export class Failure extends Error {
   readonly type: FailureType;
   readonly detail: string | undefined;
+  /** After which another try may go well, where that is known. */
+  readonly waitMs: number | undefined;
 
-  constructor(type: FailureType, detail?: string) {
+  constructor(type: FailureType, detail?: string, waitMs?: number) {
     const told = detail === undefined ? undefined : redacted(detail);
     super(told === undefined ? type : `${type}: ${told}`);
     this.name = 'Failure';
     this.type = type;
     this.detail = told;
+    this.waitMs = waitMs;
   }
 }
 

@@ -19,7 +19,7 @@ import type {
   Scope,
   ToChild,
 } from './protocol.ts';
-import { columnsOf, renderBody, renderPage } from './render.ts';
+import { columnsOf, renderBody, renderPages } from './render.ts';
 import { identifier } from './sqlText.ts';
 import { runOne, streamOne } from './statement.ts';
 
@@ -138,9 +138,9 @@ async function lastOn(
     return { kind: 'rows', rows: [...before, await rowsOf(connection, last, parameters)] };
   }
   if (answer === 'contents') throw new Failure('SystemError', 'contents are no statement');
-  if (answer === 'page' || answer === 'columns') {
+  if (answer === 'pages' || answer === 'columns') {
     const result = await streamOne(connection, last, parameters);
-    if (answer === 'page') return { kind: 'page', page: await renderPage(result) };
+    if (answer === 'pages') return { kind: 'pages', pages: await renderPages(result) };
     return { kind: 'rows', rows: [columnsOf(result)] };
   }
   return { kind: 'body', body: await bodyOn(connection, last, answer, request) };

@@ -1,12 +1,12 @@
-// DuckDB children: so many processes, one request each, a bounded queue before them in which accounts
-// take turns. A request that outlives its deadline or its memory is interrupted, then its child is
-// killed: a killed child costs one request, never the server (STACK.md 1.3, 1.4).
+// DuckDB children: so many processes, one request each, and a bounded line before them. A request that
+// outlives its deadline or its memory is interrupted, then its child is killed: a killed child costs one
+// request, never the server.
 import type { ChildProcess } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { monotonicMs } from '../base/clock.ts';
-import { FairQueue } from '../queues/fairQueue.ts';
 import { Failure, OverMemory } from '../base/failure.ts';
+import { callerLeft, TimedLine } from '../queues/timedLine.ts';
 import type { Answer, FromChild, Request, Scope } from './protocol.ts';
 import { type ChildProcesses, ownProcesses, send, spillFolder, startChild } from './slot.ts';
 import type { Borrowing, LentProcess, Question, Slot } from './slots.ts';
@@ -36,10 +36,6 @@ export interface PoolOptions extends Borrowing {
   readonly silentMs?: number;
 }
 
-/** Requests that may wait for a child; one more is refused with 503, so that memory is bounded. */
-const WAITING_MAX = 1_000;
-/** Those of one account; the server's own are not counted. */
-const ACCOUNT_WAITING_MAX = 100;
 /** How often it is tried to start a process where the last try failed. */
 const RETRY_MS = 1_000;
 /** After an interrupt a healthy child answers within milliseconds (STACK.md 1.2: 2 ms). */
@@ -57,12 +53,6 @@ type Wanted = Request['answer'];
 
 /** Requests so far: their ids are of all pools, since a child may serve one after the other. */
 let requests = 0;
-
-/** Whoever waits for a slot. */
-interface Waiting {
-  readonly question: Question;
-  readonly given: (slot: Slot) => void;
-}
 
 /** How the processes of a pool are. */
 export interface PoolLoad {
@@ -85,7 +75,7 @@ export class Children {
   readonly #options: PoolOptions;
   readonly #slots: Slots;
   #byLent = 0;
-  readonly #waiting = new FairQueue<Waiting>();
+  readonly #line: TimedLine<Question, Slot>;
   /** Its end, once it was closed. */
   #closing: Promise<void> | undefined;
   #lost = 0;
@@ -95,6 +85,7 @@ export class Children {
   constructor(options: PoolOptions) {
     this.#options = options;
     this.#slots = new Slots(options.children + 1, options);
+    this.#line = new TimedLine(options.children, lengthOf);
   }
 
   /** A process of another node, until it ends. */
@@ -119,7 +110,7 @@ export class Children {
     const told = { lost: this.#lost, failing: this.#failedMs !== undefined };
     return {
       running,
-      waiting: this.#waiting.size,
+      waiting: this.#line.size,
       ...told,
       lent: this.#slots.lent,
       byLent: this.#byLent,
@@ -197,6 +188,7 @@ export class Children {
       throw error;
     } finally {
       slot.running = undefined;
+      this.#line.tookMs(monotonicMs() - began);
       this.#refresh(slot);
       this.#next();
     }
@@ -217,45 +209,19 @@ export class Children {
   }
 
   async #take(question: Question): Promise<Slot> {
-    const { account, signal } = question;
     if (this.#isClosed) throw stopping();
-    const free = this.#waiting.size === 0 ? this.#slots.for(question) : undefined;
-    if (free !== undefined) return reserve(free, question);
-    const own = account === '' ? 0 : this.#waiting.sizeOf(account);
-    if (own >= ACCOUNT_WAITING_MAX) {
-      throw new Failure('Busy', `${own} requests of this account are waiting: try again later`);
-    }
-    if (this.#waiting.size >= WAITING_MAX) {
-      throw new Failure('Busy', `${WAITING_MAX} requests are waiting already: try again later`);
-    }
-    return new Promise((resolve, reject) => {
-      const leave = (): void => {
-        if (this.#waiting.remove((item) => item === waiting)) reject(gone());
-      };
-      const waiting: Waiting = {
-        question,
-        given: (slot) => {
-          signal?.removeEventListener('abort', leave);
-          resolve(reserve(slot, question));
-        },
-      };
-      this.#waiting.push(account, waiting);
-      signal?.addEventListener('abort', leave, { once: true });
-      // A slot may be free that the others who wait may not take.
-      this.#next();
-    });
+    // Nobody who waits may take a slot that is free now: it was offered to them when it became free.
+    return this.#reserved(question) ?? this.#line.wait(question);
+  }
+
+  #reserved(question: Question): Slot | undefined {
+    const free = this.#slots.for(question);
+    return free === undefined ? undefined : reserve(free, question);
   }
 
   #next(): void {
-    for (;;) {
-      let free: Slot | undefined;
-      const waiting = this.#waiting.take(({ question }) => {
-        free = this.#slots.for(question);
-        return free !== undefined;
-      });
-      if (waiting === undefined || free === undefined) return;
-      waiting.given(free);
-    }
+    const slotFor = (question: Question): Slot | undefined => this.#reserved(question);
+    while (this.#line.give(slotFor, this.#slots.lent === 0));
   }
 
   #run(slot: Slot, question: Question, answer: Wanted): Promise<Answer> {
@@ -286,7 +252,7 @@ export class Children {
     const stop = (detail: string): void => this.#stop(slot, new Failure('TimedOut', detail));
     const late = `the ${question.deadlineMs} ms time limit was reached`;
     const timer = setTimeout(stop, question.deadlineMs, late);
-    const leave = (): void => this.#stop(slot, gone());
+    const leave = (): void => this.#stop(slot, callerLeft());
     const looking = slot.isLent ? this.#listenTo(slot) : undefined;
     question.signal?.addEventListener('abort', leave, { once: true });
     if (question.signal?.aborted === true) leave();
@@ -390,9 +356,13 @@ export class Children {
   }
 }
 
+/** What a question holds while it waits. */
+function lengthOf({ parameters = [], statements }: Question): number {
+  const parts: readonly unknown[] = [...statements, ...parameters];
+  return parts.reduce<number>((sum, part) => sum + String(part).length, 0);
+}
+
 const foldersOf = (files: readonly string[]): readonly string[] =>
   [...new Set(files.map((path) => dirname(path)))].sort();
 
 const stopping = (): Failure => new Failure('Busy', 'the server is stopping');
-
-const gone = (): Failure => new Failure('TimedOut', 'the caller went away');

@@ -2,19 +2,20 @@
 import { Children, type PoolLoad, type PoolOptions } from './children.ts';
 import type { LentProcess, Question } from './slots.ts';
 import type { Content } from '../base/contents.ts';
-import type { Body, BodyFormat, Page, Row } from './protocol.ts';
+import { type Body, type BodyFormat, EMPTY_PAGE, type Page, type Row } from './protocol.ts';
 
 type PoolQuestion = Omit<Question, 'account' | 'shared'>;
 
 export class DuckDbPool {
   readonly #children: Children;
-  readonly #account: string;
+  /** Whose turn its questions take; the server's own when empty. */
+  readonly account: string;
   readonly #shared: readonly string[] | undefined;
 
   /** @param account whose turn its questions take; the server's own when empty */
   constructor(children: PoolOptions | Children, account = '', shared?: readonly string[]) {
     this.#children = children instanceof Children ? children : new Children(children);
-    this.#account = account;
+    this.account = account;
     this.#shared = shared;
   }
 
@@ -25,7 +26,7 @@ export class DuckDbPool {
 
   /** The same, for jobs of a workspace whose files are below these folders, as are those of no other one. */
   sharing(folders: readonly string[]): DuckDbPool {
-    return new DuckDbPool(this.#children, this.#account, folders);
+    return new DuckDbPool(this.#children, this.account, folders);
   }
 
   /** How busy the pool is, for the metrics. */
@@ -63,11 +64,15 @@ export class DuckDbPool {
     return answer.kind === 'body' ? answer.body : { objects: 0, bytes: new Uint8Array() };
   }
 
-  /** Answers the last statement's records as JSON, its first column as the number that orders them. */
-  async page(question: PoolQuestion): Promise<Page> {
-    const answer = await this.#ask(question, 'page');
-    if (answer.kind === 'page') return answer.page;
-    return { bytes: new Uint8Array(), ends: new Uint32Array(), dates: new Float64Array() };
+  /**
+   * Answers the last statement's records as JSON, in `count` pages: its first column is the page's
+   * number, its second one the number that orders the records.
+   */
+  async pages(question: PoolQuestion, count: number): Promise<readonly Page[]> {
+    const answer = await this.#ask(question, 'pages');
+    const pages = Array<Page>(count).fill(EMPTY_PAGE);
+    if (answer.kind === 'pages') for (const page of answer.pages) pages[page.number] = page;
+    return pages;
   }
 
   /** Answers the columns of the last statement, `name` and `type` of each. */
@@ -101,7 +106,7 @@ export class DuckDbPool {
     question: PoolQuestion,
     answer: Parameters<Children['ask']>[1],
   ): ReturnType<Children['ask']> {
-    const asker = { account: this.#account, shared: this.#shared };
+    const asker = { account: this.account, shared: this.#shared };
     return this.#children.ask({ ...question, ...asker }, answer);
   }
 }

@@ -69,11 +69,11 @@ export interface Request {
   readonly parameters: readonly Bound[];
   /**
    * Rows as plain JSON values (exact: 64-bit integers as text), or the last one's rendered body, or
-   * that as a page, or its columns alone, name and type of each. Of a page the first column is no
-   * member, but the number that orders the records. `contents`: no statement runs, a row says length and
-   * hash of each file of the scope.
+   * that as pages, or its columns alone, name and type of each. Of pages the first two columns are no
+   * members, but the number of the page, which ascends, and the number that orders the records.
+   * `contents`: no statement runs, a row has the length and the hash of each file of the scope.
    */
-  readonly answer: 'rows' | BodyFormat | 'page' | 'columns' | 'contents';
+  readonly answer: 'rows' | BodyFormat | 'pages' | 'columns' | 'contents';
   /** The body as a file of the scope's folder. */
   readonly file?: BodyFile;
   /** The name of one that the statements write there. */
@@ -125,8 +125,19 @@ export interface Page {
   readonly dates: Float64Array;
 }
 
+/** One of several pages. */
+export interface NumberedPage extends Page {
+  readonly number: number;
+}
+
+export const EMPTY_PAGE: Page = {
+  bytes: new Uint8Array(),
+  ends: new Uint32Array(),
+  dates: new Float64Array(),
+};
+
 export type Answer =
-  | { readonly kind: 'page'; readonly page: Page }
+  | { readonly kind: 'pages'; readonly pages: readonly NumberedPage[] }
   | { readonly kind: 'rows'; readonly rows: readonly (readonly Row[])[] }
   | { readonly kind: 'body'; readonly body: Body };
 

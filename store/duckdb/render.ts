@@ -20,7 +20,7 @@ import {
   BODY_BYTES_MAX,
   hasStrings,
   jsonFraming,
-  type Page,
+  type NumberedPage,
   type Row,
   type TextFormat,
 } from './protocol.ts';
@@ -84,30 +84,52 @@ const isRefused = (type: DuckDBType): boolean =>
   REFUSED_TYPES.has(type.typeId) ||
   (type.typeId === DuckDBTypeId.LIST && 'valueType' in type && isRefused(type.valueType));
 
-/** JSON records with a comma after each; the first column orders them and is no member. */
-export async function renderPage(result: DuckDBResult): Promise<Page> {
-  const names = result.columnNames().slice(1);
-  const row = jsonRow(names, printersOf(result, (type) => jsonPrinter(type)).slice(1));
-  const pieces: Buffer[] = [];
-  const ends: number[] = [];
-  const dates: number[] = [];
+/**
+ * JSON records with a comma after each. The first column is the number of the record's page, the
+ * second one orders the records of a page; neither is a member.
+ */
+export async function renderPages(result: DuckDBResult): Promise<readonly NumberedPage[]> {
+  const names = result.columnNames().slice(2);
+  const row = jsonRow(names, printersOf(result, (type) => jsonPrinter(type)).slice(2));
+  const pages: NumberedPage[] = [];
+  let page = emptyPage(0);
   let bytes = 0;
   for (;;) {
     const chunk = await nextChunk(result);
     if (chunk === undefined) break;
-    for (const [date, ...values] of chunk.getRows()) {
+    for (const [numberValue, date, ...values] of chunk.getRows()) {
+      const number = Number(numberValue);
+      if (number !== page.number) {
+        pages.push(filledPage(page));
+        page = emptyPage(number);
+      }
       const piece = Buffer.from(`${row(values)},`);
       bytes += piece.length;
       if (bytes > BODY_BYTES_MAX) throw tooLarge();
-      pieces.push(piece);
-      ends.push(bytes);
-      dates.push(Number(date));
+      page.pieces.push(piece);
+      page.ends.push((page.ends.at(-1) ?? 0) + piece.length);
+      page.dates.push(Number(date));
     }
   }
-  // Copied out of Node's shared pool: a page is sent as it is kept.
-  const all = new Uint8Array(Buffer.concat(pieces));
-  return { bytes: all, ends: Uint32Array.from(ends), dates: Float64Array.from(dates) };
+  return [...pages, filledPage(page)];
 }
+
+interface PagePieces {
+  readonly number: number;
+  readonly pieces: Buffer[];
+  readonly ends: number[];
+  readonly dates: number[];
+}
+
+const emptyPage = (number: number): PagePieces => ({ number, pieces: [], ends: [], dates: [] });
+
+/** Copied out of Node's shared pool: a page is sent as it is kept. */
+const filledPage = ({ dates, ends, number, pieces }: PagePieces): NumberedPage => ({
+  number,
+  bytes: new Uint8Array(Buffer.concat(pieces)),
+  ends: Uint32Array.from(ends),
+  dates: Float64Array.from(dates),
+});
 
 function shapeOf(result: DuckDBResult, format: TextFormat): Shape {
   const framing = jsonFraming(format);

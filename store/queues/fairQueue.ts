@@ -13,6 +13,30 @@ export class FairQueue<Item> {
     return this.#lines.get(account)?.length ?? 0;
   }
 
+  /** Accounts that have something waiting. */
+  get accounts(): number {
+    return this.#lines.size;
+  }
+
+  /** The account that has most waiting. */
+  longest(): string | undefined {
+    let [longest, size]: [string | undefined, number] = [undefined, 0];
+    for (const [account, line] of this.#lines) {
+      if (line.length > size) [longest, size] = [account, line.length];
+    }
+    return longest;
+  }
+
+  /** Takes out what an account has waiting last. */
+  takeLast(account: string): Item | undefined {
+    const line = this.#lines.get(account);
+    const item = line?.pop();
+    if (item === undefined) return undefined;
+    if (line?.length === 0) this.#lines.delete(account);
+    this.#size -= 1;
+    return item;
+  }
+
   push(account: string, item: Item): void {
     const line = this.#lines.get(account);
     if (line === undefined) this.#lines.set(account, [item]);

@@ -15,17 +15,17 @@ const SOME = ['S100', 'S101', 'S107', 'NONE', 'S219'];
 
 /** Questions to the processes that read files, while something is asked. */
 async function questionsOf(work: () => Promise<unknown>): Promise<number> {
-  const { body, page } = DuckDbPool.prototype;
+  const { body, pages } = DuckDbPool.prototype;
   let asked = 0;
   DuckDbPool.prototype.body = function count(...given) {
     asked += 1;
     return body.apply(this, given);
   };
-  DuckDbPool.prototype.page = function count(...given) {
+  DuckDbPool.prototype.pages = function count(...given) {
     asked += 1;
-    return page.apply(this, given);
+    return pages.apply(this, given);
   };
-  await work().finally(() => Object.assign(DuckDbPool.prototype, { body, page }));
+  await work().finally(() => Object.assign(DuckDbPool.prototype, { body, pages }));
   return asked;
 }
 

@@ -165,6 +165,6 @@ test('an interrupted answer is none, however many of its rows there were', async
     const { type, message } = await failure(pool.body(slow, format));
     assert.equal(type, 'TimedOut', `${format}: ${message}`);
   }
-  const { type } = await failure(pool.page(slow));
+  const { type } = await failure(pool.pages(slow, 1));
   assert.equal(type, 'TimedOut');
 });

@@ -1,13 +1,13 @@
 // Plans are pure, so their rules are a table.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { endOfDay, parseDay, startOfDay } from '../../query/time/dates.ts';
-import { planSeries, type SeriesContext, type SeriesPlan } from '../../query/plan/seriesPlan.ts';
-import { printSeries, prunedFiles } from '../../query/plan/seriesSql.ts';
-import type { Column } from '../../store/lake/versions/columns.ts';
-import { UNSAID } from '../../store/lake/datasets/datasets.ts';
-import type { DataFile } from '../../store/lake/versions/lakeRead.ts';
-import type { SeriesParameters } from '../../query/plan/seriesParameters.ts';
+import { endOfDay, parseDay, startOfDay } from '../../../query/time/dates.ts';
+import { planSeries, type SeriesContext, type SeriesPlan } from '../../../query/plan/seriesPlan.ts';
+import { printSeries, prunedFiles } from '../../../query/plan/seriesSql.ts';
+import type { Column } from '../../../store/lake/versions/columns.ts';
+import { UNSAID } from '../../../store/lake/datasets/datasets.ts';
+import type { DataFile } from '../../../store/lake/versions/lakeRead.ts';
+import type { SeriesParameters } from '../../../query/plan/seriesParameters.ts';
 
 const column = (id: number, name: string, type: Column['type']): Column => ({
   id,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { test } from 'vitest';
-import { get, loaded, read } from '../base/client.ts';
-import { startServer } from '../base/server.ts';
+import { get, loaded, read } from '../../base/client.ts';
+import { startServer } from '../../base/server.ts';
 
 const row = (symbol: string, day: number, close: number): object => ({
   symbol,
