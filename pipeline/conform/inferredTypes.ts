@@ -54,18 +54,21 @@ export async function widenInferred(
 const isCode = (value: string): boolean =>
   /^[\w.:/-]{1,100}$/.test(value) && /[A-Za-z]|^0\d/.test(value);
 
-/** Each integer that is stored in a column is a number too. */
+/** Each value that is stored in a column is a number (a double) without a loss. */
 export function fitsNumbers(name: string, { columns, files }: Table): boolean {
-  const id = columns.find((column) => column.name === name)?.id ?? 0;
+  const column = columns.find((one) => one.name === name);
+  if (column?.type === 'float64') return true;
   return files.every(({ ranges }) => {
-    const range = ranges.get(id);
+    const range = ranges.get(column?.id ?? 0);
     if (range === undefined) return false;
     // Nulls alone have no bounds.
-    return [range.min, range.max].every((bound) => bound === null || isWithin(BigInt(bound)));
+    return [range.min, range.max].every((bound) => bound === null || isExactDouble(bound));
   });
 }
 
-const isWithin = (bound: bigint): boolean => bound >= -EXACT_MAX && bound <= EXACT_MAX;
+/** Of decimals between two bounds some may have more digits than these. */
+const isExactDouble = (bound: string): boolean =>
+  /^-?\d{1,40}$/.test(bound) && BigInt(bound) >= -EXACT_MAX && BigInt(bound) <= EXACT_MAX;
 
 const DECIMAL = String.raw`[-+]?(?:0|[1-9][0-9]*)?\.[0-9]+(?:[eE][-+]?[0-9]{1,3})?`;
 const WHOLE = '[-+]?[0-9]{16,}';

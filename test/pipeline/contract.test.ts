@@ -116,6 +116,34 @@ test('types: evolve widens the property and what is stored, never an index', asy
   );
 });
 
+for (const [type, value, stored] of [
+  [{ type: 'number' }, '2.5', '2.5'],
+  [{ type: 'number' }, '-1e300', '-1e+300'],
+  [
+    { type: 'number', format: 'decimal', precision: 20, scale: 4 },
+    '12345678901234.5678',
+    '12345678901234.5678',
+  ],
+  [{ type: 'integer' }, '9007199254740993', '9007199254740993'],
+  [{ type: 'boolean' }, 'true', 'true'],
+  [{ type: 'string', format: 'date' }, '2024-02-29', '2024-02-29'],
+  [{ type: 'string', format: 'time' }, '09:30:00', '09:30:00'],
+] as const) {
+  test(`types: evolve makes a text of a stored ${JSON.stringify(type)} ${value}`, async () => {
+    const id = `WORD${Object.values(type).join('_').toUpperCase()}${value.length}`;
+    const properties = { ...PROPERTIES, v: type };
+    await made(id, { schemaContract: { types: 'evolve' }, schema: { properties } });
+    await loaded(server, id, `symbol,date,v\nA,2020-01-01,${value}\n`);
+    const job = await loaded(server, id, 'symbol,date,v\nB,2020-01-01,word\n');
+    assert.deepEqual([job.recordsIngested, job.recordsInvalid], [1, 0]);
+    const values = (await records(id)) as readonly { readonly v: unknown }[];
+    assert.deepEqual(
+      values.map(({ v }) => v),
+      [stored, 'word'],
+    );
+  });
+}
+
 test('types: evolve beside records that are known already', async () => {
   await made('KNOWN', { schemaContract: { types: 'evolve', columns: 'evolve' } });
   await loaded(server, 'KNOWN', `${FIRST}B,2020-01-01,2,false\n`);
