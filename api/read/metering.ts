@@ -233,7 +233,8 @@ export function priceOf(parts: readonly Priced[]): Price {
   return { messages, premiumMessages, objects, weight };
 }
 
-function refuseDear(
+/** @throws Failure PriceTooHigh */
+export function refuseDear(
   { messages, objects, premiumMessages, weight }: Price,
   most: number | undefined,
   verb: string,

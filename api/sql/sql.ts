@@ -5,7 +5,8 @@ import { dayIn } from '../../query/time/dates.ts';
 import { instantText } from '../../query/plan/seriesPlan.ts';
 import { explainPlan } from '../../query/sql/run/explain.ts';
 import { type BoundTable, datasetsOf } from '../../query/sql/plan/boundTable.ts';
-import { objectsOfItems, type Tariff } from '../../query/sql/run/price.ts';
+import { objectsOf, objectsOfItems } from '../../query/sql/run/price.ts';
+import { paidBytesMost } from '../../query/sql/run/rowBytes.ts';
 import { rowsMost } from '../../query/sql/run/rowsMost.ts';
 import {
   type BoundPlan,
@@ -13,6 +14,7 @@ import {
   describeSql,
   planSql,
   runSql,
+  type SqlColumn,
   type SqlLimits,
 } from '../../query/sql/run/run.ts';
 import type { SelectPlan } from '../../query/sql/plan/selectPlan.ts';
@@ -32,7 +34,7 @@ import { drawn, pictureOf, type Shown } from '../read/pictures.ts';
 import { numberOf, textOf, truthOf } from '../request/parameters.ts';
 import { formatOf, has, readAsOf, refuseBeside, rowsOf } from '../read/series.ts';
 import { bodyHashOf } from '../auth/signing.ts';
-import { mostOf, refuseDear, type SqlFare, sqlFareOf } from './sqlPrice.ts';
+import { mostOf, refuseDear, refuseOwn, type SqlFare, sqlFareOf } from './sqlPrice.ts';
 import { bindTables } from './sqlTables.ts';
 import { isInformation } from './informationSchema.ts';
 import { isLogs } from './systemLogs.ts';
@@ -80,9 +82,8 @@ export async function answerSql(
   }
   const rows = Math.min(limits.rowsMax, rowsMost(bound));
   const fare = sqlFareOf(call, caller, bound, services, question, rows);
-  const told = await explained(call, sql, question, { bound, fare, limits, rows });
+  const told = await priced(call, sql, question, { bound, fare, limits, rows });
   if (told !== undefined) return told;
-  refuseDear(fare, rows, numberOf(call.query, 'maxMessages'));
   const format = formatOf(call);
   if (format === 'arrow' || format === 'parquet') refuseBeside(call, format);
   const snapshot = snapshotOf(bound);
@@ -100,7 +101,9 @@ export async function answerSql(
     const name = [caller.tokenId, tag, question.stored?.usageKey, rows, asFile].join(' ');
     const body = isKept ? await sql.answers.find(name, tableIdsOf(bound), read) : await read();
     made = body.file;
-    const objects = objectsOf(fare.tariff, body, counts);
+    const bytes = await paidBytesOf(body, () => describeSql(bound, sql, limits, call), bound);
+    const objects = objectsOfItems(fare.tariff, body.objects, bytes, counts);
+    if (!fare.foreign) refuseOwn(fare, objects, numberOf(call.query, 'maxMessages'));
     return { result: await drawn(call, services, body, shownOf(question, picture)), objects };
   };
   const metering = await meteredTogether(call, services, caller, fare.fares, run).catch((error) => {
@@ -130,22 +133,31 @@ interface Priced {
   readonly rows: number;
 }
 
-/** Steps and price, or the price alone; undefined for a call that asks for neither. */
-async function explained(
+/**
+ * Steps and price, or the price alone; undefined for a call that asks for neither.
+ * @throws Failure PriceTooHigh where the same price is over `maxMessages`
+ */
+async function priced(
   call: Call,
   sql: SqlServices['sql'],
   { stored }: SqlQuestion,
   { bound, fare, limits, rows }: Priced,
 ): Promise<Answer | undefined> {
   const explains = truthOf(call.query, 'explain');
+  const allowed = numberOf(call.query, 'maxMessages');
   // The steps of a stored query tell how it is made.
   const isStored = stored !== undefined || bound.tables.some(({ kind }) => kind === 'view');
   if (explains && isStored && call.environment === 'test') throw new Failure('TestReadOnly');
-  if (!explains && !truthOf(call.query, 'estimate')) return undefined;
+  const estimates = explains || truthOf(call.query, 'estimate');
+  if (!estimates && (allowed === undefined || !fare.foreign)) return undefined;
   const columns = await describeSql(bound, sql, limits, call);
-  const price = (bytes: number) => mostOf(fare, rows, bytes);
-  const plan = explainPlan(bound, columns, rows, price);
-  const value = explains ? plan : price(plan.estimate.bytes);
+  const bytes = paidBytesMost(bound, columns, rows);
+  if (!estimates) {
+    refuseDear(fare, rows, bytes, allowed);
+    return undefined;
+  }
+  const price = mostOf(fare, rows, bytes);
+  const value = explains ? explainPlan(bound, columns, { rows, bytes, price }) : price;
   return { kind: 'json', value, metering: 'free' };
 }
 
@@ -161,8 +173,16 @@ function isLarge(rows: number, format: BodyFormat, { query }: Call): boolean {
 const tableIdsOf = ({ tables }: BoundPlan): readonly number[] =>
   datasetsOf(tables).map(({ dataset }) => dataset.tableId);
 
-const objectsOf = (tariff: Tariff, body: Body, counts: readonly number[]) =>
-  objectsOfItems(tariff, body.objects, lengthOf(body), counts);
+/** The bytes that an answer is paid by; its columns are looked at only where it is paid by bytes. */
+export async function paidBytesOf(
+  body: Body,
+  describe: () => Promise<readonly SqlColumn[]>,
+  bound: BoundPlan,
+): Promise<number> {
+  const bytes = lengthOf(body);
+  if (objectsOf(0, bytes) <= Math.max(1, body.objects)) return bytes;
+  return Math.min(bytes, paidBytesMost(bound, await describe(), body.objects));
+}
 
 /** The newest version among the tables of a query. */
 export const snapshotOf = ({ tables }: BoundPlan): number =>

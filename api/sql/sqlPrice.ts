@@ -6,7 +6,7 @@ import type { Caller } from '../../store/accounts/callers.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { paysPremium } from '../auth/access.ts';
 import type { Call, Services } from '../request/endpoint.ts';
-import { type Fare, type Price, priceOf } from '../read/metering.ts';
+import { type Fare, type Price, priceOf, refuseDear as refuseDearer } from '../read/metering.ts';
 
 /** Of a query that its owner stored. */
 interface Stored {
@@ -74,27 +74,44 @@ export function mostOf({ fares, tariff }: SqlFare, rows: number, bytes: number):
  * Before anything is read: how many rows there are would tell what they hold, for nothing.
  * @throws Failure PriceTooHigh.
  */
-export function refuseDear(fare: SqlFare, rows: number, most: number | undefined): void {
+export function refuseDear(
+  fare: SqlFare,
+  rows: number,
+  bytes: number,
+  most: number | undefined,
+): void {
   if (most === undefined) return;
-  const { messages, premiumMessages, weight } = mostOf(fare, rows, 0);
+  const { messages, premiumMessages } = mostOf(fare, rows, bytes);
   const all = messages + premiumMessages;
   if (all <= most) return;
-  const counted = fare.tariff.shares.length > 0;
-  const price = counted
-    ? `${all} messages: ${partsOf(fare, rows)}`
-    : `${all} messages: ${rows} rows of weight ${weight}`;
-  const advice = counted ? 'conditions on the unique index make' : 'a LIMIT makes';
+  const advice =
+    fare.tariff.shares.length > 0 ? 'conditions on the unique index make' : 'a LIMIT makes';
+  const price = `${all} messages: ${partsOf(fare, rows, bytes)}`;
   throw new Failure(
     'PriceTooHigh',
     `"maxMessages" is ${most}, and the query may cost ${price}; ${advice} it less`,
   );
 }
 
-function partsOf({ fares, tariff }: SqlFare, rows: number): string {
-  const objects = objectsMost(tariff, rows, 0);
+/** What was read of one's own data is not charged where it costs more. @throws Failure PriceTooHigh. */
+export function refuseOwn(
+  { fares }: SqlFare,
+  objects: readonly number[],
+  most: number | undefined,
+): void {
+  if (most === undefined) return;
+  const price = priceOf(fares.map(({ order }, at) => ({ order, objects: objects[at] ?? 0 })));
+  refuseDearer(price, most, 'costs');
+}
+
+function partsOf({ fares, tariff }: SqlFare, rows: number, bytes: number): string {
+  const objects = objectsMost(tariff, rows, bytes);
   const parts = fares.map(({ order }, at) => {
-    const what = tariff.items[at]?.byRecords === true ? 'records' : 'rows';
-    return `${objects[at] ?? 0} ${what} of weight ${order.weight}`;
+    const count = objects[at] ?? 0;
+    const isByBytes = tariff.items[at]?.byRecords === false && count > rows;
+    const byRecords = tariff.items[at]?.byRecords === true ? 'records' : 'rows';
+    const what = isByBytes ? `times 1,000 bytes of ${rows} rows` : byRecords;
+    return `${count} ${what} of weight ${order.weight}`;
   });
   return parts.join(', ');
 }

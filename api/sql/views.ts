@@ -4,7 +4,8 @@ import { instantText, planSeries, type SeriesPlan } from '../../query/plan/serie
 import { foldsRows } from '../../query/series/seriesRecords.ts';
 import { objectsOf, objectsOfItems, weightOf } from '../../query/sql/run/price.ts';
 import { rowsMost } from '../../query/sql/run/rowsMost.ts';
-import { type BoundPlan, countRecords } from '../../query/sql/run/run.ts';
+import { paidBytesMost } from '../../query/sql/run/rowBytes.ts';
+import { type BoundPlan, countRecords, describeSql } from '../../query/sql/run/run.ts';
 import {
   datasetOfView,
   restrictionsOf,
@@ -31,7 +32,7 @@ import {
   rowsOf,
 } from '../read/series.ts';
 import { readSeries } from '../read/seriesParameters.ts';
-import { limitsOf, momentOf, snapshotOf } from './sql.ts';
+import { limitsOf, momentOf, paidBytesOf, snapshotOf } from './sql.ts';
 import { mostOf, refuseDear, sqlFareOf } from './sqlPrice.ts';
 import { bindView } from './sqlTables.ts';
 import { viewOf } from '../auth/viewAccess.ts';
@@ -132,22 +133,30 @@ async function paidView(
   };
   const rows = Math.min(objectsMax(plan), rowsMost(bound));
   const fare = sqlFareOf(call, caller, bound, services, asked, rows);
+  const describe = () => describeSql(bound, sql, limits, call);
   const [own] = fare.fares;
   if (own !== undefined && !fare.foreign) {
     const read = async () => {
       const body = await runViewSeries(plan, bound, format, sql, limits, call);
-      return drawn(call, services, body, shown);
+      const recordBytes = await paidBytesOf(body, describe, bound);
+      return { ...(await drawn(call, services, body, shown)), recordBytes };
     };
     const price = ({ objects, recordBytes }: Awaited<ReturnType<typeof read>>): number =>
       objectsOf(objects, recordBytes);
     return metered(call, services, caller, { ...own, most: objectsMax(plan), price }, read);
   }
-  if (truthOf(call.query, 'estimate')) return { kind: 'estimate', price: mostOf(fare, rows, 0) };
-  refuseDear(fare, rows, numberOf(call.query, 'maxMessages'));
+  const allowed = numberOf(call.query, 'maxMessages');
+  const isEstimate = truthOf(call.query, 'estimate');
+  if (isEstimate || allowed !== undefined) {
+    const bytes = paidBytesMost(bound, await describe(), rows);
+    if (isEstimate) return { kind: 'estimate', price: mostOf(fare, rows, bytes) };
+    refuseDear(fare, rows, bytes, allowed);
+  }
   return meteredTogether(call, services, caller, fare.fares, async () => {
     const counts = await countRecords(bound, fare.tariff.counted, sql, limits, call);
     const body = await runViewSeries(plan, bound, format, sql, limits, call);
-    const objects = objectsOfItems(fare.tariff, body.objects, body.bytes.length, counts);
+    const bytes = await paidBytesOf(body, describe, bound);
+    const objects = objectsOfItems(fare.tariff, body.objects, bytes, counts);
     return { result: await drawn(call, services, body, shown), objects };
   });
 }

@@ -60,7 +60,7 @@ import { delayLaw } from '../market/laws/delayLaw.ts';
 import { figuresLaw } from '../market/laws/figuresLaw.ts';
 import { indicatorsLaw } from '../market/indicators/indicatorsLaw.ts';
 import { symbolsLaw } from '../market/laws/symbolsLaw.ts';
-import { estimatesLaw } from '../query/sql/estimatesLaw.ts';
+import { estimatesLaw } from '../query/sql/prices/estimatesLaw.ts';
 import { opinionsLaw } from '../query/sql/opinions.ts';
 import { conditionsLaw, selectsLaw } from '../query/sql/selectsLaw.ts';
 

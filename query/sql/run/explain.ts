@@ -3,22 +3,6 @@
 import { toldFiles } from '../plan/boundTable.ts';
 import type { Join, Query, Source } from '../plan/selectPlan.ts';
 import type { BoundPlan, SqlColumn } from './run.ts';
-import { BODY_BYTES_MAX } from '../../../store/duckdb/protocol.ts';
-
-/** Most bytes of a value in JSON, its comma and quotes included; a text may be as long as it is. */
-const BYTES_OF: Readonly<Record<string, number>> = {
-  BOOLEAN: 6,
-  TINYINT: 6,
-  SMALLINT: 8,
-  INTEGER: 13,
-  BIGINT: 24,
-  HUGEINT: 44,
-  DOUBLE: 26,
-  FLOAT: 26,
-  DATE: 16,
-  TIME: 19,
-  TIMESTAMP: 32,
-};
 
 interface Explained {
   readonly steps: readonly string[];
@@ -38,21 +22,19 @@ interface Price {
   readonly weight: number;
 }
 
-/**
- * @param rows the most that the answer can have
- * @param price the most that an answer of so many bytes can cost
- */
+/** The most that an answer can have and cost. */
+interface Most {
+  readonly rows: number;
+  readonly bytes: number;
+  readonly price: Price;
+}
+
 export function explainPlan(
   bound: BoundPlan,
   columns: readonly SqlColumn[],
-  rows: number,
-  price: (bytes: number) => Price,
+  { bytes, price, rows }: Most,
 ): Explained {
-  const names = columns.reduce((sum, { name }) => sum + Buffer.byteLength(name) + 4, 0);
-  const values = columns.reduce((sum, { type }) => sum + (BYTES_OF[type] ?? Infinity), 0);
-  // Two brackets, and two braces and a comma for each row.
-  const bytes = rows === 0 ? 2 : Math.min(BODY_BYTES_MAX, rows * (names + values + 3) + 2);
-  const { messages, premiumMessages, weight } = price(bytes);
+  const { messages, premiumMessages, weight } = price;
   return {
     steps: stepsOf(bound.plan.query, bound, ''),
     columns,

@@ -45,12 +45,26 @@ const hintsFor = (tests: readonly Expression[]): readonly Hint[] =>
 /** The most records that a reference can count, by the catalog alone. */
 export function recordsMost(reference: Reference): number {
   const { bound } = reference;
-  const files = filesFor(bound, hintsFor(indexedOf(reference).tests));
-  const stored = files.reduce(
+  const hints = hintsFor(indexedOf(reference).tests);
+  const stored = filesFor(bound, hints).reduce(
     (sum, { deletes, records }) => sum + records - (deletes?.records ?? 0),
     0,
   );
-  return stored + bound.pending.length;
+  return Math.min(stored + bound.pending.length, uniqueMost(bound, hints));
+}
+
+/** Records that a unique index leaves where conditions name a value of each of its columns. */
+function uniqueMost(bound: BoundDataset, hints: readonly Hint[]): number {
+  return indexNames(bound).reduce((product, name) => {
+    const counts = hints
+      // Digits are compared as numbers: several texts are equal to one.
+      .filter(
+        ({ column, numeric, operator }) =>
+          !numeric && operator === '=' && folded(column) === folded(name),
+      )
+      .map(({ values }) => new Set(values).size);
+    return product * Math.min(Infinity, ...counts);
+  }, 1);
 }
 
 /** The number of records, where the catalog knows it. */

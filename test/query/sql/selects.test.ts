@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { note } from '../../base/notes.ts';
 import { seedsOf } from '../../base/seeds.ts';
-import { estimatesLaw } from './estimatesLaw.ts';
+import { estimatesLaw } from './prices/estimatesLaw.ts';
 import { conditionsLaw, selectsLaw } from './selectsLaw.ts';
 
 const shown = (failures: readonly string[]): string =>

@@ -1,10 +1,10 @@
 // What `explain` tells of a query's price, and what `estimate` tells, is never below what it costs.
 import assert from 'node:assert/strict';
-import { seeded } from '../../soak/crash/rounds/seeded.ts';
-import { startServer, type TestServer } from '../../base/server.ts';
-import { askServer } from './door.ts';
-import { randomSelect } from './random/randomSelects.ts';
-import { fillServer } from './shelves.ts';
+import { seeded } from '../../../soak/crash/rounds/seeded.ts';
+import { startServer, type TestServer } from '../../../base/server.ts';
+import { askServer } from '../door.ts';
+import { randomSelect } from '../random/randomSelects.ts';
+import { fillServer } from '../shelves.ts';
 
 interface EstimatesTold {
   readonly failures: readonly string[];
