@@ -78,9 +78,9 @@ results from small inputs.
 - **Of both**: the sum. A dataset of CORE that its owner sells by the answer
   (\`"access": {"sqlPrice": "answer"}\`) counts like your own; so does what the owner of a published query
   owns if the query has a weight.
-- \`estimate\` and \`explain\` give one upper bound: LIMIT, the catalog's statistics of key, subkey and date, and
-  one record for each value of a whole unique index. They read no records. \`maxMessages\` is compared with the
-  same bound over data of others; over your own data with what the answer costs.
+- \`estimate\` and \`explain\` give one upper bound: LIMIT, the catalog's statistics of key, subkey and
+  date, and one record for each value of a whole unique index. They read no records. \`maxMessages\` is
+  compared with the same bound over data of others; over your own data with what the answer costs.
 - A text of one record counts as at most 256 bytes; what \`string_agg\` and its like collect counts in full.
 `;
 
