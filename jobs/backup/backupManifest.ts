@@ -35,6 +35,10 @@ export const MANIFEST = 'backup.json';
 /** Held while a backup is made or read; it also marks the folder as one of backups. */
 export const LOCK = 'backup.lock';
 export const STATE = /^state-[0-9a-f]{16}$/;
+/** Codes of paths at which no file can be: a folder without a backup has no other. */
+const NO_FILE: ReadonlySet<unknown> = new Set([
+  ...['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ERR_INVALID_ARG_VALUE'],
+]);
 const FORMAT = 1;
 const SAFE_PATH = /^(lake|published|spool|state-[0-9a-f]{16})(\/(?!\.\.?(\/|$))[^/\0]+)+$/;
 
@@ -68,7 +72,7 @@ export async function readManifest(folder: string): Promise<Manifest | undefined
   try {
     text = await readFile(path, 'utf8');
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
+    if (NO_FILE.has(codeOf(error))) return undefined;
     throw error;
   }
   const { sha256, ...manifest } = parsed(text, path) as Manifest & { readonly sha256?: string };
