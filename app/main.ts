@@ -4,7 +4,6 @@ import { sep } from 'node:path';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { checks } from '../api/request/body/checks.ts';
 import { addLlmsText } from '../api/agents/llmsText.ts';
 import { addMcpDoor } from '../api/agents/mcpDoor.ts';
 import { addressOf } from '../api/auth/admission.ts';
@@ -38,8 +37,6 @@ export interface Tapedeck extends Core {
   readonly streaming: string | undefined;
   /** It is not ready any more, and answers whoever asks nevertheless. */
   readonly drain: () => void;
-  /** Loads what a start does not wait for: the first caller who needs it need not either. */
-  readonly warm: () => Promise<void>;
 }
 
 /** What a node had before it serves. */
@@ -102,8 +99,7 @@ export async function startTapedeck(
     const streaming = await open('streams', settings.streamPort);
     endWait = await beginOrWait(core, seams.watch !== false);
     const drain = (): void => void (state.draining = true);
-    const warm = async (): Promise<void> => void (await checks());
-    return { ...core, base, sandbox, streaming, drain, warm, close };
+    return { ...core, base, sandbox, streaming, drain, close };
   } catch (error) {
     await close();
     throw error;

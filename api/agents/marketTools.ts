@@ -1,5 +1,5 @@
 // Tools of the market: symbols, quotes, charts, what happens now, and rules tried on the past.
-import { Type } from '../request/body/schema.ts';
+import { matching, Type } from '../request/body/schema.ts';
 import { CHARACTERS, CHARACTERS_MAX, cut, parsed, resultOf, type Tool } from './tool.ts';
 
 const SYMBOL = Type.String({ minLength: 1, maxLength: 40, description: 'A symbol, such as AAPL' });
@@ -87,7 +87,7 @@ export const listenOnce: Tool = {
     'Costs each message; streams are for paid tiers.',
   input: Type.Object(
     {
-      stream: Type.String({ minLength: 1, maxLength: 60, pattern: '^[A-Za-z0-9-]+$' }),
+      stream: Type.String({ minLength: 1, maxLength: 60, ...matching(/^[A-Za-z0-9-]+$/u) }),
       symbols: SYMBOLS,
       messages: Type.Optional(Type.Integer({ minimum: 1, maximum: 20 })),
       seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: LISTEN_SECONDS_MAX })),

@@ -8,7 +8,8 @@ import type { Logger } from 'pino';
 import { http } from '../../store/base/http.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Accounts } from '../../store/accounts/accounts.ts';
-import { readJson } from '../request/body/jsonBody.ts';
+import { MCP_BYTES_MAX } from '../request/body/bodyLimits.ts';
+import { contentLengthOf, readJson, refuseShape } from '../request/body/jsonBody.ts';
 import { tokenOf } from '../http/token.ts';
 import { type Answered, type Asked, boundedText, pathOf } from './ask.ts';
 import { listenThrough } from './listening.ts';
@@ -37,7 +38,10 @@ export function addMcpDoor(server: FastifyInstance, parts: McpParts): void {
       throw new Failure('NoKey');
     }
     const { tokenId } = accounts.identify(token);
-    const { value } = await readJson(request.body as Readable);
+    const limits = { bytesMax: MCP_BYTES_MAX, contentLength: contentLengthOf(request.raw) };
+    const read = await readJson(request.body as Readable, limits);
+    refuseShape(read);
+    const { value } = read;
     if (value === undefined) throw new Failure('InvalidBody', 'the body is not JSON');
     const left = new AbortController();
     reply.raw.once('close', () => left.abort());

@@ -73,7 +73,7 @@ async function runTool(name: string, input: unknown, asking: Asking): Promise<Re
   const tool = TOOLS.find((one) => one.name === name);
   if (tool === undefined) return refused(`there is no tool ${name.slice(0, 100)}`);
   try {
-    await checkBody(tool.input, input);
+    checkBody(tool.input, input);
     return await tool.run(input as Readonly<Record<string, unknown>>, asking);
   } catch (error) {
     if (error instanceof Failure) return refused(error.detail ?? error.type);

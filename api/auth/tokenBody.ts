@@ -1,13 +1,13 @@
 // The bodies that make and change tokens, and the rules that JSON schema can't say.
 import type { Static } from 'typebox';
-import { Type } from '../request/body/schema.ts';
+import { matching, Type } from '../request/body/schema.ts';
 import type { Grant, TokenSettings } from '../../store/accounts/tokens.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { parseAddresses } from '../../store/base/addresses.ts';
 import { parseReferrers } from './referrer.ts';
 
 /** `*`, `WORKSPACE.*` or `WORKSPACE.DATASET`. */
-const DATASETS = /^(\*|\w{1,128}\.(\*|\w{1,128}))$/;
+const DATASETS = /^(\*|\w{1,128}\.(\*|\w{1,128}))$/u;
 
 const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
   Type.Optional(Type.Union([schema, Type.Null()]));
@@ -20,7 +20,7 @@ const SETTINGS = {
     Type.Array(
       Type.Object(
         {
-          datasets: Type.String({ pattern: DATASETS.source }),
+          datasets: Type.String(matching(DATASETS)),
           rights: Type.Array(Type.Enum(['read', 'write', 'delete']), { minItems: 1, maxItems: 3 }),
         },
         { additionalProperties: false },

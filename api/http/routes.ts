@@ -7,8 +7,15 @@ import type { Body } from '../../store/duckdb/protocol.ts';
 import { Outdated } from '../../store/files/files.ts';
 import { addressOf, admit, type AdmissionServices, type Door } from '../auth/admission.ts';
 import { bodyHashOf } from '../auth/signing.ts';
+import { jsonBytesMax } from '../request/body/bodyLimits.ts';
 import type { Answer, Call, Endpoint } from '../request/endpoint.ts';
-import { checkBody, type JsonBody, readJson } from '../request/body/jsonBody.ts';
+import {
+  checkBody,
+  contentLengthOf,
+  type JsonBody,
+  readJson,
+  refuseShape,
+} from '../request/body/jsonBody.ts';
 import { formOf, readParameters } from '../request/parameters.ts';
 import type { TestCursors } from '../request/testCursors.ts';
 import type { Ended } from './ended.ts';
@@ -148,12 +155,13 @@ async function answerOf<S extends ServingServices>(
   if (!isVersion(path['version'] ?? '')) throw new Failure('NotFound');
   const query = request.query as Record<string, unknown>;
   const { body } = endpoint;
-  const isRead = body !== undefined && body.kind !== 'file';
-  const read = isRead ? await readJson(request.raw) : undefined;
+  const contentLength = contentLengthOf(request.raw);
+  const bytesMax = jsonBytesMax(body);
+  const read =
+    bytesMax === undefined ? undefined : await readJson(request.raw, { bytesMax, contentLength });
   const token = tokenOf(query, request.headers, read?.value);
   const { caller, actor, checkBody: signed } = admit(endpoint, token, request, services, door);
   if (body?.kind !== 'file') signed?.(bodyHashOf(read?.bytes ?? ''));
-  const length = request.headers['content-length'];
   const call: Call = {
     requestId: request.id,
     endpoint: endpoint.id,
@@ -163,10 +171,10 @@ async function answerOf<S extends ServingServices>(
     actor,
     path,
     query: readParameters(endpoint, body?.kind === 'form' ? formOf(query, read?.value) : query),
-    json: read === undefined ? undefined : await jsonOf(body, read),
+    json: read === undefined ? undefined : jsonOf(body, read),
     stream: request.raw,
     checkBody: signed,
-    contentLength: length === undefined ? undefined : Number(length),
+    contentLength,
     accept: door.streamsOnly ? 'text/event-stream' : (request.headers.accept ?? ''),
     navigates: isNavigation(request.headers),
     ifNoneMatch: request.headers['if-none-match'] ?? '',
@@ -202,7 +210,9 @@ async function handled<S>(endpoint: Endpoint<S>, call: Call, services: S): Promi
 }
 
 /** The checked body; of a form or a text its value, or its text when it is no JSON. */
-async function jsonOf(body: Endpoint['body'], { bytes, value }: JsonBody): Promise<unknown> {
+function jsonOf(body: Endpoint['body'], read: JsonBody): unknown {
+  refuseShape(read);
+  const { bytes, value } = read;
   if (body?.kind === 'json') return checkBody(body.schema, withoutToken(value));
   return value ?? bytes.toString('utf8');
 }

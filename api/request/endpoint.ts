@@ -288,13 +288,14 @@ export interface Endpoint<S = Services> {
   readonly parameters: readonly Parameter[];
   /**
    * `form`: the parameters may stand in a JSON body as well as in the query, as clients of the
-   * original send them (INTERFACE.md 5, 6).
+   * original send them (INTERFACE.md 5, 6). `bytesMax`: a maximum of `bodyLimits.ts` other than that of
+   * control bodies.
    */
   readonly body?:
-    | { readonly kind: 'json'; readonly schema: TSchema }
+    | { readonly kind: 'json'; readonly schema: TSchema; readonly bytesMax?: number }
     | { readonly kind: 'form' }
     /** JSON, or any text: `Call.json` has the value or the text. */
-    | { readonly kind: 'text' }
+    | { readonly kind: 'text'; readonly bytesMax?: number }
     /** Bytes that are not held; `json`: of one JSON object or a list of them. */
     | { readonly kind: 'file'; readonly json?: true };
   /** JSON schema of the 200 answer. */

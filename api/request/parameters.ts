@@ -1,6 +1,7 @@
 // Query parameters: declared once in the endpoint table, checked here, told in OpenAPI.
 import { parseDay } from '../../query/time/dates.ts';
 import type { Day } from '../../query/time/days.ts';
+import { ITEMS_MAX } from './body/bodyLimits.ts';
 import { Failure } from '../../store/base/failure.ts';
 
 interface Declared {
@@ -113,13 +114,16 @@ function readBoolean(name: string, raw: string): boolean {
 /**
  * The members of a form's body as if they stood in the query, where clients put them too; a body
  * that is no object, such as the text `[object Object]` of old clients, has none.
- * @throws Failure InvalidParameter when a member is no text, number or boolean.
+ * @throws Failure InvalidParameter when a member is no text, number or boolean; InvalidBody for too many.
  */
 export function formOf(
   query: Readonly<Record<string, unknown>>,
   json: unknown,
 ): Readonly<Record<string, unknown>> {
   if (typeof json !== 'object' || json === null || Array.isArray(json)) return query;
+  const names = Object.keys(json);
+  if (names.length > ITEMS_MAX)
+    throw new Failure('InvalidBody', `the body must have at most ${ITEMS_MAX} members`);
   const members = Object.entries(json).map(([name, value]) => {
     const scalar = ['string', 'number', 'boolean'].includes(typeof value);
     if (!scalar) refuse(name, 'must be a text, number or boolean');

@@ -1,6 +1,6 @@
 // Bodies of rules, as clients of the original send them and as later ones do, checked whole.
 import type { Static } from 'typebox';
-import { Type } from '../request/body/schema.ts';
+import { matching, Type } from '../request/body/schema.ts';
 import { checkedOutput } from '../../jobs/rules/outputs.ts';
 import { ANY_SYMBOL } from '../../jobs/rules/ruleEngine.ts';
 import {
@@ -32,7 +32,7 @@ export const RULE_BODY = Type.Object(
     ruleName: Type.String({
       minLength: 1,
       maxLength: 200,
-      pattern: '^[^\\u0000-\\u001f\\u007f]+$',
+      ...matching(/^[^\u0000-\u001f\u007f]+$/u),
     }),
     conditions: Type.Array(
       Type.Array(Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()])),

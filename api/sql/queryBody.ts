@@ -1,6 +1,6 @@
 // The bodies that make views and published queries, and what is stored of them.
 import type { Static } from 'typebox';
-import { Type } from '../request/body/schema.ts';
+import { matching, Type } from '../request/body/schema.ts';
 import { describeSql } from '../../query/sql/run/run.ts';
 import type { ParameterValue, ParameterValues } from '../../query/sql/text/spelling.ts';
 import { inheritedMapping, type Parent, schemaOf } from '../../query/sql/run/viewSeries.ts';
@@ -58,7 +58,7 @@ export const VIEW_BODY = Type.Object({
 
 const PARAMETER = Type.Object(
   {
-    name: Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]{0,63}$' }),
+    name: Type.String({ ...matching(/^[A-Za-z_][A-Za-z0-9_]{0,63}$/u) }),
     type: Type.Enum(['string', 'number', 'integer', 'boolean', 'date']),
     description: Type.Optional(Type.String({ maxLength: TEXT_MAX })),
     default: Type.Optional(

@@ -35,7 +35,6 @@ export async function serve(
   say(`Tapedeck listens on ${tapedeck.base} after ${Math.round(monotonicMs() - started)} ms`);
   if (settings.console) say(`  console: ${tapedeck.base}/console`);
   for (const { kind, text } of tapedeck.madeTokens) say(`  ${kind} token: ${text}`);
-  await tapedeck.warm();
   // A server that is killed does not come to it at its end, and the next one would read them anew.
   module.flushCompileCache();
   await welcome(tapedeck, settings, terminal);

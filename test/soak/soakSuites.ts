@@ -18,6 +18,7 @@ import { extractionLaw } from './fuzz/licence/extraction.ts';
 import { leaksLaw } from './fuzz/licence/leaks.ts';
 import { fuzzRequests } from './fuzz/http/requests.ts';
 import { clockLaw } from './laws/history/clock.ts';
+import { bodiesLaw } from './fuzz/bodies/bodies.ts';
 import { stallsLaw } from './fuzz/stalls.ts';
 import { cellsLaw } from './laws/formats/cells.ts';
 import { contractsLaw } from './laws/contracts.ts';
@@ -137,9 +138,10 @@ export const SOAK_SUITES: readonly SoakSuite[] = [
   { name: 'licence-folds', fullCount: 1_000, partCount: 100, run: lawPart(exactnessLaw) },
   { name: 'fuzz-sql', fullCount: 100_000, partCount: 5_000, run: textsPart },
   { name: 'fuzz-files', fullCount: 10_000, partCount: 500, run: filesPart },
-  { name: 'long-line', fullCount: 1_024, partCount: 1_024, run: linePart },
+  { name: 'long-line', fullCount: 1_024, partCount: 1_024, run: loggedPart(longLine) },
   { name: 'fuzz-requests', fullCount: 50_000, partCount: 5_000, run: requestsPart },
-  { name: 'stall', fullCount: 50_000, partCount: 5_000, run: stallsPart },
+  { name: 'stall', fullCount: 50_000, partCount: 5_000, run: loggedPart(stallsLaw) },
+  { name: 'bodies', fullCount: 2_000, partCount: 1_000, run: loggedPart(bodiesLaw) },
   { name: 'month', fullCount: 30, partCount: 30, run: monthPart },
   { name: 'stream-hours', fullCount: 120, partCount: 120, run: streamHoursPart },
   { name: 'engine-day', fullCount: 24, partCount: 24, run: engineDayPart },
@@ -329,21 +331,20 @@ async function filesPart(order: SoakOrder): Promise<SoakReport> {
   return { failures, notes: [`${runs} files`] };
 }
 
-async function linePart(order: SoakOrder): Promise<SoakReport> {
-  const notes: string[] = [];
-  const { failures } = await longLine({ ...order, log: (line) => notes.push(line) });
-  return { failures, notes };
-}
-
 async function requestsPart(order: SoakOrder): Promise<SoakReport> {
   const { runs, failures } = await fuzzRequests(order);
   return { failures, notes: [`${runs} requests`] };
 }
 
-async function stallsPart(order: SoakOrder): Promise<SoakReport> {
-  const notes: string[] = [];
-  const { failures } = await stallsLaw({ ...order, log: (line) => notes.push(line) });
-  return { failures, notes };
+type LoggedLaw = (order: SoakOrder) => Promise<{ readonly failures: readonly string[] }>;
+
+/** A law whose log is its notes. */
+function loggedPart(law: LoggedLaw): SoakSuite['run'] {
+  return async (order) => {
+    const notes: string[] = [];
+    const { failures } = await law({ ...order, log: (line) => notes.push(line) });
+    return { failures, notes };
+  };
 }
 
 const EVERY_DAYS = 3;

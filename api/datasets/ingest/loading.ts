@@ -1,7 +1,7 @@
 // What the loading doors share.
 import type { Static, TSchema } from 'typebox';
 import { Type } from '../../request/body/schema.ts';
-import { checks } from '../../request/body/checks.ts';
+import { isValid } from '../../request/body/faults.ts';
 import {
   DUPLICATES,
   type DuplicateKeyHandling,
@@ -283,7 +283,7 @@ export const READING_PARAMETERS: readonly Parameter[] = [
 const HEADERS: Readonly<Record<string, boolean>> = { true: true, false: false };
 
 /** The member of a load, where the query has a part of it. */
-export async function readingOf(query: Values): Promise<{ readonly reading?: Reading }> {
+export function readingOf(query: Values): { readonly reading?: Reading } {
   const header = textOf(query, 'header');
   const told = {
     as: textOf(query, 'as'),
@@ -298,8 +298,8 @@ export async function readingOf(query: Values): Promise<{ readonly reading?: Rea
     dateFormat: textOf(query, 'dateFormat'),
     timeZone: textOf(query, 'timeZone'),
     nulls: nullsOf(listOf(query, 'nulls')),
-    columns: await objectOf(query, 'columns', SAID_COLUMNS),
-    constants: await objectOf(query, 'constants', SAID_CONSTANTS),
+    columns: objectOf(query, 'columns', SAID_COLUMNS),
+    constants: objectOf(query, 'constants', SAID_CONSTANTS),
     guess: truthOf(query, 'guess') ? true : undefined,
     vendor: textOf(query, 'vendor'),
     confirmAdjustment: truthOf(query, 'confirmAdjustment') ? true : undefined,
@@ -323,16 +323,15 @@ const SAID_CONSTANTS = {
 };
 
 /** @throws Failure InvalidParameter for what is no such object. */
-async function objectOf(
+function objectOf(
   query: Values,
   name: string,
   { rule, schema }: { readonly schema: TSchema; readonly rule: string },
-): Promise<object | undefined> {
+): object | undefined {
   const text = textOf(query, name);
   if (text === undefined) return undefined;
-  const { Check } = await checks();
   const value = jsonOf(text);
-  if (typeof value === 'object' && value !== null && Check(schema, value)) return value;
+  if (typeof value === 'object' && value !== null && isValid(schema, value)) return value;
   return refuse(name, rule);
 }
 

@@ -13,6 +13,7 @@ import { callerOf, changeableIn, checkDatasetRoom } from '../../auth/access.ts';
 import { bodyHashOf } from '../../auth/signing.ts';
 import { spoolBody } from '../../http/spool.ts';
 import type { Answer, Call, Services } from '../../request/endpoint.ts';
+import { PUSH_BYTES_MAX, PUSH_VALUES_MAX } from '../../request/body/bodyLimits.ts';
 import { type JsonBody, readJson } from '../../request/body/jsonBody.ts';
 import { readDuplicates } from './loading.ts';
 import { showRejects } from './loadAnswer.ts';
@@ -95,13 +96,12 @@ export async function storeRecords(call: Call, services: RecordServices): Promis
   }
 }
 
-/** Bodies up to this size may be pushed; larger ones are loads. */
-const PUSH_BYTES_MAX = 1024 ** 2;
-
 /** A body that is small by its header, read whole; undefined when it is not, or says no size. */
 async function readSmall(call: Call): Promise<JsonBody | undefined> {
-  if ((call.contentLength ?? PUSH_BYTES_MAX + 1) > PUSH_BYTES_MAX) return undefined;
-  const body = await readJson(call.stream);
+  const { contentLength = PUSH_BYTES_MAX + 1 } = call;
+  if (contentLength > PUSH_BYTES_MAX) return undefined;
+  const limits = { bytesMax: PUSH_BYTES_MAX, valuesMax: PUSH_VALUES_MAX, contentLength };
+  const body = await readJson(call.stream, limits);
   call.checkBody?.(bodyHashOf(body.bytes));
   return body;
 }

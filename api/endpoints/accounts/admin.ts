@@ -1,6 +1,7 @@
 // The operator's side: accounts, their tokens, what was done, and whether the ledger adds up. Only
 // the admin token reaches it; the command line goes through it too.
 import type { Static } from 'typebox';
+import { GRANTS_BYTES_MAX } from '../../request/body/bodyLimits.ts';
 import { Type } from '../../request/body/schema.ts';
 import { makeBackup } from '../../../jobs/backup/backup.ts';
 import { saveLastBackup } from '../../../jobs/backup/lastBackup.ts';
@@ -105,7 +106,7 @@ export const createAccount: Endpoint = {
   method: 'POST',
   path: '/admin/accounts',
   summary: 'Makes an account with its two test tokens.',
-  body: { kind: 'json', schema: CREATE },
+  body: { kind: 'json', schema: CREATE, bytesMax: GRANTS_BYTES_MAX },
   handle: async (call, services) => {
     const { name, tier: named } = call.json as Static<typeof CREATE>;
     const accountId = await services.accounts.createAccount(name, named, call.actor);
@@ -135,7 +136,7 @@ export const changeAccount: Endpoint = {
   method: 'PATCH',
   path: '/admin/accounts/:accountId',
   summary: 'Sets tier, pay-as-you-go, circuit breaker, budget, premium messages, grants; suspends.',
-  body: { kind: 'json', schema: CHANGE },
+  body: { kind: 'json', schema: CHANGE, bytesMax: GRANTS_BYTES_MAX },
   handle: async (call, services) => {
     const { accountId } = accountOf(call, services);
     const changes = changesOf(call.json as Static<typeof CHANGE>);
@@ -194,7 +195,7 @@ export const createAccountToken: Endpoint = {
   method: 'POST',
   path: '/admin/accounts/:accountId/tokens',
   summary: 'Makes a token of an account; it is shown whole this once.',
-  body: { kind: 'json', schema: CREATE_TOKEN },
+  body: { kind: 'json', schema: CREATE_TOKEN, bytesMax: GRANTS_BYTES_MAX },
   handle: async (call, services) =>
     shown(await makeToken(accountOf(call, services).accountId, call, services)),
 };
@@ -205,7 +206,7 @@ export const changeAccountToken: Endpoint = {
   method: 'PATCH',
   path: '/admin/accounts/:accountId/tokens/:tokenId',
   summary: 'Changes name, limits, rights or places of a token, or disables it.',
-  body: { kind: 'json', schema: CHANGE_TOKEN },
+  body: { kind: 'json', schema: CHANGE_TOKEN, bytesMax: GRANTS_BYTES_MAX },
   handle: async (call, services) => {
     const { accountId } = accountOf(call, services);
     const settings = settingsOf(call.json as Static<typeof CHANGE_TOKEN>);

@@ -1,5 +1,6 @@
 // Tokens of an account: list, make, change, rotate, disable (INTERFACE.md 3.1 "Token settings").
 import type { Static } from 'typebox';
+import { GRANTS_BYTES_MAX } from '../../request/body/bodyLimits.ts';
 import { Type } from '../../request/body/schema.ts';
 import type { TokenSettings } from '../../../store/accounts/tokens.ts';
 import { managerOf } from '../../auth/access.ts';
@@ -48,7 +49,7 @@ export const createToken: Endpoint = {
   method: 'POST',
   path: '/account/tokens',
   summary: 'Makes a token; a secret one is shown whole this once.',
-  body: { kind: 'json', schema: CREATE_TOKEN },
+  body: { kind: 'json', schema: CREATE_TOKEN, bytesMax: GRANTS_BYTES_MAX },
   handle: async (call, services) =>
     shown(await makeToken(managerOf(call.caller).accountId, call, services)),
 };
@@ -59,7 +60,7 @@ export const changeToken: Endpoint = {
   method: 'PATCH',
   path: '/account/tokens/:tokenId',
   summary: 'Changes name, limits, rights or places of a token, or disables it.',
-  body: { kind: 'json', schema: CHANGE_TOKEN },
+  body: { kind: 'json', schema: CHANGE_TOKEN, bytesMax: GRANTS_BYTES_MAX },
   handle: (call, services) =>
     changeOwn(settingsOf(call.json as Static<typeof CHANGE_TOKEN>), call, services),
 };

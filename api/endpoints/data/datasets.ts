@@ -1,5 +1,6 @@
 // Datasets: create, list, get, change, rename, delete (INTERFACE.md 3.2, 3.3).
 import type { Static } from 'typebox';
+import { DATASET_BYTES_MAX } from '../../request/body/bodyLimits.ts';
 import { Type } from '../../request/body/schema.ts';
 import { flushDataset } from '../../../jobs/run/flush.ts';
 import type { FetchOrder } from '../../../jobs/run/order.ts';
@@ -101,7 +102,7 @@ export const createDataset: Endpoint = {
   method: 'POST',
   path: '/datasets/:workspace/:id?',
   summary: 'Creates a dataset from its schema, or changes the one whose id is in the path.',
-  body: { kind: 'json', schema: CREATE_DATASET },
+  body: { kind: 'json', schema: CREATE_DATASET, bytesMax: DATASET_BYTES_MAX },
   answer: Type.Union([CHANGED, JOB_MADE]),
   handle: async (call, services) => {
     const { lake } = services;
@@ -180,7 +181,7 @@ export const changeDataset: Endpoint = {
   path: '/datasets/:workspace/:id',
   summary: 'Changes what a dataset says of itself, its contract, its expectations or its schema.',
   parameters: [WAIT],
-  body: { kind: 'json', schema: CHANGE_DATASET },
+  body: { kind: 'json', schema: CHANGE_DATASET, bytesMax: DATASET_BYTES_MAX },
   answer: Type.Union([CHANGED, JOB_MADE]),
   handle: (call, services) => {
     const { dataset: wrapped, ...bare } = call.json as Static<typeof CHANGE_DATASET>;

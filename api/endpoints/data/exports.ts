@@ -1,4 +1,5 @@
 // Exports: a dataset or a query, of one version, as files in a folder or in a bucket.
+import { SQL_BODY_BYTES_MAX } from '../../request/body/bodyLimits.ts';
 import { Type } from '../../request/body/schema.ts';
 import { madeOf, exportOrderOf, partsOf } from '../../../jobs/export/exportOrder.ts';
 import { manifestPlace } from '../../../pipeline/targets/target.ts';
@@ -29,7 +30,7 @@ export const createExport: Endpoint = {
   path: '/exports/:workspace',
   summary: 'Writes a dataset or a query of one version into a folder or a bucket, with a manifest.',
   parameters: [WAIT],
-  body: { kind: 'json', schema: EXPORT_BODY },
+  body: { kind: 'json', schema: EXPORT_BODY, bytesMax: SQL_BODY_BYTES_MAX },
   answer: MADE,
   handle: async (call, services) => {
     const row = await exportAsked(call, services);

@@ -1,5 +1,6 @@
 // File types as their owners make them, and the files that they publish.
 import type { Static } from 'typebox';
+import { SQL_BODY_BYTES_MAX } from '../../request/body/bodyLimits.ts';
 import { Type } from '../../request/body/schema.ts';
 import { listFileTypes, saveFileType } from '../../../store/publications/fileTypes.ts';
 import { Failure } from '../../../store/base/failure.ts';
@@ -98,7 +99,7 @@ export const publishMadeFile: Endpoint = {
   summary:
     'Publishes an export of a dataset or a query of one version, or a file of the source folder.',
   parameters: NAME_PARAMETERS,
-  body: { kind: 'json', schema: PUBLISH_BODY },
+  body: { kind: 'json', schema: PUBLISH_BODY, bytesMax: SQL_BODY_BYTES_MAX },
   answer: ANY,
   handle: async (call, services) => {
     const published = await publishMade(call, services);

@@ -1,5 +1,6 @@
 // Jobs as their owner sees them (INTERFACE.md 3.2, 3.7; the object's exact members are not public).
 import type { Static } from 'typebox';
+import { COLUMNS_BYTES_MAX } from '../../request/body/bodyLimits.ts';
 import { Type } from '../../request/body/schema.ts';
 import { jobOrderOf, fetchOrder } from '../../../jobs/run/order.ts';
 import { dryRun } from '../../../pipeline/edit/dryRun.ts';
@@ -186,7 +187,7 @@ export const createJob: Endpoint = {
       help: 'true: reports what the first file of the source would do, and changes nothing.',
     },
   ],
-  body: { kind: 'json', schema: CREATE },
+  body: { kind: 'json', schema: CREATE, bytesMax: COLUMNS_BYTES_MAX },
   answer: Type.Union([JOB_MADE, DRY_RUN]),
   failures: 'workspace',
   handle: async (call, services) => {

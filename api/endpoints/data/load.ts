@@ -110,7 +110,7 @@ export const loadData: Endpoint = {
       ...uniquenessOf(call.query, mapping),
       ...(jsonPath === undefined ? {} : { jsonPath }),
       ...dateOrderOf(call.query),
-      ...(await readingOf(call.query)),
+      ...readingOf(call.query),
     };
     const { bytes, path } = await spoolBody(call, services);
     const load = { ...asked, path, ownFile: true };

@@ -1,4 +1,5 @@
 // Published queries: a SELECT with typed parameters as an endpoint of its own.
+import { SQL_BODY_BYTES_MAX } from '../../request/body/bodyLimits.ts';
 import { Type } from '../../request/body/schema.ts';
 import type { ParameterValue, ParameterValues } from '../../../query/sql/text/spelling.ts';
 import { Failure } from '../../../store/base/failure.ts';
@@ -32,7 +33,7 @@ export const publishQuery: Endpoint = {
   method: 'POST',
   path: '/endpoints/:workspace/:id?',
   summary: 'Publishes a SELECT with parameters as an endpoint, or changes the one of that name.',
-  body: { kind: 'json', schema: ENDPOINT_BODY },
+  body: { kind: 'json', schema: ENDPOINT_BODY, bytesMax: SQL_BODY_BYTES_MAX },
   answer: MADE,
   handle: async (call, services) => {
     const { lake, queries } = services;

@@ -1,4 +1,5 @@
 // The SQL door: a SELECT over the datasets of a workspace (INTERFACE.md 3.6).
+import { SQL_BODY_BYTES_MAX } from '../../request/body/bodyLimits.ts';
 import { Type } from '../../request/body/schema.ts';
 import { TEXT_MAX } from '../../../query/sql/text/tokens.ts';
 import type { ParameterValue, ParameterValues } from '../../../query/sql/text/spelling.ts';
@@ -48,7 +49,7 @@ export const postSqlQuery: Endpoint = {
     'The same, with the query as the body: its text, or JSON with sqlQuery (or query), parameters, and the ' +
     'parameters of GET by their names.',
   parameters: SQL_PARAMETERS,
-  body: { kind: 'text' },
+  body: { kind: 'text', bytesMax: SQL_BODY_BYTES_MAX },
   handle: (call, services) => {
     const { query, ...question } = bodyOf(call);
     return answered({ ...call, query }, services, { ...queryWorkspaceOf(call), ...question });

@@ -1,4 +1,5 @@
 // Views: named SELECTs that are read as datasets (INTERFACE.md 3.6).
+import { SQL_BODY_BYTES_MAX } from '../../request/body/bodyLimits.ts';
 import { Type } from '../../request/body/schema.ts';
 import { datasetOfView } from '../../../query/sql/run/viewSeries.ts';
 import { weightOf } from '../../../query/sql/run/price.ts';
@@ -31,7 +32,7 @@ export const saveView: Endpoint = {
   method: 'POST',
   path: '/views/:workspace/:id?',
   summary: 'Makes a view of a SELECT, or changes the one of that name.',
-  body: { kind: 'json', schema: VIEW_BODY },
+  body: { kind: 'json', schema: VIEW_BODY, bytesMax: SQL_BODY_BYTES_MAX },
   answer: MADE,
   handle: async (call, services) => {
     const { lake, queries } = services;

@@ -116,7 +116,7 @@ async function definitionIn(path: string): Promise<Static<typeof SOURCE_BODY> | 
   const value = parsed(await readFile(path, 'utf8'));
   const { type } = (value ?? {}) as { readonly type?: unknown };
   if (Array.isArray(value) || !SOURCE_TYPES.some((one) => one === type)) return undefined;
-  return (await checkBody(SOURCE_BODY, value)) as Static<typeof SOURCE_BODY>;
+  return checkBody(SOURCE_BODY, value) as Static<typeof SOURCE_BODY>;
 }
 
 function parsed(text: string): unknown {

@@ -1,5 +1,6 @@
 // Ingestion schedules: when what a source has goes into a dataset.
 import type { Static } from 'typebox';
+import { COLUMNS_BYTES_MAX } from '../../request/body/bodyLimits.ts';
 import { Type } from '../../request/body/schema.ts';
 import { nextTime, nextTimes } from '../../../jobs/schedule/cron.ts';
 import { UTC } from '../../../jobs/schedule/timeZone.ts';
@@ -38,7 +39,7 @@ export const createSchedule: Endpoint = {
   method: 'POST',
   path: '/ingestion-schedules/:workspace',
   summary: 'Takes from a source by the clock; at once too, unless it says when to begin.',
-  body: { kind: 'json', schema: SCHEDULE_BODY },
+  body: { kind: 'json', schema: SCHEDULE_BODY, bytesMax: COLUMNS_BYTES_MAX },
   answer: MADE,
   handle: async (call, services) => {
     const { clock, scheduler } = services;
@@ -144,7 +145,7 @@ export const changeSchedule: Endpoint = {
   method: 'PUT',
   path: '/ingestion-schedules/:workspace/:id',
   summary: 'Takes the place of a schedule; a job of it that runs goes on.',
-  body: { kind: 'json', schema: SCHEDULE_BODY },
+  body: { kind: 'json', schema: SCHEDULE_BODY, bytesMax: COLUMNS_BYTES_MAX },
   answer: MADE,
   handle: async (call, services) => {
     const { clock, scheduler } = services;

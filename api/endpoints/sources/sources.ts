@@ -1,5 +1,6 @@
 // Data sources: where records come from, kept so that schedules and jobs can take from them.
 import type { Static } from 'typebox';
+import { SQL_BODY_BYTES_MAX } from '../../request/body/bodyLimits.ts';
 import { Type } from '../../request/body/schema.ts';
 import { checkDefinition } from '../../../pipeline/sources/pull.ts';
 import type { SourceDefinition } from '../../../pipeline/sources/base/source.ts';
@@ -35,7 +36,7 @@ export const createSource: Endpoint = {
   method: 'POST',
   path: '/data-sources/:workspace',
   summary: 'Keeps where records come from; nothing is fetched yet.',
-  body: { kind: 'json', schema: SOURCE_BODY },
+  body: { kind: 'json', schema: SOURCE_BODY, bytesMax: SQL_BODY_BYTES_MAX },
   answer: MADE,
   handle: async (call, services) => {
     const body = call.json as Static<typeof SOURCE_BODY>;
@@ -150,7 +151,7 @@ export const changeSource: Endpoint = {
   method: 'PUT',
   path: '/data-sources/:workspace/:id',
   summary: 'Takes the place of a data source; its schedules take from the new one.',
-  body: { kind: 'json', schema: SOURCE_BODY },
+  body: { kind: 'json', schema: SOURCE_BODY, bytesMax: SQL_BODY_BYTES_MAX },
   answer: MADE,
   handle: async (call, services) => {
     const row = await ownSource(call, services);

@@ -1,41 +1,69 @@
 // JSON bodies: bounded, parsed by content whatever the header says, checked by their schema.
+import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { TSchema } from 'typebox';
-import type { Errors } from 'typebox/schema';
 import { Failure } from '../../../store/base/failure.ts';
-import { checks } from './checks.ts';
+import { VALUES_MAX } from './bodyLimits.ts';
+import { findFaults } from './faults.ts';
 import { type Pace, SENDING, watchSender } from './pace.ts';
-
-/** Largest JSON body: a schema of 10,000 properties has about 0.6 MB. */
-const JSON_BYTES_MAX = 4 * 1024 ** 2;
-/** Errors told of one body. */
-const ERRORS_TOLD = 3;
+import { findShapeFault } from './shape.ts';
 
 export interface JsonBody {
   readonly bytes: Buffer;
-  /** Undefined when the body is no JSON: whether that matters is decided after the token. */
+  /** Undefined when the body is no JSON, or its shape has a fault: the token decides whether that matters. */
   readonly value: unknown;
+  /** Why the body was not parsed, although it may be JSON. */
+  readonly shapeFault?: string | undefined;
+}
+
+/** A longer body is refused by its header, and while it is read where that has no length. */
+export const contentLengthOf = ({
+  headers,
+}: Pick<IncomingMessage, 'headers'>): number | undefined => {
+  const length = headers['content-length'];
+  return length === undefined ? undefined : Number(length);
+};
+
+interface Limits {
+  readonly bytesMax: number;
+  readonly valuesMax?: number;
+  readonly contentLength: number | undefined;
 }
 
 /** @throws Failure TooLarge; InvalidBody when its sender is too slow, or went away before its end. */
-export async function readJson(body: Readable, pace = SENDING): Promise<JsonBody> {
-  const bytes = await bytesOf(body, pace);
+export async function readJson(body: Readable, limits: Limits, pace = SENDING): Promise<JsonBody> {
+  const { bytesMax, contentLength = 0, valuesMax = VALUES_MAX } = limits;
+  if (contentLength > bytesMax) throw tooLarge(bytesMax);
+  const bytes = await bytesOf(body, bytesMax, pace);
+  const shapeFault = findShapeFault(bytes, valuesMax);
+  if (shapeFault !== undefined) return { bytes, value: undefined, shapeFault };
   try {
-    return { bytes, value: JSON.parse(bytes.toString('utf8')) };
+    return { bytes, value: JSON.parse(bytes.toString('utf8')), shapeFault };
   } catch {
-    return { bytes, value: undefined };
+    return { bytes, value: undefined, shapeFault };
   }
 }
 
+const tooLarge = (bytesMax: number): Failure =>
+  new Failure(
+    'TooLarge',
+    `the body is over ${bytesMax} bytes, the most that this request may have`,
+  );
+
+/** @throws Failure InvalidBody for a body that was not parsed for its shape. */
+export function refuseShape({ shapeFault }: Pick<JsonBody, 'shapeFault'>): void {
+  if (shapeFault !== undefined) throw new Failure('InvalidBody', shapeFault);
+}
+
 /** What is not read when it fails stays in the body. */
-async function bytesOf(body: Readable, pace: Pace): Promise<Buffer> {
+async function bytesOf(body: Readable, bytesMax: number, pace: Pace): Promise<Buffer> {
   const { promise, reject, resolve } = Promise.withResolvers<void>();
   const pieces: Buffer[] = [];
   let length = 0;
   const take = (piece: Buffer): void => {
     length += piece.length;
-    if (length <= JSON_BYTES_MAX) pieces.push(piece);
-    else reject(new Failure('TooLarge', `the body is over ${JSON_BYTES_MAX} bytes`));
+    if (length <= bytesMax) pieces.push(piece);
+    else reject(tooLarge(bytesMax));
   };
   const unwatch = watchSender(body, pace, () => length, reject);
   body.on('data', take).once('end', resolve);
@@ -48,24 +76,12 @@ async function bytesOf(body: Readable, pace: Pace): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-/** @throws Failure InvalidBody naming each member and its rule. */
-export async function checkBody(schema: TSchema, json: unknown): Promise<unknown> {
+/** @throws Failure InvalidBody: the first faults, each with its member and rule, and the number of others. */
+export function checkBody(schema: TSchema, json: unknown): unknown {
   if (json === undefined) throw new Failure('InvalidBody', 'the body is not JSON');
-  const { Check, Errors } = await checks();
-  if (Check(schema, json)) return json;
-  const [, faults] = Errors(schema, json);
-  const errors = faults.filter(saysSomething).slice(0, ERRORS_TOLD);
-  const told = errors.map(({ keyword, instancePath, message, params }) => {
-    const member = instancePath.slice(1).replaceAll('/', '.');
-    const allowed = 'allowedValues' in params ? `: ${String(params.allowedValues)}` : '';
-    const rule = keyword === 'boolean' ? 'is not known' : `${message}${allowed}`;
-    return `${member === '' ? 'the body' : member.slice(0, 200)} ${rule}`;
-  });
-  throw new Failure('InvalidBody', told.join('; '));
+  const { count, shown } = findFaults(schema, json);
+  if (count === 0) return json;
+  const others = count - shown.length;
+  const rest = others === 0 ? [] : [`and ${others} more`];
+  throw new Failure('InvalidBody', [...shown, ...rest].join('; '));
 }
-
-/** What follows from other errors, or says that a member may be null, mends nothing. */
-const saysSomething = (error: ReturnType<typeof Errors>[1][number]): boolean =>
-  error.keyword !== 'anyOf' &&
-  error.keyword !== 'additionalProperties' &&
-  !(error.keyword === 'type' && error.params.type === 'null');

@@ -16,9 +16,12 @@ function object(properties: Readonly<Record<string, object>>, options: Members =
   return { type: 'object', ...(required.length > 0 && { required }), properties, ...options };
 }
 
+/** What records have as a pattern where the schema of their names has none: a member of any name. */
+export const ANY_NAME = '^.*$';
+
 const record = (key: Members, value: Members, options: Members = {}): Members => ({
   type: 'object',
-  patternProperties: { [String(key['pattern'] ?? '^.*$')]: value },
+  patternProperties: { [String(key['pattern'] ?? ANY_NAME)]: value },
   ...options,
 });
 
@@ -60,3 +63,18 @@ const MAKERS = {
 };
 
 export const Type = MAKERS as unknown as Pick<typeof TypeBox, keyof typeof MAKERS>;
+
+const expressions = new Map<string, RegExp>();
+
+/** Options of a text that must match. The expression is a literal, so that it can be proved to be linear. */
+export function matching(expression: RegExp): { readonly pattern: string } {
+  expressions.set(expression.source, expression);
+  return { pattern: expression.source };
+}
+
+/** The expression whose source a schema has. */
+export function expressionOf(pattern: string): RegExp {
+  const expression = expressions.get(pattern);
+  if (expression === undefined) throw new Error(`no schema has the pattern ${pattern}`);
+  return expression;
+}

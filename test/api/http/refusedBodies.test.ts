@@ -42,13 +42,13 @@ const ASKED: readonly Asked[] = [
     name: 'JSON that is too long',
     path: ({ secret }) => `/v1/datasets/WS?token=${secret}`,
     status: 413,
-    says: /the body is over 4194304 bytes/,
+    says: /the body is over 1048576 bytes/,
   },
   {
     name: 'an agent that says too much',
     path: ({ secret }) => `/mcp?token=${secret}`,
     status: 413,
-    says: /the body is over 4194304 bytes/,
+    says: /the body is over 524288 bytes/,
   },
   {
     name: 'a path that is none',

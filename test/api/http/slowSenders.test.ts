@@ -7,11 +7,12 @@ import { readJson } from '../../../api/request/body/jsonBody.ts';
 import { Failure } from '../../../store/base/failure.ts';
 
 const PACE = { bytesPerSecond: 100, windowMs: 300 };
+const LIMITS = { bytesMax: 10_000, contentLength: undefined };
 
 test('a body that stops coming is refused with the pace', async () => {
   const body = new PassThrough();
   body.write('{"a":');
-  const failure = await readJson(body, PACE).then(
+  const failure = await readJson(body, LIMITS, PACE).then(
     () => undefined,
     (error: unknown) => error,
   );
@@ -24,7 +25,7 @@ test('a body that stops coming is refused with the pace', async () => {
 
 test('a slow body that keeps the pace is read', async () => {
   const body = new PassThrough();
-  const read = readJson(body, PACE);
+  const read = readJson(body, LIMITS, PACE);
   body.write('["');
   for (let piece = 0; piece < 10; piece += 1) {
     body.write('x'.repeat(60));

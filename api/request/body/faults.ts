@@ -1,0 +1,176 @@
+// Checks a value by the part of JSON Schema that `schema.ts` makes, with typebox's verdicts and sentences, in
+// one pass: its own checker takes 50 to 350 ms for a dataset of 1,000 properties. Lists and objects are
+// counted before their items are visited, and faults beyond the first are only counted.
+import type { TSchema } from 'typebox';
+import { FAULTS_SHOWN, ITEMS_MAX } from './bodyLimits.ts';
+import { ANY_NAME, expressionOf } from './schema.ts';
+
+interface Schema {
+  readonly type?: string;
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly not?: object;
+  readonly anyOf?: readonly Schema[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: boolean;
+  readonly patternProperties?: Readonly<Record<string, Schema>>;
+  readonly maxProperties?: number;
+  readonly items?: Schema | readonly Schema[];
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly pattern?: string;
+  readonly minimum?: number;
+  readonly exclusiveMinimum?: number;
+  readonly maximum?: number;
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** What is wrong with a value: the first faults, and the number of all. */
+interface Faults {
+  readonly shown: readonly string[];
+  readonly count: number;
+}
+
+export const isValid = (schema: TSchema, value: unknown): boolean =>
+  findFaults(schema, value).count === 0;
+
+export function findFaults(schema: TSchema, value: unknown): Faults {
+  const finder = makeFinder();
+  visit(schema as Schema, value, '', finder);
+  return finder;
+}
+
+interface Finder {
+  readonly shown: string[];
+  count: number;
+}
+
+const makeFinder = (): Finder => ({ shown: [], count: 0 });
+
+/** Characters of a member's name in a fault. */
+const MEMBER_CHARACTERS = 200;
+
+function add(finder: Finder, path: string, rule: string): void {
+  finder.count += 1;
+  if (finder.shown.length >= FAULTS_SHOWN) return;
+  finder.shown.push(`${path === '' ? 'the body' : path.slice(0, MEMBER_CHARACTERS)} ${rule}`);
+}
+
+function visit(schema: Schema, value: unknown, path: string, finder: Finder): void {
+  const { anyOf, const: constant, enum: choices, not, type } = schema;
+  if (type !== undefined && !isOfType(type, value)) add(finder, path, `must be ${type}`);
+  if (Array.isArray(value)) visitItems(schema, value, path, finder);
+  else if (typeof value === 'object' && value !== null)
+    visitMembers(schema, value as Members, path, finder);
+  else if (typeof value === 'string') visitText(schema, value, path, finder);
+  else if (typeof value === 'number') visitNumber(schema, value, path, finder);
+  if ('const' in schema && value !== constant) add(finder, path, 'must be equal to constant');
+  if (choices !== undefined && !choices.includes(value)) {
+    const rule = `must be equal to one of the allowed values: ${String(choices)}`;
+    add(finder, path, rule);
+  }
+  if (not !== undefined) add(finder, path, 'must not be valid');
+  if (anyOf !== undefined) visitEither(anyOf, value, path, finder);
+}
+
+function isOfType(type: string, value: unknown): boolean {
+  if (type === 'object')
+    return typeof value === 'object' && value !== null && !Array.isArray(value);
+  if (type === 'array') return Array.isArray(value);
+  if (type === 'integer') return Number.isInteger(value);
+  if (type === 'number') return Number.isFinite(value);
+  return type === 'null' ? value === null : typeof value === type;
+}
+
+/** That a member may also be null mends nothing: it is not named among the faults. */
+function visitEither(anyOf: readonly Schema[], value: unknown, path: string, finder: Finder): void {
+  const found = anyOf.map((one) => {
+    const own = makeFinder();
+    visit(one, value, path, own);
+    return { ...own, isNull: one.type === 'null' };
+  });
+  if (found.some(({ count }) => count === 0)) return;
+  for (const { count, isNull, shown } of found) {
+    if (isNull) continue;
+    finder.shown.push(...shown.slice(0, FAULTS_SHOWN - finder.shown.length));
+    finder.count += count;
+  }
+}
+
+const under = (path: string, name: string | number): string =>
+  path === '' ? String(name) : `${path}.${name}`;
+
+function visitMembers(schema: Schema, value: Members, path: string, finder: Finder): void {
+  const { additionalProperties, patternProperties, properties = {}, required = [] } = schema;
+  const names = Object.keys(value);
+  const most = schema.maxProperties ?? ITEMS_MAX;
+  if (names.length > most) {
+    add(finder, path, `must not have more than ${most} properties`);
+    return;
+  }
+  const missing = required.filter((name) => !Object.hasOwn(value, name));
+  if (missing.length > 0) add(finder, path, `must have required properties ${missing.join(', ')}`);
+  if (additionalProperties === false) {
+    for (const name of names)
+      if (!Object.hasOwn(properties, name)) add(finder, under(path, name), 'is not known');
+  }
+  const free = patternProperties?.[ANY_NAME];
+  if (free !== undefined)
+    for (const name of names) visit(free, value[name], under(path, name), finder);
+  for (const [name, one] of Object.entries(properties))
+    if (Object.hasOwn(value, name)) visit(one, value[name], under(path, name), finder);
+}
+
+function visitItems(
+  { items, maxItems = ITEMS_MAX, minItems = 0 }: Schema,
+  value: readonly unknown[],
+  path: string,
+  finder: Finder,
+): void {
+  if (value.length > maxItems) {
+    add(finder, path, `must not have more than ${maxItems} items`);
+    return;
+  }
+  const isTuple = Array.isArray(items);
+  const schemaAt = (at: number): Schema | undefined =>
+    isTuple ? (items as readonly Schema[])[at] : (items as Schema | undefined);
+  for (const [at, item] of value.entries()) {
+    const schema = schemaAt(at);
+    if (schema !== undefined) visit(schema, item, under(path, at), finder);
+    else if (isTuple) add(finder, under(path, at), 'is not known');
+  }
+  if (value.length < minItems) add(finder, path, `must not have fewer than ${minItems} items`);
+}
+
+function visitText(
+  { maxLength = Infinity, minLength = 0, pattern }: Schema,
+  value: string,
+  path: string,
+  finder: Finder,
+): void {
+  if (value.length < minLength || !hasCharacters(value, minLength))
+    add(finder, path, `must not have fewer than ${minLength} characters`);
+  if (value.length > maxLength && hasCharacters(value, maxLength + 1))
+    add(finder, path, `must not have more than ${maxLength} characters`);
+  if (pattern !== undefined && !expressionOf(pattern).test(value))
+    add(finder, path, `must match pattern "${pattern}"`);
+}
+
+/** A character outside the basic plane has two units of a text's length. */
+const hasCharacters = (text: string, least: number): boolean =>
+  text.length >= least * 2 || [...text].length >= least;
+
+function visitNumber(
+  { exclusiveMinimum = -Infinity, maximum = Infinity, minimum = -Infinity }: Schema,
+  value: number,
+  path: string,
+  finder: Finder,
+): void {
+  if (value <= exclusiveMinimum) add(finder, path, `must be > ${exclusiveMinimum}`);
+  if (value < minimum) add(finder, path, `must be >= ${minimum}`);
+  if (value > maximum) add(finder, path, `must be <= ${maximum}`);
+}

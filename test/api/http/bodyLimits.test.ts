@@ -1,0 +1,176 @@
+// Bodies that are too long, too wide or too deep are refused before they are worked on, with a sentence that
+// names the member and the limit.
+import assert from 'node:assert/strict';
+import { request } from 'node:http';
+import { text as textOf } from 'node:stream/consumers';
+import { test } from 'vitest';
+import { CONTROL_BYTES_MAX, DATASET_BYTES_MAX } from '../../../api/request/body/bodyLimits.ts';
+import { loaded, read, send } from '../../base/client.ts';
+import { startServer, type TestServer } from '../../base/server.ts';
+
+const ADMIN = 'ak_00000000000000000000000000000003';
+const LOGS = [{ method: 'logs', frequency: 60 }];
+
+const rule = (count: number): object => ({
+  ...{ ruleSet: 'AAA', ruleName: 'r', outputs: LOGS },
+  conditions: Array.from({ length: count }, () => ['latestPrice', '>', 1]),
+});
+const dataset = (members: object): object => ({
+  dataset: { schema: { properties: { a: { type: 'number' } } }, ...members },
+});
+const range = (property: unknown): object => ({ range: { property, min: 1 } });
+const filled = <Item>(length: number, item: Item): readonly Item[] =>
+  Array.from({ length }, () => item);
+
+interface Refused {
+  readonly name: string;
+  readonly path: string;
+  readonly body: object | string;
+  readonly status: number;
+  readonly says: RegExp;
+}
+
+const nested = `${'['.repeat(200)}1${']'.repeat(200)}`;
+
+const REFUSED: readonly Refused[] = [
+  {
+    name: 'a rule of 40,000 conditions',
+    ...{ path: '/rules/create', body: rule(40_000), status: 413 },
+    says: /the body is over 65536 bytes, the most that this request may have/,
+  },
+  {
+    name: 'a rule of 101 conditions',
+    ...{ path: '/rules/create', body: rule(101), status: 400 },
+    says: /^conditions must not have more than 100 items/,
+  },
+  {
+    name: 'a dataset of 40,000 expectations',
+    path: '/datasets/WS/D',
+    body: dataset({ expectations: filled(40_000, range('a')) }),
+    ...{ status: 413, says: /the body is over 1048576 bytes/ },
+  },
+  {
+    name: 'a dataset of 101 expectations with faults',
+    path: '/datasets/WS/D',
+    body: dataset({ expectations: filled(101, range(1)) }),
+    ...{ status: 400, says: /"dataset\.expectations must not have more than 100 items \(/ },
+  },
+  {
+    name: '100 expectations with a fault each',
+    path: '/datasets/WS/D',
+    body: dataset({ expectations: filled(100, range(1)) }),
+    status: 400,
+    says: /expectations\.0\.range\.property must be string; .*expectations\.2\..*; and 97 more \(/,
+  },
+  {
+    name: 'more values than a body may have',
+    path: '/datasets/WS/D',
+    body: dataset({ required: filled(25_000, 1) }),
+    ...{ status: 400, says: /the body has more than 20000 values/ },
+  },
+  {
+    name: 'a deep output of a rule',
+    path: '/rules/create',
+    body: JSON.stringify({ ...rule(1), outputs: [{ method: 'HOLE' }] }).replace('"HOLE"', nested),
+    ...{ status: 400, says: /the body is nested more than 32 levels deep/ },
+  },
+  {
+    name: 'a form of many members',
+    path: '/rules/pause',
+    body: Object.fromEntries(filled(1_001, 1).map((value, at) => [`m${at}`, value])),
+    ...{ status: 400, says: /the body must have at most 1000 members/ },
+  },
+  {
+    name: 'an agent that nests',
+    ...{ path: '/../mcp', body: nested, status: 400 },
+    says: /the body is nested more than 32 levels deep/,
+  },
+];
+
+async function sent(server: TestServer, path: string, body: string): Promise<Response> {
+  const headers = { authorization: `Bearer ${server.secret}` };
+  const url = new URL(`/v1${path}`, server.base);
+  return fetch(url, { method: 'POST', headers, body });
+}
+
+test('what is too long, too wide or too deep is refused with the member and the limit', async () => {
+  await using server = await startServer();
+  for (const { body, name, path, says, status } of REFUSED) {
+    const text = typeof body === 'string' ? body : JSON.stringify(body);
+    const answer = await sent(server, path, text);
+    const told = await answer.text();
+    assert.equal(answer.status, status, `${name}: ${told.slice(0, 300)}`);
+    assert.match(told, says, name);
+    assert.ok(told.length < 1_000, `${name}: ${told.length} characters`);
+  }
+});
+
+/** The status line and body of an answer to a body whose length no header says. */
+async function sentInPieces(server: TestServer, path: string, body: string): Promise<string> {
+  const headers = { authorization: `Bearer ${server.secret}` };
+  const { promise, reject, resolve } = Promise.withResolvers<string>();
+  const url = new URL(`/v1${path}`, server.base);
+  const outgoing = request(url, { method: 'POST', headers }, (answer) => {
+    textOf(answer).then((text) => resolve(`${answer.statusCode} ${text}`), reject);
+  });
+  outgoing.on('error', reject).flushHeaders();
+  outgoing.end(body);
+  return promise;
+}
+
+test('the length of a body without a header is checked while it is read', async () => {
+  await using server = await startServer();
+  const padded = (bytes: number): string => {
+    const body = JSON.stringify(rule(1));
+    return body + ' '.repeat(bytes - body.length);
+  };
+  const path = '/rules/create';
+  assert.match(await sentInPieces(server, path, padded(CONTROL_BYTES_MAX)), /^200 \{"id"/);
+  assert.match(
+    await sentInPieces(server, path, padded(CONTROL_BYTES_MAX + 1)),
+    /^413 .*65536 bytes/,
+  );
+});
+
+test('the widest dataset that there may be is created', async () => {
+  await using server = await startServer();
+  const names = Array.from({ length: 1_000 }, (_, at) => `property ${at} ${'x'.repeat(100)}`);
+  const decimal = { type: 'number', format: 'decimal', precision: 10, scale: 2 };
+  const properties = Object.fromEntries(names.map((name) => [name, decimal]));
+  const values = Array.from({ length: 100 }, (_, at) => at);
+  const expectations = names.slice(0, 100).map((property) => ({ oneOf: { property, values } }));
+  const body = { dataset: { schema: { properties }, expectations } };
+  assert.ok(JSON.stringify(body).length < DATASET_BYTES_MAX);
+  const { status, text } = await send(server, 'POST', '/datasets/WS/WIDE', body);
+  assert.equal(status, 200, text);
+});
+
+test('records that are too deep or too many for a push are a load', async () => {
+  await using server = await startServer();
+  await loaded(server, 'D', 'symbol,date,v\nA,2024-01-01,1\n');
+  const records = Array.from({ length: 15_000 }, (_, v) => ({
+    symbol: 'B',
+    date: '2024-01-02',
+    v,
+  }));
+  const many = await send(server, 'POST', '/record/WS/D?duplicates=keep-all', records);
+  assert.equal(many.status, 200, many.text);
+  assert.match(many.text, /"stored":15000/);
+  const deep = `[{"symbol":"C","date":"2024-01-02","v":1,"w":${nested}}]`;
+  const answer = await sent(server, '/record/WS/D', deep);
+  const told = await answer.text();
+  assert.equal(answer.status, 200, told);
+  assert.match(await read(server, '/data/WS/D/C'), /"v":1/);
+});
+
+test('a folder that can be none holds no backup', async () => {
+  await using server = await startServer({ settings: { TAPEDECK_ADMIN_TOKEN: ADMIN } });
+  for (const from of ['\0', 'x'.repeat(4_000), '/etc/passwd']) {
+    const headers = { authorization: `Bearer ${ADMIN}` };
+    const url = `${server.base}/v1/admin/heal`;
+    const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify({ from }) });
+    const told = await answer.text();
+    assert.equal(answer.status, 400, told);
+    assert.match(told, /holds no backup: nothing was healed/);
+  }
+});

@@ -1,0 +1,139 @@
+// Requests that are wide, deep or long, for each row of the table of endpoints: its JSON body and its
+// parameters, as long as the server accepts.
+import type { Endpoint } from '../../../../api/request/endpoint.ts';
+import type { Parameter } from '../../../../api/request/parameters.ts';
+import type { Seeded } from '../../crash/rounds/seeded.ts';
+import {
+  bodyWith,
+  itemOf,
+  memberOf,
+  type Place,
+  placesIn,
+  type Schema,
+  smallest,
+} from './schemas.ts';
+
+/** What a request has too much of. */
+export const SHAPES = ['items', 'members', 'depth', 'length'] as const;
+export type Shape = (typeof SHAPES)[number];
+
+/** Stands in a body where the large part comes. */
+const HOLE = '\u0001hole';
+const QUOTED_HOLE = JSON.stringify(HOLE);
+/** Of a request line, encoded; a server refuses headers of more than 64 KiB. */
+const LINE_CHARACTERS = 60_000;
+
+/** A JSON body of the schema, at most so long, that is too much of the shape at one of its places. */
+export function bigBody(schema: Schema, shape: Shape, bytesMax: number, random: Seeded): string {
+  const places = placesIn(schema).filter((place) => fits(place, shape));
+  const [first = { path: [], schema }, ...rest] = places;
+  const place = random.pick([first, ...rest]);
+  const frame = JSON.stringify(bodyWith(schema, place.path, HOLE));
+  const room = bytesMax - Buffer.byteLength(frame) + QUOTED_HOLE.length;
+  return frame.replace(QUOTED_HOLE, () => PARTS[shape](place.schema, room, random));
+}
+
+/** Places where the shape may have an effect; others are refused at once by their type. */
+function fits({ path, schema }: Place, shape: Shape): boolean {
+  if (path.length === 0) return true;
+  if (shape === 'depth') return true;
+  if (shape === 'items') return schema.type === 'array';
+  if (shape === 'members') return schema.type === 'object';
+  return schema.type === 'string' || (schema.type === undefined && schema.anyOf === undefined);
+}
+
+type Part = (schema: Schema, room: number, random: Seeded) => string;
+
+/** As many as the schema accepts, or as fit: both are interesting. */
+const countOf = (most: number | undefined, random: Seeded): number =>
+  most === undefined || random.chance(0.6) ? Infinity : most;
+
+/** What a level of depth opens and closes with. */
+const LEVELS: readonly [readonly [string, string], ...(readonly [string, string])[]] = [
+  ['[', ']'],
+  ['{"a":', '}'],
+  ['[{"a":', '}]'],
+  ['[1,[],', ']'],
+];
+
+const PARTS: Readonly<Record<Shape, Part>> = {
+  items: (schema, room, random) => {
+    const good = JSON.stringify(smallest(itemOf(schema)));
+    const odd = random.pick(['[]', '{}', '0', 'null', '""', '"x"', '[[]]', '{"a":1}', '-1.5e9']);
+    const item = random.chance(0.5) ? good : odd;
+    return `[${filled(() => item, countOf(schema.maxItems, random), room - 2)}]`;
+  },
+  members: (schema, room, random) => {
+    const member = memberOf(schema);
+    const good = JSON.stringify(member === undefined ? 1 : smallest(member));
+    const odd = random.pick(['[]', '{}', '0', 'null', '""', '[[]]', '{"a":1}']);
+    const value = random.chance(0.5) ? good : odd;
+    const name = random.pick(['m', 'a much longer name of a member ', '0', '__proto__', '$', 'İ']);
+    const one = (at: number): string => `${JSON.stringify(`${name}${at}`)}:${value}`;
+    return `{${filled(one, countOf(schema.maxProperties, random), room - 2)}}`;
+  },
+  depth: (_, room, random) => {
+    const [open, close] = random.pick<readonly [string, string]>(LEVELS);
+    const times = Math.floor((room - 1) / (open.length + close.length));
+    const levels = random.chance(0.3) ? Math.min(times, random.between(5, 1_000)) : times;
+    return `${open.repeat(levels)}1${close.repeat(levels)}`;
+  },
+  length: ({ maxLength = Infinity }, room, random) => {
+    const unit = random.pick([
+      'a',
+      ' ',
+      '\\u0000',
+      '\\\\',
+      'é',
+      '🎈',
+      '[',
+      '0',
+      '-',
+      'a,',
+      '$.a',
+      '*',
+    ]);
+    const most = random.chance(0.7) ? maxLength : Infinity;
+    const fit = Math.floor((room - 2) / Buffer.byteLength(unit));
+    return `"${unit.repeat(Math.max(0, Math.min(fit, most)))}"`;
+  },
+};
+
+/** So many parts with commas between them, as long as there is room. */
+function filled(part: (at: number) => string, count: number, room: number): string {
+  const parts: string[] = [];
+  let left = room;
+  while (parts.length < count) {
+    const one = part(parts.length);
+    left -= Buffer.byteLength(one) + 1;
+    if (left < 0) break;
+    parts.push(one);
+  }
+  return parts.join(',');
+}
+
+/** A query string with too much of a parameter, of one name, or of names. */
+export function bigQuery({ parameters }: Pick<Endpoint, 'parameters'>, random: Seeded): string {
+  const names = Array.from({ length: 6_000 }, (_, at) => `n${at}=1`).join('&');
+  const [first, ...rest] = parameters;
+  if (first === undefined || random.chance(0.1)) return names;
+  const one = random.pick([first, ...rest]);
+  if (random.chance(0.1)) return `${one.name}=a&`.repeat(LINE_CHARACTERS / 20).slice(0, -1);
+  const most = random.chance(0.8) ? charactersOf(one) : LINE_CHARACTERS;
+  const unit = random.pick([
+    'a,',
+    ',',
+    'A,B,',
+    '1,',
+    'symbol,',
+    'v,',
+    'a:1,',
+    'v>1,',
+    '[',
+    '{%22a%22:',
+  ]);
+  return `${one.name}=${unit.repeat(LINE_CHARACTERS).slice(0, most)}`;
+}
+
+const charactersOf = (parameter: Parameter): number =>
+  'charactersMax' in parameter ? (parameter.charactersMax ?? 4_096) : 4_096;

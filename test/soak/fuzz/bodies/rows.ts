@@ -1,0 +1,101 @@
+// The routes that take JSON, read from the table of endpoints, so that a new one is covered as well.
+import { TOOLS } from '../../../../api/agents/tools.ts';
+import { ENDPOINTS } from '../../../../api/endpoints/index.ts';
+import type { Endpoint } from '../../../../api/request/endpoint.ts';
+import {
+  jsonBytesMax,
+  MCP_BYTES_MAX,
+  PUSH_BYTES_MAX,
+} from '../../../../api/request/body/bodyLimits.ts';
+import type { Schema } from './schemas.ts';
+
+/** A route that takes JSON. */
+export interface BodyRow {
+  readonly id: string;
+  readonly method: string;
+  readonly target: string;
+  readonly isAdmin: boolean;
+  readonly schema: Schema;
+  /** Longest body that is parsed. */
+  readonly bytesMax: number;
+  /** A longer one is no JSON body but data. */
+  readonly isData: boolean;
+}
+
+const KNOWN: Readonly<Record<string, string>> = { workspace: 'FUZZ', id: 'PRICES', key: 'A' };
+
+/** A path of the endpoint with names that exist, where they may. */
+export const targetOf = ({ path }: Pick<Endpoint, 'path'>): string =>
+  `/v1${path.replaceAll(/:(\w+)\??/g, (_, name: string) => KNOWN[name] ?? 'ingest')}`;
+
+const RECORDS: Schema = {
+  type: 'array',
+  items: {
+    type: 'object',
+    required: ['symbol', 'date', 'v'],
+    properties: {
+      symbol: { type: 'string' },
+      date: { const: '2024-01-02' },
+      v: { type: 'number' },
+    },
+  },
+};
+
+function schemaOf({ body, parameters }: Endpoint): Schema {
+  if (body?.kind === 'json') return body.schema as Schema;
+  if (body?.kind === 'file') return RECORDS;
+  const members = parameters.map(({ kind, name }) => [
+    name,
+    { type: kind === 'integer' ? 'integer' : kind === 'boolean' ? 'boolean' : 'string' },
+  ]);
+  const properties = Object.fromEntries(members) as Record<string, Schema>;
+  if (body?.kind === 'form') return { type: 'object', properties };
+  const values = { type: 'object', patternProperties: { '': {} } };
+  return {
+    type: 'object',
+    required: ['sqlQuery'],
+    properties: { ...properties, sqlQuery: { type: 'string' }, parameters: values },
+  };
+}
+
+const endpointRows: readonly BodyRow[] = ENDPOINTS.filter(({ body }) => body !== undefined).map(
+  (endpoint) => ({
+    id: endpoint.id,
+    method: endpoint.method,
+    target: targetOf(endpoint),
+    isAdmin: endpoint.token === 'admin',
+    schema: schemaOf(endpoint),
+    bytesMax: jsonBytesMax(endpoint.body) ?? PUSH_BYTES_MAX,
+    isData: endpoint.body?.kind === 'file',
+  }),
+);
+
+const messageOf = (params: Schema): Schema => ({
+  type: 'object',
+  required: ['jsonrpc', 'id', 'method', 'params'],
+  properties: {
+    jsonrpc: { const: '2.0' },
+    id: { const: 1 },
+    method: { const: 'tools/call' },
+    params: { type: 'object', required: ['name', 'arguments'], ...params },
+  },
+});
+
+const agentRow = (id: string, schema: Schema): BodyRow => ({
+  ...{ id, method: 'POST', target: '/mcp', isAdmin: false, schema },
+  ...{ bytesMax: MCP_BYTES_MAX, isData: false },
+});
+
+const agentRows: readonly BodyRow[] = TOOLS.map(({ input, name }) =>
+  agentRow(
+    `mcp ${name}`,
+    messageOf({ properties: { name: { const: name }, arguments: input as Schema } }),
+  ),
+);
+
+const batch: BodyRow = agentRow('mcp batch', {
+  type: 'array',
+  items: messageOf({ properties: { name: { const: 'none' }, arguments: { type: 'object' } } }),
+});
+
+export const BODY_ROWS: readonly [BodyRow, ...BodyRow[]] = [batch, ...endpointRows, ...agentRows];
