@@ -8,7 +8,7 @@ import type { Logger } from 'pino';
 import { http } from '../../store/base/http.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Accounts } from '../../store/accounts/accounts.ts';
-import { MCP_BYTES_MAX } from '../request/body/bodyLimits.ts';
+import { MCP_BYTES_MAX, MCP_MESSAGES_MAX } from '../request/body/bodyLimits.ts';
 import { contentLengthOf, readJson, refuseShape } from '../request/body/jsonBody.ts';
 import { tokenOf } from '../http/token.ts';
 import { type Answered, type Asked, boundedText, pathOf } from './ask.ts';
@@ -43,6 +43,8 @@ export function addMcpDoor(server: FastifyInstance, parts: McpParts): void {
     refuseShape(read);
     const { value } = read;
     if (value === undefined) throw new Failure('InvalidBody', 'the body is not JSON');
+    if (Array.isArray(value) && value.length > MCP_MESSAGES_MAX)
+      throw new Failure('InvalidBody', `a batch has at most ${MCP_MESSAGES_MAX} messages`);
     const left = new AbortController();
     reply.raw.once('close', () => left.abort());
     const asking = askingIn(server, {

@@ -8,6 +8,8 @@ import { sampleRecords, suggestSchema } from '../../../pipeline/edit/sample.ts';
 import type { DataSourceRow } from '../../../store/work/dataSources.ts';
 import { ownedWorkspaceOf } from '../../auth/access.ts';
 import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
+import { SQL_BODY_BYTES_MAX, VALUES_MAX } from '../../request/body/bodyLimits.ts';
+import { findShapeFault } from '../../request/body/shape.ts';
 import { checkBody } from '../../request/body/jsonBody.ts';
 import { DATE_ORDER, dateOrderOf } from '../../datasets/ingest/loading.ts';
 import { type Parameter, textOf } from '../../request/parameters.ts';
@@ -21,8 +23,6 @@ type SamplesServices = Pick<Services, 'clock' | 'disk' | 'fetching' | 'ingestion
 
 /** Records of a sample. */
 const SAMPLE_MAX = 100;
-/** A definition of a data source is no larger. */
-const DEFINITION_BYTES_MAX = 200_000;
 
 const CREDENTIAL: Parameter = {
   kind: 'text',
@@ -96,7 +96,7 @@ export const generateSchema: Endpoint = {
     const jsonPath = given === undefined ? undefined : checkJsonPath(given);
     const { bytes, path } = await spoolBody(call, services);
     try {
-      const definition = bytes > DEFINITION_BYTES_MAX ? undefined : await definitionIn(path);
+      const definition = bytes > SQL_BODY_BYTES_MAX ? undefined : await definitionIn(path);
       if (definition !== undefined) {
         const row = await newSource(definition, workspace, true, services);
         return await schemaFrom({ ...row, generated: 1 }, call, services);
@@ -113,7 +113,10 @@ export const generateSchema: Endpoint = {
 
 /** The definition of a data source that a file is; undefined: it is records. */
 async function definitionIn(path: string): Promise<Static<typeof SOURCE_BODY> | undefined> {
-  const value = parsed(await readFile(path, 'utf8'));
+  const bytes = await readFile(path);
+  // A definition has no such shape.
+  if (findShapeFault(bytes, VALUES_MAX) !== undefined) return undefined;
+  const value = parsed(bytes.toString('utf8'));
   const { type } = (value ?? {}) as { readonly type?: unknown };
   if (Array.isArray(value) || !SOURCE_TYPES.some((one) => one === type)) return undefined;
   return checkBody(SOURCE_BODY, value) as Static<typeof SOURCE_BODY>;

@@ -81,6 +81,15 @@ const REFUSED: readonly Refused[] = [
     ...{ status: 400, says: /the body must have at most 1000 members/ },
   },
   {
+    name: 'a batch of an agent',
+    ...{
+      path: '/../mcp',
+      body: filled(21, { jsonrpc: '2.0', id: 1, method: 'ping' }),
+      status: 400,
+    },
+    says: /a batch has at most 20 messages/,
+  },
+  {
     name: 'an agent that nests',
     ...{ path: '/../mcp', body: nested, status: 400 },
     says: /the body is nested more than 32 levels deep/,

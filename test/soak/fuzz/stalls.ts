@@ -205,7 +205,7 @@ function fileOrJson(row: Row, random: Seeded): Buffer {
     return Buffer.from(file?.(longText(random, characters)) ?? '');
   }
   const special = SPECIAL.filter(({ path }) => row.path.endsWith(path));
-  const characters = random.pick([9_000, 90_000, BODY_CHARACTERS]);
+  const characters = random.pick([9_000, 50_000, BODY_CHARACTERS]);
   const one = special.length === 0 ? undefined : random.pick([special[0], ...special]);
   if (one !== undefined && (schema === undefined || random.chance(0.7)))
     return Buffer.from(JSON.stringify(one.body(longText(random, characters))));
