@@ -8,7 +8,7 @@ import type { Logger } from 'pino';
 import { http } from '../../store/base/http.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Accounts } from '../../store/accounts/accounts.ts';
-import { MCP_BYTES_MAX, MCP_MESSAGES_MAX } from '../request/body/bodyLimits.ts';
+import { MCP_BYTES_MAX, MCP_MESSAGES_MAX, MCP_VALUES_MAX } from '../request/body/bodyLimits.ts';
 import { contentLengthOf, readJson, refuseShape } from '../request/body/jsonBody.ts';
 import { tokenOf } from '../http/token.ts';
 import { type Answered, type Asked, boundedText, pathOf } from './ask.ts';
@@ -38,13 +38,7 @@ export function addMcpDoor(server: FastifyInstance, parts: McpParts): void {
       throw new Failure('NoKey');
     }
     const { tokenId } = accounts.identify(token);
-    const limits = { bytesMax: MCP_BYTES_MAX, contentLength: contentLengthOf(request.raw) };
-    const read = await readJson(request.body as Readable, limits);
-    refuseShape(read);
-    const { value } = read;
-    if (value === undefined) throw new Failure('InvalidBody', 'the body is not JSON');
-    if (Array.isArray(value) && value.length > MCP_MESSAGES_MAX)
-      throw new Failure('InvalidBody', `a batch has at most ${MCP_MESSAGES_MAX} messages`);
+    const message = await readMessage(request);
     const left = new AbortController();
     reply.raw.once('close', () => left.abort());
     const asking = askingIn(server, {
@@ -58,7 +52,7 @@ export function addMcpDoor(server: FastifyInstance, parts: McpParts): void {
     const transport = new Transport({ enableJsonResponse: true });
     await mcp.connect(transport);
     try {
-      const answer = await transport.handleRequest(webRequest(request), { parsedBody: value });
+      const answer = await transport.handleRequest(webRequest(request), { parsedBody: message });
       reply.code(answer.status);
       answer.headers.forEach((text, name) => reply.header(name, text));
       return await reply.send(await answer.text());
@@ -78,6 +72,21 @@ export function addMcpDoor(server: FastifyInstance, parts: McpParts): void {
           .send('POST alone is answered here\n'),
     });
   }
+}
+
+/** A message of the protocol, or a batch of them. @throws Failure TooLarge, InvalidBody. */
+async function readMessage({ body, raw }: FastifyRequest): Promise<unknown> {
+  const read = await readJson(body as Readable, {
+    bytesMax: MCP_BYTES_MAX,
+    valuesMax: MCP_VALUES_MAX,
+    contentLength: contentLengthOf(raw),
+  });
+  refuseShape(read);
+  const { value } = read;
+  if (value === undefined) throw new Failure('InvalidBody', 'the body is not JSON');
+  if (Array.isArray(value) && value.length > MCP_MESSAGES_MAX)
+    throw new Failure('InvalidBody', `a batch has at most ${MCP_MESSAGES_MAX} messages`);
+  return value;
 }
 
 /** Any type of body is taken here, as everywhere; the protocol's own checks want theirs. */

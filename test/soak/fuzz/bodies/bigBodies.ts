@@ -5,6 +5,7 @@ import type { Parameter } from '../../../../api/request/parameters.ts';
 import type { Seeded } from '../../crash/rounds/seeded.ts';
 import {
   bodyWith,
+  fullest,
   itemOf,
   memberOf,
   type Place,
@@ -14,8 +15,10 @@ import {
 } from './schemas.ts';
 
 /** What a request has too much of. */
-export const SHAPES = ['items', 'members', 'depth', 'length'] as const;
+export const SHAPES = ['items', 'members', 'depth', 'length', 'full'] as const;
 export type Shape = (typeof SHAPES)[number];
+/** Shapes of one part of a body. */
+type Large = Exclude<Shape, 'full'>;
 
 /** Stands in a body where the large part comes. */
 const HOLE = '\u0001hole';
@@ -25,16 +28,33 @@ const LINE_CHARACTERS = 60_000;
 
 /** A JSON body of the schema, at most so long, that is too much of the shape at one of its places. */
 export function bigBody(schema: Schema, shape: Shape, bytesMax: number, random: Seeded): string {
+  if (shape === 'full') return fullBody(schema, bytesMax, random);
   const places = placesIn(schema).filter((place) => fits(place, shape));
   const [first = { path: [], schema }, ...rest] = places;
   const place = random.pick([first, ...rest]);
   const frame = JSON.stringify(bodyWith(schema, place.path, HOLE));
   const room = bytesMax - Buffer.byteLength(frame) + QUOTED_HOLE.length;
-  return frame.replace(QUOTED_HOLE, () => PARTS[shape](place.schema, room, random));
+  return frame.replace(QUOTED_HOLE, () => PARTS[shape](place, room, random));
+}
+
+/** All lists and objects at their maximum, or at the same part of it where that is too long. */
+function fullBody(schema: Schema, bytesMax: number, random: Seeded): string {
+  const probability = random.next();
+  const names = new Map<string, boolean>();
+  const has = (name: string): boolean => {
+    const known = names.get(name) ?? random.chance(probability);
+    names.set(name, known);
+    return known;
+  };
+  for (let share = 1; share > 0.001; share /= 2) {
+    const text = JSON.stringify(fullest(schema, { has, share }));
+    if (Buffer.byteLength(text) <= bytesMax) return text;
+  }
+  return JSON.stringify(smallest(schema));
 }
 
 /** Places where the shape may have an effect; others are refused at once by their type. */
-function fits({ path, schema }: Place, shape: Shape): boolean {
+function fits({ path, schema }: Place, shape: Large): boolean {
   if (path.length === 0) return true;
   if (shape === 'depth') return true;
   if (shape === 'items') return schema.type === 'array';
@@ -42,11 +62,11 @@ function fits({ path, schema }: Place, shape: Shape): boolean {
   return schema.type === 'string' || (schema.type === undefined && schema.anyOf === undefined);
 }
 
-type Part = (schema: Schema, room: number, random: Seeded) => string;
+type Part = (place: Place, room: number, random: Seeded) => string;
 
 /** As many as the schema accepts, or as fit: both are interesting. */
 const countOf = (most: number | undefined, random: Seeded): number =>
-  most === undefined || random.chance(0.6) ? Infinity : most;
+  most === undefined || random.chance(0.4) ? Infinity : most;
 
 /** What a level of depth opens and closes with. */
 const LEVELS: readonly [readonly [string, string], ...(readonly [string, string])[]] = [
@@ -56,19 +76,21 @@ const LEVELS: readonly [readonly [string, string], ...(readonly [string, string]
   ['[1,[],', ']'],
 ];
 
-const PARTS: Readonly<Record<Shape, Part>> = {
-  items: (schema, room, random) => {
-    const good = JSON.stringify(smallest(itemOf(schema)));
+const PARTS: Readonly<Record<Large, Part>> = {
+  items: ({ path, schema }, room, random) => {
+    const good = JSON.stringify(smallest(itemOf(schema), `${path.at(-1) ?? ''}[]`));
     const odd = random.pick(['[]', '{}', '0', 'null', '""', '"x"', '[[]]', '{"a":1}', '-1.5e9']);
-    const item = random.chance(0.5) ? good : odd;
+    const item = random.chance(0.7) ? good : odd;
     return `[${filled(() => item, countOf(schema.maxItems, random), room - 2)}]`;
   },
-  members: (schema, room, random) => {
+  members: ({ path, schema }, room, random) => {
     const member = memberOf(schema);
-    const good = JSON.stringify(member === undefined ? 1 : smallest(member));
+    const good = JSON.stringify(
+      member === undefined ? 1 : smallest(member, `${path.at(-1) ?? ''}{}`),
+    );
     const odd = random.pick(['[]', '{}', '0', 'null', '""', '[[]]', '{"a":1}']);
-    const value = random.chance(0.5) ? good : odd;
-    const name = random.pick(['m', 'a much longer name of a member ', '0', '__proto__', '$', 'İ']);
+    const value = random.chance(0.7) ? good : odd;
+    const name = random.pick(['m', 'a much longer name of a member ', 'v', '__proto__', '$', 'İ']);
     const one = (at: number): string => `${JSON.stringify(`${name}${at}`)}:${value}`;
     return `{${filled(one, countOf(schema.maxProperties, random), room - 2)}}`;
   },
@@ -78,7 +100,7 @@ const PARTS: Readonly<Record<Shape, Part>> = {
     const levels = random.chance(0.3) ? Math.min(times, random.between(5, 1_000)) : times;
     return `${open.repeat(levels)}1${close.repeat(levels)}`;
   },
-  length: ({ maxLength = Infinity }, room, random) => {
+  length: ({ schema: { maxLength = Infinity } }, room, random) => {
     const unit = random.pick([
       'a',
       ' ',

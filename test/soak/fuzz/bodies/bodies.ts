@@ -7,15 +7,22 @@ import { startWatched, type Watched } from '../http/loopWatch.ts';
 import type { FuzzOrder, FuzzReport } from '../http/requests.ts';
 import { type RawRequest, send } from '../http/wire.ts';
 import { bigBody, bigQuery, SHAPES, type Shape } from './bigBodies.ts';
-import { BODY_ROWS, type BodyRow, targetOf } from './rows.ts';
+import { BODY_ROWS, type BodyRow, NEW_NAME, targetOf } from './rows.ts';
 
 /** Longest turn of the loop. */
 const BUDGET_MS = 50;
-/** A collection of garbage may fall into any turn: a request holds the loop when it does so each time. */
-const ATTEMPTS = 4;
+/** Any turn may collect garbage or load modules: what a request does to the loop is the median. */
+const ATTEMPTS = 3;
 const FAILURES_MAX = 10;
 /** Requests that reach each route with each shape once. */
 export const COVERING = BODY_ROWS.length * SHAPES.length + ENDPOINTS.length;
+
+interface Verdict {
+  readonly fault: string | undefined;
+  /** Longest turn of the loop. */
+  readonly ms: number;
+  readonly isAccepted: boolean;
+}
 
 interface Attempt {
   readonly name: string;
@@ -27,15 +34,18 @@ export async function bodiesLaw({ count, seed, log }: FuzzOrder): Promise<FuzzRe
   await fill(server);
   const failures: string[] = [];
   const worst = { ms: 0, name: '' };
-  let runs = 0;
+  let [runs, accepted] = [0, 0];
   for (; runs < count && failures.length < FAILURES_MAX; runs += 1) {
     const { name, request } = attemptAt(runs, server, seeded(seed * 1_000_003 + runs));
-    const { fault, ms } = await judged(server, request);
+    const { fault, isAccepted, ms } = await judged(server, request);
+    if (isAccepted) accepted += 1;
+    if (process.env['ZZ']) console.log('zz', name, isAccepted, ms);
     if (ms > worst.ms) Object.assign(worst, { ms, name });
     if (fault !== undefined)
       failures.push(`seed ${seed}, body ${runs}, ${name}: ${fault}\n${briefly(request)}`);
   }
-  log(`seed ${seed}: ${runs} bodies, a turn took ${worst.ms} ms at most (${worst.name})`);
+  const longest = `a turn took ${worst.ms} ms at most (${worst.name})`;
+  log(`seed ${seed}: ${runs} bodies, ${accepted} accepted, ${longest}`);
   return { runs, failures };
 }
 
@@ -56,7 +66,9 @@ function bodyAttempt(row: BodyRow, shape: Shape, server: Watched, random: Seeded
   const token = row.isAdmin ? server.admin : server.secret;
   const headers = { authorization: `Bearer ${token}` };
   const body = Buffer.from(bigBody(row.schema, shape, row.bytesMax, random));
-  const { method, target } = row;
+  const { method, targets } = row;
+  const name = `N${random.between(0, 1_000_000)}`;
+  const target = random.pick(targets).replace(NEW_NAME, name);
   return { name: `${row.id} ${shape}`, request: { method, target, headers, body } };
 }
 
@@ -80,20 +92,20 @@ async function fill({ base, secret, stoodStillMs }: Watched): Promise<void> {
   await stoodStillMs();
 }
 
-/** The least of some attempts. */
-async function judged(
-  server: Watched,
-  request: RawRequest,
-): Promise<{ readonly fault: string | undefined; readonly ms: number }> {
-  let least = Infinity;
-  for (let attempt = 0; attempt < ATTEMPTS && least > BUDGET_MS; attempt += 1) {
+/** The median of the attempts, where one alone took too long. */
+async function judged(server: Watched, request: RawRequest): Promise<Verdict> {
+  const turns: number[] = [];
+  let isAccepted = false;
+  while (turns.length === 0 || (turns.length < ATTEMPTS && Math.max(...turns) > BUDGET_MS)) {
     const answer = await send(server.port, request);
-    least = Math.min(least, await server.stoodStillMs());
+    turns.push(await server.stoodStillMs());
+    isAccepted = answer.status < 400;
     const fault = faultOf(answer, server.folder);
-    if (fault !== undefined) return { fault, ms: least };
+    if (fault !== undefined) return { fault, ms: 0, isAccepted };
   }
-  const late = least > BUDGET_MS ? `a turn of the loop took ${least} ms each time` : undefined;
-  return { fault: late, ms: least };
+  const ms = turns.sort((one, other) => one - other)[Math.floor(turns.length / 2)] ?? 0;
+  const fault = ms > BUDGET_MS ? `turns of the loop took ${turns.join(', ')} ms` : undefined;
+  return { fault, ms, isAccepted };
 }
 
 const briefly = ({ body, method, target }: RawRequest): string => {

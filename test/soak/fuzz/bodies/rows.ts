@@ -13,7 +13,8 @@ import type { Schema } from './schemas.ts';
 export interface BodyRow {
   readonly id: string;
   readonly method: string;
-  readonly target: string;
+  /** With the name of a new thing, and of one that exists. */
+  readonly targets: readonly [string, string];
   readonly isAdmin: boolean;
   readonly schema: Schema;
   /** Longest body that is parsed. */
@@ -24,9 +25,12 @@ export interface BodyRow {
 
 const KNOWN: Readonly<Record<string, string>> = { workspace: 'FUZZ', id: 'PRICES', key: 'A' };
 
+/** Stands for the name of a new thing. */
+export const NEW_NAME = 'NEW_NAME';
+
 /** A path of the endpoint with names that exist, where they may. */
-export const targetOf = ({ path }: Pick<Endpoint, 'path'>): string =>
-  `/v1${path.replaceAll(/:(\w+)\??/g, (_, name: string) => KNOWN[name] ?? 'ingest')}`;
+export const targetOf = ({ path }: Pick<Endpoint, 'path'>, known = KNOWN): string =>
+  `/v1${path.replaceAll(/:(\w+)\??/g, (_, name: string) => known[name] ?? 'ingest')}`;
 
 const RECORDS: Schema = {
   type: 'array',
@@ -62,7 +66,7 @@ const endpointRows: readonly BodyRow[] = ENDPOINTS.filter(({ body }) => body !==
   (endpoint) => ({
     id: endpoint.id,
     method: endpoint.method,
-    target: targetOf(endpoint),
+    targets: [targetOf(endpoint, { ...KNOWN, id: NEW_NAME }), targetOf(endpoint)],
     isAdmin: endpoint.token === 'admin',
     schema: schemaOf(endpoint),
     bytesMax: jsonBytesMax(endpoint.body) ?? PUSH_BYTES_MAX,
@@ -82,7 +86,7 @@ const messageOf = (params: Schema): Schema => ({
 });
 
 const agentRow = (id: string, schema: Schema): BodyRow => ({
-  ...{ id, method: 'POST', target: '/mcp', isAdmin: false, schema },
+  ...{ id, method: 'POST', targets: ['/mcp', '/mcp'], isAdmin: false, schema },
   ...{ bytesMax: MCP_BYTES_MAX, isData: false },
 });
 

@@ -36,24 +36,87 @@ export const itemOf = ({ items }: Schema): Schema =>
 export const memberOf = ({ patternProperties }: Schema): Schema | undefined =>
   Object.values(patternProperties ?? {})[0];
 
-/** The smallest value that the schema accepts, as far as a schema says what is accepted. */
-export function smallest(schema: Schema): unknown {
+/** What members are in bodies that are accepted; `[]` is an item of a list, `{}` a member of an object. */
+const SAMPLES: Readonly<Record<string, unknown>> = {
+  conditions: [['latestPrice', '>', 1]],
+  'conditions[]': ['latestPrice', '>', 1],
+  outputs: [{ method: 'logs', frequency: 60 }],
+  'outputs[]': { method: 'logs', frequency: 60 },
+  'additionalKeys[]': 'latestPrice',
+  'index[]': 'CORE:STOCK:AAA:latestPrice',
+  'expectations[]': { range: { property: 'v', min: 1 } },
+  'values[]': 1,
+  properties: { v: { type: 'number' } },
+  'addresses[]': '10.0.0.0/8',
+  ruleSet: 'AAA',
+  query: 'SELECT v FROM PRICES',
+  sqlQuery: 'SELECT v FROM PRICES',
+  cron: '0 0 * * *',
+  url: 'https://a.example/',
+  datasetId: 'PRICES',
+};
+/** Optional members without which most bodies are refused. */
+const USUAL: ReadonlySet<string> = new Set(['url', 'ruleSet']);
+
+/** A small value that the schema accepts, as far as a schema says what is accepted. */
+export function smallest(schema: Schema, name = ''): unknown {
+  if (Object.hasOwn(SAMPLES, name)) return SAMPLES[name];
   if (schema.const !== undefined) return schema.const;
   if (schema.enum !== undefined) return schema.enum[0];
   const [one] = schema.anyOf ?? [];
-  if (one !== undefined) return smallest(one);
-  if (schema.type === 'object') {
-    const { properties = {}, required = [] } = schema;
-    return Object.fromEntries(required.map((name) => [name, smallest(properties[name] ?? {})]));
+  if (one !== undefined) return smallest(one, name);
+  if (schema.type === 'object') return smallestObject(schema);
+  if (schema.type === 'array') {
+    const item = smallest(itemOf(schema), `${name}[]`);
+    return Array.from({ length: schema.minItems ?? 0 }, () => item);
   }
-  if (schema.type === 'array')
-    return Array.from({ length: schema.minItems ?? 0 }, () => smallest(itemOf(schema)));
   if (schema.type === 'integer' || schema.type === 'number') return schema.minimum ?? 1;
   if (schema.type === 'boolean') return true;
   if (schema.type === 'null') return null;
   const { minLength = 0, pattern = '' } = schema;
   const text = TEXTS.find((some) => new RegExp(pattern, 'u').test(some)) ?? '';
   return text.padEnd(minLength, 'x');
+}
+
+function smallestObject({ properties = {}, required = [] }: Schema): object {
+  const names = Object.keys(properties).filter(
+    (name) => required.includes(name) || USUAL.has(name),
+  );
+  return Object.fromEntries(names.map((name) => [name, smallest(properties[name] ?? {}, name)]));
+}
+
+/** Which optional members a value has, and which part of the maximum its lists and objects have. */
+interface Filling {
+  readonly has: (name: string) => boolean;
+  readonly share: number;
+}
+
+/** Items of a list without a maximum of its own. */
+const ITEMS = 1_000;
+
+/** A value that the schema accepts and that has as many items and members as may be. */
+export function fullest(schema: Schema, filling: Filling, name = ''): unknown {
+  const [one] = schema.anyOf ?? [];
+  if (one !== undefined) return fullest(one, filling, name);
+  const member = memberOf(schema);
+  const countOf = (most = ITEMS): number => Math.max(1, Math.floor(most * filling.share));
+  if (member !== undefined) {
+    const value = fullest(member, filling, `${name}{}`);
+    const named = Array.from({ length: countOf(schema.maxProperties) }, (_, at) => `v${at}`);
+    return Object.fromEntries(named.map((some) => [some, value]));
+  }
+  if (schema.type === 'array') {
+    const item = fullest(itemOf(schema), filling, `${name}[]`);
+    return Array.from({ length: countOf(schema.maxItems) }, () => item);
+  }
+  if (schema.type !== 'object' || Object.hasOwn(SAMPLES, name)) return smallest(schema, name);
+  const { properties = {}, required = [] } = schema;
+  const names = Object.keys(properties).filter(
+    (some) => required.includes(some) || USUAL.has(some) || filling.has(some),
+  );
+  return Object.fromEntries(
+    names.map((some) => [some, fullest(properties[some] ?? {}, filling, some)]),
+  );
 }
 
 /** Every place of a body, the body itself first. */
@@ -72,7 +135,10 @@ export function placesIn(schema: Schema, path: Path = []): readonly Place[] {
 export function bodyWith(schema: Schema, path: Path, value: unknown): unknown {
   const [step, ...rest] = path;
   if (step === undefined) return value;
-  if (typeof step === 'number') return [bodyWith(itemOf(schema), rest, value)];
+  if (typeof step === 'number') {
+    const list = [schema, ...(schema.anyOf ?? [])].find((one) => one.items !== undefined);
+    return [bodyWith(itemOf(list ?? schema), rest, value)];
+  }
   const holder =
     [schema, ...(schema.anyOf ?? [])].find(
       (one) => one.properties?.[step] !== undefined || memberOf(one) !== undefined,
