@@ -1036,7 +1036,7 @@ export interface Operations {
   /** Writes one JSON record or an array of them; makes the dataset when there is none. */
   writeRecord: {
     path: { workspace: string | number; id: string | number };
-    query: { duplicates?: "replace" | "keep-first" | "reject" | "keep-all" | "skip-identical"; duplicateKeyHandling?: "ignore" | "replace" | "true" | "false"; createDatasetOnDemand?: boolean; wait?: boolean; event?: boolean; persist?: boolean; updateState?: boolean };
+    query: { duplicates?: "replace" | "keep-first" | "reject" | "keep-all" | "skip-identical"; duplicateKeyHandling?: "ignore" | "replace" | "true" | "false"; dateOrder?: "MDY" | "DMY"; confirmAdjustment?: boolean; createDatasetOnDemand?: boolean; wait?: boolean; event?: boolean; persist?: boolean; updateState?: boolean };
     body: Readonly<Record<string, unknown>> | readonly (Readonly<Record<string, unknown>>)[];
     answer: WriteRecordAnswer;
   };

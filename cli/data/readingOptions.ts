@@ -200,6 +200,42 @@ export function readingOf(options: ReadingOptions): Reading | undefined {
   return given.length === 0 ? undefined : Object.fromEntries(given);
 }
 
+/** Options with one value that another load of the same file needs too. */
+const REPEATED = [
+  'symbol',
+  'vendor',
+  'headerLines',
+  'skipLines',
+  'skipLast',
+  'delimiter',
+  'quote',
+  'escape',
+  'encoding',
+  'binary',
+  'dateFormat',
+  'fileTimeZone',
+  'dateOrder',
+  'nulls',
+] as const;
+
+/** The options that read a file alike, as words of a command line. */
+export function toWords(
+  options: {
+    readonly [name in (typeof REPEATED)[number]]?: unknown;
+  } & Pick<ReadingOptions, 'header' | 'set'>,
+): readonly string[] {
+  const words = REPEATED.flatMap((name) => {
+    const value = options[name];
+    const flag = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    return value === undefined ? [] : [`--${flag}`, inQuery(name, value)];
+  });
+  const constants = Object.entries(options.set).flatMap(([name, value]) => [
+    '--set',
+    `${name}=${value}`,
+  ]);
+  return [...(options.header ? [] : ['--no-header']), ...words, ...constants];
+}
+
 export const duplicatesOption = (): Option =>
   new Option(
     '--duplicates <how>',

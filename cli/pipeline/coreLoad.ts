@@ -9,6 +9,8 @@ import type { Reading } from '../../pipeline/bytes/reading.ts';
 import { CORE } from '../../store/lake/datasets/datasets.ts';
 import { Failure, reasonOf } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
+import { quoteWord } from '../../store/base/shellWord.ts';
+import { toWords } from '../data/readingOptions.ts';
 import { followJob } from '../print/followJob.ts';
 import { harmless } from '../print/terminalText.ts';
 import type { AskData } from '../reach/dataApi.ts';
@@ -100,14 +102,14 @@ const actionOptions = (
 function suggestActions(
   actions: readonly ActionColumn[],
   given: readonly string[],
-  { options: { json, symbol }, terminal }: Loading,
+  { options, terminal }: Loading,
 ): void {
-  if (json === true) return;
+  if (options.json === true) return;
   const say = sayTo(terminal);
-  const files = given.map((one) => (/\s/.test(one) ? `'${one}'` : one)).join(' ');
-  const of = symbol === undefined ? '' : ` --symbol ${symbol}`;
   for (const { column, input } of actions) {
-    say(harmless(`${column}: tapedeck core load ${files} --as ${input}${of} --yes loads it too`));
+    const words = [...given, '--as', input, ...toWords(actionOptions(input, options)), '--yes'];
+    const command = words.map(quoteWord).join(' ');
+    say(harmless(`${column}: tapedeck core load ${command} loads it too`));
   }
 }
 

@@ -6,6 +6,8 @@ import { listAnswer, tableAnswer } from '../print/answerLists.ts';
 import { followJob, type JobView } from '../print/followJob.ts';
 import { duplicatesQuery, type ReadingOptions, readingOf } from '../data/readingOptions.ts';
 import { oneOf, type PlaceOptions, sourceNamed } from './sources.ts';
+import type { Dataset } from '../../store/lake/datasets/datasets.ts';
+import { indexCommand } from '../../pipeline/conform/loadNotes.ts';
 import { harmless } from '../print/terminalText.ts';
 import type { Terminal } from '../reach/terminal.ts';
 import { type AskValue, withWorkspace } from '../reach/workspaceApi.ts';
@@ -50,7 +52,7 @@ export const addSchedule = (
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> =>
-  withWorkspace(settings, options.workspace, terminal, async (ask) => {
+  withWorkspace(settings, options.workspace, terminal, async (ask, workspace) => {
     const { append, cron, dataset, duplicates, every, missed, name, overwrite, start, timeZone } =
       options;
     const parts = Object.entries({
@@ -72,14 +74,17 @@ export const addSchedule = (
     listAnswer([made], 'ingestionScheduleId', options, terminal);
     if (options.json !== true) await showRuns(made as ScheduleMade, ask, terminal);
     const isChosen = parts.length > 0 || append === true || overwrite === true || !options.index;
-    if (!isChosen) await proposeIndex(ask, body.dataSourceId, options, terminal);
+    if (isChosen) return;
+    const place = { workspace, dataset };
+    await proposeIndex(ask, body.dataSourceId, place, options.dateOrder, terminal);
   });
 
 /** What a first load of the source would prove: the index that the owner may declare. */
 async function proposeIndex(
   ask: AskValue,
   sourceId: string,
-  { dataset, dateOrder }: Pick<ScheduleOptions, 'dataset' | 'dateOrder'>,
+  { dataset, workspace }: Pick<Dataset, 'dataset' | 'workspace'>,
+  dateOrder: string | undefined,
   terminal: Terminal,
 ): Promise<void> {
   const all = (await ask('GET', '/datasets?limit=5000')) as readonly Known[];
@@ -98,13 +103,11 @@ async function proposeIndex(
     return;
   }
   const { columnMapping, uniqueIndex } = known;
-  const flags = Object.entries(columnMapping).map(([part, name]) => `--${part} ${name}`);
-  const isUsable = flags.length > 0 && (stored !== undefined || uniqueIndex === true);
-  const command =
-    stored === undefined
-      ? `pass ${flags.join(' ')}`
-      : `run tapedeck dataset index ${dataset} ${flags.join(' ')}`;
-  const replace = isUsable ? `; to replace changed rows, ${command}` : '';
+  const isNamed = Object.keys(columnMapping).length > 0;
+  const isUsable = isNamed && (stored !== undefined || uniqueIndex === true);
+  const when = stored === undefined ? 'after its first run, ' : '';
+  const command = indexCommand(workspace, dataset, columnMapping);
+  const replace = isUsable ? `; to replace changed rows, ${when}run: ${command}` : '';
   terminal.stderr.write(`${harmless(`${rule}${replace}; --append adds all rows every time`)}\n`);
 }
 

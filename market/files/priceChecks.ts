@@ -7,6 +7,8 @@ import type { Row } from '../../store/duckdb/protocol.ts';
 const WINDOW_DAYS = 10;
 /** A close this many times both its neighbours, or that part of both, is reported. */
 const OUTLIER_FACTOR = 10;
+const ADJUSTED =
+  'set isSplitAdjusted to true in each record, or say constants={"isSplitAdjusted":true} (--adjusted)';
 /** Splits of a smaller factor, such as 21 for 20, are within what a price moves in a day. */
 const LEAST_FACTOR = 1.25;
 /** Share of a split's factor, as a logarithm, by which the closes may differ from it. */
@@ -86,8 +88,8 @@ function contradiction(rows: readonly Row[]): string | undefined {
   const [first] = all;
   if (first === undefined) return undefined;
   const [like, declared, way] = first.isAdjusted
-    ? ['prices as traded', 'split-adjusted', 'load them without isSplitAdjusted (--adjusted)']
-    : ['split-adjusted prices', 'as traded', 'load them with isSplitAdjusted=true (--adjusted)'];
+    ? ['prices as traded', 'split-adjusted', 'leave out isSplitAdjusted (--adjusted)']
+    : ['split-adjusted prices', 'as traded', ADJUSTED];
   return `${around(first)}, like ${like}${more(all)}; they are declared ${declared}: ${way}`;
 }
 

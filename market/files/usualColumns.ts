@@ -2,6 +2,7 @@
 // used. Spellings are compared by their letters and digits alone: `<CLOSE>`, `Adj Close`, `adj_close`.
 import type { UsualColumns } from '../../store/lake/datasets/defaults.ts';
 import { Failure } from '../../store/base/failure.ts';
+import { quoteWord } from '../../store/base/shellWord.ts';
 import { lettersOf } from './columnNames.ts';
 import { findVendor, recogniseVendor } from './vendors.ts';
 import type { Input, InputId } from '../inputs/inputRow.ts';
@@ -257,8 +258,11 @@ function namesOf(usual: Usual, property: string, rank: number): readonly string[
   return ranks?.[rank]?.split(' ') ?? [];
 }
 
-const refused = (property: string, first: string, second: string): Failure =>
-  new Failure(
-    'InvalidBody',
-    `columns ${first} and ${second} may both be ${property}: say which one is (columns, --map)`,
-  );
+function refused(property: string, first: string, second: string): Failure {
+  const [one, other] = [first, second].map((column) => {
+    const option = `--map ${quoteWord(`${column}=${property}`)}`;
+    return `columns=${JSON.stringify({ [column]: property })} (${option})`;
+  });
+  const what = `columns ${first} and ${second} may both be ${property}`;
+  return new Failure('InvalidBody', `${what}: say which one is, ${one} or ${other}`);
+}

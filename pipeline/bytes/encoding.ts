@@ -148,7 +148,8 @@ const MANY = /[\xC0-\xFF]{4}/;
 const untold = (why: string): Failure =>
   new Failure(
     'InvalidBody',
-    `the encoding of the body can not be told: ${why}; say encoding=windows-1252 or another`,
+    `the encoding of the body can not be told: ${why}; ` +
+      'say encoding=windows-1252 (--encoding windows-1252) or another',
   );
 
 /** The lines of a piece at a time: a turn for each of them took a second where a file is nothing else. */
@@ -181,7 +182,8 @@ export async function tellNul(path: string): Promise<string> {
     line += endsIn(nul < 0 ? piece : piece.subarray(0, nul), 0).breaks;
     if (nul >= 0) break;
   }
-  return `the body is no text: line ${line} holds NUL bytes; say encoding=utf-16le if it is UTF-16`;
+  const what = `the body is no text: line ${line} holds NUL bytes`;
+  return `${what}; say encoding=utf-16le (--encoding utf-16le) if it is UTF-16`;
 }
 
 /** Writes the text as UTF-8. @throws Failure InvalidBody where a byte does not fit the encoding. */

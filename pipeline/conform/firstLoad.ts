@@ -303,8 +303,11 @@ function refuseRepeats({ duplicates, repeated }: Batch, { run: { load } }: First
   if (load.refusesRepeats !== true || duplicates === 0) return;
   const shown = repeated === undefined ? '' : `, such as ${repeated.examples.join(', ')}`;
   const what = `${duplicates} records repeat an index value${shown}`;
-  const ways = 'name more of its parts (subkey, date), keep all (uniqueIndex=false, --no-index)';
-  const drop = 'or say which one stays (duplicateKeyHandling, --duplicates ignore or replace)';
+  const ways =
+    'name more of its parts (subkey, date), keep all with uniqueIndex=false (--no-index),';
+  const drop =
+    'or say which one stays: duplicates=keep-first (--duplicates keep-first) or duplicates=replace ' +
+    '(--duplicates replace)';
   throw new Failure('InvalidBody', `${what}: ${ways} ${drop}`);
 }
 

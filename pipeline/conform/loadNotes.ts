@@ -1,7 +1,8 @@
 // Describes a load for its owner: the index and the properties it was read by, what it replaced, and what it
 // left out. Everything that was inferred, left out, rejected or replaced has a line.
 import { type PropertyType, propertyWord } from '../../store/lake/versions/columns.ts';
-import type { Dataset } from '../../store/lake/datasets/datasets.ts';
+import type { ColumnMapping, Dataset } from '../../store/lake/datasets/datasets.ts';
+import { quoteWord } from '../../store/base/shellWord.ts';
 import type { Conformed, Load } from './load.ts';
 
 /** Properties that are told. */
@@ -40,7 +41,7 @@ export function describeLoad(
     ...describeDuplicates(conformed, counts, load),
     ...describeEqual(counts),
     ...describeConflicts(dataset, counts),
-    ...describeLeftOut(conformed, counts),
+    ...describeLeftOut(dataset, conformed.leftOut, counts),
   ];
 }
 
@@ -58,23 +59,32 @@ function describeConflicts(
 ): readonly string[] {
   if (conflicting === 0) return [];
   const named = Object.values(mapping).join(', ');
-  const options = Object.entries(mapping).map(([part, name]) => `--${part} ${quoteArgument(name)}`);
-  const command = `tapedeck dataset index ${dataset} --workspace ${workspace} ${options.join(' ')}`;
+  const command = indexCommand(workspace, dataset, mapping);
   return [
     `warning: ${conflicting} records have the ${named} of stored records and other values; all were kept. ` +
       `To replace records by ${named}, declare the index: ${command}`,
   ];
 }
 
-const quoteArgument = (name: string): string =>
-  /^[A-Za-z0-9_.-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`;
+/** Declares an index of stored records. Without `--duplicates`, records that repeat a value refuse it. */
+export function indexCommand(workspace: string, dataset: string, mapping: ColumnMapping): string {
+  const parts = Object.entries(mapping).map(([part, name]) => `--${part} ${quoteWord(name)}`);
+  const place = `${quoteWord(dataset)} --workspace ${quoteWord(workspace)}`;
+  return `tapedeck dataset index ${place} ${parts.join(' ')} --duplicates replace`;
+}
 
-function describeLeftOut({ leftOut }: Conformed, { invalid }: Counts): readonly string[] {
+function describeLeftOut(
+  { dataset, workspace }: Pick<Dataset, 'dataset' | 'workspace'>,
+  leftOut: readonly string[],
+  { invalid }: Counts,
+): readonly string[] {
   const names = leftOut.slice(0, PROPERTIES_TOLD).join(', ');
   const columns =
-    `warning: columns that the dataset does not have are not stored: ${names}; ` +
-    'contract columns=evolve stores them';
-  const rejected = `warning: ${invalid} records were rejected; invalidRecords lists them with reasons`;
+    `warning: columns that the dataset does not have are not stored: ${names}; to store them from now on, ` +
+    `PATCH /v1/datasets/${workspace}/${dataset} with {"schemaContract":{"columns":"evolve"}}`;
+  const rejected =
+    `warning: ${invalid} records were rejected; the answer, and the invalid-records-log of the job, list ` +
+    'them with reasons';
   return [...(leftOut.length === 0 ? [] : [columns]), ...(invalid === 0 ? [] : [rejected])];
 }
 

@@ -20,7 +20,7 @@ import {
   findTitles,
 } from './complaints.ts';
 import { inferColumns, isPadded, typedColumns } from './columns.ts';
-import { printHint, printQuery } from './hints.ts';
+import { printHint } from './hints.ts';
 import { joinHeader, namesOf } from './names.ts';
 import { hasOddLines } from './lines/oddLines.ts';
 import { type Opening, openingOf } from './opening.ts';
@@ -70,7 +70,7 @@ async function otherwiseOf(file: CsvFile, complaint: Complaint | undefined): Pro
   const { add, when } = complaint.otherwise;
   const tried = await tryReadings({ ...file, reading: { ...file.reading, ...add } });
   if (tried.relation === undefined || tried.relation.empty === true) return '';
-  return `, or ${printQuery(tried.reading)} ${when}`;
+  return `, or ${printHint(tried.reading)} ${when}`;
 }
 
 interface Tried {

@@ -8,14 +8,10 @@ export type Hint = Pick<Reading, (typeof NAMES)[number]>;
 
 /** `skipLines=3&skipLast=5 (--skip-lines 3 --skip-last 5)`: all of it, also what was passed before. */
 export function printHint(hint: Hint): string {
-  return `${printQuery(hint)} (${membersOf(hint).map(flagOf).join(' ')})`;
+  const members = membersOf(hint);
+  const query = members.map(({ name, value }) => `${name}=${value}`).join('&');
+  return `${query} (${members.map(flagOf).join(' ')})`;
 }
-
-/** The same without the options of a command. */
-export const printQuery = (hint: Hint): string =>
-  membersOf(hint)
-    .map(({ name, value }) => `${name}=${value}`)
-    .join('&');
 
 const membersOf = (hint: Hint): readonly { readonly name: string; readonly value: string }[] =>
   NAMES.flatMap((name) => {

@@ -1,4 +1,5 @@
 // The names of columns, from one or more header lines.
+import { quoteWord } from '../../store/base/shellWord.ts';
 import { quoted } from '../bytes/excerpt.ts';
 import type { Rows } from './shape.ts';
 
@@ -70,5 +71,6 @@ function noteUnused(line: readonly string[], at: number, index: number): string 
   const [value = ''] = values;
   if (index !== 1 || values.size !== 1 || value === '' || name.trim() === '') return left;
   const set = `constants=${JSON.stringify({ [name.trim()]: value })}`;
-  return `${left}: all columns have ${value}; to store it, say ${set} (--set ${name.trim()}=${value})`;
+  const option = `--set ${quoteWord(`${name.trim()}=${value}`)}`;
+  return `${left}: all columns have ${value}; to store it, say ${set} (${option})`;
 }

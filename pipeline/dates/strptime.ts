@@ -112,7 +112,8 @@ export function parseDateFormat(format: string): DateFormat {
   const hasYear = letters.has('Y') || letters.has('y');
   const hasDay = letters.has('j') || ['m', 'b', 'B'].some((one) => letters.has(one));
   if (!hasYear || !hasDay) {
-    const rule = 'must have a year and a month, such as %Y-%m-%d';
+    const rule =
+      'must have a year and a month, such as dateFormat=%Y-%m-%d (--date-format %Y-%m-%d)';
     throw new Failure('InvalidBody', `dateFormat: \`${format}\` ${rule}; use ${MEANINGS}`);
   }
   return {

@@ -3,6 +3,7 @@
 import { checkPropertyNames } from '../../store/lake/versions/columns.ts';
 import type { UsualColumns } from '../../store/lake/datasets/defaults.ts';
 import { Failure } from '../../store/base/failure.ts';
+import { quoteWord } from '../../store/base/shellWord.ts';
 import { inferJsonType } from '../values/infer.ts';
 import type { Reading } from '../bytes/reading.ts';
 import type { Relation, SourceColumn } from '../values/relation.ts';
@@ -34,7 +35,7 @@ export function asProperties(
   if (kept.length === 0) throw new Failure('InvalidBody', 'columns: all columns stay out');
   const constant = [...told.constants].map(([name, value]) => constantOf(name, value));
   const all = [...kept, ...constant];
-  refuseTwice(all);
+  refuseTwice(all, columns ?? {});
   checkPropertyNames(
     'the file',
     all.map(({ name }) => name),
@@ -119,7 +120,11 @@ const constantOf = (name: string, value: string | number | boolean): SourceColum
   settled: true,
 });
 
-function refuseTwice(columns: readonly SourceColumn[]): void {
+/** @param said columns of the load, which a hint repeats: a parameter has one value */
+function refuseTwice(
+  columns: readonly SourceColumn[],
+  said: Readonly<Record<string, string | null>>,
+): void {
   const seen = new Map<string, SourceColumn>();
   for (const column of columns) {
     const other = seen.get(column.name.toLowerCase());
@@ -127,8 +132,12 @@ function refuseTwice(columns: readonly SourceColumn[]): void {
       const pair = [other, column].map((one) =>
         one.constant === undefined ? `column ${one.from ?? one.name}` : 'a constant',
       );
-      const told = `property ${column.name} is given twice: by ${pair.join(' and by ')}`;
-      throw new Failure('InvalidBody', `${told}; say in columns which of them is something else`);
+      const what = `property ${column.name} is given twice: by ${pair.join(' and by ')}`;
+      const file = column.constant === undefined ? column : other;
+      const name = file.from ?? file.name;
+      const members = JSON.stringify({ ...said, [name]: null });
+      const hint = `say columns=${members} (--map ${quoteWord(`${name}=`)})`;
+      throw new Failure('InvalidBody', `${what}; to leave column ${name} out, ${hint}`);
     }
     seen.set(column.name.toLowerCase(), column);
   }

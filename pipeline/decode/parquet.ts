@@ -16,7 +16,7 @@ import type { Relation } from '../values/relation.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 
 /** What a column of bytes may become. */
-const BINARY_HINT = 'say binary=text (--binary text) for UTF-8, or binary=hex';
+const BINARY_HINT = 'say binary=text (--binary text) for UTF-8, or binary=hex (--binary hex)';
 
 const ENCRYPTED = 'the body is an encrypted Parquet file: write it without encryption';
 const DAMAGED = 'the body is not readable Parquet: damaged or cut short';

@@ -178,7 +178,9 @@ async function sortedOnce(
 
 function repeating(records: number, examples: readonly string[]): Failure {
   const what = `${records} records repeat an index value, such as ${examples.join(', ')}`;
-  const rule = 'name more of its parts, or say which one stays (duplicateKeyHandling)';
+  const rule =
+    'name more of its parts, or say which one stays: duplicateKeyHandling=ignore (--duplicates keep-first) ' +
+    'or duplicateKeyHandling=replace (--duplicates replace)';
   return new Failure('InvalidBody', `columnMapping can not be so: ${what}: ${rule}`);
 }
 

@@ -105,6 +105,12 @@ export const DATE_ORDER: Parameter = {
   help: 'Whether dates like 01/02/2024 begin with the month or the day; by default the column decides.',
 };
 
+export const CONFIRM_ADJUSTMENT: Parameter = {
+  kind: 'boolean',
+  name: 'confirmAdjustment',
+  help: 'true: load prices although known splits contradict what isSplitAdjusted declares.',
+};
+
 /** The member of a load, where the query has it. */
 export function dateOrderOf(query: Values): { readonly dateOrder?: DateOrder } {
   const given = textOf(query, 'dateOrder') as DateOrder | undefined;
@@ -263,11 +269,7 @@ export const READING_PARAMETERS: readonly Parameter[] = [
     choices: VENDOR_IDS,
     help: 'Vendor of the file: what its columns, symbols and prices are; for inputs of the market in CORE.',
   },
-  {
-    kind: 'boolean',
-    name: 'confirmAdjustment',
-    help: 'true: load prices although known splits contradict what isSplitAdjusted declares.',
-  },
+  CONFIRM_ADJUSTMENT,
   {
     kind: 'list',
     name: 'wide',

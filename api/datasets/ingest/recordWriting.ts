@@ -15,7 +15,7 @@ import { spoolBody } from '../../http/spool.ts';
 import type { Answer, Call, Services } from '../../request/endpoint.ts';
 import { PUSH_BYTES_MAX, PUSH_VALUES_MAX } from '../../request/body/bodyLimits.ts';
 import { type JsonBody, readJson } from '../../request/body/jsonBody.ts';
-import { readDuplicates } from './loading.ts';
+import { dateOrderOf, readDuplicates } from './loading.ts';
 import { showRejects } from './loadAnswer.ts';
 import { type LoadCounts, toLoadCounts } from '../../../pipeline/conform/loadCounts.ts';
 import { nextRow } from '../../../pipeline/batch/uniqueIndex.ts';
@@ -83,7 +83,15 @@ export async function storeRecords(call: Call, services: RecordServices): Promis
       : await pushRecords(known, body, rules.duplicates === 'replace', services);
   if (pushed !== undefined) return pushed;
   const dataset = known?.dataset ?? id;
-  const asked = { workspace, dataset, ...rules, rejectsMax: 0 };
+  const reading = call.query['confirmAdjustment'] === true ? { reading: CONFIRMED } : {};
+  const asked = {
+    workspace,
+    dataset,
+    ...rules,
+    ...dateOrderOf(call.query),
+    ...reading,
+    rejectsMax: 0,
+  };
   const { path } = await spoolBody(body === undefined ? call : again(call, body.bytes), services);
   const load = { ...asked, path };
   try {
@@ -95,6 +103,8 @@ export async function storeRecords(call: Call, services: RecordServices): Promis
     await disk.remove(path);
   }
 }
+
+const CONFIRMED = { confirmAdjustment: true } as const;
 
 /** A body that is small by its header, read whole; undefined when it is not, or says no size. */
 async function readSmall(call: Call): Promise<JsonBody | undefined> {

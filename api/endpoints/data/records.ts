@@ -1,6 +1,10 @@
 // Single records, written by `POST /record` (once `/write`).
 import { Type } from '../../request/body/schema.ts';
-import { DUPLICATE_PARAMETERS } from '../../datasets/ingest/loading.ts';
+import {
+  CONFIRM_ADJUSTMENT,
+  DATE_ORDER,
+  DUPLICATE_PARAMETERS,
+} from '../../datasets/ingest/loading.ts';
 import { REJECTS, SOME_LOAD_COUNTS } from '../../datasets/ingest/loadAnswer.ts';
 import { writeRecords } from '../../datasets/ingest/recordWriting.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
@@ -30,6 +34,8 @@ export const writeRecord: Endpoint = {
   weight: 'free',
   parameters: [
     ...DUPLICATE_PARAMETERS,
+    DATE_ORDER,
+    CONFIRM_ADJUSTMENT,
     switched('createDatasetOnDemand', 'false: a missing dataset is 404; true by default.'),
     switched('wait', 'Accepted; the answer always waits until the records are stored.'),
     switched('event', 'Accepted for clients of the original.'),

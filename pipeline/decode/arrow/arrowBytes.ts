@@ -19,7 +19,7 @@ export function propertyOfBytes(
   binary: Binary | undefined,
 ): PropertyType {
   if (binary !== undefined) return { type: 'string' };
-  const hint = 'say binary=text (--binary text) for UTF-8, or binary=hex';
+  const hint = 'say binary=text (--binary text) for UTF-8, or binary=hex (--binary hex)';
   throw new Refused(`column ${name} has type ${String(type)}, which records can not hold: ${hint}`);
 }
 

@@ -1,5 +1,6 @@
 // A JSON document that holds its records somewhere inside: which of its lists they may be.
 import { Failure } from '../../../store/base/failure.ts';
+import { quoteWord } from '../../../store/base/shellWord.ts';
 import { printJsonPath } from './jsonPath.ts';
 import type { JsonFraming } from '../../values/jsonRecords.ts';
 import { RECORD_BYTES_MAX } from '../../values/relation.ts';
@@ -37,7 +38,7 @@ export function refuseDocument({ lists, type }: Lists, bytes: number): void {
     );
   const path = printJsonPath(first.steps);
   const rule = 'the body is one JSON document, no list of records';
-  const option = `--json-path '${path.replaceAll("'", String.raw`'\''`)}'`;
-  const say = `say jsonPath=${path} (${option}), or as=json if it is one record`;
+  const option = `--json-path ${quoteWord(path)}`;
+  const say = `say jsonPath=${path} (${option}), or as=json (--as json) if it is one record`;
   throw new Failure('InvalidBody', `${rule}: ${found.join(', ')}; ${say}`);
 }

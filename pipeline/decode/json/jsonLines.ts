@@ -4,6 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { Failure } from '../../../store/base/failure.ts';
+import { quoteWord } from '../../../store/base/shellWord.ts';
 import { type JsonStep, printJsonPath } from './jsonPath.ts';
 import { piecesOf } from '../../bytes/pieces.ts';
 import { findShape, type FoundList } from './jsonShapes.ts';
@@ -101,8 +102,9 @@ function checkEnd(text: JsonText): void {
 const notesOfRows = ({ count, hasHeader }: ListRows): readonly string[] => {
   if (count === 0) return [];
   const named = hasHeader
-    ? 'the first of them has their names (header=false if it is a record)'
-    : `their values are column1 to column${count}: columns={"column1":"date"} names them`;
+    ? 'the first of them has their names; if it is a record, say header=false (--no-header)'
+    : `their values are column1 to column${count}: ` +
+      'columns={"column1":"date"} (--map column1=date) names them';
   return [`records are lists: ${named}`];
 };
 
@@ -183,7 +185,12 @@ function writeRecord(walk: Walk, level: number): void {
   const clash = walk.names.find((name) => members.some((one) => text.readText(one) === name));
   if (clash !== undefined) {
     const what = `jsonPath: ${CLASH} ${clash} already`;
-    throw new Failure('InvalidBody', `${what}; say {${clash}_} or another name in the path`);
+    const steps = walk.steps.map((step) =>
+      step.kind === 'each' && step.property === clash ? { ...step, property: `${clash}_` } : step,
+    );
+    const path = printJsonPath(steps);
+    const option = `--json-path ${quoteWord(path)}`;
+    throw new Failure('InvalidBody', `${what}; say jsonPath=${path} (${option})`);
   }
   writer.append(`{${keys.join(',')}${members.length === 0 ? '' : ','}`);
   writer.appendSlice(text, { start: start + 1, end: text.at });

@@ -64,7 +64,10 @@ export class ListRows {
     const isData = second.length > 0 && !second.every(isText);
     if (this.#header === true || (areNames && isData)) {
       if (!areNames)
-        throw new Failure('InvalidBody', 'the first list is no header: say header=false');
+        throw new Failure(
+          'InvalidBody',
+          'the first list is no header: say header=false (--no-header)',
+        );
       this.#names = checkNames(first.map((cell) => this.#text.readText(cell)));
       this.hasHeader = true;
       return;

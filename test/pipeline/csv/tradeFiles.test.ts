@@ -6,16 +6,21 @@ import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, test } from 'vitest';
 import { findRejects } from '../../../store/work/jobs.ts';
+import { tellServer } from '../../../cli/reach/folderAccess.ts';
 import { load, loaded, read } from '../../base/client.ts';
 import { startServer, type TestServer } from '../../base/server.ts';
-import { hintsIn } from './followHints.ts';
+import { runHere } from '../../cli/commandHere.ts';
+import { type Hint, hintsIn } from '../hints/followHints.ts';
 import { type Stored, TRADE_FILES, type TradeFile } from './tradeFiles.ts';
 
 const FILES = globSync(join(import.meta.dirname, 'inputs', '*', '*'));
 
+const ENVIRONMENT = { TAPEDECK_DEMO: 'off', TAPEDECK_LOG: 'silent', TAPEDECK_CHILDREN: '1' };
+
 let server: TestServer;
 beforeAll(async () => {
   server = await startServer();
+  await tellServer(server.folder, { base: server.base });
 });
 afterAll(() => server.close());
 
@@ -45,16 +50,30 @@ async function check(trade: TradeFile, dataset: string): Promise<void> {
   assert.ok(printed.length > 0, message);
   for (const [at, hint] of printed.entries()) {
     const name = `${dataset}_${at}`;
-    const wanted = hints.find((one) => one.hint === new URLSearchParams(hint).toString());
-    if (wanted === undefined) {
-      // What a hint makes that the table does not name: at least it loads.
-      await loaded(server, name, bytes, { ...query, ...hint });
-      continue;
-    }
-    await checkStored(wanted, bytes, name, { ...query, ...hint }, []);
+    const wanted = hints.find((one) => one.hint === shownOf(hint));
+    const all = { ...query, ...hint.query };
+    // What a hint makes that the table does not name: at least it loads.
+    if (wanted === undefined) await loaded(server, name, bytes, all);
+    else await checkStored(wanted, bytes, name, all, []);
+    await checkCommand(file, name, hint);
   }
-  const shown = printed.map((hint) => new URLSearchParams(hint).toString());
+  const shown = printed.map(shownOf);
   for (const { hint } of hints) assert.ok(shown.includes(hint), `${hint}: ${message}`);
+}
+
+const shownOf = ({ query }: Hint): string => new URLSearchParams(query).toString();
+
+/** The options of a hint store what its parameters store. */
+async function checkCommand(file: string, stored: string, { options }: Hint): Promise<void> {
+  const path = FILES.find((one) => basename(one) === file) ?? '';
+  const place = ['--dataset', `${stored}_CLI`, '--workspace', 'WS'];
+  const env = { ...ENVIRONMENT, TAPEDECK_DATA: server.folder };
+  const ran = await runHere(['ingest', path, ...place, ...options], { env });
+  assert.equal(ran.code, 0, `${options.join(' ')}: ${ran.stderr}${ran.stdout}`);
+  const [byQuery, byOptions] = await Promise.all(
+    [stored, `${stored}_CLI`].map((id) => read(server, `/data/WS/${id}?limit=1000&format=csv`)),
+  );
+  assert.equal(byOptions, byQuery, options.join(' '));
 }
 
 async function checkStored(

@@ -10,7 +10,7 @@ import type { Reading } from '../../../../pipeline/bytes/reading.ts';
 import type { Relation } from '../../../../pipeline/values/relation.ts';
 import { lineInFile } from '../../../../pipeline/bytes/unreadLines.ts';
 import type { Workbench } from '../../../../pipeline/bytes/workbench.ts';
-import { hintsIn } from '../../../pipeline/csv/followHints.ts';
+import { hintsIn } from '../../../pipeline/hints/followHints.ts';
 import { type Seeded, seeded } from '../../crash/rounds/seeded.ts';
 
 interface Line {
@@ -156,7 +156,7 @@ async function playFile(seed: number, folder: string): Promise<'plain' | 'tidy' 
     const message = error instanceof Error ? error.message : String(error);
     const [hint] = hintsIn(message);
     assert.ok(hint !== undefined && made.isRefused, `${told}: ${message}`);
-    const members = Object.entries(hint).map(([name, value]) => [name, Number(value)]);
+    const members = Object.entries(hint.query).map(([name, value]) => [name, Number(value)]);
     relation = await open(Object.fromEntries(members) as Reading);
     isRefused = true;
   }

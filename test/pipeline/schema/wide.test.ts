@@ -6,10 +6,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
-import { compactDataset } from '../../jobs/upkeep/compaction.ts';
-import { PROPERTIES_MAX } from '../../store/lake/versions/columns.ts';
-import { load, loaded, send } from '../base/client.ts';
-import { startServer, type TestServer } from '../base/server.ts';
+import { compactDataset } from '../../../jobs/upkeep/compaction.ts';
+import { PROPERTIES_MAX } from '../../../store/lake/versions/columns.ts';
+import { load, loaded, send } from '../../base/client.ts';
+import { startServer, type TestServer } from '../../base/server.ts';
 
 const ROWS = 200;
 const NAMES = Array.from({ length: PROPERTIES_MAX - 2 }, (_, at) => `c${at}`);
