@@ -93,10 +93,13 @@ export function percentOscillator(series: Series, short: number, long: number): 
 
 /** Change in percent of an average of an average of an average. */
 export function tripleRate(series: Series, period: number): Series {
-  let values = series;
-  for (let time = 0; time < 3; time += 1) values = exponential(values, period);
-  const rates = against(values, 1, (now, before) => (100 * (now - before)) / before);
-  return startingAt(rates, startOf(series) + 3 * (period - 1) + 1);
+  const [start, lag] = [startOf(series), period - 1];
+  // Each average begins with the first whole window of the one before, as TEMA's do.
+  const once = exponential(series, period);
+  const twice = exponential(startingAt(once, start + lag), period);
+  const thrice = exponential(startingAt(twice, start + 2 * lag), period);
+  const rates = against(thrice, 1, (now, before) => (100 * (now - before)) / now);
+  return startingAt(rates, start + 3 * lag + 1);
 }
 
 /** How far the series went against all its steps. */

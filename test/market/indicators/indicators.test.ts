@@ -46,6 +46,17 @@ test('the sine wave of prices that do not move is the same whatever the price is
   }
 });
 
+test('trix is that of the vectors of Tulip', () => {
+  const closes = [
+    8996.96, 9003.19, 9010.41, 9008.07, 9018.03, 9009.8, 9011.55, 9020.26, 9013.29, 9018.78,
+  ];
+  const [values = []] = by('trix', closes, [3]) as readonly number[][];
+  assert.deepEqual(
+    values.filter((value) => !Number.isNaN(value)).map((value) => value.toFixed(4)),
+    ['0.0171', '0.0121', '0.0137'],
+  );
+});
+
 test('some by hand', () => {
   const no = Number.NaN;
   assert.deepEqual(by('sma', [1, 2, 6, 4], [2]), [[no, 1.5, 4, 5]]);

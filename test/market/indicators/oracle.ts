@@ -186,9 +186,10 @@ export const DEFINITIONS: Readonly<Record<string, Definition>> = {
   roc: ofOne((close, period) => zip(close, before(close, period), (a, b) => a / b - 1)),
   rocr: ofOne((close, period) => zip(close, before(close, period), (a, b) => a / b)),
   trix: ofOne((close, period) => {
-    const thrice = ema(ema(ema(close, period), period), period);
+    const twice = ema(from(ema(close, period), period - 1), period);
+    const thrice = ema(from(twice, 2 * period - 2), period);
     return from(
-      zip(thrice, before(thrice, 1), (a, b) => 100 * (a / b - 1)),
+      zip(thrice, before(thrice, 1), (a, b) => 100 * (1 - b / a)),
       3 * period - 2,
     );
   }),
