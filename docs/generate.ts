@@ -4,7 +4,7 @@ import type { Endpoint } from '../api/request/endpoint.ts';
 import { ENDPOINTS } from '../api/endpoints/index.ts';
 import { FAILURES } from '../api/request/failures.ts';
 import { marketDocument } from '../api/market/document/marketDocument.ts';
-import { openApi } from '../api/about/openapi/openapi.ts';
+import { CLIENT, openApi } from '../api/about/openapi/openapi.ts';
 import type { Parameter } from '../api/request/parameters.ts';
 import { clientTypes, type Document } from './pages/clientTypes.ts';
 import { commandsPage } from './pages/commandsPage.ts';
@@ -22,11 +22,12 @@ const SETTINGS_END = '<!-- settings: end -->';
 export async function generate(): Promise<ReadonlyMap<string, string>> {
   const operating = await readFile(new URL('operate/operating.md', HERE), 'utf8');
   const document = openApi(ENDPOINTS, 'svc');
+  const plain = openApi(ENDPOINTS, 'svc', CLIENT);
   const market = await marketDocument(ENDPOINTS, 'svc');
   return new Map([
     ['docs/reference/openapi.json', `${JSON.stringify(document, null, 2)}\n`],
     ['docs/reference/openapi-market.json', `${JSON.stringify(market, null, 2)}\n`],
-    ['client/operations.ts', clientTypes([document, market] as unknown as readonly Document[])],
+    ['client/operations.ts', clientTypes([plain, market] as unknown as readonly Document[])],
     ['docs/reference/reference.md', reference()],
     ['docs/use/commands.md', commandsPage()],
     ['docs/reference/coverage.md', coveragePage()],

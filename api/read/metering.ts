@@ -2,6 +2,7 @@
 // tell its price. Nothing is spent on a call that costs more than its caller allowed, nor on one that
 // fails; but one that read data of others and failed by its caller's doing costs its least: that it
 // failed tells of them too.
+import { Type } from '../request/body/schema.ts';
 import type { Caller } from '../../store/accounts/callers.ts';
 import { Failure, type FailureType, NothingRead } from '../../store/base/failure.ts';
 import type { Charge, ChargeOrder, Hold, Metering } from '../../store/ledger/metering.ts';
@@ -41,6 +42,14 @@ export interface Price {
   readonly objects: number;
   readonly weight: number;
 }
+
+/** Of an answer to `estimate`. */
+export const PRICE = Type.Object({
+  messages: Type.Integer(),
+  premiumMessages: Type.Integer(),
+  objects: Type.Integer(),
+  weight: Type.Integer(),
+});
 
 /** What a call pays for one dataset, in objects. */
 export interface Fare {

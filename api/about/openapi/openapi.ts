@@ -1,6 +1,7 @@
 // The endpoint table as an OpenAPI 3.1 document.
 import type { TSchema } from 'typebox';
 import type { Endpoint } from '../../request/endpoint.ts';
+import { PRICE } from '../../read/metering.ts';
 import type { Parameter } from '../../request/parameters.ts';
 import { VERSION } from '../../../store/base/version.ts';
 import { FAILURE_SCHEMAS, failureResponses, failuresOf } from './openapiFailures.ts';
@@ -8,6 +9,7 @@ import { capital, named, Shared, timesOf } from './openapiShared.ts';
 
 const MEDIA_TYPES = {
   json: 'application/json',
+  script: 'text/javascript',
   events: 'text/event-stream',
   jsonl: 'application/x-ndjson',
   csv: 'text/csv',
@@ -19,8 +21,8 @@ const MEDIA_TYPES = {
   'vega-lite': 'application/vnd.vegalite.v5+json',
 } as const;
 
-/** What is no text. */
-const BYTES: ReadonlySet<string> = new Set(['arrow', 'parquet', 'png']);
+/** What is no text, or a program. */
+const BYTES: ReadonlySet<string> = new Set(['arrow', 'parquet', 'png', 'script']);
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -33,6 +35,7 @@ interface Parts {
   readonly okTimes: Map<string, number>;
   readonly times: ReadonlyMap<string, number>;
   readonly brand: string;
+  readonly isPlain: boolean;
 }
 
 /** What is told of a row. */
@@ -46,13 +49,15 @@ export type Described = Pick<
   };
 
 export function openApi(table: readonly Described[], brand: string, about: About = WHOLE): Json {
+  const isPlain = about.isPlain === true;
   const parts: Parts = {
     parameters: new Shared('parameters'),
     schemas: new Shared('schemas'),
     answers: new Shared('responses'),
     okTimes: new Map(),
-    times: timesOf(table.flatMap((endpoint) => schemasOf(endpoint))),
+    times: timesOf(table.flatMap((endpoint) => schemasOf(endpoint, isPlain))),
     brand,
+    isPlain,
   };
   const { okTimes } = parts;
   for (const endpoint of table) {
@@ -95,6 +100,8 @@ interface About {
   readonly title: string;
   readonly description: string;
   readonly externalDocs: { readonly url: string; readonly description: string };
+  /** Answers are those without `filter` and `estimate`. */
+  readonly isPlain?: true;
 }
 
 const WHOLE: About = {
@@ -106,6 +113,9 @@ const WHOLE: About = {
   },
 };
 
+/** What a typed client is generated from: its calls name the properties that every answer has. */
+export const CLIENT: About = { ...WHOLE, isPlain: true };
+
 const MESSAGES_USED = { description: 'Messages used by the call.', schema: { type: 'integer' } };
 
 /** First word of the path: what the operation is about. */
@@ -113,8 +123,12 @@ const tagOf = ({ events, path }: Described): string =>
   events === undefined ? (path.split('/')[1] ?? '') : 'streams';
 
 /** Of what is sent and answered as JSON. */
-function schemasOf({ answer, body, path }: Described): readonly unknown[] {
-  const own = [plain(answer), ...(body?.kind === 'json' ? [plain(body.schema)] : [])];
+function schemasOf(endpoint: Described, isPlain: boolean): readonly unknown[] {
+  const { body, path } = endpoint;
+  const own = [
+    answerSchema(endpoint, isPlain),
+    ...(body?.kind === 'json' ? [plain(body.schema)] : []),
+  ];
   return expandPath(path).flatMap(() => own);
 }
 
@@ -253,7 +267,9 @@ function okOf(endpoint: Described, parts: Parts): Json {
   const { events, formats = [] } = endpoint;
   const told = [
     ...(events === 'only' ? [] : (['json'] as const)),
-    ...(events === undefined ? formats : (['events'] as const)),
+    ...formats,
+    ...(events === undefined ? [] : (['events'] as const)),
+    ...(hasParameter(endpoint, 'callback') ? (['script'] as const) : []),
   ];
   const content = Object.fromEntries(
     told.map((format) => [MEDIA_TYPES[format], schemaOfBody(format, endpoint, parts)]),
@@ -265,15 +281,46 @@ function okOf(endpoint: Described, parts: Parts): Json {
 }
 
 /** OpenAPI 3.1 says of bytes only what they are. */
-function schemaOfBody(
-  format: keyof typeof MEDIA_TYPES,
-  { answer, id }: Described,
-  parts: Parts,
-): Json {
+function schemaOfBody(format: keyof typeof MEDIA_TYPES, endpoint: Described, parts: Parts): Json {
   if (BYTES.has(format)) return {};
   if (format === 'vega-lite') return { schema: { type: 'object', additionalProperties: true } };
   if (format !== 'json') return { schema: { type: 'string' } };
-  return { schema: typed(plain(answer), `${capital(id)}Answer`, parts) };
+  const answer = typed(
+    answerSchema(endpoint, parts.isPlain),
+    `${capital(endpoint.id)}Answer`,
+    parts,
+  );
+  if (parts.isPlain || !isPriced(endpoint)) return { schema: answer };
+  return { schema: { anyOf: [answer, parts.schemas.refer(plain(PRICE), 'Price')] } };
+}
+
+const hasParameter = ({ parameters }: Described, name: string): boolean =>
+  parameters.some((one) => one.name === name);
+
+/** The answer, without the members that `filter` may leave out. */
+function answerSchema(endpoint: Described, isPlain: boolean): unknown {
+  const answer = plain(endpoint.answer);
+  return !isPlain && hasParameter(endpoint, 'filter') ? withoutRequired(answer) : answer;
+}
+
+/** `estimate` returns a price in place of the answer; one of any members is a price too. */
+const isPriced = (endpoint: Described): boolean =>
+  hasParameter(endpoint, 'estimate') && !isAnyObject(plain(endpoint.answer));
+
+/** Records, or the one that the answer is, keep their properties. */
+function withoutRequired(schema: unknown): unknown {
+  const { anyOf, items, required: _, ...rest } = schema as Json;
+  return {
+    ...rest,
+    ...(items === undefined ? {} : { items: withoutRequired(items) }),
+    ...(Array.isArray(anyOf) ? { anyOf: anyOf.map(withoutRequired) } : {}),
+  };
+}
+
+function isAnyObject(schema: unknown): boolean {
+  const { anyOf, properties, type } = schema as Json;
+  if (Array.isArray(anyOf)) return anyOf.some(isAnyObject);
+  return type === 'object' && properties === undefined;
 }
 
 /** Without TypeBox's own marks: what is left is plain JSON schema, in as few words as it takes. */

@@ -11,7 +11,7 @@ import {
   RECENT_SHAPE,
   RECORDS_SHAPE,
 } from '../../market/reference/exchangeStats.ts';
-import { FIXED_PARAMETERS } from '../../market/reference/fixedPrice.ts';
+import { FIXED_FORMATS, FIXED_PARAMETERS } from '../../market/reference/fixedPrice.ts';
 import { answerFutures, FUTURE_SHAPE } from '../../market/reference/futures.ts';
 import {
   answerOptionMonths,
@@ -33,7 +33,7 @@ const STATS = {
   weight: 'free',
   inTest: true,
   parameters: FIXED_PARAMETERS,
-  formats: ['jsonl', 'csv', 'psv'],
+  formats: FIXED_FORMATS,
 } as const satisfies Partial<Endpoint>;
 
 const DATED = /^(\d{4}(0[1-9]|1[0-2])|\d{8}|\d{4}-\d{2}-\d{2})$/;

@@ -10,7 +10,7 @@ import {
   LATEST_SHAPE,
   RATE_SHAPE,
 } from '../../market/money/fx.ts';
-import { FIXED_PARAMETERS } from '../../market/reference/fixedPrice.ts';
+import { FIXED_FORMATS, FIXED_PARAMETERS } from '../../market/reference/fixedPrice.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
 import { ANY, shaped } from '../../request/rows.ts';
 import type { Parameter } from '../../request/parameters.ts';
@@ -20,7 +20,7 @@ const ROW = {
   token: 'publishable',
   failures: 'data',
   inTest: true,
-  formats: ['jsonl', 'csv', 'psv'],
+  formats: FIXED_FORMATS,
 } as const satisfies Partial<Endpoint>;
 
 const SYMBOLS: Parameter = {

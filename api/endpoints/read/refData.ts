@@ -1,6 +1,6 @@
 // Reference data: trading days, symbols, exchanges, sectors, identifiers and search (INTERFACE.md 1).
 import { Type } from '../../request/body/schema.ts';
-import { FIXED_PARAMETERS } from '../../market/reference/fixedPrice.ts';
+import { FIXED_FORMATS, FIXED_PARAMETERS } from '../../market/reference/fixedPrice.ts';
 import { answerIdentifiers, IDENTIFIERS_SHAPE } from '../../market/reference/identifiers.ts';
 import {
   answerList,
@@ -20,7 +20,7 @@ const ROW = {
   failures: 'data',
   inTest: true,
   parameters: FIXED_PARAMETERS,
-  formats: ['jsonl', 'csv', 'psv'],
+  formats: FIXED_FORMATS,
 } as const satisfies Partial<Endpoint>;
 
 const OBJECTS = Type.Array(Type.Object({}, { additionalProperties: true }));

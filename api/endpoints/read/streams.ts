@@ -8,7 +8,7 @@ import { CHANGE_STREAM, changeStream } from '../../streams/changed.ts';
 import { answerRecords } from '../../streams/recordStreams.ts';
 import { answerStream } from '../../streams/answerStream.ts';
 import { type StreamRow, STREAM_ROWS } from '../../sse/streamTable.ts';
-import { FIXED_PARAMETERS } from '../../market/reference/fixedPrice.ts';
+import { FIXED_FORMATS, FIXED_PARAMETERS } from '../../market/reference/fixedPrice.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
 import type { Parameter } from '../../request/parameters.ts';
 
@@ -66,6 +66,7 @@ const endpointOf = (row: StreamRow): Endpoint => ({
   ],
   ...(STATE_OF.get(row.name)?.told ?? { answer: EVENTS }),
   events: STATE_OF.has(row.name) ? 'too' : 'only',
+  ...(STATE_OF.has(row.name) ? { formats: FIXED_FORMATS } : {}),
   failures: 'data',
   inTest: true,
   handle: (call, services) => {
@@ -97,7 +98,7 @@ const stateOf = (
   row: Pick<Endpoint, 'id' | 'path' | 'summary' | 'answer' | 'shape' | 'handle'>,
 ): Endpoint => ({
   ...{ ...row, method: 'GET', token: 'publishable', weight: 'free' },
-  ...{ parameters: STATE_PARAMETERS, failures: 'data', inTest: true },
+  ...{ parameters: STATE_PARAMETERS, formats: FIXED_FORMATS, failures: 'data', inTest: true },
 });
 
 const KEYS: Parameter = {

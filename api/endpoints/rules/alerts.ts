@@ -4,7 +4,7 @@ import { parseInstant } from '../../../query/time/dates.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import { alertsOf, callsOf, findAlert, sendAgain } from '../../../store/work/alerts.ts';
 import { managerOf } from '../../auth/access.ts';
-import { answerFixed, FIXED_PARAMETERS } from '../../market/reference/fixedPrice.ts';
+import { answerFixed, FIXED_FORMATS, FIXED_PARAMETERS } from '../../market/reference/fixedPrice.ts';
 import { whyAt } from '../../rules/backtesting.ts';
 import { alertView } from '../../rules/ruleViews.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
@@ -127,6 +127,7 @@ export const whyRule: Endpoint = {
       help: 'A time of the past: what minutes and days tell of it; a rule that is paused tells it too.',
     },
   ],
+  formats: FIXED_FORMATS,
   answer: ANY,
   handle: (call, services) => {
     const rule = ownRule(call.path['id'] ?? '', managerOf(call.caller).accountId, services);

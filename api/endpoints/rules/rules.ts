@@ -8,7 +8,7 @@ import { findRule, type Rule, rulesOf } from '../../../store/work/rules.ts';
 import { managerOf } from '../../auth/access.ts';
 import { answerBacktest, BACKTEST_BODY } from '../../rules/backtesting.ts';
 import { answerLookup } from '../../rules/lookups.ts';
-import { FIXED_PARAMETERS } from '../../market/reference/fixedPrice.ts';
+import { FIXED_FORMATS, FIXED_PARAMETERS } from '../../market/reference/fixedPrice.ts';
 import { tickersOf } from '../../stock/symbology.ts';
 import { RULE_BODY, saidRule } from '../../rules/ruleBodies.ts';
 import { placedOutput } from '../../rules/datasetOutput.ts';
@@ -100,6 +100,7 @@ export const backtestRule: Endpoint = {
     'When a rule would have fired over minutes or days of the past, and what it would have cost.',
   weight: 'weight of the bars that it runs over',
   parameters: FIXED_PARAMETERS,
+  formats: FIXED_FORMATS,
   body: { kind: 'json', schema: BACKTEST_BODY },
   answer: ANY,
   handle: (call, services) => {

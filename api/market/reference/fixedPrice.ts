@@ -10,6 +10,9 @@ import { listOf } from '../../request/parameters.ts';
 
 const ANSWER = new Set(['filter', 'format', 'callback', 'cacheTTL', 'estimate', 'maxMessages']);
 
+/** Formats besides JSON. */
+export const FIXED_FORMATS = ['jsonl', 'csv', 'psv'] as const;
+
 /** Query parameters of every such call. */
 export const FIXED_PARAMETERS = SERIES_PARAMETERS.filter(({ name }) => ANSWER.has(name));
 
