@@ -13,10 +13,15 @@ import type { Row } from '../../store/duckdb/protocol.ts';
 import type { Binary } from '../bytes/reading.ts';
 import type { Workbench } from '../bytes/workbench.ts';
 import type { Relation } from '../values/relation.ts';
+import { decode } from './child/decoders.ts';
+import { hasChecksums } from './pages/parquetPages.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 
 /** What a column of bytes may become. */
 const BINARY_HINT = 'say binary=text (--binary text) for UTF-8, or binary=hex (--binary hex)';
+
+/** Column chunks whose checksums are compared. */
+const CHUNKS_MAX = 100_000;
 
 const ENCRYPTED = 'the body is an encrypted Parquet file: write it without encryption';
 const DAMAGED = 'the body is not readable Parquet: damaged or cut short';
@@ -32,6 +37,7 @@ export async function parquetRelation(
   bench: Workbench,
 ): Promise<Relation> {
   const described = await describe(path, bench);
+  if (await hasChecksums(path)) await checkChunks(path, bench);
   const bytes = described.flatMap((row) =>
     row['column_type'] === 'BLOB' ? [String(row['column_name'])] : [],
   );
@@ -44,6 +50,20 @@ export async function parquetRelation(
 const describe = async (path: string, bench: Workbench): Promise<readonly Row[]> =>
   (await askParquet([`DESCRIBE SELECT * FROM read_parquet(${literal(path)})`], path, bench))[0] ??
   [];
+
+async function checkChunks(path: string, bench: Workbench): Promise<void> {
+  const first =
+    'least(data_page_offset, coalesce(nullif(dictionary_page_offset, 0), data_page_offset))';
+  const statement = `SELECT path_in_schema AS name, ${first} AS first, total_compressed_size AS bytes
+    FROM parquet_metadata(${literal(path)}) ORDER BY 2 LIMIT ${CHUNKS_MAX}`;
+  const [rows = []] = await askParquet([statement], path, bench);
+  const chunks = rows.map(({ bytes, first: from, name }) => ({
+    column: String(name),
+    from: Number(from),
+    bytes: Number(bytes),
+  }));
+  await decode({ kind: 'pages', from: path, chunks }, bench);
+}
 
 /** A copy with texts in the place of bytes. */
 async function withoutBytes(

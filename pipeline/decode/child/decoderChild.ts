@@ -10,6 +10,7 @@ import {
 import { type Packing, unpack } from '../../bytes/unpack.ts';
 import type { ArrowColumn, ArrowTask } from '../arrow/arrowLines.ts';
 import { type JsonAnswer, type JsonTask, writeJsonLines } from '../json/jsonLines.ts';
+import { checkPages, type PagesTask } from '../pages/parquetPages.ts';
 import { NoDataFailure } from '../../bytes/noData.ts';
 
 interface UnpackTask {
@@ -19,12 +20,13 @@ interface UnpackTask {
   readonly to: string;
 }
 
-export type DecodeTask = ArrowTask | JsonTask | UnpackTask;
+export type DecodeTask = ArrowTask | JsonTask | PagesTask | UnpackTask;
 
 export type DecodeAnswer =
   | { readonly kind: 'columns'; readonly columns: readonly ArrowColumn[] }
   | { readonly kind: 'json'; readonly answer: JsonAnswer }
   | { readonly kind: 'unpacked' }
+  | { readonly kind: 'checked' }
   /** The body is something else than data. */
   | { readonly kind: 'none'; readonly what: string }
   | { readonly kind: 'failed'; readonly type: FailureType; readonly reason: string };
@@ -33,6 +35,10 @@ async function decode(task: DecodeTask): Promise<DecodeAnswer> {
   if (task.kind === 'unpack') {
     await unpack(task.packing, task.from, task.to);
     return { kind: 'unpacked' };
+  }
+  if (task.kind === 'pages') {
+    await checkPages(task);
+    return { kind: 'checked' };
   }
   if (task.kind === 'json') return { kind: 'json', answer: await writeJsonLines(task) };
   // Loaded when it is needed: it takes 0.1 s.
@@ -47,8 +53,10 @@ async function decode(task: DecodeTask): Promise<DecodeAnswer> {
 
 function explain(error: unknown): DecodeAnswer {
   if (error instanceof NoDataFailure) return { kind: 'none', what: error.what };
-  const type = error instanceof Failure ? error.type : 'InvalidBody';
-  return { kind: 'failed', type, reason: reasonOf(error) };
+  const told = isDiskFull(error) ? toldFull(error) : error;
+  if (told instanceof Failure) return { kind: 'failed', type: told.type, reason: reasonOf(told) };
+  // The words of a library are about its own code.
+  return { kind: 'failed', type: 'InvalidBody', reason: 'the body could not be decoded' };
 }
 
 process.on('message', (task: DecodeTask) => {

@@ -32,7 +32,10 @@ let idle: Idle | undefined;
 let running = 0;
 const waiting: (() => void)[] = [];
 
-type Decoded = Extract<DecodeAnswer, { readonly kind: 'columns' | 'json' | 'unpacked' }>;
+type Decoded = Extract<
+  DecodeAnswer,
+  { readonly kind: 'checked' | 'columns' | 'json' | 'unpacked' }
+>;
 
 /**
  * Decodes a file in a process of its own.

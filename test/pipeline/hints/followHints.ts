@@ -5,8 +5,8 @@
 const PARAMETERS = new Set(
   [
     'as binary columns confirmAdjustment constants dateFormat dateOrder delimiter duplicates encoding',
-    'duplicateKeyHandling escape guess header jsonPath key nulls quote skipLast skipLines timeZone uniqueIndex',
-    'vendor wide',
+    'duplicateKeyHandling escape header jsonPath key nulls quote skipLast skipLines timeZone uniqueIndex',
+    'guess vendor wide',
   ].flatMap((names) => names.split(' ')),
 );
 

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
 import * as arrow from 'apache-arrow';
 import { afterAll, beforeAll, test } from 'vitest';
 import { load, loaded, read } from '../../base/client.ts';
@@ -82,4 +83,54 @@ test('encrypted and damaged Parquet is named', async () => {
   encrypted.write('PARE', encrypted.length - 4);
   await refused(encrypted, /the body is an encrypted Parquet file: write it without encryption/);
   await refused(whole.subarray(0, 200), /not readable Parquet: damaged or cut short/);
+});
+
+/** The only page of a file of one column, with the checksum of its bytes in its header. */
+function withChecksum(bytes: Buffer, isRight: boolean): Buffer {
+  // Thrift: type, size and compressed size are the first three fields, each a number of some bytes.
+  let at = 4;
+  let compressed = 0;
+  for (let field = 0; field < 3; field += 1) {
+    assert.equal(bytes[at], 0x15);
+    at += 1;
+    let value = 0;
+    for (let shift = 0; ; shift += 7) {
+      const byte = bytes[at] ?? 0;
+      at += 1;
+      value += (byte & 0x7f) << shift;
+      if (byte < 0x80) break;
+    }
+    compressed = value / 2;
+  }
+  const end = headerEnd(bytes, at);
+  const sum = (crc32(bytes.subarray(end, end + compressed)) + (isRight ? 0 : 1)) | 0;
+  const field = [0x15];
+  for (let zigzag = ((sum << 1) ^ (sum >> 31)) >>> 0; ; zigzag = zigzag >>> 7) {
+    field.push(zigzag < 0x80 ? zigzag : (zigzag & 0x7f) | 0x80);
+    if (zigzag < 0x80) break;
+  }
+  const rest = Buffer.from(bytes.subarray(at));
+  // The next field counts from the checksum now.
+  rest[0] = (rest[0] ?? 0) - 0x10;
+  return Buffer.concat([bytes.subarray(0, at), Buffer.from(field), rest]);
+}
+
+/** DuckDB's header of a data page ends in two empty structures. */
+function headerEnd(bytes: Buffer, from: number): number {
+  for (let at = from; at < from + 200; at += 1) {
+    if (bytes[at] === 0 && bytes[at + 1] === 0) return at + 2;
+  }
+  throw new Error('no end of the header');
+}
+
+test('a page that is not as its checksum says is refused', async () => {
+  const plain = await parquetOf(
+    "SELECT 'v' || range AS v FROM range(300)",
+    ", COMPRESSION 'uncompressed'",
+  );
+  await loaded(server, 'WITHOUT', plain);
+  await loaded(server, 'RIGHT', withChecksum(plain, true));
+  assert.equal(await read(server, '/data/WS/RIGHT?limit=1&sort=asc'), '[{"v":"v0"}]');
+  const what = /not readable Parquet: a page of column v is not as its checksum says/;
+  await refused(withChecksum(plain, false), what);
 });

@@ -151,7 +151,9 @@ test('rows of one inferred key are kept, counted, and the printed command declar
   const conflict = answer.warnings.find((text) =>
     text.startsWith('1 records have the symbol, date'),
   );
-  assert.match(conflict ?? '', /tapedeck dataset index X --workspace WS --key symbol --date date --duplicates replace$/);
+  const command =
+    'tapedeck dataset index X --workspace WS --key symbol --date date --duplicates replace';
+  assert.ok(conflict?.endsWith(command), conflict);
   assert.equal(await count(server, 'X'), 5);
   const skipped = await store(server, 'X', `${corrected}A,2024-01-05,9\n`, {
     duplicates: 'skip-identical',

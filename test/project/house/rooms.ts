@@ -28,6 +28,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
       'copies',
       'decode/arrow',
       'decode/json',
+      'decode/pages',
     ],
     ...['decode/child', 'decode', 'conform', 'sources/base', 'merge', 'edit'],
     ...['sources/http', 'sources/feed', 'sources/postgres', 'sources/s3', 'sources', 'targets'],
