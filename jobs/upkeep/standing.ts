@@ -13,6 +13,8 @@ import type { DamagedPublications } from '../../store/publications/damagedPublic
 import type { Upstreams } from '../feeds/upstreams.ts';
 import type { Runner } from '../run/runner.ts';
 import type { Scheduler } from '../schedule/scheduler.ts';
+import { indexCommand } from '../../pipeline/conform/loadNotes.ts';
+import { quoteWord } from '../../store/base/shellWord.ts';
 import { lastBackup } from '../backup/lastBackup.ts';
 
 interface StandingParts {
@@ -130,9 +132,11 @@ function* inferredIndexes({ directory }: Lake): Generator<Problem> {
   for (const { dataset, mapping, workspace } of all.slice(0, TOLD_MAX)) {
     const named = Object.values(mapping).join(', ') || 'the day of loading';
     const what = `${workspace}.${dataset} has a unique index (${named}) that was inferred, not declared`;
-    const advice =
-      'records that repeat it are not kept: declare it with `tapedeck dataset index`, ' +
-      'or keep every record with `--no-index`';
+    const place = `${quoteWord(dataset)} --workspace ${quoteWord(workspace)}`;
+    const keep = `keep every record with \`tapedeck dataset index ${place} --no-index\``;
+    const command = indexCommand(workspace, dataset, mapping);
+    const declare = Object.keys(mapping).length === 0 ? '' : `declare it with \`${command}\`, or `;
+    const advice = `records that repeat it are not kept: ${declare}${keep}`;
     yield { level: 'notice', what, advice };
   }
   if (all.length > TOLD_MAX) {

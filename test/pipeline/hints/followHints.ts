@@ -106,7 +106,7 @@ function shellWords(text: string): readonly string[] {
 
 /** The words behind `tapedeck` of each command that a text prints. */
 export const commandsIn = (text: string): readonly (readonly string[])[] =>
-  [...text.matchAll(/\btapedeck (.*)/g)].map(([, rest = '']) => {
+  [...text.matchAll(/\btapedeck ([^`\n]*)/g)].map(([, rest = '']) => {
     const words = shellWords(rest);
     const end = words.indexOf('loads');
     return end < 0 ? words : words.slice(0, end);

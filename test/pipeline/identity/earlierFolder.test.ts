@@ -6,6 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'vitest';
 import { load, read, send } from '../../base/client.ts';
+import { tellServer } from '../../../cli/reach/folderAccess.ts';
+import { runHere } from '../../cli/commandHere.ts';
+import { commandsIn } from '../hints/followHints.ts';
 import { isElsewhere } from '../../base/catalogElsewhere.ts';
 import { startServer, type TestServer } from '../../base/server.ts';
 
@@ -66,10 +69,11 @@ test('an index that an earlier version inferred is marked, and one that was decl
     assert.equal((await view('INFERRED'))['inferredIndex'], true);
     const headers = { authorization: `Bearer ${server.tapedeck.services.adminToken}` };
     const status = await (await fetch(`${server.base}/v1/admin/status`, { headers })).json();
-    const problems = (status as { problems: readonly { what: string }[] }).problems;
-    assert.ok(
-      problems.some(({ what }) => what.startsWith('WS.INFERRED has a unique index (symbol, date)')),
+    const { problems } = status as { problems: readonly { advice: string; what: string }[] };
+    const problem = problems.find(({ what }) =>
+      what.startsWith('WS.INFERRED has a unique index (symbol, date)'),
     );
+    assert.ok(problem !== undefined);
     // It works as before: what repeats the index is no second record.
     const again = await load(server, 'INFERRED', csv('A,2024-01-01,2'));
     assert.match(await again.text(), /inferred by an earlier version and never declared/);
@@ -77,9 +81,15 @@ test('an index that an earlier version inferred is marked, and one that was decl
       await read(server, '/sql-query/WS?sqlQuery=SELECT count(*) AS n FROM INFERRED'),
       '[{"n":1}]',
     );
-    const declared = await send(server, 'PATCH', '/datasets/WS/INFERRED', { uniqueIndex: true });
-    assert.equal(declared.status, 200, declared.text);
+    const [declare = [], keep = []] = commandsIn(problem.advice);
+    await tellServer(folder, { base: server.base });
+    const env = { TAPEDECK_DATA: folder, TAPEDECK_LOG: 'silent', TAPEDECK_CHILDREN: '1' };
+    const declared = await runHere(declare, { env });
+    assert.equal(declared.code, 0, `${declare.join(' ')}: ${declared.stderr}`);
     assert.equal((await view('INFERRED'))['inferredIndex'], undefined);
+    const kept = await runHere(keep, { env });
+    assert.equal(kept.code, 0, `${keep.join(' ')}: ${kept.stderr}`);
+    assert.equal((await view('INFERRED'))['uniqueIndex'], false);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
