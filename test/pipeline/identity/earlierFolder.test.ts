@@ -70,9 +70,8 @@ test('an index that an earlier version inferred is marked, and one that was decl
     const headers = { authorization: `Bearer ${server.tapedeck.services.adminToken}` };
     const status = await (await fetch(`${server.base}/v1/admin/status`, { headers })).json();
     const { problems } = status as { problems: readonly { advice: string; what: string }[] };
-    const problem = problems.find(({ what }) =>
-      what.startsWith('WS.INFERRED has a unique index (symbol, date)'),
-    );
+    const text = 'WS.INFERRED has a unique index (symbol, date)';
+    const problem = problems.find(({ what }) => what.startsWith(text));
     assert.ok(problem !== undefined);
     // It works as before: what repeats the index is no second record.
     const again = await load(server, 'INFERRED', csv('A,2024-01-01,2'));
