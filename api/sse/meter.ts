@@ -69,6 +69,7 @@ export class StreamMeter implements MessageMeter {
   #settlements = 0;
   #charged = 0;
   #isOpen = true;
+  readonly #forget: () => void;
 
   /** @throws Failure OverLimit, CircuitBreaker: nothing can be reserved. */
   constructor(ledger: Ledger, caller: Caller, order: ChargeOrder) {
@@ -76,6 +77,7 @@ export class StreamMeter implements MessageMeter {
     this.#caller = caller;
     this.#order = orderFor(caller, order);
     this.#hold = this.#reserved(RESERVE_LEAST, 1);
+    this.#forget = ledger.addReserve(caller.accountId, { giveBack: () => this.#giveBack() });
   }
 
   get charged(): number {
@@ -114,7 +116,14 @@ export class StreamMeter implements MessageMeter {
   close(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
+    this.#forget();
     this.#settled();
+  }
+
+  /** Something else is short: what was sent stays reserved until it is charged. */
+  #giveBack(): void {
+    const { weight } = this.#order;
+    if (this.#hold !== undefined) this.#ledger.shrink(this.#hold, this.#sent * weight);
   }
 
   #free(): number {
@@ -134,6 +143,7 @@ export class StreamMeter implements MessageMeter {
       const isOver = error instanceof Failure && error.type !== 'SystemError';
       this.#room = isOver ? this.#lentHome() : undefined;
       this.#isOpen = this.#room !== undefined;
+      if (!this.#isOpen) this.#forget();
       if (isOver) return false;
       throw error;
     }

@@ -36,6 +36,7 @@ import {
   orderFor,
 } from './metering.ts';
 import type { WithCharge } from './usage.ts';
+import { refusalOf, type Reserve, Reserves } from './reserves.ts';
 import { leftOf, type Purse, type Stop, stoppedBy } from './quota.ts';
 
 /** Charges that may wait for a disk that refuses writes; past it nothing metered is served. */
@@ -43,6 +44,7 @@ const WAITING_MAX = 100_000;
 
 interface OwnHold extends Hold, Purses {
   readonly caller: Caller;
+  messages: number;
 }
 
 /** Messages of a month that are lent to another node, less what it charged and what came home. */
@@ -67,6 +69,8 @@ export class Ledger implements Metering {
   readonly #later: Map<string, Balances>;
   #month: Month;
   readonly #holds = new Set<OwnHold>();
+  /** Of open streams. */
+  readonly #reserves = new Reserves();
   #lending: Lending | undefined;
   readonly #groups: ChargeGroups;
 
@@ -117,10 +121,12 @@ export class Ledger implements Metering {
     const messages = Math.max(objects, least) * order.weight;
     const purses = this.#purses(caller, order.premium);
     const { own, token } = purses;
+    // Beyond that it is called back when it is charged.
+    this.#callBack(caller, order.premium, Math.min(messages, Math.max(1, least) * order.weight));
     const left = leftOf(caller, order.premium, own, token);
     const granted = Math.max(0, Math.min(messages, left.messages));
     const isShort = granted < least * order.weight;
-    if (messages > 0 && (granted === 0 || isShort)) throw new Failure(left.type, left.detail);
+    if (messages > 0 && (granted === 0 || isShort)) throw refusalOf(left, own, this.#holds);
     if (this.waiting >= WAITING_MAX) {
       throw new Failure('Busy', 'the ledger can not be written: metered calls wait');
     }
@@ -139,6 +145,7 @@ export class Ledger implements Metering {
     const { caller, order, own, token } = hold;
     const messages = objects * order.weight;
     this.release(hold);
+    if (messages > hold.messages) this.#callBack(caller, order.premium, messages);
     const left = leftOf(caller, order.premium, own, token);
     // What was held is covered, also when a limit was lowered since.
     if (messages > Math.max(left.messages, hold.messages))
@@ -167,6 +174,20 @@ export class Ledger implements Metering {
     if (!this.#holds.delete(hold)) return;
     hold.own.held -= hold.messages;
     hold.token.held -= hold.messages;
+  }
+
+  /** The same for a part: what is over `messages` of it is given back. */
+  shrink(hold: OwnHold, messages: number): void {
+    const more = Math.max(0, hold.messages - messages);
+    if (!this.#holds.has(hold)) return;
+    hold.messages -= more;
+    hold.own.held -= more;
+    hold.token.held -= more;
+  }
+
+  /** A reserve that gives back what it has not spent before anything of its account is refused. */
+  addReserve(accountId: string, reserve: Reserve): () => void {
+    return this.#reserves.add(accountId, reserve);
   }
 
   /** Messages that a token used this month, and that it may still spend; undefined: without a bound. */
@@ -292,6 +313,11 @@ export class Ledger implements Metering {
     token.used += messages;
     this.#enter(caller, purses.month, calls, also, false);
     return true;
+  }
+
+  #callBack(caller: Caller, premium: boolean, messages: number): void {
+    const isEnough = (): boolean => this.left(caller, premium) >= messages;
+    if (!isEnough()) this.#reserves.callBack(caller.accountId, isEnough);
   }
 
   #purses({ accountId, tokenId }: Caller, premium: boolean): Purses {

@@ -41,6 +41,7 @@ import { rulesLaw } from './laws/rules.ts';
 import { streamBarsLaw } from './laws/streams/streamBars.ts';
 import { streamMoneyLaw } from './laws/streams/streamMoney.ts';
 import { streamLogLaw } from './laws/streams/streamLog.ts';
+import { streamQuotaLaw } from './laws/streams/streamQuota.ts';
 import { streamOrderLaw } from './laws/streams/streamOrder.ts';
 import { startNats } from '../base/servers/nats.ts';
 import { rotLaw } from './laws/rot.ts';
@@ -108,6 +109,7 @@ export const SOAK_SUITES: readonly SoakSuite[] = [
   { name: 'rules', fullCount: 10_000, partCount: 1_000, run: rulesPart },
   { name: 'backtest', fullCount: 600, partCount: 60, run: backtestPart },
   { name: 'stream-money', fullCount: 10_000, partCount: 500, run: streamMoneyPart },
+  { name: 'stream-quota', fullCount: 1_000, partCount: 250, run: streamQuotaPart },
   { name: 'stream-order', fullCount: 50_000, partCount: 5_000, run: streamOrderPart },
   { name: 'stream-log', fullCount: 1_000, partCount: 50, run: streamLogPart },
   { name: 'stream-bars', fullCount: 100_000, partCount: 5_000, run: streamBarsPart },
@@ -243,6 +245,10 @@ async function alertsPart({ count, seed }: SoakOrder): Promise<SoakReport> {
 
 async function streamMoneyPart({ count, seed }: SoakOrder): Promise<SoakReport> {
   return { failures: [], notes: [await streamMoneyLaw(count, seed)] };
+}
+
+async function streamQuotaPart({ count, seed }: SoakOrder): Promise<SoakReport> {
+  return { failures: [], notes: [await streamQuotaLaw(count, seed)] };
 }
 
 async function streamOrderPart({ count, seed }: SoakOrder): Promise<SoakReport> {

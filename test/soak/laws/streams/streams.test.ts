@@ -5,6 +5,7 @@ import { startNats } from '../../../base/servers/nats.ts';
 import { hasServers, isLeftOut } from '../../../base/servers/hasServers.ts';
 import { streamLogLaw } from './streamLog.ts';
 import { streamBarsLaw } from './streamBars.ts';
+import { streamQuotaLaw } from './streamQuota.ts';
 import { streamOrderLaw } from './streamOrder.ts';
 
 /** Full count: 50,000 rounds, by `npm run soak stream-order`. */
@@ -34,3 +35,10 @@ test.skipIf(isLeftOut(hasNats))(
     for (const seed of seedsOf(t)) note(t, await streamLogLaw(LOG_ROUNDS, seed, nats));
   },
 );
+
+/** Full count: 1,000 rounds, by `npm run soak stream-quota`. */
+const QUOTA_ROUNDS = 30;
+
+test('streams and calls of an account share its last messages to the message', async (t) => {
+  for (const seed of seedsOf(t)) note(t, await streamQuotaLaw(QUOTA_ROUNDS, seed));
+});

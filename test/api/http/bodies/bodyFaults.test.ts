@@ -4,17 +4,17 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'vitest';
 import type { TSchema } from 'typebox';
 import { Check, Errors } from 'typebox/schema';
-import { TOOLS } from '../../../api/agents/tools.ts';
-import { ENDPOINTS } from '../../../api/endpoints/index.ts';
+import { TOOLS } from '../../../../api/agents/tools.ts';
+import { ENDPOINTS } from '../../../../api/endpoints/index.ts';
 import {
   DEPTH_MAX,
   FAULTS_SHOWN,
   ITEMS_MAX,
   jsonBytesMax,
-} from '../../../api/request/body/bodyLimits.ts';
-import { findFaults } from '../../../api/request/body/faults.ts';
-import { ANY_NAME, Type } from '../../../api/request/body/schema.ts';
-import { findShapeFault } from '../../../api/request/body/shape.ts';
+} from '../../../../api/request/body/bodyLimits.ts';
+import { findFaults } from '../../../../api/request/body/faults.ts';
+import { ANY_NAME, Type } from '../../../../api/request/body/schema.ts';
+import { findShapeFault } from '../../../../api/request/body/shape.ts';
 import {
   bodyWith,
   itemOf,
@@ -22,7 +22,7 @@ import {
   placesIn,
   type Schema,
   smallest,
-} from '../../soak/fuzz/bodies/schemas.ts';
+} from '../../../soak/fuzz/bodies/schemas.ts';
 
 const SCHEMAS: readonly (readonly [string, TSchema])[] = [
   ...ENDPOINTS.flatMap(({ body, id }) =>

@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
 import { test } from 'vitest';
-import { CONTROL_BYTES_MAX, DATASET_BYTES_MAX } from '../../../api/request/body/bodyLimits.ts';
-import { loaded, read, send } from '../../base/client.ts';
-import { startServer, type TestServer } from '../../base/server.ts';
+import { CONTROL_BYTES_MAX, DATASET_BYTES_MAX } from '../../../../api/request/body/bodyLimits.ts';
+import { loaded, read, send } from '../../../base/client.ts';
+import { startServer, type TestServer } from '../../../base/server.ts';
 
 const ADMIN = 'ak_00000000000000000000000000000003';
 const LOGS = [{ method: 'logs', frequency: 60 }];

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { test } from 'vitest';
-import { startServer, type TestServer } from '../../base/server.ts';
+import { startServer, type TestServer } from '../../../base/server.ts';
 
 const MANY = Buffer.alloc(30_000_000, '1\n');
 const BODY_BYTES_MAX = 8_000_000;
