@@ -16,6 +16,7 @@ import { longLine } from './fuzz/http/longLine.ts';
 import { exactnessLaw } from './fuzz/licence/exactness.ts';
 import { extractionLaw } from './fuzz/licence/extraction.ts';
 import { leaksLaw } from './fuzz/licence/leaks.ts';
+import { ruleLeaksLaw } from './fuzz/licence/ruleLeaks.ts';
 import { fuzzRequests } from './fuzz/http/requests.ts';
 import { clockLaw } from './laws/history/clock.ts';
 import { bodiesLaw } from './fuzz/bodies/bodies.ts';
@@ -137,6 +138,7 @@ export const SOAK_SUITES: readonly SoakSuite[] = [
   { name: 'sql-opinions', fullCount: 20_000, partCount: 2_000, run: lawPart(opinionsLaw) },
   { name: 'licence-programs', fullCount: 200, partCount: 100, run: lawPart(extractionLaw) },
   { name: 'licence-leaks', fullCount: 1_000, partCount: 250, run: lawPart(leaksLaw) },
+  { name: 'licence-rules', fullCount: 2_000, partCount: 200, run: lawPart(ruleLeaksLaw) },
   { name: 'licence-folds', fullCount: 1_000, partCount: 100, run: lawPart(exactnessLaw) },
   { name: 'fuzz-sql', fullCount: 100_000, partCount: 5_000, run: textsPart },
   { name: 'fuzz-files', fullCount: 10_000, partCount: 500, run: filesPart },

@@ -6,6 +6,7 @@ import { seedsOf } from '../../base/seeds.ts';
 import { exactnessLaw } from './licence/exactness.ts';
 import { extractionLaw } from './licence/extraction.ts';
 import { leaksLaw } from './licence/leaks.ts';
+import { ruleLeaksLaw } from './licence/ruleLeaks.ts';
 
 const isNone = (failures: readonly string[]): void =>
   assert.ok(failures.length === 0, `${failures.length}: ${failures.slice(0, 3).join('\n\n')}`);
@@ -34,6 +35,17 @@ test('an answer that is free or failed is the same whatever a licensed value is'
     note(t, JSON.stringify(told));
     isNone(failures);
     assert.ok(told.compared > (fixed ? 250 : 0), JSON.stringify(told));
+  }
+});
+
+/** Full count: 2,000 programs, by `npm run soak licence-rules`. */
+const RULE_PROGRAMS = 12;
+
+test('rules over data of others reveal nothing below its price', async (t) => {
+  for (const seed of seedsOf(t)) {
+    const { failures, ...told } = await ruleLeaksLaw(RULE_PROGRAMS, seed);
+    note(t, JSON.stringify(told));
+    isNone(failures);
   }
 });
 
