@@ -72,6 +72,7 @@ async function notReady(
   if (state.draining) return 'draining';
   const { database, folder, ingestion, series, sql: queries } = services;
   const pools = { reads: series.pool, SQL: queries.pool, loads: ingestion.pool };
+  if (series.pool.isStarting) return 'the query processes are starting';
   const without = Object.entries(pools).filter(([, pool]) => !pool.ready());
   if (without.length > 0) {
     const kinds = without.map(([kind]) => kind).join(' and ');

@@ -55,6 +55,8 @@ process.on('message', (message: ToChild) => {
 // An exit would wait for the statement that runs: minutes, while nobody wants its answer.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 
+tell({ kind: 'started' });
+
 async function serve(request: Request): Promise<void> {
   const timer = setInterval(() => tellState(request), TELL_MS);
   try {

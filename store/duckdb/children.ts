@@ -9,8 +9,8 @@ import { Failure, OverMemory } from '../base/failure.ts';
 import { callerLeft, TimedLine } from '../queues/timedLine.ts';
 import type { Answer, FromChild, Request, Scope } from './protocol.ts';
 import { type ChildProcesses, ownProcesses, send, spillFolder, startChild } from './slot.ts';
-import type { Borrowing, LentProcess, Question, Slot } from './slots.ts';
-import { reserve, Slots } from './slots.ts';
+import { type Borrowing, type LentProcess, reserve, Slots } from './slots.ts';
+import type { Question, Slot } from './slots.ts';
 
 export interface PoolOptions extends Borrowing {
   /** Those that one account may have at a time; there is one more, so that another need not wait. */
@@ -46,6 +46,12 @@ const INTERRUPT_GRACE_MS = 1_000;
  */
 const CHILD_OVERHEAD_BYTES = 512 * 1024 ** 2;
 
+/** A process that has not started by then is given up; a busy machine took 4 s. */
+const START_MS = 30_000;
+
+/** Processes that have started: a pool may be given one that another one had. */
+const started = new WeakSet<ChildProcess>();
+
 /** Its node tells of itself five times a second while it runs a statement. */
 const SILENT_MS = 5_000;
 
@@ -79,6 +85,7 @@ export class Children {
   /** Its end, once it was closed. */
   #closing: Promise<void> | undefined;
   #lost = 0;
+  #isWarming = false;
   /** When a process could not be started, while none was since. */
   #failedMs: number | undefined;
 
@@ -119,6 +126,7 @@ export class Children {
 
   /** Starts the children ahead of the first request. */
   warm(): void {
+    this.#isWarming = true;
     for (const slot of this.#slots.own.slice(0, -1)) if (!this.#startAhead(slot)) return;
   }
 
@@ -136,6 +144,11 @@ export class Children {
     } catch {
       return false;
     }
+  }
+
+  /** True while none of those that were started ahead has begun to read requests. */
+  get isStarting(): boolean {
+    return this.#isWarming && !this.#slots.own.some(isStarted);
   }
 
   /** True when processes can be started, as far as the last try tells; a failed one is repeated. */
@@ -251,7 +264,20 @@ export class Children {
   #watch(slot: Slot, question: Question): () => void {
     const stop = (detail: string): void => this.#stop(slot, new Failure('TimedOut', detail));
     const late = `the ${question.deadlineMs} ms time limit was reached`;
-    const timer = setTimeout(stop, question.deadlineMs, late);
+    const begin = (): NodeJS.Timeout => setTimeout(stop, question.deadlineMs, late);
+    let timer: NodeJS.Timeout;
+    if (isStarted(slot)) timer = begin();
+    else {
+      // That a process starts is no part of a caller's time.
+      const unstarted = new Failure('Busy', 'the query process takes too long to start', START_MS);
+      timer = setTimeout(() => this.#stop(slot, unstarted), START_MS);
+      if (slot.running !== undefined) {
+        slot.running.onStarted = () => {
+          clearTimeout(timer);
+          timer = begin();
+        };
+      }
+    }
     const leave = (): void => this.#stop(slot, callerLeft());
     const looking = slot.isLent ? this.#listenTo(slot) : undefined;
     question.signal?.addEventListener('abort', leave, { once: true });
@@ -335,6 +361,11 @@ export class Children {
   #hear(slot: Slot, message: FromChild): void {
     const { running } = slot;
     if (slot.isLent) slot.heardMs = monotonicMs();
+    if (message.kind === 'started') {
+      if (!slot.isLent && slot.child !== undefined) started.add(slot.child);
+      this.#isWarming = false;
+      return running?.onStarted?.();
+    }
     if (message.kind === 'memory') return this.#weigh(slot, message.bytes);
     if (slot.isLent && message.kind === 'answer') this.#byLent += 1;
     if (running === undefined || message.id !== running.id) return;
@@ -356,11 +387,12 @@ export class Children {
   }
 }
 
+const isStarted = (slot: Slot): boolean =>
+  slot.isLent || (slot.child !== undefined && started.has(slot.child));
+
 /** What a question holds while it waits. */
-function lengthOf({ parameters = [], statements }: Question): number {
-  const parts: readonly unknown[] = [...statements, ...parameters];
-  return parts.reduce<number>((sum, part) => sum + String(part).length, 0);
-}
+const lengthOf = ({ parameters = [], statements }: Question): number =>
+  [...statements, ...parameters].reduce<number>((sum, part) => sum + String(part).length, 0);
 
 const foldersOf = (files: readonly string[]): readonly string[] =>
   [...new Set(files.map((path) => dirname(path)))].sort();

@@ -44,6 +44,11 @@ export class DuckDbPool {
     this.#children.expect();
   }
 
+  /** True until the first of those that were started ahead reads requests. */
+  get isStarting(): boolean {
+    return this.#children.isStarting;
+  }
+
   /** False while no process can be started. */
   ready(): boolean {
     return this.#children.ready();

@@ -142,6 +142,8 @@ export type Answer =
   | { readonly kind: 'body'; readonly body: Body };
 
 export type FromChild =
+  /** It reads requests from now on. */
+  | { readonly kind: 'started' }
   | { readonly kind: 'answer'; readonly id: number; readonly answer: Answer }
   | {
       readonly kind: 'failure';

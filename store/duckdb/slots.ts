@@ -50,6 +50,8 @@ interface Running {
   readonly question: Question;
   readonly answered: (answer: Answer) => void;
   readonly failed: (failure: Error) => void;
+  /** The process has started: from here on its time counts. */
+  onStarted?: () => void;
   /** Why it was interrupted, once it was. */
   stopped: Failure | undefined;
 }
