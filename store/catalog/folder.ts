@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { FREE_BESIDE, keepReserve, releaseReserve } from './reserve.ts';
 import { diskFull, Failure, isDiskFull, reasonOf } from '../base/failure.ts';
 import { closeToOthers } from './folderModes.ts';
 
@@ -103,12 +104,27 @@ function syncFolder(path: string): void {
 
 /**
  * Holds the folder for this process until the returned function is called or the process ends,
- * however it ends.
+ * however it ends; in the room of the reserve where its disk has no other.
  * @throws Failure Busy when another process holds it.
  */
 export function lockFolder(folder: Folder): () => void {
-  const unlock = writing(folder.root, () => holdFile(folder.lock));
-  if (unlock !== undefined) return unlock;
+  const { lock, root } = folder;
+  const unlock = writing(root, () => {
+    try {
+      return holdFile(lock);
+    } catch (error) {
+      if (!isDiskFull(error) || !releaseReserve(root)) throw error;
+      return holdFile(lock);
+    }
+  });
+  if (unlock !== undefined) {
+    releaseReserve(root);
+    keepReserve(root, FREE_BESIDE.running);
+    return () => {
+      keepReserve(root, FREE_BESIDE.ended);
+      unlock();
+    };
+  }
   throw new Failure('Busy', `another Tapedeck process holds the data folder ${folder.root}`);
 }
 

@@ -42,6 +42,10 @@ test('1 MB, 64 kB, nothing', async (t) => {
   expect((await sql()).stdout).toBe(answered.stdout);
   expect((await run('tokens', 'list')).code).toBe(0);
   await leave(0);
+  // The reserve has room for a start.
+  expect(await sql()).toEqual(answered);
+  await rm(join(data, 'reserve'));
+  await leave(0);
   for (const args of [['sql', 'SELECT 1'], ['status'], ['workspace', 'create', 'X'], ['serve']]) {
     const { code, stderr, stdout } = await run(...args);
     expect([args, code, stdout]).toEqual([args, 1, '']);
