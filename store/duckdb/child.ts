@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { DuckDBConnection, DuckDBInstance, DuckDBResult } from '@duckdb/node-api';
 import { contentOf } from '../base/contents.ts';
 import { Failure, reasonOf } from '../base/failure.ts';
+import { endWithParent, sendToParent } from '../base/parentProcess.ts';
 import { isBroken, whyBroken } from './chunks.ts';
 import { fileBody, keptBody, parquetBody } from './fileBody.ts';
 import { blankInstance, keepProgress, lockedInstance, threadsFor } from './instance.ts';
@@ -43,17 +44,14 @@ let running: { readonly id: number; readonly connection: DuckDBConnection } | un
 /** The request that was interrupted last, also one that had no connection yet. */
 let interrupted = -1;
 
-const tell = (message: FromChild): void => {
-  process.send?.(message);
-};
+const tell = (message: FromChild): void => sendToParent(message);
 
 process.on('message', (message: ToChild) => {
   if (message.kind === 'request') return void serve(message.request);
   interrupted = message.id;
   if (running?.id === message.id) running.connection.interrupt();
 });
-// An exit would wait for the statement that runs: minutes, while nobody wants its answer.
-process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
+endWithParent();
 
 tell({ kind: 'started' });
 

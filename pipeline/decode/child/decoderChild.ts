@@ -7,6 +7,7 @@ import {
   reasonOf,
   toldFull,
 } from '../../../store/base/failure.ts';
+import { endWithParent, sendToParent } from '../../../store/base/parentProcess.ts';
 import { type Packing, unpack } from '../../bytes/unpack.ts';
 import type { ArrowColumn, ArrowTask } from '../arrow/arrowLines.ts';
 import { type JsonAnswer, type JsonTask, writeJsonLines } from '../json/jsonLines.ts';
@@ -60,9 +61,6 @@ function explain(error: unknown): DecodeAnswer {
 }
 
 process.on('message', (task: DecodeTask) => {
-  void decode(task)
-    .catch(explain)
-    .then((answer) => process.send?.(answer));
+  void decode(task).catch(explain).then(sendToParent);
 });
-// Nobody waits for what it decodes.
-process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
+endWithParent();

@@ -1,5 +1,6 @@
 // A query process does not outlive its server, whatever it is at.
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -30,13 +31,31 @@ test('a query process whose server is killed ends at once, in the middle of a st
   try {
     send(child, { kind: 'request', request });
     // It tells of its memory while a statement runs.
-    await once(child, 'message');
-    await once(child, 'message');
+    for (let kind = ''; kind !== 'memory';) {
+      [{ kind }] = (await once(child, 'message')) as [{ readonly kind: string }];
+    }
     const ended = once(child, 'exit').then(() => 'ended');
     child.disconnect();
     assert.equal(await Promise.race([ended, sleep(WITHIN_MS, 'runs', { ref: false })]), 'ended');
   } finally {
     child.kill('SIGKILL');
     await rm(folder, { recursive: true, force: true });
+  }
+});
+
+test('processes whose server is killed while they start say nothing', async () => {
+  for (const afterMs of [20, 300, 700]) {
+    const script = new URL('./killedServer.ts', import.meta.url).pathname;
+    const server = spawn(process.execPath, [script, String(afterMs)], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    const pieces: Buffer[] = [];
+    server.stderr.on('data', (piece: Buffer) => pieces.push(piece));
+    // It is closed by the last of the processes that have it.
+    await once(server.stderr, 'end');
+    const text = Buffer.concat(pieces)
+      .toString()
+      .replaceAll(/^.*ExperimentalWarning.*$/gm, '');
+    assert.doesNotMatch(text, /Error|at /, text);
   }
 });
