@@ -87,7 +87,11 @@ export const listenOnce: Tool = {
     'Costs each message; streams are for paid tiers.',
   input: Type.Object(
     {
-      stream: Type.String({ minLength: 1, maxLength: 60, ...matching(/^[A-Za-z0-9-]+$/u) }),
+      stream: Type.String({
+        minLength: 1,
+        maxLength: 60,
+        ...matching(/^[A-Za-z0-9-]+$/u, 'the name of a stream, such as tops'),
+      }),
       symbols: SYMBOLS,
       messages: Type.Optional(Type.Integer({ minimum: 1, maximum: 20 })),
       seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: LISTEN_SECONDS_MAX })),

@@ -61,8 +61,12 @@ export const ownedWorkspaceOf = (
 
 /** @throws Failure Restricted for a token with rights on single datasets. */
 function checkManages({ token }: Caller): void {
-  if (!managesAccount(token)) throw new Failure('Restricted');
+  if (!managesAccount(token)) throw new Failure('Restricted', MANAGES_NOTHING);
 }
+
+const MANAGES_NOTHING =
+  'The token has grants on single datasets, or is publishable: ' +
+  'what concerns the whole account needs a secret token without grants';
 
 /**
  * The workspace in which a dataset may be changed, whether it is there already or not.
@@ -82,7 +86,29 @@ export function changeableIn(
 
 /** A name without the right to it is refused whether there is such a dataset or not. */
 function checkRight(caller: Caller, { workspace }: Workspace, id: string, right: Right): void {
-  if (!hasRight(caller.token, workspace, id, right)) throw new Failure('Restricted');
+  if (!hasRight(caller.token, workspace, id, right)) throw withoutGrant(workspace, id, right);
+}
+
+/** Names the grant that is missing, and how it is added. */
+export function withoutGrant(workspace: string, id: string, right: Right): Failure {
+  const grant = JSON.stringify({ datasets: `${workspace}.${id}`, rights: [right] });
+  return new Failure(
+    'Restricted',
+    `The token has no grant to ${right} ${workspace}.${id}: add ${grant} to its grants, with a secret ` +
+      `token by PATCH /account/tokens/{tokenId}, or in the console under Tokens`,
+  );
+}
+
+/** What every account may read of CORE, its owner's tokens read too if they may read CORE at all. */
+function isOpenInCore(
+  { token }: Caller,
+  { workspace }: Workspace,
+  id: string,
+  right: Right,
+  { directory }: Lake,
+): boolean {
+  if (right !== 'read' || workspace !== CORE || !token.core) return false;
+  return directory.dataset(workspace, id)?.access.level === 'open';
 }
 
 /**
@@ -118,7 +144,8 @@ export function readableIn(
   right: Right = 'read',
 ): Workspace {
   const owned = ownsOrReads(caller, workspace, right, lake);
-  if (owned.accountId === caller.accountId) checkRight(caller, owned, id, right);
+  const isOwn = owned.accountId === caller.accountId;
+  if (isOwn && !isOpenInCore(caller, owned, id, right, lake)) checkRight(caller, owned, id, right);
   return owned;
 }
 
@@ -162,7 +189,8 @@ const ofShared = (
 
 /** @throws Failure Restricted, FreeTierNotAllowed, TierNotAllowed. */
 function checkShared(caller: Caller, { access, dataset, workspace }: Dataset): void {
-  if (!hasRight(caller.token, workspace, dataset, 'read')) throw new Failure('Restricted');
+  if (!hasRight(caller.token, workspace, dataset, 'read'))
+    throw withoutGrant(workspace, dataset, 'read');
   checkTier(caller, access);
 }
 
@@ -221,7 +249,8 @@ export function checkEntitled(
 ): void {
   const { account, token } = caller;
   if (owner.accountId === caller.accountId || owner.workspace !== CORE) return;
-  if (!token.core) throw new Failure('Restricted');
+  if (!token.core)
+    throw new Failure('Restricted', 'The token may not read workspace CORE: set its member core');
   checkTier(caller, access);
   const premium = account.premiumMessages > 0 && token.premium;
   if (access.level === 'premium' && !premium) throw new Failure('Restricted');
@@ -264,16 +293,29 @@ export function readableDatasets(
       ? [...new Set([...ownWorkspaces(caller, lake), ...(core === undefined ? [] : [core])])]
       : [ownsOrReads(caller, workspace, 'read', lake)];
   const own = all.flatMap((item) =>
-    directory.datasets(item.workspace).filter((dataset) => reads(caller, dataset, item)),
+    directory.datasets(item.workspace).filter((dataset) => reads(caller, dataset, item, lake)),
   );
   return [...own, ...shared];
 }
 
-function reads(caller: Caller, dataset: Dataset, owner: Workspace): boolean {
+function reads(caller: Caller, dataset: Dataset, owner: Workspace, lake: Lake): boolean {
   if (owner.accountId === caller.accountId) {
-    return hasRight(caller.token, owner.workspace, dataset.dataset, 'read');
+    const { dataset: id } = dataset;
+    if (isOpenInCore(caller, owner, id, 'read', lake)) return true;
+    return hasRight(caller.token, owner.workspace, id, 'read');
   }
   return isAllowed(() => checkEntitled(caller, dataset, owner));
+}
+
+/**
+ * The default workspace, where a name without one is read. A token that may not read there learns no name.
+ * @throws Failure Restricted.
+ */
+export function defaultWorkspaceFor(caller: Caller, id: string, lake: Lake): Workspace | undefined {
+  const [first] = ownWorkspaces(caller, lake);
+  if (first === undefined || first.workspace === CORE) return first;
+  if (hasRight(caller.token, first.workspace, id, 'read')) return first;
+  throw new Failure('Restricted', 'The token has no grant to read that of its account');
 }
 
 /** `/time-series/{id}`: `WS.ID`, or an id of CORE, or else of the caller's default workspace. */
@@ -282,7 +324,7 @@ export function seriesDataset(caller: Caller, id: string, lake: Lake): Dataset {
   if (dot > 0) return datasetOf(caller, id.slice(0, dot), id.slice(dot + 1), lake);
   const inCore = lake.directory.dataset(CORE, id) !== undefined;
   if (inCore && caller.token.core) return datasetOf(caller, CORE, id, lake);
-  const [first] = ownWorkspaces(caller, lake);
+  const first = defaultWorkspaceFor(caller, id, lake);
   if (first === undefined) throw new Failure('NotFound');
   return datasetOf(caller, first.workspace, id, lake);
 }

@@ -8,6 +8,8 @@ import { parseReferrers } from './referrer.ts';
 
 /** `*`, `WORKSPACE.*` or `WORKSPACE.DATASET`. */
 const DATASETS = /^(\*|\w{1,128}\.(\*|\w{1,128}))$/u;
+const DATASETS_RULE =
+  '*, WORKSPACE.* or WORKSPACE.DATASET, such as DEMO.PRICES; rights are named beside it';
 
 const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
   Type.Optional(Type.Union([schema, Type.Null()]));
@@ -20,7 +22,7 @@ const SETTINGS = {
     Type.Array(
       Type.Object(
         {
-          datasets: Type.String(matching(DATASETS)),
+          datasets: Type.String(matching(DATASETS, DATASETS_RULE)),
           rights: Type.Array(Type.Enum(['read', 'write', 'delete']), { minItems: 1, maxItems: 3 }),
         },
         { additionalProperties: false },

@@ -7,7 +7,7 @@ import type { Lake } from '../../store/lake/lake.ts';
 import type { NamedQueries, PublishedQuery, View } from '../../store/lake/datasets/namedQueries.ts';
 import { reachesTier } from '../../store/accounts/tiers.ts';
 import { hasRight } from '../../store/accounts/tokens.ts';
-import { ownWorkspaces, readableWorkspace } from './access.ts';
+import { ownWorkspaces, readableWorkspace, withoutGrant } from './access.ts';
 
 interface Stores {
   readonly lake: Lake;
@@ -69,6 +69,8 @@ function viewWorkspaceOf(caller: Caller, workspace: string, name: string, lake: 
   const isAllowed = isOwn
     ? hasRight(caller.token, place.workspace, name, 'read')
     : caller.token.core;
-  if (!isAllowed) throw new Failure('Restricted');
+  if (!isAllowed) {
+    throw isOwn ? withoutGrant(place.workspace, name, 'read') : new Failure('Restricted');
+  }
   return place.workspace;
 }

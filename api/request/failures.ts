@@ -119,6 +119,9 @@ export type FailureStyle = 'data' | 'workspace';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
+/** Their plain sentences stay as they are, and what to do stands behind them. */
+const ADVISED: ReadonlySet<FailureType> = new Set(['Restricted']);
+
 /** Their plain sentences are the original's, and name nothing. */
 const UNNAMED: ReadonlySet<FailureType> = new Set(['NotFound', 'UnknownSymbol']);
 
@@ -143,7 +146,8 @@ export function failureAnswer(
     return { status, contentType: 'application/problem+json; charset=utf-8', body };
   }
   if (PLAIN.has(failure.type)) {
-    return asSentence(status, detail);
+    const isAdvice = ADVISED.has(failure.type) && failure.detail !== undefined;
+    return asSentence(status, isAdvice ? `${text} ${detail}.` : detail);
   }
   if (style === 'workspace') {
     const message = `${detail} (${randomHex(7).toUpperCase()})`;

@@ -32,7 +32,7 @@ export const RULE_BODY = Type.Object(
     ruleName: Type.String({
       minLength: 1,
       maxLength: 200,
-      ...matching(/^[^\u0000-\u001f\u007f]+$/u),
+      ...matching(/^[^\u0000-\u001f\u007f]+$/u, 'text without line breaks and control characters'),
     }),
     conditions: Type.Array(
       Type.Array(Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()])),

@@ -38,6 +38,7 @@ const TEXT_MAX = 10_000;
 const QUERY_MAX = 100_000;
 const WEIGHT_MAX = 1_000_000;
 const PARAMETERS_MAX = 50;
+const NAME_RULE = 'a letter or _, then up to 63 letters, digits or _';
 
 const TOLD = {
   name: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
@@ -58,7 +59,7 @@ export const VIEW_BODY = Type.Object({
 
 const PARAMETER = Type.Object(
   {
-    name: Type.String({ ...matching(/^[A-Za-z_][A-Za-z0-9_]{0,63}$/u) }),
+    name: Type.String({ ...matching(/^[A-Za-z_][A-Za-z0-9_]{0,63}$/u, NAME_RULE) }),
     type: Type.Enum(['string', 'number', 'integer', 'boolean', 'date']),
     description: Type.Optional(Type.String({ maxLength: TEXT_MAX })),
     default: Type.Optional(

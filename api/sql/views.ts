@@ -17,7 +17,7 @@ import type { SeriesShape } from '../../query/plan/seriesMembers.ts';
 
 import type { Body, BodyFormat } from '../../store/duckdb/protocol.ts';
 import type { View } from '../../store/lake/datasets/namedQueries.ts';
-import { callerOf, ownWorkspaces } from '../auth/access.ts';
+import { callerOf, defaultWorkspaceFor } from '../auth/access.ts';
 import type { Answer, Call, Services } from '../request/endpoint.ts';
 import { type Metered, metered, meteredTogether } from '../read/metering.ts';
 import { momentNow } from '../read/moments.ts';
@@ -66,7 +66,7 @@ export function viewNamed(
 export function seriesView(call: Call, id: string, services: ViewsServices): View | undefined {
   const dot = id.indexOf('.');
   if (dot > 0) return viewNamed(call, id.slice(0, dot), id.slice(dot + 1), services);
-  const [first] = ownWorkspaces(callerOf(call.caller), services.lake);
+  const first = defaultWorkspaceFor(callerOf(call.caller), id, services.lake);
   return first === undefined ? undefined : viewNamed(call, first.workspace, id, services);
 }
 

@@ -147,10 +147,13 @@ export const createToken = (
     show((await ask('POST', path, body)) as TokenShown, options, terminal, tokenLine);
   });
 
-const grantOf = (text: string): object => {
-  const [datasets, rights = ''] = text.split('=');
-  return { datasets, rights: rights.split(',') };
-};
+/** @throws Failure InvalidParameter with an example. */
+function grantOf(text: string): object {
+  const [, datasets, rights = ''] = /^([^=]+)=([a-z]+(?:,[a-z]+)*)$/.exec(text) ?? [];
+  if (datasets !== undefined) return { datasets, rights: rights.split(',') };
+  const rule = 'datasets=rights, such as *=read for all datasets or DEMO.PRICES=read,write for one';
+  throw new Failure('InvalidParameter', `--grant ${text}: must be ${rule}`);
+}
 
 type Ask = Parameters<Parameters<typeof withAdmin>[1]>[0];
 

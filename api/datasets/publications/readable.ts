@@ -7,7 +7,12 @@ import {
   findFileType,
   listFileTypes,
 } from '../../../store/publications/fileTypes.ts';
-import { checkEntitled, ownWorkspaces, readableIn } from '../../auth/access.ts';
+import {
+  checkEntitled,
+  defaultWorkspaceFor,
+  ownWorkspaces,
+  readableIn,
+} from '../../auth/access.ts';
 import type { Services } from '../../request/endpoint.ts';
 
 type ReadableServices = Pick<Services, 'database' | 'lake'>;
@@ -31,8 +36,7 @@ export async function fileTypeOf(
   const dot = id.indexOf('.');
   if (dot > 0) return typeIn(caller, id.slice(0, dot), id.slice(dot + 1), services);
   const inCore = caller.token.core && (await findFileType(database, CORE, id)) !== undefined;
-  const [first] = ownWorkspaces(caller, lake);
-  const place = inCore ? CORE : first?.workspace;
+  const place = inCore ? CORE : defaultWorkspaceFor(caller, id, lake)?.workspace;
   if (place === undefined) throw new Failure('NotFound');
   return typeIn(caller, place, id, services);
 }

@@ -3,7 +3,7 @@
 // counted before their items are visited, and faults beyond the first are only counted.
 import type { TSchema } from 'typebox';
 import { FAULTS_SHOWN, ITEMS_MAX } from './bodyLimits.ts';
-import { ANY_NAME, expressionOf } from './schema.ts';
+import { ANY_NAME, patternOf } from './schema.ts';
 
 interface Schema {
   readonly type?: string;
@@ -156,8 +156,9 @@ function visitText(
     add(finder, path, `must not have fewer than ${minLength} characters`);
   if (value.length > maxLength && hasCharacters(value, maxLength + 1))
     add(finder, path, `must not have more than ${maxLength} characters`);
-  if (pattern !== undefined && !expressionOf(pattern).test(value))
-    add(finder, path, `must match pattern "${pattern}"`);
+  if (pattern === undefined) return;
+  const { expression, rule } = patternOf(pattern);
+  if (!expression.test(value)) add(finder, path, `must be ${rule}`);
 }
 
 /** A character outside the basic plane has two units of a text's length. */

@@ -64,17 +64,26 @@ const MAKERS = {
 
 export const Type = MAKERS as unknown as Pick<typeof TypeBox, keyof typeof MAKERS>;
 
-const expressions = new Map<string, RegExp>();
+interface Pattern {
+  readonly expression: RegExp;
+  /** What a text must be, as its refusal says it. */
+  readonly rule: string;
+}
 
-/** Options of a text that must match. The expression is a literal, so that it can be proved to be linear. */
-export function matching(expression: RegExp): { readonly pattern: string } {
-  expressions.set(expression.source, expression);
+const patterns = new Map<string, Pattern>();
+
+/**
+ * Options of a text that must match. The expression is a literal, so that it can be proved to be linear.
+ * @param rule completes "must be"
+ */
+export function matching(expression: RegExp, rule: string): { readonly pattern: string } {
+  patterns.set(expression.source, { expression, rule });
   return { pattern: expression.source };
 }
 
-/** The expression whose source a schema has. */
-export function expressionOf(pattern: string): RegExp {
-  const expression = expressions.get(pattern);
-  if (expression === undefined) throw new Error(`no schema has the pattern ${pattern}`);
-  return expression;
+/** The expression whose source a schema has, and its rule in words. */
+export function patternOf(source: string): Pattern {
+  const pattern = patterns.get(source);
+  if (pattern === undefined) throw new Error(`no schema has the pattern ${source}`);
+  return pattern;
 }

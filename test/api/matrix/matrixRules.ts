@@ -171,7 +171,9 @@ export function toldAs(type: FailureType, { endpoint }: Way, detail?: string): T
   const html = { status, type: 'text/html; charset=utf-8' };
   const json = { status, type: 'application/json; charset=utf-8' };
   const quoted = exactly(JSON.stringify(sentence).slice(1, -1));
-  const plain = { ...html, text: new RegExp(`^${exactly(sentence)}$`) };
+  // What to do stands behind it.
+  const advice = type === 'Restricted' ? '( The token .*\\.)?' : '';
+  const plain = { ...html, text: new RegExp(`^${exactly(sentence)}${advice}$`) };
   if (isPlain(type)) return plain;
   if (endpoint.failures === 'workspace') {
     const body = `^{"success":false,"message":"${quoted} \\([0-9A-F]{14}\\)"}$`;

@@ -13,7 +13,7 @@ import {
   jsonBytesMax,
 } from '../../../../api/request/body/bodyLimits.ts';
 import { findFaults } from '../../../../api/request/body/faults.ts';
-import { ANY_NAME, Type } from '../../../../api/request/body/schema.ts';
+import { ANY_NAME, patternOf, Type } from '../../../../api/request/body/schema.ts';
 import { findShapeFault } from '../../../../api/request/body/shape.ts';
 import {
   bodyWith,
@@ -48,7 +48,10 @@ function theirFaults(schema: TSchema, value: unknown): readonly string[] {
   return naming.map(({ instancePath, keyword, message, params }) => {
     const member = instancePath.slice(1).replaceAll('/', '.');
     const allowed = 'allowedValues' in params ? `: ${String(params.allowedValues)}` : '';
-    const rule = keyword === 'boolean' ? 'is not known' : `${message}${allowed}`;
+    // A pattern is told in words.
+    const words =
+      'pattern' in params ? `must be ${patternOf(String(params.pattern)).rule}` : undefined;
+    const rule = keyword === 'boolean' ? 'is not known' : (words ?? `${message}${allowed}`);
     return `${member === '' ? 'the body' : member.slice(0, 200)} ${rule}`;
   });
 }
@@ -66,7 +69,10 @@ test('no schema has a keyword that the checker does not know', () => {
     const places = placesIn(schema as Schema).map((place) => place.schema);
     const keywords = places.flatMap((one) => Object.keys(one));
     const patterns = places.flatMap((one) => Object.keys(one.patternProperties ?? {}));
-    assert.ok(patterns.every((pattern) => pattern === ANY_NAME), name);
+    assert.ok(
+      patterns.every((pattern) => pattern === ANY_NAME),
+      name,
+    );
     assert.deepEqual(
       keywords.filter((keyword) => !KEYWORDS.has(keyword)),
       [],
