@@ -88,6 +88,8 @@ export function findRecord(records: readonly CsvRecord[]): Complaint | undefined
 
 /** Words for a value that is not there. */
 const ABSENT = /^(?:|n\/?a|#n\/a|nan|null|none|nil|-+|\.+|\?|missing|unknown)$/i;
+/** `1,234`, `-1e400`, `3M`, and digits that no number holds. */
+const BEGINS_AS_NUMBER = /^[-+($€£]{0,3}[.,]?\d/;
 /** Rows at the end of the first ones that show of what kind a column is. */
 const SHOWN_ROWS = 1_000;
 
@@ -134,7 +136,8 @@ function isHeaderPart(rows: Rows, at: number): boolean {
     if (kind === undefined || cell === '' || ABSENT.test(cell)) continue;
     if (kind === 'text') isBeside = true;
     else if (kindOf([cell]) === kind) return false;
-    else words += 1;
+    // An odd number is an odd value: no name.
+    else if (!BEGINS_AS_NUMBER.test(cell)) words += 1;
   }
   // One word beside a name may be a value of its own; a line of them is no record.
   return words > 1 || (words === 1 && !isBeside);
