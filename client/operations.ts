@@ -6,6 +6,7 @@ export type GetChangelogAnswerItem = { readonly version: string; readonly date: 
 export type ListTimeSeriesAnswerItem = { readonly id: string; readonly description: string; readonly key?: string; readonly subkey?: string; readonly schema: Readonly<Record<string, unknown>>; readonly weight: number; readonly created: string; readonly lastUpdated: string };
 export type ListFilesAnswerItem = { readonly id: string; readonly metadata: { readonly weight: string; readonly bySymbol: boolean; readonly byDate: boolean; readonly numberOfDownloads: number; readonly source: string; readonly contentType: string; readonly extension: string; readonly tags: readonly (string)[]; readonly categories: readonly (string)[]; readonly title: string; readonly messages: number }; readonly lastUpdated: string };
 export type GetFileInfoAnswer = { readonly symbols: readonly (string)[]; readonly dates: readonly (string)[] };
+export type GetHistAnswer = { readonly link: string; readonly date: string; readonly feed: string; readonly version: string | null; readonly protocol: string; readonly size: string };
 export type GetTradingDatesAnswerItem = { readonly date: string; readonly settlementDate: string };
 export type ListDataPointsAnswerItem = { readonly key: string; readonly weight: number; readonly description: string; readonly lastUpdated: string };
 export type ChangeStreamAnswer = { readonly success: true; readonly symbols: "all" | readonly (string)[]; readonly messages: number; readonly messagesPerHour: number };
@@ -203,70 +204,70 @@ export interface Operations {
   /** Health of the service. */
   getStatus: {
     path: {  };
-    query: {  };
+    query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: GetStatusAnswer;
   };
   /** This interface as an OpenAPI 3.1 document. */
   getOpenApi: {
     path: {  };
-    query: { part?: "market" };
+    query: { part?: "market"; filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: Readonly<Record<string, unknown>>;
   };
   /** What changed in which version, the newest first. */
   getChangelog: {
     path: {  };
-    query: {  };
+    query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: readonly (GetChangelogAnswerItem)[];
   };
   /** The datasets that the caller's token reaches, with their schema and weight. */
   listTimeSeries: {
     path: {  };
-    query: { filter?: readonly (string)[]; format?: "json" };
+    query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: readonly (ListTimeSeriesAnswerItem)[];
   };
   /** The inventory of time series: all, one (`*`: any), or those that have records of a key and subkey. */
   getTimeSeriesMetadataBy: {
     path: {  };
-    query: { filter?: readonly (string)[]; format?: "json" };
+    query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: readonly (ListTimeSeriesAnswerItem)[];
   };
   /** The inventory of time series: all, one (`*`: any), or those that have records of a key and subkey. */
   getTimeSeriesMetadataById: {
     path: { id: string | number };
-    query: { filter?: readonly (string)[]; format?: "json" };
+    query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: readonly (ListTimeSeriesAnswerItem)[];
   };
   /** The inventory of time series: all, one (`*`: any), or those that have records of a key and subkey. */
   getTimeSeriesMetadataByKey: {
     path: { id: string | number; key: string | number };
-    query: { filter?: readonly (string)[]; format?: "json" };
+    query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: readonly (ListTimeSeriesAnswerItem)[];
   };
   /** The inventory of time series: all, one (`*`: any), or those that have records of a key and subkey. */
   getTimeSeriesMetadata: {
     path: { id: string | number; key: string | number; subkey: string | number };
-    query: { filter?: readonly (string)[]; format?: "json" };
+    query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: readonly (ListTimeSeriesAnswerItem)[];
   };
   /** The file types that the caller's token reaches. */
   listFiles: {
     path: {  };
-    query: { filter?: readonly (string)[]; format?: "json" };
+    query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: readonly (ListFilesAnswerItem)[];
   };
   /** The symbols and dates of which a file type has files. */
   getFileInfo: {
     path: { id: string | number };
-    query: { filter?: readonly (string)[]; format?: "json" };
+    query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: GetFileInfoAnswer;
   };
@@ -287,9 +288,9 @@ export interface Operations {
   /** Recordings of feeds, by day: the files that CORE publishes by date as TOPS, DEEP or DPLS; with date those of the day. */
   getHist: {
     path: {  };
-    query: { date?: string };
+    query: { date?: string; filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
-    answer: unknown;
+    answer: readonly (GetHistAnswer)[] | Readonly<Record<string, readonly (GetHistAnswer)[]>>;
   };
   /** Records of a time series with id, key, subkey, date and updated, newest first. */
   getTimeSeriesById: {
@@ -315,14 +316,14 @@ export interface Operations {
   /** The schemas of the datasets of one workspace, or of all that the token reaches. */
   listDataBy: {
     path: {  };
-    query: {  };
+    query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: readonly (Readonly<Record<string, unknown>>)[];
   };
   /** The schemas of the datasets of one workspace, or of all that the token reaches. */
   listData: {
     path: { workspace: string | number };
-    query: {  };
+    query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: readonly (Readonly<Record<string, unknown>>)[];
   };
@@ -490,7 +491,7 @@ export interface Operations {
   /** The data points of a symbol, or of `market`: key, messages, what it is, when it was written last. */
   listDataPoints: {
     path: { symbol: string | number };
-    query: {  };
+    query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: readonly (ListDataPointsAnswerItem)[];
   };
@@ -875,14 +876,14 @@ export interface Operations {
   /** The account's replays, and how far they are. */
   listReplays: {
     path: {  };
-    query: {  };
+    query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: readonly (CreateReplayAnswer)[];
   };
   /** How far a replay is. */
   getReplay: {
     path: { replay: string | number };
-    query: {  };
+    query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: CreateReplayAnswer;
   };
@@ -924,7 +925,7 @@ export interface Operations {
   /** The views of a workspace, with their queries and schemas. */
   listViews: {
     path: { workspace: string | number };
-    query: {  };
+    query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: readonly (Readonly<Record<string, unknown>>)[];
   };
@@ -945,7 +946,7 @@ export interface Operations {
   /** A view, with its query, its schema and what its records cost. */
   getView: {
     path: { workspace: string | number; id: string | number };
-    query: {  };
+    query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: Readonly<Record<string, unknown>>;
   };
@@ -959,7 +960,7 @@ export interface Operations {
   /** The published queries of a workspace. */
   listPublished: {
     path: { workspace: string | number };
-    query: {  };
+    query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: readonly (Readonly<Record<string, unknown>>)[];
   };
@@ -994,7 +995,7 @@ export interface Operations {
   /** The views and published queries of a workspace as an OpenAPI 3.1 document. */
   getWorkspaceOpenApi: {
     path: { workspace: string | number };
-    query: {  };
+    query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: Readonly<Record<string, unknown>>;
   };
@@ -1015,7 +1016,7 @@ export interface Operations {
   /** A dataset, with its schema and counts. */
   getDataset: {
     path: { workspace: string | number; id: string | number };
-    query: {  };
+    query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: ListDatasetsAnswerItem;
   };
@@ -1050,7 +1051,7 @@ export interface Operations {
   /** The records that did not keep an expectation of the dataset, oldest first. */
   listQuarantine: {
     path: { workspace: string | number; id: string | number };
-    query: { jobId?: string; ids?: readonly (string)[]; limit?: number };
+    query: { jobId?: string; ids?: readonly (string)[]; limit?: number; filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: readonly (ListQuarantineAnswerItem)[];
   };
@@ -1071,7 +1072,7 @@ export interface Operations {
   /** The datasets of a workspace, with their schema and counts. */
   listDatasets: {
     path: { workspace: string | number };
-    query: { limit?: number };
+    query: { limit?: number; filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: readonly (ListDatasetsAnswerItem)[];
   };
@@ -1092,14 +1093,14 @@ export interface Operations {
   /** The versions of a dataset, newest first: when, by whom, by which job, how many records. */
   listVersions: {
     path: { workspace: string | number; id: string | number };
-    query: { limit?: number };
+    query: { limit?: number; filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: readonly (ListVersionsAnswerItem)[];
   };
   /** The records that each version since a snapshot inserted, replaced and deleted, by index. */
   listChanges: {
     path: { workspace: string | number; id: string | number };
-    query: { since?: string };
+    query: { since?: string; filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: readonly (ListChangesAnswerItem)[];
   };
@@ -1113,21 +1114,21 @@ export interface Operations {
   /** The schema that a data source suggests; of several files, the oldest. */
   generateSchemaOfSource: {
     path: { workspace: string | number; id: string | number };
-    query: { credentialId?: string; dateOrder?: "MDY" | "DMY" };
+    query: { credentialId?: string; dateOrder?: "MDY" | "DMY"; filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: Readonly<Record<string, unknown>>;
   };
   /** The first 100 records of a data source, as their own values suggest their types. */
   sampleDataSource: {
     path: { workspace: string | number; id: string | number };
-    query: { credentialId?: string };
+    query: { credentialId?: string; filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: readonly (Readonly<Record<string, unknown>>)[];
   };
   /** The credentials of a workspace, without their secrets. */
   listCredentials: {
     path: { workspace: string | number };
-    query: { from?: string; to?: string; on?: string; limit?: number; last?: number; first?: number; offset?: number; sort?: "asc" | "desc" };
+    query: { from?: string; to?: string; on?: string; limit?: number; last?: number; first?: number; offset?: number; sort?: "asc" | "desc"; filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: readonly (Readonly<Record<string, unknown>>)[];
   };
@@ -1141,7 +1142,7 @@ export interface Operations {
   /** A credential, without its secrets. */
   getCredential: {
     path: { workspace: string | number; id: string | number };
-    query: {  };
+    query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: Readonly<Record<string, unknown>>;
   };
@@ -1169,7 +1170,7 @@ export interface Operations {
   /** The data sources of a workspace. */
   listDataSources: {
     path: { workspace: string | number };
-    query: { from?: string; to?: string; on?: string; limit?: number; last?: number; first?: number; offset?: number; sort?: "asc" | "desc" };
+    query: { from?: string; to?: string; on?: string; limit?: number; last?: number; first?: number; offset?: number; sort?: "asc" | "desc"; filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: readonly (Readonly<Record<string, unknown>>)[];
   };
@@ -1183,7 +1184,7 @@ export interface Operations {
   /** A data source. */
   getDataSource: {
     path: { workspace: string | number; id: string | number };
-    query: {  };
+    query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: Readonly<Record<string, unknown>>;
   };
@@ -1204,7 +1205,7 @@ export interface Operations {
   /** The ingestion schedules of a workspace, with their last and next runs. */
   listIngestionSchedules: {
     path: { workspace: string | number };
-    query: { from?: string; to?: string; on?: string; limit?: number; last?: number; first?: number; offset?: number; sort?: "asc" | "desc" };
+    query: { from?: string; to?: string; on?: string; limit?: number; last?: number; first?: number; offset?: number; sort?: "asc" | "desc"; filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: readonly (Readonly<Record<string, unknown>>)[];
   };
@@ -1218,7 +1219,7 @@ export interface Operations {
   /** An ingestion schedule, its last and next run, and what the last 30 days brought. */
   getIngestionSchedule: {
     path: { workspace: string | number; id: string | number };
-    query: {  };
+    query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: Readonly<Record<string, unknown>>;
   };
@@ -1246,7 +1247,7 @@ export interface Operations {
   /** Runs of all schedules of a workspace, newest first, each with what became of its job. */
   listIngestionHistory: {
     path: { workspace: string | number };
-    query: { from?: string; to?: string; on?: string; limit?: number; last?: number; first?: number; offset?: number; sort?: "asc" | "desc" };
+    query: { from?: string; to?: string; on?: string; limit?: number; last?: number; first?: number; offset?: number; sort?: "asc" | "desc"; filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: readonly (Readonly<Record<string, unknown>>)[];
   };
@@ -1260,7 +1261,7 @@ export interface Operations {
   /** The runs of one schedule, or one run by its own id. */
   getIngestionHistory: {
     path: { workspace: string | number; id: string | number };
-    query: { from?: string; to?: string; on?: string; limit?: number; last?: number; first?: number; offset?: number; sort?: "asc" | "desc" };
+    query: { from?: string; to?: string; on?: string; limit?: number; last?: number; first?: number; offset?: number; sort?: "asc" | "desc"; filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: readonly (Readonly<Record<string, unknown>>)[] | Readonly<Record<string, unknown>>;
   };
@@ -1281,7 +1282,7 @@ export interface Operations {
   /** The webhooks of a workspace, and how their deliveries went. */
   listWebhooks: {
     path: { workspace: string | number };
-    query: { from?: string; to?: string; on?: string; limit?: number; last?: number; first?: number; offset?: number; sort?: "asc" | "desc" };
+    query: { from?: string; to?: string; on?: string; limit?: number; last?: number; first?: number; offset?: number; sort?: "asc" | "desc"; filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: readonly (Readonly<Record<string, unknown>>)[];
   };
@@ -1295,14 +1296,14 @@ export interface Operations {
   /** Values that rules read, their operators, and where alerts may go. */
   rulesSchema: {
     path: {  };
-    query: {  };
+    query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: Readonly<Record<string, unknown>>;
   };
   /** What a value may be compared with, where that is one of a list. */
   rulesLookup: {
     path: { name: string | number };
-    query: {  };
+    query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: readonly (Readonly<Record<string, unknown>>)[];
   };
@@ -1337,35 +1338,35 @@ export interface Operations {
   /** The rules of the account, with what they did so far. */
   listRules: {
     path: {  };
-    query: {  };
+    query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: readonly (Readonly<Record<string, unknown>>)[];
   };
   /** A list of one rule, with what it did so far. */
   ruleInfo: {
     path: { id: string | number };
-    query: {  };
+    query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: readonly (Readonly<Record<string, unknown>>)[];
   };
   /** What a rule with the method logs stored, the newest 1000 first. */
   ruleOutput: {
     path: { id: string | number };
-    query: {  };
+    query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: readonly (Readonly<Record<string, unknown>>)[];
   };
   /** Alerts of a rule, the newest first: logged, shadow, waiting, delivered, dead, unsent, with the reason. */
   listAlerts: {
     path: { id: string | number };
-    query: { limit?: number };
+    query: { limit?: number; filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: readonly (Readonly<Record<string, unknown>>)[];
   };
   /** Each call of the receiver of one alert: when, what came of it, and what it answered. */
   listDeliveries: {
     path: { id: string | number };
-    query: {  };
+    query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: readonly (Readonly<Record<string, unknown>>)[];
   };
@@ -1400,7 +1401,7 @@ export interface Operations {
   /** A webhook, and how its deliveries went. */
   getWebhook: {
     path: { workspace: string | number; id: string | number };
-    query: {  };
+    query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: Readonly<Record<string, unknown>>;
   };
@@ -1421,7 +1422,7 @@ export interface Operations {
   /** The exports of a workspace, without their parts. */
   listExports: {
     path: { workspace: string | number };
-    query: { from?: string; to?: string; on?: string; limit?: number; last?: number; first?: number; offset?: number; sort?: "asc" | "desc" };
+    query: { from?: string; to?: string; on?: string; limit?: number; last?: number; first?: number; offset?: number; sort?: "asc" | "desc"; filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: readonly (Readonly<Record<string, unknown>>)[];
   };
@@ -1435,7 +1436,7 @@ export interface Operations {
   /** The file types of a workspace, with their access rules. */
   listFileTypes: {
     path: { workspace: string | number };
-    query: {  };
+    query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: readonly (Readonly<Record<string, unknown>>)[];
   };
@@ -1456,7 +1457,7 @@ export interface Operations {
   /** The files of a type with their lengths and checksums. */
   listPublishedFiles: {
     path: { workspace: string | number; id: string | number };
-    query: {  };
+    query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: readonly (Readonly<Record<string, unknown>>)[];
   };
@@ -1484,7 +1485,7 @@ export interface Operations {
   /** State and progress of an export, and its parts with their checksums. */
   getExport: {
     path: { workspace: string | number; id: string | number };
-    query: {  };
+    query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: Readonly<Record<string, unknown>>;
   };
@@ -1505,7 +1506,7 @@ export interface Operations {
   /** The jobs of a workspace, newest first. */
   listJobs: {
     path: { workspace: string | number; type: string | number };
-    query: { from?: string; to?: string; on?: string; limit?: number; last?: number; first?: number; offset?: number; sort?: "asc" | "desc" };
+    query: { from?: string; to?: string; on?: string; limit?: number; last?: number; first?: number; offset?: number; sort?: "asc" | "desc"; filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: readonly (ListJobsAnswerItem)[];
   };
@@ -1526,7 +1527,7 @@ export interface Operations {
   /** State, progress and counts of a job. */
   getJob: {
     path: { workspace: string | number; type: string | number; jobId: string | number };
-    query: {  };
+    query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: ListJobsAnswerItem;
   };
@@ -1540,56 +1541,56 @@ export interface Operations {
   /** Ends a job that has not ended; nothing of it becomes visible. */
   cancelJob: {
     path: { workspace: string | number; type: string | number; jobId: string | number };
-    query: {  };
+    query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: DeleteRecordsAnswer;
   };
   /** What jobs logged in a workspace, oldest first, at most the newest 1,000 lines. */
   getLogs: {
     path: { workspace: string | number };
-    query: { period?: string; level?: "info" | "warn" | "error"; jobId?: string; from?: string; to?: string; on?: string; limit?: number; last?: number; first?: number; offset?: number; sort?: "asc" | "desc" };
+    query: { period?: string; level?: "info" | "warn" | "error"; jobId?: string; from?: string; to?: string; on?: string; limit?: number; last?: number; first?: number; offset?: number; sort?: "asc" | "desc"; filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: readonly (GetLogsAnswerItem)[];
   };
   /** Metadata of workspaces, of the datasets of one (`*`: all), of a dataset, or of one of its keys. */
   getMetaBy: {
     path: {  };
-    query: { schema?: boolean; force?: boolean; limit?: number; offset?: number };
+    query: { schema?: boolean; force?: boolean; limit?: number; offset?: number; filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: readonly (Readonly<Record<string, unknown>>)[] | Readonly<Record<string, unknown>>;
   };
   /** Metadata of workspaces, of the datasets of one (`*`: all), of a dataset, or of one of its keys. */
   getMetaByWorkspace: {
     path: { workspace: string | number };
-    query: { schema?: boolean; force?: boolean; limit?: number; offset?: number };
+    query: { schema?: boolean; force?: boolean; limit?: number; offset?: number; filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: readonly (Readonly<Record<string, unknown>>)[] | Readonly<Record<string, unknown>>;
   };
   /** Metadata of workspaces, of the datasets of one (`*`: all), of a dataset, or of one of its keys. */
   getMetaById: {
     path: { workspace: string | number; id: string | number };
-    query: { schema?: boolean; force?: boolean; limit?: number; offset?: number };
+    query: { schema?: boolean; force?: boolean; limit?: number; offset?: number; filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: readonly (Readonly<Record<string, unknown>>)[] | Readonly<Record<string, unknown>>;
   };
   /** Metadata of workspaces, of the datasets of one (`*`: all), of a dataset, or of one of its keys. */
   getMetaByKey: {
     path: { workspace: string | number; id: string | number; key: string | number };
-    query: { schema?: boolean; force?: boolean; limit?: number; offset?: number };
+    query: { schema?: boolean; force?: boolean; limit?: number; offset?: number; filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: readonly (Readonly<Record<string, unknown>>)[] | Readonly<Record<string, unknown>>;
   };
   /** Metadata of workspaces, of the datasets of one (`*`: all), of a dataset, or of one of its keys. */
   getMeta: {
     path: { workspace: string | number; id: string | number; key: string | number; subkey: string | number };
-    query: { schema?: boolean; force?: boolean; limit?: number; offset?: number };
+    query: { schema?: boolean; force?: boolean; limit?: number; offset?: number; filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: readonly (Readonly<Record<string, unknown>>)[] | Readonly<Record<string, unknown>>;
   };
   /** Whether an attribute is part of the unique index; every attribute can be queried. */
   getIndex: {
     path: { workspace: string | number; id: string | number; attribute: string | number };
-    query: {  };
+    query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: GetIndexAnswer;
   };
@@ -1610,7 +1611,7 @@ export interface Operations {
   /** The account's workspaces with the bytes they keep; the default one of /time-series first. */
   listWorkspaces: {
     path: {  };
-    query: {  };
+    query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: readonly (ListWorkspacesAnswerItem)[];
   };
@@ -1631,35 +1632,35 @@ export interface Operations {
   /** Usage of this month in all, by day, token and key; type: messages, rules, rule-records, alerts, alert-records. */
   getUsageBy: {
     path: {  };
-    query: { filter?: readonly (string)[]; format?: "json" };
+    query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: GetUsageAnswer | GetUsageAnswer2;
   };
   /** Usage of this month in all, by day, token and key; type: messages, rules, rule-records, alerts, alert-records. */
   getUsage: {
     path: { type: string | number };
-    query: { filter?: readonly (string)[]; format?: "json" };
+    query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: GetUsageAnswer | GetUsageAnswer2;
   };
   /** The charged calls, newest first: when, what, how many objects of which weight. */
   getCalls: {
     path: {  };
-    query: { from?: string; to?: string; limit?: number };
+    query: { from?: string; to?: string; limit?: number; filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: readonly (GetCallsAnswerItem)[];
   };
   /** Messages that the token may still spend this month; null: nothing bounds it, or only the account. */
   getAllowance: {
     path: {  };
-    query: { filter?: readonly (string)[]; format?: "json" };
+    query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: GetAllowanceAnswer;
   };
   /** Tier, quota and use of the account; circuitBreaker 0: none is set. */
   getAccountMetadata: {
     path: {  };
-    query: { filter?: readonly (string)[]; format?: "json" };
+    query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: GetAccountMetadataAnswer;
   };
@@ -1694,14 +1695,14 @@ export interface Operations {
   /** The secret with which requests of a signed token are signed. */
   getSignedToken: {
     path: {  };
-    query: { signedToken?: string };
+    query: { signedToken?: string; filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: { readonly secret: string };
   };
   /** The tokens of the account; secret ones by their last four characters. */
   listTokens: {
     path: {  };
-    query: {  };
+    query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: readonly (ListTokensAnswerItem)[];
   };
@@ -1736,14 +1737,14 @@ export interface Operations {
   /** Whom the readable datasets are credited to, and the disclaimers that must be shown. */
   getAttribution: {
     path: {  };
-    query: {  };
+    query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: GetAttributionAnswer;
   };
   /** All accounts with what they may do and have used this month. */
   listAccounts: {
     path: {  };
-    query: {  };
+    query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: readonly (Readonly<Record<string, unknown>>)[];
   };
@@ -1757,7 +1758,7 @@ export interface Operations {
   /** One account with its tokens; secret ones by their last four characters. */
   getAccount: {
     path: { accountId: string | number };
-    query: {  };
+    query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: Readonly<Record<string, unknown>>;
   };
@@ -1771,14 +1772,14 @@ export interface Operations {
   /** What an account used this month: in all, by day, by token id, by usage key. */
   getAccountUsage: {
     path: { accountId: string | number };
-    query: {  };
+    query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: Readonly<Record<string, unknown>>;
   };
   /** The tokens of an account; secret ones by their last four characters. */
   listAccountTokens: {
     path: { accountId: string | number };
-    query: {  };
+    query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: readonly (Readonly<Record<string, unknown>>)[];
   };
@@ -1806,14 +1807,14 @@ export interface Operations {
   /** Who changed what about accounts and tokens, newest first. */
   getAudit: {
     path: {  };
-    query: { accountId?: string; limit?: number };
+    query: { accountId?: string; limit?: number; filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: readonly (Readonly<Record<string, unknown>>)[];
   };
   /** What is wrong and what to do about it; schedules, jobs, storage, ledger, backups. */
   getStanding: {
     path: {  };
-    query: {  };
+    query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: Readonly<Record<string, unknown>>;
   };
@@ -1827,14 +1828,14 @@ export interface Operations {
   /** Recomputes every charge from the journal and tells what disagrees. */
   verifyLedger: {
     path: {  };
-    query: {  };
+    query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: Readonly<Record<string, unknown>>;
   };
   /** Reads every file, of the lake and published, and tells those that are not what was written. */
   verifyFiles: {
     path: {  };
-    query: {  };
+    query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: Readonly<Record<string, unknown>>;
   };

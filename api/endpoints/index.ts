@@ -1,5 +1,6 @@
 // The one table of endpoints (DESIGN.md idea 8).
 import type { Endpoint } from '../request/endpoint.ts';
+import { withAnswerForms } from './answerForms.ts';
 import {
   getAllowance,
   getMetadata,
@@ -163,7 +164,7 @@ import {
 } from './sources/webhooks.ts';
 import { changeWorkspace, createWorkspace, getLogs, listWorkspaces } from './data/workspaces.ts';
 
-export const ENDPOINTS: readonly Endpoint[] = [
+const ROWS: readonly Endpoint[] = [
   status,
   openApiDocument(() => ENDPOINTS),
   getChangelog,
@@ -322,3 +323,5 @@ export const ENDPOINTS: readonly Endpoint[] = [
   heal,
   backUp,
 ];
+
+export const ENDPOINTS: readonly Endpoint[] = ROWS.map(withAnswerForms);

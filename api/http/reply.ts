@@ -9,6 +9,7 @@ import { momentText } from '../../store/lake/history/history.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { Charge } from '../../store/ledger/metering.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
+import { textOf } from '../request/rendering.ts';
 import type { Answer, StreamAnswer } from '../request/endpoint.ts';
 import { sendFile } from './fileAnswer.ts';
 import { LARGE_BYTES } from './heldAnswers.ts';
@@ -50,8 +51,11 @@ export function sendAnswer(
   if (answer.kind === 'json' || answer.kind === 'text') return sendText(reply, answer, brand);
   if (answer.kind === 'file' || answer.kind === 'redirect') {
     credit(reply, brand, [answer.source], attribution);
-    if (answer.kind === 'file') sendFile(reply, answer, watch);
-    else sendRedirect(reply, answer, brand);
+    if (answer.kind === 'file') {
+      meter(reply, brand, FREE);
+      // Its download was charged by the address of it.
+      sendFile(reply, answer, watch);
+    } else sendRedirect(reply, answer, brand);
     return;
   }
   if (answer.kind === 'stream') return sendStream(reply, answer, settings);
@@ -70,7 +74,7 @@ export function sendAnswer(
     void reply.header('content-type', typeOf(answer)).send(Readable.from([]));
     return;
   }
-  const { body, callback, charge, format } = answer;
+  const { body, callback, charge } = answer;
   try {
     hold(body);
   } catch (error) {
@@ -87,14 +91,19 @@ export function sendAnswer(
   if (answer.cutAt !== undefined) reply.header(`${brand}cloud-rows-cut`, String(answer.cutAt));
   const { leftOut = [] } = answer;
   if (leftOut.length > 0) reply.header(`${brand}cloud-left-out`, leftOut.join(','));
-  reply.header('content-type', answer.plain ? CONTENT_TYPES.psv : typeOf(answer));
+  labelForm(reply, answer);
   if (answer.picture !== undefined) frame(reply, answer);
+  settled(reply, charge, () => sendBody(reply, body, callback));
+}
+
+function labelForm(reply: FastifyReply, answer: Pick<Rows, 'format' | 'picture' | 'plain'>): void {
+  const { format, plain } = answer;
+  reply.header('content-type', plain ? CONTENT_TYPES.psv : typeOf(answer));
   const isCsv = format === 'csv' || format === 'csvEscaped';
   // What a browser opens is not what its scripts get.
   if (isCsv || format.startsWith('psv')) reply.header('vary', 'Sec-Fetch-Mode, Sec-Fetch-Dest');
-  if ((isCsv && !answer.plain) || format === 'parquet')
+  if ((isCsv && !plain) || format === 'parquet')
     reply.header('content-disposition', `attachment; filename=API.${isCsv ? 'csv' : format}`);
-  settled(reply, charge, () => sendBody(reply, body, callback));
 }
 
 const typeOf = ({ format, picture }: Pick<Rows, 'format' | 'picture'>): string =>
@@ -122,10 +131,21 @@ function sendText(
   answer: Extract<Answer, { kind: 'json' | 'text' }>,
   brand: string,
 ): void {
-  if (answer.kind === 'text' || answer.metering === 'free') meter(reply, brand, FREE);
-  const text = answer.kind === 'text' ? answer.text : JSON.stringify(answer.value);
-  const type = answer.kind === 'text' ? answer.contentType : CONTENT_TYPES.json;
-  void reply.header('content-type', type).send(text);
+  if (answer.kind === 'text') {
+    meter(reply, brand, FREE);
+    void reply.header('content-type', answer.contentType).send(answer.text);
+    return;
+  }
+  if (answer.metering === 'free') meter(reply, brand, FREE);
+  const { callback, format = 'json', plain = false, value } = answer;
+  labelForm(reply, { format, plain });
+  const text = textOf(value, format);
+  if (callback === undefined) void reply.send(text);
+  else sendScript(reply, callback, text);
+}
+
+function sendScript(reply: FastifyReply, callback: string, json: string): void {
+  void reply.header('content-type', 'text/javascript; charset=utf-8').send(jsonp(callback, json));
 }
 
 function sendRedirect(
@@ -163,8 +183,7 @@ function sendBody(reply: FastifyReply, body: Body, callback: string | undefined)
   }
   const all = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (callback !== undefined) {
-    const script = jsonp(callback, all);
-    void reply.header('content-type', 'text/javascript; charset=utf-8').send(script);
+    sendScript(reply, callback, all.toString('utf8'));
   } else if (all.length < LARGE_BYTES) void reply.send(all);
   else sendPieces(reply, all.length, Readable.from(piecesOf(all), { objectMode: false }));
 }
@@ -320,10 +339,11 @@ function creditText(named: readonly string[]): string {
 }
 
 /** Two line separators are JSON but no JavaScript text; the comment guards old browsers. */
-function jsonp(callback: string, bytes: Buffer): string {
+function jsonp(callback: string, json: string): string {
   const separators = /[\u2028\u2029]/g;
-  const json = bytes
-    .toString('utf8')
-    .replace(separators, (character) => `\\u${character.charCodeAt(0).toString(16)}`);
-  return `/**/ typeof ${callback} === 'function' && ${callback}(${json});`;
+  const literal = json.replace(
+    separators,
+    (character) => `\\u${character.charCodeAt(0).toString(16)}`,
+  );
+  return `/**/ typeof ${callback} === 'function' && ${callback}(${literal});`;
 }

@@ -24,7 +24,7 @@ import {
   type Readable,
   readPlanned,
 } from './reading.ts';
-import { bodyInTurns, filtered, rowsWithin } from './rendering.ts';
+import { bodyInTurns, filtered, rowsWithin } from '../request/rendering.ts';
 
 /**
  * The type of a name where this server's CORE has what it is computed from; undefined where it has its

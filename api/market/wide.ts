@@ -34,7 +34,7 @@ import { sectorShape, todayShape, volumeShape } from './wideShapes.ts';
 import { delayFor, readableFor } from './market.ts';
 import { askOf, LIST_MAX, optionsOf } from './options.ts';
 import { type MarketServices, planNeeds, type Readable, readPlanned } from './reading.ts';
-import { bodyOf, filtered } from './rendering.ts';
+import { bodyOf, filtered } from '../request/rendering.ts';
 import { tally, type TallyServices } from './tallies.ts';
 
 interface Wide {

@@ -215,7 +215,18 @@ export type Answer =
       readonly source: string;
     }
   | StreamAnswer
-  | { readonly kind: 'json'; readonly value: unknown; readonly metering: 'free' | 'none' }
+  | {
+      readonly kind: 'json';
+      readonly value: unknown;
+      /** `none`: without the headers of its price. */
+      readonly metering: 'free' | 'none';
+      /** JSON by default. */
+      readonly format?: BodyFormat | undefined;
+      /** As plain text to look at, not as a file. */
+      readonly plain?: boolean | undefined;
+      /** JSONP function name; only with json. */
+      readonly callback?: string | undefined;
+    }
   /** The headers of an answer that was not read, for HEAD: it costs nothing and has no length. */
   | {
       readonly kind: 'unread';

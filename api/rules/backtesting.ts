@@ -25,7 +25,7 @@ import { dayAt } from '../../market/derive/words.ts';
 import { callerOf, paysPremium } from '../auth/access.ts';
 import { readableFor } from '../market/market.ts';
 import { askOf } from '../market/options.ts';
-import { bodyOf } from '../market/rendering.ts';
+import { bodyOf } from '../request/rendering.ts';
 import { planNeeds, type Readable, readPlanned } from '../market/reading.ts';
 import { metered } from '../read/metering.ts';
 import { momentNow } from '../read/moments.ts';

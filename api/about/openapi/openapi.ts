@@ -275,7 +275,8 @@ function okOf(endpoint: Described, parts: Parts): Json {
     told.map((format) => [MEDIA_TYPES[format], schemaOfBody(format, endpoint, parts)]),
   );
   const used = { $ref: '#/components/headers/MessagesUsed' };
-  const headers = endpoint.token === 'none' ? {} : { [`${parts.brand}cloud-messages-used`]: used };
+  const headers =
+    endpoint.path === '/status' ? {} : { [`${parts.brand}cloud-messages-used`]: used };
   const isEmpty = Object.keys(headers).length === 0;
   return { description: 'Success.', content, ...(isEmpty ? {} : { headers }) };
 }

@@ -8,7 +8,7 @@ import { Failure } from '../../../store/base/failure.ts';
 import { readUsage, type Usage } from '../../../store/ledger/usage.ts';
 import { callerOf, managerOf } from '../../auth/access.ts';
 import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
-import { filteredJson, JSON_PARAMETERS } from '../../request/filtered.ts';
+import { freely } from '../../request/rows.ts';
 import { numberOf, type Parameter, refuse, truthOf } from '../../request/parameters.ts';
 import { ruleUsage } from '../../rules/ruleUsage.ts';
 import { tokenShown } from '../../auth/tokenView.ts';
@@ -46,7 +46,7 @@ export const getUsage: Endpoint = {
   method: 'GET',
   path: '/account/usage/:type?',
   summary: `Usage of this month in all, by day, token and key; type: ${TYPES.join(', ')}.`,
-  parameters: JSON_PARAMETERS,
+  parameters: [],
   answer: Type.Union([USAGE, Type.Object({ messages: USAGE, rules: Type.Array(Type.Unknown()) })]),
   handle: async (call, services) => {
     const caller = managerOf(call.caller);
@@ -58,13 +58,13 @@ export const getUsage: Endpoint = {
     if (known !== undefined && known !== 'messages') {
       const { byDay, byRule, month } = await ruleUsage(caller.accountId, known, services);
       const counted = { monthlyUsage: month, dailyUsage: byDay, keyUsage: byRule };
-      return filteredJson(call, { ...NO_USAGE, ...counted });
+      return freely({ ...NO_USAGE, ...counted });
     }
     const messages = await usageOf(caller, services);
-    if (type !== undefined) return filteredJson(call, messages);
+    if (type !== undefined) return freely(messages);
     const { byRule } = await ruleUsage(caller.accountId, 'rules', services);
     const rules = Object.entries(byRule).map(([id, ran]) => ({ id, ran }));
-    return filteredJson(call, { messages, rules });
+    return freely({ messages, rules });
   },
 };
 
@@ -115,7 +115,7 @@ export const getMetadata: Endpoint = {
   path: '/account/metadata',
   inTest: true,
   summary: 'Tier, quota and use of the account; circuitBreaker 0: none is set.',
-  parameters: JSON_PARAMETERS,
+  parameters: [],
   answer: Type.Object({
     payAsYouGoEnabled: Type.Boolean(),
     effectiveDate: Type.Integer(),
@@ -147,7 +147,7 @@ export const getMetadata: Endpoint = {
       messageBudget: effectiveBudget(account),
       circuitBreaker: account.circuitBreaker ?? 0,
     };
-    return filteredJson(call, value);
+    return freely(value);
   },
 };
 
@@ -162,7 +162,7 @@ export const getAllowance: Endpoint = {
   inTest: true,
   summary:
     'Messages that the token may still spend this month; null: nothing bounds it, or only the account.',
-  parameters: JSON_PARAMETERS,
+  parameters: [],
   answer: Type.Object({ messageLimit: COUNT, messagesUsed: Type.Integer(), messagesLeft: COUNT }),
   handle: async (call, { ledger }) => {
     const caller = callerOf(call.caller);
@@ -174,7 +174,7 @@ export const getAllowance: Endpoint = {
     // What its account has is no business of whoever holds a token that may be public.
     const own = messageLimit === null ? undefined : messageLimit - used;
     const told = kind === 'secret' ? left : own;
-    return filteredJson(call, {
+    return freely({
       messageLimit,
       messagesUsed: isTest ? 0 : used,
       messagesLeft: isTest || told === undefined ? null : Math.max(0, told),

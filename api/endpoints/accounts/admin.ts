@@ -14,7 +14,8 @@ import { Failure } from '../../../store/base/failure.ts';
 import { TIER_NAMES } from '../../../store/accounts/tiers.ts';
 import { rotateLive } from '../../../store/work/keyRotation.ts';
 import { readUsage } from '../../../store/ledger/usage.ts';
-import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
+import type { Call, Endpoint, Services } from '../../request/endpoint.ts';
+import { freely } from '../../request/rows.ts';
 import { numberOf, textOf } from '../../request/parameters.ts';
 import { makeToken, renewToken, setToken } from '../../auth/tokenActs.ts';
 import { CHANGE_TOKEN, CREATE_TOKEN, settingsOf } from '../../auth/tokenBody.ts';
@@ -52,8 +53,6 @@ const CHANGE = Type.Object(
   },
   { additionalProperties: false },
 );
-
-const shown = (value: unknown): Answer => ({ kind: 'json', value, metering: 'none' });
 
 const accountOf = (call: Call, { accounts }: Pick<Services, 'accounts'>): Account => {
   const account = accounts.account(call.path['accountId'] ?? '');
@@ -96,7 +95,7 @@ export const listAccounts: Endpoint = {
   answer: Type.Array(ANY),
   handle: async (_call, services) => {
     await services.ledger.heard();
-    return shown(services.accounts.list().map((account) => accountView(account, services)));
+    return freely(services.accounts.list().map((account) => accountView(account, services)));
   },
 };
 
@@ -111,7 +110,7 @@ export const createAccount: Endpoint = {
     const { name, tier: named } = call.json as Static<typeof CREATE>;
     const accountId = await services.accounts.createAccount(name, named, call.actor);
     const made = services.accounts.account(accountId);
-    return shown(made === undefined ? {} : accountView(made, services));
+    return freely(made === undefined ? {} : accountView(made, services));
   },
 };
 
@@ -126,7 +125,7 @@ export const getAccount: Endpoint = {
     const tokens = await services.accounts.tokens(account.accountId);
     const views = tokens.map((one) => tokenView(one, false));
     await services.ledger.heard();
-    return shown({ ...accountView(account, services), tokens: views });
+    return freely({ ...accountView(account, services), tokens: views });
   },
 };
 
@@ -142,7 +141,7 @@ export const changeAccount: Endpoint = {
     const changes = changesOf(call.json as Static<typeof CHANGE>);
     const account = await services.accounts.changeAccount(accountId, changes, call.actor);
     await services.ledger.heard();
-    return shown(accountView(account, services));
+    return freely(accountView(account, services));
   },
 };
 
@@ -166,7 +165,7 @@ export const getAccountUsage: Endpoint = {
     const { database, days, ledger } = services;
     await ledger.caughtUp();
     const usage = await readUsage(database, accountId, days, ledger.timeMs());
-    return shown({
+    return freely({
       messages: usage.month,
       premiumMessages: usage.premium,
       byDay: Object.fromEntries(usage.byDay),
@@ -185,7 +184,7 @@ export const listAccountTokens: Endpoint = {
   answer: Type.Array(ANY),
   handle: async (call, services) => {
     const tokens = await services.accounts.tokens(accountOf(call, services).accountId);
-    return shown(tokens.map((token) => tokenView(token, false)));
+    return freely(tokens.map((token) => tokenView(token, false)));
   },
 };
 
@@ -197,7 +196,7 @@ export const createAccountToken: Endpoint = {
   summary: 'Makes a token of an account; it is shown whole this once.',
   body: { kind: 'json', schema: CREATE_TOKEN, bytesMax: GRANTS_BYTES_MAX },
   handle: async (call, services) =>
-    shown(await makeToken(accountOf(call, services).accountId, call, services)),
+    freely(await makeToken(accountOf(call, services).accountId, call, services)),
 };
 
 export const changeAccountToken: Endpoint = {
@@ -210,7 +209,7 @@ export const changeAccountToken: Endpoint = {
   handle: async (call, services) => {
     const { accountId } = accountOf(call, services);
     const settings = settingsOf(call.json as Static<typeof CHANGE_TOKEN>);
-    return shown(await setToken(accountId, settings, call, services));
+    return freely(await setToken(accountId, settings, call, services));
   },
 };
 
@@ -221,7 +220,7 @@ export const rotateAccountToken: Endpoint = {
   path: '/admin/accounts/:accountId/tokens/:tokenId/rotate',
   summary: 'A new text for a token, shown whole this once; the old one is disabled at once.',
   handle: async (call, services) =>
-    shown(await renewToken(accountOf(call, services).accountId, call, services)),
+    freely(await renewToken(accountOf(call, services).accountId, call, services)),
 };
 
 const ENTRIES_DEFAULT = 100;
@@ -240,7 +239,7 @@ export const getAudit: Endpoint = {
   answer: Type.Array(ANY),
   handle: async (call, { database }) => {
     const limit = numberOf(call.query, 'limit') ?? ENTRIES_DEFAULT;
-    return shown(await readAudit(database, textOf(call.query, 'accountId'), limit));
+    return freely(await readAudit(database, textOf(call.query, 'accountId'), limit));
   },
 };
 
@@ -252,7 +251,7 @@ export const verify: Endpoint = {
   summary: 'Recomputes every charge from the journal and tells what disagrees.',
   handle: async (_call, { journal, ledger }) => {
     await ledger.caughtUp();
-    return shown(await verifyLedger(journal, ledger));
+    return freely(await verifyLedger(journal, ledger));
   },
 };
 
@@ -263,7 +262,7 @@ export const verifyFiles: Endpoint = {
   path: '/admin/verify-files',
   summary:
     'Reads every file, of the lake and published, and tells those that are not what was written.',
-  handle: async (_call, { fileCheck }) => shown(await fileCheck.all()),
+  handle: async (_call, { fileCheck }) => freely(await fileCheck.all()),
 };
 
 const HEAL = Type.Object(
@@ -280,7 +279,7 @@ export const heal: Endpoint = {
   body: { kind: 'json', schema: HEAL },
   handle: async (call, { disk, fileCheck, folder, lake: { files } }) => {
     const { from } = call.json as Static<typeof HEAL>;
-    return shown(await healFiles(from, { fileCheck, files, disk, folder }));
+    return freely(await healFiles(from, { fileCheck, files, disk, folder }));
   },
 };
 
@@ -307,7 +306,7 @@ export const backUp: Endpoint = {
     const made = await makeBackup({ target, withoutKey, copy, actor, signal }, services);
     const { clock, database } = services;
     await saveLastBackup(database, { made: clock(), target: made.target });
-    return shown(made);
+    return freely(made);
   },
 };
 
@@ -323,7 +322,7 @@ export const rotateDataKey: Endpoint = {
       const rule = 'stop the server, tapedeck rotate-key, and start it with the new one';
       throw new Failure('Conflict', `the data key is a setting, TAPEDECK_ENCRYPTION_KEY: ${rule}`);
     }
-    return shown(await rotateLive({ accounts, database, path: folder.key, secrets }));
+    return freely(await rotateLive({ accounts, database, path: folder.key, secrets }));
   },
 };
 
@@ -333,5 +332,5 @@ export const getStanding: Endpoint = {
   method: 'GET',
   path: '/admin/status',
   summary: 'What is wrong and what to do about it; schedules, jobs, storage, ledger, backups.',
-  handle: async (_call, services) => shown(await standingOf(services)),
+  handle: async (_call, services) => freely(await standingOf(services)),
 };

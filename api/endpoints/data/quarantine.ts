@@ -14,6 +14,7 @@ import { callerOf, datasetOf, workspaceOf } from '../../auth/access.ts';
 import type { Call, Endpoint, Services } from '../../request/endpoint.ts';
 import { DUPLICATE_PARAMETERS, readDuplicates } from '../../datasets/ingest/loading.ts';
 import { listOf, numberOf, type Parameter, refuse, textOf } from '../../request/parameters.ts';
+import { freely } from '../../request/rows.ts';
 
 /** Records of one list, where the caller says no number. */
 const LIST_DEFAULT = 100;
@@ -76,17 +77,30 @@ export const listQuarantine: Endpoint = {
     const { tableId } = ownDataset(call, services);
     const limit = numberOf(call.query, 'limit') ?? LIST_DEFAULT;
     const records = await listQuarantined(services.database, tableId, wantedOf(call), limit);
-    const text = `[${records.map(printed).join(',')}]`;
-    return { kind: 'text', text, contentType: 'application/json; charset=utf-8' };
+    return freely(records.map(shown));
   },
 };
 
-/** The record is JSON already: written again, its numbers could become others. */
-function printed(record: Quarantined): string {
-  const { document, id, jobId, line, rule, timeMs } = record;
-  const told = JSON.stringify({ id, jobId, line, rule, date: timeMs });
-  return `${told.slice(0, -1)},"record":${document}}`;
+function shown({ document, id, jobId, line, rule, timeMs }: Quarantined): object {
+  return { id, jobId, line, rule, date: timeMs, record: exactJson(document) };
 }
+
+interface Exact {
+  readonly parse: (
+    text: string,
+    reviver: (name: string, value: unknown, context: { readonly source?: string }) => unknown,
+  ) => unknown;
+  readonly rawJSON: (text: string) => unknown;
+}
+
+/** TypeScript has no types of source text access yet. */
+const exact = JSON as unknown as Exact;
+
+/** Numbers keep their digits when they are written again. */
+const exactJson = (document: string): unknown =>
+  exact.parse(document, (_, value, { source }) =>
+    typeof value === 'number' && source !== undefined ? exact.rawJSON(source) : value,
+  );
 
 export const releaseQuarantine: Endpoint = {
   ...ROW,

@@ -33,6 +33,6 @@ export const getChangelog: Endpoint = {
   handle: async () => ({
     kind: 'json',
     value: releasesOf(await readFile(FILE, 'utf8')),
-    metering: 'none',
+    metering: 'free',
   }),
 };

@@ -7,7 +7,7 @@ import { fileTypeOf, readableFileTypes } from '../../datasets/publications/reada
 import { callerOf } from '../../auth/access.ts';
 import { METERING_PARAMETERS } from '../../read/metering.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
-import { filteredJson, JSON_PARAMETERS } from '../../request/filtered.ts';
+import { freely } from '../../request/rows.ts';
 
 const ROW = {
   method: 'GET',
@@ -16,6 +16,15 @@ const ROW = {
   failures: 'data',
 } as const satisfies Partial<Endpoint>;
 
+const RECORDING = Type.Object({
+  link: Type.String(),
+  date: Type.String(),
+  feed: Type.String(),
+  version: Type.Union([Type.String(), Type.Null()]),
+  protocol: Type.String(),
+  size: Type.String(),
+});
+
 const TEXTS = Type.Array(Type.String());
 
 export const listFiles: Endpoint = {
@@ -23,7 +32,7 @@ export const listFiles: Endpoint = {
   id: 'listFiles',
   path: '/files',
   summary: "The file types that the caller's token reaches.",
-  parameters: JSON_PARAMETERS,
+  parameters: [],
   answer: Type.Array(
     Type.Object({
       id: Type.String(),
@@ -44,7 +53,7 @@ export const listFiles: Endpoint = {
     }),
   ),
   handle: async (call, services) =>
-    filteredJson(call, (await readableFileTypes(callerOf(call.caller), services)).map(entryOf)),
+    freely((await readableFileTypes(callerOf(call.caller), services)).map(entryOf)),
 };
 
 export const getFileInfo: Endpoint = {
@@ -52,11 +61,11 @@ export const getFileInfo: Endpoint = {
   id: 'getFileInfo',
   path: '/files/info/:id',
   summary: 'The symbols and dates of which a file type has files.',
-  parameters: JSON_PARAMETERS,
+  parameters: [],
   answer: Type.Object({ symbols: TEXTS, dates: TEXTS }),
   handle: async (call, services) => {
     const type = await fileTypeOf(callerOf(call.caller), call.path['id'] ?? '', services);
-    return filteredJson(call, infoOf(type, await services.publications.list(type.typeId)));
+    return freely(infoOf(type, await services.publications.list(type.typeId)));
   },
 };
 
@@ -83,7 +92,7 @@ export const listRecordings: Endpoint = {
     'Recordings of feeds, by day: the files that CORE publishes by date as TOPS, DEEP or DPLS; with date ' +
     'those of the day.',
   parameters: [{ kind: 'day', name: 'date', help: 'The day.' }],
-  answer: Type.Unknown(),
+  answer: Type.Union([Type.Array(RECORDING), Type.Record(Type.String(), Type.Array(RECORDING))]),
   handle: answerHist,
 };
 

@@ -16,7 +16,7 @@ import {
 import { askingView, datasetView, keyView, schemaView } from '../../datasets/datasetView.ts';
 import { readDataset } from '../../read/series.ts';
 import type { Call, Endpoint, Services } from '../../request/endpoint.ts';
-import { filteredJson, JSON_PARAMETERS } from '../../request/filtered.ts';
+import { freely } from '../../request/rows.ts';
 import { numberOf, truthOf } from '../../request/parameters.ts';
 
 const ANY = Type.Object({}, { additionalProperties: true });
@@ -142,7 +142,7 @@ export const timeSeriesInventory: Endpoint = {
   inTest: true,
   summary: "The datasets that the caller's token reaches, with their schema and weight.",
   weight: 'free',
-  parameters: JSON_PARAMETERS,
+  parameters: [],
   answer: Type.Array(
     Type.Object({
       id: Type.String(),
@@ -156,11 +156,7 @@ export const timeSeriesInventory: Endpoint = {
     }),
   ),
   failures: 'data',
-  handle: async (call, { lake }) =>
-    filteredJson(
-      call,
-      entries(call, lake, () => true),
-    ),
+  handle: async (call, { lake }) => freely(entries(call, lake, () => true)),
 };
 
 const ALL = '*';
@@ -177,7 +173,7 @@ export const timeSeriesMetadata: Endpoint = {
   handle: async (call, services) => {
     const { id = ALL, key } = call.path;
     const named = (dataset: Dataset): boolean => id === ALL || isNamed(dataset, id);
-    if (key === undefined) return filteredJson(call, entries(call, services.lake, named));
+    if (key === undefined) return freely(entries(call, services.lake, named));
     const having = new Set<Dataset>();
     const some = readableDatasets(callerOf(call.caller), services.lake).filter(named);
     if (some.length > SEARCHED_MOST) {
@@ -189,10 +185,7 @@ export const timeSeriesMetadata: Endpoint = {
     for (const dataset of some) {
       if (await hasRecords(dataset, call, services)) having.add(dataset);
     }
-    return filteredJson(
-      call,
-      entries(call, services.lake, (dataset) => having.has(dataset)),
-    );
+    return freely(entries(call, services.lake, (dataset) => having.has(dataset)));
   },
 };
 

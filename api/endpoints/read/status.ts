@@ -63,6 +63,6 @@ export const openApiDocument = (table: () => readonly Endpoint[]): Endpoint => (
   handle: async ({ query }, { settings: { brand } }) => ({
     kind: 'json',
     value: await (textOf(query, 'part') === MARKET ? market : whole)(table(), brand),
-    metering: 'none',
+    metering: 'free',
   }),
 });

@@ -1,6 +1,6 @@
 // An answer that costs the same whatever is in it, and nothing where there is nothing.
 import { callerOf } from '../../auth/access.ts';
-import { bodyOf, filtered } from '../rendering.ts';
+import { bodyOf, filtered } from '../../request/rendering.ts';
 import { metered } from '../../read/metering.ts';
 import { momentNow } from '../../read/moments.ts';
 import { formatOf, rowsOf } from '../../read/series.ts';

@@ -183,9 +183,8 @@ export function toldAs(type: FailureType, { endpoint }: Way, detail?: string): T
   return plain;
 }
 
-/** What is told of the cost: nothing on refusals and where no account pays. */
-export function costOf({ asked }: Way, status: number): string | null {
-  const paid = asked.reach !== 'nothing' && asked.reach !== 'operator';
-  if ((status !== 200 && status !== 302) || !paid) return null;
+/** The count of messages: none on refusals and on `/status` (INTERFACE.md 0.2). */
+export function costOf({ asked, endpoint }: Way, status: number): string | null {
+  if ((status !== 200 && status !== 302) || endpoint.id === 'getStatus') return null;
   return asked.metered === true && asked.empty !== true ? '1' : '0';
 }

@@ -28,7 +28,7 @@ const series = await api.getTimeSeriesByKey('P', 'A', { last: 1, format: 'json' 
 const listed = await ok(api.listDatasets('WS', { limit: 10 }));
 const refused = await api.getTimeSeriesByKey('P', 'A', { last: -1 });
 const unknown = await api.getDataset('WS', 'NONE');
-const names: readonly string[] = listed.map(({ datasetId }) => datasetId);
+const names: readonly string[] = listed.flatMap(({ datasetId }) => datasetId ?? []);
 console.log(JSON.stringify([written.status, series, names, refused.status, unknown.status]));
 `;
 

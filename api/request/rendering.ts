@@ -1,7 +1,7 @@
-// Values of market types as bytes: json, lines of json, csv or psv, with the attributes that are asked for.
+// Renders values in memory as json, lines of json, csv or psv, with the attributes that `filter` names.
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import type { Body, BodyFormat } from '../../store/duckdb/protocol.ts';
-import { refuse } from '../request/parameters.ts';
+import { refuse } from './parameters.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -53,7 +53,8 @@ export async function bodyInTurns(
   return { objects, bytes: Buffer.from(`[${pieces.join(',')}]`) };
 }
 
-function textOf(value: unknown, format: BodyFormat): string {
+/** @throws Failure InvalidParameter for a format of files. */
+export function textOf(value: unknown, format: BodyFormat): string {
   if (format === 'json') return JSON.stringify(value ?? null);
   if (format === 'arrow' || format === 'parquet') {
     return refuse('format', 'must be json, jsonl, csv or psv: the answer is computed');
