@@ -56,6 +56,14 @@ const sinceMs = ({ of, timeMs }: Sale): number => (of === 'minute' ? timeMs - 60
 export const lastOddLot = (ticks: Ticks, untilMs: number): Sale | undefined =>
   saleOfTrade(ticks.trades.filter(isOddLot), untilMs);
 
+/** Shares of the last trade of the sale's day: a close and a minute have no size of their own. */
+export function sizeOfSale({ trades }: Ticks, { day, size }: Sale, untilMs: number): number | null {
+  if (size !== null) return size;
+  const ofDay = trades.filter((row) => isRegular(row) && dayAt(instantIn(row, 'time')) === day);
+  const lots = ofDay.filter((row) => !isOddLot(row));
+  return saleOfTrade(lots.length > 0 ? lots : ofDay, untilMs)?.size ?? null;
+}
+
 export const lastExtended = (ticks: Ticks, untilMs: number): Sale | undefined =>
   saleOfTrade(
     ticks.trades.filter((row) => !isRegular(row)),

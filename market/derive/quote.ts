@@ -14,6 +14,7 @@ import {
   lastOddLot,
   lastSale,
   type Sale,
+  sizeOfSale,
   type Ticks,
 } from './lastSale.ts';
 import {
@@ -340,7 +341,7 @@ export function delayedQuoteOf(
   return {
     symbol,
     delayedPrice: sale.price,
-    delayedSize: sale.size,
+    delayedSize: sizeOfSale(inputs, sale, untilMs),
     delayedPriceTime: sale.timeMs,
     high: standing.day.high,
     low: standing.day.low,
