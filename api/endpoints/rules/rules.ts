@@ -13,6 +13,7 @@ import { tickersOf } from '../../stock/symbology.ts';
 import { RULE_BODY, saidRule } from '../../rules/ruleBodies.ts';
 import { placedOutput } from '../../rules/datasetOutput.ts';
 import { ruleReaderOf } from '../../rules/ruleReaders.ts';
+import { refuseUnknownSymbol } from '../../rules/ruleSymbol.ts';
 import { outputView, ruleView, schemaView } from '../../rules/ruleViews.ts';
 import type { Endpoint, Services } from '../../request/endpoint.ts';
 import { type Parameter, textOf, truthOf } from '../../request/parameters.ts';
@@ -69,6 +70,7 @@ export const createRule: Endpoint = {
     const { propertyKind } = ruleReaderOf(caller, services);
     const { body: asked, event: said, name } = saidRule(given, propertyKind, settings);
     const [event = ''] = said === '' ? [] : await tickersOf([said], call, services);
+    await refuseUnknownSymbol(event, call, services);
     const { accountId, tokenId } = caller;
     const others = rules.ofAccount(accountId).filter(({ id }) => id !== given.id);
     const { body, undo } = await placedOutput(asked, others, caller, services);

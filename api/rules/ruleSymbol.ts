@@ -1,0 +1,36 @@
+// Refuses rules of symbols that no data are of: such a rule would never fire.
+import { distance } from 'fastest-levenshtein';
+import { ANY_SYMBOL } from '../../jobs/rules/ruleEngine.ts';
+import { Failure } from '../../store/base/failure.ts';
+import { securitiesNow } from '../market/reference/known.ts';
+import type { Call, Services } from '../request/endpoint.ts';
+import { knownOf, type StockServices } from '../stock/knownSymbols.ts';
+
+/** Edits up to which another symbol may have been meant. */
+const EDITS_MAX = 2;
+
+/**
+ * Where no securities are known yet, any symbol may still get data.
+ * @param symbol '' for a rule of an index
+ * @throws Failure InvalidParameter with the nearest symbol
+ */
+export async function refuseUnknownSymbol(
+  symbol: string,
+  call: Call,
+  services: StockServices & Pick<Services, 'streams'>,
+): Promise<void> {
+  if (symbol === '' || symbol === ANY_SYMBOL) return;
+  if (services.streams.board.get(symbol) !== undefined) return;
+  if ((await knownOf([symbol], call, services)).has(symbol)) return;
+  const securities = await securitiesNow(call, services);
+  if (securities.length === 0) return;
+  const [near] = securities
+    .map((one) => ({ symbol: one.symbol, edits: distance(one.symbol, symbol) }))
+    .toSorted((one, other) => one.edits - other.edits);
+  const isNear = near !== undefined && near.edits <= EDITS_MAX;
+  throw new Failure(
+    'InvalidParameter',
+    `ruleSet must be a known symbol, or ${ANY_SYMBOL}; got ${symbol}.` +
+      (isNear ? ` Did you mean ${near.symbol}?` : ''),
+  );
+}
