@@ -23,7 +23,7 @@ export async function ruleUsage(
   type: string,
   { database, ledger, rules }: UsageServices,
 ): Promise<Sums> {
-  await rules.settled();
+  await rules.recorded();
   const counted = COUNTED[type] ?? 'evaluated';
   const byDay: Record<string, number> = {};
   const byRule: Record<string, number> = {};

@@ -1,4 +1,5 @@
 // The rules of a server: loaded at its start, run as values change, counted, and stopped with it.
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Caller } from '../../store/accounts/callers.ts';
 import type { Facts } from '../../market/rules/ruleFacts.ts';
 import { secondOfDay } from '../../market/derive/words.ts';
@@ -10,7 +11,6 @@ import {
   removeRule,
   type Rule,
   ruleCountPieces,
-  type RuleBody,
   ruleStands,
   saveRule,
 } from '../../store/work/rules.ts';
@@ -18,7 +18,7 @@ import { runTogether } from '../../store/catalog/together.ts';
 import { oneByOne } from '../../store/queues/oneByOne.ts';
 import { Alerting, type AlertingParts } from './alerting.ts';
 import { outputWeight } from './outputs.ts';
-import { ANY_SYMBOL, type RuleEngine } from './ruleEngine.ts';
+import type { RuleEngine } from './ruleEngine.ts';
 import {
   addNamed,
   type Group,
@@ -30,6 +30,7 @@ import {
   type RuleReader,
   symbolsOf,
 } from './ruleGroup.ts';
+import { checkLimits } from './ruleLimits.ts';
 import { alertWeight, allNames, runningRule } from './runningRule.ts';
 import { Solvency } from './solvency.ts';
 
@@ -43,10 +44,8 @@ interface RulesParts extends Omit<AlertingParts, 'isPaid'> {
 
 /** How often counts are written, and rights looked at. */
 const LOOK_MS = 5_000;
-/** Rules of one account that each change of any symbol runs. */
-const ANY_MAX = 100;
-/** Values of named symbols and records that rules of one account read. */
-const NAMED_MAX = 1_000;
+/** A read of rules waits so long for changes that arrived before it. */
+const READ_WAIT_MS = 2_000;
 /** What ends with the account or token being back. */
 const BACK_AGAIN: readonly FailureType[] = ['Inactive', 'DisabledKey'];
 
@@ -203,9 +202,8 @@ export class Rules {
 
   /** What changed before was read, and ran the rules that read it. */
   async prepared(): Promise<void> {
-    while ([...this.#groups.values()].some(({ isPreparing }) => isPreparing)) {
-      await Promise.all([...this.#groups.values()].map(({ preparing }) => preparing));
-    }
+    const groups = [...this.#groups.values()];
+    await Promise.all(groups.map(({ rounds, wanted }) => rounds.past(wanted.size > 0)));
   }
 
   /** All that fired before is recorded, and all that ran is counted. */
@@ -213,6 +211,15 @@ export class Rules {
     await this.prepared();
     await this.count();
     await this.#alerting.settled();
+  }
+
+  /** The same for a read, which answers what is recorded by its deadline. */
+  async recorded(): Promise<void> {
+    const ended = new AbortController();
+    const deadline = sleep(READ_WAIT_MS, undefined, { signal: ended.signal, ref: false });
+    await Promise.race([this.settled(), deadline]);
+    ended.abort();
+    await deadline.catch(() => undefined);
   }
 
   async #run(rule: Rule): Promise<void> {
@@ -244,20 +251,12 @@ export class Rules {
     }
   }
 
-  /** @throws Failure LimitReached: what each change would have to run, or to read, for one account. */
-  #checkRoom({ accountId, body, event, id }: Rule): void {
-    const others = this.ofAccount(accountId).filter((other) => other.id !== id);
-    const anys = others.filter((other) => other.event === ANY_SYMBOL).length;
-    if (event === ANY_SYMBOL && anys >= ANY_MAX) {
-      const told = `the account holds ${ANY_MAX} rules for ${ANY_SYMBOL}, the most there may be`;
-      throw new Failure('LimitReached', told);
-    }
-    const namesOf = (one: RuleBody): readonly string[] => [...one.index, ...one.additionalIndex];
-    const names = new Set([...others.map((other) => other.body), body].flatMap(namesOf));
-    if (names.size > NAMED_MAX) {
-      const told = `rules of an account read at most ${NAMED_MAX} named values`;
-      throw new Failure('LimitReached', told);
-    }
+  /** @throws Failure LimitReached. */
+  #checkRoom(rule: Rule): void {
+    checkLimits(
+      rule,
+      this.ofAccount(rule.accountId).filter(({ id }) => id !== rule.id),
+    );
   }
 
   /** Rights change: a rule goes on by those that its token has now, or ends. */
@@ -331,36 +330,43 @@ export class Rules {
     if (group.isPreparing) return;
     group.isPreparing = true;
     // With all that is wanted in this turn.
-    group.preparing = Promise.resolve().then(() => this.#prepare(group));
+    queueMicrotask(() => void this.#prepare(group));
   }
 
   async #prepare(group: Group): Promise<void> {
     try {
-      while (group.wanted.size > 0) {
-        const wanted = new Map(group.wanted);
-        const symbols = [...wanted.keys()];
-        group.wanted.clear();
-        const records = [...(group.named.get('')?.values() ?? [])];
-        const isOfRecords = symbols.includes('') && records.length > 0;
-        const named = isOfRecords ? await group.reader.named(records) : {};
-        const others = symbols.filter((symbol) => symbol !== '');
-        await group.reader.prepare(others);
-        const known = others.flatMap((symbol) => {
-          const facts = group.reader.facts(symbol, readsOf(group));
-          return facts === undefined ? [] : [{ symbol, facts }];
-        });
-        // All of them together: a rule of several is run once, when it knows them all.
-        const shared = known.map(({ facts, symbol }) => namedOf(group, symbol, facts));
-        const isNews = [...wanted.values()].includes(true);
-        this.#tell(group, '', Object.assign({}, named, ...shared) as Facts, isNews);
-        for (const { facts, symbol } of known) {
-          this.#tell(group, symbol, facts, wanted.get(symbol) === true);
-        }
+      while (group.wanted.size > 0) await this.#prepareRound(group);
+    } finally {
+      group.isPreparing = false;
+    }
+  }
+
+  async #prepareRound(group: Group): Promise<void> {
+    const wanted = new Map(group.wanted);
+    group.wanted.clear();
+    const end = group.rounds.begin();
+    try {
+      const symbols = [...wanted.keys()];
+      const records = [...(group.named.get('')?.values() ?? [])];
+      const isOfRecords = symbols.includes('') && records.length > 0;
+      const named = isOfRecords ? await group.reader.named(records) : {};
+      const others = symbols.filter((symbol) => symbol !== '');
+      await group.reader.prepare(others);
+      const known = others.flatMap((symbol) => {
+        const facts = group.reader.facts(symbol, readsOf(group));
+        return facts === undefined ? [] : [{ symbol, facts }];
+      });
+      // All of them together: a rule of several is run once, when it knows them all.
+      const shared = known.map(({ facts, symbol }) => namedOf(group, symbol, facts));
+      const isNews = [...wanted.values()].includes(true);
+      this.#tell(group, '', Object.assign({}, named, ...shared) as Facts, isNews);
+      for (const { facts, symbol } of known) {
+        this.#tell(group, symbol, facts, wanted.get(symbol) === true);
       }
     } catch (error) {
       this.#parts.onFault(error);
     } finally {
-      group.isPreparing = false;
+      end();
     }
   }
 

@@ -31,7 +31,7 @@ export const listAlerts: Endpoint = {
   answer: Type.Array(ANY),
   handle: async (call, services) => {
     const rule = ownRule(call.path['id'] ?? '', managerOf(call.caller).accountId, services);
-    await services.rules.settled();
+    await services.rules.recorded();
     const most = numberOf(call.query, 'limit') ?? SHOWN;
     return freely((await alertsOf(services.database, rule.id, most)).map(alertView));
   },

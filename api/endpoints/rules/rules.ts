@@ -175,7 +175,7 @@ export const ruleInfo: Endpoint = {
   answer: Type.Array(ANY),
   handle: async (call, services) => {
     const { id } = ownRule(call.path['id'] ?? '', managerOf(call.caller).accountId, services);
-    await services.rules.settled();
+    await services.rules.recorded();
     const rule = await findRule(services.database, id);
     return freely(rule === undefined ? [] : [viewed(rule, services)]);
   },
@@ -190,7 +190,7 @@ export const listRules: Endpoint = {
   answer: Type.Array(ANY),
   handle: async (call, services) => {
     const { accountId } = managerOf(call.caller);
-    await services.rules.settled();
+    await services.rules.recorded();
     const rules = await rulesOf(services.database, accountId);
     return freely(rules.map((rule) => viewed(rule, services)));
   },
@@ -205,7 +205,7 @@ export const ruleOutput: Endpoint = {
   answer: Type.Array(ANY),
   handle: async (call, services) => {
     const rule = ownRule(call.path['id'] ?? '', managerOf(call.caller).accountId, services);
-    await services.rules.settled();
+    await services.rules.recorded();
     const alerts = await alertsOf(services.database, rule.id, OUTPUTS_SHOWN);
     const logged = alerts.filter(({ state }) => state === 'logged');
     return freely(logged.map((alert) => outputView(alert, rule)));

@@ -4,6 +4,7 @@ import { createHmac } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { openReceiver, openRuleServer } from './ruleServer.ts';
 
@@ -182,4 +183,26 @@ test('a shadow records its alerts, sends none, and costs what its values cost', 
   assert.equal(receiver.heard.length, 0);
   const alerts = await rules.get(`/rules/alerts/${id}`);
   expect(alerts).toMatchObject([{ state: 'shadow', messages: 1, data: { latestPrice: 12.5 } }]);
+});
+
+test('reads of rules answer while changes keep arriving', async () => {
+  await using rules = await openRuleServer();
+  const id = await rules.create(
+    rule('logs', { ruleSet: 'ANYEVENT', outputs: [{ frequency: 60, method: 'logs' }] }),
+  );
+  const { rules: running } = rules.server.tapedeck.services;
+  // Each turn of the loop has symbols that were not read yet, as on a busy market.
+  let symbols = 0;
+  const timer = setInterval(() => {
+    for (let at = 0; at < 10; at += 1) running.changed(`NEW${(symbols += 1)}`);
+  }, 0);
+  try {
+    await sleep(200);
+    const beganMs = performance.now();
+    const [info] = (await rules.get(`/rules/info/${id}`)) as object[];
+    expect(info).toMatchObject({ event: 'ANYEVENT' });
+    assert.ok(performance.now() - beganMs < 4_000);
+  } finally {
+    clearInterval(timer);
+  }
 });
