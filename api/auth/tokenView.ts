@@ -6,6 +6,20 @@ import { PREFIXES } from '../../store/accounts/tokens.ts';
 export const tokenShown = ({ kind, test, text }: TokenShown): string =>
   kind === 'publishable' ? text : `${test ? 'T' : ''}${PREFIXES[kind]}…${text.slice(-4)}`;
 
+/**
+ * Names of tokens that are all different: the text of a publishable token, the last four characters of a
+ * secret one, or its id where another one ends alike. By `tokenId`.
+ */
+export function tokenNames(tokens: readonly TokenShown[]): ReadonlyMap<string, string> {
+  const byText = Map.groupBy(tokens, tokenShown);
+  return new Map(
+    tokens.map((token) => {
+      const text = tokenShown(token);
+      return [token.tokenId, byText.get(text)?.length === 1 ? text : token.tokenId];
+    }),
+  );
+}
+
 /** `whole` shows a secret token: once, when it was made. */
 export const tokenView = (
   token: TokenShown,

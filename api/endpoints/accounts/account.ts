@@ -11,7 +11,7 @@ import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts
 import { freely } from '../../request/rows.ts';
 import { numberOf, type Parameter, refuse, truthOf } from '../../request/parameters.ts';
 import { ruleUsage } from '../../rules/ruleUsage.ts';
-import { tokenShown } from '../../auth/tokenView.ts';
+import { tokenNames } from '../../auth/tokenView.ts';
 
 /** What all rows of this file have in common: they answer whatever was spent. */
 const ROW = {
@@ -91,12 +91,9 @@ function usageView(
   tokens: readonly TokenShown[],
   included: number,
 ): Static<typeof USAGE> {
-  const byToken = tokens.flatMap((token) => {
-    const messages = usage.byToken.get(token.tokenId);
-    if (messages === undefined) return [];
-    // Two secret tokens may end alike; then the second one is told by its id.
-    const alike = tokens.find((other) => tokenShown(other) === tokenShown(token)) !== token;
-    return [[alike ? token.tokenId : tokenShown(token), messages] as const];
+  const byToken = [...tokenNames(tokens)].flatMap(([tokenId, name]) => {
+    const messages = usage.byToken.get(tokenId);
+    return messages === undefined ? [] : [[name, messages] as const];
   });
   return {
     monthlyUsage: usage.month,

@@ -11,7 +11,7 @@ import { CALLS, SYSTEM_WORKSPACE } from '../../../store/lake/systemTables.ts';
 import { managerOf, visibilityOf } from '../../auth/access.ts';
 import type { Call, Endpoint, Services } from '../../request/endpoint.ts';
 import { dayOf, numberOf } from '../../request/parameters.ts';
-import { tokenShown } from '../../auth/tokenView.ts';
+import { tokenNames } from '../../auth/tokenView.ts';
 
 const LINES_DEFAULT = 100;
 const LINES_MAX = 1_000;
@@ -59,8 +59,8 @@ export const getCalls: Endpoint = {
     const byRequest = new Map(lines.map((line) => [line.requestId, line]));
     const newest = [...byRequest.values()].sort((a, b) => b.timeMs - a.timeMs).slice(0, limit);
     const tokens = await services.accounts.tokens(caller.accountId);
-    const shown = new Map(tokens.map((token) => [token.tokenId, tokenShown(token)]));
-    const value = newest.map((line) => viewOf(line, shown.get(line.tokenId) ?? line.tokenId));
+    const names = tokenNames(tokens);
+    const value = newest.map((line) => viewOf(line, names.get(line.tokenId) ?? line.tokenId));
     return { kind: 'json', value, metering: 'free' };
   },
 };
