@@ -2,11 +2,11 @@
 import type { Services } from '../request/endpoint.ts';
 import { type RuleCounts, ruleDays } from '../../store/work/rules.ts';
 
-/** What each type counts: runs of rules, runs that passed, alerts that were sent, values that they told. */
-const COUNTED: Readonly<Record<string, keyof RuleCounts>> = {
+/** What each type counts: runs of rules, runs that passed, alerts that were charged, values that they told. */
+const COUNTED: Readonly<Record<string, Exclude<keyof RuleCounts, 'sent'>>> = {
   rules: 'evaluated',
   'rule-records': 'passed',
-  alerts: 'sent',
+  alerts: 'alerts',
   'alert-records': 'told',
 };
 

@@ -153,7 +153,8 @@ export class AlertDeliveries {
     const waitMs = Math.max(answered.retryMs, (again ?? 0) * (0.75 + randomShare() / 2));
     const next_ms = state === 'waiting' ? Math.ceil(nowMs + waitMs) : 0;
     const { answer, outcome } = answered;
-    const row = { alert_id: alert.alert_id, attempts, next_ms, outcome, state };
+    const { alert_id, rule_id } = alert;
+    const row = { alert_id, rule_id, attempts, next_ms, outcome, state };
     await saveCall(database, row, nowMs, answer);
     if (answered.isGone) await onGone(rule);
   }

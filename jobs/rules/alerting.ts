@@ -127,16 +127,18 @@ export class Alerting {
       ...{ rule_id, symbol, fired_ms: time_ms },
     }));
     await saveStands(transaction, stands);
-    const sent = Map.groupBy(
+    const charged = Map.groupBy(
       alerts.filter(({ state }) => state !== 'unsent'),
       ({ account_id, rule_id, time_ms }) =>
         JSON.stringify([account_id, rule_id, this.#parts.days.day(time_ms)]),
     );
-    const pieces = [...sent].flatMap(([place, own]) => {
+    const pieces = [...charged].flatMap(([place, own]) => {
       const [accountId = '', id = '', day = ''] = JSON.parse(place) as readonly string[];
       const told = own.reduce((sum, alert) => sum + toldBy(alert), 0);
       const passed = this.#parts.isPaid(id) ? own.length : 0;
-      const counts = { evaluated: 0, passed, sent: own.length, told };
+      // Others are sent when their receiver takes them.
+      const sent = own.filter(({ state }) => state === 'logged').length;
+      const counts = { evaluated: 0, passed, alerts: own.length, sent, told };
       return ruleCountPieces(transaction, { accountId, id }, day, counts);
     });
     await runTogether(transaction, pieces);

@@ -389,7 +389,7 @@ export class Rules {
       await database.transaction().execute(async (transaction) => {
         const pieces = counts.flatMap(([id, { evaluated, passed }]) => {
           const rule = this.#rules.get(id);
-          const did = { evaluated, passed, sent: 0, told: 0 };
+          const did = { evaluated, passed, alerts: 0, sent: 0, told: 0 };
           return rule === undefined ? [] : ruleCountPieces(transaction, rule, day, did);
         });
         await runTogether(transaction, pieces);

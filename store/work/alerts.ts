@@ -60,20 +60,27 @@ export const nextAlerts = (database: Database, most: number): Promise<readonly A
     .limit(most)
     .execute();
 
-/** What came of a call. @param answer the first of what the receiver said */
+/** What came of a call; a delivery is counted.  @param answer the first of what the receiver said */
 export async function saveCall(
   database: Database,
-  alert: Pick<Alert, 'alert_id' | 'attempts' | 'next_ms' | 'outcome' | 'state'>,
+  alert: Pick<Alert, 'alert_id' | 'rule_id' | 'attempts' | 'next_ms' | 'outcome' | 'state'>,
   timeMs: number,
   answer: string,
 ): Promise<void> {
-  const { alert_id, outcome, ...rest } = alert;
+  const { alert_id, attempts, next_ms, outcome, state } = alert;
   await database.transaction().execute(async (transaction) => {
     await transaction
       .updateTable('alert')
-      .set({ outcome, ...rest })
+      .set({ attempts, next_ms, outcome, state })
       .where('alert_id', '=', alert_id)
       .execute();
+    if (alert.state === 'delivered') {
+      await transaction
+        .updateTable('rule')
+        .set((one) => ({ sent: one('sent', '+', 1) }))
+        .where('rule_id', '=', alert.rule_id)
+        .execute();
+    }
     await transaction
       .insertInto('alert_call')
       .values({ alert_id, time_ms: timeMs, outcome, answer })

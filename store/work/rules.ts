@@ -176,7 +176,10 @@ export async function saveStands(
 export interface RuleCounts {
   readonly evaluated: number;
   readonly passed: number;
+  /** Deliveries, and outputs that were stored. */
   readonly sent: number;
+  /** Alerts that were charged. */
+  readonly alerts: number;
   /** Values that its alerts carried. */
   readonly told: number;
 }
@@ -186,7 +189,7 @@ export function ruleCountPieces(
   database: Database,
   { accountId, id }: Pick<Rule, 'accountId' | 'id'>,
   day: string,
-  { evaluated, passed, sent, told }: RuleCounts,
+  { alerts, evaluated, passed, sent, told }: RuleCounts,
 ): readonly Piece[] {
   const rule = database
     .updateTable('rule')
@@ -198,7 +201,7 @@ export function ruleCountPieces(
     .where('rule_id', '=', id);
   const ofDay = database
     .insertInto('rule_day')
-    .values({ account_id: accountId, rule_id: id, day, evaluated, passed, sent, told })
+    .values({ account_id: accountId, rule_id: id, day, evaluated, passed, sent: alerts, told })
     .onConflict((conflict) =>
       conflict.columns(['account_id', 'day', 'rule_id']).doUpdateSet({
         evaluated: sql`rule_day.evaluated + excluded.evaluated`,
@@ -215,10 +218,12 @@ export const ruleDays = (
   database: Database,
   accountId: string,
   fromDay: string,
-): Promise<readonly (RuleCounts & { readonly rule_id: string; readonly day: string })[]> =>
+): Promise<
+  readonly (Omit<RuleCounts, 'sent'> & { readonly rule_id: string; readonly day: string })[]
+> =>
   database
     .selectFrom('rule_day')
-    .select(['rule_id', 'day', 'evaluated', 'passed', 'sent', 'told'])
+    .select(['rule_id', 'day', 'evaluated', 'passed', 'sent as alerts', 'told'])
     .where('account_id', '=', accountId)
     .where('day', '>=', fromDay)
     .execute();

@@ -183,6 +183,21 @@ test('a shadow records its alerts, sends none, and costs what its values cost', 
   assert.equal(receiver.heard.length, 0);
   const alerts = await rules.get(`/rules/alerts/${id}`);
   expect(alerts).toMatchObject([{ state: 'shadow', messages: 1, data: { latestPrice: 12.5 } }]);
+  expect(await rules.get(`/rules/info/${id}`)).toMatchObject([{ sent: 0 }]);
+});
+
+test('an alert that its receiver refuses is not counted as sent', async () => {
+  await using receiver = await openReceiver();
+  await using rules = await openRuleServer();
+  const id = await rules.create(rule(receiver.url));
+  receiver.answers.push({ status: 400 });
+  rules.trade('AAA', 12.5);
+  await rules.settled();
+  expect(await rules.get(`/rules/info/${id}`)).toMatchObject([{ passed: 1, sent: 0 }]);
+  rules.clock.nowMs += 60_000;
+  rules.trade('AAA', 13);
+  await rules.settled();
+  expect(await rules.get(`/rules/info/${id}`)).toMatchObject([{ passed: 2, sent: 1 }]);
 });
 
 test('reads of rules answer while changes keep arriving', async () => {
