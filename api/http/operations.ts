@@ -31,6 +31,24 @@ export const makeState = (services: OperationsServices, pace: Pace = READING): S
   held: makeHeldAnswers(services.settings.answerDiskBytes, pace),
 });
 
+/** What is at this address, for who opens it. @param hasConsole whether people may look at it here */
+export function addRoot(server: FastifyInstance, hasConsole: boolean, ended: Ended): void {
+  const lines = [
+    '/v1            the API; /v1/openapi-doc describes it',
+    ...(hasConsole ? ['/console       datasets, queries, usage and tokens, for people'] : []),
+    '/mcp           tools for agents',
+    '/llms.txt      the interface in short',
+    '/readyz        whether the server takes work',
+    '/metrics       figures for Prometheus',
+  ];
+  server.get('/', { onResponse: endedHook(ended) }, ({ headers }, reply) => {
+    const isPage = (headers.accept ?? '').includes('text/html');
+    reply.header('vary', 'accept');
+    if (hasConsole && isPage) return reply.redirect('/console', 302);
+    return reply.type('text/plain; charset=utf-8').send(`${lines.join('\n')}\n`);
+  });
+}
+
 /** `/healthz`, `/readyz` and `/metrics` stand outside the versions and need no token. */
 export function addOperations(
   server: FastifyInstance,

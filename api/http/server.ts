@@ -28,7 +28,7 @@ import { makeTestCursors } from '../request/testCursors.ts';
 import { makeTurn } from './turn.ts';
 import { type Ended, endedHook, makeEnded } from './ended.ts';
 import { addConsole } from '../console/console.ts';
-import { addOperations, type ServerState, tlsOf } from './operations.ts';
+import { addOperations, addRoot, type ServerState, tlsOf } from './operations.ts';
 import { addRoutes, type Failed } from './routes.ts';
 import { deprecatedSince } from './version.ts';
 
@@ -116,7 +116,9 @@ export async function buildServer(
   const routed = { ...behind, atTurnEnd: makeTurn(), own, testCursors, held, ended, fail };
   for (const endpoint of table) addRoutes(server, endpoint, routed);
   addOperations(server, services, state, ended);
-  if (isLookedAt(services.settings, door)) addConsole(server, endedHook(ended), toldOf(log));
+  const hasConsole = isLookedAt(services.settings, door);
+  if (hasConsole) addConsole(server, endedHook(ended), toldOf(log));
+  addRoot(server, hasConsole, ended);
   addFallbacks(server, log, ended);
   return server;
 }

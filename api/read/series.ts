@@ -1,6 +1,6 @@
 // A metered read of a dataset, whole: plan, hold, run, settle. The price is known before anything
 // is read (limit x weight), and only what was returned is charged.
-import { dayIn, endOfDay, parseDay, parseInstant } from '../../query/time/dates.ts';
+import { dateOf, dayIn, endOfDay, parseInstant } from '../../query/time/dates.ts';
 import { countRecords, runSeries } from '../../query/series/series.ts';
 import { foldsRecords, recordsMost, testsValues } from '../../query/series/seriesRecords.ts';
 import type { SeriesShape } from '../../query/plan/seriesMembers.ts';
@@ -339,8 +339,8 @@ function askedFormat({ query, accept }: Pick<Call, 'query' | 'accept'>): BodyFor
 }
 
 /**
- * Digits are a snapshot id, after a colon the sequence of the last push; a date means the end of that
- * day: what was known then.
+ * Eight digits of a day and a date mean the end of that day: what was known then. Other digits are a
+ * snapshot id, after a colon the sequence of the last push.
  */
 export function readAsOf(
   text: string | undefined,
@@ -348,16 +348,16 @@ export function readAsOf(
   parameter = 'asOf',
 ): AsOf | undefined {
   if (text === undefined) return undefined;
+  const day = dateOf(text);
+  if (day !== undefined) return { kind: 'time', ms: endOfDay(day, zone) - 1 };
   const [, snapshot, sequence = '0'] = /^(\d{1,11})(?::(\d{1,15}))?$/.exec(text) ?? [];
   if (snapshot !== undefined) {
     return { kind: 'snapshot', snapshot: Number(snapshot), sequence: Number(sequence) };
   }
-  if (/^\d{4}-\d{2}-\d{2}$/.test(text)) {
-    return { kind: 'time', ms: endOfDay(parseDay(parameter, text), zone) - 1 };
-  }
-  const ms = /^\d{12,14}$/.test(text) ? Number(text) : parseInstant(text);
+  const ms = parseInstant(text, zone);
   if (ms !== undefined) return { kind: 'time', ms };
   const rule =
-    'must be a snapshot id, what svccloud-as-of said, a date, an ISO 8601 time or epoch ms';
+    'must be a snapshot id, a value of svccloud-as-of, a date, an ISO 8601 time or epoch ms; got ' +
+    JSON.stringify(text.slice(0, 64));
   return refuse(parameter, rule);
 }

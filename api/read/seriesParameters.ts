@@ -112,7 +112,7 @@ const ANSWER: readonly Parameter[] = [
   text(
     'asOf',
     'Read the data as of a moment, pushes included: a value of svccloud-as-of, a time (ISO 8601, ' +
-      'epoch milliseconds, or a date: its end); a snapshot id is the version alone.',
+      'epoch milliseconds, or a date, YYYY-MM-DD or YYYYMMDD: its end); a snapshot id is the version alone.',
   ),
   {
     kind: 'text',
@@ -262,8 +262,7 @@ function forwardOf(query: Values): boolean | undefined {
 }
 
 function updatedMs(value: string, zone: string): number {
-  if (/^\d{12,14}$/.test(value)) return Number(value);
-  const ms = parseInstant(value);
+  const ms = parseInstant(value, zone);
   if (ms !== undefined) return ms;
   const day: Day = parseDay('updated', value);
   return startOfDay(day, zone);

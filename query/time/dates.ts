@@ -9,12 +9,18 @@ import { type Day, lengthOfMonth } from './days.ts';
  * @throws Failure InvalidParameter naming the parameter.
  */
 export function parseDay(parameter: string, text: string): Day {
+  const day = dateOf(text);
+  if (day !== undefined) return day;
+  const rule = 'must be a date, YYYY-MM-DD or YYYYMMDD';
+  throw new Failure('InvalidParameter', `"${parameter}" ${rule}`);
+}
+
+/** The day of `YYYY-MM-DD` or `YYYYMMDD`; undefined when it is none. */
+export function dateOf(text: string): Day | undefined {
   const plain = /^\d{8}$/.test(text)
     ? `${text.slice(0, 4)}-${text.slice(4, 6)}-${text.slice(6)}`
     : text;
-  if (/^\d{4}-\d{2}-\d{2}$/.test(plain) && isDay(plain)) return plain;
-  const rule = 'must be a date, YYYY-MM-DD or YYYYMMDD';
-  throw new Failure('InvalidParameter', `"${parameter}" ${rule}`);
+  return /^\d{4}-\d{2}-\d{2}$/.test(plain) && isDay(plain) ? plain : undefined;
 }
 
 function isDay(text: string): boolean {
@@ -43,10 +49,22 @@ export function dayIn(ms: number, zone: string): Day {
   return known.day;
 }
 
-/** An ISO 8601 instant with its zone, epoch milliseconds; undefined when it is none. */
-export function parseInstant(text: string): number | undefined {
+/**
+ * A time as epoch milliseconds or ISO 8601; without an offset it is a time of `zone`. Undefined when it is
+ * none.
+ */
+export function parseInstant(text: string, zone: string): number | undefined {
+  if (/^\d{12,14}$/.test(text)) return Number(text);
   try {
     return Temporal.Instant.from(text).epochMilliseconds;
+  } catch {
+    return /^\d{4}-\d{2}-\d{2}[T ]\d{2}/.test(text) ? localInstant(text, zone) : undefined;
+  }
+}
+
+function localInstant(text: string, zone: string): number | undefined {
+  try {
+    return Temporal.PlainDateTime.from(text).toZonedDateTime(zone).epochMilliseconds;
   } catch {
     return undefined;
   }

@@ -133,7 +133,7 @@ export const whyRule: Endpoint = {
     const rule = ownRule(call.path['id'] ?? '', managerOf(call.caller).accountId, services);
     const symbol = textOf(call.query, 'symbol')?.toUpperCase() ?? rule.event;
     const weight = services.rules.weighValues(rule);
-    const timeMs = pastOf(textOf(call.query, 'at'), services.clock());
+    const timeMs = pastOf(textOf(call.query, 'at'), services.clock(), services.settings.zone);
     return answerFixed(call, services, { usageKey: 'RULES_WHY', weight }, async () => {
       if (timeMs !== undefined) {
         const then = await whyAt(rule, { symbol, timeMs }, call, services);
@@ -148,9 +148,9 @@ export const whyRule: Endpoint = {
 };
 
 /** @throws Failure InvalidParameter for what is no time, or comes yet. */
-function pastOf(text: string | undefined, nowMs: number): number | undefined {
+function pastOf(text: string | undefined, nowMs: number, zone: string): number | undefined {
   if (text === undefined) return undefined;
-  const ms = /^\d{12,14}$/.test(text) ? Number(text) : parseInstant(text);
+  const ms = parseInstant(text, zone);
   if (ms === undefined) {
     return refuse('at', 'must be a time, YYYY-MM-DDTHH:MM:SSZ, or epoch milliseconds');
   }
