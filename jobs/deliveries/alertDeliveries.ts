@@ -11,6 +11,7 @@ import { type Alert, nextAlerts, putOff, saveCall } from '../../store/work/alert
 import type { Rule } from '../../store/work/rules.ts';
 import { chatBody, signatureHeaders, textOf, webhookBody } from './alertMessages.ts';
 import type { SendMail } from './mail.ts';
+import { Lanes, OF_ADDRESS_AT_ONCE } from './lanes.ts';
 import { Rounds } from './rounds.ts';
 
 interface AlertDeliveryParts {
@@ -28,11 +29,6 @@ interface AlertDeliveryParts {
   readonly onFault: (reason: unknown) => void;
 }
 
-/** Deliveries at once, and of them to one receiver. */
-const AT_ONCE = 16;
-const OF_ONE_AT_ONCE = 4;
-/** Alerts that one round looks at. */
-const LOOKED_AT = 256;
 /** Waits before the next call; after the last of them there is none: 13 hours in all. */
 const WAITS_MS = [10, 60, 300, 1_800, 3_600, 3_600 * 4, 3_600 * 8].map((s) => s * 1_000);
 /** A receiver that failed so often in a row is left alone for a while: one call tries it again then. */
@@ -68,7 +64,21 @@ export class AlertDeliveries {
 
   constructor(parts: AlertDeliveryParts) {
     this.#parts = parts;
-    this.#rounds = new Rounds({ ...parts, round: (signal) => this.#round(signal) });
+    const lanes = new Lanes<Alert>({
+      clock: parts.clock,
+      next: (most, skipped) => nextAlerts(parts.database, most, skipped),
+      waitingOf: (alert) => ({
+        id: alert.alert_id,
+        account: alert.account_id,
+        address: this.#addressOf(alert),
+        group: alert.rule_id,
+        dueMs: alert.next_ms,
+      }),
+      mostOf: (address) => this.#mostOf(address),
+      putOff: (alert) => this.#putOff(alert),
+      deliver: (alert, signal) => this.#one(alert, signal),
+    });
+    this.#rounds = new Rounds({ ...parts, round: (signal, woken) => lanes.round(signal, woken) });
   }
 
   /** Looks by itself from now on. */
@@ -89,46 +99,18 @@ export class AlertDeliveries {
     return this.#rounds.look();
   }
 
-  async #round(signal: AbortSignal): Promise<number> {
+  /** A receiver that failed is left alone for a while, and then tried by one call. */
+  #mostOf(address: string): number {
+    const receiver = this.#receivers.get(address);
+    if (receiver === undefined) return OF_ADDRESS_AT_ONCE;
+    if (receiver.untilMs > this.#parts.clock()) return 0;
+    return receiver.failures >= FAILURES_MAX ? 1 : OF_ADDRESS_AT_ONCE;
+  }
+
+  async #putOff(alert: Alert): Promise<void> {
     const { clock, database } = this.#parts;
-    for (;;) {
-      const nowMs = clock();
-      const waiting = await nextAlerts(database, LOOKED_AT);
-      const due = waiting.filter(({ next_ms }) => next_ms <= nowMs);
-      if (due.length === 0 || signal.aborted) return waiting[0]?.next_ms ?? Infinity;
-      await this.#deliver(this.#turnOf(due), signal);
-      await this.#leaveAlone(due);
-    }
-  }
-
-  /** No receiver takes the places of the others. */
-  #turnOf(due: readonly Alert[]): readonly Alert[] {
-    const counts = new Map<string, number>();
-    const nowMs = this.#parts.clock();
-    const taken = due.filter((alert) => {
-      const address = this.#addressOf(alert);
-      const count = counts.get(address) ?? 0;
-      const receiver = this.#receivers.get(address);
-      if (receiver !== undefined && receiver.untilMs > nowMs) return false;
-      const most = (receiver?.failures ?? 0) >= FAILURES_MAX ? 1 : OF_ONE_AT_ONCE;
-      if (count >= most) return false;
-      counts.set(address, count + 1);
-      return true;
-    });
-    return taken.slice(0, AT_ONCE);
-  }
-
-  /** Those whose receiver is left alone wait with it. */
-  async #leaveAlone(due: readonly Alert[]): Promise<void> {
-    const nowMs = this.#parts.clock();
-    for (const alert of due) {
-      const untilMs = this.#receivers.get(this.#addressOf(alert))?.untilMs ?? 0;
-      if (untilMs > nowMs) await putOff(this.#parts.database, alert.alert_id, untilMs);
-    }
-  }
-
-  async #deliver(alerts: readonly Alert[], signal: AbortSignal): Promise<void> {
-    await Promise.all(alerts.map((alert) => this.#one(alert, signal)));
+    const untilMs = this.#receivers.get(this.#addressOf(alert))?.untilMs ?? clock();
+    await putOff(database, alert.alert_id, untilMs);
   }
 
   #addressOf({ rule_id }: Alert): string {

@@ -21,6 +21,7 @@ import {
   type WebhookFilter,
 } from '../../store/work/webhooks.ts';
 import type { JobEnd } from '../run/jobLife.ts';
+import { Lanes, OF_ADDRESS_AT_ONCE } from './lanes.ts';
 import { Rounds } from './rounds.ts';
 
 interface DeliveryParts {
@@ -40,8 +41,6 @@ export interface WebhookSecrets {
   readonly secret: string | null;
 }
 
-/** Deliveries at once. */
-const AT_ONCE = 8;
 /** Waits before the next call; after the last of them there is none: 13 hours in all. */
 const WAITS_MS = [10, 60, 300, 1_800, 3_600, 3_600 * 4, 3_600 * 8].map((s) => s * 1_000);
 /** Of an answer, which nobody reads. */
@@ -53,7 +52,22 @@ export class Deliveries {
 
   constructor(parts: DeliveryParts) {
     this.#parts = parts;
-    this.#rounds = new Rounds({ ...parts, round: (signal) => this.#round(signal) });
+    const { clock, database } = parts;
+    const lanes = new Lanes<Awaited<ReturnType<typeof nextDeliveries>>[number]>({
+      clock,
+      next: (most, skipped) => nextDeliveries(database, most, skipped),
+      waitingOf: (delivery) => ({
+        id: delivery.delivery_id,
+        account: delivery.workspace,
+        address: delivery.url,
+        group: delivery.webhook_id,
+        dueMs: delivery.next_ms,
+      }),
+      mostOf: () => OF_ADDRESS_AT_ONCE,
+      putOff: () => Promise.resolve(),
+      deliver: (delivery, signal) => this.#deliver(delivery, signal),
+    });
+    this.#rounds = new Rounds({ ...parts, round: (signal, woken) => lanes.round(signal, woken) });
   }
 
   /** Looks by itself from now on. */
@@ -89,16 +103,6 @@ export class Deliveries {
   /** Delivers what is due; when something is due next, infinity for never. */
   look(): Promise<number> {
     return this.#rounds.look();
-  }
-
-  async #round(signal: AbortSignal): Promise<number> {
-    for (;;) {
-      const now = this.#parts.clock();
-      const waiting = await nextDeliveries(this.#parts.database, AT_ONCE);
-      const due = waiting.filter(({ next_ms }) => next_ms <= now);
-      if (due.length === 0 || signal.aborted) return waiting[0]?.next_ms ?? Infinity;
-      await Promise.all(due.map((delivery) => this.#deliver(delivery, signal)));
-    }
   }
 
   async #deliver(delivery: Delivery, signal: AbortSignal): Promise<void> {

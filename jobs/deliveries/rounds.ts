@@ -4,7 +4,7 @@ import type { Clock } from '../../store/base/clock.ts';
 interface RoundParts {
   readonly clock: Clock;
   /** Delivers all that is due; when something is due next, infinity for never. */
-  readonly round: (signal: AbortSignal) => Promise<number>;
+  readonly round: (signal: AbortSignal, woken: () => Promise<void>) => Promise<number>;
   readonly onFault: (reason: unknown) => void;
 }
 
@@ -17,6 +17,9 @@ export class Rounds {
   #timer: NodeJS.Timeout | undefined;
   #looking: Promise<void> | undefined;
   #watching = false;
+  #woken = Promise.withResolvers<void>();
+  /** Something may wait since the round began. */
+  #isPoked = false;
 
   constructor(parts: RoundParts) {
     this.#parts = parts;
@@ -40,6 +43,12 @@ export class Rounds {
     if (!this.#watching) return;
     clearTimeout(this.#timer);
     const run = (): void => {
+      if (this.#looking !== undefined) {
+        this.#isPoked = true;
+        this.#woken.resolve();
+        return;
+      }
+      this.#isPoked = false;
       this.look().then(
         (next) => this.poke(Math.min(LOOK_MS_MAX, Math.max(0, next - this.#parts.clock()))),
         (error: unknown) => {
@@ -48,7 +57,7 @@ export class Rounds {
         },
       );
     };
-    this.#timer = setTimeout(run, waitMs).unref();
+    this.#timer = setTimeout(run, this.#isPoked ? 0 : waitMs).unref();
   }
 
   /** One round; when something is due next, infinity for never. */
@@ -56,14 +65,21 @@ export class Rounds {
     while (this.#looking !== undefined) await this.#looking;
     let next = Infinity;
     this.#looking = this.#parts
-      .round(this.#stop.signal)
+      .round(this.#stop.signal, () => this.#nextPoke())
       .then((time) => {
         next = time;
       })
       .finally(() => {
         this.#looking = undefined;
+        if (this.#isPoked) this.poke();
       });
     await this.#looking;
     return next;
+  }
+
+  /** Resolves at the next poke while a round runs. */
+  #nextPoke(): Promise<void> {
+    this.#woken = Promise.withResolvers<void>();
+    return this.#woken.promise;
   }
 }

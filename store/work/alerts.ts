@@ -50,12 +50,18 @@ export const callsOf = (database: Database, alertId: string): Promise<readonly A
     .limit(CALLS_SHOWN)
     .execute();
 
-/** Those whose time has come, and the next ones after; the longest waiting first. */
-export const nextAlerts = (database: Database, most: number): Promise<readonly Alert[]> =>
+/** Those whose time has come, and the next ones after; the longest waiting first; without the skipped ones, by alert and rule. */
+export const nextAlerts = (
+  database: Database,
+  most: number,
+  skipped: { readonly ids: readonly string[]; readonly groups: readonly string[] },
+): Promise<readonly Alert[]> =>
   database
     .selectFrom('alert')
     .selectAll()
     .where('state', '=', 'waiting')
+    .$if(skipped.ids.length > 0, (query) => query.where('alert_id', 'not in', skipped.ids))
+    .$if(skipped.groups.length > 0, (query) => query.where('rule_id', 'not in', skipped.groups))
     .orderBy('next_ms')
     .limit(most)
     .execute();

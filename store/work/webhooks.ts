@@ -85,10 +85,20 @@ export async function waitingOf(database: Database, webhookId: string): Promise<
 }
 
 /** Those whose time has come, and the next one after; the longest waiting first. */
-export const nextDeliveries = (database: Database, most: number): Promise<readonly Delivery[]> =>
+export const nextDeliveries = (
+  database: Database,
+  most: number,
+  skipped: { readonly ids: readonly string[]; readonly groups: readonly string[] },
+): Promise<readonly (Delivery & Pick<Webhook, 'url' | 'workspace'>)[]> =>
   database
     .selectFrom('delivery')
-    .selectAll()
+    .innerJoin('webhook', 'webhook.webhook_id', 'delivery.webhook_id')
+    .selectAll('delivery')
+    .select(['webhook.url', 'webhook.workspace'])
+    .$if(skipped.ids.length > 0, (query) => query.where('delivery_id', 'not in', skipped.ids))
+    .$if(skipped.groups.length > 0, (query) =>
+      query.where('delivery.webhook_id', 'not in', skipped.groups),
+    )
     .orderBy('next_ms')
     .orderBy('made_ms')
     .limit(most)

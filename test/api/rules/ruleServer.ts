@@ -83,7 +83,11 @@ interface Receiver extends AsyncDisposable {
   readonly url: string;
   readonly heard: readonly Heard[];
   /** Statuses of the next answers; 200 once there are none. */
-  readonly answers: { readonly status: number; readonly headers?: Record<string, string> }[];
+  readonly answers: {
+    readonly status: number;
+    readonly headers?: Record<string, string>;
+    readonly delayMs?: number;
+  }[];
 }
 
 export async function openReceiver(): Promise<Receiver> {
@@ -94,8 +98,10 @@ export async function openReceiver(): Promise<Receiver> {
     request.on('data', (piece: Buffer) => pieces.push(piece));
     request.on('end', () => {
       heard.push({ headers: request.headers, body: Buffer.concat(pieces).toString('utf8') });
-      const { headers = {}, status } = answers.shift() ?? { status: 200 };
-      response.writeHead(status, headers).end(`answer ${status}`);
+      const { delayMs = 0, headers = {}, status } = answers.shift() ?? { status: 200 };
+      const send = (): unknown => response.writeHead(status, headers).end(`answer ${status}`);
+      if (delayMs === 0) send();
+      else setTimeout(send, delayMs).unref();
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -200,6 +200,30 @@ test('an alert that its receiver refuses is not counted as sent', async () => {
   expect(await rules.get(`/rules/info/${id}`)).toMatchObject([{ passed: 2, sent: 1 }]);
 });
 
+test('a slow receiver delays nobody else', async () => {
+  await using slow = await openReceiver();
+  await using quick = await openReceiver();
+  await using rules = await openRuleServer();
+  slow.answers.push(...Array.from({ length: 20 }, () => ({ status: 200, delayMs: 3_000 })));
+  for (let at = 0; at < 20; at += 1) await rules.create(rule(slow.url, { ruleName: `${at}` }));
+  await rules.create(rule(quick.url, { ruleSet: 'BBB', conditions: [['latestPrice', '>', 2]] }));
+  const { alertDeliveries, rules: running } = rules.server.tapedeck.services;
+  rules.trade('BBB', 1.9);
+  rules.trade('AAA', 12.5);
+  await running.settled();
+  const slowRound = alertDeliveries.look();
+  while (slow.heard.length === 0) await sleep(10);
+  alertDeliveries.start();
+  const beganMs = performance.now();
+  rules.trade('BBB', 3);
+  await running.settled();
+  while (quick.heard.length === 0 && performance.now() - beganMs < 10_000) await sleep(10);
+  assert.ok(performance.now() - beganMs < 2_000, 'its alert waited for another receiver');
+  assert.equal(slow.heard.length, 4, 'a receiver has a share of the places');
+  await alertDeliveries.stop();
+  await slowRound;
+});
+
 test('reads of rules answer while changes keep arriving', async () => {
   await using rules = await openRuleServer();
   const id = await rules.create(
