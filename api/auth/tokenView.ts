@@ -3,7 +3,7 @@ import type { Accounts, TokenShown } from '../../store/accounts/accounts.ts';
 import { PREFIXES } from '../../store/accounts/tokens.ts';
 
 /** A secret token is told by its last four characters only (DESIGN.md "Secrets"). */
-export const tokenShown = ({ kind, test, text }: TokenShown): string =>
+const tokenShown = ({ kind, test, text }: TokenShown): string =>
   kind === 'publishable' ? text : `${test ? 'T' : ''}${PREFIXES[kind]}…${text.slice(-4)}`;
 
 /**

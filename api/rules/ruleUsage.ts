@@ -2,7 +2,7 @@
 import type { Services } from '../request/endpoint.ts';
 import { type RuleCounts, ruleDays } from '../../store/work/rules.ts';
 
-/** What each type counts: runs of rules, runs that passed, alerts that were charged, values that they told. */
+/** What each type counts: runs of rules, runs that passed, alerts that were charged, their values. */
 const COUNTED: Readonly<Record<string, Exclude<keyof RuleCounts, 'sent'>>> = {
   rules: 'evaluated',
   'rule-records': 'passed',

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../store/base/clock.ts';
 
 /** What waits for delivery. */
-export interface Waiting {
+interface Waiting {
   readonly id: string;
   /** Who it is for. */
   readonly account: string;
@@ -15,7 +15,7 @@ export interface Waiting {
 }
 
 /** What a query leaves out: items that are being delivered, and groups whose places are taken. */
-export interface Skipped {
+interface Skipped {
   readonly ids: readonly string[];
   readonly groups: readonly string[];
 }
@@ -71,7 +71,7 @@ export class Lanes<T> {
     }
   }
 
-  /** Starts all that has a place; when something is due next, undefined where something has none. */
+  /** Starts all that has a place; when something is due next, undefined where that is not known yet. */
   async #startDue(signal: AbortSignal): Promise<number | undefined> {
     const groups = new Set<string>();
     for (;;) {
@@ -84,7 +84,9 @@ export class Lanes<T> {
       const nextMs = first === undefined ? Infinity : this.#parts.waitingOf(first).dueMs;
       const isStopped = signal.aborted || this.#fault !== undefined;
       if (isStopped) return nextMs;
-      if (due.length === 0) return groups.size === 0 ? nextMs : undefined;
+      // What was skipped may be due again by now.
+      const isWhole = skipped.ids.length === 0 && groups.size === 0;
+      if (due.length === 0) return isWhole ? nextMs : undefined;
       if (this.#running.size >= AT_ONCE || groups.size >= GROUPS_MAX) return undefined;
       for (const item of due) await this.#start(item, groups, signal);
     }

@@ -50,7 +50,10 @@ export const callsOf = (database: Database, alertId: string): Promise<readonly A
     .limit(CALLS_SHOWN)
     .execute();
 
-/** Those whose time has come, and the next ones after; the longest waiting first; without the skipped ones, by alert and rule. */
+/**
+ * Those whose time has come, and the next ones after; the longest waiting first.
+ * @param skipped alerts and rules that are left out
+ */
 export const nextAlerts = (
   database: Database,
   most: number,
