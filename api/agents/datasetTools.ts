@@ -1,6 +1,6 @@
 // Tools that find datasets and say what they are.
 import { Type } from '../request/body/schema.ts';
-import { parsed, resultOf, type Tool } from './tool.ts';
+import { parsed, refusal, resultOf, type Tool } from './tool.ts';
 
 /** Datasets that are told at once. */
 const FOUND = 20;
@@ -86,15 +86,17 @@ export const describeDataset: Tool = {
   title: 'Describe a dataset',
   description: 'Columns with their types, index, price and source of one dataset. Free.',
   input: Type.Object({ workspace: WORKSPACE, dataset: DATASET }, { additionalProperties: false }),
-  run: async ({ dataset, workspace }, { ask }) =>
-    resultOf(await ask({ method: 'GET', path: '/data' }), (told) => {
-      const same = (a: string, b: unknown): boolean => a.toUpperCase() === String(b).toUpperCase();
-      const known = listOf(told).find(
-        (one) => same(one.workspace, workspace) && same(one.datasetId, dataset),
-      );
-      if (known !== undefined) return JSON.stringify(known, undefined, 1);
-      return `there is no dataset ${String(workspace)}.${String(dataset)} that the token may read`;
-    }),
+  run: async ({ dataset, workspace }, { ask }) => {
+    const answered = await ask({ method: 'GET', path: '/data' });
+    const same = (a: string, b: unknown): boolean => a.toUpperCase() === String(b).toUpperCase();
+    const known = listOf(answered.text).find(
+      (one) => same(one.workspace, workspace) && same(one.datasetId, dataset),
+    );
+    const name = `${String(workspace)}.${String(dataset)}`;
+    return answered.status < 400 && known === undefined
+      ? refusal(`there is no dataset ${name} that the token may read; search_datasets lists them`)
+      : resultOf(answered, () => JSON.stringify(known, undefined, 1));
+  },
 };
 
 export const sampleRecords: Tool = {

@@ -40,11 +40,13 @@ export const getQuotes: Tool = {
       filter: QUOTE,
     };
     return resultOf(await ask({ method: 'GET', path: '/stock/market/batch', query }), (text) => {
-      const quotes = Object.values(
-        (parsed(text) ?? {}) as Readonly<Record<string, { quote?: object }>>,
+      const quotes = (parsed(text) ?? {}) as Readonly<Record<string, { quote?: object }>>;
+      const unknown = (symbols as readonly string[]).filter(
+        (symbol) => !Object.hasOwn(quotes, symbol.trim().toUpperCase()),
       );
-      if (quotes.length === 0) return 'none of these symbols is known';
-      return quotes.map(({ quote }) => JSON.stringify(quote)).join('\n');
+      const lines = Object.values(quotes).map(({ quote }) => JSON.stringify(quote));
+      const rest = unknown.length === 0 ? [] : [`unknown symbols: ${unknown.join(', ')}`];
+      return [...lines, ...rest].join('\n');
     });
   },
 };

@@ -142,7 +142,8 @@ function askingIn(
       if (allowed.status >= 400) return allowed;
       const url = `${ownAddress(server)}/v1${path}`;
       // It is this very machine that is asked: its certificate is for another name.
-      const options = { headers, signal, rejectUnauthorized: false };
+      const accept = 'text/event-stream';
+      const options = { headers: { ...headers, accept }, signal, rejectUnauthorized: false };
       const request = url.startsWith('https:') ? requestHttps : http.request;
       return listenThrough((answered) => request(url, options, answered), enough, timeMs);
     },

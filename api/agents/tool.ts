@@ -39,6 +39,14 @@ export function resultOf(
   return { text: sentenceOf(answered), messages, premium, isRefusal: true };
 }
 
+/** What a tool itself refuses costs nothing. */
+export const refusal = (text: string): Result => ({
+  text,
+  messages: 0,
+  premium: 0,
+  isRefusal: true,
+});
+
 /** Failures come as a sentence, `{"error": …}`, `{"message": …}` or problem+json. */
 function sentenceOf({ status, text }: Answered): string {
   const told = parsed(text);

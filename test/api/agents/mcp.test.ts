@@ -160,6 +160,7 @@ test('what is wrong is a sentence for the agent', async ({ server }) => {
     ['test_rule', { symbol: 'A', conditions: [['latestPrice', '>', 1]] }, /secret/i],
     ['no_tool', {}, /there is no tool no_tool/],
     ['listen_once', { stream: 'a/b', symbols: ['A'] }, /stream/],
+    ['describe_dataset', { workspace: 'WS', dataset: 'NONE' }, /there is no dataset WS\.NONE/],
   ] as const) {
     const { isError, messages, text } = await agent.call(name, input);
     assert.equal(isError, true, `${name}: ${text}`);
@@ -187,6 +188,21 @@ test('an agent listens for a moment', async ({ server }) => {
   const input = { stream: 'last', symbols: ['NONE'], seconds: 1 };
   const { text } = await agent.call('listen_once', input);
   assert.match(text, /^nothing happened/);
+  const { board } = server.tapedeck.services.streams;
+  const trade = { kind: 'trade', symbol: 'HEARD', price: 9.5, size: 1, tradeId: '1' } as const;
+  board.apply({ ...trade, timeMs: Date.now() });
+  const heard = await agent.call('listen_once', { ...input, symbols: ['HEARD'] });
+  assert.match(heard.text, /"price":9\.5/);
+});
+
+test('quotes name the symbols that are not known', async ({ server }) => {
+  const url = `${server.base}/v1/data/CORE/HISTORICAL_PRICES?wait=true&token=${server.secret}`;
+  const body = 'symbol,date,close\nAAA,2024-01-02,5\n';
+  assert.equal((await fetch(url, { method: 'POST', body })).status, 200);
+  await using agent = await agentOf(server, server.secret);
+  const { text } = await agent.call('get_quotes', { symbols: ['aaa', 'NOSUCH'] });
+  assert.match(text, /"latestPrice":5/);
+  assert.match(text, /^unknown symbols: NOSUCH$/m);
 });
 
 test('where a token may be used from is asked of the agent, not of the server', async ({
