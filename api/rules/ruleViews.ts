@@ -3,7 +3,7 @@ import { OUTPUT_METHODS } from '../../jobs/rules/outputs.ts';
 import { RULE_VALUES } from '../../market/rules/ruleValues.ts';
 import { OPERATORS } from '../../query/rules/operators.ts';
 import type { Alert } from '../../store/work/alerts.ts';
-import type { Rule } from '../../store/work/rules.ts';
+import { type Rule, subjectOf } from '../../store/work/rules.ts';
 
 /** Clients take the members by keyword: no other may be there (INTERFACE.md 4). */
 export const schemaView = (isEmailSet: boolean): object => ({
@@ -69,7 +69,7 @@ export const outputView = (
   { symbol, time_ms, values_json }: Alert,
   { body, id, name }: Rule,
 ): object => ({
-  ...{ id, event: symbol === '' ? (body.index[0] ?? '') : symbol, name, timestamp: time_ms },
+  ...{ id, event: symbol === '' ? subjectOf(body.index) : symbol, name, timestamp: time_ms },
   data: JSON.parse(values_json) as unknown,
 });
 

@@ -9,7 +9,7 @@ import type { Database } from '../../store/catalog/database.ts';
 import type { Secrets } from '../../store/catalog/secrets/secrets.ts';
 import { type Alert, nextAlerts, putOff, saveCall } from '../../store/work/alerts.ts';
 import type { Rule } from '../../store/work/rules.ts';
-import { chatBody, signatureHeaders, textOf, webhookBody } from './alertMessages.ts';
+import { chatBody, signatureHeaders, subjectLineOf, textOf, webhookBody } from './alertMessages.ts';
 import type { SendMail } from './mail.ts';
 import { Lanes, OF_ADDRESS_AT_ONCE } from './lanes.ts';
 import { Rounds } from './rounds.ts';
@@ -169,7 +169,8 @@ export class AlertDeliveries {
   async #mail(rule: Rule, alert: Alert): Promise<Answered> {
     const { sendMail } = this.#parts;
     if (sendMail === undefined) return { ...FAILED, outcome: 'no mail server is set' };
-    const { subject = rule.name, to = '' } = rule.body.output.members;
+    const { to = '' } = rule.body.output.members;
+    const subject = subjectLineOf(rule, alert);
     const text = textOf(rule, alert);
     const answer = await sendMail({ to, subject, text, id: alert.alert_id });
     return { ...FAILED, outcome: 'taken by the mail server', answer, isTaken: true };

@@ -1,11 +1,11 @@
 // What an alert says, for each kind of receiver (SPEC.md "Rule output").
 import { createHmac } from 'node:crypto';
 import type { Alert } from '../../store/work/alerts.ts';
-import type { Rule } from '../../store/work/rules.ts';
+import { type Rule, subjectOf } from '../../store/work/rules.ts';
 
 /** The symbol, or what stands in its place. */
 const eventOf = ({ body }: Rule, { symbol }: Alert): string =>
-  symbol === '' ? (body.index[0] ?? '') : symbol;
+  symbol === '' ? subjectOf(body.index) : symbol;
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -40,14 +40,23 @@ function filled(message: string, valueOf: (name: string) => unknown): string {
   return told.join('');
 }
 
+function filledOf(text: string, rule: Rule, alert: Alert): string {
+  const values: Values = { ...valuesOf(alert), event: eventOf(rule, alert), name: rule.name };
+  return filled(text, (name) => (Object.hasOwn(values, name) ? values[name] : undefined));
+}
+
+/** In one line: a header of mail has no other. */
+export const subjectLineOf = (rule: Rule, alert: Alert): string =>
+  filledOf(rule.body.output.members['subject'] ?? rule.name, rule, alert).replaceAll(
+    /[\r\n]/g,
+    ' ',
+  );
+
 /** The owner's message, with values in their places; all values where they said none. */
 export function textOf(rule: Rule, alert: Alert): string {
   const values = valuesOf(alert);
   const { message } = rule.body.output.members;
-  const told: Values = { ...values, event: eventOf(rule, alert), name: rule.name };
-  if (message !== undefined) {
-    return filled(message, (name) => (Object.hasOwn(told, name) ? told[name] : undefined));
-  }
+  if (message !== undefined) return filledOf(message, rule, alert);
   const list = Object.entries(values).map(([name, value]) => `${name} ${String(value)}`);
   const about = alert.symbol === '' ? '' : `${alert.symbol}: `;
   return `${rule.name}. ${about}${list.join(', ')}`;

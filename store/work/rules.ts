@@ -172,6 +172,12 @@ export async function saveStands(
   }
 }
 
+/** What an alert of an index is of: the symbol of a first name CORE:STOCK:AAPL:high, else that name. */
+export function subjectOf([first = '']: readonly string[]): string {
+  const [, namespace = '', entity = ''] = first.split(':');
+  return namespace.toUpperCase() === 'STOCK' ? entity.toUpperCase() : first;
+}
+
 /** What a rule did since it was counted last. */
 export interface RuleCounts {
   readonly evaluated: number;

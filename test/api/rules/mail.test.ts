@@ -2,6 +2,9 @@
 import assert from 'node:assert/strict';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startMailServer } from '../../base/servers/smtp.ts';
+import { subjectLineOf } from '../../../jobs/deliveries/alertMessages.ts';
+import type { Alert } from '../../../store/work/alerts.ts';
+import type { Rule } from '../../../store/work/rules.ts';
 import { openRuleServer } from './ruleServer.ts';
 
 const server = await startMailServer();
@@ -19,6 +22,14 @@ if (server === undefined) {
 const rule = (to: string, more: object = {}): object => ({
   ...{ ruleSet: 'AAA', ruleName: 'above twelve', conditions: [['latestPrice', '>', 12]] },
   outputs: [{ method: 'email', frequency: 60, to, ...more }],
+});
+
+test('a subject names values of the alert, in one line', () => {
+  const alert = { symbol: '', values_json: '{"latestPrice":12.5}' } as Alert;
+  const index = ['CORE:STOCK:AAA:latestPrice'];
+  const output = { members: { subject: '{{event}} at\n{{latestPrice}}, {{nothing}}' } };
+  const told = { name: 'above', body: { index, output } } as unknown as Rule;
+  assert.equal(subjectLineOf(told, alert), 'AAA at 12.5, {{nothing}}');
 });
 
 describe.skipIf(server === undefined)('mail', () => {
