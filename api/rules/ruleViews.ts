@@ -64,14 +64,21 @@ export const ruleView = (rule: Rule, weight: number | undefined): object => ({
   ...(rule.note === '' ? {} : { note: rule.note }),
 });
 
-/** What a rule with the method logs stored. */
-export const outputView = (
-  { symbol, time_ms, values_json }: Alert,
-  { body, id, name }: Rule,
-): object => ({
-  ...{ id, event: symbol === '' ? subjectOf(body.index) : symbol, name, timestamp: time_ms },
-  data: JSON.parse(values_json) as unknown,
-});
+/**
+ * What a rule with the method logs stored: its values as members, as SPEC.md has them, and once more in
+ * `data`, as webhooks do.
+ */
+export function outputView({ symbol, time_ms, values_json }: Alert, rule: Rule): object {
+  const data = JSON.parse(values_json) as Readonly<Record<string, unknown>>;
+  return {
+    ...data,
+    id: rule.id,
+    event: symbol === '' ? subjectOf(rule.body.index) : symbol,
+    name: rule.name,
+    timestamp: time_ms,
+    data,
+  };
+}
 
 /** What became of an alert. */
 export const alertView = (alert: Alert): object => ({
