@@ -146,6 +146,8 @@ it('without NATS streams go on, and who resumes from before is told', async () =
     expect(again.text()).not.toContain('event: gap');
   }
   await using server = await setting.start();
+  // Before that it knows of nothing that was told before it started.
+  await until(() => server.tapedeck.services.streams.bus?.isHere === true);
   const stream = await openStream(server, PATH, { 'last-event-id': id });
   await until(() => valuesOf(stream).length > 0);
   expect(valuesOf(stream).at(-1)).toBe(3);
