@@ -15,6 +15,7 @@ import { fuzzFiles } from './fuzz/http/files.ts';
 import { longLine } from './fuzz/http/longLine.ts';
 import { exactnessLaw } from './fuzz/licence/exactness.ts';
 import { extractionLaw } from './fuzz/licence/extraction.ts';
+import { markupLaw } from './fuzz/markup/markup.ts';
 import { leaksLaw } from './fuzz/licence/leaks.ts';
 import { ruleLeaksLaw } from './fuzz/licence/ruleLeaks.ts';
 import { fuzzRequests } from './fuzz/http/requests.ts';
@@ -138,6 +139,7 @@ export const SOAK_SUITES: readonly SoakSuite[] = [
   { name: 'sql-opinions', fullCount: 20_000, partCount: 2_000, run: lawPart(opinionsLaw) },
   { name: 'licence-programs', fullCount: 200, partCount: 100, run: lawPart(extractionLaw) },
   { name: 'licence-leaks', fullCount: 1_000, partCount: 250, run: lawPart(leaksLaw) },
+  { name: 'markup', fullCount: 5_000, partCount: 5_000, run: lawPart(markupLaw) },
   { name: 'licence-rules', fullCount: 2_000, partCount: 200, run: lawPart(ruleLeaksLaw) },
   { name: 'licence-folds', fullCount: 1_000, partCount: 100, run: lawPart(exactnessLaw) },
   { name: 'fuzz-sql', fullCount: 100_000, partCount: 5_000, run: textsPart },
