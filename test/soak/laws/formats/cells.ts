@@ -155,7 +155,10 @@ function isSame(cell: string, value: unknown, name: string, notes: readonly stri
   if (value === null || value === undefined) return cell === '' || isNoted('read as null');
   if (typeof value === 'boolean') return cell.toLowerCase() === String(value);
   if (decimalOf(cell) !== undefined && decimalOf(cell) === decimalOf(String(value))) return true;
-  return typeof value === 'number' && isNoted('read as a number');
+  // A later file made a text of the number.
+  const isText =
+    typeof value === 'string' && notes.some((note) => note.startsWith(`${name} becomes `));
+  return (typeof value === 'number' || isText) && isNoted('read as a number');
 }
 
 /** A number by its digits and the power of ten of their first; undefined where a text is none. */
