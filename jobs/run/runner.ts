@@ -17,6 +17,7 @@ import {
   unfinishedJobs,
 } from '../../store/work/jobs.ts';
 import { awaited } from './awaited.ts';
+import { CallerTurns } from './callerTurns.ts';
 import { CANCELLED, endedTooOften, endInVain, type JobParts, tellLog } from './jobLife.ts';
 import { LiveJobs } from './liveJobs.ts';
 import { runLoad } from './load.ts';
@@ -72,6 +73,7 @@ export class Runner {
   readonly #lost = new LruMap<Failure>(LOST_MAX);
   /** Jobs that ran when the server ended: one of them at a time, so that none ends for another. */
   readonly #suspects = new Set<string>();
+  readonly callers = new CallerTurns((...turn) => this.inTurn(...turn));
   #sequence = 0;
   #stopping = false;
 

@@ -19,6 +19,7 @@ import { keptSymbol } from '../../store/lake/datasets/symbolSpelling.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { Table } from '../../store/lake/versions/lakeRead.ts';
 import type { Push } from '../../store/lake/pushes/pendingRows.ts';
+import { isoTime } from '../../store/base/clock.ts';
 import { INDEX_BYTES_MAX } from '../values/relation.ts';
 
 /** Records of one push; more are a load. */
@@ -64,6 +65,7 @@ export function pushesOf(
   if (isKept && REWRITTEN.test(bytes.toString('latin1'))) return undefined;
   const records: readonly unknown[] = Array.isArray(value) ? value : [value];
   if (records.length === 0 || records.length > RECORDS_MAX) return undefined;
+  if (mixesTimes(records, table.columns)) return undefined;
   const documents: Document[] = [];
   for (const record of records) {
     if (dataset.contract.columns === 'evolve' && hasNew(record, table.columns)) return undefined;
@@ -124,6 +126,15 @@ const hasNew = (record: unknown, columns: readonly Column[]): boolean =>
     ([name, value]) => value !== null && !columns.some((column) => column.name === name),
   );
 
+/** Whether times are texts in some records and numbers in others: a load decides how all are read. */
+const mixesTimes = (records: readonly unknown[], columns: readonly Column[]): boolean =>
+  records.length > 1 &&
+  columns.some(({ name, type }) => {
+    if (type !== 'timestamp' || isSystemColumn(name)) return false;
+    const kinds = records.map((record) => typeof (record as Document | null)?.[name]);
+    return kinds.includes('number') && kinds.includes('string');
+  });
+
 function documentOf(
   record: unknown,
   columns: readonly Column[],
@@ -172,7 +183,7 @@ const isIndexValue = (value: unknown): boolean =>
 type Spelled = string | number | boolean | object | undefined;
 
 const DATE = /^\d{4}-\d\d-\d\d$/;
-const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z$/;
+const INSTANT = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-](?:0\d|1[0-5]):[0-5]\d)$/;
 /** As DuckDB spells it. */
 const CLOCK = /^([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{0,5}[1-9])?$/;
 
@@ -186,7 +197,7 @@ const VALUES: Readonly<Record<ColumnKind, (value: unknown, type: ColumnType) => 
   float64: (value) => (isExact(value) ? value : undefined),
   json: (value) => (typeof value === 'object' && value !== null ? value : undefined),
   date: (value) => (typeof value === 'string' && isDay(value) ? value : undefined),
-  timestamp: (value) => (typeof value === 'string' ? timeOf(value) : undefined),
+  timestamp: (value) => (typeof value === 'string' ? microsecondsOf(value) : epochOf(value)),
   timestamp_ns: (value) => (typeof value === 'string' ? nanosecondsOf(value) : undefined),
   time: (value) => (typeof value === 'string' && CLOCK.test(value) ? value : undefined),
 };
@@ -205,25 +216,48 @@ const isExact = (value: unknown): value is number =>
 const isDay = (text: string): boolean =>
   DATE.test(text) && text >= '0001' && isoOf(`${text}T00:00:00.000Z`)?.slice(0, 10) === text;
 
-function timeOf(text: string): string | undefined {
-  const iso = TIME.test(text) ? isoOf(text) : undefined;
-  // Date.parse makes 1 March of 30 February.
-  if (iso === undefined || iso.slice(0, 19) !== text.slice(0, 19)) return undefined;
-  return iso.replace('T', ' ').slice(0, -1);
+/** Digits of a second that a timestamp stores. */
+const MICROSECOND_DIGITS = 6;
+
+/** With six digits behind the second only where the microseconds need them, as answers have it. */
+function microsecondsOf(text: string): string | undefined {
+  const { fraction, second } = parseInstant(text) ?? {};
+  if (second === undefined || fraction === undefined) return undefined;
+  if (fraction.length > MICROSECOND_DIGITS) return undefined;
+  const digits = fraction.padEnd(MICROSECOND_DIGITS, '0');
+  return `${second}.${digits.endsWith('000') ? digits.slice(0, 3) : digits}`;
 }
 
-const NANOSECONDS = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?Z$/;
+/** Milliseconds since 1970 by their number of digits, as a load reads them (`dateFormats.ts`). */
+const EPOCH_MS = { least: 1e11, most: 1e13 - 1 };
+
+function epochOf(value: unknown): string | undefined {
+  if (typeof value !== 'number' || !Number.isInteger(value)) return undefined;
+  if (value < EPOCH_MS.least || value > EPOCH_MS.most) return undefined;
+  return isoTime(value).replace('T', ' ').slice(0, -1);
+}
 
 /** Whole years that 64 bits of nanoseconds hold. */
 const NANOSECOND_YEARS = { least: '1678', greatest: '2261' };
 
 function nanosecondsOf(text: string): string | undefined {
-  const [, second, fraction = ''] = NANOSECONDS.exec(text) ?? [];
-  const whole = second === undefined ? undefined : timeOf(`${second}Z`);
-  if (whole === undefined) return undefined;
-  const { greatest, least } = NANOSECOND_YEARS;
-  if (text < least || text.slice(0, 4) > greatest) return undefined;
-  return `${whole.slice(0, 19)}.${fraction.padEnd(9, '0')}`;
+  const { fraction, second } = parseInstant(text) ?? {};
+  if (second === undefined || fraction === undefined) return undefined;
+  const year = second.slice(0, 4);
+  if (year < NANOSECOND_YEARS.least || year > NANOSECOND_YEARS.greatest) return undefined;
+  return `${second}.${fraction.padEnd(9, '0')}`;
+}
+
+/** The second in UTC as DuckDB spells it, and the digits behind it. */
+function parseInstant(
+  text: string,
+): { readonly second: string; readonly fraction: string } | undefined {
+  const [, local, fraction = '', zone] = INSTANT.exec(text) ?? [];
+  // Date.parse makes 1 March of 30 February.
+  if (local === undefined || isoOf(`${local}Z`)?.slice(0, 19) !== local) return undefined;
+  const utc = isoOf(`${local}${zone}`)?.slice(0, 19);
+  if (utc === undefined || !/^\d{4}-/.test(utc) || utc < '0001') return undefined;
+  return { second: utc.replace('T', ' '), fraction };
 }
 
 function isoOf(text: string): string | undefined {

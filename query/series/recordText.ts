@@ -68,11 +68,15 @@ function epochText(value: unknown, type: string | undefined): string | undefined
   return Number.isNaN(ms) ? undefined : String(ms);
 }
 
+/** Characters of `2026-01-31 12:00:00.000` and of the same with microseconds. */
+const MILLISECONDS_END = 23;
+const MICROSECONDS_END = 26;
+
 /** What orders a record: days or microseconds since 1970 by its date; undefined without one. */
 export function sortValueOf(row: PendingRow, name: string, type: string): number | undefined {
   if (name === CREATED_COLUMN) return row.timeMs * 1000;
   const value = name === UPDATED_COLUMN ? undefined : row.document[name];
   if (typeof value !== 'string') return undefined;
   if (type === 'date') return numberOfDay(value);
-  return Date.parse(isoOf(value)) * 1000;
+  return Date.parse(isoOf(value)) * 1000 + Number(value.slice(MILLISECONDS_END, MICROSECONDS_END));
 }

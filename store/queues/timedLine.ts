@@ -3,12 +3,11 @@
 // own deadline, and it is refused at once where the measured pace can't meet that.
 import { Failure } from '../base/failure.ts';
 import { FairQueue } from './fairQueue.ts';
+import { TypicalTime } from './typicalTime.ts';
 
 /** An HTTP request that waits holds 10 kB, so 50 MB. */
 const WAITING_MAX = 5_000;
 const WAITING_BYTES_MAX = 64 * 1024 ** 2;
-/** Weight of the last one in the typical time of all. */
-const LAST_WEIGHT = 0.1;
 
 /** What waits. */
 export interface Timed {
@@ -30,11 +29,8 @@ export class TimedLine<Item extends Timed, Place> {
   readonly #places: number;
   readonly #bytesOf: (item: Item) => number;
   #bytes = 0;
-  /**
-   * Logarithm of the typical time in a place, in milliseconds: of a mean one slow item would
-   * refuse a hundred quick ones.
-   */
-  #logMs: number | undefined;
+  /** In a place. */
+  readonly #typical = new TypicalTime();
 
   /** @param places what is in a place at a time @param bytesOf what an item holds while it waits */
   constructor(places: number, bytesOf: (item: Item) => number) {
@@ -48,8 +44,7 @@ export class TimedLine<Item extends Timed, Place> {
 
   /** An item had a place for so long. */
   tookMs(ms: number): void {
-    const last = Math.log(Math.max(0.1, ms));
-    this.#logMs = (this.#logMs ?? last) * (1 - LAST_WEIGHT) + last * LAST_WEIGHT;
+    this.#typical.add(ms);
   }
 
   /** @throws Failure Busy with the time after which to try again; TimedOut when the caller left. */
@@ -109,10 +104,9 @@ export class TimedLine<Item extends Timed, Place> {
 
   /** How long a new item of an account would wait: others have a turn for each of its own. */
   #expectedMs(account: string): number {
-    if (this.#logMs === undefined) return 0;
     const own = this.#queue.sizeOf(account);
     const ahead = Math.min(this.#queue.size, own * Math.max(1, this.#queue.accounts));
-    return Math.round((ahead * Math.exp(this.#logMs)) / this.#places);
+    return Math.round((ahead * this.#typical.ms) / this.#places);
   }
 
   /** False where the newcomer's own account has most in a full line. */

@@ -83,6 +83,7 @@ export async function storeRecords(call: Call, services: RecordServices): Promis
       : await pushRecords(known, body, rules.duplicates === 'replace', services);
   if (pushed !== undefined) return pushed;
   const dataset = known?.dataset ?? id;
+  runner.callers.check(workspace, dataset);
   const reading = call.query['confirmAdjustment'] === true ? { reading: CONFIRMED } : {};
   const asked = {
     workspace,
@@ -95,9 +96,9 @@ export async function storeRecords(call: Call, services: RecordServices): Promis
   const { path } = await spoolBody(body === undefined ? call : again(call, body.bytes), services);
   const load = { ...asked, path };
   try {
-    const outcome = await runner.inTurn(workspace, dataset, () =>
-      ingest(load, caller.accountId, ingestion, silentEvents, async () => undefined),
-    );
+    const write = (): ReturnType<typeof ingest> =>
+      ingest(load, caller.accountId, ingestion, silentEvents, async () => undefined);
+    const outcome = await runner.callers.run(workspace, dataset, write, call.departure());
     return { ...toLoadCounts(outcome), isSettled: true, rejects: outcome.rejects };
   } finally {
     await disk.remove(path);

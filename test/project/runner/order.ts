@@ -88,7 +88,7 @@ const LONG_MS: Durations = {
   'test/project/house/house.test.ts': 9_000,
   'test/market/capture/captureReplay.test.ts': 9_000,
   'test/console/safety.test.ts': 9_000,
-  'test/jobs/pending.test.ts': 9_000,
+  'test/jobs/writes/pending.test.ts': 9_000,
   'test/api/streams/refusals.test.ts': 9_000,
   'test/life/walks/analyst.test.ts': 8_000,
   'test/pipeline/sources/http.test.ts': 8_000,

@@ -19,7 +19,7 @@ export const CONTRACT: readonly string[] = [
   'test/pipeline/ingest.test.ts',
   'test/pipeline/schema/schemaEdit.test.ts',
   'test/jobs/upkeep/journal.test.ts',
-  'test/jobs/pending.test.ts',
+  'test/jobs/writes/pending.test.ts',
   'test/jobs/upkeep/purge.test.ts',
   'test/jobs/upkeep/reingest.test.ts',
   'test/jobs/schedules.test.ts',

@@ -2,10 +2,10 @@
 // for what needs it. Any history of them: test/soak/laws/history/histories.ts.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { flushDataset } from '../../jobs/run/flush.ts';
-import { loaded } from '../base/client.ts';
-import { ask, read } from '../soak/laws/history/histories.ts';
-import { startServer } from '../base/server.ts';
+import { flushDataset } from '../../../jobs/run/flush.ts';
+import { loaded } from '../../base/client.ts';
+import { ask, read } from '../../soak/laws/history/histories.ts';
+import { startServer } from '../../base/server.ts';
 
 test('what is pushed makes no version until its flush, then one; asOf sees it from there', async () => {
   await using server = await startServer();
@@ -86,4 +86,54 @@ test('values that need the exact way take it, with its words', async () => {
   }
   await ask(server, 'POST', '/record/WS/D', JSON.stringify({ ...row, date: 'Mar 1 2020', n: '7' }));
   assert.equal((await read(server, '/data/WS/D?limit=9')).length, 2);
+});
+
+/** Two records each, as clients write times; what is answered of the second. */
+const TIMES: Readonly<Record<string, readonly [unknown, unknown, string]>> = {
+  offset: ['2020-01-02T10:00:00+00:00', '2020-01-02T05:00:01.5-05:00', '2020-01-02T10:00:01.500Z'],
+  micro: [
+    '2020-01-02T10:00:00.123456Z',
+    '2020-01-02T10:00:01.1234Z',
+    '2020-01-02T10:00:01.123400Z',
+  ],
+  epoch: [1577959200000, 1577959201123, '2020-01-02T10:00:01.123Z'],
+};
+
+test.each(Object.entries(TIMES))(
+  'records without a unique index are pushed with times as %s',
+  async (id, [first, second, told]) => {
+    await using server = await startServer();
+    const { ingestion, lake, pending, runner } = server.tapedeck.services;
+    const record = (time: unknown): string => JSON.stringify({ symbol: 'A', time, v: 1.5 });
+    await ask(server, 'POST', `/record/WS/${id}`, record(first));
+    const before = lake.snapshot;
+    for (const _ of [1, 2]) await ask(server, 'POST', `/record/WS/${id}`, record(second));
+    assert.equal(lake.snapshot, before, 'no version of each');
+    const path = `/data/WS/${id}/A?last=2`;
+    const series = await ask(server, 'GET', `/time-series/WS.${id}/A?last=3`);
+    const seen = await read(server, path);
+    assert.deepEqual(seen, Array(2).fill({ symbol: 'A', time: told, v: 1.5 }));
+    const dataset = lake.directory.dataset('WS', id);
+    assert.ok(dataset);
+    await runner.inTurn('WS', id, () => flushDataset(dataset, { pending, ingestion }));
+    assert.deepEqual(await read(server, path), seen);
+    assert.equal(await ask(server, 'GET', `/time-series/WS.${id}/A?last=3`), series);
+    await ask(server, 'POST', `/data/WS/L${id}?wait=true&uniqueIndex=false`, record(second));
+    assert.deepEqual((await read(server, `/data/WS/L${id}`))[0], seen[0], 'as a load reads it');
+  },
+);
+
+test('pushed records of one millisecond are in the order of their microseconds', async () => {
+  await using server = await startServer();
+  const at = (micros: string): object => ({ symbol: 'A', time: `2020-01-02T10:00:00.${micros}Z` });
+  await ask(server, 'POST', '/record/WS/D', JSON.stringify({ ...at('1'), v: 0 }));
+  for (const micros of ['123456', '123789', '123001']) {
+    await ask(server, 'GET', '/data/WS/D/A?last=9');
+    await ask(server, 'POST', '/record/WS/D', JSON.stringify({ ...at(micros), v: Number(micros) }));
+  }
+  const rows = await read(server, '/data/WS/D/A?last=9');
+  assert.deepEqual(
+    rows.map((row) => row['v' as never]),
+    [123789, 123456, 123001, 0],
+  );
 });
