@@ -32,6 +32,7 @@ import { makeScrub } from '../store/catalog/scrub.ts';
 import { Publications } from '../store/publications/publications.ts';
 import { Uses } from '../api/request/uses.ts';
 import { makeStorage } from '../store/lake/storage.ts';
+import { WriteKeys } from '../store/work/writeKeys.ts';
 import { servicesOf } from './services.ts';
 import { loadDemo } from '../jobs/upkeep/demo.ts';
 import { type Exchange, makeExchange } from '../jobs/exchange/fill.ts';
@@ -138,6 +139,7 @@ async function openParts(
   const ledger = await openLedger({ database, clock, days, at }, settings, log);
   const cursors = new QueryCursors(database, clock, told('query cursor'));
   const queries = await NamedQueries.open(database, clock);
+  const writeKeys = new WriteKeys(database, clock);
   const scrub = makeScrub(database, where.catalog);
   // A purge may have been cut off before its end.
   await scrub();
@@ -145,7 +147,7 @@ async function openParts(
   const parts = { catalog, lake, lakeClock, pending, cursors, accounts };
   const opened = { settings, ...storing, ...kept, ...parts };
   const publishing = await openPublications({ ...storing, ...kept }, lake);
-  const made = { ...publishing, ledger, queries, scrub, days, secrets, failedTime };
+  const made = { ...publishing, ledger, queries, writeKeys, scrub, days, secrets, failedTime };
   const logs = await streamLog(settings, database, told('bus'));
   const running = { files, log, logs, pools, startsMax, told };
   await coreOnce(lake, accounts, clock());

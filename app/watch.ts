@@ -19,6 +19,7 @@ type WatchServices = Pick<
   | 'runner'
   | 'scrub'
   | 'settings'
+  | 'writeKeys'
 >;
 
 /** Logs what failed, by what it was. */
@@ -32,7 +33,7 @@ const UPKEEP_LOOK_MS = 30_000;
 const THIN_LOOK_MS = 600_000;
 /** How often it is looked whether a file of the lake is to be checked. */
 const CHECK_LOOK_MS = 1_000;
-/** How often the oldest alerts of rules with very many are let go. */
+/** How often the oldest alerts of rules with very many, and old keys of writes, are removed. */
 const OLD_LOOK_MS = 600_000;
 /** How often published files that have ended are removed. */
 const ENDED_LOOK_MS = 10_000;
@@ -50,6 +51,7 @@ export function watchLake(services: WatchServices, told: Told): { stop(): Promis
     { name: 'upkeep', everyMs: UPKEEP_LOOK_MS, look: () => upkeep.look() },
     { name: 'retention', everyMs: THIN_LOOK_MS, look: () => upkeep.thin() },
     { name: 'old alerts', everyMs: OLD_LOOK_MS, look: () => dropOldAlerts(services.database) },
+    { name: 'write keys', everyMs: OLD_LOOK_MS, look: () => services.writeKeys.expire() },
     { name: 'published', everyMs: ENDED_LOOK_MS, look: () => services.publications.look() },
     { name: 'file check', everyMs: CHECK_LOOK_MS, look: () => services.fileCheck.look() },
   ];

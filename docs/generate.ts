@@ -88,10 +88,15 @@ function endpointLines(endpoint: Endpoint): readonly string[] {
     '',
     `Token: ${endpoint.token}. Weight: ${endpoint.weight}. Formats: ${formats}.`,
     ...(endpoint.aliases ?? []).map((alias) => `Also: ${alias}.`),
+    ...(endpoint.once === true ? [KEY_LINE] : []),
     '',
     ...table,
   ];
 }
+
+const KEY_LINE =
+  'Header `Idempotency-Key`: the same request with the same key is done once ' +
+  '([send a write again](../use/guides.md#send-a-write-again)).';
 
 function kindOf(parameter: Parameter): string {
   if (parameter.kind === 'choice') return parameter.choices.join(', ');

@@ -11,6 +11,7 @@ export const callOf = (caller: Caller): Call => ({
   ...{ caller, actor: caller.tokenId, checkBody: undefined, path: {}, query: {}, json: undefined },
   ...{ stream: Readable.from([]), contentLength: undefined, accept: '', navigates: false },
   ...{ ifNoneMatch: '', range: '', ifRange: '', address: '', lastEventId: '' },
+  idempotencyKey: '',
   identified: () => caller,
   atEnd: () => undefined,
   testCursors: undefined,

@@ -183,6 +183,7 @@ async function answerOf<S extends ServingServices>(
     address: addressOf(request, door),
     identified: () => (token === undefined ? undefined : services.accounts.identify(token)),
     lastEventId: headerOf(request.headers, 'last-event-id'),
+    idempotencyKey: headerOf(request.headers, 'idempotency-key'),
     testCursors,
     ...ends,
   };

@@ -53,7 +53,7 @@ const ANSWER_HEADERS = {
   'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE, OPTIONS',
   'access-control-allow-headers':
     'Origin, X-Requested-With, Content-Type, Accept, Authorization, Request-Source, User-Agent, ' +
-    'If-None-Match',
+    'If-None-Match, Idempotency-Key',
   'content-security-policy': API_POLICY,
   'x-content-type-options': 'nosniff',
   'access-control-expose-headers': '*, ETag, Retry-After, X-Request-Id, Deprecation, Sunset',

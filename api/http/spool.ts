@@ -15,22 +15,27 @@ const PIECE_BYTES = 1024 ** 2;
 /** So much goes to the disk while more comes: 225 MB are synced 6 ms after the last byte instead of 61. */
 const SYNC_BYTES = 8 * 1024 ** 2;
 
-/** @throws Failure TooLarge past TAPEDECK_BODY_BYTES; InvalidBody when it is empty or cut short. */
+/**
+ * Its hash is empty where nothing needs it.
+ * @throws Failure TooLarge past TAPEDECK_BODY_BYTES; InvalidBody when it is empty or cut short.
+ */
 export async function spoolBody(
   call: Call,
   { disk, folder, settings, at }: Pick<Services, 'disk' | 'folder' | 'settings' | 'at'>,
-): Promise<{ readonly path: string; readonly bytes: number }> {
+): Promise<{ readonly path: string; readonly bytes: number; readonly hash: string }> {
   const most = settings.bodyBytesMax;
   if ((call.contentLength ?? 0) > most) throw tooLarge(most);
   const path = join(folder.spool, newUuid());
   let bytes = 0;
   const hash = createHash('sha256');
+  const isHashed = call.checkBody !== undefined || call.idempotencyKey !== '';
+  let hashed = '';
   const early = makeEarlySyncs(() => disk.syncFile(path));
   const count = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       bytes += chunk.length;
       early.came(bytes);
-      if (call.checkBody !== undefined) hash.update(chunk);
+      if (isHashed) hash.update(chunk);
       done(bytes > most ? tooLarge(most) : null, chunk);
     },
   });
@@ -45,7 +50,8 @@ export async function spoolBody(
     // A pipeline that began with the body would end its connection where the file fails.
     call.stream.pipe(count);
     await pipeline(count, file).finally(early.ended);
-    call.checkBody?.(hash.digest('hex'));
+    if (isHashed) hashed = hash.digest('hex');
+    call.checkBody?.(hashed);
     if (bytes === 0) throw new Failure('InvalidBody', 'the body is empty');
     await disk.syncFile(path);
     await disk.syncFolder(folder.spool);
@@ -58,7 +64,7 @@ export async function spoolBody(
     end();
   }
   at('spool-written');
-  return { path, bytes };
+  return { path, bytes, hash: hashed };
 }
 
 /** What the disk said of what came already counts: a later sync may not say it again. */

@@ -51,6 +51,7 @@ import type { CatalogPlace } from '../../store/catalog/catalogPlace.ts';
 import type { Scrub } from '../../store/catalog/scrub.ts';
 import type { LiveSecrets } from '../../store/catalog/secrets/secrets.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
+import type { WriteKeys } from '../../store/work/writeKeys.ts';
 import type { Storage } from '../../store/lake/storage.ts';
 import type { RecordWatches } from '../sse/recordWatches.ts';
 import type { OpenStreams } from '../sse/openStreams.ts';
@@ -87,6 +88,7 @@ export interface Services {
   readonly catalog: CatalogPlace;
   readonly scrub: Scrub;
   readonly storage: Storage;
+  readonly writeKeys: WriteKeys;
   readonly days: BillingDays;
   readonly series: SeriesEngine;
   readonly market: MarketMemory;
@@ -165,6 +167,8 @@ export interface Call {
   readonly identified: () => Caller | undefined;
   /** The header of that name: the last message of a stream that was read. */
   readonly lastEventId: string;
+  /** The header of that name: a write with it is done once; empty where there is none. */
+  readonly idempotencyKey: string;
   /** Once, when the answer is over: whether all of it was handed to the network. */
   readonly atEnd: (work: (whole: boolean) => void) => void;
   /** Where named queries stand in the test environment; undefined in production. */
@@ -294,6 +298,8 @@ export interface Endpoint<S = Services> {
   readonly openParameters?: true;
   /** What a call costs, for the reference. */
   readonly weight: string;
+  /** It takes the header `Idempotency-Key`. */
+  readonly once?: true;
   /** Answers even when a budget or a circuit breaker stops all calls of the account. */
   readonly always?: true;
   readonly parameters: readonly Parameter[];

@@ -12,6 +12,7 @@ import {
   unfinishedExports,
   updateExport,
 } from '../../store/work/exports.ts';
+import type { Database } from '../../store/catalog/database.ts';
 import { Failure, reasonOf, toldFull } from '../../store/base/failure.ts';
 import { appendLog } from '../../store/work/jobs.ts';
 import { exportOrderOf } from './exportOrder.ts';
@@ -84,13 +85,17 @@ export class Exports {
 
   /**
    * Records an export durably and lets it wait its turn.
+   * @param alongside in the transaction that records it
    * @throws Failure Conflict when another one writes to the same place; Busy when too many wait, or
    * the server is stopping.
    */
-  async submit(row: ExportRow): Promise<void> {
+  async submit(
+    row: ExportRow,
+    alongside?: (transaction: Database, exportId: string) => Promise<void>,
+  ): Promise<void> {
     await this.#inTurn(async () => {
       await this.#checkPlace(row);
-      await insertExport(this.#parts.database, row);
+      await insertExport(this.#parts.database, row, alongside);
       await this.#tell(row, 'has been created');
       this.#wait(row);
     });

@@ -138,14 +138,18 @@ export class Scheduler {
 
   /**
    * Runs it at once, whatever its state; the job's id.
+   * @param alongside in the transaction that records it
    * @throws Failure Conflict while a job of it runs.
    */
-  async runNow(schedule: Schedule): Promise<string> {
+  async runNow(
+    schedule: Schedule,
+    alongside?: (transaction: Database, jobId: string) => Promise<void>,
+  ): Promise<string> {
     if (this.#running.has(schedule.id)) {
       throw new Failure('Conflict', 'a job of the schedule has not ended yet');
     }
     const run = { scheduleId: schedule.id, dueMs: this.#parts.clock(), attempt: 1 };
-    return this.#submit({ ...schedule, retry: null }, run, 1, []);
+    return this.#submit({ ...schedule, retry: null }, run, 1, [], alongside);
   }
 
   /** Takes all that is due; resolves when it is recorded: how many schedules there were. */
@@ -245,6 +249,7 @@ export class Scheduler {
     run: ScheduledRun,
     dues: number,
     skipped: readonly { readonly dueMs: number; readonly dues: number }[],
+    alongside?: (transaction: Database, jobId: string) => Promise<void>,
   ): Promise<string> {
     this.#running.add(schedule.id);
     try {
@@ -254,6 +259,7 @@ export class Scheduler {
         for (const item of skipped) await this.#note(transaction, schedule, item, 'SKIPPED', null);
         const taken = { dueMs: run.dueMs, dues, attempt: run.attempt };
         await this.#note(transaction, schedule, taken, 'RUN', id);
+        await alongside?.(transaction, id);
         this.#schedules.set(schedule.id, schedule);
       });
       return jobId;

@@ -5,7 +5,7 @@ import type { Database } from './database.ts';
 import { Failure } from '../base/failure.ts';
 import { createLakeTables } from './tables/lake.ts';
 import { addLookupIndexes } from './tables/lookupIndexes.ts';
-import { addClockMarks, addPending, addPushLog } from './tables/pushes.ts';
+import { addClockMarks, addPending, addPushLog, addWriteKeys } from './tables/pushes.ts';
 import { createServiceTables } from './tables/service.ts';
 import { addDataSources, addFeedPositions } from './tables/sources.ts';
 import {
@@ -62,6 +62,7 @@ const STEPS: readonly Step[] = [
     await addInferredIndexes(database);
     await addCeilings(database);
   },
+  addWriteKeys,
 ];
 
 /** What this program makes of a folder. */

@@ -12,13 +12,18 @@ const UNFINISHED: readonly ExportState[] = ['CREATED', 'RUNNING'];
 
 export const newExportId = (): string => `EXPORT_${randomHex(16)}`;
 
-/** Keeps a new export, and lets old ones of the workspace go. */
+/**
+ * Keeps a new export, and lets old ones of the workspace go.
+ * @param alongside in the same transaction
+ */
 export async function insertExport(
   database: Database,
   row: Insertable<ExportTable>,
+  alongside?: (transaction: Database, exportId: string) => Promise<void>,
 ): Promise<void> {
   await database.transaction().execute(async (transaction) => {
     await transaction.insertInto('export').values(row).execute();
+    await alongside?.(transaction, row.export_id);
     const old = await transaction
       .selectFrom('export')
       .select('export_id')

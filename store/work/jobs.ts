@@ -4,6 +4,7 @@ import type { Database, Tables } from '../catalog/database.ts';
 import { insertEach, pieceOf, runTogether } from '../catalog/together.ts';
 import { randomHex } from '../base/random.ts';
 import { redacted } from '../base/redact.ts';
+import { forgetWriteKeys } from './writeKeys.ts';
 
 /** INTERFACE.md 3.7: created, VALIDATING, VALIDATED, INGESTING, INGESTED; or ERROR, CANCELLED. */
 export type JobStatus =
@@ -175,6 +176,7 @@ export async function clearTexts(
   transaction: Database,
   { workspace, dataset }: { readonly workspace: string; readonly dataset: string },
 ): Promise<void> {
+  await forgetWriteKeys(transaction, { dataset, workspace });
   const rows = await transaction
     .selectFrom('job')
     .select(['job_id', 'dataset', 'error'])

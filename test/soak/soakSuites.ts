@@ -7,6 +7,7 @@ import { lifeRounds } from './crash/rounds/lifeRounds.ts';
 import { nodeRounds } from './crash/nodes/nodeRounds.ts';
 import type { Orders } from './crash/rounds/seeded.ts';
 import { postgresRounds } from './crash/rounds/postgresRounds.ts';
+import { onceRounds } from './crash/rounds/onceRounds.ts';
 import { pushRounds } from './crash/rounds/pushRounds.ts';
 import { ruleRounds } from './crash/rounds/ruleRounds.ts';
 import { streamRounds } from './crash/rounds/streamRounds.ts';
@@ -95,6 +96,7 @@ const MOMENT_STEPS = 40;
 export const SOAK_SUITES: readonly SoakSuite[] = [
   { name: 'kill', fullCount: 200, partCount: 8, run: crashRounds },
   { name: 'kill-pushes', fullCount: 200, partCount: 20, run: pushRounds },
+  { name: 'kill-once', fullCount: 200, partCount: 20, run: onceRounds },
   { name: 'kill-postgres', fullCount: 200, partCount: 20, run: postgresRounds },
   { name: 'kill-nodes', fullCount: 200, partCount: 20, run: ofOneSeed(nodeRounds) },
   { name: 'cut-nodes', fullCount: 50, partCount: 10, run: ofOneSeed(cutRounds) },

@@ -43,7 +43,7 @@ export type Described = Pick<
   Endpoint,
   'id' | 'method' | 'path' | 'token' | 'summary' | 'weight' | 'parameters' | 'answer'
 > &
-  Pick<Endpoint, 'body' | 'events' | 'formats'> & {
+  Pick<Endpoint, 'body' | 'events' | 'formats' | 'once'> & {
     /** What a segment of the path may be, where that is known. */
     readonly segments?: Readonly<Record<string, readonly string[]>> | undefined;
   };
@@ -162,6 +162,7 @@ function operationOf(endpoint: Described, route: string, parts: Parts): Json {
   const parameters = [
     ...names.map((name) => pathParameter(name, endpoint.segments?.[name])),
     ...(endpoint.body?.kind === 'form' ? [] : endpoint.parameters).map(queryParameter),
+    ...(endpoint.once === true ? [KEY_HEADER] : []),
   ];
   return {
     operationId: `${endpoint.id}${suffix}`,
@@ -171,7 +172,11 @@ function operationOf(endpoint: Described, route: string, parts: Parts): Json {
     ...securityOf(endpoint),
     ...(parameters.length === 0
       ? {}
-      : { parameters: parameters.map((one) => parts.parameters.refer(one, one.name)) }),
+      : {
+          parameters: parameters.map((one) =>
+            parts.parameters.refer(one, one.name.replace('-', '')),
+          ),
+        }),
     ...bodyOf(endpoint, parts),
     responses: { '200': answerOf(endpoint, parts), ...failuresOf(endpoint) },
   };
@@ -200,6 +205,14 @@ const pathParameter = (name: string, choices?: readonly string[]): NamedParamete
   schema: { type: 'string', ...(choices === undefined ? {} : { enum: choices }) },
   ...(EXAMPLES[name] === undefined ? {} : { example: EXAMPLES[name] }),
 });
+
+/** Of a write that is done once. */
+const KEY_HEADER: NamedParameter = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description: 'Key of the request: sent again within a day, it is done once.',
+  schema: { type: 'string', pattern: '^[!-~]{1,255}$' },
+};
 
 const queryParameter = (parameter: Parameter): NamedParameter => ({
   name: parameter.name,

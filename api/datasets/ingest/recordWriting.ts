@@ -1,8 +1,10 @@
 // Records that come one by one or few at a time: pushed where that is possible, loaded where it is not.
 import { Readable } from 'node:stream';
 import { ingest } from '../../../pipeline/merge/ingest.ts';
+import type { Finish } from '../../../pipeline/merge/storing.ts';
 import { isOf, pushesOf } from '../../../pipeline/merge/pushed.ts';
-import { silentEvents } from '../../../pipeline/conform/load.ts';
+import { type Ingested, silentEvents } from '../../../pipeline/conform/load.ts';
+import { runTogether } from '../../../store/catalog/together.ts';
 import { checkName } from '../../../store/lake/versions/columns.ts';
 import { isGoverned } from '../../../store/lake/datasets/contracts.ts';
 import type { Dataset } from '../../../store/lake/datasets/datasets.ts';
@@ -13,6 +15,7 @@ import { callerOf, changeableIn, checkDatasetRoom } from '../../auth/access.ts';
 import { bodyHashOf } from '../../auth/signing.ts';
 import { spoolBody } from '../../http/spool.ts';
 import type { Answer, Call, Services } from '../../request/endpoint.ts';
+import { type Once, UNKEYED, writeOnce } from '../../request/writeOnce.ts';
 import { PUSH_BYTES_MAX, PUSH_VALUES_MAX } from '../../request/body/bodyLimits.ts';
 import { type JsonBody, readJson } from '../../request/body/jsonBody.ts';
 import { dateOrderOf, readDuplicates } from './loading.ts';
@@ -34,6 +37,7 @@ export type RecordServices = Pick<
   | 'runner'
   | 'settings'
   | 'storage'
+  | 'writeKeys'
 >;
 
 /** What became of records that were written. */
@@ -47,7 +51,9 @@ interface Written extends LoadCounts {
 }
 
 export async function writeRecords(call: Call, services: RecordServices): Promise<Answer> {
-  const { isSettled, rejects, ...counts } = await storeRecords(call, services);
+  const { isSettled, rejects, ...counts } = await writeOnce(call, services, (once) =>
+    storeRecords(call, services, once),
+  );
   const { columnsLeftOut, quarantined, received, rejected, stored } = counts;
   const aside = quarantined === 0 ? '' : `, ${quarantined} in quarantine`;
   const message = `wrote ${received - rejected - quarantined} records${aside}`;
@@ -60,8 +66,12 @@ export async function writeRecords(call: Call, services: RecordServices): Promis
 }
 
 /** What the call's body holds, in the dataset that its path names; what the caller lacks is refused. */
-export async function storeRecords(call: Call, services: RecordServices): Promise<Written> {
-  const { lake, runner, disk, ingestion } = services;
+export async function storeRecords(
+  call: Call,
+  services: RecordServices,
+  once: Once = UNKEYED,
+): Promise<Written> {
+  const { lake } = services;
   const caller = callerOf(call.caller);
   const { workspace: place = '', id = '' } = call.path;
   checkName('datasetId', id);
@@ -72,38 +82,66 @@ export async function storeRecords(call: Call, services: RecordServices): Promis
     throw new Failure('NotFound');
   }
   if (known === undefined) checkDatasetRoom(caller, owned, id, services);
-  await checkStorage(services.storage, caller.account, workspace);
   const body = await readSmall(call);
+  const before = body && (await once.earlier<Written>(bodyHashOf(body.bytes)));
+  if (before !== undefined) return before;
+  await checkStorage(services.storage, caller.account, workspace);
   const rules = readDuplicates(call.query);
   if (known !== undefined) checkDuplicates(`${workspace}.${known.dataset}`, known, rules.chosen);
   const isPlain = rules.duplicates !== 'reject' && rules.skipsIdentical === undefined;
   const pushed =
     known === undefined || body === undefined || !isPlain
       ? undefined
-      : await pushRecords(known, body, rules.duplicates === 'replace', services);
+      : await pushRecords(known, body, rules.duplicates === 'replace', services, once);
   if (pushed !== undefined) return pushed;
-  const dataset = known?.dataset ?? id;
+  return loadRecords(call, { workspace, dataset: known?.dataset ?? id, body }, services, once);
+}
+
+interface Records {
+  readonly workspace: string;
+  readonly dataset: string;
+  /** Undefined: it was not read yet. */
+  readonly body: JsonBody | undefined;
+}
+
+/** The exact way, in the dataset's turn. */
+async function loadRecords(
+  call: Call,
+  { body, dataset, workspace }: Records,
+  services: RecordServices,
+  once: Once,
+): Promise<Written> {
+  const { disk, ingestion, runner } = services;
   runner.callers.check(workspace, dataset);
-  const reading = call.query['confirmAdjustment'] === true ? { reading: CONFIRMED } : {};
   const asked = {
     workspace,
     dataset,
-    ...rules,
+    ...readDuplicates(call.query),
     ...dateOrderOf(call.query),
-    ...reading,
+    ...(call.query['confirmAdjustment'] === true ? { reading: CONFIRMED } : {}),
     rejectsMax: 0,
   };
-  const { path } = await spoolBody(body === undefined ? call : again(call, body.bytes), services);
-  const load = { ...asked, path };
+  const spooled = await spoolBody(body === undefined ? call : again(call, body.bytes), services);
+  const load = { ...asked, path: spooled.path };
   try {
+    const before = body ? undefined : await once.earlier<Written>(spooled.hash);
+    if (before !== undefined) return before;
+    const finish: Finish = (transaction, outcome) =>
+      runTogether(transaction, once.pieces(toWritten(outcome)));
+    const { accountId } = callerOf(call.caller);
     const write = (): ReturnType<typeof ingest> =>
-      ingest(load, caller.accountId, ingestion, silentEvents, async () => undefined);
-    const outcome = await runner.callers.run(workspace, dataset, write, call.departure());
-    return { ...toLoadCounts(outcome), isSettled: true, rejects: outcome.rejects };
+      ingest(load, accountId, ingestion, silentEvents, finish);
+    return toWritten(await runner.callers.run(workspace, dataset, write, call.departure()));
   } finally {
-    await disk.remove(path);
+    await disk.remove(spooled.path);
   }
 }
+
+const toWritten = (outcome: Ingested): Written => ({
+  ...toLoadCounts(outcome),
+  isSettled: true,
+  rejects: outcome.rejects,
+});
 
 const CONFIRMED = { confirmAdjustment: true } as const;
 
@@ -130,6 +168,7 @@ export async function pushRecords(
   body: JsonBody,
   replace: boolean,
   { ingestion, lake, pending }: Pick<Services, 'ingestion' | 'lake' | 'pending'>,
+  once: Once = UNKEYED,
 ): Promise<Written | undefined> {
   const { tableId } = dataset;
   const table = await lake.table(tableId);
@@ -143,9 +182,8 @@ export async function pushRecords(
     lake.rowNumbers.reserve(tableId, nextRow(table), count);
   const pushes = pushesOf(body, replace, current, table, symbols, firstRow);
   if (pushes === undefined) return undefined;
-  await pending.push(dataset.tableId, pushes);
   const stored = new Set(pushes.map(({ index }) => index)).size;
-  return {
+  const written: Written = {
     received: pushes.length,
     stored,
     replaced: 0,
@@ -159,6 +197,8 @@ export async function pushRecords(
     isSettled: current.numbered,
     rejects: [],
   };
+  await pending.push(tableId, pushes, once.pieces(written));
+  return written;
 }
 
 /** Members that no property of the dataset stores. */

@@ -12,6 +12,7 @@ import { exportAsked } from '../../datasets/ingest/exporting.ts';
 import { inRange, LIST_PARAMETERS, listRange } from '../../request/listRange.ts';
 import { truthOf } from '../../request/parameters.ts';
 import { ANY, freely, OWNERS_ROW } from '../../request/rows.ts';
+import { createOnce, jsonHashOf } from '../../request/writeOnce.ts';
 import { WAIT } from './jobs.ts';
 
 type ExportsServices = Pick<Services, 'database' | 'exports' | 'lake' | 'settings'>;
@@ -27,15 +28,20 @@ export const createExport: Endpoint = {
   ...OWNERS_ROW,
   id: 'createExport',
   method: 'POST',
+  once: true,
   path: '/exports/:workspace',
   summary: 'Writes a dataset or a query of one version into a folder or a bucket, with a manifest.',
   parameters: [WAIT],
   body: { kind: 'json', schema: EXPORT_BODY, bytesMax: SQL_BODY_BYTES_MAX },
   answer: MADE,
   handle: async (call, services) => {
-    const row = await exportAsked(call, services);
-    await services.exports.submit(row);
-    return made('created', row, call, services);
+    const exportId = await createOnce(call, services, jsonHashOf(call), async (alongside) => {
+      const row = await exportAsked(call, services);
+      await services.exports.submit(row, alongside);
+      return row.export_id;
+    });
+    const { workspace } = ownedWorkspaceOf(call, services);
+    return made('created', { export_id: exportId, workspace }, call, services);
   },
 };
 
@@ -117,7 +123,7 @@ async function ownExport(call: Call, services: ExportsServices): Promise<ExportR
 /** @throws Failure InvalidBody when it was to be waited for and failed. */
 async function made(
   what: string,
-  { export_id: exportId, workspace }: ExportRow,
+  { export_id: exportId, workspace }: Pick<ExportRow, 'export_id' | 'workspace'>,
   { query }: Call,
   { exports }: Pick<Services, 'exports'>,
 ): Promise<Answer> {

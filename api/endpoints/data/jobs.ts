@@ -17,6 +17,7 @@ import { LIST_PARAMETERS, listRange } from '../../request/listRange.ts';
 import { type Parameter, truthOf } from '../../request/parameters.ts';
 import { DRY_RUN, dryRunView } from '../../datasets/ingest/dryRunView.ts';
 import { freely } from '../../request/rows.ts';
+import { createOnce, jsonHashOf } from '../../request/writeOnce.ts';
 import { checkReading } from '../../datasets/ingest/loading.ts';
 import { LOADING } from '../../datasets/ingest/scheduleBody.ts';
 import type { LoadCounts } from '../../../pipeline/conform/loadCounts.ts';
@@ -175,6 +176,7 @@ function describeLosses({ columnsLeftOut, quarantined, received, rejected }: Loa
 export const createJob: Endpoint = {
   id: 'createJob',
   method: 'POST',
+  once: true,
   path: '/jobs/:workspace/:type',
   token: 'secret',
   summary: 'Takes all that a data source has into a dataset, once; makes it when there is none.',
@@ -233,7 +235,9 @@ export const createJob: Endpoint = {
       );
       return freely(dryRunView(run));
     }
-    const jobId = await runner.submit(order);
+    const jobId = await createOnce(call, services, jsonHashOf(call), (alongside) =>
+      runner.submit(order, alongside),
+    );
     return jobMade(`Ingestion from ${source.name}`, workspace, jobId, call, services);
   },
 };
@@ -244,6 +248,7 @@ const pathOf = (jsonPath: string | undefined): object =>
 export const retryJob: Endpoint = {
   id: 'retryJob',
   method: 'POST',
+  once: true,
   path: '/jobs/:workspace/:type/:jobId/retry',
   token: 'secret',
   summary: 'Does again what an ended job did from its data source, as a new job.',
@@ -262,8 +267,11 @@ export const retryJob: Endpoint = {
     }
     const { run } = order.fetch;
     const schedule = run === undefined ? undefined : scheduler.get(job.workspace, run.scheduleId);
-    const jobId =
-      schedule === undefined ? await runner.submit(order) : await scheduler.runNow(schedule);
+    const jobId = await createOnce(call, services, jsonHashOf(call), (alongside) =>
+      schedule === undefined
+        ? runner.submit(order, alongside)
+        : scheduler.runNow(schedule, alongside),
+    );
     return jobMade(`Retry of ${job.job_id}`, job.workspace, jobId, call, services);
   },
 };

@@ -25,6 +25,7 @@ import {
   type Values,
 } from '../../request/parameters.ts';
 import { freely } from '../../request/rows.ts';
+import { createOnce } from '../../request/writeOnce.ts';
 import { spoolBody } from '../../http/spool.ts';
 import { JOB_MADE, jobMade, WAIT } from './jobs.ts';
 import type { Load } from '../../../pipeline/conform/load.ts';
@@ -40,6 +41,7 @@ export const loadData: Endpoint = {
   method: 'POST',
   path: '/data/:workspace/:id',
   token: 'granted',
+  once: true,
   summary:
     'Loads CSV, JSON, JSON lines, Parquet or Arrow, also packed; makes the dataset when there is none.',
   weight: 'free',
@@ -112,11 +114,11 @@ export const loadData: Endpoint = {
       ...dateOrderOf(call.query),
       ...readingOf(call.query),
     };
-    const { bytes, path } = await spoolBody(call, services);
+    const { bytes, hash, path } = await spoolBody(call, services);
     const load = { ...asked, path, ownFile: true };
     if (dry) return tried(load, call, services);
     const { accountId } = caller;
-    const jobId = await submitted({ ...load, bytes, accountId }, services);
+    const jobId = await submitted({ ...load, bytes, accountId }, hash, call, services);
     const done = `Data upload of ${bytes}B for ${dataset} completed`;
     return jobMade(done, workspace, jobId, call, services);
   },
@@ -134,13 +136,19 @@ export const loadDataset: Endpoint = {
 /** A body that no job takes is not kept. */
 async function submitted(
   order: Parameters<Services['runner']['submit']>[0],
-  { disk, runner }: Pick<Services, 'disk' | 'runner'>,
+  bodyHash: string,
+  call: Call,
+  services: Pick<Services, 'disk' | 'runner' | 'writeKeys'>,
 ): Promise<string> {
+  let isTaken = false;
   try {
-    return await runner.submit(order);
-  } catch (error) {
-    await disk.remove(order.path);
-    throw error;
+    return await createOnce(call, services, bodyHash, async (alongside) => {
+      const jobId = await services.runner.submit(order, alongside);
+      isTaken = true;
+      return jobId;
+    });
+  } finally {
+    if (!isTaken) await services.disk.remove(order.path);
   }
 }
 

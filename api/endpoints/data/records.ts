@@ -30,6 +30,7 @@ export const writeRecord: Endpoint = {
   aliases: ['/write/:workspace/:id'],
   deprecated: { '/write/:workspace/:id': '2023-01-01' },
   token: 'granted',
+  once: true,
   summary: 'Writes one JSON record or an array of them; makes the dataset when there is none.',
   weight: 'free',
   parameters: [

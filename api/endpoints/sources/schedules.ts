@@ -13,6 +13,7 @@ import { refuseFeed } from '../../datasets/ingest/sourceBody.ts';
 import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
 import { inRange, LIST_PARAMETERS, listRange } from '../../request/listRange.ts';
 import { ANY, freely, OWNERS_ROW } from '../../request/rows.ts';
+import { createOnce, jsonHashOf } from '../../request/writeOnce.ts';
 import { SCHEDULE_BODY, scheduleBodyOf } from '../../datasets/ingest/scheduleBody.ts';
 import { JOB_MADE, jobMade, WAIT } from '../data/jobs.ts';
 import { newSource } from './sources.ts';
@@ -193,13 +194,16 @@ export const runSchedule: Endpoint = {
   ...OWNERS_ROW,
   id: 'runIngestionSchedule',
   method: 'POST',
+  once: true,
   path: '/ingestion-schedules/:workspace/:id/run',
   summary: 'Runs a schedule now, also a paused one; its next run stays when it is.',
   parameters: [WAIT],
   answer: JOB_MADE,
   handle: async (call, services) => {
     const schedule = own(call, services);
-    const jobId = await services.scheduler.runNow(schedule);
+    const jobId = await createOnce(call, services, jsonHashOf(call), (alongside) =>
+      services.scheduler.runNow(schedule, alongside),
+    );
     const what = `Run of ${schedule.body.name}`;
     return jobMade(what, schedule.workspace, jobId, call, services);
   },

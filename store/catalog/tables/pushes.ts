@@ -1,5 +1,5 @@
 // Records that were pushed: those that are no file yet, what became of the others, and how far the lake's
-// clock is ahead of the machine's.
+// clock is ahead of the machine's. Keys of writes: what a request with an `Idempotency-Key` came to.
 import type { Kysely } from 'kysely';
 import { createTable } from './createTable.ts';
 
@@ -67,4 +67,34 @@ export interface ClockMarkTable {
 
 export async function addClockMarks(database: Kysely<unknown>): Promise<void> {
   await createTable(database, 'clock_mark', 'mark_id! bigint, wall_ms bigint, offset_ms bigint');
+}
+
+export interface WriteKeyTable {
+  readonly account_id: string;
+  readonly write_key: string;
+  /** SHA-256 of the request, hex. */
+  readonly fingerprint: string;
+  /** JSON: what its answer is made of. */
+  readonly answer: string;
+  /** In capitals: a purge of it removes the row. */
+  readonly workspace: string;
+  readonly dataset: string;
+  readonly created_ms: number;
+}
+
+export async function addWriteKeys(database: Kysely<unknown>): Promise<void> {
+  const columns = `account_id text, write_key text, fingerprint text, answer text, workspace text,
+    dataset text, created_ms bigint`;
+  await createTable(database, 'write_key', columns);
+  await database.schema
+    .createIndex('write_key_by_key')
+    .on('write_key')
+    .columns(['account_id', 'write_key'])
+    .unique()
+    .execute();
+  await database.schema
+    .createIndex('write_key_by_time')
+    .on('write_key')
+    .columns(['created_ms'])
+    .execute();
 }

@@ -6,7 +6,13 @@ import type { DownloadLinkTable, ExportTable, FileTypeTable, PublicationTable } 
 import type { HistoryFloorTable } from './history.ts';
 import type { FileProofTable } from './fileProofs.ts';
 import type { QueryTable } from './views.ts';
-import type { ClockMarkTable, PendingTable, PushEndTable, PushLogTable } from './pushes.ts';
+import type {
+  ClockMarkTable,
+  PendingTable,
+  PushEndTable,
+  PushLogTable,
+  WriteKeyTable,
+} from './pushes.ts';
 import type { LoadedFileTable, QuarantineTable } from './datasets.ts';
 import type {
   AlertCallTable,
@@ -221,6 +227,7 @@ export interface ServiceTables {
   readonly alert: AlertTable;
   readonly alert_call: AlertCallTable;
   readonly loaded_file: LoadedFileTable;
+  readonly write_key: WriteKeyTable;
 }
 
 const DDL: Readonly<Record<string, string>> = {

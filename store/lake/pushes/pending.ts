@@ -63,6 +63,8 @@ interface TableRows {
 interface Writer {
   readonly tableId: number;
   readonly pushes: readonly Push[];
+  /** More statements of the transaction that stores it. */
+  readonly alongside: readonly Piece[];
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 }
@@ -145,9 +147,14 @@ export class Pending {
 
   /**
    * Resolves when the records are durable and visible.
+   * @param alongside statements of the same transaction
    * @throws Failure Busy when too many wait.
    */
-  async push(tableId: number, pushes: readonly Push[]): Promise<void> {
+  async push(
+    tableId: number,
+    pushes: readonly Push[],
+    alongside: readonly Piece[] = [],
+  ): Promise<void> {
     const known = this.#tables.get(tableId)?.rows.length ?? 0;
     const most = this.#waitingRecords + pushes.length;
     if (most > WAITING_MAX || known + pushes.length > PENDING_MAX) {
@@ -155,7 +162,7 @@ export class Pending {
     }
     this.#waitingRecords = most;
     await new Promise<void>((resolve, reject) => {
-      this.#waiting.push({ tableId, pushes, resolve, reject });
+      this.#waiting.push({ tableId, pushes, alongside, resolve, reject });
       this.#groups.soon(this.#waitingRecords >= GROUP_RECORDS ? 0 : this.#groupMs);
     });
   }
@@ -362,6 +369,8 @@ export class Pending {
       }));
       const done = await this.#clock.write(transaction);
       await insertRows(transaction, made);
+      const beside = writers.flatMap(({ alongside }) => alongside);
+      await runTogether(transaction, beside);
       this.#at('pushes-written');
       return { groups: made, marked: done };
     });

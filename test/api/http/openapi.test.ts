@@ -22,9 +22,10 @@ test('the document is valid OpenAPI 3.1 by an outside validator', async () => {
 /**
  * For each operation: 1,817 before they shared anything, 1,077 and 1,083 since, 1,112 with ten parameters
  * of how a file is read and with what every write answers, 1,117 with the formats, scripts and prices that
- * replace an answer, 1,177 with the three parameters of every answer that is JSON.
+ * replace an answer, 1,177 with the three parameters of every answer that is JSON,
+ * 1,180 with the header of writes that are done once.
  */
-const OPERATION_BYTES_MAX = 1_178;
+const OPERATION_BYTES_MAX = 1_182;
 /** Of the market: half of it are the 120 operations, a quarter what they answer. */
 const MARKET_BYTES_MAX = 200_000;
 

@@ -1,4 +1,4 @@
-// Writes that need a whole load wait for their dataset's turn: in a bounded line, and not for callers who left.
+// Writes that need a whole load wait for their dataset's turn in a bounded line.
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { test } from 'vitest';

@@ -9,6 +9,7 @@ import { crashRounds } from './rounds/killRounds.ts';
 import { checkLedger } from './rounds/ledgerLaw.ts';
 import { lifeRounds } from './rounds/lifeRounds.ts';
 import { firstStartCuts, powerLossPrefixes, replay } from './rounds/powerLoss.ts';
+import { onceRounds } from './rounds/onceRounds.ts';
 import { pushRounds } from './rounds/pushRounds.ts';
 import type { Meter } from './reader.ts';
 import { type Report, seeded } from './rounds/seeded.ts';
@@ -35,6 +36,12 @@ test('a killed server keeps its promises', async (context) => {
 test('what was pushed and acknowledged is there after a kill, once', async (context) => {
   for (const seed of seedsOf(context)) {
     expectNone(context, await pushRounds({ count: PUSH_ROUNDS, seed, log: quiet }));
+  }
+});
+
+test('a write with a key is done once, however often its server is killed', async (context) => {
+  for (const seed of seedsOf(context)) {
+    expectNone(context, await onceRounds({ count: PUSH_ROUNDS, seed, log: quiet }));
   }
 });
 

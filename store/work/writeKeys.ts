@@ -1,0 +1,141 @@
+// Keys of writes (`Idempotency-Key`): a request that is sent again with its key is not done again. A key is
+// stored in the transaction of its write, so that neither exists without the other, whatever ends in between.
+import type { Clock } from '../base/clock.ts';
+import { Failure } from '../base/failure.ts';
+import type { Database } from '../catalog/database.ts';
+import type { Piece } from '../catalog/statements.ts';
+import { insertEach, pieceOf } from '../catalog/together.ts';
+import { oneByOne } from '../queues/oneByOne.ts';
+
+/** Keys of one account that are stored; one more is refused. */
+export const KEYS_MAX = 100_000;
+export const KEPT_MS = 86_400_000;
+/** The keys of an account are counted again after this time. */
+const COUNTED_MS = 60_000;
+/** Requests that wait for an earlier one with the same key. */
+const WAITING_MAX = 100;
+/** Characters of a stored answer. */
+const ANSWER_CHARACTERS_MAX = 65_536;
+
+export interface WriteKey {
+  readonly accountId: string;
+  readonly key: string;
+  /** SHA-256 of the request: another request may not have its key. */
+  readonly fingerprint: string;
+  readonly workspace: string;
+  readonly dataset: string;
+}
+
+interface Line {
+  readonly run: ReturnType<typeof oneByOne>;
+  size: number;
+}
+
+export class WriteKeys {
+  readonly #database: Database;
+  readonly #clock: Clock;
+  /** Requests that have begun, by account and key. */
+  readonly #lines = new Map<string, Line>();
+  readonly #counts = new Map<string, { count: number; readonly atMs: number }>();
+
+  constructor(database: Database, clock: Clock) {
+    this.#database = database;
+    this.#clock = clock;
+  }
+
+  /** Requests with the same key run one after the other. @throws Failure Busy when too many wait. */
+  async inTurn<T>(accountId: string, key: string, work: () => Promise<T>): Promise<T> {
+    const name = `${accountId} ${key}`;
+    const line = this.#lines.get(name) ?? { run: oneByOne(), size: 0 };
+    if (line.size > WAITING_MAX) {
+      throw new Failure('Busy', `${WAITING_MAX} requests with this Idempotency-Key are waiting`);
+    }
+    line.size += 1;
+    this.#lines.set(name, line);
+    try {
+      return await line.run(work);
+    } finally {
+      line.size -= 1;
+      if (line.size === 0) this.#lines.delete(name);
+    }
+  }
+
+  /**
+   * The stored answer of the same request; undefined where the key is new.
+   * @throws Failure Conflict when another request had the key; TooManyRequests when there is no room.
+   */
+  async find({ accountId, fingerprint, key }: WriteKey): Promise<unknown> {
+    const row = await this.#database
+      .selectFrom('write_key')
+      .select(['fingerprint', 'answer'])
+      .where('account_id', '=', accountId)
+      .where('write_key', '=', key)
+      .where('created_ms', '>', this.#clock() - KEPT_MS)
+      .executeTakeFirst();
+    if (row === undefined) return this.#checkRoom(accountId);
+    if (row.fingerprint === fingerprint) return JSON.parse(row.answer);
+    const rule = 'send another request with another key';
+    throw new Failure('Conflict', `Idempotency-Key was used for another request: ${rule}`);
+  }
+
+  /** Statements for the write's transaction. @throws Failure TooLarge for a long answer. */
+  pieces(key: WriteKey, kept: object): readonly Piece[] {
+    const answer = JSON.stringify(kept);
+    if (answer.length > ANSWER_CHARACTERS_MAX) {
+      const most = `${ANSWER_CHARACTERS_MAX} characters, the most that is stored for an Idempotency-Key`;
+      throw new Failure('TooLarge', `the answer is over ${most}: send the request without it`);
+    }
+    const counted = this.#counts.get(key.accountId);
+    if (counted !== undefined) counted.count += 1;
+    const expired = this.#database
+      .deleteFrom('write_key')
+      .where('account_id', '=', key.accountId)
+      .where('write_key', '=', key.key);
+    const row = {
+      account_id: key.accountId,
+      write_key: key.key,
+      fingerprint: key.fingerprint,
+      answer,
+      workspace: key.workspace.toUpperCase(),
+      dataset: key.dataset.toUpperCase(),
+      created_ms: this.#clock(),
+    };
+    return [pieceOf(expired), ...insertEach(this.#database, 'write_key', [row])];
+  }
+
+  /** Removes keys that are over a day old. */
+  async expire(): Promise<void> {
+    const beforeMs = this.#clock() - KEPT_MS;
+    await this.#database.deleteFrom('write_key').where('created_ms', '<=', beforeMs).execute();
+  }
+
+  async #checkRoom(accountId: string): Promise<undefined> {
+    const nowMs = this.#clock();
+    let counted = this.#counts.get(accountId);
+    if (counted === undefined || Math.abs(nowMs - counted.atMs) > COUNTED_MS) {
+      const row = await this.#database
+        .selectFrom('write_key')
+        .select((select) => [select.fn.countAll().as('count')])
+        .where('account_id', '=', accountId)
+        .executeTakeFirst();
+      counted = { count: Number(row?.count ?? 0), atMs: nowMs };
+      this.#counts.set(accountId, counted);
+    }
+    if (counted.count < KEYS_MAX) return undefined;
+    const told = `the account has ${KEYS_MAX} Idempotency-Key values of the last day`;
+    const rule = 'the most that are stored: try again later, or send requests without one';
+    throw new Failure('TooManyRequests', `${told}, ${rule}`);
+  }
+}
+
+/** In the transaction of a purge: answers to writes of a dataset. */
+export async function forgetWriteKeys(
+  transaction: Database,
+  { dataset, workspace }: { readonly workspace: string; readonly dataset: string },
+): Promise<void> {
+  await transaction
+    .deleteFrom('write_key')
+    .where('workspace', '=', workspace.toUpperCase())
+    .where('dataset', '=', dataset.toUpperCase())
+    .execute();
+}
