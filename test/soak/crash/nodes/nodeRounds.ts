@@ -10,6 +10,7 @@ import { asked, headers } from '../rounds/killable.ts';
 import { type Node, type Nodes, ready, startNodes } from './nodes.ts';
 import { nodeRules, type NodeRules } from './nodeRules.ts';
 import { LOOPBACK } from '../rounds/ruleRounds.ts';
+import { type NodeOnce, nodeOnce } from './nodeOnce.ts';
 import { type NodeLoads, nodeLoads } from './nodeLoads.ts';
 import { type NodeReads, nodeReads } from './nodeReads.ts';
 import { nodeStreams, type NodeStreams } from './nodeStreams.ts';
@@ -38,6 +39,7 @@ interface Scene {
   readonly reads: NodeReads;
   readonly rules: NodeRules;
   readonly loads: NodeLoads;
+  readonly once: NodeOnce;
   readonly wire: Wire;
   told: Record<string, number>;
 }
@@ -164,7 +166,8 @@ export async function nodeRounds({ count, seeds, log }: Orders): Promise<readonl
   await using streams = await nodeStreams(anyNode);
   await using reads = nodeReads(anyNode, writers, random.fork());
   const loads = nodeLoads(living);
-  const parts = { nodes, postgres, wire, living, writers, streams, reads, rules, loads };
+  const once = nodeOnce(anyNode);
+  const parts = { nodes, postgres, wire, living, writers, streams, reads, rules, loads, once };
   const scene: Scene = { ...parts, random, told: {} };
   await heardOnce(scene);
   const reports: Report[] = [];
@@ -204,13 +207,14 @@ async function roundsOf(scene: Scene, { count, seed, log }: Order): Promise<Repo
     ...told.filter((line) => line.startsWith('500')).map((line) => `seed ${seed}: ${line}`),
   );
   const heard = `${streams.heard()} heard, ${rules.heard()} alerts`;
-  const note = `pushes ${told.join(', ')}; ${reads.answered()} reads, ${loads.told()}, ${heard} so far`;
+  const note = `pushes ${told.join(', ')}; ${scene.once.told()}; ${reads.answered()} reads, ${loads.told()}, ${heard} so far`;
   return { seed, count, failures, notes: [note] };
 }
 
 async function oneRound(scene: Scene, symbol: string, name: string): Promise<readonly string[]> {
   let isOver = false;
   const running = scene.writers.map((writer) => pushing(writer, scene, () => isOver));
+  running.push(scene.once.run(() => isOver, scene.random.fork()));
   const serving = await servingOf(scene);
   await sleep(scene.random.between(20, 300));
   await scene.loads.handIn(symbol, scene.random);
@@ -225,7 +229,7 @@ async function oneRound(scene: Scene, symbol: string, name: string): Promise<rea
 }
 
 async function faultsOf(
-  { loads, reads, streams, writers }: Scene,
+  { loads, once: { faults: onceFaults }, reads, streams, writers }: Scene,
   { base }: Node,
 ): Promise<readonly string[]> {
   const faults: string[] = [];
@@ -238,7 +242,7 @@ async function faultsOf(
     if (!isRight)
       faults.push(`${own}: [${found.join(', ')}], acknowledged ${acknowledged} of ${sent}`);
   }
-  faults.push(...(await loads.faults(base, stored)));
+  faults.push(...(await loads.faults(base, stored)), ...(await onceFaults(base)));
   return [...faults, ...reads.faults(), ...(await streams.faults(stored))];
 }
 
