@@ -1,7 +1,7 @@
 // A metered call, whatever it runs: hold its upper bound, run, settle what it returned; or only
 // tell its price. Nothing is spent on a call that costs more than its caller allowed, nor on one that
 // fails; but one that read data of others and failed by its caller's doing costs its least: that it
-// failed tells of them too.
+// failed tells of them too. The last messages are spent on answers only.
 import { Type } from '../request/body/schema.ts';
 import type { Caller } from '../../store/accounts/callers.ts';
 import { Failure, type FailureType, NothingRead } from '../../store/base/failure.ts';
@@ -58,7 +58,7 @@ export interface Fare {
   readonly most: number;
   /** Over data of others: what it costs also when it fails; 0 over one's own. */
   readonly least: number;
-  /** Over data of others: the most that the catalog's statistics leave, to be told for nothing. */
+  /** Over data of others: the most that the catalog's statistics leave, which may be shown free of charge. */
   readonly told?: (() => number) | undefined;
   /** What the answer is made of, where that is not what it has; after it was read. */
   readonly counted?: (() => Promise<number>) | undefined;
@@ -111,7 +111,7 @@ export async function metered<T extends { readonly objects: number }>(
   }
   const room = ledger.waitForRoom(caller, order, most, least);
   if (room !== undefined) await room;
-  const hold = ledger.hold(caller, order, most, least);
+  const hold = holdFor(ledger, caller, fare);
   try {
     const result = await run();
     const isPlain = fare.counted === undefined && fare.price === undefined;
@@ -125,6 +125,25 @@ export async function metered<T extends { readonly objects: number }>(
     ledger.release(hold);
     throw paidFailure(error, services, caller, [fare]);
   }
+}
+
+/**
+ * A refusal after a read costs the least of its call. It may not take the last messages: where it would, they
+ * have to cover the bound that the catalog tells, or nothing is read.
+ * @throws Failure OverLimit or CircuitBreaker, free of charge.
+ */
+function holdFor(
+  ledger: Metering,
+  caller: Caller,
+  { least, most, order, told }: Omit<Fare, 'counted'>,
+): Hold {
+  const hold = ledger.hold(caller, order, most, least);
+  const { weight } = hold.order;
+  const leavesSome = hold.messages >= 2 * least * weight;
+  if (told === undefined || leavesSome || hold.messages >= most * weight) return hold;
+  ledger.release(hold);
+  const bound = told();
+  return ledger.hold(caller, order, bound, bound);
 }
 
 /** Where less was left than a call could cost, and it costs more than was held: as before a hold. */
@@ -171,10 +190,10 @@ export async function meteredTogether<T>(
   const holds: Hold[] = [];
   const charges: Charge[] = [];
   try {
-    for (const { least, most, order } of fares) {
-      const room = ledger.waitForRoom(caller, order, most, least);
+    for (const fare of fares) {
+      const room = ledger.waitForRoom(caller, fare.order, fare.most, fare.least);
       if (room !== undefined) await room;
-      holds.push(ledger.hold(caller, order, most, least));
+      holds.push(holdFor(ledger, caller, fare));
     }
     const { objects, result } = await run();
     for (const [at, hold] of holds.entries()) {

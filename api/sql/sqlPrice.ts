@@ -49,17 +49,18 @@ export function sqlFareOf(
   const most = objectsMost(tariff, rows, 0);
   const fares = tariff.items.map(({ bounds, least, weight }, at): Fare => {
     const dataset = bounds[0]?.dataset;
-    const told =
+    const key =
       dataset === undefined ? `${workspace}.SQL` : `${dataset.workspace}.${dataset.dataset}`;
     const order = {
       // A line of the journal is told by its request: those of one request must differ.
       requestId: at === 0 ? call.requestId : `${call.requestId}.${at + 1}`,
       endpoint: call.endpoint,
-      usageKey: stored?.usageKey ?? told,
+      usageKey: stored?.usageKey ?? key,
       weight,
       premium: bounds.some((one) => paysPremium(caller, one.dataset, lake)),
     };
-    return { order, most: most[at] ?? 0, least };
+    const objects = most[at] ?? 0;
+    return { order, most: objects, least, told: least > 0 ? () => objects : undefined };
   });
   return { tariff, fares, foreign: tariff.items.some(({ least }) => least > 0) };
 }

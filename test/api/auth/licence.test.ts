@@ -95,7 +95,7 @@ test('what only the index lacks is free, what values lack is not', async () => {
   assert.equal((await ask(shop, `${day}&transform=cumul&last=1`)).used, DAYS * WEIGHT);
 });
 
-test('a quota that does not cover an answer costs its least, one below that nothing', async () => {
+test('a quota that does not cover an answer costs its least, and never the last messages', async () => {
   await using small = await openShop(1);
   const { accounts, journal, ledger } = small.server.tapedeck.services;
   const customer = accounts.list().find(({ name }) => name === 'customer');
@@ -109,10 +109,12 @@ test('a quota that does not cover an answer costs its least, one below that noth
     answers.map((one) => [one.status, one.used]),
     [
       [402, WEIGHT],
-      [402, WEIGHT],
+      [402, 0],
       [402, 0],
     ],
   );
+  const last = await askSql(small, "SELECT close FROM CORE.BARS WHERE symbol = 'AA' LIMIT 1");
+  assert.deepEqual([last.status, last.used], [200, WEIGHT], 'they buy an answer');
   await ledger.flush();
   assert.deepEqual(ledger.balance(accountId), { used: 2 * WEIGHT, held: 0 });
   assert.deepEqual((await verifyLedger(journal)).faults, []);
