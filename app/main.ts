@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { addLlmsText } from '../api/agents/llmsText.ts';
 import { addMcpDoor } from '../api/agents/mcpDoor.ts';
-import { addressOf } from '../api/auth/admission.ts';
+import { addressOf, type Fence } from '../api/auth/admission.ts';
 import { VERSION } from '../store/base/version.ts';
 import { monotonicMs } from '../store/base/clock.ts';
 import { checkOpenFiles, openFilesMax } from './openFiles.ts';
@@ -45,6 +45,8 @@ interface Taken {
   readonly servers: Readonly<Partial<Record<DoorKind, Server>>>;
   /** What other nodes sign with. */
   readonly hopKey: string;
+  /** Whether it may still answer. */
+  readonly fence?: Fence;
   /** What nodes hear that answer reads beside this one, once it is open. */
   readonly audience?: (core: Core, throttle: Throttle) => Promise<Audience>;
 }
@@ -125,7 +127,9 @@ const throttleOf = (
 interface DoorParts {
   readonly seams: Seams;
   readonly throttle: Throttle;
-  readonly nodes?: { readonly audience: Audience | undefined; readonly hopKey: string } | undefined;
+  readonly nodes?:
+    | { readonly audience: Audience | undefined; readonly fence?: Fence; readonly hopKey: string }
+    | undefined;
 }
 
 /** The routes of one port; the operator's are not part of the test environment. */
@@ -142,7 +146,15 @@ async function openDoor(
   const { trustedProxies: proxies } = services.settings;
   const hopping = nodes && { key: nodes.hopKey, clock: services.clock };
   const replays = makeReplays(monotonic);
-  const door = { environment, streamsOnly, proxies, hopping, throttle, replays };
+  const door = {
+    environment,
+    streamsOnly,
+    proxies,
+    hopping,
+    throttle,
+    replays,
+    fence: nodes?.fence,
+  };
   const server = await buildServer(rows, { services, log, door }, state);
   if (nodes !== undefined && hopping !== undefined) {
     takeNodes(server.server, hopping, {

@@ -17,6 +17,14 @@ export type AdmissionServices = Pick<Services, 'accounts' | 'adminToken' | 'cloc
   readonly ledger: Pick<Services['ledger'], 'stopped'>;
 };
 
+/** Whether this server may answer what it read, where another one may have taken its place. */
+export interface Fence {
+  /** It was known a moment ago. */
+  isSure(): boolean;
+  /** Asks. @throws Failure Busy where it may not, or nobody can tell. */
+  sure(): Promise<void>;
+}
+
 /** What one listening port has of its own. */
 export interface Door {
   readonly environment: Environment;
@@ -28,6 +36,8 @@ export interface Door {
   readonly hopping: Hopping | undefined;
   readonly throttle: Pick<Throttle, 'address' | 'token'>;
   readonly replays: Replays;
+  /** Undefined: no other server may take its place. */
+  readonly fence?: Fence | undefined;
 }
 
 interface Admitted {

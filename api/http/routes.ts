@@ -5,7 +5,13 @@ import { monotonicMs } from '../../store/base/clock.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Body } from '../../store/duckdb/protocol.ts';
 import { Outdated } from '../../store/files/files.ts';
-import { addressOf, admit, type AdmissionServices, type Door } from '../auth/admission.ts';
+import {
+  addressOf,
+  admit,
+  type AdmissionServices,
+  type Door,
+  type Fence,
+} from '../auth/admission.ts';
 import { bodyHashOf } from '../auth/signing.ts';
 import { jsonBytesMax } from '../request/body/bodyLimits.ts';
 import type { Answer, Call, Endpoint } from '../request/endpoint.ts';
@@ -94,11 +100,13 @@ async function serve<S extends ServingServices>(
       ...{ error, endpoint, request, reply, beganMs },
       again: () => void serve(endpoint, request, reply, routed),
     });
+  const fence = readsData(endpoint) ? routed.door.fence : undefined;
   try {
     const { account, answer } = await answerOf(endpoint, request, routed, {
       departure: departureOf(request, reply),
       atEnd: endOf(reply),
     });
+    if (fence?.isSure() === false) await sureFor(answer, fence);
     const keeping = {
       hold: (body: Body): void => held.hold(account, body, reply.raw),
       watch: (): void => held.watch(reply.raw),
@@ -112,7 +120,24 @@ async function serve<S extends ServingServices>(
       }
     });
   } catch (error) {
-    fail(error);
+    const isOld = fence?.isSure() === false && (await fence.sure().catch((reason) => ({ reason })));
+    fail(isOld ? isOld.reason : error);
+  }
+}
+
+/** What a write did is so, whoever serves now. */
+const readsData = ({ method, weight }: Pick<Endpoint, 'method' | 'weight'>): boolean =>
+  method === 'GET' || weight !== 'free';
+
+/** An answer that may be old is not charged, and not sent. @throws Failure Busy. */
+async function sureFor(answer: Answer, fence: Fence): Promise<void> {
+  try {
+    await fence.sure();
+  } catch (error) {
+    if ('charge' in answer) answer.charge.undelivered();
+    if (answer.kind === 'file') answer.ended(false, 0);
+    if (answer.kind === 'stream') answer.unopened();
+    throw error;
   }
 }
 

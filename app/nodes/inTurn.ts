@@ -15,6 +15,7 @@ import type { Core } from '../core.ts';
 import { type FrontNode, openFront } from './frontNode.ts';
 import { openLog } from '../../api/http/logging.ts';
 import { audienceOf } from './audienceOf.ts';
+import { makeFence } from './fence.ts';
 import { startLending } from './lending.ts';
 import { startLoading } from './loading.ts';
 import { startReading } from './reading.ts';
@@ -59,7 +60,7 @@ export async function startInTurn(
       lessor = made.lessor;
       return made.audience;
     };
-    const taken = { servers: node.servers, hopKey, audience };
+    const taken = { servers: node.servers, hopKey, audience, fence: makeFence(table) };
     const beside = await startBeside(settings, nodeId, node, tell);
     try {
       const start = (): Promise<Tapedeck> => startTapedeck(settings, {}, taken);

@@ -64,6 +64,8 @@ export class NodeTable {
   readonly #id: string;
   readonly #told: NodeTold;
   #epoch: number | undefined;
+  /** As which it holds the schema, also while it leaves. */
+  #heldEpoch: number | undefined;
   #link: Link | undefined;
   #toldMs = -Infinity;
   #ended = false;
@@ -74,6 +76,8 @@ export class NodeTable {
   #heard = '';
   #heardMs = monotonicMs();
   #lookedMs = monotonicMs();
+  /** When a look began that found this one in its place. */
+  #confirmedMs = -Infinity;
   readonly #waiting = new Set<() => void>();
   #onServing: () => void = () => undefined;
 
@@ -108,9 +112,16 @@ export class NodeTable {
     return this.#serving === undefined ? 0 : monotonicMs() - this.#heardMs;
   }
 
-  /** How long ago it was known for sure who serves. */
+  /** How long ago it was known for sure that this one serves. */
   get unsureMs(): number {
-    return monotonicMs() - this.#lookedMs;
+    return monotonicMs() - this.#confirmedMs;
+  }
+
+  /** Looks whether this one serves still. */
+  async confirm(): Promise<boolean> {
+    const askedMs = monotonicMs();
+    await this.#look();
+    return this.#confirmedMs >= askedMs;
   }
 
   /**
@@ -144,6 +155,7 @@ export class NodeTable {
     const link = await this.#linked();
     const { rows } = await link.run(`select epoch from ${HOLDER_TABLE}`, []);
     this.#epoch = (rows[0] as { readonly epoch: number }).epoch;
+    this.#heldEpoch = this.#epoch;
     await this.#tell(link);
     await this.#look();
   }
@@ -181,12 +193,15 @@ export class NodeTable {
       if (monotonicMs() - this.#toldMs >= TELL_MS) await this.#tell(link);
       const askedMs = monotonicMs();
       const { rows } = await link.run(
-        `select n.id, n.told, n.seen::text as heard, ${schemaLocked} as held from (select) as one
+        `select n.id, n.told, n.seen::text as heard, ${schemaLocked} as held,
+          (select epoch from ${HOLDER_TABLE}) as epoch from (select) as one
         left join (${HOLDER_TABLE} h join ${NODE_TABLE} n on n.epoch = h.epoch) on true`,
         [this.#settings.schema],
       );
       const [row] = rows as readonly Looked[];
       this.#hear(row?.heard ?? '', askedMs);
+      const isOwn = this.#heldEpoch !== undefined && row?.epoch === this.#heldEpoch;
+      if (isOwn && row?.held === true) this.#confirmedMs = askedMs;
       this.#held = row?.held === true ? 'held' : 'free';
       this.#set(row?.held === true && row.id !== null ? servingOf(row.id, row.told) : undefined);
     } catch (error) {
@@ -246,6 +261,8 @@ interface Looked {
   readonly told: string;
   readonly heard: string | null;
   readonly held: boolean;
+  /** Of who holds the schema, or held it last. */
+  readonly epoch: number | null;
 }
 
 const servingOf = (id: string, told: string): ServingNode => ({

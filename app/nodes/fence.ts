@@ -1,0 +1,34 @@
+// Whether this node may still answer. Another one takes its place when it sleeps, or is cut off; it can not know
+// that before it asks. What it read is answered only where it was known a moment ago to hold the catalog.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Fence } from '../../api/auth/admission.ts';
+import { monotonicMs } from '../../store/base/clock.ts';
+import { Failure } from '../../store/base/failure.ts';
+import type { NodeTable } from '../../store/postgres/nodeTable.ts';
+
+/** Others wait longer before they take a free place after an outage. */
+const LEASE_MS = 2_000;
+/** How long an answer waits for PostgreSQL. */
+const CHECK_MS = 5_000;
+const AGAIN_MS = 100;
+
+export function makeFence(table: Pick<NodeTable, 'confirm' | 'unsureMs'>): Fence {
+  let checking: Promise<void> | undefined;
+  const isSure = (): boolean => table.unsureMs < LEASE_MS;
+  const check = async (): Promise<void> => {
+    const untilMs = monotonicMs() + CHECK_MS;
+    while (!(await table.confirm())) {
+      if (monotonicMs() > untilMs) {
+        throw new Failure('Busy', 'another node may serve the catalog: try again', AGAIN_MS);
+      }
+      await sleep(AGAIN_MS);
+    }
+  };
+  return {
+    isSure,
+    sure: () => {
+      checking ??= check().finally(() => (checking = undefined));
+      return checking;
+    },
+  };
+}
