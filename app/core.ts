@@ -65,6 +65,8 @@ export interface Seams {
   readonly processes?: ChildProcesses;
   /** Where threads of catalogs come from and go to. */
   readonly threads?: Threads;
+  /** Called when another process has the catalog: this one must end. By default it ends by an exception. */
+  readonly onTaken?: (error: Error) => void;
   /** How slowly answers may be read. */
   readonly pace?: Pace;
 }
@@ -96,7 +98,7 @@ export async function openCore(settings: Settings, seams: Seams = {}): Promise<C
     where = await placed(settings, folder, { clock, disk, threads });
     await refuseTwoCatalogs(settings.database, folder, where.catalog);
     await refuseLostCatalog(where.catalog, where.place);
-    database = where.catalog.openServed(toldBy(log)('the catalog is away'));
+    database = where.catalog.openServed(toldBy(log)('the catalog is away'), seams.onTaken);
     return await openParts(settings, seams, { ...where, folder, log }, database, unlock);
   } catch (error) {
     await database?.destroy();

@@ -4,14 +4,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readFile } from 'node:fs/promises';
 import { VERSION } from '../../store/base/version.ts';
 import { Failure, reasonOf } from '../../store/base/failure.ts';
-import { newUuid, randomHex } from '../../store/base/random.ts';
+import { newUuid, randomHex, randomShare } from '../../store/base/random.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
 import { NodeTable } from '../../store/postgres/nodeTable.ts';
 import type { DatabaseSettings } from '../../store/base/settings/databaseSettings.ts';
 import type { Throttle } from '../../api/request/throttle.ts';
 import type { QuotaLessor } from '../../store/ledger/leases/lessor.ts';
 import type { Audience } from '../../store/replica/audience.ts';
-import type { Core } from '../core.ts';
+import type { Core, Seams } from '../core.ts';
 import { type FrontNode, openFront } from './frontNode.ts';
 import { openLog } from '../../api/http/logging.ts';
 import { audienceOf } from './audienceOf.ts';
@@ -25,6 +25,8 @@ import { keepRequestsYoung } from '../v8Flags.ts';
 const LOOK_MS = 50;
 /** A node tells of itself each second, whatever it does; one that sleeps for longer loses its place. */
 const SILENT_MS = 10_000;
+/** After an outage of PostgreSQL, at least: a server that lost its connection takes its place again in that time. */
+const OUTAGE_WAIT_MS = 2_000;
 /** After a start that failed since another node was faster, or PostgreSQL went. */
 const AGAIN_MS = 500;
 
@@ -36,6 +38,7 @@ export async function startInTurn(
   settings: Settings & { readonly database: DatabaseSettings },
   tell: (line: string) => void,
   ending: AbortSignal,
+  seams: Pick<Seams, 'onTaken'> = {},
 ): Promise<Tapedeck | undefined> {
   keepRequestsYoung();
   const { begin, node } = await openFront(settings);
@@ -63,7 +66,7 @@ export async function startInTurn(
     const taken = { servers: node.servers, hopKey, audience, fence: makeFence(table) };
     const beside = await startBeside(settings, nodeId, node, tell);
     try {
-      const start = (): Promise<Tapedeck> => startTapedeck(settings, {}, taken);
+      const start = (): Promise<Tapedeck> => startTapedeck(settings, seams, taken);
       const started = await inTurn(table, tell, ending, settings.role !== 'worker', start);
       // It would lend to itself, and follow itself.
       await beside.close(started === undefined ? undefined : lessor);
@@ -116,9 +119,12 @@ async function inTurn(
     if (why !== told) tell(why);
     told = why;
   };
+  const waitMs = OUTAGE_WAIT_MS * (1 + randomShare() / 2);
   while (!ending.aborted) {
     const { held, serving } = table;
     if (held === 'free' && !mayServe) say('stands by: no node serves, and a worker never does');
+    else if (held === 'free' && table.backMs < waitMs)
+      say('stands by: PostgreSQL was away, and whoever served may be back');
     else if (held === 'free') {
       const started = await start().catch((error: unknown) => {
         // Another one that waited was faster, PostgreSQL went, or the data folder is in use.

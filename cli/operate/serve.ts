@@ -3,6 +3,7 @@ import module from 'node:module';
 import { resolve } from 'node:path';
 import { startTapedeck, type Tapedeck } from '../../app/main.ts';
 import { monotonicMs } from '../../store/base/clock.ts';
+import { reasonOf } from '../../store/base/failure.ts';
 import { findJob } from '../../store/work/jobs.ts';
 import type { Threads } from '../../store/sqlite/writer.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
@@ -24,7 +25,7 @@ export async function serve(
 ): Promise<void> {
   const say = sayTo(terminal);
   const started = monotonicMs();
-  const tapedeck = await startedBy(settings, say, threads);
+  const tapedeck = await startedBy(settings, say, threads, endTaken(terminal));
   if (tapedeck === undefined) return;
   const { tlsCert } = settings;
   const shown = tlsCert === '' ? {} : { certificate: resolve(tlsCert) };
@@ -45,9 +46,11 @@ async function startedBy(
   settings: Settings,
   say: (line: string) => void,
   threads: Threads | undefined,
+  onTaken: (error: Error) => void,
 ): Promise<Tapedeck | undefined> {
   const { database, drainMs, standby } = settings;
-  if (!standby || database === undefined) return startTapedeck(settings, threads && { threads });
+  const seams = { ...(threads === undefined ? {} : { threads }), onTaken };
+  if (!standby || database === undefined) return startTapedeck(settings, seams);
   const ending = new AbortController();
   const end = (signal: string): void => {
     if (ending.signal.aborted) return;
@@ -57,7 +60,7 @@ async function startedBy(
   };
   for (const signal of SIGNALS) process.on(signal, end);
   const { startInTurn } = await import('../../app/nodes/inTurn.ts');
-  const started = await startInTurn({ ...settings, database }, say, ending.signal);
+  const started = await startInTurn({ ...settings, database }, say, ending.signal, { onTaken });
   if (started !== undefined && ending.signal.aborted) await started.close();
   for (const signal of SIGNALS) process.off(signal, end);
   return ending.signal.aborted ? undefined : started;
@@ -96,6 +99,17 @@ async function follow({ services }: Tapedeck, jobId: string, terminal: Terminal)
   }
   shown.end();
 }
+
+/** EX_TEMPFAIL: whoever watches over it starts it again, and then it stands by. */
+const TAKEN_CODE = 75;
+
+/** What it had is another's: nothing that it still does would count. */
+const endTaken =
+  ({ stderr }: Terminal) =>
+  (error: Error): void => {
+    stderr.write(`tapedeck: ${reasonOf(error)}; this server ends, start it again\n`);
+    process.exit(TAKEN_CODE);
+  };
 
 /** A server is a process: whatever still runs after so long begins again at the next start. */
 function endOnSignal(tapedeck: Tapedeck, drainMs: number, say: (line: string) => void): void {

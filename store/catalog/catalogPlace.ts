@@ -15,8 +15,9 @@ export interface CatalogPlace {
   /**
    * The same for a server, whose event loop never waits.
    * @param onFault told why the catalog is away; callers are told that it is
+   * @param onTaken called when another process has the catalog; by default an exception ends this one
    */
-  openServed(onFault: (reason: unknown) => void): Database;
+  openServed(onFault: (reason: unknown) => void, onTaken?: (error: Error) => void): Database;
   /**
    * What is committed, beside whoever holds it; changes nothing.
    * @param answerMs where it is a server: what is silent for longer is lost

@@ -8,7 +8,7 @@ import type { Engine } from '../catalog/engine.ts';
 import type { Piece, Ran } from '../catalog/statements.ts';
 import { beginHolding, type Holding, lockSchema, sameHolding, Taken } from './hold.ts';
 import { hasMark, leaveMark } from './commitMarks.ts';
-import { isForNow, type Link, Lost, openLink, serverName } from './link.ts';
+import { Down, isForNow, type Link, Lost, openLink, serverName } from './link.ts';
 import { statementsOf } from './manyRows.ts';
 
 /** How long a statement waits for a server that is away, before it is refused. */
@@ -71,6 +71,8 @@ export class PostgresEngine implements Engine {
   #isBroken = false;
   #awaySinceMs: number | undefined;
   #lookedMs = -Infinity;
+  /** When PostgreSQL was known last to hold this one's lock, or to hold nobody's. */
+  #heardMs = monotonicMs();
   #watching: NodeJS.Timeout | undefined;
   #linking: Promise<Link> | undefined;
   #holding: Holding | undefined;
@@ -135,10 +137,9 @@ export class PostgresEngine implements Engine {
 
   /** Beside all else: what it asks is answered in its turn, so that a long statement counts as silence. */
   #watch({ everyMs, lostMs }: Guard): void {
-    let heardMs = monotonicMs();
     const look = (): void => {
       const askedMs = monotonicMs();
-      if (askedMs - heardMs > lostMs) {
+      if (askedMs - this.#heardMs > lostMs) {
         clearInterval(this.#watching);
         const told = `PostgreSQL was not heard for ${lostMs} ms: another server may serve the catalog`;
         this.#onTaken(new Error(told));
@@ -148,7 +149,7 @@ export class PostgresEngine implements Engine {
       this.#linked()
         .then((link) => link.run('select 1', []))
         .then(
-          () => (heardMs = askedMs),
+          () => (this.#heardMs = askedMs),
           () => undefined,
         );
     };
@@ -252,6 +253,7 @@ export class PostgresEngine implements Engine {
         return this.#link;
       } catch (error) {
         this.#lookedMs = monotonicMs();
+        if (error instanceof Down) this.#heardMs = this.#lookedMs;
         if (error instanceof Taken) {
           this.#onTaken(error);
           throw error;
@@ -283,7 +285,16 @@ export class PostgresEngine implements Engine {
 
   /** Where another server waits, each moment without the lock is one in which both answer. */
   #lost(): void {
-    if (this.#watching !== undefined) void this.#linked().catch(() => undefined);
+    if (this.#watching !== undefined) void this.#relink();
+  }
+
+  /** Others wait before they take a free lock after an outage: until then this one is back. */
+  async #relink(): Promise<void> {
+    while (this.#watching !== undefined && this.#link?.isLost === true) {
+      const error = await this.#linked().catch((reason: unknown) => reason);
+      if (error instanceof Taken) return;
+      await sleep(AGAIN_MS, undefined, { ref: false });
+    }
   }
 
   #told(error: unknown): unknown {

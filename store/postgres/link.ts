@@ -27,6 +27,9 @@ export interface Link {
   close(): Promise<void>;
 }
 
+/** PostgreSQL does not run, or does not let anybody in yet: nobody holds anything in it. */
+export class Down extends Failure {}
+
 /** The connection broke: what was sent last may have been done, or not. */
 export class Lost extends Failure {
   constructor(reason: string) {
@@ -252,6 +255,8 @@ export function isForNow(error: unknown): boolean {
 /** Not now: it starts, stops, recovers, has no more room for connections, or is a copy of another. */
 const NOT_NOW = /^(08|53|57P)/;
 
+const IS_DOWN = /^(?:ECONNREFUSED|57P03)$/;
+
 function refusalOf(error: unknown, settings: DatabaseSettings): Failure {
   if (error instanceof Failure && error.type === 'InvalidParameter') return error;
   const { code, severity } = error as { readonly code?: string; readonly severity?: string };
@@ -260,6 +265,7 @@ function refusalOf(error: unknown, settings: DatabaseSettings): Failure {
     error instanceof Failure
       ? error.type === 'Conflict'
       : severity !== undefined && !NOT_NOW.test(code ?? '');
+  if (IS_DOWN.test(code ?? '')) return new Down('Busy', told);
   return new Failure(isFinal ? 'Conflict' : 'Busy', told);
 }
 

@@ -78,6 +78,8 @@ export class NodeTable {
   #lookedMs = monotonicMs();
   /** When a look began that found this one in its place. */
   #confirmedMs = -Infinity;
+  /** Undefined before the first outage; while PostgreSQL is away, now. */
+  #backSinceMs: number | undefined;
   readonly #waiting = new Set<() => void>();
   #onServing: () => void = () => undefined;
 
@@ -115,6 +117,11 @@ export class NodeTable {
   /** How long ago it was known for sure that this one serves. */
   get unsureMs(): number {
     return monotonicMs() - this.#confirmedMs;
+  }
+
+  /** How long PostgreSQL has answered since an outage; endless where there was none. */
+  get backMs(): number {
+    return this.#backSinceMs === undefined ? Infinity : monotonicMs() - this.#backSinceMs;
   }
 
   /** Looks whether this one serves still. */
@@ -205,6 +212,7 @@ export class NodeTable {
       this.#held = row?.held === true ? 'held' : 'free';
       this.#set(row?.held === true && row.id !== null ? servingOf(row.id, row.told) : undefined);
     } catch (error) {
+      this.#backSinceMs = monotonicMs();
       this.#held = { reason: reasonOf(error) };
       this.#heardMs = monotonicMs();
       const link = this.#link;

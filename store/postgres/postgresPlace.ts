@@ -23,11 +23,14 @@ const SEEN_MS = 2_000;
 export function postgresPlace(settings: DatabaseSettings, isGuarded = false): CatalogPlace {
   const { database, host, port, schema } = settings;
   const spelling = postgresSpelling(schema);
-  const open = (onFault?: (reason: unknown) => void): Database =>
-    databaseOf(
-      () => PostgresEngine.open(settings, { onFault, ...(isGuarded ? { guard: GUARD } : {}) }),
-      spelling,
-    );
+  const open = (
+    onFault?: (reason: unknown) => void,
+    onTaken?: (error: Error) => void,
+  ): Database => {
+    const told = onTaken === undefined ? {} : { onTaken };
+    const options = { onFault, ...told, ...(isGuarded ? { guard: GUARD } : {}) };
+    return databaseOf(() => PostgresEngine.open(settings, options), spelling);
+  };
   return {
     name: `the catalog (schema ${schema} of database ${database} at ${host}:${port})`,
     advice: 'Name the right database in TAPEDECK_DATABASE, or put its own backup back',

@@ -57,7 +57,12 @@ test.skipIf(isLeftOut(await hasServers('postgres', 'swift')))(
       await sleep(random.between(0, 300));
       child.kill('SIGCONT');
       const texts = await Promise.all(answers);
-      await ended;
+      assert.deepEqual(await ended, [75, null]);
+      const last = first.serving.told.stderr;
+      assert.match(
+        last,
+        /^tapedeck: another Tapedeck process .*; this server ends, start it again\n$/,
+      );
       const told = texts.map((text) => text.slice(9, 12) || 'none');
       note(context, `seed ${seed}: ${told.join(' ')}`);
       const old = texts.filter((text) => text.startsWith('HTTP/1.1 200'));
