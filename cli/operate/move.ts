@@ -10,6 +10,7 @@ import type { CatalogPlace } from '../../store/catalog/catalogPlace.ts';
 import { sqlitePlace } from '../../store/sqlite/sqlitePlace.ts';
 import { type Folder, lockFolder, openFolder } from '../../store/catalog/folder.ts';
 import { bucketPublished } from '../../store/publications/publishedFiles.ts';
+import { checkKey } from '../../store/work/keyRotation.ts';
 import { openMoment } from '../../store/work/catalogMoment.ts';
 import { sayTo, type Terminal } from '../reach/terminal.ts';
 
@@ -34,6 +35,7 @@ export async function move(
   try {
     const [here, there] = [sqlitePlace(folder), await catalogOf(database, folder)];
     const [from, to] = back ? [there, here] : [here, there];
+    await refuseWrongKey(settings, folder, { from, to });
     const files = await moveFiles(settings, folder, { from, to, back }, terminal);
     const catalog = database === undefined ? undefined : await moveCatalog(from, to, systemClock());
     if (json === true) return sayTo(terminal)(JSON.stringify({ files, catalog }));
@@ -47,6 +49,23 @@ interface Way {
   readonly from: CatalogPlace;
   readonly to: CatalogPlace;
   readonly back: boolean;
+}
+
+/** The next start would refuse it, when all has been moved. @throws Failure Conflict. */
+async function refuseWrongKey(
+  { encryptionKey }: Settings,
+  folder: Folder,
+  { from, to }: Pick<Way, 'from' | 'to'>,
+): Promise<void> {
+  // An earlier run may have moved the catalog already.
+  const place = (await from.isThere()) ? from : to;
+  if (!(await place.isThere())) return;
+  const held = await place.openMoment();
+  try {
+    await checkKey(held.database, encryptionKey, folder.key);
+  } finally {
+    await held.close();
+  }
 }
 
 async function moveFiles(

@@ -139,6 +139,31 @@ export async function settleKey(database: Database, path: string): Promise<void>
   rmSync(formerOf(path));
 }
 
+/**
+ * Whether a catalog was sealed under a key.
+ * @param hex empty: the key's file, or one of a rotation that was cut off
+ * @throws Failure Conflict where it was not: nothing that is sealed in it could be read
+ */
+export async function checkKey(database: Database, hex: string, path: string): Promise<void> {
+  const token = await database
+    .selectFrom('token')
+    .select(['hash', 'kind', 'stored'])
+    .orderBy('token_id')
+    .executeTakeFirst();
+  if (token === undefined) return;
+  const files = [path, nextOf(path), formerOf(path)].filter((file) => existsSync(file));
+  const keys = hex === '' ? files.map((file) => openSecrets('', file)) : [openSecrets(hex, path)];
+  const { hash, kind, stored } = token;
+  const fits = (key: Secrets): boolean =>
+    kind === 'secret' ? doesOpen(key, stored) : key.hash(stored) === hash;
+  if (keys.some(fits)) return;
+  const name = hex === '' ? `the key file ${path}` : 'TAPEDECK_ENCRYPTION_KEY';
+  const told = files.length === 0 && hex === '' ? 'is not there' : 'is not the key of the catalog';
+  const rule =
+    'set TAPEDECK_ENCRYPTION_KEY to the key that the server has, or leave it out for its key file';
+  throw new Failure('Conflict', `${name} ${told}: nothing was moved; ${rule}`);
+}
+
 const opens = (secrets: Secrets, sealed: string): boolean =>
   doesOpen(secrets, sealed) && secrets.unseal(sealed) === CHECK_TEXT;
 

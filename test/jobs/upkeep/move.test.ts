@@ -1,7 +1,7 @@
 // A data folder goes to PostgreSQL, is served there, backed up from there, and comes back: the same answers.
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, test } from 'vitest';
@@ -183,6 +183,32 @@ postgresTest('what was read wrong is not kept', async () => {
     await assert.rejects(moveCatalog(own, lying, 0), /is not what was copied: table balance/);
     assert.equal(await there.isThere(), false);
     assert.ok(existsSync(join(folder, 'catalog.db')));
+  } finally {
+    await rm(root, { recursive: true, force: true });
+  }
+});
+
+postgresTest('a move with another key is refused before anything is moved', async () => {
+  const root = await mkdtemp(join(tmpdir(), 'tapedeck-move-'));
+  try {
+    const folder = join(root, 'data');
+    await filled(folder);
+    const env = { TAPEDECK_DATA: folder, TAPEDECK_DATABASE: here.url('wrong_key') };
+    const wrong = await runHere(['move'], {
+      env: { ...env, TAPEDECK_ENCRYPTION_KEY: 'ab'.repeat(32) },
+    });
+    assert.match(
+      wrong.stderr,
+      /^tapedeck: TAPEDECK_ENCRYPTION_KEY is not the key of the catalog: nothing was moved; set /,
+    );
+    assert.ok(existsSync(join(folder, 'catalog.db')));
+    await rename(join(folder, 'key'), join(root, 'key'));
+    const none = await runHere(['move'], { env });
+    assert.match(none.stderr, /^tapedeck: the key file \S+ is not there: nothing was moved; set /);
+    assert.ok(!existsSync(join(folder, 'key')), 'none is made');
+    await rename(join(root, 'key'), join(folder, 'key'));
+    const gone = await runHere(['move'], { env });
+    assert.match(gone.stdout, /^\d+ rows of \d+ tables are in /, gone.stderr);
   } finally {
     await rm(root, { recursive: true, force: true });
   }
