@@ -8,7 +8,7 @@ import { findJob } from '../../store/work/jobs.ts';
 import type { Threads } from '../../store/sqlite/writer.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
 import { tellServer } from '../reach/folderAccess.ts';
-import { fingerprintOf } from '../reach/operatorToken.ts';
+import { fingerprintOf } from '../reach/serverDoor.ts';
 import { stateOf } from '../data/ingest.ts';
 import { progress } from '../print/progress.ts';
 import { sayTo, type Terminal } from '../reach/terminal.ts';

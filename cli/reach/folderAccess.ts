@@ -1,5 +1,5 @@
 // How a command reaches the data folder: opened whole when no server holds it, or, beside a
-// running server, through that server's own API.
+// running server, through that server's own API. Of several nodes the one that serves is asked.
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,6 +11,7 @@ import { openSecrets } from '../../store/catalog/secrets/secrets.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
 import type { Core } from '../../app/core.ts';
 import { namedServer, pemOf, type ServerDoor } from './serverDoor.ts';
+import { servingNode } from './servingNode.ts';
 import type { Stocks } from './terminal.ts';
 
 /** A server that holds the folder, as its file in the folder tells. */
@@ -54,6 +55,8 @@ export async function reachFolder(settings: CommandSettings): Promise<Reached> {
   const folder = openFolder(settings.data);
   try {
     if (!isHeld(folder)) {
+      const serving = await servingNode(settings);
+      if (serving !== undefined) return { kind: 'server', folder, ...serving };
       const { openCore } = await import('../../app/core.ts');
       const quiet = { ...settings, demo: false, logLevel: 'error' };
       return { kind: 'core', core: await openCore(quiet, settings.stocks) };

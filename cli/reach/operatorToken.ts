@@ -1,13 +1,9 @@
 // Which token tells a server that its operator asks: what that asks for costs nothing.
 import { existsSync } from 'node:fs';
-import { createHash } from 'node:crypto';
 import { adminToken } from '../../store/catalog/secrets/adminToken.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
 import type { Reached } from './folderAccess.ts';
-
-/** What a server's file in the folder tells of its operator's token, which may stand in no file. */
-export const fingerprintOf = (token: string): string =>
-  createHash('sha256').update(token).digest('hex');
+import { fingerprintOf } from './serverDoor.ts';
 
 /**
  * The operator's token of a server that was reached; undefined where it is not known here: then its

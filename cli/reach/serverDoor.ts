@@ -1,5 +1,6 @@
 // How a command speaks to a server: to one that holds the data folder by the certificate that it shows, to
 // another one as every client does.
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { RequestOptions } from 'node:https';
@@ -15,6 +16,10 @@ export interface ServerDoor {
   /** Its certificate is known: whatever name it is for. */
   readonly isPinned?: boolean;
 }
+
+/** Of an operator's token, which may be in no file: what a server's file in the folder has of it. */
+export const fingerprintOf = (token: string): string =>
+  createHash('sha256').update(token).digest('hex');
 
 /** A server that is named by its URL; undefined where none is. @throws Failure InvalidParameter. */
 export function namedServer({

@@ -5,7 +5,7 @@ import type { DatabaseSettings } from '../base/settings/databaseSettings.ts';
 import { reasonOf } from '../base/failure.ts';
 import { monotonicMs } from '../base/clock.ts';
 import { makeHolderTable, HOLDER_TABLE, isSchemaLock, schemaLocked } from './hold.ts';
-import { type Link, openLink } from './link.ts';
+import { hasTable, type Link, openLink } from './link.ts';
 
 /** In the schema, beside the catalog's tables. */
 export const NODE_TABLE = 'tapedeck_nodes';
@@ -287,6 +287,21 @@ async function makeNodeTable(link: Link, settings: DatabaseSettings): Promise<vo
     [],
   );
   await link.run(`delete from ${NODE_TABLE} where seen < now() - interval '${FORGET}'`, []);
+}
+
+/** The node that serves; undefined where none does. */
+export async function findServing(
+  link: Link,
+  { schema }: DatabaseSettings,
+): Promise<ServingNode | undefined> {
+  if (!(await hasTable(link, schema, NODE_TABLE))) return undefined;
+  const { rows } = await link.run(
+    `select n.id, n.told from ${HOLDER_TABLE} h join ${NODE_TABLE} n on n.epoch = h.epoch
+    where ${schemaLocked}`,
+    [schema],
+  );
+  const [row] = rows as readonly Pick<Looked, 'id' | 'told'>[];
+  return row === undefined || row.id === null ? undefined : servingOf(row.id, row.told);
 }
 
 /** Those that were heard in the last day, the one that serves first. */

@@ -2,13 +2,21 @@
 // serves; when that goes, another one takes its place and requests wait for it.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, test } from 'vitest';
 import { withLink } from '../../../store/postgres/link.ts';
 import { listNodes } from '../../../store/postgres/nodeTable.ts';
 import { asked, DATED, headers, type Killable, served } from '../../soak/crash/rounds/killable.ts';
 import { endOf } from '../../soak/crash/nodes/nodeLoads.ts';
-import { type Node, type Nodes, nodesOver, ready } from '../../soak/crash/nodes/nodes.ts';
+import {
+  type Node,
+  NODE_KEYS,
+  type Nodes,
+  nodesOver,
+  ready,
+} from '../../soak/crash/nodes/nodes.ts';
 import { startCommand } from '../../cli/command.ts';
 import { note } from '../../base/notes.ts';
 import { startSwift } from '../../base/servers/swift.ts';
@@ -94,6 +102,27 @@ test.skipIf(!isHere)('`tapedeck nodes` says who is there, and who serves', async
   );
   assert.equal(await list(here.url('nobody')), 'no node was heard in the last day\n');
   assert.match(await list(''), /set TAPEDECK_DATABASE/);
+});
+
+test.skipIf(!isHere)('commands at a node that does not serve ask the one that does', async () => {
+  const run = async (args: readonly string[]): Promise<string> => {
+    const shared = { ...lake.settings, ...NODE_KEYS, TAPEDECK_DATABASE: here.url('nodes') };
+    const env = { TAPEDECK_DATA: second.folder, ...shared, TAPEDECK_FOLDER: second.folder };
+    const { child, ended, told } = startCommand(args, { env }, []);
+    await ended;
+    assert.equal(child.exitCode, 0, `${args.join(' ')}: ${told.stdout}${told.stderr}`);
+    return told.stdout;
+  };
+  assert.match(await run(['status']), /^jobs: 0 running/m);
+  assert.match(await run(['verify-ledger']), /calls, \d+ messages/);
+  const path = join(second.folder, 'command.csv');
+  await writeFile(path, 'symbol,day,v\nCOMMAND,2024-01-01,41\n');
+  await run(['ingest', path, '--workspace', 'WS', '--dataset', 'K']);
+  const query = "SELECT v FROM K WHERE symbol = 'COMMAND'";
+  assert.match(
+    await run(['sql', query, '--workspace', 'WS', '--format', 'csv']),
+    /^v\r?\n41\r?\n$/,
+  );
 });
 
 test.skipIf(!isHere)('whose request it is goes along', async () => {

@@ -14,7 +14,8 @@ import { lakeInBucket } from '../../../store/bucket/lakeInBucket.ts';
 import { asked, DATED, served, startServing } from '../rounds/killable.ts';
 
 export const ADMIN_TOKEN = 'ak_theSameOnAllNodes0123456789';
-const NODE_KEYS = {
+/** Settings of all. */
+export const NODE_KEYS = {
   TAPEDECK_ENCRYPTION_KEY: '00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff',
   TAPEDECK_ADMIN_TOKEN: ADMIN_TOKEN,
   TAPEDECK_STANDBY: 'on',
