@@ -1,5 +1,5 @@
-// Whether this node may still answer. Another one takes its place when it sleeps, or is cut off; it can not know
-// that before it asks. What it read is answered only where it was known a moment ago to hold the catalog.
+// Whether this node may still answer. Another one takes its place when it sleeps, or is cut off, and it does
+// not know that before it asks. What it read is answered only where it held the catalog a moment ago.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Fence } from '../../api/auth/admission.ts';
 import { monotonicMs } from '../../store/base/clock.ts';

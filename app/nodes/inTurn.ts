@@ -25,7 +25,7 @@ import { keepRequestsYoung } from '../v8Flags.ts';
 const LOOK_MS = 50;
 /** A node tells of itself each second, whatever it does; one that sleeps for longer loses its place. */
 const SILENT_MS = 10_000;
-/** After an outage of PostgreSQL, at least: a server that lost its connection takes its place again in that time. */
+/** After an outage of PostgreSQL, at least: a server that lost its connection is back in that time. */
 const OUTAGE_WAIT_MS = 2_000;
 /** After a start that failed since another node was faster, or PostgreSQL went. */
 const AGAIN_MS = 500;

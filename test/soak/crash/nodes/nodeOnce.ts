@@ -1,5 +1,5 @@
-// Writes with an Idempotency-Key beside the ends of nodes: each is sent through any node until it is answered,
-// into a dataset without unique index, and is stored once.
+// Writes with an Idempotency-Key beside the ends of nodes, into a dataset without unique index: each is sent
+// through any node until it is answered, and is stored once.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { asked, headers } from '../rounds/killable.ts';
 import type { Seeded } from '../rounds/seeded.ts';

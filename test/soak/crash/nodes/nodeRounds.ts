@@ -207,7 +207,8 @@ async function roundsOf(scene: Scene, { count, seed, log }: Order): Promise<Repo
     ...told.filter((line) => line.startsWith('500')).map((line) => `seed ${seed}: ${line}`),
   );
   const heard = `${streams.heard()} heard, ${rules.heard()} alerts`;
-  const note = `pushes ${told.join(', ')}; ${scene.once.told()}; ${reads.answered()} reads, ${loads.told()}, ${heard} so far`;
+  const written = `pushes ${told.join(', ')}; ${scene.once.told()}`;
+  const note = `${written}; ${reads.answered()} reads, ${loads.told()}, ${heard} so far`;
   return { seed, count, failures, notes: [note] };
 }
 
