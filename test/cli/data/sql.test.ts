@@ -170,7 +170,7 @@ test('an error has its place in the query, and nothing is on stdout', async () =
   const [, excerpt = '', mark = ''] = far.stderr.split('\n');
   assert.ok(excerpt.startsWith('  …') && excerpt.slice(mark.length - 1).startsWith('foo(1)'));
   const dear = await sql('SELECT * FROM P', '--max-messages', '2');
-  assert.match(dear.stderr, /^tapedeck: "maxMessages" is 2, and the query may cost 3 messages/);
+  assert.match(dear.stderr, /^tapedeck: "maxMessages" is 2, and the call costs 3 messages/);
   const nowhere = await sql('SELECT 1', '--workspace', 'X');
   assert.equal(nowhere.stderr, 'tapedeck: there is no workspace X\n');
 });
