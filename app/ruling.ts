@@ -33,6 +33,7 @@ export function rulingOf(services: RulingParts, onFault: (reason: unknown) => vo
       deadlineMs: WEBHOOK_MS,
       idleMs: WEBHOOK_MS,
       resolve: systemResolve,
+      onRefused: onFault,
     },
     sendMail: settings.smtp === '' ? undefined : openMail(settings.smtp, settings.mailFrom),
     saveRecord: (rule, alert) => saveAlert(rule, alert, services),

@@ -70,7 +70,8 @@ export async function servicesOf(
   const engines = enginesOf(parts, pools, files);
   const reading = { ...parts, ...engines };
   const firstAccountId = parts.accounts.list()[0]?.accountId;
-  const pull = makePull({ ...settings, dataset: datasetPull(reading), firstAccountId });
+  const onRefused = told('source');
+  const pull = makePull({ ...settings, dataset: datasetPull(reading), firstAccountId, onRefused });
   const work = await workOf({ ...parts, startsMax, log }, loading, pull, told);
   const { ingestion } = work;
   const journal = { ...shared, database, days, monthsKept: settings.journalMonths };

@@ -35,7 +35,8 @@ async function* recorded(
 export function upstreamsOf(parts: Parts, log: Logger): Upstreams {
   const { clock, database, fetching, settings } = parts;
   const { allowPrivateAddresses, sourceTimeoutMs: deadlineMs } = settings;
-  const rules = { allowPrivateAddresses, deadlineMs, resolve: systemResolve };
+  const onRefused = (reason: string): void => log.error({ reason }, 'feed');
+  const rules = { allowPrivateAddresses, deadlineMs, resolve: systemResolve, onRefused };
   return new Upstreams({
     ...{ clock, database },
     messages: (order) => feedMessages(order, rules),

@@ -9,6 +9,7 @@ import type { Told } from './watch.ts';
 import type { FetchParts } from '../jobs/run/fetch.ts';
 import { checkStorage } from '../store/lake/storage.ts';
 import { systemResolve } from '../pipeline/sources/base/guard.ts';
+import type { OutgoingRules } from '../pipeline/sources/http/outgoing.ts';
 import { Deliveries } from '../jobs/deliveries/deliveries.ts';
 import { LoadGiver } from '../jobs/elsewhere/giving.ts';
 import { Runner } from '../jobs/run/runner.ts';
@@ -18,6 +19,7 @@ import { Scheduler } from '../jobs/schedule/scheduler.ts';
 import { findJob } from '../store/work/jobs.ts';
 import { monotonicMs } from '../store/base/clock.ts';
 import { randomShare } from '../store/base/random.ts';
+import type { Settings } from '../store/base/settings/settings.ts';
 
 /** A webhook answers within it, or is called again. */
 const CALL_DEADLINE_MS = 10_000;
@@ -68,8 +70,7 @@ export async function workOf(
       await deliveries.atEnd(transaction, end);
     },
   };
-  const { allowPrivateAddresses } = settings;
-  const rules = { allowPrivateAddresses, deadlineMs: CALL_DEADLINE_MS, resolve: systemResolve };
+  const rules = callRules(settings, told('webhook'));
   const calling = { database, clock, secrets: parts.secrets, brand: settings.brand };
   const jobEnds: Work['jobEnds'] = new Set();
   const deliveries = new Deliveries({ ...calling, rules, onFault: told('webhook') });
@@ -101,6 +102,16 @@ export async function workOf(
   });
   return { ingestion, loadGiver, fetching, runner, scheduler, deliveries, jobEnds };
 }
+
+const callRules = (
+  { allowPrivateAddresses }: Pick<Settings, 'allowPrivateAddresses'>,
+  onRefused: (reason: string) => void,
+): OutgoingRules => ({
+  allowPrivateAddresses,
+  deadlineMs: CALL_DEADLINE_MS,
+  resolve: systemResolve,
+  onRefused,
+});
 
 const giverOf = (onFault: (reason: unknown) => void, onMore: () => void): LoadGiver =>
   new LoadGiver({ onFault, onMore, nowMs: monotonicMs });

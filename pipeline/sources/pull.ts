@@ -2,7 +2,7 @@
 import type { Settings } from '../../store/base/settings/settings.ts';
 import type { AccountFolders } from './accountFolder.ts';
 import { checkSourcePath, filePull } from './file.ts';
-import { checkUrl, systemResolve } from './base/guard.ts';
+import { checkUrl, type Guard, systemResolve } from './base/guard.ts';
 import { checkCapture, checkFeed } from './feed/feedMessages.ts';
 import { feedPull } from './feed/feedPull.ts';
 import { checkHeaders } from './http/headers.ts';
@@ -21,13 +21,15 @@ import {
 
 /** The settings that a pull keeps to, and how other datasets of the account are read. */
 type PullParts = Pick<Settings, 'allowPrivateAddresses' | 'sourceFolder' | 'sourceTimeoutMs'> &
-  AccountFolders & { readonly dataset: Pull<DatasetDefinition> };
+  AccountFolders &
+  Pick<Guard, 'onRefused'> & { readonly dataset: Pull<DatasetDefinition> };
 
 /** A pull of any definition. */
 export function makePull(parts: PullParts): Pull {
   const { allowPrivateAddresses, firstAccountId, sourceFolder, sourceTimeoutMs } = parts;
+  const logged = parts.onRefused === undefined ? {} : { onRefused: parts.onRefused };
   const outgoing = { allowPrivateAddresses, deadlineMs: sourceTimeoutMs, resolve: systemResolve };
-  const rules = { ...outgoing, firstAccountId, sourceFolder };
+  const rules = { ...outgoing, ...logged, firstAccountId, sourceFolder };
   const [http, file, feed] = [httpPull(rules), filePull(rules), feedPull(rules)];
   // Their clients are loaded with the first source that needs them.
   const postgres: Pull<PostgresDefinition> = async function* (order) {

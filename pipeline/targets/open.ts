@@ -1,12 +1,12 @@
 // Every kind of target, by its definition.
 import type { Settings } from '../../store/base/settings/settings.ts';
-import { systemResolve } from '../sources/base/guard.ts';
+import { type Guard, systemResolve } from '../sources/base/guard.ts';
 import { checkS3 } from '../sources/s3/s3Names.ts';
 import { type Credential, SourceFailure } from '../sources/base/source.ts';
 import { checkExportPath, type FolderRules, openFolderTarget } from './folder.ts';
 import { MANIFEST, type S3Target, type Target, type TargetDefinition } from './target.ts';
 
-export interface TargetRules extends Omit<FolderRules, 'exportFolder'> {
+export interface TargetRules extends Omit<FolderRules, 'exportFolder'>, Pick<Guard, 'onRefused'> {
   readonly allowPrivateAddresses: boolean;
   /** Of one request to a store. */
   readonly deadlineMs: number;

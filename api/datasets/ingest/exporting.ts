@@ -59,7 +59,7 @@ export const openExports = (
     pool,
     folder: parts.folder.exports,
     deadlineMs: parts.settings.jobTimeoutMs,
-    targets: targetRules(parts),
+    targets: { ...targetRules(parts), onRefused: onFault },
     openQuery: (row, query, signal) =>
       openQuery(row, query, signal, withSqlOf(parts, row.account_id)),
     onFault,

@@ -13,6 +13,8 @@ export type Resolve = (host: string) => Promise<readonly LookupAddress[]>;
 export interface Guard {
   readonly allowPrivateAddresses: boolean;
   readonly resolve: Resolve;
+  /** Logs for the operator which private address a refused name has: its user must not learn it. */
+  readonly onRefused?: (reason: string) => void;
 }
 
 /** As every program of the machine resolves: its hosts file counts too. */
@@ -74,8 +76,8 @@ export function checkUrl(text: string, allowPrivateAddresses: boolean, base?: UR
 function checkHost(host: string, allowPrivateAddresses: boolean): void {
   const bare = withoutBrackets(host);
   if (isIP(bare) !== 0) {
-    judge(bare, bare, allowPrivateAddresses);
-    return;
+    if (allowPrivateAddresses || isPublic(bare)) return;
+    refuse(`${bare} ${NOT_PUBLIC}`);
   }
   const labels = bare.replace(/\.$/, '').split('.');
   const proper = labels.every((label) => /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/i.test(label));
@@ -90,8 +92,10 @@ function checkHost(host: string, allowPrivateAddresses: boolean): void {
 }
 
 /**
- * Resolves once, and judges every address: one that must not be reached refuses the whole name.
- * @throws SourceFailure naming host and address; the signal's reason when it stops.
+ * Resolves once, and judges every address: one that must not be reached refuses the whole name. Where
+ * private addresses are off, an unknown name and a private one fail alike: the names of the operator's
+ * network can not be probed.
+ * @throws SourceFailure naming the host; the signal's reason when it stops.
  */
 export async function addressesOf(
   host: string,
@@ -104,10 +108,11 @@ export async function addressesOf(
   if (family !== 0) return [{ address: bare, family }];
   const addresses = await stoppable(guard.resolve(bare), signal).catch((error: unknown) => {
     signal?.throwIfAborted();
-    throw unresolved(bare, error);
+    throw unresolved(bare, error, guard.allowPrivateAddresses);
   });
-  if (addresses.length === 0) throw new SourceFailure(`host ${bare} has no address`, false);
-  for (const { address } of addresses) judge(address, bare, guard.allowPrivateAddresses);
+  if (guard.allowPrivateAddresses) {
+    if (addresses.length === 0) throw new SourceFailure(`host ${bare} has no address`, false);
+  } else checkResolved(bare, addresses, guard);
   return addresses.slice(0, ADDRESSES_MAX);
 }
 
@@ -144,10 +149,19 @@ function answer(
   else callback(null, first?.address ?? '', first?.family);
 }
 
-function judge(address: string, host: string, allowPrivateAddresses: boolean): void {
-  if (allowPrivateAddresses || isPublic(address)) return;
-  const where = host === address ? address : `${host} is ${address}, which`;
-  refuse(`${where} is not on the public Internet, and TAPEDECK_ALLOW_PRIVATE_ADDRESSES is off`);
+const NOT_PUBLIC = 'is not on the public Internet, and TAPEDECK_ALLOW_PRIVATE_ADDRESSES is off';
+
+const notPublic = (host: string): SourceFailure =>
+  new SourceFailure(`host ${host} is unknown or ${NOT_PUBLIC}`, false);
+
+function checkResolved(
+  host: string,
+  addresses: readonly LookupAddress[],
+  { onRefused }: Guard,
+): void {
+  const refused = addresses.find(({ address }) => !isPublic(address));
+  if (refused !== undefined) onRefused?.(`host ${host} is ${refused.address}, which ${NOT_PUBLIC}`);
+  if (refused !== undefined || addresses.length === 0) throw notPublic(host);
 }
 
 function isPublic(address: string): boolean {
@@ -159,8 +173,9 @@ function isPublic(address: string): boolean {
   return !METADATA.includes(parsed.toString());
 }
 
-function unresolved(host: string, error: unknown): SourceFailure {
+function unresolved(host: string, error: unknown, allowPrivateAddresses: boolean): SourceFailure {
   const { code } = error as { readonly code?: string };
+  if (code === 'ENOTFOUND' && !allowPrivateAddresses) return notPublic(host);
   if (code === 'ENOTFOUND') return new SourceFailure(`host ${host} is not known`, false);
   return new SourceFailure(`host ${host} cannot be resolved: ${code ?? reasonOf(error)}`, true);
 }

@@ -106,8 +106,12 @@ export const HOSTILE_URLS: readonly (readonly [url: string, why: RegExp])[] = [
     'http://mapped.test:PORT/',
     'http://nat64.test/',
   ]),
-  ...under(/is not known/, ['http://unknown.test/', 'http://public.test.loop.example/']),
-  ...under(/has no address/, ['http://nothing.test/']),
+  // As a private name, so that names of the operator's network can not be probed.
+  ...under(NOT_PUBLIC, [
+    'http://unknown.test/',
+    'http://public.test.loop.example/',
+    'http://nothing.test/',
+  ]),
   ...under(BEGIN, [
     '',
     'ftp://public.test/',

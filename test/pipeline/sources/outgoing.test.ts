@@ -179,10 +179,32 @@ describe('names', () => {
   });
 });
 
+test("an unknown and a private name fail alike; the address is the operator's to read", async () => {
+  const reasons: string[] = [];
+  const rules = { ...CLOSED, onRefused: (reason: string) => void reasons.push(reason) };
+  const refusal = async (host: string): Promise<string> => {
+    const error = await send(`http://${host}/`, rules).catch((reason: unknown) => reason);
+    return String(error).replaceAll(host, 'HOST');
+  };
+  const unknown = await refusal('unknown.test');
+  for (const host of ['loop.test', 'mixed.test', 'metadata.test', 'nothing.test']) {
+    assert.equal(await refusal(host), unknown, host);
+  }
+  assert.match(unknown, /host HOST is unknown or is not on the public Internet/);
+  assert.deepEqual(
+    reasons.map((reason) => reason.split(', which')[0]),
+    [
+      'host loop.test is 127.0.0.1',
+      'host mixed.test is 10.0.0.1',
+      'host metadata.test is 169.254.169.254',
+    ],
+  );
+});
+
 describe('redirects', () => {
   for (const [location, why] of [
     ['http://169.254.169.254/latest/meta-data/', /169\.254\.169\.254 is not on the public/],
-    ['http://loop.test/', /loop\.test is 127\.0\.0\.1, which is not on the public/],
+    ['http://loop.test/', /host loop\.test is unknown or is not on the public/],
     ['file:///etc/passwd', /begins with http/],
     ['http://user:password@public.test/', /holds no user/],
     ['//2130706433/', /127\.0\.0\.1 is not on the public/],
