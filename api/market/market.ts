@@ -11,7 +11,7 @@ import type { Lake } from '../../store/lake/lake.ts';
 import { callerOf, datasetOf, delayOf } from '../auth/access.ts';
 import { metered } from '../read/metering.ts';
 import { momentNow } from '../read/moments.ts';
-import { formatOf, has, rowsOf } from '../read/series.ts';
+import { formatOf, has, rowsOf, tagFor } from '../read/series.ts';
 import type { Answer, Call } from '../request/endpoint.ts';
 import { listOf, refuse, truthOf } from '../request/parameters.ts';
 import { askOf, optionsOf, partsOf, refuseContradictions, refuseUselessOf } from './options.ts';
@@ -104,7 +104,8 @@ export async function answerMarket(
   const wanted = attributed(type, parts.attribute);
   const request = { call, services, wanted, ask, readable, format };
   const answer = knownAnswer(request) ?? (await plannedAnswer(request));
-  const { moment, snapshot, tag } = answer;
+  const { moment, snapshot } = answer;
+  const tag = answer.tag === undefined ? undefined : tagFor(call, [answer.tag]);
   if (tag !== undefined && !truthOf(call.query, 'estimate') && has(call.ifNoneMatch, tag)) {
     return { kind: 'unchanged', snapshot, moment, tag };
   }
@@ -127,6 +128,7 @@ export async function answerMarket(
 interface Given {
   readonly moment: Moment;
   readonly snapshot: number;
+  /** Versions of the inputs, and the format; undefined where the answer moves with the clock. */
   readonly tag: string | undefined;
   readonly most: (foreign: boolean) => number;
   readonly body: (most: number) => Promise<Body>;
@@ -189,7 +191,7 @@ function tagOf(
   const isOfDays = [...groups.values()].every(({ input }) => OF_DAYS.has(input));
   const isSettled = (type.charge.kind === 'rows' || type.name === 'previous') && isOfDays;
   return isSettled && query['includeToday'] !== true
-    ? `"${[...version, format].join('.').replaceAll(/[^\w.-]/g, '-')}"`
+    ? [...version, format].join('.').replaceAll(/[^\w.-]/g, '-')
     : undefined;
 }
 

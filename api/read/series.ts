@@ -24,6 +24,7 @@ import type { ChargeOrder, Metering } from '../../store/ledger/metering.ts';
 import type { PendingRow } from '../../store/lake/pushes/pendingRows.ts';
 import type { QueryName } from '../../store/lake/history/queryCursors.ts';
 import { callerOf, isForeign, paysPremium, visibilityOf } from '../auth/access.ts';
+import { bodyHashOf } from '../auth/signing.ts';
 import { escapedFormat, stringsFormat } from '../request/spelling.ts';
 import type { Answer, Call, Services } from '../request/endpoint.ts';
 import { type Fare, metered } from './metering.ts';
@@ -87,7 +88,7 @@ async function answered(
   const { snapshot } = plan.table;
   // Of delayed data the answer is another one a moment later, with nothing written.
   const isSteady = named === undefined && plan.visibility.kind !== 'before';
-  const tag = isSteady ? `"${[...version, picture ?? format].join('.')}"` : undefined;
+  const tag = isSteady ? tagFor(call, [...version, picture ?? format]) : undefined;
   const priced = truthOf(call.query, 'estimate');
   if (tag !== undefined && !priced && has(call.ifNoneMatch, tag)) {
     return { kind: 'unchanged', snapshot, moment, tag };
@@ -255,6 +256,21 @@ const tableNow = (
   lake: Lake,
 ): Promise<Table | undefined> =>
   at === undefined ? lake.table(tableId) : lake.tableSeen(tableId, at.snapshot);
+
+/** Characters of a hash that no caller meets twice. */
+const TAG_HASH_CHARACTERS = 32;
+
+/**
+ * The ETag of an answer: the versions that it is computed from, its format, and the whole request. A cache
+ * or a client that keeps tags without their URLs must not take one answer for another.
+ */
+export function tagFor(
+  { endpoint, environment, path, query }: Call,
+  version: readonly (string | number)[],
+): string {
+  const request = bodyHashOf(JSON.stringify([endpoint, environment, path, query]));
+  return `"${[...version, request.slice(0, TAG_HASH_CHARACTERS)].join('.')}"`;
+}
 
 /** Whether an If-None-Match names a tag; a weak one is good enough for a GET. */
 export const has = (ifNoneMatch: string, tag: string): boolean =>

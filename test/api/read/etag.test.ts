@@ -4,6 +4,29 @@ import { test } from 'vitest';
 import { loaded } from '../../base/client.ts';
 import { startServer } from '../../base/server.ts';
 
+test('two keys, queries, formats or interfaces of one dataset have different tags', async () => {
+  await using server = await startServer();
+  const rows = 'symbol,date,v\nA,2020-01-01,1\nB,2020-01-01,1\n';
+  await loaded(server, 'D', rows, { key: 'symbol', date: 'date' });
+  const tagOf = async (path: string, known = ''): Promise<string> => {
+    const headers = { authorization: `Bearer ${server.secret}`, 'if-none-match': known };
+    const answer = await fetch(`${server.base}/v1${path}`, { headers });
+    await answer.arrayBuffer();
+    assert.equal(answer.status, 200, path);
+    return answer.headers.get('etag') ?? '';
+  };
+  const paths = ['/time-series/WS.D/A', '/time-series/WS.D/B', '/data/WS/D/A', '/data/WS/D/B'];
+  const queries = ['last=1', 'last=2', 'last=2&sort=asc', 'last=1&filter=v', 'last=1&format=csv'];
+  const all = paths.flatMap((path) => queries.map((query) => `${path}?${query}`));
+  const tags: string[] = [];
+  for (const path of all) tags.push(await tagOf(path, tags.join(', ')));
+  assert.ok(
+    tags.every((tag) => /^"[^"]+"$/.test(tag)),
+    tags.join(' '),
+  );
+  assert.equal(new Set(tags).size, all.length);
+});
+
 test('304 costs no messages; a load, a push, its flush or another source is another tag', async () => {
   await using server = await startServer();
   await loaded(server, 'D', 'symbol,date,v\nA,2020-01-01,1\n', { key: 'symbol', date: 'date' });
