@@ -2,7 +2,7 @@
 import { Type } from '../../request/body/schema.ts';
 import { readVersions } from '../../../store/lake/history/versions.ts';
 import { Failure } from '../../../store/base/failure.ts';
-import { callerOf, wholeDatasetOf } from '../../auth/access.ts';
+import { callerOf, isForeign, wholeDatasetOf } from '../../auth/access.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
 import { beginOf } from '../../read/moments.ts';
 import { numberOf, refuse, textOf } from '../../request/parameters.ts';
@@ -35,7 +35,9 @@ export const listVersions: Endpoint = {
       snapshot: Type.Integer(),
       date: Type.Integer(),
       jobId: Type.Union([Type.String(), Type.Null()]),
-      author: Type.String(),
+      author: Type.String({
+        description: 'Empty, as `jobId` is null, for readers of another account.',
+      }),
       message: Type.String(),
       inserted: Type.Integer(),
       deleted: Type.Integer(),
@@ -46,14 +48,17 @@ export const listVersions: Endpoint = {
   handle: async (call, services) => {
     const { database } = services;
     const { workspace = '', id = '' } = call.path;
-    const dataset = wholeDatasetOf(callerOf(call.caller), workspace, id, services);
+    const caller = callerOf(call.caller);
+    const dataset = wholeDatasetOf(caller, workspace, id, services);
+    // Its readers have no business with the accounts, tokens and jobs of its owner.
+    const hidesOrigin = isForeign(caller, dataset, services.lake);
     const limit = numberOf(call.query, 'limit') ?? VERSIONS_DEFAULT;
     const versions = await readVersions(database, dataset.tableId, limit);
     const value = versions.map(({ snapshot, timeMs, author, message, ...counts }) => ({
       snapshot,
       date: timeMs,
-      jobId: JOB.exec(author)?.[1] ?? null,
-      author: author.replace(JOB, ''),
+      jobId: hidesOrigin ? null : (JOB.exec(author)?.[1] ?? null),
+      author: hidesOrigin ? '' : author.replace(JOB, ''),
       message,
       ...counts,
     }));

@@ -121,6 +121,26 @@ test('nothing else of the workspace is there, nor may be changed', async () => {
   expect((await ask('/datasets/WS/PRICES')).status).toBe(404);
 });
 
+test('its versions name no account and no job of the owner to its readers', async () => {
+  const { accountId } = reader;
+  const owner = server.tapedeck.accountId;
+  await share([{ accountId }, { accountId: stranger.accountId }]);
+  type Versions = readonly { readonly author: string; readonly jobId: string | null }[];
+  const versionsFor = async (token: string): Promise<Versions> =>
+    JSON.parse((await ask('/datasets/WS/PRICES/versions', token)).text) as Versions;
+  const own = await versionsFor(server.secret);
+  expect(own.some(({ author, jobId }) => author !== '' && jobId !== null)).toBe(true);
+  const read = await versionsFor(reader.token);
+  expect(read).toEqual(own.map((version) => ({ ...version, author: '', jobId: null })));
+  for (const path of ['/data/WS', '/data/WS/PRICES?last=1', '/meta/WS/PRICES', ...DOORS]) {
+    const { text } = await ask(path);
+    for (const secret of [owner, stranger.accountId, ...own.map(({ jobId }) => jobId)]) {
+      if (secret !== null) expect([path, text.includes(secret)]).toEqual([path, false]);
+    }
+  }
+  await share([{ accountId }]);
+});
+
 test('a tier, a delay, and rights of the token', async () => {
   const { accountId, publishable, token } = reader;
   const { accounts } = server.tapedeck.services;
