@@ -70,11 +70,17 @@ export function addOperations(
   });
   server.get('/metrics', { onResponse }, async ({ headers, query }, reply) => {
     const token = tokenOf(query as Record<string, unknown>, headers, undefined);
-    const isOperator = token !== undefined && sameSecret(token, services.adminToken);
-    const text = await state.metrics.text(isOperator);
+    const text = await state.metrics.text(token !== undefined && readsNames(token, services));
     return reply.header('content-type', state.metrics.contentType).send(text);
   });
 }
+
+/** A monitoring system has a token of its own: the admin token would let it do everything. */
+const readsNames = (
+  token: string,
+  { adminToken, settings: { metricsToken } }: Pick<OperationsServices, 'adminToken' | 'settings'>,
+): boolean =>
+  sameSecret(token, adminToken) || (metricsToken !== '' && sameSecret(token, metricsToken));
 
 /** Damage of some files is no reason to take the server away: all the others are served. */
 function readyText({ proofs }: Pick<Services, 'proofs'>): string {

@@ -78,6 +78,8 @@ export interface Settings extends NodeSettings {
   /** What becomes of commits and pushes when the clock went back. */
   readonly clockBack: 'mark' | 'refuse';
   readonly adminToken: string;
+  /** Reads all metrics; empty where only the operator does. */
+  readonly metricsToken: string;
   /** What commands speak to in place of a data folder: a URL, a token, a PEM file. */
   readonly server: string;
   readonly token: string;
@@ -238,6 +240,7 @@ type AccountSettings = Pick<
   | 'secretToken'
   | 'encryptionKey'
   | 'adminToken'
+  | 'metricsToken'
   | 'server'
   | 'token'
   | 'ca'
@@ -278,6 +281,12 @@ function accountSettings(text: Text, whole: Whole): AccountSettings {
     adminToken: matching(
       'TAPEDECK_ADMIN_TOKEN',
       text('TAPEDECK_ADMIN_TOKEN'),
+      /^(ak_[A-Za-z0-9]{16,128})?$/,
+      'ak_ and 16 to 128 letters or digits',
+    ),
+    metricsToken: matching(
+      'TAPEDECK_METRICS_TOKEN',
+      text('TAPEDECK_METRICS_TOKEN'),
       /^(ak_[A-Za-z0-9]{16,128})?$/,
       'ak_ and 16 to 128 letters or digits',
     ),

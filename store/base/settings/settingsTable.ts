@@ -30,9 +30,7 @@ export const SETTINGS = [
     name: 'TAPEDECK_DATABASE',
     fallback: '',
     unit: 'URL',
-    help:
-      'PostgreSQL that keeps the catalog, `postgres://user:password@host:port/database`; a file of the ' +
-      'data folder when empty.',
+    help: 'Catalog as `postgres://user:password@host:port/database`; a file when empty.',
   },
   {
     name: 'TAPEDECK_BUS',
@@ -46,9 +44,7 @@ export const SETTINGS = [
     name: 'TAPEDECK_STANDBY',
     fallback: 'off',
     unit: 'on, off',
-    help:
-      'One node of several: hand requests on while another one serves the catalog of TAPEDECK_DATABASE, ' +
-      'take its place when it is gone.',
+    help: 'Hand requests on while another node serves the catalog; take its place when it is gone.',
   },
   {
     name: 'TAPEDECK_ROLE',
@@ -72,9 +68,7 @@ export const SETTINGS = [
     name: 'TAPEDECK_NODE_HOST',
     fallback: '',
     unit: 'host',
-    help:
-      'Name or address by which other nodes reach this one; TAPEDECK_HOST when empty, or the name of the ' +
-      'machine where that is every address.',
+    help: 'Name or address of this node for others; TAPEDECK_HOST or the machine’s when empty.',
   },
   {
     name: 'TAPEDECK_FILE_CACHE',
@@ -276,6 +270,12 @@ export const SETTINGS = [
     fallback: '',
     unit: 'token',
     help: 'Token of the admin API; a 0600 file in the data folder when empty.',
+  },
+  {
+    name: 'TAPEDECK_METRICS_TOKEN',
+    fallback: '',
+    unit: 'token',
+    help: 'Token that reads all of /metrics and nothing else; only the admin token does when empty.',
   },
   {
     name: 'TAPEDECK_SERVER',

@@ -27,6 +27,25 @@ test('probes and metrics need no token', async () => {
   assert.ok(!metrics.includes(server.secret) && !metrics.includes(server.publishable));
 });
 
+test('a monitoring token reads all metrics, and nothing else', async () => {
+  const token = 'ak_monitoring0123456789';
+  await using server = await startServer({ settings: { TAPEDECK_METRICS_TOKEN: token } });
+  await loaded(server, 'M', 'symbol,date\nA,2020-01-01\n');
+  const { adminToken } = server.tapedeck.services;
+  const ask = (path: string, text: string): Promise<Response> =>
+    fetch(`${server.base}${path}`, { headers: { authorization: `Bearer ${text}` } });
+  const hasNames = async (text: string): Promise<boolean> =>
+    (await (await ask('/metrics', text)).text()).includes('{workspace="WS"');
+  assert.equal(await hasNames(token), true);
+  assert.equal(await hasNames(adminToken), true);
+  for (const other of [server.secret, `${token}0`, 'ak_']) {
+    assert.equal(await hasNames(other), false, other);
+  }
+  for (const path of ['/v1/admin/status', '/v1/datasets/WS', '/v1/data/WS/M/A']) {
+    assert.equal(Math.floor((await ask(path, token)).status / 100), 4, path);
+  }
+});
+
 test("HTTPS with a certificate of one's own", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'tapedeck-tls-'));
   t.onTestFinished(() => rm(folder, { recursive: true }));
