@@ -5,6 +5,7 @@ import { startTapedeck, type Tapedeck } from '../../app/main.ts';
 import { monotonicMs } from '../../store/base/clock.ts';
 import { reasonOf } from '../../store/base/failure.ts';
 import { findJob } from '../../store/work/jobs.ts';
+import { writeSecretFile } from '../../store/catalog/secrets/secretFile.ts';
 import type { Threads } from '../../store/sqlite/writer.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
 import { tellServer } from '../reach/folderAccess.ts';
@@ -35,10 +36,23 @@ export async function serve(
   for (const warning of tapedeck.warnings) terminal.stderr.write(`tapedeck: ${warning}\n`);
   say(`Tapedeck listens on ${tapedeck.base} after ${Math.round(monotonicMs() - started)} ms`);
   if (settings.console) say(`  console: ${tapedeck.base}/console`);
-  for (const { kind, text } of tapedeck.madeTokens) say(`  ${kind} token: ${text}`);
+  sayTokens(tapedeck, terminal);
   // A server that is killed does not come to it at its end, and the next one would read them anew.
   module.flushCompileCache();
   await welcome(tapedeck, settings, terminal);
+}
+
+/** Output that is no terminal ends in a log, which others read and keep: only the file is named there. */
+function sayTokens({ madeTokens, services }: Tapedeck, terminal: Terminal): void {
+  if (madeTokens.length === 0) return;
+  const say = sayTo(terminal);
+  const { firstTokens } = services.folder;
+  writeSecretFile(firstTokens, madeTokens.map(({ kind, text }) => `${kind} ${text}`).join('\n'));
+  if (terminal.stdout.isTTY === true) {
+    for (const { kind, text } of madeTokens) say(`  ${kind} token: ${text}`);
+    return;
+  }
+  say(`  tokens: in ${firstTokens}, or by \`tapedeck tokens list --show\``);
 }
 
 /** Undefined where it was told to end before it was its turn. */
@@ -73,7 +87,7 @@ async function welcome(tapedeck: Tapedeck, settings: Settings, terminal: Termina
   if (demoJobs.length === 0) return;
   for (const job of demoJobs.slice(0, -1)) await services.runner.ended(job);
   const made = madeTokens.find(({ kind }) => kind === 'publishable')?.text;
-  const token = made ?? settings.publishableToken;
+  const token = terminal.stdout.isTTY === true ? (made ?? settings.publishableToken) : 'pk_…';
   const at = `${tapedeck.base}/v1`;
   say('Workspace DEMO is filled; try:');
   say(`  curl '${at}/time-series/STOCKS/MSFT?last=3&token=${token}'`);

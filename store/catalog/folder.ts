@@ -34,6 +34,8 @@ export interface Folder {
   readonly key: string;
   /** The token of the admin API, when it is not a setting. */
   readonly adminToken: string;
+  /** The tokens of the first account, until their owner removes the file. */
+  readonly firstTokens: string;
   readonly lock: string;
   /** Paths that others could read until it was opened, to be told. */
   readonly closed: readonly string[];
@@ -63,6 +65,7 @@ export function openFolder(root: string): Folder {
     temporary: at('tmp'),
     key: at('key'),
     adminToken: at('admin-token'),
+    firstTokens: at('first-tokens'),
     lock: at('lock.db'),
   };
   const folders = [folder.root, folder.lake, folder.spool, folder.exports, folder.temporary];

@@ -2,7 +2,7 @@
 // commands beside them or alone.
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, test } from 'vitest';
@@ -65,15 +65,22 @@ function serve(env: Record<string, string>): Served {
   return { child, output: () => text, until, ended };
 }
 
-test('a first start fills DEMO, prints tokens and three lines that work', async () => {
+test('a first start fills DEMO, stores tokens and prints three lines that work', async () => {
   const env = settings('first', { TAPEDECK_DEMO: 'on', TAPEDECK_DEMO_SYMBOLS: '0' });
   const server = serve(env);
   await server.until(/US_EMPLOYMENT[^\n]*'\n/);
-  assert.match(
-    server.output(),
-    /publishable token: pk_[0-9a-f]{32}\n {2}secret token: sk_[0-9a-f]{32}/,
+  // Output that is no terminal is a log: it names the file of the tokens and has none.
+  assert.doesNotMatch(server.output(), /[ps]k_[0-9a-f]{32}/);
+  const file = /tokens: in (\S+first-tokens),/.exec(server.output())?.[1] ?? '';
+  assert.equal((await stat(file)).mode & 0o777, 0o600);
+  const [publishable = ''] =
+    /^publishable (pk_[0-9a-f]{32})\nsecret sk_[0-9a-f]{32}\n$/
+      .exec(await readFile(file, 'utf8'))
+      ?.slice(1) ?? [];
+  assert.notEqual(publishable, '');
+  const urls = [...server.output().matchAll(/curl '([^']+)'/g)].map((match) =>
+    (match[1] ?? '').replace('pk_…', publishable),
   );
-  const urls = [...server.output().matchAll(/curl '([^']+)'/g)].map((match) => match[1] ?? '');
   assert.equal(urls.length, 3);
   const [series, csvText, filtered] = await Promise.all(
     urls.map(async (url) => (await fetch(url)).text()),

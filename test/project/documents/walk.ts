@@ -1,7 +1,7 @@
 // A reader who tries what the documents print: an empty folder, a first start, and a shell.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { type Started, startCommand, withModules } from '../../cli/command.ts';
@@ -69,10 +69,11 @@ async function substitutions(
 ): Promise<(script: string) => string> {
   const output = await outputUntil(server, /Workspace DEMO is filled/);
   const told = (pattern: RegExp): string => pattern.exec(output)?.[0] ?? `no ${pattern}`;
+  const tokens = await readFile(/tokens: in (\S+),/.exec(output)?.[1] ?? '', 'utf8');
   const table: readonly (readonly [printed: string, real: string])[] = [
     ['http://127.0.0.1:8080', told(/http:\/\/127\.0\.0\.1:\d+/)],
-    ['pk_…', told(/pk_[0-9a-f]{32}/)],
-    ['sk_…', told(/sk_[0-9a-f]{32}/)],
+    ['pk_…', /pk_[0-9a-f]{32}/.exec(tokens)?.[0] ?? 'no token'],
+    ['sk_…', /sk_[0-9a-f]{32}/.exec(tokens)?.[0] ?? 'no token'],
     ['https://example.com', mirror],
     ['recipe add', `recipe add --base ${mirror}`],
     ['/backups/', `${home}/backups/`],
