@@ -160,7 +160,8 @@ export function draftOf(
     weight = UNSAID.weight,
   } = defaultsOf({ workspace, dataset: datasetId }) ?? {};
   const unsaid = dataset.uniqueIndex === undefined ? mapping : undefined;
-  const columnMapping = dataset.columnMapping ?? unsaid ?? {};
+  const linked = linkedMapping(dataset);
+  const columnMapping = dataset.columnMapping ?? unsaid ?? linked ?? {};
   const properties = schema.properties as Properties;
   checkPropertyNames('schema.properties', Object.keys(properties));
   checkPropertyTypes(properties);
@@ -168,7 +169,9 @@ export function draftOf(
   checkSmartLinks(dataset.smartLinkAttributes ?? [], Object.keys(properties));
   const described = describedBy(dataset, { ...UNSAID, title, weight });
   checkExpectations(described.expectations, { properties, mapping: columnMapping });
-  const numbered = isNumbered(columnMapping, dataset.uniqueIndex, false);
+  // One security has many records: as a key alone its property must not replace them.
+  const unique = columnMapping === linked ? (dataset.uniqueIndex ?? false) : dataset.uniqueIndex;
+  const numbered = isNumbered(columnMapping, unique, false);
   const index = { mapping: columnMapping, numbered, inferred: false };
   return {
     workspace,
@@ -177,6 +180,23 @@ export function draftOf(
     schema: { type: 'object', properties, required: requiredOf(index) },
     ...index,
   };
+}
+
+/**
+ * A property that identifies a security is the primary index of a dataset that declares none; its only
+ * date is the date.
+ */
+function linkedMapping({
+  schema,
+  smartLinkAttributes: [link] = [],
+}: Static<typeof CREATE_DATASET>['dataset']): ColumnMapping | undefined {
+  if (link === undefined) return undefined;
+  const dates = Object.entries(schema.properties as Properties)
+    .filter(([, { format }]) => format === 'date' || format === 'date-time')
+    .map(([name]) => name);
+  const [date, ...others] = dates;
+  const key = link.attributeName;
+  return date === undefined || others.length > 0 ? { key } : { key, date };
 }
 
 /** Without key and date nothing but numbers tells records apart. @throws Failure InvalidBody */

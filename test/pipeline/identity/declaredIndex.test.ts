@@ -141,3 +141,29 @@ test('an inferred index is declared, and then replaces; the same mapping declare
   assert.equal(refused.status, 400);
   assert.match(refused.text, /1 records repeat an index value, such as \(X, 2024-01-01\)/);
 });
+
+test('a property that identifies securities is the key of a dataset that declares no index', async () => {
+  await using server = await startServer();
+  const properties = {
+    isin: { type: 'string' },
+    date: { type: 'string', format: 'date' },
+    v: { type: 'integer' },
+  };
+  const links = [{ attributeName: 'isin', type: 'equity' }];
+  const made = async (datasetId: string, more: object = {}): Promise<object> => {
+    const draft = { datasetId, schema: { properties }, smartLinkAttributes: links, ...more };
+    const { status, text } = await send(server, 'POST', '/datasets/WS', { dataset: draft });
+    assert.equal(status, 200, text);
+    const { columnMapping } = JSON.parse(
+      (await send(server, 'GET', `/datasets/WS/${datasetId}`)).text,
+    );
+    return columnMapping;
+  };
+  assert.deepEqual(await made('A'), { key: 'isin', date: 'date' });
+  assert.deepEqual(await made('B', { columnMapping: { date: 'date' } }), { date: 'date' });
+  assert.deepEqual(await made('C', { smartLinkAttributes: [] }), {});
+  const rows = ['US0378331005,2024-01-01,1', 'US0378331005,2024-01-01,2', 'X,2024-01-01,3'];
+  await loaded(server, 'A', `isin,date,v\n${rows.join('\n')}\n`);
+  const records = JSON.parse(await read(server, '/data/WS/A/US0378331005?from=2024-01-01'));
+  assert.deepEqual(records.map(({ v }: { v: number }) => v).toSorted(), [1, 2]);
+});
