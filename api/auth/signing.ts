@@ -2,7 +2,7 @@
 // next. The token-only form of the canonical query does not cover the other parameters: whoever
 // sees a signed request can change them within the window. The full sorted query covers them, and a
 // token may demand it.
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import { Failure } from '../../store/base/failure.ts';
 
 /** How far the caller's clock may be off (SPEC.md leaves it open), to either side. */
@@ -30,8 +30,7 @@ interface Claim {
 }
 
 /** Lower-case hex SHA-256 of a whole body. */
-export const bodyHashOf = (body: string | Uint8Array): string =>
-  createHash('sha256').update(body).digest('hex');
+export const bodyHashOf = (body: string | Uint8Array): string => hash('sha256', body, 'hex');
 
 /**
  * Checks what can be told before the body is there; the returned function checks the rest with the
