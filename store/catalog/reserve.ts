@@ -34,7 +34,8 @@ export function releaseReserve(root: string): boolean {
  */
 export function keepReserve(root: string, left: number): void {
   const path = reserveOf(root);
-  if (existsSync(path)) return;
+  // Somebody may have removed the whole folder meanwhile.
+  if (existsSync(path) || !existsSync(root)) return;
   const bytes = Math.min(RESERVE_BYTES, freeBytes(root) - left);
   if (bytes < 2 * NEEDED_BYTES) return;
   try {

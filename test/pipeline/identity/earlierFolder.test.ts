@@ -24,7 +24,7 @@ async function makeEarlier({ tapedeck }: TestServer, names: readonly string[]): 
       .where('dataset', '=', dataset)
       .execute();
   }
-  await database.schema.dropTable('loaded_file').execute();
+  for (const name of ['loaded_file', 'write_key']) await database.schema.dropTable(name).execute();
   for (const name of ['records_replaced', 'records_unchanged', 'columns_left_out_json']) {
     await database.schema.alterTable('job').dropColumn(name).execute();
   }

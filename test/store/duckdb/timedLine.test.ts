@@ -14,8 +14,17 @@ interface Item extends Timed {
   readonly bytes: number;
 }
 
+/** Those that are made room of are refused before anybody looks. */
+class WatchedLine extends TimedLine<Item, string> {
+  override wait(one: Item): Promise<string> {
+    const wait = super.wait(one);
+    wait.catch(() => undefined);
+    return wait;
+  }
+}
+
 const lineOf = (places: number): TimedLine<Item, string> =>
-  new TimedLine(places, ({ bytes }) => bytes);
+  new WatchedLine(places, ({ bytes }) => bytes);
 
 const item = (account: string, deadlineMs = 60_000, bytes = 1): Item => ({
   account,

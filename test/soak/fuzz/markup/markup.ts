@@ -155,12 +155,16 @@ async function openAll(pages: readonly Page[]): Promise<readonly string[]> {
   let now: Page | undefined;
   const ran = new Set<string>();
   const server = createServer((request, response) => {
-    if (now !== undefined && request.url === '/page') {
+    if (now !== undefined && request.url?.startsWith('/page/') === true) {
       const kept = now.headers.filter(([name]) => KEPT.has(name));
       response.writeHead(now.status === 304 ? 200 : now.status, Object.fromEntries(kept));
       return void response.end(now.body);
     }
-    if (now !== undefined && request.url === '/ran') ran.add(now.what);
+    if (request.url === '/ran') {
+      // What an earlier page asked for may come late.
+      const [, at] = /\/page\/(\d+)$/.exec(request.headers.referer ?? '') ?? [];
+      ran.add((at === undefined ? now : pages[Number(at)])?.what ?? '');
+    }
     response.writeHead(204).end();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -168,9 +172,10 @@ async function openAll(pages: readonly Page[]): Promise<readonly string[]> {
   try {
     const page = await browser.newPage();
     const { port } = server.address() as AddressInfo;
-    for (now of pages) {
+    for (const [at, one] of pages.entries()) {
+      now = one;
       await page
-        .goto(`http://127.0.0.1:${port}/page`, { waitUntil: 'load' })
+        .goto(`http://127.0.0.1:${port}/page/${at}`, { waitUntil: 'load' })
         .catch(() => undefined);
     }
   } finally {
