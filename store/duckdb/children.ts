@@ -9,8 +9,8 @@ import { Failure, OverMemory } from '../base/failure.ts';
 import { callerLeft, TimedLine } from '../queues/timedLine.ts';
 import type { Answer, FromChild, Request, Scope } from './protocol.ts';
 import { type ChildProcesses, ownProcesses, send, spillFolder, startChild } from './slot.ts';
-import { type Borrowing, type LentProcess, reserve, Slots } from './slots.ts';
-import type { Question, Slot } from './slots.ts';
+import { bytesOfQuestion, isStarted, markStarted, reserve, Slots } from './slots.ts';
+import type { Borrowing, LentProcess, Question, Slot } from './slots.ts';
 
 export interface PoolOptions extends Borrowing {
   /** Those that one account may have at a time; there is one more, so that another need not wait. */
@@ -46,11 +46,10 @@ const INTERRUPT_GRACE_MS = 1_000;
  */
 const CHILD_OVERHEAD_BYTES = 512 * 1024 ** 2;
 
-/** A process that has not started by then is given up; a busy machine took 4 s. */
+/** A process that has not started by then is stopped. */
 const START_MS = 30_000;
-
-/** Processes that have started: a pool may be given one that another one had. */
-const started = new WeakSet<ChildProcess>();
+/** A parser of 5 s waits behind queries of 30 s. */
+const LEAST_WAIT_MS = 30_000;
 
 /** Its node tells of itself five times a second while it runs a statement. */
 const SILENT_MS = 5_000;
@@ -92,7 +91,11 @@ export class Children {
   constructor(options: PoolOptions) {
     this.#options = options;
     this.#slots = new Slots(options.children + 1, options);
-    this.#line = new TimedLine(options.children, lengthOf);
+    this.#line = new TimedLine({
+      places: () => options.children + this.#slots.lent,
+      leastWaitMs: LEAST_WAIT_MS,
+      bytesOf: bytesOfQuestion,
+    });
   }
 
   /** A process of another node, until it ends. */
@@ -362,7 +365,7 @@ export class Children {
     const { running } = slot;
     if (slot.isLent) slot.heardMs = monotonicMs();
     if (message.kind === 'started') {
-      if (!slot.isLent && slot.child !== undefined) started.add(slot.child);
+      if (!slot.isLent && slot.child !== undefined) markStarted(slot.child);
       this.#isWarming = false;
       return running?.onStarted?.();
     }
@@ -386,13 +389,6 @@ export class Children {
     slot.child?.kill('SIGKILL');
   }
 }
-
-const isStarted = (slot: Slot): boolean =>
-  slot.isLent || (slot.child !== undefined && started.has(slot.child));
-
-/** What a question holds while it waits. */
-const lengthOf = ({ parameters = [], statements }: Question): number =>
-  [...statements, ...parameters].reduce<number>((sum, part) => sum + String(part).length, 0);
 
 const foldersOf = (files: readonly string[]): readonly string[] =>
   [...new Set(files.map((path) => dirname(path)))].sort();

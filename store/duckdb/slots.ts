@@ -152,3 +152,16 @@ export function reserve(slot: Slot, question: Question): Slot {
   slot.running = { ...nothing, question, answered: ignore, failed: ignore };
   return slot;
 }
+
+/** Processes that have started: a pool may take one that another pool had. */
+const started = new WeakSet<ChildProcess>();
+
+/** The process reads requests from now on. */
+export const markStarted = (child: ChildProcess): void => void started.add(child);
+
+export const isStarted = (slot: Slot): boolean =>
+  slot.isLent || (slot.child !== undefined && started.has(slot.child));
+
+/** What a question holds while it waits. */
+export const bytesOfQuestion = ({ parameters = [], statements }: Question): number =>
+  [...statements, ...parameters].reduce<number>((sum, part) => sum + String(part).length, 0);

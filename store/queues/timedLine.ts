@@ -1,11 +1,11 @@
 // Holds what waits for one of several places. Accounts take turns; whoever is alone may use the whole
-// line, and when it is full the account that has most in it makes room. Nothing waits longer than its
-// own deadline, and it is refused at once where the measured pace can't meet that.
+// line, and when it is full the account that has most in it makes room. Nothing waits longer than
+// its deadline or a least time, and it is refused at once where the measured pace can't meet that.
 import { Failure } from '../base/failure.ts';
 import { FairQueue } from './fairQueue.ts';
 import { TypicalTime } from './typicalTime.ts';
 
-/** An HTTP request that waits holds 10 kB, so 50 MB. */
+/** Items that wait, and what they hold. */
 const WAITING_MAX = 5_000;
 const WAITING_BYTES_MAX = 64 * 1024 ** 2;
 
@@ -18,24 +18,30 @@ export interface Timed {
   readonly signal?: AbortSignal;
 }
 
+interface LineOptions<Item> {
+  /** Items that have a place at a time. */
+  readonly places: () => number;
+  /** Each may wait so long, however short its deadline is once it has a place. */
+  readonly leastWaitMs: number;
+  /** What an item holds while it waits. */
+  readonly bytesOf: (item: Item) => number;
+}
+
 interface Waiting<Item, Place> {
   readonly item: Item;
-  readonly given: (place: Place) => void;
+  readonly receive: (place: Place) => void;
   readonly refuse: (failure: Failure) => void;
 }
 
 export class TimedLine<Item extends Timed, Place> {
   readonly #queue = new FairQueue<Waiting<Item, Place>>();
-  readonly #places: number;
-  readonly #bytesOf: (item: Item) => number;
+  readonly #options: LineOptions<Item>;
   #bytes = 0;
   /** In a place. */
   readonly #typical = new TypicalTime();
 
-  /** @param places what is in a place at a time @param bytesOf what an item holds while it waits */
-  constructor(places: number, bytesOf: (item: Item) => number) {
-    this.#places = places;
-    this.#bytesOf = bytesOf;
+  constructor(options: LineOptions<Item>) {
+    this.#options = options;
   }
 
   get size(): number {
@@ -49,11 +55,12 @@ export class TimedLine<Item extends Timed, Place> {
 
   /** @throws Failure Busy with the time after which to try again; TimedOut when the caller left. */
   wait(item: Item): Promise<Place> {
-    const { account, deadlineMs, signal } = item;
+    const { account, signal } = item;
+    const waitMs = Math.max(this.#options.leastWaitMs, item.deadlineMs);
     if (signal?.aborted === true) return Promise.reject(callerLeft());
     const expectedMs = this.#expectedMs(account);
-    if (account !== '' && expectedMs > deadlineMs) return Promise.reject(tooMany(expectedMs));
-    const bytes = this.#bytesOf(item);
+    if (account !== '' && expectedMs > waitMs) return Promise.reject(tooMany(expectedMs));
+    const bytes = this.#options.bytesOf(item);
     if (!this.#makeRoom(account, bytes)) return Promise.reject(tooMany(expectedMs));
     return new Promise((resolve, reject) => {
       const settle = (): void => {
@@ -63,7 +70,7 @@ export class TimedLine<Item extends Timed, Place> {
       };
       const waiting: Waiting<Item, Place> = {
         item,
-        given: (place) => {
+        receive: (place) => {
           settle();
           resolve(place);
         },
@@ -77,7 +84,7 @@ export class TimedLine<Item extends Timed, Place> {
       };
       const leave = (): void => remove(callerLeft());
       const late = (): void => remove(tooMany(this.#expectedMs(account)));
-      const timer = account === '' ? undefined : setTimeout(late, deadlineMs);
+      const timer = account === '' ? undefined : setTimeout(late, waitMs);
       this.#bytes += bytes;
       this.#queue.push(account, waiting);
       signal?.addEventListener('abort', leave, { once: true });
@@ -98,7 +105,7 @@ export class TimedLine<Item extends Timed, Place> {
       return free !== undefined;
     });
     if (next === undefined || free === undefined) return false;
-    next.given(free);
+    next.receive(free);
     return true;
   }
 
@@ -106,7 +113,7 @@ export class TimedLine<Item extends Timed, Place> {
   #expectedMs(account: string): number {
     const own = this.#queue.sizeOf(account);
     const ahead = Math.min(this.#queue.size, own * Math.max(1, this.#queue.accounts));
-    return Math.round((ahead * this.#typical.ms) / this.#places);
+    return Math.round((ahead * this.#typical.ms) / this.#options.places());
   }
 
   /** False where the newcomer's own account has most in a full line. */

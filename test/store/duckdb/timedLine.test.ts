@@ -23,8 +23,8 @@ class WatchedLine extends TimedLine<Item, string> {
   }
 }
 
-const lineOf = (places: number): TimedLine<Item, string> =>
-  new WatchedLine(places, ({ bytes }) => bytes);
+const lineOf = (places: number, leastWaitMs = 0): TimedLine<Item, string> =>
+  new WatchedLine({ places: () => places, leastWaitMs, bytesOf: ({ bytes }) => bytes });
 
 const item = (account: string, deadlineMs = 60_000, bytes = 1): Item => ({
   account,
@@ -117,4 +117,12 @@ test('a caller who left is not waited for', async () => {
   await assert.rejects(wait, { type: 'TimedOut' });
   await assert.rejects(line.wait({ ...item('a'), signal: left.signal }), { type: 'TimedOut' });
   assert.equal(line.size, 0);
+});
+
+test('a short deadline does not make a short wait', async () => {
+  const line = lineOf(1, 60_000);
+  line.tookMs(1_000);
+  const waits = Array.from({ length: 20 }, () => line.wait(item('a', 5)));
+  await after(50);
+  assert.equal((await refusals(waits)).length, 0);
 });
