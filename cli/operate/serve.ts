@@ -42,17 +42,23 @@ export async function serve(
   await welcome(tapedeck, settings, terminal);
 }
 
-/** Output that is no terminal ends in a log, which others read and keep: only the file is named there. */
+/**
+ * Output that is no terminal ends in a log, which others read and keep: only the file is named there. What
+ * the operator has set is not written again.
+ */
 function sayTokens({ madeTokens, services }: Tapedeck, terminal: Terminal): void {
-  if (madeTokens.length === 0) return;
   const say = sayTo(terminal);
   const { firstTokens } = services.folder;
-  writeSecretFile(firstTokens, madeTokens.map(({ kind, text }) => `${kind} ${text}`).join('\n'));
+  const { publishableToken, secretToken } = services.settings;
+  const fresh = madeTokens.filter(({ text }) => text !== publishableToken && text !== secretToken);
+  if (fresh.length > 0) {
+    writeSecretFile(firstTokens, fresh.map(({ kind, text }) => `${kind} ${text}`).join('\n'));
+  }
   if (terminal.stdout.isTTY === true) {
     for (const { kind, text } of madeTokens) say(`  ${kind} token: ${text}`);
-    return;
+  } else if (fresh.length > 0) {
+    say(`  tokens: in ${firstTokens}, or by \`tapedeck tokens list --show\``);
   }
-  say(`  tokens: in ${firstTokens}, or by \`tapedeck tokens list --show\``);
 }
 
 /** Undefined where it was told to end before it was its turn. */
