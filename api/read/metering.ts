@@ -261,17 +261,23 @@ export function priceOf(parts: readonly Priced[]): Price {
   return { messages, premiumMessages, objects, weight };
 }
 
-/** @throws Failure PriceTooHigh */
-export function refuseDear(
+/** Why a call is not answered that costs more than was allowed; undefined where it may. */
+export function dearRefusal(
   { messages, objects, premiumMessages, weight }: Price,
   most: number | undefined,
   verb: string,
-): void {
+): Failure | undefined {
   const all = messages + premiumMessages;
-  if (most === undefined || all <= most) return;
+  if (most === undefined || all <= most) return undefined;
   const counted = `${objects} ${objects === 1 ? 'object' : 'objects'} of weight ${weight}`;
   const price = `${all} messages: ${counted}`;
-  throw new Failure('PriceTooHigh', `"maxMessages" is ${most}, and the call ${verb} ${price}`);
+  return new Failure('PriceTooHigh', `"maxMessages" is ${most}, and the call ${verb} ${price}`);
+}
+
+/** @throws Failure PriceTooHigh */
+function refuseDear(price: Price, most: number | undefined, verb: string): void {
+  const refusal = dearRefusal(price, most, verb);
+  if (refusal !== undefined) throw refusal;
 }
 
 /** Nobody pays: the test environment tells the price, a server without metering 0. */

@@ -21,6 +21,7 @@ import type { SelectPlan } from '../../query/sql/plan/selectPlan.ts';
 import type { ParameterValues } from '../../query/sql/text/spelling.ts';
 import type { Caller } from '../../store/accounts/callers.ts';
 import { type Body, type BodyFormat, lengthOf } from '../../store/duckdb/protocol.ts';
+import { monotonicMs } from '../../store/base/clock.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Moment } from '../../store/lake/history/history.ts';
 import type { Metering } from '../../store/ledger/metering.ts';
@@ -34,7 +35,14 @@ import { drawn, pictureOf, type Shown } from '../read/pictures.ts';
 import { numberOf, textOf, truthOf } from '../request/parameters.ts';
 import { formatOf, has, readAsOf, refuseBeside, rowsOf } from '../read/series.ts';
 import { bodyHashOf } from '../auth/signing.ts';
-import { mostOf, refuseDear, refuseOwn, type SqlFare, sqlFareOf } from './sqlPrice.ts';
+import {
+  isPaidByBytes,
+  mostOf,
+  refuseDear,
+  refusalOfOwn,
+  type SqlFare,
+  sqlFareOf,
+} from './sqlPrice.ts';
 import { bindTables } from './sqlTables.ts';
 import { isInformation } from './informationSchema.ts';
 import { isLogs } from './systemLogs.ts';
@@ -82,8 +90,8 @@ export async function answerSql(
   }
   const rows = Math.min(limits.rowsMax, rowsMost(bound));
   const fare = sqlFareOf(call, caller, bound, services, question, rows);
-  const told = await priced(call, sql, question, { bound, fare, limits, rows });
-  if (told !== undefined) return told;
+  const price = await priced(call, sql, question, { bound, fare, limits, rows });
+  if (price !== undefined) return price;
   const format = formatOf(call);
   if (format === 'arrow' || format === 'parquet') refuseBeside(call, format);
   const snapshot = snapshotOf(bound);
@@ -96,14 +104,20 @@ export async function answerSql(
   // How many records of others it is made of is counted each time.
   const isKept = tag !== undefined && fare.tariff.counted.length === 0;
   const run = async () => {
+    const beganMs = monotonicMs();
     const counts = await countRecords(bound, fare.tariff.counted, sql, limits, call);
     const read = () => runSql(bound, format, sql, limits, call, asFile ? 'if long' : 'never');
     const name = [caller.tokenId, tag, question.stored?.usageKey, rows, asFile].join(' ');
     const body = isKept ? await sql.answers.find(name, tableIdsOf(bound), read) : await read();
     made = body.file;
-    const bytes = await paidBytesOf(body, () => describeSql(bound, sql, limits, call), bound);
+    const bytes = await paidBytesOf(fare, body, () => describeSql(bound, sql, limits, call), bound);
     const objects = objectsOfItems(fare.tariff, body.objects, bytes, counts);
-    if (!fare.foreign) refuseOwn(fare, objects, numberOf(call.query, 'maxMessages'));
+    const refusal = refusalOfOwn(fare, objects, numberOf(call.query, 'maxMessages'));
+    if (refusal !== undefined) {
+      // It costs no messages, so its time counts as that of a failed query.
+      services.failedTime.spent(caller.accountId, monotonicMs() - beganMs);
+      throw refusal;
+    }
     return { result: await drawn(call, services, body, shownOf(question, picture)), objects };
   };
   const metering = await meteredTogether(call, services, caller, fare.fares, run).catch((error) => {
@@ -150,8 +164,9 @@ async function priced(
   if (explains && isStored && call.environment === 'test') throw new Failure('TestReadOnly');
   const estimates = explains || truthOf(call.query, 'estimate');
   if (!estimates && (allowed === undefined || !fare.foreign)) return undefined;
-  const columns = await describeSql(bound, sql, limits, call);
-  const bytes = paidBytesMost(bound, columns, rows);
+  const needsColumns = explains || isPaidByBytes(fare);
+  const columns = needsColumns ? await describeSql(bound, sql, limits, call) : [];
+  const bytes = needsColumns ? paidBytesMost(bound, columns, rows) : 0;
   if (!estimates) {
     refuseDear(fare, rows, bytes, allowed);
     return undefined;
@@ -175,12 +190,14 @@ const tableIdsOf = ({ tables }: BoundPlan): readonly number[] =>
 
 /** The bytes that an answer is paid by; its columns are looked at only where it is paid by bytes. */
 export async function paidBytesOf(
+  fare: SqlFare,
   body: Body,
   describe: () => Promise<readonly SqlColumn[]>,
   bound: BoundPlan,
 ): Promise<number> {
   const bytes = lengthOf(body);
-  if (objectsOf(0, bytes) <= Math.max(1, body.objects)) return bytes;
+  const isByRows = objectsOf(0, bytes) <= Math.max(1, body.objects);
+  if (isByRows || !isPaidByBytes(fare)) return bytes;
   return Math.min(bytes, paidBytesMost(bound, await describe(), body.objects));
 }
 

@@ -6,7 +6,7 @@ import type { Caller } from '../../store/accounts/callers.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { paysPremium } from '../auth/access.ts';
 import type { Call, Services } from '../request/endpoint.ts';
-import { type Fare, type Price, priceOf, refuseDear as refuseDearer } from '../read/metering.ts';
+import { type Fare, type Price, priceOf, dearRefusal } from '../read/metering.ts';
 
 /** Of a query that its owner stored. */
 interface Stored {
@@ -65,6 +65,10 @@ export function sqlFareOf(
   return { tariff, fares, foreign: tariff.items.some(({ least }) => least > 0) };
 }
 
+/** Whether some of it is paid by the bytes of the answer; else they do not matter. */
+export const isPaidByBytes = ({ tariff }: SqlFare): boolean =>
+  tariff.items.some(({ byRecords }) => !byRecords);
+
 /** The most that a query can cost. */
 export function mostOf({ fares, tariff }: SqlFare, rows: number, bytes: number): Price {
   const objects = objectsMost(tariff, rows, bytes);
@@ -94,15 +98,15 @@ export function refuseDear(
   );
 }
 
-/** What was read of one's own data is not charged where it costs more. @throws Failure PriceTooHigh. */
-export function refuseOwn(
-  { fares }: SqlFare,
+/** The refusal of a query over the caller's own data alone that costs more than was allowed. */
+export function refusalOfOwn(
+  { fares, foreign }: SqlFare,
   objects: readonly number[],
   most: number | undefined,
-): void {
-  if (most === undefined) return;
+): Failure | undefined {
+  if (foreign) return undefined;
   const price = priceOf(fares.map(({ order }, at) => ({ order, objects: objects[at] ?? 0 })));
-  refuseDearer(price, most, 'costs');
+  return dearRefusal(price, most, 'costs');
 }
 
 function partsOf({ fares, tariff }: SqlFare, rows: number, bytes: number): string {

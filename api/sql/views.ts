@@ -33,7 +33,7 @@ import {
 } from '../read/series.ts';
 import { readSeries } from '../read/seriesParameters.ts';
 import { limitsOf, momentOf, paidBytesOf, snapshotOf } from './sql.ts';
-import { mostOf, refuseDear, sqlFareOf } from './sqlPrice.ts';
+import { isPaidByBytes, mostOf, refuseDear, sqlFareOf } from './sqlPrice.ts';
 import { bindView } from './sqlTables.ts';
 import { viewOf } from '../auth/viewAccess.ts';
 
@@ -138,7 +138,7 @@ async function paidView(
   if (own !== undefined && !fare.foreign) {
     const read = async () => {
       const body = await runViewSeries(plan, bound, format, sql, limits, call);
-      const recordBytes = await paidBytesOf(body, describe, bound);
+      const recordBytes = await paidBytesOf(fare, body, describe, bound);
       return { ...(await drawn(call, services, body, shown)), recordBytes };
     };
     const price = ({ objects, recordBytes }: Awaited<ReturnType<typeof read>>): number =>
@@ -148,14 +148,14 @@ async function paidView(
   const allowed = numberOf(call.query, 'maxMessages');
   const isEstimate = truthOf(call.query, 'estimate');
   if (isEstimate || allowed !== undefined) {
-    const bytes = paidBytesMost(bound, await describe(), rows);
+    const bytes = isPaidByBytes(fare) ? paidBytesMost(bound, await describe(), rows) : 0;
     if (isEstimate) return { kind: 'estimate', price: mostOf(fare, rows, bytes) };
     refuseDear(fare, rows, bytes, allowed);
   }
   return meteredTogether(call, services, caller, fare.fares, async () => {
     const counts = await countRecords(bound, fare.tariff.counted, sql, limits, call);
     const body = await runViewSeries(plan, bound, format, sql, limits, call);
-    const bytes = await paidBytesOf(body, describe, bound);
+    const bytes = await paidBytesOf(fare, body, describe, bound);
     const objects = objectsOfItems(fare.tariff, body.objects, bytes, counts);
     return { result: await drawn(call, services, body, shown), objects };
   });

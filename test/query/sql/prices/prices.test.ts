@@ -88,3 +88,19 @@ test('data of others that are sold by the answer cost its rows', async () => {
   const sql = 'SELECT symbol, date, note FROM CORE.OPEN LIMIT 10';
   await assertPrice('SHOP', sql, shop.token, WEIGHTS.OPEN * 10);
 });
+
+test('a refusal of what was read already costs the time of a failed query', async () => {
+  const { failedTime } = shop.server.tapedeck.services;
+  const { spent } = failedTime;
+  const times: number[] = [];
+  Object.assign(failedTime, { spent: (_account: string, ms: number) => times.push(ms) });
+  try {
+    const sql = 'SELECT * FROM LONG LIMIT 10';
+    await ask('WS', sql, shop.server.secret, '&maxMessages=10');
+    assert.deepEqual(times, []);
+    await ask('WS', sql, shop.server.secret, '&maxMessages=9');
+    assert.ok(times.length === 1 && (times[0] ?? 0) > 0, String(times));
+  } finally {
+    Object.assign(failedTime, { spent });
+  }
+});
