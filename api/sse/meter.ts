@@ -77,7 +77,7 @@ export class StreamMeter implements MessageMeter {
     this.#caller = caller;
     this.#order = orderFor(caller, order);
     this.#hold = this.#reserved(RESERVE_LEAST, 1);
-    this.#forget = ledger.addReserve(caller.accountId, { giveBack: () => this.#giveBack() });
+    this.#forget = ledger.addReserve(caller.accountId, () => this.#giveBack());
   }
 
   get charged(): number {

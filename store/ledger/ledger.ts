@@ -36,7 +36,7 @@ import {
   orderFor,
 } from './metering.ts';
 import type { WithCharge } from './usage.ts';
-import { refusalOf, type Reserve, Reserves } from './reserves.ts';
+import { refusalOf, Reserves } from './reserves.ts';
 import { leftOf, type Purse, type Stop, stoppedBy } from './quota.ts';
 
 /** Charges that may wait for a disk that refuses writes; past it nothing metered is served. */
@@ -121,9 +121,9 @@ export class Ledger implements Metering {
     const messages = Math.max(objects, least) * order.weight;
     const purses = this.#purses(caller, order.premium);
     const { own, token } = purses;
-    // Beyond that it is called back when it is charged.
-    this.#callBack(caller, order.premium, Math.min(messages, Math.max(1, least) * order.weight));
-    const left = leftOf(caller, order.premium, own, token);
+    // Reserves beyond that are called back when it is charged.
+    const needed = Math.min(messages, Math.max(1, least) * order.weight);
+    const left = this.#leftFor(needed, caller, order.premium, purses);
     const granted = Math.max(0, Math.min(messages, left.messages));
     const isShort = granted < least * order.weight;
     if (messages > 0 && (granted === 0 || isShort)) throw refusalOf(left, own, this.#holds);
@@ -145,8 +145,8 @@ export class Ledger implements Metering {
     const { caller, order, own, token } = hold;
     const messages = objects * order.weight;
     this.release(hold);
-    if (messages > hold.messages) this.#callBack(caller, order.premium, messages);
-    const left = leftOf(caller, order.premium, own, token);
+    const needed = messages > hold.messages ? messages : 0;
+    const left = this.#leftFor(needed, caller, order.premium, hold);
     // What was held is covered, also when a limit was lowered since.
     if (messages > Math.max(left.messages, hold.messages))
       throw new Failure(left.type, left.detail);
@@ -185,9 +185,9 @@ export class Ledger implements Metering {
     hold.token.held -= more;
   }
 
-  /** A reserve that gives back what it has not spent before anything of its account is refused. */
-  addReserve(accountId: string, reserve: Reserve): () => void {
-    return this.#reserves.add(accountId, reserve);
+  /** Before anything of its account is refused, a reserve gives back what it has not spent. */
+  addReserve(accountId: string, giveBack: () => void): () => void {
+    return this.#reserves.add(accountId, giveBack);
   }
 
   /** Messages that a token used this month, and that it may still spend; undefined: without a bound. */
@@ -315,9 +315,18 @@ export class Ledger implements Metering {
     return true;
   }
 
-  #callBack(caller: Caller, premium: boolean, messages: number): void {
-    const isEnough = (): boolean => this.left(caller, premium) >= messages;
-    if (!isEnough()) this.#reserves.callBack(caller.accountId, isEnough);
+  /** What is left, after reserves were called back where it is less than `messages`. */
+  #leftFor(
+    messages: number,
+    caller: Caller,
+    premium: boolean,
+    { own, token }: Purses,
+  ): ReturnType<typeof leftOf> {
+    const now = (): ReturnType<typeof leftOf> => leftOf(caller, premium, own, token);
+    const left = now();
+    if (left.messages >= messages) return left;
+    this.#reserves.callBack(caller.accountId, () => now().messages >= messages);
+    return now();
   }
 
   #purses({ accountId, tokenId }: Caller, premium: boolean): Purses {

@@ -8,30 +8,27 @@ import type { Purse, Stop } from './quota.ts';
 /** Calls and streams that a refusal names. */
 const NAMED_MAX = 3;
 
-/** A reserve that outlives a call. */
-export interface Reserve {
-  /** Gives back all that is not spent. */
-  readonly giveBack: () => void;
-}
+/** Gives back all of a reserve that is not spent. */
+type GiveBack = () => void;
 
 export class Reserves {
-  readonly #byAccount = new Map<string, Set<Reserve>>();
+  readonly #byAccount = new Map<string, Set<GiveBack>>();
 
   /** From now on it may be called back. @returns forgets it */
-  add(accountId: string, reserve: Reserve): () => void {
+  add(accountId: string, giveBack: GiveBack): () => void {
     const all = this.#byAccount.get(accountId) ?? new Set();
-    this.#byAccount.set(accountId, all.add(reserve));
+    this.#byAccount.set(accountId, all.add(giveBack));
     return () => {
-      all.delete(reserve);
+      all.delete(giveBack);
       if (all.size === 0) this.#byAccount.delete(accountId);
     };
   }
 
   /** One after the other, the oldest first, until there is enough. */
   callBack(accountId: string, isEnough: () => boolean): void {
-    for (const reserve of this.#byAccount.get(accountId) ?? []) {
+    for (const giveBack of this.#byAccount.get(accountId) ?? []) {
       if (isEnough()) return;
-      reserve.giveBack();
+      giveBack();
     }
   }
 }
