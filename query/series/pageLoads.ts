@@ -1,19 +1,19 @@
-// Loads pages of series from files. Those that wait for the same table are read by one statement: of
-// 200 keys of 2 M rows each alone takes 20 ms, and all of them together take 130 ms.
+// Loads pages of series from files. Those that wait for the same table are read by one statement: first
+// reads of 200 keys of 2 M rows on 250 connections are all answered in 0.35 s (npm run bench bursts).
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import { Failure } from '../../store/base/failure.ts';
 import { EMPTY_PAGE, type Page } from '../../store/duckdb/protocol.ts';
 import type { SeriesPlan } from '../plan/seriesPlan.ts';
 import { renditionOf } from './renditions.ts';
+import { SORTED_VALUES_MAX } from './takes.ts';
 
 /** Statements of one line that run at a time: a machine of two cores has as many processes for reads. */
 const RUNNING_MAX = 2;
 /** Keys of one statement. */
 const KEYS_MAX = 500;
-/** Values that one statement may have to sort: 64 MB at 32 bytes each, a quarter of what a read may take. */
-const VALUES_MAX = 2_000_000;
-
-/** Answers that are made in one turn of the event loop: each takes some 0.1 ms. */
+/** Pages of one line that wait, as many as questions may wait for a process. */
+const WAITING_MAX = 5_000;
+/** Pages that are answered in one turn of the event loop, so that other callers have theirs. */
 const TURN_PAGES = 32;
 
 /** Reads pages of a plan: one of its keys, or one of each of its takes. */
@@ -38,11 +38,17 @@ export class PageLoads {
   /**
    * The newest records of a plan's key.
    * @param account whose turn the statement takes
-   * @throws whatever `read` throws
+   * @throws Failure Busy where too many wait, and whatever `read` throws
    */
-  load(account: string, plan: SeriesPlan, records: number, read: ReadPages): Promise<Page> {
+  async load(account: string, plan: SeriesPlan, records: number, read: ReadPages): Promise<Page> {
     const name = lineOf(account, plan, records);
     const line = this.#lines.get(name) ?? { waiting: [], running: 0 };
+    if (line.waiting.length >= WAITING_MAX) {
+      throw new Failure(
+        'Busy',
+        `${WAITING_MAX} first reads of a dataset are waiting: try again later`,
+      );
+    }
     this.#lines.set(name, line);
     return new Promise((loaded, failed) => {
       line.waiting.push({ plan, records, loaded, failed });
@@ -63,7 +69,10 @@ function nextOf(waiting: Waiting[]): readonly Waiting[] {
   const [first] = waiting;
   if (first === undefined) return [];
   const { plan, records } = first;
-  const most = Math.min(KEYS_MAX, Math.floor(VALUES_MAX / (records * plan.table.columns.length)));
+  const most = Math.min(
+    KEYS_MAX,
+    Math.floor(SORTED_VALUES_MAX / (records * plan.table.columns.length)),
+  );
   const spellings = new Set<string>();
   // A record of two keys would come with the first one only.
   const isApart = ({ plan: { equals } }: Waiting): boolean => {

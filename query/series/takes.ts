@@ -1,10 +1,10 @@
-// Answers of many keys by one statement: which plans may be joined, and what of the page is each key's.
+// Joins the reads of many keys into one statement: which plans may be joined, and the answer of a page.
 import type { Body, Page } from '../../store/duckdb/protocol.ts';
 import type { SeriesPlan } from '../plan/seriesPlan.ts';
 import { recordsMost } from './seriesRecords.ts';
 
-/** Values that a joined statement may have to sort; a key alone is read without a sort of all its records. */
-const VALUES_MAX = 2_000_000;
+/** Values that a statement of several keys may sort; one key is read without sorting all its records. */
+export const SORTED_VALUES_MAX = 2_000_000;
 
 /** Whether the takes of a plan are what its keys are answered alone, within the memory of a read. */
 export function isJoined(plan: SeriesPlan): boolean {
@@ -20,7 +20,7 @@ export function isJoined(plan: SeriesPlan): boolean {
     transform === undefined &&
     since === undefined &&
     interval === 1 &&
-    recordsMost(plan) * table.columns.length <= VALUES_MAX
+    recordsMost(plan) * table.columns.length <= SORTED_VALUES_MAX
   );
 }
 

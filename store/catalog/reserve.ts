@@ -1,13 +1,13 @@
 // Keeps some room of the disk, so that a server that ended on a full disk starts again: locks and journals
-// of the catalog need some. It is given up only where there is no other room.
+// of the catalog need some. It is removed only where there is no other room.
 import { existsSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDiskFull } from '../base/failure.ts';
 import { randomKey } from '../base/random.ts';
 
-/** The catalog's journal of a start has 200 kB; charges of a minute fit beside it. */
+/** More than the lock and the journal of a start take: with 64 kB free both went well. */
 const RESERVE_BYTES = 4 * 1024 ** 2;
-/** With less the reserve is given up: reads of 64 kB less went well. */
+/** With less the reserve is removed: twice what a start needed. */
 const NEEDED_BYTES = 128 * 1024;
 
 /** What stays free beside it while a server runs, and when it has ended. */
@@ -20,7 +20,7 @@ function freeBytes(root: string): number {
   return bavail * bsize;
 }
 
-/** At a start: gives the reserve up where the disk is full. @returns whether it did */
+/** At a start: removes the reserve where the disk is full. @returns whether it did */
 export function releaseReserve(root: string): boolean {
   const path = reserveOf(root);
   if (!existsSync(path) || freeBytes(root) >= NEEDED_BYTES) return false;

@@ -149,3 +149,13 @@ test('a failure of the file is the failure of all who read it', async () => {
   assert.ok(ends.every(({ status }) => status === 'rejected'));
   assert.equal(statements.length, 3);
 });
+
+test('so many pages wait and no more', async () => {
+  const loads = new PageLoads();
+  const end = Promise.withResolvers<readonly Page[]>();
+  const load = (key: string): Promise<Page> => loads.load('a', planOf(key), 129, () => end.promise);
+  const waiting = Array.from({ length: 5_002 }, (_, at) => load(`K${at}`));
+  await assert.rejects(load('ONE MORE'), { type: 'Busy' });
+  end.resolve([]);
+  assert.equal((await Promise.all(waiting)).length, 5_002);
+});
