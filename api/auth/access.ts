@@ -100,16 +100,8 @@ export function withoutGrant(workspace: string, id: string, right: Right): Failu
 }
 
 /** What every account may read of CORE, its owner's tokens read too if they may read CORE at all. */
-function isOpenInCore(
-  { token }: Caller,
-  { workspace }: Workspace,
-  id: string,
-  right: Right,
-  { directory }: Lake,
-): boolean {
-  if (right !== 'read' || workspace !== CORE || !token.core) return false;
-  return directory.dataset(workspace, id)?.access.level === 'open';
-}
+const isOpenInCore = ({ token }: Caller, dataset: Dataset | undefined): boolean =>
+  token.core && dataset?.workspace === CORE && dataset.access.level === 'open';
 
 /**
  * A new dataset or view: its name must be free of views, and the account must have room.
@@ -144,8 +136,9 @@ export function readableIn(
   right: Right = 'read',
 ): Workspace {
   const owned = ownsOrReads(caller, workspace, right, lake);
-  const isOwn = owned.accountId === caller.accountId;
-  if (isOwn && !isOpenInCore(caller, owned, id, right, lake)) checkRight(caller, owned, id, right);
+  if (owned.accountId !== caller.accountId) return owned;
+  const dataset = right === 'read' ? lake.directory.dataset(owned.workspace, id) : undefined;
+  if (!isOpenInCore(caller, dataset)) checkRight(caller, owned, id, right);
   return owned;
 }
 
@@ -293,16 +286,15 @@ export function readableDatasets(
       ? [...new Set([...ownWorkspaces(caller, lake), ...(core === undefined ? [] : [core])])]
       : [ownsOrReads(caller, workspace, 'read', lake)];
   const own = all.flatMap((item) =>
-    directory.datasets(item.workspace).filter((dataset) => reads(caller, dataset, item, lake)),
+    directory.datasets(item.workspace).filter((dataset) => reads(caller, dataset, item)),
   );
   return [...own, ...shared];
 }
 
-function reads(caller: Caller, dataset: Dataset, owner: Workspace, lake: Lake): boolean {
+function reads(caller: Caller, dataset: Dataset, owner: Workspace): boolean {
   if (owner.accountId === caller.accountId) {
-    const { dataset: id } = dataset;
-    if (isOpenInCore(caller, owner, id, 'read', lake)) return true;
-    return hasRight(caller.token, owner.workspace, id, 'read');
+    const hasGrant = hasRight(caller.token, owner.workspace, dataset.dataset, 'read');
+    return hasGrant || isOpenInCore(caller, dataset);
   }
   return isAllowed(() => checkEntitled(caller, dataset, owner));
 }
