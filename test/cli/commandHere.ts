@@ -3,6 +3,7 @@
 import { Readable, Writable } from 'node:stream';
 import { runCommand } from '../../cli/runCommand.ts';
 import { stockedProcesses } from '../base/childStock.ts';
+import type { TestServer } from '../base/server.ts';
 import { stockedThreads } from '../base/threadStock.ts';
 import type { Ran } from './command.ts';
 
@@ -45,3 +46,17 @@ function collecting(): Writable & { text(): string } {
   });
   return Object.assign(stream, { text: () => Buffer.concat(pieces).toString() });
 }
+
+/** Settings of a command that speaks to a server of this process. */
+export const commandEnv = ({
+  folder,
+  publishable,
+  secret,
+}: Pick<TestServer, 'folder' | 'publishable' | 'secret'>): Readonly<Record<string, string>> => ({
+  TAPEDECK_DATA: folder,
+  TAPEDECK_DEMO: 'off',
+  TAPEDECK_LOG: 'silent',
+  TAPEDECK_CHILDREN: '1',
+  TAPEDECK_PUBLISHABLE_TOKEN: publishable,
+  TAPEDECK_SECRET_TOKEN: secret,
+});

@@ -8,7 +8,7 @@ import { tellServer } from '../../../cli/reach/folderAccess.ts';
 import { read } from '../../base/client.ts';
 import { startServer, type TestServer } from '../../base/server.ts';
 import type { Ran } from '../../cli/command.ts';
-import { runHere } from '../../cli/commandHere.ts';
+import { commandEnv, runHere } from '../../cli/commandHere.ts';
 
 export interface CoreFolder extends AsyncDisposable {
   readonly server: TestServer;
@@ -33,14 +33,7 @@ export async function coreFolder(): Promise<CoreFolder> {
   await tellServer(server.folder, { base: server.base });
   const run = (args: readonly string[], input?: string): Promise<Ran> =>
     runHere(args, {
-      env: {
-        TAPEDECK_DATA: server.folder,
-        TAPEDECK_DEMO: 'off',
-        TAPEDECK_LOG: 'silent',
-        TAPEDECK_CHILDREN: '1',
-        TAPEDECK_PUBLISHABLE_TOKEN: server.publishable,
-        TAPEDECK_SECRET_TOKEN: server.secret,
-      },
+      env: commandEnv(server),
       cwd: folder,
       ...(input === undefined ? {} : { input, isTTY: true }),
     });

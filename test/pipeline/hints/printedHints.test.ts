@@ -9,7 +9,7 @@ import { tellServer } from '../../../cli/reach/folderAccess.ts';
 import { load, loaded, read, send } from '../../base/client.ts';
 import { startServer, type TestServer } from '../../base/server.ts';
 import type { Ran } from '../../cli/command.ts';
-import { runHere } from '../../cli/commandHere.ts';
+import { commandEnv, runHere } from '../../cli/commandHere.ts';
 import { commandsIn, hintsIn, requestIn } from './followHints.ts';
 import { PRINTED_HINTS, type PrintedHint } from './printedHints.ts';
 
@@ -27,14 +27,7 @@ afterAll(async () => {
 
 const run = (...words: readonly string[]): Promise<Ran> =>
   runHere(words, {
-    env: {
-      TAPEDECK_DATA: server.folder,
-      TAPEDECK_DEMO: 'off',
-      TAPEDECK_LOG: 'silent',
-      TAPEDECK_CHILDREN: '1',
-      TAPEDECK_PUBLISHABLE_TOKEN: server.publishable,
-      TAPEDECK_SECRET_TOKEN: server.secret,
-    },
+    env: commandEnv(server),
     cwd: folder,
   });
 
