@@ -51,9 +51,9 @@ function formed(answer: JsonAnswer, call: Call, isOfKeys: boolean): JsonAnswer {
   const left = isMap
     ? Object.fromEntries(Object.entries(value).map(([key, one]) => [key, filtered(one, names)]))
     : filtered(value, names);
-  const asked = formatOf(call);
+  const requested = formatOf(call);
   // Files of records are not a form of these answers: a client that prefers them accepts JSON.
-  const format = asked === 'arrow' || asked === 'parquet' ? 'json' : asked;
+  const format = requested === 'arrow' || requested === 'parquet' ? 'json' : requested;
   if (format !== 'json') refuseBeside(call, format);
   return {
     ...answer,

@@ -1,7 +1,7 @@
 // Writes that carry an `Idempotency-Key`: the same request is done once, and answered as the first time.
 import { createHash } from 'node:crypto';
 import { Failure } from '../../store/base/failure.ts';
-import type { Database } from '../../store/catalog/database.ts';
+import type { Alongside } from '../../store/catalog/database.ts';
 import type { Piece } from '../../store/catalog/statements.ts';
 import { runTogether } from '../../store/catalog/together.ts';
 import { callerLeft } from '../../store/queues/timedLine.ts';
@@ -57,8 +57,6 @@ export async function writeOnce<T>(
     });
   });
 }
-
-type Alongside = (transaction: Database, id: string) => Promise<void>;
 
 /**
  * The id of what a request creates, or created when it was sent before.

@@ -12,7 +12,7 @@ import {
   unfinishedExports,
   updateExport,
 } from '../../store/work/exports.ts';
-import type { Database } from '../../store/catalog/database.ts';
+import type { Alongside } from '../../store/catalog/database.ts';
 import { Failure, reasonOf, toldFull } from '../../store/base/failure.ts';
 import { appendLog } from '../../store/work/jobs.ts';
 import { exportOrderOf } from './exportOrder.ts';
@@ -89,10 +89,7 @@ export class Exports {
    * @throws Failure Conflict when another one writes to the same place; Busy when too many wait, or
    * the server is stopping.
    */
-  async submit(
-    row: ExportRow,
-    alongside?: (transaction: Database, exportId: string) => Promise<void>,
-  ): Promise<void> {
+  async submit(row: ExportRow, alongside?: Alongside): Promise<void> {
     await this.#inTurn(async () => {
       await this.#checkPlace(row);
       await insertExport(this.#parts.database, row, alongside);

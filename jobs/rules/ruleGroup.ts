@@ -2,7 +2,7 @@
 import { type Facts, type FactsWanted, factsWanted } from '../../market/rules/ruleFacts.ts';
 import type { Rule } from '../../store/work/rules.ts';
 import { ANY_SYMBOL, RuleEngine } from './ruleEngine.ts';
-import { Rounds } from './rounds.ts';
+import { PrepareRounds } from './prepareRounds.ts';
 import { isNamed, type NamedFact, namedFact, type PropertyKind } from './runningRule.ts';
 
 /** What rules of callers with equal rights read. */
@@ -35,7 +35,7 @@ export interface Group {
   /** Values that any of its rules reads; made anew when rules come or go. */
   reads: FactsWanted | undefined;
   isPreparing: boolean;
-  readonly rounds: Rounds;
+  readonly rounds: PrepareRounds;
 }
 
 export interface Held {
@@ -54,7 +54,7 @@ export const newGroup = (reader: RuleReader, canPay: (ruleId: string) => boolean
   named: new Map(),
   wanted: new Map(),
   isPreparing: false,
-  rounds: new Rounds(),
+  rounds: new PrepareRounds(),
   reads: undefined,
 });
 

@@ -32,8 +32,8 @@ export class CallerTurns {
     const ahead = this.#waiting.get(lineOf(workspace, dataset)) ?? 0;
     const expectedMs = ahead * this.#typical.ms;
     if (ahead < WAITING_MAX && expectedMs <= WAIT_MS_MAX) return;
-    const told = `${ahead} writes of dataset ${dataset} are waiting: try again later`;
-    throw new Failure('Busy', told, Math.max(1_000, expectedMs / 2));
+    const detail = `${ahead} writes of dataset ${dataset} are waiting: try again later`;
+    throw new Failure('Busy', detail, Math.max(1_000, expectedMs / 2));
   }
 
   /**

@@ -2,7 +2,7 @@
 // step is part of its commit's transaction, so a job that was killed either finished or changed
 // nothing; at the next start it runs again from its file, or from where its source stood.
 import { LruMap } from 'toad-cache';
-import type { Database } from '../../store/catalog/database.ts';
+import type { Alongside } from '../../store/catalog/database.ts';
 import type { Bodies } from '../../store/files/bodies.ts';
 import { Failure, isLost, reasonOf, toldFull } from '../../store/base/failure.ts';
 import {
@@ -103,10 +103,7 @@ export class Runner {
    * @param alongside in the transaction that records it
    * @throws Failure Busy when too many wait, or the server is stopping.
    */
-  async submit(
-    order: JobOrder,
-    alongside?: (transaction: Database, jobId: string) => Promise<void>,
-  ): Promise<string> {
+  async submit(order: JobOrder, alongside?: Alongside): Promise<string> {
     if (this.#stopping) throw STOPPING;
     this.#waiting.checkLength(this.#parts.accountOf(order.workspace));
     const jobId = newJobId();

@@ -2,7 +2,7 @@
 // its run noted and its job recorded in one transaction; a schedule whose job has not ended waits.
 import type { Clock } from '../../store/base/clock.ts';
 import { findSource } from '../../store/work/dataSources.ts';
-import type { Database } from '../../store/catalog/database.ts';
+import type { Alongside, Database } from '../../store/catalog/database.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { type Job, unfinishedJobs } from '../../store/work/jobs.ts';
 import {
@@ -26,10 +26,7 @@ interface SchedulerParts {
   readonly clock: Clock;
   /** 0 up to 1, for the jitter of retries. */
   readonly random: () => number;
-  readonly submit: (
-    order: FetchOrder,
-    alongside: (transaction: Database, jobId: string) => Promise<void>,
-  ) => Promise<string>;
+  readonly submit: (order: FetchOrder, alongside: Alongside) => Promise<string>;
   readonly onFault: (reason: unknown) => void;
   /** A run failed, for good or for now. */
   readonly onFailed: (schedule: Schedule, end: JobEnd) => void;
@@ -141,10 +138,7 @@ export class Scheduler {
    * @param alongside in the transaction that records it
    * @throws Failure Conflict while a job of it runs.
    */
-  async runNow(
-    schedule: Schedule,
-    alongside?: (transaction: Database, jobId: string) => Promise<void>,
-  ): Promise<string> {
+  async runNow(schedule: Schedule, alongside?: Alongside): Promise<string> {
     if (this.#running.has(schedule.id)) {
       throw new Failure('Conflict', 'a job of the schedule has not ended yet');
     }
@@ -249,7 +243,7 @@ export class Scheduler {
     run: ScheduledRun,
     dues: number,
     skipped: readonly { readonly dueMs: number; readonly dues: number }[],
-    alongside?: (transaction: Database, jobId: string) => Promise<void>,
+    alongside?: Alongside,
   ): Promise<string> {
     this.#running.add(schedule.id);
     try {

@@ -11,6 +11,9 @@ export interface Tables extends LakeTables, ServiceTables {}
 /** The catalog, or a transaction in it. */
 export type Database = Kysely<Tables>;
 
+/** Runs beside what records something, in the same transaction. @param id of what is recorded */
+export type Alongside = (transaction: Database, id: string) => Promise<void>;
+
 /** What is committed at one moment, while its writers go on. */
 export interface HeldDatabase {
   readonly database: Database;

@@ -27,8 +27,11 @@ export function postgresPlace(settings: DatabaseSettings, isGuarded = false): Ca
     onFault?: (reason: unknown) => void,
     onTaken?: (error: Error) => void,
   ): Database => {
-    const told = onTaken === undefined ? {} : { onTaken };
-    const options = { onFault, ...told, ...(isGuarded ? { guard: GUARD } : {}) };
+    const options = {
+      onFault,
+      ...(onTaken === undefined ? {} : { onTaken }),
+      ...(isGuarded ? { guard: GUARD } : {}),
+    };
     return databaseOf(() => PostgresEngine.open(settings, options), spelling);
   };
   return {

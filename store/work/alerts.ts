@@ -69,7 +69,7 @@ export const nextAlerts = (
     .limit(most)
     .execute();
 
-/** What came of a call; a delivery is counted.  @param answer the first of what the receiver said */
+/** What came of a call; a delivery is counted. @param answer the first of what the receiver said */
 export async function saveCall(
   database: Database,
   alert: Pick<Alert, 'alert_id' | 'rule_id' | 'attempts' | 'next_ms' | 'outcome' | 'state'>,

@@ -1,6 +1,6 @@
 // Exports: what is to be written out of which version, how far it is, and how it ended.
 import type { Insertable, Selectable, Updateable } from 'kysely';
-import type { Database } from '../catalog/database.ts';
+import type { Alongside, Database } from '../catalog/database.ts';
 import { randomHex } from '../base/random.ts';
 import type { ExportTable, ExportState } from '../catalog/tables/exports.ts';
 
@@ -19,7 +19,7 @@ export const newExportId = (): string => `EXPORT_${randomHex(16)}`;
 export async function insertExport(
   database: Database,
   row: Insertable<ExportTable>,
-  alongside?: (transaction: Database, exportId: string) => Promise<void>,
+  alongside?: Alongside,
 ): Promise<void> {
   await database.transaction().execute(async (transaction) => {
     await transaction.insertInto('export').values(row).execute();

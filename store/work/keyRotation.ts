@@ -158,10 +158,10 @@ export async function checkKey(database: Database, hex: string, path: string): P
     kind === 'secret' ? doesOpen(key, stored) : key.hash(stored) === hash;
   if (keys.some(fits)) return;
   const name = hex === '' ? `the key file ${path}` : 'TAPEDECK_ENCRYPTION_KEY';
-  const told = files.length === 0 && hex === '' ? 'is not there' : 'is not the key of the catalog';
+  const state = files.length === 0 && hex === '' ? 'is not there' : 'is not the key of the catalog';
   const rule =
     'set TAPEDECK_ENCRYPTION_KEY to the key that the server has, or leave it out for its key file';
-  throw new Failure('Conflict', `${name} ${told}: nothing was moved; ${rule}`);
+  throw new Failure('Conflict', `${name} ${state}: nothing was moved; ${rule}`);
 }
 
 const opens = (secrets: Secrets, sealed: string): boolean =>

@@ -122,9 +122,9 @@ export class WriteKeys {
       this.#counts.set(accountId, counted);
     }
     if (counted.count < KEYS_MAX) return undefined;
-    const told = `the account has ${KEYS_MAX} Idempotency-Key values of the last day`;
+    const what = `the account has ${KEYS_MAX} Idempotency-Key values of the last day`;
     const rule = 'the most that are stored: try again later, or send requests without one';
-    throw new Failure('TooManyRequests', `${told}, ${rule}`);
+    throw new Failure('TooManyRequests', `${what}, ${rule}`);
   }
 }
 

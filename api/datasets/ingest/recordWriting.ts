@@ -113,7 +113,7 @@ async function loadRecords(
 ): Promise<Written> {
   const { disk, ingestion, runner } = services;
   runner.callers.check(workspace, dataset);
-  const asked = {
+  const order = {
     workspace,
     dataset,
     ...readDuplicates(call.query),
@@ -122,7 +122,7 @@ async function loadRecords(
     rejectsMax: 0,
   };
   const spooled = await spoolBody(body === undefined ? call : again(call, body.bytes), services);
-  const load = { ...asked, path: spooled.path };
+  const load = { ...order, path: spooled.path };
   try {
     const before = body ? undefined : await once.earlier<Written>(spooled.hash);
     if (before !== undefined) return before;

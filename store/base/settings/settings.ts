@@ -256,6 +256,13 @@ type AccountSettings = Pick<
 >;
 
 function accountSettings(text: Text, whole: Whole): AccountSettings {
+  const operatorToken = (name: Parameters<Text>[0]): string =>
+    matching(
+      name,
+      text(name),
+      /^(ak_[A-Za-z0-9]{16,128})?$/,
+      'ak_ and 16 to 128 letters or digits',
+    );
   return {
     publishableToken: matching(
       'TAPEDECK_PUBLISHABLE_TOKEN',
@@ -278,18 +285,8 @@ function accountSettings(text: Text, whole: Whole): AccountSettings {
     server: text('TAPEDECK_SERVER'),
     token: text('TAPEDECK_TOKEN'),
     ca: text('TAPEDECK_CA'),
-    adminToken: matching(
-      'TAPEDECK_ADMIN_TOKEN',
-      text('TAPEDECK_ADMIN_TOKEN'),
-      /^(ak_[A-Za-z0-9]{16,128})?$/,
-      'ak_ and 16 to 128 letters or digits',
-    ),
-    metricsToken: matching(
-      'TAPEDECK_METRICS_TOKEN',
-      text('TAPEDECK_METRICS_TOKEN'),
-      /^(ak_[A-Za-z0-9]{16,128})?$/,
-      'ak_ and 16 to 128 letters or digits',
-    ),
+    adminToken: operatorToken('TAPEDECK_ADMIN_TOKEN'),
+    metricsToken: operatorToken('TAPEDECK_METRICS_TOKEN'),
     metering: onOff('TAPEDECK_METERING', text('TAPEDECK_METERING')),
     journalMonths: whole('TAPEDECK_JOURNAL_MONTHS', 1, 1_200),
     billingMonth:

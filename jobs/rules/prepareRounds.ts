@@ -1,6 +1,6 @@
-// Rounds of work on what is wanted. A reader waits for the round with what was wanted when it came: waiting
-// until nothing is wanted would never end while changes keep arriving.
-export class Rounds {
+// Counts the rounds in which a group of rules reads what is wanted. A reader waits for the round with what
+// was wanted when it came: waiting until nothing is wanted would never end while changes keep arriving.
+export class PrepareRounds {
   #running: PromiseWithResolvers<void> | undefined;
   #next: PromiseWithResolvers<void> | undefined;
 
