@@ -1,5 +1,4 @@
 // What an operator's tools ask: alive, ready, metrics. And how the server speaks TLS.
-import type { IncomingMessage } from 'node:http';
 import { constants } from 'node:fs';
 import { access, readFile, statfs } from 'node:fs/promises';
 import { sql } from 'kysely';
@@ -118,9 +117,8 @@ async function notReady(
 /** Options that make the server speak HTTPS, when certificate and key are set. */
 export async function tlsOf(
   settings: Settings,
-  upgrading: { readonly shouldUpgradeCallback?: (request: IncomingMessage) => boolean } = {},
 ): Promise<{ readonly https?: { readonly cert: Buffer; readonly key: Buffer } }> {
   if (settings.tlsCert === '') return {};
   const [cert, key] = await Promise.all([readFile(settings.tlsCert), readFile(settings.tlsKey)]);
-  return { https: { cert, key, ...upgrading } };
+  return { https: { cert, key } };
 }

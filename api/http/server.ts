@@ -9,13 +9,6 @@ import { Failure, reasonOf, toldFull } from '../../store/base/failure.ts';
 import { countedIds } from '../../store/base/random.ts';
 import { accountServices, withAllOf } from '../auth/accountServices.ts';
 import { addressOf, type Door } from '../auth/admission.ts';
-import {
-  HEADER_BYTES_MAX,
-  HEADERS_TIMEOUT_MS,
-  KEEP_ALIVE_MS,
-  LATE_LOOK_MS,
-  REQUEST_TIMEOUT_MS,
-} from '../forward/connections.ts';
 import { isOfNode } from '../forward/nodeDoor.ts';
 import { beforeRest, isWhole } from '../forward/restOfBody.ts';
 import type { Endpoint, Services } from '../request/endpoint.ts';
@@ -27,6 +20,7 @@ import { meterFailure } from './reply.ts';
 import { makeTestCursors } from '../request/testCursors.ts';
 import { makeTurn } from './turn.ts';
 import { type Ended, endedHook, makeEnded } from './ended.ts';
+import { createListener } from './listener.ts';
 import { addConsole } from '../console/console.ts';
 import { addOperations, addRoot, type ServerState, tlsOf } from './operations.ts';
 import { addRoutes, type Failed } from './routes.ts';
@@ -80,9 +74,13 @@ export async function buildServer(
 ): Promise<FastifyInstance> {
   const { services, log, door } = behind;
   const { held } = state;
-  const upgrading = door.hopping === undefined ? {} : { shouldUpgradeCallback: isOfNode };
+  const listening = {
+    accounts: services.accounts,
+    ...(await tlsOf(services.settings)),
+    ...(door.hopping === undefined ? {} : { shouldUpgradeCallback: isOfNode }),
+  };
   const server = Fastify({
-    ...(await tlsOf(services.settings, upgrading)),
+    serverFactory: (listener) => createListener(listener, listening),
     logger: false,
     schemaController: NO_SCHEMAS,
     rewriteUrl: ({ url = '' }) => spelledPath(url),
@@ -94,14 +92,7 @@ export async function buildServer(
       sendFailure(request, reply as FastifyReply, new Failure('IncorrectValues'), 'data');
     },
     bodyLimit: Number.MAX_SAFE_INTEGER,
-    ...{ requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS },
     forceCloseConnections: 'idle',
-    http: {
-      maxHeaderSize: HEADER_BYTES_MAX,
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      connectionsCheckingInterval: LATE_LOOK_MS,
-      ...upgrading,
-    },
   });
   // Bodies are read by their endpoint: clients send wrong and impossible content types
   // (INTERFACE.md 6), so no parser may decide by them.

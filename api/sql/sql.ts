@@ -96,9 +96,8 @@ export async function answerSql(
   if (format === 'arrow' || format === 'parquet') refuseBeside(call, format);
   const snapshot = snapshotOf(bound);
   const tag = tagOf(bound, picture ?? format, question);
-  if (tag !== undefined && has(call.ifNoneMatch, tag)) {
-    return { kind: 'unchanged', snapshot, moment, tag };
-  }
+  const isUnchanged = tag !== undefined && has(call.ifNoneMatch, tag);
+  if (isUnchanged) return { kind: 'unchanged', snapshot, moment, tag };
   const asFile = isLarge(rows, format, call);
   let made: Body['file'];
   // How many records of others it is made of is counted each time.
@@ -126,10 +125,10 @@ export async function answerSql(
   });
   if (picture !== undefined) dropFile(made);
   const datasets = datasetsOf(bound.tables).map((table) => table.dataset);
-  if (metering.kind === 'unread')
-    return { ...metering, format, picture, snapshot, moment, tag, datasets };
+  const about = { format, picture, snapshot, moment, tag, datasets };
+  if (metering.kind === 'unread') return { ...metering, ...about };
   const { charge, result: body } = metering;
-  const answer = { body, format, picture, snapshot, moment, tag, charge, datasets };
+  const answer = { body, charge, ...about };
   const cutAt = body.objects < limits.rowsMax ? undefined : cutOf(bound, limits);
   return { ...rowsOf(call, answer), ...(cutAt === undefined ? {} : { cutAt }) };
 }

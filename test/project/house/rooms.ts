@@ -68,8 +68,6 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   cli: ['reach', 'print', 'data', 'pipeline', 'rules', 'doctor', 'operate', '.'],
 };
 
-/** What `ls` shows of a folder below the root, its README not counted. */
-const ENTRIES_MAX = 16;
 /** Lines of a room's README: its laws, and what its files are. */
 const README_LINES_MAX = 16;
 
@@ -78,26 +76,6 @@ const folderOf = (layer: string, room: string): string =>
   room === '.' ? layer : `${layer}/${room}`;
 
 const placeOf = (path: string): number => (ROOMS[topOf(path)] ?? []).indexOf(roomOf(path));
-
-/** Folder -> names of the files and folders in it; hidden ones do not show. */
-function shownIn(paths: readonly string[]): ReadonlyMap<string, ReadonlySet<string>> {
-  const shown = new Map<string, Set<string>>();
-  for (const path of paths) {
-    const parts = path.split('/');
-    for (const [depth, name] of parts.entries()) {
-      if (depth === 0 || name === 'README.md' || name.startsWith('.')) continue;
-      const folder = parts.slice(0, depth).join('/');
-      shown.set(folder, (shown.get(folder) ?? new Set()).add(name));
-    }
-  }
-  return shown;
-}
-
-/** One entry more than a folder may show. */
-const many = (folder: string, name: string, rest: string): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    Array.from({ length: ENTRIES_MAX + 1 }, (_, at) => [`${folder}/${name}${at}${rest}`, '']),
-  );
 
 const product = (path: string): boolean => isIn(path, PRODUCT) && path.endsWith('.ts');
 
@@ -130,23 +108,6 @@ export const roomRules: readonly Rule[] = [
       { 'store/base/a.ts': "import type { l } from '../lake/l.ts';", 'store/lake/l.ts': '' },
     ],
     right: [{ 'store/lake/a.ts': "import { b } from '../base/b.ts';", 'store/base/b.ts': '' }],
-  },
-  {
-    name: `a folder shows at most ${ENTRIES_MAX} entries beside its README`,
-    check: ({ paths }) =>
-      [...shownIn(paths)]
-        .filter(([, names]) => names.size > ENTRIES_MAX)
-        .map(([folder, { size }]) => `${folder}:1 shows ${size} entries; split it by subject`),
-    wrong: [
-      ...['store/base', 'test/soak/laws', 'bench'].map((folder) => many(folder, 'f', '.ts')),
-      many('test/http/cases', 'f', '.http'),
-      many('api', 'room', '/a.ts'),
-    ],
-    right: [
-      { 'store/base/a.ts': '', 'store/lake/a.ts': '', 'store/README.md': '' },
-      // The layers, and what tools and readers look for there.
-      Object.fromEntries(Array.from({ length: ENTRIES_MAX + 1 }, (_, at) => [`f${at}.json`, ''])),
-    ],
   },
   {
     name: 'a room says its laws in a README of a few lines',

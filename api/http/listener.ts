@@ -1,0 +1,59 @@
+// Creates the Node server of a port. Its limits hold for HTTP and HTTPS alike.
+import type { IncomingMessage, RequestListener, Server } from 'node:http';
+import { parse } from 'node:querystring';
+import type { Accounts } from '../../store/accounts/accounts.ts';
+import { http, loadHttps } from '../../store/base/http.ts';
+import {
+  HEADER_BYTES_MAX,
+  HEADERS_TIMEOUT_MS,
+  KEEP_ALIVE_MS,
+  LATE_LOOK_MS,
+  REQUEST_TIMEOUT_MS,
+} from '../forward/connections.ts';
+import { RequestTurns } from './requestTurns.ts';
+import { tokenOf } from './token.ts';
+
+interface ListenerOptions {
+  readonly accounts: Pick<Accounts, 'identify'>;
+  /** Certificate and key of HTTPS. */
+  readonly https?: { readonly cert: Buffer; readonly key: Buffer };
+  readonly shouldUpgradeCallback?: (request: IncomingMessage) => boolean;
+}
+
+export function createListener(
+  listener: RequestListener,
+  { accounts, https, shouldUpgradeCallback }: ListenerOptions,
+): Server {
+  const options = {
+    maxHeaderSize: HEADER_BYTES_MAX,
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    connectionsCheckingInterval: LATE_LOOK_MS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    ...(shouldUpgradeCallback === undefined ? {} : { shouldUpgradeCallback }),
+  };
+  const turns = new RequestTurns();
+  const start: RequestListener = (request, response) =>
+    turns.enter(
+      () => void listener(request, response),
+      () => accountOf(request, accounts),
+    );
+  return https === undefined
+    ? http.createServer(options, start)
+    : loadHttps().createServer({ ...options, ...https }, start);
+}
+
+/** The account of a token in the query or a header; all other requests take turns as one account. */
+function accountOf(
+  { headers, url = '' }: IncomingMessage,
+  accounts: ListenerOptions['accounts'],
+): string {
+  const token = tokenOf(parse(url.slice(url.indexOf('?') + 1)), headers, undefined);
+  if (token === undefined) return '';
+  try {
+    return accounts.identify(token).accountId;
+  } catch {
+    // Admission refuses it with its reason.
+    return '';
+  }
+}
