@@ -130,7 +130,7 @@ async function openParts(
   const secrets = liveSecrets(openSecrets(settings.encryptionKey, folder.key));
   const accounts = await Accounts.open(database, secrets, clock);
   await accounts.completeTestTokens();
-  const first = await firstAccount(accounts, settings);
+  const first = await firstAccount(accounts, settings, folder);
   const failedTime = makeFailedTime(monotonicMs, accounts);
   const pools = poolsOf(settings, folder, failedTime.spent, processes);
   const storing = { database, folder, disk, clock, at, log };

@@ -1,5 +1,7 @@
 // What only the first start of a data folder does: its account, workspace CORE, its demo.
 import type { Accounts, TokenShown } from '../store/accounts/accounts.ts';
+import type { Folder } from '../store/catalog/folder.ts';
+import { writeSecretFile } from '../store/catalog/secrets/secretFile.ts';
 import type { Database } from '../store/catalog/database.ts';
 import type { Settings } from '../store/base/settings/settings.ts';
 import { createWorkspace } from '../store/lake/datasetEdits.ts';
@@ -39,12 +41,23 @@ interface First {
   readonly warnings: readonly string[];
 }
 
-/** One account with a publishable and a secret token, made at the first start. */
-export async function firstAccount(accounts: Accounts, settings: Settings): Promise<First> {
+/**
+ * One account with a publishable and a secret token, created at the first start. The file `first-tokens` has
+ * them, whichever command opens the folder: output may end in a log. Tokens of settings are not stored there.
+ */
+export async function firstAccount(
+  accounts: Accounts,
+  settings: Settings,
+  { firstTokens }: Pick<Folder, 'firstTokens'>,
+): Promise<First> {
   const { data, publishableToken: publishable, secretToken: secret } = settings;
   const made = await accounts.createFirst({ publishable, secret });
-  if (made !== undefined)
+  if (made !== undefined) {
+    const fresh = made.tokens.filter(({ text }) => text !== publishable && text !== secret);
+    const lines = fresh.map(({ kind, text }) => `${kind} ${text}`);
+    if (lines.length > 0) writeSecretFile(firstTokens, lines.join('\n'));
     return { accountId: made.accountId, madeTokens: made.tokens, warnings: [] };
+  }
   const tokens = await accounts.tokens();
   const known = new Set(tokens.map(({ text }) => text));
   const given = { TAPEDECK_PUBLISHABLE_TOKEN: publishable, TAPEDECK_SECRET_TOKEN: secret };

@@ -174,10 +174,10 @@ async function openDoor(
     });
   }
   if (!streamsOnly) {
-    const { accounts } = services;
+    const { accounts, settings } = services;
     const place = (request: FastifyRequest): string => addressOf(request, door);
     addLlmsText(server);
-    addMcpDoor(server, { accounts, log, version: VERSION, addressOf: place });
+    addMcpDoor(server, { accounts, log, settings, version: VERSION, addressOf: place });
   }
   return server;
 }

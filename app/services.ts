@@ -9,6 +9,7 @@ import { LiveQuotes } from '../market/live/liveQuotes.ts';
 import { Hub } from '../store/bus/hub.ts';
 import type { NatsLog } from '../store/bus/nats/natsLog.ts';
 import { type Ruling, rulingOf } from './ruling.ts';
+import { makeFillProgress } from '../jobs/exchange/progress.ts';
 import { upstreamsOf } from './upstreaming.ts';
 import { type Work, workOf } from './work.ts';
 import { tablesOf } from '../store/lake/pushes/pendingTable.ts';
@@ -39,6 +40,7 @@ type Opened = Omit<
   | keyof Work
   | keyof Engines
   | keyof Ruling
+  | 'filling'
   | 'journal'
   | 'exports'
   | 'adminToken'
@@ -83,7 +85,7 @@ export async function servicesOf(
   listeners.push((symbol) => ruling.rules.changed(symbol));
   const upstreams = upstreamsOf({ ...reading, ...work, ingestion }, log);
   const made = { streams, upstreams, ...ruling, ingestion, journal, exports, adminToken: token };
-  return { ...reading, ...work, ...made };
+  return { ...reading, ...work, ...made, filling: makeFillProgress() };
 }
 
 /** What runs beside the services. */

@@ -25,7 +25,7 @@ export type ReleaseQuarantineAnswer = { readonly success: true; readonly message
 export type ListDatasetsAnswerItem = { readonly workspace: string; readonly datasetId: string; readonly title: string; readonly description: string; readonly source: string; readonly license?: string; readonly weight: number | null; readonly columnMapping: Readonly<Record<string, unknown>>; readonly uniqueIndex?: boolean; readonly inferredIndex?: boolean; readonly access: Readonly<Record<string, unknown>>; readonly schema: Readonly<Record<string, unknown>>; readonly date: number; readonly updated: number; readonly keys?: number | null; readonly records?: number | null };
 export type CreateDatasetAnswer = { readonly success: true; readonly message: string; readonly datasetId: string };
 export type ListVersionsAnswerItem = { readonly snapshot: number; readonly date: number; readonly jobId: string | null; readonly author: string; readonly message: string; readonly inserted: number; readonly deleted: number; readonly compaction: boolean };
-export type ListChangesAnswerItem = { readonly snapshot: number; readonly date: number; readonly inserted: readonly (readonly (unknown)[])[]; readonly replaced: readonly (readonly (unknown)[])[]; readonly deleted: readonly (readonly (unknown)[])[] };
+export type ListChangesAnswerItem = { readonly snapshot: number; readonly date: number; readonly inserted: readonly (readonly (unknown)[])[]; readonly replaced: readonly (readonly (unknown)[])[]; readonly deleted: readonly (readonly (unknown)[])[]; readonly asOf: string };
 export type CreateCredentialAnswer = { readonly success: true; readonly message: string; readonly credentialId: string };
 export type CreateDataSourceAnswer = { readonly success: true; readonly message: string; readonly dataSourceId: string };
 export type CreateIngestionScheduleAnswer = { readonly success: true; readonly message: string; readonly ingestionScheduleId: string };
@@ -1097,7 +1097,7 @@ export interface Operations {
     body: undefined;
     answer: readonly (ListVersionsAnswerItem)[];
   };
-  /** The records that each version since a snapshot inserted, replaced and deleted, by index. */
+  /** The records that each version since a moment, and the pushes that no version holds yet, inserted, replaced and deleted, by index. */
   listChanges: {
     path: { workspace: string | number; id: string | number };
     query: { since?: string; filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };

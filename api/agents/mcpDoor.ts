@@ -1,6 +1,6 @@
 // The Model Context Protocol over HTTP, at `/mcp`: each POST is answered by itself, and no session is kept,
 // so that an agent's host may come and go. Calls go on to the API of this server, as if the agent had asked.
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { request as requestHttps } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Readable } from 'node:stream';
@@ -14,6 +14,7 @@ import { tokenOf } from '../http/token.ts';
 import { type Answered, type Asked, boundedText, pathOf } from './ask.ts';
 import { listenThrough } from './listening.ts';
 import { makeMcpServer } from './mcpServer.ts';
+import { isAllowed, ORIGIN_DENIED, type OriginSettings } from './origins.ts';
 import type { Asking } from './tool.ts';
 
 /** No answer is waited for any longer. */
@@ -21,6 +22,7 @@ const ANSWER_MS_MAX = 330_000;
 
 interface McpParts {
   readonly accounts: Accounts;
+  readonly settings: OriginSettings;
   readonly version: string;
   readonly log: Logger;
   /** Where a caller is, as far as proxies that are trusted tell it. */
@@ -30,7 +32,11 @@ interface McpParts {
 /** Adds the route to a server that does not listen yet. */
 export function addMcpDoor(server: FastifyInstance, parts: McpParts): void {
   const { accounts, log, version } = parts;
-  server.post('/mcp', async (request, reply) => {
+  const preHandler = ({ headers }: FastifyRequest, reply: FastifyReply, done: () => void): void => {
+    if (isAllowed(headers, parts.settings)) done();
+    else void reply.code(403).type('text/plain').send(ORIGIN_DENIED);
+  };
+  server.post('/mcp', { preHandler }, async (request, reply) => {
     const { headers, query } = request;
     const token = tokenOf(query as Record<string, unknown>, headers, undefined);
     if (token === undefined) {
@@ -63,7 +69,7 @@ export function addMcpDoor(server: FastifyInstance, parts: McpParts): void {
   // Nothing is told without being asked, and there is no session to end.
   for (const method of ['GET', 'DELETE'] as const) {
     server.route({
-      ...{ method, url: '/mcp' },
+      ...{ method, url: '/mcp', preHandler },
       handler: (_request, reply) =>
         reply
           .code(405)

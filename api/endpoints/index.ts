@@ -1,6 +1,7 @@
 // The one table of endpoints (DESIGN.md idea 8).
 import type { Endpoint } from '../request/endpoint.ts';
 import { withAnswerForms } from './answerForms.ts';
+import { withFilling } from '../stock/marketFilling.ts';
 import {
   getAllowance,
   getMetadata,
@@ -324,4 +325,4 @@ const ROWS: readonly Endpoint[] = [
   backUp,
 ];
 
-export const ENDPOINTS: readonly Endpoint[] = ROWS.map(withAnswerForms);
+export const ENDPOINTS: readonly Endpoint[] = ROWS.map(withFilling).map(withAnswerForms);

@@ -123,6 +123,9 @@ export const WIDE_FORMS: readonly WideForm[] = Object.entries(WIDE).map(
   }),
 );
 
+/** Of a type of the whole market, what it is made of. */
+export const wideInput = (name: string): string | undefined => WIDE[name.toLowerCase()]?.of;
+
 /** Whether a type is one of the whole market, and CORE has what it is made of. */
 export const isWideType = (name: string, { directory }: Lake): boolean => {
   const wide = WIDE[name.toLowerCase()];

@@ -42,6 +42,8 @@ export async function pastOf(
 export interface Begin {
   readonly snapshot: number;
   readonly known: readonly FlushedRow[];
+  /** What was pushed by then. */
+  readonly cut: PushCut;
 }
 
 /** @throws Failure Gone when changes since that moment can't be told any more. */
@@ -52,7 +54,8 @@ export async function beginOf(
 ): Promise<Begin> {
   const snapshot = await lake.versionAt(since);
   await lake.checkSince(tableId, snapshot);
-  return { snapshot, known: await pending.flushedSince(tableId, snapshot, cutOf(since, lake)) };
+  const cut = cutOf(since, lake);
+  return { snapshot, known: await pending.flushedSince(tableId, snapshot, cut), cut };
 }
 
 function cutOf(asOf: AsOf, lake: Services['lake']): PushCut {

@@ -1,14 +1,16 @@
-// The records that each version of a dataset inserted, replaced and deleted, by index.
-import { changesBetween } from '../../query/series/changes.ts';
+// The records that each version of a dataset, and the pushes after the last one, inserted, replaced and
+// deleted, by index. A push is listed once: before its flush, or with the version that holds it.
+import { changesBetween, changesPushed } from '../../query/series/changes.ts';
 import type { SeriesEngine } from '../../query/series/series.ts';
 import { readVersions } from '../../store/lake/history/versions.ts';
 import type { ColumnMapping, Dataset } from '../../store/lake/datasets/datasets.ts';
 import { indexOf } from '../../store/lake/datasets/indexColumns.ts';
-import { netOf } from '../../store/lake/pushes/pendingRows.ts';
 import type { Column } from '../../store/lake/versions/columns.ts';
 import type { Table } from '../../store/lake/versions/lakeRead.ts';
 import type { Services } from '../request/endpoint.ts';
-import type { Begin } from './moments.ts';
+import { type AsOf, type Moment, momentText } from '../../store/lake/history/history.ts';
+import { netOf, type PendingRow } from '../../store/lake/pushes/pendingRows.ts';
+import { type Begin, beginOf } from './moments.ts';
 
 /** Versions that are looked at, the newest. */
 const VERSIONS_MAX = 10_000;
@@ -75,6 +77,61 @@ async function allReplaced(
     changesBetween({ ...after, ...nothing }, after, indexIn(after), [], series),
   ]);
   return { inserted: come.inserted, replaced: [], deleted: gone.deleted };
+}
+
+/** Versions of one answer: the next call continues from the last of them. */
+const LISTED_MAX = 100;
+
+interface ListedChanges extends Changes {
+  readonly snapshot: number;
+  readonly date: number;
+  /** `since` of the call that continues after it. */
+  readonly asOf: string;
+}
+
+type Parts = Pick<Services, 'database' | 'lake' | 'pending' | 'series'>;
+
+/** Changes up to now, oldest first: those of versions, then those of pushes that no version holds. */
+export async function listChangesSince(
+  dataset: Dataset,
+  since: AsOf,
+  services: Parts,
+): Promise<readonly ListedChanges[]> {
+  const { tableId } = dataset;
+  // What is pending is taken before the versions are read: a flush in between must not list it twice.
+  const table = await services.lake.table(tableId);
+  const now = table === undefined ? undefined : pendingNow(table, services);
+  const begin = await beginOf(tableId, since, services);
+  const past = await services.pending.past(tableId, table?.snapshot ?? begin.snapshot, begin.cut);
+  const sequence = begin.known.reduce((last, row) => Math.max(last, row.sequence), past.sequence);
+  const listed: ListedChanges[] = [];
+  for await (const { changes, snapshot, timeMs } of changesSince(dataset, begin, services)) {
+    if (now !== undefined && snapshot > now.moment.snapshot) break;
+    listed.push({ snapshot, date: timeMs, ...changes, asOf: momentText({ snapshot, sequence }) });
+    if (listed.length === LISTED_MAX) return listed;
+  }
+  if (table === undefined || now === undefined) return listed;
+  const names = indexOf(dataset.mapping, table);
+  const index = names.flatMap((name) => table.columns.filter((column) => column.name === name));
+  const fresh = now.rows.filter((row) => row.sequence > sequence);
+  if (fresh.length === 0) return listed;
+  const changes = await changesPushed(table, index, past.rows(), now.rows, services.series);
+  const date = Math.max(...fresh.map(({ timeMs }) => timeMs));
+  const { snapshot } = now.moment;
+  if (!isEmpty(changes)) listed.push({ snapshot, date, ...changes, asOf: momentText(now.moment) });
+  return listed;
+}
+
+/** What is pending beside the latest version of a table, in one tick. */
+function pendingNow(
+  table: Table,
+  { lake, pending }: Parts,
+): { readonly moment: Moment; readonly rows: readonly PendingRow[] } {
+  const moment = { snapshot: lake.versionOf(table), sequence: pending.sequence };
+  return {
+    moment,
+    rows: pending.beside(table.tableId, table.snapshot, undefined, moment.sequence),
+  };
 }
 
 const isEmpty = ({ inserted, replaced, deleted }: Changes): boolean =>

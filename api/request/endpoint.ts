@@ -9,6 +9,7 @@ import type { Exports } from '../../jobs/export/exports.ts';
 import type { DamagedPublications } from '../../store/publications/damagedPublications.ts';
 import type { FileCheck } from '../../jobs/upkeep/fileCheck.ts';
 import type { Feeds } from '../../jobs/feeds/feeds.ts';
+import type { FillProgress } from '../../jobs/exchange/progress.ts';
 import type { FetchParts } from '../../jobs/run/fetch.ts';
 import type { AlertDeliveries } from '../../jobs/deliveries/alertDeliveries.ts';
 import type { Rules } from '../../jobs/rules/rules.ts';
@@ -111,6 +112,8 @@ export interface Services {
   readonly exports: Exports;
   readonly publications: Publications;
   readonly downloads: Uses;
+  /** What the synthetic exchange is still to load. */
+  readonly filling: FillProgress;
   readonly failedTime: FailedTime;
   readonly streams: Streaming;
   readonly upstreams: Upstreams;

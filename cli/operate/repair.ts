@@ -14,6 +14,7 @@ import type { Settings } from '../../store/base/settings/settings.ts';
 import { putUnnamedAside } from '../../store/lake/versions/sweep.ts';
 import type { LakePlace } from '../../store/files/lakePlace.ts';
 import { UNCLAIMED_DAYS } from '../../store/files/unclaimed.ts';
+import { showFirstTokens } from './firstTokens.ts';
 import { withAdmin } from '../reach/adminApi.ts';
 import type { CommandSettings } from '../reach/folderAccess.ts';
 import { sayTo, type Terminal } from '../reach/terminal.ts';
@@ -168,6 +169,7 @@ const KEPT = `for ${UNCLAIMED_DAYS} days`;
 async function acceptCatalog(found: Found, settings: Settings, terminal: Terminal): Promise<void> {
   const { aside, core } = await goOn(found, settings);
   await core.close();
+  showFirstTokens(core, terminal);
   sayTo(terminal)(`files that the catalog does not know are in ${aside} ${KEPT}`);
 }
 
@@ -180,7 +182,7 @@ async function rebuildDatasets(
   const say = sayTo(terminal);
   const { aside, core } = await goOn(found, settings);
   try {
-    const { accountId, madeTokens, services } = core;
+    const { accountId, services } = core;
     const tables = await findTables(aside, await localDisk.list(aside));
     const parts = { ingestion: services.ingestion, accountId, root: aside };
     const claimed = await claimTables(tables.tables, parts);
@@ -191,7 +193,7 @@ async function rebuildDatasets(
     }
     if (claimed.length === 0) say('no file says whose it is: nothing could be rebuilt');
     say(`the files themselves are in ${aside} ${KEPT}`);
-    for (const { kind, text } of madeTokens) say(`new ${kind} token: ${text}`);
+    showFirstTokens(core, terminal);
   } finally {
     await core.close();
   }

@@ -5,9 +5,9 @@ import { startTapedeck, type Tapedeck } from '../../app/main.ts';
 import { monotonicMs } from '../../store/base/clock.ts';
 import { reasonOf } from '../../store/base/failure.ts';
 import { findJob } from '../../store/work/jobs.ts';
-import { writeSecretFile } from '../../store/catalog/secrets/secretFile.ts';
 import type { Threads } from '../../store/sqlite/writer.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
+import { showFirstTokens } from './firstTokens.ts';
 import { tellServer } from '../reach/folderAccess.ts';
 import { fingerprintOf } from '../reach/serverDoor.ts';
 import { stateOf } from '../data/ingest.ts';
@@ -36,29 +36,10 @@ export async function serve(
   for (const warning of tapedeck.warnings) terminal.stderr.write(`tapedeck: ${warning}\n`);
   say(`Tapedeck listens on ${tapedeck.base} after ${Math.round(monotonicMs() - started)} ms`);
   if (settings.console) say(`  console: ${tapedeck.base}/console`);
-  sayTokens(tapedeck, terminal);
+  showFirstTokens(tapedeck, terminal);
   // A server that is killed does not come to it at its end, and the next one would read them anew.
   module.flushCompileCache();
   await welcome(tapedeck, settings, terminal);
-}
-
-/**
- * Output that is no terminal ends in a log, which others read and keep: only the file is named there. What
- * the operator has set is not written again.
- */
-function sayTokens({ madeTokens, services }: Tapedeck, terminal: Terminal): void {
-  const say = sayTo(terminal);
-  const { firstTokens } = services.folder;
-  const { publishableToken, secretToken } = services.settings;
-  const fresh = madeTokens.filter(({ text }) => text !== publishableToken && text !== secretToken);
-  if (fresh.length > 0) {
-    writeSecretFile(firstTokens, fresh.map(({ kind, text }) => `${kind} ${text}`).join('\n'));
-  }
-  if (terminal.stdout.isTTY === true) {
-    for (const { kind, text } of madeTokens) say(`  ${kind} token: ${text}`);
-  } else if (fresh.length > 0) {
-    say(`  tokens: in ${firstTokens}, or by \`tapedeck tokens list --show\``);
-  }
 }
 
 /** Undefined where it was told to end before it was its turn. */

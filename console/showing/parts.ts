@@ -2,7 +2,7 @@
 import { type ComponentChildren, h, type JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Problem } from '../asking/ask.ts';
-import type { Asked } from '../asking/useAsk.ts';
+import { type Asked, useEvery } from '../asking/useAsk.ts';
 
 type Children = ComponentChildren;
 
@@ -86,6 +86,22 @@ export const Failed = ({ again, problem }: FailedProps): JSX.Element =>
       : h('div', { class: 'row-of' }, h('button', { class: 'small', onClick: again }, 'Try again')),
   );
 
+/** How often it is requested again while the demo is filling. */
+const FILLING_RETRY_MS = 2_000;
+
+/** Refusals of what the demo is still to load: it is on its way, and nothing is wrong. */
+const isFilling = ({ message, status }: Problem): boolean =>
+  status === 503 && message.startsWith('the demo is filling');
+
+function Filling({ again, problem }: Required<FailedProps>): JSX.Element {
+  useEvery(FILLING_RETRY_MS, true, again);
+  return h(
+    'div',
+    { role: 'status' },
+    h(Empty, { title: problem.message }, 'It is requested again every two seconds.'),
+  );
+}
+
 /** The three states of a question; what is there stays while a newer answer comes. */
 export function shown<T>(
   asked: Asked<T>,
@@ -98,7 +114,7 @@ export function shown<T>(
       show(answer.value, answer.messages),
     ]);
   }
-  if (problem !== undefined) return h(Failed, { problem, again });
+  if (problem !== undefined) return h(isFilling(problem) ? Filling : Failed, { problem, again });
   return h(Waiting, { what });
 }
 

@@ -23,6 +23,7 @@ import { eraseBefore } from '../../pipeline/edit/erase.ts';
 import type { IngestServices, Load } from '../../pipeline/conform/load.ts';
 import type { Runner } from '../run/runner.ts';
 import { type ExchangeWriter, exchangeWriter } from './exchangeFile.ts';
+import type { FillProgress } from './progress.ts';
 import { type Loaded, loadedAt, readLoaded, saveLoaded } from './standing.ts';
 
 interface ExchangeParts {
@@ -33,6 +34,7 @@ interface ExchangeParts {
   readonly ingestion: IngestServices;
   readonly lake: Lake;
   readonly runner: Runner;
+  readonly filling: FillProgress;
   readonly shape: ExchangeShape;
   readonly onFault: (reason: unknown) => void;
 }
@@ -85,11 +87,14 @@ export function makeExchange(parts: ExchangeParts): Exchange {
     const isOpen = standing.opened !== standing.closed;
     if (!isNew && !isOpen) return;
     seen = standing.closed;
+    // From the first request on: how far it was is read later.
+    if (isNew) parts.filling.begin(ORDER.filter((input) => isAbsent(input, parts)));
     running = running
       .then(() => fill(parts, standing, isNew ? ORDER : MINUTES, abort.signal))
       .catch((error) => {
         if (!abort.signal.aborted) parts.onFault(error);
-      });
+      })
+      .finally(parts.filling.end);
   };
   return {
     start: () => {
@@ -105,6 +110,9 @@ export function makeExchange(parts: ExchangeParts): Exchange {
   };
 }
 
+const isAbsent = (input: FilledId, { lake }: Pick<ExchangeParts, 'lake'>): boolean =>
+  lake.directory.dataset(CORE, input) === undefined;
+
 async function fill(
   parts: ExchangeParts,
   standing: Standing,
@@ -114,6 +122,9 @@ async function fill(
   const { database, lake, shape } = parts;
   const { minutes, openMs } = hoursOf(standing.opened);
   const now = loadedAt(standing, openMs + minutes * 60_000, shape.symbols);
+  const wereLoaded = await readLoaded(database);
+  // What was loaded and is gone was removed by its owner.
+  for (const input of inputs) if (wereLoaded[input] !== undefined) parts.filling.done(input);
   await using writer = exchangeWriter();
   for (const input of inputs) {
     const loaded = await readLoaded(database);
@@ -124,6 +135,7 @@ async function fill(
     if (await loadInput(input, known, { parts, standing, signal, writer })) {
       await saveLoaded(database, { ...loaded, [input]: now });
     }
+    parts.filling.done(input);
   }
 }
 

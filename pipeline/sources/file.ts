@@ -83,6 +83,13 @@ export function checkSourcePath(path: string): void {
   }
 }
 
+const NOT_SET = 'TAPEDECK_SOURCE_FOLDER is not set: no source reads files';
+
+/** @throws SourceFailure where the operator has opened no folder to sources. */
+export function checkSourceFolder(sourceFolder: string | undefined): void {
+  if (sourceFolder === undefined) refuse(NOT_SET);
+}
+
 /**
  * Where a file of an account is that is read where it lies, without links.
  * @throws SourceFailure when it is not there, no file, or not the account's.
@@ -141,7 +148,7 @@ async function list(
 async function rootOf(rules: Omit<FileRules, 'deadlineMs'>, accountId: string): Promise<string> {
   const { sourceFolder } = rules;
   if (sourceFolder === undefined) {
-    return refuse('TAPEDECK_SOURCE_FOLDER is not set: no source reads files');
+    return refuse(NOT_SET);
   }
   const opened = await realpath(sourceFolder).catch(() =>
     refuse('TAPEDECK_SOURCE_FOLDER is not there'),

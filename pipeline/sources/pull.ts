@@ -1,7 +1,7 @@
 // Every kind of source, by its definition.
 import type { Settings } from '../../store/base/settings/settings.ts';
 import type { AccountFolders } from './accountFolder.ts';
-import { checkSourcePath, filePull } from './file.ts';
+import { checkSourceFolder, checkSourcePath, filePull } from './file.ts';
 import { checkUrl, type Guard, systemResolve } from './base/guard.ts';
 import { checkCapture, checkFeed } from './feed/feedMessages.ts';
 import { feedPull } from './feed/feedPull.ts';
@@ -68,7 +68,7 @@ export function makePull(parts: PullParts): Pull {
  */
 export function checkDefinition(
   definition: SourceDefinition,
-  { allowPrivateAddresses }: Pick<Settings, 'allowPrivateAddresses'>,
+  { allowPrivateAddresses, sourceFolder }: Pick<Settings, 'allowPrivateAddresses' | 'sourceFolder'>,
 ): void {
   switch (definition.type) {
     case 'HTTP':
@@ -78,9 +78,11 @@ export function checkDefinition(
       return;
     case 'FILE':
       checkSourcePath(definition.path);
+      checkSourceFolder(sourceFolder);
       return;
     case 'CAPTURE':
       checkSourcePath(definition.path);
+      checkSourceFolder(sourceFolder);
       checkCapture(definition);
       return;
     case 'AWS-S3':

@@ -132,8 +132,9 @@ function turned(text: string): string {
 function text(printed: Printed): string {
   const { days, seed, x } = printed;
   const begin = `left(${x}, ${SHUFFLED_MAX})`;
+  // Of one text: a hash of several values is a sum of theirs, and sorts places that differ by little alike.
   const numbered = `list_transform(string_split(${begin}, ''),
-    lambda c, i: {'h': hash(${x}, ${seed}, i), 'c': c})`;
+    lambda c, i: {'h': hash(concat(${x}, ${seed}, i)), 'c': c})`;
   const head = `array_to_string(list_transform(list_sort(${numbered}), lambda p: p.c), '')`;
   const rest = `substr(${x}, ${SHUFFLED_MAX + 1})`;
   const masked = `regexp_replace(regexp_replace(${rest}, '\\p{N}', '0', 'g'), '\\p{L}', 'x', 'g')`;

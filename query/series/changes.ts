@@ -56,6 +56,42 @@ export async function changesBetween(
     const question = { files: paths, statements, parameters, deadlineMs: engine.deadlineMs };
     return (await engine.pool.rows(question))[0] ?? [];
   });
+  return changesIn(rows, index);
+}
+
+/**
+ * What pushed records that no version holds change for readers of a version.
+ * @param index the columns of the unique index, at least one
+ * @param known those that were seen already, each index value once
+ * @param pushed all of them, each index value once
+ */
+export async function changesPushed(
+  { columns: all, files }: Table,
+  index: readonly Column[],
+  known: readonly PendingRow[],
+  pushed: readonly PendingRow[],
+  engine: SeriesEngine,
+): Promise<Changes> {
+  const updated = all.filter(({ name }) => name === UPDATED_COLUMN);
+  const columns = [...new Set([...index, ...updated])];
+  const rows = await withOpenFiles(engine.files, files, async ({ paths, pathOf }) => {
+    const parameters: Bound[] = [];
+    const bind = makeBind(parameters);
+    const stored = visibleRows(files, columns, pathOf);
+    const met = `(SELECT * FROM ${stored} AS r WHERE ${isPushed('r', index, pushed, bind)})`;
+    const seen = withPending(met, columns, index, known, 'true', bind);
+    const now = withPending(met, columns, index, pushed, 'true', bind);
+    const statements = [changesSql(seen, now, index, 'false')];
+    const question = { files: paths, statements, parameters, deadlineMs: engine.deadlineMs };
+    return (await engine.pool.rows(question))[0] ?? [];
+  });
+  return changesIn(rows, index);
+}
+
+function changesIn(
+  rows: readonly Readonly<Record<string, unknown>>[],
+  index: readonly Column[],
+): Changes {
   const of = (kind: string): readonly (readonly unknown[])[] =>
     rows.filter((row) => row['kind'] === kind).map((row) => index.map((_, at) => row[`i${at}`]));
   return { inserted: of('inserted'), replaced: of('replaced'), deleted: of('deleted') };

@@ -118,6 +118,36 @@ test('texts are anagrams, or else of other letters; days in them move', async ()
   assert.deepEqual(others.slice(values.length), ['', null]);
 });
 
+/** Share of the expected count by which a place of 4,000 texts may differ: four standard deviations. */
+const UNIFORM_WITHIN = 0.21;
+
+test('a letter comes to any place of its text equally often, and to the same one each time', async () => {
+  const count = 4_000;
+  const letterAt = (text: string): number[] => [...'abcdefgh'].map((one) => text.indexOf(one));
+  // Digits tell the texts apart, so that each letter is in a text once.
+  const texts = Array.from(
+    { length: count },
+    (_, at) => `'abcdefgh${String(at).padStart(4, '0')}'`,
+  );
+  const once = (await scrambled('varchar', texts)) as string[];
+  assert.deepEqual(await scrambled('varchar', texts), once);
+  const length = 12;
+  const places = Array.from({ length: 8 }, () => new Array<number>(length).fill(0));
+  for (const text of once) {
+    for (const [letter, place] of letterAt(text).entries()) {
+      const row = places[letter] ?? [];
+      row[place] = (row[place] ?? 0) + 1;
+    }
+  }
+  const expected = count / length;
+  for (const [letter, row] of places.entries()) {
+    for (const [place, times] of row.entries()) {
+      const off = Math.abs(times / expected - 1);
+      assert.ok(off < UNIFORM_WITHIN, `letter ${letter} is ${times} times at place ${place}`);
+    }
+  }
+});
+
 test('dates move together and stay in the calendar; truths are anybody’s', async () => {
   const dates = ["'2020-01-31'", "'1970-01-01'", "'9999-12-31'", "'infinity'", 'NULL'];
   const days = (await scrambled('date', dates)) as string[];

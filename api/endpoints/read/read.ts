@@ -12,6 +12,7 @@ import { drawn, pictureOf, seriesShown } from '../../read/pictures.ts';
 import { linkedCall } from '../../market/reference/smartLinks.ts';
 import { answerBatch } from '../../read/batch.ts';
 import { DRAWN_PARAMETERS, separated } from '../../read/seriesParameters.ts';
+import { refusePending } from '../../stock/marketFilling.ts';
 import { answerView, seriesView, viewNamed } from '../../sql/views.ts';
 
 const RECORDS = Type.Array(Type.Object({}, { additionalProperties: true }));
@@ -76,6 +77,7 @@ export const timeSeries: Endpoint = {
     const view = seriesView(call, id, services);
     if (view !== undefined) return answerView(call, services, view, 'time-series');
     if (pictureOf(call.query) !== undefined) throw new Failure('NotFound');
+    refusePending([[coreId(id)]], services);
     // The original knew every input: of one that nobody loaded there is nothing (INTERFACE.md 0.2).
     if (!isUnloaded(id, services.lake)) throw new Failure('NotFound');
     return { kind: 'json', value: [], metering: 'free' };
@@ -95,9 +97,14 @@ function drawing(
   return { picture, dress: (body) => drawn(call, services, body, shown) };
 }
 
+const coreId = (id: string): string => {
+  const name = id.toUpperCase();
+  return name.startsWith(`${CORE}.`) ? name.slice(CORE.length + 1) : name;
+};
+
 /** Whether it names an input of the market that is not there; one that the caller may not see is. */
 function isUnloaded(id: string, { directory }: Lake): boolean {
-  const inCore = id.toUpperCase().startsWith(`${CORE}.`) ? id.slice(CORE.length + 1) : id;
+  const inCore = coreId(id);
   return inputOf(inCore) !== undefined && directory.dataset(CORE, inCore) === undefined;
 }
 

@@ -4,10 +4,9 @@ import { readVersions } from '../../../store/lake/history/versions.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import { callerOf, isForeign, wholeDatasetOf } from '../../auth/access.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
-import { beginOf } from '../../read/moments.ts';
 import { numberOf, refuse, textOf } from '../../request/parameters.ts';
 import { readAsOf } from '../../read/series.ts';
-import { changesSince, isIndexed } from '../../read/versionChanges.ts';
+import { isIndexed, listChangesSince } from '../../read/versionChanges.ts';
 
 const VERSIONS_DEFAULT = 100;
 const VERSIONS_MAX = 10_000;
@@ -66,9 +65,6 @@ export const listVersions: Endpoint = {
   },
 };
 
-/** Versions of one answer: the next call goes on from the last of them. */
-const CHANGED_VERSIONS_MAX = 100;
-
 const VALUES = Type.Array(Type.Array(Type.Unknown()));
 
 export const listChanges: Endpoint = {
@@ -77,15 +73,17 @@ export const listChanges: Endpoint = {
   path: '/changes/:workspace/:id',
   token: 'secret',
   summary:
-    'The records that each version since a snapshot inserted, replaced and deleted, by index.',
+    'The records that each version since a moment, and the pushes that no version holds yet, ' +
+    'inserted, replaced and deleted, by index.',
   weight: 'free',
   parameters: [
     {
       kind: 'text',
       name: 'since',
       help:
-        'A moment as `asOf` takes it: a snapshot id, what `svccloud-as-of` said, a date or a time. ' +
-        'The versions after it are told, oldest first, at most 100.',
+        'A moment as `asOf` takes it: a snapshot id, a value of `svccloud-as-of`, a date or a time. ' +
+        'The versions after it are listed, oldest first, at most 100, and last the pushed records that ' +
+        'no version holds yet. To continue, pass the `asOf` of the last item: nothing is listed twice.',
     },
   ],
   answer: Type.Array(
@@ -95,6 +93,7 @@ export const listChanges: Endpoint = {
       inserted: VALUES,
       replaced: VALUES,
       deleted: VALUES,
+      asOf: Type.String({ description: 'The value of `since` that continues after this item.' }),
     }),
   ),
   failures: 'workspace',
@@ -104,13 +103,8 @@ export const listChanges: Endpoint = {
     const dataset = wholeDatasetOf(callerOf(call.caller), workspace, id, services);
     const asked = readAsOf(textOf(call.query, 'since'), settings.zone, 'since');
     const since = asked ?? refuse('since', 'is required');
-    const begin = await beginOf(dataset.tableId, since, services);
     if (!isIndexed(dataset)) throw new Failure('InvalidBody', 'the dataset has no unique index');
-    const value = [];
-    for await (const { changes, snapshot, timeMs } of changesSince(dataset, begin, services)) {
-      value.push({ snapshot, date: timeMs, ...changes });
-      if (value.length === CHANGED_VERSIONS_MAX) break;
-    }
+    const value = await listChangesSince(dataset, since, services);
     return { kind: 'json', value, metering: 'free' };
   },
 };

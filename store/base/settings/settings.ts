@@ -6,6 +6,7 @@ import { type BusSettings, busSettings } from './busSettings.ts';
 import { type DatabaseSettings, databaseSettings, refuseLoneNode } from './databaseSettings.ts';
 import { Failure } from '../failure.ts';
 import { SETTINGS } from './settingsTable.ts';
+import { origins } from './doorSettings.ts';
 import {
   addresses,
   clockBack,
@@ -94,6 +95,8 @@ export interface Settings extends NodeSettings {
   readonly sandboxPort: number | undefined;
   readonly streamPort: number | undefined;
   readonly attribution: string;
+  /** Of pages that may use /mcp, beside those of the server itself. */
+  readonly mcpOrigins: ReadonlySet<string>;
   /** People find screens under /console. */
   readonly console: boolean;
   /** Through which mail is sent: `smtp://user:password@host:port`; '' for none. */
@@ -252,6 +255,7 @@ type AccountSettings = Pick<
   | 'sandboxPort'
   | 'streamPort'
   | 'attribution'
+  | 'mcpOrigins'
   | 'console'
 >;
 
@@ -303,6 +307,7 @@ function accountSettings(text: Text, whole: Whole): AccountSettings {
       text('TAPEDECK_SANDBOX_PORT') === '' ? undefined : whole('TAPEDECK_SANDBOX_PORT', 0, 65535),
     streamPort:
       text('TAPEDECK_STREAM_PORT') === '' ? undefined : whole('TAPEDECK_STREAM_PORT', 0, 65535),
+    mcpOrigins: origins('TAPEDECK_MCP_ORIGINS', text('TAPEDECK_MCP_ORIGINS')),
     attribution: matching(
       'TAPEDECK_ATTRIBUTION',
       text('TAPEDECK_ATTRIBUTION'),

@@ -1,4 +1,5 @@
 // The one declared table of settings; settings.ts reads them.
+import { DOOR_SETTINGS } from './doorSettings.ts';
 
 const MEGABYTE = 1024 ** 2;
 const GIGABYTE = 1024 ** 3;
@@ -313,36 +314,7 @@ export const SETTINGS = [
     unit: 'YYYYMM',
     help: 'Present month, for after the clock was far ahead: later charges are ignored at start.',
   },
-  {
-    name: 'TAPEDECK_RATE_LIMIT',
-    fallback: 'on',
-    unit: 'on|off',
-    help: 'Limit the rate of requests: by address, and by token according to its tier.',
-  },
-  {
-    name: 'TAPEDECK_TRUSTED_PROXIES',
-    fallback: '',
-    unit: 'addresses',
-    help: 'Comma list of addresses and CIDR ranges whose X-Forwarded-For is trusted.',
-  },
-  {
-    name: 'TAPEDECK_SANDBOX_PORT',
-    fallback: '',
-    unit: 'port',
-    help: 'Port of the test environment; there is none when empty.',
-  },
-  {
-    name: 'TAPEDECK_STREAM_PORT',
-    fallback: '',
-    unit: 'port',
-    help: 'Port of streams alone, beside the one of everything; there is none when empty.',
-  },
-  {
-    name: 'TAPEDECK_CONSOLE',
-    fallback: 'on',
-    unit: 'on|off',
-    help: 'Serve the console, the screens for people, under /console.',
-  },
+  ...DOOR_SETTINGS,
   {
     name: 'TAPEDECK_ATTRIBUTION',
     fallback: '',

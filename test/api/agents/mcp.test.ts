@@ -1,8 +1,9 @@
 // Agents through the protocol's own client: what they find, ask and pay, and where they are stopped.
 import assert from 'node:assert/strict';
+import { request } from 'node:http';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import type { TestServer } from '../../base/server.ts';
+import { startServer, type TestServer } from '../../base/server.ts';
 import { loaded, send } from '../../base/client.ts';
 import { READ_ALL } from '../../../store/accounts/tokens.ts';
 import { test } from '../../base/fixtures.ts';
@@ -247,4 +248,49 @@ test('two agents at once share a limit, and do not pass it together', async ({ s
   assert.ok(paid <= 20, String(paid));
   await ledger.flush();
   assert.equal(ledger.allowance(accounts.callerOf(made.tokenId)).used, paid);
+});
+
+test('pages of other origins are refused', async ({ server }) => {
+  const { host, port } = new URL(server.base);
+  const post = async (headers: Readonly<Record<string, string>>, method = 'POST') =>
+    new Promise<number>((resolve, reject) => {
+      const authorization = `Bearer ${server.publishable}`;
+      const sent = request(`${server.base}/mcp`, {
+        method,
+        headers: { authorization, ...headers },
+      });
+      sent.on('response', (answer) => resolve(answer.resume().statusCode ?? 0));
+      sent.on('error', reject);
+      sent.end(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }));
+    });
+  assert.equal(await post({}), 200, 'a program sends no origin');
+  assert.equal(await post({ origin: server.base }), 200, 'a page of the server');
+  const local = `localhost:${port}`;
+  assert.equal(await post({ origin: `http://${local}`, host: local }), 200);
+  const rebound = `rebound.example:${port}`;
+  assert.equal(await post({ origin: `http://${rebound}`, host: rebound }), 403, 'DNS rebinding');
+  for (const origin of [
+    'https://other.example',
+    'null',
+    `http://${local}`,
+    'http://',
+    `ftp://${host}x`,
+  ]) {
+    assert.equal(await post({ origin }), 403, origin);
+    assert.equal(await post({ origin }, 'GET'), 403, origin);
+  }
+  assert.equal(await post({}, 'GET'), 405);
+});
+
+test('an origin that the operator allows is answered', async () => {
+  const allowed = 'https://app.example.com, http://localhost:3000';
+  await using server = await startServer({ settings: { TAPEDECK_MCP_ORIGINS: allowed } });
+  const ping = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' });
+  const status = async (origin: string): Promise<number> => {
+    const headers = { authorization: `Bearer ${server.publishable}`, origin };
+    return (await fetch(`${server.base}/mcp`, { method: 'POST', headers, body: ping })).status;
+  };
+  assert.equal(await status('https://app.example.com'), 200);
+  assert.equal(await status('http://localhost:3000'), 200);
+  assert.equal(await status('http://localhost:3001'), 403);
 });

@@ -143,6 +143,61 @@ test('changes since a moment do not tell what was seen by then', async () => {
   assert.deepEqual([wrong.answer.status, wrong.text.includes('since')], [400, true]);
 });
 
+interface Dated extends Version {
+  readonly snapshot: number;
+  readonly asOf: string;
+}
+
+test('changes list pushes before their flush, and each once for a client that continues', async () => {
+  let nowMs = Date.UTC(2026, 0, 1, 12);
+  await using server = await start(undefined, () => nowMs);
+  const { snapshot } = server.tapedeck.services.lake;
+  let cursor = String(snapshot);
+  const next = async (): Promise<readonly (readonly unknown[])[]> => {
+    const { answer, text } = await ask(server, `/changes/WS/D?since=${cursor}`);
+    assert.equal(answer.status, 200, text);
+    const items = JSON.parse(text) as readonly Dated[];
+    cursor = items.at(-1)?.asOf ?? cursor;
+    const lists = items.map(({ inserted, replaced, deleted }) => [inserted, replaced, deleted]);
+    return lists.filter((kinds) => kinds.some(({ length }) => length > 0));
+  };
+  assert.deepEqual(await next(), []);
+  nowMs += 1_000;
+  await push(server, 2);
+  await push(server, 2, 'replace', '2020-01-02');
+  await push(server, 9, 'ignore', '2020-01-01');
+  const first = [[['A', '2020-01-02']], [['A', '2020-01-01']], []];
+  assert.deepEqual(await next(), [first]);
+  const [again] = JSON.parse(
+    (await ask(server, `/changes/WS/D?since=${snapshot}`)).text,
+  ) as Dated[];
+  assert.deepEqual([again?.snapshot, again?.asOf], [snapshot, cursor]);
+  assert.deepEqual(await next(), [], 'what was listed is not listed again');
+  nowMs += 1_000;
+  const readMs = nowMs;
+  nowMs += 1_000;
+  await push(server, 3, 'replace', '2020-01-02');
+  await push(server, 3, 'ignore', '2020-01-02');
+  await push(server, 3, 'ignore', '2020-01-03');
+  const second = [[['A', '2020-01-03']], [['A', '2020-01-02']], []];
+  const byTime = await ask(server, `/changes/WS/D?since=${readMs}`);
+  const [timed] = JSON.parse(byTime.text) as readonly Dated[];
+  assert.deepEqual([timed?.inserted, timed?.replaced], second.slice(0, 2));
+  const behind = cursor;
+  assert.deepEqual(await next(), [second]);
+  await flush(server);
+  assert.deepEqual(await next(), [], 'the versions of the flush change nothing more');
+  nowMs += 1_000;
+  await push(server, 4, 'replace', '2020-01-04');
+  cursor = behind;
+  const third = [[['A', '2020-01-04']], [], []];
+  const replacements = [[], [['A', '2020-01-02']], []];
+  const insertions = [[['A', '2020-01-03']], [], []];
+  assert.deepEqual(await next(), [replacements, insertions, third]);
+  await flush(server);
+  assert.deepEqual(await next(), []);
+});
+
 test('an export as of a moment has what was pushed by then', async () => {
   const exportFolder = await mkdtemp(join(tmpdir(), 'tapedeck-export-'));
   await using server = await startServer({

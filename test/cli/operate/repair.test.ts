@@ -1,7 +1,7 @@
 // `tapedeck verify` and `tapedeck repair`: a lost catalog, an older one and a damaged file, as an operator
 // meets them at the terminal.
 import assert from 'node:assert/strict';
-import { copyFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, test } from 'vitest';
@@ -69,8 +69,11 @@ test('datasets of a lost catalog are rebuilt as they were last, from the files a
   const rebuilt = await run(folder, 'repair', '--rebuild');
   assert.equal(rebuilt.code, 0, rebuilt.stderr);
   assert.match(rebuilt.stdout, /WS\.D: 75 records of 3 files/);
-  assert.match(rebuilt.stdout, /new secret token: sk_/);
-  const secret = /new secret token: (sk_\w+)/.exec(rebuilt.stdout)?.[1] ?? '';
+  assert.doesNotMatch(rebuilt.stdout + rebuilt.stderr, /[ps]k_[0-9a-f]{8}/, 'a log has no token');
+  const file = join(folder, 'first-tokens');
+  assert.ok(rebuilt.stdout.includes(`tokens: in ${file}`), rebuilt.stdout);
+  assert.equal((await stat(file)).mode & 0o777, 0o600);
+  const secret = /^secret (sk_\w+)$/m.exec(await readFile(file, 'utf8'))?.[1] ?? '';
   const after = await served(folder, async ({ base }) => {
     const answers = ['D', 'E', 'C'].map((name) => fetch(`${base}/v1${all(name)}&token=${secret}`));
     return Promise.all((await Promise.all(answers)).map((answer) => answer.text()));

@@ -9,6 +9,8 @@ import {
   type SourceDefinition,
   SourceFailure,
 } from '../../../pipeline/sources/base/source.ts';
+import { loaded, send } from '../../base/client.ts';
+import { startServer } from '../../base/server.ts';
 import { failing, pulled } from './contract.ts';
 
 const dataset: Pull<DatasetDefinition> = () => {
@@ -62,13 +64,14 @@ describe('what may be said of a definition before it is used', () => {
       /"pages.parameter"/,
     ],
     [{ type: 'FILE', path: '../a' }, /without \. and \.\./],
+    [{ type: 'FILE', path: 'a' }, /TAPEDECK_SOURCE_FOLDER is not set/],
     [{ type: 'AWS-S3', awsbucketName: 'a', key: 'b' }, /no name of a bucket/],
     [{ type: 'POSTGRES', query: 'DROP TABLE a' }, /must be one SELECT/],
   ] as const satisfies readonly (readonly [SourceDefinition, RegExp])[]) {
     test(JSON.stringify(definition), () => {
       assert.throws(
         () => {
-          checkDefinition(definition, { allowPrivateAddresses: false });
+          checkDefinition(definition, { allowPrivateAddresses: false, sourceFolder: undefined });
         },
         failing(why, false),
       );
@@ -80,7 +83,35 @@ describe('what may be said of a definition before it is used', () => {
       { type: 'FILE', path: 'a/*.csv' },
       { type: 'DATASET', dataset: 'WS.A' },
     ] as const satisfies readonly SourceDefinition[]) {
-      checkDefinition(definition, { allowPrivateAddresses: false });
+      checkDefinition(definition, { allowPrivateAddresses: false, sourceFolder: '/srv/sources' });
     }
   });
+});
+
+test('a source of files is refused where no folder is open to sources', async () => {
+  const file = { type: 'FILE', path: 'a.csv' };
+  const capture = { type: 'CAPTURE', path: 'a.pcap', dataset: 'TRADES' };
+  await using server = await startServer();
+  const url = await send(server, 'POST', '/data-sources/WS', {
+    type: 'HTTP',
+    url: 'https://a.example/a.csv',
+  });
+  assert.equal(url.status, 200, url.text);
+  const { dataSourceId: id } = JSON.parse(url.text) as { readonly dataSourceId: string };
+  for (const [method, path, body] of [
+    ['POST', '/data-sources/WS', file],
+    ['POST', '/data-sources/CORE', capture],
+    ['PUT', `/data-sources/WS/${id}`, file],
+  ] as const) {
+    const { status, text } = await send(server, method, path, body);
+    assert.deepEqual(
+      [status, text.includes('TAPEDECK_SOURCE_FOLDER is not set')],
+      [400, true],
+      text,
+    );
+  }
+  const target = { dataset: 'D', format: 'csv', target: { type: 'FILE', path: 'out' } };
+  await loaded(server, 'D', 'a,b\n1,2\n');
+  const exported = await send(server, 'POST', '/exports/WS', target);
+  assert.match(exported.text, /TAPEDECK_EXPORT_FOLDER is not set/);
 });

@@ -1,0 +1,91 @@
+// Refuses market calls over inputs of CORE that the synthetic exchange is still to load. An empty answer or
+// a 404 would say that there is nothing; a client that tries again in two seconds gets its answer.
+import { marketType } from '../../market/types/marketTypes.ts';
+import { MARKET_SERIES } from '../../market/inputs/moneyInputs.ts';
+import { CORE } from '../../store/lake/datasets/datasets.ts';
+import { Failure } from '../../store/base/failure.ts';
+import { wideInput } from '../market/wide.ts';
+import { separated } from '../read/seriesParameters.ts';
+import type { Call, Endpoint, Services } from '../request/endpoint.ts';
+import { listOf } from '../request/parameters.ts';
+import { MARKET, typeNamed } from './stockTypes.ts';
+
+const RETRY_MS = 2_000;
+
+/** One of each group has to be there. */
+type Needed = readonly (readonly string[])[];
+
+const ofType = (name: string): Needed => {
+  const inputs = marketType(name)?.of ?? [wideInput(name) ?? typeNamed(name)?.dataset ?? ''];
+  return [inputs];
+};
+
+const DAYS: Needed = [['HISTORICAL_PRICES']];
+const FX: Needed = [['FX_RATES']];
+const LISTS: Readonly<Record<string, Needed>> = {
+  fx: FX,
+  crypto: [['CRYPTO_QUOTES']],
+  sectors: [['COMPANY']],
+  tags: [['COMPANY']],
+};
+
+/** Inputs that a call reads, by the id of its endpoint. */
+const NEEDED: Readonly<Record<string, (call: Call) => Needed>> = {
+  getStock: ({ path }) => ofType(path['type'] ?? ''),
+  getStockBatch: ({ query }) => listOf(query, 'types')?.flatMap(ofType) ?? [],
+  getMarketVolume: () => [['TRADES']],
+  listDataPoints: (call) => pointInputs(call),
+  getDataPoint: (call) => pointInputs(call),
+  getReferenceList: ({ path }) => LISTS[path['list'] ?? ''] ?? [['SYMBOLS']],
+  getSymbolsOfKind: ({ path }) => LISTS[path['kind'] ?? ''] ?? [['SYMBOLS']],
+  getSymbolsOf: () => [['SYMBOLS']],
+  getVenues: () => [['VENUES']],
+  searchSymbols: () => [['SYMBOLS']],
+  getFxLatest: () => FX,
+  convertFx: () => FX,
+  getFxHistorical: () => FX,
+  getFxRate: () => FX,
+  getCrypto: ({ path }) => [[path['part'] === 'book' ? 'CRYPTO_BOOKS' : 'CRYPTO_QUOTES']],
+  getIntradayStats: () => [['TRADES']],
+  getRecentStats: () => [['EXCHANGE_STATS']],
+  getRecordStats: () => [['EXCHANGE_STATS']],
+  getHistoricalStats: () => [['EXCHANGE_STATS']],
+  getDailyStats: () => [['EXCHANGE_STATS']],
+  getOptionMonths: () => [['OPTIONS']],
+  getOptionSymbols: () => [['OPTIONS']],
+  getOptionChart: () => [['OPTIONS']],
+  queryData: ({ path, query }) =>
+    path['workspace']?.toUpperCase() === CORE
+      ? separated(path['id'] ?? '', query).map((id) => [id.toUpperCase()])
+      : [],
+};
+
+const pointInputs = ({ path }: Call): Needed =>
+  path['symbol']?.toUpperCase() === MARKET ? MARKET_SERIES.map((input) => [input]) : DAYS;
+
+/** @throws Failure Busy while none of a group is there and one is to be loaded. */
+export function refusePending(
+  needed: Needed,
+  { filling, lake }: Pick<Services, 'filling' | 'lake'>,
+): void {
+  for (const inputs of needed) {
+    const pending = inputs.find(filling.isPending);
+    if (pending === undefined) continue;
+    if (inputs.some((input) => lake.directory.dataset(CORE, input) !== undefined)) continue;
+    const place = `${CORE}.${pending} is not loaded yet`;
+    throw new Failure('Busy', `the demo is filling, ${filling.percent()} %: ${place}`, RETRY_MS);
+  }
+}
+
+export function withFilling(endpoint: Endpoint): Endpoint {
+  const { handle, id } = endpoint;
+  const needed = Object.hasOwn(NEEDED, id) ? NEEDED[id] : undefined;
+  if (needed === undefined) return endpoint;
+  return {
+    ...endpoint,
+    handle: (call, services) => {
+      refusePending(needed(call), services);
+      return handle(call, services);
+    },
+  };
+}

@@ -1,0 +1,54 @@
+// Settings of the ports: a part of the table in settingsTable.ts, and what reads their values.
+import { matching } from './settingValues.ts';
+
+/** As in `settingsTable.ts`. */
+export const DOOR_SETTINGS = [
+  {
+    name: 'TAPEDECK_RATE_LIMIT',
+    fallback: 'on',
+    unit: 'on|off',
+    help: 'Limit the rate of requests: by address, and by token according to its tier.',
+  },
+  {
+    name: 'TAPEDECK_TRUSTED_PROXIES',
+    fallback: '',
+    unit: 'addresses',
+    help: 'Comma list of addresses and CIDR ranges whose X-Forwarded-For is trusted.',
+  },
+  {
+    name: 'TAPEDECK_SANDBOX_PORT',
+    fallback: '',
+    unit: 'port',
+    help: 'Port of the test environment; there is none when empty.',
+  },
+  {
+    name: 'TAPEDECK_STREAM_PORT',
+    fallback: '',
+    unit: 'port',
+    help: 'Port of streams alone, beside the one of everything; there is none when empty.',
+  },
+  {
+    name: 'TAPEDECK_CONSOLE',
+    fallback: 'on',
+    unit: 'on|off',
+    help: 'Serve the console, the screens for people, under /console.',
+  },
+  {
+    name: 'TAPEDECK_MCP_ORIGINS',
+    fallback: '',
+    unit: 'origins',
+    help: 'Comma list of origins whose pages may use /mcp, beside the address of the server itself.',
+  },
+] as const;
+
+/** One origin: a scheme and a host, with a port where it is not that of the scheme. */
+const ORIGIN = /^https?:\/\/[^\s/?#,@]{1,253}$/;
+const ORIGINS_MAX = 100;
+
+/** @throws Failure InvalidParameter */
+export function origins(name: string, text: string): ReadonlySet<string> {
+  const list = text.split(',').flatMap((item) => (item.trim() === '' ? [] : [item.trim()]));
+  const rule = `a comma list of at most ${ORIGINS_MAX} origins, such as https://app.example.com`;
+  matching(name, list.length > ORIGINS_MAX ? 'too many' : 'few', /^few$/, rule);
+  return new Set(list.map((item) => matching(name, item, ORIGIN, rule).toLowerCase()));
+}
