@@ -122,7 +122,7 @@ function streamingOf(
     quotes.forget(tableIds);
     records.changed(tableIds);
   });
-  const open = new OpenStreams(clock);
+  const open = new OpenStreams({ clock, onFault });
   return { board, records, feeds: new Feeds(), hub, open, quotes, bus };
 }
 
