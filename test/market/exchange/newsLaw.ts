@@ -1,4 +1,5 @@
-// What holds of the news of any exchange, whatever its seed: read back from its CSV, beside its bars and actions.
+// What holds of the news of any exchange, whatever its seed: read back from its CSV, beside its bars and
+// actions.
 import { EXCHANGE } from '../../../market/exchange/exchange.ts';
 import type { FilledId } from '../../../market/inputs/inputRow.ts';
 import { addDays } from '../../../query/time/days.ts';
