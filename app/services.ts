@@ -13,7 +13,7 @@ import { makeFillProgress } from '../jobs/exchange/progress.ts';
 import { upstreamsOf } from './upstreaming.ts';
 import { type Work, workOf } from './work.ts';
 import { tablesOf } from '../store/lake/pushes/pendingTable.ts';
-import { makePull } from '../pipeline/sources/pull.ts';
+import { makeBucketListing, makePull } from '../pipeline/sources/pull.ts';
 import { datasetPull } from '../api/datasets/ingest/datasetPull.ts';
 import { openExports } from '../api/datasets/ingest/exporting.ts';
 import { inputDefaults } from '../market/files/inputDefaults.ts';
@@ -74,7 +74,8 @@ export async function servicesOf(
   const firstAccountId = parts.accounts.list()[0]?.accountId;
   const onRefused = told('source');
   const pull = makePull({ ...settings, dataset: datasetPull(reading), firstAccountId, onRefused });
-  const work = await workOf({ ...parts, startsMax, log }, loading, pull, told);
+  const sources = { pull, listBucket: makeBucketListing({ ...settings, onRefused }) };
+  const work = await workOf({ ...parts, startsMax, log }, loading, sources, told);
   const { ingestion } = work;
   const journal = { ...shared, database, days, monthsKept: settings.journalMonths };
   const exports = openExports(reading, pools.ingest, told('export'));
@@ -124,7 +125,7 @@ function streamingOf(
     quotes.forget(tableIds);
     records.changed(tableIds);
   });
-  const open = new OpenStreams(clock);
+  const open = new OpenStreams({ clock, onFault });
   return { board, records, feeds: new Feeds(), hub, open, quotes, bus };
 }
 

@@ -4,7 +4,6 @@ import type { Services } from '../api/request/endpoint.ts';
 import type { Database } from '../store/catalog/database.ts';
 import type { Bodies } from '../store/files/bodies.ts';
 import type { IngestServices } from '../pipeline/conform/load.ts';
-import type { Pull } from '../pipeline/sources/base/source.ts';
 import type { Told } from './watch.ts';
 import type { FetchParts } from '../jobs/run/fetch.ts';
 import { checkStorage } from '../store/lake/storage.ts';
@@ -46,7 +45,7 @@ type Parts = Pick<
 export async function workOf(
   parts: Parts,
   given: Omit<IngestServices, 'others'>,
-  pull: Pull,
+  sources: Pick<FetchParts, 'listBucket' | 'pull'>,
   told: Told,
 ): Promise<Work> {
   const { accounts, bodies, clock, database, folder, lake, pending, settings, storage } = parts;
@@ -58,7 +57,7 @@ export async function workOf(
     services: ingestion,
     secrets: parts.secrets,
     pending,
-    pull,
+    ...sources,
     bytesMax: settings.sourceBytesMax,
     onFault: told('job'),
     checkRoom: async (accountId, workspace) => {

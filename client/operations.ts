@@ -26,6 +26,7 @@ export type ListDatasetsAnswerItem = { readonly workspace: string; readonly data
 export type CreateDatasetAnswer = { readonly success: true; readonly message: string; readonly datasetId: string };
 export type ListVersionsAnswerItem = { readonly snapshot: number; readonly date: number; readonly jobId: string | null; readonly author: string; readonly message: string; readonly inserted: number; readonly deleted: number; readonly compaction: boolean };
 export type ListChangesAnswerItem = { readonly snapshot: number; readonly date: number; readonly inserted: readonly (readonly (unknown)[])[]; readonly replaced: readonly (readonly (unknown)[])[]; readonly deleted: readonly (readonly (unknown)[])[]; readonly asOf: string };
+export type ListObjectsAnswer = { readonly folders: readonly (string)[]; readonly objects: readonly (Readonly<Record<string, unknown>>)[]; readonly nextPage: string | null };
 export type CreateCredentialAnswer = { readonly success: true; readonly message: string; readonly credentialId: string };
 export type CreateDataSourceAnswer = { readonly success: true; readonly message: string; readonly dataSourceId: string };
 export type CreateIngestionScheduleAnswer = { readonly success: true; readonly message: string; readonly ingestionScheduleId: string };
@@ -1124,6 +1125,13 @@ export interface Operations {
     query: { credentialId?: string; filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: readonly (Readonly<Record<string, unknown>>)[];
+  };
+  /** The objects of a bucket, in pages. */
+  listObjects: {
+    path: { workspace: string | number; id: string | number };
+    query: { prefix?: string; folders?: boolean; limit?: number; page?: string; bucket?: string; region?: string; endpoint?: string; filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
+    body: undefined;
+    answer: ListObjectsAnswer;
   };
   /** The credentials of a workspace, without their secrets. */
   listCredentials: {
@@ -2654,6 +2662,7 @@ export const ROUTES: Readonly<Record<keyof Operations, readonly [string, string]
   generateSchema: ['POST', '/generate-schema/{workspace}'],
   generateSchemaOfSource: ['GET', '/generate-schema/{workspace}/{id}'],
   sampleDataSource: ['GET', '/sample-data-source/{workspace}/{id}'],
+  listObjects: ['GET', '/bucket-objects/{workspace}/{id}'],
   listCredentials: ['GET', '/credentials/{workspace}'],
   createCredential: ['POST', '/credentials/{workspace}'],
   getCredential: ['GET', '/credentials/{workspace}/{id}'],

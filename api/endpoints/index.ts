@@ -92,6 +92,7 @@ import { loadData, loadDataset } from './data/load.ts';
 import { discardQuarantine, listQuarantine, releaseQuarantine } from './data/quarantine.ts';
 import { queryData, timeSeries } from './read/read.ts';
 import { writeRecord } from './data/records.ts';
+import { listObjects } from './sources/buckets.ts';
 import { generateSchema, sampleSource, schemaOfSource } from './sources/samples.ts';
 import { openApiDocument, status } from './read/status.ts';
 import {
@@ -224,6 +225,7 @@ const ROWS: readonly Endpoint[] = [
   generateSchema,
   schemaOfSource,
   sampleSource,
+  listObjects,
   listCredentialsOf,
   createCredential,
   getCredential,

@@ -146,10 +146,10 @@ function tableOf(
   const places = table.workspace === undefined ? [workspace, CORE] : [table.workspace];
   const known = named === undefined ? undefined : asNamed(named, lake, queries);
   const renamed = known === undefined ? [] : [known];
-  for (const { place, name } of [
-    ...renamed,
-    ...places.map((place) => ({ place, name: table.name })),
-  ]) {
+  // No dataset has a hyphen in its name: where the original had one, an underscore replaces it.
+  const names = [...new Set([table.name, table.name.replaceAll('-', '_')])];
+  const spelled = names.flatMap((name) => places.map((place) => ({ place, name })));
+  for (const { place, name } of [...renamed, ...spelled]) {
     try {
       const view = viewOf(reader, place, name, { lake, queries });
       if (view !== undefined) return { kind: 'view', view };

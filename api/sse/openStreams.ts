@@ -8,23 +8,30 @@ const STREAMS_MAX = 12_000;
 const ACCOUNT_STREAMS_MAX = 2_000;
 const LOOK_MS = 1_000;
 
-interface OpenStream {
+export interface OpenStream {
   readonly accountId: string;
   readonly connection: StreamConnection;
   /** Another subscription, as a query of its endpoint says it. @throws Failure as opening it does */
   readonly change: (query: Readonly<Record<string, readonly string[]>>) => Promise<void>;
+  /** Reads the datasets that exist now, where others did before; undefined where they are the same. */
+  readonly renew: () => Promise<void> | undefined;
+}
+
+interface OpenStreamParts {
+  readonly clock: Clock;
+  readonly onFault: (reason: unknown) => void;
 }
 
 export class OpenStreams {
-  readonly #clock: Clock;
+  readonly #parts: OpenStreamParts;
   readonly #open = new Map<string, OpenStream>();
   readonly #byAccount = new Map<string, number>();
   readonly #ended = new Map<EndReason, number>();
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  constructor(clock: Clock) {
-    this.#clock = clock;
+  constructor(parts: OpenStreamParts) {
+    this.#parts = parts;
   }
 
   /** @throws Failure Busy where there is no room, or the server is stopping. */
@@ -76,7 +83,14 @@ export class OpenStreams {
   }
 
   #look(): void {
-    const nowMs = this.#clock();
-    for (const { connection } of [...this.#open.values()]) connection.look(nowMs);
+    const nowMs = this.#parts.clock();
+    for (const { connection, renew } of [...this.#open.values()]) {
+      connection.look(nowMs);
+      void renew()?.catch((error: unknown) => {
+        if (error instanceof Failure) return connection.end('permission');
+        connection.end('source');
+        this.#parts.onFault(error);
+      });
+    }
   }
 }

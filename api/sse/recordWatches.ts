@@ -68,7 +68,7 @@ const isAfter = (one: Moment, other: Moment): boolean =>
   one.snapshot > other.snapshot || one.sequence > other.sequence;
 
 /** Message for those who get a part of a load. */
-const MORE = JSON.stringify({ type: 'more' });
+export const MORE = JSON.stringify({ type: 'more' });
 
 export class RecordWatches {
   readonly #parts: WatchParts;

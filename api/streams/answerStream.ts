@@ -6,6 +6,7 @@ import type { QuoteRights } from '../../market/live/liveQuotes.ts';
 import { marketType } from '../../market/types/marketTypes.ts';
 import { quoteNeeds } from '../../market/types/prices.ts';
 import { Failure } from '../../store/base/failure.ts';
+import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import { callerOf } from '../auth/access.ts';
 import { readableFor } from '../market/market.ts';
 import { askOf } from '../market/options.ts';
@@ -16,7 +17,14 @@ import { listOf, numberOf, refuse } from '../request/parameters.ts';
 import type { Newest } from '../sse/connection.ts';
 import { channelOf, CHANNEL_NAMES, type StreamRow, topicsOf } from '../sse/streamTable.ts';
 import { disguiseOf, plainly } from './disguise.ts';
-import { checkTier, entitledTo, hearsNothing, type StreamServices, symbolsOf } from './entitled.ts';
+import {
+  checkTier,
+  entitledTo,
+  hearsNothing,
+  type StreamServices,
+  symbolsOf,
+  unchanged,
+} from './entitled.ts';
 import { openedStream, type Opening } from './opened.ts';
 import { recordsOf } from './recordStreams.ts';
 import { restore } from './restored.ts';
@@ -35,17 +43,22 @@ export async function answerStream(
 ): Promise<Answer> {
   const caller = callerOf(call.caller);
   checkTier(caller);
-  const readable = entitledTo(row, call, services);
-  const price = { usageKey: row.usageKey, weight: 1, datasets: [...readable.values()] };
-  return openedStream(call, services, { price, isAllowed }, async (ids, query) => {
+  const datasets = (): readonly Dataset[] => [...entitledTo(row, call, services).values()];
+  datasets();
+  const price = { usageKey: row.usageKey, weight: 1, datasets };
+  return openedStream(call, services, { price, isAllowed }, async (ids, query, isRenewed) => {
+    const readable = entitledTo(row, call, services);
+    const isCurrent = unchanged(row.inputs, services);
+    const silence: Opening = { ...SILENCE, isCurrent };
     const symbols = await symbolsOf(row, { ...call, query }, services);
     if (symbols === undefined && !caller.tier.firehose) throw new Failure('TierNotAllowed');
-    if (hearsNothing(readable, call, services)) return SILENCE;
+    if (hearsNothing(readable, call, services)) return silence;
     if (row.kind === 'records') {
       const [dataset] = readable.values();
-      if (dataset === undefined) return SILENCE;
+      if (dataset === undefined) return silence;
       const { intervalMs, shape } = row;
-      return recordsOf(dataset, { keys: symbols, ids, intervalMs, shape }, call, services);
+      const asked = { keys: symbols, ids, intervalMs, shape, isRenewed };
+      return { ...(await recordsOf(dataset, asked, call, services)), isCurrent };
     }
     await services.streams.feeds.wake();
     const isOfNow = services.streams.isReplay !== true;
@@ -84,12 +97,13 @@ async function sourceOf(row: StreamRow, { call, ids, services, symbols }: Asked)
     if (type === undefined) throw new Failure('SystemError', 'there is no type quote');
     const needs = quoteNeeds(askOf('', {}, services.clock()));
     const readable = readableFor(type, needs, call, services.lake);
+    const isCurrent = unchanged([...row.inputs, ...needs.map(({ input }) => input)], services);
     const view = quotes.view(rightsOf(readable, call, services));
     await quotes.prepare(view, snapshot);
     return {
       subscription: { topics: [view.topic], symbols, intervalMs: row.intervalMs, ids },
       newest: (symbol) => [quotes.json(view, symbol) ?? []].flat(),
-      snapshot,
+      ...{ snapshot, isCurrent },
     };
   }
   const channels = channelsOf(row, call);

@@ -57,6 +57,22 @@ export const hearsNothing = (
 ): boolean =>
   readable.size === 0 && lake.directory.workspace(CORE)?.accountId !== callerOf(caller).accountId;
 
+/** Whether these inputs are still the same datasets as at the call: none is created, replaced or gone. */
+export function unchanged(
+  inputs: readonly string[],
+  { lake }: Pick<Services, 'lake'>,
+): () => boolean {
+  const idOf = (input: string): number | undefined => lake.directory.dataset(CORE, input)?.tableId;
+  const ids = inputs.map(idOf);
+  let seen = lake.directory;
+  return () => {
+    // Another object after each change: thousands of streams check it each second.
+    const isSame = lake.directory === seen || inputs.every((input, at) => idOf(input) === ids[at]);
+    if (isSame) seen = lake.directory;
+    return isSame;
+  };
+}
+
 /** Undefined for all. @throws Failure InvalidParameter, NoSymbol. */
 export async function symbolsOf(
   { kind }: Pick<StreamRow, 'kind'>,

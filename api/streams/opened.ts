@@ -7,6 +7,9 @@ import { numberOf, textOf, truthOf, type Values } from '../request/parameters.ts
 import { type Newest, StreamConnection } from '../sse/connection.ts';
 import { CountingMeter, type MessageMeter, roomForStream, StreamMeter } from '../sse/meter.ts';
 import type { Gathering } from '../sse/gathering.ts';
+import type { OpenStream } from '../sse/openStreams.ts';
+import { oneByOne } from '../../store/queues/oneByOne.ts';
+import { Failure } from '../../store/base/failure.ts';
 import type { Past } from './storedTicks.ts';
 import { checkTier, type StreamServices } from './entitled.ts';
 import type { ChargeOrder } from '../../store/ledger/metering.ts';
@@ -21,6 +24,8 @@ export interface Opening {
   readonly past?: readonly Past[];
   /** Listens since the moment of the newest messages, where they were read at one. */
   readonly gathering?: Gathering | undefined;
+  /** False once its datasets are others; undefined: always true. */
+  readonly isCurrent?: () => boolean;
 }
 
 /** What it is charged as, and how long it may go on. */
@@ -29,15 +34,15 @@ interface Terms {
     readonly usageKey: string;
     /** Messages of the quota for each message. */
     readonly weight: number;
-    /** Those that it is made of. */
-    readonly datasets: readonly Dataset[];
+    /** Those that it is made of, now. */
+    readonly datasets: () => readonly Dataset[];
   };
   /** Whether its token may still have it; may throw where not. */
   readonly isAllowed: () => boolean;
 }
 
-/** What is sent for the symbols of a query. */
-type Source = (ids: boolean, query: Values) => Promise<Opening>;
+/** What is sent for the symbols of a query. `isRenewed`: all that its datasets have is new to the stream. */
+type Source = (ids: boolean, query: Values, isRenewed: boolean) => Promise<Opening>;
 
 /**
  * @param source asked again where the subscription of a stream that is open changes
@@ -59,7 +64,7 @@ export async function openedStream(
     await streams.hub.prepare(opening.subscription);
     return opening;
   };
-  const opening = await prepared(ids, call.query);
+  const opening = await prepared(ids, call.query, false);
   if (call.bodiless) {
     opening.gathering?.drop();
     return { kind: 'text', text: '', contentType: 'text/event-stream' };
@@ -79,29 +84,62 @@ export async function openedStream(
     throw error;
   }
   return {
-    ...{ kind: 'stream', id: requestId, datasets: terms.price.datasets },
+    ...{ kind: 'stream', id: requestId, datasets: terms.price.datasets() },
     unopened: () => {
       meter.close();
       opening.gathering?.drop();
     },
     open: (socket, isChunked) => {
       const connection = connected(call, services, terms, { socket, isChunked, meter, ...opening });
-      streams.open.add(requestId, {
-        ...{ accountId: roomOf, connection },
-        change: async (query) => {
-          const { gathering, newest, snapshot, subscription } = await prepared(ids, query);
-          const before = new Set(connection.subscription.symbols);
-          connection.change(subscription, newest, gathering);
-          connection.sendNewest(snapshot.filter((symbol) => !before.has(symbol)));
-          connection.sendGathered(gathering);
-        },
-      });
+      const changed: Parameters<typeof changesOf>[2] = async (query, isRenewed) => {
+        if (isRenewed && order?.premium !== orderOf(call, services, terms)?.premium) {
+          throw new Failure('EnterprisePermissionRequired', 'it has another price now');
+        }
+        return prepared(ids, query, isRenewed);
+      };
+      const changes = changesOf(connection, opening, changed, call.query);
+      streams.open.add(requestId, { accountId: roomOf, connection, ...changes });
       if (resumeFrom !== '') return connection.resume(resumeFrom);
       if (opening.past !== undefined) connection.sendPast(opening.past);
       else if (!truthOf(call.query, 'nosnapshot')) connection.sendNewest(opening.snapshot);
       connection.sendGathered();
     },
   };
+}
+
+/** Gives an open stream another subscription or other datasets, one change after the other. */
+function changesOf(
+  connection: StreamConnection,
+  first: Opening,
+  source: (query: Values, isRenewed: boolean) => Promise<Opening>,
+  firstQuery: Values,
+): Pick<OpenStream, 'change' | 'renew'> {
+  const inTurn = oneByOne();
+  let [opening, query, isRenewing] = [first, firstQuery, false];
+  const isOld = (): boolean => opening.isCurrent?.() === false;
+  const change = (wanted: Values): Promise<void> =>
+    inTurn(async () => {
+      const isRenewed = isOld();
+      const before = new Set(isRenewed ? [] : connection.subscription.symbols);
+      opening = await source(wanted, isRenewed);
+      query = wanted;
+      const { gathering, newest, past, snapshot, subscription } = opening;
+      connection.change(subscription, newest, gathering);
+      // Of all symbols nothing is sent again because one more input is there.
+      const isAll = isRenewed && subscription.symbols === undefined;
+      const added = isAll ? [] : snapshot.filter((key) => !before.has(key));
+      if (past === undefined) connection.sendNewest(added);
+      else connection.sendPast(past);
+      connection.sendGathered(gathering);
+    });
+  const renew = (): Promise<void> | undefined => {
+    if (isRenewing || !isOld()) return undefined;
+    isRenewing = true;
+    return change(query).finally(() => {
+      isRenewing = false;
+    });
+  };
+  return { change, renew };
 }
 
 /** What it costs; undefined where nobody pays. */
@@ -112,7 +150,7 @@ function orderOf(
 ): ChargeOrder | undefined {
   if (environment === 'test') return undefined;
   const payer = callerOf(caller);
-  const premium = datasets.some((dataset) => paysPremium(payer, dataset, lake));
+  const premium = datasets().some((dataset) => paysPremium(payer, dataset, lake));
   return { requestId, endpoint, usageKey, weight, premium };
 }
 

@@ -12,11 +12,19 @@ import type { Answer, Call, Services } from '../request/endpoint.ts';
 import { listOf, refuse, truthOf, type Values } from '../request/parameters.ts';
 import type { Newest } from '../sse/connection.ts';
 import { Gathering } from '../sse/gathering.ts';
-import { type RecordReader, type Stand, WRITTEN_MAX, type Written } from '../sse/recordWatches.ts';
+import {
+  MORE,
+  type RecordReader,
+  type Stand,
+  WRITTEN_MAX,
+  type Written,
+} from '../sse/recordWatches.ts';
 import type { RecordShape } from '../sse/streamTable.ts';
 import { deletedSince, RESET, tellsDeletions } from './deletions.ts';
 import { openedStream, type Opening } from './opened.ts';
 import type { StreamServices } from './entitled.ts';
+import type { Past } from './storedTicks.ts';
+import type { Subscription } from '../../store/bus/group.ts';
 import { RECORD_SHAPES, type Told, WHOLE } from '../market/money/recordShapes.ts';
 
 /** As the symbols of other streams. */
@@ -27,7 +35,7 @@ export async function answerRecords(call: Call, services: StreamServices): Promi
   const { id = '', workspace = '' } = call.path;
   const dataset = wholeDatasetOf(callerOf(call.caller), workspace, id, services);
   const usageKey = `${dataset.workspace}.${dataset.dataset}`;
-  const price = { usageKey, weight: dataset.weight, datasets: [dataset] };
+  const price = { usageKey, weight: dataset.weight, datasets: () => [dataset] };
   const isAllowed = (): boolean => {
     const caller = callerOf(call.identified());
     return wholeDatasetOf(caller, workspace, id, services).tableId === dataset.tableId;
@@ -35,7 +43,10 @@ export async function answerRecords(call: Call, services: StreamServices): Promi
   return openedStream(call, services, { price, isAllowed }, (ids, query) =>
     recordsOf(
       dataset,
-      { keys: keysOf(query, dataset), ids, intervalMs: 0, shape: shapeOf(call, dataset) },
+      {
+        ...{ keys: keysOf(query, dataset), ids, intervalMs: 0 },
+        ...{ shape: shapeOf(call, dataset), isRenewed: false },
+      },
       call,
       services,
     ),
@@ -69,11 +80,13 @@ interface RecordsAsked {
   readonly ids: boolean;
   readonly intervalMs: number;
   readonly shape: Shape;
+  /** The stream was open before the dataset: it begins with all of its records. */
+  readonly isRenewed: boolean;
 }
 
 export async function recordsOf(
   dataset: Dataset,
-  { ids, intervalMs, keys, shape }: RecordsAsked,
+  { ids, intervalMs, isRenewed, keys, shape }: RecordsAsked,
   call: Call,
   services: StreamServices,
 ): Promise<Opening> {
@@ -94,11 +107,29 @@ export async function recordsOf(
   try {
     const newest = await newestOf(dataset, told, keys ?? [], call, services, begun?.stand);
     const ofKey: Newest = (key) => [newest.get(key) ?? []].flat();
-    return { subscription, newest: ofKey, snapshot: keys ?? [], gathering: begun?.gathering };
+    const opening = { subscription, newest: ofKey, snapshot: keys ?? [] };
+    const past = isRenewed ? { past: await writtenBefore(reader, begun?.stand, subscription) } : {};
+    return { ...opening, ...past, gathering: begun?.gathering };
   } catch (error) {
     begun?.gathering.drop();
     throw error;
   }
+}
+
+/** All records that were written by a moment; of a stream with an interval the latest of each symbol. */
+async function writtenBefore(
+  reader: RecordReader,
+  stand: Stand | undefined,
+  { intervalMs, symbols }: Pick<Subscription, 'intervalMs' | 'symbols'>,
+): Promise<readonly Past[]> {
+  if (stand === undefined || stand === 'nothing') return [];
+  const { records } = await reader.since('nothing', stand);
+  const wanted = records
+    .map(({ json, key = '' }) => ({ symbol: key, json }))
+    .filter(({ symbol }) => symbols === undefined || symbol === '' || symbols.includes(symbol));
+  const more = records.length < WRITTEN_MAX ? [] : [{ symbol: '', json: MORE }];
+  if (intervalMs === 0) return [...wanted, ...more];
+  return [...new Map(wanted.map((past) => [past.symbol, past])).values()];
 }
 
 type Reading = Pick<Services, 'lake' | 'pending' | 'series'> & StreamServices;

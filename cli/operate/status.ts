@@ -35,8 +35,9 @@ function* linesOf(standing: Standing): Generator<string> {
   yield `jobs: ${jobs.running} running, ${jobs.waiting} waiting; charges that wait: ${ledger.waiting}`;
   yield `disk: ${megabytes(disk.free)} of ${megabytes(disk.size)} free`;
   yield `backup: ${backup === null ? 'never' : `${timeOf(backup.made)} in ${backup.target}`}`;
-  for (const { history, live, workspace } of storage) {
-    yield `storage of ${workspace}: ${megabytes(live)}, and ${megabytes(history)} of older versions`;
+  for (const { history, limit, live, workspace } of storage) {
+    const stored = `${megabytes(live)}, and ${megabytes(history)} of older versions`;
+    yield `storage of ${workspace}: ${stored}; limit ${megabytes(limit, 0)}`;
   }
   for (const { isRunning, lastStored, name, records, workspace } of feeds) {
     const told = `${records} records, the last ${timeOf(lastStored)}`;

@@ -2,6 +2,7 @@
 import { type Command, Option } from 'commander';
 import type { readSettings } from '../../store/base/settings/settings.ts';
 import { duplicatesOption, readingOptions, dateOrderOption } from '../data/readingOptions.ts';
+import type { ObjectsOptions } from './bucketObjects.ts';
 import type { ScheduleOptions } from './schedules.ts';
 import type { AddOptions, PlaceOptions } from './sources.ts';
 import type { Terminal } from '../reach/terminal.ts';
@@ -52,6 +53,21 @@ function addSources(root: Command, settings: ReadSettings, terminal: Terminal): 
     async (name: string, options: PlaceOptions) =>
       (await import('./sources.ts')).sampleSource(name, options, settings(), terminal),
   );
+  placed(
+    source,
+    'objects <from>',
+    'list the objects of the bucket of a source, or of s3://bucket/prefix with --credential',
+  )
+    .option('--credential <name>', 'credential to list it with')
+    .option('--prefix <text>', 'only objects whose key begins with it')
+    .option('--folders', 'one level: objects and folders below the prefix')
+    .option('--limit <number>', 'objects of one page, at most 1000; 100 by default')
+    .option('--page <token>', 'the next page, as the page before names it')
+    .option('--region <name>', 'region of s3://bucket; us-east-1 by default')
+    .option('--endpoint <url>', 'URL of a store other than that of Amazon')
+    .action(async (from: string, options: ObjectsOptions) =>
+      (await import('./bucketObjects.ts')).listObjects(from, options, settings(), terminal),
+    );
   placed(source, 'schema <source>', 'infer a schema from the first records of a source').action(
     async (name: string, options: PlaceOptions) =>
       (await import('./sources.ts')).showSchema(name, options, settings(), terminal),

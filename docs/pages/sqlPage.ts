@@ -23,7 +23,10 @@ refused, with its position. [reference.md](../reference/reference.md) lists the 
 ## Names, texts, values
 
 - A table is a dataset: \`PRICES\` of the workspace of the request, or \`WS.PRICES\`. Case does not
-  matter. A name with a hyphen needs no quotes: \`FROM my-prices\`, \`FROM WS.my-prices\`.
+  matter. A name with hyphens needs no quotes: \`FROM my-prices\` reads the
+  dataset or view \`my_prices\`, whose name has underscores in their place.
+- A column whose name has a hyphen is written in back-ticks: \`\` \`adj-close\` \`\`. Without them it is a
+  difference, and the refusal says what to write.
 - Names that are keywords of SQL, or contain other characters, are written in back-ticks:
   \`\` \`close price\` \`\`.
 - Texts are written in single or double quotes: \`'AAPL'\`, \`"AAPL"\`. Double the quote to include it;

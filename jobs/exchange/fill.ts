@@ -59,7 +59,7 @@ const ORDER: readonly FilledId[] = [
   ...(['FX_RATES', 'TREASURY', 'RATES', 'ENERGY', 'MORTGAGE', 'ECONOMIC'] as const),
   ...(['CRYPTO_QUOTES', 'CRYPTO_BOOKS'] as const),
   ...(['PEERS', 'EARNINGS', 'INCOME', 'BALANCE_SHEET', 'CASH_FLOW'] as const),
-  ...(['FINANCIALS', 'ESTIMATES', 'SENTIMENT'] as const),
+  ...(['FINANCIALS', 'ESTIMATES', 'SENTIMENT', 'NEWS'] as const),
   ...(['EXCHANGE_STATS', 'OPTIONS', 'SENTIMENT_MINUTES'] as const),
   ...(['TRADES', 'QUOTES', 'INTRADAY_PRICES'] as const),
 ];

@@ -7,6 +7,7 @@ import { joinPages } from '../../pipeline/merge/joinedPages.ts';
 import { NoDataFailure } from '../../pipeline/bytes/noData.ts';
 import {
   type Credential,
+  type ListBucket,
   type Piece,
   type Position,
   type Pull,
@@ -37,6 +38,7 @@ import { poolIn, type Workbench } from '../../pipeline/bytes/workbench.ts';
 export interface FetchParts extends JobParts {
   readonly secrets: Secrets;
   readonly pull: Pull;
+  readonly listBucket: ListBucket;
   readonly bytesMax: number;
   readonly pending: Pending;
 }

@@ -1,5 +1,6 @@
 // What an operator looks at first: whether all is well, and if not, what is wrong and what to do.
 import { statfs } from 'node:fs/promises';
+import type { Accounts } from '../../store/accounts/accounts.ts';
 import type { Clock } from '../../store/base/clock.ts';
 import { VERSION } from '../../store/base/version.ts';
 import { isAsleep } from '../../store/catalog/asleep.ts';
@@ -18,6 +19,7 @@ import { quoteWord } from '../../store/base/shellWord.ts';
 import { lastBackup } from '../backup/lastBackup.ts';
 
 interface StandingParts {
+  readonly accounts: Accounts;
   readonly clock: Clock;
   readonly damagedPublications: DamagedPublications;
   readonly database: Database;
@@ -65,6 +67,8 @@ export interface Standing {
     readonly workspace: string;
     readonly live: number;
     readonly history: number;
+    /** Of the tier of its account; loads and pushes are refused from there on. */
+    readonly limit: number;
   }[];
   readonly disk: { readonly free: number; readonly size: number };
   readonly backup: { readonly made: number; readonly target: string } | null;
@@ -84,11 +88,14 @@ const FREE_SHARE = 0.05;
 const WAITING_MAX = 10_000;
 
 export async function standingOf(parts: StandingParts): Promise<Standing> {
-  const { clock, database, folder, lake, ledger, runner, storage, upstreams } = parts;
+  const { accounts, clock, database, folder, lake, ledger, runner, storage, upstreams } = parts;
   const { bavail, blocks, bsize } = await statfs(folder.root);
   const workspaces = lake.directory.allWorkspaces().slice(0, WORKSPACES_MAX);
   const stored = await Promise.all(
-    workspaces.map(async ({ workspace }) => ({ workspace, ...(await storage.of(workspace)) })),
+    workspaces.map(async ({ accountId, workspace }) => {
+      const limit = accounts.account(accountId)?.tier.storageBytesMax ?? 0;
+      return { workspace, ...(await storage.of(workspace)), limit };
+    }),
   );
   const told = {
     version: VERSION,

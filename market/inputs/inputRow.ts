@@ -45,6 +45,7 @@ export const FILLED = [
   'EXCHANGE_STATS',
   'FINANCIALS',
   'ESTIMATES',
+  'NEWS',
 ] as const;
 
 export type FilledId = (typeof FILLED)[number];
@@ -52,7 +53,6 @@ export type FilledId = (typeof FILLED)[number];
 /** Those that are there once their owner loads them. */
 type LoadedId =
   | 'BOOK'
-  | 'NEWS'
   | 'LOGO'
   | 'PRICE_TARGET'
   | 'RECOMMENDATION_TRENDS'

@@ -1,4 +1,5 @@
 // Every kind of source, by its definition.
+import { Failure } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
 import type { AccountFolders } from './accountFolder.ts';
 import { checkSourceFolder, checkSourcePath, filePull } from './file.ts';
@@ -12,6 +13,7 @@ import { checkPostgres } from './postgres/postgresNames.ts';
 import { checkS3 } from './s3/s3Names.ts';
 import {
   type DatasetDefinition,
+  type ListBucket,
   type PostgresDefinition,
   type Pull,
   type S3Definition,
@@ -26,10 +28,8 @@ type PullParts = Pick<Settings, 'allowPrivateAddresses' | 'sourceFolder' | 'sour
 
 /** A pull of any definition. */
 export function makePull(parts: PullParts): Pull {
-  const { allowPrivateAddresses, firstAccountId, sourceFolder, sourceTimeoutMs } = parts;
-  const logged = parts.onRefused === undefined ? {} : { onRefused: parts.onRefused };
-  const outgoing = { allowPrivateAddresses, deadlineMs: sourceTimeoutMs, resolve: systemResolve };
-  const rules = { ...outgoing, ...logged, firstAccountId, sourceFolder };
+  const { firstAccountId, sourceFolder } = parts;
+  const rules = { ...outgoingRules(parts), firstAccountId, sourceFolder };
   const [http, file, feed] = [httpPull(rules), filePull(rules), feedPull(rules)];
   // Their clients are loaded with the first source that needs them.
   const postgres: Pull<PostgresDefinition> = async function* (order) {
@@ -58,6 +58,35 @@ export function makePull(parts: PullParts): Pull {
         return feed({ ...order, definition });
       case 'CAPTURE':
         throw new SourceFailure('a recording is looked at by tapedeck capture info', false);
+    }
+  };
+}
+
+type OutgoingParts = Pick<Settings, 'allowPrivateAddresses' | 'sourceTimeoutMs'> &
+  Pick<Guard, 'onRefused'>;
+
+const outgoingRules = ({ allowPrivateAddresses, onRefused, sourceTimeoutMs }: OutgoingParts) => ({
+  ...{ allowPrivateAddresses, deadlineMs: sourceTimeoutMs, resolve: systemResolve },
+  ...(onRefused === undefined ? {} : { onRefused }),
+});
+
+/** Pages of buckets that are fetched concurrently; each has a client of its own. */
+const LISTINGS_MAX = 16;
+
+/** Lists objects by the rules of pulls. */
+export function makeBucketListing(parts: OutgoingParts): ListBucket {
+  const rules = outgoingRules(parts);
+  let open = 0;
+  return async (order) => {
+    if (open >= LISTINGS_MAX) {
+      throw new Failure('Busy', `${LISTINGS_MAX} buckets are being listed, the most at a time`);
+    }
+    open += 1;
+    try {
+      const { listBucket } = await import('./s3/s3Listing.ts');
+      return await listBucket(order, rules);
+    } finally {
+      open -= 1;
     }
   };
 }

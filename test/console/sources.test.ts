@@ -1,9 +1,11 @@
 // Sources of each kind are added in the browser, with what opens them; secrets are shown nowhere.
 import assert from 'node:assert/strict';
+import { CreateBucketCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import type { Browser, Locator } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
 import { loaded, send } from '../base/client.ts';
 import { startServer, type TestServer } from '../base/server.ts';
+import { startSwift } from '../base/servers/swift.ts';
 import { browserTest, launch, quiet, signedIn, type Watched, watchedPage } from './browser.ts';
 
 let server: TestServer;
@@ -79,5 +81,42 @@ browserTest('each kind with its credential', async () => {
   });
   await twice.getByRole('alert').waitFor();
   assert.equal((await listed('/credentials/WS')).length, credentials.length);
+  await quiet(watched);
+});
+
+const swift = await startSwift();
+afterAll(() => swift?.[Symbol.asyncDispose]());
+
+browserTest('the objects of a bucket, folder by folder', async (t) => {
+  if (swift === undefined) {
+    t.skip('Swift is not on this machine');
+    return;
+  }
+  const { accessKeyId, port, secretAccessKey } = swift;
+  const endpoint = `http://127.0.0.1:${port}`;
+  const credentials = { accessKeyId, secretAccessKey };
+  const client = new S3Client({ region: 'us-east-1', endpoint, forcePathStyle: true, credentials });
+  await client.send(new CreateBucketCommand({ Bucket: 'shown-objects' }));
+  for (const Key of ['daily/a.csv', 'readme.txt']) {
+    await client.send(new PutObjectCommand({ Bucket: 'shown-objects', Key, Body: 'x' }));
+  }
+  client.destroy();
+  const key = { type: 'AWS-S3', accessKeyId, secretAccessKey };
+  const made = await send(server, 'POST', '/credentials/WS', key);
+  const { credentialId } = JSON.parse(made.text) as Record<string, string>;
+  const place = { type: 'AWS-S3', awsbucketName: 'shown-objects', endpoint, pattern: '*' };
+  await send(server, 'POST', '/data-sources/WS', { ...place, name: 'shown', credentialId });
+  browser ??= await launch();
+  const watched = await watchedPage(browser);
+  const { page } = watched;
+  await signedIn(watched, server.base, server.secret);
+  const screens = page.getByRole('navigation', { name: 'Screens' });
+  await screens.getByRole('link', { name: 'Sources', exact: true }).click();
+  await page.getByRole('button', { name: 'Objects of shown' }).click();
+  await page.getByRole('rowheader', { name: 'readme.txt' }).waitFor();
+  await page.getByRole('button', { name: 'daily/', exact: true }).click();
+  await page.getByRole('rowheader', { name: 'daily/a.csv' }).waitFor();
+  await page.getByRole('button', { name: 'Up', exact: true }).click();
+  await page.getByRole('rowheader', { name: 'readme.txt' }).waitFor();
   await quiet(watched);
 });

@@ -44,7 +44,7 @@ export const getCalls: Endpoint = {
       name: 'limit',
       least: 1,
       most: LINES_MAX,
-      help: `At most n calls; ${LINES_DEFAULT} by default.`,
+      help: `At most n; ${LINES_DEFAULT} by default.`,
     },
   ],
   answer: Type.Array(LINE),

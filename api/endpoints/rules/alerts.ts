@@ -18,7 +18,7 @@ const STATES = ['logged', 'shadow', 'waiting', 'delivered', 'dead', 'unsent'] as
 
 const LIMIT: Parameter = {
   ...{ kind: 'integer', name: 'limit', least: 1, most: SHOWN_MAX },
-  help: `At most so many, ${SHOWN} by default.`,
+  help: `At most n; ${SHOWN} by default.`,
 };
 
 export const listAlerts: Endpoint = {

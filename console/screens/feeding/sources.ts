@@ -7,6 +7,7 @@ import { Confirm } from '../../showing/dialog.ts';
 import { Badge, Card, Empty, Failed, Head, shown } from '../../showing/parts.ts';
 import { type Row, Sheet } from '../../showing/sheet.ts';
 import { Table } from '../../showing/table.ts';
+import { BucketObjects } from './bucketObjects.ts';
 import { ScheduleForm } from './scheduleForm.ts';
 import { Schedules } from './schedules.ts';
 import { type Source, SourceForm, whereOf } from './sourceForm.ts';
@@ -61,6 +62,7 @@ interface ListProps {
 
 function SourceList({ asked, workspace }: ListProps): JSX.Element {
   const [sampled, setSampled] = useState<Source | undefined>(undefined);
+  const [listed, setListed] = useState<Source | undefined>(undefined);
   const [doomed, setDoomed] = useState<Source | undefined>(undefined);
   const { problem, run } = useDeed();
   const end = ({ dataSourceId }: Source): void =>
@@ -86,13 +88,16 @@ function SourceList({ asked, workspace }: ListProps): JSX.Element {
           : h(Table<Source>, {
               label: 'Sources',
               rows,
-              columns: columnsFor(setSampled, setDoomed),
+              columns: columnsFor({ onSample: setSampled, onList: setListed, onEnd: setDoomed }),
             }),
       ),
     ),
     sampled === undefined
       ? null
       : h(Sample, { key: sampled.dataSourceId, workspace, source: sampled }),
+    listed === undefined
+      ? null
+      : h(BucketObjects, { key: listed.dataSourceId, workspace, source: listed }),
     doomed === undefined
       ? null
       : h(Confirm, {
@@ -105,7 +110,13 @@ function SourceList({ asked, workspace }: ListProps): JSX.Element {
   );
 }
 
-const columnsFor = (onSample: (source: Source) => void, onEnd: (source: Source) => void) => [
+interface Deeds {
+  readonly onSample: (source: Source) => void;
+  readonly onList: (source: Source) => void;
+  readonly onEnd: (source: Source) => void;
+}
+
+const columnsFor = ({ onEnd, onList, onSample }: Deeds) => [
   { title: 'Source', isHead: true, show: ({ name }: Source) => name },
   { title: 'Kind', show: ({ type }: Source) => h(Badge, { text: type.toLowerCase() }) },
   {
@@ -128,6 +139,17 @@ const columnsFor = (onSample: (source: Source) => void, onEnd: (source: Source) 
           },
           'Sample',
         ),
+        source.type === 'AWS-S3'
+          ? h(
+              'button',
+              {
+                class: 'small',
+                'aria-label': `Objects of ${source.name}`,
+                onClick: () => onList(source),
+              },
+              'Objects',
+            )
+          : null,
         h(
           'button',
           {

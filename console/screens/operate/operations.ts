@@ -37,6 +37,7 @@ interface Stored {
   readonly workspace: string;
   readonly live: number;
   readonly history: number;
+  readonly limit: number;
 }
 
 interface Trouble {
@@ -182,6 +183,7 @@ const STORED = [
   { title: 'Workspace', isHead: true, show: ({ workspace }: Stored) => workspace },
   { title: 'Records', isNumber: true, show: ({ live }: Stored) => bytes(live) },
   { title: 'Earlier versions', isNumber: true, show: ({ history }: Stored) => bytes(history) },
+  { title: 'Limit', isNumber: true, show: ({ limit }: Stored) => bytes(limit) },
 ];
 
 const SCHEDULES = [

@@ -20,6 +20,7 @@ import { minutesOf } from '../minutes.ts';
 import { coinBookLines, coinLines, rateLines, seriesLines } from './moneyRecords.ts';
 import { newestTrades } from '../ticks.ts';
 import { detailOf, tradesOf } from '../trades.ts';
+import { newsLines } from './newsRecords.ts';
 import { optionLines } from './optionRecords.ts';
 import { sentimentLines, sentimentMinuteLines } from './sentimentRecords.ts';
 import { exchangeLines } from './statsRecords.ts';
@@ -60,6 +61,7 @@ const LINES: Readonly<Record<FilledId, Lines>> = {
   EXCHANGE_STATS: exchangeLines,
   FINANCIALS: financialsLines,
   ESTIMATES: estimateLines,
+  NEWS: newsLines,
 };
 
 const EXCHANGE_CODE = 'SYN';

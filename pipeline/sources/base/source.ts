@@ -117,6 +117,37 @@ export type Credential =
       readonly tls?: 'on' | 'off';
     };
 
+/** A page of the objects of a bucket. */
+export interface BucketOrder {
+  readonly bucket: string;
+  readonly endpoint: string | undefined;
+  readonly region: string | undefined;
+  readonly credential: Credential | undefined;
+  readonly prefix: string;
+  /** Objects and folders below the prefix only, not what the folders contain. */
+  readonly isFoldersOnly: boolean;
+  /** At most 1,000. */
+  readonly limit: number;
+  /** `nextPage` of the page before. */
+  readonly page: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+export interface BucketPage {
+  readonly folders: readonly string[];
+  readonly objects: readonly {
+    readonly key: string;
+    readonly size: number;
+    readonly etag: string;
+    /** Epoch milliseconds. */
+    readonly lastModified: number | null;
+  }[];
+  /** Null at the end. */
+  readonly nextPage: string | null;
+}
+
+export type ListBucket = (order: BucketOrder) => Promise<BucketPage>;
+
 /** Where a pull ended, in the source's own terms: plain JSON, kept beside the records. */
 export type Position = Readonly<Record<string, string | number | null>>;
 

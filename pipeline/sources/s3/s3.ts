@@ -5,6 +5,7 @@ import {
   GetObjectCommand,
   type GetObjectCommandOutput,
   ListObjectsV2Command,
+  type ListObjectsV2CommandInput,
   type ListObjectsV2CommandOutput,
   S3Client,
   type S3ClientConfig,
@@ -50,6 +51,8 @@ const CONNECT_MS = 10_000;
 const IDLE_MS = 60_000;
 /** The first try, and two more 0.1 to 0.4 s later: for longer troubles, jobs have retries. */
 const ATTEMPTS_MAX = 3;
+/** A page has 1,000 names of at most 1,024 bytes. */
+const ANSWER_BYTES_MAX = 4 * 1024 ** 2;
 /** One object at a time, and room for a retry. */
 const SOCKETS_MAX = 4;
 
@@ -103,6 +106,7 @@ function configuration(
     // Compatible stores do not know checksums of other kinds: what is sent has an MD5 of its own.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     maxAttempts: ATTEMPTS_MAX,
+    streamCollector: boundedAnswer,
     retryMode: 'standard',
     requestHandler: {
       httpAgent: new http.Agent(sockets),
@@ -113,6 +117,20 @@ function configuration(
       socketTimeout: idleMs,
     },
   };
+}
+
+/** Listings and refusals are held whole; bodies of objects are not. */
+async function boundedAnswer(stream: Readable): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of stream as AsyncIterable<Uint8Array>) {
+    bytes += chunk.length;
+    if (bytes > ANSWER_BYTES_MAX) {
+      throw new SourceFailure(`an answer of the store has over ${ANSWER_BYTES_MAX} bytes`, false);
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
 }
 
 async function* one(store: Store, key: string): AsyncGenerator<Piece, void> {
@@ -163,12 +181,7 @@ async function list(store: Store, pattern: string, listing: Listing<Listed>): Pr
   let ContinuationToken: string | undefined;
   do {
     const input = { Bucket: bucket, Prefix, Delimiter, ContinuationToken };
-    const page: ListObjectsV2CommandOutput = await client
-      .send(new ListObjectsV2Command(input), { abortSignal: deadline.signal })
-      .catch((error: unknown) => {
-        deadline.signal.throwIfAborted();
-        throw s3FailureOf(error, bucket);
-      });
+    const page: ListObjectsV2CommandOutput = await listPage(client, input, deadline.signal);
     for (const { ETag = '', Key = '', LastModified, Size = 0 } of page.Contents ?? []) {
       // The mark of a folder, which some tools put there, is no file.
       if (Key.endsWith('/') || !matches(Key)) continue;
@@ -178,6 +191,17 @@ async function list(store: Store, pattern: string, listing: Listing<Listed>): Pr
     ContinuationToken = page.IsTruncated === true ? page.NextContinuationToken : undefined;
   } while (ContinuationToken !== undefined);
 }
+
+/** @throws SourceFailure of what the store answers instead. */
+export const listPage = (
+  client: S3Client,
+  input: ListObjectsV2CommandInput,
+  signal: AbortSignal,
+): Promise<ListObjectsV2CommandOutput> =>
+  client.send(new ListObjectsV2Command(input), { abortSignal: signal }).catch((error: unknown) => {
+    signal.throwIfAborted();
+    throw s3FailureOf(error, input.Bucket ?? '');
+  });
 
 interface Condition {
   readonly IfMatch?: string | undefined;

@@ -11,16 +11,24 @@ const KEY_BYTES_MAX = 1_024;
 
 /** @throws SourceFailure naming the member and its rule. */
 export function checkS3(definition: S3Definition, allowPrivateAddresses: boolean): void {
-  const { awsbucketName, endpoint, key, pattern, region } = definition;
-  if (!BUCKET.test(awsbucketName))
-    refuse(`"${awsbucketName.slice(0, 100)}" is no name of a bucket`);
-  if (region !== undefined && !REGION.test(region)) refuse('"region" is such as us-east-1');
+  const { key, pattern } = definition;
   if ((key === undefined) === (pattern === undefined))
     refuse('either "key" or "pattern" is needed');
   if (key !== undefined && (key === '' || Buffer.byteLength(key) > KEY_BYTES_MAX)) {
     refuse(`"key" has 1 to ${KEY_BYTES_MAX} bytes`);
   }
   if (pattern !== undefined) checkPattern(pattern);
+  checkBucket(definition, allowPrivateAddresses);
+}
+
+/** Where a bucket is. @throws SourceFailure naming the member and its rule. */
+export function checkBucket(
+  { awsbucketName, endpoint, region }: Pick<S3Definition, 'awsbucketName' | 'endpoint' | 'region'>,
+  allowPrivateAddresses: boolean,
+): void {
+  if (!BUCKET.test(awsbucketName))
+    refuse(`"${awsbucketName.slice(0, 100)}" is no name of a bucket`);
+  if (region !== undefined && !REGION.test(region)) refuse('"region" is such as us-east-1');
   if (endpoint === undefined) return;
   const { pathname, search } = checkUrl(endpoint, allowPrivateAddresses);
   if (pathname !== '/' || search !== '') refuse('"endpoint" is a URL without a path');

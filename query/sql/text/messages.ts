@@ -1,6 +1,7 @@
 // What DuckDB says of a query that it can not run, as its caller is told it: the sentence, without
 // our printed text, our paths and our own columns.
 import { Failure, NothingRead, reasonOf } from '../../../store/base/failure.ts';
+import { hyphenated } from './spelling.ts';
 import { refuseAt, type Token, tokensOf } from './tokens.ts';
 
 interface Limits {
@@ -65,7 +66,7 @@ export function told(
   }
   const isOurs = /_system_(?!RecordProperties)|read_parquet|\.parquet|\//i.test(text);
   const rule = isOurs ? 'the query can not be run as it is written' : text.slice(0, 500);
-  const refusal = refused(source, placeOfName(source, rule), rule);
+  const refusal = hyphenRefusal(source, text) ?? refused(source, placeOfName(source, rule), rule);
   if (isOfValues || !(refusal instanceof Failure)) return refusal;
   return new NothingRead(refusal.type, refusal.detail);
 }
@@ -82,6 +83,24 @@ function refused(source: string, at: number | undefined, rule: string): unknown 
   } catch (failure) {
     return failure;
   }
+}
+
+/** Of an unknown column that is a part of `adj-close`: that was read as adj minus close. */
+function hyphenRefusal(source: string, message: string): unknown {
+  const column = /column (?:named )?"([^"]+)"/.exec(message)?.[1]?.toLowerCase();
+  if (column === undefined || !/not found|does not have/.test(message)) return undefined;
+  const tokens = tokensOf(source);
+  for (let first = 0; first < tokens.length; first += 1) {
+    const name = hyphenated(tokens, first);
+    if (name === undefined) continue;
+    if (name.value.toLowerCase().split('-').includes(column)) {
+      const [before, after] = [name.value.replaceAll('-', ' minus '), `\`${name.value}\``];
+      const rule = `there is no column ${column}: ${name.value} is read as ${before}`;
+      return refused(source, tokens[first]?.at, `${rule}; write ${after} for a name with a hyphen`);
+    }
+    first = name.last;
+  }
+  return undefined;
 }
 
 /** Where the user wrote the first name that a message has in quotes. */

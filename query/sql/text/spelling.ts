@@ -104,7 +104,7 @@ function joinHyphens(
 }
 
 /** `my-table`: words and digits with hyphens between, and no space. */
-function hyphenated(
+export function hyphenated(
   tokens: readonly Token[],
   first: number,
 ): { readonly value: string; readonly last: number } | undefined {

@@ -347,6 +347,7 @@ export const CASES: Readonly<Record<string, Case | readonly Case[]>> = {
   // Sources, credentials and schedules have ids of their own: there is none of the dataset's name.
   generateSchemaOfSource: { ...OF_WORKSPACE, answers: 404 },
   sampleDataSource: { ...OF_WORKSPACE, answers: 404 },
+  listObjects: { ...OF_WORKSPACE, answers: 404 },
   listCredentials: OF_WORKSPACE,
   createCredential: { ...OF_WORKSPACE, body: json(() => CREDENTIAL) },
   getCredential: { ...OF_WORKSPACE, answers: 404 },

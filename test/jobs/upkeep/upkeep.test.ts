@@ -3,10 +3,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { makeUpkeep } from '../../../jobs/upkeep/upkeep.ts';
+import { createWorkspace } from '../../../store/lake/datasetEdits.ts';
 import { readSnapshots } from '../../../store/lake/history/retention.ts';
 import { get, load, loaded, read } from '../../base/client.ts';
 import { lakePaths, startServer, type TestServer } from '../../base/server.ts';
 
+const GB = 1024 ** 3;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const KEEP = { allMs: DAY_MS, hourlyMs: 30 * DAY_MS, dailyMs: 100 * DAY_MS };
@@ -68,6 +70,27 @@ test('over the storage of its tier loads halt with the amount, reads go on, spac
   Object.assign(account as { tier: object }, { tier: { ...tier, storageBytesMax: live * 9 } });
   await loaded(server, 'D', 'symbol,date,v\nB,2020-01-01,1\n');
   assert.ok((await storage.of('WS')).live > live, `${lake.snapshot}`);
+});
+
+test('a new account stores 5 GB, the owner of the disk 4 TB, and both are shown', async () => {
+  await using server = await startServer();
+  const { accounts, lake } = server.tapedeck.services;
+  const accountId = await accounts.createAccount('guest', 'free');
+  const { text: secret } = await accounts.createToken(accountId, 'secret');
+  await createWorkspace(lake, 'GUEST', accountId, 0);
+  const limitOf = async (token: string): Promise<number | undefined> => {
+    const answer = await fetch(`${server.base}/v1/workspaces?token=${token}`);
+    const [first] = (await answer.json()) as readonly { storage: { limit: number } }[];
+    return first?.storage.limit;
+  };
+  assert.deepEqual([await limitOf(secret), await limitOf(server.secret)], [5 * GB, 4_096 * GB]);
+  const headers = { authorization: `Bearer ${server.tapedeck.services.adminToken}` };
+  const status = await fetch(`${server.base}/v1/admin/status`, { headers });
+  const { storage } = (await status.json()) as {
+    readonly storage: readonly { readonly workspace: string; readonly limit: number }[];
+  };
+  const limits = new Map(storage.map(({ limit, workspace }) => [workspace, limit]));
+  assert.deepEqual([limits.get('GUEST'), limits.get('WS')], [5 * GB, 4_096 * GB]);
 });
 
 test('a text of the index has at most 1,500 bytes, in loads and pushes', async () => {

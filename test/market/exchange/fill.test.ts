@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, test } from 'vitest';
 import { INPUTS } from '../../../market/inputs/inputs.ts';
 import { FILLED } from '../../../market/inputs/inputRow.ts';
+import { openStream, until } from '../../api/streams/listening.ts';
 import { send } from '../../base/client.ts';
 import { startServer, type TestServer } from '../../base/server.ts';
 
@@ -155,6 +156,30 @@ test('every input is filled, says that it is invented, and is one story', async 
   }[];
   const lastMs = Date.parse(last.includes('Z') ? last : `${last}Z`);
   assert.ok(lastMs < FRIDAY && lastMs > FRIDAY - 120_000, last);
+});
+
+test('each company has news, newest first, at the price of news', async () => {
+  await using server = await openFilled();
+  const { text } = await send(server, 'GET', '/stock/CORADO/news/last/3');
+  const news = JSON.parse(text) as readonly Readonly<Record<string, unknown>>[];
+  assert.equal(news.length, 3);
+  assert.deepEqual(Object.keys(news[0] ?? {}).sort(), [
+    ...['datetime', 'hasPaywall', 'headline', 'image', 'lang', 'related', 'source', 'summary'],
+    ...['symbol', 'url', 'uuid'],
+  ]);
+  const times = news.map(({ datetime }) => Number(datetime));
+  assert.deepEqual(
+    times,
+    times.toSorted((one, other) => other - one),
+  );
+  assert.ok(times.every((time) => time <= FRIDAY));
+  assert.match(String(news[0]?.['summary']), /Invented: this company does not exist/);
+  const market = await send(server, 'GET', '/stock/market/news/last/2');
+  assert.equal((JSON.parse(market.text) as unknown[]).length, 2);
+  const stream = await openStream(server, '/news-stream?symbols=CORADO');
+  await until(() => stream.messages().length > 0);
+  assert.equal(stream.messages()[0]?.['uuid'], news[0]?.['uuid']);
+  await stream.close();
 });
 
 test('a later start continues the history and drops what is old', async () => {

@@ -5,6 +5,7 @@ import { optionPrices, strikesAround } from '../../../market/exchange/optionPric
 import { expirationsAfter } from '../../../market/exchange/records/optionRecords.ts';
 import { note } from '../../base/notes.ts';
 import { seedsOf } from '../../base/seeds.ts';
+import { newsLaw } from './newsLaw.ts';
 import { optionsLaw } from './optionsLaw.ts';
 
 test('no chain has a free lunch, minutes make the mood of a day, symbols the exchange', async (context) => {
@@ -48,5 +49,14 @@ test('strikes stand around any price, and are round', () => {
       `${cents}`,
     );
     assert.equal(new Set(strikes).size, strikes.length);
+  }
+});
+
+test('news of any seed has one id each, is of the past and agrees with bars and actions', async (context) => {
+  for (const seed of seedsOf(context)) {
+    const { failures, stories } = newsLaw(6, seed);
+    note(context, JSON.stringify({ stories }));
+    assert.deepEqual(failures.slice(0, 5), []);
+    assert.ok(stories > 100, `${stories}`);
   }
 });

@@ -1,0 +1,52 @@
+// Lists the objects of a bucket, one page a call, for a person who looks for what to load. The same judged
+// addresses and credentials as pulls.
+import type { S3Client } from '@aws-sdk/client-s3';
+import { withDeadline } from '../base/deadline.ts';
+import type { BucketOrder, BucketPage } from '../base/source.ts';
+import { listPage, openS3, type S3Rules } from './s3.ts';
+import { s3FailureOf } from './s3Failure.ts';
+import { checkBucket } from './s3Names.ts';
+
+/** A caller waits for a page; `sourceTimeoutMs` is for whole files. */
+const PAGE_DEADLINE_MS = 30_000;
+
+/** @throws SourceFailure of a place that is refused, and of what the store answers instead. */
+export async function listBucket(order: BucketOrder, rules: S3Rules): Promise<BucketPage> {
+  const { bucket, endpoint, region } = order;
+  const place = {
+    ...(endpoint === undefined ? {} : { endpoint }),
+    ...(region === undefined ? {} : { region }),
+  };
+  checkBucket({ awsbucketName: bucket, ...place }, rules.allowPrivateAddresses);
+  const client = openS3(place, order.credential, rules);
+  try {
+    return await pageOf(client, order, Math.min(PAGE_DEADLINE_MS, rules.deadlineMs));
+  } catch (error) {
+    order.signal.throwIfAborted();
+    throw s3FailureOf(error, bucket);
+  } finally {
+    client.destroy();
+  }
+}
+
+async function pageOf(
+  client: S3Client,
+  { bucket, isFoldersOnly, limit, page, prefix, signal }: BucketOrder,
+  deadlineMs: number,
+): Promise<BucketPage> {
+  using deadline = withDeadline(signal, deadlineMs, `the listing of ${bucket}`);
+  const input = {
+    ...{ Bucket: bucket, MaxKeys: limit, Prefix: prefix, ContinuationToken: page },
+    Delimiter: isFoldersOnly ? '/' : undefined,
+  };
+  const answer = await listPage(client, input, deadline.signal);
+  const objects = (answer.Contents ?? []).map(
+    ({ ETag = '', Key = '', LastModified, Size = 0 }) => ({
+      ...{ key: Key, size: Size, etag: ETag.replaceAll('"', '') },
+      lastModified: LastModified?.getTime() ?? null,
+    }),
+  );
+  const folders = (answer.CommonPrefixes ?? []).map(({ Prefix = '' }) => Prefix);
+  const nextPage = answer.IsTruncated === true ? (answer.NextContinuationToken ?? null) : null;
+  return { folders, objects, nextPage };
+}
