@@ -98,6 +98,11 @@ export function readDuplicates(query: Values): DuplicateRules {
   return duplicateRules(chosen, handling);
 }
 
+export const JSON_PATH: Parameter = {
+  ...{ kind: 'text', name: 'jsonPath' },
+  help: 'Path of the records in a JSON document: $ with steps .name, [*] and .{name}, each member.',
+};
+
 export const DATE_ORDER: Parameter = {
   kind: 'choice',
   name: 'dateOrder',

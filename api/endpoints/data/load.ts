@@ -10,6 +10,7 @@ import { DRY_RUN, dryRunView } from '../../datasets/ingest/dryRunView.ts';
 import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
 import {
   DATE_ORDER,
+  JSON_PATH,
   dateOrderOf,
   FILE_DUPLICATES,
   readDuplicates,
@@ -60,11 +61,7 @@ export const loadData: Endpoint = {
       most: 1_000_000_000,
       help: 'Most invalid records; with more, nothing is ingested. By default any number is left out.',
     },
-    {
-      kind: 'text',
-      name: 'jsonPath',
-      help: 'Path of the records in a JSON document: $ with steps .name, [*] and .{name}, each member.',
-    },
+    JSON_PATH,
     DATE_ORDER,
     ...READING_PARAMETERS,
     {

@@ -76,8 +76,8 @@ export const downloadFile: Endpoint = {
   weight: 'the weight of the file type',
   summary: 'Redirects to an address that downloads the file once, within a minute.',
   parameters: [
-    { kind: 'text', name: 'symbol', help: 'Of which symbol, where the file type is by symbol.' },
-    { kind: 'text', name: 'date', help: 'Of which day, YYYYMMDD, where the file type is by date.' },
+    { kind: 'text', name: 'symbol', help: 'Symbol of the file, where its type is by symbol.' },
+    { kind: 'text', name: 'date', help: 'Day of the file, YYYYMMDD, where its type is by date.' },
     ...METERING_PARAMETERS,
   ],
   answer: Type.String({ description: 'After the redirect: the file.' }),

@@ -11,7 +11,7 @@ import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts
 import { SQL_BODY_BYTES_MAX, VALUES_MAX } from '../../request/body/bodyLimits.ts';
 import { findShapeFault } from '../../request/body/shape.ts';
 import { checkBody } from '../../request/body/jsonBody.ts';
-import { DATE_ORDER, dateOrderOf } from '../../datasets/ingest/loading.ts';
+import { DATE_ORDER, dateOrderOf, JSON_PATH } from '../../datasets/ingest/loading.ts';
 import { type Parameter, textOf } from '../../request/parameters.ts';
 import { ANY, freely, OWNERS_ROW } from '../../request/rows.ts';
 import { SOURCE_BODY, SOURCE_TYPES } from '../../datasets/ingest/sourceBody.ts';
@@ -84,10 +84,7 @@ export const generateSchema: Endpoint = {
   path: '/generate-schema/:workspace',
   summary:
     'The schema that a body suggests, or, when it is the definition of a data source, that source.',
-  parameters: [
-    { kind: 'text', name: 'jsonPath', help: 'Path of the array of records in the document.' },
-    DATE_ORDER,
-  ],
+  parameters: [JSON_PATH, DATE_ORDER],
   body: { kind: 'file' },
   answer: ANY,
   handle: async (call, services) => {

@@ -126,8 +126,9 @@ test('the changelog is told as data, without a token', async () => {
   const own = releases.find(({ version }) => version === VERSION);
   assert.match(own?.date ?? '', /^\d{4}-\d{2}-\d{2}$/);
   const kinds = ['Added', 'Changed', 'Deprecated', 'Removed', 'Fixed', 'Security'];
-  for (const { changes, version } of releases) {
-    assert.ok(changes.length > 0, version);
+  for (const { changes, date, version } of releases) {
+    // Right after a release nothing is unreleased.
+    assert.ok(changes.length > 0 || date === null, version);
     for (const { kind, text } of changes) {
       assert.ok(kinds.includes(kind), kind);
       assert.match(text, /^\S.*[.)]$/, 'a whole sentence, in one line');
