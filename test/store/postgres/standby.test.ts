@@ -82,8 +82,10 @@ test.skipIf(found === undefined || swift === undefined)(
       };
       const first = await killable(lake.folder, children, shared);
       const port = String(await freePort());
+      const monitoring = `http://127.0.0.1:${await freePort()}/metrics`;
       const waits = killable(other, children, {
         ...shared,
+        TAPEDECK_METRICS_PORT: new URL(monitoring).port,
         TAPEDECK_FOLDER: other,
         TAPEDECK_PORT: port,
       });
@@ -91,6 +93,8 @@ test.skipIf(found === undefined || swift === undefined)(
       while ((await told(place, '/healthz').catch(() => '')) !== '200 ok\n') await sleep(50);
       const serving = new URL(first.base).host;
       while ((await told(place, '/readyz')) !== `200 ready: ${serving} serves\n`) await sleep(50);
+
+      assert.match(await (await fetch(monitoring)).text(), /^tapedeck_serving_node\{/m);
 
       await prepare(first);
       const read = await asked(first.base, 'GET', '/data/WS/D/L');
@@ -110,6 +114,7 @@ test.skipIf(found === undefined || swift === undefined)(
       );
       assert.ok(sent.length > 10);
       assert.equal(await asked(second.base, 'GET', '/data/WS/D/L'), read);
+      assert.match(await (await fetch(monitoring)).text(), /^tapedeck_lake_snapshot \d+$/m);
       const all = JSON.parse(
         await asked(second.base, 'GET', '/data/WS/D?limit=10000'),
       ) as readonly {
