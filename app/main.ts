@@ -23,7 +23,9 @@ import { ASLEEP_WARNING, beginOrWait } from './starting.ts';
 import { isAsleep } from '../store/catalog/asleep.ts';
 import type { DoorKind } from '../store/postgres/nodeTable.ts';
 import { keepRequestsYoung } from './v8Flags.ts';
-import { makeState, type ServerState } from '../api/http/operations.ts';
+import { makeState, metricsAnswer, type ServerState, tlsOf } from '../api/http/operations.ts';
+import type { FrontDoor } from '../api/forward/frontDoor.ts';
+import { openMetricsDoor } from '../api/forward/metricsDoor.ts';
 import { ENDPOINTS } from '../api/endpoints/index.ts';
 import { STREAMS } from '../api/endpoints/read/streams.ts';
 import { buildServer } from '../api/http/server.ts';
@@ -35,6 +37,8 @@ export interface Tapedeck extends Core {
   readonly sandbox: string | undefined;
   /** The same of streams alone, when it has a port of its own. */
   readonly streaming: string | undefined;
+  /** The same of /metrics alone, when it has a port of its own. */
+  readonly monitoring: string | undefined;
   /** It is not ready any more, and answers whoever asks nevertheless. */
   readonly drain: () => void;
 }
@@ -43,6 +47,8 @@ export interface Tapedeck extends Core {
 interface Taken {
   /** Their ports become those of the server, without a moment in which nobody listens. */
   readonly servers: Readonly<Partial<Record<DoorKind, Server>>>;
+  /** That of /metrics, which becomes this server's too. */
+  readonly metricsServer?: Server | undefined;
   /** What other nodes sign with. */
   readonly hopKey: string;
   /** Whether it may still answer. */
@@ -84,6 +90,7 @@ export async function startTapedeck(
     else await listenInPlace(server, former);
     return baseOf(settings, (server.server.address() as AddressInfo).port);
   };
+  let monitor: FrontDoor | undefined;
   let endWait = (): void => undefined;
   const close = async (): Promise<void> => {
     endWait();
@@ -93,20 +100,36 @@ export async function startTapedeck(
     for (const kind of LENT_KINDS) poolFor(kind, services).dismiss();
     nodes?.audience?.close();
     await closeDoors(servers, settings.drainMs * ANSWERS_SHARE);
+    await monitor?.close(0);
     await core.close();
   };
   try {
     const base = (await open('production', settings.port)) ?? '';
     const sandbox = await open('test', settings.sandboxPort);
     const streaming = await open('streams', settings.streamPort);
+    monitor = await openMonitor(settings, services, state, taken);
+    const monitoring = monitor && baseOf({ ...settings, ...settings.metricsPlace }, monitor.port);
     endWait = await beginOrWait(core, seams.watch !== false);
     const drain = (): void => void (state.draining = true);
-    return { ...core, base, sandbox, streaming, drain, close };
+    return { ...core, base, sandbox, streaming, monitoring, drain, close };
   } catch (error) {
     await close();
     throw error;
   }
 }
+
+const openMonitor = async (
+  settings: Settings,
+  services: Core['services'],
+  state: ServerState,
+  taken: Taken | undefined,
+): Promise<FrontDoor | undefined> =>
+  openMetricsDoor({
+    settings,
+    https: (await tlsOf(settings)).https,
+    metrics: (incoming) => metricsAnswer(incoming, services, state),
+    former: taken?.metricsServer,
+  });
 
 /** Connections that come from here on are the server's; those that the former one has stay with it. */
 async function listenInPlace(server: FastifyInstance, former: Server): Promise<void> {
@@ -194,7 +217,7 @@ export const openUnlistened = (core: Core): Promise<FastifyInstance> =>
     throttle: throttleOf('production', core.services.settings, {}),
   });
 
-function baseOf({ host, tlsCert }: Settings, port: number): string {
+function baseOf({ host, tlsCert }: Pick<Settings, 'host' | 'tlsCert'>, port: number): string {
   const name = host.includes(':') ? `[${host}]` : host;
   return `${tlsCert === '' ? 'http' : 'https'}://${name}:${port}`;
 }

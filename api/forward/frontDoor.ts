@@ -25,7 +25,12 @@ interface FrontDoorOptions {
   readonly https: { readonly cert: Buffer; readonly key: Buffer } | undefined;
   readonly forward: Forwarder;
   /** What the node says of itself; undefined for all else. */
-  readonly own: (path: string) => OwnAnswer | Promise<OwnAnswer> | undefined;
+  readonly own: (
+    path: string,
+    incoming: IncomingMessage,
+  ) => OwnAnswer | Promise<OwnAnswer> | undefined;
+  /** It has the port already, and gives it over. */
+  readonly former?: Server | undefined;
 }
 
 export interface FrontDoor {
@@ -39,6 +44,7 @@ export interface FrontDoor {
 }
 
 export async function openFrontDoor({
+  former,
   forward,
   host,
   https,
@@ -49,7 +55,7 @@ export async function openFrontDoor({
   const answer = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     if (isLeft) outgoing.shouldKeepAlive = false;
     const [path = ''] = (incoming.url ?? '').split('?');
-    const said = own(path);
+    const said = own(path, incoming);
     if (said === undefined) return forward(incoming, outgoing);
     const { status, text, type } = await said;
     outgoing.writeHead(status, {
@@ -69,7 +75,7 @@ export async function openFrontDoor({
     // Whatever failed, the client sees the end of its connection.
     answer(incoming, outgoing).catch(() => outgoing.destroy());
   });
-  server.listen({ host, port });
+  server.listen(former ?? { host, port });
   await once(server, 'listening');
   const address = server.address();
   const listened = typeof address === 'object' && address !== null ? address.port : port;

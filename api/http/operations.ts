@@ -12,6 +12,7 @@ import type { Services } from '../request/endpoint.ts';
 import { type HeldAnswers, makeHeldAnswers } from './heldAnswers.ts';
 import { type Ended, endedHook } from './ended.ts';
 import { makeMetrics, type Metrics, type MetricsServices } from '../about/metrics/metrics.ts';
+import type { OwnAnswer } from '../forward/frontDoor.ts';
 import { type Pace, READING } from '../request/body/pace.ts';
 
 type OperationsServices = MetricsServices & Pick<Services, 'adminToken' | 'folder' | 'settings'>;
@@ -31,14 +32,18 @@ export const makeState = (services: OperationsServices, pace: Pace = READING): S
 });
 
 /** What is at this address, for who opens it. @param hasConsole whether people may look at it here */
-export function addRoot(server: FastifyInstance, hasConsole: boolean, ended: Ended): void {
+export function addRoot(
+  server: FastifyInstance,
+  { hasConsole, hasMetrics }: { readonly hasConsole: boolean; readonly hasMetrics: boolean },
+  ended: Ended,
+): void {
   const lines = [
     '/v1            the API; /v1/openapi-doc describes it',
     ...(hasConsole ? ['/console       datasets, queries, usage and tokens, for people'] : []),
     '/mcp           tools for agents',
     '/llms.txt      the interface in short',
     '/readyz        whether the server takes work',
-    '/metrics       figures for Prometheus',
+    ...(hasMetrics ? ['/metrics       figures for Prometheus'] : []),
   ];
   server.get('/', { onResponse: endedHook(ended) }, ({ headers }, reply) => {
     const isPage = (headers.accept ?? '').includes('text/html');
@@ -67,11 +72,23 @@ export function addOperations(
       .type('text/plain')
       .send(text);
   });
-  server.get('/metrics', { onResponse }, async ({ headers, query }, reply) => {
-    const token = tokenOf(query as Record<string, unknown>, headers, undefined);
-    const text = await state.metrics.text(token !== undefined && readsNames(token, services));
-    return reply.header('content-type', state.metrics.contentType).send(text);
+  if (services.settings.metricsPlace !== undefined) return;
+  server.get('/metrics', { onResponse }, async ({ raw }, reply) => {
+    const { text, type } = await metricsAnswer(raw, services, state);
+    return reply.header('content-type', type).send(text);
   });
+}
+
+/** What names things of accounts is for those whose token reads it. */
+export async function metricsAnswer(
+  { headers, url = '' }: IncomingMessage,
+  services: OperationsServices,
+  { metrics }: Pick<ServerState, 'metrics'>,
+): Promise<OwnAnswer> {
+  const query = Object.fromEntries(new URLSearchParams(url.split('?')[1] ?? ''));
+  const token = tokenOf(query, headers, undefined);
+  const text = await metrics.text(token !== undefined && readsNames(token, services));
+  return { status: 200, type: metrics.contentType, text };
 }
 
 /** A monitoring system has a token of its own: the admin token would let it do everything. */

@@ -109,7 +109,8 @@ export async function buildServer(
   addOperations(server, services, state, ended);
   const hasConsole = isLookedAt(services.settings, door);
   if (hasConsole) addConsole(server, endedHook(ended), toldOf(log));
-  addRoot(server, hasConsole, ended);
+  const hasMetrics = services.settings.metricsPlace === undefined;
+  addRoot(server, { hasConsole, hasMetrics }, ended);
   addFallbacks(server, log, ended);
   return server;
 }

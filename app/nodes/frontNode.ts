@@ -11,6 +11,7 @@ import type { Reading } from './reading.ts';
 import { nodeReach } from '../../api/forward/reach.ts';
 import { renewedAgent } from '../../api/forward/renewedAgent.ts';
 import { tlsOf } from '../../api/http/operations.ts';
+import { openMetricsDoor } from '../../api/forward/metricsDoor.ts';
 import type { Observe } from '../../api/about/metrics/requestTimes.ts';
 import { hopMetrics, type HopMetrics } from '../../api/forward/hopMetrics.ts';
 import { http } from '../../store/base/http.ts';
@@ -29,6 +30,8 @@ const WAIT_MS = 15_000;
 export interface FrontNode {
   /** Whose ports another server may take. */
   readonly servers: Readonly<Partial<Record<DoorKind, Server>>>;
+  /** And that of /metrics alone, where it has a port of its own. */
+  readonly metricsServer: Server | undefined;
   /** Where others reach them. */
   readonly doors: NodeDoors;
   /** Which one serves, as requests to it are asked. */
@@ -57,6 +60,7 @@ export async function openFront(settings: Settings): Promise<Front> {
   const { https } = await tlsOf(settings);
   const metrics = hopMetrics();
   let table: NodeTable | undefined;
+  const hasMetrics = settings.metricsPlace === undefined;
   let isDraining = false;
   const reads = makeReads();
   const opened: Partial<Record<DoorKind, FrontDoor>> = {};
@@ -67,11 +71,19 @@ export async function openFront(settings: Settings): Promise<Front> {
     looks.push(current);
     const forward = forwarderOf(current, settings, () => table, metrics.tell);
     const own = (path: string): ReturnType<typeof ownAnswer> =>
-      ownAnswer(path, { serving: table?.serving, target: looks[0]?.(), isDraining, metrics });
+      ownAnswer(path, {
+        serving: table?.serving,
+        target: looks[0]?.(),
+        isDraining,
+        metrics,
+        hasMetrics,
+      });
     const answer = kind === 'production' ? reads.orHandOn(forward) : forward;
     opened[kind] = await openFrontDoor({ ...settings, https, port, forward: answer, own });
   };
-  const all = (): readonly FrontDoor[] => Object.values(opened);
+  let monitor: FrontDoor | undefined;
+  const all = (): readonly FrontDoor[] =>
+    [...Object.values(opened), monitor].filter((door) => door !== undefined);
   const close = async (graceMs: number): Promise<void> => {
     await Promise.all(all().map((door) => door.close(graceMs)));
   };
@@ -79,26 +91,20 @@ export async function openFront(settings: Settings): Promise<Front> {
     await open('production', settings.port);
     await open('test', settings.sandboxPort);
     await open('streams', settings.streamPort);
+    monitor = await openMetricsDoor({
+      ...{ settings, https },
+      metrics: () => metricsOf(metrics, table?.serving?.name),
+    });
   } catch (error) {
     await close(0);
     throw error;
   }
-  const node: FrontNode = {
-    servers: Object.fromEntries(Object.entries(opened).map(([kind, { server }]) => [kind, server])),
-    doors: doorsOf(opened, settings),
-    serving: {
-      current: () => looks[0]?.(),
-      changed: async (withinMs) => table?.changed(withinMs),
-    },
-    leave: () => {
-      for (const door of all()) door.leave();
-    },
-    close,
+  const parts = { settings, opened, monitor, all, close, reads, metrics };
+  const node = nodeOf(parts, {
+    current: () => looks[0]?.(),
+    changed: async (withinMs) => table?.changed(withinMs),
     drain: () => (isDraining = true),
-    handOn: reads.handOn,
-    observe: metrics.observe,
-    reads: reads.by,
-  };
+  });
   const begin = (known: NodeTable): void => {
     table = known;
     known.onServing(() => {
@@ -106,6 +112,37 @@ export async function openFront(settings: Settings): Promise<Front> {
     });
   };
   return { node, begin };
+}
+
+interface FrontParts {
+  readonly settings: Settings;
+  readonly opened: Readonly<Partial<Record<DoorKind, FrontDoor>>>;
+  readonly monitor: FrontDoor | undefined;
+  readonly all: () => readonly FrontDoor[];
+  readonly close: FrontNode['close'];
+  readonly reads: Reads;
+  readonly metrics: HopMetrics;
+}
+
+function nodeOf(
+  { all, close, metrics, monitor, opened, reads, settings }: FrontParts,
+  { changed, current, drain }: Targets & Pick<FrontNode, 'drain'>,
+): FrontNode {
+  const servers = Object.entries(opened).map(([kind, { server }]) => [kind, server]);
+  return {
+    servers: Object.fromEntries(servers),
+    metricsServer: monitor?.server,
+    doors: doorsOf(opened, settings),
+    serving: { current, changed },
+    leave: () => {
+      for (const door of all()) door.leave();
+    },
+    close,
+    drain,
+    handOn: reads.handOn,
+    observe: metrics.observe,
+    reads: reads.by,
+  };
 }
 
 /** Where others reach them. */
@@ -223,19 +260,23 @@ interface Said {
   readonly target: Target | undefined;
   readonly isDraining: boolean;
   readonly metrics: HopMetrics;
+  /** They have no port of their own. */
+  readonly hasMetrics: boolean;
 }
+
+const metricsOf = async (
+  { contentType, text }: HopMetrics,
+  serving: string | undefined,
+): Promise<OwnAnswer> => ({ status: 200, type: contentType, text: await text(serving) });
 
 /** What is asked of this very process. */
 function ownAnswer(
   path: string,
-  { isDraining, metrics, serving, target }: Said,
+  { hasMetrics, isDraining, metrics, serving, target }: Said,
 ): OwnAnswer | Promise<OwnAnswer> | undefined {
   const type = 'text/plain';
   if (path === '/healthz') return { status: 200, type, text: 'ok\n' };
-  if (path === '/metrics') {
-    const { contentType: type } = metrics;
-    return metrics.text(serving?.name).then((text) => ({ status: 200, type, text }));
-  }
+  if (path === '/metrics' && hasMetrics) return metricsOf(metrics, serving?.name);
   if (path !== '/readyz') return undefined;
   if (isDraining) return { status: 503, type, text: 'not ready: draining\n' };
   if (serving === undefined || target === undefined)

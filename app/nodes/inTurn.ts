@@ -63,7 +63,8 @@ export async function startInTurn(
       lessor = made.lessor;
       return made.audience;
     };
-    const taken = { servers: node.servers, hopKey, audience, fence: makeFence(table) };
+    const { metricsServer, servers } = node;
+    const taken = { servers, metricsServer, hopKey, audience, fence: makeFence(table) };
     const beside = await startBeside(settings, nodeId, node, tell);
     try {
       const start = (): Promise<Tapedeck> => startTapedeck(settings, seams, taken);

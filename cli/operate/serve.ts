@@ -26,8 +26,11 @@ export async function serve(
 ): Promise<void> {
   const say = sayTo(terminal);
   const started = monotonicMs();
-  const tapedeck = await startedBy(settings, say, threads, endTaken(terminal));
+  let running: Tapedeck | undefined;
+  const unwritten = (): number => running?.services.ledger.waiting ?? 0;
+  const tapedeck = await startedBy(settings, say, threads, endTaken(terminal, unwritten));
   if (tapedeck === undefined) return;
+  running = tapedeck;
   const { tlsCert } = settings;
   const shown = tlsCert === '' ? {} : { certificate: resolve(tlsCert) };
   const operator = fingerprintOf(tapedeck.services.adminToken);
@@ -106,9 +109,11 @@ const TAKEN_CODE = 75;
 
 /** What it had is another's: nothing that it still does would count. */
 const endTaken =
-  ({ stderr }: Terminal) =>
+  ({ stderr }: Terminal, unwritten: () => number) =>
   (error: Error): void => {
-    stderr.write(`tapedeck: ${reasonOf(error)}; this server ends, start it again\n`);
+    const charges = unwritten();
+    const lost = charges === 0 ? '' : `; ${charges} delivered calls are not charged`;
+    stderr.write(`tapedeck: ${reasonOf(error)}${lost}; this server ends, start it again\n`);
     process.exit(TAKEN_CODE);
   };
 

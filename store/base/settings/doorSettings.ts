@@ -34,12 +34,38 @@ export const DOOR_SETTINGS = [
     help: 'Serve the console, the screens for people, under /console.',
   },
   {
+    name: 'TAPEDECK_METRICS_PORT',
+    fallback: '',
+    unit: 'port or address:port',
+    help:
+      'Port of /metrics and /healthz alone, on 127.0.0.1 without an address; the other ports then have no ' +
+      '/metrics.',
+  },
+  {
     name: 'TAPEDECK_MCP_ORIGINS',
     fallback: '',
     unit: 'origins',
     help: 'Comma list of origins whose pages may use /mcp, beside the address of the server itself.',
   },
 ] as const;
+
+/** Where a port listens. */
+export interface Place {
+  readonly host: string;
+  readonly port: number;
+}
+
+const PLACE = /^(?:(?:\[([0-9a-fA-F:.]{2,45})\]|([\w.-]{1,253})):)?(\d{1,5})$/;
+const PORT_MAX = 65_535;
+
+/** Undefined for none. @throws Failure InvalidParameter */
+export function place(name: string, text: string): Place | undefined {
+  if (text === '') return undefined;
+  const rule = 'a port, such as 9464, or an address and a port, such as 0.0.0.0:9464';
+  const [, bracketed, plain, port] = PLACE.exec(matching(name, text, PLACE, rule)) ?? [];
+  if (Number(port) > PORT_MAX) matching(name, '', /./, rule);
+  return { host: bracketed ?? plain ?? '127.0.0.1', port: Number(port) };
+}
 
 /** One origin: a scheme and a host, with a port where it is not that of the scheme. */
 const ORIGIN = /^https?:\/\/[^\s/?#,@]{1,253}$/;

@@ -6,7 +6,7 @@ import { type BusSettings, busSettings } from './busSettings.ts';
 import { type DatabaseSettings, databaseSettings, refuseLoneNode } from './databaseSettings.ts';
 import { Failure } from '../failure.ts';
 import { SETTINGS } from './settingsTable.ts';
-import { origins } from './doorSettings.ts';
+import { origins, place, type Place } from './doorSettings.ts';
 import {
   addresses,
   clockBack,
@@ -94,6 +94,8 @@ export interface Settings extends NodeSettings {
   /** Undefined: there is no test environment. */
   readonly sandboxPort: number | undefined;
   readonly streamPort: number | undefined;
+  /** Of /metrics alone; undefined: the other ports have it. */
+  readonly metricsPlace: Place | undefined;
   readonly attribution: string;
   /** Of pages that may use /mcp, beside those of the server itself. */
   readonly mcpOrigins: ReadonlySet<string>;
@@ -255,6 +257,7 @@ type AccountSettings = Pick<
   | 'sandboxPort'
   | 'streamPort'
   | 'attribution'
+  | 'metricsPlace'
   | 'mcpOrigins'
   | 'console'
 >;
@@ -307,6 +310,7 @@ function accountSettings(text: Text, whole: Whole): AccountSettings {
       text('TAPEDECK_SANDBOX_PORT') === '' ? undefined : whole('TAPEDECK_SANDBOX_PORT', 0, 65535),
     streamPort:
       text('TAPEDECK_STREAM_PORT') === '' ? undefined : whole('TAPEDECK_STREAM_PORT', 0, 65535),
+    metricsPlace: place('TAPEDECK_METRICS_PORT', text('TAPEDECK_METRICS_PORT')),
     mcpOrigins: origins('TAPEDECK_MCP_ORIGINS', text('TAPEDECK_MCP_ORIGINS')),
     attribution: matching(
       'TAPEDECK_ATTRIBUTION',

@@ -27,6 +27,37 @@ test('probes and metrics need no token', async () => {
   assert.ok(!metrics.includes(server.secret) && !metrics.includes(server.publishable));
 });
 
+test('metrics have a port of their own by a setting, and are not on the others then', async () => {
+  const settings = { TAPEDECK_METRICS_PORT: '0', TAPEDECK_SANDBOX_PORT: '0' };
+  await using server = await startServer({ settings });
+  const { monitoring = '', sandbox = '', services } = server.tapedeck;
+  assert.match(monitoring, /^http:\/\/127\.0\.0\.1:\d+$/);
+  const ask = async (url: string): Promise<readonly [number, string]> => {
+    const answer = await fetch(url);
+    return [answer.status, await answer.text()];
+  };
+  const [status, text] = await ask(`${monitoring}/metrics`);
+  assert.equal(status, 200);
+  assert.match(text, /^tapedeck_lake_snapshot \d+$/m);
+  assert.doesNotMatch(text, /workspace="WS"/);
+  const [, all] = await ask(`${monitoring}/metrics?token=${services.adminToken}`);
+  assert.match(all, /workspace="WS"/);
+  assert.deepEqual(await ask(`${monitoring}/healthz`), [200, 'ok\n']);
+  for (const path of [
+    '/',
+    '/v1/status',
+    '/readyz',
+    '/console',
+    `/v1/data/WS?token=${server.secret}`,
+  ]) {
+    assert.equal((await ask(monitoring + path))[0], 404, path);
+  }
+  for (const base of [server.base, sandbox]) {
+    assert.equal((await ask(`${base}/metrics`))[0], 404, base);
+    assert.doesNotMatch((await ask(`${base}/`))[1], /metrics/);
+  }
+});
+
 test('a monitoring token reads all metrics, and nothing else', async () => {
   const token = 'ak_monitoring0123456789';
   await using server = await startServer({ settings: { TAPEDECK_METRICS_TOKEN: token } });

@@ -60,6 +60,13 @@ async function pushing(server: Killable, isOver: () => boolean): Promise<readonl
   return done;
 }
 
+/** Those that were pushed, each time that it is there. */
+async function numbersAt({ base }: Killable): Promise<readonly number[]> {
+  const all = await asked(base, 'GET', '/data/WS/D?limit=10000');
+  const records = JSON.parse(all) as readonly { readonly n: number }[];
+  return records.map(({ n }) => n).filter((n) => n >= 0);
+}
+
 async function prepare({ base }: Killable): Promise<void> {
   await asked(base, 'POST', '/workspaces', '{"name":"WS"}');
   await asked(base, 'POST', '/datasets/WS', DATASET);
@@ -82,8 +89,10 @@ test.skipIf(found === undefined || swift === undefined)(
       };
       const first = await killable(lake.folder, children, shared);
       const port = String(await freePort());
+      const monitoring = `http://127.0.0.1:${await freePort()}/metrics`;
       const waits = killable(other, children, {
         ...shared,
+        TAPEDECK_METRICS_PORT: new URL(monitoring).port,
         TAPEDECK_FOLDER: other,
         TAPEDECK_PORT: port,
       });
@@ -91,6 +100,8 @@ test.skipIf(found === undefined || swift === undefined)(
       while ((await told(place, '/healthz').catch(() => '')) !== '200 ok\n') await sleep(50);
       const serving = new URL(first.base).host;
       while ((await told(place, '/readyz')) !== `200 ready: ${serving} serves\n`) await sleep(50);
+
+      assert.match(await (await fetch(monitoring)).text(), /^tapedeck_serving_node\{/m);
 
       await prepare(first);
       const read = await asked(first.base, 'GET', '/data/WS/D/L');
@@ -110,19 +121,15 @@ test.skipIf(found === undefined || swift === undefined)(
       );
       assert.ok(sent.length > 10);
       assert.equal(await asked(second.base, 'GET', '/data/WS/D/L'), read);
-      const all = JSON.parse(
-        await asked(second.base, 'GET', '/data/WS/D?limit=10000'),
-      ) as readonly {
-        readonly n: number;
-      }[];
-      const numbers = all.map(({ n }) => n).filter((n) => n >= 0);
+      assert.match(await (await fetch(monitoring)).text(), /^tapedeck_lake_snapshot \d+$/m);
+      const numbers = await numbersAt(second);
       assert.equal(new Set(numbers).size, numbers.length, 'once each');
       for (const n of sent) assert.ok(numbers.includes(n), `${n} was acknowledged`);
       await sleep(300);
       const usage = JSON.parse(await asked(second.base, 'GET', '/account/usage')) as {
         readonly messages: { readonly keyUsage: Readonly<Record<string, number>> };
       };
-      assert.equal(usage.messages.keyUsage['WS.D'], 2 + all.length, 'what both told');
+      assert.equal(usage.messages.keyUsage['WS.D'], 3 + numbers.length, 'what both told');
     } finally {
       await rm(other, { recursive: true, force: true });
     }
