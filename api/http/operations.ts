@@ -1,4 +1,5 @@
 // What an operator's tools ask: alive, ready, metrics. And how the server speaks TLS.
+import type { IncomingMessage } from 'node:http';
 import { constants } from 'node:fs';
 import { access, readFile, statfs } from 'node:fs/promises';
 import { sql } from 'kysely';
