@@ -190,9 +190,7 @@ interface Closing {
 const closerOf =
   ({ bucket, filling, log, logs, pools, services, unlock, watched }: Closing): Close =>
   async () => {
-    await Promise.all([
-      ...[services.streams.feeds.stop(), services.upstreams.stop(), filling?.stop()],
-    ]);
+    await Promise.all([services.streams.feeds.stop(), services.upstreams.stop(), filling?.stop()]);
     await services.rules.stop();
     await logs?.close();
     await watched?.stop();
@@ -253,7 +251,9 @@ async function addFeed(services: Services, shape: ExchangeShape, told: Told): Pr
 async function closeServices(services: Services, pools: Pools, log: Logger): Promise<void> {
   const { accounts, database, deliveries, exports, ledger, pending, runner, scheduler } = services;
   await Promise.all([
-    ...[scheduler.stop(), deliveries.stop(), exports.stop()],
+    scheduler.stop(),
+    deliveries.stop(),
+    exports.stop(),
     services.alertDeliveries.stop(),
   ]);
   await pending.settle();

@@ -45,8 +45,11 @@ export const ingestPool = (
 ): DuckDbPool =>
   new DuckDbPool({
     ...more,
-    ...{ children, memoryBytes, shared: true },
-    ...{ threads: INGEST_THREADS, niceness: INGEST_NICENESS },
+    children,
+    memoryBytes,
+    shared: true,
+    threads: INGEST_THREADS,
+    niceness: INGEST_NICENESS,
   });
 
 /** Processes for reads of series. */
@@ -56,7 +59,11 @@ export const readPool = (
 ): DuckDbPool =>
   new DuckDbPool({
     ...more,
-    ...{ niceness: NICENESS.read, children, memoryBytes, threads: 1, byFolder: true },
+    niceness: NICENESS.read,
+    children,
+    memoryBytes,
+    threads: 1,
+    byFolder: true,
   });
 
 type PoolMore = Partial<ConstructorParameters<typeof DuckDbPool>[0] & object>;
@@ -69,6 +76,12 @@ export const sqlPool = (
 ): DuckDbPool =>
   new DuckDbPool({
     ...more,
-    ...{ children, memoryBytes, spill: { folder: temporary, bytes } },
-    ...{ threads: SQL_THREADS, niceness: NICENESS.sql },
+    children,
+    memoryBytes,
+    spill: {
+      folder: temporary,
+      bytes,
+    },
+    threads: SQL_THREADS,
+    niceness: NICENESS.sql,
   });

@@ -27,7 +27,10 @@ export function rulingOf(services: RulingParts, onFault: (reason: unknown) => vo
     wake: () => streams.feeds.wake(),
   });
   const alertDeliveries = new AlertDeliveries({
-    ...{ clock, database, secrets, onFault },
+    clock,
+    database,
+    secrets,
+    onFault,
     rules: {
       allowPrivateAddresses: settings.allowPrivateAddresses,
       deadlineMs: WEBHOOK_MS,

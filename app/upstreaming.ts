@@ -38,12 +38,20 @@ export function upstreamsOf(parts: Parts, log: Logger): Upstreams {
   const onRefused = (reason: string): void => log.error({ reason }, 'feed');
   const rules = { allowPrivateAddresses, deadlineMs, resolve: systemResolve, onRefused };
   return new Upstreams({
-    ...{ clock, database },
+    clock,
+    database,
     messages: (order) => feedMessages(order, rules),
     captured: (row, order, onTold) => recorded(row, order, onTold, parts),
     credentialOf: async (row) => (await openSource(row, undefined, fetching)).credential,
     write: (row, definition, records) => writeFeed(row, definition, records, parts),
     onFault: ({ name, workspace }, reason) =>
-      log.warn({ workspace, source: name, reason: reasonOf(reason) }, 'a feed failed'),
+      log.warn(
+        {
+          workspace,
+          source: name,
+          reason: reasonOf(reason),
+        },
+        'a feed failed',
+      ),
   });
 }

@@ -104,15 +104,18 @@ const named = (at: number): Pick<CallLine, 'requestId' | 'endpoint' | 'usageKey'
 export function callerOf(tokenId: string): Caller {
   const tier = { ...tierOf('scale'), messagesMonthly: Number.MAX_SAFE_INTEGER };
   const account = {
-    ...{ accountId: ids.accountId, name: '', tier, payAsYouGo: true, suspended: false },
-    ...{
-      circuitBreaker: undefined,
-      budget: undefined,
-      ceiling: undefined,
-      premiumMessages: 0,
-      grants: [],
-    },
-    ...{ defaultWorkspace: undefined, createdMs: 0 },
+    accountId: ids.accountId,
+    name: '',
+    tier,
+    payAsYouGo: true,
+    suspended: false,
+    circuitBreaker: undefined,
+    budget: undefined,
+    ceiling: undefined,
+    premiumMessages: 0,
+    grants: [],
+    defaultWorkspace: undefined,
+    createdMs: 0,
   };
   const made = { test: false, signed: false, createdMs: 0, lastUsedMs: undefined };
   return {

@@ -9,14 +9,22 @@ const ROOT = join(import.meta.dirname, '..');
 
 /** What a process or a thread starts with: each becomes a file of its name, all in one folder. */
 const ENTRIES: readonly string[] = [
-  ...['cli/main.ts', 'store/duckdb/child.ts', 'store/sqlite/writerThread.ts'],
-  ...['pipeline/decode/child/decoderChild.ts', 'jobs/exchange/exchangeWorker.ts'],
-  ...['jobs/feeds/tapeWorker.ts', 'query/charts/chartWorker.ts'],
+  'cli/main.ts',
+  'store/duckdb/child.ts',
+  'store/sqlite/writerThread.ts',
+  'pipeline/decode/child/decoderChild.ts',
+  'jobs/exchange/exchangeWorker.ts',
+  'jobs/feeds/tapeWorker.ts',
+  'query/charts/chartWorker.ts',
 ];
 
 /** Packages of hundreds of small modules that every start reads; others stay where they are installed. */
 export const INSIDE: readonly string[] = [
-  ...['typebox', 'kysely', 'prom-client', '@opentelemetry/api', '@duckdb/node-api'],
+  'typebox',
+  'kysely',
+  'prom-client',
+  '@opentelemetry/api',
+  '@duckdb/node-api',
 ];
 
 interface Program {

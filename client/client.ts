@@ -69,13 +69,13 @@ export class TapedeckClient {
   /** @throws TapedeckError */
   async call<I extends Id>(id: I, given: Given<I>): Promise<Answered<Operations[I]['answer']>> {
     const [method, route] = ROUTES[id];
-    const path = pathOf(route, (given.path ?? {}) as Query);
+    const path = pathOf(route, given.path ?? {});
     const body = bodyOf(given.body);
     const answer = await served(
       this.#fetch,
       {
         method,
-        url: `${this.#base}${path}${queryOf(given.query as Query | undefined)}`,
+        url: `${this.#base}${path}${queryOf(given.query)}`,
         headers: { ...this.#headers, ...(body.type === '' ? {} : { 'content-type': body.type }) },
         ...(body.bytes === undefined ? {} : { body: body.bytes }),
         signal: given.signal,
@@ -146,7 +146,9 @@ export class TapedeckClient {
     let asOf = query['asOf'] as string | undefined;
     for (let offset = 0; ; offset += pageSize) {
       const page = {
-        ...{ ...query, limit: pageSize, offset },
+        ...query,
+        limit: pageSize,
+        offset,
         ...(asOf === undefined ? {} : { asOf }),
       } as Operations['queryDataById']['query'];
       const answered =

@@ -57,7 +57,8 @@ async function once(fetch: Fetch, wanted: Wanted, mayTry: boolean): Promise<Resp
   const { body, headers, method, signal, url } = wanted;
   try {
     return await fetch(url, {
-      ...{ method, headers },
+      method,
+      headers,
       ...(signal === undefined ? {} : { signal }),
       ...(body === undefined ? {} : { body: body as NonNullable<RequestInit['body']> }),
     });

@@ -61,7 +61,10 @@ export function Frame({ session }: { readonly session: Session }): JSX.Element {
       'div',
       null,
       h(Bar, {
-        ...{ place, workspace, workspaces, isOpen },
+        place,
+        workspace,
+        workspaces,
+        isOpen,
         onMenu: () => setOpen(!isOpen),
         onHelp: () => setHelping(true),
       }),

@@ -30,13 +30,11 @@ export function SignIn(): JSX.Element {
         Field,
         { label: 'Token' },
         h('input', {
-          ...{
-            type: 'password',
-            name: 'token',
-            autoComplete: 'off',
-            required: true,
-            spellcheck: false,
-          },
+          type: 'password',
+          name: 'token',
+          autoComplete: 'off',
+          required: true,
+          spellcheck: false,
           value: token,
           onInput: (event: Event) => setToken((event.target as HTMLInputElement).value),
         }),

@@ -5,8 +5,18 @@ import { CHARACTERS, CHARACTERS_MAX, cut, parsed, resultOf, type Tool } from './
 const SYMBOL = Type.String({ minLength: 1, maxLength: 40, description: 'A symbol, such as AAPL' });
 const SYMBOLS = Type.Array(SYMBOL, { minItems: 1, maxItems: 50 });
 const QUOTE = [
-  ...['symbol', 'companyName', 'latestPrice', 'change', 'changePercent', 'previousClose'],
-  ...['latestVolume', 'latestUpdate', 'week52High', 'week52Low', 'peRatio', 'marketCap'],
+  'symbol',
+  'companyName',
+  'latestPrice',
+  'change',
+  'changePercent',
+  'previousClose',
+  'latestVolume',
+  'latestUpdate',
+  'week52High',
+  'week52Low',
+  'peRatio',
+  'marketCap',
 ].join(',');
 const BAR = 'date,minute,open,high,low,close,volume';
 const LISTEN_SECONDS_MAX = 30;
@@ -153,7 +163,12 @@ export const testRule: Tool = {
       Object.entries({ from, to, step }).filter(([, value]) => value !== undefined),
     );
     const answered = await ask({
-      ...{ method: 'POST', path: '/rules/backtest', body: JSON.stringify({ ...rule, ...over }) },
+      method: 'POST',
+      path: '/rules/backtest',
+      body: JSON.stringify({
+        ...rule,
+        ...over,
+      }),
       query: { maxMessages: Number(maxMessages) },
     });
     return resultOf(answered, (text) => text.slice(0, CHARACTERS));

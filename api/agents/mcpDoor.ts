@@ -48,7 +48,10 @@ export function addMcpDoor(server: FastifyInstance, parts: McpParts): void {
     const left = new AbortController();
     reply.raw.once('close', () => left.abort());
     const asking = askingIn(server, {
-      ...{ request, token, signal: left.signal, address: parts.addressOf(request) },
+      request,
+      token,
+      signal: left.signal,
+      address: parts.addressOf(request),
     });
     const mcp = await makeMcpServer(asking, version, (call) =>
       log.info({ requestId: request.id, tokenId, ...call }, 'agent call'),
@@ -69,7 +72,9 @@ export function addMcpDoor(server: FastifyInstance, parts: McpParts): void {
   // Nothing is told without being asked, and there is no session to end.
   for (const method of ['GET', 'DELETE'] as const) {
     server.route({
-      ...{ method, url: '/mcp', preHandler },
+      method,
+      url: '/mcp',
+      preHandler,
       handler: (_request, reply) =>
         reply
           .code(405)

@@ -40,9 +40,17 @@ export async function makeMcpServer(
   );
   server.setRequestHandler(types.ListToolsRequestSchema, () => ({
     tools: TOOLS.map(({ description, input, name, title }) => ({
-      ...{ name, title, description },
-      inputSchema: JSON.parse(JSON.stringify(input)) as { type: 'object' },
-      annotations: { title, readOnlyHint: true, openWorldHint: false },
+      name,
+      title,
+      description,
+      inputSchema: JSON.parse(JSON.stringify(input)) as {
+        type: 'object';
+      },
+      annotations: {
+        title,
+        readOnlyHint: true,
+        openWorldHint: false,
+      },
     })),
   }));
   server.setRequestHandler(types.CallToolRequestSchema, async ({ params }) => {

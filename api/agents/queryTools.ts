@@ -64,7 +64,10 @@ export const querySql: Tool = {
   ) => {
     const query = { format: 'csv', maxMessages: Number(maxMessages) };
     const answered = await ask({
-      ...{ method: 'POST', path: sqlPath(workspace), query, body: String(sql) },
+      method: 'POST',
+      path: sqlPath(workspace),
+      query,
+      body: String(sql),
     });
     return resultOf(answered, (text) => cut(text, Number(characters), Number(rows)));
   },

@@ -9,7 +9,6 @@ import {
   type PropertyType,
 } from '../../store/lake/versions/columns.ts';
 import {
-  type Action,
   type Expectation,
   type Rule,
   type SchemaContract,
@@ -130,7 +129,7 @@ function expectationOf(given: Given, at: string): Expectation {
   const { notNull } = rest;
   const rule = notNull === undefined ? rest : { notNull: [notNull].flat() };
   const told = named === undefined ? {} : { name: named };
-  return { ...told, ...(rule as Rule), action: action as Action };
+  return { ...told, ...(rule as Rule), action: action };
 }
 
 /** The dataset that expectations are about. */

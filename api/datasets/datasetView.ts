@@ -44,9 +44,17 @@ export const DATASET_VIEW = Type.Object(
 );
 
 const ASKING = [
-  ...['workspace', 'datasetId', 'title', 'description', 'source', 'license'],
+  'workspace',
+  'datasetId',
+  'title',
+  'description',
+  'source',
+  'license',
   'weight',
-  ...['columnMapping', 'uniqueIndex', 'inferredIndex', 'schema'],
+  'columnMapping',
+  'uniqueIndex',
+  'inferredIndex',
+  'schema',
 ];
 
 /** What is needed to ask for records: not who may, nor what is expected of them. */

@@ -11,7 +11,9 @@ type JsonAnswer = Extract<Answer, { kind: 'json' }>;
 const ADDED: readonly Parameter[] = [
   ...SERIES_PARAMETERS.filter(({ name }) => name === 'filter' || name === 'callback'),
   {
-    ...{ kind: 'choice', name: 'format', choices: ['json', 'jsonl', 'csv', 'psv', 'text'] },
+    kind: 'choice',
+    name: 'format',
+    choices: ['json', 'jsonl', 'csv', 'psv', 'text'],
     help: 'Format of the answer; json by default. text is csv to read in a browser.',
   },
 ];

@@ -126,8 +126,10 @@ function answerFailure(incoming: IncomingMessage, outgoing: ServerResponse, why:
   const told = failureAnswer(failure, style, accept, requestId, () => '');
   const status = why === UNKNOWN ? 502 : told.status;
   outgoing.writeHead(status, {
-    ...{ 'content-type': told.contentType, 'x-request-id': requestId },
-    ...{ 'access-control-allow-origin': '*', 'access-control-expose-headers': '*' },
+    'content-type': told.contentType,
+    'x-request-id': requestId,
+    'access-control-allow-origin': '*',
+    'access-control-expose-headers': '*',
     ...(why === UNKNOWN ? {} : { 'retry-after': '1' }),
     ...(isWhole(incoming) ? {} : { connection: 'close' }),
     'content-length': Buffer.byteLength(told.body),

@@ -65,9 +65,11 @@ export async function openFrontDoor({
     outgoing.end(text);
   };
   const options = {
-    ...{ maxHeaderSize: HEADER_BYTES_MAX, headersTimeout: HEADERS_TIMEOUT_MS },
+    maxHeaderSize: HEADER_BYTES_MAX,
+    headersTimeout: HEADERS_TIMEOUT_MS,
     connectionsCheckingInterval: LATE_LOOK_MS,
-    ...{ requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS },
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
   };
   const server =
     https === undefined ? http.createServer(options) : createSecureServer({ ...options, ...https });

@@ -38,8 +38,16 @@ const CONNECT_MS = 2_000;
 
 /** RFC 9110 7.6.1: what is between two servers only. */
 const BETWEEN = new Set([
-  ...['connection', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'proxy-connection'],
-  ...['te', 'trailer', 'transfer-encoding', 'upgrade', 'expect'],
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'expect',
 ]);
 
 export async function hop(
@@ -53,8 +61,12 @@ export async function hop(
   const agent = target.agent.now();
   const { promise, resolve } = Promise.withResolvers<Outcome>();
   const options = {
-    ...{ agent, hostname: hostOf(url), port: url.port, path: incoming.url ?? '/' },
-    ...{ method: incoming.method ?? 'GET', headers: [...headersOf(incoming, body), ...added] },
+    agent,
+    hostname: hostOf(url),
+    port: url.port,
+    path: incoming.url ?? '/',
+    method: incoming.method ?? 'GET',
+    headers: [...headersOf(incoming, body), ...added],
     setHost: false,
   };
   const sending = url.protocol === 'https:' ? secureRequest(options) : http.request(options);

@@ -17,12 +17,16 @@ export function hopMetrics(): HopMetrics {
   const registry = new Registry();
   const registers = [registry];
   const hops = new Counter({
-    ...{ registers, name: 'tapedeck_hops_total', labelNames: ['outcome'] },
+    registers,
+    name: 'tapedeck_hops_total',
+    labelNames: ['outcome'],
     help: 'Requests handed on to the node that serves, by what became of them',
   });
   const times = makeRequestTimes();
   const serves = new Gauge({
-    ...{ registers, name: 'tapedeck_serving_node', labelNames: ['node'] },
+    registers,
+    name: 'tapedeck_serving_node',
+    labelNames: ['node'],
     help: 'The node that serves, as this one knows it',
   });
   return {

@@ -22,9 +22,16 @@ export async function openMetricsDoor({
   if (metricsPlace === undefined) return undefined;
   const type = 'text/plain';
   return openFrontDoor({
-    ...{ ...metricsPlace, https, former },
+    ...metricsPlace,
+    https,
+    former,
     own: (path, incoming) => {
-      if (path === '/healthz') return { status: 200, type, text: 'ok\n' };
+      if (path === '/healthz')
+        return {
+          status: 200,
+          type,
+          text: 'ok\n',
+        };
       return path === '/metrics' ? metrics(incoming) : undefined;
     },
     forward: async (_incoming, outgoing) => {

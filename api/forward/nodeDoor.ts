@@ -71,9 +71,17 @@ export function openNodeConnection(
   const { hopKey: key, url } = target;
   const hop = signHop({ key, clock }, { method: 'GET', url: path }, NOBODY);
   const options = {
-    ...{ agent: target.agent.now(), hostname: hostOf(url) },
-    ...{ port: url.port, path, timeout: ANSWER_MS, signal },
-    headers: { connection: 'Upgrade', upgrade: PROTOCOL, [HOP_HEADER]: hop },
+    agent: target.agent.now(),
+    hostname: hostOf(url),
+    port: url.port,
+    path,
+    timeout: ANSWER_MS,
+    signal,
+    headers: {
+      connection: 'Upgrade',
+      upgrade: PROTOCOL,
+      [HOP_HEADER]: hop,
+    },
   };
   const asking = url.protocol === 'https:' ? secureRequest(options) : http.request(options);
   return new Promise((resolve, reject) => {

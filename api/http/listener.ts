@@ -35,7 +35,7 @@ export function createListener(
   const turns = new RequestTurns();
   const start: RequestListener = (request, response) =>
     turns.enter(
-      () => void listener(request, response),
+      () => listener(request, response),
       () => accountOf(request, accounts),
     );
   return https === undefined

@@ -56,13 +56,23 @@ export async function buildReadingServer<S extends ServingServices>(
   addHooks(server, door);
   for (const endpoint of table) {
     addRoutes(server, endpoint, {
-      ...{ services, own, door, held, testCursors: undefined, atTurnEnd },
+      services,
+      own,
+      door,
+      held,
+      testCursors: undefined,
+      atTurnEnd,
       ended,
       fail: ({ again, beganMs, error, reply, request }) => {
-        // It costs where it is answered.
         if (error instanceof PaidFailure) error.charge.undelivered();
-        const { firstMs, tries } = tried.get(request) ?? { firstMs: beganMs, tries: 0 };
-        tried.set(request, { firstMs, tries: tries + 1 });
+        const { firstMs, tries } = tried.get(request) ?? {
+          firstMs: beganMs,
+          tries: 0,
+        };
+        tried.set(request, {
+          firstMs,
+          tries: tries + 1,
+        });
         const isLate = waiting >= WAITING_MAX || monotonicMs() - firstMs >= WAIT_MS;
         const wait = isLate ? undefined : soon(error, tries + 1);
         if (wait === undefined) {

@@ -97,7 +97,11 @@ async function serve<S extends ServingServices>(
   const beganMs = monotonicMs();
   const fail = (error: unknown): void =>
     routed.fail({
-      ...{ error, endpoint, request, reply, beganMs },
+      error,
+      endpoint,
+      request,
+      reply,
+      beganMs,
       again: () => void serve(endpoint, request, reply, routed),
     });
   const fence = readsData(endpoint) ? routed.door.fence : undefined;

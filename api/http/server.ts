@@ -89,7 +89,7 @@ export async function buildServer(
     // A path that can't be decoded; Fastify's own sentence is not ours.
     frameworkErrors: (_error, request, reply) => {
       reply.headers(ANSWER_HEADERS).header('x-request-id', request.id);
-      sendFailure(request, reply as FastifyReply, new Failure('IncorrectValues'), 'data');
+      sendFailure(request, reply, new Failure('IncorrectValues'), 'data');
     },
     bodyLimit: Number.MAX_SAFE_INTEGER,
     forceCloseConnections: 'idle',

@@ -66,7 +66,9 @@ export async function computedBatch(
     return body;
   };
   return {
-    ...{ snapshot, moment: planned.moment, datasets: [...readable.values()] },
+    snapshot,
+    moment: planned.moment,
+    datasets: [...readable.values()],
     fareOf: (type) => {
       const of = all.get(type) ?? NONE;
       const asks = of.asked.map(({ ask }) => ask);

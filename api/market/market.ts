@@ -140,7 +140,9 @@ function knownAnswer(asked: Asked): Given | undefined {
   if (known === undefined) return undefined;
   const { body, most, snapshot, tag } = known;
   return {
-    ...{ snapshot, tag, moment: momentNow(asked.services) },
+    snapshot,
+    tag,
+    moment: momentNow(asked.services),
     most: (foreign) => (foreign ? most : body.objects),
     body: () => Promise.resolve(body),
   };
@@ -156,12 +158,24 @@ async function plannedAnswer(asked: Asked): Promise<Given> {
   const { moment, snapshot } = planned;
   const tag = ask.untilMs < ask.nowMs ? undefined : tagOf(call, wanted, planned, format);
   return {
-    ...{ moment, snapshot, tag },
+    moment,
+    snapshot,
+    tag,
     most: (foreign) => mostOf(wanted, [ask], planned, foreign),
     body: async (most) => {
       const read = await readPlanned(planned, services, call);
       const body = await rendered(call, wanted, ask, read, format);
-      keepAnswer(asked, { body, snapshot, tag, most }, read, stamps);
+      keepAnswer(
+        asked,
+        {
+          body,
+          snapshot,
+          tag,
+          most,
+        },
+        read,
+        stamps,
+      );
       return body;
     },
   };
@@ -196,8 +210,10 @@ function tagOf(
 }
 
 const OF_DAYS: ReadonlySet<Need['input']> = new Set<Need['input']>([
-  ...(['HISTORICAL_PRICES', 'SPLITS', 'DIVIDENDS'] as const),
-]);
+  'HISTORICAL_PRICES',
+  'SPLITS',
+  'DIVIDENDS',
+] as const);
 
 /** Messages of one attribute (INTERFACE.md 0.3). */
 export const ATTRIBUTE_WEIGHT = 1;

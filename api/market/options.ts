@@ -27,7 +27,10 @@ const switched = (name: keyof Options, help: string): Parameter => ({
 });
 
 const inputOf = (name: string): Parameter => ({
-  ...{ kind: 'text', name, pattern: /^\d{1,15}(\.\d{1,9})?$/, rule: 'must be a number above 0' },
+  kind: 'text',
+  name,
+  pattern: /^\d{1,15}(\.\d{1,9})?$/,
+  rule: 'must be a number above 0',
   help: 'Option of a technical indicator, in their order; docs/ask/market.md has the defaults.',
 });
 
@@ -47,20 +50,26 @@ export const MARKET_PARAMETERS: readonly Parameter[] = [
   switched('displayPercent', 'Shares of 1 in percent, in quote, stats and charts.'),
   switched('oddLot', 'delayed-quote: the latest odd lot.'),
   {
-    ...{ kind: 'integer', name: 'listLimit', least: 1, most: LIST_MAX },
+    kind: 'integer',
+    name: 'listLimit',
+    least: 1,
+    most: LIST_MAX,
     help: 'Quotes of a list of the market, 10 by default, or of a collection.',
   },
   { kind: 'text', name: 'collectionName', help: 'Sector, tag or list of a collection.' },
   {
-    ...{ kind: 'text', name: 'indicator', pattern: /^[A-Za-z0-9]{1,24}$/ },
-    ...{ rule: 'must be the name of a technical indicator' },
+    kind: 'text',
+    name: 'indicator',
+    pattern: /^[A-Za-z0-9]{1,24}$/,
+    rule: 'must be the name of a technical indicator',
     help: 'In a batch: the name of the technical indicator.',
   },
   ...['input1', 'input2', 'input3', 'input4'].map(inputOf),
   switched('lastIndicator', 'Only the last value of an indicator, with its bar.'),
   switched('indicatorOnly', 'An indicator without its chart.'),
   {
-    ...{ kind: 'boolean', name: 'fullUpcomingEarnings' },
+    kind: 'boolean',
+    name: 'fullUpcomingEarnings',
     help: 'Accepted with upcoming earnings: they are told whole anyway.',
   },
   { kind: 'day', name: 'exactDate', help: 'The day of minutes, or of range=date: YYYYMMDD.' },

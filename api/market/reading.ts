@@ -102,8 +102,9 @@ export async function planNeeds(
  * their own time (market/derive).
  */
 const MINUTES: ReadonlySet<Need['input']> = new Set<Need['input']>([
-  ...(['INTRADAY_PRICES', 'SENTIMENT_MINUTES'] as const),
-]);
+  'INTRADAY_PRICES',
+  'SENTIMENT_MINUTES',
+] as const);
 
 const hidesSome = (
   { caller }: Call,

@@ -57,36 +57,53 @@ const lengthOf = (value: unknown): number => (Array.isArray(value) ? value.lengt
 const SYMBOLS_MOST = 20_000;
 const WIDE: Readonly<Record<string, Wide>> = {
   list: {
-    ...{ of: 'HISTORICAL_PRICES', weight: 2, usageKey: 'MARKET_LIST', most: LIST_MAX },
+    of: 'HISTORICAL_PRICES',
+    weight: 2,
+    usageKey: 'MARKET_LIST',
+    most: LIST_MAX,
     part: true,
     answer: quotesOfList,
     shape: (called) => listShape(called('Quote')),
   },
   collection: {
-    ...{ of: 'COMPANY', weight: 1, usageKey: 'STOCK_COLLECTION', most: COLLECTION_MAX },
+    of: 'COMPANY',
+    weight: 1,
+    usageKey: 'STOCK_COLLECTION',
+    most: COLLECTION_MAX,
     part: true,
     answer: quotesOfCollection,
     shape: (called) => listShape(called('Quote')),
   },
   'sector-performance': {
-    ...{ of: 'HISTORICAL_PRICES', weight: 1, usageKey: 'SECTOR_PERFORMANCE', most: 100 },
+    of: 'HISTORICAL_PRICES',
+    weight: 1,
+    usageKey: 'SECTOR_PERFORMANCE',
+    most: 100,
     answer: sectorPerformance,
     shape: sectorShape,
   },
   'today-earnings': {
-    // A record of earnings and a quote (INTERFACE.md 0.3).
-    ...{ of: 'EARNINGS', weight: 1_001, usageKey: 'EARNINGS_TODAY', most: SYMBOLS_MOST },
+    of: 'EARNINGS',
+    weight: 1001,
+    usageKey: 'EARNINGS_TODAY',
+    most: SYMBOLS_MOST,
     answer: todayEarnings,
     shape: todayShape,
     count: (value) => Object.values(value).reduce((sum: number, rows) => sum + lengthOf(rows), 0),
   },
   ohlc: {
-    ...{ of: 'HISTORICAL_PRICES', weight: 2, usageKey: 'OPEN_CLOSE', most: SYMBOLS_MOST },
+    of: 'HISTORICAL_PRICES',
+    weight: 2,
+    usageKey: 'OPEN_CLOSE',
+    most: SYMBOLS_MOST,
     answer: async (asked) => byName(await boardNow(asked), lastDayOf),
     shape: (called) => mapShape(called('Ohlc')),
   },
   previous: {
-    ...{ of: 'HISTORICAL_PRICES', weight: 2, usageKey: 'PREVIOUS', most: SYMBOLS_MOST },
+    of: 'HISTORICAL_PRICES',
+    weight: 2,
+    usageKey: 'PREVIOUS',
+    most: SYMBOLS_MOST,
     answer: async (asked) =>
       byName(await boardNow(asked, addDays(asked.ask.today, -1)), ({ bars, symbol }) =>
         previousRow(symbol, bars),
@@ -94,7 +111,10 @@ const WIDE: Readonly<Record<string, Wide>> = {
     shape: (called) => mapShape(called('DayBar')),
   },
   volume: {
-    ...{ of: 'TRADES', weight: 1, usageKey: 'MARKET_VOLUME', most: 100 },
+    of: 'TRADES',
+    weight: 1,
+    usageKey: 'MARKET_VOLUME',
+    most: 100,
     answer: volumeByVenue,
     shape: volumeShape,
   },
@@ -118,7 +138,9 @@ interface WideForm {
 
 export const WIDE_FORMS: readonly WideForm[] = Object.entries(WIDE).map(
   ([name, { part, shape, weight }]) => ({
-    ...{ name, shape, weight },
+    name,
+    shape,
+    weight,
     parts: part === true ? PARTS[name] : undefined,
   }),
 );

@@ -39,8 +39,12 @@ export const volumeShape = (): Shape =>
 export function todayShape(called: ShapeCalled): Shape {
   const { properties, required = [], ...record } = recordShape('EARNINGS');
   const row: Shape = {
-    ...{ ...record, $id: 'TodayEarnings' },
-    properties: { ...properties, quote: orNull(called('Quote')) },
+    ...record,
+    $id: 'TodayEarnings',
+    properties: {
+      ...properties,
+      quote: orNull(called('Quote')),
+    },
     required: [...required, 'quote'],
   };
   return objectShape({ bto: listShape(row), amc: listShape(row), other: listShape(row) });

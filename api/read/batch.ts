@@ -158,7 +158,9 @@ export async function paidFor<T extends { readonly objects: number }>(
     const price = { messages, premiumMessages, objects: result.objects };
     return {
       ...of,
-      ...{ result, charge, price },
+      result,
+      charge,
+      price,
       messagesTold: messagesTold ?? messages + premiumMessages,
     };
   } catch (error) {

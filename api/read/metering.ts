@@ -211,8 +211,12 @@ export async function meteredTogether<T>(
 
 /** What its caller can bring about, and what could tell it something. */
 const CALLERS_DOING: ReadonlySet<FailureType> = new Set<FailureType>([
-  ...(['InvalidParameter', 'TooLarge', 'TimedOut', 'OverLimit', 'CircuitBreaker'] as const),
-]);
+  'InvalidParameter',
+  'TooLarge',
+  'TimedOut',
+  'OverLimit',
+  'CircuitBreaker',
+] as const);
 
 /**
  * A failure of a call that had begun to read, with what it costs.

@@ -9,7 +9,8 @@ export const ANY = Type.Object({}, { additionalProperties: true });
 
 /** An answer whose shape is known: of it the document of all endpoints tells no more than the kind. */
 export const shaped = (shape: Shape): Pick<Endpoint, 'answer' | 'shape'> => ({
-  ...{ answer: kindOf(shape), shape },
+  answer: kindOf(shape),
+  shape,
 });
 
 function kindOf({ anyOf, items }: Shape): TSchema {

@@ -209,7 +209,13 @@ async function pastOf(
     .filter(({ input }) => !ticks.includes(input))
     .map(({ input, key }) => wholeOf(input, key));
   const minutes = symbols.map((key): Need => ({
-    ...{ input: 'INTRADAY_PRICES', key, window: { kind: 'days', from, to } },
+    input: 'INTRADAY_PRICES',
+    key,
+    window: {
+      kind: 'days',
+      from,
+      to,
+    },
   }));
   const needs = [...wholes, ...(step === 'minute' ? minutes : [])];
   const named = new Map(needs.map((need) => [`${need.input} ${need.key}`, need] as const));
@@ -251,6 +257,8 @@ const viewOf = (told: Backtested, weight: number, instants: number): object => (
   conditions: told.conditions,
   ...(told.fired > FIRINGS_TOLD ? { firingsTold: FIRINGS_TOLD } : {}),
   firings: told.firings.map(({ symbol, timeMs, values }) => ({
-    ...{ timestamp: timeMs, event: symbol, data: values },
+    timestamp: timeMs,
+    event: symbol,
+    data: values,
   })),
 });

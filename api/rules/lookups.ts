@@ -56,7 +56,10 @@ export async function answerLookup(
     .sort()
     .slice(0, ENTRIES_MAX)
     .map((text) => ({
-      ...{ value: text, label: text, type: value.kind, scope: 'lookup' },
+      value: text,
+      label: text,
+      type: value.kind,
+      scope: 'lookup',
       formula: `${name} == ${JSON.stringify(text)}`,
     }));
 }

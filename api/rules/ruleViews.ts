@@ -8,25 +8,42 @@ import { type Rule, subjectOf } from '../../store/work/rules.ts';
 /** Clients take the members by keyword: no other may be there (INTERFACE.md 4). */
 export const schemaView = (isEmailSet: boolean): object => ({
   schema: RULE_VALUES.map(({ isLookup = false, kind, label, value, weight, weightKey }) => ({
-    ...{ label, value, type: kind, scope: isLookup ? 'lookup' : 'state', isLookup },
-    ...{ weight, weightKey },
+    label,
+    value,
+    type: kind,
+    scope: isLookup ? 'lookup' : 'state',
+    isLookup,
+    weight,
+    weightKey,
   })),
   notificationTypes: OUTPUT_METHODS.map(({ label, members, value, weight }) => ({
-    ...{ label, value, weight, enabled: value !== 'email' || isEmailSet },
+    label,
+    value,
+    weight,
+    enabled: value !== 'email' || isEmailSet,
     schema: {
       type: 'object',
       properties: {
         method: { const: value },
-        frequency: { type: 'integer', minimum: 1, description: 'seconds between two alerts' },
+        frequency: {
+          type: 'integer',
+          minimum: 1,
+          description: 'seconds between two alerts',
+        },
         ...Object.fromEntries(
           members.map(({ charactersMax, description, name }) => [
             name,
-            { type: 'string', maxLength: charactersMax, description },
+            {
+              type: 'string',
+              maxLength: charactersMax,
+              description,
+            },
           ]),
         ),
       },
       required: [
-        ...['method', 'frequency'],
+        'method',
+        'frequency',
         ...members.filter(({ isRequired }) => isRequired).map(({ name }) => name),
       ],
     },
@@ -52,7 +69,8 @@ export const ruleView = (rule: Rule, weight: number | undefined): object => ({
   conditions: rule.body.conditions,
   outputs: [
     {
-      ...{ method: rule.body.output.method, frequency: rule.body.output.frequencySeconds },
+      method: rule.body.output.method,
+      frequency: rule.body.output.frequencySeconds,
       ...rule.body.output.members,
     },
   ],

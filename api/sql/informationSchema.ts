@@ -57,14 +57,20 @@ const TABLES: Readonly<Record<string, SchemaTable>> = {
   },
   TABLES: {
     properties: {
-      ...{ table_catalog: text, table_schema: text, table_name: text, table_type: text },
+      table_catalog: text,
+      table_schema: text,
+      table_name: text,
+      table_type: text,
       TABLE_COMMENT: text,
     },
     rows: function* (named) {
       for (const { table_name, table_schema, table_type, title } of named) {
         const comment = title === '' ? null : title;
         yield {
-          ...{ table_catalog: CATALOG, table_schema, table_name, table_type },
+          table_catalog: CATALOG,
+          table_schema,
+          table_name,
+          table_type,
           TABLE_COMMENT: comment,
         };
       }
@@ -72,8 +78,13 @@ const TABLES: Readonly<Record<string, SchemaTable>> = {
   },
   COLUMNS: {
     properties: {
-      ...{ table_catalog: text, table_schema: text, table_name: text, column_name: text },
-      ...{ ordinal_position: whole, is_nullable: text, data_type: text },
+      table_catalog: text,
+      table_schema: text,
+      table_name: text,
+      column_name: text,
+      ordinal_position: whole,
+      is_nullable: text,
+      data_type: text,
     },
     rows: function* (named) {
       for (const { schema, table_name, table_schema } of named) {
@@ -81,8 +92,13 @@ const TABLES: Readonly<Record<string, SchemaTable>> = {
           const is_nullable = schema.required.includes(column_name) ? 'NO' : 'YES';
           const data_type = sqlType(columnTypeOf(property));
           yield {
-            ...{ table_catalog: CATALOG, table_schema, table_name, column_name },
-            ...{ ordinal_position: at + 1, is_nullable, data_type },
+            table_catalog: CATALOG,
+            table_schema,
+            table_name,
+            column_name,
+            ordinal_position: at + 1,
+            is_nullable,
+            data_type,
           };
         }
       }
@@ -105,8 +121,17 @@ export function informationTable(
   const { properties } = known;
   return {
     ...UNSAID,
-    ...{ tableId: 0, workspace: SCHEMA, dataset, weight: 0, createdMs, updatedMs: createdMs },
-    schema: { type: 'object', properties, required: [] },
+    tableId: 0,
+    workspace: SCHEMA,
+    dataset,
+    weight: 0,
+    createdMs,
+    updatedMs: createdMs,
+    schema: {
+      type: 'object',
+      properties,
+      required: [],
+    },
     mapping: { date: UPDATED_COLUMN },
   };
 }
@@ -140,20 +165,32 @@ export function boundInformation(
   const { snapshot } = moment;
   const table = { tableId: 0, snapshot, folder: '', columns, files: [], records: 0, bytes: 0 };
   return {
-    ...{ kind: 'dataset', dataset, foreign: false, table, pending, moment },
-    ...{ newest: moment.sequence, visibility: { kind: 'all' } },
+    kind: 'dataset',
+    dataset,
+    foreign: false,
+    table,
+    pending,
+    moment,
+    newest: moment.sequence,
+    visibility: { kind: 'all' },
   };
 }
 
 function namedOf(caller: Caller, { lake, queries }: SchemaServices): readonly Named[] {
   const datasets = readableDatasets(caller, lake).map(({ dataset, schema, title, workspace }) => ({
-    ...{ table_schema: workspace, table_name: dataset, table_type: 'BASE TABLE' as const },
-    ...{ title, schema },
+    table_schema: workspace,
+    table_name: dataset,
+    table_type: 'BASE TABLE' as const,
+    title,
+    schema,
   }));
   const views = readableViews(caller, { lake, queries }).map(
     ({ name, schema, title, workspace }) => ({
-      ...{ table_schema: workspace, table_name: name, table_type: 'VIEW' as const },
-      ...{ title, schema },
+      table_schema: workspace,
+      table_name: name,
+      table_type: 'VIEW' as const,
+      title,
+      schema,
     }),
   );
   const all: readonly Named[] = [...datasets, ...views];

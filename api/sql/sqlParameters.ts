@@ -42,5 +42,6 @@ export const SQL_PARAMETERS: readonly Parameter[] = [
 /** Names that a published query can not give to parameters of its own. */
 export const TAKEN_NAMES: ReadonlySet<string> = new Set([
   ...SQL_PARAMETERS.map(({ name }) => name),
-  ...['token', '_'],
+  'token',
+  '_',
 ]);

@@ -128,8 +128,10 @@ async function paidView(
   const limits = limitsOf(caller, settings);
   const stored = { weight: undefined, usageKey: `${view.workspace}.${view.name}` };
   const asked = {
-    ...{ workspace: view.workspace, stored },
-    ...{ restrictions: restrictionsOf(plan), folds: foldsRows(plan) },
+    workspace: view.workspace,
+    stored,
+    restrictions: restrictionsOf(plan),
+    folds: foldsRows(plan),
   };
   const rows = Math.min(objectsMax(plan), rowsMost(bound));
   const fare = sqlFareOf(call, caller, bound, services, asked, rows);

@@ -78,13 +78,13 @@ export class OpenStreams {
   /** Ends all of them; none is opened any more. */
   close(): void {
     this.#isClosed = true;
-    for (const { connection } of [...this.#open.values()]) connection.end('stopping');
+    for (const { connection } of Array.from(this.#open.values())) connection.end('stopping');
     clearInterval(this.#timer);
   }
 
   #look(): void {
     const nowMs = this.#parts.clock();
-    for (const { connection, renew } of [...this.#open.values()]) {
+    for (const { connection, renew } of Array.from(this.#open.values())) {
       connection.look(nowMs);
       void renew()?.catch((error: unknown) => {
         if (error instanceof Failure) return connection.end('permission');

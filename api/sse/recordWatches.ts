@@ -86,7 +86,9 @@ export class RecordWatches {
     const topic = `records/${tableId}/${shape}`;
     this.#askedMs.set(topic, monotonicMs());
     await this.follow({
-      ...{ name: topic, tableId, reader },
+      name: topic,
+      tableId,
+      reader,
       isWanted: () => this.#parts.hub.hears(topic) || this.#isAsked(topic),
       tell: ({ records }) => this.#publish(topic, records),
     });

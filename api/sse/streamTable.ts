@@ -30,7 +30,10 @@ const TICKS: readonly string[] = ['TRADES', 'QUOTES'];
 const DEPTH: readonly string[] = [...TICKS, 'BOOK'];
 
 const quotes = (name: string, intervalMs: number): StreamRow => ({
-  ...{ kind: 'quotes', name, intervalMs, usageKey: name.toUpperCase() },
+  kind: 'quotes',
+  name,
+  intervalMs,
+  usageKey: name.toUpperCase(),
   summary: `Quotes as they change, at most one of a symbol in ${wordsOf(intervalMs)}.`,
   inputs: TICKS,
 });
@@ -41,8 +44,13 @@ const records = (
   shape: RecordShape,
   summary: string,
 ): StreamRow => ({
-  ...{ kind: 'records', name, summary, intervalMs: 0, shape },
-  ...{ usageKey: name.toUpperCase(), inputs: [dataset] },
+  kind: 'records',
+  name,
+  summary,
+  intervalMs: 0,
+  shape,
+  usageKey: name.toUpperCase(),
+  inputs: [dataset],
 });
 
 const wordsOf = (ms: number): string =>
@@ -56,13 +64,26 @@ const EVERY: readonly (readonly [suffix: string, intervalMs: number])[] = [
 ];
 
 const CHANNELS: readonly string[] = [
-  ...['deep', 'auction', 'book', 'op-halt-status', 'official-price', 'security-event'],
-  ...['ssr-status', 'system-event', 'trades', 'trade-breaks', 'trading-status'],
+  'deep',
+  'auction',
+  'book',
+  'op-halt-status',
+  'official-price',
+  'security-event',
+  'ssr-status',
+  'system-event',
+  'trades',
+  'trade-breaks',
+  'trading-status',
 ];
 
 /** A channel of deep under a path of its own, as iexjs asks for it. */
 const channelRow = (channel: string): StreamRow => ({
-  ...{ kind: 'deep', name: channel, channel, usageKey: 'IEX_DEEP', inputs: DEPTH },
+  kind: 'deep',
+  name: channel,
+  channel,
+  usageKey: 'IEX_DEEP',
+  inputs: DEPTH,
   summary: `Channel ${channel} of deep.`,
 });
 
@@ -72,15 +93,26 @@ export const STREAM_ROWS: readonly StreamRow[] = [
   ),
   quotes('stocksOTC', QUOTE_MS),
   {
-    ...{ kind: 'ticks', name: 'tops', topic: 'tops', usageKey: 'TOPS', inputs: TICKS },
+    kind: 'ticks',
+    name: 'tops',
+    topic: 'tops',
+    usageKey: 'TOPS',
+    inputs: TICKS,
     summary: 'Best bid and ask and the last sale, each time one of them changes.',
   },
   {
-    ...{ kind: 'ticks', name: 'last', topic: 'last', usageKey: 'LAST', inputs: ['TRADES'] },
+    kind: 'ticks',
+    name: 'last',
+    topic: 'last',
+    usageKey: 'LAST',
+    inputs: ['TRADES'],
     summary: 'Every sale that is shown as a last price.',
   },
   {
-    ...{ kind: 'deep', name: 'deep', usageKey: 'IEX_DEEP', inputs: DEPTH },
+    kind: 'deep',
+    name: 'deep',
+    usageKey: 'IEX_DEEP',
+    inputs: DEPTH,
     summary: 'Everything of the book of one symbol, by channels.',
   },
   ...CHANNELS.filter((channel) => channel !== 'deep').map(channelRow),
@@ -101,7 +133,9 @@ export const STREAM_ROWS: readonly StreamRow[] = [
   ),
   ...['forex', 'forex1Second', 'forex5Second', 'forex1Minute'].map((name, at): StreamRow => ({
     ...records(name, 'FX_RATES', 'rate', 'Rates of currencies as they change.'),
-    ...{ kind: 'records', shape: 'rate', intervalMs: [0, 1_000, 5_000, 60_000][at] ?? 0 },
+    kind: 'records',
+    shape: 'rate',
+    intervalMs: [0, 1e3, 5e3, 6e4][at] ?? 0,
   })),
 ];
 

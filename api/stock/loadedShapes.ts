@@ -57,7 +57,8 @@ function newestShape(type: Extract<StockType, { shape: 'newest' }>, record: Shap
 function withoutSymbol({ properties = {}, required = [], ...record }: Shape): Shape {
   const others = Object.entries(properties).filter(([name]) => name !== 'symbol');
   return {
-    ...{ ...record, properties: Object.fromEntries(others) },
+    ...record,
+    properties: Object.fromEntries(others),
     required: required.filter((name) => name !== 'symbol'),
   };
 }
@@ -67,7 +68,8 @@ const twiceOf = (record: Shape, dataset: string): Shape =>
   orNothing({
     $id: `Twice${pascal(dataset)}`,
     ...objectShape({
-      ...{ rawData: listShape(record), viewData: listShape(VIEW_SHAPE) },
+      rawData: listShape(record),
+      viewData: listShape(VIEW_SHAPE),
       lastUpdate: { type: 'string' },
     }),
   });

@@ -46,7 +46,8 @@ export const viewOf = (row: Row): Row =>
   );
 
 export const VIEW_SHAPE: Shape = {
-  ...{ $id: 'OfferingView', type: 'object' },
+  $id: 'OfferingView',
+  type: 'object',
   properties: Object.fromEntries(MEMBERS.map(([name]) => [name, { type: 'string' }])),
   required: [],
 };

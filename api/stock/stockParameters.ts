@@ -27,7 +27,14 @@ const PERIODS: ReadonlyMap<string, string> = new Map([
 ]);
 
 const ANSWER = [
-  ...['filter', 'format', 'callback', 'cache', 'cacheTTL', 'estimate', 'maxMessages', 'asOf'],
+  'filter',
+  'format',
+  'callback',
+  'cache',
+  'cacheTTL',
+  'estimate',
+  'maxMessages',
+  'asOf',
 ];
 const DAYS = ['range', 'calendar', 'from', 'to', 'on', 'sort'];
 const DAY = ['on'];
@@ -65,7 +72,9 @@ export const STOCK_PARAMETERS: readonly Parameter[] = [
   },
   ...MARKET_PARAMETERS,
   {
-    ...{ kind: 'list', name: 'symbols', mayBeEmpty: true },
+    kind: 'list',
+    name: 'symbols',
+    mayBeEmpty: true,
     help: 'Symbols, for market in a batch and with types that are of all; the first 100 count.',
   },
 ];

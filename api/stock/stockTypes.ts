@@ -75,16 +75,30 @@ export type StockType = RecordType | DayType | DaysType | NewestType | ComingTyp
 
 const record = (name: string, dataset: string): StockType => ({ name, dataset, shape: 'record' });
 const newest = (name: string, dataset: string, last: number): NewestType => ({
-  ...{ name, dataset, shape: 'newest', last },
+  name,
+  dataset,
+  shape: 'newest',
+  last,
 });
 const listed = (name: string, dataset: string): ListedType => ({
-  ...{ name, dataset, shape: 'listed', market: true },
+  name,
+  dataset,
+  shape: 'listed',
+  market: true,
 });
 const coming = (name: string, dataset: string): ComingType => ({
-  ...{ name, dataset, shape: 'coming', market: true },
+  name,
+  dataset,
+  shape: 'coming',
+  market: true,
 });
 const statement = (name: string, dataset: string, within: string): NewestType => ({
-  ...{ name, dataset, within, shape: 'newest', last: 1, periods: true },
+  name,
+  dataset,
+  within,
+  shape: 'newest',
+  last: 1,
+  periods: true,
 });
 
 /** Peers of a symbol; each is a record of its own. */

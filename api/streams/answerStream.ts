@@ -31,8 +31,14 @@ import { restore } from './restored.ts';
 import { pastOf } from './storedTicks.ts';
 
 const SILENCE: Opening = {
-  subscription: { topics: [], symbols: [], intervalMs: 0, ids: false },
-  ...{ newest: () => [], snapshot: [] },
+  subscription: {
+    topics: [],
+    symbols: [],
+    intervalMs: 0,
+    ids: false,
+  },
+  newest: () => [],
+  snapshot: [],
 };
 
 /** @throws Failure of what the caller lacks, before anything is sent. */
@@ -101,9 +107,15 @@ async function sourceOf(row: StreamRow, { call, ids, services, symbols }: Asked)
     const view = quotes.view(rightsOf(readable, call, services));
     await quotes.prepare(view, snapshot);
     return {
-      subscription: { topics: [view.topic], symbols, intervalMs: row.intervalMs, ids },
+      subscription: {
+        topics: [view.topic],
+        symbols,
+        intervalMs: row.intervalMs,
+        ids,
+      },
       newest: (symbol) => [quotes.json(view, symbol) ?? []].flat(),
-      ...{ snapshot, isCurrent },
+      snapshot,
+      isCurrent,
     };
   }
   const channels = channelsOf(row, call);

@@ -17,19 +17,29 @@ import {
 import { pascal } from '../../market/types/shapes.ts';
 
 const TRADE: TradeTick = {
-  ...{ kind: 'trade', symbol: EXAMPLE_SYMBOL, timeMs: 0, price: 1, size: 1, tradeId: '1' },
+  kind: 'trade',
+  symbol: EXAMPLE_SYMBOL,
+  timeMs: 0,
+  price: 1,
+  size: 1,
+  tradeId: '1',
 };
 /** Ids of trades are numbers where they can be. */
 const TRADES = [TRADE, { ...TRADE, tradeId: 'a' }];
 const LEVELS = new Map([[1, { size: 1, timeMs: 0 }]]);
 const LIVE: LiveSymbol = {
   ...newSymbol(EXAMPLE_SYMBOL),
-  ...{ trades: TRADES, breaks: TRADES, bids: LEVELS, asks: LEVELS, bookMs: 1 },
+  trades: TRADES,
+  breaks: TRADES,
+  bids: LEVELS,
+  asks: LEVELS,
+  bookMs: 1,
 };
 
 const LEVEL_LIST = withMembers(shapeOf(bookOf(LIVE).bids), (level) => ({ $id: 'Level', ...level }));
 const TRADE_LIST = withMembers(shapeOf(TRADES.map(deepTradeOf)), (trade) => ({
-  ...{ $id: 'DeepTrade', ...trade },
+  $id: 'DeepTrade',
+  ...trade,
 }));
 
 /** Nothing, before anything was told. */

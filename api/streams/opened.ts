@@ -84,13 +84,20 @@ export async function openedStream(
     throw error;
   }
   return {
-    ...{ kind: 'stream', id: requestId, datasets: terms.price.datasets() },
+    kind: 'stream',
+    id: requestId,
+    datasets: terms.price.datasets(),
     unopened: () => {
       meter.close();
       opening.gathering?.drop();
     },
     open: (socket, isChunked) => {
-      const connection = connected(call, services, terms, { socket, isChunked, meter, ...opening });
+      const connection = connected(call, services, terms, {
+        socket,
+        isChunked,
+        meter,
+        ...opening,
+      });
       const changed: Parameters<typeof changesOf>[2] = async (query, isRenewed) => {
         if (isRenewed && order?.premium !== orderOf(call, services, terms)?.premium) {
           throw new Failure('EnterprisePermissionRequired', 'it has another price now');
@@ -98,7 +105,11 @@ export async function openedStream(
         return prepared(ids, query, isRenewed);
       };
       const changes = changesOf(connection, opening, changed, call.query);
-      streams.open.add(requestId, { accountId: roomOf, connection, ...changes });
+      streams.open.add(requestId, {
+        accountId: roomOf,
+        connection,
+        ...changes,
+      });
       if (resumeFrom !== '') return connection.resume(resumeFrom);
       if (opening.past !== undefined) connection.sendPast(opening.past);
       else if (!truthOf(call.query, 'nosnapshot')) connection.sendNewest(opening.snapshot);
@@ -168,9 +179,11 @@ function connected(
 ): StreamConnection {
   const { hub, open } = streams;
   return new StreamConnection({
-    ...{ ...connecting, hub, gathering: connecting.gathering },
+    ...connecting,
+    hub,
+    gathering: connecting.gathering,
     events: truthOf(query, 'events'),
-    heartbeatMs: (numberOf(query, 'heartbeat') ?? 0) * 1_000,
+    heartbeatMs: (numberOf(query, 'heartbeat') ?? 0) * 1e3,
     isAllowed: () => isTrue(isAllowed),
     nowMs: clock(),
     onEnd: (reason) => open.ended(requestId, reason),

@@ -44,8 +44,11 @@ export async function answerRecords(call: Call, services: StreamServices): Promi
     recordsOf(
       dataset,
       {
-        ...{ keys: keysOf(query, dataset), ids, intervalMs: 0 },
-        ...{ shape: shapeOf(call, dataset), isRenewed: false },
+        keys: keysOf(query, dataset),
+        ids,
+        intervalMs: 0,
+        shape: shapeOf(call, dataset),
+        isRenewed: false,
       },
       call,
       services,
@@ -136,7 +139,9 @@ type Reading = Pick<Services, 'lake' | 'pending' | 'series'> & StreamServices;
 
 /** They are the stream's, not those of the request that opened it: that one may be gone. */
 const lasting = (call: Call): Call => ({
-  ...{ ...call, query: {}, path: {} },
+  ...call,
+  query: {},
+  path: {},
   departure: () => new AbortController().signal,
 });
 

@@ -102,14 +102,22 @@ async function follow(
   const call = callOf(ownerOf(account, accountId));
   const written = writtenReader(dataset, WHOLE, call, services);
   const begins = await streams.records.follow({
-    ...{ name: ticksName(dataset), tableId },
+    name: ticksName(dataset),
+    tableId,
     reader: {
       begin: async () => (wasAbsent ? 'nothing' : momentNow(services)),
       since: withGone(dataset, written, services),
     },
     isWanted: () => !signal.aborted,
     tell: async (change) => {
-      const told = await tellChange(change, { corrections, placedOf }, services);
+      const told = await tellChange(
+        change,
+        {
+          corrections,
+          placedOf,
+        },
+        services,
+      );
       await corrections.settle(change.moment);
       onTicks(told);
     },

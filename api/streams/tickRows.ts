@@ -35,9 +35,15 @@ function tradeTick(symbol: string, row: Row): readonly Tick[] {
   const is = (name: string): boolean => row[name] === true;
   return [
     {
-      ...{ kind: 'trade', symbol, timeMs, price, size: numberIn(row, 'size') ?? 0 },
-      ...{ tradeId: String(row['tradeId'] ?? ''), venue: textIn(row, 'venue') ?? undefined },
-      ...{ isOddLot: is('isOddLot'), isISO: is('isISO') },
+      kind: 'trade',
+      symbol,
+      timeMs,
+      price,
+      size: numberIn(row, 'size') ?? 0,
+      tradeId: String(row['tradeId'] ?? ''),
+      venue: textIn(row, 'venue') ?? undefined,
+      isOddLot: is('isOddLot'),
+      isISO: is('isISO'),
       isOutsideRegularHours: is('isOutsideRegularHours'),
       isSinglePriceCross: is('isSinglePriceCross'),
       isTradeThroughExempt: is('isTradeThroughExempt'),
@@ -51,9 +57,13 @@ function quoteTick(symbol: string, row: Row): readonly Tick[] {
   const of = (name: string): number => numberIn(row, name) ?? 0;
   return [
     {
-      ...{ kind: 'quote', symbol, timeMs },
-      ...{ bidPrice: of('bidPrice'), bidSize: of('bidSize') },
-      ...{ askPrice: of('askPrice'), askSize: of('askSize') },
+      kind: 'quote',
+      symbol,
+      timeMs,
+      bidPrice: of('bidPrice'),
+      bidSize: of('bidSize'),
+      askPrice: of('askPrice'),
+      askSize: of('askSize'),
     },
   ];
 }
@@ -68,5 +78,7 @@ function levelTick(symbol: string, row: Row): readonly Tick[] {
 }
 
 const TICKS: Readonly<Record<TickInput, (symbol: string, row: Row) => readonly Tick[]>> = {
-  ...{ BOOK: levelTick, QUOTES: quoteTick, TRADES: tradeTick },
+  BOOK: levelTick,
+  QUOTES: quoteTick,
+  TRADES: tradeTick,
 };

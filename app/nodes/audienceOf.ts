@@ -18,7 +18,12 @@ export async function audienceOf(
 ): Promise<{ readonly audience: Audience; readonly lessor: QuotaLessor }> {
   const { accounts, clock, database, lake, ledger, pending, queries } = services;
   const lessor = await QuotaLessor.open({
-    ...{ ledger, database, clock, permits, nowMs: monotonicMs, share: randomShare() },
+    ledger,
+    database,
+    clock,
+    permits,
+    nowMs: monotonicMs,
+    share: randomShare(),
     callerOf: (tokenId) => accounts.callerOf(tokenId),
     knownCaller: (_, tokenId) => accounts.known(tokenId),
     used: (tokenId, timeMs) => accounts.used(tokenId, timeMs),

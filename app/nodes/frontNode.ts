@@ -92,7 +92,8 @@ export async function openFront(settings: Settings): Promise<Front> {
     await open('test', settings.sandboxPort);
     await open('streams', settings.streamPort);
     monitor = await openMetricsDoor({
-      ...{ settings, https },
+      settings,
+      https,
       metrics: () => metricsOf(metrics, table?.serving?.name),
     });
   } catch (error) {
@@ -247,7 +248,9 @@ function targetOf(
       ? new http.Agent(options)
       : // Its very certificate, whatever name it is for: the catalog says whose it is.
         new SecureAgent({
-          ...{ ...options, ca: certificate, allowPartialTrustChain: true },
+          ...options,
+          ca: certificate,
+          allowPartialTrustChain: true,
           checkServerIdentity: () => undefined,
         });
   const [agent, url] = [renewedAgent(connections), new URL(door)];

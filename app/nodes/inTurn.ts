@@ -46,7 +46,9 @@ export async function startInTurn(
   const nodeId = newUuid();
   const table = new NodeTable(settings.database, nodeId, {
     name: new URL(node.doors.production).host,
-    ...{ version: VERSION, doors: node.doors, hopKey },
+    version: VERSION,
+    doors: node.doors,
+    hopKey,
     certificate: settings.tlsCert === '' ? '' : await readFile(settings.tlsCert, 'utf8'),
   });
   begin(table);
@@ -94,7 +96,12 @@ async function startBeside(
   const { handOn, observe, serving } = node;
   const log = openLog(settings.logLevel);
   const reading = await startReading({
-    ...{ settings, nodeId, serving, handOn, observe, log },
+    settings,
+    nodeId,
+    serving,
+    handOn,
+    observe,
+    log,
     copies: lending === undefined ? [] : [lending.gone],
   });
   if (reading !== undefined) node.reads(reading);

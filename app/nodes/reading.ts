@@ -271,9 +271,14 @@ function serverOf(
 }
 
 const doorOf = ({ trustedProxies: proxies }: Settings): Door => ({
-  ...{ environment: 'production', streamsOnly: false, proxies, hopping: undefined },
-  // Permits are asked for once it is known who asks for what.
-  throttle: { address: () => undefined, token: () => undefined },
+  environment: 'production',
+  streamsOnly: false,
+  proxies,
+  hopping: undefined,
+  throttle: {
+    address: () => undefined,
+    token: () => undefined,
+  },
   replays: {
     once: () => {
       throw new Elsewhere();

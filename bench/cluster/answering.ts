@@ -71,8 +71,10 @@ export function answering(
   draws.kinds.set(nodes, drawKind);
   const least = nodes < BESIDE_WRITES ? 0 : 1;
   const quotas = leasedQuotas({
-    ...{ nodes, seed, need: NEEDS.hot },
-    rates: draws.accounts.map((share) => (share * callsPerSecond) / (nodes - least) / 1_000),
+    nodes,
+    seed,
+    need: NEEDS.hot,
+    rates: draws.accounts.map((share) => (share * callsPerSecond) / (nodes - least) / 1e3),
   });
   const changes = makeChanges(nodes, times.message);
   const counts = { all: 0, own: 0, waitedQuiet: 0, waitedQuota: 0, untold: 0, quiet: 0, quota: 0 };
@@ -99,7 +101,8 @@ export function answering(
     stations: stationsOf(shape, NAMES),
     groups: [pushesOf(times, nodes, changes.steps)],
     regular: [charges(times, shape), ...reportsOf(delivered, elsewhere.report)],
-    ...{ callsPerSecond, callOf },
+    callsPerSecond,
+    callOf,
   };
   return { network, quotas, counts };
 }

@@ -72,7 +72,8 @@ export function makeChanges(nodes: number, message: number): Changes {
         half,
         { all: others.map((node) => asked(datasets, node)) },
         // Their words; then what was pushed and that they may go on, at once, which nobody waits for.
-        ...[half, half],
+        half,
+        half,
         { beside: others.map((node) => told(datasets, node)) },
       ];
     },

@@ -117,7 +117,10 @@ const ofSmall = (networkOf: (shape: Shape) => Network): string =>
   }).join(', ');
 
 const shapeOf = (nodes: number, callsPerSecond: number): Shape => ({
-  ...{ nodes, callsPerSecond, cores: CORES, demand: DEMAND },
+  nodes,
+  callsPerSecond,
+  cores: CORES,
+  demand: DEMAND,
 });
 
 const hundreds = (callsPerSecond: number): number => Math.round(callsPerSecond / 100) * 100;
@@ -143,8 +146,13 @@ function carriedBy(networkOf: (shape: Shape) => Network, nodes: number): Carried
   const planned = callsPerSecond * PLANNED;
   const ran = runCalls(networkOf(shapeOf(nodes, planned)), CALLS);
   const cells = [
-    ...[nodes, hundreds(callsPerSecond), bnADay(callsPerSecond), first, second],
-    ...[quantiles(ran, 'hot'), quantiles(ran, 'push')],
+    nodes,
+    hundreds(callsPerSecond),
+    bnADay(callsPerSecond),
+    first,
+    second,
+    quantiles(ran, 'hot'),
+    quantiles(ran, 'push'),
   ].join(' | ');
   return { planned, cells };
 }
@@ -162,8 +170,11 @@ function ownRow(at: (shape: Shape) => Answering, nodes: number, peak: number): s
     cells,
     planned >= peak ? quantiles(ran, 'hot') : 'not carried',
     (mixOf(DEMAND, nodes).cold * 100).toFixed(1),
-    ...[ofAll(counts.untold), ofAll(counts.quiet), ofAll(counts.quota)],
-    ...[ofAll(counts.waitedQuiet), ofAll(counts.waitedQuota)],
+    ofAll(counts.untold),
+    ofAll(counts.quiet),
+    ofAll(counts.quota),
+    ofAll(counts.waitedQuiet),
+    ofAll(counts.waitedQuota),
     // A question and its answer; of a change it is asked, says that it is quiet, and is told that and what.
     Math.round((2 * asked * 1_000) / (untilMs * 0.8)),
     Math.round(groups * 3 * (nodes - 1)),

@@ -26,8 +26,8 @@ const SECONDS_OF_DAY = 86_400;
 
 /** Calls of each hour by those of the mean one: a trading day of one place, busiest at its opening. */
 export const HOURS: readonly number[] = [
-  ...[0.2, 0.2, 0.2, 0.2, 0.2, 0.2, 0.3, 0.5, 0.9, 2.2, 3, 2.6],
-  ...[2.2, 2.1, 2.3, 2.8, 1.9, 0.7, 0.4, 0.3, 0.2, 0.2, 0.1, 0.1],
+  0.2, 0.2, 0.2, 0.2, 0.2, 0.2, 0.3, 0.5, 0.9, 2.2, 3, 2.6, 2.2, 2.1, 2.3, 2.8, 1.9, 0.7, 0.4, 0.3,
+  0.2, 0.2, 0.1, 0.1,
 ];
 
 const meanRate = ({ callsADay }: Demand): number => callsADay / SECONDS_OF_DAY;

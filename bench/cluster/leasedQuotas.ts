@@ -181,9 +181,9 @@ function questionOf(state: State, spending: Spending, nowMs: number): Question {
   turnsMs[node] = atMs;
   let block: Block | undefined;
   return {
-    ...{ atMs, isBeside },
+    atMs,
+    isBeside,
     heard: (ms) => {
-      // What a node still spends of is exchanged at this moment; what has to come is there when it has.
       const isGone = usable(state, at, 0, ms) === undefined;
       const lease = leaseOf(state, spending, ms);
       block = lease && blockAt(lease, ms);
@@ -199,5 +199,8 @@ function questionOf(state: State, spending: Spending, nowMs: number): Question {
 }
 
 const blockAt = ({ messages: left, untilMs }: Lease, nowMs: number): Block => ({
-  ...{ left, untilMs, low: Math.floor(left / 2), renewMs: nowMs + LEASE_MS / 2 },
+  left,
+  untilMs,
+  low: Math.floor(left / 2),
+  renewMs: nowMs + LEASE_MS / 2,
 });

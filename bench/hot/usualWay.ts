@@ -17,6 +17,9 @@ export async function serveByPostgres(
     await answerOf<Served>(child, 'ended');
     await ended(child);
   };
-  if (port === undefined) return void (await close());
+  if (port === undefined) {
+    await close();
+    return undefined;
+  }
   return { port, pids: [child.pid ?? 0], [Symbol.asyncDispose]: close };
 }

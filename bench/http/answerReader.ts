@@ -23,7 +23,11 @@ interface Reading {
 /** Takes the bytes of a connection as they come, one answer after the other. */
 export function answerReader(onAnswer: OnAnswer): (bytes: Buffer) => void {
   const reading: Reading = {
-    ...{ part: 'head', left: 0, chunked: false, status: 0, beginning: '' },
+    part: 'head',
+    left: 0,
+    chunked: false,
+    status: 0,
+    beginning: '',
     rest: Buffer.alloc(0),
   };
   return (bytes) => {

@@ -91,9 +91,13 @@ async function carryOut(order: Order): Promise<Told> {
   const spent = process.cpuUsage();
   const run: Run = {
     requests,
-    untilMs: beganMs + (order.seconds ?? Number.POSITIVE_INFINITY) * 1_000,
+    untilMs: beganMs + (order.seconds ?? Number.POSITIVE_INFINITY) * 1e3,
     count: order.count ?? Number.POSITIVE_INFINITY,
-    ...{ asked: 0, bytes: 0, failures: 0, failure: '', times: [] },
+    asked: 0,
+    bytes: 0,
+    failures: 0,
+    failure: '',
+    times: [],
   };
   try {
     await Promise.all(sockets.map((socket) => askOn(socket, run)));

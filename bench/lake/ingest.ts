@@ -24,7 +24,9 @@ interface Kind {
 const CSV: Kind = { name: 'csv', write: 'HEADER', read: 'read_csv', target: '>= 0.8' };
 const JSONL: Kind = { name: 'jsonl', write: 'FORMAT json', read: 'read_json', target: '>= 0.8' };
 const PARQUET: Kind = {
-  ...{ name: 'parquet', write: 'FORMAT parquet', read: 'read_parquet' },
+  name: 'parquet',
+  write: 'FORMAT parquet',
+  read: 'read_parquet',
   target: 'none: the file is typed already',
 };
 

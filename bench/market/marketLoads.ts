@@ -44,11 +44,13 @@ export async function benchMarketLoads(folder: string, rows: number): Promise<re
   const size = `${symbols} symbols x ${days.length} days`;
   const loaded = {
     name: `${size} into the input, of the same file into a dataset`,
-    ...{ target: '<= 1.3', pairs: 1 },
+    target: '<= 1.3',
+    pairs: 1,
   };
   const newest = {
     name: `a new day of ${SYMBOLS} symbols and its first quotes, after ${symbols * days.length} records`,
-    ...{ target: 'costs with the day: near 1 of the same after few records', pairs: 1 },
+    target: 'costs with the day: near 1 of the same after few records',
+    pairs: 1,
   };
   return [
     inverted(ratioOfPairs(loaded, [{ ours: input, bare: plain }])),

@@ -72,9 +72,17 @@ async function deliveries(tapedeck: Tapedeck): Promise<Ratio> {
   const url = `http://127.0.0.1:${await answerOf<number>(receiver)}/`;
   const secret = await tokenOf(tapedeck, 'secret');
   const rule = {
-    ...{ ruleSet: 'ANYEVENT', type: 'all', ruleName: 'above two' },
+    ruleSet: 'ANYEVENT',
+    type: 'all',
+    ruleName: 'above two',
     conditions: [['latestPrice', '>', 2]],
-    outputs: [{ method: 'webhook', frequency: 3_600, url }],
+    outputs: [
+      {
+        method: 'webhook',
+        frequency: 3600,
+        url,
+      },
+    ],
   };
   await post(tapedeck, secret, '/rules/create', JSON.stringify(rule));
   for (let at = 0; at < ALERTS; at += 1) tick(tapedeck, symbolOf(at), 1);
@@ -89,7 +97,8 @@ async function deliveries(tapedeck: Tapedeck): Promise<Ratio> {
   }
   const bench = {
     name: 'rules: p99 of a bare POST, to that of a tick and its webhook',
-    ...{ target: '>= 0.33', pairs: ALERTS },
+    target: '>= 0.33',
+    pairs: ALERTS,
   };
   const taken = (times: readonly number[]): Taken => ({ ms: p99(times), times });
   return ratioOfPairs(bench, [{ ours: taken(ours), bare: taken(bare) }]);
@@ -120,7 +129,8 @@ async function readsBeside(tapedeck: Tapedeck, folder: string, pairs: number): P
   }
   const bench = {
     name: `rules: p99 of hot reads alone, to beside ${TICKS_A_SECOND} ticks a second and ${RULES} rules`,
-    ...{ target: '>= 0.83', pairs },
+    target: '>= 0.83',
+    pairs,
   };
   const note = `p99 of ${CONNECTIONS} connections, which keep the server busy; its process makes the ticks`;
   return { ...ratioOfPairs(bench, rounds), note };
@@ -132,8 +142,16 @@ function ruleOf(at: number, secret: string): Wanted {
     ['changePercent', '<', -0.9999],
   ];
   const rule = {
-    ...{ ruleSet: symbolOf(at % SYMBOLS), type: 'all', ruleName: `r${at}`, conditions },
-    outputs: [{ method: 'logs', frequency: 60 }],
+    ruleSet: symbolOf(at % SYMBOLS),
+    type: 'all',
+    ruleName: `r${at}`,
+    conditions,
+    outputs: [
+      {
+        method: 'logs',
+        frequency: 60,
+      },
+    ],
   };
   const headers = { authorization: `Bearer ${secret}` };
   return { path: '/v1/rules/create', method: 'POST', headers, body: JSON.stringify(rule) };

@@ -34,7 +34,11 @@ function ticksOf(count: number, seed: number): readonly Tick[] {
 const thresholdOf = (at: number): number => 90 + (at % 200) / 10;
 
 const ruleAt = (at: number, symbol: string): RunningRule => ({
-  ...{ id: `R${at}`, event: symbol, match: 'all', alsoNames: [], trigger: 'level' },
+  id: `R${at}`,
+  event: symbol,
+  match: 'all',
+  alsoNames: [],
+  trigger: 'level',
   conditions: conditionsOf(
     [
       ['latestPrice', '>', thresholdOf(at)],
@@ -42,7 +46,7 @@ const ruleAt = (at: number, symbol: string): RunningRule => ({
     ],
     () => 'number',
   ),
-  frequencyMs: 60_000,
+  frequencyMs: 6e4,
 });
 
 function ours(rules: number): RuleEngine {
@@ -102,7 +106,8 @@ export async function benchRules(pairs: number): Promise<readonly (Ratio | strin
   const growth = await ratioOf(
     {
       name: 'rules: a tick beside 100,000 rules of other symbols, to beside 1,000',
-      ...{ target: '>= 0.83', pairs },
+      target: '>= 0.83',
+      pairs,
     },
     () => Promise.resolve(runOurs(beside, ticks)),
     () => Promise.resolve(runOurs(few, ticks)),

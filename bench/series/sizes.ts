@@ -141,7 +141,8 @@ const pushes = ({ dataset, days, server }: Stored, round: number): readonly Want
 const pushed = (stored: Stored, round: number) =>
   stored.client.drive(stored.server, {
     requests: pushes(stored, round),
-    ...{ connections: 1, count: PUSHES },
+    connections: 1,
+    count: PUSHES,
   });
 
 const versions: Measure = async ({ client, dataset, server }) => {

@@ -40,7 +40,7 @@ let connection: DuckDBConnection | undefined;
 let folder = '';
 
 process.on('message', (request: BareRequest) => {
-  answer(request)
+  void answer(request)
     .catch((error: unknown): BareAnswer => ({ kind: 'failed', reason: String(error) }))
     .then((told) => process.send?.(told));
 });

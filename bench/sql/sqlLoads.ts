@@ -112,7 +112,8 @@ async function beside(
   const pace = `reads a second ${aloneMany} and ${crowdedMany}; the queries' processor time is in ours`;
   const bench = {
     name: `p99 of series reads from ${kind}, beside ${QUERIES_AT_ONCE} queries by alone`,
-    ...{ target: '<= 2', pairs: 1 },
+    target: '<= 2',
+    pairs: 1,
   };
   const ratio = ratioOfPairs(bench, [{ ours: byP99(crowded), bare: byP99(alone) }]);
   return { ...inverted(ratio), note: `${answered}; ${pace}` };

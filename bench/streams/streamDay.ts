@@ -53,7 +53,8 @@ export async function benchStreamDay(folder: string, pairs: number): Promise<rea
   const pace = `${Math.round(A_SECOND)} messages a second to ${READERS} streams`;
   const bench = {
     name: `p99 of hot reads alone, to beside 100 M messages a day at ${SPEED}x`,
-    ...{ target: '>= 0.5', pairs },
+    target: '>= 0.5',
+    pairs,
   };
   const note = `${lateness}; ${pace}; the server's process makes the messages too`;
   return [{ ...ratioOfPairs(bench, rounds), note }];
@@ -67,8 +68,12 @@ async function ticking({ services }: Tapedeck): Promise<void> {
     const due = Math.min(TICKS, Math.floor(((performance.now() - began) / 1_000) * perSecond));
     for (; at < due; at += 1) {
       services.streams.board.apply({
-        ...{ kind: 'trade', symbol: `S${at % SYMBOLS}`, price: at + 1, size: 100 },
-        ...{ tradeId: String(at), timeMs: Date.now() },
+        kind: 'trade',
+        symbol: `S${at % SYMBOLS}`,
+        price: at + 1,
+        size: 100,
+        tradeId: String(at),
+        timeMs: Date.now(),
       });
     }
     await new Promise((resolve) => setTimeout(resolve, EVERY_MS));

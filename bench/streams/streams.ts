@@ -38,7 +38,12 @@ export async function benchStreams(
     listeners: await readersOf(port, '/v1/last', token, READERS),
     publish: (symbol, price) =>
       streams.board.apply({
-        ...{ kind: 'trade', symbol, price, size: 100, tradeId: String(price), timeMs: Date.now() },
+        kind: 'trade',
+        symbol,
+        price,
+        size: 100,
+        tradeId: String(price),
+        timeMs: Date.now(),
       }),
   };
   let seq = 0;
@@ -61,7 +66,8 @@ export async function benchStreams(
   await tapedeck.close();
   const bench = {
     name: `a message to ${OF_SYMBOL} of ${READERS} readers`,
-    ...{ target: '>= 3 times one write for each message and reader', pairs },
+    target: '>= 3 times one write for each message and reader',
+    pairs,
   };
   const note =
     'milliseconds a message, all readers in one process; both sides in the process of the ticks';
@@ -70,8 +76,10 @@ export async function benchStreams(
     JSON.stringify({
       bench: 'p99 at a tenth of that, ms',
       target: '<= 2 times',
-      ...{ ours: late.ours.p99, oursP50: late.ours.p50 },
-      ...{ theirs: late.theirs.p99, theirsP50: late.theirs.p50 },
+      ours: late.ours.p99,
+      oursP50: late.ours.p50,
+      theirs: late.theirs.p99,
+      theirsP50: late.theirs.p50,
       perSecond: Math.round(perSecond),
     }),
     JSON.stringify({

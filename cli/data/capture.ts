@@ -39,9 +39,20 @@ export async function tellCapture(
 }
 
 const NAMES: Readonly<Record<string, string>> = {
-  ...{ Q: 'quotes', T: 'trades', B: 'trade breaks', 8: 'buy levels', 5: 'sell levels' },
-  ...{ S: 'system events', D: 'directory', H: 'trading status', O: 'halts', P: 'short sale' },
-  ...{ E: 'security events', X: 'official prices', A: 'auctions', I: 'retail liquidity' },
+  Q: 'quotes',
+  T: 'trades',
+  B: 'trade breaks',
+  8: 'buy levels',
+  5: 'sell levels',
+  S: 'system events',
+  D: 'directory',
+  H: 'trading status',
+  O: 'halts',
+  P: 'short sale',
+  E: 'security events',
+  X: 'official prices',
+  A: 'auctions',
+  I: 'retail liquidity',
 };
 
 const timeOf = (ms: number | undefined): string =>

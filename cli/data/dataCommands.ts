@@ -165,7 +165,10 @@ export function addFiles(root: Command, settings: () => Settings, terminal: Term
     .option('--dataset <name>', 'publish this dataset instead of a file')
     .addOption(
       new Option('--format <format>', 'format of a dataset; parquet by default').choices([
-        ...['csv', 'jsonl', 'parquet', 'arrow'],
+        'csv',
+        'jsonl',
+        'parquet',
+        'arrow',
       ]),
     )
     .option('--weight <n>', 'messages of one download; 1 by default')

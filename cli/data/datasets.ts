@@ -88,7 +88,8 @@ export const describeDataset = (
     const dataset = (await ask('GET', `/datasets/${encodeURIComponent(name)}`)) as Dataset;
     if (options.json === true) return sayTo(terminal)(JSON.stringify(dataset));
     const rows = Object.entries(dataset.schema.properties).map(([property, type]) => ({
-      ...{ property, type: propertyWord(type) },
+      property,
+      type: propertyWord(type),
       index: Object.entries(dataset.columnMapping).find(([, one]) => one === property)?.[0] ?? '',
     }));
     tableAnswer(rows, ['property', 'type', 'index'], options, terminal);

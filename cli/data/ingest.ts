@@ -235,11 +235,10 @@ async function throughServer(
     query.set(part, inQuery(part, said));
   }
   const answer = await ask({
-    ...{
-      method: 'POST',
-      path: `/data/${encodeURIComponent(workspace)}/${encodeURIComponent(options.dataset)}?${query}`,
-    },
-    ...{ body: createReadStream(path), bytes },
+    method: 'POST',
+    path: `/data/${encodeURIComponent(workspace)}/${encodeURIComponent(options.dataset)}?${query}`,
+    body: createReadStream(path),
+    bytes,
   });
   const told = await text(answer.body);
   const { jobUrl } = JSON.parse(told) as { readonly jobUrl: string };

@@ -25,11 +25,20 @@ export interface Finding {
 }
 
 export const fine = (check: Check, what: string): Finding => ({
-  ...{ check, level: 'ok', what, advice: '' },
+  check,
+  level: 'ok',
+  what,
+  advice: '',
 });
 export const notice = (check: Check, what: string, advice: string): Finding => ({
-  ...{ check, level: 'notice', what, advice },
+  check,
+  level: 'notice',
+  what,
+  advice,
 });
 export const fault = (check: Check, what: string, advice: string): Finding => ({
-  ...{ check, level: 'fault', what, advice },
+  check,
+  level: 'fault',
+  what,
+  advice,
 });

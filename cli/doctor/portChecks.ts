@@ -47,7 +47,7 @@ function serverFindings(
   version: string | undefined,
   ready: string,
 ): readonly Finding[] {
-  const isReady = /^ready/.test(ready);
+  const isReady = ready.startsWith('ready');
   const health =
     ready === 'ready'
       ? fine('server', `${base} is ready`)

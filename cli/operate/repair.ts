@@ -97,7 +97,7 @@ async function repairLake(
   const say = sayTo(terminal);
   if (fault === undefined) {
     if (accept === true || rebuild === true) say('the catalog is that of its files');
-    return verify({ ...(json === undefined ? {} : { json }) }, settings, terminal);
+    return verify(json === undefined ? {} : { json }, settings, terminal);
   }
   if (rebuild === true)
     return rebuildDatasets({ catalog, folder, place }, settings, json, terminal);

@@ -218,7 +218,10 @@ async function schedule(
   const { cron, every, json, timeZone } = options;
   const made = (await ask('POST', '/ingestion-schedules', {
     ...loadingOf(options),
-    ...{ name: `${input.id} from ${name}`, datasetId: input.id, dataSourceId: sourceId, reading },
+    name: `${input.id} from ${name}`,
+    datasetId: input.id,
+    dataSourceId: sourceId,
+    reading,
     ...(cron === undefined ? { every } : { cron }),
     ...(timeZone === undefined ? {} : { timeZone }),
   })) as Parameters<typeof showRuns>[0];

@@ -228,7 +228,7 @@ function toldJson(order: RecipeOrder, ids: Ids | undefined, isThere: Done['isThe
     const made = ids?.ingestionScheduleIds[at];
     return {
       head: ids === undefined ? { datasetId, dataset } : { datasetId },
-      tail: { ...(ids === undefined ? { schedule } : { ingestionScheduleId: made }) },
+      tail: ids === undefined ? { schedule } : { ingestionScheduleId: made },
       isNewDataset: !isThere(fill),
     };
   });

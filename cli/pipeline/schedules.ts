@@ -216,10 +216,24 @@ export const setState = (
 function bodyOf(schedule: Schedule): object {
   const view = schedule as unknown as Readonly<Record<string, unknown>>;
   const members = [
-    ...['name', 'description', 'dataSourceId', 'datasetId', 'cron', 'timeZone', 'startTime'],
-    ...['missedRuns', 'duplicates', 'duplicateKeyHandling', 'overwrite'],
-    ...['maximumValidationErrors', 'columnMapping', 'uniqueIndex'],
-    ...['dateOrder', 'reading', 'attempts', 'retryWaitSeconds'],
+    'name',
+    'description',
+    'dataSourceId',
+    'datasetId',
+    'cron',
+    'timeZone',
+    'startTime',
+    'missedRuns',
+    'duplicates',
+    'duplicateKeyHandling',
+    'overwrite',
+    'maximumValidationErrors',
+    'columnMapping',
+    'uniqueIndex',
+    'dateOrder',
+    'reading',
+    'attempts',
+    'retryWaitSeconds',
   ];
   return Object.fromEntries(
     members.flatMap((name) => (view[name] === null ? [] : [[name, view[name]]])),

@@ -2,8 +2,19 @@
 import { basename } from 'node:path';
 
 const ENDINGS = new Set([
-  ...['us', 'csv', 'tsv', 'psv', 'txt', 'json', 'jsonl', 'ndjson', 'parquet', 'arrow'],
-  ...['gz', 'zst', 'zip'],
+  'us',
+  'csv',
+  'tsv',
+  'psv',
+  'txt',
+  'json',
+  'jsonl',
+  'ndjson',
+  'parquet',
+  'arrow',
+  'gz',
+  'zst',
+  'zip',
 ]);
 /** Five letters or six digits, and a class or a market behind them. */
 const SYMBOL = /^(?:[a-z]{1,5}|\d{1,6})(?:[ ._-][a-z]{1,3})?$/i;

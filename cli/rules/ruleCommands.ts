@@ -32,7 +32,8 @@ export function addRules(root: Command, settings: () => Settings, terminal: Term
     .option('--to <day>', 'last day; today by default')
     .addOption(
       new Option('--step <step>', 'at the end of each; minutes for up to a month').choices([
-        ...['minute', 'day'],
+        'minute',
+        'day',
       ]),
     )
     .option('--symbols <list>', 'of a rule for any symbol: over these, with commas')

@@ -156,7 +156,8 @@ export const testRule = (
     say(`${told.alerts} alerts of ${told.weight} messages: ${told.messages} messages`);
     if (told.firings.length === 0) return;
     const rows = told.firings.map(({ data, event, timestamp }) => ({
-      ...{ time: isoTime(timestamp), event },
+      time: isoTime(timestamp),
+      event,
       ...data,
     }));
     tableAnswer(rows, Object.keys(rows[0] ?? {}), {}, terminal);

@@ -20,7 +20,9 @@ interface State<T> {
 export function useAsk<T>(path: string | undefined, question: Question = {}): Asked<T> {
   const [count, setCount] = useState(0);
   const [state, setState] = useState<State<T>>({
-    ...{ answer: undefined, problem: undefined, isWaiting: path !== undefined },
+    answer: undefined,
+    problem: undefined,
+    isWaiting: path !== undefined,
   });
   const body = JSON.stringify(question.json);
   const { as } = question;

@@ -15,8 +15,11 @@ export function Bars({ counts, label }: BarsProps): JSX.Element {
   return h(
     'svg',
     {
-      ...{ class: 'bars', role: 'img', 'aria-label': label },
-      ...{ viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: 'none' },
+      class: 'bars',
+      role: 'img',
+      'aria-label': label,
+      viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
+      preserveAspectRatio: 'none',
     },
     counts.map((count, index) => {
       const height = count === 0 ? 0 : Math.max(1, (count / most) * HEIGHT);

@@ -3,8 +3,13 @@
 const NUMBER = new Intl.NumberFormat('en-US', { maximumFractionDigits: 6 });
 const SHORT = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 });
 const TIME = new Intl.DateTimeFormat('en-GB', {
-  ...{ year: 'numeric', month: 'short', day: '2-digit' },
-  ...{ hour: '2-digit', minute: '2-digit', second: '2-digit', timeZone: 'UTC' },
+  year: 'numeric',
+  month: 'short',
+  day: '2-digit',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  timeZone: 'UTC',
 });
 
 export const number = (value: number): string => NUMBER.format(value);

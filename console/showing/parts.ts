@@ -181,7 +181,9 @@ export const Text = ({ hint, label, onText, class: name = '', ...input }: TextPr
     Field,
     hint === undefined ? { label, class: name } : { label, hint, class: name },
     h('input', {
-      ...{ type: 'text', autoComplete: 'off', spellcheck: false },
+      type: 'text',
+      autoComplete: 'off',
+      spellcheck: false,
       ...input,
       onInput: (event: Event) => onText((event.target as HTMLInputElement).value),
     }),

@@ -111,7 +111,11 @@ const operationsOf = (document: Document): readonly Told[] =>
     Object.entries(item)
       .filter(([method]) => METHODS.includes(method))
       .map(([method, operation]) => ({
-        ...{ method, path, item, document, operation: operation as Operation },
+        method,
+        path,
+        item,
+        document,
+        operation: operation as Operation,
       })),
   );
 

@@ -18,9 +18,12 @@ export async function copyFile(
   const { counted, content } = counting();
   await mkdir(dirname(target), { recursive: true, mode: 0o700 });
   const read = createReadStream(source, { highWaterMark: CHUNK_BYTES });
-  await pipeline(read, counted, createWriteStream(part, { mode: 0o600 }), {
-    ...(signal === undefined ? {} : { signal }),
-  });
+  await pipeline(
+    read,
+    counted,
+    createWriteStream(part, { mode: 0o600 }),
+    signal === undefined ? {} : { signal },
+  );
   await disk.syncFile(part);
   await disk.rename(part, target);
   return content();

@@ -37,7 +37,10 @@ export const LOCK = 'backup.lock';
 export const STATE = /^state-[0-9a-f]{16}$/;
 /** Codes of paths at which no file can be: a folder without a backup has no other. */
 const NO_FILE: ReadonlySet<unknown> = new Set([
-  ...['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ERR_INVALID_ARG_VALUE'],
+  'ENOENT',
+  'ENOTDIR',
+  'ENAMETOOLONG',
+  'ERR_INVALID_ARG_VALUE',
 ]);
 const FORMAT = 1;
 const SAFE_PATH = /^(lake|published|spool|state-[0-9a-f]{16})(\/(?!\.\.?(\/|$))[^/\0]+)+$/;

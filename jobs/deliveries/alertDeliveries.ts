@@ -224,7 +224,12 @@ export class AlertDeliveries {
 }
 
 const FAILED: Answered = {
-  ...{ outcome: '', answer: '', isTaken: false, isTransient: false, isGone: false, retryMs: 0 },
+  outcome: '',
+  answer: '',
+  isTaken: false,
+  isTransient: false,
+  isGone: false,
+  retryMs: 0,
 };
 const PAUSED: Answered = { ...FAILED, outcome: 'the rule was paused before it was delivered' };
 

@@ -15,8 +15,11 @@ const valuesOf = ({ values_json }: Alert): Values => JSON.parse(values_json) as 
 export const webhookBody = (rule: Rule, alert: Alert): string =>
   JSON.stringify({
     data: {
-      ...{ id: rule.id, event: eventOf(rule, alert), name: rule.name },
-      ...{ data: valuesOf(alert), timestamp: alert.time_ms },
+      id: rule.id,
+      event: eventOf(rule, alert),
+      name: rule.name,
+      data: valuesOf(alert),
+      timestamp: alert.time_ms,
     },
   });
 

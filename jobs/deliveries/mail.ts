@@ -43,9 +43,12 @@ async function transportTo(url: string): Promise<Transporter> {
   // With the first message: it takes each start 60 ms to load, and few servers write mail.
   const { createTransport } = await import('nodemailer');
   return createTransport({
-    ...{ url, connectionTimeout: TIMEOUT_MS, greetingTimeout: TIMEOUT_MS },
-    ...{ socketTimeout: TIMEOUT_MS, dnsTimeout: TIMEOUT_MS },
-    // Text alone: nothing of a file or an address is read for a message.
-    ...{ disableFileAccess: true, disableUrlAccess: true },
+    url,
+    connectionTimeout: TIMEOUT_MS,
+    greetingTimeout: TIMEOUT_MS,
+    socketTimeout: TIMEOUT_MS,
+    dnsTimeout: TIMEOUT_MS,
+    disableFileAccess: true,
+    disableUrlAccess: true,
   });
 }

@@ -148,7 +148,11 @@ class Taken {
     const { defaultsOf, pool, temporary } = this.#parts;
     const { deadlineMs, nowMs } = this.#given;
     return {
-      ...{ defaultsOf, temporary, deadlineMs, at: survive, signal: this.#ending.signal },
+      defaultsOf,
+      temporary,
+      deadlineMs,
+      at: survive,
+      signal: this.#ending.signal,
       pool: pool.of(workspace),
       clock: () => nowMs,
       lake: this.#lake(),

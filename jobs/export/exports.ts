@@ -297,7 +297,7 @@ export class Exports {
 
   async #endPurged(tableIds: readonly number[]): Promise<void> {
     const { database, lake } = this.#parts;
-    for (const exportId of [...this.#live.keys()]) {
+    for (const exportId of Array.from(this.#live.keys())) {
       const row = await findExport(database, exportId);
       const read = row === undefined ? [] : exportOrderOf(row).tableIds;
       const ended = read.find(

@@ -64,8 +64,11 @@ export class Upstream {
   #keptId: string | undefined;
   #keptMs = 0;
   readonly #counts: Counts = {
-    ...{ records: 0, rejected: 0 },
-    ...{ reason: undefined, storedMs: undefined, capture: undefined },
+    records: 0,
+    rejected: 0,
+    reason: undefined,
+    storedMs: undefined,
+    capture: undefined,
   };
 
   constructor(parts: UpstreamParts) {

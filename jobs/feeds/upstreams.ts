@@ -91,17 +91,43 @@ export class Upstreams {
     const origin = `${from} ${definition.dataset}`;
     const { captured, clock, credentialOf, database, messages, onFault, write } = this.#parts;
     const upstream = new Upstream({
-      ...{ clock, definition },
+      clock,
+      definition,
       position: {
-        read: () => feedPosition(database, { source_id, origin }),
-        save: (last_id) => saveFeedPosition(database, { source_id, origin, last_id }),
+        read: () =>
+          feedPosition(database, {
+            source_id,
+            origin,
+          }),
+        save: (last_id) =>
+          saveFeedPosition(database, {
+            source_id,
+            origin,
+            last_id,
+          }),
       },
       open: async function* (lastId, { onOpen, onTold, signal }) {
-        const order = { lastId, signal, onOpen };
+        const order = {
+          lastId,
+          signal,
+          onOpen,
+        };
         if (definition.type === 'CAPTURE') {
-          yield* captured(row, { ...order, credential: undefined, definition }, onTold);
+          yield* captured(
+            row,
+            {
+              ...order,
+              credential: undefined,
+              definition,
+            },
+            onTold,
+          );
         } else {
-          yield* messages({ ...order, credential: await credentialOf(row), definition });
+          yield* messages({
+            ...order,
+            credential: await credentialOf(row),
+            definition,
+          });
         }
       },
       write: (records) => write(row, definition, records),

@@ -58,7 +58,8 @@ export async function filesToFolder(order: FilesOrder): Promise<FilesMoved> {
     const target = join(folder.lake, file.path);
     if (await isRight(target, file)) continue;
     const came = await fetchInto(target, {
-      ...{ disk, temporary: folder.temporary },
+      disk,
+      temporary: folder.temporary,
       fetch: (part) => bucket.get(inLake(file.path), part),
       isRight: async (part) => (await right(part, file)) !== undefined,
     });
@@ -70,7 +71,9 @@ export async function filesToFolder(order: FilesOrder): Promise<FilesMoved> {
 }
 
 const asPublished = ({ bytes, path, sha256 = '' }: NamedFile): PublishedFile => ({
-  ...{ publicationId: path, bytes, sha256 },
+  publicationId: path,
+  bytes,
+  sha256,
 });
 
 async function right(

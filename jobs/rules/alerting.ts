@@ -124,7 +124,9 @@ export class Alerting {
   async #write(transaction: Database, alerts: readonly Alert[]): Promise<void> {
     await insertAlerts(transaction, alerts);
     const stands = alerts.map(({ rule_id, symbol, time_ms }) => ({
-      ...{ rule_id, symbol, fired_ms: time_ms },
+      rule_id,
+      symbol,
+      fired_ms: time_ms,
     }));
     await saveStands(transaction, stands);
     const charged = Map.groupBy(

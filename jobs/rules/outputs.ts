@@ -35,20 +35,36 @@ export const OUTPUT_METHODS: readonly OutputMethod[] = [
   { value: 'webhook', label: 'Webhook', weight: 100, members: [URL_MEMBER] },
   { value: 'googlefunctions', label: 'Google Functions', weight: 1_000, members: [URL_MEMBER] },
   {
-    ...{ value: 'email', label: 'Email', weight: 20_000 },
+    value: 'email',
+    label: 'Email',
+    weight: 2e4,
     members: [
-      { name: 'to', description: 'the address', isRequired: true, charactersMax: 254 },
-      { name: 'subject', description: 'of the mail', isRequired: false, charactersMax: 200 },
+      {
+        name: 'to',
+        description: 'the address',
+        isRequired: true,
+        charactersMax: 254,
+      },
+      {
+        name: 'subject',
+        description: 'of the mail',
+        isRequired: false,
+        charactersMax: 200,
+      },
       MESSAGE,
     ],
   },
   { value: 'logs', label: 'Logs', weight: 0, members: [] },
   {
-    ...{ value: 'dataset', label: 'Dataset', weight: 0 },
+    value: 'dataset',
+    label: 'Dataset',
+    weight: 0,
     members: [
       {
-        ...{ name: 'dataset', description: 'ID or WORKSPACE.ID; made where there is none' },
-        ...{ isRequired: true, charactersMax: 257 },
+        name: 'dataset',
+        description: 'ID or WORKSPACE.ID; made where there is none',
+        isRequired: true,
+        charactersMax: 257,
       },
     ],
   },

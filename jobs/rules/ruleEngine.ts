@@ -224,7 +224,7 @@ export class RuleEngine {
   #runFresh(changed: Changed, fired: Fired[]): void {
     const subject = this.#subjects.get(changed.symbol);
     if (subject === undefined || subject.fresh.size === 0) return;
-    for (const run of [...subject.fresh]) {
+    for (const run of Array.from(subject.fresh)) {
       if (this.#isNew(run)) this.#run(run, subject, changed, fired);
     }
   }
@@ -369,7 +369,11 @@ export class RuleEngine {
     const own: Subject['own'] = [];
     const all = { own, shared: this.#shared };
     const made: Subject = {
-      ...{ own, known: all, readers: new Map(), runs: new Set(), fresh: new Set() },
+      own,
+      known: all,
+      readers: new Map(),
+      runs: new Set(),
+      fresh: new Set(),
     };
     this.#subjects.set(symbol, made);
     return made;

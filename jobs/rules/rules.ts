@@ -73,7 +73,7 @@ export class Rules {
 
   /** Runs those that were loaded. */
   async start(): Promise<void> {
-    for (const rule of [...this.#rules.values()]) {
+    for (const rule of Array.from(this.#rules.values())) {
       if (!rule.isActive) continue;
       await this.#run(rule).catch((error: unknown) => this.#unable(rule, error));
     }
@@ -262,8 +262,8 @@ export class Rules {
   /** Rights change: a rule goes on by those that its token has now, or ends. */
   async #recheck(): Promise<void> {
     const readers = new Map<string, RuleReader | Failure>();
-    for (const group of [...this.#groups.values()]) {
-      for (const { rule } of [...group.rules.values()]) {
+    for (const group of Array.from(this.#groups.values())) {
+      for (const { rule } of Array.from(group.rules.values())) {
         const reader = readers.get(rule.tokenId) ?? this.#triedReader(rule);
         readers.set(rule.tokenId, reader);
         if (reader instanceof Failure) {

@@ -62,10 +62,7 @@ export function checkedConditions(
 ): readonly Condition[] {
   const meant = conditions.map(([left, operator, right, ...more]) => {
     const name = indexed(right, index);
-    return [
-      ...[indexed(left, index) ?? left, operator, name === undefined ? right : { name }],
-      ...more,
-    ];
+    return [indexed(left, index) ?? left, operator, name === undefined ? right : { name }, ...more];
   });
   return conditionsOf(meant, kindOfName(propertyKind));
 }

@@ -107,7 +107,10 @@ export const benchOf = (
   { services }: FetchParts,
 ): Workbench => ({
   pool: poolIn(order.workspace, services).of(order.accountId),
-  ...{ folder, deadlineMs: services.deadlineMs, onProgress, signal },
+  folder,
+  deadlineMs: services.deadlineMs,
+  onProgress,
+  signal,
 });
 
 /** All pages of a list as one piece; where it stands is what the last of them says. */

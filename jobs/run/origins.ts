@@ -66,7 +66,9 @@ function pullsOf(order: JobOrder): readonly Repeat[] {
   const { dateOrder, duplicates, jsonPath, reading, rejectsMax } = order;
   return [
     {
-      ...{ sourceId, duplicates, rejectsMax },
+      sourceId,
+      duplicates,
+      rejectsMax,
       ...(credentialId === undefined ? {} : { credentialId }),
       ...(jsonPath === undefined ? {} : { jsonPath }),
       ...(dateOrder === undefined ? {} : { dateOrder }),

@@ -171,7 +171,10 @@ async function gather(reading: Reading): Promise<Gathered> {
   const table = await tableOf(lake, dataset);
   let gathered: Gathered = {
     becoming: await becomingOf(dataset, table, again.changes, lake),
-    ...{ batches: [], rejects: [], bytes: 0, positions: new Map() },
+    batches: [],
+    rejects: [],
+    bytes: 0,
+    positions: new Map(),
   };
   for (const pull of again.pulls) gathered = await pullAgain(pull, gathered, reading);
   return gathered;

@@ -321,7 +321,11 @@ export class Runner {
     try {
       await this.#run(jobId, order, signal, () =>
         this.#parts.fetch({
-          ...{ jobId, order, signal, inTurn, onProgress },
+          jobId,
+          order,
+          signal,
+          inTurn,
+          onProgress,
           onBytes: (bytes) => this.#live.landed(jobId, bytes),
         }),
       );
@@ -378,7 +382,7 @@ export class Runner {
   }
 
   async #endUnended(): Promise<void> {
-    for (const [jobId, { order, error }] of [...this.#unended]) {
+    for (const [jobId, { order, error }] of Array.from(this.#unended)) {
       this.#unended.delete(jobId);
       await this.#end(jobId, order, error);
     }

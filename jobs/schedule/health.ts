@@ -15,8 +15,15 @@ export interface ScheduleHealth {
 }
 
 const UNTRIED: ScheduleHealth = {
-  ended: { INGESTED: 0, ERROR: 0, CANCELLED: 0 },
-  ...{ lastSuccessMs: null, lastFailureMs: null, reason: null, failedInARow: 0 },
+  ended: {
+    INGESTED: 0,
+    ERROR: 0,
+    CANCELLED: 0,
+  },
+  lastSuccessMs: null,
+  lastFailureMs: null,
+  reason: null,
+  failedInARow: 0,
 };
 
 export class ScheduleHealths {

@@ -89,7 +89,9 @@ async function publishedFrom(
     .limit(most)
     .execute();
   return rows.map(({ bytes, publication_id: publicationId, sha256 }) => ({
-    ...{ publicationId, bytes, sha256 },
+    publicationId,
+    bytes,
+    sha256,
   }));
 }
 

@@ -122,8 +122,15 @@ function schedulesOf({ scheduler }: StandingParts): readonly ScheduleStanding[] 
     .map(({ body, dataset, id, nextMs, state, workspace }) => {
       const { failedInARow, lastFailureMs, lastSuccessMs, reason } = scheduler.health(id);
       return {
-        ...{ workspace, dataset, schedule: body.name, state, next: nextMs },
-        ...{ lastSuccess: lastSuccessMs, lastFailure: lastFailureMs, failedInARow, reason },
+        workspace,
+        dataset,
+        schedule: body.name,
+        state,
+        next: nextMs,
+        lastSuccess: lastSuccessMs,
+        lastFailure: lastFailureMs,
+        failedInARow,
+        reason,
       };
     })
     .sort((one, other) => other.failedInARow - one.failedInARow)

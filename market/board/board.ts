@@ -98,9 +98,18 @@ export function lastDayOf({ bars, symbol }: Standing): Row {
   const { close = null, high = null, low = null, open = null, volume = null } = bar?.split ?? {};
   const day = bar?.date ?? '';
   return {
-    open: { price: open, time: known(day)?.openMs ?? null },
-    close: { price: close, time: closeOf(day) },
-    ...{ high, low, volume, symbol },
+    open: {
+      price: open,
+      time: known(day)?.openMs ?? null,
+    },
+    close: {
+      price: close,
+      time: closeOf(day),
+    },
+    high,
+    low,
+    volume,
+    symbol,
   };
 }
 

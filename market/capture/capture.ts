@@ -130,7 +130,11 @@ function decoderOf(onTick: OnTick): Decoder {
     const { cut = broken, ...counted } = packets.end();
     const isEmpty = told.messages === 0;
     return {
-      ...{ ...counted, ...told, cut, types: namesOf(types), symbols: symbols.size },
+      ...counted,
+      ...told,
+      cut,
+      types: namesOf(types),
+      symbols: symbols.size,
       damagedMessages: damaged + damagedSegments,
       firstMs: isEmpty ? undefined : firstMs,
       lastMs: isEmpty ? undefined : lastMs,

@@ -142,7 +142,14 @@ export function recordOfLine(input: CaptureInput, line: string): string {
 }
 
 const TEXTS: ReadonlySet<string> = new Set([
-  ...['symbol', 'time', 'date', 'minute', 'tradeId', 'sequence', 'venue', 'side'],
+  'symbol',
+  'time',
+  'date',
+  'minute',
+  'tradeId',
+  'sequence',
+  'venue',
+  'side',
 ]);
 
 function valueOf(name: string, cell: string): string | number | boolean {

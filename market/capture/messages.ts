@@ -149,7 +149,11 @@ interface Told {
 }
 
 const AUCTIONS: Readonly<Record<string, string>> = {
-  ...{ O: 'Open', C: 'Close', I: 'IPO', H: 'Halt', V: 'Volatility' },
+  O: 'Open',
+  C: 'Close',
+  I: 'IPO',
+  H: 'Halt',
+  V: 'Volatility',
 };
 const SIDES: Readonly<Record<string, string>> = { B: 'buy', S: 'sell', N: 'none' };
 
@@ -184,7 +188,9 @@ const STATES: ReadonlyMap<string, Told> = new Map<string, Told>([
     {
       state: 'ssrStatus',
       value: (flag, bytes, at, timestamp) => ({
-        ...{ isSSR: flag.charCodeAt(0) === 1, detail: textAt(bytes, at + 18, 1), timestamp },
+        isSSR: flag.charCodeAt(0) === 1,
+        detail: textAt(bytes, at + 18, 1),
+        timestamp,
       }),
     },
   ],
@@ -193,7 +199,8 @@ const STATES: ReadonlyMap<string, Told> = new Map<string, Told>([
     {
       state: 'securityEvent',
       value: (flag, _b, _a, timestamp) => ({
-        ...{ securityEvent: flag === 'O' ? 'MarketOpen' : 'MarketClose', timestamp },
+        securityEvent: flag === 'O' ? 'MarketOpen' : 'MarketClose',
+        timestamp,
       }),
     },
   ],
@@ -202,11 +209,9 @@ const STATES: ReadonlyMap<string, Told> = new Map<string, Told>([
     {
       state: 'officialPrice',
       value: (flag, bytes, at, timestamp) => ({
-        ...{
-          priceType: flag === 'Q' ? 'Open' : 'Close',
-          price: priceAt(bytes, at + 18),
-          timestamp,
-        },
+        priceType: flag === 'Q' ? 'Open' : 'Close',
+        price: priceAt(bytes, at + 18),
+        timestamp,
       }),
     },
   ],

@@ -84,8 +84,12 @@ export class SegmentReader {
 
   counts(): SegmentCounts {
     return {
-      ...{ segments: this.#segments, heartbeats: this.#heartbeats, messages: this.#messages },
-      ...{ missing: this.#missing, repeated: this.#repeated, damaged: this.#damaged },
+      segments: this.#segments,
+      heartbeats: this.#heartbeats,
+      messages: this.#messages,
+      missing: this.#missing,
+      repeated: this.#repeated,
+      damaged: this.#damaged,
       resets: this.#resets,
       protocols: [...this.#protocols].map((id) => PROTOCOLS.get(id) ?? String(id)),
       sessions: this.#sessions.size,

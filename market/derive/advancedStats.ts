@@ -56,7 +56,10 @@ export function advancedStats(
   const enterpriseValue = worth === null ? null : worth + (debt ?? 0) - (totalCash ?? 0);
   return {
     ...stats,
-    ...{ totalCash, currentDebt, revenue, totalRevenue: revenue },
+    totalCash,
+    currentDebt,
+    revenue,
+    totalRevenue: revenue,
     grossProfit: totalOf(year, 'grossProfit'),
     EBITDA: ebit === null ? null : ebit + (depreciation ?? 0),
     revenuePerShare: over(revenue, of('sharesOutstanding')),
@@ -67,8 +70,8 @@ export function advancedStats(
     enterpriseValueToRevenue: over(enterpriseValue, revenue),
     priceToSales: over(worth, revenue),
     priceToBook: over(worth, equity),
-    // Of what is expected nothing is known here.
-    ...{ forwardPERatio: null, pegRatio: null },
+    forwardPERatio: null,
+    pegRatio: null,
     peHigh: over(of('week52highSplitAdjustOnly'), of('ttmEPS'), 2),
     peLow: over(of('week52lowSplitAdjustOnly'), of('ttmEPS'), 2),
     ...datesOf(bars, today),
@@ -92,7 +95,8 @@ function datesOf(bars: readonly Bar[], today: Day): Row {
   };
   const [full, split] = [(bar: Bar) => bar.full, (bar: Bar) => bar.split];
   return {
-    ...{ week52highDate: high(full), week52lowDate: low(full) },
+    week52highDate: high(full),
+    week52lowDate: low(full),
     week52highDateSplitAdjustOnly: high(split),
     week52lowDateSplitAdjustOnly: low(split),
   };

@@ -58,10 +58,26 @@ function average(rows: readonly Row[], name: string, decimals: number): number |
 
 /** What the original told of the sizes of orders and of who was traded: days do not tell it. */
 export const UNTOLD: readonly string[] = [
-  ...['averageOrderSize', 'averageFillSize', 'bin100Percent', 'bin101Percent', 'bin200Percent'],
-  ...['bin300Percent', 'bin400Percent', 'bin500Percent', 'bin1000Percent', 'bin5000Percent'],
-  ...['bin10000Percent', 'bin10000Trades', 'bin20000Trades', 'bin50000Trades', 'blockPercent'],
-  ...['selfCrossPercent', 'etfPercent', 'largeCapPercent', 'midCapPercent', 'smallCapPercent'],
+  'averageOrderSize',
+  'averageFillSize',
+  'bin100Percent',
+  'bin101Percent',
+  'bin200Percent',
+  'bin300Percent',
+  'bin400Percent',
+  'bin500Percent',
+  'bin1000Percent',
+  'bin5000Percent',
+  'bin10000Percent',
+  'bin10000Trades',
+  'bin20000Trades',
+  'bin50000Trades',
+  'blockPercent',
+  'selfCrossPercent',
+  'etfPercent',
+  'largeCapPercent',
+  'midCapPercent',
+  'smallCapPercent',
 ];
 
 /** A month in one object; none where it has no day. */

@@ -88,7 +88,14 @@ function shownBar(bar: MinuteBar, base: number | null, plain: boolean): object {
     date: bar.date,
     minute: bar.minute,
     label: textIn(row, 'label') ?? minuteLabel(bar.minute),
-    ...{ high, low, open, close, average, volume, notional, numberOfTrades },
+    high,
+    low,
+    open,
+    close,
+    average,
+    volume,
+    notional,
+    numberOfTrades,
   };
   if (plain) return { ...own, changeOverTime };
   return {

@@ -120,12 +120,10 @@ export function isOpenAt(nowMs: number, today: Day): boolean {
 
 /** Members of a quote that cost more than to copy them, by what they are made of. */
 const PARTS = {
-  source: [...['calculationPrice', 'latestSource', 'latestTime', 'highSource', 'lowSource']],
+  source: ['calculationPrice', 'latestSource', 'latestTime', 'highSource', 'lowSource'],
   feed: ['iexRealtimePrice', 'iexRealtimeSize', 'iexLastUpdated'],
-  delayed: [
-    ...['delayedPrice', 'delayedPriceTime', 'oddLotDelayedPrice', 'oddLotDelayedPriceTime'],
-  ],
-  extended: [...['extendedPrice', 'extendedChange', 'extendedChangePercent', 'extendedPriceTime']],
+  delayed: ['delayedPrice', 'delayedPriceTime', 'oddLotDelayedPrice', 'oddLotDelayedPriceTime'],
+  extended: ['extendedPrice', 'extendedChange', 'extendedChangePercent', 'extendedPriceTime'],
   average: ['avgTotalVolume'],
   year: ['week52High', 'week52Low', 'ytdChange'],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
@@ -134,15 +132,24 @@ const PARTS = {
 export type QuoteParts = Readonly<Record<keyof typeof PARTS, boolean>>;
 
 const WHOLE: QuoteParts = {
-  ...{ source: true, feed: true, delayed: true, extended: true, average: true, year: true },
+  source: true,
+  feed: true,
+  delayed: true,
+  extended: true,
+  average: true,
+  year: true,
 };
 
 /** The parts that these members need. */
 export const quotePartsOf = (members: ReadonlySet<string>): QuoteParts => {
   const has = (part: keyof typeof PARTS): boolean => PARTS[part].some((one) => members.has(one));
   return {
-    ...{ source: has('source'), feed: has('feed'), delayed: has('delayed') },
-    ...{ extended: has('extended'), average: has('average'), year: has('year') },
+    source: has('source'),
+    feed: has('feed'),
+    delayed: has('delayed'),
+    extended: has('extended'),
+    average: has('average'),
+    year: has('year'),
   };
 };
 

@@ -7,8 +7,18 @@ import type { Day } from '../../query/time/days.ts';
 const ZONE = 'America/New_York';
 
 const MONTHS: readonly string[] = [
-  ...['January', 'February', 'March', 'April', 'May', 'June', 'July'],
-  ...['August', 'September', 'October', 'November', 'December'],
+  'January',
+  'February',
+  'March',
+  'April',
+  'May',
+  'June',
+  'July',
+  'August',
+  'September',
+  'October',
+  'November',
+  'December',
 ];
 
 const partsOf = (day: Day): readonly [string, string, number] => [

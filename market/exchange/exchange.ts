@@ -19,8 +19,12 @@ export interface ExchangeShape {
 
 /** What fills CORE: another seed would be another history for every folder. */
 export const EXCHANGE: ExchangeShape = {
-  ...{ seed: 4, symbols: 300, years: 10 },
-  ...{ minuteDays: 30, minuteSymbols: 300, tickSymbols: 300 },
+  seed: 4,
+  symbols: 300,
+  years: 10,
+  minuteDays: 30,
+  minuteSymbols: 300,
+  tickSymbols: 300,
 };
 
 const ZONE = 'America/New_York';

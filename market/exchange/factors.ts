@@ -31,7 +31,9 @@ export function factorsOf(seed: number, last: Day): Factors {
   const days = sessions.filter((day) => day <= last);
   const drawn = days.map((_, at) => drawnOf(seed, at));
   return {
-    ...{ seed, sessions, drawn: days.length },
+    seed,
+    sessions,
+    drawn: days.length,
     market: drawn.map(([market = 0]) => market),
     sectors: SECTORS.map((_, sector) => drawn.map((factors) => factors[sector + 1] ?? 0)),
   };

@@ -68,8 +68,13 @@ export function historyOf(factors: Factors, listing: Listing): History {
   const splits: Split[] = [];
   const dividends: Dividend[] = [];
   const state: State = {
-    ...{ cents: listing.firstCents, shares: listing.shares, dividendCents: 0 },
-    ...{ dividendYear: '', dividendMonth: '', split: undefined, dividend: undefined },
+    cents: listing.firstCents,
+    shares: listing.shares,
+    dividendCents: 0,
+    dividendYear: '',
+    dividendMonth: '',
+    split: undefined,
+    dividend: undefined,
     lastSplit: 0,
   };
   const first = sessions.findIndex((day) => day >= listing.firstDay);

@@ -14,12 +14,43 @@ export const FOUNDED: Day = '2010-01-04';
 export const SYMBOLS_MAX = 300;
 
 const BEGINNINGS = [
-  ...['Bra', 'Cor', 'Dal', 'Fen', 'Gal', 'Hul', 'Jor', 'Kel', 'Lom', 'Mar'],
-  ...['Nor', 'Pel', 'Qua', 'Ros', 'Sel', 'Tor', 'Ulm', 'Vel', 'Wex', 'Yar'],
+  'Bra',
+  'Cor',
+  'Dal',
+  'Fen',
+  'Gal',
+  'Hul',
+  'Jor',
+  'Kel',
+  'Lom',
+  'Mar',
+  'Nor',
+  'Pel',
+  'Qua',
+  'Ros',
+  'Sel',
+  'Tor',
+  'Ulm',
+  'Vel',
+  'Wex',
+  'Yar',
 ];
 const ENDINGS = [
-  ...['adon', 'brik', 'cote', 'dimo', 'elva', 'fyre', 'gant', 'hext'],
-  ...['inor', 'jule', 'kesh', 'lund', 'moor', 'nock', 'oria'],
+  'adon',
+  'brik',
+  'cote',
+  'dimo',
+  'elva',
+  'fyre',
+  'gant',
+  'hext',
+  'inor',
+  'jule',
+  'kesh',
+  'lund',
+  'moor',
+  'nock',
+  'oria',
 ];
 
 interface Sector {
@@ -81,18 +112,21 @@ function listingOf(seed: number, at: number): Listing {
   return {
     at,
     ...namesOf(at),
-    ...{ figi: figiOf(at), isin: isinOf(cusip), cusip, cik: cikOf(at) },
+    figi: figiOf(at),
+    isin: isinOf(cusip),
+    cusip,
+    cik: cikOf(at),
     firstDay: latecomer
       ? `${2015 + (at % 7)}-${String(1 + (at % 9)).padStart(2, '0')}-15`
       : FOUNDED,
-    firstCents: isFund ? 12_000 : 1_500 + below(12_000),
+    firstCents: isFund ? 12e3 : 1500 + below(12e3),
     beta: isFund ? 1 : 0.4 + uniform() * 1.4,
-    ownVolatility: isFund ? 0.0004 : 0.006 + own * 0.011,
-    drift: isFund ? 0 : (uniform() - 0.5) * 0.0003,
+    ownVolatility: isFund ? 4e-4 : 0.006 + own * 0.011,
+    drift: isFund ? 0 : (uniform() - 0.5) * 3e-4,
     dividendYield: isFund ? 0.015 : uniform() < 0.55 ? 0.008 + uniform() * 0.03 : 0,
-    shares: (20 + below(980)) * 1_000_000,
+    shares: (20 + below(980)) * 1e6,
     turnover: isFund ? 0.04 : 0.003 + uniform() * 0.009,
-    employees: isFund ? 0 : 200 + below(90_000),
+    employees: isFund ? 0 : 200 + below(9e4),
   };
 }
 

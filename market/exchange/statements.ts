@@ -83,17 +83,26 @@ function opening({ at, firstCents, shares }: Listing): Amounts {
   const worth = (shares * firstCents) / 100;
   const share = (part: number): number => Math.round(worth * part);
   const sheet = {
-    ...{ currentCash: share(0.05), shortTermInvestments: share(0.02), receivables: share(0.04) },
-    ...{
-      inventory: share(0.03),
-      otherCurrentAssets: share(0.01),
-      longTermInvestments: share(0.03),
-    },
-    ...{ propertyPlantEquipment: share(0.2), goodwill: share(0.02 + (at % 5) / 100) },
-    ...{ intangibleAssets: share(0.02), otherAssets: share(0.01), accountsPayable: share(0.03) },
-    ...{ currentLongTermDebt: share(0.005), otherCurrentLiabilities: share(0.01) },
-    ...{ longTermDebt: share(0.1), otherLiabilities: share(0.02), minorityInterest: 0 },
-    ...{ commonStock: 0, retainedEarnings: 0, treasuryStock: 0, capitalSurplus: share(0.02) },
+    currentCash: share(0.05),
+    shortTermInvestments: share(0.02),
+    receivables: share(0.04),
+    inventory: share(0.03),
+    otherCurrentAssets: share(0.01),
+    longTermInvestments: share(0.03),
+    propertyPlantEquipment: share(0.2),
+    goodwill: share(0.02 + (at % 5) / 100),
+    intangibleAssets: share(0.02),
+    otherAssets: share(0.01),
+    accountsPayable: share(0.03),
+    currentLongTermDebt: share(0.005),
+    otherCurrentLiabilities: share(0.01),
+    longTermDebt: share(0.1),
+    otherLiabilities: share(0.02),
+    minorityInterest: 0,
+    commonStock: 0,
+    retainedEarnings: 0,
+    treasuryStock: 0,
+    capitalSurplus: share(0.02),
   };
   const { assets, liabilities } = sidesOf(sheet);
   return summed({ ...sheet, commonStock: assets - liabilities - sheet.capitalSurplus });
@@ -187,13 +196,21 @@ function incomeOf({ bar, listing, shares }: Quarter, was: Sheet, { normal, unifo
   const incomeTax = Math.round(pretaxIncome * TAX);
   const netIncome = pretaxIncome - incomeTax;
   return {
-    ...{ totalRevenue, costOfRevenue: totalRevenue - grossProfit, grossProfit },
-    ...{ researchAndDevelopment, sellingGeneralAndAdmin },
+    totalRevenue,
+    costOfRevenue: totalRevenue - grossProfit,
+    grossProfit,
+    researchAndDevelopment,
+    sellingGeneralAndAdmin,
     operatingExpense: totalRevenue - operatingIncome,
-    ...{ operatingIncome, otherIncomeExpenseNet },
+    operatingIncome,
+    otherIncomeExpenseNet,
     ebit: operatingIncome + otherIncomeExpenseNet,
-    ...{ interestIncome, pretaxIncome, incomeTax, minorityInterest: 0 },
-    ...{ netIncome, netIncomeBasic: netIncome },
+    interestIncome,
+    pretaxIncome,
+    incomeTax,
+    minorityInterest: 0,
+    netIncome,
+    netIncomeBasic: netIncome,
   };
 }
 
@@ -214,10 +231,20 @@ function cashOf(
   const cashFlowFinancing = dividendsPaid + netBorrowings;
   const cashChange = cashFlow + capitalExpenditures + cashFlowFinancing;
   return {
-    ...{ netIncome, depreciation, changesInReceivables, changesInInventories },
-    ...{ cashChange, cashFlow, capitalExpenditures, investments: 0, investingActivityOther: 0 },
+    netIncome,
+    depreciation,
+    changesInReceivables,
+    changesInInventories,
+    cashChange,
+    cashFlow,
+    capitalExpenditures,
+    investments: 0,
+    investingActivityOther: 0,
     totalInvestingCashFlows: capitalExpenditures,
-    ...{ dividendsPaid, netBorrowings, otherFinancingCashFlows: 0, cashFlowFinancing },
+    dividendsPaid,
+    netBorrowings,
+    otherFinancingCashFlows: 0,
+    cashFlowFinancing,
     exchangeRateEffect: 0,
   };
 }
@@ -233,7 +260,8 @@ function yearOf(quarters: readonly Report[], last: Report): Report {
     );
   return {
     ...last,
-    ...{ period: 'annual', quarter: 0 },
+    period: 'annual',
+    quarter: 0,
     income: added(({ income }) => income),
     cash: added(({ cash }) => cash),
   };

@@ -58,8 +58,17 @@ export class SessionTape {
     this.#seed = shape.seed;
     this.#openMs = openMs;
     this.#tapes = [...barsOf(drawn)].map(([listing, bar]) => ({
-      ...{ listing, bar, next: 0 },
-      trades: tradesOf({ seed: shape.seed, at: listing.at }, bar, minutes),
+      listing,
+      bar,
+      next: 0,
+      trades: tradesOf(
+        {
+          seed: shape.seed,
+          at: listing.at,
+        },
+        bar,
+        minutes,
+      ),
     }));
   }
 
@@ -83,14 +92,24 @@ export class SessionTape {
     const { symbol } = listing;
     return [
       {
-        ...{ kind: 'quote', symbol, timeMs: this.#openMs + offer.quotedMs },
-        ...{ bidPrice: offer.bid / 100, bidSize: offer.bidSize },
-        ...{ askPrice: offer.ask / 100, askSize: offer.askSize },
+        kind: 'quote',
+        symbol,
+        timeMs: this.#openMs + offer.quotedMs,
+        bidPrice: offer.bid / 100,
+        bidSize: offer.bidSize,
+        askPrice: offer.ask / 100,
+        askSize: offer.askSize,
       },
       {
-        ...{ kind: 'trade', symbol, timeMs: this.#openMs + trade.offsetMs },
-        ...{ price: trade.cents / 100, size: trade.size, tradeId: String(next + 1) },
-        ...{ venue: offer.venue, isOddLot: trade.size < 100, isISO: (next + 1) % 7 === 0 },
+        kind: 'trade',
+        symbol,
+        timeMs: this.#openMs + trade.offsetMs,
+        price: trade.cents / 100,
+        size: trade.size,
+        tradeId: String(next + 1),
+        venue: offer.venue,
+        isOddLot: trade.size < 100,
+        isISO: (next + 1) % 7 === 0,
         isSinglePriceCross: before === undefined,
       },
     ];

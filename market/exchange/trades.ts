@@ -111,7 +111,8 @@ export function detailOf(
   const bid = Math.max(1, uniform() < 0.5 ? trade.cents : trade.cents - spread);
   return {
     venue: venueFor(uniform()),
-    ...{ bid, ask: bid === trade.cents ? bid + spread : trade.cents },
+    bid,
+    ask: bid === trade.cents ? bid + spread : trade.cents,
     bidSize: 100 * (1 + below(9)),
     askSize: 100 * (1 + below(9)),
     quotedMs: Math.floor(((before?.offsetMs ?? trade.offsetMs) + trade.offsetMs) / 2),

@@ -31,9 +31,15 @@ export interface Indicator {
 const PERIOD_MAX = 500;
 
 export const period = (value: number, name = 'period'): IndicatorOption => ({
-  ...{ name, value, kind: 'period', most: PERIOD_MAX },
+  name,
+  value,
+  kind: 'period',
+  most: PERIOD_MAX,
 });
 
 export const amount = (name: string, value: number, most: number): IndicatorOption => ({
-  ...{ name, value, kind: 'number', most },
+  name,
+  value,
+  kind: 'number',
+  most,
 });

@@ -35,13 +35,20 @@ function row(
   outputs: readonly string[] = [name],
 ): Indicator {
   return {
-    ...{ name, title, inputs, options, outputs },
+    name,
+    title,
+    inputs,
+    options,
+    outputs,
     isOrdered: options[0]?.name === 'short' && options[1]?.name === 'long',
     compute: (series, values) => {
       const of = (field: BarField): Series => series[inputs.indexOf(field)] ?? NOTHING;
       const bars: Bars = {
-        ...{ open: of('open'), high: of('high'), low: of('low') },
-        ...{ close: of('close'), volume: of('volume') },
+        open: of('open'),
+        high: of('high'),
+        low: of('low'),
+        close: of('close'),
+        volume: of('volume'),
       };
       const [first = 0, second = 0, third = 0, fourth = 0] = values;
       const found = compute(bars, [first, second, third, fourth]);
@@ -72,7 +79,8 @@ const ofRanges = (
 ): Indicator => row(name, title, HLC, [period(bars)], (ranges, [of]) => compute(ranges, of));
 
 const pair = (short: number, long: number): readonly IndicatorOption[] => [
-  ...[period(short, 'short'), period(long, 'long')],
+  period(short, 'short'),
+  period(long, 'long'),
 ];
 
 const AVERAGES: readonly Indicator[] = [
@@ -326,7 +334,12 @@ const PRICES: readonly Indicator[] = [
 ];
 
 export const INDICATORS: readonly Indicator[] = [
-  ...[...AVERAGES, ...MOMENTUM, ...RANGES, ...VOLUMES, ...STATISTICS, ...PRICES],
+  ...AVERAGES,
+  ...MOMENTUM,
+  ...RANGES,
+  ...VOLUMES,
+  ...STATISTICS,
+  ...PRICES,
 ].toSorted((left, right) => (left.name < right.name ? -1 : 1));
 
 const BY_NAME: ReadonlyMap<string, Indicator> = new Map(

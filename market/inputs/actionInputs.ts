@@ -51,8 +51,15 @@ const OFFER: readonly InputProperty[] = [
 const WEIGHT = 75_000;
 
 const action = (id: InputId, title: string, own: readonly InputProperty[]): Input => ({
-  ...{ id, title, weight: WEIGHT, properties: [...COMMON, ...own] },
-  mapping: { key: 'symbol', subkey: 'refid', date: 'exDate' },
+  id,
+  title,
+  weight: WEIGHT,
+  properties: [...COMMON, ...own],
+  mapping: {
+    key: 'symbol',
+    subkey: 'refid',
+    date: 'exDate',
+  },
 });
 
 export const ACTIONS: readonly Input[] = [

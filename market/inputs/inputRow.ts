@@ -105,7 +105,11 @@ type Row = readonly [
 ];
 
 export const needed = ([name, type, example, help]: Row): InputProperty => ({
-  ...{ name, type, example, help, required: true },
+  name,
+  type,
+  example,
+  help,
+  required: true,
 });
 export const known = ([name, type, example, help]: Row): InputProperty => ({
   name,

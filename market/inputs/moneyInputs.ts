@@ -62,7 +62,10 @@ const CRYPTO_BOOKS: Input = {
 const BY_SERIES: ColumnMapping = { key: 'key', date: 'date' };
 
 const series = (id: InputId, title: string, key: string): Input => ({
-  ...{ id, title, mapping: BY_SERIES, weight: 1_000 },
+  id,
+  title,
+  mapping: BY_SERIES,
+  weight: 1e3,
   properties: [
     needed(['key', 'string', key, 'Id of the series.']),
     needed(['date', 'date', '2026-01-30', 'Day of the value.']),

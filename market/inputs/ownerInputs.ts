@@ -3,16 +3,22 @@ import { type Input, type InputId, known } from './inputRow.ts';
 import { number, SYMBOL, text } from './inputRow.ts';
 
 const holders = (id: InputId, title: string): Input => ({
-  ...{ id, title, weight: 10_000 },
-  mapping: { key: 'symbol', subkey: 'entityProperName', date: 'reportDate' },
+  id,
+  title,
+  weight: 1e4,
+  mapping: {
+    key: 'symbol',
+    subkey: 'entityProperName',
+    date: 'reportDate',
+  },
   properties: [
     SYMBOL,
     known(['entityProperName', 'string', 'Example Fund', 'Holder.']),
     known(['reportDate', 'instant', '2025-12-31T00:00:00Z', 'Day that it holds for.']),
-    number('reportedHolding', 1_000_000, 'Shares, as reported.'),
-    number('reportedMv', 103_250_000, 'What they were worth, in the currency.'),
-    number('adjHolding', 1_000_000, 'Shares, with splits taken out.'),
-    number('adjMv', 103_250_000, 'What these are worth, in the currency.'),
+    number('reportedHolding', 1e6, 'Shares, as reported.'),
+    number('reportedMv', 10325e4, 'What they were worth, in the currency.'),
+    number('adjHolding', 1e6, 'Shares, with splits taken out.'),
+    number('adjMv', 10325e4, 'What these are worth, in the currency.'),
   ],
 });
 

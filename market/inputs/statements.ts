@@ -28,7 +28,11 @@ function wordsOf(name: string): string {
 }
 
 const statement = (id: InputId, title: string, weight: number, names: string): Input => ({
-  ...{ id, title, weight, mapping: BY_PERIOD, properties: [...OF_REPORT, ...amounts(names)] },
+  id,
+  title,
+  weight,
+  mapping: BY_PERIOD,
+  properties: [...OF_REPORT, ...amounts(names)],
 });
 
 const EARNINGS: Input = {
@@ -85,7 +89,12 @@ const STATEMENT_NAMES = {
 const ALL_NAMES = [
   ...new Set([
     ...Object.values(STATEMENT_NAMES).flatMap((names) => names.split(' ')),
-    ...['operatingRevenue', 'currentDebt', 'shortTermDebt', 'totalCash', 'totalDebt', 'EBITDA'],
+    'operatingRevenue',
+    'currentDebt',
+    'shortTermDebt',
+    'totalCash',
+    'totalDebt',
+    'EBITDA',
   ]),
 ].join(' ');
 

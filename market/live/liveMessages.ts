@@ -5,10 +5,12 @@ import type { StateName, TradeTick } from './tick.ts';
 
 export const topsOf = (live: LiveSymbol): Row => ({
   symbol: live.symbol,
-  // What a symbol is stands in its company: a tick does not tell it.
-  ...{ sector: '', securityType: '' },
-  ...{ bidPrice: live.bidPrice, bidSize: live.bidSize },
-  ...{ askPrice: live.askPrice, askSize: live.askSize },
+  sector: '',
+  securityType: '',
+  bidPrice: live.bidPrice,
+  bidSize: live.bidSize,
+  askPrice: live.askPrice,
+  askSize: live.askSize,
   lastUpdated: Math.floor(live.updatedMs),
   lastSalePrice: live.last?.price ?? 0,
   lastSaleSize: live.last?.size ?? 0,

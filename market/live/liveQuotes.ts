@@ -53,8 +53,11 @@ export class LiveQuotes {
     const known = this.#views.get(name);
     if (known !== undefined) return known;
     const made: QuoteView = {
-      ...{ topic: `quote/${name}`, rights, isReading: false },
-      ...{ bases: new Map(), wanted: new Set() },
+      topic: `quote/${name}`,
+      rights,
+      isReading: false,
+      bases: new Map(),
+      wanted: new Set(),
     };
     this.#views.set(name, made);
     return made;
@@ -151,8 +154,10 @@ function withTicks(base: QuoteInputs, live: LiveSymbol, nowMs: number): QuoteInp
   const quote: Row = {
     symbol: live.symbol,
     time: nowMs,
-    ...{ bidPrice: live.bidPrice, bidSize: live.bidSize },
-    ...{ askPrice: live.askPrice, askSize: live.askSize },
+    bidPrice: live.bidPrice,
+    bidSize: live.bidSize,
+    askPrice: live.askPrice,
+    askSize: live.askSize,
   };
   const bar: Row | undefined =
     day === undefined
@@ -160,7 +165,10 @@ function withTicks(base: QuoteInputs, live: LiveSymbol, nowMs: number): QuoteInp
       : {
           date: day.date,
           minute: MIDNIGHT,
-          ...{ open: day.open, high: day.high, low: day.low, close: null },
+          open: day.open,
+          high: day.high,
+          low: day.low,
+          close: null,
           volume: day.volume,
         };
   return {

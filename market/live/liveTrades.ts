@@ -52,8 +52,12 @@ const saidOf = (tick: TradeTick | undefined): string =>
   tick === undefined
     ? ''
     : JSON.stringify([
-        ...[tick.timeMs, tick.tradeId, tick.price, tick.size],
-        ...[isRegular(tick), tick.isOddLot === true],
+        tick.timeMs,
+        tick.tradeId,
+        tick.price,
+        tick.size,
+        isRegular(tick),
+        tick.isOddLot === true,
       ]);
 
 /** Trades as they stand elsewhere, in place of what was told. @returns whether the last sale is another */

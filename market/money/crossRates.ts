@@ -26,7 +26,8 @@ export function currenciesOf(symbol: string): readonly [from: string, to: string
 export function keysFor(from: string, to: string): readonly string[] {
   const hubs = HUBS.filter((hub) => hub !== from && hub !== to);
   return [
-    ...[`${from}${to}`, `${to}${from}`],
+    `${from}${to}`,
+    `${to}${from}`,
     ...hubs.flatMap((hub) => [`${from}${hub}`, `${hub}${from}`, `${to}${hub}`, `${hub}${to}`]),
   ];
 }

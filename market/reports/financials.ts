@@ -10,7 +10,8 @@ export function financialsOf(statements: readonly Amounts[]): Readonly<Record<st
   const all: Amounts = {
     ...told,
     operatingRevenue: told['totalRevenue'],
-    ...{ currentDebt, shortTermDebt: currentDebt },
+    currentDebt,
+    shortTermDebt: currentDebt,
     totalCash: sumOf(currentCash, told['shortTermInvestments']),
     totalDebt: sumOf(currentDebt, longTermDebt),
     EBITDA: ebit === undefined ? undefined : sumOf(ebit, depreciation),

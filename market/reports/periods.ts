@@ -47,7 +47,10 @@ function periodOf({ end, filed, fiscalPeriod, fiscalYear, form }: ReportedFact):
   const [, quarter] = /^Q([1-4])$/.exec(fiscalPeriod ?? '') ?? [];
   return {
     kind: isQuarter ? 'quarterly' : 'annual',
-    ...{ end, reported: filed, form: form.replace(/\/A$/, ''), year: fiscalYear },
+    end,
+    reported: filed,
+    form: form.replace(/\/A$/, ''),
+    year: fiscalYear,
     quarter: isQuarter ? (quarter === undefined ? null : Number(quarter)) : 0,
   };
 }

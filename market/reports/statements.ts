@@ -54,7 +54,10 @@ function recordsOf(making: Making): Records {
     const name = `${kind} ${reported}`;
     if (records.has(name)) hidden += 1;
     records.set(name, {
-      ...{ period: kind, reportDate: reported, fiscalDate: end, filingType: form },
+      period: kind,
+      reportDate: reported,
+      fiscalDate: end,
+      filingType: form,
       ...(table.currency === undefined ? {} : { currency: table.currency }),
       ...(quarter === null ? {} : { fiscalQuarter: quarter }),
       ...(year === null ? {} : { fiscalYear: year }),

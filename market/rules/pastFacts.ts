@@ -75,7 +75,8 @@ export class PastFacts {
       return known;
     };
     this.#standing = {
-      ...{ name, read },
+      name,
+      read,
       stats: this.#wanted.stats.length > 0 ? stats(ask, read) : undefined,
       advanced: this.#wanted.advanced.length > 0 ? advanced(ask, read) : undefined,
     };

@@ -41,8 +41,10 @@ export function factsWanted(names: ReadonlySet<string>): FactsWanted {
   const some = (all: readonly string[]): readonly string[] => all.filter((one) => names.has(one));
   const quotes = some(QUOTES);
   return {
-    ...{ quotes, quoteParts: quotePartsOf(new Set(quotes)) },
-    ...{ stats: some(STATS), advanced: some(ADVANCED) },
+    quotes,
+    quoteParts: quotePartsOf(new Set(quotes)),
+    stats: some(STATS),
+    advanced: some(ADVANCED),
     others: OTHERS.filter((one) => names.has(one)),
   };
 }

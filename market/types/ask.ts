@@ -77,11 +77,22 @@ export interface Need {
 export type Read = (need: Need) => readonly Row[];
 
 export const newest = (input: InputId, key: string, count: number): Need => ({
-  ...{ input, key, window: { kind: 'newest', count } },
+  input,
+  key,
+  window: {
+    kind: 'newest',
+    count,
+  },
 });
 
 export const wholeOf = (input: InputId, key: string): Need => ({
-  ...{ input, key, window: { kind: 'days', from: undefined, to: undefined } },
+  input,
+  key,
+  window: {
+    kind: 'days',
+    from: undefined,
+    to: undefined,
+  },
 });
 
 export const between = (

@@ -16,7 +16,12 @@ const BENCHMARKS = ['SPY', 'SYNDEX'] as const;
 const anchorNeeds = ({ symbol: key, today }: Ask): readonly Need[] => [
   { input: 'HISTORICAL_PRICES', key, window: { kind: 'oldest' } },
   ...anchorDays(today).map((day): Need => ({
-    ...{ input: 'HISTORICAL_PRICES', key, window: { kind: 'at', day } },
+    input: 'HISTORICAL_PRICES',
+    key,
+    window: {
+      kind: 'at',
+      day,
+    },
   })),
 ];
 

@@ -36,7 +36,9 @@ export const DAYS_AND_MINUTES: readonly Form[] = [
   { called: 'FeedMinuteBar', paths: [], asked: { ...OF_DAY, chartIEXOnly: true } },
   ...(['closed', 'open'] as const).map((during) => ({
     called: during === 'open' ? 'DynamicMinutes' : 'DynamicDays',
-    ...{ paths: ['dynamic'], asked: { range: 'dynamic' }, during },
+    paths: ['dynamic'],
+    asked: { range: 'dynamic' },
+    during,
   })),
 ];
 
@@ -51,7 +53,8 @@ export const INDICATORS: readonly Form[] = [
 export const CONTRACTS: readonly Form[] = [
   ...one('OptionDay'),
   {
-    ...{ called: 'OptionContract', paths: [':expiration', ':expiration/:side'] },
+    called: 'OptionContract',
+    paths: [':expiration', ':expiration/:side'],
     asked: { expiration: '202602' },
   },
 ];

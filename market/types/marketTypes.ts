@@ -110,7 +110,11 @@ function paidRows(rows: readonly unknown[]): number {
 }
 
 const rowsOfInput = (input: InputId, most: number): Charge => ({
-  ...{ kind: 'rows', of: () => input, share: () => 1, paid: ({ length }) => length, most },
+  kind: 'rows',
+  of: () => input,
+  share: () => 1,
+  paid: ({ length }) => length,
+  most,
 });
 
 const OF_DAYS = ['range', 'from', 'to', 'on', 'sort', 'last'] as const;
@@ -146,7 +150,10 @@ const OF_INDICATOR = [
 
 const QUOTE: Pick<MarketType, 'of' | 'needs'> = { of: PRICES, needs: quoteNeeds };
 const TRADES: Pick<MarketType, 'of' | 'shape' | 'options' | 'part'> = {
-  ...{ of: ['TRADES'], shape: 'list', options: [], part: 'none' },
+  of: ['TRADES'],
+  shape: 'list',
+  options: [],
+  part: 'none',
 };
 
 export const MARKET_TYPES: readonly MarketType[] = [

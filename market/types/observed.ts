@@ -30,7 +30,9 @@ const SEVERAL: Readonly<Partial<Record<InputId, (row: Row) => readonly Row[]>>> 
   HISTORICAL_PRICES: (row) => [
     ...LONG_AGO.map((date) => ({ ...row, date })),
     ...Array.from({ length: DAYS }, (_, at) => ({
-      ...{ ...row, date: addDays(LAST_DAY, at + 1 - DAYS), close: 100 + (at % 7) },
+      ...row,
+      date: addDays(LAST_DAY, at + 1 - DAYS),
+      close: 100 + (at % 7),
     })),
   ],
   INTRADAY_PRICES: (row) =>
@@ -145,7 +147,10 @@ export function observedType(type: MarketType, { asked, during }: Form): Shape {
   const answers = times.flatMap(({ delayMs, nowMs }, at) => {
     const today = dayAt(nowMs);
     const ask: Ask = {
-      ...{ symbol: EXAMPLE_SYMBOL, nowMs, untilMs: nowMs - delayMs, today },
+      symbol: EXAMPLE_SYMBOL,
+      nowMs,
+      untilMs: nowMs - delayMs,
+      today,
       options: asked,
     };
     // What is left out shows at any time.

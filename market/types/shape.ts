@@ -28,7 +28,9 @@ export const mapShape = (shape: Shape): Shape => ({ type: 'object', additionalPr
 
 /** All members are always there. */
 export const objectShape = (properties: Readonly<Record<string, Shape>>): Shape => ({
-  ...{ type: 'object', properties, required: Object.keys(properties) },
+  type: 'object',
+  properties,
+  required: Object.keys(properties),
 });
 
 /** One of these, each once. */
@@ -85,7 +87,9 @@ function unitedObjects(objects: readonly Shape[]): Shape {
   const required = names.filter((name) => objects.every((one) => one.required?.includes(name)));
   return {
     ...($id === undefined ? {} : { $id }),
-    ...{ type: 'object', properties: Object.fromEntries(properties), required },
+    type: 'object',
+    properties: Object.fromEntries(properties),
+    required,
   };
 }
 

@@ -71,8 +71,13 @@ const withNames = (shape: Shape, names: ReadonlyMap<string, Shape>): Shape =>
 
 /** What a property is in JSON. */
 const SCALARS: Readonly<Record<Exclude<InputType, 'list'>, string>> = {
-  ...{ string: 'string', number: 'number', integer: 'integer', boolean: 'boolean' },
-  ...{ date: 'string', time: 'string', instant: 'integer' },
+  string: 'string',
+  number: 'number',
+  integer: 'integer',
+  boolean: 'boolean',
+  date: 'string',
+  time: 'string',
+  instant: 'integer',
 };
 
 function propertyShape({ example, required, type }: InputProperty): Shape {
@@ -88,7 +93,8 @@ export const pascal = (name: string): string =>
 export function recordShape(dataset: string): Shape {
   const { properties = [] } = inputOf(dataset) ?? {};
   return {
-    ...{ $id: `${pascal(dataset)}Record`, type: 'object' },
+    $id: `${pascal(dataset)}Record`,
+    type: 'object',
     properties: Object.fromEntries(properties.map((one) => [one.name, propertyShape(one)])),
     required: properties.flatMap(({ name, required }) => (required === true ? [name] : [])),
   };

@@ -162,7 +162,7 @@ export async function ask(
 
 /** DuckDB's sentence for a person: without its stack and without the folders of this machine. */
 function withoutPaths(text: string, relation: Relation, bench: Workbench): string {
-  if (/^Out of Memory Error/.test(text)) {
+  if (text.startsWith('Out of Memory Error')) {
     return 'the load needs more memory than a load may have: load the file in parts';
   }
   if (text.includes(MISFIT_MARK)) return text;

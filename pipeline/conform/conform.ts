@@ -118,7 +118,9 @@ const withSaid = (
   { access, smartLinks, title, weight }: Dataset,
 ): DatasetDraft => ({
   ...draft,
-  ...{ access, title, weight },
+  access,
+  title,
+  weight,
   smartLinks: smartLinks.filter(({ attributeName }) =>
     Object.hasOwn(draft.schema.properties, attributeName),
   ),

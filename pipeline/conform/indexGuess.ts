@@ -7,8 +7,20 @@ import { DATE_NAMES } from '../values/infer.ts';
 type Properties = Readonly<Record<string, PropertyType>>;
 
 const KEY_NAMES = [
-  ...['symbol', 'ticker', 'key', 'act symbol', 'isin', 'figi', 'cusip', 'cik', 'lei', 'permno'],
-  ...['country', 'currency', 'series_id', 'series'],
+  'symbol',
+  'ticker',
+  'key',
+  'act symbol',
+  'isin',
+  'figi',
+  'cusip',
+  'cik',
+  'lei',
+  'permno',
+  'country',
+  'currency',
+  'series_id',
+  'series',
 ];
 /** What one record alone has, by its name. */
 const IDENTIFYING =

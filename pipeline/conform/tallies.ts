@@ -74,7 +74,7 @@ function tallyIn(
   known: boolean,
 ): Readonly<Record<string, unknown>> {
   const numbers = Object.fromEntries(
-    counts.map((name) => [name, /Currency$/.test(name) ? String(row[name]) : Number(row[name])]),
+    counts.map((name) => [name, name.endsWith('Currency') ? String(row[name]) : Number(row[name])]),
   );
   const told = Number(row['told']);
   if (!known) return { ...numbers, told };

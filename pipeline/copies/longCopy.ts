@@ -37,7 +37,10 @@ export async function longCopy(
     throw new Failure('InvalidBody', `wide: column ${clash} has the name of what cells become`);
   }
   const columns = relation.columns.map(({ name }, at) => ({
-    ...{ id: at + 1, name, type: 'varchar' as const, nullable: true },
+    id: at + 1,
+    name,
+    type: 'varchar' as const,
+    nullable: true,
   }));
   const names = cells.map((name) => literal(name)).join(', ');
   const values = cells.map((name) => `CAST(${identifier(name)} AS VARCHAR)`).join(', ');

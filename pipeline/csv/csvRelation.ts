@@ -168,7 +168,10 @@ async function readHeadOf({ head, reading }: CsvFile): Promise<Head> {
   const isCut = head.length >= HEAD_BYTES;
   const sampled = async (dialect: Dialect): Promise<readonly CsvRecord[]> =>
     sampleRecords(opening.text, {
-      ...{ dialect, isCut, line: opening.skip + 1, most: SAMPLE_RECORDS },
+      dialect,
+      isCut,
+      line: opening.skip + 1,
+      most: SAMPLE_RECORDS,
       comment: opening.comment ?? (delimiter === '#' ? undefined : '#'),
     });
   const plain = { ...quoting, delimiter };
@@ -270,8 +273,15 @@ async function relationOf(file: CsvFile, head: Head, rows: readonly CsvRecord[])
   const typed = typedColumns(below, names.length, trailing, header);
   const tidy = await tidyCopy(
     {
-      ...{ path: file.path, dialect, comment: opening.comment ?? '#', start, line },
-      ...{ width: names.length, trailing, header, typed },
+      path: file.path,
+      dialect,
+      comment: opening.comment ?? '#',
+      start,
+      line,
+      width: names.length,
+      trailing,
+      header,
+      typed,
     },
     path,
   );

@@ -35,7 +35,12 @@ export async function releaseRecords(
     const relation = relationOf(dataset, path);
     const { tableId, workspace, dataset: name } = dataset;
     const load = {
-      ...{ path, relation, workspace, dataset: name, duplicates, accepted: true },
+      path,
+      relation,
+      workspace,
+      dataset: name,
+      duplicates,
+      accepted: true,
       rejectsMax: Number.MAX_SAFE_INTEGER,
     };
     return ingest(

@@ -275,7 +275,12 @@ async function meet(
   const touches =
     load.touches ?? (load.overwrite || change || gone ? undefined : touchedKeys(met.stats, index));
   await store.keep({
-    ...{ edits, message, touches, outcome, dataset, folder: table.folder },
+    edits,
+    message,
+    touches,
+    outcome,
+    dataset,
+    folder: table.folder,
     quarantined: batch.quarantined,
     schema: change?.schema,
     instead: gone ? conformed.draft : undefined,

@@ -104,7 +104,9 @@ export async function sourceFile(
   const walk: Walk = {
     root: await rootOf(rules, accountId),
     isOthers: (name) => isOfAnother(name, accountId, rules),
-    ...{ note: () => undefined, signal: new AbortController().signal, entries: 0 },
+    note: () => undefined,
+    signal: new AbortController().signal,
+    entries: 0,
   };
   return ((await fileAt(walk, path)) ?? refuse(`${path} is no file`)).path;
 }

@@ -66,7 +66,9 @@ type OutgoingParts = Pick<Settings, 'allowPrivateAddresses' | 'sourceTimeoutMs'>
   Pick<Guard, 'onRefused'>;
 
 const outgoingRules = ({ allowPrivateAddresses, onRefused, sourceTimeoutMs }: OutgoingParts) => ({
-  ...{ allowPrivateAddresses, deadlineMs: sourceTimeoutMs, resolve: systemResolve },
+  allowPrivateAddresses,
+  deadlineMs: sourceTimeoutMs,
+  resolve: systemResolve,
   ...(onRefused === undefined ? {} : { onRefused }),
 });
 

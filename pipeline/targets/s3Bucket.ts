@@ -31,7 +31,9 @@ const NEVER = new AbortController().signal;
 export function openS3Bucket(settings: BucketSettings, sizes?: PieceSizes): Bucket {
   const { accessKeyId, bucket, endpoint, prefix, region, secretAccessKey } = settings;
   const rules = {
-    ...{ allowPrivateAddresses: true, resolve: systemResolve, deadlineMs: DEADLINE_MS },
+    allowPrivateAddresses: true,
+    resolve: systemResolve,
+    deadlineMs: DEADLINE_MS,
     socketsMax: FETCHES_MAX * PIECES_AT_ONCE,
   };
   const place = {

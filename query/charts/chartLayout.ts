@@ -73,7 +73,8 @@ export function layoutOf(chart: Chart, size: ChartSize): ChartLayout {
   // One line over candles has a name as well: they are something else.
   const isTold = names.length > 1 || chart.bars !== undefined;
   const legend = legendOf(isTold ? names : [], {
-    ...{ left, right },
+    left,
+    right,
     top: EDGE.top - 8,
     rowsMax: Math.max(1, rowsMax),
   });
@@ -82,7 +83,10 @@ export function layoutOf(chart: Chart, size: ChartSize): ChartLayout {
   const x = acrossOf(chart, left, right);
   const scale = scaleOf(chart, top, height - EDGE.bottom);
   return {
-    ...{ width, height, left, right },
+    width,
+    height,
+    left,
+    right,
     title: shortened(chart.title, Math.min(TITLE_MAX, Math.floor((right - left) / CHARACTER))),
     grid: scale.grid,
     legend: legend.entries,
@@ -174,7 +178,10 @@ const candleOf = (
   y: (value: number) => number,
 ): Candle => ({
   x: tenth((x(from) + x(to)) / 2),
-  ...{ open: y(open), high: y(high), low: y(low), close: y(close) },
+  open: y(open),
+  high: y(high),
+  low: y(low),
+  close: y(close),
   isRising: close >= open,
 });
 

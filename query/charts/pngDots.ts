@@ -16,7 +16,12 @@ const LINE = 6;
 export function paletteOf(lines: number): readonly Colour[] {
   const paper = partsOf(PAPERS.light);
   return [
-    ...[paper, [221, 221, 221], [68, 68, 68], [17, 17, 17], partsOf(RISING), partsOf(FALLING)],
+    paper,
+    [221, 221, 221],
+    [68, 68, 68],
+    [17, 17, 17],
+    partsOf(RISING),
+    partsOf(FALLING),
     ...Array.from({ length: lines }, (_, line) => partsOf(lookOf(line).colour)).flatMap((ink) =>
       Array.from({ length: SHADES }, (_, at) => mixed(paper, ink, (at + 1) / SHADES)),
     ),

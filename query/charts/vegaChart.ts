@@ -89,11 +89,17 @@ function lineView({ lines }: Chart, { axis, of }: Across): Json {
   const looks = lines.map((_, at) => lookOf(at));
   const legend = lines.length < 2 ? null : { orient: 'top', title: null, symbolType: 'stroke' };
   const scaled = (range: readonly unknown[]): Json => ({
-    ...{ field: 'line', type: 'nominal', legend },
-    scale: { domain, range },
+    field: 'line',
+    type: 'nominal',
+    legend,
+    scale: {
+      domain,
+      range,
+    },
   });
   const encoding = {
-    ...{ x: axis, y: height('value') },
+    x: axis,
+    y: height('value'),
     color: scaled(looks.map(({ colour }) => colour)),
   };
   const dashes = looks.map(({ dash }) => (dash.length === 0 ? [1, 0] : dash));
@@ -120,7 +126,8 @@ function valuesOf({ name, values }: Line, of: Across['of'], lines: number): read
     const isAlone = !isGap(at) && isGap(shown[index - 1]) && isGap(shown[index + 1]);
     return {
       ...of(at),
-      ...{ line: name, value: values[at] ?? null },
+      line: name,
+      value: values[at] ?? null,
       ...(isAlone ? { alone: true as const } : {}),
     };
   });
@@ -134,7 +141,10 @@ function candleView(
 ): { readonly data: Json; readonly layer: readonly Json[] } {
   const values = bars.map(({ close, from, high, low, open }) => ({
     ...of(from),
-    ...{ open, high, low, close },
+    open,
+    high,
+    low,
+    close,
   }));
   const test = 'datum.close >= datum.open';
   const colour = { condition: { test, value: RISING }, value: FALLING };
@@ -151,8 +161,11 @@ function candleView(
         // The edge shows one that opens and closes at the same value.
         mark: { type: 'bar', size, strokeWidth: 1, tooltip },
         encoding: {
-          ...{ x: axis, y: height('open'), y2: { field: 'close' } },
-          ...{ color: colour, stroke: colour },
+          x: axis,
+          y: height('open'),
+          y2: { field: 'close' },
+          color: colour,
+          stroke: colour,
         },
       },
     ],

@@ -108,7 +108,11 @@ export async function countRecords(
     const { deadlineMs, pool } = engine;
     const signal = caller.departure();
     const [[row] = []] = await pool.rows({
-      ...{ files: open.paths, statements: [sql], parameters, deadlineMs, signal },
+      files: open.paths,
+      statements: [sql],
+      parameters,
+      deadlineMs,
+      signal,
     });
     return Number(row?.['records']);
   });

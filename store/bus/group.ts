@@ -198,6 +198,9 @@ export class Group {
 /** Equal for equal subscriptions. */
 export const nameOf = ({ disguise, ids, intervalMs, symbols, topics }: Subscription): string =>
   JSON.stringify([
-    ...[topics.toSorted(), symbols?.toSorted() ?? null],
-    ...[intervalMs, ids, disguise?.name ?? null],
+    topics.toSorted(),
+    symbols?.toSorted() ?? null,
+    intervalMs,
+    ids,
+    disguise?.name ?? null,
   ]);

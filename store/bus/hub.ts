@@ -132,7 +132,7 @@ export class Hub {
     for (const timer of this.#timers.values()) clearTimeout(timer);
     this.#timers.clear();
     this.log?.close();
-    for (const group of [...this.#groups.values()]) this.#end(group);
+    for (const group of Array.from(this.#groups.values())) this.#end(group);
   }
 
   /** Groups, those of them without subscribers, and messages that wait. */
@@ -159,7 +159,9 @@ export class Hub {
       for (const group of groups) if (!group.isKept) this.#add(group, symbol, render);
     }
     log.add({
-      ...{ topic, symbol, json },
+      topic,
+      symbol,
+      json,
       tell: (place, ordinal) => {
         for (const group of kept) {
           if (group.isEnded) continue;

@@ -209,12 +209,19 @@ export function arrowCasts(result: DuckDBResult): readonly string[] | undefined 
 }
 
 const WHOLE = [
-  ...[DuckDBTypeId.TINYINT, DuckDBTypeId.SMALLINT, DuckDBTypeId.INTEGER],
-  ...[DuckDBTypeId.UTINYINT, DuckDBTypeId.USMALLINT, DuckDBTypeId.UINTEGER],
+  DuckDBTypeId.TINYINT,
+  DuckDBTypeId.SMALLINT,
+  DuckDBTypeId.INTEGER,
+  DuckDBTypeId.UTINYINT,
+  DuckDBTypeId.USMALLINT,
+  DuckDBTypeId.UINTEGER,
 ];
 const TEXTS = [
-  ...[DuckDBTypeId.INTERVAL, DuckDBTypeId.UUID, DuckDBTypeId.UHUGEINT],
-  ...[DuckDBTypeId.SQLNULL, DuckDBTypeId.LIST],
+  DuckDBTypeId.INTERVAL,
+  DuckDBTypeId.UUID,
+  DuckDBTypeId.UHUGEINT,
+  DuckDBTypeId.SQLNULL,
+  DuckDBTypeId.LIST,
 ];
 const CASTS: ReadonlyMap<DuckDBTypeId, string> = new Map([
   ...WHOLE.map((type) => [type, 'BIGINT'] as const),
@@ -243,7 +250,7 @@ function kindOf(type: DuckDBType): Kind {
     case DuckDBTypeId.TIMESTAMP_NS:
       return fixed(new arrow.TimestampNanosecond('UTC'), LONG, (bytes) => new BigInt64Array(bytes));
     case DuckDBTypeId.DECIMAL:
-      return decimalKind(type as DuckDBDecimalType);
+      return decimalKind(type);
     case DuckDBTypeId.HUGEINT:
       return fixed(new arrow.Decimal(0, 38, 128), 2 * LONG, (bytes) => new Uint32Array(bytes));
     case DuckDBTypeId.BOOLEAN:

@@ -254,7 +254,12 @@ export class Children {
       const progress = question.onProgress !== undefined;
       const { endsAt, file, statements, written } = question;
       const request = {
-        ...{ id, scope, statements, parameters, answer, progress },
+        id,
+        scope,
+        statements,
+        parameters,
+        answer,
+        progress,
         ...(endsAt === undefined ? {} : { endsAt }),
         ...(file === undefined ? {} : { file }),
         ...(written === undefined ? {} : { written }),

@@ -131,7 +131,10 @@ function end({ instance, timer }: Kept): void {
 }
 
 const sharedScope = (folders: readonly string[], bytes: number): Scope => ({
-  ...{ files: [], shared: folders, folders, threads: 1 },
+  files: [],
+  shared: folders,
+  folders,
+  threads: 1,
   memoryBytes: Math.min(bytes, SHARED_BYTES),
 });
 

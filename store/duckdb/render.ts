@@ -57,8 +57,13 @@ export async function renderBody(result: DuckDBResult, format: TextFormat): Prom
 
 /** Types of columns that no format can say, or that would carry whole records in one value. */
 const REFUSED_TYPES: ReadonlySet<DuckDBTypeId> = new Set([
-  ...[DuckDBTypeId.STRUCT, DuckDBTypeId.MAP, DuckDBTypeId.UNION, DuckDBTypeId.ARRAY],
-  ...[DuckDBTypeId.BLOB, DuckDBTypeId.BIT, DuckDBTypeId.ENUM],
+  DuckDBTypeId.STRUCT,
+  DuckDBTypeId.MAP,
+  DuckDBTypeId.UNION,
+  DuckDBTypeId.ARRAY,
+  DuckDBTypeId.BLOB,
+  DuckDBTypeId.BIT,
+  DuckDBTypeId.ENUM,
 ]);
 
 /** @throws Failure InvalidParameter for one that can not be answered. */

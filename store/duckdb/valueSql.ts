@@ -4,13 +4,19 @@ import { DuckDBDecimalType, DuckDBListType, type DuckDBType, DuckDBTypeId } from
 import { nanosecondText } from './sqlText.ts';
 
 const WIDE: ReadonlySet<DuckDBTypeId> = new Set([
-  ...[DuckDBTypeId.BIGINT, DuckDBTypeId.UBIGINT, DuckDBTypeId.HUGEINT, DuckDBTypeId.UHUGEINT],
+  DuckDBTypeId.BIGINT,
+  DuckDBTypeId.UBIGINT,
+  DuckDBTypeId.HUGEINT,
+  DuckDBTypeId.UHUGEINT,
 ]);
 const INSTANTS: ReadonlySet<DuckDBTypeId> = new Set([
-  ...[DuckDBTypeId.TIMESTAMP, DuckDBTypeId.TIMESTAMP_TZ],
+  DuckDBTypeId.TIMESTAMP,
+  DuckDBTypeId.TIMESTAMP_TZ,
 ]);
 const SPELLED: ReadonlySet<DuckDBTypeId> = new Set([
-  ...[DuckDBTypeId.INTERVAL, DuckDBTypeId.TIME, DuckDBTypeId.UUID],
+  DuckDBTypeId.INTERVAL,
+  DuckDBTypeId.TIME,
+  DuckDBTypeId.UUID,
 ]);
 /** Digits that a double holds exactly. */
 const EXACT_DIGITS = 15;

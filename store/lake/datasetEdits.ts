@@ -210,7 +210,11 @@ export async function changeDataset(
   const message = `dataset ${workspace}.${dataset} changed`;
   await lake.commit(edits, { author, message }, async (transaction, committed) => {
     await changeDatasetRow(transaction, tableId, {
-      ...{ title, description, source, license, weight },
+      title,
+      description,
+      source,
+      license,
+      weight,
       ...rowOf(changes),
       schema_json: JSON.stringify(schema),
       updated_ms: nowMs,

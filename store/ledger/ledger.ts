@@ -373,7 +373,12 @@ export class Ledger implements Metering {
     const line = {
       timeMs: Math.min(this.timeMs(), month.endMs - 1),
       month: month.name,
-      ...{ accountId, tokenId, endpoint, usageKey, objects, weight },
+      accountId,
+      tokenId,
+      endpoint,
+      usageKey,
+      objects,
+      weight,
       messages: premium ? 0 : messages,
       premium: premium ? messages : 0,
     };

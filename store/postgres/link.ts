@@ -180,13 +180,23 @@ function configuration(settings: DatabaseSettings, answerMs: number): pg.ClientC
   const { caFile, database, host, password, port, tls, user } = settings;
   const ca = caFile === undefined ? {} : { ca: certificateIn(caFile) };
   return {
-    ...{ host, port, user, password, database },
-    ssl: tls === 'off' ? false : { rejectUnauthorized: tls === 'verified', ...ca },
+    host,
+    port,
+    user,
+    password,
+    database,
+    ssl:
+      tls === 'off'
+        ? false
+        : {
+            rejectUnauthorized: tls === 'verified',
+            ...ca,
+          },
     application_name: 'tapedeck',
     connectionTimeoutMillis: CONNECT_MS,
     query_timeout: answerMs,
     keepAlive: true,
-    keepAliveInitialDelayMillis: 10_000,
+    keepAliveInitialDelayMillis: 1e4,
     pipeline: true,
   };
 }

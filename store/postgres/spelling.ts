@@ -59,7 +59,10 @@ async function tablesOf(database: Kysely<unknown>, schema: string): Promise<Tabl
   for (const { column, fallback, required, table, type } of rows) {
     const columns = tables.get(table) ?? [];
     columns.push({
-      ...{ name: column, dataType: type, isNullable: !required, hasDefaultValue: fallback },
+      name: column,
+      dataType: type,
+      isNullable: !required,
+      hasDefaultValue: fallback,
       isAutoIncrementing: false,
     });
     tables.set(table, columns);

@@ -148,7 +148,16 @@ const saidOf = ({
   title,
   weight,
 }: FileType): FileTypeSaid => ({
-  ...{ access, byDate, bySymbol, categories, contentType, extension, source, tags, title, weight },
+  access,
+  byDate,
+  bySymbol,
+  categories,
+  contentType,
+  extension,
+  source,
+  tags,
+  title,
+  weight,
 });
 
 const typeOf = (row: Selectable<FileTypeTable>): FileType => ({

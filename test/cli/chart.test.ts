@@ -26,7 +26,9 @@ plain('a rising line goes from the lower left to the upper right', () => {
   assert.equal(lines.length, 5);
   assert.ok(lines[0]?.startsWith('8.00 ') && lines[3]?.startsWith('1.00 '));
   assert.equal(lines[4]?.trim(), 'd0            d7');
-  const inked = lines.slice(0, 4).map((line) => [...line.slice(5)].findIndex((one) => one > '⠀'));
+  const inked = lines
+    .slice(0, 4)
+    .map((line) => Array.from(line.slice(5)).findIndex((one) => one > '⠀'));
   assert.deepEqual(
     inked,
     inked.toSorted((one, other) => other - one),

@@ -251,7 +251,10 @@ test('a backup beside a server or not, verified, restored, served', async () => 
   assert.equal((await run(['ingest', csv, '--dataset', 'P'], env)).code, 0);
   const early = await run(['status'], env);
   assert.match(early.stdout, /^NOTE: no backup was made\n {2}`tapedeck backup <folder>`/);
-  assert.match(early.stdout, /\nstorage of W: 0\.0 MB, and 0\.0 MB of older versions; limit 4398047 MB\n/);
+  assert.match(
+    early.stdout,
+    /\nstorage of W: 0\.0 MB, and 0\.0 MB of older versions; limit 4398047 MB\n/,
+  );
   assert.equal(early.code, 0);
   const target = join(folder, 'backup');
   const server = serve(env);

@@ -25,12 +25,16 @@ export async function runHere(
   const said = Readable.from([Buffer.from(input)]);
   const stdin = isTTY === undefined ? said : Object.assign(said, { isTTY });
   const terminal = {
-    ...{ stdin, stdout, stderr, folder: cwd },
+    stdin,
+    stdout,
+    stderr,
+    folder: cwd,
     endWith: (given: number): void => void (code = given),
-    // Nobody is there to interrupt: that is for processes (command.ts).
     onInterrupt: () => () => undefined,
-    // Starting a query process and a thread takes four times what most commands take.
-    stocks: { processes: stockedProcesses, threads: stockedThreads },
+    stocks: {
+      processes: stockedProcesses,
+      threads: stockedThreads,
+    },
   };
   await runCommand(args, terminal, env);
   return { code, stdout: stdout.text(), stderr: stderr.text() };

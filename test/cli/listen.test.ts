@@ -21,7 +21,8 @@ afterAll(async () => {
 });
 
 const env = (): Readonly<Record<string, string>> => ({
-  ...{ TAPEDECK_DATA: folder, TAPEDECK_LOG: 'silent' },
+  TAPEDECK_DATA: folder,
+  TAPEDECK_LOG: 'silent',
   TAPEDECK_PUBLISHABLE_TOKEN: server.publishable,
   TAPEDECK_SECRET_TOKEN: server.secret,
 });

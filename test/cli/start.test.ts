@@ -21,7 +21,10 @@ afterAll(async () => {
 });
 
 const env = (data: string, more: Readonly<Record<string, string>> = {}) => ({
-  ...{ TAPEDECK_DATA: data, TAPEDECK_PORT: '0', TAPEDECK_DEMO: 'off', TAPEDECK_LOG: 'silent' },
+  TAPEDECK_DATA: data,
+  TAPEDECK_PORT: '0',
+  TAPEDECK_DEMO: 'off',
+  TAPEDECK_LOG: 'silent',
   TAPEDECK_CHILDREN: '1',
   ...more,
 });

@@ -7,22 +7,55 @@ import { type Client, iexjs, refusal } from './iexjs.ts';
 
 /** Methods of `client.apperate` that are called below. */
 const SERVED = [
-  ...['registerDataset', 'listDatasets', 'getDataset', 'patchDataset', 'renameDataset'],
-  ...['deleteDataset', 'loadData', 'queryData', 'queryDatasets', 'queryMeta', 'write'],
-  ...['writeInternal', 'deleteData', 'queryDataJobs', 'getDataJob', 'getInvalidRecordsLog'],
-  ...['cancelIngestionJob', 'fetchLogs', 'getSwagger', 'generateSchemaFromRemoteDataSource'],
+  'registerDataset',
+  'listDatasets',
+  'getDataset',
+  'patchDataset',
+  'renameDataset',
+  'deleteDataset',
+  'loadData',
+  'queryData',
+  'queryDatasets',
+  'queryMeta',
+  'write',
+  'writeInternal',
+  'deleteData',
+  'queryDataJobs',
+  'getDataJob',
+  'getInvalidRecordsLog',
+  'cancelIngestionJob',
+  'fetchLogs',
+  'getSwagger',
+  'generateSchemaFromRemoteDataSource',
   'updateDataset',
 ] as const;
 
 /** Methods of iexjsSources.test.ts. */
 const SERVED_SOURCES = [
-  ...['createCredential', 'getCredential', 'updateCredential', 'deleteCredential'],
-  ...['createDataSource', 'getDataSource', 'updateDataSource', 'deleteDataSource'],
-  ...['createIngestionHistory', 'getIngestionHistory', 'updateIngestionHistory'],
-  ...['deleteIngestionHistory', 'createIngestionSchedule', 'getIngestionSchedule'],
-  ...['updateIngestionSchedule', 'deleteIngestionSchedule', 'createDataJob'],
-  ...['sampleDataSource', 'generateSchemaFromDefinedDataSource', 'configureS3ingegration'],
-  ...['createWebhook', 'getWebhook', 'updateWebhook', 'deleteWebhook'],
+  'createCredential',
+  'getCredential',
+  'updateCredential',
+  'deleteCredential',
+  'createDataSource',
+  'getDataSource',
+  'updateDataSource',
+  'deleteDataSource',
+  'createIngestionHistory',
+  'getIngestionHistory',
+  'updateIngestionHistory',
+  'deleteIngestionHistory',
+  'createIngestionSchedule',
+  'getIngestionSchedule',
+  'updateIngestionSchedule',
+  'deleteIngestionSchedule',
+  'createDataJob',
+  'sampleDataSource',
+  'generateSchemaFromDefinedDataSource',
+  'configureS3ingegration',
+  'createWebhook',
+  'getWebhook',
+  'updateWebhook',
+  'deleteWebhook',
 ] as const;
 
 let server: TestServer;
@@ -157,7 +190,9 @@ test('write and writeInternal make a dataset on demand; deleteData takes records
   const replace = { id: 'WRITTEN', duplicateKeyHandling: 'replace' };
   await call('write', { ...replace, data: { ...record, price: 2.5 } });
   const now = await call<readonly { readonly price: number }[]>('queryData', {
-    ...{ id: 'WRITTEN', key: 'VW', first: 1 },
+    id: 'WRITTEN',
+    key: 'VW',
+    first: 1,
   });
   assert.equal(now[0]?.price, 2.5);
   const absent = call('write', { id: 'ABSENT', data: record, createDatasetOnDemand: false });

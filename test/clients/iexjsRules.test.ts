@@ -17,8 +17,15 @@ beforeAll(async () => {
   const given = { api_token: rules.server.secret, version: 'v1' };
   client = new iexjs.Client(given) as Client & Methods;
   id = await rules.create({
-    ...{ ruleSet: 'AAA', ruleName: 'of the client', conditions: [['latestPrice', '>', 1]] },
-    outputs: [{ method: 'logs', frequency: 60 }],
+    ruleSet: 'AAA',
+    ruleName: 'of the client',
+    conditions: [['latestPrice', '>', 1]],
+    outputs: [
+      {
+        method: 'logs',
+        frequency: 60,
+      },
+    ],
   });
 });
 afterAll(async () => {
@@ -37,8 +44,13 @@ test('schema and lookup', async () => {
   const weights = Object.fromEntries(notificationTypes.map(({ value, weight }) => [value, weight]));
   expect(weights).toMatchObject({ webhook: 100, googlefunctions: 1_000, email: 20_000 });
   expect(schema.find(({ value }) => value === 'latestPrice')).toEqual({
-    ...{ label: 'Symbol: Latest Price', value: 'latestPrice', type: 'number', scope: 'state' },
-    ...{ isLookup: false, weight: 1, weightKey: 'STOCK_QUOTE' },
+    label: 'Symbol: Latest Price',
+    value: 'latestPrice',
+    type: 'number',
+    scope: 'state',
+    isLookup: false,
+    weight: 1,
+    weightKey: 'STOCK_QUOTE',
   });
   expect(operators['number']?.map(({ value }) => value)).toContain('>=');
   expect(await client['lookup']?.('sector', {})).toEqual([]);

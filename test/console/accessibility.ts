@@ -11,18 +11,23 @@ interface Node {
 
 /** Roles that nobody can use without a name. */
 const NAMED = new Set([
-  ...[
-    'button',
-    'link',
-    'textbox',
-    'searchbox',
-    'combobox',
-    'checkbox',
-    'radio',
-    'slider',
-    'spinbutton',
-  ],
-  ...['img', 'dialog', 'region', 'progressbar', 'tab', 'menuitem', 'table', 'listbox'],
+  'button',
+  'link',
+  'textbox',
+  'searchbox',
+  'combobox',
+  'checkbox',
+  'radio',
+  'slider',
+  'spinbutton',
+  'img',
+  'dialog',
+  'region',
+  'progressbar',
+  'tab',
+  'menuitem',
+  'table',
+  'listbox',
 ]);
 
 const names = async (page: Page): Promise<readonly string[]> => {
@@ -90,6 +95,6 @@ const LOOK = `(() => {
 })()`;
 
 export async function accessible(page: Page): Promise<readonly string[]> {
-  const structure = (await page.evaluate(LOOK)) as readonly string[];
+  const structure = await page.evaluate<readonly string[]>(LOOK);
   return [...structure, ...(await names(page))];
 }

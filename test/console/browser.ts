@@ -7,8 +7,14 @@ import { test } from 'vitest';
 
 const PROGRAM = '/usr/bin/chromium';
 const ARGUMENTS = [
-  ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-sync'],
-  ...['--disable-background-networking', '--disable-component-update', '--disable-dev-shm-usage'],
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-sync',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-dev-shm-usage',
 ];
 
 /** What the console may load for all of its screens. */
@@ -48,7 +54,10 @@ const REFUSAL = /^Failed to load resource: the server responded with a status of
 export async function watchedPage(browser: Browser, opening: Opening = {}): Promise<Watched> {
   const { scheme = 'light', size = DESKTOP } = opening;
   const context = await browser.newContext({
-    ...{ viewport: size, colorScheme: scheme, reducedMotion: 'reduce', acceptDownloads: true },
+    viewport: size,
+    colorScheme: scheme,
+    reducedMotion: 'reduce',
+    acceptDownloads: true,
   });
   const page = await context.newPage();
   page.setDefaultTimeout(PATIENCE_MS);

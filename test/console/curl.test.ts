@@ -30,7 +30,12 @@ test.each(HOSTILE)('%j is one argument, as it is', (text) => {
   const json = JSON.stringify({ sqlQuery: text });
   const asked = { method: 'POST', path: `/v1/sql-query/${text}`, body: json };
   assert.deepEqual(argumentsOf(curlOf(asked, BASE)), [
-    ...['-X', 'POST', '-H', 'Authorization: Bearer sk_1', '--json', json],
+    '-X',
+    'POST',
+    '-H',
+    'Authorization: Bearer sk_1',
+    '--json',
+    json,
     `${BASE}/v1/sql-query/${text}`,
   ]);
 });
@@ -38,12 +43,15 @@ test.each(HOSTILE)('%j is one argument, as it is', (text) => {
 test('a file, a stream, and what the operator asks', () => {
   const file = { method: 'POST', path: '/v1/data/WS/A', file: `my file's.csv` };
   assert.deepEqual(argumentsOf(curlOf(file, BASE)).slice(-3), [
-    ...['--data-binary', `@my file's.csv`],
+    '--data-binary',
+    `@my file's.csv`,
     `${BASE}/v1/data/WS/A`,
   ]);
   const stream = { method: 'GET', path: '/v1/tops?symbols=A', accept: 'text/event-stream' };
   assert.deepEqual(argumentsOf(curlOf(stream, BASE)).slice(0, 3), [
-    ...['-N', '-H', 'Accept: text/event-stream'],
+    '-N',
+    '-H',
+    'Accept: text/event-stream',
   ]);
   const operator = { method: 'GET', path: '/v1/admin/status', isOperator: true };
   assert.match(curlOf(operator, BASE), /"Authorization: Bearer \$OPERATOR_TOKEN"/);

@@ -36,8 +36,15 @@ beforeAll(async () => {
   });
   await told('POST', '/account/tokens', { kind: 'publishable', name: EVIL });
   await told('POST', '/rules/create', {
-    ...{ ruleName: EVIL, ruleSet: 'AAPL', conditions: [['latestPrice', '>', 1]] },
-    outputs: [{ method: 'logs', frequency: 60 }],
+    ruleName: EVIL,
+    ruleSet: 'AAPL',
+    conditions: [['latestPrice', '>', 1]],
+    outputs: [
+      {
+        method: 'logs',
+        frequency: 60,
+      },
+    ],
   });
 });
 afterAll(async () => {
@@ -58,14 +65,13 @@ async function isText({ page }: Watched, where: string): Promise<void> {
 }
 
 const SHOWN = [
-  ...[
-    '/datasets/WS',
-    '/datasets/WS/EVIL',
-    '/datasets/WS/EVIL?tab=profile',
-    '/sql/WS',
-    '/sources/WS',
-  ],
-  ...['/tokens', '/rules'],
+  '/datasets/WS',
+  '/datasets/WS/EVIL',
+  '/datasets/WS/EVIL?tab=profile',
+  '/sql/WS',
+  '/sources/WS',
+  '/tokens',
+  '/rules',
 ];
 
 browserTest('names, values and errors that are markup are shown as texts', async () => {

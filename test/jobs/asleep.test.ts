@@ -29,8 +29,17 @@ test('a restored folder sleeps until it is woken, and one restored awake does no
     await using rules = await openRuleServer();
     receiver.answers.push({ status: 500 });
     const id = await rules.create({
-      ...{ ruleSet: 'AAA', type: 'all', ruleName: 'waits', conditions: [['latestPrice', '>', 12]] },
-      outputs: [{ frequency: 60, method: 'webhook', url: receiver.url }],
+      ruleSet: 'AAA',
+      type: 'all',
+      ruleName: 'waits',
+      conditions: [['latestPrice', '>', 12]],
+      outputs: [
+        {
+          frequency: 60,
+          method: 'webhook',
+          url: receiver.url,
+        },
+      ],
     });
     rules.trade('AAA', 12.5);
     await rules.settled();

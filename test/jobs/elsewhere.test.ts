@@ -73,8 +73,13 @@ async function player(): Promise<Player> {
 }
 
 const OUTCOME = {
-  ...{ validated: 1, ingested: 1, invalid: 0, quarantined: 0, duplicates: 0 },
-  ...{ rejects: [], notes: [] },
+  validated: 1,
+  ingested: 1,
+  invalid: 0,
+  quarantined: 0,
+  duplicates: 0,
+  rejects: [],
+  notes: [],
 };
 
 interface Asked {

@@ -29,8 +29,14 @@ async function pulled(datasetId: string, pages: Pages, more: object = {}): Promi
     response.writeHead(typeof page === 'number' ? page : 200).end(String(page ?? '[]'));
   });
   const source = {
-    ...{ type: 'HTTP', name: 'list', url: `http://127.0.0.1:${list.port}/list` },
-    ...{ pages: { kind: 'page', parameter: 'p' }, ...more },
+    type: 'HTTP',
+    name: 'list',
+    url: `http://127.0.0.1:${list.port}/list`,
+    pages: {
+      kind: 'page',
+      parameter: 'p',
+    },
+    ...more,
   };
   const { dataSourceId } = (await ask('POST', '/data-sources/WS', source)) as Told;
   const order = { dataSourceId, datasetId, columnMapping: { key: 'symbol' } };

@@ -168,7 +168,7 @@ test('a file that rots is found, told, not handed out, and healed from a backup'
       const given = { method: 'POST', headers, body: JSON.stringify(body) };
       const answer = await fetch(url, given);
       assert.equal(answer.status, 200, path);
-      return (await answer.json()) as unknown;
+      return await answer.json();
     };
     await admin('backup', { target, copy: true });
     const [id = ''] = await published(folder);

@@ -66,7 +66,8 @@ async function wayTo(base: string): Promise<Way> {
   await once(door, 'listening');
   const cut = (): void => sockets.forEach((socket) => void socket.destroy());
   return {
-    ...{ base: `http://127.0.0.1:${(door.address() as AddressInfo).port}`, cut },
+    base: `http://127.0.0.1:${(door.address() as AddressInfo).port}`,
+    cut,
     [Symbol.asyncDispose]: async () => {
       cut();
       door.close();
@@ -147,8 +148,15 @@ test('a WebSocket is asked for what is wanted, and odd messages are counted', as
   const { port } = upstream.address() as AddressInfo;
   const subscribe = '{"op":"subscribe","symbols":["A"]}';
   const id = await made(server, {
-    ...{ type: 'WEBSOCKET', url: `ws://127.0.0.1:${port}/ticks`, dataset: 'FED' },
-    ...{ messages: [subscribe], jsonPath: '$.data', columns: { s: 'symbol', noise: null } },
+    type: 'WEBSOCKET',
+    url: `ws://127.0.0.1:${port}/ticks`,
+    dataset: 'FED',
+    messages: [subscribe],
+    jsonPath: '$.data',
+    columns: {
+      s: 'symbol',
+      noise: null,
+    },
   });
   await until(() => heard.length === 1);
   expect(heard).toEqual([subscribe]);

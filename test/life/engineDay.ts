@@ -48,7 +48,9 @@ export const DAY_BOUNDS: readonly Bound<DayHour>[] = [
   { name: 'files', of: ({ files }) => files, most: 2, counted: false },
   { name: 'memory of the server', of: (one) => one.rssServer, most: 1.5, counted: false },
   ...DOORS.map((door): Bound<DayHour> => ({
-    ...{ name: door, most: 1.5, counted: false },
+    name: door,
+    most: 1.5,
+    counted: false,
     of: ({ times }) => median(times[door]),
   })),
 ];

@@ -265,10 +265,21 @@ async function closeDay(life: Life, day: Day): Promise<DayEntry> {
   const lake = folderSize(join(folder, 'lake'));
   const { snapshots, filesLive, catalogRows, heapBytes, rowsByTable } = await subject.counts();
   return {
-    ...{ day: day.day, records: bars.count, reads, rowsByTable },
-    ...{ rssServer: weight.server, rssTree: weight.tree, heapBytes },
-    ...{ lakeFiles: lake.files, lakeBytes: lake.bytes, filesLive, snapshots, catalogRows },
+    day: day.day,
+    records: bars.count,
+    reads,
+    rowsByTable,
+    rssServer: weight.server,
+    rssTree: weight.tree,
+    heapBytes,
+    lakeFiles: lake.files,
+    lakeBytes: lake.bytes,
+    filesLive,
+    snapshots,
+    catalogRows,
     catalogBytes: folderSize(folder).bytes - lake.bytes,
-    ...{ pushes: day.pushes, ticks: day.ticks, loadMs: day.loadMs },
+    pushes: day.pushes,
+    ticks: day.ticks,
+    loadMs: day.loadMs,
   };
 }

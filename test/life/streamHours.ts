@@ -77,9 +77,10 @@ const DELETE_EVERY_MS = 60_000;
 const CHANGE_EVERY_MS = 5_000;
 const ADMIN = 'ak_0123456789abcdef0123456789abcdef';
 const SETTINGS = {
-  ...{ TAPEDECK_DEMO: 'on', TAPEDECK_DEMO_CLOCK: 'always', TAPEDECK_CHILDREN: '1' },
+  TAPEDECK_DEMO: 'on',
+  TAPEDECK_DEMO_CLOCK: 'always',
+  TAPEDECK_CHILDREN: '1',
   TAPEDECK_ADMIN_TOKEN: ADMIN,
-  // An hour, so that versions end while it lasts.
   TAPEDECK_KEEP_ALL: '1',
 };
 
@@ -268,8 +269,13 @@ const DATASET = JSON.stringify({
     datasetId: 'BEATS',
     schema: {
       properties: {
-        ...{ symbol: { type: 'string' }, day: { type: 'string', format: 'date' } },
-        ...{ at: { type: 'integer' }, v: { type: 'number' } },
+        symbol: { type: 'string' },
+        day: {
+          type: 'string',
+          format: 'date',
+        },
+        at: { type: 'integer' },
+        v: { type: 'number' },
       },
     },
     columnMapping: { key: 'symbol', date: 'day' },

@@ -5,17 +5,21 @@ import type { Bar } from '../../market/derive/adjust.ts';
 
 const TODAY = '2024-02-29';
 const STATS = {
-  ...{ companyName: 'Abecede', marketcap: 1_000, sharesOutstanding: 100, employees: 5, ttmEPS: 2 },
-  ...{ week52highSplitAdjustOnly: 12, week52lowSplitAdjustOnly: 8 },
+  companyName: 'Abecede',
+  marketcap: 1e3,
+  sharesOutstanding: 100,
+  employees: 5,
+  ttmEPS: 2,
+  week52highSplitAdjustOnly: 12,
+  week52lowSplitAdjustOnly: 8,
 };
 const quarter = (reportDate: string, factor: number) => ({
-  ...{ period: 'quarterly', reportDate },
-  ...{
-    totalRevenue: 100 * factor,
-    grossProfit: 40 * factor,
-    ebit: 20 * factor,
-    netIncome: 10 * factor,
-  },
+  period: 'quarterly',
+  reportDate,
+  totalRevenue: 100 * factor,
+  grossProfit: 40 * factor,
+  ebit: 20 * factor,
+  netIncome: 10 * factor,
 });
 const INCOME = [
   quarter('2023-02-01', 1),
@@ -29,8 +33,13 @@ const INCOME = [
 ];
 const BALANCE = [
   {
-    ...{ period: 'quarterly', reportDate: '2024-02-01', currentCash: 70, shortTermInvestments: 30 },
-    ...{ currentLongTermDebt: 20, longTermDebt: 180, shareholderEquity: 400 },
+    period: 'quarterly',
+    reportDate: '2024-02-01',
+    currentCash: 70,
+    shortTermInvestments: 30,
+    currentLongTermDebt: 20,
+    longTermDebt: 180,
+    shareholderEquity: 400,
   },
 ];
 const CASH = INCOME.map(({ period, reportDate }) => ({ period, reportDate, depreciation: 5 }));
@@ -45,11 +54,26 @@ test('four quarters that were reported, and the newest balance sheet', () => {
   const statements = { income: INCOME, balance: BALANCE, cash: CASH };
   expect(advancedStats(STATS, statements, BARS, TODAY)).toEqual({
     ...STATS,
-    ...{ totalCash: 100, currentDebt: 20, revenue: 600, totalRevenue: 600, grossProfit: 240 },
-    ...{ EBITDA: 140, revenuePerShare: 6, revenuePerEmployee: 120, debtToEquity: 0.5 },
-    ...{ profitMargin: 0.1, enterpriseValue: 1_100, enterpriseValueToRevenue: 1.833333 },
-    ...{ priceToSales: 1.666667, priceToBook: 2.5, forwardPERatio: null, pegRatio: null },
-    ...{ peHigh: 6, peLow: 4, week52highDate: '2023-10-02', week52lowDate: '2023-04-03' },
+    totalCash: 100,
+    currentDebt: 20,
+    revenue: 600,
+    totalRevenue: 600,
+    grossProfit: 240,
+    EBITDA: 140,
+    revenuePerShare: 6,
+    revenuePerEmployee: 120,
+    debtToEquity: 0.5,
+    profitMargin: 0.1,
+    enterpriseValue: 1100,
+    enterpriseValueToRevenue: 1.833333,
+    priceToSales: 1.666667,
+    priceToBook: 2.5,
+    forwardPERatio: null,
+    pegRatio: null,
+    peHigh: 6,
+    peLow: 4,
+    week52highDate: '2023-10-02',
+    week52lowDate: '2023-04-03',
     week52highDateSplitAdjustOnly: '2023-10-02',
     week52lowDateSplitAdjustOnly: '2023-04-03',
     putCallRatio: null,

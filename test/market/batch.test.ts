@@ -43,7 +43,11 @@ afterAll(() => server.close());
 
 const TYPES: readonly [string, ...string[]] = [
   ...(['quote', 'price', 'delayed-quote', 'ohlc', 'book', 'previous', 'chart', 'stats'] as const),
-  ...['historical-prices', 'intraday-prices', 'largest-trades', 'volume-by-venue', 'company'],
+  'historical-prices',
+  'intraday-prices',
+  'largest-trades',
+  'volume-by-venue',
+  'company',
 ];
 
 const QUERIES: readonly [string, ...string[]] = [

@@ -1,12 +1,12 @@
 // A collection of hundreds of companies is answered whole, however little memory a read process has.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
-import { addDays, type Day } from '../../query/time/days.ts';
+import { addDays } from '../../query/time/days.ts';
 import { startServer, type TestServer } from '../base/server.ts';
 
 const NOW_MS = Date.parse('2024-02-29T19:00:00Z');
 const SYMBOLS = Array.from({ length: 300 }, (_, at) => `S${String(at).padStart(3, '0')}`);
-const DAYS = Array.from({ length: 260 }, (_, at) => addDays('2024-02-28' as Day, -at));
+const DAYS = Array.from({ length: 260 }, (_, at) => addDays('2024-02-28', -at));
 /** Those of sessions of 360 minutes. */
 const MINUTES = DAYS.slice(0, 10).flatMap((day) =>
   Array.from({ length: 360 }, (_, at) => {

@@ -18,7 +18,9 @@ async function filled(server: TestServer): Promise<void> {
     assert.equal(load.status, 200, await load.text());
     const body = JSON.stringify({ dataset: { source } });
     const change = await fetch(`${server.base}/v1/datasets/CORE/${input}`, {
-      ...{ method: 'PATCH', headers, body },
+      method: 'PATCH',
+      headers,
+      body,
     });
     assert.equal(change.status, 200, await change.text());
   }

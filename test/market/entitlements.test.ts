@@ -63,28 +63,38 @@ afterAll(() => world.server.close());
 
 /** Every way to data of the feed. `{}` and texts that may tell nothing are answers too. */
 const ROUTES: readonly string[] = [
-  ...[
-    'quote',
-    'price',
-    'delayed-quote',
-    'ohlc',
-    'book',
-    'stats',
-    'largest-trades',
-    'volume-by-venue',
-  ],
-  ...['effective-spread', 'intraday-prices', 'chart/1d', 'chart/5dm', 'chart/1mm', 'chart/dynamic'],
-  ...['chart/5d?includeToday=true', 'quote/latestPrice', 'stats/marketcap', 'quote?format=csv'],
-  ...['indicator/sma?range=1d&input1=1', 'indicator/max?range=1d&input1=1&indicatorOnly=true'],
-  ...[
-    'indicator/medprice?range=5dm&lastIndicator=true',
-    'batch?types=indicator&indicator=typprice&range=1d',
-  ],
-  ...['batch?types=quote,price,chart,largest-trades,book&range=1d', 'quote?cache=false'],
+  'quote',
+  'price',
+  'delayed-quote',
+  'ohlc',
+  'book',
+  'stats',
+  'largest-trades',
+  'volume-by-venue',
+  'effective-spread',
+  'intraday-prices',
+  'chart/1d',
+  'chart/5dm',
+  'chart/1mm',
+  'chart/dynamic',
+  'chart/5d?includeToday=true',
+  'quote/latestPrice',
+  'stats/marketcap',
+  'quote?format=csv',
+  'indicator/sma?range=1d&input1=1',
+  'indicator/max?range=1d&input1=1&indicatorOnly=true',
+  'indicator/medprice?range=5dm&lastIndicator=true',
+  'batch?types=indicator&indicator=typprice&range=1d',
+  'batch?types=quote,price,chart,largest-trades,book&range=1d',
+  'quote?cache=false',
 ].map((path) => `/stock/AAA/${path}`);
 
 const POINTS: readonly string[] = [
-  ...['QUOTE-LATESTPRICE', 'QUOTE-IEXBIDPRICE', 'QUOTE-HIGH', 'MARKETCAP', 'QUOTE-LAST-UPDATED'],
+  'QUOTE-LATESTPRICE',
+  'QUOTE-IEXBIDPRICE',
+  'QUOTE-HIGH',
+  'MARKETCAP',
+  'QUOTE-LAST-UPDATED',
 ].map((key) => `/data-points/AAA/${key}`);
 
 const WIDE: readonly string[] = [

@@ -38,7 +38,7 @@ test.skipIf(!isThere)(
       const from = rows[at];
       assert.deepEqual(
         [row['open'], row['high'], row['low'], row['close'], row['uClose'], row['fClose']],
-        [...['OPEN', 'HIGH', 'LOW', 'CLOSE', 'CLOSE', 'CLOSE'].map((name) => Number(from?.[name]))],
+        ['OPEN', 'HIGH', 'LOW', 'CLOSE', 'CLOSE', 'CLOSE'].map((name) => Number(from?.[name])),
         String(row['date']),
       );
       const change = at === 0 ? 0 : (close[at] ?? 0) - (close[at - 1] ?? 0);

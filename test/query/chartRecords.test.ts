@@ -106,7 +106,8 @@ test('several keys are a line each, in the order of their names', () => {
     { symbol: 'B', date: '2024-01-02', close: 2 },
   ];
   assert.deepEqual(drawn(ends, { key: 'symbol' }), [
-    ...['A: 2024-01-01 1, 2024-01-02 -', 'B: 2024-01-01 -, 2024-01-02 2'],
+    'A: 2024-01-01 1, 2024-01-02 -',
+    'B: 2024-01-01 -, 2024-01-02 2',
   ]);
 });
 

@@ -42,13 +42,19 @@ const specified = (records: readonly Row[], choice: Choice = {}): Specification 
 const dayAt = (at: number): string =>
   new Date(Date.UTC(2024, 0, 1 + at)).toISOString().slice(0, 10);
 const bars = Array.from({ length: 30 }, (_, at) => ({
-  ...{ date: dayAt(at), open: at, high: at + 3, low: at - 3, close: at + (at % 3) - 1 },
+  date: dayAt(at),
+  open: at,
+  high: at + 3,
+  low: at - 3,
+  close: at + (at % 3) - 1,
   ma: at < 5 ? null : at,
 }));
 const keyed = ['B', 'A'].flatMap((symbol) => bars.map((bar) => ({ symbol, ...bar })));
 const gapped = [1, null, 3, null, 5, 6].map((v, at) => ({ date: dayAt(at), v, w: at }));
 const minutes = bars.slice(0, 9).map((bar, at) => ({
-  ...{ ...bar, date: '2024-03-01', minute: `09:3${at}` },
+  ...bar,
+  date: '2024-03-01',
+  minute: `09:3${at}`,
 }));
 
 test('a line over days: title, size, values inline, an axis of time that is the same everywhere', () => {
@@ -110,7 +116,11 @@ test('as many values and candles as pictures have, and no peak is lost', () => {
   const values = specified(many).data?.values ?? [];
   assert.ok(values.length <= 2_000 && values.some(({ value }) => value === 900));
   const candles = Array.from({ length: 3_000 }, (_, at) => ({
-    ...{ open: 1, high: at === 1_234 ? 99 : 2, low: 0, close: 1, date: dayAt(at) },
+    open: 1,
+    high: at === 1234 ? 99 : 2,
+    low: 0,
+    close: 1,
+    date: dayAt(at),
   }));
   const { data, title } = specified(candles, { kind: 'candles' });
   assert.deepEqual(title, { text: TITLE, subtitle: '11 records a candle' });

@@ -87,7 +87,12 @@ test('what a name says is text, and XML', () => {
   const svg = svgChart(GOLDEN['hostile'] ?? chartOf('', []));
   assert.ok(!/<script|\u0000/.test(svg) && svg.isWellFormed());
   assert.deepEqual([...new Set(svg.match(/<(\w+)/g))].toSorted(), [
-    ...['<line', '<path', '<rect', '<style', '<svg', '<text'],
+    '<line',
+    '<path',
+    '<rect',
+    '<style',
+    '<svg',
+    '<text',
   ]);
 });
 
@@ -97,7 +102,11 @@ test('the policy of a picture allows its own style, and nothing else', () => {
 
 test('whatever the values are, every place is within the picture', () => {
   const odd = [
-    ...[[1e308, -1e308], [5e-324, 0], [1, 1, 1], [0], [123456789.125, 123456789.25]],
+    [1e308, -1e308],
+    [5e-324, 0],
+    [1, 1, 1],
+    [0],
+    [123456789.125, 123456789.25],
     Array.from({ length: 300_000 }, (_, at) => Math.sin(at) * at),
   ];
   for (const values of odd) {
@@ -290,7 +299,10 @@ test('each line is seen on light and on dark paper, and has a look of its own', 
 });
 
 const asked: Wish = {
-  ...{ format: 'png', size: USUAL_SIZE, title: 't', isTitled: false },
+  format: 'png',
+  size: USUAL_SIZE,
+  title: 't',
+  isTitled: false,
   choice: {},
 };
 const bodyOf = (value: unknown): { objects: number; bytes: Uint8Array } => ({

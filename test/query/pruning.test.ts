@@ -5,8 +5,26 @@ import type { Column, ColumnType } from '../../store/lake/versions/columns.ts';
 import type { DataFile } from '../../store/lake/versions/lakeRead.ts';
 
 const fileOf = (id: number, min: string | null, max: string | null): DataFile => ({
-  ...{ id, path: `${id}.parquet`, records: 1, bytes: 1, deletes: null, proof: undefined },
-  ranges: new Map(min === null && max === null ? [] : [[7, { min, max, nulls: 0 }]]),
+  id,
+  path: `${id}.parquet`,
+  records: 1,
+  bytes: 1,
+  deletes: null,
+  proof: undefined,
+  ranges: new Map(
+    min === null && max === null
+      ? []
+      : [
+          [
+            7,
+            {
+              min,
+              max,
+              nulls: 0,
+            },
+          ],
+        ],
+  ),
 });
 const columnOf = (type: ColumnType): Column => ({ id: 7, name: 'date', type, nullable: false });
 

@@ -47,8 +47,19 @@ for (const format of ['csv', 'psv', 'json', 'jsonl']) {
 test('nothing is sure of a query that leaves out, folds or joins records', () => {
   const table = { kind: 'dataset', visibility: { kind: 'all' }, table: { records: ROWS } };
   const plain = {
-    ...{ kind: 'select', from: { kind: 'table', index: 0 }, items: [], distinctOn: [], groups: [] },
-    ...{ groupSets: [], groupAll: false, distinct: false, order: [], common: [] },
+    kind: 'select',
+    from: {
+      kind: 'table',
+      index: 0,
+    },
+    items: [],
+    distinctOn: [],
+    groups: [],
+    groupSets: [],
+    groupAll: false,
+    distinct: false,
+    order: [],
+    common: [],
   };
   const sure = (query: object, tables: readonly object[] = [table]): number =>
     rowsSure({ plan: { query: { ...plain, ...query } }, tables } as never);

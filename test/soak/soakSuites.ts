@@ -365,7 +365,9 @@ const EVERY_DAYS = 3;
 async function streamHoursPart({ count, seed }: SoakOrder): Promise<SoakReport> {
   const stepMinutes = Math.max(1, Math.floor(count / 12));
   const { charged, entries, failures, read } = await streamHours({
-    ...{ minutes: count, stepMinutes, seed },
+    minutes: count,
+    stepMinutes,
+    seed,
     log: ({ messages, minute }) => void process.stdout.write(`minute ${minute}: ${messages}\n`),
   });
   process.stdout.write(markdownOf(entries, STREAM_COLUMNS));
@@ -379,7 +381,9 @@ async function streamHoursPart({ count, seed }: SoakOrder): Promise<SoakReport> 
 /** Hours of a day of mixed life, each 25 seconds long. */
 async function engineDayPart({ count, seed }: SoakOrder): Promise<SoakReport> {
   const { entries, failures, notes } = await engineDay({
-    ...{ hours: count, hourMs: 25_000, seed },
+    hours: count,
+    hourMs: 25e3,
+    seed,
     log: ({ happened, hour }) => void process.stdout.write(`hour ${hour} ${happened}\n`),
   });
   process.stdout.write(markdownOf(entries, DAY_COLUMNS));
@@ -391,8 +395,13 @@ async function engineDayPart({ count, seed }: SoakOrder): Promise<SoakReport> {
 /** Days of one life: 50,000 records each night, 1,000 corrections by day. */
 async function monthPart({ count, seed }: SoakOrder): Promise<SoakReport> {
   const { entries, skipped } = await liveMonth({
-    ...{ days: count, keys: 5_000, daysBefore: 26, seed },
-    ...{ correctionsADay: 1_000, deletionsADay: 5, reads: 200 },
+    days: count,
+    keys: 5e3,
+    daysBefore: 26,
+    seed,
+    correctionsADay: 1e3,
+    deletionsADay: 5,
+    reads: 200,
     log: ({ day, records }) => void process.stdout.write(`day ${day}: ${records} records\n`),
   });
   process.stdout.write(tableOf(entries, EVERY_DAYS));

@@ -59,7 +59,9 @@ const FAULTS = ['missing', 'repeated', 'resets', 'damaged', 'damagedMessages', '
 export function addUpstreamGauges(upstreams: Services['upstreams'], registers: Registry[]): void {
   const gauge = (name: string, help: string) =>
     new Gauge({
-      ...{ name: `tapedeck_upstream_${name}`, help, registers },
+      name: `tapedeck_upstream_${name}`,
+      help,
+      registers,
       labelNames: ['workspace', 'feed'],
     });
   // The first one: what it sets is read behind it.
@@ -103,7 +105,9 @@ const LABELS = ['workspace', 'dataset', 'schedule'] as const;
 export function addScheduleGauges(scheduler: Services['scheduler'], registers: Registry[]): void {
   const gauge = (name: string, help: string, more: readonly string[] = []) =>
     new Gauge({
-      ...{ name: `tapedeck_schedule_${name}`, help, registers },
+      name: `tapedeck_schedule_${name}`,
+      help,
+      registers,
       labelNames: [...LABELS, ...more],
     });
   // The first one: what it sets is read behind it.

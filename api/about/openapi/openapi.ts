@@ -190,8 +190,13 @@ function securityOf({ token }: Described): Json {
 
 /** What a segment of a path is, as an example. */
 const EXAMPLES: Readonly<Record<string, string>> = {
-  ...{ symbol: 'AAPL', workspace: 'DEMO', id: 'STOCKS', key: 'AAPL', type: 'quote' },
-  ...{ date: '2010-03-01', jobId: '0f8e2d7c9b6a5f4e3d2c1b0a99887766' },
+  symbol: 'AAPL',
+  workspace: 'DEMO',
+  id: 'STOCKS',
+  key: 'AAPL',
+  type: 'quote',
+  date: '2010-03-01',
+  jobId: '0f8e2d7c9b6a5f4e3d2c1b0a99887766',
 };
 
 interface NamedParameter extends Json {

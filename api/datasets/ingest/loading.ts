@@ -99,7 +99,8 @@ export function readDuplicates(query: Values): DuplicateRules {
 }
 
 export const JSON_PATH: Parameter = {
-  ...{ kind: 'text', name: 'jsonPath' },
+  kind: 'text',
+  name: 'jsonPath',
   help: 'Path of the records in a JSON document: $ with steps .name, [*] and .{name}, each member.',
 };
 
@@ -185,7 +186,8 @@ export const READING_PARAMETERS: readonly Parameter[] = [
     kind: 'choice',
     name: 'header',
     choices: [
-      ...['true', 'false'],
+      'true',
+      'false',
       ...Array.from({ length: HEADER_LINES_MAX + 1 }, (_, lines) => String(lines)),
     ],
     help: 'Number of header lines of a CSV; true means 1, false means 0 and columns named column1, column2.',

@@ -111,7 +111,12 @@ interface Members {
 }
 
 const FEED_MEMBERS = [
-  ...['headers', 'jsonPath', 'columns', 'constants', 'duplicateKeyHandling', 'state'],
+  'headers',
+  'jsonPath',
+  'columns',
+  'constants',
+  'duplicateKeyHandling',
+  'state',
 ] as const;
 
 const SOURCE_MEMBERS: Readonly<Record<(typeof SOURCE_TYPES)[number], Members>> = {

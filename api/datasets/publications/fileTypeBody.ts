@@ -65,5 +65,5 @@ export function fileTypeSaid(body: Static<typeof FILE_TYPE_BODY>): Partial<FileT
   }
   const known = KNOWN[(extension ?? '').toLowerCase().split('.').at(-1) ?? ''];
   const implied = contentType === undefined && known !== undefined ? { contentType: known } : {};
-  return { ...body, ...implied } as Partial<FileTypeSaid>;
+  return { ...body, ...implied };
 }

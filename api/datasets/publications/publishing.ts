@@ -31,9 +31,17 @@ const { dataset, query, format, compression, asOf } = EXPORT_BODY.properties;
 /** An export without a target, or a path in the folder of sources. */
 export const PUBLISH_BODY = Type.Object(
   {
-    ...{ dataset, query, compression, asOf },
+    dataset,
+    query,
+    compression,
+    asOf,
     format: Type.Optional(format),
-    path: Type.Optional(Type.String({ minLength: 1, maxLength: 1_000 })),
+    path: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 1e3,
+      }),
+    ),
   },
   { additionalProperties: false },
 );

@@ -30,8 +30,10 @@ export const getAttribution: Endpoint = {
     ),
     datasets: Type.Array(
       Type.Object({
-        ...{ workspace: Type.String(), datasetId: Type.String() },
-        ...{ source: Type.String(), license: Type.String() },
+        workspace: Type.String(),
+        datasetId: Type.String(),
+        source: Type.String(),
+        license: Type.String(),
       }),
     ),
   }),

@@ -143,8 +143,10 @@ export async function jobMade(
 ): Promise<Answer> {
   const created = `jobId: ${jobId} has been created`;
   const named = (message: string) => ({
-    ...{ success: true, message },
-    ...{ jobId, jobUrl: `/v1/jobs/${workspace}/ingest/${jobId}` },
+    success: true,
+    message,
+    jobId,
+    jobUrl: `/v1/jobs/${workspace}/ingest/${jobId}`,
   });
   if (!truthOf(call.query, 'wait')) return freely(named(`${what}, ${created}`));
   const job = await runner.ended(jobId);

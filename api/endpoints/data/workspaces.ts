@@ -130,7 +130,9 @@ export const getLogs: Endpoint = {
     { kind: 'text', name: 'jobId', help: 'Lines of one job.' },
     ...LIST_PARAMETERS.filter(({ name }) => name !== 'sort'),
     {
-      ...{ kind: 'choice', name: 'sort', choices: ['asc', 'desc'] },
+      kind: 'choice',
+      name: 'sort',
+      choices: ['asc', 'desc'],
       help: 'Order by time; asc by default.',
     },
   ],

@@ -38,61 +38,82 @@ const STATS = {
 
 const DATED = /^(\d{4}(0[1-9]|1[0-2])|\d{8}|\d{4}-\d{2}-\d{2})$/;
 const dated = (help: string): Parameter => ({
-  ...{ kind: 'text', name: 'date', pattern: DATED, help },
+  kind: 'text',
+  name: 'date',
+  pattern: DATED,
+  help,
   rule: 'must be a day, YYYYMMDD, or a month, YYYYMM',
 });
 
 const LAST: Parameter = {
-  ...{ kind: 'integer', name: 'last', least: 1, most: 90 },
+  kind: 'integer',
+  name: 'last',
+  least: 1,
+  most: 90,
   help: 'The last n days; not with date.',
 };
 
 const WITH_EXPIRED: Parameter = {
-  ...{ kind: 'boolean', name: 'includeExpired', help: 'Those that are over, too.' },
+  kind: 'boolean',
+  name: 'includeExpired',
+  help: 'Those that are over, too.',
 };
 
 export const EXCHANGE_ENDPOINTS: readonly Endpoint[] = [
   {
-    ...{ ...STATS, id: 'getIntradayStats', path: '/stats/intraday' },
+    ...STATS,
+    id: 'getIntradayStats',
+    path: '/stats/intraday',
     summary: 'Volume, symbols and value of the trades of the newest day.',
     ...shaped(INTRADAY_SHAPE),
     handle: answerIntraday,
   },
   {
-    ...{ ...STATS, id: 'getRecentStats', path: '/stats/recent' },
+    ...STATS,
+    id: 'getRecentStats',
+    path: '/stats/recent',
     summary: 'The days of this month, five at least, newest first: those of input EXCHANGE_STATS.',
     ...shaped(RECENT_SHAPE),
     handle: answerRecent,
   },
   {
-    ...{ ...STATS, id: 'getRecordStats', path: '/stats/records' },
+    ...STATS,
+    id: 'getRecordStats',
+    path: '/stats/records',
     summary: 'The greatest days that there were, the last one, and the average of thirty.',
     ...shaped(RECORDS_SHAPE),
     handle: answerRecords,
   },
   {
-    ...{ ...STATS, id: 'getHistoricalStats', path: '/stats/historical' },
+    ...STATS,
+    id: 'getHistoricalStats',
+    path: '/stats/historical',
     summary: 'A month in averages, the last one that is over by default.',
     parameters: [dated('The month, YYYYMM, or a day of it.'), ...FIXED_PARAMETERS],
     ...shaped(MONTH_SHAPE),
     handle: answerHistorical,
   },
   {
-    ...{ ...STATS, id: 'getDailyStats', path: '/stats/historical/daily' },
+    ...STATS,
+    id: 'getDailyStats',
+    path: '/stats/historical/daily',
     summary: 'Days as stats/recent: the newest, the last n, one, or those of a month.',
     parameters: [dated('A day, YYYYMMDD, or a month, YYYYMM.'), LAST, ...FIXED_PARAMETERS],
     ...shaped(DAILY_SHAPE),
     handle: answerDaily,
   },
   {
-    ...{ ...STATS, id: 'getOptionMonths', path: '/ref-data/options/symbols' },
+    ...STATS,
+    id: 'getOptionMonths',
+    path: '/ref-data/options/symbols',
     weight: '100 a call',
     summary: 'Months in which options of each symbol expire, YYYYMM.',
     ...shaped(mapShape(listShape({ type: 'string' }))),
     handle: answerOptionMonths,
   },
   {
-    ...{ ...STATS, id: 'getOptionSymbols' },
+    ...STATS,
+    id: 'getOptionSymbols',
     path: '/ref-data/options/symbols/:symbol/:expiration?',
     weight: '100 a call',
     summary: 'Contracts of a symbol: of all expirations, or of a day or a month.',
@@ -101,7 +122,9 @@ export const EXCHANGE_ENDPOINTS: readonly Endpoint[] = [
     handle: answerOptionSymbols,
   },
   {
-    ...{ ...timeSeries, id: 'getOptionChart', path: '/options/:contract/chart' },
+    ...timeSeries,
+    id: 'getOptionChart',
+    path: '/options/:contract/chart',
     summary: 'The days of one contract: the time series OPTIONS of it.',
     handle: (call, services) => {
       const there = services.lake.directory.dataset(CORE, OPTIONS) !== undefined;
@@ -110,7 +133,9 @@ export const EXCHANGE_ENDPOINTS: readonly Endpoint[] = [
     },
   },
   {
-    ...{ ...STATS, id: 'getFutures', path: '/ref-data/futures/symbols/:underlying?' },
+    ...STATS,
+    id: 'getFutures',
+    path: '/ref-data/futures/symbols/:underlying?',
     weight: '100 a call',
     summary: 'Contracts of futures, of one underlying or of all.',
     parameters: [WITH_EXPIRED, ...FIXED_PARAMETERS],
@@ -118,14 +143,26 @@ export const EXCHANGE_ENDPOINTS: readonly Endpoint[] = [
     handle: answerFutures,
   },
   {
-    ...{ ...timeSeries, id: 'getFuturesChart', path: '/futures/:contract/chart' },
+    ...timeSeries,
+    id: 'getFuturesChart',
+    path: '/futures/:contract/chart',
     summary: 'The days of one contract of futures: the time series FUTURES_PRICES of it.',
     handle: (call, services) => {
       const there = services.lake.directory.dataset(CORE, FUTURES_PRICES) !== undefined;
       if (!there) throw new Failure('NotFound');
       const key = (call.path['contract'] ?? '').toUpperCase();
-      const path = { ...call.path, id: `${CORE}.${FUTURES_PRICES}`, key };
-      return timeSeries.handle({ ...call, path }, services);
+      const path = {
+        ...call.path,
+        id: `${CORE}.${FUTURES_PRICES}`,
+        key,
+      };
+      return timeSeries.handle(
+        {
+          ...call,
+          path,
+        },
+        services,
+      );
     },
   },
 ];

@@ -24,21 +24,32 @@ const ROW = {
 } as const satisfies Partial<Endpoint>;
 
 const SYMBOLS: Parameter = {
-  ...{ kind: 'list', name: 'symbols', mayBeEmpty: true },
+  kind: 'list',
+  name: 'symbols',
+  mayBeEmpty: true,
   help: 'Pairs of currencies, such as USDCAD; at most 100.',
 };
 const AS_OF: Parameter = { kind: 'text', name: 'asOf', help: 'As it was known at that moment.' };
 const AMOUNT: Parameter = {
-  ...{ kind: 'list', name: 'amount', mayBeEmpty: true },
+  kind: 'list',
+  name: 'amount',
+  mayBeEmpty: true,
   help: 'Of the first currency.',
 };
 const counted = (name: string, help: string): Parameter => ({
-  ...{ kind: 'integer', name, least: 1, most: 10_000, help },
+  kind: 'integer',
+  name,
+  least: 1,
+  most: 1e4,
+  help,
 });
 
 export const MONEY_ENDPOINTS: readonly Endpoint[] = [
   {
-    ...{ ...ROW, id: 'getFxLatest', path: '/fx/latest', weight: '1 a pair' },
+    ...ROW,
+    id: 'getFxLatest',
+    path: '/fx/latest',
+    weight: '1 a pair',
     summary:
       'The newest rate of pairs of currencies: as it is known, turned round, or by a third one.',
     parameters: [SYMBOLS, AS_OF, ...FIXED_PARAMETERS],
@@ -46,20 +57,39 @@ export const MONEY_ENDPOINTS: readonly Endpoint[] = [
     handle: answerLatest,
   },
   {
-    ...{ ...ROW, id: 'convertFx', path: '/fx/convert', weight: '1 a pair' },
+    ...ROW,
+    id: 'convertFx',
+    path: '/fx/convert',
+    weight: '1 a pair',
     summary: 'An amount in other currencies, at the newest rate.',
     parameters: [SYMBOLS, AMOUNT, AS_OF, ...FIXED_PARAMETERS],
     ...shaped(CONVERTED_SHAPE),
     handle: answerConvert,
   },
   {
-    ...{ ...ROW, id: 'getFxHistorical', path: '/fx/historical', weight: '1 a pair' },
+    ...ROW,
+    id: 'getFxHistorical',
+    path: '/fx/historical',
+    weight: '1 a pair',
     summary: 'Rates of days gone, an array for each pair, newest first.',
     parameters: [
-      ...[SYMBOLS, AS_OF],
-      { kind: 'day', name: 'from', help: 'First day.' },
-      { kind: 'day', name: 'to', help: 'Last day.' },
-      { kind: 'day', name: 'on', help: 'One day.' },
+      SYMBOLS,
+      AS_OF,
+      {
+        kind: 'day',
+        name: 'from',
+        help: 'First day.',
+      },
+      {
+        kind: 'day',
+        name: 'to',
+        help: 'Last day.',
+      },
+      {
+        kind: 'day',
+        name: 'on',
+        help: 'One day.',
+      },
       counted('first', 'The first days of these.'),
       counted('last', 'The last days of these.'),
       ...FIXED_PARAMETERS,
@@ -68,14 +98,20 @@ export const MONEY_ENDPOINTS: readonly Endpoint[] = [
     handle: answerHistorical,
   },
   {
-    ...{ ...ROW, id: 'getFxRate', path: '/fx/rate/:from/:to', weight: '1 a call' },
+    ...ROW,
+    id: 'getFxRate',
+    path: '/fx/rate/:from/:to',
+    weight: '1 a call',
     summary: 'The newest rate of one pair.',
     parameters: FIXED_PARAMETERS,
     ...shaped(RATE_SHAPE),
     handle: answerRate,
   },
   {
-    ...{ ...ROW, id: 'getCrypto', path: '/crypto/:symbol/:part', weight: '1 a call' },
+    ...ROW,
+    id: 'getCrypto',
+    path: '/crypto/:symbol/:part',
+    weight: '1 a call',
     summary: 'Quote, price or book of a crypto currency: part is quote, price or book.',
     parameters: FIXED_PARAMETERS,
     answer: ANY,

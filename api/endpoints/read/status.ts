@@ -54,7 +54,9 @@ export const openApiDocument = (table: () => readonly Endpoint[]): Endpoint => (
   weight: 'free',
   parameters: [
     {
-      ...{ kind: 'choice', name: 'part', choices: [MARKET] },
+      kind: 'choice',
+      name: 'part',
+      choices: [MARKET],
       help: 'market: a document of its own, with all that is in the answers of each market type.',
     },
   ],

@@ -18,28 +18,39 @@ const TIME_MS_MAX = 4_102_444_800_000;
 
 const PARAMETERS: readonly Parameter[] = [
   {
-    ...{ kind: 'list', name: 'symbols' },
+    kind: 'list',
+    name: 'symbols',
     help: 'At most 50; without them, or with `firehose`, all symbols (tier scale).',
   },
   { kind: 'boolean', name: 'nosnapshot', help: 'true: only what happens from now on.' },
   {
-    ...{ kind: 'integer', name: 'snapshotAsOf', least: 0, most: TIME_MS_MAX },
+    kind: 'integer',
+    name: 'snapshotAsOf',
+    least: 0,
+    most: TIME_MS_MAX,
     help: 'Epoch milliseconds: tops and last begin with all that is stored since then.',
   },
   {
-    ...{ kind: 'integer', name: 'heartbeat', least: 1, most: HEARTBEAT_SECONDS_MAX },
+    kind: 'integer',
+    name: 'heartbeat',
+    least: 1,
+    most: HEARTBEAT_SECONDS_MAX,
     help: 'Seconds without a message after which a comment is sent; none by default.',
   },
   { kind: 'boolean', name: 'ids', help: 'true: each message has an id to go on from.' },
   {
-    ...{ kind: 'text', name: 'resumeFrom', pattern: /^[\w-]{1,40}$/, rule: 'must be an id' },
+    kind: 'text',
+    name: 'resumeFrom',
+    pattern: /^[\w-]{1,40}$/,
+    rule: 'must be an id',
     help: 'Id of the last message that was read, as the header Last-Event-ID.',
   },
   { kind: 'boolean', name: 'events', help: 'true: gaps and the end are told as named events.' },
 ];
 
 const CHANNELS: Parameter = {
-  ...{ kind: 'list', name: 'channels' },
+  kind: 'list',
+  name: 'channels',
   help: 'Channels of deep: all of them by default.',
 };
 
@@ -89,7 +100,8 @@ const STATE_OF: ReadonlyMap<string, StreamState> = new Map([
 ]);
 
 const SYMBOLS: Parameter = {
-  ...{ kind: 'list', name: 'symbols' },
+  kind: 'list',
+  name: 'symbols',
   help: 'At most 50; all of them by default.',
 };
 const STATE_PARAMETERS = [SYMBOLS, ...FIXED_PARAMETERS];
@@ -97,23 +109,34 @@ const STATE_PARAMETERS = [SYMBOLS, ...FIXED_PARAMETERS];
 const stateOf = (
   row: Pick<Endpoint, 'id' | 'path' | 'summary' | 'answer' | 'shape' | 'handle'>,
 ): Endpoint => ({
-  ...{ ...row, method: 'GET', token: 'publishable', weight: 'free' },
-  ...{ parameters: STATE_PARAMETERS, formats: FIXED_FORMATS, failures: 'data', inTest: true },
+  ...row,
+  method: 'GET',
+  token: 'publishable',
+  weight: 'free',
+  parameters: STATE_PARAMETERS,
+  formats: FIXED_FORMATS,
+  failures: 'data',
+  inTest: true,
 });
 
 const KEYS: Parameter = {
-  ...{ kind: 'list', name: 'keys' },
+  kind: 'list',
+  name: 'keys',
   help: 'Records of these keys, at most 50; of all by default.',
 };
 
 const DELETIONS: Parameter = {
-  ...{ kind: 'boolean', name: 'deletions' },
+  kind: 'boolean',
+  name: 'deletions',
   help: 'true: tells deleted records too, as `{"type":"deleted"}` with the properties of their index.',
 };
 
 /** Of any dataset. */
 const streamRecords: Endpoint = {
-  ...{ id: 'streamRecords', method: 'GET', path: '/stream/:workspace/:id', token: 'publishable' },
+  id: 'streamRecords',
+  method: 'GET',
+  path: '/stream/:workspace/:id',
+  token: 'publishable',
   summary: 'The records of a dataset as they are written, by a load or a push.',
   weight: "the dataset's weight a message",
   parameters: [KEYS, DELETIONS, ...PARAMETERS.filter(({ name }) => name !== 'symbols')],
@@ -125,13 +148,18 @@ const streamRecords: Endpoint = {
 };
 
 const changeStreamOf: Endpoint = {
-  ...{ id: 'changeStream', method: 'POST', path: '/stream/subscriptions/:connection' },
+  id: 'changeStream',
+  method: 'POST',
+  path: '/stream/subscriptions/:connection',
   token: 'publishable',
   summary:
     'Other symbols, keys or channels for a stream that is open; its header `-stream-id` names it.',
   weight: 'free',
   parameters: [],
-  body: { kind: 'json', schema: CHANGE_STREAM },
+  body: {
+    kind: 'json',
+    schema: CHANGE_STREAM,
+  },
   answer: Type.Object({
     success: Type.Literal(true),
     symbols: Type.Union([Type.Literal('all'), Type.Array(Type.String())]),
@@ -147,11 +175,17 @@ export const STREAMS: readonly Endpoint[] = [
   streamRecords,
   ...STREAM_ROWS.map(endpointOf),
   stateOf({
-    ...{ id: 'getTopsLast', path: '/tops/last', summary: 'The last sale of each symbol.' },
-    ...{ ...shaped(LAST_SHAPE), handle: answerLast },
+    id: 'getTopsLast',
+    path: '/tops/last',
+    summary: 'The last sale of each symbol.',
+    ...shaped(LAST_SHAPE),
+    handle: answerLast,
   }),
   stateOf({
-    ...{ id: 'getDeepPart', path: '/deep/:channel', summary: 'One channel of deep, by symbol.' },
-    ...{ answer: ANY, handle: answerDeepPart },
+    id: 'getDeepPart',
+    path: '/deep/:channel',
+    summary: 'One channel of deep, by symbol.',
+    answer: ANY,
+    handle: answerDeepPart,
   }),
 ];

@@ -17,7 +17,10 @@ const SHOWN_MAX = 1_000;
 const STATES = ['logged', 'shadow', 'waiting', 'delivered', 'dead', 'unsent'] as const;
 
 const LIMIT: Parameter = {
-  ...{ kind: 'integer', name: 'limit', least: 1, most: SHOWN_MAX },
+  kind: 'integer',
+  name: 'limit',
+  least: 1,
+  most: SHOWN_MAX,
   help: `At most n; ${SHOWN} by default.`,
 };
 
@@ -83,7 +86,8 @@ export const redeliverAlert: Endpoint = {
 
 const RULE_ID: Parameter = { kind: 'text', name: 'ruleId', help: 'The rule.' };
 const ROTATE: Parameter = {
-  ...{ kind: 'boolean', name: 'rotate' },
+  kind: 'boolean',
+  name: 'rotate',
   help: 'true: makes another one, by which alerts are signed from now on.',
 };
 
@@ -119,11 +123,13 @@ export const whyRule: Endpoint = {
   parameters: [
     ...FIXED_PARAMETERS,
     {
-      ...{ kind: 'text', name: 'symbol' },
+      kind: 'text',
+      name: 'symbol',
       help: 'Of a rule for all symbols: for which one.',
     },
     {
-      ...{ kind: 'text', name: 'at' },
+      kind: 'text',
+      name: 'at',
       help: 'A time of the past: what minutes and days tell of it; a rule that is paused tells it too.',
     },
   ],

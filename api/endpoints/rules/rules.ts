@@ -49,7 +49,8 @@ export const rulesLookup: Endpoint = {
 };
 
 const DRY_RUN: Parameter = {
-  ...{ kind: 'boolean', name: 'dryRun' },
+  kind: 'boolean',
+  name: 'dryRun',
   help: 'true: makes nothing, and answers as POST /rules/backtest does for the week before.',
 };
 
@@ -82,8 +83,15 @@ export const createRule: Endpoint = {
       return freely({ id: before.id, weight: rules.weigh(changed) });
     }
     const rule: Rule = {
-      ...{ id: newUuid(), accountId, ...told, isActive: true, createdMs: clock() },
-      ...{ sealed: secrets.seal(newSecret()), evaluated: 0, passed: 0, sent: 0 },
+      id: newUuid(),
+      accountId,
+      ...told,
+      isActive: true,
+      createdMs: clock(),
+      sealed: secrets.seal(newSecret()),
+      evaluated: 0,
+      passed: 0,
+      sent: 0,
     };
     await rules.add(rule).catch(async (error: unknown) => {
       await undo();

@@ -19,7 +19,9 @@ const KEY_CHARACTERS_MAX = 1_024;
 
 const PARAMETERS: readonly Parameter[] = [
   {
-    ...{ kind: 'text', name: 'prefix', charactersMax: KEY_CHARACTERS_MAX },
+    kind: 'text',
+    name: 'prefix',
+    charactersMax: KEY_CHARACTERS_MAX,
     help: 'Only keys that begin with it.',
   },
   { kind: 'boolean', name: 'folders', help: 'One level, with its folders.' },

@@ -59,8 +59,14 @@ function rowOf(
     return found;
   });
   return {
-    ...{ id: `get${called}`, method: endpoint.method, path, token: endpoint.token, summary },
-    ...{ weight: weight ?? endpoint.weight, parameters: taken ?? all, segments },
+    id: `get${called}`,
+    method: endpoint.method,
+    path,
+    token: endpoint.token,
+    summary,
+    weight: weight ?? endpoint.weight,
+    parameters: taken ?? all,
+    segments,
     answer: answerOf(shape),
   };
 }

@@ -16,7 +16,8 @@ export const otherRows = (types: readonly ToldType[], called: ShapeCalled): read
     ...row('getStock', `/stock/market/${name}`, `${name} of the whole market.`, shape(called)),
     ...(parts === undefined ? {} : { path: `/stock/market/${name}/:${name}` }),
     ...(parts === undefined ? {} : { segments: { [name]: parts } }),
-    ...{ weight: `${weight} for each`, parameters: PARAMETERS[name] ?? [] },
+    weight: `${weight} for each`,
+    parameters: PARAMETERS[name] ?? [],
   })),
   {
     ...row('getStock', `/stock/:symbol/${EVENTS}`, 'What comes, of several kinds.', EVENTS_SHAPE),
@@ -41,7 +42,11 @@ const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
 };
 
 const row = (of: string, path: string, summary: string, shape: Shape): TypeRow => ({
-  ...{ of, called: calledAfter(path), path, summary, shape },
+  of,
+  called: calledAfter(path),
+  path,
+  summary,
+  shape,
 });
 
 /** `/ref-data/iex/symbols` as `RefDataIexSymbols`. */

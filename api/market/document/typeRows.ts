@@ -65,7 +65,10 @@ function computedRow(type: MarketType, path: string, forms: readonly FormShape[]
   const here = forms.filter((form) => form.paths.includes(path));
   const taken = options.filter((one) => !leadingOf(forms).has(one) && !path.includes(one));
   return {
-    ...{ of: STOCK, called: calledBy(name, path), path: pathOf(name, path), summary },
+    of: STOCK,
+    called: calledBy(name, path),
+    path: pathOf(name, path),
+    summary,
     weight: charge.kind === 'answer' ? String(charge.weight) : "its input's, for each row",
     parameters: [...taken, ...OF_ALL],
     ...(path === INDICATOR ? { segments: SEGMENTS } : {}),
@@ -95,7 +98,9 @@ function withRecord(name: string, shape: Shape): Shape {
 
 function attributeRow(name: string, shape: Shape): TypeRow {
   return {
-    ...{ of: STOCK, called: calledBy(name, ATTRIBUTE), path: pathOf(name, ATTRIBUTE) },
+    of: STOCK,
+    called: calledBy(name, ATTRIBUTE),
+    path: pathOf(name, ATTRIBUTE),
     weight: '1',
     summary: `One attribute of ${name}.`,
     parameters: OF_ALL,

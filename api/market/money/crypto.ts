@@ -27,8 +27,12 @@ const PARTS: ReadonlyMap<string, Part> = new Map<string, Part>([
   [
     'price',
     {
-      ...{ input: 'CRYPTO_QUOTES', usageKey: 'CRYPTO_PRICE' },
-      of: (symbol, row) => ({ price: textOf(valueIn(row, 'latestPrice')), symbol }),
+      input: 'CRYPTO_QUOTES',
+      usageKey: 'CRYPTO_PRICE',
+      of: (symbol, row) => ({
+        price: textOf(valueIn(row, 'latestPrice')),
+        symbol,
+      }),
     },
   ],
   ['book', { input: 'CRYPTO_BOOKS', usageKey: 'CRYPTO_BOOK', of: cryptoBookOf }],
@@ -77,9 +81,13 @@ export function cryptoQuoteOf(symbol: string, row: Row): object {
     latestSource: 'Real time price',
     latestUpdate: Number.isNaN(updatedMs) ? null : updatedMs,
     latestVolume: own('latestVolume'),
-    ...{ bidPrice: own('bidPrice'), bidSize: own('bidSize') },
-    ...{ askPrice: own('askPrice'), askSize: own('askSize') },
-    ...{ high: own('high'), low: own('low'), previousClose: own('previousClose') },
+    bidPrice: own('bidPrice'),
+    bidSize: own('bidSize'),
+    askPrice: own('askPrice'),
+    askSize: own('askSize'),
+    high: own('high'),
+    low: own('low'),
+    previousClose: own('previousClose'),
   };
 }
 

@@ -106,7 +106,9 @@ export const answerRate = (call: Call, services: MarketServices): Promise<Answer
 
 const rateRow = (from: string, to: string, { rate, timestamp }: Rate) => ({
   date: timestamp === 0 ? null : new Date(timestamp).toISOString().slice(0, 10),
-  ...{ fromCurrency: from, toCurrency: to, rate },
+  fromCurrency: from,
+  toCurrency: to,
+  rate,
 });
 
 /** One message a pair that is asked for. */

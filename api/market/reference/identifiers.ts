@@ -32,7 +32,10 @@ export function answerIdentifiers(call: Call, services: MarketServices): Promise
 }
 
 const identified = ({ exchange, iexId, region, symbol }: Security) => ({
-  ...{ symbol, region, exchange, iexId },
+  symbol,
+  region,
+  exchange,
+  iexId,
 });
 
 const IDENTIFIED_SHAPE = listShape(

@@ -52,25 +52,32 @@ const NAMES = listShape({ $id: 'Name', ...shapeOf({ name: '' }) });
 const LISTS: Readonly<Record<string, ReferenceList>> = {
   symbols: symbolsThat('REF_DATA', () => true),
   'iex/symbols': {
-    ...{ usageKey: 'REF_DATA_IEX_SYMBOLS', weight: 0 },
+    usageKey: 'REF_DATA_IEX_SYMBOLS',
+    weight: 0,
     values: async (call, services) => (await securitiesNow(call, services)).map(traded),
     shape: ofSecurities('TradedSymbol', traded),
   },
   'otc/symbols': symbolsThat('REF_DATA_OTC', ({ exchange }) => exchange?.toUpperCase() === OTC),
   'mutual-funds/symbols': symbolsThat('REF_DATA_MUTUAL_FUNDS', ({ type }) => type === FUNDS),
   exchanges: {
-    ...{ usageKey: 'REF_DATA_EXCHANGES', weight: 1, values: exchanges },
+    usageKey: 'REF_DATA_EXCHANGES',
+    weight: 1,
+    values: exchanges,
     shape: withUntold(ofSecurities('Exchange', exchangeOf), ['mic'], 'string'),
   },
   'market/us/exchanges': {
-    ...{ usageKey: 'REF_DATA_EXCHANGES', weight: 1, values: venues },
+    usageKey: 'REF_DATA_EXCHANGES',
+    weight: 1,
+    values: venues,
     shape: listShape(VENUE_SHAPE),
   },
   sectors: { usageKey: 'REF_DATA_SECTORS', weight: 1, values: sectors, shape: NAMES },
   tags: { usageKey: 'REF_DATA_TAGS', weight: 1, values: tags, shape: NAMES },
   'fx/symbols': { usageKey: 'REF_DATA_FX', weight: 1, values: fxSymbols, shape: FX_SYMBOLS_SHAPE },
   'crypto/symbols': {
-    ...{ usageKey: 'REF_DATA_CRYPTO_SYMBOLS', weight: 1, values: cryptoSymbols },
+    usageKey: 'REF_DATA_CRYPTO_SYMBOLS',
+    weight: 1,
+    values: cryptoSymbols,
     shape: listShape(CRYPTO_SYMBOL_SHAPE),
   },
 };
@@ -113,7 +120,10 @@ async function exchanges(call: Call, services: MarketServices): Promise<readonly
 
 function exchangeOf({ exchange, exchangeName, exchangeSuffix, region }: Security) {
   return {
-    ...{ exchange: exchange ?? '', region, description: exchangeName, mic: null },
+    exchange: exchange ?? '',
+    region,
+    description: exchangeName,
+    mic: null,
     exchangeSuffix,
   };
 }

@@ -39,8 +39,14 @@ function cryptosIn(rows: readonly Row[]): readonly object[] {
   return [...newest]
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .map(([symbol, row]) => ({
-      ...{ symbol, name: nameOf(symbol), exchange: null, date: dayIn(row, 'latestUpdate') },
-      ...{ type: 'crypto', region: 'US', currency: symbol.slice(-3), isEnabled: true },
+      symbol,
+      name: nameOf(symbol),
+      exchange: null,
+      date: dayIn(row, 'latestUpdate'),
+      type: 'crypto',
+      region: 'US',
+      currency: symbol.slice(-3),
+      isEnabled: true,
     }));
 }
 

@@ -28,7 +28,12 @@ export interface Point {
 
 /** Types whose attributes have names that say enough. */
 const BARE: ReadonlySet<string> = new Set([
-  ...['stats', 'advanced-stats', 'financials', 'income', 'balance-sheet', 'cash-flow'],
+  'stats',
+  'advanced-stats',
+  'financials',
+  'income',
+  'balance-sheet',
+  'cash-flow',
 ]);
 
 /** How points of other types begin, where not by the type's own name. */
@@ -89,7 +94,9 @@ function sourcesOf(lake: Lake): readonly PointSource[] {
   const answered = new Set(computed.map(({ type }) => type.name));
   const loaded = STOCK_TYPES.filter(({ name }) => !answered.has(name)).flatMap((type) =>
     datasetOf(type.dataset).map((dataset): PointSource => ({
-      ...{ kind: 'loaded', type, datasets: [dataset] },
+      kind: 'loaded',
+      type,
+      datasets: [dataset],
     })),
   );
   return [...computed, ...loaded];

@@ -40,7 +40,7 @@ export const isValid = (schema: TSchema, value: unknown): boolean =>
 
 export function findFaults(schema: TSchema, value: unknown): Faults {
   const finder = makeFinder();
-  visit(schema as Schema, value, '', finder);
+  visit(schema, value, '', finder);
   return finder;
 }
 

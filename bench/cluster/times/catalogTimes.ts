@@ -70,8 +70,11 @@ async function inPostgres({ password, port, user }: Postgres, pid: number): Prom
     await all.promise;
   });
   return {
-    ...{ commitP50: median(times), commitP99: p99(times), commitCpu },
-    ...{ heardP50: median(heard), heardP99: p99(heard) },
+    commitP50: median(times),
+    commitP99: p99(times),
+    commitCpu,
+    heardP50: median(heard),
+    heardP99: p99(heard),
   };
 }
 

@@ -62,7 +62,11 @@ export async function openTwoNodes(rows: number): Promise<TwoNodes | undefined> 
   const requests = some((key) => `/v1/data/WS/K/K${key}?last=30&token=${TOKENS.publishable}`);
   const owned = stack.move();
   return {
-    ...{ client, requests, serving: sideOf(first), other: sideOf(second), otherBase: second.base },
+    client,
+    requests,
+    serving: sideOf(first),
+    other: sideOf(second),
+    otherBase: second.base,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }

@@ -28,9 +28,19 @@ interface Lending extends AsyncDisposable {
 async function lending(path: string): Promise<Lending> {
   const { database, ledger, onFault } = await openLedger(path);
   const lessor = await QuotaLessor.open({
-    ...{ ledger, database, clock: systemClock, nowMs: monotonicMs, share: 0, onFault },
-    permits: { address: (_address, most) => most, token: (_caller, most) => most },
-    ...{ callerOf, knownCaller: (_accountId, tokenId) => callerOf(tokenId), used: () => undefined },
+    ledger,
+    database,
+    clock: systemClock,
+    nowMs: monotonicMs,
+    share: 0,
+    onFault,
+    permits: {
+      address: (_address, most) => most,
+      token: (_caller, most) => most,
+    },
+    callerOf,
+    knownCaller: (_accountId, tokenId) => callerOf(tokenId),
+    used: () => undefined,
   });
   const dispose = async (): Promise<void> => {
     await ledger.flush();

@@ -43,7 +43,12 @@ export function AsOf({ changes, query }: AsOfProps): JSX.Element | null {
       { class: 'row versions' },
       h('label', { for: 'as-of' }, h('strong', null, 'As of')),
       h('input', {
-        ...{ id: 'as-of', type: 'range', min: 0, max: last, step: 1, value: at },
+        id: 'as-of',
+        type: 'range',
+        min: 0,
+        max: last,
+        step: 1,
+        value: at,
         'aria-valuetext': told,
         onInput: (event: Event) => setAt(Number((event.target as HTMLInputElement).value)),
       }),

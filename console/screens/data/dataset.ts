@@ -84,8 +84,12 @@ function Parts({ dataset, isSecret, onChanged, query }: PartsProps): JSX.Element
   const asOf = query.get('asOf') ?? undefined;
   const tabs = TABS.filter(([name]) => isOwner || !OF_OWNERS.includes(name)).map(
     ([name, title]) => ({
-      ...{ id: name, title },
-      href: hrefOf(['datasets', workspace, datasetId], { tab: name, asOf }),
+      id: name,
+      title,
+      href: hrefOf(['datasets', workspace, datasetId], {
+        tab: name,
+        asOf,
+      }),
     }),
   );
   return h(

@@ -36,8 +36,12 @@ export function Datasets({ query, session, workspace }: DatasetsProps): JSX.Elem
       Head,
       { title: 'Datasets' },
       h('input', {
-        ...{ type: 'search', placeholder: 'Search names, titles, columns  /', value: words },
-        ...{ 'aria-label': 'Search datasets', onInput: search, style: { width: '280px' } },
+        type: 'search',
+        placeholder: 'Search names, titles, columns  /',
+        value: words,
+        'aria-label': 'Search datasets',
+        onInput: search,
+        style: { width: '280px' },
       }),
       session.isSecret
         ? h('a', { class: 'button primary', href: hrefOf(['load', workspace]) }, 'Load a file')

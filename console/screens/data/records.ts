@@ -26,7 +26,8 @@ export function Records({ dataset, query }: RecordsProps): JSX.Element {
   const asked = useAsk<readonly Row[]>(
     pathOf(path, {
       ...(isDated ? { last: PAGE } : { limit: PAGE }),
-      ...{ offset: (page - 1) * PAGE || undefined, asOf },
+      offset: (page - 1) * PAGE || undefined,
+      asOf,
     }),
   );
   const turn = (to: number): void => restate({ ...Object.fromEntries(query), page: to });
@@ -98,7 +99,10 @@ function KeyFilter({ name, query, value }: KeyProps): JSX.Element {
     'form',
     { class: 'row-of', onSubmit: submit, role: 'search' },
     h('input', {
-      ...{ type: 'search', value: text, placeholder: name, 'aria-label': `Records of one ${name}` },
+      type: 'search',
+      value: text,
+      placeholder: name,
+      'aria-label': `Records of one ${name}`,
       style: { width: '150px' },
       onInput: (event: Event) => setText((event.target as HTMLInputElement).value),
     }),

@@ -9,7 +9,9 @@ export function Schema({ dataset }: { readonly dataset: Dataset }): JSX.Element 
   const { columnMapping, schema } = dataset;
   const roles = new Map(Object.entries(columnMapping).map(([role, name]) => [name, role] as const));
   const rows = Object.entries(schema.properties).map(([name, property]) => ({
-    ...{ name, type: typeText(property), role: roles.get(name) },
+    name,
+    type: typeText(property),
+    role: roles.get(name),
     required: schema.required?.includes(name) === true,
   }));
   return h(

@@ -58,7 +58,10 @@ export function ScheduleForm({ onClose, onMade, sources, workspace }: FormProps)
         onPick: setSource,
       }),
       h(Text, {
-        ...{ label: 'Dataset', value: datasetId, onText: setDataset, required: true },
+        label: 'Dataset',
+        value: datasetId,
+        onText: setDataset,
+        required: true,
         hint: 'It is made by the first run, where there is none.',
       }),
       h(Choice, { label: 'When', value: every, options: EVERY, onPick: setEvery }),

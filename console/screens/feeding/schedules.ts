@@ -49,10 +49,24 @@ const RUNS_SHOWN = 50;
 
 /** Members of a schedule that its change must say again. */
 const KEPT = [
-  ...['name', 'description', 'dataSourceId', 'datasetId', 'cron', 'timeZone', 'startTime'],
-  ...['missedRuns', 'duplicates', 'duplicateKeyHandling', 'overwrite'],
-  ...['maximumValidationErrors', 'columnMapping', 'uniqueIndex', 'dateOrder'],
-  ...['reading', 'attempts', 'retryWaitSeconds'],
+  'name',
+  'description',
+  'dataSourceId',
+  'datasetId',
+  'cron',
+  'timeZone',
+  'startTime',
+  'missedRuns',
+  'duplicates',
+  'duplicateKeyHandling',
+  'overwrite',
+  'maximumValidationErrors',
+  'columnMapping',
+  'uniqueIndex',
+  'dateOrder',
+  'reading',
+  'attempts',
+  'retryWaitSeconds',
 ];
 
 type Act = 'run' | 'turn' | 'end';

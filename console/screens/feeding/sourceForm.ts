@@ -81,9 +81,15 @@ export function SourceForm({ onClose, onMade, workspace }: FormProps): JSX.Eleme
   const inputs = (fields: readonly Field[]): readonly JSX.Element[] =>
     fields.map(({ name: member, number: _, secret, ...field }) =>
       h(Text, {
-        ...{ key: `${kind.type} ${member}`, value: values[member] ?? '', ...field },
+        key: `${kind.type} ${member}`,
+        value: values[member] ?? '',
+        ...field,
         ...(secret === true ? { type: 'password' } : {}),
-        onText: (text) => setValues((before) => ({ ...before, [member]: text })),
+        onText: (text) =>
+          setValues((before) => ({
+            ...before,
+            [member]: text,
+          })),
       }),
     );
   return h(
@@ -94,7 +100,9 @@ export function SourceForm({ onClose, onMade, workspace }: FormProps): JSX.Eleme
       { class: 'stack', onSubmit: save },
       h(Text, { label: 'Name', value: name, onText: setName, required: true }),
       h(Choice, {
-        ...{ label: 'Kind', value: kind.type, onPick: pick },
+        label: 'Kind',
+        value: kind.type,
+        onPick: pick,
         options: KINDS.map(({ title, type }) => [type, title] as const),
       }),
       inputs(kind.fields),

@@ -45,7 +45,9 @@ export function Sources({ workspace }: { readonly workspace: string }): JSX.Elem
       : null,
     form === 'schedule'
       ? h(ScheduleForm, {
-          ...{ workspace, sources, onClose: close },
+          workspace,
+          sources,
+          onClose: close,
           onMade: () => {
             close();
             setVersion(version + 1);
@@ -185,6 +187,6 @@ function Sample({ source, workspace }: SampleProps): JSX.Element {
 
 function rowsOf(value: unknown): readonly Row[] {
   if (Array.isArray(value)) return value as readonly Row[];
-  const lists = Object.values((value ?? {}) as object).filter(Array.isArray);
+  const lists = Object.values(value ?? {}).filter(Array.isArray);
   return (lists[0] ?? []) as readonly Row[];
 }

@@ -2,18 +2,26 @@
 import { cell } from '../../showing/formats.ts';
 
 const FIRST: readonly string[] = [
-  ...[
-    'symbol',
-    'key',
-    'date',
-    'messageType',
-    'latestPrice',
-    'price',
-    'lastSalePrice',
-    'lastSaleSize',
-  ],
-  ...['bidPrice', 'bidSize', 'askPrice', 'askSize', 'rate', 'close', 'change', 'changePercent'],
-  ...['latestVolume', 'volume', 'size', 'headline'],
+  'symbol',
+  'key',
+  'date',
+  'messageType',
+  'latestPrice',
+  'price',
+  'lastSalePrice',
+  'lastSaleSize',
+  'bidPrice',
+  'bidSize',
+  'askPrice',
+  'askSize',
+  'rate',
+  'close',
+  'change',
+  'changePercent',
+  'latestVolume',
+  'volume',
+  'size',
+  'headline',
 ];
 const FIELDS_MAX = 12;
 /** Records of one message that are shown. */

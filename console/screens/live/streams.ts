@@ -39,7 +39,10 @@ export function Streams({ workspace }: StreamsProps): JSX.Element {
         h(Choice, { label: 'Stream', value: name, options: STREAMS, onPick: setName }),
         isRecords
           ? h(Text, {
-              ...{ label: 'Dataset', value: dataset, onText: setDataset, required: true },
+              label: 'Dataset',
+              value: dataset,
+              onText: setDataset,
+              required: true,
               placeholder: `PRICES, or ${workspace || 'WS'}.PRICES`,
             })
           : null,

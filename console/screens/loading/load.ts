@@ -77,7 +77,11 @@ export function Load({ workspace }: { readonly workspace: string }): JSX.Element
     chosen === undefined
       ? null
       : h(ChosenFile, {
-          ...{ chosen, handling, isBusy, onHandling: handle, onChange: choose },
+          chosen,
+          handling,
+          isBusy,
+          onHandling: handle,
+          onChange: choose,
           isReady:
             !isBusy && jobId === undefined && preview !== undefined && preview.error === null,
           onLook: () => look(chosen),
@@ -120,8 +124,14 @@ function ChosenFile(props: ChosenProps): JSX.Element {
       'form',
       { class: 'form', onSubmit: submit },
       h(Text, {
-        ...{ label: 'Dataset', value: chosen.dataset, required: true },
-        onText: (dataset) => onChange({ ...chosen, dataset: dataset.trim() }),
+        label: 'Dataset',
+        value: chosen.dataset,
+        required: true,
+        onText: (dataset) =>
+          onChange({
+            ...chosen,
+            dataset: dataset.trim(),
+          }),
       }),
       h(Choice, {
         label: 'Duplicates',
@@ -155,7 +165,11 @@ function Drop({ onFile }: { readonly onFile: (file: File) => void }): JSX.Elemen
     },
     h('p', null, 'Drop a file here, or'),
     h('input', {
-      ...{ ref: input, type: 'file', class: 'hidden', tabIndex: -1, 'aria-label': 'File to load' },
+      ref: input,
+      type: 'file',
+      class: 'hidden',
+      tabIndex: -1,
+      'aria-label': 'File to load',
       onChange: () => {
         const file = input.current?.files?.[0];
         if (file !== undefined) onFile(file);

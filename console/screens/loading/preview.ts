@@ -111,7 +111,9 @@ function Effects({ preview }: { readonly preview: DryRun }): JSX.Element {
 function Types({ preview }: { readonly preview: DryRun }): JSX.Element {
   const roles = new Map(Object.entries(preview.columnMapping).map(([role, name]) => [name, role]));
   const rows = Object.entries(preview.schema.properties).map(([name, property]) => ({
-    ...{ name, type: typeText(property), role: roles.get(name) },
+    name,
+    type: typeText(property),
+    role: roles.get(name),
   }));
   return h(
     Card,

@@ -43,8 +43,16 @@ export function TokenForm({ onClose, onMade }: FormProps): JSX.Element {
     event.preventDefault();
     const granted = datasets.split(/[\s,]+/).filter((one) => one !== '');
     const json = {
-      ...{ kind, name, messageLimit: limit.trim() === '' ? null : Number(limit) },
-      grants: granted.length === 0 ? null : granted.map((one) => ({ datasets: one, rights })),
+      kind,
+      name,
+      messageLimit: limit.trim() === '' ? null : Number(limit),
+      grants:
+        granted.length === 0
+          ? null
+          : granted.map((one) => ({
+              datasets: one,
+              rights,
+            })),
     };
     run(async () => onMade((await ask<Token>(pathOf(['account', 'tokens']), { json })).value));
   };

@@ -90,7 +90,8 @@ const Sure = ({ onClose, onYes, what }: SureProps): JSX.Element =>
           text: 'The old text is refused from the next request on; the new one is shown once.',
           yes: 'Rotate',
         }),
-    ...{ onYes, onClose },
+    onYes,
+    onClose,
   });
 
 const MadeToken = ({

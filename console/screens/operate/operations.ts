@@ -80,7 +80,10 @@ function Door(): JSX.Element {
         Field,
         { label: 'Operator’s token' },
         h('input', {
-          ...{ type: 'password', autoComplete: 'off', required: true, value: text },
+          type: 'password',
+          autoComplete: 'off',
+          required: true,
+          value: text,
           onInput: (event: Event) => setText((event.target as HTMLInputElement).value),
         }),
       ),

@@ -50,7 +50,11 @@ export function Editor({ onRun, onText, problem, tables, text }: EditorProps): J
     h('div', { class: 'editor', ref: box }),
     editor === undefined
       ? h('textarea', {
-          ...{ class: 'code', rows: 6, value: text, 'aria-label': 'SQL query', spellcheck: false },
+          class: 'code',
+          rows: 6,
+          value: text,
+          'aria-label': 'SQL query',
+          spellcheck: false,
           onInput: (event: Event) => onText((event.target as HTMLTextAreaElement).value),
         })
       : null,

@@ -11,8 +11,14 @@ import { WINDOW_FUNCTIONS } from '../../../query/sql/functions/windowFunctions.t
 import { type Dataset, typeText } from '../../asking/answers.ts';
 
 const FUNCTIONS: readonly Completion[] = [
-  ...[NUMBER_FUNCTIONS, TEXT_FUNCTIONS, DATE_FUNCTIONS, JSON_FUNCTIONS],
-  ...[LIST_FUNCTIONS, AGGREGATES, STATISTICS, WINDOW_FUNCTIONS],
+  NUMBER_FUNCTIONS,
+  TEXT_FUNCTIONS,
+  DATE_FUNCTIONS,
+  JSON_FUNCTIONS,
+  LIST_FUNCTIONS,
+  AGGREGATES,
+  STATISTICS,
+  WINDOW_FUNCTIONS,
 ].flatMap((rows) =>
   rows.map(({ does, signature }) => ({
     label: signature.split('(')[0] ?? signature,

@@ -180,7 +180,9 @@ interface Ran {
 
 function useRun(workspace: string, text: string, limit: string): Ran {
   const [state, setState] = useState<Omit<Ran, 'run'>>({
-    ...{ answer: undefined, problem: undefined, isBusy: false },
+    answer: undefined,
+    problem: undefined,
+    isBusy: false,
   });
   const latest = useRef({ text, limit });
   latest.current = { text, limit };

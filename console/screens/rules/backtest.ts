@@ -157,7 +157,11 @@ function Drawn({ firings, from, symbol, to }: DrawnProps): JSX.Element {
         ? h('p', { class: 'soft' }, `There are no days of ${symbol} to draw.`)
         : h(Chart, {
             label: `Days of ${symbol} with ${plural(marks.length, 'firing')}`,
-            ...{ x, series, marks, isTime: true, height: 260 },
+            x,
+            series,
+            marks,
+            isTime: true,
+            height: 260,
           }),
     ),
   ]);

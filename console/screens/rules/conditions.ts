@@ -26,7 +26,9 @@ export function Conditions({ conditions, onChange, schema }: ConditionsProps): J
     conditions.map((condition, at) =>
       h(Row, {
         key: at,
-        ...{ condition, at, schema },
+        condition,
+        at,
+        schema,
         onChange: (more) => change(at, more),
         onRemove:
           conditions.length < 2
@@ -94,12 +96,10 @@ function Row({ at, condition, onChange, onRemove, schema }: RowProps): JSX.Eleme
     isAlone(operator)
       ? h('span', null)
       : h('input', {
-          ...{
-            value: text,
-            'aria-label': `Compared with, ${place}`,
-            placeholder: '0.02',
-            required: true,
-          },
+          value: text,
+          'aria-label': `Compared with, ${place}`,
+          placeholder: '0.02',
+          required: true,
           onInput: (event: Event) => onChange({ text: valueOf(event) }),
         }),
     h(

@@ -46,7 +46,8 @@ export function Output({ draft, onChange, schema }: OutputProps): JSX.Element {
     members.map(([name, { description }]) =>
       h(Text, {
         key: name,
-        ...{ label: name, value: draft.members[name] ?? '' },
+        label: name,
+        value: draft.members[name] ?? '',
         ...(description === undefined ? {} : { hint: description }),
         required: chosen?.schema.required.includes(name) === true,
         onText: (text) => onChange({ members: withMember(draft.members, name, text) }),

@@ -16,7 +16,10 @@ interface Walk {
 }
 
 const walk = (name: string, start: number, step: number, decimals: number): Walk => ({
-  ...{ name, start, step, decimals },
+  name,
+  start,
+  step,
+  decimals,
 });
 
 const PAIRS: readonly Walk[] = [
@@ -38,17 +41,23 @@ const SERIES = {
     walk('MMNRJD', 0.3, 0.01, 2),
   ],
   ENERGY: [
-    ...[walk('DCOILWTICO', 70, 0.015, 2), walk('DCOILBRENTEU', 74, 0.015, 2)],
-    ...[walk('DHHNGSP', 3.4, 0.02, 2), walk('DHOILNYH', 2.2, 0.015, 3)],
-    ...[walk('DJFUELUSGULF', 2.1, 0.015, 3), walk('GASREGCOVW', 2.8, 0.008, 3)],
+    walk('DCOILWTICO', 70, 0.015, 2),
+    walk('DCOILBRENTEU', 74, 0.015, 2),
+    walk('DHHNGSP', 3.4, 0.02, 2),
+    walk('DHOILNYH', 2.2, 0.015, 3),
+    walk('DJFUELUSGULF', 2.1, 0.015, 3),
+    walk('GASREGCOVW', 2.8, 0.008, 3),
   ],
   MORTGAGE: ['30', '15', '5'].map((years, at) =>
     walk(`MORTGAGE${years}US`, 4.6 - at * 0.5, 0.005, 2),
   ),
   ECONOMIC: [
-    ...[walk('FEDFUNDS', 2.1, 0.006, 2), walk('CPIAUCSL', 220, 0.0004, 3)],
-    ...[walk('UNRATE', 6, 0.006, 1), walk('A191RL1Q225SBEA', 2.2, 0.01, 1)],
-    ...[walk('INDPRO', 95, 0.001, 4), walk('PAYEMS', 131_000, 0.0003, 0)],
+    walk('FEDFUNDS', 2.1, 0.006, 2),
+    walk('CPIAUCSL', 220, 4e-4, 3),
+    walk('UNRATE', 6, 0.006, 1),
+    walk('A191RL1Q225SBEA', 2.2, 0.01, 1),
+    walk('INDPRO', 95, 0.001, 4),
+    walk('PAYEMS', 131e3, 3e-4, 0),
   ],
 } as const satisfies Readonly<Record<string, readonly Walk[]>>;
 
@@ -136,7 +145,8 @@ export function* coinBookLines(drawn: Drawn): Generator<string> {
   for (const coin of coins(drawn)) {
     const side = (sign: -1 | 1): string => {
       const levels = [1, 2, 3].map((place) => ({
-        ...{ price: around(coin, sign * SPREAD * place), size: `${place}.5` },
+        price: around(coin, sign * SPREAD * place),
+        size: `${place}.5`,
         timestamp: Date.parse(coin.time),
       }));
       return `"${JSON.stringify(levels).replaceAll('"', '""')}"`;

@@ -48,9 +48,14 @@ function* statementLines(
   for (const { listing, report } of reports(drawn)) {
     const { ended, period, quarter, reported, year } = report;
     const values: Readonly<Record<string, string | number>> = {
-      ...{ symbol: listing.symbol, period, reportDate: reported, fiscalDate: ended },
-      ...{ currency: 'USD', filingType: quarter === 0 ? '10-K' : '10-Q' },
-      ...{ fiscalQuarter: quarter, fiscalYear: year },
+      symbol: listing.symbol,
+      period,
+      reportDate: reported,
+      fiscalDate: ended,
+      currency: 'USD',
+      filingType: quarter === 0 ? '10-K' : '10-Q',
+      fiscalQuarter: quarter,
+      fiscalYear: year,
       ...of(report),
     };
     yield `${names.map((name) => values[name] ?? '').join(',')}\n`;
@@ -96,12 +101,21 @@ export function* earningsLines(drawn: Drawn): Generator<string> {
     const surprise = cents(actual - expected);
     const before = yearAgo === undefined ? undefined : perShare(yearAgo);
     const values = [
-      ...[listing.symbol, period, reported, actual, expected],
-      ...[announcedAt(listing), analystsOf(listing)],
-      ...[surprise, share(surprise, expected)],
-      ...[quarter === 0 ? `FY ${year}` : `Q${quarter} ${year}`, ended],
-      ...[before ?? '', before === undefined ? '' : share(actual - before, before)],
-      ...['USD', period],
+      listing.symbol,
+      period,
+      reported,
+      actual,
+      expected,
+      announcedAt(listing),
+      analystsOf(listing),
+      surprise,
+      share(surprise, expected),
+      quarter === 0 ? `FY ${year}` : `Q${quarter} ${year}`,
+      ended,
+      before ?? '',
+      before === undefined ? '' : share(actual - before, before),
+      'USD',
+      period,
     ];
     yield `${values.join(',')}\n`;
   }
@@ -123,9 +137,15 @@ export function* estimateLines(drawn: Drawn): Generator<string> {
     // A quarter ends with a month: the day after it is the first of one.
     const ended = addDays(addMonths(addDays(report.ended, 1), 3), -1);
     const values = [
-      ...[symbol, 'quarterly', addDays(ended, daysUntil(report))],
-      ...[expectedOf(perShare(yearAgo ?? report), listing, next), announcedAt(listing)],
-      ...[analystsOf(listing), `Q${next.quarter} ${next.year}`, ended, 'USD'],
+      symbol,
+      'quarterly',
+      addDays(ended, daysUntil(report)),
+      expectedOf(perShare(yearAgo ?? report), listing, next),
+      announcedAt(listing),
+      analystsOf(listing),
+      `Q${next.quarter} ${next.year}`,
+      ended,
+      'USD',
     ];
     yield `${values.join(',')}\n`;
   }

@@ -7,7 +7,10 @@ import { asBuffer, viewBytes } from './arrowChecks.ts';
 import { Refused } from './refused.ts';
 
 const BYTES: readonly Type[] = [
-  ...[Type.Binary, Type.LargeBinary, Type.FixedSizeBinary, Type.BinaryView],
+  Type.Binary,
+  Type.LargeBinary,
+  Type.FixedSizeBinary,
+  Type.BinaryView,
 ];
 
 export const isBytes = (type: DataType): boolean => BYTES.includes(type.typeId);

@@ -86,7 +86,7 @@ export function viewBytes({ values, variadicBuffers }: Data, row: number): Buffe
   const size = view.readInt32LE(0);
   if (size < 0) return undefined;
   if (size <= INLINE_BYTES_MAX) return view.subarray(4, 4 + size);
-  const buffer = (variadicBuffers as readonly Uint8Array[])[view.readInt32LE(8)];
+  const buffer = variadicBuffers[view.readInt32LE(8)];
   const offset = view.readInt32LE(12);
   if (buffer === undefined || offset < 0 || offset + size > buffer.byteLength) return undefined;
   return asBuffer(buffer).subarray(offset, offset + size);

@@ -20,7 +20,10 @@ export async function* eventMessages(
   const { definition, lastId, onOpen, signal } = order;
   await using outgoing = openOutgoing({ ...rules, deadlineMs: DAY_MS, idleMs: SILENCE_MS });
   const answer = await outgoing.send({
-    ...{ method: 'GET', url: definition.url, headers: headersOf(order), signal },
+    method: 'GET',
+    url: definition.url,
+    headers: headersOf(order),
+    signal,
     ownHeaders: {
       accept: 'text/event-stream',
       ...(lastId === undefined ? {} : { 'last-event-id': lastId }),

@@ -36,13 +36,18 @@ async function pageOf(
 ): Promise<BucketPage> {
   using deadline = withDeadline(signal, deadlineMs, `the listing of ${bucket}`);
   const input = {
-    ...{ Bucket: bucket, MaxKeys: limit, Prefix: prefix, ContinuationToken: page },
+    Bucket: bucket,
+    MaxKeys: limit,
+    Prefix: prefix,
+    ContinuationToken: page,
     Delimiter: isFoldersOnly ? '/' : undefined,
   };
   const answer = await listPage(client, input, deadline.signal);
   const objects = (answer.Contents ?? []).map(
     ({ ETag = '', Key = '', LastModified, Size = 0 }) => ({
-      ...{ key: Key, size: Size, etag: ETag.replaceAll('"', '') },
+      key: Key,
+      size: Size,
+      etag: ETag.replaceAll('"', ''),
       lastModified: LastModified?.getTime() ?? null,
     }),
   );

@@ -52,9 +52,25 @@ function decimalDigits(value: bigint, width: number, scale: number): string {
 }
 
 const PLAIN_TYPES: ReadonlySet<string> = new Set([
-  ...['BOOLEAN', 'TINYINT', 'SMALLINT', 'INTEGER', 'BIGINT', 'HUGEINT'],
-  ...['UTINYINT', 'USMALLINT', 'UINTEGER', 'UBIGINT', 'FLOAT', 'DOUBLE', 'VARCHAR'],
-  ...['DATE', 'TIME', 'TIMESTAMP', 'TIMESTAMP_NS', 'INTERVAL', 'TIMESTAMP WITH TIME ZONE'],
+  'BOOLEAN',
+  'TINYINT',
+  'SMALLINT',
+  'INTEGER',
+  'BIGINT',
+  'HUGEINT',
+  'UTINYINT',
+  'USMALLINT',
+  'UINTEGER',
+  'UBIGINT',
+  'FLOAT',
+  'DOUBLE',
+  'VARCHAR',
+  'DATE',
+  'TIME',
+  'TIMESTAMP',
+  'TIMESTAMP_NS',
+  'INTERVAL',
+  'TIMESTAMP WITH TIME ZONE',
 ]);
 
 /** A type of the allow-list as SQL. @throws Failure InvalidParameter. */

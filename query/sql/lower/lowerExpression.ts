@@ -67,8 +67,16 @@ const MOMENTS: ReadonlyMap<string, 'date' | 'timestamp'> = new Map([
 
 /** What DuckDB takes for a function of its own when no column has the name. */
 const ENGINE_NAMES: ReadonlySet<string> = new Set([
-  ...['current_catalog', 'current_database', 'current_role', 'current_schema', 'current_time'],
-  ...['current_user', 'localtime', 'session_user', 'system_user', 'user'],
+  'current_catalog',
+  'current_database',
+  'current_role',
+  'current_schema',
+  'current_time',
+  'current_user',
+  'localtime',
+  'session_user',
+  'system_user',
+  'user',
 ]);
 
 function lowerConstant(node: unknown, fields: Fields, to: Lowering): Expression {
@@ -94,7 +102,13 @@ function lowerColumn(node: unknown, _fields: Fields, to: Lowering): Expression {
 }
 
 const CALL_FIELDS = [
-  ...['function_name', 'schema', 'children', 'filter', 'order_bys', 'distinct', 'is_operator'],
+  'function_name',
+  'schema',
+  'children',
+  'filter',
+  'order_bys',
+  'distinct',
+  'is_operator',
 ];
 
 function lowerFunction(node: unknown, _fields: Fields, to: Lowering): Expression {

@@ -14,7 +14,13 @@ const ENTRIES_MAX = 200;
 const SELECTS_MAX = 1_000;
 
 const PIVOT_FIELDS = [
-  ...['alias', 'column_name_alias', 'source', 'aggregates', 'unpivot_names', 'pivots', 'groups'],
+  'alias',
+  'column_name_alias',
+  'source',
+  'aggregates',
+  'unpivot_names',
+  'pivots',
+  'groups',
   'include_nulls',
 ];
 
@@ -60,13 +66,27 @@ function textOfLiteral(literal: Expression): string {
 }
 
 const PLAIN_SELECT: Omit<SelectQuery, 'items' | 'from' | 'where'> = {
-  ...{ kind: 'select', common: [], distinct: false, distinctOn: [], groups: [], groupSets: [] },
-  ...{ groupAll: false, having: undefined, qualify: undefined },
-  ...{ order: [], limit: undefined, offset: undefined },
+  kind: 'select',
+  common: [],
+  distinct: false,
+  distinctOn: [],
+  groups: [],
+  groupSets: [],
+  groupAll: false,
+  having: undefined,
+  qualify: undefined,
+  order: [],
+  limit: undefined,
+  offset: undefined,
 };
 
 const starBut = (except: readonly string[]): Item => ({
-  ...{ kind: 'star', relation: undefined, except, pattern: undefined, replace: [], rename: [] },
+  kind: 'star',
+  relation: undefined,
+  except,
+  pattern: undefined,
+  replace: [],
+  rename: [],
 });
 
 const item = (expression: Expression, alias: string): Item => ({
@@ -106,8 +126,15 @@ function unpivoted(
   if (first === undefined) return to.refuse(undefined, 'UNPIVOT names at least one column');
   return rest.reduce<Query>(
     (left, right) => ({
-      ...{ kind: 'set', common: [], how: 'UNION', all: true, left, right },
-      ...{ order: [], limit: undefined, offset: undefined },
+      kind: 'set',
+      common: [],
+      how: 'UNION',
+      all: true,
+      left,
+      right,
+      order: [],
+      limit: undefined,
+      offset: undefined,
     }),
     first,
   );

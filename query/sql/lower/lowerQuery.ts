@@ -73,8 +73,16 @@ function lowerQuery(node: unknown, to: Lowering): Query {
 const STARS_MAX = 20;
 
 const SELECT_FIELDS = [
-  ...['modifiers', 'cte_map', 'select_list', 'from_table', 'where_clause', 'group_expressions'],
-  ...['group_sets', 'aggregate_handling', 'having', 'qualify'],
+  'modifiers',
+  'cte_map',
+  'select_list',
+  'from_table',
+  'where_clause',
+  'group_expressions',
+  'group_sets',
+  'aggregate_handling',
+  'having',
+  'qualify',
 ];
 const HANDLINGS: ReadonlyMap<string, boolean> = new Map([
   ['STANDARD_HANDLING', false],

@@ -92,7 +92,13 @@ function lowerTable(node: unknown, to: Lowering): Source {
 }
 
 const JOIN_FIELDS = [
-  ...['alias', 'left', 'right', 'condition', 'join_type', 'ref_type', 'using_columns'],
+  'alias',
+  'left',
+  'right',
+  'condition',
+  'join_type',
+  'ref_type',
+  'using_columns',
 ];
 const JOINS: ReadonlyMap<string, Join['how']> = new Map<string, Join['how']>(
   (['INNER', 'LEFT', 'RIGHT', 'FULL', 'SEMI', 'ANTI'] as const).map((how) => [how, how]),

@@ -5,9 +5,22 @@ import type { Bound, Expression, Frame } from '../plan/selectPlan.ts';
 import { type Fields, oneOf, take, textOf } from '../text/tree.ts';
 
 const WINDOW_FIELDS = [
-  ...['function_name', 'schema', 'children', 'partitions', 'orders', 'start', 'end', 'start_expr'],
-  ...['end_expr', 'offset_expr', 'default_expr', 'ignore_nulls', 'filter_expr', 'exclude_clause'],
-  ...['distinct', 'arg_orders'],
+  'function_name',
+  'schema',
+  'children',
+  'partitions',
+  'orders',
+  'start',
+  'end',
+  'start_expr',
+  'end_expr',
+  'offset_expr',
+  'default_expr',
+  'ignore_nulls',
+  'filter_expr',
+  'exclude_clause',
+  'distinct',
+  'arg_orders',
 ];
 
 export function lowerWindow(node: unknown, _fields: Fields, to: Lowering): Expression {

@@ -270,13 +270,23 @@ function rowsOf(leaf: Leaf, scope: Scope, values: readonly Expression[]): Rows |
   const { source, tests } = leaf;
   if (source.kind === 'query' && !isClosed(source.query)) return undefined;
   const items = values.map((expression, at) => ({
-    ...{ kind: 'value' as const, expression, alias: `v${at}` },
+    kind: 'value' as const,
+    expression,
+    alias: `v${at}`,
   }));
   const none = { order: [], limit: undefined, offset: undefined, groups: [], groupSets: [] };
   const query: Query = {
-    ...{ kind: 'select', common: scope.common, distinct: false, distinctOn: [], items },
-    ...{ from: source, where: conjunction(tests), groupAll: false, having: undefined },
-    ...{ qualify: undefined, ...none },
+    kind: 'select',
+    common: scope.common,
+    distinct: false,
+    distinctOn: [],
+    items,
+    from: source,
+    where: conjunction(tests),
+    groupAll: false,
+    having: undefined,
+    qualify: undefined,
+    ...none,
   };
   return { level: scope.level, query };
 }

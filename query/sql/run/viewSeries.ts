@@ -130,7 +130,7 @@ function propertyOfType(type: string): PropertyType {
   if (type === 'BOOLEAN') return { type: 'boolean' };
   if (type === 'DATE') return { type: 'string', format: 'date' };
   if (type === 'TIMESTAMP_NS') return propertyOf('timestamp_ns');
-  if (/^TIMESTAMP/.test(type)) return { type: 'string', format: 'date-time' };
+  if (type.startsWith('TIMESTAMP')) return { type: 'string', format: 'date-time' };
   return type === 'JSON' || type.endsWith('[]') ? { type: 'object' } : { type: 'string' };
 }
 

@@ -11,8 +11,17 @@ interface Limits {
 
 /** Errors of the query or of its values. Any other is ours. */
 const KINDS = [
-  ...['Binder', 'Catalog', 'Conversion', 'Out of Range', 'Invalid Input', 'Invalid type'],
-  ...['Parameter Not Allowed', 'Not implemented', 'Parser', 'Mismatch Type', 'Syntax'],
+  'Binder',
+  'Catalog',
+  'Conversion',
+  'Out of Range',
+  'Invalid Input',
+  'Invalid type',
+  'Parameter Not Allowed',
+  'Not implemented',
+  'Parser',
+  'Mismatch Type',
+  'Syntax',
 ];
 const QUERY_FAULTS = new RegExp(`^(?:${KINDS.join('|')}) Error: `, 'i');
 

@@ -119,8 +119,11 @@ export class NatsLog implements LogStore {
   async read(last: number, take: (sequence: number, text: string) => void): Promise<boolean> {
     const isRead = await this.#asked(async (manager, connection) => {
       const consumer = await manager.consumers.add(this.#name, {
-        ...{ ack_policy: AckPolicy.None, deliver_policy: DeliverPolicy.All, mem_storage: true },
-        ...{ filter_subject: this.#subject, inactive_threshold: nanos(ASK_MS * 5) },
+        ack_policy: AckPolicy.None,
+        deliver_policy: DeliverPolicy.All,
+        mem_storage: true,
+        filter_subject: this.#subject,
+        inactive_threshold: nanos(ASK_MS * 5),
       });
       if (consumer.num_pending === 0) return true;
       const reader = await jetstream(connection).consumers.get(this.#name, consumer.name);
@@ -196,8 +199,11 @@ export class NatsLog implements LogStore {
   /** Until it is there, or nobody wants it any more: a server works without. */
   async #connect(): Promise<void> {
     const options = {
-      ...{ ...howToReach(this.#parts.settings), pingInterval: 5_000 },
-      ...{ maxReconnectAttempts: -1, reconnectTimeWait: AGAIN_MS, ignoreAuthErrorAbort: true },
+      ...howToReach(this.#parts.settings),
+      pingInterval: 5e3,
+      maxReconnectAttempts: -1,
+      reconnectTimeWait: AGAIN_MS,
+      ignoreAuthErrorAbort: true,
     };
     let told = '';
     while (!this.#isClosed) {
@@ -247,17 +253,28 @@ export class NatsLog implements LogStore {
     } catch (error) {
       if (!(error instanceof JetStreamApiError) || error.code !== NO_STREAM) throw error;
       return manager.streams.add({
-        ...{ name: this.#name, subjects: [this.#subject], max_age: nanos(KEPT_MS) },
-        ...{ max_bytes: KEPT_BYTES, discard: DiscardPolicy.Old },
-        ...{ retention: RetentionPolicy.Limits, storage: StorageType.File },
+        name: this.#name,
+        subjects: [this.#subject],
+        max_age: nanos(KEPT_MS),
+        max_bytes: KEPT_BYTES,
+        discard: DiscardPolicy.Old,
+        retention: RetentionPolicy.Limits,
+        storage: StorageType.File,
       });
     }
   }
 }
 
 const howToReach = ({ isTls, password, servers, token, user }: BusSettings): ConnectionOptions => ({
-  ...{ servers: [...servers], name: 'tapedeck', timeout: ASK_MS },
-  ...(user === undefined ? {} : { user, pass: password ?? '' }),
+  servers: [...servers],
+  name: 'tapedeck',
+  timeout: ASK_MS,
+  ...(user === undefined
+    ? {}
+    : {
+        user,
+        pass: password ?? '',
+      }),
   ...(token === undefined ? {} : { token }),
   ...(isTls ? { tls: {} } : {}),
 });

@@ -99,7 +99,7 @@ export async function addInferredIndexes(database: Kysely<unknown>): Promise<voi
     .columns(['table_id', 'digest'])
     .unique()
     .execute();
-  await markInferred(database as unknown as Earlier);
+  await markInferred(database);
 }
 
 /** What is read of a folder of an earlier version. */

@@ -78,7 +78,7 @@ export class FileCache {
     this.#forget(path);
     this.#sizes.set(path, size);
     this.#bytes += size;
-    this.#trim(this.#parts.bytesMax);
+    void this.#trim(this.#parts.bytesMax);
   }
 
   /** A copy was removed, and its file with it. */
@@ -120,7 +120,7 @@ export class FileCache {
         if (left > 0) this.#held.set(path, left);
         else this.#held.delete(path);
       }
-      this.#trim(this.#parts.bytesMax);
+      void this.#trim(this.#parts.bytesMax);
     };
   }
 
@@ -167,7 +167,7 @@ export class FileCache {
     } catch (error) {
       if (!isDiskFull(error)) throw error;
       // Copies are what may go.
-      await Promise.all(this.#trim(0));
+      await this.#trim(0);
       await this.#copy(path).catch((again: unknown) => {
         throw isDiskFull(again) ? diskFull(this.#parts.root) : again;
       });
@@ -182,7 +182,7 @@ export class FileCache {
     await this.added(path);
   }
 
-  #trim(bytesMax: number): readonly Promise<void>[] {
+  #trim(bytesMax: number): Promise<unknown> {
     const gone: Promise<void>[] = [];
     for (const path of this.#sizes.keys()) {
       if (this.#bytes <= bytesMax) break;
@@ -190,7 +190,7 @@ export class FileCache {
       this.#forget(path);
       gone.push(this.#leave(path));
     }
-    return gone;
+    return Promise.all(gone);
   }
 
   #leave(path: string): Promise<void> {

@@ -31,7 +31,8 @@ export function sharedBodies({ bucket, disk, folder, told }: SharedParts): Bodie
   };
   const fetched = (path: string): Promise<boolean> =>
     fetchInto(path, {
-      ...{ disk, temporary: folder.temporary },
+      disk,
+      temporary: folder.temporary,
       fetch: (part) => bucket.get(keyOf(path), part),
     });
   return {

@@ -80,7 +80,7 @@ async function intoKept(
 ): Promise<void> {
   const kept = (await readSnapshots(database)).map(({ snapshot }) => snapshot);
   const known = new Set(kept);
-  for (const [snapshot, counts] of [...changes]) {
+  for (const [snapshot, counts] of Array.from(changes)) {
     if (known.has(snapshot)) continue;
     changes.delete(snapshot);
     const next = kept.find((id) => id > snapshot);

@@ -66,8 +66,15 @@ export class HeldBlocks {
     const known = purses.get(tokenId);
     if (known !== undefined || purses.size >= PURSES_MAX) return known;
     const purse: HeldPurse = {
-      ...{ tokenId, premium, block: undefined, need: undefined, ask: undefined },
-      ...{ askedMs: nowMs, againMs: -Infinity, spent: 0, sinceMs: nowMs },
+      tokenId,
+      premium,
+      block: undefined,
+      need: undefined,
+      ask: undefined,
+      askedMs: nowMs,
+      againMs: -Infinity,
+      spent: 0,
+      sinceMs: nowMs,
     };
     purses.set(tokenId, purse);
     return purse;
@@ -183,8 +190,15 @@ export class HeldBlocks {
 
   #open(purse: HeldPurse, id: number): HeldBlock {
     const block: HeldBlock = {
-      ...{ id, purse, left: 0, untilMs: -Infinity, renewMs: 0, low: 0 },
-      ...{ calls: 0, isOver: false, isLost: false },
+      id,
+      purse,
+      left: 0,
+      untilMs: -Infinity,
+      renewMs: 0,
+      low: 0,
+      calls: 0,
+      isOver: false,
+      isLost: false,
     };
     purse.block = block;
     this.#byId.set(id, block);

@@ -106,8 +106,14 @@ export class HeldPermits {
     const known = pockets.get(key);
     if (known !== undefined || pockets.size >= KEYS_MAX) return known;
     const pocket: Pocket = {
-      ...{ kind, key, left: 0, untilMs: -Infinity, low: 0, used: 0 },
-      ...{ askedMs: undefined, isWanted: false },
+      kind,
+      key,
+      left: 0,
+      untilMs: -Infinity,
+      low: 0,
+      used: 0,
+      askedMs: undefined,
+      isWanted: false,
     };
     pockets.set(key, pocket);
     return pocket;

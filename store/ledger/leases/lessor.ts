@@ -69,8 +69,14 @@ export class QuotaLessor {
     this.#after = parts.after ?? realAfter;
     this.#lent = new LentBlocks(parts.ledger, Math.floor(parts.share * FIRST_IDS));
     this.#recalls = new Recalls({
-      ...{ after: this.#after, nowMs: parts.nowMs, lent: this.#lent },
-      recall: (lessee, blocks) => this.#tell(lessee, { kind: 'recall', blocks }),
+      after: this.#after,
+      nowMs: parts.nowMs,
+      lent: this.#lent,
+      recall: (lessee, blocks) =>
+        this.#tell(lessee, {
+          kind: 'recall',
+          blocks,
+        }),
       sweep: () => this.#sweep(),
     });
     const ack = (lessee: string, sequence: number): void =>

@@ -26,7 +26,7 @@ async function agentOf(server: TestServer, token: string): Promise<Agent> {
   const url = new URL(`${server.base}/mcp`);
   const transport = new StreamableHTTPClientTransport(url, { requestInit: { headers } });
   // The SDK's own type does not allow for exact optional members.
-  await client.connect(transport as Parameters<Client['connect']>[0]);
+  await client.connect(transport);
   const call: Agent['call'] = async (name, input = {}) => {
     const answer = await client.callTool({ name, arguments: input });
     const [first] = answer.content as readonly { readonly text: string }[];
@@ -96,7 +96,11 @@ test('an agent finds a dataset, looks, estimates, asks and reads, and pays what 
   const asked = await agent.call('query_sql', { workspace: 'WS', sql });
   assert.match(asked.text, /^n,top\n28,39\n\ncost: 1 messages/);
   const series = await agent.call('read_series', {
-    ...{ workspace: 'WS', dataset: 'PRICES', key: 'A', from: '2024-01-03', to: '2024-01-05' },
+    workspace: 'WS',
+    dataset: 'PRICES',
+    key: 'A',
+    from: '2024-01-03',
+    to: '2024-01-05',
     columns: 'date,close',
   });
   assert.equal(series.messages, 3);
@@ -135,13 +139,17 @@ test("a token's limit is the agent's: what would pass it is refused, and says so
   assert.equal(first.left, 2);
   assert.match(first.text, /cost: 8 messages; left: 2 of 10 messages this month$/);
   const second = await agent.call('sample_records', {
-    ...{ workspace: 'WS', dataset: 'PRICES', count: 8 },
+    workspace: 'WS',
+    dataset: 'PRICES',
+    count: 8,
   });
   assert.equal(second.isError, true);
   assert.match(second.text, /limit of this token/);
   assert.equal(second.messages, 0);
   const dear = await agent.call('query_sql', {
-    ...{ workspace: 'WS', sql: 'SELECT * FROM PRICES', maxMessages: 5 },
+    workspace: 'WS',
+    sql: 'SELECT * FROM PRICES',
+    maxMessages: 5,
   });
   assert.match(dear.text, /maxMessages/);
   assert.equal(
@@ -215,10 +223,12 @@ test('where a token may be used from is asked of the agent, not of the server', 
   const grants = READ_ALL;
   const sample = { workspace: 'WS', dataset: 'PRICES', count: 1 };
   const elsewhere = await accounts.createToken(accountId, 'publishable', {
-    ...{ grants, addresses: ['192.0.2.1'] },
+    grants,
+    addresses: ['192.0.2.1'],
   });
   const page = await accounts.createToken(accountId, 'publishable', {
-    ...{ grants, referrers: ['https://good.example/*'] },
+    grants,
+    referrers: ['https://good.example/*'],
   });
   for (const { text } of [elsewhere, page]) {
     await using agent = await agentOf(server, text);
@@ -237,7 +247,8 @@ test('two agents at once share a limit, and do not pass it together', async ({ s
   await withPrices(server);
   const { accounts, ledger } = server.tapedeck.services;
   const made = await accounts.createToken(server.tapedeck.accountId, 'publishable', {
-    ...{ grants: READ_ALL, messageLimit: 20 },
+    grants: READ_ALL,
+    messageLimit: 20,
   });
   await using one = await agentOf(server, made.text);
   await using other = await agentOf(server, made.text);

@@ -13,6 +13,9 @@ test('secret tokens that end alike are named by their ids, all of them', () => {
     token('four', 'publishable', 'pk_dddd1234'),
   ];
   expect(Object.fromEntries(tokenNames(tokens))).toEqual({
-    ...{ one: 'one', two: 'two', three: 'sk_…9999', four: 'pk_dddd1234' },
+    one: 'one',
+    two: 'two',
+    three: 'sk_…9999',
+    four: 'pk_dddd1234',
   });
 });

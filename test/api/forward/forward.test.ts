@@ -76,7 +76,10 @@ async function front(first: Target | undefined, waitMs = 5_000): Promise<Front> 
     waitMs,
   };
   const door = await openFrontDoor({
-    ...{ host: '127.0.0.1', port: 0, https: undefined, own: () => undefined },
+    host: '127.0.0.1',
+    port: 0,
+    https: undefined,
+    own: () => undefined,
     forward: makeForwarder(forwarding),
   });
   closing.push(() => door.close(0));
@@ -102,8 +105,9 @@ test('a request arrives as it was sent, and says who hands it on', async () => {
   }
   // Of a length that nobody said.
   const chunked = {
-    ...{ method: 'POST', duplex: 'half' as const },
-    body: new Blob(['y'.repeat(200_000)]).stream(),
+    method: 'POST',
+    duplex: 'half' as const,
+    body: new Blob(['y'.repeat(2e5)]).stream(),
   };
   assert.equal(await ask(base, chunked), '200 one POST /v1/a?b=c%20d 200000 signed with key');
   assert.deepEqual(new Set(told), new Set(['answered']));
@@ -350,7 +354,8 @@ test('a node that speaks TLS is known by its very certificate', async () => {
     agent: renewedAgent(
       () =>
         new SecureAgent({
-          ...{ ca: known, allowPartialTrustChain: true },
+          ca: known,
+          allowPartialTrustChain: true,
           checkServerIdentity: () => undefined,
         }),
     ),

@@ -67,8 +67,19 @@ const PATHS: readonly ((token: string) => string)[] = [
 ];
 
 const HEADERS = [
-  ...['referer', 'user-agent', 'cookie', 'accept', 'if-none-match', 'x-forwarded-for', 'origin'],
-  ...['x-request-id', 'x-api-key', 'content-type', 'svc-date', 'x-svc-date', 'host'],
+  'referer',
+  'user-agent',
+  'cookie',
+  'accept',
+  'if-none-match',
+  'x-forwarded-for',
+  'origin',
+  'x-request-id',
+  'x-api-key',
+  'content-type',
+  'svc-date',
+  'x-svc-date',
+  'host',
 ];
 
 const STATEMENTS: readonly ((token: string) => string)[] = [

@@ -137,9 +137,16 @@ const scheduleOf = ({ id }: Target): object => ({
 
 /** Stored, not sent; of a symbol that does not exist, so that it never fires. */
 const RULE = {
-  ...{ ruleSet: 'NOSUCH', type: 'any', ruleName: 'never' },
-  conditions: [['latestPrice', '>', 1_000_000]],
-  outputs: [{ method: 'logs', frequency: 60 }],
+  ruleSet: 'NOSUCH',
+  type: 'any',
+  ruleName: 'never',
+  conditions: [['latestPrice', '>', 1e6]],
+  outputs: [
+    {
+      method: 'logs',
+      frequency: 60,
+    },
+  ],
 };
 
 const SCHEMA = { properties: { symbol: { type: 'string' } } };
@@ -152,7 +159,9 @@ const OF_OPERATOR = { reach: 'operator', spends: 'account' } as const satisfies 
 
 /** Open to all tiers of these worlds; what it sends is counted later. */
 const STREAM = {
-  ...{ reach: 'core', metered: true, empty: true },
+  reach: 'core',
+  metered: true,
+  empty: true,
   query: ({ symbol }) => `symbols=${symbol}`,
 } as const satisfies Case;
 const STATE_OF_CORE = {
@@ -252,16 +261,25 @@ export const CASES: Readonly<Record<string, Case | readonly Case[]>> = {
   getFuturesChart: { reach: 'core', metered: true, answers: 404 },
   getCrypto: { reach: 'core', metered: true, answers: 404 },
   createReplay: {
-    ...{ reach: 'core', answers: 404 },
-    body: json(() => ({ symbols: ['AAPL'], from: '2024-01-02' })),
+    reach: 'core',
+    answers: 404,
+    body: json(() => ({
+      symbols: ['AAPL'],
+      from: '2024-01-02',
+    })),
   },
   listReplays: { reach: 'core' },
   getReplay: { reach: 'core', answers: 404 },
-  changeReplay: { ...{ reach: 'core', answers: 404 }, body: json(() => ({ state: 'paused' })) },
+  changeReplay: {
+    reach: 'core',
+    answers: 404,
+    body: json(() => ({ state: 'paused' })),
+  },
   deleteReplay: { reach: 'core', answers: 404 },
   streamReplay: { reach: 'core', metered: true, answers: 404 },
   changeStream: {
-    ...{ reach: 'core', answers: 404 },
+    reach: 'core',
+    answers: 404,
     body: json(() => ({ symbols: ['AAPL'] })),
   },
   streamTops: STATE_OF_CORE,
@@ -387,8 +405,13 @@ export const CASES: Readonly<Record<string, Case | readonly Case[]>> = {
   rulesLookup: { ...OF_ACCOUNT, path: () => ({ name: 'sector' }) },
   createRule: { ...OF_ACCOUNT, body: json(() => RULE) },
   backtestRule: {
-    ...{ reach: 'account', metered: true, empty: true },
-    body: json(() => ({ ...RULE, step: 'day' })),
+    reach: 'account',
+    metered: true,
+    empty: true,
+    body: json(() => ({
+      ...RULE,
+      step: 'day',
+    })),
   },
   pauseRule: { ...OF_ACCOUNT, body: json(() => ({ ruleId: 'NONE' })) },
   resumeRule: { ...OF_ACCOUNT, body: json(() => ({ ruleId: 'NONE' })) },

@@ -115,7 +115,10 @@ test("CORE is the first account's, who may make it again, and only by that name"
 
 const target = (): Target => ({
   ...targetOf(operator),
-  ...{ workspace: CORE, id: SHARED, key: 'KEY', subkey: 'SUB' },
+  workspace: CORE,
+  id: SHARED,
+  key: 'KEY',
+  subkey: 'SUB',
 });
 
 test('nobody else changes or manages CORE', async () => {

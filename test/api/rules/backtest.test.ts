@@ -27,9 +27,17 @@ test('minutes: each at its end, and no bar before it was there', async () => {
   const loaded = await fetch(url, { method: 'POST', body: CSV });
   assert.equal(loaded.status, 200, await loaded.text());
   const body = {
-    ...{ ruleSet: 'aaa', ruleName: 'above twelve', from: '2024-02-29' },
+    ruleSet: 'aaa',
+    ruleName: 'above twelve',
+    from: '2024-02-29',
     conditions: [['latestPrice', '>', 12]],
-    outputs: [{ method: 'webhook', frequency: 120, url: 'https://example.com/' }],
+    outputs: [
+      {
+        method: 'webhook',
+        frequency: 120,
+        url: 'https://example.com/',
+      },
+    ],
   };
   const { status, text } = await rules.post('/rules/backtest', body);
   assert.equal(status, 200, text);
@@ -44,8 +52,12 @@ test('minutes: each at its end, and no bar before it was there', async () => {
   expect(told).toMatchObject({ step: 'minute', instants: 8, alerts: 3, messages: 303 });
   expect(told.conditions).toEqual([
     {
-      ...{ condition: ['latestPrice', '>', 12], held: 5 },
-      nearest: { missing: expect.closeTo(0.1), timestamp: OPEN_MS + 6 * 60_000 },
+      condition: ['latestPrice', '>', 12],
+      held: 5,
+      nearest: {
+        missing: expect.closeTo(0.1),
+        timestamp: OPEN_MS + 6 * 6e4,
+      },
     },
   ]);
   const usage = (await rules.get('/account/usage/messages')) as { keyUsage: object };
@@ -56,14 +68,18 @@ test('minutes: each at its end, and no bar before it was there', async () => {
 test('days: at their closes', async () => {
   await using rules = await openRuleServer();
   const body = {
-    ...{ ruleSet: 'ANYEVENT', symbols: ['AAA', 'BBB'], ruleName: 'up', step: 'day' },
+    ruleSet: 'ANYEVENT',
+    symbols: ['AAA', 'BBB'],
+    ruleName: 'up',
+    step: 'day',
     conditions: [['changePercent', '>=', 0.1]],
   };
   const { text } = await rules.post('/rules/backtest', body);
   const told = JSON.parse(text) as Told;
   expect(told.firings).toEqual([
     {
-      ...{ timestamp: Date.parse('2024-02-28T21:00:00Z'), event: 'AAA' },
+      timestamp: Date.parse('2024-02-28T21:00:00Z'),
+      event: 'AAA',
       data: { changePercent: 0.1 },
     },
   ]);
@@ -73,8 +89,15 @@ test('days: at their closes', async () => {
     to: '2023-01-02',
   });
   expect(JSON.parse(none.text)).toMatchObject({
-    ...{ instants: 0, alerts: 0 },
-    conditions: [{ condition: ['changePercent', '>=', 0.1], held: 0, nearest: null }],
+    instants: 0,
+    alerts: 0,
+    conditions: [
+      {
+        condition: ['changePercent', '>=', 0.1],
+        held: 0,
+        nearest: null,
+      },
+    ],
   });
   for (const [more, rule] of [
     [{ symbols: undefined }, /symbols is required/],

@@ -28,10 +28,13 @@ test('each alert is a record of the dataset, made with the rule', async () => {
   const found = (await records(rules, '/data/WS/ALERTS/AAA?last=5')) as readonly object[];
   assert.equal(found.length, 2);
   expect(found[1]).toMatchObject({
-    ...{ symbol: 'AAA', ruleId: id, ruleName: 'above twelve' },
-    ...{
-      time: new Date(firstMs).toISOString(),
-      data: { latestPrice: 12.5, changePercent: 0.13636 },
+    symbol: 'AAA',
+    ruleId: id,
+    ruleName: 'above twelve',
+    time: new Date(firstMs).toISOString(),
+    data: {
+      latestPrice: 12.5,
+      changePercent: 0.13636,
     },
   });
   const alerts = (await rules.get(`/rules/alerts/${id}`)) as readonly {
@@ -117,8 +120,13 @@ test('a token without the right does not write, neither now nor later', async ()
 
 const MAPPING = { key: 'symbol', subkey: 'alertId', date: 'time' };
 const PROPERTIES = {
-  ...{ symbol: { type: 'string' }, alertId: { type: 'string' }, ruleName: { type: 'string' } },
-  time: { type: 'string', format: 'date-time' },
+  symbol: { type: 'string' },
+  alertId: { type: 'string' },
+  ruleName: { type: 'string' },
+  time: {
+    type: 'string',
+    format: 'date-time',
+  },
 };
 
 async function statesOf(rules: RuleServer, id: string): Promise<readonly string[]> {
@@ -146,8 +154,18 @@ test('one that may have a record twice is no place for alerts', async () => {
 test('what is put into quarantine, or comes after the dataset is gone, is a dead letter', async () => {
   await using rules = await openRuleServer();
   const dataset = {
-    ...{ columnMapping: MAPPING, uniqueIndex: true, schema: { properties: PROPERTIES } },
-    expectations: [{ oneOf: { property: 'ruleName', values: ['other'] }, action: 'quarantine' }],
+    columnMapping: MAPPING,
+    uniqueIndex: true,
+    schema: { properties: PROPERTIES },
+    expectations: [
+      {
+        oneOf: {
+          property: 'ruleName',
+          values: ['other'],
+        },
+        action: 'quarantine',
+      },
+    ],
   };
   const made = await send(rules.server, 'POST', '/datasets/WS/STRICT', { dataset });
   assert.equal(made.status, 200, made.text);

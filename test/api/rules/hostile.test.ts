@@ -6,7 +6,10 @@ import { openReceiver, openRuleServer } from './ruleServer.ts';
 
 const LOGS = [{ method: 'logs', frequency: 1 }];
 const rule = (more: object): object => ({
-  ...{ ruleSet: 'AAA', ruleName: 'r', conditions: [['latestPrice', '>', 1]], outputs: LOGS },
+  ruleSet: 'AAA',
+  ruleName: 'r',
+  conditions: [['latestPrice', '>', 1]],
+  outputs: LOGS,
   ...more,
 });
 
@@ -67,7 +70,9 @@ test('an account can not make the server run or read more than so much for each 
   assert.equal(more.status, 400, more.text);
   assert.match(more.text, /100 rules for ANYEVENT/);
   const named = (from: number): object => ({
-    ...{ ruleName: 'named', outputs: LOGS, conditions: [['$index[0]', '>', 1]] },
+    ruleName: 'named',
+    outputs: LOGS,
+    conditions: [['$index[0]', '>', 1]],
     index: Array.from({ length: 100 }, (_, at) => `CORE:STOCK:X${from}Y${at}:latestPrice`),
   });
   for (let at = 0; at < 10; at += 1) await rules.create(named(at));
@@ -86,9 +91,17 @@ test('a token that loses a dataset loses the rules that read it', async () => {
   const made = await services.accounts.createToken(accountId, 'secret', {});
   const secret = token === '' ? made.text : token;
   const body = rule({
-    ...{ ruleSet: undefined, index: ['CORE:HISTORICAL_PRICES:AAA:close'], token: secret },
+    ruleSet: undefined,
+    index: ['CORE:HISTORICAL_PRICES:AAA:close'],
+    token: secret,
     conditions: [['$index[0]', '>', 1]],
-    outputs: [{ method: 'webhook', frequency: 1, url: receiver.url }],
+    outputs: [
+      {
+        method: 'webhook',
+        frequency: 1,
+        url: receiver.url,
+      },
+    ],
   });
   const headers = { 'content-type': 'application/json' };
   const url = `${rules.server.base}/v1/rules/create`;

@@ -20,8 +20,17 @@ if (server === undefined) {
 }
 
 const rule = (to: string, more: object = {}): object => ({
-  ...{ ruleSet: 'AAA', ruleName: 'above twelve', conditions: [['latestPrice', '>', 12]] },
-  outputs: [{ method: 'email', frequency: 60, to, ...more }],
+  ruleSet: 'AAA',
+  ruleName: 'above twelve',
+  conditions: [['latestPrice', '>', 12]],
+  outputs: [
+    {
+      method: 'email',
+      frequency: 60,
+      to,
+      ...more,
+    },
+  ],
 });
 
 test('a subject names values of the alert, in one line', () => {

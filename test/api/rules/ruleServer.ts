@@ -49,7 +49,11 @@ export async function openRuleServer(
     trade: (symbol, price) => {
       trades += 1;
       services.streams.board.apply({
-        ...{ kind: 'trade', symbol, price, size: 100, tradeId: String(trades) },
+        kind: 'trade',
+        symbol,
+        price,
+        size: 100,
+        tradeId: String(trades),
         timeMs: clock.nowMs,
       });
     },
@@ -107,7 +111,9 @@ export async function openReceiver(): Promise<Receiver> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
-    ...{ url: `http://127.0.0.1:${port}/hook`, heard, answers },
+    url: `http://127.0.0.1:${port}/hook`,
+    heard,
+    answers,
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

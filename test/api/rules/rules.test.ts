@@ -39,9 +39,14 @@ test('a rule fires when its conditions hold, at most once per frequency', async 
   assert.equal(headers['content-type'], 'application/json');
   assert.deepEqual(JSON.parse(body), {
     data: {
-      ...{ id, event: 'AAA', name: 'above twelve' },
-      ...{ data: { latestPrice: 12.5, changePercent: 0.13636 } },
-      timestamp: rules.clock.nowMs - 59_999,
+      id,
+      event: 'AAA',
+      name: 'above twelve',
+      data: {
+        latestPrice: 12.5,
+        changePercent: 0.13636,
+      },
+      timestamp: rules.clock.nowMs - 59999,
     },
   });
   rules.clock.nowMs += 1;
@@ -142,12 +147,20 @@ test('without messages left an alert is recorded, and neither sent nor charged',
 test('a rule for every symbol, by the time of day, where it begins to hold', async () => {
   await using rules = await openRuleServer();
   const id = await rules.create({
-    ...{ ruleSet: 'ANYEVENT', type: 'all', ruleName: 'any', trigger: 'edge' },
+    ruleSet: 'ANYEVENT',
+    type: 'all',
+    ruleName: 'any',
+    trigger: 'edge',
     conditions: [
       ['changePercent', '>', 0.1],
       ['time', 'within', '09:30:00 - 15:59:59'],
     ],
-    outputs: [{ method: 'logs', frequency: 1 }],
+    outputs: [
+      {
+        method: 'logs',
+        frequency: 1,
+      },
+    ],
   });
   // The first trade of a symbol is read for before it is looked at.
   for (const symbol of ['AAA', 'BBB']) rules.trade(symbol, 1.9);

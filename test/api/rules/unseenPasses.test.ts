@@ -15,9 +15,11 @@ interface Tenant {
 async function makeTenant({ server }: RuleServer, limit?: number): Promise<Tenant> {
   const { accounts } = server.tapedeck.services;
   const accountId = await accounts.createAccount('Tenant', 'scale');
-  const { text: token, tokenId } = await accounts.createToken(accountId, 'secret', {
-    ...(limit === undefined ? {} : { messageLimit: limit }),
-  });
+  const { text: token, tokenId } = await accounts.createToken(
+    accountId,
+    'secret',
+    limit === undefined ? {} : { messageLimit: limit },
+  );
   const ask: Tenant['ask'] = async (method, path, body) => {
     const answer = await fetch(`${server.base}/v1${path}?token=${token}`, {
       method,
@@ -130,7 +132,7 @@ test('a rule that could not pay is paused with its reason, whatever the price', 
 
 test('over its own data a rule runs when it is made, as before', async () => {
   await using rules = await openRuleServer();
-  const id = await rules.create(body(1) as { ruleSet: string });
+  const id = await rules.create(body(1));
   await rules.settled();
   const [view] = (await rules.get(`/rules/info/${id}`)) as RuleView[];
   assert.deepEqual([view?.passed, view?.sent], [1, 1]);

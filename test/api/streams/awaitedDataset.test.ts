@@ -100,10 +100,15 @@ test('other accounts receive what is created for them, and are disconnected of w
   const dataset = {
     datasetId: 'NEWS',
     schema: {
-      ...{ type: 'object', required: ['symbol', 'uuid', 'datetime'] },
+      type: 'object',
+      required: ['symbol', 'uuid', 'datetime'],
       properties: {
-        ...{ symbol: { type: 'string' }, uuid: { type: 'string' } },
-        datetime: { type: 'string', format: 'date-time' },
+        symbol: { type: 'string' },
+        uuid: { type: 'string' },
+        datetime: {
+          type: 'string',
+          format: 'date-time',
+        },
       },
     },
     access: { level: 'restricted' },
@@ -122,7 +127,13 @@ test('quotes take in the days that are loaded after the stream was opened', asyn
   await write(server, 'TRADES', { ...trade, time: '2024-02-29T18:00:00Z' });
   await until(() => stream.messages().length > 0);
   await write(server, 'HISTORICAL_PRICES', {
-    ...{ symbol: 'AAA', date: '2024-02-28', open: 9, high: 9, low: 9, close: 9, volume: 1 },
+    symbol: 'AAA',
+    date: '2024-02-28',
+    open: 9,
+    high: 9,
+    low: 9,
+    close: 9,
+    volume: 1,
   });
   await write(server, 'TRADES', { ...trade, tradeId: '2', time: '2024-02-29T18:00:01Z' });
   await until(() => stream.messages().at(-1)?.['previousClose'] === 9);

@@ -14,7 +14,12 @@ const at = (seconds: number): string => new Date(NOW_MS + seconds * 1_000).toISO
 
 let sequence = 0;
 const level = (seconds: number, side: string, price: number, size: number, more = {}): object => ({
-  ...{ symbol: "O'B", time: at(seconds), sequence: String((sequence += 1)), side, price, size },
+  symbol: "O'B",
+  time: at(seconds),
+  sequence: String((sequence += 1)),
+  side,
+  price,
+  size,
   ...more,
 });
 

@@ -192,8 +192,11 @@ test.each([
 
 test('servers of a cluster share user and password, or a token', () => {
   expect(busSettings('nats://me:p%40ss@a:4222, nats://b')).toEqual({
-    ...{ servers: ['a:4222', 'b:4222'], isTls: false },
-    ...{ user: 'me', password: 'p@ss', token: undefined },
+    servers: ['a:4222', 'b:4222'],
+    isTls: false,
+    user: 'me',
+    password: 'p@ss',
+    token: undefined,
   });
   expect(busSettings('tls://s3cret@a')).toMatchObject({ isTls: true, token: 's3cret' });
 });

@@ -7,16 +7,26 @@ import { openStream, until } from './listening.ts';
 
 const NOW_MS = Date.parse('2024-02-29T19:00:00Z');
 const NAMES = [
-  ...['stocksUS', 'stocksUS1Second', 'stocksUS5Second', 'stocksUS1Minute', 'stocksUSNoUTP'],
-  ...[
-    'stocksUSNoUTP1Second',
-    'stocksUSNoUTP5Second',
-    'stocksUSNoUTP1Minute',
-    'stocksOTC',
-    'cryptoQuotes',
-  ],
-  ...['cryptoBook', 'cryptoEvents', 'forex1Second', 'forex5Second', 'forex1Minute'],
-  ...['sentiment', 'news-stream', 'tops', 'last', 'deep'],
+  'stocksUS',
+  'stocksUS1Second',
+  'stocksUS5Second',
+  'stocksUS1Minute',
+  'stocksUSNoUTP',
+  'stocksUSNoUTP1Second',
+  'stocksUSNoUTP5Second',
+  'stocksUSNoUTP1Minute',
+  'stocksOTC',
+  'cryptoQuotes',
+  'cryptoBook',
+  'cryptoEvents',
+  'forex1Second',
+  'forex5Second',
+  'forex1Minute',
+  'sentiment',
+  'news-stream',
+  'tops',
+  'last',
+  'deep',
 ];
 
 const server = await startServer({ seams: { clock: () => NOW_MS } });
@@ -86,8 +96,15 @@ test('deep begins with the newest message of each channel that was asked for', a
   expect(types).toEqual(['ssr', 'auction', 'book']);
   expect(stream.messages()[2]).toMatchObject({ symbol: 'AAA', data: JSON.parse(BOOK) });
   expect(all.messages().map(({ messageType }) => messageType)).toEqual([
-    ...['tradingstatus', 'ophaltstatus', 'ssr', 'securityevent', 'officialprice', 'auction'],
-    ...['systemevent', 'book', 'tradebreak'],
+    'tradingstatus',
+    'ophaltstatus',
+    'ssr',
+    'securityevent',
+    'officialprice',
+    'auction',
+    'systemevent',
+    'book',
+    'tradebreak',
   ]);
 });
 

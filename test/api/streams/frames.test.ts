@@ -29,8 +29,12 @@ afterAll(() => server.close());
 
 const trade = (symbol: string, price: number, at: number): void =>
   server.tapedeck.services.streams.board.apply({
-    ...{ kind: 'trade', symbol, price, size: 100, tradeId: String(at) },
-    timeMs: NOW_MS - 60_000 + at,
+    kind: 'trade',
+    symbol,
+    price,
+    size: 100,
+    tradeId: String(at),
+    timeMs: NOW_MS - 6e4 + at,
   });
 
 test('each message is data, an array of one object, and a blank line', async () => {
@@ -91,10 +95,23 @@ test('what is newest when it reads again is sent, not what was newest when it ca
     end: () => undefined,
   });
   const connection = new StreamConnection({
-    ...{ socket: socket as unknown as Socket, isChunked: false, hub, meter: new CountingMeter() },
-    subscription: { topics: ['rates'], symbols: ['A'], intervalMs: 1, ids: false },
-    ...{ newest: () => ['{"rate":1}'], gathering: undefined, events: false, heartbeatMs: 0 },
-    ...{ isAllowed: () => true, nowMs: 0, onEnd: () => undefined },
+    socket: socket as unknown as Socket,
+    isChunked: false,
+    hub,
+    meter: new CountingMeter(),
+    subscription: {
+      topics: ['rates'],
+      symbols: ['A'],
+      intervalMs: 1,
+      ids: false,
+    },
+    newest: () => ['{"rate":1}'],
+    gathering: undefined,
+    events: false,
+    heartbeatMs: 0,
+    isAllowed: () => true,
+    nowMs: 0,
+    onEnd: () => undefined,
   });
   connection.sendNewest(['A']);
   socket.writableLength = 2 * 1024 ** 2;

@@ -57,11 +57,23 @@ test('what could not be paid at once is sent in its order when it can', async ()
     end: () => undefined,
   });
   const connection = new StreamConnection({
-    ...{ socket: socket as unknown as Socket, isChunked: false, hub },
+    socket: socket as unknown as Socket,
+    isChunked: false,
+    hub,
     meter: new StreamMeter(f.ledger, caller, K),
-    subscription: { topics: ['t'], symbols: ['A'], intervalMs: 0, ids: false },
-    ...{ newest: () => [], gathering: undefined, events: false, heartbeatMs: 0 },
-    ...{ isAllowed: () => true, nowMs: 0, onEnd: (reason: string) => ended.push(reason) },
+    subscription: {
+      topics: ['t'],
+      symbols: ['A'],
+      intervalMs: 0,
+      ids: false,
+    },
+    newest: () => [],
+    gathering: undefined,
+    events: false,
+    heartbeatMs: 0,
+    isAllowed: () => true,
+    nowMs: 0,
+    onEnd: (reason: string) => ended.push(reason),
   });
   const send = (from: number, until: number): void => {
     const symbols = Array.from({ length: until - from }, (_, at) => `${from + at}`);

@@ -23,7 +23,9 @@ test('a dataset tells what is pushed and loaded, each record once', async ({ ser
   await until(() => all.messages().length === 1);
   await loaded(server, 'TOLD', csvOf('A,2024-01-03,4', 'B,2024-01-03,5'), {});
   await push(server, 'WS/TOLD?duplicateKeyHandling=replace', {
-    ...{ symbol: 'A', date: '2024-01-02', v: 33 },
+    symbol: 'A',
+    date: '2024-01-02',
+    v: 33,
   });
   await until(() => all.messages().length === 4 && one.messages().length === 4);
   expect(all.messages()).toEqual([

@@ -41,7 +41,12 @@ const ask = async (
 
 const tick = (symbol: string, price: number): void =>
   server.tapedeck.services.streams.board.apply({
-    ...{ kind: 'trade', symbol, price, size: 100, tradeId: String(price), timeMs: nowMs },
+    kind: 'trade',
+    symbol,
+    price,
+    size: 100,
+    tradeId: String(price),
+    timeMs: nowMs,
   });
 
 describe('refused with a sentence, and nothing is charged', () => {

@@ -73,7 +73,12 @@ test('as fast as it goes: every trade, in its order, and quotes of their own tim
   const quotes = await openStream(server, `${place}/stocksus1second?symbols=AAA&nosnapshot=true`);
   // What happens now is told elsewhere.
   server.tapedeck.services.streams.board.apply({
-    ...{ kind: 'trade', symbol: 'AAA', price: 1, size: 1, tradeId: 'now', timeMs: NOW_MS },
+    kind: 'trade',
+    symbol: 'AAA',
+    price: 1,
+    size: 1,
+    tradeId: 'now',
+    timeMs: NOW_MS,
   });
   await change(made.replayId, { state: 'playing' });
   await until(() => trades.messages().length === TRADES);

@@ -14,11 +14,20 @@ const DAY_MS = 86_400_000;
 const instant = (ms: number): string => new Date(NOW_MS + ms).toISOString();
 
 const trade = (symbol: string, ms: number, price: number, size = 10): object => ({
-  ...{ symbol, tradeId: `${symbol}${ms}`, time: instant(ms), price, size },
+  symbol,
+  tradeId: `${symbol}${ms}`,
+  time: instant(ms),
+  price,
+  size,
 });
 const quote = (symbol: string, ms: number, bidPrice: number): object => ({
-  ...{ symbol, time: instant(ms), sequence: NOW_MS + ms },
-  ...{ bidPrice, bidSize: 100, askPrice: bidPrice + 1, askSize: 200 },
+  symbol,
+  time: instant(ms),
+  sequence: NOW_MS + ms,
+  bidPrice,
+  bidSize: 100,
+  askPrice: bidPrice + 1,
+  askSize: 200,
 });
 
 async function push(server: TestServer, input: string, records: readonly object[]): Promise<void> {

@@ -28,7 +28,11 @@ afterAll(() => server.close());
 
 const trade = (price: number, at: number): void =>
   server.tapedeck.services.streams.board.apply({
-    ...{ kind: 'trade', symbol: 'AAA', price, size: 1_000, tradeId: String(at) },
+    kind: 'trade',
+    symbol: 'AAA',
+    price,
+    size: 1e3,
+    tradeId: String(at),
     timeMs: TIME_MS + at,
   });
 

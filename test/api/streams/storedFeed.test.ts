@@ -22,7 +22,11 @@ async function ask(
 }
 
 const trade = (symbol: string, seconds: number, price: number): object => ({
-  ...{ symbol, tradeId: `${seconds}`, time: at(seconds), price, size: 100 },
+  symbol,
+  tradeId: `${seconds}`,
+  time: at(seconds),
+  price,
+  size: 100,
 });
 
 const priced = (messages: readonly Readonly<Record<string, unknown>>[]): readonly unknown[] =>
@@ -71,8 +75,13 @@ test('quotes move the tops, and the board of another server may feed them', asyn
     seams: { clock: () => NOW_MS },
   });
   const quote = (seconds: number, bidPrice: number): object => ({
-    ...{ symbol: 'AAA', time: at(seconds), sequence: seconds + 1_000 },
-    ...{ bidPrice, bidSize: 100, askPrice: bidPrice + 1, askSize: 200 },
+    symbol: 'AAA',
+    time: at(seconds),
+    sequence: seconds + 1e3,
+    bidPrice,
+    bidSize: 100,
+    askPrice: bidPrice + 1,
+    askSize: 200,
   });
   for (const one of [origin, server]) {
     await ask(one, 'POST', '/record/CORE/QUOTES?wait=true', [quote(-100, 9)]);

@@ -85,7 +85,9 @@ function hostOf(name: string, address: string): Host {
   };
   const fast = (): Promise<unknown> => on('tc qdisc del dev eth0 root').catch(() => undefined);
   return {
-    ...{ address, under, cut },
+    address,
+    under,
+    cut,
     slow: async (kilobits) => {
       await fast();
       await on(`tc qdisc add dev eth0 root tbf rate ${kilobits}kbit burst 3kb latency 2s`);

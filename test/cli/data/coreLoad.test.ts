@@ -31,8 +31,11 @@ afterAll(async () => {
 const run = (args: readonly string[], more: { input?: string; isTTY?: true } = {}): Promise<Ran> =>
   runHere(args, {
     env: {
-      ...{ TAPEDECK_DATA: data, TAPEDECK_DEMO: 'off', TAPEDECK_SOURCE_FOLDER: folder },
-      ...{ TAPEDECK_LOG: 'silent', TAPEDECK_CHILDREN: '1' },
+      TAPEDECK_DATA: data,
+      TAPEDECK_DEMO: 'off',
+      TAPEDECK_SOURCE_FOLDER: folder,
+      TAPEDECK_LOG: 'silent',
+      TAPEDECK_CHILDREN: '1',
       TAPEDECK_PUBLISHABLE_TOKEN: tokens.publishable,
       TAPEDECK_SECRET_TOKEN: tokens.secret,
     },
@@ -196,15 +199,13 @@ test('JSON, splits and dividends are inputs too, and programs are told by lines 
     const members = 'symbol,exDate,amount,paymentDate,refid';
     const paid = await read(server, `/data/CORE/DIVIDENDS?last=1&filter=${members}`);
     assert.deepEqual(JSON.parse(paid), [
-      ...[
-        {
-          symbol: 'AAPL',
-          exDate: '2020-08-07',
-          amount: 0.82,
-          paymentDate: '2020-08-13',
-          refid: '1',
-        },
-      ],
+      {
+        symbol: 'AAPL',
+        exDate: '2020-08-07',
+        amount: 0.82,
+        paymentDate: '2020-08-13',
+        refid: '1',
+      },
     ]);
   });
 });

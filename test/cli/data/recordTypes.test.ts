@@ -6,7 +6,8 @@ import { runHere } from '../commandHere.ts';
 
 test('the records of a workspace as interfaces', async ({ server }) => {
   await loaded(server, 'DAILY_PRICES', 'symbol,date,close,final\nA,2024-01-01,1.5,true\n', {
-    ...{ key: 'symbol', date: 'date' },
+    key: 'symbol',
+    date: 'date',
   });
   await send(server, 'PATCH', '/datasets/WS/DAILY_PRICES', { title: 'Prices */ of days' });
   const env = { TAPEDECK_SERVER: server.base, TAPEDECK_TOKEN: server.secret };

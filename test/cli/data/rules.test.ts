@@ -24,7 +24,8 @@ const run = async (
   ...args: readonly string[]
 ): Promise<{ code: number | null; out: string; err: string }> => {
   const env = {
-    ...{ TAPEDECK_DATA: folder, TAPEDECK_LOG: 'silent' },
+    TAPEDECK_DATA: folder,
+    TAPEDECK_LOG: 'silent',
     TAPEDECK_PUBLISHABLE_TOKEN: rules.server.publishable,
     TAPEDECK_SECRET_TOKEN: rules.server.secret,
   };

@@ -145,8 +145,16 @@ test('the query of stdin or of a file, with parameters', async () => {
   assert.equal(filed.stdout, 'n\n1\n');
   const kinds = await sql(
     'SELECT :a || 1 AS a, :b + 1 AS b, :c IS NULL AS c, :d AS d',
-    ...['--format', 'csv', '--param', 'a:=7', '--param', 'b=7', '--param', 'c=null'],
-    ...['--param', 'd=007=x'],
+    '--format',
+    'csv',
+    '--param',
+    'a:=7',
+    '--param',
+    'b=7',
+    '--param',
+    'c=null',
+    '--param',
+    'd=007=x',
   );
   assert.equal(kinds.stdout, 'a,b,c,d\n71,8,true,007=x\n', kinds.stderr);
   for (const args of [

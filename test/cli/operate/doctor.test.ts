@@ -87,7 +87,14 @@ test('a healthy folder is all well, and stays as it is', async () => {
   expect([code, told]).toEqual([0, []]);
   const checks = new Set(all.map(({ check }) => check));
   expect([...checks].toSorted()).toEqual([
-    ...['clock', 'disk', 'folder', 'ledger', 'permissions', 'server', 'sources', 'version'],
+    'clock',
+    'disk',
+    'folder',
+    'ledger',
+    'permissions',
+    'server',
+    'sources',
+    'version',
   ]);
   assert.equal(stateOf(healthy), before);
   const env = { TAPEDECK_DATA: healthy, TAPEDECK_PORT: '0', TAPEDECK_LOG: 'silent' };

@@ -30,9 +30,14 @@ afterAll(async () => {
 
 async function serve(): Promise<{ readonly started: Started; readonly base: string }> {
   const env = {
-    ...{ TAPEDECK_DATA: join(root, 'data'), TAPEDECK_PORT: '0', TAPEDECK_DEMO: 'off' },
-    ...{ TAPEDECK_LOG: 'silent', TAPEDECK_SECRET_TOKEN: SECRET, TAPEDECK_RATE_LIMIT: 'off' },
-    ...{ TAPEDECK_DRAIN: String(DRAIN_MS), TAPEDECK_CHILDREN: '1' },
+    TAPEDECK_DATA: join(root, 'data'),
+    TAPEDECK_PORT: '0',
+    TAPEDECK_DEMO: 'off',
+    TAPEDECK_LOG: 'silent',
+    TAPEDECK_SECRET_TOKEN: SECRET,
+    TAPEDECK_RATE_LIMIT: 'off',
+    TAPEDECK_DRAIN: String(DRAIN_MS),
+    TAPEDECK_CHILDREN: '1',
   };
   const started = startCommand(['serve'], { env }, children);
   for (;;) {

@@ -15,7 +15,9 @@ beforeAll(async () => {
   await loaded(server, 'P', 'symbol,v\nA,1\nB,2\n');
   const grants = [{ datasets: '*', rights: ['read', 'write'] }];
   const made = await send(server, 'POST', '/account/tokens', {
-    ...{ kind: 'publishable', grants, fullSignatures: true },
+    kind: 'publishable',
+    grants,
+    fullSignatures: true,
   });
   const told = JSON.parse(made.text) as {
     readonly token: string;

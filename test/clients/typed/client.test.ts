@@ -18,7 +18,8 @@ const clientOf = ({ base, secret: token }: TestServer): TapedeckClient =>
 
 const load = (server: TestServer): Promise<unknown> =>
   loaded(server, 'P', `symbol,date,v\n${DAYS.map((day, at) => `${day},${at}`).join('\n')}\n`, {
-    ...{ key: 'symbol', date: 'date' },
+    key: 'symbol',
+    date: 'date',
   });
 
 test('operations are typed by the table of endpoints', async ({ server }) => {
@@ -97,7 +98,9 @@ test('changes come as they happen, and go on after a broken connection', async (
     return new Response(body ?? null, { status: answer.status, headers: answer.headers });
   };
   const broken = new TapedeckClient({
-    ...{ base: server.base, token: server.secret, fetch: breaking },
+    base: server.base,
+    token: server.secret,
+    fetch: breaking,
     retries: { waitMs: 1 },
   });
   const seen: unknown[] = [];

@@ -13,9 +13,19 @@ const run = promisify(execFile);
 export const CLIENT = join(ROOT, 'client', 'client.ts');
 
 const HOW = [
-  ...['--strict', '--noUncheckedIndexedAccess', '--noEmit', '--skipLibCheck', '--pretty', 'false'],
-  ...['--allowImportingTsExtensions', '--module', 'nodenext', '--target', 'es2024'],
-  ...['--types', 'node'],
+  '--strict',
+  '--noUncheckedIndexedAccess',
+  '--noEmit',
+  '--skipLibCheck',
+  '--pretty',
+  'false',
+  '--allowImportingTsExtensions',
+  '--module',
+  'nodenext',
+  '--target',
+  'es2024',
+  '--types',
+  'node',
 ];
 
 /**

@@ -98,7 +98,10 @@ test('a chart is of days or of minutes, by its range', async () => {
   const dynamic = await client.stock(symbol, 'chart', { part: 'dynamic' });
   expectTypeOf(dynamic).toEqualTypeOf<DynamicDays | DynamicMinutes>();
   expect([days[0]?.uClose, minutes[0]?.minute, closes[0]?.change, dynamic.range]).toEqual([
-    ...[expect.any(Number), '15:55', expect.any(Number), '1m'],
+    expect.any(Number),
+    '15:55',
+    expect.any(Number),
+    '1m',
   ]);
   expectTypeOf<(typeof days)[number]>().not.toHaveProperty('minute');
 });

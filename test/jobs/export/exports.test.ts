@@ -193,7 +193,7 @@ test('one version: what was pushed is in it, what comes later is not, and asOf i
   const { server } = world;
   const before = server.tapedeck.services.lake.snapshot;
   const record = { symbol: 'NEW', kind: 'S', date: '2024-01-01', x: 1.5 };
-  const pushed = await ask(server, 'POST', '/record/WS/P', [record] as unknown as object);
+  const pushed = await ask(server, 'POST', '/record/WS/P', [record]);
   assert.equal(pushed.status, 200, JSON.stringify(pushed.told));
   const now = await exported(world, 'now', { dataset: 'P', format: 'csv' });
   const query = 'SELECT count(*) AS n FROM P';

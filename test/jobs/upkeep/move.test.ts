@@ -77,7 +77,10 @@ postgresTest('to PostgreSQL and back: every answer, version and charge is the sa
     assert.match(gone.stdout, /^\d+ rows of \d+ tables are in .*, each compared\n/, gone.stderr);
     assert.ok(!existsSync(join(folder, 'catalog.db')));
     const asked = {
-      ...{ target: join(root, 'backup'), withoutKey: false, copy: false, actor: 'test' },
+      target: join(root, 'backup'),
+      withoutKey: false,
+      copy: false,
+      actor: 'test',
       signal: new AbortController().signal,
     };
     {

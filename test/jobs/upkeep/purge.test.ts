@@ -97,8 +97,14 @@ test('nothing of purged records is left in the folder, and history says why it e
       listed.map((version) => ({ ...version, date: 0 })),
       [
         {
-          ...{ snapshot, date: 0, jobId: null, author: server.tapedeck.accountId },
-          ...{ message: '4 records purged from WS.D', inserted: 0, deleted: 4, compaction: false },
+          snapshot,
+          date: 0,
+          jobId: null,
+          author: server.tapedeck.accountId,
+          message: '4 records purged from WS.D',
+          inserted: 0,
+          deleted: 4,
+          compaction: false,
         },
       ],
     );

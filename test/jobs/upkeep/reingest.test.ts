@@ -296,12 +296,18 @@ test('columns are what was said of them when they are read again, symbols are sp
   const source = await ask('POST', '/data-sources/CORE', file);
   const columns = { Last: 'close', Note: null };
   const told = await ask('POST', '/jobs/CORE/ingest?wait=true', {
-    ...{ dataSourceId: source['dataSourceId'], datasetId: 'HISTORICAL_PRICES' },
-    reading: { columns, constants: { symbol: 'brk-b' }, guess: true },
+    dataSourceId: source['dataSourceId'],
+    datasetId: 'HISTORICAL_PRICES',
+    reading: {
+      columns,
+      constants: { symbol: 'brk-b' },
+      guess: true,
+    },
   });
   assert.equal(told['code'], 200, JSON.stringify(told));
   const again = await ask('PATCH', '/datasets/CORE/HISTORICAL_PRICES?wait=true', {
-    ...{ schema: { properties: { volume: integer } }, existing: 're-ingest' },
+    schema: { properties: { volume: integer } },
+    existing: 're-ingest',
   });
   assert.equal(again['code'], 200, JSON.stringify(again));
   const others = { open: null, high: null, low: null, volume: null, isSplitAdjusted: null };

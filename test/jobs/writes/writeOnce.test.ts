@@ -134,7 +134,11 @@ test('keys are kept for a day, an account has a maximum, and a purge removes the
   assert.equal(await count(), 0);
   const of = { account_id: server.tapedeck.accountId, fingerprint: '', answer: '{}' };
   const rows = Array.from({ length: KEYS_MAX }, (_, at) => ({
-    ...{ ...of, write_key: String(at), workspace: '', dataset: '', created_ms: nowMs },
+    ...of,
+    write_key: String(at),
+    workspace: '',
+    dataset: '',
+    created_ms: nowMs,
   }));
   for (let at = 0; at < KEYS_MAX; at += 2_000) {
     await database

@@ -72,9 +72,15 @@ export async function scheduledMonth(order: ScheduledOrder): Promise<ScheduledRe
   await using sources = await FaultySources.open(random.fork());
   const subject = await Subject.start(folder, START_MS, SETTINGS);
   const world: World = {
-    ...{ folder, sources, random, subject },
+    folder,
+    sources,
+    random,
+    subject,
     planned: [],
-    tally: { kills: 0, downHours: 0 },
+    tally: {
+      kills: 0,
+      downHours: 0,
+    },
   };
   try {
     for (let at = 0; at < order.schedules; at += 1) await plan(world, at);
@@ -100,8 +106,14 @@ async function plan(world: World, at: number): Promise<void> {
   const source = { type: 'HTTP', url: sources.urlOf(dataset) };
   const { dataSourceId } = await ask(world, 'POST', '/data-sources/WS', source);
   const { ingestionScheduleId: id } = await ask(world, 'POST', '/ingestion-schedules/WS', {
-    ...{ dataSourceId, datasetId: dataset, cron, missedRuns },
-    columnMapping: { key: 'key', date: 'day' },
+    dataSourceId,
+    datasetId: dataset,
+    cron,
+    missedRuns,
+    columnMapping: {
+      key: 'key',
+      date: 'day',
+    },
     attempts: ATTEMPTS,
     retryWaitSeconds: 120,
   });

@@ -9,7 +9,9 @@ const NUMBER: unknown = expect.any(Number);
 
 test('the paths, sentences and streams that her app knows', async () => {
   await using walk = await Walk.open({
-    ...{ TAPEDECK_DEMO: 'on', TAPEDECK_DEMO_SYMBOLS: '5', TAPEDECK_DEMO_CLOCK: 'always' },
+    TAPEDECK_DEMO: 'on',
+    TAPEDECK_DEMO_SYMBOLS: '5',
+    TAPEDECK_DEMO_CLOCK: 'always',
   });
   await walk.serve();
   const publishable = await walk.token('publishable');

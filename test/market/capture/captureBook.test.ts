@@ -148,7 +148,9 @@ real('books of a capture', () => {
       for (const { askPrice, bidPrice, symbol } of tops) {
         const { asks = [], bids = [] } = books[symbol] ?? {};
         expect([symbol, bidPrice, askPrice]).toEqual([
-          ...[symbol, bids[0]?.price ?? 0, asks[0]?.price ?? 0],
+          symbol,
+          bids[0]?.price ?? 0,
+          asks[0]?.price ?? 0,
         ]);
       }
       return [books, tops.map((top) => ({ ...top, seq: 0 }))];

@@ -95,7 +95,8 @@ real('a recording', () => {
     expect(found).toEqual({ symbol });
     await stream.close();
     const paused = await send(server, 'PUT', `/data-sources/CORE/${trades}`, {
-      ...{ ...source, state: 'PAUSED' },
+      ...source,
+      state: 'PAUSED',
     });
     expect([paused.status, paused.text]).toEqual([200, expect.anything()]);
   });
@@ -149,7 +150,8 @@ test('what can be no such feed is refused with the rule', async () => {
     [{ path: 'x.pcap', dataset: 'TRADES', url: 'https://a.example' }, /url is no member/],
   ] as const) {
     const { status, text } = await send(server, 'POST', '/data-sources/CORE', {
-      ...{ type: 'CAPTURE', ...body },
+      type: 'CAPTURE',
+      ...body,
     });
     expect([body, status]).toEqual([body, 400]);
     expect(text).toMatch(rule);

@@ -8,8 +8,12 @@ import { addDays, type Day } from '../../../query/time/days.ts';
 type Row = Readonly<Record<string, string>>;
 
 const shapeOf = (seed: number, symbols: number): ExchangeShape => ({
-  ...{ seed, symbols, years: 10, minuteDays: 9 },
-  ...{ minuteSymbols: symbols, tickSymbols: symbols },
+  seed,
+  symbols,
+  years: 10,
+  minuteDays: 9,
+  minuteSymbols: symbols,
+  tickSymbols: symbols,
 });
 
 /** The records of one input, without its quoted cells. */

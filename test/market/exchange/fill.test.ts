@@ -164,8 +164,17 @@ test('each company has news, newest first, at the price of news', async () => {
   const news = JSON.parse(text) as readonly Readonly<Record<string, unknown>>[];
   assert.equal(news.length, 3);
   assert.deepEqual(Object.keys(news[0] ?? {}).sort(), [
-    ...['datetime', 'hasPaywall', 'headline', 'image', 'lang', 'related', 'source', 'summary'],
-    ...['symbol', 'url', 'uuid'],
+    'datetime',
+    'hasPaywall',
+    'headline',
+    'image',
+    'lang',
+    'related',
+    'source',
+    'summary',
+    'symbol',
+    'url',
+    'uuid',
   ]);
   const times = news.map(({ datetime }) => Number(datetime));
   assert.deepEqual(
@@ -235,8 +244,18 @@ test('the first load takes the place of all of it in one version, and stays', as
     assert.deepEqual([shown?.source, shown?.description, shown?.records], ['', '', 1]);
     assert.deepEqual(shown?.columnMapping, { key: 'symbol', date: 'exDate' });
     assert.deepEqual(Object.keys(shown?.schema.properties ?? {}), [
-      ...['symbol', 'exDate', 'amount', 'extra', 'refid', 'paymentDate', 'recordDate'],
-      ...['declaredDate', 'flag', 'currency', 'description', 'frequency'],
+      'symbol',
+      'exDate',
+      'amount',
+      'extra',
+      'refid',
+      'paymentDate',
+      'recordDate',
+      'declaredDate',
+      'flag',
+      'currency',
+      'description',
+      'frequency',
     ]);
     const { text: versions } = await send(server, 'GET', '/datasets/CORE/DIVIDENDS/versions');
     const [newest, first] = JSON.parse(versions) as { inserted: number; deleted: number }[];
@@ -272,7 +291,8 @@ test('every door reads what took its place, and before it what was there', async
   const { text: versions } = await send(server, 'GET', '/datasets/CORE/HISTORICAL_PRICES/versions');
   const [{ snapshot } = { snapshot: 0 }] = JSON.parse(versions) as { snapshot: number }[];
   await send(server, 'PATCH', '/datasets/CORE/HISTORICAL_PRICES', {
-    ...{ weight: 3, access: { level: 'restricted' } },
+    weight: 3,
+    access: { level: 'restricted' },
   });
   const symbols = async (): Promise<readonly string[]> =>
     (JSON.parse(await get('/ref-data/iex/symbols')) as { symbol: string }[]).map(

@@ -20,11 +20,22 @@ async function ask(
 
 /** Of days, and of inputs that are filled after them. */
 const WAITING = [
-  ...['/stock/SYNDEX/quote', '/stock/SYNDEX/chart/1m', '/stock/SYNDEX/batch?types=company,quote'],
-  ...['/stock/market/list/mostactive', '/stock/SYNDEX/earnings', '/market', '/fx/rate/USD/EUR'],
-  ...['/crypto/BTCUSD/quote', '/time-series/HISTORICAL_PRICES/SYNDEX', '/data/CORE/TREASURY/DGS10'],
-  ...['/data-points/SYNDEX/QUOTE-LATESTPRICE', '/data-points/market/DGS10', '/stats/recent'],
-  ...['/ref-data/options/symbols', '/stock/SYNDEX/peers', '/options/SYNDEX20260220C00100000/chart'],
+  '/stock/SYNDEX/quote',
+  '/stock/SYNDEX/chart/1m',
+  '/stock/SYNDEX/batch?types=company,quote',
+  '/stock/market/list/mostactive',
+  '/stock/SYNDEX/earnings',
+  '/market',
+  '/fx/rate/USD/EUR',
+  '/crypto/BTCUSD/quote',
+  '/time-series/HISTORICAL_PRICES/SYNDEX',
+  '/data/CORE/TREASURY/DGS10',
+  '/data-points/SYNDEX/QUOTE-LATESTPRICE',
+  '/data-points/market/DGS10',
+  '/stats/recent',
+  '/ref-data/options/symbols',
+  '/stock/SYNDEX/peers',
+  '/options/SYNDEX20260220C00100000/chart',
   '/stock/market/batch?symbols=SYNDEX&types=quote',
 ];
 

@@ -20,17 +20,22 @@ test('no chain has a free lunch, minutes make the mood of a day, symbols the exc
 test('prices are those of the formula', () => {
   // 3.8213 and 1.2258 by Python's error function.
   assert.deepEqual(optionPrices({ spot: 4_200, volatility: 0.2, years: 0.5 }, 4_000), {
-    ...{ call: 382, put: 123 },
+    call: 382,
+    put: 123,
   });
   // What is all but certain.
   assert.deepEqual(optionPrices({ spot: 10_000, volatility: 0.1, years: 0.01 }, 5_000), {
-    ...{ call: 5_001, put: 0 },
+    call: 5001,
+    put: 0,
   });
 });
 
 test('options expire on third Fridays, or on the session before', () => {
   assert.deepEqual(expirationsAfter('2026-01-29'), [
-    ...['2026-02-20', '2026-03-20', '2026-04-17', '2026-07-17'],
+    '2026-02-20',
+    '2026-03-20',
+    '2026-04-17',
+    '2026-07-17',
   ]);
   assert.deepEqual(expirationsAfter('2026-02-19')[0], '2026-02-20');
   assert.deepEqual(expirationsAfter('2026-02-20')[0], '2026-03-20');

@@ -9,7 +9,11 @@ test('a value of a proxy statement does not replace that of the annual report', 
   await using core = await coreFolder();
   await core.loaded(
     caseFile('proxy-statement.json'),
-    ...['--as', 'INCOME', '--facts', '--symbol', 'FCTX'],
+    '--as',
+    'INCOME',
+    '--facts',
+    '--symbol',
+    'FCTX',
   );
   const years = (await core.get('/data/CORE/INCOME/FCTX/annual?last=9')) as readonly object[];
   const quarters = (await core.get(

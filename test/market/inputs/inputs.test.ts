@@ -82,8 +82,15 @@ test('what an owner says holds', async () => {
   assert.equal(numbered[0], 200, numbered[1]);
   assert.equal((await shown('CORE/SPLITS')).uniqueIndex, false);
   const dataset = {
-    ...{ datasetId: 'COMPANY', title: 'Mine', weight: 3 },
-    schema: { properties: { symbol: { type: 'string' }, name: { type: 'string' } } },
+    datasetId: 'COMPANY',
+    title: 'Mine',
+    weight: 3,
+    schema: {
+      properties: {
+        symbol: { type: 'string' },
+        name: { type: 'string' },
+      },
+    },
     columnMapping: { key: 'name' },
   };
   assert.equal((await send(server, 'POST', '/datasets/CORE', { dataset })).status, 200);

@@ -28,7 +28,8 @@ test('a file of adjusted bars keeps its declaration after a file without one', a
 test('the first load of an input creates all of its properties', async () => {
   await core.loaded(
     await core.write('d.csv', 'symbol,exDate,amount', 'DIVX,2024-02-09,0.24'),
-    ...['--as', 'DIVIDENDS'],
+    '--as',
+    'DIVIDENDS',
   );
   await core.loaded(
     await core.write(
@@ -37,7 +38,8 @@ test('the first load of an input creates all of its properties', async () => {
       'DIVX,2024-05-10,0.25,77,2024-05-16,5,x',
       'DIVX,2024-05-10,0.05,78,2024-05-17,7,y',
     ),
-    ...['--as', 'DIVIDENDS'],
+    '--as',
+    'DIVIDENDS',
   );
   const rows = (await core.get('/data/CORE/DIVIDENDS/DIVX?last=3')) as readonly object[];
   const documented = inputOf('DIVIDENDS')?.properties.map(({ name }) => name) ?? [];

@@ -54,9 +54,16 @@ function figuresOf(own: History, benchmark: readonly Row[], random: Seeded): Row
   ];
   const inputs = {
     ...own,
-    ...{ days: rows.slice(-NEWEST), anchors, company: undefined, symbol: undefined },
-    ...{ trades: [], minutes: [], quotes: [] },
-    ...{ benchmark: benchmark.slice(-NEWEST), benchmarkSplits: [], benchmarkDividends: [] },
+    days: rows.slice(-NEWEST),
+    anchors,
+    company: undefined,
+    symbol: undefined,
+    trades: [],
+    minutes: [],
+    quotes: [],
+    benchmark: benchmark.slice(-NEWEST),
+    benchmarkSplits: [],
+    benchmarkDividends: [],
   };
   const moment = { nowMs, untilMs: nowMs, today };
   const stats = statsOf(inputs, moment);

@@ -71,7 +71,9 @@ test('however a symbol enters an input and is asked for, it is the same one', as
   assert.equal(await read(server, '/stock/BMY-PL/price'), '8');
   const batch = await read(server, '/stock/market/batch?symbols=brk-b,BRK.B,BMY-L&types=price');
   assert.deepEqual(JSON.parse(batch), {
-    ...{ 'BRK-B': { price: 5 }, 'BRK.B': { price: 5 }, 'BMY-L': { price: 8 } },
+    'BRK-B': { price: 5 },
+    'BRK.B': { price: 5 },
+    'BMY-L': { price: 8 },
   });
   const answer = await fetch(`${server.base}/v1/stock/NONE-B/price?token=${server.publishable}`);
   assert.deepEqual([answer.status, await answer.text()], [404, 'Unknown symbol']);

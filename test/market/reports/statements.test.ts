@@ -16,8 +16,16 @@ function factsOf(document: ReturnType<typeof companyFactsOf>): readonly Reported
   return Object.entries(document['us-gaap'] ?? {}).flatMap(([concept, { units }]) =>
     Object.entries(units).flatMap(([unit, list]) =>
       list.map(({ accn, end, filed, form, fp, fy, start, val }) => ({
-        ...{ concept, unit, start: start ?? null, end, value: val, accession: accn, form, filed },
-        ...{ fiscalPeriod: fp, fiscalYear: fy },
+        concept,
+        unit,
+        start: start ?? null,
+        end,
+        value: val,
+        accession: accn,
+        form,
+        filed,
+        fiscalPeriod: fp,
+        fiscalYear: fy,
       })),
     ),
   );
@@ -158,16 +166,16 @@ test('other units, forms and times make nothing, odd ones break nothing', () => 
     const end = new Date(Date.UTC(1600, 0, 1) + at * 91 * 86_400_000).toISOString().slice(0, 10);
     const start = new Date(Date.parse(end) - 365 * 86_400_000).toISOString().slice(0, 10);
     return {
-      ...{
-        concept: 'NetIncomeLoss',
-        unit: 'USD',
-        start,
-        end,
-        value: 1,
-        form: '10-K',
-        filed: '9999-01-01',
-      },
-      ...{ accession: String(at), fiscalPeriod: 'FY', fiscalYear: 1 },
+      concept: 'NetIncomeLoss',
+      unit: 'USD',
+      start,
+      end,
+      value: 1,
+      form: '10-K',
+      filed: '9999-01-01',
+      accession: String(at),
+      fiscalPeriod: 'FY',
+      fiscalYear: 1,
     };
   });
   const { notes, records } = statementReader('INCOME').recordsOf(odd);

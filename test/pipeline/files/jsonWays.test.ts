@@ -51,32 +51,65 @@ const USUAL = {
 /** Values that something is wrong with, or that are of another type. */
 const ODD = [
   '12.75',
-  ...['1e400', '12345678901234567890', '-9223372036854775809', '12.0', 'true', '"true"'],
-  ...['"7"', '""', '"2020-02-30"', '"2020-13-01"', '"2020-01-01T00:00:00"', '"2020-1-1"', '[1, 2]'],
-  ...['{"b": 1.0, "a": [null]}', '"NaN"', '" 5 "', '1e99', '-0.0', '1e-300', 'null', 'false'],
-  ...['"\\ud800"', '0.1e-400', '9223372036854775808', '"0000-00-00"', '-1e0', '"\\u0000"'],
+  '1e400',
+  '12345678901234567890',
+  '-9223372036854775809',
+  '12.0',
+  'true',
+  '"true"',
+  '"7"',
+  '""',
+  '"2020-02-30"',
+  '"2020-13-01"',
+  '"2020-01-01T00:00:00"',
+  '"2020-1-1"',
+  '[1, 2]',
+  '{"b": 1.0, "a": [null]}',
+  '"NaN"',
+  '" 5 "',
+  '1e99',
+  '-0.0',
+  '1e-300',
+  'null',
+  'false',
+  '"\\ud800"',
+  '0.1e-400',
+  '9223372036854775808',
+  '"0000-00-00"',
+  '-1e0',
+  '"\\u0000"',
 ] as const;
 
 /** Lines that are no usual record. */
 const ODD_LINES = [
   'null',
-  ...['[1]', '3', '"text"', 'no JSON', '{', '', '   ', '{}', '{"symbol":"Z","date":"2021-01-01"'],
-  ...[
-    '{"symbol":"Z","date":"2021-01-01","symbol":"Y"}',
-    '{"late":1,"date":"2021-01-01","symbol":"L"}',
-  ],
-  ...['{"symbol":"Z","date":"2021-01-01","late":{"x":1}}', '{"date":"2021-01-01","symbol":"M"}'],
-  ...['{"\\u0073ymbol":"N","date":"2021-01-01"}', '{"symbol":"O","date":"2021-01-01","WHOLE":1}'],
-  ...['{"symbol":"P","date":"2021-01-01",}', '  { "symbol" : "Q" ,\t"date" : "2021-01-01" }  '],
-  ...[
-    '{"symbol":"R","date":"2021-01-01"} {}',
-    `{"symbol":"S","date":"2021-01-01","text":"${'x'.repeat(65_536)}"}`,
-  ],
-  ...['{"symbol":"","date":"2021-01-01"}', '{"symbol":null,"date":"2021-01-01"}', '{"symbol":"T"}'],
-  ...[
-    `{"symbol":"${'k'.repeat(1_501)}","date":"2021-01-01"}`,
-    '{"symbol":"U","date":"2021-01-01","real":1,"real":2}',
-  ],
+  '[1]',
+  '3',
+  '"text"',
+  'no JSON',
+  '{',
+  '',
+  '   ',
+  '{}',
+  '{"symbol":"Z","date":"2021-01-01"',
+
+  '{"symbol":"Z","date":"2021-01-01","symbol":"Y"}',
+  '{"late":1,"date":"2021-01-01","symbol":"L"}',
+  '{"symbol":"Z","date":"2021-01-01","late":{"x":1}}',
+  '{"date":"2021-01-01","symbol":"M"}',
+  '{"\\u0073ymbol":"N","date":"2021-01-01"}',
+  '{"symbol":"O","date":"2021-01-01","WHOLE":1}',
+  '{"symbol":"P","date":"2021-01-01",}',
+  '  { "symbol" : "Q" ,\t"date" : "2021-01-01" }  ',
+
+  '{"symbol":"R","date":"2021-01-01"} {}',
+  `{"symbol":"S","date":"2021-01-01","text":"${'x'.repeat(65_536)}"}`,
+  '{"symbol":"","date":"2021-01-01"}',
+  '{"symbol":null,"date":"2021-01-01"}',
+  '{"symbol":"T"}',
+
+  `{"symbol":"${'k'.repeat(1_501)}","date":"2021-01-01"}`,
+  '{"symbol":"U","date":"2021-01-01","real":1,"real":2}',
 ] as const;
 
 type Spellings = readonly [string, ...(readonly string[])];
@@ -167,7 +200,10 @@ async function compare(
   const bench = { pool, folder, deadlineMs, onProgress: () => undefined };
   const relation = await openRelation({ path }, bench).catch(reasonOf);
   const load = {
-    ...{ path, workspace: 'WS', rejectsMax: 1_000_000, ...more },
+    path,
+    workspace: 'WS',
+    rejectsMax: 1e6,
+    ...more,
   } as const;
   if (typeof relation === 'string') return false;
   assert(relation.kind === 'json');

@@ -152,6 +152,9 @@ export const GROWING: Company = {
   firstYear: 2021,
   newConceptFrom: 2023,
   quarters: Array.from({ length: 12 }, (_, at) => ({
-    ...{ revenue: 100 + at * 10, cost: 40 + at * 3, expenses: 20 + at, tax: 5 + at },
+    revenue: 100 + at * 10,
+    cost: 40 + at * 3,
+    expenses: 20 + at,
+    tax: 5 + at,
   })),
 };

@@ -20,7 +20,11 @@ test('a dry run makes nothing, a step that fails takes back what was made', asyn
   );
   const told = JSON.parse((await run.tapedeck(...add, '--dry-run', '--json')).stdout) as object;
   assert.deepEqual(Object.keys(told), [
-    ...['datasetId', 'dataset', 'source', 'schedule', 'isNewDataset'],
+    'datasetId',
+    'dataset',
+    'source',
+    'schedule',
+    'isNewDataset',
   ]);
   assert.deepEqual(await made(), [0, 0, 0]);
 

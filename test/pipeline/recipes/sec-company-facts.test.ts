@@ -7,8 +7,13 @@ import { companyDocument, companyFactsOf, GROWING, MILLION, sheetAfter } from '.
 import { countsOf, openRecipes } from './recipeRun.ts';
 
 const ADD = [
-  ...['sec-company-facts', '--set', 'symbol=TAPE', '--set', 'cik=320193'],
-  ...['--set', `contact=${CONTACT}`],
+  'sec-company-facts',
+  '--set',
+  'symbol=TAPE',
+  '--set',
+  'cik=320193',
+  '--set',
+  `contact=${CONTACT}`,
 ];
 const SCHEDULES = ['INCOME', 'BALANCE_SHEET', 'CASH_FLOW', 'FINANCIALS'].map(
   (id) => `SEC facts of TAPE ${id}`,
@@ -61,8 +66,12 @@ test('one recipe fills the statements of a company', async () => {
     symbol: 'TAPE',
     financials: [
       {
-        ...{ fiscalDate: '2023-12-31', totalRevenue: 210 * MILLION, netIncome: 90 * MILLION },
-        ...{ totalAssets: assets, totalLiabilities: debt, operatingRevenue: 210 * MILLION },
+        fiscalDate: '2023-12-31',
+        totalRevenue: 210 * MILLION,
+        netIncome: 90 * MILLION,
+        totalAssets: assets,
+        totalLiabilities: debt,
+        operatingRevenue: 210 * MILLION,
       },
     ],
   });

@@ -133,7 +133,9 @@ test('what can not be is refused in a sentence that names the parameter and its 
   };
   const reading = { columns: { a: 'x', b: 'x' } };
   const made = await send(server, 'POST', '/ingestion-schedules/WS', {
-    ...{ ...body, datasetId: 'D', reading },
+    ...body,
+    datasetId: 'D',
+    reading,
   });
   assert.equal(made.status, 400, made.text);
   assert.match(made.text, /names column x twice/);
@@ -148,17 +150,30 @@ test('usual names are known, the surest first, and two that may be one property 
         'AAPL.US,D,20240130,000000,1,2,1,2,5,0',
       ].join('\n'),
       {
-        ...{ '<TICKER>': 'symbol', '<PER>': '<PER>', '<DATE>': 'date', '<TIME>': '<TIME>' },
-        ...{ '<OPEN>': 'open', '<HIGH>': 'high', '<LOW>': 'low', '<CLOSE>': 'close' },
-        ...{ '<VOL>': 'volume', '<OPENINT>': '<OPENINT>' },
+        '<TICKER>': 'symbol',
+        '<PER>': '<PER>',
+        '<DATE>': 'date',
+        '<TIME>': '<TIME>',
+        '<OPEN>': 'open',
+        '<HIGH>': 'high',
+        '<LOW>': 'low',
+        '<CLOSE>': 'close',
+        '<VOL>': 'volume',
+        '<OPENINT>': '<OPENINT>',
       },
     ],
     [
       'HISTORICAL_PRICES',
       'Date,Open,High,Low,Close,Adj Close,Volume,Name\n2024-01-30,1,2,1,2,1.9,5,MSFT\n',
       {
-        ...{ Date: 'date', Open: 'open', High: 'high', Low: 'low', Close: 'close' },
-        ...{ 'Adj Close': 'fClose', Volume: 'volume', Name: 'symbol' },
+        Date: 'date',
+        Open: 'open',
+        High: 'high',
+        Low: 'low',
+        Close: 'close',
+        'Adj Close': 'fClose',
+        Volume: 'volume',
+        Name: 'symbol',
       },
     ],
     [
@@ -170,7 +185,9 @@ test('usual names are known, the surest first, and two that may be one property 
       'DIVIDENDS',
       'ticker,ex_dividend_date,pay_date,cash_amount\nAAPL,2024-02-09,2024-02-15,0.24\n',
       {
-        ...{ ticker: 'symbol', ex_dividend_date: 'exDate', pay_date: 'paymentDate' },
+        ticker: 'symbol',
+        ex_dividend_date: 'exDate',
+        pay_date: 'paymentDate',
         cash_amount: 'amount',
       },
     ],

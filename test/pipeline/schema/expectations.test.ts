@@ -93,8 +93,14 @@ test('records that do not keep a chain of comparisons go to quarantine, whole', 
   const [b, c] = await held('CHAIN');
   assert.equal(b?.jobId, job.jobId);
   assert.deepEqual(c?.record, {
-    ...{ symbol: 'C', date: '2020-01-01', open: 2, low: 1, high: 3, volume: -5 },
-    ...{ time: '2020-01-01 10:00:00.123456', extra: null },
+    symbol: 'C',
+    date: '2020-01-01',
+    open: 2,
+    low: 1,
+    high: 3,
+    volume: -5,
+    time: '2020-01-01 10:00:00.123456',
+    extra: null,
   });
   const again = await loaded(server, 'CHAIN', CSV);
   assert.equal(again.recordsQuarantined, 3);
@@ -105,9 +111,17 @@ test('released records enter whatever is expected, exactly as they came', async 
   const expectations = [{ range: { property: 'volume', max: 0 } }];
   await made('RELEASED', { expectations });
   const record = {
-    ...{ symbol: 'A', date: '2020-01-01', open: 0.1, low: 1e-7, high: 12345678901234567 },
-    ...{ volume: '9007199254740993', time: '2020-01-01T10:00:00.123456Z' },
-    extra: { deep: [1, 'two', null], text: '"\\\n' },
+    symbol: 'A',
+    date: '2020-01-01',
+    open: 0.1,
+    low: 1e-7,
+    high: 0x2bdc545d6b4b88,
+    volume: '9007199254740993',
+    time: '2020-01-01T10:00:00.123456Z',
+    extra: {
+      deep: [1, 'two', null],
+      text: '"\\\n',
+    },
   };
   await loaded(server, 'RELEASED', JSON.stringify([record, { ...record, symbol: 'B' }]));
   const [first] = await held('RELEASED');

@@ -57,7 +57,10 @@ test('a key that repeats takes what parts its records beside it', async () => {
   assert.deepEqual(weather.mapping, { key: 'location', date: 'date' });
   const venues = csv(
     'symbol,date,venue,price',
-    ...['A,2020-01-01,X,1', 'A,2020-01-01,Y,2', 'A,2020-01-02,X,1', 'A,2020-01-02,Y,2'],
+    'A,2020-01-01,X,1',
+    'A,2020-01-01,Y,2',
+    'A,2020-01-02,X,1',
+    'A,2020-01-02,Y,2',
   );
   const three = await first(server, 'VENUES', venues);
   assert.deepEqual(three.mapping, { key: 'symbol', subkey: 'venue', date: 'date' });

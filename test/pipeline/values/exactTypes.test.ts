@@ -87,7 +87,7 @@ test('are pushed as numbers or as texts, and read before and after their flush',
 }) => {
   for (const [id, body] of Object.entries({ JSON_RECORDS, JSON_TEXTS })) {
     await made(server, id);
-    for (const record of [...body.slice(1, -1).replaceAll('},{', '}\n{').split('\n')]) {
+    for (const record of body.slice(1, -1).replaceAll('},{', '}\n{').split('\n')) {
       const url = `${server.base}/v1/record/WS/${id}?wait=true&token=${server.secret}`;
       const headers = { 'content-type': 'application/json' };
       const answer = await fetch(url, { method: 'POST', body: `[${record}]`, headers });
@@ -278,7 +278,11 @@ test('have the types of Parquet and Arrow', async ({ server }) => {
     .tableFromIPC(new Uint8Array(stream))
     .schema.fields.map(({ type }) => String(type));
   expect(types).toEqual([
-    ...['Utf8', 'Decimal[38e+18]', 'Decimal[12e+2]', 'Decimal[38e0]', 'Timestamp<NANOSECOND, UTC>'],
+    'Utf8',
+    'Decimal[38e+18]',
+    'Decimal[12e+2]',
+    'Decimal[38e0]',
+    'Timestamp<NANOSECOND, UTC>',
   ]);
 });
 

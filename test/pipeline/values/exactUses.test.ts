@@ -6,7 +6,10 @@ import { test } from '../../base/fixtures.ts';
 import type { TestServer } from '../../base/server.ts';
 
 const decimal = (precision: number, scale: number): object => ({
-  ...{ type: 'number', format: 'decimal', precision, scale },
+  type: 'number',
+  format: 'decimal',
+  precision,
+  scale,
 });
 
 const PROPERTIES = {
@@ -19,7 +22,10 @@ const PROPERTIES = {
 async function made(server: TestServer, more: object = {}): Promise<void> {
   const mapping = { key: 'k', date: 'n' };
   const dataset = {
-    ...{ datasetId: 'T', schema: { properties: PROPERTIES }, columnMapping: mapping, ...more },
+    datasetId: 'T',
+    schema: { properties: PROPERTIES },
+    columnMapping: mapping,
+    ...more,
   };
   const { status, text } = await send(server, 'POST', '/datasets/WS', { dataset });
   assert.equal(status, 200, text);

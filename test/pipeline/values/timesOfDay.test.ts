@@ -52,7 +52,8 @@ test('is what its owner says, and nothing else is taken for one', async ({ serve
   const plain = 'symbol,date,opens\nA,2024-01-02,09:30\n';
   await loaded(server, 'INFERRED', plain, { key: 'symbol', date: 'date' });
   expect(await sql(server, 'DESCRIBE INFERRED')).toContainEqual({
-    ...{ column_name: 'opens', column_type: 'VARCHAR' },
+    column_name: 'opens',
+    column_type: 'VARCHAR',
   });
 });
 
@@ -90,7 +91,8 @@ test('is compared and computed with in SQL, pushed records too', async ({ server
   );
   expect(odd.status).toBe(400);
   expect(await sql(server, 'DESCRIBE SESSIONS')).toContainEqual({
-    ...{ column_name: 'opens', column_type: 'TIME' },
+    column_name: 'opens',
+    column_type: 'TIME',
   });
 });
 

@@ -14,10 +14,20 @@ test('p50 and p99 are of all answers of the counted rounds, processor times thei
     async (round) => ({ ms: 4 * round, times: [4 * round], cpuMs: 3 }),
   );
   expect(JSON.parse(JSON.stringify(ratio))).toEqual({
-    ...{ bench: 'a', target: 'b', pairs: 2, note: '' },
-    ...{ ratio: 3, oursMs: 2, bareMs: 6 },
-    ...{ oursP50: 50.5, oursP99: 100, oursCpuMs: 1.5, oursClientCpuMs: 0.5 },
-    ...{ bareP50: 6, bareP99: 8, bareCpuMs: 3 },
+    bench: 'a',
+    target: 'b',
+    pairs: 2,
+    note: '',
+    ratio: 3,
+    oursMs: 2,
+    bareMs: 6,
+    oursP50: 50.5,
+    oursP99: 100,
+    oursCpuMs: 1.5,
+    oursClientCpuMs: 0.5,
+    bareP50: 6,
+    bareP99: 8,
+    bareCpuMs: 3,
   });
   expect(inverted(ratio).ratio).toBe(0.333);
 });

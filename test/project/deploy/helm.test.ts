@@ -117,7 +117,8 @@ interface Service {
 }
 
 const SEVERAL: Values = {
-  ...{ nodes: 3, secretName: 'secrets' },
+  nodes: 3,
+  secretName: 'secrets',
   settings: { TAPEDECK_DATA: 's3://bucket/deck' },
 };
 

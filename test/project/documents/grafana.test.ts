@@ -38,8 +38,13 @@ test('every panel is answered with the columns that it shows', async ({ server }
   await loaded(server, 'STOCKS', csv, { key: 'symbol', date: 'date' });
   const dashboard = JSON.parse(await readFile(FILE, 'utf8')) as Dashboard;
   const values: Readonly<Record<string, string>> = {
-    ...{ server: server.base, workspace: 'WS', dataset: 'STOCKS', key: 'MSFT', column: 'price' },
-    ...{ '__from:date:YYYY-MM-DD': '2024-01-10', '__to:date:YYYY-MM-DD': '2024-03-20' },
+    server: server.base,
+    workspace: 'WS',
+    dataset: 'STOCKS',
+    key: 'MSFT',
+    column: 'price',
+    '__from:date:YYYY-MM-DD': '2024-01-10',
+    '__to:date:YYYY-MM-DD': '2024-03-20',
   };
   const filled = (text: string): string =>
     text.replaceAll(/\$\{([^}]+)\}/g, (_, name: string) => values[name] ?? assert.fail(name));

@@ -134,9 +134,19 @@ const FIGIS = ['ZZGCB0000019', 'NONE'];
 
 /** What stands in a path, where it names nothing of its own. */
 const SEGMENTS: Readonly<Record<string, string>> = {
-  ...{ range: '3m', date: '20260129', indicator: 'sma', side: 'call', from: 'USD', to: 'CAD' },
-  ...{ list: 'mostactive', collection: 'sector', by: 'region', name: 'US', fragment: 'co' },
-  ...{ underlying: 'NG', expiration: '202602' },
+  range: '3m',
+  date: '20260129',
+  indicator: 'sma',
+  side: 'call',
+  from: 'USD',
+  to: 'CAD',
+  list: 'mostactive',
+  collection: 'sector',
+  by: 'region',
+  name: 'US',
+  fragment: 'co',
+  underlying: 'NG',
+  expiration: '202602',
 };
 
 function callOf({ operationId, parameters = [] }: Operation): Call {
@@ -160,15 +170,34 @@ function callOf({ operationId, parameters = [] }: Operation): Call {
 function queryOf(id: string): Readonly<Record<string, string | number>> {
   const [first = '', second = ''] = symbols;
   const queries: Readonly<Record<string, Readonly<Record<string, string | number>>>> = {
-    getDividends: { symbol: PAYING, range: '5y' },
-    ...{ getSplits: { range: '7y' }, getDailyStats: { last: 2 }, streamDeep: { symbols: first } },
+    getDividends: {
+      symbol: PAYING,
+      range: '5y',
+    },
+    getSplits: { range: '7y' },
+    getDailyStats: { last: 2 },
+    streamDeep: { symbols: first },
     getStockMarketCollection: { collectionName: 'Utilities' },
-    ...{ getFxLatest: { symbols: 'USDCAD' }, getFxHistorical: { symbols: 'USDCAD', last: 2 } },
-    convertFx: { symbols: 'USDCAD', amount: '7' },
-    ...{ getSymbolsByIsin: { isin: 'US0009911092' }, getSymbolsByRic: { ric: 'NONE.O' } },
-    getSymbolsByFigi: { figi: FIGIS.join(','), mapped: 'true' },
+    getFxLatest: { symbols: 'USDCAD' },
+    getFxHistorical: {
+      symbols: 'USDCAD',
+      last: 2,
+    },
+    convertFx: {
+      symbols: 'USDCAD',
+      amount: '7',
+    },
+    getSymbolsByIsin: { isin: 'US0009911092' },
+    getSymbolsByRic: { ric: 'NONE.O' },
+    getSymbolsByFigi: {
+      figi: FIGIS.join(','),
+      mapped: 'true',
+    },
     getStockBatch: { types: 'quote,chart,news,earnings,company,peers,price,book' },
-    getStockMarketBatch: { types: 'quote,stats,options,income', symbols: `${first},${second}` },
+    getStockMarketBatch: {
+      types: 'quote,stats,options,income',
+      symbols: `${first},${second}`,
+    },
   };
   return queries[id] ?? {};
 }
@@ -189,10 +218,20 @@ const inOtherShapes = (): readonly Call[] =>
 
 /** The exchange has none, and states come of recordings. */
 const EMPTY: readonly string[] = [
-  ...['getDividendsNext', 'getUpcomingDividends', 'getRefDataOtcSymbols'],
-  ...['getRefDataMutualFundsSymbols', 'getDeepTradeBreaks', 'getDeepSystemEvent'],
-  ...['getDeepTradingStatus', 'getDeepOpHaltStatus', 'getDeepSsrStatus', 'getDeepSecurityEvent'],
-  ...['getDeepOfficialPrice', 'getDeepAuction', 'getSymbolsByRic', 'searchSymbolsBy'],
+  'getDividendsNext',
+  'getUpcomingDividends',
+  'getRefDataOtcSymbols',
+  'getRefDataMutualFundsSymbols',
+  'getDeepTradeBreaks',
+  'getDeepSystemEvent',
+  'getDeepTradingStatus',
+  'getDeepOpHaltStatus',
+  'getDeepSsrStatus',
+  'getDeepSecurityEvent',
+  'getDeepOfficialPrice',
+  'getDeepAuction',
+  'getSymbolsByRic',
+  'searchSymbolsBy',
 ];
 
 const isEmpty = (value: unknown): boolean =>

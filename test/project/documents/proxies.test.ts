@@ -119,10 +119,18 @@ interface Answer {
 
 /** As a client elsewhere asks: by the name, and from an address of its own. */
 const options = (port: number, path: string, more: RequestOptions = {}): RequestOptions => ({
-  ...{ host: '127.0.0.1', port, path, servername: NAME, agent: false },
-  ...{ ca: readFileSync(join(folder, 'pem')), localAddress: '127.0.0.2' },
+  host: '127.0.0.1',
+  port,
+  path,
+  servername: NAME,
+  agent: false,
+  ca: readFileSync(join(folder, 'pem')),
+  localAddress: '127.0.0.2',
   ...more,
-  headers: { host: NAME, ...(more.headers as Record<string, string>) },
+  headers: {
+    host: NAME,
+    ...(more.headers as Record<string, string>),
+  },
 });
 
 function ask(port: number, path: string, more: RequestOptions = {}, body = ''): Promise<Answer> {
@@ -155,8 +163,14 @@ async function reads(port: number): Promise<void> {
 /** A token of one address, whatever a client writes into the header. */
 async function addresses(port: number): Promise<void> {
   const made = await send(server, 'POST', '/account/tokens', {
-    ...{ kind: 'publishable', addresses: ['127.0.0.2'] },
-    grants: [{ datasets: 'WS.*', rights: ['read'] }],
+    kind: 'publishable',
+    addresses: ['127.0.0.2'],
+    grants: [
+      {
+        datasets: 'WS.*',
+        rights: ['read'],
+      },
+    ],
   });
   const { token } = JSON.parse(made.text) as { readonly token: string };
   const path = `/v1/data/WS/P/A?last=1&token=${token}`;

@@ -4,8 +4,15 @@ import type { Import, Source } from './syntax.ts';
 
 /** Tables without code: what the editor of the console completes. */
 const SQL_WORDS = [
-  ...['aggregates', 'functionRow', 'functionsOfDates', 'functionsOfJson', 'functionsOfLists'],
-  ...['functionsOfNumbers', 'functionsOfTexts', 'statistics', 'windowFunctions'],
+  'aggregates',
+  'functionRow',
+  'functionsOfDates',
+  'functionsOfJson',
+  'functionsOfLists',
+  'functionsOfNumbers',
+  'functionsOfTexts',
+  'statistics',
+  'windowFunctions',
 ].map((name) => `query/sql/functions/${name}.ts`);
 
 /** Folder -> folders or single files it may import, besides itself. */
@@ -30,9 +37,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 
 /** Product files that a process starts with, so that no other file imports them. */
 const ENTRY_POINTS = [
-  ...['cli/main.ts', 'store/duckdb/child.ts'],
-  ...['pipeline/decode/child/decoderChild.ts', 'jobs/exchange/exchangeWorker.ts'],
-  ...['jobs/feeds/tapeWorker.ts', 'query/charts/chartWorker.ts', 'console/main.ts'],
+  'cli/main.ts',
+  'store/duckdb/child.ts',
+  'pipeline/decode/child/decoderChild.ts',
+  'jobs/exchange/exchangeWorker.ts',
+  'jobs/feeds/tapeWorker.ts',
+  'query/charts/chartWorker.ts',
+  'console/main.ts',
 ];
 
 /** Whole and tested before its first user: no range code counts sessions of the exchanges. */

@@ -85,7 +85,11 @@ interface Found {
 
 function describeFile(path: string, file: ast.SourceFile): Source {
   const found: Found = {
-    ...{ literals: [], imports: [], exports: [], functions: [], expressions: [] },
+    literals: [],
+    imports: [],
+    exports: [],
+    functions: [],
+    expressions: [],
   };
   const lineOf = lineFinder(file.text);
   const visit = (node: ast.Node): void => {

@@ -10,12 +10,11 @@ const ROOT = join(import.meta.dirname, '..', '..', '..');
 
 /** Servers of tests, with their seams. */
 const VICTIMS = [
-  ...[
-    'test/soak/crash/victim/victim.ts',
-    'test/life/subject.ts',
-    'test/soak/fuzz/http/loopProcess.ts',
-  ],
-  ...['test/jobs/export/exportVictim.ts', 'test/jobs/upkeep/reingestVictim.ts'],
+  'test/soak/crash/victim/victim.ts',
+  'test/life/subject.ts',
+  'test/soak/fuzz/http/loopProcess.ts',
+  'test/jobs/export/exportVictim.ts',
+  'test/jobs/upkeep/reingestVictim.ts',
   'test/jobs/upkeep/backupVictim.ts',
 ];
 

@@ -25,8 +25,17 @@ const OF_THE_PROCESS = ['node:cluster', 'node:worker_threads', 'node:perf_hooks'
 const CONNECTIONS = [
   // A child is closed by the file that starts it, as a server is: leftovers.ts looks.
   'node:child_process',
-  ...['node:dgram', 'node:http', 'node:http2', 'node:https', 'node:net', 'node:tls'],
-  ...['@duckdb/node-api', '@duckdb/node-bindings', 'fastify', 'pg', 'undici'],
+  'node:dgram',
+  'node:http',
+  'node:http2',
+  'node:https',
+  'node:net',
+  'node:tls',
+  '@duckdb/node-api',
+  '@duckdb/node-bindings',
+  'fastify',
+  'pg',
+  'undici',
 ];
 
 /** What tells or changes something of the whole process. */

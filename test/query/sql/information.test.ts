@@ -93,7 +93,11 @@ test('nothing is stored over it', async () => {
   expect([view.status, view.text]).toEqual([400, expect.stringContaining('stored queries')]);
   const exported = await send(server, 'POST', '/exports/WS', {
     query,
-    ...{ format: 'csv', target: { type: 'FILE', path: 'names' } },
+    format: 'csv',
+    target: {
+      type: 'FILE',
+      path: 'names',
+    },
   });
   expect(exported.status).toBe(400);
   expect((await ask('SELECT * FROM information_schema.nothing')).text).toContain(

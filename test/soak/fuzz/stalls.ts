@@ -89,7 +89,10 @@ function rowOf(rows: readonly [Row, ...Row[]], random: Seeded): Row {
 function namedRequests({ secret }: Watched): readonly RawRequest[] {
   const headers = { authorization: `Bearer ${secret}` };
   const post = (path: string, body: string): RawRequest => ({
-    ...{ method: 'POST', target: `/v1${path}`, headers, body: Buffer.from(body) },
+    method: 'POST',
+    target: `/v1${path}`,
+    headers,
+    body: Buffer.from(body),
   });
   const query = `${'/**//**/'.repeat(18)}DELETE`;
   const source = { type: 'POSTGRES', query };
@@ -128,7 +131,8 @@ async function judged(
   let least = Infinity;
   for (let time = 0; time < TIMES && least > BUDGET_MS; time += 1) {
     const answer = await send(server.port, request).catch((error: unknown) => ({
-      ...{ status: 0, body: String(error) },
+      status: 0,
+      body: String(error),
     }));
     least = Math.min(least, await server.stoodStillMs());
     // A refusal that comes while a large body is on its way may be lost with its connection.

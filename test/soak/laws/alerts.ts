@@ -104,8 +104,14 @@ export async function alertsLaw(count: number, seed: number): Promise<string> {
     database: server.tapedeck.services.database,
     secrets: server.tapedeck.services.secrets,
     rules: {
-      ...{ allowPrivateAddresses: true, deadlineMs: DEADLINE_MS },
-      resolve: async () => [{ address: '127.0.0.1', family: 4 }],
+      allowPrivateAddresses: true,
+      deadlineMs: DEADLINE_MS,
+      resolve: async () => [
+        {
+          address: '127.0.0.1',
+          family: 4,
+        },
+      ],
     },
     sendMail: undefined,
     saveRecord: () => Promise.reject(new Error('no rule of this tape has a dataset')),
@@ -155,18 +161,46 @@ async function checked(
 }
 
 const ruleOf = (id: string, url: string, server: TestServer): Rule => ({
-  ...{ id, accountId: server.tapedeck.accountId, tokenId: '', name: id, event: 'AAA' },
+  id,
+  accountId: server.tapedeck.accountId,
+  tokenId: '',
+  name: id,
+  event: 'AAA',
   body: {
-    ...{ match: 'all', conditions: [], additionalKeys: [], index: [], additionalIndex: [] },
-    ...{ trigger: 'level', isShadow: false },
-    output: { method: 'webhook', frequencySeconds: 1, members: { url } },
+    match: 'all',
+    conditions: [],
+    additionalKeys: [],
+    index: [],
+    additionalIndex: [],
+    trigger: 'level',
+    isShadow: false,
+    output: {
+      method: 'webhook',
+      frequencySeconds: 1,
+      members: { url },
+    },
   },
   sealed: server.tapedeck.services.secrets.seal(SECRET),
-  ...{ isActive: true, note: '', createdMs: 0, updatedMs: 0, evaluated: 0, passed: 0, sent: 0 },
+  isActive: true,
+  note: '',
+  createdMs: 0,
+  updatedMs: 0,
+  evaluated: 0,
+  passed: 0,
+  sent: 0,
 });
 
 const alertOf = (id: string, ruleId: string, timeMs: number): Alert => ({
-  ...{ alert_id: id, rule_id: ruleId, account_id: '', symbol: 'AAA', time_ms: timeMs },
-  ...{ values_json: '{"latestPrice":1}', method: 'webhook', messages: 100 },
-  ...{ state: 'waiting', outcome: '', attempts: 0, next_ms: 1 },
+  alert_id: id,
+  rule_id: ruleId,
+  account_id: '',
+  symbol: 'AAA',
+  time_ms: timeMs,
+  values_json: '{"latestPrice":1}',
+  method: 'webhook',
+  messages: 100,
+  state: 'waiting',
+  outcome: '',
+  attempts: 0,
+  next_ms: 1,
 });

@@ -95,8 +95,17 @@ function ruleOf(random: Random, ruleName: string): object {
   const conditions = Array.from({ length: random.between(1, 3) }, () => conditionOf(random));
   const frequency = random.pick([1, 60, 150, 600]);
   return {
-    ...{ ruleName, ruleSet: random.pick(SYMBOLS), type: random.pick(['any', 'all']), conditions },
-    ...{ trigger: random.chance(0.3) ? 'edge' : 'level', outputs: [{ method: 'logs', frequency }] },
+    ruleName,
+    ruleSet: random.pick(SYMBOLS),
+    type: random.pick(['any', 'all']),
+    conditions,
+    trigger: random.chance(0.3) ? 'edge' : 'level',
+    outputs: [
+      {
+        method: 'logs',
+        frequency,
+      },
+    ],
     ...(random.chance(0.3) ? { additionalKeys: [random.pick(NUMBERS)] } : {}),
   };
 }

@@ -11,9 +11,18 @@ type Value = number | string | boolean | null;
 type Values = Readonly<Record<string, Value>>;
 
 const KINDS: Readonly<Record<string, ValueKind>> = {
-  ...{ price: 'number', volume: 'number', average: 'number', word: 'string', place: 'string' },
-  ...{ open: 'boolean', dividend: 'event', day: 'date', next: 'date', time: 'time' },
-  ...{ 'W:D:K:level': 'number', 'W:D:K:note': 'string' },
+  price: 'number',
+  volume: 'number',
+  average: 'number',
+  word: 'string',
+  place: 'string',
+  open: 'boolean',
+  dividend: 'event',
+  day: 'date',
+  next: 'date',
+  time: 'time',
+  'W:D:K:level': 'number',
+  'W:D:K:note': 'string',
 };
 const SYMBOLS = ['AAA', 'BBB', 'CCC'];
 const WORDS = ['up', 'down', '', 'price'];
@@ -161,7 +170,9 @@ class NaiveRules {
     const before = this.#rules.get(rule.id);
     this.#rules.delete(rule.id);
     this.#rules.set(rule.id, {
-      ...{ rule, fired: before?.fired ?? new Map(), passed: before?.passed ?? new Map() },
+      rule,
+      fired: before?.fired ?? new Map(),
+      passed: before?.passed ?? new Map(),
     });
     for (const name of namesIn(rule)) this.#names.add(name);
     this.#fresh.add(rule.id);

@@ -27,8 +27,13 @@ export async function lakeInBucket({ port, ...keys }: Swift): Promise<LakeInBuck
   const bucket = `lake-${(buckets += 1)}`;
   const { accessKeyId, secretAccessKey } = keys;
   const client = new S3Client({
-    ...{ region: 'us-east-1', endpoint: `http://127.0.0.1:${port}`, forcePathStyle: true },
-    credentials: { accessKeyId, secretAccessKey },
+    region: 'us-east-1',
+    endpoint: `http://127.0.0.1:${port}`,
+    forcePathStyle: true,
+    credentials: {
+      accessKeyId,
+      secretAccessKey,
+    },
   });
   stack.defer(() => client.destroy());
   await client.send(new CreateBucketCommand({ Bucket: bucket }));
@@ -43,12 +48,22 @@ export async function lakeInBucket({ port, ...keys }: Swift): Promise<LakeInBuck
     TAPEDECK_S3_SECRET: secretAccessKey,
   };
   return {
-    ...{ client, bucket, folder, wire, settings },
+    client,
+    bucket,
+    folder,
+    wire,
+    settings,
     start: (more = {}, seams = {}) =>
       startServer({
         folder,
-        settings: { ...settings, ...more },
-        seams: { watch: false, ...seams },
+        settings: {
+          ...settings,
+          ...more,
+        },
+        seams: {
+          watch: false,
+          ...seams,
+        },
       }),
     keys: async () => {
       const page = await client.send(new ListObjectsV2Command({ Bucket: bucket }));

@@ -8,7 +8,9 @@ import { FairQueue } from '../../../store/queues/fairQueue.ts';
 
 const failed: (readonly [string, number])[] = [];
 const pool = new DuckDbPool({
-  ...{ children: 2, memoryBytes: 128 * 1024 ** 2, threads: 1 },
+  children: 2,
+  memoryBytes: 128 * 1024 ** 2,
+  threads: 1,
   onFailed: (account, ms) => failed.push([account, ms]),
 });
 afterAll(() => pool.close());

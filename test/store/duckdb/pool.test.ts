@@ -83,7 +83,9 @@ test('a process for a question that comes soon is the one that answers it', asyn
 
 test('by folder: files beside those of the question, and nothing else', async () => {
   const wide = new DuckDbPool({
-    ...{ children: 1, memoryBytes: 128 * 1024 ** 2, threads: 1 },
+    children: 1,
+    memoryBytes: 128 * 1024 ** 2,
+    threads: 1,
     byFolder: true,
   });
   const read = (path: string): Promise<unknown> => {

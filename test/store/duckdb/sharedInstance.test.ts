@@ -50,7 +50,10 @@ const ask = (
   { files = [], job = 'one' }: Asked = {},
 ): Promise<unknown> =>
   pool.sharing(wallsOf(workspace)).rows({
-    ...{ files, folder: folderOf(workspace, job), statements: [statement], deadlineMs: 60_000 },
+    files,
+    folder: folderOf(workspace, job),
+    statements: [statement],
+    deadlineMs: 6e4,
   });
 const read = (path: string): string => `SELECT a FROM read_csv('${path}')`;
 const MARK = 'CREATE TABLE mark AS SELECT 1 AS a';

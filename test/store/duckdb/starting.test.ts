@@ -17,7 +17,8 @@ test('a question whose process starts slower than its time limit is answered', a
     assert.deepEqual(await ask, [[{ n: 1 }]]);
     assert.equal(pool.isStarting, false);
     // Once it has started, the limit holds from the beginning.
-    const slow = 'SELECT count(*) FROM range(100000000000) t(a), range(10) u(b) WHERE a * b % 7 = 3';
+    const slow =
+      'SELECT count(*) FROM range(100000000000) t(a), range(10) u(b) WHERE a * b % 7 = 3';
     await assert.rejects(pool.rows({ files: [], statements: [slow], deadlineMs: 200 }), {
       type: 'TimedOut',
     });

@@ -30,11 +30,17 @@ export async function makeMany(
   const { schemaId } = await createWorkspace(lake, 'MANY', accountId, 0);
   const names = Array.from({ length: count }, (_, at) => `M${at}`);
   const columns = COLUMNS.map((name, at) => ({
-    ...{ id: at + 1, name, nullable: at > 0 },
+    id: at + 1,
+    name,
+    nullable: at > 0,
     type: at === 0 ? ('date' as const) : ('float64' as const),
   }));
   const edits = names.map((name) => ({
-    ...{ kind: 'create-table' as const, schemaId, schemaName: 'MANY', name, columns },
+    kind: 'create-table' as const,
+    schemaId,
+    schemaName: 'MANY',
+    name,
+    columns,
   }));
   const note = { author: 'test', message: 'many' };
   await lake.commit(edits, note, async (transaction, { created, snapshot }) => {
@@ -50,11 +56,22 @@ export async function makeMany(
 
 const insertDataset = (transaction: Database, name: string, tableId: number): Promise<void> =>
   insertDatasetRow(transaction, {
-    ...{ table_id: tableId, workspace: 'MANY', dataset: name, title: '' },
-    ...{ description: '', source: '', weight: 1, schema_json: JSON.stringify(SCHEMA) },
-    ...{ mapping_json: '{"date":"date"}', access_json: '{"level":"open"}' },
-    ...{ smart_links_json: '[]', history_days: null, contract_json: null },
-    ...{ expectations_json: null, created_ms: 0, updated_ms: 0 },
+    table_id: tableId,
+    workspace: 'MANY',
+    dataset: name,
+    title: '',
+    description: '',
+    source: '',
+    weight: 1,
+    schema_json: JSON.stringify(SCHEMA),
+    mapping_json: '{"date":"date"}',
+    access_json: '{"level":"open"}',
+    smart_links_json: '[]',
+    history_days: null,
+    contract_json: null,
+    expectations_json: null,
+    created_ms: 0,
+    updated_ms: 0,
   });
 
 /** Only the catalog knows it: nothing reads it. */
@@ -66,15 +83,32 @@ function filePieces(
 ): readonly Piece[] {
   const own = { data_file_id: fileId, table_id: tableId };
   const file = {
-    ...{ ...own, begin_snapshot: snapshot, end_snapshot: null },
-    ...{ file_order: null, path: `x${fileId}.parquet`, path_is_relative: true },
-    ...{ file_format: 'parquet', record_count: 7, file_size_bytes: 100, footer_size: 10 },
-    ...{ row_id_start: 0, partition_id: null, encryption_key: null, mapping_id: null },
+    ...own,
+    begin_snapshot: snapshot,
+    end_snapshot: null,
+    file_order: null,
+    path: `x${fileId}.parquet`,
+    path_is_relative: true,
+    file_format: 'parquet',
+    record_count: 7,
+    file_size_bytes: 100,
+    footer_size: 10,
+    row_id_start: 0,
+    partition_id: null,
+    encryption_key: null,
+    mapping_id: null,
     partial_max: null,
   };
   const stats = COLUMNS.map((_, at) => ({
-    ...{ ...own, column_id: at + 1, column_size_bytes: 10, value_count: 7, null_count: 0 },
-    ...{ min_value: '1', max_value: '2', contains_nan: false, extra_stats: null },
+    ...own,
+    column_id: at + 1,
+    column_size_bytes: 10,
+    value_count: 7,
+    null_count: 0,
+    min_value: '1',
+    max_value: '2',
+    contains_nan: false,
+    extra_stats: null,
   }));
   return [
     ...insertEach(transaction, 'ducklake_data_file', [file]),

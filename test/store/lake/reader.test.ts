@@ -28,7 +28,8 @@ const DATA = join(LAKE, 'data/');
 
 /** Schema-qualified names by snapshot, from the README's story. */
 const TABLES_BY_SNAPSHOT = [
-  ...[[], []],
+  [],
+  [],
   ...Array.from({ length: 7 }, () => ['DEMO.STOCKS']),
   ['DEMO.PRICES'],
   ...Array.from({ length: 2 }, () => ['DEMO.PRICES', 'DEMO.WIDE']),

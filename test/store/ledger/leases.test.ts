@@ -43,9 +43,15 @@ async function play(who = caller): Promise<Played> {
   const may: Played['may'] = { callerOf: who };
   const [used, told, faults]: [string[], ToLessor[], string[]] = [[], [], []];
   const lessor = await QuotaLessor.open({
-    ...{ ledger: f.ledger, database: f.database, clock: () => f.time.nowMs },
-    ...{ nowMs: () => (nowMs += 0.01), share: 0.5 },
-    permits: { address: (_address, most) => Math.min(most, 2), token: (_caller, most) => most },
+    ledger: f.ledger,
+    database: f.database,
+    clock: () => f.time.nowMs,
+    nowMs: () => (nowMs += 0.01),
+    share: 0.5,
+    permits: {
+      address: (_address, most) => Math.min(most, 2),
+      token: (_caller, most) => most,
+    },
     callerOf: () => {
       if (may.callerOf === undefined) throw new Failure('DisabledKey');
       return may.callerOf;
@@ -74,15 +80,20 @@ async function play(who = caller): Promise<Played> {
     assert.deepEqual(faults, []);
   };
   return {
-    ...{ ledger: f.ledger, database: f.database, time: f.time, lessor, quota, told, used, may },
-    ...{
-      faults,
-      pass: (ms: number) => void (nowMs += ms),
-      connect,
-      leave: () => leave(),
-      settle: () => sleep(20),
-      [Symbol.asyncDispose]: dispose,
-    },
+    ledger: f.ledger,
+    database: f.database,
+    time: f.time,
+    lessor,
+    quota,
+    told,
+    used,
+    may,
+    faults,
+    pass: (ms: number) => void (nowMs += ms),
+    connect,
+    leave: () => leave(),
+    settle: () => sleep(20),
+    [Symbol.asyncDispose]: dispose,
   };
 }
 

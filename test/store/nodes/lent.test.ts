@@ -39,10 +39,18 @@ const key = 'ab'.repeat(32);
 const leaving = new AbortController();
 const sockets: Socket[] = [];
 const audience = new Audience({
-  ...{ clockMs: monotonicMs, isSure: () => true, snapshot: () => 5 },
-  pending: (tableId) => ({ tableId, rows: [] }),
+  clockMs: monotonicMs,
+  isSure: () => true,
+  snapshot: () => 5,
+  pending: (tableId) => ({
+    tableId,
+    rows: [],
+  }),
   lessor: {
-    join: () => ({ take: () => undefined, left: () => undefined }),
+    join: () => ({
+      take: () => undefined,
+      left: () => undefined,
+    }),
     close: () => undefined,
   },
 });
@@ -102,10 +110,16 @@ afterAll(async () => {
 });
 
 const target = () => ({
-  ...{ id: 'a', url: new URL(`https://127.0.0.1:${port}`), hopKey: key },
+  id: 'a',
+  url: new URL(`https://127.0.0.1:${port}`),
+  hopKey: key,
   agent: renewedAgent(
     () =>
-      new Agent({ ca: cert, allowPartialTrustChain: true, checkServerIdentity: () => undefined }),
+      new Agent({
+        ca: cert,
+        allowPartialTrustChain: true,
+        checkServerIdentity: () => undefined,
+      }),
   ),
 });
 
@@ -133,7 +147,9 @@ const sqlOver = (columns: string): string =>
   `SELECT ${columns} FROM read_parquet('${join(LAKE, FILE).replaceAll("'", "''")}')`;
 
 const asking = (columns: string) => ({
-  ...{ files: [join(LAKE, FILE)], statements: [sqlOver(columns)], deadlineMs: 60_000 },
+  files: [join(LAKE, FILE)],
+  statements: [sqlOver(columns)],
+  deadlineMs: 6e4,
 });
 
 /** While it runs, the pool's own processes have no place for another question. */
@@ -271,7 +287,12 @@ test('a copy that can not be had is no failure', async () => {
     throw new Error('not there');
   };
   void lend({
-    ...{ socket, copies: { lake: COPIES, hold }, folder: join(root, 'none') },
+    socket,
+    copies: {
+      lake: COPIES,
+      hold,
+    },
+    folder: join(root, 'none'),
     start: () => ownProcesses.start(0),
   });
   await until(() => pool.load().lent === 1);

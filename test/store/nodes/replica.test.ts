@@ -14,8 +14,11 @@ import { type FromNode, type News, SURE_MS, type ToNode } from '../../../store/r
 const [K, L, LARGE] = [7, 8, 9];
 /** 40 MB of them. */
 const long = Array.from({ length: 40 }, (_, at) => ({
-  ...{ sequence: at, index: '[]', replaces: false, timeMs: 0 },
-  document: { text: 'x'.repeat(1_000_000) },
+  sequence: at,
+  index: '[]',
+  replaces: false,
+  timeMs: 0,
+  document: { text: 'x'.repeat(1e6) },
 }));
 let server: Server;
 let audience: Audience;
@@ -57,7 +60,10 @@ async function join(port = portOf(server), watchedMax = 1_000): Promise<Node> {
   const socket = connect(port, '127.0.0.1');
   const news: News['kind'][] = [];
   const following = new Following({
-    ...{ socket, clockMs: monotonicMs, lease: () => undefined, forgotten: () => undefined },
+    socket,
+    clockMs: monotonicMs,
+    lease: () => undefined,
+    forgotten: () => undefined,
     watchedMax,
     apply: ({ kind }) => void news.push(kind),
   });

@@ -35,7 +35,13 @@ async function replicaOf(server: TestServer, tableId: number) {
   const pools = readingPools(settings, folder);
   const snapshot = lake.snapshot;
   const replica = await openReplica({
-    ...{ settings, database, files: lake.files, copies: [], folder, pools, snapshot },
+    settings,
+    database,
+    files: lake.files,
+    copies: [],
+    folder,
+    pools,
+    snapshot,
   });
   let told: Promise<unknown> = Promise.resolve();
   const tell = (...news: Parameters<typeof replica.apply>): void => {

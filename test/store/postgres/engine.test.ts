@@ -439,8 +439,14 @@ test('a setting that is no database is told by its rule, never with its password
   wrong('geheim', /must be empty or postgres:/);
   assert.equal(databaseSettings(''), undefined);
   assert.deepEqual(databaseSettings('postgresql://u:p%40@localhost/d?schema=x'), {
-    ...{ host: 'localhost', port: 5432, user: 'u', password: 'p@', database: 'd', schema: 'x' },
-    ...{ tls: 'off', caFile: undefined },
+    host: 'localhost',
+    port: 5432,
+    user: 'u',
+    password: 'p@',
+    database: 'd',
+    schema: 'x',
+    tls: 'off',
+    caFile: undefined,
   });
   assert.equal(databaseSettings('postgres://u@db.example/d')?.tls, 'verified');
 });

@@ -12,7 +12,9 @@ const ADMIN = 'ak_00000000000000000000000000000003';
 const LOGS = [{ method: 'logs', frequency: 60 }];
 
 const rule = (count: number): object => ({
-  ...{ ruleSet: 'AAA', ruleName: 'r', outputs: LOGS },
+  ruleSet: 'AAA',
+  ruleName: 'r',
+  outputs: LOGS,
   conditions: Array.from({ length: count }, () => ['latestPrice', '>', 1]),
 });
 const dataset = (members: object): object => ({
@@ -35,25 +37,31 @@ const nested = `${'['.repeat(200)}1${']'.repeat(200)}`;
 const REFUSED: readonly Refused[] = [
   {
     name: 'a rule of 40,000 conditions',
-    ...{ path: '/rules/create', body: rule(40_000), status: 413 },
+    path: '/rules/create',
+    body: rule(4e4),
+    status: 413,
     says: /the body is over 65536 bytes, the most that this request may have/,
   },
   {
     name: 'a rule of 101 conditions',
-    ...{ path: '/rules/create', body: rule(101), status: 400 },
+    path: '/rules/create',
+    body: rule(101),
+    status: 400,
     says: /^conditions must not have more than 100 items/,
   },
   {
     name: 'a dataset of 40,000 expectations',
     path: '/datasets/WS/D',
-    body: dataset({ expectations: filled(40_000, range('a')) }),
-    ...{ status: 413, says: /the body is over 1048576 bytes/ },
+    body: dataset({ expectations: filled(4e4, range('a')) }),
+    status: 413,
+    says: /the body is over 1048576 bytes/,
   },
   {
     name: 'a dataset of 101 expectations with faults',
     path: '/datasets/WS/D',
     body: dataset({ expectations: filled(101, range(1)) }),
-    ...{ status: 400, says: /"dataset\.expectations must not have more than 100 items \(/ },
+    status: 400,
+    says: /"dataset\.expectations must not have more than 100 items \(/,
   },
   {
     name: '100 expectations with a fault each',
@@ -65,33 +73,43 @@ const REFUSED: readonly Refused[] = [
   {
     name: 'more values than a body may have',
     path: '/datasets/WS/D',
-    body: dataset({ required: filled(25_000, 1) }),
-    ...{ status: 400, says: /the body has more than 20000 values/ },
+    body: dataset({ required: filled(25e3, 1) }),
+    status: 400,
+    says: /the body has more than 20000 values/,
   },
   {
     name: 'a deep output of a rule',
     path: '/rules/create',
-    body: JSON.stringify({ ...rule(1), outputs: [{ method: 'HOLE' }] }).replace('"HOLE"', nested),
-    ...{ status: 400, says: /the body is nested more than 32 levels deep/ },
+    body: JSON.stringify({
+      ...rule(1),
+      outputs: [{ method: 'HOLE' }],
+    }).replace('"HOLE"', nested),
+    status: 400,
+    says: /the body is nested more than 32 levels deep/,
   },
   {
     name: 'a form of many members',
     path: '/rules/pause',
-    body: Object.fromEntries(filled(1_001, 1).map((value, at) => [`m${at}`, value])),
-    ...{ status: 400, says: /the body must have at most 1000 members/ },
+    body: Object.fromEntries(filled(1001, 1).map((value, at) => [`m${at}`, value])),
+    status: 400,
+    says: /the body must have at most 1000 members/,
   },
   {
     name: 'a batch of an agent',
-    ...{
-      path: '/../mcp',
-      body: filled(21, { jsonrpc: '2.0', id: 1, method: 'ping' }),
-      status: 400,
-    },
+    path: '/../mcp',
+    body: filled(21, {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'ping',
+    }),
+    status: 400,
     says: /a batch has at most 20 messages/,
   },
   {
     name: 'an agent that nests',
-    ...{ path: '/../mcp', body: nested, status: 400 },
+    path: '/../mcp',
+    body: nested,
+    status: 400,
     says: /the body is nested more than 32 levels deep/,
   },
 ];

@@ -9,16 +9,15 @@ import { type Answered, askStock, openStockWorld, type StockWorld } from '../sto
 const AT_ONCE = 8;
 const TEXTS = [
   ...new Set(HOSTILE_TEXTS.map((text) => text.toWellFormed())),
-  ...[
-    'S100\u0000',
-    '\u0000S100',
-    'market\u0000',
-    'ｓ１００',
-    'S100;',
-    'S100%00',
-    'MARKET ',
-    'batch',
-  ],
+
+  'S100\u0000',
+  '\u0000S100',
+  'market\u0000',
+  'ｓ１００',
+  'S100;',
+  'S100%00',
+  'MARKET ',
+  'batch',
 ];
 
 let world: StockWorld;

@@ -35,8 +35,10 @@ function gameOf(random: Seeded): Game {
   const nodes = random.between(1, 8);
   const marginMs = random.between(0, 50);
   const policy = {
-    ...{ nodes, marginMs, blockMost: random.pick([1, 10, 1_000] as const) },
-    leaseMs: random.between(100, 1_000),
+    nodes,
+    marginMs,
+    blockMost: random.pick([1, 10, 1e3] as const),
+    leaseMs: random.between(100, 1e3),
   };
   const off = Array.from({ length: nodes }, () => random.between(-marginMs, marginMs));
   const quota = random.pick([0, 1, 17, 500, 5_000] as const);

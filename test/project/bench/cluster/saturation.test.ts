@@ -22,20 +22,42 @@ import { WATCHED_MAX } from '../../../../store/replica/following.ts';
 import { seeded } from '../../../soak/crash/rounds/seeded.ts';
 
 const spent = (loop: number, below = 0): ServiceTimes['hot'] => ({
-  ...{ loop, below, beside: 0, catalog: 0.001 },
+  loop,
+  below,
+  beside: 0,
+  catalog: 0.001,
 });
 const answered = { p50: 0, p99: 0 };
 const ELSEWHERE: Elsewhere = {
-  ...{ serving: spent(0.05), own: spent(0.06), report: 0.01, handedOn: 0 },
+  serving: spent(0.05),
+  own: spent(0.06),
+  report: 0.01,
+  handedOn: 0,
 };
 const TIMES: ServiceTimes = {
   elsewhere: ELSEWHERE,
   catalogKind: 'PostgreSQL',
-  ...{ hot: spent(0.05), cold: spent(0.4, 5), sql: spent(0.6, 8), push: spent(0.2) },
-  hop: { front: 0.1, beside: 0, added: 0.05 },
-  ...{ direct: answered, handedOn: answered, message: 0.01 },
-  question: { asked: 0.001, answered: 0.002 },
-  catalog: { commitP50: 1, commitP99: 2, commitCpu: 0.1 },
+  hot: spent(0.05),
+  cold: spent(0.4, 5),
+  sql: spent(0.6, 8),
+  push: spent(0.2),
+  hop: {
+    front: 0.1,
+    beside: 0,
+    added: 0.05,
+  },
+  direct: answered,
+  handedOn: answered,
+  message: 0.01,
+  question: {
+    asked: 0.001,
+    answered: 0.002,
+  },
+  catalog: {
+    commitP50: 1,
+    commitP99: 2,
+    commitCpu: 0.1,
+  },
 };
 /** Of the mean call: its loop, and DuckDB. */
 const LOOP_MS = 0.92 * 0.05 + 0.03 * 0.4 + 0.03 * 0.6 + 0.02 * 0.2;

@@ -42,7 +42,8 @@ test('three calls of a generated client work, and its types refuse what is wrong
   server,
 }) => {
   await loaded(server, 'P', 'symbol,date,v\nA,2024-01-01,1\nA,2024-01-02,2\n', {
-    ...{ key: 'symbol', date: 'date' },
+    key: 'symbol',
+    date: 'date',
   });
   const folder = await mkdtemp(join(tmpdir(), 'tapedeck-client-'));
   try {

@@ -30,13 +30,7 @@ test('answers are what the document says of them, by a validator of Python', asy
   const checked = await checkedByPython(server, calls);
   assert.deepEqual(
     checked.map((one) => [one.status, one.errors]),
-    [
-      ...Array.from({ length: 6 }, () => [200, []]),
-      ...[
-        [400, []],
-        [404, []],
-      ],
-    ],
+    [...Array.from({ length: 6 }, () => [200, []]), [400, []], [404, []]],
   );
   assert.ok(
     [2, 3, 4, 5].every((at) => (checked[at]?.errorsOfNulls ?? 0) > 0),

@@ -60,7 +60,13 @@ const SQL_NAMES: Readonly<Record<Plain, string>> = {
 
 const TEXTS = [
   ...(['AAPL', 'IBM', 'MSFT', 'BMW', 'buy', 'sell', '', 'US', 'DE', 'Technology', 'x'] as const),
-  ...["it''s", 'N', 'é', '日本', '%', '\\_', 'a"b'],
+  "it''s",
+  'N',
+  'é',
+  '日本',
+  '%',
+  '\\_',
+  'a"b',
 ] as const;
 
 export function literal(random: Seeded, kind: Plain): string {

@@ -228,7 +228,9 @@ function groups(random: Seeded, keys: readonly Field[], columns: readonly NamedC
   const sets = [...keys.map(({ sql }) => `(${sql})`), '()', `(${list})`].join(', ');
   return random.pick([
     ...([list, list, 'ALL', keys.map((_, at) => at + 1).join(', ')] as const),
-    ...[`ROLLUP (${list})`, `CUBE (${list})`, `GROUPING SETS (${sets})`],
+    `ROLLUP (${list})`,
+    `CUBE (${list})`,
+    `GROUPING SETS (${sets})`,
     keys.map((_, at) => columns[at]?.name).join(', '),
   ]);
 }

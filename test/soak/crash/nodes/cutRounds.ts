@@ -62,43 +62,54 @@ const others = (host: Host, { places }: Scene): Cut => ({
 
 const TROUBLES = {
   'the one that serves loses PostgreSQL': {
-    ...{ whom: 'serving', forMs: 'untilTaken' },
+    whom: 'serving',
+    forMs: 'untilTaken',
     begin: (host, { doors }) => host.cut(doors.catalog),
   },
   'the one that serves loses PostgreSQL for a while': {
-    ...{ whom: 'serving', forMs: 4_000 },
+    whom: 'serving',
+    forMs: 4e3,
     begin: (host, { doors }) => host.cut(doors.catalog),
   },
   'the one that serves loses PostgreSQL for good': {
-    ...{ whom: 'serving', forMs: 'untilEnded' },
+    whom: 'serving',
+    forMs: 'untilEnded',
     begin: (host, { doors }) => host.cut(doors.catalog),
   },
   'the one that serves loses the others': {
-    ...{ whom: 'serving', forMs: 5_000 },
+    whom: 'serving',
+    forMs: 5e3,
     begin: (host, scene) => host.cut(others(host, scene)),
   },
   'the one that serves loses the bucket': {
-    ...{ whom: 'serving', forMs: 5_000 },
+    whom: 'serving',
+    forMs: 5e3,
     begin: (host, { doors }) => host.cut(doors.bucket),
   },
   'the one that serves loses all': {
-    ...{ whom: 'serving', forMs: 'untilTaken', isAlone: true },
+    whom: 'serving',
+    forMs: 'untilTaken',
+    isAlone: true,
     begin: (host) => host.cut('all'),
   },
   'one that hands on loses PostgreSQL': {
-    ...{ whom: 'standby', forMs: 7_000 },
+    whom: 'standby',
+    forMs: 7e3,
     begin: (host, { doors }) => host.cut(doors.catalog),
   },
   'the one that serves loses a quarter of its packets': {
-    ...{ whom: 'serving', forMs: 5_000 },
+    whom: 'serving',
+    forMs: 5e3,
     begin: (host, { random }) => host.cut({ lost: random.between(20, 30) }),
   },
   'one that hands on loses a quarter of its packets': {
-    ...{ whom: 'standby', forMs: 5_000 },
+    whom: 'standby',
+    forMs: 5e3,
     begin: (host, { random }) => host.cut({ lost: random.between(20, 30) }),
   },
   'the link of the one that serves is slow': {
-    ...{ whom: 'serving', forMs: 5_000 },
+    whom: 'serving',
+    forMs: 5e3,
     begin: (host, { random }) => host.slow(random.between(40, 200)),
   },
 } as const satisfies Readonly<Record<string, Trouble>>;
@@ -170,8 +181,16 @@ async function startScene(stack: AsyncDisposableStack, random: Seeded): Promise<
     }),
   );
   const scene: Scene = {
-    ...{ nodes, random, places: [], pauseMs: PAUSE_MS.busy, told: {}, slowestMs: new Map() },
-    doors: { catalog: { port: postgres.port }, bucket: { port: wire.port } },
+    nodes,
+    random,
+    places: [],
+    pauseMs: PAUSE_MS.busy,
+    told: {},
+    slowestMs: new Map(),
+    doors: {
+      catalog: { port: postgres.port },
+      bucket: { port: wire.port },
+    },
   };
   const places: Place[] = [];
   for (const host of hosts.hosts) {

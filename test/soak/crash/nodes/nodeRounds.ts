@@ -158,7 +158,9 @@ export async function nodeRounds({ count, seeds, log }: Orders): Promise<readonl
   await using here = await startNodes(nodesFor(count), { ...LOOPBACK, TAPEDECK_BUS: nats.url });
   const { living, nodes, postgres, wire } = here;
   const writers = Array.from({ length: WRITERS }, (_, at) => ({
-    ...{ symbol: `W${at}`, acknowledged: 0, sent: 0 },
+    symbol: `W${at}`,
+    acknowledged: 0,
+    sent: 0,
   }));
   const random = seeded(seeds[0] ?? 0);
   const anyNode = (): Node => random.pick([living[0] as Node, ...living.slice(1)]);

@@ -127,9 +127,18 @@ async function prepared(scene: Scene, at: number): Promise<Race> {
   const before = kind === 'quota' ? FREE_QUOTA - limit : 0;
   if (before > 0) await spend(anyOf(scene).base, reader.token, before);
   const race: Race = {
-    ...{ kind, accountId, secret, tokenId: reader.tokenId, token: reader.token },
-    ...{ before, isRotated: false },
-    limit: { now: before + limit, least: before + limit, most: before + limit },
+    kind,
+    accountId,
+    secret,
+    tokenId: reader.tokenId,
+    token: reader.token,
+    before,
+    isRotated: false,
+    limit: {
+      now: before + limit,
+      least: before + limit,
+      most: before + limit,
+    },
   };
   if (kind === 'budget') await setLimit(race, limit, scene);
   return race;

@@ -51,10 +51,14 @@ export function startServing(
   under: readonly string[] = [],
 ): Serving {
   const env = {
-    ...{ TAPEDECK_DATA: data, TAPEDECK_PORT: '0', TAPEDECK_DEMO: 'off', TAPEDECK_LOG: 'silent' },
-    ...{ TAPEDECK_SECRET_TOKEN: TOKENS.secret, TAPEDECK_PUBLISHABLE_TOKEN: TOKENS.publishable },
-    // One reader is enough for what tests ask, and each takes processor time to start.
-    ...{ TAPEDECK_CHILDREN: '1', TAPEDECK_RATE_LIMIT: 'off' },
+    TAPEDECK_DATA: data,
+    TAPEDECK_PORT: '0',
+    TAPEDECK_DEMO: 'off',
+    TAPEDECK_LOG: 'silent',
+    TAPEDECK_SECRET_TOKEN: TOKENS.secret,
+    TAPEDECK_PUBLISHABLE_TOKEN: TOKENS.publishable,
+    TAPEDECK_CHILDREN: '1',
+    TAPEDECK_RATE_LIMIT: 'off',
     ...settings,
   };
   const { child, ended, told } = startCommand(['serve'], { env, under }, children);

@@ -94,9 +94,15 @@ const makeRule = (base: string, at: number, output: object): Promise<string> =>
 /** With each record of a symbol, once a second at most. */
 export async function ruleOn(base: string, symbol: string, output: object): Promise<string> {
   const rule = {
-    ...{ ruleName: `rule ${symbol}`, index: [`WS:K:${symbol}:v`] },
+    ruleName: `rule ${symbol}`,
+    index: [`WS:K:${symbol}:v`],
     conditions: [['$index[0]', '>', 0]],
-    outputs: [{ frequency: 1, ...output }],
+    outputs: [
+      {
+        frequency: 1,
+        ...output,
+      },
+    ],
   };
   const made = await asked(base, 'POST', '/rules/create', JSON.stringify(rule));
   return (JSON.parse(made) as { id: string }).id;

@@ -46,7 +46,7 @@ const RECORDS: Schema = {
 };
 
 function schemaOf({ body, parameters }: Endpoint): Schema {
-  if (body?.kind === 'json') return body.schema as Schema;
+  if (body?.kind === 'json') return body.schema;
   if (body?.kind === 'file') return RECORDS;
   const members = parameters.map(({ kind, name }) => [
     name,
@@ -86,15 +86,17 @@ const messageOf = (params: Schema): Schema => ({
 });
 
 const agentRow = (id: string, schema: Schema): BodyRow => ({
-  ...{ id, method: 'POST', targets: ['/mcp', '/mcp'], isAdmin: false, schema },
-  ...{ bytesMax: MCP_BYTES_MAX, isData: false },
+  id,
+  method: 'POST',
+  targets: ['/mcp', '/mcp'],
+  isAdmin: false,
+  schema,
+  bytesMax: MCP_BYTES_MAX,
+  isData: false,
 });
 
 const agentRows: readonly BodyRow[] = TOOLS.map(({ input, name }) =>
-  agentRow(
-    `mcp ${name}`,
-    messageOf({ properties: { name: { const: name }, arguments: input as Schema } }),
-  ),
+  agentRow(`mcp ${name}`, messageOf({ properties: { name: { const: name }, arguments: input } })),
 );
 
 const batch: BodyRow = agentRow('mcp batch', {

@@ -161,14 +161,22 @@ function listed(symbol: string): readonly Request[] {
   });
   const failingView = 'SELECT CAST(note AS INTEGER) AS n FROM CORE.BARS';
   return [
-    ...['/time-series', '/data/CORE', '/data', '/datasets/CORE', '/datasets/SHOP', '/meta/SHOP'],
-    ...['/versions/CORE/BARS', '/changes/CORE/BARS?since=0', '/views/SHOP', '/views/SHOP/MINE'],
-    ...[`/data/CORE/BARS/NONE?last=5`, `/stock/NONE/chart?range=1m`, `/data/CORE/MISSING`],
-    ...[
-      `/data/CORE/BARS/${symbol}?from=2030-01-01`,
-      `/openapi-doc/SHOP`,
-      '/account/usage/messages',
-    ],
+    '/time-series',
+    '/data/CORE',
+    '/data',
+    '/datasets/CORE',
+    '/datasets/SHOP',
+    '/meta/SHOP',
+    '/versions/CORE/BARS',
+    '/changes/CORE/BARS?since=0',
+    '/views/SHOP',
+    '/views/SHOP/MINE',
+    `/data/CORE/BARS/NONE?last=5`,
+    `/stock/NONE/chart?range=1m`,
+    `/data/CORE/MISSING`,
+    `/data/CORE/BARS/${symbol}?from=2030-01-01`,
+    `/openapi-doc/SHOP`,
+    '/account/usage/messages',
   ]
     .map((path): Request => ({ path }))
     .concat([

@@ -82,7 +82,12 @@ export async function openShop(
   await send(server, server.secret, 'POST', '/workspaces', { name: 'CORE' });
   const put = (name: keyof typeof WEIGHTS, access: object): Promise<void> =>
     fill(server, server.secret, 'CORE', name, BAR, bars, {
-      ...{ weight: WEIGHTS[name], access, columnMapping: { key: 'symbol', date: 'date' } },
+      weight: WEIGHTS[name],
+      access,
+      columnMapping: {
+        key: 'symbol',
+        date: 'date',
+      },
     });
   await put('BARS', { level: 'open' });
   await put('PREMIUM', { level: 'premium' });
@@ -110,7 +115,10 @@ export async function openShop(
   const secret = (await accounts.createToken(customer, 'secret')).text;
   await fillCustomer(server, secret);
   return {
-    ...{ server, bars, secret, token: secret },
+    server,
+    bars,
+    secret,
+    token: secret,
     [Symbol.asyncDispose]: () => server.close(),
   };
 }

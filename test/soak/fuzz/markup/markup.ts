@@ -186,5 +186,8 @@ async function openAll(pages: readonly Page[]): Promise<readonly string[]> {
 }
 
 const KEPT: ReadonlySet<string> = new Set([
-  ...['content-type', 'content-security-policy', 'x-content-type-options', 'content-disposition'],
+  'content-type',
+  'content-security-policy',
+  'x-content-type-options',
+  'content-disposition',
 ]);

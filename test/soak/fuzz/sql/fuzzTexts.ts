@@ -49,9 +49,16 @@ const LAB = 'LAB';
 const QUERIES: readonly [Readonly<Record<string, string>>, ...Readonly<Record<string, string>>[]] =
   [
     ...([{}, {}, {}, {}, {}, {}] as const),
-    ...[{ format: 'csv' }, { format: 'arrow' }, { format: 'parquet' }, { format: 'jsonl' }],
-    ...[{ schema: 'true' }, { explain: 'true' }, { estimate: 'true' }, { maxMessages: '3' }],
-    ...[{ includeSystemRecordProperties: 'true' }, { asOf: '2020-01-01' }],
+    { format: 'csv' },
+    { format: 'arrow' },
+    { format: 'parquet' },
+    { format: 'jsonl' },
+    { schema: 'true' },
+    { explain: 'true' },
+    { estimate: 'true' },
+    { maxMessages: '3' },
+    { includeSystemRecordProperties: 'true' },
+    { asOf: '2020-01-01' },
   ];
 
 function asked(

@@ -99,8 +99,17 @@ function answerFault(world: World, attack: Attack, answer: Answer): string | und
 
 /** Words that only the engine below says. */
 const ENGINE_WORDS = [
-  ...['read_parquet', '_system_', 'file_row_number', 'LINE 1:', 'memory.main'],
-  ...['Exception', 'duckdb', 'allowed_directories', 'INTERNAL', 'Error:', 'json_serialize'],
+  'read_parquet',
+  '_system_',
+  'file_row_number',
+  'LINE 1:',
+  'memory.main',
+  'Exception',
+  'duckdb',
+  'allowed_directories',
+  'INTERNAL',
+  'Error:',
+  'json_serialize',
 ] as const;
 
 const FOLDERS = /(?:^|[\s"'(=])(\/(?:tmp|proc|etc|var|usr|opt|mnt|srv|app)\/[^\s"'\\]*)/;

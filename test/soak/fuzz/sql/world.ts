@@ -23,7 +23,10 @@ export const SHELVES: Readonly<Record<string, Shelf>> = {
   QUOTES: {
     weight: 1,
     columns: {
-      ...{ symbol: 'string', date: 'string date', price: 'number', size: 'integer' },
+      symbol: 'string',
+      date: 'string date',
+      price: 'number',
+      size: 'integer',
       note: 'string',
     },
   },
@@ -105,7 +108,11 @@ async function fillOther(server: TestServer, accountId: string): Promise<string>
 type Rows = readonly Readonly<Record<string, unknown>>[];
 
 const quote = (symbol: string, day: number, price: number, size: number, note: string | null) => ({
-  ...{ symbol, date: `2024-01-0${day}`, price, size, note },
+  symbol,
+  date: `2024-01-0${day}`,
+  price,
+  size,
+  note,
 });
 
 const QUOTES: Rows = [
@@ -126,8 +133,10 @@ const QUOTES: Rows = [
 const COMPANIES: Rows = [
   { symbol: 'AAPL', name: 'Apple Inc.', sector: 'Tech', extra: { employees: 164_000 } },
   {
-    ...{ symbol: 'IBM', name: 'International Business Machines', sector: 'Tech' },
-    extra: { employees: 282_000 },
+    symbol: 'IBM',
+    name: 'International Business Machines',
+    sector: 'Tech',
+    extra: { employees: 282e3 },
   },
   { symbol: 'MSFT', name: 'Microsoft', sector: 'Tech', extra: {} },
   { symbol: 'XOM', name: 'Exxon', sector: 'Energy', extra: null },

@@ -22,19 +22,17 @@ const POOLS: readonly [Some, ...(readonly Some[])] = [
   ['x', 'a b', 'epoch', 'infinity', ' 12', '12 ', '１２', '1 000'],
 ];
 const NAMES = [
-  ...[
-    'v',
-    'code',
-    'id',
-    'symbol',
-    'ticker',
-    'cusip',
-    'close',
-    'Price',
-    'volume',
-    'account_id',
-    'country',
-  ],
+  'v',
+  'code',
+  'id',
+  'symbol',
+  'ticker',
+  'cusip',
+  'close',
+  'Price',
+  'volume',
+  'account_id',
+  'country',
 ] as const;
 /** Rows that a file has before those that matter, in some: the sample has 10,000. */
 const SAMPLED = 10_001;

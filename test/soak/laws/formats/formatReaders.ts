@@ -147,7 +147,7 @@ export function readDelimited(
   columns: readonly Column[],
 ): Decoded['rows'] {
   const options = { delimiter, record_delimiter: '\n', relax_column_count: false };
-  const [header, ...rows] = parse(text, options) as string[][];
+  const [header, ...rows] = parse(text, options);
   assert.deepEqual(
     header,
     columns.map(({ name }) => name),

@@ -81,11 +81,18 @@ const TEXTS: readonly [string, ...string[]] = [
 ];
 const NUMBERS: readonly [number, ...number[]] = [
   ...([0, -0, 1, -1.5, 0.1, 1e21, 1e-7, 5e-324, 1e300, -1e300, 12.75] as const),
-  ...[2 ** 53 - 1, 2 ** 53, 2 ** 53 + 2, 123456789.125],
+  2 ** 53 - 1,
+  2 ** 53,
+  2 ** 53 + 2,
+  123456789.125,
 ];
 const INTEGERS: readonly [bigint, ...bigint[]] = [
   ...([0n, -1n, 7n, 2n ** 53n - 1n, 2n ** 53n, 2n ** 53n + 1n] as const),
-  ...[1n - 2n ** 53n, -(2n ** 53n), -(2n ** 53n) - 1n, 2n ** 63n - 1n, -(2n ** 63n)],
+  1n - 2n ** 53n,
+  -(2n ** 53n),
+  -(2n ** 53n) - 1n,
+  2n ** 63n - 1n,
+  -(2n ** 63n),
 ];
 const TREES: readonly [string, ...string[]] = [
   '{}',

@@ -70,7 +70,9 @@ export class Books {
       circuitBreaker: random.pick([undefined, 100] as const),
     };
     const tokens = Array.from({ length: random.between(1, 3) }, (_, token) => ({
-      ...{ accountId, tokenId: `${accountId}.${token}`, disabledMs: undefined },
+      accountId,
+      tokenId: `${accountId}.${token}`,
+      disabledMs: undefined,
       messageLimit: random.pick([undefined, undefined, 50, 700] as const),
       bounds: new Bounds(),
     }));

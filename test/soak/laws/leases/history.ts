@@ -128,10 +128,17 @@ export class History {
     this.#firstMonth ??= ledger.month;
     const alive = { isAlive: true };
     const lessor = await QuotaLessor.open({
-      ...{ ledger, database, clock, onFault, share: this.#random.next() },
+      ledger,
+      database,
+      clock,
+      onFault,
+      share: this.#random.next(),
       nowMs: () => time.nowMs + 77,
       after: time.afterFor(() => alive.isAlive),
-      permits: { address: (_key, most) => most, token: (_caller, most) => most },
+      permits: {
+        address: (_key, most) => most,
+        token: (_caller, most) => most,
+      },
       callerOf: (tokenId) => this.books.active(tokenId),
       knownCaller: (_accountId, tokenId) => this.books.known(tokenId),
       used: () => undefined,
@@ -310,8 +317,11 @@ export class History {
     const call = {
       caller: this.books.known(bearer.tokenId),
       order: {
-        ...{ requestId: `r${this.#calls}`, endpoint: 'e', usageKey: 'W.D' },
-        ...{ weight: random.pick([0, 1, 1, 5] as const), premium: random.chance(0.2) },
+        requestId: `r${this.#calls}`,
+        endpoint: 'e',
+        usageKey: 'W.D',
+        weight: random.pick([0, 1, 1, 5] as const),
+        premium: random.chance(0.2),
       },
       most,
       objects: random.between(0, most),

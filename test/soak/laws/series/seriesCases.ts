@@ -36,32 +36,74 @@ export const MOMENTS: readonly [string, ...string[]] = [
 
 export const SHELVES: readonly [Shelf, ...Shelf[]] = [
   {
-    ...{ id: 'BARS', weight: 3, key: 'symbol', date: 'day' },
+    id: 'BARS',
+    weight: 3,
+    key: 'symbol',
+    date: 'day',
     properties: {
-      ...{ symbol: 'text', day: 'date', open: 'number', close: 'number', volume: 'integer' },
-      ...{ note: 'text', exDate: 'date', seen: 'integer', at: 'time', flag: 'boolean' },
+      symbol: 'text',
+      day: 'date',
+      open: 'number',
+      close: 'number',
+      volume: 'integer',
+      note: 'text',
+      exDate: 'date',
+      seen: 'integer',
+      at: 'time',
+      flag: 'boolean',
     },
   },
   {
-    ...{ id: 'TICKS', weight: 1, key: 'symbol', date: 'time' },
+    id: 'TICKS',
+    weight: 1,
+    key: 'symbol',
+    date: 'time',
     properties: {
-      ...{ symbol: 'text', time: 'time', price: 'number', size: 'integer', exDate: 'date' },
+      symbol: 'text',
+      time: 'time',
+      price: 'number',
+      size: 'integer',
+      exDate: 'date',
     },
   },
   {
-    ...{ id: 'KINDS', weight: 7, key: 'symbol', subkey: 'kind', date: 'date' },
+    id: 'KINDS',
+    weight: 7,
+    key: 'symbol',
+    subkey: 'kind',
+    date: 'date',
     properties: {
-      ...{ symbol: 'text', kind: 'text', date: 'date', dayHigh: 'number', count: 'integer' },
-      ...{ at: 'time', note: 'text' },
+      symbol: 'text',
+      kind: 'text',
+      date: 'date',
+      dayHigh: 'number',
+      count: 'integer',
+      at: 'time',
+      note: 'text',
     },
   },
   {
-    ...{ id: 'LONE', weight: 2, date: 'date' },
-    properties: { date: 'date', value: 'number', seen: 'integer', note: 'text' },
+    id: 'LONE',
+    weight: 2,
+    date: 'date',
+    properties: {
+      date: 'date',
+      value: 'number',
+      seen: 'integer',
+      note: 'text',
+    },
   },
   {
-    ...{ id: 'CODES', weight: 5, key: 'code', date: 'time' },
-    properties: { code: 'integer', time: 'time', value: 'number', count: 'integer' },
+    id: 'CODES',
+    weight: 5,
+    key: 'code',
+    date: 'time',
+    properties: {
+      code: 'integer',
+      time: 'time',
+      value: 'number',
+      count: 'integer',
+    },
   },
 ];
 
@@ -100,7 +142,14 @@ function dayNear(random: Seeded, today: string): string {
 
 const HOUR = 3_600_000;
 const OFFSETS: readonly [number, ...number[]] = [
-  ...[0, 4 * HOUR - 1, 4 * HOUR, 5 * HOUR - 1, 5 * HOUR, 12 * HOUR, 20 * HOUR, 24 * HOUR - 1],
+  0,
+  4 * HOUR - 1,
+  4 * HOUR,
+  5 * HOUR - 1,
+  5 * HOUR,
+  12 * HOUR,
+  20 * HOUR,
+  24 * HOUR - 1,
 ] as unknown as [number, ...number[]];
 
 const timeNear = (random: Seeded, today: string): number =>
@@ -133,10 +182,44 @@ export const indexOf = ({ key, subkey, date }: Shelf, values: Values): string =>
 
 const CODES: readonly [string, ...string[]] = [
   ...(['today', 'yesterday', 'ytd', 'last-week', 'last-month', 'last-quarter', 'max'] as const),
-  ...['tomorrow', 'this-week', 'this-month', 'this-quarter', 'next-week', 'next-month'],
-  ...['next-quarter', '1d', '5d', '31d', '99999d', '1w', '2w', '1m', '2m', '6m', '13m', '1q'],
-  ...['3q', '1y', '2y', '10y', '99999y', '1mm', '5dm', 'YTD', 'Last-Month', '2024', '2023'],
-  ...['q12024', 'Q42023', 'h12024', 'H22024', '1999', '9999', '0d', 'next-year', '1.5d'],
+  'tomorrow',
+  'this-week',
+  'this-month',
+  'this-quarter',
+  'next-week',
+  'next-month',
+  'next-quarter',
+  '1d',
+  '5d',
+  '31d',
+  '99999d',
+  '1w',
+  '2w',
+  '1m',
+  '2m',
+  '6m',
+  '13m',
+  '1q',
+  '3q',
+  '1y',
+  '2y',
+  '10y',
+  '99999y',
+  '1mm',
+  '5dm',
+  'YTD',
+  'Last-Month',
+  '2024',
+  '2023',
+  'q12024',
+  'Q42023',
+  'h12024',
+  'H22024',
+  '1999',
+  '9999',
+  '0d',
+  'next-year',
+  '1.5d',
 ];
 
 const AHEAD = /^(tomorrow|this-|next-)/;
@@ -180,11 +263,10 @@ function countsOf(random: Seeded): Query {
   const few = (): string => String(random.pick([1, 1, 2, 3, 5, 20, 1_000_000]));
   const made: Query = random.pick<Query>([
     ...([{}, {}, { limit: few() }, { last: few() }, { first: few() }] as const),
-    ...[
-      { first: few(), limit: '1' },
-      { limit: few(), sort: 'asc' },
-      { first: '2', last: '2' },
-    ],
+
+    { first: few(), limit: '1' },
+    { limit: few(), sort: 'asc' },
+    { first: '2', last: '2' },
   ]);
   return {
     ...made,

@@ -68,7 +68,10 @@ export function meantBy({ query }: Asked, { today, rowsMax }: Moment): Meant | u
   const order = sort?.toLowerCase() === 'asc' || (sort === undefined && ahead) ? 'asc' : 'desc';
   const oldest = count === 'first' || count === 'next' || (count !== 'last' && order === 'asc');
   return {
-    ...{ span, dated, order, take: oldest ? 'oldest' : 'newest' },
+    span,
+    dated,
+    order,
+    take: oldest ? 'oldest' : 'newest',
     limit: Math.min(number(query[count]) ?? (dated ? rowsMax : 1), rowsMax),
     offset: number(query['offset']) ?? 0,
     interval: number(query['interval']) ?? 1,
@@ -128,7 +131,12 @@ export function expected(
       tests.every((test) => test?.(row)) &&
       isUpdated(row, query['updated'], moment.zone),
   );
-  const series = { ...{ shelf, query, dateName }, dayOf };
+  const series = {
+    shelf,
+    query,
+    dateName,
+    dayOf,
+  };
   const folded = transformed(collapsed(chosen, series), series);
   const members = membersOf(shelf, asked);
   if (folded === undefined || members === undefined) return undefined;

@@ -1,6 +1,5 @@
 // Plans of random requests mean what the oracle says they mean, and a cut of a page with pushed
 // records over it has the oracle's records; without a server and without DuckDB.
-import type { Call } from '../../../../api/request/endpoint.ts';
 import { readParameters } from '../../../../api/request/parameters.ts';
 import { readSeries, SERIES_PARAMETERS } from '../../../../api/read/seriesParameters.ts';
 import { type Cut, cutOf, type LaidOver } from '../../../../query/series/overlay.ts';
@@ -15,8 +14,12 @@ import { type Asked, expected, type Held, type Kind, meantBy, type Shelf } from 
 
 const ROWS_MAX = 1_000;
 const TYPES: Readonly<Record<Kind, Column['type']>> = {
-  ...{ text: 'varchar', number: 'float64', integer: 'int64' },
-  ...{ boolean: 'boolean', date: 'date', time: 'timestamp' },
+  text: 'varchar',
+  number: 'float64',
+  integer: 'int64',
+  boolean: 'boolean',
+  date: 'date',
+  time: 'timestamp',
 };
 
 interface PlansTold {
@@ -66,7 +69,10 @@ function planOf(shelf: Shelf, asked: Asked, today: string): SeriesPlan | undefin
   const { date, id, key, keys, properties, subkey, weight } = { ...shelf, keys: asked.keys };
   const entries = Object.entries(properties);
   const columns = [...entries, ['_system_updated', 'time'] as const].map(([name, kind], at) => ({
-    ...{ id: at + 1, name, type: TYPES[kind], nullable: true },
+    id: at + 1,
+    name,
+    type: TYPES[kind],
+    nullable: true,
   }));
   const schema = {
     type: 'object',
@@ -87,7 +93,7 @@ function planOf(shelf: Shelf, asked: Asked, today: string): SeriesPlan | undefin
   try {
     const query = readParameters({ parameters: SERIES_PARAMETERS }, asked.query);
     const path = { key: keys ?? '', subkey: asked.subkey ?? '' };
-    const parameters = readSeries({ path, query } as unknown as Call, ZONE);
+    const parameters = readSeries({ path, query }, ZONE);
     return planSeries(parameters, { ...context, shape: asked.door });
   } catch (error) {
     if (error instanceof Failure && error.type === 'InvalidParameter') return undefined;

@@ -57,8 +57,13 @@ const SHOWN = 'NOT isOddLot AND NOT isOutsideRegularHours';
 
 /** The day before: so there is a dataset to follow. */
 const firstOf = (symbol: string): Trade => ({
-  ...{ symbol, tradeId: '0', time: new Date(NOW_MS - 86_400_000).toISOString() },
-  ...{ price: 1, size: 1, isOddLot: false, isOutsideRegularHours: false },
+  symbol,
+  tradeId: '0',
+  time: new Date(NOW_MS - 864e5).toISOString(),
+  price: 1,
+  size: 1,
+  isOddLot: false,
+  isOutsideRegularHours: false,
 });
 
 /** In the order of their times; several at one instant. */

@@ -180,7 +180,8 @@ async function roundOf(random: Seeded, nats: Nats, told: string): Promise<Done> 
     await closed(world.node);
   }
   return {
-    ...{ published: world.published.length, ends: world.ends },
+    published: world.published.length,
+    ends: world.ends,
     heard: readers.reduce((sum, { heard }) => sum + heard.length, 0),
     gaps: readers.reduce((sum, { gaps }) => sum + gaps, 0),
   };
@@ -209,7 +210,8 @@ async function oneStep(world: World, readers: readonly Reader[]): Promise<void> 
 const subscriptionOf = (random: Seeded): Subscription => ({
   topics: random.chance(0.3) ? TOPICS : [random.pick(TOPICS)],
   symbols: random.chance(0.4) ? undefined : [random.pick(SYMBOLS)],
-  ...{ intervalMs: 0, ids: true },
+  intervalMs: 0,
+  ids: true,
 });
 
 function publish({ node: { hub }, published, random }: World): void {

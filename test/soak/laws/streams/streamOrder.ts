@@ -67,7 +67,9 @@ interface Done {
 function roundOf(random: Seeded, told: string): Done {
   let nowMs = 0;
   const world: World = {
-    ...{ hub: new Hub(() => nowMs), random, published: [] },
+    hub: new Hub(() => nowMs),
+    random,
+    published: [],
     nowMs: () => nowMs,
     wanted: Array.from({ length: 5 }, () => subscriptionOf(random)),
   };
