@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'vitest';
-import { ROOMS } from '../house/rooms.ts';
+import { ROOMS } from '../architecture/rooms.ts';
 import { documents, ROOT, textOf } from './markdown.ts';
 
 const NAMED = /`((?:store|pipeline|query|jobs|api|app|cli|test|bench|docs|bin)\/[\w./-]*)`/g;

@@ -8,7 +8,7 @@ import { startWalk, type Walk } from './walk.ts';
 const ELSEWHERE: Readonly<Record<string, string>> = {
   'npm ci && npm start': 'installs; cli.test.ts makes the first start',
   'npm ci && npm test': 'is the run that this test is part of',
-  'npm run docs': 'writes into the sources; the house test compares what it would write',
+  'npm run docs': 'writes into the sources; the architecture test compares what it would write',
   "ATTACH 'ducklake:sqlite:data/catalog.db' AS tapedeck (READ_ONLY, DATA_PATH 'data/lake/',":
     'needs an extension from the network; lake/reader.ts reads by the same specification',
 };

@@ -85,7 +85,7 @@ const LONG_MS: Durations = {
   'test/cli/data/coreLoad.test.ts': 9_000,
   'test/store/postgres/standby.test.ts': 9_000,
   'test/market/capture/captureFeed.test.ts': 9_000,
-  'test/project/house/house.test.ts': 9_000,
+  'test/project/architecture/architecture.test.ts': 9_000,
   'test/market/capture/captureReplay.test.ts': 9_000,
   'test/console/safety.test.ts': 9_000,
   'test/jobs/writes/pending.test.ts': 9_000,

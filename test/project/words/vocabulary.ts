@@ -1,7 +1,7 @@
 // Lists the words of a private dialect and the field's words for them. Comments, messages, documents and
 // names are checked against it, so that nobody has to learn a dialect to read this project.
 
-export interface Entry {
+interface Entry {
   /** Matched in prose without regard to case. */
   readonly pattern: RegExp;
   readonly instead: string;

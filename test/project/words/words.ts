@@ -1,7 +1,7 @@
 // Checks comments, messages, names and documents against the vocabulary: `npm run lint:words [folder]`.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { parseTrees } from '../house/syntax.ts';
+import { parseTrees } from '../architecture/syntax.ts';
 import { BARE_NAMES, NAME_PARTS, PROSE } from './vocabulary.ts';
 
 interface Finding {

@@ -6,7 +6,7 @@ import { createVirtualFileSystem } from 'typescript/unstable/fs';
 import { API } from 'typescript/unstable/sync';
 
 /** One import, re-export or `import()`. `names` is `'*'` when all of the module is taken. */
-export interface Import {
+interface Import {
   readonly line: number;
   readonly specifier: string;
   /** Path in the repository, or undefined for a package or a builtin. */
@@ -26,13 +26,6 @@ interface Expression {
   readonly flags: string;
 }
 
-/** `lines` counts from the first line of the signature to the closing brace. */
-interface FunctionSize {
-  readonly name: string;
-  readonly line: number;
-  readonly lines: number;
-}
-
 export interface Source {
   /** From the root of the repository, with `/`. */
   readonly path: string;
@@ -41,7 +34,6 @@ export interface Source {
   readonly code: string;
   readonly imports: readonly Import[];
   readonly exports: readonly { readonly name: string; readonly line: number }[];
-  readonly functions: readonly FunctionSize[];
   readonly expressions: readonly Expression[];
 }
 
@@ -79,7 +71,6 @@ interface Found {
   readonly literals: ast.Node[];
   readonly imports: Import[];
   readonly exports: { name: string; line: number }[];
-  readonly functions: FunctionSize[];
   readonly expressions: Expression[];
 }
 
@@ -88,14 +79,12 @@ function describeFile(path: string, file: ast.SourceFile): Source {
     literals: [],
     imports: [],
     exports: [],
-    functions: [],
     expressions: [],
   };
   const lineOf = lineFinder(file.text);
   const visit = (node: ast.Node): void => {
     if (LITERALS.has(node.kind)) found.literals.push(node);
     collectImport(path, file, node, lineOf, found);
-    collectFunction(file, node, lineOf, found);
     collectExpression(file, node, lineOf, found);
     node.forEachChild((child) => {
       visit(child);
@@ -256,34 +245,6 @@ function boundNames(name: ast.Node): readonly string[] {
     if (bound !== undefined) names.push(...boundNames(bound));
   });
   return names;
-}
-
-const FUNCTIONS: ReadonlySet<ast.SyntaxKind> = new Set([
-  ast.SyntaxKind.FunctionDeclaration,
-  ast.SyntaxKind.FunctionExpression,
-  ast.SyntaxKind.ArrowFunction,
-  ast.SyntaxKind.MethodDeclaration,
-  ast.SyntaxKind.Constructor,
-  ast.SyntaxKind.GetAccessor,
-  ast.SyntaxKind.SetAccessor,
-]);
-
-function collectFunction(file: ast.SourceFile, node: ast.Node, lineOf: LineOf, found: Found): void {
-  if (!FUNCTIONS.has(node.kind) || isSuiteBody(node)) return;
-  const line = lineOf(node.getStart(file));
-  const named = [node, node.parent].map(nameOf).find((name) => name !== undefined);
-  found.functions.push({ name: named ?? 'function', line, lines: lineOf(node.end) - line + 1 });
-}
-
-/** The body of `describe(…)` holds tests; it does nothing by itself. */
-function isSuiteBody(node: ast.Node): boolean {
-  const call = node.parent;
-  return ast.isCallExpression(call) && /^(describe|suite)\b/.test(call.expression.getText());
-}
-
-function nameOf(node: ast.Node): string | undefined {
-  const name = 'name' in node ? (node.name as ast.Node | undefined) : undefined;
-  return name !== undefined && ast.isIdentifier(name) ? name.text : undefined;
 }
 
 function collectExpression(

@@ -1,4 +1,4 @@
-// The rules of the house. Each rule first proves on small trees that it can fail, and does not
+// The architecture rules. Each rule first proves on small trees that it can fail, and does not
 // fail where it should not; then it reads the repository.
 import assert from 'node:assert/strict';
 import { afterAll, describe, test } from 'vitest';
@@ -22,7 +22,7 @@ const RULES: readonly Rule[] = [
   ...expressionRules,
 ];
 
-describe('the repository keeps the rules of the house', () => {
+describe('the repository keeps the architecture rules', () => {
   const tree = repositoryTree(ROOT);
   for (const rule of RULES) {
     test(rule.name, async () => {
@@ -63,7 +63,7 @@ const UNLISTED_MAX = 30;
 
 test('most expressions were proved before', () => {
   const many = unlisted();
-  assert.ok(many <= UNLISTED_MAX, `${many} are not listed: UPDATE=1 npm test -- house`);
+  assert.ok(many <= UNLISTED_MAX, `${many} are not listed: UPDATE=1 npm test -- architecture`);
 });
 
 if (process.env['UPDATE'] === '1') afterAll(() => writeFileSync(PROVED, provedText()));

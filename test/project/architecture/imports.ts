@@ -1,6 +1,5 @@
 // Who may import whom, and that nothing is imported in a circle, in vain or by nobody.
 import { FOLDERS, isIn, PRODUCT, topOf, type Rule, type Tree } from './tree.ts';
-import type { Import, Source } from './syntax.ts';
 
 /** Tables without code: what the editor of the console completes. */
 const SQL_WORDS = [
@@ -52,19 +51,6 @@ const WITHOUT_USER = ['query/time/calendar.ts'];
 /** The one file that only gathers others: the table of endpoints. */
 export const TABLE_OF_ENDPOINTS = 'api/endpoints/index.ts';
 
-/** Exports which are used through a computed path: `file#name`. */
-const USED_BY_PATH = [
-  // What vitest calls before the first file.
-  'test/project/runner/postgres/postgresForAll.ts#setup',
-  'test/project/runner/programForAll.ts#setup',
-  'test/base/servers/swiftForAll.ts#setup',
-  'docs/generate.ts#generate',
-  // By bin/build.ts.
-  'api/console/bundle.ts#compileConsole',
-  'test/project/runner/config.ts#config',
-  'test/project/runner/config.ts#configOf',
-];
-
 const HTTP = 'node:http';
 const HTTP_HOME = 'store/base/http.ts';
 
@@ -95,29 +81,6 @@ export const importRules: readonly Rule[] = [
       { 'api/endpoints/a.ts': "import { q } from '../../jobs/a.ts'; import { b } from './b.ts';" },
       { 'store/a.ts': "// import { q } from '../query/a.ts';\nconst s = \"from '../api/a.ts'\";" },
       { 'test/query/a.test.ts': "import { q } from '../../query/a.ts';" },
-    ],
-  },
-  {
-    name: 'no import cycles, of types neither',
-    check: ({ sources }) =>
-      cycles(sources).map(
-        (cycle) => `${cycle[0]}:1 imports itself: ${cycle.join(' -> ')}; cut it by an argument`,
-      ),
-    wrong: [
-      { 'store/a.ts': "import './b.ts';", 'store/b.ts': "import { type A } from './a.ts';" },
-      {
-        'store/a.ts': "import './b.ts';",
-        'store/b.ts': "import './c.ts';",
-        'store/c.ts': "const a = () => import('./a.ts');",
-      },
-      { 'store/a.ts': "import './b.ts';", 'store/b.ts': "import type { A } from './a.ts';" },
-    ],
-    right: [
-      {
-        'store/a.ts': "import './b.ts'; import './c.ts';",
-        'store/b.ts': "import './c.ts';",
-        'store/c.ts': '',
-      },
     ],
   },
   {
@@ -162,28 +125,6 @@ export const importRules: readonly Rule[] = [
     ],
     right: [{ 'cli/main.ts': "import '../store/a.ts';", 'store/a.ts': '', 'bench/b.ts': '' }],
   },
-  {
-    name: 'every exported name is used in another file',
-    check: deadExports,
-    wrong: [
-      {
-        'store/a.ts': 'export const { a, b: [c] } = q;',
-        'store/b.ts': "import { c } from './a.ts';",
-      },
-      { 'store/a.ts': 'export interface A {}\nconst a: A = {};' },
-      { 'store/a.ts': 'export class A {}', 'store/b.ts': "import { A } from './c.ts';" },
-      { 'store/a.ts': 'export const a = 1;', 'store/b.ts': "import * as x from './a.ts'; x.b();" },
-    ],
-    right: [
-      {
-        'store/a.ts': 'const b = 1;\nexport { b as a };',
-        'test/b.ts': "import { a as c } from '../store/a.ts';",
-      },
-      { 'store/a.ts': 'export const a = 1;', 'store/b.ts': "import * as x from './a.ts'; x.a();" },
-      { 'store/a.ts': 'export type A = 1;', 'store/b.ts': "let a: import('./a.ts').A;" },
-      { 'docs/generate.ts': '{}' },
-    ],
-  },
 ];
 
 const allowed = (path: string): readonly string[] => MAY_IMPORT[topOf(path)] ?? [];
@@ -193,45 +134,6 @@ function mayImport(path: string, target: string | undefined): boolean {
   if (target === undefined || (!target.includes('/') && target.endsWith('.json'))) return true;
   const top = topOf(target);
   return top === topOf(path) || allowed(path).includes(top) || allowed(path).includes(target);
-}
-
-/** One shortest cycle for each file that is not already on a reported one; ends where it began. */
-function cycles(sources: readonly Source[]): readonly (readonly string[])[] {
-  const edges = new Map(
-    sources.map(({ path, imports }) => [path, imports.flatMap(({ target }) => target ?? [])]),
-  );
-  const reported = new Set<string>();
-  const found: (readonly string[])[] = [];
-  for (const path of edges.keys()) {
-    const cycle = reported.has(path) ? undefined : wayBack(path, edges);
-    if (cycle === undefined) continue;
-    found.push(cycle);
-    for (const member of cycle) reported.add(member);
-  }
-  return found;
-}
-
-function wayBack(
-  start: string,
-  edges: ReadonlyMap<string, readonly string[]>,
-): readonly string[] | undefined {
-  const seen = new Set<string>();
-  let ways: readonly (readonly string[])[] = [[start]];
-  while (ways.length > 0) {
-    const longer = ways.flatMap((way) =>
-      (edges.get(way.at(-1) ?? '') ?? []).map((next) => [...way, next]),
-    );
-    const closed = longer.find((way) => way.at(-1) === start);
-    if (closed !== undefined) return closed;
-    ways = longer.filter((way) => isNew(way.at(-1) ?? '', seen));
-  }
-  return undefined;
-}
-
-function isNew(member: string, seen: Set<string>): boolean {
-  if (seen.has(member)) return false;
-  seen.add(member);
-  return true;
 }
 
 // A test does not keep a product file alive: what only tests use is not the product.
@@ -246,31 +148,6 @@ function orphans({ sources }: Tree): readonly string[] {
     .map(
       ({ path }) =>
         `${path}:1 is imported by no file outside test; use it, delete it, or` +
-        ' add it to ENTRY_POINTS in test/project/house/imports.ts',
+        ' add it to ENTRY_POINTS in test/project/architecture/imports.ts',
     );
-}
-
-function deadExports({ sources }: Tree): readonly string[] {
-  const used = new Set(USED_BY_PATH);
-  for (const source of sources) {
-    for (const one of source.imports) {
-      for (const name of namesTaken(one, source)) used.add(`${one.target}#${name}`);
-    }
-  }
-  return sources.flatMap(({ path, exports }) =>
-    exports
-      // What programs of others import is used there.
-      .filter(({ name }) => !path.startsWith('client/') && !used.has(`${path}#${name}`))
-      .map(
-        ({ name, line }) =>
-          `${path}:${line} exports ${name}, which no other file imports;` +
-          ' delete it or drop the export',
-      ),
-  );
-}
-
-/** Of a module taken whole, every word of the importer may be one of its names. */
-function namesTaken(one: Import, importer: Source): Iterable<string> {
-  if (one.names !== '*') return one.names;
-  return new Set(importer.code.match(/[\p{ID_Start}$_][\p{ID_Continue}$]*/gu));
 }

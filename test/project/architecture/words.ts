@@ -15,14 +15,6 @@ interface Ban {
   readonly right?: readonly string[];
 }
 
-// Marks of unfinished work, in two pieces so that this file does not contain them.
-const MARKS = [
-  ['TO', 'DO'],
-  ['FIX', 'ME'],
-  ['X', 'XX'],
-  ['HA', 'CK'],
-].map((two) => two.join(''));
-
 const BANS: readonly Ban[] = [
   {
     what: 'clock',
@@ -70,32 +62,6 @@ const BANS: readonly Ban[] = [
     right: ['process.exitCode = 1;'],
   },
   {
-    what: 'console',
-    instead: 'log through the logger; cli writes to process.stdout',
-    pattern: /\bconsole\s*(\.|\?\.|\[)/g,
-    folders: PRODUCT,
-    wrong: ['console.log(1);', 'globalThis.console.error(1);'],
-    right: ["import './console.ts';"],
-  },
-  {
-    what: 'any',
-    instead: 'say the type, or `unknown` and check it',
-    pattern: /([:<|&,([]|=>|\b(as|keyof|extends|satisfies)\s|=\s)\s*any\b(?!\s*[.:(?])/g,
-    folders: FOLDERS,
-    wrong: [
-      'let a: any;',
-      'b as any;',
-      'new Map<string, any>();',
-      'type A = any;',
-      'f<any>();',
-      'let a: string | any;',
-      'let a: Promise<any[]>;',
-      'let f: () => any;',
-      'let a: [any];',
-    ],
-    right: ['Promise.any(a);', 'AbortSignal.any([a]);', 'const a = { any: 1 };', '// any'],
-  },
-  {
     what: 'enum',
     instead: 'use a union of literals',
     pattern: /\benum\s+\w+\s*\{/g,
@@ -112,45 +78,12 @@ const BANS: readonly Ban[] = [
     right: ["import { default as a } from 'a';"],
   },
   {
-    what: 'silencing of the compiler',
-    instead: 'make the types true',
-    pattern: /@ts-(ignore|expect-error|nocheck)\b/g,
-    folders: FOLDERS,
-    everywhere: true,
-    wrong: [`// @ts-${'ignore'}`, `/* @ts-${'expect-error'} because */`],
-  },
-  {
     what: 'module augmentation',
     instead: 'pass it as an argument',
     pattern: /\bdeclare\s+(module|global)\b/g,
     folders: FOLDERS,
     wrong: ["declare module 'a' {}", 'declare global {}'],
     right: ["// declare module 'a'"],
-  },
-  {
-    what: 'decorators',
-    instead: 'call the function',
-    pattern: /\bexperimental[D]ecorators\b/g,
-    folders: FOLDERS,
-    everywhere: true,
-    wrong: [`// ${'experimental'}Decorators`],
-  },
-  {
-    what: 'test that shuts out the others',
-    instead: 'filter: npm test -- part-of-a-file-name',
-    pattern: /\.only\s*\(|\bonly\s*:\s*true\b/g,
-    folders: ['test'],
-    wrong: ["test.only('a', () => {});", "test('a', { only: true }, () => {});"],
-    right: ['readonly(a);', "const a = 'it.only(';"],
-  },
-  {
-    what: 'mark of unfinished work',
-    instead: 'do it, or write the reason into docs/decisions.md',
-    pattern: new RegExp(`\\b(${MARKS.join('|')})\\b`, 'g'),
-    folders: FOLDERS,
-    everywhere: true,
-    wrong: MARKS.map((mark) => `// ${mark}: later`),
-    right: ['// hack, todo'],
   },
 ];
 

@@ -61,7 +61,7 @@ const verdicts = new Map<string, string | undefined>();
 /**
  * Hashes of expressions that were proved once, a line each: proving all takes the checker 20 s, and what
  * it proved it proves again. Of these a share is proved anew in each run; any other one always is.
- * `UPDATE=1 npm test -- house` writes the list.
+ * `UPDATE=1 npm test -- architecture` writes the list.
  */
 export const PROVED = new URL('provedExpressions.txt', import.meta.url);
 const ANEW_EVERY = 20;

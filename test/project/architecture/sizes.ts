@@ -1,36 +1,13 @@
-// Short functions, short lines, and names that say what is inside.
+// Short lines, and names that say what is inside.
 import type { Rule } from './tree.ts';
 import { TABLE_OF_ENDPOINTS } from './imports.ts';
 import type { Source } from './syntax.ts';
 
-const FUNCTION_LINES_MAX = 60;
 const COLUMNS_MAX = 110;
 
 const UNSAYING = /^(types?|interfaces|index|common|shared|misc)$|(utils?|helpers?|managers?)$/i;
 
 export const sizeRules: readonly Rule[] = [
-  {
-    name: `functions have at most ${FUNCTION_LINES_MAX} lines`,
-    check: ({ sources }) =>
-      written(sources).flatMap(({ path, functions }) =>
-        functions
-          .filter(({ lines }) => lines > FUNCTION_LINES_MAX)
-          .map(
-            ({ name, line, lines }) =>
-              `${path}:${line} ${name} has ${lines} lines, at most` +
-              ` ${FUNCTION_LINES_MAX}; name its steps`,
-          ),
-      ),
-    wrong: [
-      { 'store/a.ts': `const a = () => {\n${'b();\n'.repeat(FUNCTION_LINES_MAX - 1)}};` },
-      { 'store/a.ts': `class A { get a() {${'\n'.repeat(FUNCTION_LINES_MAX)}} }` },
-      { 'test/a.ts': `test('a', function () {${'\n'.repeat(FUNCTION_LINES_MAX)}});` },
-    ],
-    right: [
-      { 'store/a.ts': `/** A */\nconst a = () => {\n${'b();\n'.repeat(FUNCTION_LINES_MAX - 2)}};` },
-      { 'test/a.ts': `describe('a', () => {${'\n'.repeat(FUNCTION_LINES_MAX)}});` },
-    ],
-  },
   {
     name: `lines have at most ${COLUMNS_MAX} columns`,
     check: ({ sources }) =>

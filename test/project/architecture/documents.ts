@@ -1,6 +1,5 @@
 // Documents keep step with the code, and the repository names no machine.
-import { dirname } from 'node:path/posix';
-import { FOLDERS, isIn, topOf, type Rule, type Tree } from './tree.ts';
+import type { Rule, Tree } from './tree.ts';
 
 const DECISIONS = 'docs/decisions.md';
 const OPERATING = 'docs/operate/operating.md';
@@ -19,26 +18,6 @@ const slashed = (...parts: readonly string[]): string => `/${parts.join('/')}/`;
 const PACKAGE = JSON.stringify({ dependencies: { fastify: '1' }, devDependencies: { tape: '1' } });
 
 export const documentRules: readonly Rule[] = [
-  {
-    name: 'the README of a folder mentions every file in it',
-    check: unmentionedFiles,
-    wrong: [
-      { 'store/a.ts': '' },
-      { 'store/README.md': '`ab.ts` and `ba.ts`', 'store/a.ts': '' },
-      { 'store/README.md': '`a.ts`', 'store/a.ts': '', 'store/duckdb/child.ts': '' },
-      { 'test/README.md': '', 'test/a.test.ts': '' },
-      { 'query/sql.slt': '' },
-    ],
-    right: [
-      {
-        'store/README.md': '`a.ts`, `duckdb/child.ts`',
-        'store/a.ts': '',
-        'store/duckdb/child.ts': '',
-      },
-      { 'store/README.md': '', 'store/duckdb/child.ts': '', 'store/duckdb/README.md': 'child.ts' },
-      { 'test/README.md': '', 'test/store/a.test.ts': '' },
-    ],
-  },
   {
     name: `every dependency has its reason in ${DECISIONS}`,
     check: ({ texts }) =>
@@ -109,38 +88,6 @@ export const documentRules: readonly Rule[] = [
     right: [{ 'README.md': 'the npm registry; registry.ts, npm.cmd' }],
   },
 ];
-
-function unmentionedFiles(tree: Tree): readonly string[] {
-  const { texts, sources } = tree;
-  const paths = [...texts.keys()];
-  const folders = FOLDERS.filter((folder) => paths.some((path) => isIn(path, [folder])));
-  const missing = folders
-    .filter((folder) => !texts.has(`${folder}/README.md`))
-    .map((folder) => `${folder}/README.md:1 is missing; write its laws and its files there`);
-  const unmentioned = sources
-    .filter(({ path }) => !isMirrorTest(path))
-    .filter(
-      ({ path }) =>
-        !readmesAbove(path).some((readme) =>
-          mentions(texts.get(readme), path.split('/').at(-1) ?? ''),
-        ),
-    )
-    .map(
-      ({ path }) =>
-        `${path}:1 is not mentioned in ${readmesAbove(path).join(' or ')};` +
-        ' say there what it is for',
-    );
-  return [...missing, ...unmentioned];
-}
-
-// test/<folder>/x.test.ts mirrors <folder>/x.ts: the name says it.
-const isMirrorTest = (path: string): boolean => /^test\/.+\/[^/]+\.test\.ts$/.test(path);
-
-function readmesAbove(path: string): readonly string[] {
-  const folder = dirname(path);
-  const readme = `${folder}/README.md`;
-  return folder === topOf(path) ? [readme] : [readme, ...readmesAbove(folder)];
-}
 
 /** As a whole word: `a.ts` is not mentioned by `ba.ts`, nor `TAPEDECK_TLS` by a longer name. */
 function mentions(document: string | undefined, word: string): boolean {
