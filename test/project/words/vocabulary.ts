@@ -5,12 +5,18 @@ interface Entry {
   /** Matched in prose without regard to case. */
   readonly pattern: RegExp;
   readonly instead: string;
+  /** A line with this uses the word as the field does. */
+  readonly unless?: RegExp;
 }
 
 /** Words and turns of comments, messages and documents. */
 export const PROSE: readonly Entry[] = [
   { pattern: /\b(tell|tells|told|telling)\b/gi, instead: 'return, report, show, include' },
-  { pattern: /\b(ask|asks|asked|asking)\b(?! price| size)/gi, instead: 'request, query, call' },
+  {
+    pattern: /\b(ask|asks|asked|asking)\b/gi,
+    instead: 'request, query, call',
+    unless: /\bbids?\b|\bask (price|size|side)|\b(best|prices of) asks?\b/i,
+  },
   { pattern: /\b(say|says|said|saying)\b/gi, instead: 'state, pass, set, specify' },
   { pattern: /\b(whoever|whichever|whatever)\b/gi, instead: 'the noun: the caller, the client' },
   { pattern: /\bin vain\b/gi, instead: 'failed, unsuccessfully, timed out' },
@@ -33,7 +39,6 @@ export const NAME_PARTS: ReadonlyMap<string, string> = new Map([
   ['tells', 'reports, returns'],
   ['untold', 'unacknowledged'],
   ['asked', 'request, requested'],
-  ['asks', 'requests'],
   ['said', 'message, option'],
   ['says', 'states'],
   ['whoever', 'caller'],

@@ -28,7 +28,7 @@ function proseFindings(
   lineFrom = 1,
 ): readonly Finding[] {
   return text.split('\n').flatMap((line, at) =>
-    PROSE.flatMap(({ instead, pattern }) =>
+    PROSE.filter(({ unless }) => unless?.test(line) !== true).flatMap(({ instead, pattern }) =>
       [...line.matchAll(pattern)].map(({ 0: word }) => ({
         path,
         line: lineFrom + at,
