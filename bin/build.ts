@@ -12,6 +12,10 @@ await rm(BUILD, { recursive: true, force: true });
 await writeProgram({ folder: BUILD });
 await writeFile(join(BUILD, 'LICENSES'), (await Promise.all(INSIDE.map(licenseOf))).join('\n'));
 await cp(join(ROOT, 'recipes'), join(BUILD, 'recipes'), { recursive: true });
+await cp(join(ROOT, 'docs'), join(BUILD, 'docs'), { recursive: true });
+for (const file of ['docs.css', 'search.js']) {
+  await cp(join(ROOT, 'api', 'docs', file), join(BUILD, 'api', 'docs', file));
+}
 await cp(join(ROOT, 'CHANGELOG.md'), join(BUILD, 'CHANGELOG.md'));
 await cp(join(ROOT, 'docs', 'reference', 'openapi.json'), join(BUILD, 'openapi.json'));
 await cp(

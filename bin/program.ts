@@ -16,6 +16,7 @@ const ENTRIES: readonly string[] = [
   'jobs/exchange/exchangeWorker.ts',
   'jobs/feeds/tapeWorker.ts',
   'query/charts/chartWorker.ts',
+  'api/docs/renderDocs.ts',
 ];
 
 /** Packages of hundreds of small modules that every start reads; others stay where they are installed. */

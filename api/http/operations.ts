@@ -41,6 +41,7 @@ export function addRoot(
   const lines = [
     '/v1            the API; /v1/openapi-doc describes it',
     ...(hasConsole ? ['/console       datasets, queries, usage and tokens, for people'] : []),
+    ...(hasConsole ? ['/docs          the documentation, with a search'] : []),
     '/mcp           tools for agents',
     '/llms.txt      the interface in short',
     '/readyz        whether the server takes work',

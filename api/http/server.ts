@@ -22,6 +22,7 @@ import { makeTurn } from './turn.ts';
 import { type Ended, endedHook, makeEnded } from './ended.ts';
 import { createListener } from './listener.ts';
 import { addConsole } from '../console/console.ts';
+import { addDocs } from '../docs/docs.ts';
 import { addOperations, addRoot, type ServerState, tlsOf } from './operations.ts';
 import { addRoutes, type Failed } from './routes.ts';
 import { deprecatedSince } from './version.ts';
@@ -108,7 +109,10 @@ export async function buildServer(
   for (const endpoint of table) addRoutes(server, endpoint, routed);
   addOperations(server, services, state, ended);
   const hasConsole = isLookedAt(services.settings, door);
-  if (hasConsole) addConsole(server, endedHook(ended), toldOf(log));
+  if (hasConsole) {
+    addConsole(server, endedHook(ended), toldOf(log));
+    addDocs(server, endedHook(ended), toldOf(log));
+  }
   const hasMetrics = services.settings.metricsPlace === undefined;
   addRoot(server, { hasConsole, hasMetrics }, ended);
   addFallbacks(server, log, ended);
@@ -122,7 +126,7 @@ const isLookedAt = (settings: Services['settings'], door: Door): boolean =>
 const toldOf =
   (log: Logger) =>
   (reason: unknown): void =>
-    log.error({ reason: reasonOf(reason) }, 'the console could not be made');
+    log.error({ reason: reasonOf(reason) }, 'pages for people could not be prepared');
 
 /** What no endpoint answers. */
 function addFallbacks(server: FastifyInstance, log: Logger, ended: Ended): void {

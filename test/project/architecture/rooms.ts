@@ -110,6 +110,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'about/metrics',
     'forward',
     'console',
+    'docs',
     'about/openapi',
     'http',
     'sql',
