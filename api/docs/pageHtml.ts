@@ -20,7 +20,8 @@ export function pageHtml(page: DocsPage, pages: readonly DocsPage[]): string {
 <header>
 <a class="home" href="/docs">Tapedeck documentation</a>
 <div class="search" role="search">
-<input id="search" type="search" placeholder="Search" aria-label="Search the documentation" autocomplete="off">
+<input id="search" type="search" placeholder="Search" autocomplete="off"
+  aria-label="Search the documentation">
 <ul id="results" aria-live="polite"></ul>
 </div>
 <a href="/console">Console</a>
