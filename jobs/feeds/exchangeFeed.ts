@@ -1,5 +1,5 @@
-// The synthetic exchange as a feed: in its hours the session of now, else the last one over again, by its own
-// times.
+// Plays the synthetic exchange as a feed. In its hours ticks follow the clock; outside them the board holds
+// the whole last session, so that streams, rules and REST give one price. A setting replays it instead.
 import type { Clock } from '../../store/base/clock.ts';
 import {
   type ExchangeShape,
@@ -13,6 +13,8 @@ import { Tape } from './tape.ts';
 
 /** How often ticks are told. */
 const STEP_MS = 100;
+/** How often a closed exchange checks whether it opens. */
+const CLOSED_PAUSE_MS = 1_000;
 /** Ticks that are told in one turn of the loop: 2 ms. */
 const TURN_TICKS = 1_000;
 
@@ -32,47 +34,47 @@ export const exchangeFeed =
     const { onReady, signal } = playing;
     while (!signal.aborted) {
       const standing = standingAt(clock());
-      const isOff = !isAlways && standing !== undefined && isClosed(standing, clock());
-      if (standing === undefined || isOff || !isWanted()) {
+      if (standing === undefined || !isWanted()) {
         onReady();
-        await pause(STEP_MS * 100, signal);
+        await pause(CLOSED_PAUSE_MS, signal);
         continue;
       }
       const whole = { ...standing, untilMs: Number.MAX_SAFE_INTEGER };
       const tape = new Tape({ input: 'TRADES', shape, standing: whole, after: undefined });
       try {
-        await playSession({ board, clock, isWanted, standing, tape }, playing);
+        await playSession({ board, clock, isAlways, isWanted, standing, tape }, playing);
       } finally {
         await tape.close();
       }
-      // What is told over again is another day.
+      const isOver = (): boolean => !isAlways && standingAt(clock())?.opened === standing.opened;
+      while (!signal.aborted && isWanted() && isOver()) await pause(CLOSED_PAUSE_MS, signal);
+      // The next session, or the same one again, begins without the prices of this one.
       board.clear();
     }
   };
-
-const isClosed = ({ opened }: Standing, nowMs: number): boolean => endOf(opened) <= nowMs;
 
 function endOf(day: Standing['opened']): number {
   const { minutes, openMs } = hoursOf(day);
   return openMs + minutes * 60_000;
 }
 
-interface Session extends Pick<ExchangeFeedParts, 'board' | 'clock' | 'isWanted'> {
+interface Session extends Pick<ExchangeFeedParts, 'board' | 'clock' | 'isAlways' | 'isWanted'> {
   readonly standing: Standing;
   readonly tape: Tape;
 }
 
 /** From its beginning to now, and on until it is over. */
 async function playSession(
-  { board, clock, isWanted, standing, tape }: Session,
+  { board, clock, isAlways, isWanted, standing, tape }: Session,
   { onReady, onTicks, signal }: Playing,
 ): Promise<void> {
   const { openMs } = hoursOf(standing.opened);
   const closeMs = endOf(standing.opened);
   const beganMs = clock();
   const lengthMs = closeMs - openMs;
-  // In its hours the exchange's clock is ours; else it is as far as the last one would be by now.
-  const asideMs = beganMs < closeMs ? 0 : beganMs - openMs - ((beganMs - closeMs) % lengthMs);
+  // In its hours the exchange's clock is ours; a replay is as far as the next ones would be by now.
+  const isReplay = isAlways && beganMs >= closeMs;
+  const asideMs = !isReplay ? 0 : beganMs - openMs - ((beganMs - closeMs) % lengthMs);
   for (let isPast = true; ; isPast = false) {
     const untilMs = clock() - asideMs;
     const ticks = await tape.until(untilMs);

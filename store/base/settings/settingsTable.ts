@@ -134,9 +134,9 @@ export const SETTINGS = [
   },
   {
     name: 'TAPEDECK_DEMO_CLOCK',
-    fallback: 'always',
+    fallback: 'session',
     unit: 'always|session',
-    help: 'When the synthetic exchange streams: outside its hours the last session over again, or not.',
+    help: 'When the synthetic exchange streams: in its hours, or outside them the last session again.',
   },
   {
     name: 'TAPEDECK_ZONE',
