@@ -71,7 +71,7 @@ const ROWS: readonly Row[] = [
   ['company', {}, '/stock/{s}/company', ['symbol', 'companyName', 'exchange', 'sector']],
   ['logo', {}, '/stock/{s}/logo', 'none'],
   ['peers', {}, '/stock/{s}/peers', 'texts'],
-  ['news', {}, '/stock/{s}/news/last/10', 'none'],
+  ['news', {}, '/stock/{s}/news/last/10', ['headline', 'source', 'url', 'summary']],
   ['priceTarget', {}, '/stock/{s}/price-target', 'none'],
   ['analystRecommendations', {}, '/stock/{s}/recommendation-trends', 'none'],
   ['fundOwnership', {}, '/stock/{s}/fund-ownership', 'none'],
