@@ -38,12 +38,12 @@ export function withPending(
     allStored === undefined ? 'stored' : `(SELECT * FROM ${allStored} WHERE ${where})`;
   const occupied = `, taken AS MATERIALIZED (SELECT * FROM ${candidates} AS s
     WHERE EXISTS (FROM pushed AS p WHERE NOT p.${REPLACES} AND ${sameIndex}))`;
-  const pushedFilter = hasInserts
+  const pushFilter = hasInserts
     ? `WHERE p.${REPLACES} OR NOT EXISTS (FROM taken AS s WHERE ${sameIndex})`
     : '';
   return `(WITH stored AS NOT MATERIALIZED ${stored}, pushed AS MATERIALIZED ${pushed}
     ${hasInserts ? occupied : ''}
-    SELECT ${list} FROM stored AS s ${storedFilter} UNION ALL SELECT ${list} FROM pushed AS p ${pushedFilter})`;
+    SELECT ${list} FROM stored AS s ${storedFilter} UNION ALL SELECT ${list} FROM pushed AS p ${pushFilter})`;
 }
 
 /** Builds a sub-select without the given rows, identified by the columns `by`, index and time. */

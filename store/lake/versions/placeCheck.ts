@@ -33,8 +33,8 @@ export async function settlePlace(
     const previousName = previous === DATA_FOLDER ? 'the data folder' : previous;
     const message =
       `${missing.length} of ${files.length} files of the catalog are not in ${place.name}, such as ` +
-      `${missing[0]}; they were in ${previousName}. Nothing was changed: copy them there with their paths, or ` +
-      `set TAPEDECK_DATA as before`;
+      `${missing[0]}; they were in ${previousName}. Nothing was changed: copy them there with their paths, ` +
+      `or set TAPEDECK_DATA as before`;
     throw new Failure('Conflict', message);
   }
   await database.transaction().execute(async (transaction) => {

@@ -28,8 +28,8 @@ export function visibleRows(
 ): string {
   const clean = files.filter((file) => file.deletes === null);
   const list = columns.map(({ name }) => identifier(name)).join(', ');
-  const positionColumns = `, parse_filename(${FILE_COLUMN}) AS ${FILE_COLUMN}, file_row_number AS ${POSITION_COLUMN}`;
-  const selected = positions ? `${list}${positionColumns}` : list;
+  const origin = `, parse_filename(${FILE_COLUMN}) AS ${FILE_COLUMN}, file_row_number AS ${POSITION_COLUMN}`;
+  const selected = positions ? `${list}${origin}` : list;
   const parts: string[] = [];
   if (clean.length > 0) {
     parts.push(
