@@ -1,6 +1,6 @@
-// One transaction makes a version: a snapshot row and what it changed. Before it, published files
-// are garbage to be swept; after it, they are the dataset (DESIGN.md idea 1; DuckLake 1.0
-// specification, "Queries: Writing Data").
+// Creates a version in one transaction: a snapshot row and its changes. Before it, published files are
+// orphans to be swept; after it, they belong to the dataset (DESIGN.md idea 1; DuckLake 1.0 specification,
+// "Queries: Writing Data").
 import { catalogTime } from '../catalog/catalogTime.ts';
 import type { Database } from '../catalog/database.ts';
 import { Failure } from '../base/failure.ts';
@@ -15,16 +15,16 @@ import type { Edit, Progress, WrittenFile, WrittenDeletes, Head } from './edit.t
 export interface CommitNote {
   readonly author: string;
   readonly message: string;
-  /** Free text of the writer: here the job. */
+  /** Free text of the writer, such as the job. */
   readonly extra?: string;
-  /** What it changes for who has records in memory; anything when undefined. */
+  /** Changed keys, for caches of records; anything may have changed when undefined. */
   readonly touches?: ChangedKeys;
 }
 
-/** No record at all, or none but these, which were pushed and are files now, or of these keys. */
+/** Changed records: none, only these pushed records that are in files now, or those of these keys. */
 export type ChangedKeys =
   | { readonly kind: 'nothing' }
-  /** First values of the unique index from one text to another, both in it, by their UTF-8 bytes. */
+  /** Range of first values of the unique index, both ends included, by their UTF-8 bytes. */
   | { readonly kind: 'keys'; readonly least: string; readonly greatest: string }
   | { readonly kind: 'records'; readonly records: readonly PendingRow[] };
 
@@ -33,11 +33,11 @@ export interface Committed {
   readonly timeMs: number;
   /** Ids of created workspaces and tables, in the order of their edits. */
   readonly created: readonly number[];
-  /** Files that nothing names any more, relative to the lake's root: to be removed. */
+  /** Unreferenced files to remove, relative to the lake's root. */
   readonly unnamed: readonly string[];
 }
 
-/** Writes one snapshot inside `transaction`, at a time after that of the one before. */
+/** Writes one snapshot inside `transaction`, at a later time than the previous one. */
 export async function writeSnapshot(
   transaction: Database,
   edits: readonly Edit[],
@@ -132,10 +132,10 @@ async function createTable(
   const id = progress.nextCatalogId++;
   const begin_snapshot = progress.snapshot;
   const row = { table_id: id, begin_snapshot, end_snapshot: null };
-  const place = { schema_id: edit.schemaId, path: `${edit.name}/`, path_is_relative: true };
+  const location = { schema_id: edit.schemaId, path: `${edit.name}/`, path_is_relative: true };
   await transaction
     .insertInto('ducklake_table')
-    .values({ ...row, ...place, table_uuid: newUuid(), table_name: edit.name })
+    .values({ ...row, ...location, table_uuid: newUuid(), table_name: edit.name })
     .execute();
   const columns = edit.columns.map((column) => columnRow(id, begin_snapshot, column, column.id));
   await runTogether(transaction, insertEach(transaction, 'ducklake_column', columns));

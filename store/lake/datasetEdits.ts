@@ -1,5 +1,5 @@
-// Making, changing, renaming and dropping what owners see: each one commit of the lake together
-// with its row beside it.
+// Creates, changes, renames and drops workspaces and datasets: each in one commit of the lake together with
+// its catalog row.
 import type { Insertable } from 'kysely';
 import { markPartial } from './datasets/loadedFiles.ts';
 import {
@@ -35,7 +35,7 @@ import type { Edit } from './edit.ts';
 
 export type DatasetDraft = Omit<Dataset, 'tableId' | 'createdMs' | 'updatedMs'>;
 
-/** What an owner may change of a dataset. */
+/** Members of a dataset that its owner may change. */
 export interface DatasetChanges {
   readonly title: string;
   readonly description: string;
@@ -50,7 +50,7 @@ export interface DatasetChanges {
   readonly schema: RecordSchema;
 }
 
-/** @throws Failure Conflict when there is one of that name, in any case. */
+/** @throws Failure Conflict when the name exists, ignoring case. */
 export async function createWorkspace(
   lake: Lake,
   name: string,
@@ -61,7 +61,7 @@ export async function createWorkspace(
   return insertWorkspace(lake, name, accountId, nowMs);
 }
 
-/** A workspace of the program itself, whose name no account can take. */
+/** Creates a workspace of the program, whose name is reserved. */
 export const createSystemWorkspace = (
   lake: Lake,
   name: string,
@@ -88,29 +88,29 @@ async function insertWorkspace(
       }
     },
   );
-  return found(lake.directory.workspace(name));
+  return requireFound(lake.directory.workspace(name));
 }
 
-/** @throws Failure Conflict when the workspace has one of that name, in any case. */
+/** @throws Failure Conflict when the workspace has the name, ignoring case. */
 export async function createDataset(
   lake: Lake,
   draft: DatasetDraft,
   author: string,
 ): Promise<Dataset> {
-  const workspace = found(lake.directory.workspace(draft.workspace));
+  const workspace = requireFound(lake.directory.workspace(draft.workspace));
   checkName('datasetId', draft.dataset);
-  const place = { schemaId: workspace.schemaId, schemaName: workspace.workspace };
+  const schema = { schemaId: workspace.schemaId, schemaName: workspace.workspace };
   await lake.commit(
-    [{ kind: 'create-table', ...place, name: draft.dataset, columns: columnsOf(draft) }],
+    [{ kind: 'create-table', ...schema, name: draft.dataset, columns: columnsOf(draft) }],
     { author, message: `dataset ${draft.workspace}.${draft.dataset}` },
     (transaction, { created, timeMs }) =>
       insertDataset(transaction, draft, created[0] ?? 0, timeMs),
-    () => refuseTaken(lake, draft.workspace, draft.dataset),
+    () => refuseExisting(lake, draft.workspace, draft.dataset),
   );
-  return found(lake.directory.dataset(draft.workspace, draft.dataset));
+  return requireFound(lake.directory.dataset(draft.workspace, draft.dataset));
 }
 
-/** One without records takes the place of a dataset of its name, in one commit. */
+/** Replaces a dataset by an empty one of the same name, in one commit. */
 export async function replaceDataset(
   lake: Lake,
   before: Dataset,
@@ -118,12 +118,12 @@ export async function replaceDataset(
   author: string,
 ): Promise<void> {
   const { tableId } = before;
-  const workspace = found(lake.directory.workspace(draft.workspace));
-  const place = { schemaId: workspace.schemaId, schemaName: workspace.workspace };
+  const workspace = requireFound(lake.directory.workspace(draft.workspace));
+  const schema = { schemaId: workspace.schemaId, schemaName: workspace.workspace };
   await lake.commit(
     [
       { kind: 'drop-table', tableId },
-      { kind: 'create-table', ...place, name: draft.dataset, columns: columnsOf(draft) },
+      { kind: 'create-table', ...schema, name: draft.dataset, columns: columnsOf(draft) },
     ],
     { author, message: `dataset ${draft.workspace}.${draft.dataset} replaced` },
     async (transaction, { created, timeMs }) => {
@@ -134,7 +134,7 @@ export async function replaceDataset(
   );
 }
 
-/** History and old snapshots stay readable, under the new name. */
+/** Renames a dataset; history and old snapshots stay readable under the new name. */
 export async function renameDataset(
   lake: Lake,
   dataset: Dataset,
@@ -150,7 +150,8 @@ export async function renameDataset(
       await refuseView(transaction, workspace, name);
       const values = { dataset: name };
       await changeDatasetRow(transaction, tableId, values);
-      // Its jobs stay its jobs; one that has not ended loads into what has its name by then.
+      // Finished jobs stay with the dataset; an unfinished job loads into the dataset that has its name by
+      // then.
       await transaction
         .updateTable('job')
         .set(values)
@@ -160,16 +161,17 @@ export async function renameDataset(
         .execute();
     },
     () => {
-      const own = dataset.dataset.toUpperCase() === name.toUpperCase();
-      if (!own || dataset.dataset === name) refuseTaken(lake, workspace, name);
+      const isSameName = dataset.dataset.toUpperCase() === name.toUpperCase();
+      if (!isSameName || dataset.dataset === name) refuseExisting(lake, workspace, name);
     },
   );
 }
 
 /**
- * @param purges no version keeps it either
- * @param alongside ends what else there is of the dataset
- * @returns files that nothing names any more, to be removed
+ * Drops a dataset.
+ * @param purges also removes it from all versions
+ * @param alongside removes other data of the dataset in the same transaction
+ * @returns unreferenced files to remove
  */
 export async function dropDataset(
   lake: Lake,
@@ -179,13 +181,13 @@ export async function dropDataset(
   alongside: (transaction: Database) => Promise<void>,
 ): Promise<readonly string[]> {
   const { tableId, workspace } = dataset;
-  const end: Edit = { kind: 'end-history', tableId, records: 0 };
+  const endHistory: Edit = { kind: 'end-history', tableId, records: 0 };
   const { unnamed } = await lake.commit(
-    [{ kind: 'drop-table', tableId }, ...(purges ? [end] : [])],
+    [{ kind: 'drop-table', tableId }, ...(purges ? [endHistory] : [])],
     { author, message: `dataset ${workspace}.${dataset.dataset} dropped` },
     async (transaction) => {
       await deleteDatasetRow(transaction, tableId);
-      // Nobody can ask it any more where its history begins.
+      // The start of its history can't be requested any more.
       await transaction.deleteFrom('history_floor').where('table_id', '=', tableId).execute();
       await alongside(transaction);
     },
@@ -194,8 +196,9 @@ export async function dropDataset(
 }
 
 /**
- * @param edits what a changed schema is for the table
- * @param alongside in the transaction: what else the change is
+ * Changes a dataset.
+ * @param edits table edits of a changed schema
+ * @param alongside other changes in the same transaction
  */
 export async function changeDataset(
   lake: Lake,
@@ -215,7 +218,7 @@ export async function changeDataset(
       source,
       license,
       weight,
-      ...rowOf(changes),
+      ...buildJsonColumns(changes),
       schema_json: JSON.stringify(schema),
       updated_ms: nowMs,
     });
@@ -224,7 +227,7 @@ export async function changeDataset(
   });
 }
 
-/** In the transaction that makes a stand-in what its owner has; its id and its name stay. */
+/** Turns a placeholder into its owner's dataset, inside the transaction; id and name stay. */
 export async function storeInstead(
   transaction: Database,
   { tableId }: Dataset,
@@ -232,10 +235,10 @@ export async function storeInstead(
   timeMs: number,
 ): Promise<void> {
   const times = { created_ms: timeMs, updated_ms: timeMs };
-  await changeDatasetRow(transaction, tableId, { ...describingRow(draft), ...times });
+  await changeDatasetRow(transaction, tableId, { ...buildDatasetRow(draft), ...times });
 }
 
-/** In the transaction that gives a dataset another index. */
+/** Stores another index of a dataset, inside the transaction. */
 export async function storeIndex(
   transaction: Database,
   { tableId }: Dataset,
@@ -250,10 +253,10 @@ const indexRow = ({ inferred, mapping, numbered }: DatasetIndex) => ({
   is_inferred: inferred ? 1 : 0,
 });
 
-/** The dataset's physical columns: the owner's properties, then the system's. */
+/** Builds the dataset's physical columns: the owner's properties, then the system's. */
 export function columnsOf(draft: DatasetDraft, firstId = 1): readonly Column[] {
   const required = new Set(draft.schema.required);
-  const own = Object.entries(draft.schema.properties).map(([name, property]) => ({
+  const isSameName = Object.entries(draft.schema.properties).map(([name, property]) => ({
     name,
     type: columnTypeOf(property),
     nullable: !required.has(name),
@@ -263,16 +266,16 @@ export function columnsOf(draft: DatasetDraft, firstId = 1): readonly Column[] {
   const source = { name: SOURCE_COLUMN, type: 'int64', nullable: true } as const;
   const updated = { name: UPDATED_COLUMN, type: 'timestamp', nullable: false } as const;
   const dated = draft.mapping.date === undefined ? [created] : [];
-  const columns = [...own, ...dated, ...(draft.numbered ? [row, source] : []), updated];
+  const columns = [...isSameName, ...dated, ...(draft.numbered ? [row, source] : []), updated];
   return columns.map((column, index) => ({ ...column, id: index + firstId }));
 }
 
-function refuseTaken(lake: Lake, workspace: string, name: string): void {
+function refuseExisting(lake: Lake, workspace: string, name: string): void {
   if (lake.directory.dataset(workspace, name) === undefined) return;
   throw new Failure('Conflict', `dataset ${name} exists already`);
 }
 
-function found<T>(value: T | undefined): T {
+function requireFound<T>(value: T | undefined): T {
   if (value === undefined) throw new Failure('NotFound');
   return value;
 }
@@ -287,13 +290,13 @@ async function insertDataset(
     table_id: tableId,
     workspace: draft.workspace,
     dataset: draft.dataset,
-    ...describingRow(draft),
+    ...buildDatasetRow(draft),
     created_ms: timeMs,
     updated_ms: timeMs,
   });
 }
 
-const describingRow = (draft: DatasetDraft) => ({
+const buildDatasetRow = (draft: DatasetDraft) => ({
   title: draft.title,
   description: draft.description,
   source: draft.source,
@@ -301,14 +304,14 @@ const describingRow = (draft: DatasetDraft) => ({
   weight: draft.weight,
   schema_json: JSON.stringify(draft.schema),
   ...indexRow(draft),
-  ...rowOf(draft),
+  ...buildJsonColumns(draft),
 });
 
 type JsonMember =
   'access_json' | 'smart_links_json' | 'history_days' | 'contract_json' | 'expectations_json';
 
-/** What is kept of a dataset as JSON, or under another name. */
-const rowOf = ({
+/** Converts members that are stored as JSON, or under another name. */
+const buildJsonColumns = ({
   access,
   contract,
   expectations,

@@ -1,8 +1,8 @@
-// What one commit changes: the files that it names, and what it does to tables.
+// Defines the edits of a commit: files that it adds, and changes of tables.
 import type { Proof } from '../files/proofTable.ts';
 import type { Column } from './versions/columns.ts';
 
-/** A Parquet file that is published and waits to be named by a commit. */
+/** A published Parquet file that no commit references yet. */
 export interface WrittenFile {
   /** File name below the table's folder. */
   readonly name: string;
@@ -10,7 +10,7 @@ export interface WrittenFile {
   readonly bytes: number;
   readonly footerBytes: number;
   readonly columns: readonly WrittenColumn[];
-  /** Its bytes as they were published. */
+  /** Hash of its published bytes. */
   readonly proof: Omit<Proof, 'fileId'>;
 }
 
@@ -26,11 +26,11 @@ export interface WrittenColumn {
 
 export interface WrittenDeletes {
   readonly dataFileId: number;
-  /** Every deleted position of the data file, old and new: at most one delete file is in force. */
+  /** All deleted positions of the data file, old and new: at most one delete file is in force. */
   readonly file: WrittenFile;
 }
 
-/** What a commit does, as data. */
+/** One change of a commit, as data. */
 export type Edit =
   | { readonly kind: 'create-workspace'; readonly name: string }
   | {
@@ -41,15 +41,15 @@ export type Edit =
       readonly columns: readonly Column[];
     }
   | { readonly kind: 'insert'; readonly tableId: number; readonly file: WrittenFile }
-  /** The version without any record; earlier versions keep theirs. */
+  /** Removes all records from this version; earlier versions keep theirs. */
   | { readonly kind: 'truncate'; readonly tableId: number }
-  /** The version without the records of some files; earlier versions keep them. */
+  /** Removes the records of some files from this version; earlier versions keep them. */
   | {
       readonly kind: 'remove-files';
       readonly tableId: number;
       readonly fileIds: readonly number[];
     }
-  /** Nothing before the version can be asked any more; `records` were taken out of all versions. */
+  /** Ends all earlier versions; `records` were removed from all versions. */
   | { readonly kind: 'end-history'; readonly tableId: number; readonly records: number }
   | { readonly kind: 'drop-table'; readonly tableId: number }
   | {
@@ -63,7 +63,7 @@ export type Edit =
       readonly tableId: number;
       readonly columns: readonly Omit<Column, 'id'>[];
     }
-  /** Columns of other types, by their ids; what they hold is written again by the same commit. */
+  /** Changes types of columns, by their ids; the same commit rewrites their values. */
   | {
       readonly kind: 'alter-columns';
       readonly tableId: number;

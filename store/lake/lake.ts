@@ -1,5 +1,5 @@
-// The lake in one hand: what there is now, what there was, and the one committer.
-// Readers see a snapshot or none of it; nobody is told of a commit before it is on the disk.
+// Represents the lake: current and earlier versions, and the single committer. Readers see a snapshot
+// completely or not at all; a commit is reported only after it is on disk.
 import { RowNumbers } from './pushes/rowNumbers.ts';
 import { type CommitNote, type Committed, writeSnapshot } from './commit.ts';
 import type { AtCrashPoint } from '../base/crashPoints.ts';
@@ -32,22 +32,22 @@ import type { Edit } from './edit.ts';
 import { oneByOne } from '../queues/oneByOne.ts';
 import { QuietChanges } from '../queues/quiet.ts';
 
-/** What a commit announces, after it is durable. */
+/** Notification of a durable commit. */
 export interface Change {
   readonly snapshot: number;
   readonly timeMs: number;
   readonly tableIds: readonly number[];
   readonly touches: CommitNote['touches'];
-  /** Versions of its tables before it have ended: something was purged. */
+  /** Earlier versions of its tables have ended: records were purged. */
   readonly endsHistory: boolean;
-  /** Rows of workspaces and datasets that it wrote. */
+  /** Changed rows of workspaces and datasets. */
   readonly touched: Touched;
 }
 
-/** Work to do in the commit's own transaction, with what it created. */
+/** Work inside the commit's transaction, with the created ids. */
 type Alongside = (transaction: Database, committed: Committed) => Promise<void>;
 
-/** What the lake is opened with. */
+/** Dependencies of the lake. */
 interface LakeParts {
   readonly database: Database;
   readonly files: Files;
@@ -68,13 +68,13 @@ export class Lake {
   #horizons: ReadonlyMap<number, Horizon>;
   #snapshot: number;
   #state = 0;
-  /** Commits, as they are seen. */
+  /** Publishes commits behind the read barrier. */
   readonly changes = new QuietChanges();
-  /** Of datasets without a unique index. */
+  /** Record numbers of datasets without a unique index. */
   readonly rowNumbers = new RowNumbers();
-  readonly #inTurn = oneByOne();
-  /** What has its turn now, or had the last one. */
-  #working: Promise<unknown> = Promise.resolve();
+  readonly #serially = oneByOne();
+  /** Running or latest commit. */
+  #currentCommit: Promise<unknown> = Promise.resolve();
 
   private constructor(
     parts: LakeParts,
@@ -93,28 +93,31 @@ export class Lake {
     this.#snapshot = snapshot;
   }
 
-  /** Opens the lake of a catalog that has its first snapshot. @param seen the newest that readers see */
-  static async open(parts: LakeParts, seen?: number): Promise<Lake> {
+  /**
+   * Opens the lake of a catalog that has its first snapshot.
+   * @param visibleSnapshot latest visible snapshot
+   */
+  static async open(parts: LakeParts, visibleSnapshot?: number): Promise<Lake> {
     const directory = await LiveDirectory.load(parts.database);
     const horizons = await readHorizons(parts.database);
-    return new Lake(parts, directory, horizons, seen ?? (await headOf(parts.database)));
+    return new Lake(parts, directory, horizons, visibleSnapshot ?? (await headOf(parts.database)));
   }
 
   get directory(): Directory {
     return this.#directory.view;
   }
 
-  /** Id of the newest snapshot. */
+  /** Id of the latest snapshot. */
   get snapshot(): number {
     return this.#snapshot;
   }
 
-  /** Grows with whatever changes which files there are, now or in history. */
+  /** Version of the file lists; increases with every change, current or in history. */
   get state(): number {
     return this.#state;
   }
 
-  /** What a file says of itself that is published for a table now. */
+  /** Builds the stamp of a file that is published for a table now. */
   stamp(tableId: number, rest: Pick<Stamp, 'deletesOf' | 'replaces'> = {}): Stamp {
     const { lake, run } = this.#owner;
     const dataset = this.directory.datasetById(tableId);
@@ -132,17 +135,17 @@ export class Lake {
     };
   }
 
-  /** The newest version of the lake in which a table that was read is as it is now. */
+  /** Returns the latest version of the lake in which the table is unchanged since it was read. */
   versionOf({ snapshot, tableId }: Table): number {
     return this.#tables.changedAt(tableId) <= snapshot ? this.#snapshot : snapshot;
   }
 
-  /** Resolves when readers see a version; a commit is durable a moment before they do. */
+  /** Resolves when a version is visible; a commit is durable a moment earlier. */
   async seen(snapshot: number): Promise<void> {
-    if (snapshot > this.#snapshot) await this.#working;
+    if (snapshot > this.#snapshot) await this.#currentCommit;
   }
 
-  /** Where the dataset's history begins; undefined while nothing of it was ended. */
+  /** Returns the horizon of the dataset's history; undefined for a complete history. */
   horizonOf(tableId: number): Horizon | undefined {
     return this.#horizons.get(tableId);
   }
@@ -151,7 +154,7 @@ export class Lake {
     this.#listeners.add(listener);
   }
 
-  /** A commit is to be seen: this process's own, or one of another process that announces it. */
+  /** Makes a commit visible: one of this process, or one that another process announced. */
   async heard(change: Change): Promise<void> {
     const { endsHistory, snapshot, tableIds, touched } = change;
     await this.#directory.refresh(this.#database, touched);
@@ -167,33 +170,34 @@ export class Lake {
   }
 
   /**
-   * The dataset's columns and files, now or as they were; undefined when it was not there yet.
-   * @throws Failure InvalidParameter when there never was such a version, Gone when it has ended.
+   * Returns the dataset's columns and files, now or at an earlier version; undefined when it did not exist
+   * yet.
+   * @throws Failure InvalidParameter when the version never existed, Gone when it has ended.
    */
   table(tableId: number, asOf?: AsOf): Promise<Table | undefined> {
-    return asOf === undefined ? this.#tables.current(tableId) : this.#askedTable(tableId, asOf);
+    return asOf === undefined ? this.#tables.current(tableId) : this.#tableAsOf(tableId, asOf);
   }
 
-  /** Reads tables that are asked for next, many by one statement; what is known is not read again. */
+  /** Loads tables before they are requested, many with one statement; cached ones are skipped. */
   expectTables(tableIds: readonly number[]): Promise<void> {
     return this.#tables.expect(tableIds);
   }
 
-  async #askedTable(tableId: number, asOf: AsOf): Promise<Table | undefined> {
+  async #tableAsOf(tableId: number, asOf: AsOf): Promise<Table | undefined> {
     const horizon = this.#horizons.get(tableId);
     const lakeTime = this.inLakeTime(asOf);
     const snapshot = await snapshotAsked(this.#database, lakeTime, this.#snapshot, horizon);
     return this.#tables.old(tableId, snapshot);
   }
 
-  /** A time of the machine's clock as one of the lake's. */
+  /** Converts a time of the machine's clock to the lake's clock. */
   inLakeTime(asOf: AsOf): AsOf {
     return asOf.kind === 'time' ? { ...asOf, ms: this.#clock.lakeTimeOf(asOf.ms) } : asOf;
   }
 
   /**
-   * The table at a version that was the newest a moment ago.
-   * @throws Outdated when it has ended since.
+   * Returns the table at a version that was recently the latest.
+   * @throws Outdated when it has ended meanwhile.
    */
   async tableSeen(tableId: number, snapshot: number): Promise<Table | undefined> {
     const table = await this.#tables.current(tableId);
@@ -203,42 +207,42 @@ export class Lake {
     });
   }
 
-  /** The same for who goes on from a version; undefined also when it has ended. */
+  /** Returns the table at a version, for callers that resume from it; undefined also when it has ended. */
   async tableAt(tableId: number, snapshot: number): Promise<Table | undefined> {
     if (snapshot < (this.#horizons.get(tableId)?.snapshot ?? 0)) return undefined;
-    const kept = await this.#database
+    const snapshotRow = await this.#database
       .selectFrom('ducklake_snapshot')
       .select('snapshot_id')
       .where('snapshot_id', '=', snapshot)
       .executeTakeFirst();
-    return kept === undefined ? undefined : this.#tables.old(tableId, snapshot);
+    return snapshotRow === undefined ? undefined : this.#tables.old(tableId, snapshot);
   }
 
-  /** The version that a moment is of, or the first one of all. */
+  /** Returns the version at a moment, or the first one of all. */
   async versionAt(asOf: AsOf): Promise<number> {
-    const inside = this.inLakeTime(asOf);
-    if (inside.kind === 'snapshot') return inside.snapshot;
-    return (await newestSnapshot(this.#database, inside.ms)) ?? 0;
+    const lakeTime = this.inLakeTime(asOf);
+    if (lakeTime.kind === 'snapshot') return lakeTime.snapshot;
+    return (await newestSnapshot(this.#database, lakeTime.ms)) ?? 0;
   }
 
-  /** @throws Failure Gone when changes since a version can't be told any more. */
+  /** @throws Failure Gone when changes since a version can't be computed any more. */
   checkSince(tableId: number, since: number): Promise<void> {
     return checkSince(this.#database, tableId, since, this.#snapshot, this.#horizons.get(tableId));
   }
 
-  /** Of a column that is added next: ids of columns that went are never used again. */
+  /** Returns the id for the next added column: ids of removed columns are never reused. */
   nextColumnId(tableId: number): Promise<number> {
     return nextColumnId(this.#database, tableId);
   }
 
-  /** Data files of every version of a table that is left, each without its deletes. */
+  /** Lists data files of every stored version of a table, without their deletes. */
   everyFile(table: Table): Promise<readonly DataFile[]> {
     return readEveryFile(this.#database, table);
   }
 
   /**
-   * Makes one version. `alongside` runs in the same transaction: both happen or neither. `check`
-   * runs when the commit's turn has come: what it finds can not change before the commit.
+   * Creates one version. `alongside` runs in the same transaction: both happen or neither. `check` runs when
+   * the commit's turn has come: its result can't change before the commit.
    */
   async commit(
     edits: readonly Edit[],
@@ -248,18 +252,20 @@ export class Lake {
   ): Promise<Committed> {
     return this.#exclusively(async () => {
       check();
-      if (edits.length === 0) return this.#noteOnly(alongside);
-      const { marked, touched, ...committed } = await this.#database
-        .transaction()
-        .execute(async (transaction) => {
-          const written = await writeSnapshot(transaction, edits, note, this.#clock.next());
-          const marked = await this.#clock.write(transaction);
-          await alongside(transaction, written);
-          await scheduleRemoval(transaction, written.unnamed, written.timeMs);
-          this.#at('transaction-open');
-          return { ...written, marked, touched: touchedIn(transaction) };
-        });
-      marked();
+      if (edits.length === 0) return this.#commitWithoutEdits(alongside);
+      const {
+        marked: markWritten,
+        touched,
+        ...committed
+      } = await this.#database.transaction().execute(async (transaction) => {
+        const written = await writeSnapshot(transaction, edits, note, this.#clock.next());
+        const markWritten = await this.#clock.write(transaction);
+        await alongside(transaction, written);
+        await scheduleRemoval(transaction, written.unnamed, written.timeMs);
+        this.#at('transaction-open');
+        return { ...written, marked: markWritten, touched: touchedIn(transaction) };
+      });
+      markWritten();
       this.#at('transaction-committed');
       await this.#announce(edits, committed, touched, note.touches);
       return committed;
@@ -267,8 +273,8 @@ export class Lake {
   }
 
   /**
-   * Lets old versions go, in the turn of the commits.
-   * @returns files that nothing names any more, to be removed when their readers have ended
+   * Removes old versions, in the turn of the commits.
+   * @returns unreferenced files, to be removed when their readers have finished
    */
   async expire(keep: Keep): Promise<readonly string[]> {
     return this.#exclusively(async () => {
@@ -291,9 +297,8 @@ export class Lake {
   }
 
   /**
-   * Ends each table's history before the version that was the newest at its time, in the turn of
-   * the commits.
-   * @returns files that nothing names any more, to be removed when their readers have ended
+   * Ends each table's history before the latest version at its time, in the turn of the commits.
+   * @returns unreferenced files, to be removed when their readers have finished
    */
   async endOlder(
     ends: readonly { readonly tableId: number; readonly ms: number }[],
@@ -318,7 +323,7 @@ export class Lake {
     });
   }
 
-  /** The newest version before a snapshot that is still there. */
+  /** Returns the latest stored version before a snapshot. */
   async snapshotBefore(snapshot: number): Promise<number> {
     const row = await this.#database
       .selectFrom('ducklake_snapshot')
@@ -328,8 +333,8 @@ export class Lake {
     return Number(row?.snapshot ?? 0);
   }
 
-  /** A load that changed nothing makes no version; what goes alongside still happens. */
-  async #noteOnly(alongside: Alongside): Promise<Committed> {
+  /** Runs `alongside` without a version: a load that changed nothing creates none. */
+  async #commitWithoutEdits(alongside: Alongside): Promise<Committed> {
     const timeMs = this.#clock.now();
     const committed = { snapshot: this.#snapshot, timeMs, created: [], unnamed: [] };
     const touched = await this.#database.transaction().execute(async (transaction) => {
@@ -340,7 +345,7 @@ export class Lake {
       const { snapshot } = committed;
       const touches = { kind: 'nothing' } as const;
       const change = { snapshot, timeMs, tableIds: [], touches, touched, endsHistory: false };
-      await this.#show(change);
+      await this.#publish(change);
     }
     return committed;
   }
@@ -354,18 +359,18 @@ export class Lake {
     const tableIds = edits.flatMap((edit) => ('tableId' in edit ? [edit.tableId] : []));
     const endsHistory = edits.some(({ kind }) => kind === 'end-history');
     await this.#owner.moved(snapshot, timeMs);
-    await this.#show({ snapshot, timeMs, tableIds, touches, touched, endsHistory });
+    await this.#publish({ snapshot, timeMs, tableIds, touches, touched, endsHistory });
   }
 
-  #show(change: Change): Promise<void> {
+  #publish(change: Change): Promise<void> {
     return this.changes.show(() => shown(() => this.heard(change)));
   }
 
   #exclusively<T>(work: () => Promise<T>): Promise<T> {
-    return this.#inTurn(() => {
-      const working = work();
-      this.#working = working.catch(() => undefined);
-      return working;
+    return this.#serially(() => {
+      const running = work();
+      this.#currentCommit = running.catch(() => undefined);
+      return running;
     });
   }
 }

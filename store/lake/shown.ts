@@ -1,22 +1,23 @@
-// What is committed stands: a catalog that is away when it is to be shown tells nobody that nothing was done.
+// Retries the read after a commit, so that an outage is not reported as a failed write.
 import { monotonicMs } from '../base/clock.ts';
 import { Away, Failure } from '../base/failure.ts';
 import { whileAway } from '../queues/whileAway.ts';
 
-/** The catalog itself waits ten seconds before it says that it is away. */
-const MOST_MS = 60_000;
+/** Maximum retry time; each attempt waits up to ten seconds for the catalog. */
+const MAX_WAIT_MS = 60_000;
 
 /**
- * @param show what is to be read of the catalog after a commit, and told
- * @throws Failure SystemError where it stays away: who is told so does not do it again
+ * @param read reads the catalog after a commit and publishes the change
+ * @throws Failure SystemError when it stays unavailable: the caller must not repeat the write
  */
-export async function shown<T>(show: () => Promise<T>): Promise<T> {
-  const untilMs = monotonicMs() + MOST_MS;
+export async function shown<T>(read: () => Promise<T>): Promise<T> {
+  const untilMs = monotonicMs() + MAX_WAIT_MS;
   try {
-    return await whileAway(show, () => monotonicMs() < untilMs);
+    return await whileAway(read, () => monotonicMs() < untilMs);
   } catch (error) {
     if (!(error instanceof Away)) throw error;
-    const told = 'the catalog went away after the change was stored: it shows with the next change';
-    throw new Failure('SystemError', told);
+    const message =
+      'the catalog became unavailable after the change was stored: it becomes visible with the next change';
+    throw new Failure('SystemError', message);
   }
 }

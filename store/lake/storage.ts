@@ -1,5 +1,5 @@
-// What workspaces keep on the disk: files of the newest version, those that only older versions need, and
-// published ones. Summed from the catalog, and again only of tables whose files came or went.
+// Computes the stored bytes of workspaces: files of the latest version, files that only older versions need,
+// and published files. Sums come from the catalog; only tables whose files changed are summed again.
 import type { Account } from '../accounts/accountRows.ts';
 import type { Database } from '../catalog/database.ts';
 import { Failure } from '../base/failure.ts';
@@ -12,10 +12,10 @@ interface StoredBytes {
   readonly history: number;
 }
 
-const NOTHING: StoredBytes = { live: 0, history: 0 };
+const NO_BYTES: StoredBytes = { live: 0, history: 0 };
 
 export interface Storage {
-  /** Bytes of one workspace. */
+  /** Returns the bytes of one workspace. */
   of(workspace: string): Promise<StoredBytes>;
 }
 
@@ -28,14 +28,14 @@ export function makeStorage(
   lake: Pick<Lake, 'onChange' | 'state'>,
   publications: Pick<Publications, 'state'>,
 ): Storage {
-  const files = storedFiles(database, lake);
+  const files = trackFileBytes(database, lake);
   let published: { readonly state: number; readonly bytes: Promise<PublishedBytes> } | undefined;
   return {
     of: async (workspace) => {
       const { state } = publications;
       if (published?.state !== state) {
-        published = { state, bytes: publishedBytes(database) };
-        // What can not be read now is read again.
+        published = { state, bytes: sumPublishedBytes(database) };
+        // A failed read is retried by the next call.
         published.bytes.catch(() => (published = undefined));
       }
       const [bytes, { history, live }] = await Promise.all([published.bytes, files(workspace)]);
@@ -44,52 +44,54 @@ export function makeStorage(
   };
 }
 
-/** Tables that are read again by their ids; with more, all are. */
+/** Limit of tables that are reloaded by id; above it all are. */
 const IDS_MAX = 500;
 
-/** Bytes of a workspace's files. Each commit's tables are read again: to sum 100,000 files takes 26 ms. */
-function storedFiles(
+/**
+ * Tracks file bytes of workspaces. Each commit's tables are summed again: summing 100,000 files takes 26 ms.
+ */
+function trackFileBytes(
   database: Database,
   lake: Pick<Lake, 'onChange' | 'state'>,
 ): (workspace: string) => Promise<StoredBytes> {
-  const inTurn = oneByOne();
-  const tables = new Map<number, TableBytes>();
+  const serially = oneByOne();
+  const byTable = new Map<number, TableBytes>();
   const sums = new Map<string, StoredBytes>();
-  /** State of the lake that `tables` are of, but for those that changed. */
+  /** State of the lake in `byTable`, except changed tables. */
   let state: number | undefined;
   const changed = new Set<number>();
   lake.onChange(({ tableIds }) => {
-    // What no commit told, such as the end of old versions, leaves all unknown.
+    // A change without a commit, such as the end of old versions, invalidates all sums.
     if (state === undefined || lake.state !== state + 1) return;
     state += 1;
     for (const tableId of tableIds) changed.add(tableId);
   });
-  const put = (tableId: number, now: TableBytes | undefined): void => {
-    const before = tables.get(tableId);
+  const replaceTotals = (tableId: number, now: TableBytes | undefined): void => {
+    const before = byTable.get(tableId);
     if (before !== undefined) add(sums, before, -1);
     if (now !== undefined) add(sums, now, 1);
-    if (now === undefined) tables.delete(tableId);
-    else tables.set(tableId, now);
+    if (now === undefined) byTable.delete(tableId);
+    else byTable.set(tableId, now);
   };
   const refresh = async (): Promise<void> => {
-    const isKnown = state === lake.state && changed.size <= IDS_MAX;
-    // Before it is read: what is committed meanwhile is read again.
-    const ids = isKnown ? [...changed] : undefined;
+    const isIncremental = state === lake.state && changed.size <= IDS_MAX;
+    // Taken before the read: tables committed meanwhile are read again.
+    const ids = isIncremental ? [...changed] : undefined;
     if (ids?.length === 0) return;
     state = lake.state;
     changed.clear();
     try {
-      const now = await tableBytes(database, ids);
-      for (const tableId of ids ?? [...tables.keys()]) put(tableId, undefined);
-      for (const [tableId, bytes] of now) put(tableId, bytes);
+      const now = await sumTableBytes(database, ids);
+      for (const tableId of ids ?? [...byTable.keys()]) replaceTotals(tableId, undefined);
+      for (const [tableId, bytes] of now) replaceTotals(tableId, bytes);
     } catch (error) {
       state = undefined;
       throw error;
     }
   };
   return async (workspace) => {
-    await inTurn(refresh);
-    return sums.get(workspace) ?? NOTHING;
+    await serially(refresh);
+    return sums.get(workspace) ?? NO_BYTES;
   };
 }
 
@@ -98,14 +100,13 @@ function add(
   { history, live, workspace }: TableBytes,
   times: 1 | -1,
 ): void {
-  const before = sums.get(workspace) ?? NOTHING;
+  const before = sums.get(workspace) ?? NO_BYTES;
   const now = { live: before.live + times * live, history: before.history + times * history };
   sums.set(workspace, now);
 }
 
 /**
- * Loads and pushes halt at what the tier allows; reads go on, and what is freed is free at once.
- * @throws Failure StorageLimit with the stored amount.
+ * Refuses loads and pushes at the limit of the tier; reads go on, and freed space is available immediately.
  */
 export async function checkStorage(
   storage: Storage,
@@ -115,23 +116,23 @@ export async function checkStorage(
   const { live, history } = await storage.of(workspace);
   if (live + history < tier.storageBytesMax) return;
   const stored = `${live + history} bytes, ${history} of them history`;
-  const most = `the maximum of tier ${tier.name} is ${tier.storageBytesMax}`;
-  throw new Failure('StorageLimit', `workspace ${workspace} stores ${stored}; ${most}`);
+  const limit = `the maximum of tier ${tier.name} is ${tier.storageBytesMax}`;
+  throw new Failure('StorageLimit', `workspace ${workspace} stores ${stored}; ${limit}`);
 }
 
-/** @param ids of tables; undefined: all of them */
-async function tableBytes(
+/** @param ids table ids; undefined for all tables */
+async function sumTableBytes(
   database: Database,
   ids: readonly number[] | undefined,
 ): Promise<ReadonlyMap<number, TableBytes>> {
-  const found = new Map<number, TableBytes>();
-  const named = await database
+  const totals = new Map<number, TableBytes>();
+  const tables = await database
     .selectFrom('ducklake_table as t')
     .innerJoin('ducklake_schema as s', 's.schema_id', 't.schema_id')
     .select(['t.table_id', 's.schema_name'])
     .$if(ids !== undefined, (query) => query.where('t.table_id', 'in', ids ?? []))
     .execute();
-  const workspaces = new Map(named.map((row) => [row.table_id, row.schema_name]));
+  const workspaces = new Map(tables.map((row) => [row.table_id, row.schema_name]));
   for (const kind of ['ducklake_data_file', 'ducklake_delete_file'] as const) {
     const rows = await database
       .selectFrom(kind)
@@ -144,22 +145,22 @@ async function tableBytes(
       .groupBy('table_id')
       .execute();
     for (const row of rows) {
-      const before = found.get(row.table_id) ?? NOTHING;
+      const before = totals.get(row.table_id) ?? NO_BYTES;
       const live = Number(row.live ?? 0);
-      found.set(row.table_id, {
+      totals.set(row.table_id, {
         workspace: workspaces.get(row.table_id) ?? '',
         live: before.live + live,
         history: before.history + Number(row.bytes) - live,
       });
     }
   }
-  return found;
+  return totals;
 }
 
-/** By workspace. */
+/** Bytes by workspace. */
 type PublishedBytes = ReadonlyMap<string, number>;
 
-async function publishedBytes(database: Database): Promise<PublishedBytes> {
+async function sumPublishedBytes(database: Database): Promise<PublishedBytes> {
   const rows = await database
     .selectFrom('publication')
     .select(({ fn }) => ['workspace', fn.sum<number>('bytes').as('bytes')])

@@ -1,4 +1,4 @@
-// What the program keeps as datasets of its own: readable by every account, each its own lines.
+// Defines the program's own datasets: readable by every account, each its own lines.
 import type { DatasetDraft } from './datasetEdits.ts';
 import { UNSAID } from './datasets/datasets.ts';
 
@@ -8,8 +8,8 @@ const text = { type: 'string' } as const;
 const whole = { type: 'integer' } as const;
 
 /**
- * The log of every workspace, by account, line and time. Its lines are rows of the catalog, not files:
- * a purge takes them away with the records that they may quote.
+ * The log of every workspace, by account, line and time. Its lines are catalog rows, not files: a purge
+ * removes them with the records that they may quote.
  */
 export const LOGS: DatasetDraft = {
   workspace: SYSTEM_WORKSPACE,

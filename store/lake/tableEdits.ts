@@ -1,5 +1,5 @@
-// What may happen to a table after it was made: rows of the catalog end and begin, nothing is
-// overwritten (DuckLake 1.0 specification, "Queries: Writing Data").
+// Applies edits of existing tables: rows of the catalog end and begin, no row is overwritten (DuckLake 1.0
+// specification, "Queries: Writing Data").
 import type { Insertable } from 'kysely';
 import type { Column } from './versions/columns.ts';
 import type { Database, Tables } from '../catalog/database.ts';
@@ -57,7 +57,7 @@ export async function editTable(
 
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
-/** A column's row; its order in the table is its id, since columns are only ever added at the end. */
+/** Builds a column's row; its position is its id, since columns are only appended. */
 export const columnRow = (
   tableId: number,
   snapshot: number,
@@ -79,7 +79,7 @@ export const columnRow = (
   default_value_dialect: 'duckdb',
 });
 
-/** Ends the table's files, or the named ones, with their deletes. */
+/** Ends the table's files, or the given ones, with their deletes. */
 async function endFiles(
   transaction: Database,
   tableId: number,
@@ -87,12 +87,12 @@ async function endFiles(
   fileIds?: readonly number[],
 ): Promise<void> {
   for (const table of ['ducklake_data_file', 'ducklake_delete_file'] as const) {
-    const all = transaction
+    const update = transaction
       .updateTable(table)
       .set({ end_snapshot: snapshot })
       .where('table_id', '=', tableId)
       .where('end_snapshot', 'is', null);
-    await (fileIds === undefined ? all : all.where('data_file_id', 'in', fileIds)).execute();
+    await (fileIds === undefined ? update : update.where('data_file_id', 'in', fileIds)).execute();
   }
 }
 
@@ -118,22 +118,22 @@ async function endTable(transaction: Database, tableId: number, snapshot: number
     .execute();
 }
 
-/** Ends the table's columns, or the named ones. */
+/** Ends the table's columns, or the given ones. */
 async function endColumns(
   transaction: Database,
   tableId: number,
   snapshot: number,
   ids?: readonly number[],
 ): Promise<void> {
-  const all = transaction
+  const update = transaction
     .updateTable('ducklake_column')
     .set({ end_snapshot: snapshot })
     .where('table_id', '=', tableId)
     .where('end_snapshot', 'is', null);
-  await (ids === undefined ? all : all.where('column_id', 'in', ids)).execute();
+  await (ids === undefined ? update : update.where('column_id', 'in', ids)).execute();
 }
 
-/** The new row keeps id, uuid and folder: files and history stay where they are. */
+/** Renames a table. The new row keeps id, uuid and folder, so that files and history stay in place. */
 async function renameTable(
   transaction: Database,
   edit: Extract<TableEdit, { kind: 'rename-table' }>,
@@ -156,7 +156,7 @@ async function renameTable(
       table_name: edit.name,
     })
     .execute();
-  await newSchemaVersion(transaction, edit.tableId, progress);
+  await insertSchemaVersion(transaction, edit.tableId, progress);
   progress.changes.push(`created_table:${quoted(edit.schemaName)}.${quoted(edit.name)}`);
 }
 
@@ -170,28 +170,28 @@ async function addColumns(
     columnRow(edit.tableId, progress.snapshot, column, first + at),
   );
   await runTogether(transaction, insertEach(transaction, 'ducklake_column', columns));
-  await newSchemaVersion(transaction, edit.tableId, progress);
+  await insertSchemaVersion(transaction, edit.tableId, progress);
   progress.changes.push(`altered_table:${edit.tableId}`);
 }
 
 /**
- * Of a column that is added next: ids of columns that went are never used again. Where the history
- * of the table ended they are known by the files that hold them still.
+ * Returns the id for the next added column: ids of removed columns are never reused. After the end of a
+ * table's history, removed columns are known from the files that still contain them.
  */
 export async function nextColumnId(database: Database, tableId: number): Promise<number> {
-  let newest = 0;
+  let latest = 0;
   for (const table of ['ducklake_column', 'ducklake_file_column_stats'] as const) {
     const row = await database
       .selectFrom(table)
       .select((select) => [select.fn.max('column_id').as('id')])
       .where('table_id', '=', tableId)
       .executeTakeFirst();
-    newest = Math.max(newest, Number(row?.id ?? 0));
+    latest = Math.max(latest, Number(row?.id ?? 0));
   }
-  return newest + 1;
+  return latest + 1;
 }
 
-/** A column of another type keeps its id: files of the version hold it by then. */
+/** Changes column types; ids stay: files of the version have the new types by then. */
 async function alterColumns(
   transaction: Database,
   { columns, tableId }: Extract<TableEdit, { kind: 'alter-columns' }>,
@@ -201,14 +201,14 @@ async function alterColumns(
   await endColumns(transaction, tableId, progress.snapshot, ids);
   const rows = columns.map((column) => columnRow(tableId, progress.snapshot, column, column.id));
   await runTogether(transaction, insertEach(transaction, 'ducklake_column', rows));
-  // Least and greatest of two types say nothing together: unknown stays so.
+  // Minimum and maximum of two types can't be merged: they stay unknown.
   await transaction
     .updateTable('ducklake_table_column_stats')
     .set({ min_value: null, max_value: null, contains_nan: null })
     .where('table_id', '=', tableId)
     .where('column_id', 'in', ids)
     .execute();
-  await newSchemaVersion(transaction, tableId, progress);
+  await insertSchemaVersion(transaction, tableId, progress);
   progress.changes.push(`altered_table:${tableId}`);
 }
 
@@ -218,11 +218,11 @@ async function dropColumns(
   progress: Progress,
 ): Promise<void> {
   await endColumns(transaction, tableId, progress.snapshot, columnIds);
-  await newSchemaVersion(transaction, tableId, progress);
+  await insertSchemaVersion(transaction, tableId, progress);
   progress.changes.push(`altered_table:${tableId}`);
 }
 
-async function newSchemaVersion(
+async function insertSchemaVersion(
   transaction: Database,
   tableId: number,
   progress: Progress,

@@ -1,5 +1,5 @@
-// Running totals of a table: record and row-id counts, and the least and greatest value of each
-// column over all files, merged by the column's type.
+// Maintains totals of a table: record and row-id counts, and minimum and maximum of each column over all
+// files, merged by the column's type.
 import { type ColumnType, isExactNumber } from './versions/columns.ts';
 import { compareDecimals } from './versions/decimals.ts';
 import type { Database } from '../catalog/database.ts';
@@ -12,20 +12,20 @@ export async function addToTableStats(
   tableId: number,
   file: WrittenFile,
 ): Promise<number> {
-  const known = await transaction
+  const existing = await transaction
     .selectFrom('ducklake_table_stats')
     .selectAll()
     .where('table_id', '=', tableId)
     .executeTakeFirst();
-  const rowIdStart = known?.next_row_id ?? 0;
+  const rowIdStart = existing?.next_row_id ?? 0;
   await transaction.deleteFrom('ducklake_table_stats').where('table_id', '=', tableId).execute();
   await transaction
     .insertInto('ducklake_table_stats')
     .values({
       table_id: tableId,
-      record_count: (known?.record_count ?? 0) + file.records,
+      record_count: (existing?.record_count ?? 0) + file.records,
       next_row_id: rowIdStart + file.records,
-      file_size_bytes: (known?.file_size_bytes ?? 0) + file.bytes,
+      file_size_bytes: (existing?.file_size_bytes ?? 0) + file.bytes,
     })
     .execute();
   await mergeColumns(transaction, tableId, file.columns);
@@ -33,15 +33,15 @@ export async function addToTableStats(
 }
 
 /**
- * The totals of the table's own files as they are now: what files told that have gone is forgotten.
+ * Recomputes the totals from the table's current files, without removed ones.
  */
 export async function restateTable(transaction: Database, tableId: number): Promise<void> {
-  const known = await transaction
+  const existing = await transaction
     .selectFrom('ducklake_table_stats')
     .selectAll()
     .where('table_id', '=', tableId)
     .executeTakeFirst();
-  if (known === undefined) return;
+  if (existing === undefined) return;
   const files = await transaction
     .selectFrom('ducklake_data_file')
     .select(['record_count', 'file_size_bytes'])
@@ -71,7 +71,7 @@ export async function restateTable(transaction: Database, tableId: number): Prom
       nulls: row.null_count,
       min: row.min_value,
       max: row.max_value,
-      containsNan: truth(row.contains_nan),
+      containsNan: toBoolean(row.contains_nan),
     })),
     'anew',
   );
@@ -81,7 +81,7 @@ async function mergeColumns(
   transaction: Database,
   tableId: number,
   columns: readonly WrittenColumn[],
-  how: 'anew' | 'beside' = 'beside',
+  mode: 'anew' | 'beside' = 'beside',
 ): Promise<void> {
   const types = await columnTypes(transaction, tableId);
   const rows = await transaction
@@ -93,8 +93,8 @@ async function mergeColumns(
     .deleteFrom('ducklake_table_column_stats')
     .where('table_id', '=', tableId)
     .execute();
-  const known = how === 'anew' ? [] : rows;
-  const merged = new Map(known.map((row) => [row.column_id, plainRow(row)]));
+  const existing = mode === 'anew' ? [] : rows;
+  const merged = new Map(existing.map((row) => [row.column_id, toStatsRow(row)]));
   for (const column of columns) {
     const before = merged.get(column.columnId);
     const type = types.get(column.columnId) ?? 'varchar';
@@ -104,8 +104,8 @@ async function mergeColumns(
       contains_null: Boolean(before?.contains_null) || column.nulls > 0,
       contains_nan:
         column.containsNan === null ? null : Boolean(before?.contains_nan) || column.containsNan,
-      min_value: extreme(type, before?.min_value, column.min, column, -1),
-      max_value: extreme(type, before?.max_value, column.max, column, 1),
+      min_value: mergeExtreme(type, before?.min_value, column.min, column, -1),
+      max_value: mergeExtreme(type, before?.max_value, column.max, column, 1),
       extra_stats: null,
     });
   }
@@ -123,18 +123,18 @@ interface ColumnStatsRow {
   readonly extra_stats: string | null;
 }
 
-const truth = (value: boolean | number | null): boolean | null =>
+const toBoolean = (value: boolean | number | null): boolean | null =>
   value === null ? null : Boolean(value);
 
-/** Its members in the order of a new one's. */
-const plainRow = (row: {
+/** Converts a row, with its members in the order of a new row. */
+const toStatsRow = (row: {
   readonly [K in keyof ColumnStatsRow]:
     ColumnStatsRow[K] | (K extends `contains_${string}` ? number : never);
 }): ColumnStatsRow => ({
   table_id: row.table_id,
   column_id: row.column_id,
-  contains_null: truth(row.contains_null),
-  contains_nan: truth(row.contains_nan),
+  contains_null: toBoolean(row.contains_null),
+  contains_nan: toBoolean(row.contains_nan),
   min_value: row.min_value,
   max_value: row.max_value,
   extra_stats: row.extra_stats,
@@ -153,8 +153,8 @@ async function columnTypes(
   return new Map(rows.map((row) => [row.column_id, row.column_type as ColumnType]));
 }
 
-/** Null is "not known" and stays so: a foreign reader prunes by these values. */
-function extreme(
+/** Merges an extreme value. Null means unknown and stays null: foreign readers prune by these values. */
+function mergeExtreme(
   type: ColumnType,
   before: string | null | undefined,
   value: string | null,
@@ -167,7 +167,7 @@ function extreme(
   return compareValues(type, before, value) * sign >= 0 ? before : value;
 }
 
-/** Order of two catalog texts by the type of their column: -1, 0 or 1. */
+/** Compares two catalog texts by the type of their column: -1, 0 or 1. */
 export function compareValues(type: ColumnType, a: string, b: string): number {
   if (type === 'int64') return Math.sign(Number(BigInt(a) - BigInt(b)));
   if (type === 'float64') return Math.sign(Number(a) - Number(b));
@@ -179,6 +179,6 @@ export function compareValues(type: ColumnType, a: string, b: string): number {
 
 const INSTANTS: ReadonlySet<string> = new Set(['timestamp', 'timestamp_ns', 'time']);
 
-/** `12:00:00.500` and `12:00:00.5` are one instant: DuckDB leaves the last zeros out. */
+/** Normalizes a time: `12:00:00.500` and `12:00:00.5` are equal, as DuckDB omits trailing zeros. */
 const instantKey = (text: string): Buffer =>
   Buffer.from(text.includes('.') ? text.replace(/\.?0{1,9}$/, '') : text);

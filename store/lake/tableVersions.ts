@@ -1,50 +1,50 @@
-// Versions of tables in memory: the present ones, those that were read last of the past, and since when a
-// table is as it is.
+// Caches versions of tables: the current ones, recently read earlier ones, and the version of each table's
+// latest change.
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import { LruMap } from 'toad-cache';
 import type { Database } from '../catalog/database.ts';
 import { readHorizons, snapshotAsked } from './history/history.ts';
 import { readTable, readTables, type Table } from './versions/lakeRead.ts';
 
-/** Old versions kept in memory. */
-const OLD_TABLES_MAX = 64;
-/** Tables that are read in one turn of the event loop: some 10 ms. */
-const TABLES_AT_ONCE = 100;
+/** Limit of cached earlier versions. */
+const EARLIER_TABLES_MAX = 64;
+/** Tables loaded in one turn of the event loop: some 10 ms. */
+const BATCH_SIZE = 100;
 
-type Reading = Promise<Table | undefined>;
+type PendingTable = Promise<Table | undefined>;
 
 export class TableVersions {
   readonly #database: Database;
-  readonly #newest: () => number;
-  readonly #current = new Map<number, Reading>();
-  /** The version at which a table was last changed, as far as this process knows. */
+  readonly #latestSnapshot: () => number;
+  readonly #current = new Map<number, PendingTable>();
+  /** Version of a table's latest change in this process. */
   readonly #changed = new Map<number, number>();
-  /** Old versions; past so many the one read longest ago is dropped. */
-  readonly #old = new LruMap<Reading>(OLD_TABLES_MAX);
+  /** Earlier versions; the least recently read one is evicted. */
+  readonly #earlier = new LruMap<PendingTable>(EARLIER_TABLES_MAX);
 
-  /** @param newest id of the newest snapshot that readers see */
-  constructor(database: Database, newest: () => number) {
+  /** @param latestSnapshot returns the latest visible snapshot */
+  constructor(database: Database, latestSnapshot: () => number) {
     this.#database = database;
-    this.#newest = newest;
+    this.#latestSnapshot = latestSnapshot;
   }
 
-  /** Undefined where there is no such table now. */
-  current(tableId: number): Reading {
-    const known = this.#current.get(tableId);
-    if (known !== undefined) return known;
-    const loading = readTable(this.#database, tableId, this.#newest());
+  /** Returns the current table; undefined when it does not exist now. */
+  current(tableId: number): PendingTable {
+    const cached = this.#current.get(tableId);
+    if (cached !== undefined) return cached;
+    const loading = readTable(this.#database, tableId, this.#latestSnapshot());
     this.#current.set(tableId, loading);
     loading.catch(() => this.#current.delete(tableId));
     return loading;
   }
 
-  /** Reads tables that are asked for next, many by one statement; what is known is not read again. */
+  /** Loads tables before they are requested, many with one statement; cached ones are skipped. */
   async expect(tableIds: readonly number[]): Promise<void> {
-    const unknown = tableIds.filter((tableId) => !this.#current.has(tableId));
-    for (let at = 0; at < unknown.length; at += TABLES_AT_ONCE) {
-      const some = unknown.slice(at, at + TABLES_AT_ONCE);
-      const loading = readTables(this.#database, some, this.#newest());
-      for (const tableId of some) {
+    const uncached = tableIds.filter((tableId) => !this.#current.has(tableId));
+    for (let at = 0; at < uncached.length; at += BATCH_SIZE) {
+      const batch = uncached.slice(at, at + BATCH_SIZE);
+      const loading = readTables(this.#database, batch, this.#latestSnapshot());
+      for (const tableId of batch) {
         const table = loading.then((tables) => tables.get(tableId));
         this.#current.set(tableId, table);
         table.catch(() => this.#current.delete(tableId));
@@ -54,21 +54,21 @@ export class TableVersions {
     }
   }
 
-  /** @throws Failure InvalidParameter when there never was such a version, Gone when it has ended. */
-  old(tableId: number, snapshot: number): Reading {
+  /** @throws Failure InvalidParameter when the version never existed, Gone when it has ended. */
+  old(tableId: number, snapshot: number): PendingTable {
     const key = `${tableId}@${snapshot}`;
-    const known = this.#old.get(key) ?? this.#readOld(tableId, snapshot);
-    this.#old.set(key, known);
-    known.catch(() => this.#old.delete(key));
-    return known;
+    const cached = this.#earlier.get(key) ?? this.#readEarlier(tableId, snapshot);
+    this.#earlier.set(key, cached);
+    cached.catch(() => this.#earlier.delete(key));
+    return cached;
   }
 
-  /** The version at which a table was last changed; 0 where that was before this process knew of it. */
+  /** Returns the version of a table's latest change; 0 when it was before this process started. */
   changedAt(tableId: number): number {
     return this.#changed.get(tableId) ?? 0;
   }
 
-  /** Tables are others from a version on. */
+  /** Marks tables as changed by a version. */
   change(tableIds: readonly number[], snapshot: number): void {
     for (const tableId of tableIds) {
       this.#current.delete(tableId);
@@ -76,17 +76,17 @@ export class TableVersions {
     }
   }
 
-  /** Some of the past ended. */
+  /** Clears earlier versions after some have ended. */
   forgetOld(): void {
-    this.#old.clear();
+    this.#earlier.clear();
   }
 
-  /** In one transaction: a version that ends meanwhile is there whole, or told as ended. */
-  #readOld(tableId: number, snapshot: number): Reading {
+  /** Reads in one transaction: a version that ends meanwhile is complete, or reported as ended. */
+  #readEarlier(tableId: number, snapshot: number): PendingTable {
     return this.#database.transaction().execute(async (transaction) => {
       const horizon = (await readHorizons(transaction)).get(tableId);
       const asOf = { kind: 'snapshot', snapshot, sequence: 0 } as const;
-      await snapshotAsked(transaction, asOf, this.#newest(), horizon);
+      await snapshotAsked(transaction, asOf, this.#latestSnapshot(), horizon);
       return readTable(transaction, tableId, snapshot);
     });
   }

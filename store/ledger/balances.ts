@@ -1,5 +1,5 @@
-// What is used, set aside and lent of each month, by account and token: in memory, as the catalog had it at
-// the start.
+// Keeps used, held and leased messages of each month by account and token in memory, loaded from the catalog
+// at start.
 import { type BillingDays, middleOf } from './billingDays.ts';
 import type { Database } from '../catalog/database.ts';
 import type { Spending } from './quota.ts';
@@ -32,14 +32,14 @@ export const newBalance = (): Balance => ({
   byToken: new Map(),
 });
 
-/** What was charged to a month and to those after it, by month and account. */
+/** Loads the charges of a month and of later ones, by month and account. */
 export async function chargedMonths(
   database: Database,
   days: BillingDays,
   from: string,
 ): Promise<Map<string, Balances>> {
   const months = new Map<string, Balances>();
-  const balanceOf = (month: string, accountId: string): Balance => {
+  const openBalance = (month: string, accountId: string): Balance => {
     const balances = months.get(month) ?? new Map<string, Balance>();
     const balance = balances.get(accountId) ?? newBalance();
     months.set(month, balances.set(accountId, balance));
@@ -47,12 +47,12 @@ export async function chargedMonths(
   };
   const rows = database.selectFrom('balance').selectAll().where('month', '>=', from);
   for (const row of await rows.execute()) {
-    const balance = balanceOf(row.month, row.account_id);
+    const balance = openBalance(row.month, row.account_id);
     balance.messages.used = row.messages;
     balance.premium.used = row.premium;
   }
   for (const row of await monthsByToken(database, days, middleOf(from))) {
-    const balance = balanceOf(row.month, row.accountId);
+    const balance = openBalance(row.month, row.accountId);
     balance.byToken.set(row.tokenId, newCounter(row.messages));
   }
   return months;

@@ -1,5 +1,5 @@
-// Days and months of the billing zone. A formatter call costs about 1 µs, and a hot read asks each
-// time, so the last quarter of an hour is remembered: every zone's days begin on one.
+// Computes days and months in the billing zone. A formatter call costs about 1 µs, and every hot read needs
+// the day, so the latest quarter of an hour is cached: every zone's days begin on one.
 
 const QUARTER_MS = 900_000;
 const HOUR_MS = 3_600_000;
@@ -12,7 +12,7 @@ export interface BillingDays {
   month(ms: number): string;
   /** Epoch milliseconds at which the month of `ms` ends and the next one begins. */
   monthEnd(ms: number): number;
-  /** Epoch milliseconds of the first hour that lies wholly in the month of `ms`. */
+  /** Epoch milliseconds of the first hour that is completely in the month of `ms`. */
   monthStart(ms: number): number;
 }
 
@@ -26,14 +26,14 @@ export function billingDays(zone: string): BillingDays {
   let quarter = -1;
   let today = '';
   const day = (ms: number): string => {
-    const asked = Math.floor(ms / QUARTER_MS);
-    if (asked === quarter) return today;
+    const current = Math.floor(ms / QUARTER_MS);
+    if (current === quarter) return today;
     today = format.format(ms).replaceAll('-', '');
-    quarter = asked;
+    quarter = current;
     return today;
   };
   const month = (ms: number): string => day(ms).slice(0, 6);
-  /** The quarter that begins the first month after `month(ms)` within 32 days. */
+  /** Finds the quarter that begins the month after `month(ms)`, within 32 days. */
   const nextMonth = (ms: number): number => {
     let [before, after] = [Math.floor(ms / QUARTER_MS), Math.ceil((ms + 32 * DAY_MS) / QUARTER_MS)];
     while (after - before > 1) {
@@ -48,14 +48,14 @@ export function billingDays(zone: string): BillingDays {
     month,
     monthEnd: nextMonth,
     monthStart: (ms) => {
-      const own = month(ms);
-      const before = Date.UTC(Number(own.slice(0, 4)), Number(own.slice(4)) - 1) - 2 * DAY_MS;
+      const name = month(ms);
+      const before = Date.UTC(Number(name.slice(0, 4)), Number(name.slice(4)) - 1) - 2 * DAY_MS;
       return Math.ceil(nextMonth(before) / HOUR_MS) * HOUR_MS;
     },
   };
 }
 
-/** A moment in the middle of a `YYYYMM`, in any zone. */
+/** Returns a time in the middle of a `YYYYMM`, in any zone. */
 export const middleOf = (month: string): number =>
   Date.UTC(Number(month.slice(0, 4)), Number(month.slice(4)) - 1, 15);
 

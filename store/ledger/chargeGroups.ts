@@ -1,4 +1,4 @@
-// Charges on their way to the catalog: gathered, and written in groups.
+// Collects charges and writes them to the catalog in groups.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { monotonicMs } from '../base/clock.ts';
 import type { AtCrashPoint } from '../base/crashPoints.ts';
@@ -8,62 +8,62 @@ import type { LinesAlike } from './journal.ts';
 import { addCharge, addCharges, newCharges, type WithCharge, writeUsage } from './usage.ts';
 
 const SETTLE_WINDOW_MS = 50;
-/** What somebody waits for, such as an alert, is written at once, but not more often than so. */
-const AT_ONCE_MS = 5;
+/** Minimum interval of urgent groups, which callers wait for, such as alerts. */
+const URGENT_INTERVAL_MS = 5;
 const WINDOW_CHARGES = 1_000;
-/** A disk that refuses writes at the end is tried so often again, so long after each other. */
-const CLOSE_AGAIN = 3;
-const CLOSE_WAIT_MS = 300;
+/** Attempts, and the delay between them, to write the last charges to a failing disk on close. */
+const CLOSE_ATTEMPTS = 3;
+const CLOSE_RETRY_DELAY_MS = 300;
 
 interface GroupParts {
   readonly database: Database;
   readonly at: AtCrashPoint;
-  /** Told when a group could not be written; it stays and is tried again each second. */
+  /** Called when a group could not be written; the group is retried each second. */
   readonly onFault: (reason: unknown) => void;
 }
 
 export class ChargeGroups {
   readonly #parts: GroupParts;
-  #waiting = newCharges();
-  /** Of the group that is on its way. */
+  #pending = newCharges();
+  /** Charges of the group that is being written. */
   #writing = 0;
   readonly #groups = new GroupCommit(() => this.#write());
-  /** When a group was written last, monotonic. */
+  /** Monotonic time of the latest write. */
   #writtenMs = -Infinity;
 
   constructor(parts: GroupParts) {
     this.#parts = parts;
   }
 
-  /** Charges that are not known to be written. */
+  /** Charges that are not certainly written. */
   get waiting(): number {
-    return this.#writing + this.#waiting.lines.length;
+    return this.#writing + this.#pending.lines.length;
   }
 
-  /** @param isSoon somebody waits for it */
+  /** @param isUrgent a caller waits for the write */
   add(
     line: LinesAlike,
     requestIds: readonly string[],
-    also: WithCharge | undefined,
-    isSoon: boolean,
+    attachment: WithCharge | undefined,
+    isUrgent: boolean,
   ): void {
     const windows = this.#windows;
-    addCharge(this.#waiting, line, requestIds, also);
-    // Once for each so many: where a disk refuses, more wait than a window has.
+    addCharge(this.#pending, line, requestIds, attachment);
+    // Flushes once per full window: while a disk fails, more charges wait than one window has.
     const isFull = this.#windows > windows;
-    this.#groups.soon(isFull ? 0 : isSoon ? this.#waitMs() : SETTLE_WINDOW_MS);
+    this.#groups.soon(isFull ? 0 : isUrgent ? this.#waitMs() : SETTLE_WINDOW_MS);
   }
 
-  /** Writes all that waits. */
+  /** Writes all pending charges. */
   flush(): Promise<void> {
     return this.#groups.flush();
   }
 
-  /** Writes all that waits, or tries to; then nothing more. @returns charges that could not be written */
+  /** Tries to write all pending charges, then stops. @returns charges that could not be written */
   async close(): Promise<number> {
     await this.flush();
-    for (let again = 0; again < CLOSE_AGAIN && this.waiting > 0; again += 1) {
-      await sleep(CLOSE_WAIT_MS);
+    for (let attempt = 0; attempt < CLOSE_ATTEMPTS && this.waiting > 0; attempt += 1) {
+      await sleep(CLOSE_RETRY_DELAY_MS);
       await this.flush();
     }
     this.#groups.stop();
@@ -71,18 +71,18 @@ export class ChargeGroups {
   }
 
   get #windows(): number {
-    return Math.floor(this.#waiting.lines.length / WINDOW_CHARGES);
+    return Math.floor(this.#pending.lines.length / WINDOW_CHARGES);
   }
 
-  /** Until a group may be written at once again. */
+  /** Time until the next urgent group may be written. */
   #waitMs(): number {
-    return Math.max(0, this.#writtenMs + AT_ONCE_MS - monotonicMs());
+    return Math.max(0, this.#writtenMs + URGENT_INTERVAL_MS - monotonicMs());
   }
 
   async #write(): Promise<void> {
-    const charges = this.#waiting;
+    const charges = this.#pending;
     if (charges.lines.length === 0) return;
-    this.#waiting = newCharges();
+    this.#pending = newCharges();
     this.#writtenMs = monotonicMs();
     this.#parts.at('charges-taken');
     try {
@@ -92,8 +92,8 @@ export class ChargeGroups {
       });
       this.#parts.at('charges-committed');
     } catch (error) {
-      addCharges(charges, this.#waiting);
-      this.#waiting = charges;
+      addCharges(charges, this.#pending);
+      this.#pending = charges;
       this.#parts.onFault(error);
       this.#groups.soon(1_000);
     }

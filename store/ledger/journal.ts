@@ -1,15 +1,15 @@
-// The journal: one line for each charged call, appended in the transaction that adds it to the
-// counters. A group of lines is one row; old rows become Parquet (jobs/upkeep/journalRoll.ts).
+// Stores the journal: one line for each charged call, appended in the transaction that adds it to the
+// counters. A group of lines is one row; old rows are moved to Parquet (jobs/upkeep/journalRoll.ts).
 import type { Database } from '../catalog/database.ts';
 import type { Piece } from '../catalog/statements.ts';
 import { pieceOf } from '../catalog/together.ts';
 import { Failure } from '../base/failure.ts';
 
-/** A delivered call that was charged, if only with 0 messages. */
+/** A delivered and charged call, possibly with 0 messages. */
 export interface CallLine {
   readonly requestId: string;
   readonly timeMs: number;
-  /** `YYYYMM` in the billing zone of the balance that it went to. */
+  /** `YYYYMM`, in the billing zone, of the charged balance. */
   readonly month: string;
   readonly accountId: string;
   readonly tokenId: string;
@@ -22,16 +22,16 @@ export interface CallLine {
   readonly premium: number;
 }
 
-/** Lines of calls that were charged alike, before their ids. */
+/** Common members of lines that differ only in their ids. */
 export type LinesAlike = Omit<CallLine, 'requestId'>;
 
-/** As JSON, the id first: all that they have in common is spelled once. */
-export function spelled(alike: LinesAlike, requestIds: readonly string[]): readonly string[] {
-  const rest = JSON.stringify(alike).slice(1);
+/** Serializes lines as JSON, the id first; their common members are serialized once. */
+export function spelled(template: LinesAlike, requestIds: readonly string[]): readonly string[] {
+  const rest = JSON.stringify(template).slice(1);
   return requestIds.map((id) => `{"requestId":${JSON.stringify(id)},${rest}`);
 }
 
-/** Lines that become one row. */
+/** Lines of one row. */
 export interface JournalLines {
   readonly firstMs: number;
   readonly lastMs: number;
@@ -39,7 +39,7 @@ export interface JournalLines {
   readonly lines: readonly string[];
 }
 
-/** What appends a group of lines; it is to be run in the transaction that made it. */
+/** Builds the statement that appends a group of lines; run it in the same transaction. */
 export async function journalPiece(
   transaction: Database,
   { firstMs, lastMs, lines }: JournalLines,
@@ -63,11 +63,11 @@ interface JournalRow {
   readonly sequence: number;
   readonly calls: number;
   readonly firstMs: number;
-  /** JSON lines, as they were appended. */
+  /** JSON lines as appended. */
   readonly text: string;
 }
 
-/** Rows that are not Parquet yet and overlap `[fromMs, untilMs)`, oldest first. */
+/** Reads rows that are not in Parquet yet and overlap `[fromMs, untilMs)`, oldest first. */
 export async function readJournal(
   database: Database,
   fromMs = 0,
@@ -89,33 +89,33 @@ export const linesOf = (text: string): readonly CallLine[] =>
   text.split('\n').map((line) => JSON.parse(line) as CallLine);
 
 /**
- * Rows up to a sequence are Parquet now: they go, and their numbers are not used again.
- * @throws Failure Conflict when they are not the `count` rows that were read: another roll took them.
+ * Removes rows that are in Parquet now; their sequence numbers are never reused.
+ * @throws Failure Conflict unless there are exactly `count` such rows: a concurrent roll removed them.
  */
 export async function forgetJournal(
   transaction: Database,
   sequence: number,
   count: number,
 ): Promise<void> {
-  const gone = await transaction
+  const result = await transaction
     .deleteFrom('journal')
     .where('sequence', '<=', sequence)
     .executeTakeFirst();
-  if (Number(gone.numDeletedRows) !== count) {
+  if (Number(result.numDeletedRows) !== count) {
     throw new Failure('Conflict', 'the journal was rolled meanwhile');
   }
-  await transaction.deleteFrom('folder').where('key', '=', ROLLED).execute();
-  const row = { key: ROLLED, value: String(sequence) };
+  await transaction.deleteFrom('folder').where('key', '=', ROLLED_KEY).execute();
+  const row = { key: ROLLED_KEY, value: String(sequence) };
   await transaction.insertInto('folder').values(row).execute();
 }
 
-const ROLLED = 'journal rolled';
+const ROLLED_KEY = 'journal rolled';
 
 async function rolledSequence(database: Database): Promise<number> {
   const row = await database
     .selectFrom('folder')
     .select('value')
-    .where('key', '=', ROLLED)
+    .where('key', '=', ROLLED_KEY)
     .executeTakeFirst();
   return Number(row?.value ?? 0);
 }

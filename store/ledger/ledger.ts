@@ -1,14 +1,14 @@
-// hold, settle, release: the ledger's whole interface (DESIGN.md idea 10).
+// Implements the ledger: hold, settle, release (DESIGN.md idea 10).
 //
-// Balances live in memory; what was delivered is written in groups, every 50 ms or 1,000 charges.
-// A charge joins the group only once its headers were given to the socket. So without a crash the
-// headers, the ledger and the usage agree exactly; after a kill the ledger may lack at most the
-// group that was being gathered and the calls in flight, and never holds a charge nobody saw.
+// Balances are in memory; delivered charges are written in groups, every 50 ms or 1,000 charges.
+// A charge joins the group only after its headers were passed to the socket. So without a crash the
+// headers, the ledger and the usage agree exactly. After a kill the ledger may lack at most the
+// pending group and the calls in flight, and never contains a charge whose headers were not sent.
 //
-// Months never go back, whatever the clock does: a charge goes to the newest month that was ever
-// charged, at its first hour, until the clock is there again. A call that began in a month ends in
-// it. So what can still be spent is all in memory from the start on: the newest month's balances,
-// and those of later months, which are there when an operator let the ledger go back. A month is
+// Months never go back, even if the clock does: a charge goes to the latest month that was ever
+// charged, at its first hour, until the clock reaches it again. A call ends in the month in which it
+// began. So all remaining quota is in memory from the start: the balances of the latest month, and
+// those of later months, which exist when an operator moved the ledger back. A month is
 // opened without a read, and no call waits for one.
 import {
   type Balance,
@@ -39,7 +39,7 @@ import type { WithCharge } from './usage.ts';
 import { refusalOf, Reserves } from './reserves.ts';
 import { leftOf, type Purse, type Stop, stoppedBy } from './quota.ts';
 
-/** Charges that may wait for a disk that refuses writes; past it nothing metered is served. */
+/** Limit of charges that wait for a failing disk; above it no metered call is served. */
 const WAITING_MAX = 100_000;
 
 interface OwnHold extends Hold, Purses {
@@ -47,15 +47,15 @@ interface OwnHold extends Hold, Purses {
   messages: number;
 }
 
-/** Messages of a month that are lent to another node, less what it charged and what came home. */
-interface LentBlock {
+/** Messages of a month leased to another node, less those it charged or returned. */
+interface LeasedMessages {
   /** `YYYYMM`. */
   readonly month: string;
   messages: number;
   readonly purses: Purses;
 }
 
-/** Of one call: they stay those of its month when another begins. */
+/** Counters of one call; they stay those of its month when another begins. */
 interface Purses {
   readonly month: Month;
   readonly own: Counter;
@@ -65,11 +65,11 @@ interface Purses {
 export class Ledger implements Metering {
   readonly #clock: Clock;
   readonly #days: BillingDays;
-  /** Of months after the open one that have been charged before. */
+  /** Balances of charged months after the open one. */
   readonly #later: Map<string, Balances>;
   #month: Month;
   readonly #holds = new Set<OwnHold>();
-  /** Of open streams. */
+  /** Reserves of open streams. */
   readonly #reserves = new Reserves();
   #lending: Lending | undefined;
   readonly #groups: ChargeGroups;
@@ -79,56 +79,55 @@ export class Ledger implements Metering {
     this.#days = parts.days;
     this.#groups = new ChargeGroups(parts);
     this.#later = charged;
-    this.#month = this.#opened(name);
+    this.#month = this.#createMonth(name);
   }
 
   static async open(parts: LedgerParts): Promise<Ledger> {
     const { clock, database, days, believedMonth = NEVER } = parts;
-    const newest = await database
+    const latest = await database
       .selectFrom('balance')
       .select((select) => select.fn.max('month').as('month'))
       .where('month', '<=', believedMonth)
       .executeTakeFirst();
     const present = days.month(clock());
-    const name = String(newest?.month ?? '') > present ? String(newest?.month) : present;
+    const name = String(latest?.month ?? '') > present ? String(latest?.month) : present;
     const charged = await chargedMonths(database, days, name);
     return new Ledger(parts, name, charged);
   }
 
-  /** `YYYYMM` that calls are charged to; never an earlier one than before. */
+  /** Month to which calls are charged, `YYYYMM`; never earlier than before. */
   get month(): string {
     return this.#openMonth().name;
   }
 
-  /** The time of the charges: the clock's, or the month's first hour while the clock is behind it. */
+  /** Returns the time of charges: the clock's, or the month's first hour while the clock is behind it. */
   timeMs(): number {
     return Math.max(this.#openMonth().startMs, this.#clock());
   }
 
-  /** Until the month ends that calls are charged to. */
+  /** Returns the time until the end of the charged month. */
   monthEndsInMs(): number {
     return this.#openMonth().endMs - this.timeMs();
   }
 
   /**
-   * Sets aside the messages of up to `objects`; fewer when less than that is left, none when the
-   * call is free.
+   * Sets aside the messages of up to `objects`; fewer when less remains, none for a free call.
    * @param least objects that must be covered
-   * @throws Failure OverLimit or CircuitBreaker when nothing is left, or less than `least` costs.
+   * @throws Failure OverLimit or CircuitBreaker when no messages remain, or fewer than `least` objects cost.
    */
-  hold(caller: Caller, asked: ChargeOrder, objects: number, least = 0): OwnHold {
-    const order = orderFor(caller, asked);
+  hold(caller: Caller, request: ChargeOrder, objects: number, least = 0): OwnHold {
+    const order = orderFor(caller, request);
     const messages = Math.max(objects, least) * order.weight;
     const purses = this.#purses(caller, order.premium);
     const { own, token } = purses;
-    // Reserves beyond that are called back when it is charged.
+    // Further reserves are recalled when the call is charged.
     const needed = Math.min(messages, Math.max(1, least) * order.weight);
-    const left = this.#leftFor(needed, caller, order.premium, purses);
+    const left = this.#recallFor(needed, caller, order.premium, purses);
     const granted = Math.max(0, Math.min(messages, left.messages));
     const isShort = granted < least * order.weight;
     if (messages > 0 && (granted === 0 || isShort)) throw refusalOf(left, own, this.#holds);
     if (this.waiting >= WAITING_MAX) {
-      throw new Failure('Busy', 'the ledger can not be written: metered calls wait');
+      throw new Failure('Busy', 'the ledger cannot be written: metered calls must wait');
     }
     own.held += granted;
     token.held += granted;
@@ -138,16 +137,16 @@ export class Ledger implements Metering {
   }
 
   /**
-   * Turns a hold into the charge of what was really returned; the rest of the hold is released.
-   * @throws Failure OverLimit or CircuitBreaker, with the hold released, when it is not covered.
+   * Converts a hold into the charge of the returned objects; the rest of the hold is released.
+   * @throws Failure OverLimit or CircuitBreaker, with the hold released, when the charge is not covered.
    */
   settle(hold: OwnHold, objects: number): Charge {
     const { caller, order, own, token } = hold;
     const messages = objects * order.weight;
     this.release(hold);
     const needed = messages > hold.messages ? messages : 0;
-    const left = this.#leftFor(needed, caller, order.premium, hold);
-    // What was held is covered, also when a limit was lowered since.
+    const left = this.#recallFor(needed, caller, order.premium, hold);
+    // Held messages are covered, even if a limit was lowered since.
     if (messages > Math.max(left.messages, hold.messages))
       throw new Failure(left.type, left.detail);
     const add = (count: number): void => {
@@ -169,14 +168,14 @@ export class Ledger implements Metering {
     };
   }
 
-  /** Gives a whole hold back: the call failed before its headers. Again it does nothing. */
+  /** Releases a whole hold: the call failed before its headers. Repeated calls have no effect. */
   release(hold: OwnHold): void {
     if (!this.#holds.delete(hold)) return;
     hold.own.held -= hold.messages;
     hold.token.held -= hold.messages;
   }
 
-  /** The same for a part: what is over `messages` of it is given back. */
+  /** Releases the part of a hold above `messages`. */
   shrink(hold: OwnHold, messages: number): void {
     const more = Math.max(0, hold.messages - messages);
     if (!this.#holds.has(hold)) return;
@@ -185,54 +184,54 @@ export class Ledger implements Metering {
     hold.token.held -= more;
   }
 
-  /** Before anything of its account is refused, a reserve gives back what it has not spent. */
+  /** Adds a reserve that returns its unspent messages before a call of its account is refused. */
   addReserve(accountId: string, giveBack: () => void): () => void {
     return this.#reserves.add(accountId, giveBack);
   }
 
-  /** Messages that a token used this month, and that it may still spend; undefined: without a bound. */
+  /** Returns the used and remaining messages of a token in this month; undefined for no limit. */
   allowance(caller: Caller): { readonly used: number; readonly left: number | undefined } {
     const { own, token } = this.#purses(caller, false);
     const { messages } = leftOf(caller, false, { ...own, lent: 0 }, { ...token, lent: 0 });
     return { used: token.used, left: messages > UNBOUNDED ? undefined : messages };
   }
 
-  /** Messages used by an account in the current month, and those set aside right now. */
+  /** Returns the used and currently held messages of an account in this month. */
   balance(accountId: string): Purse {
     const { held, used } = this.#balance(accountId).messages;
     return { used, held };
   }
 
-  /** The same for premium messages. */
+  /** Returns the used and currently held premium messages of an account. */
   premiumBalance(accountId: string): Purse {
     const { held, used } = this.#balance(accountId).premium;
     return { used, held };
   }
 
-  /** Messages of an account, premium ones too, that are lent in the current month. */
+  /** Returns the leased messages of an account in this month, including premium ones. */
   lentOf(accountId: string): number {
     const { messages, premium } = this.#balance(accountId);
     return messages.lent + premium.lent;
   }
 
-  /** Why every call of the caller's account is refused, if it is. */
+  /** Returns why all calls of the caller's account are refused; undefined if they are not. */
   stopped({ account, accountId, isOperator }: Caller): Stop | undefined {
     if (isOperator === true) return undefined;
     return stoppedBy(account, this.#balance(accountId).messages.used);
   }
 
-  /** Charges that wait to be written. */
+  /** Number of charges to be written. */
   get waiting(): number {
     return this.#groups.waiting;
   }
 
-  /** Writes all that waits; afterwards SQL knows every delivered charge. */
+  /** Writes all pending charges; afterwards SQL reads every delivered charge. */
   flush(): Promise<void> {
     return this.#groups.flush();
   }
 
   /**
-   * Writes all that waits, or tries to as often as a disk that refuses is given time; then nothing more.
+   * Tries to write all pending charges, with retries, then stops.
    * @returns charges that could not be written
    */
   close(): Promise<number> {
@@ -240,51 +239,51 @@ export class Ledger implements Metering {
   }
 
   /**
-   * Before a hold: where what it takes is here but for what is lent, resolves once that was called home.
-   * Undefined, and nothing is waited for, where enough is left or nothing is lent.
+   * Waits before a hold whose messages are leased to other nodes, until they are recalled. Returns undefined
+   * when enough messages remain or none are leased.
    */
   waitForRoom(
     caller: Caller,
-    asked: ChargeOrder,
+    request: ChargeOrder,
     objects: number,
     least = 0,
   ): Promise<void> | undefined {
     if (this.#lending === undefined || this.lentOf(caller.accountId) === 0) return undefined;
-    const messages = Math.max(objects, least) * orderFor(caller, asked).weight;
-    if (messages <= this.left(caller, asked.premium)) return undefined;
+    const messages = Math.max(objects, least) * orderFor(caller, request).weight;
+    if (messages <= this.left(caller, request.premium)) return undefined;
     return this.#lending.callHome(caller.accountId);
   }
 
-  /** From now on messages are lent. */
+  /** Enables leasing of messages. */
   lendBy(lending: Lending): void {
     this.#lending = lending;
   }
 
-  /** Resolves once what other nodes delivered by now is charged here too, or was waited for. */
+  /** Resolves once calls that other nodes have delivered so far are charged here, or the wait timed out. */
   async heard(): Promise<void> {
     await this.#lending?.hear();
   }
 
-  /** Afterwards SQL knows every charge that a client of any node can know of. */
+  /** Writes all charges that a client of any node can know of, so that SQL reads them. */
   async caughtUp(): Promise<void> {
     await this.heard();
     await this.flush();
   }
 
-  /** Messages that may still be set aside or lent; below 0 where a limit was lowered. */
+  /** Returns the messages that may still be held or leased; negative when a limit was lowered. */
   left(caller: Caller, premium: boolean): number {
     const { own, token } = this.#purses(caller, premium);
     return leftOf(caller, premium, own, token).messages;
   }
 
-  /** A block of the current month, of no messages yet. */
-  newBlock(caller: Caller, premium: boolean): LentBlock {
+  /** Opens an empty block of the current month. */
+  newBlock(caller: Caller, premium: boolean): LeasedMessages {
     const purses = this.#purses(caller, premium);
     return { month: purses.month.name, messages: 0, purses };
   }
 
-  /** So many messages more are lent, or come home where it is less than 0; no more than there are. */
-  lend(block: LentBlock, more: number): void {
+  /** Leases more messages, or takes messages back if negative; at most those of the block. */
+  lend(block: LeasedMessages, more: number): void {
     const messages = Math.max(more, -block.messages);
     block.messages += messages;
     block.purses.own.lent += messages;
@@ -292,12 +291,12 @@ export class Ledger implements Metering {
   }
 
   /**
-   * Charges calls that another node delivered: of its block, and beyond it as far as something is left.
-   * @param block undefined: it has come home; then of the current month
-   * @returns false where not all of them are covered: then nothing is charged
+   * Charges calls that another node delivered: from its block, and beyond it as far as messages remain.
+   * @param block undefined when it was returned; the current month is charged then
+   * @returns false when not all calls are covered; none is charged then
    */
   chargeLent(
-    block: LentBlock | undefined,
+    block: LeasedMessages | undefined,
     caller: Caller,
     calls: ChargedAlike,
     also: WithCharge | undefined,
@@ -315,18 +314,18 @@ export class Ledger implements Metering {
     return true;
   }
 
-  /** What is left, after reserves were called back where it is less than `messages`. */
-  #leftFor(
+  /** Returns the remaining messages, after recalling reserves if they are fewer than `messages`. */
+  #recallFor(
     messages: number,
     caller: Caller,
     premium: boolean,
     { own, token }: Purses,
   ): ReturnType<typeof leftOf> {
-    const now = (): ReturnType<typeof leftOf> => leftOf(caller, premium, own, token);
-    const left = now();
+    const remaining = (): ReturnType<typeof leftOf> => leftOf(caller, premium, own, token);
+    const left = remaining();
     if (left.messages >= messages) return left;
-    this.#reserves.callBack(caller.accountId, () => now().messages >= messages);
-    return now();
+    this.#reserves.callBack(caller.accountId, () => remaining().messages >= messages);
+    return remaining();
   }
 
   #purses({ accountId, tokenId }: Caller, premium: boolean): Purses {
@@ -341,8 +340,8 @@ export class Ledger implements Metering {
 
   #balance(accountId: string): Balance {
     const { balances } = this.#openMonth();
-    const known = balances.get(accountId);
-    if (known !== undefined) return known;
+    const existing = balances.get(accountId);
+    if (existing !== undefined) return existing;
     const balance = newBalance();
     balances.set(accountId, balance);
     return balance;
@@ -350,11 +349,11 @@ export class Ledger implements Metering {
 
   #openMonth(): Month {
     const nowMs = this.#clock();
-    if (nowMs >= this.#month.endMs) this.#month = this.#opened(this.#days.month(nowMs));
+    if (nowMs >= this.#month.endMs) this.#month = this.#createMonth(this.#days.month(nowMs));
     return this.#month;
   }
 
-  #opened(name: string): Month {
+  #createMonth(name: string): Month {
     const balances = this.#later.get(name) ?? new Map<string, Balance>();
     for (const month of this.#later.keys()) if (month <= name) this.#later.delete(month);
     const middle = middleOf(name);
@@ -386,7 +385,7 @@ export class Ledger implements Metering {
   }
 }
 
-/** More than any limit that can be set. */
+/** More than any possible limit. */
 const UNBOUNDED = Number.MAX_SAFE_INTEGER / 2;
 
 /** After every month. */
@@ -397,8 +396,8 @@ interface LedgerParts {
   readonly clock: Clock;
   readonly days: BillingDays;
   readonly at: AtCrashPoint;
-  /** Told when a group could not be written; it stays and is tried again each second. */
+  /** Called when a group could not be written; the group is retried each second. */
   readonly onFault: (reason: unknown) => void;
-  /** `YYYYMM`; charges of later months do not make the ledger go on from them. All are believed. */
+  /** `YYYYMM`; charges of later months don't advance the ledger. Default: no limit. */
   readonly believedMonth?: string | undefined;
 }

@@ -1,9 +1,9 @@
-// What a call is charged for, and what the doors ask of whoever charges it.
+// Defines the order and charge of a call, and the interface by which the API charges calls.
 import type { Caller } from '../accounts/callers.ts';
 import type { Stop } from './quota.ts';
 import type { WithCharge } from './usage.ts';
 
-/** What a call is charged for, as its line of the journal tells it. */
+/** Charged item of a call, as its journal line records it. */
 export interface ChargeOrder {
   readonly requestId: string;
   readonly endpoint: string;
@@ -11,18 +11,18 @@ export interface ChargeOrder {
   readonly usageKey: string;
   /** Messages for each object. */
   readonly weight: number;
-  /** Premium messages, which are counted apart. */
+  /** Premium messages, which are counted separately. */
   readonly premium: boolean;
 }
 
-/** Calls of one caller that are charged alike. */
+/** Calls of one caller with equal charges. */
 export type ChargedAlike = Omit<ChargeOrder, 'requestId'> & {
   readonly requestIds: readonly string[];
-  /** Of each of them. */
+  /** Objects of each call. */
   readonly objects: number;
 };
 
-/** What a caller pays for an order: the operator nothing, with a line of the journal all the same. */
+/** Returns the order at the caller's price: the operator pays nothing, but gets a journal line. */
 export const orderFor = ({ isOperator }: Caller, order: ChargeOrder): ChargeOrder =>
   isOperator === true ? { ...order, weight: 0 } : order;
 
@@ -32,34 +32,34 @@ export interface Hold {
   readonly messages: number;
 }
 
-/** A settled call whose headers are on their way. Exactly one of its two ends must be called. */
+/** A settled call whose headers are being sent. Exactly one of its two methods must be called. */
 export interface Charge {
   readonly messages: number;
   readonly premium: number;
   /**
-   * The headers reached the socket: the charge is written.
-   * @param also in the same transaction
+   * Writes the charge: the headers reached the socket.
+   * @param also row to write in the same transaction
    */
   delivered(also?: WithCharge): void;
-  /** They never will: the messages go back. */
+  /** Returns the messages: the headers were not sent. */
   undelivered(): void;
 }
 
-/** What the doors ask of a ledger, or of what another node was lent of it. */
+/** Charges calls: a ledger, or quota leased to a replica. */
 export interface Metering {
-  /** @throws Failure as the other two. */
-  hold(caller: Caller, asked: ChargeOrder, objects: number, least?: number): Hold;
+  /** @throws Failure as the implementations. */
+  hold(caller: Caller, request: ChargeOrder, objects: number, least?: number): Hold;
   settle(hold: Hold, objects: number): Charge;
   release(hold: Hold): void;
   stopped(caller: Caller): Stop | undefined;
-  /** Before a hold; undefined: at once. */
-  waitForRoom(...asked: Parameters<Metering['hold']>): Promise<void> | undefined;
+  /** Waits before a hold; undefined for no wait. */
+  waitForRoom(...request: Parameters<Metering['hold']>): Promise<void> | undefined;
 }
 
-/** Of messages to other nodes. */
+/** Leasing of messages to other nodes. */
 export interface Lending {
-  /** Resolves once what an account was lent is here, or was waited for. */
+  /** Resolves once leased messages of an account are returned, or the wait timed out. */
   callHome(accountId: string): Promise<void>;
-  /** Resolves once each node has told what it delivered, or was waited for. */
+  /** Resolves once each node has reported its delivered calls, or the wait timed out. */
   hear(): Promise<void>;
 }

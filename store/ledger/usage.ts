@@ -1,4 +1,4 @@
-// Usage as counters: (account, token, key, hour) and the month's balance, in one transaction.
+// Counts usage by (account, token, key, hour) and the month's balance, in one transaction.
 import { sql } from 'kysely';
 import type { BillingDays } from './billingDays.ts';
 import type { Database } from '../catalog/database.ts';
@@ -9,7 +9,7 @@ import { journalPiece, type JournalLines, type LinesAlike, spelled } from './jou
 const HOUR_MS = 3_600_000;
 
 export interface Usage {
-  /** Messages without premium ones, everywhere below too. */
+  /** Messages without premium ones, as in all members below. */
   readonly month: number;
   readonly premium: number;
   /** `YYYYMMDD` to messages. */
@@ -25,15 +25,15 @@ interface Sums {
   calls: number;
 }
 
-/** Lines that add to one row, told by the first of them. */
+/** Lines that add to one row, identified by the first of them. */
 interface Group {
   readonly first: LinesAlike;
   readonly sums: Sums;
 }
 
-/** What is written with a charge or not at all, such as the alert that it pays. */
+/** A row that is written with a charge or not at all, such as the alert that it pays. */
 export interface WithCharge {
-  /** Knows the rows that are its own; all of a group are written at once. */
+  /** Writes its rows; all rows of a group are written together. */
   readonly writer: ChargeWriter;
   readonly row: unknown;
 }
@@ -43,7 +43,7 @@ export interface ChargeWriter {
   readonly written: (rows: readonly unknown[]) => void;
 }
 
-/** Delivered calls that are written together: spelled and summed as they come. */
+/** Delivered calls that are written together: serialized and summed as they arrive. */
 interface Charges extends JournalLines {
   firstMs: number;
   lastMs: number;
@@ -63,70 +63,72 @@ export const newCharges = (): Charges => ({
 });
 
 /**
- * Calls that are charged alike. Done as they come: at the end of a window only what SQLite does is left,
- * where a thousand calls at once kept all others waiting for 5 ms.
+ * Adds calls with equal charges. Sums are computed as calls arrive, so that only SQLite's work is left at the
+ * end of a window: a thousand calls together delayed all others for 5 ms.
  */
 export function addCharge(
   charges: Charges,
   line: LinesAlike,
   requestIds: readonly string[],
-  also?: WithCharge,
+  attachment?: WithCharge,
 ): void {
-  if (also !== undefined) charges.also.push(also);
+  if (attachment !== undefined) charges.also.push(attachment);
   const { accountId, month, timeMs, tokenId, usageKey } = line;
   charges.firstMs = Math.min(charges.firstMs, timeMs);
   charges.lastMs = Math.max(charges.lastMs, timeMs);
   for (const text of spelled(line, requestIds)) charges.lines.push(text);
   const calls = requestIds.length;
   const all = { messages: line.messages * calls, premium: line.premium * calls, calls };
-  addTo(charges.counters, `${accountId} ${tokenId} ${hourOf(line)} ${usageKey}`, line, all);
-  addTo(charges.balances, `${accountId} ${month}`, line, all);
+  addToGroup(charges.counters, `${accountId} ${tokenId} ${toHour(line)} ${usageKey}`, line, all);
+  addToGroup(charges.balances, `${accountId} ${month}`, line, all);
 }
 
-/** Those that came while the first could not be written are written with them. */
+/** Adds charges that arrived while the first ones could not be written. */
 export function addCharges(charges: Charges, later: Charges): void {
   charges.firstMs = Math.min(charges.firstMs, later.firstMs);
   charges.lastMs = Math.max(charges.lastMs, later.lastMs);
   for (const line of later.lines) charges.lines.push(line);
-  for (const one of later.also) charges.also.push(one);
+  for (const attachment of later.also) charges.also.push(attachment);
   for (const kind of ['counters', 'balances'] as const) {
-    for (const [key, { first, sums }] of later[kind]) addTo(charges[kind], key, first, sums);
+    for (const [key, { first, sums }] of later[kind]) addToGroup(charges[kind], key, first, sums);
   }
 }
 
-function addTo(groups: Map<string, Group>, key: string, first: LinesAlike, more: Sums): void {
-  const known = groups.get(key);
-  if (known === undefined) {
+function addToGroup(groups: Map<string, Group>, key: string, first: LinesAlike, more: Sums): void {
+  const group = groups.get(key);
+  if (group === undefined) {
     groups.set(key, { first, sums: { ...more } });
     return;
   }
-  known.sums.messages += more.messages;
-  known.sums.premium += more.premium;
-  known.sums.calls += more.calls;
+  group.sums.messages += more.messages;
+  group.sums.premium += more.premium;
+  group.sums.calls += more.calls;
 }
 
-const hourOf = ({ timeMs }: LinesAlike): number => Math.floor(timeMs / HOUR_MS);
+const toHour = ({ timeMs }: LinesAlike): number => Math.floor(timeMs / HOUR_MS);
 
-/** Adds delivered calls to the counters and the journal: all of them or, on failure, none. */
+/** Writes delivered calls to the counters and the journal: all of them or, on failure, none. */
 export async function writeUsage(database: Database, charges: Charges): Promise<void> {
-  const also = rowsByWriter(charges.also);
+  const attachments = rowsByWriter(charges.also);
   await database.transaction().execute(async (transaction) => {
     await runTogether(transaction, [
       await journalPiece(transaction, charges),
       ...counterPieces(transaction, [...charges.counters.values()]),
       ...balancePieces(transaction, [...charges.balances.values()]),
     ]);
-    for (const [writer, own] of also) await writer.write(transaction, own);
+    for (const [writer, attached] of attachments) await writer.write(transaction, attached);
   });
-  for (const [writer, own] of also) writer.written(own);
+  for (const [writer, attached] of attachments) writer.written(attached);
 }
 
-function rowsByWriter(also: readonly WithCharge[]): ReadonlyMap<ChargeWriter, readonly unknown[]> {
+function rowsByWriter(
+  attachments: readonly WithCharge[],
+): ReadonlyMap<ChargeWriter, readonly unknown[]> {
   const rows = new Map<ChargeWriter, unknown[]>();
-  for (const { row, writer } of also) {
-    const own = rows.get(writer) ?? [];
-    own.push(row);
-    rows.set(writer, own);
+  for (const { row, writer } of attachments) {
+    const attached = rows.get(writer) ?? [];
+    attached.push(row);
+    rows.set(writer, attached);
   }
   return rows;
 }
@@ -136,7 +138,7 @@ function counterPieces(database: Database, groups: readonly Group[]): readonly P
     account_id: first.accountId,
     token_id: first.tokenId,
     usage_key: first.usageKey,
-    hour: hourOf(first),
+    hour: toHour(first),
     ...sums,
   }));
   return insertEach(database, 'usage', rows, (insert) =>
@@ -171,11 +173,11 @@ interface TokenMonth {
   readonly accountId: string;
   readonly month: string;
   readonly tokenId: string;
-  /** Premium ones as well: a token's limit is on both. */
+  /** Includes premium messages: a token's limit applies to both. */
   readonly messages: number;
 }
 
-/** What each token used in the month of `nowMs`, and in each later one that was charged. */
+/** Sums the messages of each token in the month of `nowMs` and in each later charged month. */
 export async function monthsByToken(
   database: Database,
   days: BillingDays,
@@ -199,7 +201,7 @@ export async function monthsByToken(
   return [...sums.values()];
 }
 
-/** Usage of an account in the month of `nowMs`: ask with the ledger's time, which is never behind. */
+/** Reads the usage of an account in the month of `nowMs`; pass the ledger's time, which is never behind. */
 export async function readUsage(
   database: Database,
   accountId: string,
@@ -214,15 +216,15 @@ export async function readUsage(
     .where('hour', '>=', Math.floor(days.monthStart(nowMs) / HOUR_MS))
     .orderBy('hour')
     .execute();
-  const mine = rows.filter((row) => days.month(row.hour * HOUR_MS) === month);
-  const sum = (keyOf: (row: (typeof mine)[number]) => string): ReadonlyMap<string, number> => {
+  const monthRows = rows.filter((row) => days.month(row.hour * HOUR_MS) === month);
+  const sum = (keyOf: (row: (typeof monthRows)[number]) => string): ReadonlyMap<string, number> => {
     const sums = new Map<string, number>();
-    for (const row of mine) sums.set(keyOf(row), (sums.get(keyOf(row)) ?? 0) + row.messages);
+    for (const row of monthRows) sums.set(keyOf(row), (sums.get(keyOf(row)) ?? 0) + row.messages);
     return sums;
   };
   return {
-    month: mine.reduce((total, row) => total + row.messages, 0),
-    premium: mine.reduce((total, row) => total + row.premium, 0),
+    month: monthRows.reduce((total, row) => total + row.messages, 0),
+    premium: monthRows.reduce((total, row) => total + row.premium, 0),
     byDay: sum((row) => days.day(row.hour * HOUR_MS)),
     byToken: sum((row) => row.token_id),
     byKey: sum((row) => row.usage_key),

@@ -1,5 +1,5 @@
-// A query process of another node, as a pool has its own: messages go over a socket. A body that is a file
-// comes in pieces, as one that statements wrote does, and is here before anybody hears of it.
+// Represents a query process of another node to the local pool; messages travel over a socket. The pieces of
+// a body that is a file are written to disk before the answer is emitted.
 import { EventEmitter } from 'node:events';
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import type { Socket } from 'node:net';
@@ -8,7 +8,7 @@ import type { Answer, Request, ToChild } from '../duckdb/protocol.ts';
 import type { LentProcess } from '../duckdb/slots.ts';
 import { frameOf, framesIn, type FromLender } from './frames.ts';
 
-/** How soon it is asked whether the other machine is there, where nothing is said. */
+/** Delay of the TCP keep-alive probe on an idle connection. */
 const KEEP_ALIVE_MS = 10_000;
 
 export class Borrowed extends EventEmitter implements LentProcess {
@@ -17,15 +17,15 @@ export class Borrowed extends EventEmitter implements LentProcess {
   #request: Request | undefined;
   #file: FileHandle | undefined;
 
-  /** @param lake where the files are that the other node has too */
+  /** @param lake folder of the files that both nodes have */
   constructor(socket: Socket, lake: string) {
     super();
     this.#socket = socket;
     this.#lake = lake;
     socket.on('error', () => undefined);
-    // It may be a machine that is gone.
+    // Detects a machine that disappeared without closing the connection.
     socket.setKeepAlive(true, KEEP_ALIVE_MS);
-    void this.#hear().finally(async () => {
+    void this.#receive().finally(async () => {
       socket.destroy();
       await this.#file?.close().catch(() => undefined);
       this.emit('exit', null, 'lost');
@@ -34,25 +34,25 @@ export class Borrowed extends EventEmitter implements LentProcess {
 
   send(message: ToChild, done: () => void): void {
     if (message.kind === 'request') this.#request = message.request;
-    const told = message.kind === 'request' ? { ...message, lake: this.#lake } : message;
-    this.#socket.write(frameOf(told), done);
+    const outgoing = message.kind === 'request' ? { ...message, lake: this.#lake } : message;
+    this.#socket.write(frameOf(outgoing), done);
   }
 
   kill(): void {
     this.#socket.destroy();
   }
 
-  async #hear(): Promise<void> {
+  async #receive(): Promise<void> {
     try {
-      for await (const message of framesIn(this.#socket)) await this.#take(message as FromLender);
+      for await (const message of framesIn(this.#socket)) await this.#handle(message as FromLender);
     } catch {
-      // Whatever broke: its end is told, and what it was asked is asked elsewhere.
+      // The exit event reports the failure; the pool runs the request on another process.
     }
   }
 
-  async #take(message: FromLender): Promise<void> {
+  async #handle(message: FromLender): Promise<void> {
     if (message.kind === 'piece') {
-      this.#file ??= await this.#opened();
+      this.#file ??= await this.#openFile();
       await this.#file.writeFile(message.bytes);
       return;
     }
@@ -60,15 +60,15 @@ export class Borrowed extends EventEmitter implements LentProcess {
       this.emit('message', message);
       return;
     }
-    const answer = await this.#whole(message.answer);
+    const answer = await this.#completeAnswer(message.answer);
     this.emit('message', { ...message, answer });
   }
 
-  /** With its file where it is on this machine. */
-  async #whole(answer: Answer): Promise<Answer> {
+  /** Replaces the file of a body by its local path. */
+  async #completeAnswer(answer: Answer): Promise<Answer> {
     const body = answer.kind === 'body' ? answer.body : undefined;
     if (body?.file === undefined && this.#request?.written === undefined) return answer;
-    const file = this.#file ?? (await this.#opened());
+    const file = this.#file ?? (await this.#openFile());
     this.#file = undefined;
     await file.close();
     if (body?.file === undefined) return answer;
@@ -76,7 +76,7 @@ export class Borrowed extends EventEmitter implements LentProcess {
     return { kind: 'body', body: { ...body, file: { path: this.#path(), length } } };
   }
 
-  async #opened(): Promise<FileHandle> {
+  async #openFile(): Promise<FileHandle> {
     await mkdir(dirname(this.#path()), { recursive: true });
     return open(this.#path(), 'w');
   }
@@ -84,7 +84,8 @@ export class Borrowed extends EventEmitter implements LentProcess {
   #path(): string {
     const { file, scope, written } = this.#request ?? {};
     const name = file?.name ?? written;
-    if (scope?.folder === undefined || name === undefined) throw new Error('no file was asked for');
+    if (scope?.folder === undefined || name === undefined)
+      throw new Error('the request has no file');
     return join(scope.folder, name);
   }
 }

@@ -1,5 +1,5 @@
-// Copies of the lake's files for processes that are lent: fetched from the bucket, and compared with what it
-// says of them before anything reads them.
+// Caches copies of lake files for remote execution. Each copy is fetched from the bucket and verified against
+// the size and hash that the bucket reports, before it is read.
 import { mkdir, rm } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { contentOf } from '../base/contents.ts';
@@ -9,18 +9,18 @@ import { inLake } from '../files/bucket/bucketPlace.ts';
 import { FileCache } from '../files/bucket/fileCache.ts';
 
 export interface Copies {
-  /** Where they are, with a separator at its end. */
+  /** Folder of the copies, ending with a separator. */
   readonly lake: string;
   /**
-   * Has copies of these files, whole, until the returned function is called.
-   * @throws Error where the bucket has one of them no more, or not as it says
+   * Fetches these files and pins them until the returned function is called.
+   * @throws Error when the bucket lacks one of them, or its size or hash differs
    */
   readonly hold: (paths: readonly string[]) => Promise<() => void>;
-  /** Copies of files that are no more. */
+  /** Evicts copies of removed files. */
   readonly gone: Pick<FileCache, 'clear' | 'drop'>;
 }
 
-/** @param folder becomes empty first: copies of another time are not known */
+/** @param folder is emptied first: copies of an earlier run are not verified */
 export async function copiesIn(
   folder: string,
   bucket: Bucket,
@@ -29,13 +29,13 @@ export async function copiesIn(
 ): Promise<Copies> {
   await rm(folder, { recursive: true, force: true });
   const [root, temporary] = [join(folder, 'lake'), join(folder, 'fetching')];
-  for (const one of [root, temporary]) await mkdir(one, { recursive: true });
+  for (const path of [root, temporary]) await mkdir(path, { recursive: true });
   const fetch = async (path: string, target: string): Promise<boolean> => {
     if (!(await bucket.get(inLake(path), target))) return false;
-    const said = await bucket.look(inLake(path));
-    const found = await contentOf(target);
-    if (said === undefined || said.bytes !== found.bytes) return false;
-    return said.sha256 === undefined || said.sha256 === found.sha256;
+    const stored = await bucket.look(inLake(path));
+    const fetched = await contentOf(target);
+    if (stored === undefined || stored.bytes !== fetched.bytes) return false;
+    return stored.sha256 === undefined || stored.sha256 === fetched.sha256;
   };
   const cache = await FileCache.open({
     root,
@@ -49,7 +49,7 @@ export async function copiesIn(
     const release = await cache.hold(paths);
     if (paths.every((path) => cache.has(path))) return release;
     release();
-    throw new Error('a file is not in the bucket as it is said to be');
+    throw new Error('a file is missing in the bucket, or differs from its size or hash there');
   };
   return { lake: `${root}${sep}`, hold, gone: cache };
 }

@@ -1,23 +1,23 @@
-// Messages of a query process over a socket between two nodes: each behind its length, as V8 writes values.
+// Encodes messages between nodes: a length prefix, then the value in V8 serialization.
 import { deserialize, serialize } from 'node:v8';
 import type { Socket } from 'node:net';
 import type { FromChild, Request } from '../duckdb/protocol.ts';
 
-/** To the node that lends the process. */
+/** Messages to the node that runs the process. */
 export type ToLender =
   | {
       readonly kind: 'request';
       readonly request: Request;
-      /** What the paths of files begin with, which the lender has elsewhere. */
+      /** Path prefix of the files, which the executing node replaces by its own folder. */
       readonly lake: string;
     }
   | { readonly kind: 'interrupt'; readonly id: number };
 
-/** From it; pieces of a body that is a file come before the answer that has it. */
+/** Messages from it; the pieces of a body that is a file precede its answer. */
 export type FromLender =
   FromChild | { readonly kind: 'piece'; readonly id: number; readonly bytes: Uint8Array };
 
-/** A body of `BODY_BYTES_MAX` with what is around it; nobody sends more. */
+/** Limit of one message: a body of `BODY_BYTES_MAX` and its envelope. */
 const FRAME_BYTES_MAX = 128 * 1024 ** 2;
 const LENGTH_BYTES = 4;
 
@@ -28,32 +28,35 @@ export function frameOf(message: object): Buffer {
   return Buffer.concat([length, body]);
 }
 
-/** Messages as they come. @throws RangeError for one that is longer than any may be */
+/** Decodes messages as they arrive. @throws RangeError for a message above `FRAME_BYTES_MAX` */
 export async function* framesIn(chunks: AsyncIterable<Buffer>): AsyncGenerator<unknown, void> {
   let parts: Buffer[] = [];
   let bytes = 0;
-  let wanted: number | undefined;
+  let bodyBytes: number | undefined;
   for await (const chunk of chunks) {
     parts.push(chunk);
     bytes += chunk.length;
-    while (bytes >= (wanted ?? LENGTH_BYTES)) {
-      const all: Buffer =
+    while (bytes >= (bodyBytes ?? LENGTH_BYTES)) {
+      const buffered: Buffer =
         parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts);
-      const taken = wanted ?? LENGTH_BYTES;
-      if (wanted === undefined) {
-        wanted = all.readUInt32LE();
-        if (wanted > FRAME_BYTES_MAX) throw new RangeError(`a message of ${wanted} bytes`);
+      const consumed = bodyBytes ?? LENGTH_BYTES;
+      if (bodyBytes === undefined) {
+        bodyBytes = buffered.readUInt32LE();
+        if (bodyBytes > FRAME_BYTES_MAX) throw new RangeError(`a message of ${bodyBytes} bytes`);
       } else {
-        wanted = undefined;
-        yield deserialize(all.subarray(0, taken)) as unknown;
+        bodyBytes = undefined;
+        yield deserialize(buffered.subarray(0, consumed)) as unknown;
       }
-      parts = [all.subarray(taken)];
-      bytes = all.length - taken;
+      parts = [buffered.subarray(consumed)];
+      bytes = buffered.length - consumed;
     }
   }
 }
 
-/** With all that is written in this turn: a message and its answer take 34 µs of a loop, mostly below. */
+/**
+ * Writes all frames of one event loop turn together: a message and its answer take 34 µs of a loop, mostly
+ * below.
+ */
 export function writeTogether(socket: Socket, frame: Buffer): void {
   if (socket.writableCorked === 0) {
     socket.cork();
@@ -62,13 +65,13 @@ export function writeTogether(socket: Socket, frame: Buffer): void {
   socket.write(frame);
 }
 
-/** Until more may be written, or nothing any more. */
+/** Resolves when the socket accepts more data, or is closed. */
 export async function drained(socket: Socket): Promise<void> {
   await new Promise<void>((resolve) => {
-    const go = (): void => {
-      socket.off('drain', go).off('close', go);
+    const finish = (): void => {
+      socket.off('drain', finish).off('close', finish);
       resolve();
     };
-    socket.once('drain', go).once('close', go);
+    socket.once('drain', finish).once('close', finish);
   });
 }

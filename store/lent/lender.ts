@@ -1,5 +1,5 @@
-// A query process of this node that another one asks: its files are copies here, and what it writes goes
-// back over the socket.
+// Serves a query process of this node to another node. The process reads local copies of the files; its
+// output files are sent back over the socket.
 import type { ChildProcess } from 'node:child_process';
 import { createReadStream } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
@@ -11,118 +11,122 @@ import type { FromChild, Request, Scope } from '../duckdb/protocol.ts';
 import { literal } from '../duckdb/sqlText.ts';
 import { drained, frameOf, framesIn, type FromLender, type ToLender } from './frames.ts';
 
-/** So often it says that it is there, from a request to its answer. */
-const TELL_MS = 200;
-/** Pieces of a file, each a message. */
+/** Interval of liveness messages while a request runs. */
+const HEARTBEAT_MS = 200;
+/** Size of one piece of a file; each piece is a message. */
 const PIECE_BYTES = 1024 ** 2;
 
-interface LenderParts {
+interface ExecutorParts {
   readonly socket: Socket;
   readonly copies: Pick<Copies, 'hold' | 'lake'>;
-  /** Of this process alone: what it spills and writes. */
+  /** Folder of this process alone, for spilled and written files. */
   readonly folder: string;
   readonly start: () => ChildProcess;
 }
 
-/** Serves until the socket ends, and the process with it. */
-export async function lend({ copies, folder, socket, start }: LenderParts): Promise<void> {
+/** Serves requests until the socket closes, then kills the process. */
+export async function lend({ copies, folder, socket, start }: ExecutorParts): Promise<void> {
   let child: ChildProcess | undefined;
   let release = (): void => undefined;
-  let telling: NodeJS.Timeout | undefined;
-  /** What the child weighs. */
+  let heartbeat: NodeJS.Timeout | undefined;
+  /** Memory of the child process. */
   let bytes = 0;
-  /** A file that the statements of its question write. */
+  /** File that the statements of the request write. */
   let written: string | undefined;
-  const ended = (): void => {
-    clearInterval(telling);
+  const finishRequest = (): void => {
+    clearInterval(heartbeat);
     release();
   };
-  const say = (message: FromLender): void => void socket.write(frameOf(message));
-  const hear = async (message: FromChild): Promise<void> => {
+  const send = (message: FromLender): void => void socket.write(frameOf(message));
+  const handleChild = async (message: FromChild): Promise<void> => {
     if (message.kind === 'answer') await sendFiles(message, written, socket);
     else if (message.kind === 'failure' && written !== undefined)
       await rm(written, { force: true });
-    if (message.kind === 'answer' || message.kind === 'failure') ended();
+    if (message.kind === 'answer' || message.kind === 'failure') finishRequest();
     if (message.kind === 'memory') ({ bytes } = message);
-    say(message);
+    send(message);
   };
-  const started = (): ChildProcess => {
-    const made = start();
-    made.on('message', (message: FromChild) => void hear(message).catch(() => socket.destroy()));
-    made.once('exit', () => socket.destroy());
-    return made;
+  const startChild = (): ChildProcess => {
+    const spawned = start();
+    spawned.on(
+      'message',
+      (message: FromChild) => void handleChild(message).catch(() => socket.destroy()),
+    );
+    spawned.once('exit', () => socket.destroy());
+    return spawned;
   };
-  const ask = async (request: Request, lake: string): Promise<void> => {
+  const runRequest = async (request: Request, lake: string): Promise<void> => {
     try {
-      telling = setInterval(() => say({ kind: 'memory', bytes }), TELL_MS);
-      const own = ownRequest(request, lake, { copies, folder });
-      written = own.request.written === undefined ? undefined : join(folder, own.request.written);
-      release = await copies.hold(own.relative);
+      heartbeat = setInterval(() => send({ kind: 'memory', bytes }), HEARTBEAT_MS);
+      const local = toLocalRequest(request, lake, { copies, folder });
+      written =
+        local.request.written === undefined ? undefined : join(folder, local.request.written);
+      release = await copies.hold(local.relative);
       await mkdir(folder, { recursive: true });
-      child ??= started();
-      child.send({ kind: 'request', request: own.request }, () => undefined);
+      child ??= startChild();
+      child.send({ kind: 'request', request: local.request }, () => undefined);
     } catch (error) {
-      say({ kind: 'failure', id: request.id, type: 'SystemError', detail: reasonOf(error) });
-      ended();
+      send({ kind: 'failure', id: request.id, type: 'SystemError', detail: reasonOf(error) });
+      finishRequest();
     }
   };
   socket.on('error', () => undefined);
   try {
     for await (const frame of framesIn(socket)) {
       const message = frame as ToLender;
-      if (message.kind === 'request') await ask(message.request, message.lake);
+      if (message.kind === 'request') await runRequest(message.request, message.lake);
       else child?.send(message, () => undefined);
     }
   } catch {
-    // The socket broke, or the other node said what nobody understands.
+    // The socket broke, or the other node sent an invalid message.
   } finally {
     socket.destroy();
     child?.removeAllListeners('exit');
     child?.kill('SIGKILL');
-    ended();
+    finishRequest();
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-/** The same request over the files of this machine. @throws Error where it names others */
-function ownRequest(
+/** Maps the request to the local files. @throws Error for a path outside of the lake */
+function toLocalRequest(
   request: Request,
   lake: string,
-  { copies, folder }: Pick<LenderParts, 'copies' | 'folder'>,
+  { copies, folder }: Pick<ExecutorParts, 'copies' | 'folder'>,
 ): { readonly request: Request; readonly relative: readonly string[] } {
   const { scope, statements } = request;
   const relative = scope.files.map((path) => {
-    if (!path.startsWith(lake)) throw new Error('it reads a file of another machine');
+    if (!path.startsWith(lake)) throw new Error('a file of the request is outside of the lake');
     return path.slice(lake.length);
   });
-  const own = (path: string): string =>
+  const toLocalPath = (path: string): string =>
     path.startsWith(lake) ? `${copies.lake}${path.slice(lake.length)}` : copies.lake;
-  // What a workspace's work shares is of that machine.
-  const { folder: asked, folders, shared: _, ...rest } = scope;
-  const ownScope: Scope = {
+  // The data that requests of a workspace share is on the other machine.
+  const { folder: remoteFolder, folders, shared: _, ...rest } = scope;
+  const localScope: Scope = {
     ...rest,
-    files: scope.files.map(own),
-    ...(folders === undefined ? {} : { folders: folders.map(own) }),
-    ...(asked === undefined ? {} : { folder }),
+    files: scope.files.map(toLocalPath),
+    ...(folders === undefined ? {} : { folders: folders.map(toLocalPath) }),
+    ...(remoteFolder === undefined ? {} : { folder }),
   };
-  // Paths are the only texts of a statement that begin so: values are parameters, names are quoted otherwise.
+  // Only paths have these prefixes in a statement: values are parameters, and names have other quotes.
   const moves = [
     [lake, copies.lake],
-    ...(asked === undefined ? [] : [[`${asked}${sep}`, `${folder}${sep}`]]),
+    ...(remoteFolder === undefined ? [] : [[`${remoteFolder}${sep}`, `${folder}${sep}`]]),
   ];
-  const moved = statements.map((statement) =>
+  const localStatements = statements.map((statement) =>
     moves.reduce(
-      (text, [from = '', to = '']) => text.replaceAll(begin(from), begin(to)),
+      (text, [from = '', to = '']) => text.replaceAll(quotedPrefix(from), quotedPrefix(to)),
       statement,
     ),
   );
-  return { relative, request: { ...request, scope: ownScope, statements: moved } };
+  return { relative, request: { ...request, scope: localScope, statements: localStatements } };
 }
 
-/** Of a path, as statements have it. */
-const begin = (path: string): string => literal(path).slice(0, -1);
+/** Returns the opening of a quoted path, as statements contain it. */
+const quotedPrefix = (path: string): string => literal(path).slice(0, -1);
 
-/** What an answer has as a file of this machine goes before it. */
+/** Sends the file of an answer in pieces before the answer. */
 async function sendFiles(
   { answer, id }: Extract<FromChild, { readonly kind: 'answer' }>,
   written: string | undefined,

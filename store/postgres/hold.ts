@@ -1,5 +1,6 @@
-// Who holds a schema: by a lock of its session, and by a number that each holder raises. One that lost its
-// connection goes on only if nobody held the schema meanwhile, and PostgreSQL is the one that it was.
+// Holds a schema by a session lock and an epoch that each holder increments. After a lost connection, the
+// holder continues only if no other process held the schema meanwhile and PostgreSQL is still the same
+// server.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DatabaseSettings } from '../base/settings/databaseSettings.ts';
 import { monotonicMs } from '../base/clock.ts';
@@ -7,28 +8,28 @@ import { Failure } from '../base/failure.ts';
 import { makeMarkTable } from './commitMarks.ts';
 import { type Backend, hasTable, type Link } from './link.ts';
 
-/** Of the lock that one server holds. */
+/** Class of the advisory lock of the holder. */
 const LOCK_CLASS = 0x7a9e;
-const AGAIN_MS = 200;
-/** In the schema, beside the catalog's tables. */
+const RETRY_DELAY_MS = 200;
+/** Table in the schema, beside the catalog's tables. */
 export const HOLDER_TABLE = 'tapedeck_holder';
 
-/** Another process holds what this one had, or had it meanwhile: what this one knows is old. */
+/** Another process holds the schema, or held it meanwhile: the state in memory is outdated. */
 export class Taken extends Failure {}
 
 export interface Holding {
   readonly epoch: number;
-  /** Of PostgreSQL's log: another one after a promotion, or a restore. */
+  /** Timeline of PostgreSQL's log; it differs after a promotion or a restore. */
   readonly timeline: string;
 }
 
-const placeOf = ({ database, host, port, schema }: DatabaseSettings): string =>
+const schemaName = ({ database, host, port, schema }: DatabaseSettings): string =>
   `schema ${schema} of database ${database} at ${host}:${port}`;
 
 /**
- * A server that was killed a moment ago may hold it still.
- * @param former this one's own former connection, of which the server may not know yet that it is gone
- * @throws Taken when another one holds it for so long
+ * Locks the schema. Retries, because a server that was killed a moment ago may still hold it.
+ * @param former the lost connection of this process, which the server may not have noticed yet
+ * @throws Failure Busy when another process still holds it after `waitMs`
  */
 export async function lockSchema(
   link: Link,
@@ -38,14 +39,14 @@ export async function lockSchema(
 ): Promise<void> {
   const untilMs = monotonicMs() + waitMs;
   for (;;) {
-    const locked = 'select pg_try_advisory_lock($1::int, hashtext($2::text)) as held';
-    const { rows } = await link.run(locked, [LOCK_CLASS, settings.schema]);
+    const query = 'select pg_try_advisory_lock($1::int, hashtext($2::text)) as held';
+    const { rows } = await link.run(query, [LOCK_CLASS, settings.schema]);
     if ((rows[0] as { readonly held: boolean }).held) return;
     if (former !== undefined) await endSession(link, former);
     if (monotonicMs() > untilMs) {
-      throw new Taken('Busy', `another Tapedeck process holds ${placeOf(settings)}`);
+      throw new Taken('Busy', `another Tapedeck process holds ${schemaName(settings)}`);
     }
-    await sleep(AGAIN_MS);
+    await sleep(RETRY_DELAY_MS);
   }
 }
 
@@ -61,7 +62,7 @@ export async function makeHolderTable(link: Link, { schema }: DatabaseSettings):
   await link.run(`create table if not exists ${HOLDER_TABLE} (epoch bigint not null)`, []);
 }
 
-/** The lock is this one's. Makes the schema where it is not there. */
+/** Requires the lock. Creates the schema if it does not exist. */
 export async function beginHolding(link: Link, settings: DatabaseSettings): Promise<Holding> {
   await makeHolderTable(link, settings);
   await makeMarkTable(link);
@@ -71,36 +72,38 @@ export async function beginHolding(link: Link, settings: DatabaseSettings): Prom
       ? raised
       : await link.run(`insert into ${HOLDER_TABLE} values (1) returning epoch`, []);
   const { epoch } = first.rows[0] as { readonly epoch: number };
-  return { epoch, timeline: await timelineOf(link) };
+  return { epoch, timeline: await readTimeline(link) };
 }
 
-/** @throws Taken when the schema had another holder meanwhile, or PostgreSQL is another one */
+/** @throws Failure Busy when the schema had another holder meanwhile, or PostgreSQL is another server */
 export async function sameHolding(
   link: Link,
   settings: DatabaseSettings,
   before: Holding,
 ): Promise<void> {
-  const isThere = await hasTable(link, settings.schema, HOLDER_TABLE);
-  const now = isThere ? await link.run(`select epoch from ${HOLDER_TABLE}`, []) : { rows: [] };
+  const hasHolderTable = await hasTable(link, settings.schema, HOLDER_TABLE);
+  const now = hasHolderTable
+    ? await link.run(`select epoch from ${HOLDER_TABLE}`, [])
+    : { rows: [] };
   const epoch = (now.rows[0] as { readonly epoch: number } | undefined)?.epoch;
   if (epoch !== before.epoch) {
-    throw new Taken('Busy', `another Tapedeck process held ${placeOf(settings)} meanwhile`);
+    throw new Taken('Busy', `another Tapedeck process held ${schemaName(settings)} meanwhile`);
   }
-  if ((await timelineOf(link)) !== before.timeline) {
+  if ((await readTimeline(link)) !== before.timeline) {
     const what = 'was promoted or restored meanwhile, and may lack what it had acknowledged';
-    throw new Taken('Busy', `PostgreSQL with ${placeOf(settings)} ${what}`);
+    throw new Taken('Busy', `PostgreSQL with ${schemaName(settings)} ${what}`);
   }
 }
 
-async function timelineOf(link: Link): Promise<string> {
-  const asked = 'select substring(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as timeline';
-  return ((await link.run(asked, [])).rows[0] as { readonly timeline: string }).timeline;
+async function readTimeline(link: Link): Promise<string> {
+  const query = 'select substring(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as timeline';
+  return ((await link.run(query, [])).rows[0] as { readonly timeline: string }).timeline;
 }
 
-/** SQL over `pg_locks`: the lock of whoever holds the schema that is the first parameter. */
+/** SQL filter over `pg_locks`: the holder's lock of the schema in the first parameter. */
 export const isSchemaLock = `locktype = 'advisory' and granted
   and classid = ${LOCK_CLASS}::oid and objid::int8 = hashtext($1::text)::int8 & 4294967295
   and database = (select oid from pg_database where datname = current_database())`;
 
-/** SQL that says whether a process holds the schema that is its first parameter. */
+/** SQL condition: a process holds the schema in the first parameter. */
 export const schemaLocked = `exists (select from pg_locks where ${isSchemaLock})`;

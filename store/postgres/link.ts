@@ -1,4 +1,4 @@
-// One connection to PostgreSQL: statements are sent without waiting for the answers of those before them.
+// Wraps one connection to PostgreSQL. Statements are pipelined: they don't wait for earlier answers.
 import { readFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,8 +8,8 @@ import { Failure, reasonOf } from '../base/failure.ts';
 import { catalogTime } from '../catalog/catalogTime.ts';
 import type { Ran } from '../catalog/statements.ts';
 
-interface LinkRan extends Ran {
-  /** What PostgreSQL says that it did: `COMMIT`, or `ROLLBACK` of what had failed. */
+interface CommandResult extends Ran {
+  /** Command tag of the answer: `COMMIT`, or `ROLLBACK` of a failed transaction. */
   readonly command: string;
 }
 
@@ -19,18 +19,18 @@ export interface Backend {
 }
 
 export interface Link {
-  /** @throws Lost when no answer came; else what PostgreSQL refused */
-  run(sql: string, parameters: readonly unknown[]): Promise<LinkRan>;
+  /** @throws Failure Busy when no answer arrived; else the error of PostgreSQL */
+  run(sql: string, parameters: readonly unknown[]): Promise<CommandResult>;
   readonly isLost: boolean;
-  /** PostgreSQL's process for it, and since when: others get its number later. */
+  /** Server process and its start time: process ids are reused. */
   readonly backend: Backend;
   close(): Promise<void>;
 }
 
-/** PostgreSQL does not run, or does not let anybody in yet: nobody holds anything in it. */
+/** PostgreSQL is not running, or accepts no connections yet: it holds no locks. */
 export class Down extends Failure {}
 
-/** The connection broke: what was sent last may have been done, or not. */
+/** The connection broke: the latest statements may or may not have run. */
 export class Lost extends Failure {
   constructor(reason: string) {
     super('Busy', `the connection to PostgreSQL was lost: ${reason}`);
@@ -38,13 +38,13 @@ export class Lost extends Failure {
 }
 
 const CONNECT_MS = 5_000;
-/** For what is said at the end of a connection; it ends without it. */
+/** Wait for a graceful end of a connection. */
 const END_MS = 1_000;
-/** A statement of the catalog takes milliseconds: what is silent for longer is not there any more. */
+/** Timeout of an answer: a statement of the catalog takes milliseconds. */
 const ANSWER_MS = 60_000;
-/** Texts that are kept as prepared statements; others are sent whole each time. */
+/** Limit of prepared statements; further texts are sent whole each time. */
 const PREPARED_MAX = 500;
-/** Whatever role and database have as their defaults; of these what the version knows. */
+/** Session settings that override defaults of role and database, as far as the server version has them. */
 const SESSION = Object.entries({
   TimeZone: 'UTC',
   statement_timeout: '0',
@@ -53,14 +53,14 @@ const SESSION = Object.entries({
   idle_in_transaction_session_timeout: '0',
   default_transaction_isolation: 'read committed',
   client_min_messages: 'warning',
-  // A client that is gone lets go of its lock after a minute, whatever its network says.
+  // The lock of a vanished client is released after a minute, independent of its network.
   tcp_keepalives_idle: '10',
   tcp_keepalives_interval: '5',
   tcp_keepalives_count: '10',
   tcp_user_timeout: '60000',
 });
-/** The oldest that tells what became of a transaction by its `xid8`. */
-const VERSION_LEAST = 130_000;
+/** Oldest version that reports the outcome of a transaction by its `xid8`. */
+const MIN_VERSION = 130_000;
 
 const TIMESTAMPTZ = 1184;
 const INT8 = 20;
@@ -79,9 +79,10 @@ const types: pg.CustomTypesConfig = {
 };
 
 /**
- * @param answerMs what is silent for longer is lost
- * @param onLost told once, unless it is closed
- * @throws Failure Busy when there is none, or it lets nobody in for now; Conflict when it refuses this one
+ * @param answerMs timeout of an answer; the connection counts as lost then
+ * @param onLost called once, unless the connection is closed
+ * @throws Failure Busy when the server is unreachable or accepts no clients for now; Conflict when it refuses
+ * this one
  */
 export async function openLink(
   settings: DatabaseSettings,
@@ -101,14 +102,14 @@ export async function openLink(
   client.on('end', () => lose('it was closed'));
   try {
     await client.connect();
-    await refuseUnfit(client);
+    await checkServer(client);
     await prepare(client, settings);
-    backend = await backendOf(client);
+    backend = await readBackend(client);
   } catch (error) {
     socket.destroy();
-    throw refusalOf(error, settings);
+    throw connectFailure(error, settings);
   }
-  const named = statementNames();
+  const preparedName = statementNames();
   return {
     backend,
     get isLost() {
@@ -118,22 +119,22 @@ export async function openLink(
       if (lost !== undefined) throw new Lost(lost);
       try {
         const values = parameters.map(bindable);
-        const result = await client.query({ text: sql, values, ...named(sql), types });
+        const result = await client.query({ text: sql, values, ...preparedName(sql), types });
         const { command, rowCount, rows } = result;
         return { rows, changed: { count: rowCount ?? 0 }, command };
       } catch (error) {
-        // A value that is none was never sent.
-        if (isOfServer(error) || error instanceof TypeError) throw error;
-        // Whatever comes on it from now on belongs to nobody.
+        // An invalid value was never sent.
+        if (isServerAnswer(error) || error instanceof TypeError) throw error;
+        // Later answers on this connection can't be assigned to a statement.
         lose(reasonOf(error));
         socket.destroy();
         throw new Lost(reasonOf(error));
       }
     },
     close: async () => {
-      const said = lost === undefined ? client.end().catch(() => undefined) : undefined;
+      const closing = lost === undefined ? client.end().catch(() => undefined) : undefined;
       lost ??= 'it was closed';
-      await Promise.race([said, sleep(END_MS, undefined, { ref: false })]);
+      await Promise.race([closing, sleep(END_MS, undefined, { ref: false })]);
       socket.destroy();
     },
   };
@@ -153,22 +154,22 @@ export async function withLink<T>(
   }
 }
 
-/** As an operator finds it. */
+/** Names the server for operators. */
 export const serverName = ({ database, host, port }: DatabaseSettings): string =>
   `PostgreSQL at ${host}:${port}, database ${database}`;
 
 export async function hasTable(link: Link, schema: string, table: string): Promise<boolean> {
-  const asked =
+  const query =
     "select to_regclass(quote_ident($1) || '.' || quote_ident($2)) is not null as found";
-  return ((await link.run(asked, [schema, table])).rows[0] as { readonly found: boolean }).found;
+  return ((await link.run(query, [schema, table])).rows[0] as { readonly found: boolean }).found;
 }
 
-/** Of texts that are prepared once and asked again. */
+/** Names statements that are prepared once and reused. */
 function statementNames(): (sql: string) => { readonly name?: string } {
   const names = new Map<string, string>();
   return (sql) => {
-    const known = names.get(sql);
-    if (known !== undefined) return { name: known };
+    const existing = names.get(sql);
+    if (existing !== undefined) return { name: existing };
     if (names.size >= PREPARED_MAX) return {};
     const name = `s${names.size}`;
     names.set(sql, name);
@@ -205,8 +206,8 @@ function certificateIn(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    const told = `the sslrootcert of TAPEDECK_DATABASE can not be read: ${reasonOf(error)}`;
-    throw new Failure('InvalidParameter', told);
+    const message = `cannot read the sslrootcert of TAPEDECK_DATABASE: ${reasonOf(error)}`;
+    throw new Failure('InvalidParameter', message);
   }
 }
 
@@ -216,13 +217,13 @@ interface Server {
   readonly is_copy: boolean;
 }
 
-/** @throws Failure Busy of a standby, which may be promoted soon; Conflict of one that will never do */
-async function refuseUnfit(client: pg.Client): Promise<void> {
+/** @throws Failure Busy for a standby, which may be promoted soon; Conflict for an unsupported server */
+async function checkServer(client: pg.Client): Promise<void> {
   const { rows } = await client.query<Server>(`select pg_is_in_recovery() as is_copy,
     current_setting('server_version_num')::int as version,
     current_setting('server_encoding') as encoding`);
   const { encoding = '', is_copy: isCopy = false, version = 0 } = rows[0] ?? {};
-  if (version < VERSION_LEAST) throw new Failure('Conflict', 'it is older than version 13');
+  if (version < MIN_VERSION) throw new Failure('Conflict', 'it is older than version 13');
   if (encoding !== 'UTF8') throw new Failure('Conflict', `its encoding is ${encoding}, not UTF8`);
   if (isCopy) throw new Failure('Busy', 'it is a standby, which takes no writes');
 }
@@ -234,49 +235,52 @@ async function prepare(client: pg.Client, { schema }: DatabaseSettings): Promise
     from unnest($1::text[], $2::text[]) as given(name, value) join pg_settings using (name)`,
     [names, values],
   );
-  // An acknowledgement means synced, whatever the server's own default is.
+  // An acknowledged commit must be synced, independent of the server's default.
   await client.query(`select set_config('synchronous_commit', 'on', false)
     where current_setting('synchronous_commit') = 'off'`);
   await client.query(`set search_path to "${schema}"`);
 }
 
-async function backendOf(client: pg.Client): Promise<Backend> {
-  const asked = 'select pid, backend_start::text as since from pg_stat_activity where pid = $1';
+async function readBackend(client: pg.Client): Promise<Backend> {
+  const query = 'select pid, backend_start::text as since from pg_stat_activity where pid = $1';
   const own = await client.query<{ readonly pid: number }>('select pg_backend_pid() as pid');
-  const { rows } = await client.query<Backend>(asked, [own.rows[0]?.pid]);
+  const { rows } = await client.query<Backend>(query, [own.rows[0]?.pid]);
   return rows[0] ?? { pid: 0, since: '' };
 }
 
-/** Classes of errors after which the connection is gone, or about to go. */
-const GONE = /^(08|57P0[1-5])/;
+/** Error classes after which the connection is closed, or about to be. */
+const DISCONNECTED = /^(08|57P0[1-5])/;
 
-/** It was answered, by one who still is there. */
-function isOfServer(error: unknown): boolean {
+/** Whether the error is an answer of a live connection. */
+function isServerAnswer(error: unknown): boolean {
   const { code, severity } = error as { readonly code?: string; readonly severity?: string };
-  return severity !== undefined && severity !== 'FATAL' && !GONE.test(code ?? '');
+  return severity !== undefined && severity !== 'FATAL' && !DISCONNECTED.test(code ?? '');
 }
 
-/** What it refuses, and may do soon: it had no memory, was told to cancel it, or takes no writes for now. */
+/**
+ * Whether a retry may succeed: the server had no memory, canceled the statement, or accepts no writes for
+ * now.
+ */
 export function isForNow(error: unknown): boolean {
   const { code, severity } = error as { readonly code?: string; readonly severity?: string };
   return severity !== undefined && /^(53(?!100)|57014|25006)/.test(code ?? '');
 }
 
-/** Not now: it starts, stops, recovers, has no more room for connections, or is a copy of another. */
-const NOT_NOW = /^(08|53|57P)/;
+/** Temporary: the server starts, stops, recovers, has too many connections, or is a standby. */
+const TEMPORARY = /^(08|53|57P)/;
 
 const IS_DOWN = /^(?:ECONNREFUSED|57P03)$/;
 
-function refusalOf(error: unknown, settings: DatabaseSettings): Failure {
+function connectFailure(error: unknown, settings: DatabaseSettings): Failure {
   if (error instanceof Failure && error.type === 'InvalidParameter') return error;
   const { code, severity } = error as { readonly code?: string; readonly severity?: string };
-  const told = `${serverName(settings)}: ${reasonOf(error)}`;
+  const message = `${serverName(settings)}: ${reasonOf(error)}`;
   const isFinal =
     error instanceof Failure
       ? error.type === 'Conflict'
-      : severity !== undefined && !NOT_NOW.test(code ?? '');
-  if (IS_DOWN.test(code ?? '')) return new Down('Busy', told);
-  return new Failure(isFinal ? 'Conflict' : 'Busy', told);
+      : severity !== undefined && !TEMPORARY.test(code ?? '');
+  if (IS_DOWN.test(code ?? '')) return new Down('Busy', message);
+  return new Failure(isFinal ? 'Conflict' : 'Busy', message);
 }
 
 function bindable(value: unknown): unknown {

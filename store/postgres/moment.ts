@@ -1,4 +1,4 @@
-// One moment of the catalog in PostgreSQL, and a copy of it as a file of SQLite: what a backup has.
+// Reads a consistent snapshot of the catalog in PostgreSQL, and copies it to a SQLite file for backups.
 import { rename, rm } from 'node:fs/promises';
 import { sql } from 'kysely';
 import type { DatabaseSettings } from '../base/settings/databaseSettings.ts';
@@ -12,7 +12,7 @@ import type { Ran } from '../catalog/statements.ts';
 import { type Link, openLink } from './link.ts';
 import { postgresSpelling } from './spelling.ts';
 
-/** By a cursor; the database is in a transaction. */
+/** Pages through a table with a cursor; requires a transaction. */
 export const postgresPages: PagesOf = async function* (database, table) {
   await sql`declare rows no scroll cursor for select * from ${sql.table(table)}`.execute(database);
   for (;;) {
@@ -24,12 +24,12 @@ export const postgresPages: PagesOf = async function* (database, table) {
   await sql`close rows`.execute(database);
 };
 
-/** What is committed now, for one who changes nothing. */
+/** Opens a read-only snapshot of the committed state. */
 export async function openPostgresMoment(settings: DatabaseSettings): Promise<HeldDatabase> {
   const link = await openLink(settings);
   try {
     await link.run('begin isolation level repeatable read read only', []);
-    // It begins with what it reads first.
+    // The snapshot is taken at the first read.
     await link.run('select 1', []);
   } catch (error) {
     await link.close();
@@ -39,7 +39,7 @@ export async function openPostgresMoment(settings: DatabaseSettings): Promise<He
   return { database, copyTo: (path) => copyTo(database, path), close: () => link.close() };
 }
 
-/** Statements one after the other, as they come. */
+/** Runs statements one after the other. */
 export const readingOver = (link: Link): Engine => ({
   read: (statement, parameters) => link.run(statement, parameters),
   write: async (pieces) => {
@@ -55,7 +55,7 @@ export const readingOver = (link: Link): Engine => ({
 async function copyTo(from: Database, path: string): Promise<void> {
   const fresh = `${path}.part`;
   for (const part of ['', '-wal', '-shm']) await rm(`${fresh}${part}`, { force: true });
-  // On a thread of its own: a server goes on answering.
+  // Uses a separate thread, so that the server keeps answering.
   const to = openServed(fresh);
   try {
     await copyCatalog({ from, pagesFrom: postgresPages, to, pagesTo: sqlitePages });

@@ -1,5 +1,6 @@
-// Who shares a schema. Each server tells of itself in a row, as long as it runs; the one that serves is the
-// one of the schema's present holder, so that one which lost its place without knowing it is not asked.
+// Lists the servers that share a schema. Each server updates its row while it runs. The serving node is the
+// one with the epoch of the current holder, so that a server that lost the schema unknowingly gets no
+// requests.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DatabaseSettings } from '../base/settings/databaseSettings.ts';
 import { reasonOf } from '../base/failure.ts';
@@ -7,28 +8,28 @@ import { monotonicMs } from '../base/clock.ts';
 import { makeHolderTable, HOLDER_TABLE, isSchemaLock, schemaLocked } from './hold.ts';
 import { hasTable, type Link, openLink } from './link.ts';
 
-/** In the schema, beside the catalog's tables. */
+/** Table in the schema, beside the catalog's tables. */
 export const NODE_TABLE = 'tapedeck_nodes';
 
-const LOOK_MS = 200;
-const TELL_MS = 1_000;
-/** Without an answer for so long the connection is made anew. */
+const POLL_INTERVAL_MS = 200;
+const HEARTBEAT_MS = 1_000;
+/** Timeout of an answer; the connection is reopened then. */
 const ANSWER_MS = 5_000;
-const AGAIN_MS = 1_000;
-/** A look that took longer says nothing about who was silent meanwhile. */
-const SLOW_LOOK_MS = 1_000;
-/** Rows of servers that were not seen for so long go. */
-const FORGET = '1 day';
+const RETRY_DELAY_MS = 1_000;
+/** A slower poll is no evidence that another server was silent. */
+const SLOW_POLL_MS = 1_000;
+/** Age at which rows of silent servers are deleted. */
+const ROW_LIFETIME = '1 day';
 
-/** What one server tells the others. */
-interface NodeTold {
+/** Description that a server publishes to the others. */
+interface NodeDescription {
   readonly name: string;
   readonly version: string;
-  /** Where each of its ports is reached, `https://host:port`. */
+  /** Address of each of its ports, `https://host:port`. */
   readonly doors: NodeDoors;
-  /** PEM of the certificate that it shows; '' where it speaks plain HTTP. */
+  /** PEM of its certificate; '' for plain HTTP. */
   readonly certificate: string;
-  /** What signs requests that another server hands on to it. */
+  /** Key that signs requests forwarded by another server. */
   readonly hopKey: string;
 }
 
@@ -38,144 +39,147 @@ export interface NodeDoors {
   readonly streams?: string;
 }
 
-/** Everything, the test environment, streams alone. */
+/** All routes, the test environment, or streams only. */
 export type DoorKind = keyof NodeDoors;
 
-export interface ServingNode extends NodeTold {
+export interface ServingNode extends NodeDescription {
   readonly id: string;
 }
 
-/** As an operator sees it. */
+/** A node as operators see it. */
 export interface ListedNode {
   readonly name: string;
   readonly version: string;
   readonly address: string;
   readonly serves: boolean;
   readonly startedAt: string;
-  /** Since it was last heard. */
+  /** Time since its latest heartbeat. */
   readonly silentMs: number;
 }
 
-/** `free`: nobody holds the schema; a text: why nobody knows. */
-type Held = 'held' | 'free' | { readonly reason: string };
+/** `free`: no process holds the schema; a reason: the state is unknown. */
+type LockState = 'held' | 'free' | { readonly reason: string };
 
 export class NodeTable {
   readonly #settings: DatabaseSettings;
   readonly #id: string;
-  readonly #told: NodeTold;
+  readonly #description: NodeDescription;
   #epoch: number | undefined;
-  /** As which it holds the schema, also while it leaves. */
-  #heldEpoch: number | undefined;
+  /** Epoch under which it holds the schema, also while it leaves. */
+  #ownEpoch: number | undefined;
   #link: Link | undefined;
-  #toldMs = -Infinity;
+  #heartbeatMs = -Infinity;
   #ended = false;
   #loop: Promise<void> | undefined;
   #serving: ServingNode | undefined;
-  #held: Held = { reason: 'not looked yet' };
-  /** When the one that serves told of itself last, by PostgreSQL's clock; when that was seen to change. */
-  #heard = '';
-  #heardMs = monotonicMs();
-  #lookedMs = monotonicMs();
-  /** When a look began that found this one in its place. */
+  #lockState: LockState = { reason: 'not checked yet' };
+  /** Latest heartbeat of the serving node by PostgreSQL's clock, and when that was seen to change. */
+  #servingSeen = '';
+  #servingSeenMs = monotonicMs();
+  #polledMs = monotonicMs();
+  /** Start of the latest poll that confirmed this node as the serving one. */
   #confirmedMs = -Infinity;
-  /** Undefined before the first outage; while PostgreSQL is away, now. */
-  #backSinceMs: number | undefined;
-  readonly #waiting = new Set<() => void>();
+  /** Undefined before the first outage; the current time while PostgreSQL is unavailable. */
+  #outageEndMs: number | undefined;
+  readonly #waiters = new Set<() => void>();
   #onServing: () => void = () => undefined;
 
-  constructor(settings: DatabaseSettings, id: string, told: NodeTold) {
+  constructor(settings: DatabaseSettings, id: string, description: NodeDescription) {
     this.#settings = settings;
     this.#id = id;
-    this.#told = told;
+    this.#description = description;
   }
 
-  /** Looks, and tells of itself, until it is closed. */
+  /** Polls and sends heartbeats until it is closed. */
   async start(): Promise<void> {
-    await this.#look();
-    this.#loop = this.#looks();
+    await this.#poll();
+    this.#loop = this.#pollLoop();
   }
 
-  /** The last that is known: also while PostgreSQL does not answer. */
+  /** Returns the latest known serving node, also while PostgreSQL does not answer. */
   get serving(): ServingNode | undefined {
     return this.#serving;
   }
 
-  get held(): Held {
-    return this.#held;
+  get held(): LockState {
+    return this.#lockState;
   }
 
-  /** @param listener is told each time when another one serves, or none */
+  /** @param listener is called each time another node serves, or none */
   onServing(listener: () => void): void {
     this.#onServing = listener;
   }
 
-  /** How long the one that serves has told nothing of itself, while this one could see it. */
+  /** Time since the latest heartbeat of the serving node, as far as this node could observe it. */
   get silentMs(): number {
-    return this.#serving === undefined ? 0 : monotonicMs() - this.#heardMs;
+    return this.#serving === undefined ? 0 : monotonicMs() - this.#servingSeenMs;
   }
 
-  /** How long ago it was known for sure that this one serves. */
+  /** Time since this node was last confirmed as the serving one. */
   get unsureMs(): number {
     return monotonicMs() - this.#confirmedMs;
   }
 
-  /** How long PostgreSQL has answered since an outage; endless where there was none. */
+  /** Time since the latest outage of PostgreSQL; infinite without one. */
   get backMs(): number {
-    return this.#backSinceMs === undefined ? Infinity : monotonicMs() - this.#backSinceMs;
+    return this.#outageEndMs === undefined ? Infinity : monotonicMs() - this.#outageEndMs;
   }
 
-  /** Looks whether this one serves still. */
+  /** Checks whether this node still serves. */
   async confirm(): Promise<boolean> {
-    const askedMs = monotonicMs();
-    await this.#look();
-    return this.#confirmedMs >= askedMs;
+    const startMs = monotonicMs();
+    await this.#poll();
+    return this.#confirmedMs >= startMs;
   }
 
   /**
-   * Ends the session by which a silent node holds the schema. It may only sleep: once it wakes, its
-   * connection is gone, and nothing that it then writes gets anywhere.
+   * Terminates the session of a silent serving node. The node may only be suspended: once it wakes, its
+   * connection is closed, and its later writes fail.
    */
   async endSilent(): Promise<void> {
-    const link = await this.#linked();
+    const link = await this.#connectedLink();
     await link.run(
       `select pg_terminate_backend(l.pid) from pg_locks l
       where ${isSchemaLock} and exists (
         select from ${NODE_TABLE} n join ${HOLDER_TABLE} h on n.epoch = h.epoch
         where n.id = $2 and n.seen::text = $3)`,
-      [this.#settings.schema, this.#serving?.id, this.#heard],
+      [this.#settings.schema, this.#serving?.id, this.#servingSeen],
     );
   }
 
-  /** Resolves when another one serves, or after so long. */
-  changed(withinMs: number): Promise<void> {
+  /** Resolves when another node serves, or after the timeout. */
+  changed(timeoutMs: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, withinMs);
-    this.#waiting.add(resolve);
+    const timer = setTimeout(resolve, timeoutMs);
+    this.#waiters.add(resolve);
     return promise.finally(() => {
       clearTimeout(timer);
-      this.#waiting.delete(resolve);
+      this.#waiters.delete(resolve);
     });
   }
 
-  /** This one holds the schema now. */
+  /** Publishes that this node holds the schema now. */
   async serves(): Promise<void> {
-    const link = await this.#linked();
+    const link = await this.#connectedLink();
     const { rows } = await link.run(`select epoch from ${HOLDER_TABLE}`, []);
     this.#epoch = (rows[0] as { readonly epoch: number }).epoch;
-    this.#heldEpoch = this.#epoch;
-    await this.#tell(link);
-    await this.#look();
+    this.#ownEpoch = this.#epoch;
+    await this.#sendHeartbeat(link);
+    await this.#poll();
   }
 
-  /** It holds the schema still, and takes nothing new; resolves once the others know that. */
+  /**
+   * Publishes that this node stops serving, while it still holds the schema. Resolves once the others have
+   * seen it.
+   */
   async leaves(): Promise<void> {
     this.#epoch = undefined;
-    // Those that do not hear it in time are refused, and ask again.
-    await this.#linked().then(
-      (link) => this.#tell(link),
+    // Nodes that miss the update are refused, and retry.
+    await this.#connectedLink().then(
+      (link) => this.#sendHeartbeat(link),
       () => undefined,
     );
-    await sleep(2 * LOOK_MS);
+    await sleep(2 * POLL_INTERVAL_MS);
   }
 
   async close(): Promise<void> {
@@ -187,109 +191,116 @@ export class NodeTable {
     await this.#link?.close();
   }
 
-  async #looks(): Promise<void> {
+  async #pollLoop(): Promise<void> {
     while (!this.#ended) {
-      await sleep(typeof this.#held === 'string' ? LOOK_MS : AGAIN_MS, undefined, { ref: false });
-      if (!this.#ended) await this.#look();
+      await sleep(
+        typeof this.#lockState === 'string' ? POLL_INTERVAL_MS : RETRY_DELAY_MS,
+        undefined,
+        { ref: false },
+      );
+      if (!this.#ended) await this.#poll();
     }
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     try {
-      const link = await this.#linked();
-      if (monotonicMs() - this.#toldMs >= TELL_MS) await this.#tell(link);
-      const askedMs = monotonicMs();
+      const link = await this.#connectedLink();
+      if (monotonicMs() - this.#heartbeatMs >= HEARTBEAT_MS) await this.#sendHeartbeat(link);
+      const startMs = monotonicMs();
       const { rows } = await link.run(
         `select n.id, n.told, n.seen::text as heard, ${schemaLocked} as held,
           (select epoch from ${HOLDER_TABLE}) as epoch from (select) as one
         left join (${HOLDER_TABLE} h join ${NODE_TABLE} n on n.epoch = h.epoch) on true`,
         [this.#settings.schema],
       );
-      const [row] = rows as readonly Looked[];
-      this.#hear(row?.heard ?? '', askedMs);
-      const isOwn = this.#heldEpoch !== undefined && row?.epoch === this.#heldEpoch;
-      if (isOwn && row?.held === true) this.#confirmedMs = askedMs;
-      this.#held = row?.held === true ? 'held' : 'free';
-      this.#set(row?.held === true && row.id !== null ? servingOf(row.id, row.told) : undefined);
+      const [row] = rows as readonly ServingRow[];
+      this.#recordSeen(row?.heard ?? '', startMs);
+      const isOwn = this.#ownEpoch !== undefined && row?.epoch === this.#ownEpoch;
+      if (isOwn && row?.held === true) this.#confirmedMs = startMs;
+      this.#lockState = row?.held === true ? 'held' : 'free';
+      this.#setServing(
+        row?.held === true && row.id !== null ? parseServing(row.id, row.told) : undefined,
+      );
     } catch (error) {
-      this.#backSinceMs = monotonicMs();
-      this.#held = { reason: reasonOf(error) };
-      this.#heardMs = monotonicMs();
+      this.#outageEndMs = monotonicMs();
+      this.#lockState = { reason: reasonOf(error) };
+      this.#servingSeenMs = monotonicMs();
       const link = this.#link;
       this.#link = undefined;
       await link?.close();
     }
   }
 
-  #hear(heard: string, askedMs: number): void {
+  #recordSeen(seen: string, startMs: number): void {
     const nowMs = monotonicMs();
-    // Whoever was not looking can't tell who was silent.
-    const isBlind = nowMs - askedMs > SLOW_LOOK_MS || askedMs - this.#lookedMs > SLOW_LOOK_MS;
-    if (heard !== this.#heard || isBlind) [this.#heard, this.#heardMs] = [heard, nowMs];
-    this.#lookedMs = nowMs;
+    // After a delayed poll, this node can't know who was silent.
+    const isBlind = nowMs - startMs > SLOW_POLL_MS || startMs - this.#polledMs > SLOW_POLL_MS;
+    if (seen !== this.#servingSeen || isBlind)
+      [this.#servingSeen, this.#servingSeenMs] = [seen, nowMs];
+    this.#polledMs = nowMs;
   }
 
-  #set(serving: ServingNode | undefined): void {
+  #setServing(serving: ServingNode | undefined): void {
     if (serving?.id === this.#serving?.id) return;
     this.#serving = serving;
     this.#onServing();
-    for (const resolve of this.#waiting) resolve();
+    for (const resolve of this.#waiters) resolve();
   }
 
-  async #linked(): Promise<Link> {
+  async #connectedLink(): Promise<Link> {
     if (this.#link?.isLost === false) return this.#link;
     await this.#link?.close();
     this.#link = undefined;
     const link = await openLink(this.#settings, ANSWER_MS);
     try {
-      await makeNodeTable(link, this.#settings);
+      await createNodeTable(link, this.#settings);
     } catch (error) {
       await link.close();
       throw error;
     }
-    // A disk that is busy is no silence.
+    // A busy disk must not look like a silent node.
     await link.run('set synchronous_commit = off', []);
-    this.#toldMs = -Infinity;
+    this.#heartbeatMs = -Infinity;
     this.#link = link;
     return link;
   }
 
-  async #tell(link: Link): Promise<void> {
+  async #sendHeartbeat(link: Link): Promise<void> {
     await link.run(
       `insert into ${NODE_TABLE} (id, told, epoch) values ($1, $2, $3)
       on conflict (id) do update set told = excluded.told, epoch = excluded.epoch, seen = now()`,
-      [this.#id, JSON.stringify(this.#told), this.#epoch ?? null],
+      [this.#id, JSON.stringify(this.#description), this.#epoch ?? null],
     );
-    this.#toldMs = monotonicMs();
+    this.#heartbeatMs = monotonicMs();
   }
 }
 
-interface Looked {
+interface ServingRow {
   readonly id: string | null;
   readonly told: string;
   readonly heard: string | null;
   readonly held: boolean;
-  /** Of who holds the schema, or held it last. */
+  /** Epoch of the current or latest holder. */
   readonly epoch: number | null;
 }
 
-const servingOf = (id: string, told: string): ServingNode => ({
-  ...(JSON.parse(told) as NodeTold),
+const parseServing = (id: string, description: string): ServingNode => ({
+  ...(JSON.parse(description) as NodeDescription),
   id,
 });
 
-/** Two that make it at once: one of them fails, and looks again. */
-async function makeNodeTable(link: Link, settings: DatabaseSettings): Promise<void> {
+/** Of two concurrent creations one fails, and retries. */
+async function createNodeTable(link: Link, settings: DatabaseSettings): Promise<void> {
   await makeHolderTable(link, settings);
   await link.run(
     `create table if not exists ${NODE_TABLE} (id text primary key, told text not null, epoch bigint,
       started timestamptz not null default now(), seen timestamptz not null default now())`,
     [],
   );
-  await link.run(`delete from ${NODE_TABLE} where seen < now() - interval '${FORGET}'`, []);
+  await link.run(`delete from ${NODE_TABLE} where seen < now() - interval '${ROW_LIFETIME}'`, []);
 }
 
-/** The node that serves; undefined where none does. */
+/** Finds the serving node; undefined when there is none. */
 export async function findServing(
   link: Link,
   { schema }: DatabaseSettings,
@@ -300,16 +311,16 @@ export async function findServing(
     where ${schemaLocked}`,
     [schema],
   );
-  const [row] = rows as readonly Pick<Looked, 'id' | 'told'>[];
-  return row === undefined || row.id === null ? undefined : servingOf(row.id, row.told);
+  const [row] = rows as readonly Pick<ServingRow, 'id' | 'told'>[];
+  return row === undefined || row.id === null ? undefined : parseServing(row.id, row.told);
 }
 
-/** Those that were heard in the last day, the one that serves first. */
+/** Lists the nodes seen in the last day, the serving one first. */
 export async function listNodes(
   link: Link,
   settings: DatabaseSettings,
 ): Promise<readonly ListedNode[]> {
-  await makeNodeTable(link, settings);
+  await createNodeTable(link, settings);
   const { rows } = await link.run(
     `select told, started, ${schemaLocked} and epoch is not null and
         epoch = (select epoch from ${HOLDER_TABLE}) as serves,
@@ -317,8 +328,8 @@ export async function listNodes(
     from ${NODE_TABLE} order by serves desc, started, id`,
     [settings.schema],
   );
-  return (rows as readonly ListedRow[]).map(({ serves, silent, started, told }) => {
-    const { doors, name, version } = JSON.parse(told) as NodeTold;
+  return (rows as readonly ListedRow[]).map(({ serves, silent, started, told: description }) => {
+    const { doors, name, version } = JSON.parse(description) as NodeDescription;
     const address = doors.production;
     return { name, version, address, serves, startedAt: started, silentMs: Math.max(0, silent) };
   });

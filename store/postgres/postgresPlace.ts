@@ -1,4 +1,4 @@
-// The catalog in a schema of a PostgreSQL database.
+// Places the catalog in a schema of a PostgreSQL database.
 import { sql } from 'kysely';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { monotonicMs } from '../base/clock.ts';
@@ -11,15 +11,18 @@ import { hasTable, type Link, openLink, withLink } from './link.ts';
 import { openPostgresMoment, postgresPages, readingOver } from './moment.ts';
 import { postgresSpelling } from './spelling.ts';
 
-/** Every row of a large table is written anew. */
+/** Timeout of a scrub, which rewrites every row of large tables. */
 const SCRUB_MS = 3_600_000;
-/** For a reader of an older moment, such as a backup: all who want the table wait behind this meanwhile. */
-const SCRUB_WAITS = '2s';
+/**
+ * Lock wait of a scrub behind a reader of an older snapshot, such as a backup: all users of the table wait
+ * meanwhile.
+ */
+const SCRUB_LOCK_TIMEOUT = '2s';
 const LOCK_NOT_AVAILABLE = '55P03';
-/** Short transactions of others end in it. */
-const SEEN_MS = 2_000;
+/** Wait for short transactions of other sessions to end. */
+const OLDER_READERS_WAIT_MS = 2_000;
 
-/** @param isGuarded it lets go before PostgreSQL lets another one in */
+/** @param isGuarded the server exits before PostgreSQL releases its lock to another one */
 export function postgresPlace(settings: DatabaseSettings, isGuarded = false): CatalogPlace {
   const { database, host, port, schema } = settings;
   const spelling = postgresSpelling(schema);
@@ -40,34 +43,33 @@ export function postgresPlace(settings: DatabaseSettings, isGuarded = false): Ca
     isThere: () => withLink(settings, (link) => hasTable(link, schema, 'folder')),
     open: () => open(),
     openServed: open,
-    openReading: (answerMs) => databaseOf(() => reading(settings, answerMs), spelling),
+    openReading: (answerMs) => databaseOf(() => openReader(settings, answerMs), spelling),
     pages: postgresPages,
-    setAside: (held, nowMs) => setAside(settings, held, nowMs),
-    // The copy is one transaction: nothing is left of it.
+    setAside: (catalog, nowMs) => setAside(settings, catalog, nowMs),
+    // The copy is one transaction: a failed one leaves nothing.
     discard: async () => undefined,
     openMoment: () => openPostgresMoment(settings),
-    scrub: (held) => scrub(settings, held),
+    scrub: (catalog) => scrub(settings, catalog),
   };
 }
 
-/** Beside whoever holds the catalog. */
-async function reading(settings: DatabaseSettings, answerMs?: number): Promise<Engine> {
+/** Opens a reader beside the holder of the catalog. */
+async function openReader(settings: DatabaseSettings, answerMs?: number): Promise<Engine> {
   const link = await openLink(settings, answerMs);
   await link.run('set default_transaction_read_only = on', []);
   return readingOver(link);
 }
 
 /**
- * Each table is written anew, which leaves deleted rows nowhere in it. What PostgreSQL has of them in its
- * log goes as that is recycled.
+ * Rewrites each table, which removes deleted rows physically. PostgreSQL's log loses them as it is recycled.
  */
-async function scrub(settings: DatabaseSettings, held: Database): Promise<boolean> {
-  const tables = await held.introspection.getTables();
-  // Nobody waits for a lock of a reader on the connection that all others need.
+async function scrub(settings: DatabaseSettings, catalog: Database): Promise<boolean> {
+  const tables = await catalog.introspection.getTables();
+  // Uses a separate connection, so that other users of the main one never wait for a reader's lock.
   const work = async (link: Link): Promise<boolean> => {
-    await link.run(`set lock_timeout = '${SCRUB_WAITS}'`, []);
+    await link.run(`set lock_timeout = '${SCRUB_LOCK_TIMEOUT}'`, []);
     const { rows } = await link.run('select pg_current_xact_id()::text as id', []);
-    if (!(await isSeenByNobody(link, (rows[0] as { readonly id: string }).id))) return false;
+    if (!(await hasNoOlderReaders(link, (rows[0] as { readonly id: string }).id))) return false;
     const blank = await blankTables(link, settings.schema);
     for (const { name } of tables) {
       if (!blank.has(name)) await link.run(`vacuum full "${name}"`, []);
@@ -81,8 +83,8 @@ async function scrub(settings: DatabaseSettings, held: Database): Promise<boolea
 }
 
 /**
- * Tables that have no page to clean since they were made or written anew: the first row gives a table a page,
- * and each of its indexes a second one, which it keeps. To write those anew took half of the time.
+ * Finds tables without a page to clean since they were created or rewritten: the first row gives a table a
+ * page, and each of its indexes a second one, which it keeps. Rewriting those took half of the time.
  */
 async function blankTables(link: Link, schema: string): Promise<ReadonlySet<string>> {
   const blank = `select c.relname as name from pg_catalog.pg_class c
@@ -94,28 +96,32 @@ async function blankTables(link: Link, schema: string): Promise<ReadonlySet<stri
   return new Set((rows as readonly { readonly name: string }[]).map(({ name }) => name));
 }
 
-/** What was deleted before a transaction: whoever has an older view of it keeps it. */
-async function isSeenByNobody(link: Link, id: string): Promise<boolean> {
+/** Whether no session, slot or prepared transaction still sees rows deleted before a transaction. */
+async function hasNoOlderReaders(link: Link, id: string): Promise<boolean> {
   const older = `select exists (
       select from pg_stat_activity where backend_xmin is not null and pid <> pg_backend_pid()
         and age(backend_xmin) > age($1::text::xid))
     or exists (select from pg_replication_slots where age(xmin) > age($1::text::xid))
     or exists (select from pg_prepared_xacts where age(transaction) > age($1::text::xid)) as held`;
-  for (const untilMs = monotonicMs() + SEEN_MS; ; await sleep(SEEN_MS / 10)) {
+  for (
+    const untilMs = monotonicMs() + OLDER_READERS_WAIT_MS;
+    ;
+    await sleep(OLDER_READERS_WAIT_MS / 10)
+  ) {
     const { rows } = await link.run(older, [id]);
     if (!(rows[0] as { readonly held: boolean }).held) return true;
     if (monotonicMs() > untilMs) return false;
   }
 }
 
-/** The schema gets another name. */
+/** Renames the schema. */
 async function setAside(
   { database, host, port, schema }: DatabaseSettings,
-  held: Database,
+  catalog: Database,
   nowMs: number,
 ): Promise<string> {
   // Names have at most 63 bytes.
   const aside = `${schema.slice(0, 40)}_moved_${nowMs}`;
-  await sql.raw(`alter schema "${schema}" rename to "${aside}"`).execute(held);
+  await sql.raw(`alter schema "${schema}" rename to "${aside}"`).execute(catalog);
   return `schema ${aside} of database ${database} at ${host}:${port}`;
 }

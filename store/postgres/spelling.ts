@@ -1,5 +1,5 @@
-// The catalog's SQL as PostgreSQL reads it. Tables of the DuckLake format have its own ids and times; text
-// compares by its bytes, as in SQLite, whatever the database's language is.
+// Compiles the catalog's SQL for PostgreSQL. Tables of the DuckLake format have PostgreSQL's ids and times;
+// text compares by its bytes, as in SQLite, independent of the database's locale.
 import {
   type ColumnMetadata,
   type DatabaseIntrospector,
@@ -15,24 +15,24 @@ import { MARK_TABLE } from './commitMarks.ts';
 import { HOLDER_TABLE } from './hold.ts';
 import { NODE_TABLE } from './nodeTable.ts';
 
-class OneConnection extends PostgresAdapter {
+class SingleConnectionAdapter extends PostgresAdapter {
   override get supportsMultipleConnections(): boolean {
     return false;
   }
 }
 
-class ByBytes extends PostgresQueryCompiler {
+class BytewiseCompiler extends PostgresQueryCompiler {
   protected override visitDataType(node: DataTypeNode): void {
     this.append(node.dataType === 'text' ? 'text collate "C"' : node.dataType);
   }
 }
 
 export const postgresSpelling = (schema: string): Spelling => ({
-  compiler: () => new ByBytes(),
-  adapter: () => new OneConnection(),
+  compiler: () => new BytewiseCompiler(),
+  adapter: () => new SingleConnectionAdapter(),
   introspector: (database): DatabaseIntrospector => ({
     getSchemas: async () => [{ name: schema }],
-    getTables: () => tablesOf(database, schema),
+    getTables: () => listTables(database, schema),
   }),
 });
 
@@ -44,8 +44,8 @@ interface ColumnRow {
   readonly fallback: boolean;
 }
 
-/** Of one schema: a database may have thousands of others. */
-async function tablesOf(database: Kysely<unknown>, schema: string): Promise<TableMetadata[]> {
+/** Lists the tables of one schema: a database may have thousands of others. */
+async function listTables(database: Kysely<unknown>, schema: string): Promise<TableMetadata[]> {
   const { rows } = await sql<ColumnRow>`
     select c.relname as "table", a.attname as "column", t.typname as type,
       a.attnotnull as required, a.atthasdef as fallback

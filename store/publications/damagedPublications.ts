@@ -1,14 +1,14 @@
-// Which published files are known to be damaged: by a check, or by a download that found it out.
+// Tracks published files that a check or a download found damaged.
 
 export interface DamagedPublications {
   readonly found: (publicationId: string) => void;
-  /** It was read again and is what was published, such as after a repair. */
+  /** Clears the mark after the file was verified, such as after a repair. */
   readonly sound: (publicationId: string) => void;
   readonly has: (publicationId: string) => boolean;
   readonly count: () => number;
 }
 
-/** Kept in memory: a start finds them again. @param onFound once for each */
+/** Keeps the marks in memory; a restart detects them again. @param onFound is called once for each file */
 export function makeDamagedPublications(
   onFound: (publicationId: string) => void,
 ): DamagedPublications {

@@ -1,6 +1,6 @@
-// Addresses that download one file once: a random secret of 256 bits, kept by its hash alone. What an
-// address is and whether it was used is one row, so that of any number of claims one wins, whatever
-// process ends meanwhile; the count of downloads grows in the same transaction.
+// Creates links that download one file once: a random secret of 256 bits, stored as its hash. The link and
+// its claim are one row, so that one of several concurrent claims succeeds even across crashes; the download
+// count grows in the same transaction.
 import { createHash } from 'node:crypto';
 import type { Database } from '../catalog/database.ts';
 import { Failure } from '../base/failure.ts';
@@ -8,7 +8,7 @@ import { randomHex } from '../base/random.ts';
 
 /** SPEC.md "Limits". */
 export const LINK_LIFE_MS = 60_000;
-/** Addresses of one account that are not used yet and live. */
+/** Limit of unused live links of one account. */
 const LINKS_MAX = 10_000;
 
 const SECRET = /^[0-9a-f]{64}$/;
@@ -28,7 +28,7 @@ interface LinkOrder {
   readonly nowMs: number;
 }
 
-/** Keeps a new address; its secret. @throws Failure Busy at `LINKS_MAX`. */
+/** Stores a new link and returns its secret. @throws Failure Busy at `LINKS_MAX`. */
 export async function makeLink(database: Database, order: LinkOrder): Promise<string> {
   const { accountId, nowMs, publicationId, typeId } = order;
   const secret = randomHex(32);
@@ -42,10 +42,10 @@ export async function makeLink(database: Database, order: LinkOrder): Promise<st
       .executeTakeFirstOrThrow();
     if (Number(count) >= LINKS_MAX) {
       const rule = `${LINKS_MAX} addresses of an account wait to be used at most (LINKS_MAX)`;
-      throw new Failure('Busy', `${rule}: use them, or ask again within a minute`);
+      throw new Failure('Busy', `${rule}: use them, or try again within a minute`);
     }
     const row = {
-      link_hash: hashOf(secret),
+      link_hash: hashSecret(secret),
       publication_id: publicationId,
       type_id: typeId,
       account_id: accountId,
@@ -57,7 +57,7 @@ export async function makeLink(database: Database, order: LinkOrder): Promise<st
   return secret;
 }
 
-/** The address of a secret, while it lives; undefined for one that is over, or never was. */
+/** Finds the live link of a secret; undefined for an expired or unknown one. */
 export async function findLink(
   database: Database,
   secret: string,
@@ -67,7 +67,7 @@ export async function findLink(
   const row = await database
     .selectFrom('download_link')
     .selectAll()
-    .where('link_hash', '=', hashOf(secret))
+    .where('link_hash', '=', hashSecret(secret))
     .where('expires_ms', '>', nowMs)
     .executeTakeFirst();
   if (row === undefined) return undefined;
@@ -80,7 +80,7 @@ export async function findLink(
   };
 }
 
-/** True for the one who has it now: everyone else is too late. Counts the download. */
+/** Claims the link and counts the download; false if it was claimed before. */
 export const claimLink = (
   database: Database,
   { hash }: Pick<DownloadLink, 'hash'>,
@@ -104,5 +104,5 @@ export const claimLink = (
     return true;
   });
 
-/** A secret of 256 random bits can not be guessed from its hash: no key is needed. */
-const hashOf = (secret: string): string => createHash('sha256').update(secret).digest('hex');
+/** Hashes without a key: a secret of 256 random bits can't be guessed from its hash. */
+const hashSecret = (secret: string): string => createHash('sha256').update(secret).digest('hex');

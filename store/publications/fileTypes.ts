@@ -1,4 +1,4 @@
-// File types: what an owner says of files that are published together (SPEC.md "File type entry").
+// Stores file types: common settings of files that an owner publishes (SPEC.md "File type entry").
 import type { Selectable } from 'kysely';
 import type { Database } from '../catalog/database.ts';
 import type { FileTypeTable } from '../catalog/tables/exports.ts';
@@ -7,23 +7,23 @@ import { Failure } from '../base/failure.ts';
 import { newUuid } from '../base/random.ts';
 import { checkName } from '../lake/versions/columns.ts';
 
-/** What an owner says of a file type. */
+/** Settings of a file type that its owner chooses. */
 export interface FileTypeSaid {
   readonly title: string;
   readonly source: string;
-  /** Messages of one download. */
+  /** Messages charged for one download. */
   readonly weight: number;
-  /** Each file is of one symbol. */
+  /** Each file belongs to one symbol. */
   readonly bySymbol: boolean;
-  /** Each file is of one day. */
+  /** Each file belongs to one day. */
   readonly byDate: boolean;
   /** A media type, such as text/csv. */
   readonly contentType: string;
-  /** Of the file's name, without the dot. */
+  /** Extension of the file name, without the dot. */
   readonly extension: string;
   readonly tags: readonly string[];
   readonly categories: readonly string[];
-  /** Who besides the owner may download, where it is in workspace CORE. */
+  /** Access of accounts other than the owner; applies in workspace CORE. */
   readonly access: Pick<Access, 'level' | 'tier'>;
 }
 
@@ -31,15 +31,15 @@ export interface FileType extends FileTypeSaid {
   readonly typeId: string;
   readonly workspace: string;
   readonly name: string;
-  /** Downloads that began. */
+  /** Number of started downloads. */
   readonly downloads: number;
   readonly createdMs: number;
-  /** When it was changed, or a file of it. */
+  /** Time of the latest change of the type or of one of its files. */
   readonly updatedMs: number;
 }
 
-/** What owners leave unsaid. */
-const UNSAID_OF_FILES: FileTypeSaid = {
+/** Defaults of settings that owners omit. */
+const DEFAULT_SETTINGS: FileTypeSaid = {
   title: '',
   source: '',
   weight: 1,
@@ -52,10 +52,10 @@ const UNSAID_OF_FILES: FileTypeSaid = {
   access: { level: 'open' },
 };
 
-/** File types of one workspace. */
+/** Limit of file types of one workspace. */
 const FILE_TYPES_MAX = 1_000;
 
-/** By name. */
+/** Lists file types by name. */
 export async function listFileTypes(
   database: Database,
   workspace: string,
@@ -66,10 +66,10 @@ export async function listFileTypes(
     .where('workspace', '=', workspace)
     .orderBy('name')
     .execute();
-  return rows.map(typeOf);
+  return rows.map(toFileType);
 }
 
-/** By name, in any case. */
+/** Finds a file type by its name, ignoring case. */
 export async function findFileType(
   database: Database,
   workspace: string,
@@ -85,13 +85,13 @@ export async function fileTypeById(
 ): Promise<FileType | undefined> {
   const query = database.selectFrom('file_type').selectAll().where('type_id', '=', typeId);
   const row = await query.executeTakeFirst();
-  return row === undefined ? undefined : typeOf(row);
+  return row === undefined ? undefined : toFileType(row);
 }
 
 /**
- * Makes a file type, or changes the one of that name.
- * @throws Failure InvalidBody for a name that is none, or at `FILE_TYPES_MAX`; Conflict when it has
- * files and would name them otherwise.
+ * Creates a file type, or changes the one of that name.
+ * @throws Failure InvalidBody for an invalid name, or at `FILE_TYPES_MAX`; Conflict when it has files and the
+ * change would rename them.
  */
 export async function saveFileType(
   database: Database,
@@ -102,28 +102,35 @@ export async function saveFileType(
   checkName('id', name);
   return database.transaction().execute(async (inside) => {
     const all = await listFileTypes(inside, workspace);
-    const known = all.find((one) => one.name.toUpperCase() === name.toUpperCase());
-    const said = { ...(known === undefined ? UNSAID_OF_FILES : saidOf(known)), ...change };
-    if (known === undefined) {
+    const existing = all.find((one) => one.name.toUpperCase() === name.toUpperCase());
+    const settings = {
+      ...(existing === undefined ? DEFAULT_SETTINGS : pickSettings(existing)),
+      ...change,
+    };
+    if (existing === undefined) {
       if (all.length >= FILE_TYPES_MAX) {
         const rule = `a workspace has at most ${FILE_TYPES_MAX} file types (FILE_TYPES_MAX)`;
         throw new Failure('InvalidBody', rule);
       }
       const own = { type_id: newUuid(), workspace, name, downloads: 0, created_ms: nowMs };
-      const row = { ...own, body_json: JSON.stringify(said), updated_ms: nowMs };
+      const row = { ...own, body_json: JSON.stringify(settings), updated_ms: nowMs };
       await inside.insertInto('file_type').values(row).execute();
-      return typeOf(row);
+      return toFileType(row);
     }
-    if (said.bySymbol !== known.bySymbol || said.byDate !== known.byDate) {
-      await refuseRenaming(inside, known);
+    if (settings.bySymbol !== existing.bySymbol || settings.byDate !== existing.byDate) {
+      await refuseRenaming(inside, existing);
     }
-    const values = { body_json: JSON.stringify(said), updated_ms: nowMs };
-    await inside.updateTable('file_type').set(values).where('type_id', '=', known.typeId).execute();
-    return { ...known, ...said, updatedMs: nowMs };
+    const values = { body_json: JSON.stringify(settings), updated_ms: nowMs };
+    await inside
+      .updateTable('file_type')
+      .set(values)
+      .where('type_id', '=', existing.typeId)
+      .execute();
+    return { ...existing, ...settings, updatedMs: nowMs };
   });
 }
 
-/** Its files would have no name any more, or one for several. */
+/** Refuses a change that would rename files: some would lose their name, or share one. */
 async function refuseRenaming(database: Database, { name, typeId }: FileType): Promise<void> {
   const row = await database
     .selectFrom('publication')
@@ -136,7 +143,7 @@ async function refuseRenaming(database: Database, { name, typeId }: FileType): P
   throw new Failure('Conflict', `${name} has files; ${rule}`);
 }
 
-const saidOf = ({
+const pickSettings = ({
   access,
   byDate,
   bySymbol,
@@ -160,7 +167,7 @@ const saidOf = ({
   weight,
 });
 
-const typeOf = (row: Selectable<FileTypeTable>): FileType => ({
+const toFileType = (row: Selectable<FileTypeTable>): FileType => ({
   ...(JSON.parse(row.body_json) as FileTypeSaid),
   typeId: row.type_id,
   workspace: row.workspace,

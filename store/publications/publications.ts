@@ -1,6 +1,6 @@
-// Published files: bytes in a folder of their own, and rows that name them. A row says that a file comes
-// before it is there, so that what a crash leaves is known as ours; the row's commit makes it a
-// publication, and ends the one whose place it takes. An ended one stays as long as an address may live.
+// Stores published files: bytes in one folder, and rows that name them. A row announces a file before it
+// exists, so that leftovers of a crash are recognized. The row's commit publishes the file and ends the one
+// that it replaces. An ended file stays as long as a link to it may live.
 import { existsSync } from 'node:fs';
 import { chmod } from 'node:fs/promises';
 import type { Selectable } from 'kysely';
@@ -18,14 +18,14 @@ import { LINK_LIFE_MS } from './downloadLinks.ts';
 import type { FileType } from './fileTypes.ts';
 import type { PublishedFiles } from './publishedFiles.ts';
 
-/** Files of one type. */
+/** Limit of files of one type. */
 const FILES_MAX = 100_000;
-/** Characters of a file's symbol. */
+/** Limit of characters of a file's symbol. */
 const SYMBOL_MAX = 100;
-/** An address that was made in the last moment lives on for a minute, and then some. */
-const ENDED_KEPT_MS = 2 * LINK_LIFE_MS;
-/** Ended files removed by one look. */
-const REMOVED_AT_ONCE = 1_000;
+/** A link that was created just before the end lives for a minute; this includes a margin. */
+const ENDED_RETENTION_MS = 2 * LINK_LIFE_MS;
+/** Limit of ended files that one call removes. */
+const REMOVAL_BATCH = 1_000;
 
 export interface Publication {
   readonly publicationId: string;
@@ -37,7 +37,7 @@ export interface Publication {
   readonly publishedMs: number;
 }
 
-/** Which file of its type. */
+/** Identifies a file within its type. */
 export type PublicationName = Pick<Publication, 'symbol' | 'date'>;
 
 interface PublicationParts {
@@ -49,7 +49,7 @@ interface PublicationParts {
   readonly publishedFiles: PublishedFiles;
 }
 
-/** Why a symbol can not name a file; undefined when it can. */
+/** Returns why a symbol can't name a file; undefined when it can. */
 export const symbolFault = (symbol: string): string | undefined =>
   symbol.length > SYMBOL_MAX || /[\p{C}\s]/u.test(symbol)
     ? `must be 1 to ${SYMBOL_MAX} characters without spaces`
@@ -57,9 +57,9 @@ export const symbolFault = (symbol: string): string | undefined =>
 
 export class Publications {
   readonly #parts: PublicationParts;
-  /** Ended files stay while someone copies what the catalog named at one moment. */
+  /** Number of open holds: ended files stay while a backup copies the files of a catalog snapshot. */
   #holds = 0;
-  /** Grows with each change of what is stored. */
+  /** Version of the stored files; increases with each change. */
   state = 0;
 
   constructor(parts: PublicationParts) {
@@ -70,12 +70,12 @@ export class Publications {
     return this.#parts.publishedFiles.pathOf(publicationId);
   }
 
-  /** Before a file is read here. */
+  /** Fetches a file to the local folder before it is read. */
   bring(file: Pick<Publication, 'publicationId' | 'bytes' | 'sha256'>): Promise<unknown> {
     return this.#parts.publishedFiles.bring(file);
   }
 
-  /** Nothing that the catalog names goes before the returned function is called. */
+  /** Prevents removals until the returned function is called. */
   hold(): () => void {
     this.#holds += 1;
     let holds = true;
@@ -86,25 +86,32 @@ export class Publications {
   }
 
   /**
-   * Publishes a finished file, which is moved and then this folder's; the one of the same name ends.
-   * @throws Failure NotFound when the type is gone; InvalidBody at `FILES_MAX`: then the file is gone too.
+   * Publishes a finished file by moving it into the folder; the published file of the same name ends.
+   * @throws Failure NotFound when the type was removed; InvalidBody at `FILES_MAX`: the file is removed then.
    */
   async publish(type: FileType, name: PublicationName, temporary: string): Promise<Publication> {
     const { at, database, disk, folder, publishedFiles } = this.#parts;
     const publicationId = newUuid();
-    const place = this.pathOf({ publicationId });
+    const path = this.pathOf({ publicationId });
     const { symbol, date } = name;
-    const coming = { bytes: 0, sha256: '', committed_ms: null, ended_ms: null };
+    const unpublished = { bytes: 0, sha256: '', committed_ms: null, ended_ms: null };
     const { typeId: type_id, workspace } = type;
     try {
       const content = await contentOf(temporary);
-      const row = { publication_id: publicationId, type_id, workspace, symbol, date, ...coming };
+      const row = {
+        publication_id: publicationId,
+        type_id,
+        workspace,
+        symbol,
+        date,
+        ...unpublished,
+      };
       await database.insertInto('publication').values(row).execute();
       at('publication-announced');
       await chmod(temporary, 0o600);
       await disk.syncFile(temporary);
       await disk.makeFolder(folder.published);
-      await disk.rename(temporary, place);
+      await disk.rename(temporary, path);
       await disk.syncFolder(folder.published);
       await publishedFiles.keep({ publicationId, ...content });
       at('publication-placed');
@@ -120,10 +127,10 @@ export class Publications {
 
   async #commit(
     { name: typeName, typeId }: FileType,
-    made: Omit<Publication, 'typeId' | 'publishedMs'>,
+    publication: Omit<Publication, 'typeId' | 'publishedMs'>,
   ): Promise<number> {
     const { clock, database } = this.#parts;
-    const { bytes, date, publicationId, sha256, symbol } = made;
+    const { bytes, date, publicationId, sha256, symbol } = publication;
     const nowMs = clock();
     await database.transaction().execute(async (inside) => {
       const touched = await inside
@@ -147,7 +154,7 @@ export class Publications {
         .set({ bytes, sha256, committed_ms: nowMs })
         .where('publication_id', '=', publicationId)
         .execute();
-      if ((await countOf(inside, typeId)) > FILES_MAX) {
+      if ((await countLive(inside, typeId)) > FILES_MAX) {
         const rule = `a file type has at most ${FILES_MAX} files (FILES_MAX)`;
         throw new Failure('InvalidBody', `${typeName}: ${rule}`);
       }
@@ -156,16 +163,16 @@ export class Publications {
     return nowMs;
   }
 
-  /** The file of a type with that name; undefined when there is none. */
+  /** Finds the file of a type by its name; undefined when there is none. */
   async find(typeId: string, { date, symbol }: PublicationName): Promise<Publication | undefined> {
-    const row = await live(this.#parts.database, typeId)
+    const row = await selectLive(this.#parts.database, typeId)
       .where('symbol', '=', symbol)
       .where('date', '=', date)
       .executeTakeFirst();
-    return row === undefined ? undefined : publicationOf(row);
+    return row === undefined ? undefined : toPublication(row);
   }
 
-  /** Also one that has ended: an address outlives it for a while. */
+  /** Finds a file by its id, also an ended one: links outlive it for a while. */
   async byId(publicationId: string): Promise<Publication | undefined> {
     const row = await this.#parts.database
       .selectFrom('publication')
@@ -173,13 +180,13 @@ export class Publications {
       .where('publication_id', '=', publicationId)
       .where('committed_ms', 'is not', null)
       .executeTakeFirst();
-    return row === undefined ? undefined : publicationOf(row);
+    return row === undefined ? undefined : toPublication(row);
   }
 
-  /** By symbol and date. */
+  /** Lists the files of a type by symbol and date. */
   async list(typeId: string): Promise<readonly Publication[]> {
-    const query = live(this.#parts.database, typeId).orderBy('symbol').orderBy('date');
-    return (await query.execute()).map(publicationOf);
+    const query = selectLive(this.#parts.database, typeId).orderBy('symbol').orderBy('date');
+    return (await query.execute()).map(toPublication);
   }
 
   /** Ends one file; false when there is none. */
@@ -219,39 +226,39 @@ export class Publications {
     });
   }
 
-  /** Removes files whose end is long enough ago. */
+  /** Removes ended files after their retention. */
   async look(): Promise<void> {
     if (this.#holds > 0) return;
     const { clock, database } = this.#parts;
     const rows = await database
       .selectFrom('publication')
       .select('publication_id')
-      .where('ended_ms', '<', clock() - ENDED_KEPT_MS)
-      .limit(REMOVED_AT_ONCE)
+      .where('ended_ms', '<', clock() - ENDED_RETENTION_MS)
+      .limit(REMOVAL_BATCH)
       .execute();
     await this.#forget(rows.map(({ publication_id }) => publication_id));
   }
 
   /**
-   * At start, before anything runs: what the bucket lacks is sent there, what a crash left on its way goes; a
-   * file that no row names is put aside, as those of the lake are. How many, and where.
+   * Runs at start, before anything else: sends files that the bucket lacks, removes leftovers of a crash, and
+   * moves files without a row aside, as for the lake. Returns how many were moved, and where.
    */
   async sweep(): Promise<{ readonly aside: number; readonly folder: string }> {
     const { clock, database, disk, folder, publishedFiles } = this.#parts;
     const rows = await database.selectFrom('publication').selectAll().execute();
-    const left = rows.filter((row) => row.committed_ms === null);
-    await this.#forget(left.map(({ publication_id }) => publication_id));
+    const leftovers = rows.filter((row) => row.committed_ms === null);
+    await this.#forget(leftovers.map(({ publication_id }) => publication_id));
     const live = rows.filter((row) => row.committed_ms !== null && row.ended_ms === null);
-    await publishedFiles.settle(live.map(publicationOf));
+    await publishedFiles.settle(live.map(toPublication));
     const named = new Set(rows.map(({ publication_id }) => publication_id));
-    const unknown = (await disk.list(folder.published)).filter((path) => !named.has(path));
-    if (unknown.length === 0) return { aside: 0, folder: '' };
-    const paths = unknown.map((path) => `published/${path}`);
+    const unnamed = (await disk.list(folder.published)).filter((path) => !named.has(path));
+    if (unnamed.length === 0) return { aside: 0, folder: '' };
+    const paths = unnamed.map((path) => `published/${path}`);
     const aside = await putAside(paths, { ...folder, lake: folder.root }, clock(), disk);
-    return { aside: unknown.length, folder: aside };
+    return { aside: unnamed.length, folder: aside };
   }
 
-  /** The file goes before its row: no file is ever without one. */
+  /** Removes files, then their rows: no file ever exists without a row. */
   async #forget(ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return;
     const { database, disk, folder, publishedFiles } = this.#parts;
@@ -265,7 +272,7 @@ export class Publications {
   }
 }
 
-const live = (database: Database, typeId: string) =>
+const selectLive = (database: Database, typeId: string) =>
   database
     .selectFrom('publication')
     .selectAll()
@@ -273,7 +280,7 @@ const live = (database: Database, typeId: string) =>
     .where('committed_ms', 'is not', null)
     .where('ended_ms', 'is', null);
 
-async function countOf(database: Database, typeId: string): Promise<number> {
+async function countLive(database: Database, typeId: string): Promise<number> {
   const { count } = await database
     .selectFrom('publication')
     .select(({ fn }) => fn.countAll<number>().as('count'))
@@ -284,7 +291,7 @@ async function countOf(database: Database, typeId: string): Promise<number> {
   return Number(count);
 }
 
-const publicationOf = (row: Selectable<PublicationTable>): Publication => ({
+const toPublication = (row: Selectable<PublicationTable>): Publication => ({
   publicationId: row.publication_id,
   typeId: row.type_id,
   symbol: row.symbol,

@@ -1,4 +1,4 @@
-// Where published files are: in a folder; with a bucket, there too, and the folder has copies of them.
+// Places published files: in a folder, or in a bucket of which the folder is a cache.
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Content, contentOf } from '../base/contents.ts';
@@ -7,10 +7,10 @@ import { asked, type Bucket, type ToldOfBucket } from '../files/bucket/bucket.ts
 import { fetchInto } from '../files/bucket/fetchInto.ts';
 import type { Folder } from '../catalog/folder.ts';
 
-/** Below the bucket's prefix. */
-const FAR = 'published/';
-/** Sent at once while a start looks which of them the bucket lacks. */
-const SENT_AT_ONCE = 4;
+/** Path below the bucket's prefix. */
+const BUCKET_FOLDER = 'published/';
+/** Concurrent uploads of missing files at start. */
+const UPLOAD_CONCURRENCY = 4;
 
 export interface PublishedFile extends Content {
   readonly publicationId: string;
@@ -18,24 +18,24 @@ export interface PublishedFile extends Content {
 
 export interface PublishedFiles {
   pathOf(publicationId: string): string;
-  /** Before a commit names it: from now on it outlives this disk, where there is a bucket. */
+  /** Uploads a file before its commit, so that it survives the loss of the local disk. */
   keep(file: PublishedFile): Promise<void>;
-  /** Has the copy again where it is gone or has another length; `anew`: whatever is there. */
+  /** Fetches the local copy if it is missing or has another length; `anew`: in any case. */
   bring(file: PublishedFile, anew?: boolean): Promise<unknown>;
-  /** Gone already is gone. */
+  /** Removes a file; a missing one is no error. */
   remove(publicationId: string): Promise<void>;
-  /** Files of before there was a bucket, and those of a folder that came back; how many were sent. */
+  /** Uploads files from before the bucket was configured or from a restored folder; returns how many. */
   settle(live: readonly PublishedFile[]): Promise<number>;
 }
 
 async function isWhole(path: string, { bytes, sha256 }: Content): Promise<boolean> {
-  const found = await contentOf(path);
-  return found.bytes === bytes && found.sha256 === sha256;
+  const content = await contentOf(path);
+  return content.bytes === bytes && content.sha256 === sha256;
 }
 
-type Place = Pick<Folder, 'published' | 'temporary'>;
+type LocalFolders = Pick<Folder, 'published' | 'temporary'>;
 
-export const localPublished = ({ published }: Place, disk: Disk): PublishedFiles => ({
+export const localPublished = ({ published }: LocalFolders, disk: Disk): PublishedFiles => ({
   pathOf: (publicationId) => join(published, publicationId),
   keep: async () => undefined,
   bring: async () => undefined,
@@ -44,23 +44,23 @@ export const localPublished = ({ published }: Place, disk: Disk): PublishedFiles
 });
 
 export function bucketPublished(
-  folder: Place,
+  folder: LocalFolders,
   disk: Disk,
   bucket: Bucket,
-  told: ToldOfBucket,
+  events: ToldOfBucket,
 ): PublishedFiles {
   const local = localPublished(folder, disk);
   const { pathOf } = local;
-  const bringing = new Map<string, Promise<unknown>>();
+  const fetches = new Map<string, Promise<unknown>>();
   const keep = ({ publicationId, ...content }: PublishedFile): Promise<void> => {
-    const sent = bucket.put(`${FAR}${publicationId}`, pathOf(publicationId), content);
-    return asked(told, 'send a published file', sent);
+    const sent = bucket.put(`${BUCKET_FOLDER}${publicationId}`, pathOf(publicationId), content);
+    return asked(events, 'send a published file', sent);
   };
   const fetch = (file: PublishedFile): Promise<boolean> => {
     const { publicationId } = file;
     const get = (part: string): Promise<boolean> =>
-      asked(told, 'fetch a published file', bucket.get(`${FAR}${publicationId}`, part));
-    // Damage there is no reason to lose what is here.
+      asked(events, 'fetch a published file', bucket.get(`${BUCKET_FOLDER}${publicationId}`, part));
+    // A damaged copy in the bucket must not replace the local file.
     const isRight = (part: string): Promise<boolean> => isWhole(part, file);
     const { temporary } = folder;
     return fetchInto(pathOf(publicationId), { disk, temporary, fetch: get, isRight });
@@ -70,30 +70,32 @@ export function bucketPublished(
     keep,
     bring: (file, anew = false) => {
       const { bytes, publicationId } = file;
-      const isHere = statSync(pathOf(publicationId), { throwIfNoEntry: false })?.size === bytes;
-      if (isHere && !anew) return Promise.resolve();
-      const known = bringing.get(publicationId);
-      if (known !== undefined) return known;
-      const work = fetch(file).finally(() => bringing.delete(publicationId));
-      bringing.set(publicationId, work);
+      const isLocal = statSync(pathOf(publicationId), { throwIfNoEntry: false })?.size === bytes;
+      if (isLocal && !anew) return Promise.resolve();
+      const pending = fetches.get(publicationId);
+      if (pending !== undefined) return pending;
+      const work = fetch(file).finally(() => fetches.delete(publicationId));
+      fetches.set(publicationId, work);
       return work;
     },
     remove: async (publicationId) => {
-      const gone = bucket.remove(`${FAR}${publicationId}`);
-      await asked(told, 'remove a published file', gone);
+      const removal = bucket.remove(`${BUCKET_FOLDER}${publicationId}`);
+      await asked(events, 'remove a published file', removal);
       await local.remove(publicationId);
     },
     settle: async (live) => {
-      const listed = await asked(told, 'list published files', bucket.list(FAR));
-      const sizes = new Map(listed.map(({ bytes, path }) => [path.slice(FAR.length), bytes]));
+      const listed = await asked(events, 'list published files', bucket.list(BUCKET_FOLDER));
+      const sizes = new Map(
+        listed.map(({ bytes, path }) => [path.slice(BUCKET_FOLDER.length), bytes]),
+      );
       const missing = live.filter(({ bytes, publicationId }) => sizes.get(publicationId) !== bytes);
-      return sendThose(missing, pathOf, keep);
+      return sendIntact(missing, pathOf, keep);
     },
   };
 }
 
-/** Of these, those that are here, and are what was published; how many that were. */
-async function sendThose(
+/** Uploads those files that exist locally and match their hash; returns how many. */
+async function sendIntact(
   files: readonly PublishedFile[],
   pathOf: PublishedFiles['pathOf'],
   keep: PublishedFiles['keep'],
@@ -101,13 +103,13 @@ async function sendThose(
   let sent = 0;
   const send = async (file: PublishedFile): Promise<void> => {
     const path = pathOf(file.publicationId);
-    // Damage here must not become the copy that heals it.
+    // A damaged local file must not become the copy that repairs it.
     if (!existsSync(path) || !(await isWhole(path, file))) return;
     await keep(file);
     sent += 1;
   };
-  for (let at = 0; at < files.length; at += SENT_AT_ONCE) {
-    await Promise.all(files.slice(at, at + SENT_AT_ONCE).map(send));
+  for (let at = 0; at < files.length; at += UPLOAD_CONCURRENCY) {
+    await Promise.all(files.slice(at, at + UPLOAD_CONCURRENCY).map(send));
   }
   return sent;
 }

@@ -1,7 +1,7 @@
-// What waits, by account: whoever has much waiting lets the others in between.
+// Queues items by account: accounts take turns, so that one with many items does not delay the others.
 
 export class FairQueue<Item> {
-  /** In the order in which accounts have their turn; none of them empty. */
+  /** Lines by account in the order of turns; none is empty. */
   readonly #lines = new Map<string, Item[]>();
   #size = 0;
 
@@ -13,12 +13,12 @@ export class FairQueue<Item> {
     return this.#lines.get(account)?.length ?? 0;
   }
 
-  /** Accounts that have something waiting. */
+  /** Number of accounts with waiting items. */
   get accounts(): number {
     return this.#lines.size;
   }
 
-  /** The account that has most waiting. */
+  /** Returns the account with the longest line. */
   longest(): string | undefined {
     let [longest, size]: [string | undefined, number] = [undefined, 0];
     for (const [account, line] of this.#lines) {
@@ -27,7 +27,7 @@ export class FairQueue<Item> {
     return longest;
   }
 
-  /** Takes out what an account has waiting last. */
+  /** Removes and returns the last item of an account. */
   takeLast(account: string): Item | undefined {
     const line = this.#lines.get(account);
     const item = line?.pop();
@@ -44,10 +44,10 @@ export class FairQueue<Item> {
     this.#size += 1;
   }
 
-  /** Takes the first item that may go, of the first account that has one: its next turn is the last. */
-  take(mayGo: (item: Item, account: string) => boolean): Item | undefined {
+  /** Removes the first eligible item in the order of turns; its account moves to the end. */
+  take(isEligible: (item: Item, account: string) => boolean): Item | undefined {
     for (const [account, line] of this.#lines) {
-      const at = line.findIndex((item) => mayGo(item, account));
+      const at = line.findIndex((item) => isEligible(item, account));
       if (at < 0) continue;
       const [item] = line.splice(at, 1);
       this.#lines.delete(account);
@@ -58,14 +58,14 @@ export class FairQueue<Item> {
     return undefined;
   }
 
-  some(wanted: (item: Item) => boolean): boolean {
-    return [...this.#lines.values()].some((line) => line.some(wanted));
+  some(matches: (item: Item) => boolean): boolean {
+    return [...this.#lines.values()].some((line) => line.some(matches));
   }
 
-  /** Takes an item out that is not to wait any more; false when none is `wanted`. */
-  remove(wanted: (item: Item) => boolean): boolean {
+  /** Removes the first item that matches; false when none does. */
+  remove(matches: (item: Item) => boolean): boolean {
     for (const [account, line] of this.#lines) {
-      const at = line.findIndex(wanted);
+      const at = line.findIndex(matches);
       if (at < 0) continue;
       line.splice(at, 1);
       if (line.length === 0) this.#lines.delete(account);

@@ -1,7 +1,7 @@
-// One commit for all who wait: what comes is gathered by its owner, and written together.
+// Schedules one commit for a group of waiting writes, which their owner collects.
 import { monotonicMs } from '../base/clock.ts';
 
-/** When a group is written: after a delay, at once, or now. No two are written beside each other. */
+/** Writes a group after a delay or on flush. Writes never overlap. */
 export class GroupCommit {
   readonly #write: () => Promise<void>;
   #timer: NodeJS.Timeout | undefined;
@@ -9,12 +9,12 @@ export class GroupCommit {
   #writing: Promise<void> = Promise.resolve();
   #isStopped = false;
 
-  /** @param write takes what was gathered until it runs, and never rejects */
+  /** @param write writes all that was collected until it runs, and never rejects */
   constructor(write: () => Promise<void>) {
     this.#write = write;
   }
 
-  /** A group that is gathered already is not put off; a shorter delay takes it out of its own. */
+  /** Schedules a write. A pending write is never postponed; a shorter delay advances it. */
   soon(delayMs: number): void {
     if (this.#isStopped) return;
     const dueMs = monotonicMs() + delayMs;
@@ -24,13 +24,13 @@ export class GroupCommit {
     this.#timer = setTimeout(() => void this.flush(), delayMs);
   }
 
-  /** From now on nothing is written by itself. */
+  /** Stops automatic writes. */
   stop(): void {
     this.#isStopped = true;
     clearTimeout(this.#timer);
   }
 
-  /** Resolves when all that was gathered before is written. */
+  /** Resolves when all that was collected before is written. */
   async flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;

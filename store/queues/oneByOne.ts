@@ -1,8 +1,8 @@
-// Work that must not run beside other work of its kind: one after the other, in the order of asking.
+// Runs work that must not overlap, one piece after the other in the order of the calls.
 
 type Run = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** Each piece of work begins when the one before has ended, whichever way. */
+/** Returns a function that starts each piece of work after the one before has settled. */
 export function oneByOne(): Run {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {

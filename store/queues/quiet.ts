@@ -1,25 +1,25 @@
-// What is about to be seen by readers here, while nobody else answers by what was there before.
+// Pauses reads on other nodes while a change becomes visible on this node.
 
 /**
- * Undefined: nobody else answers. Else it resolves once nobody does; they do so again, by what they heard
- * meanwhile, after what it resolves with was called.
- * @param tableIds it concerns only these tables; all when undefined
+ * Pauses reads on other nodes; undefined when no other node serves reads. Resolves once all are paused, with
+ * the function that resumes them; they apply the messages received meanwhile before they answer again.
+ * @param tableIds affected tables; all when undefined
  */
 export type Quiet = (tableIds?: readonly number[]) => Promise<() => void> | undefined;
 
-/** Changes that concern all, one memory's. */
+/** Applies changes of one shared state that all tables depend on. */
 export class QuietChanges {
-  #quiet: Quiet = () => undefined;
+  #barrier: Quiet = () => undefined;
   #changed: () => void = () => undefined;
 
-  /** @param changed is told after each change, before others answer again */
-  whileQuiet(quiet: Quiet, changed: () => void = () => undefined): void {
-    this.#quiet = quiet;
+  /** @param changed is called after each change, before other nodes answer again */
+  whileQuiet(barrier: Quiet, changed: () => void = () => undefined): void {
+    this.#barrier = barrier;
     this.#changed = changed;
   }
 
   async show(change: () => void | Promise<void>): Promise<void> {
-    const resume = await this.#quiet();
+    const resume = await this.#barrier();
     try {
       await change();
       this.#changed();

@@ -1,29 +1,29 @@
-// Holds what waits for one of several places. Accounts take turns; whoever is alone may use the whole
-// line, and when it is full the account that has most in it makes room. Nothing waits longer than
-// its deadline or a least time, and it is refused at once where the measured pace can't meet that.
+// Queues items that wait for one of several slots. Accounts take turns. An account alone may fill the queue;
+// when it is full, the account with most items loses its last one. Nothing waits longer than its deadline or
+// a minimum wait, and an item is refused immediately when the measured pace can't meet that.
 import { Failure } from '../base/failure.ts';
 import { FairQueue } from './fairQueue.ts';
 import { TypicalTime } from './typicalTime.ts';
 
-/** Items that wait, and what they hold. */
+/** Limits of waiting items and their bytes. */
 const WAITING_MAX = 5_000;
 const WAITING_BYTES_MAX = 64 * 1024 ** 2;
 
-/** What waits. */
+/** An item that waits. */
 export interface Timed {
-  /** Empty: the server's own, which waits as long as it has to. */
+  /** Empty for the server's own work, which waits without a limit. */
   readonly account: string;
   readonly deadlineMs: number;
-  /** The caller went away. */
+  /** Aborts when the client disconnects. */
   readonly signal?: AbortSignal;
 }
 
 interface LineOptions<Item> {
-  /** Items that have a place at a time. */
+  /** Number of slots. */
   readonly places: () => number;
-  /** Each may wait so long, however short its deadline is once it has a place. */
+  /** Minimum wait of an item, even if its deadline is shorter. */
   readonly leastWaitMs: number;
-  /** What an item holds while it waits. */
+  /** Bytes that an item occupies while it waits. */
   readonly bytesOf: (item: Item) => number;
 }
 
@@ -37,7 +37,7 @@ export class TimedLine<Item extends Timed, Place> {
   readonly #queue = new FairQueue<Waiting<Item, Place>>();
   readonly #options: LineOptions<Item>;
   #bytes = 0;
-  /** In a place. */
+  /** Typical time in a slot. */
   readonly #typical = new TypicalTime();
 
   constructor(options: LineOptions<Item>) {
@@ -48,20 +48,20 @@ export class TimedLine<Item extends Timed, Place> {
     return this.#queue.size;
   }
 
-  /** An item had a place for so long. */
+  /** Records the time that an item occupied a slot. */
   tookMs(ms: number): void {
     this.#typical.add(ms);
   }
 
-  /** @throws Failure Busy with the time after which to try again; TimedOut when the caller left. */
+  /** @throws Failure Busy with the time after which to retry; TimedOut when the client disconnected. */
   wait(item: Item): Promise<Place> {
     const { account, signal } = item;
     const waitMs = Math.max(this.#options.leastWaitMs, item.deadlineMs);
     if (signal?.aborted === true) return Promise.reject(callerLeft());
     const expectedMs = this.#expectedMs(account);
-    if (account !== '' && expectedMs > waitMs) return Promise.reject(tooMany(expectedMs));
+    if (account !== '' && expectedMs > waitMs) return Promise.reject(busy(expectedMs));
     const bytes = this.#options.bytesOf(item);
-    if (!this.#makeRoom(account, bytes)) return Promise.reject(tooMany(expectedMs));
+    if (!this.#makeRoom(account, bytes)) return Promise.reject(busy(expectedMs));
     return new Promise((resolve, reject) => {
       const settle = (): void => {
         clearTimeout(timer);
@@ -83,8 +83,8 @@ export class TimedLine<Item extends Timed, Place> {
         if (this.#queue.remove((one) => one === waiting)) waiting.refuse(failure);
       };
       const leave = (): void => remove(callerLeft());
-      const late = (): void => remove(tooMany(this.#expectedMs(account)));
-      const timer = account === '' ? undefined : setTimeout(late, waitMs);
+      const expire = (): void => remove(busy(this.#expectedMs(account)));
+      const timer = account === '' ? undefined : setTimeout(expire, waitMs);
       this.#bytes += bytes;
       this.#queue.push(account, waiting);
       signal?.addEventListener('abort', leave, { once: true });
@@ -92,16 +92,16 @@ export class TimedLine<Item extends Timed, Place> {
   }
 
   /**
-   * Gives the place that is found for it to who is next; false when none finds one.
-   * @param isAlike all items of an account find the same places
+   * Assigns a free slot to the next item; false when none fits.
+   * @param isAlike all items of an account fit the same slots
    */
   give(placeFor: (item: Item) => Place | undefined, isAlike: boolean): boolean {
     let free: Place | undefined;
-    const without = new Set<string>();
+    const blockedAccounts = new Set<string>();
     const next = this.#queue.take(({ item }, account) => {
-      if (without.has(account)) return false;
+      if (blockedAccounts.has(account)) return false;
       free = placeFor(item);
-      if (free === undefined && isAlike) without.add(account);
+      if (free === undefined && isAlike) blockedAccounts.add(account);
       return free !== undefined;
     });
     if (next === undefined || free === undefined) return false;
@@ -109,26 +109,26 @@ export class TimedLine<Item extends Timed, Place> {
     return true;
   }
 
-  /** How long a new item of an account would wait: others have a turn for each of its own. */
+  /** Estimates the wait of a new item: the other accounts have a turn for each item of its own. */
   #expectedMs(account: string): number {
     const own = this.#queue.sizeOf(account);
     const ahead = Math.min(this.#queue.size, own * Math.max(1, this.#queue.accounts));
     return Math.round((ahead * this.#typical.ms) / this.#options.places());
   }
 
-  /** False where the newcomer's own account has most in a full line. */
+  /** Evicts items of the longest line; false when that is the line of the new item. */
   #makeRoom(account: string, bytes: number): boolean {
     while (this.#queue.size >= WAITING_MAX || this.#bytes + bytes > WAITING_BYTES_MAX) {
       const longest = this.#queue.longest();
       if (longest === undefined) return true;
       if (this.#queue.sizeOf(longest) <= this.#queue.sizeOf(account) + 1) return false;
-      this.#queue.takeLast(longest)?.refuse(tooMany(this.#expectedMs(longest)));
+      this.#queue.takeLast(longest)?.refuse(busy(this.#expectedMs(longest)));
     }
     return true;
   }
 }
 
-const tooMany = (waitMs: number): Failure =>
+const busy = (waitMs: number): Failure =>
   new Failure('Busy', 'too many others wait to be answered in time: try again later', waitMs);
 
 export const callerLeft = (): Failure => new Failure('TimedOut', 'the caller went away');

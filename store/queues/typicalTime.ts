@@ -1,6 +1,7 @@
-// How long work of one kind takes. By logarithms: of a mean, one slow item would refuse a hundred quick ones.
+// Averages the time of one kind of work on a logarithmic scale. With a mean, one slow item would refuse a
+// hundred quick ones.
 
-/** Weight of the last one in the typical time of all. */
+/** Weight of the latest time in the average. */
 const LAST_WEIGHT = 0.1;
 const LEAST_MS = 0.1;
 

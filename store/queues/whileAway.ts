@@ -1,25 +1,25 @@
-// Work that finds the catalog, or the store of the files, away is tried again.
+// Retries work while the catalog or the file store is unavailable.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Away } from '../base/failure.ts';
 
-const AGAIN_MS = 1_000;
+const RETRY_DELAY_MS = 1_000;
 
 /**
- * @param work of which nothing was done where it found either away
- * @param goesOn asked after each such failure: whether there is another try
- * @throws what it throws; Away when there is no other try
+ * @param work has no effect when it fails with Away
+ * @param canRetry is called after each such failure
+ * @throws the error of the work; Away when no retry is left
  */
 export async function whileAway<T>(
   work: () => Promise<T>,
-  goesOn: () => boolean,
+  canRetry: () => boolean,
   signal?: AbortSignal,
 ): Promise<T> {
   for (;;) {
     try {
       return await work();
     } catch (error) {
-      if (!(error instanceof Away) || !goesOn()) throw error;
+      if (!(error instanceof Away) || !canRetry()) throw error;
     }
-    await sleep(AGAIN_MS, undefined, signal === undefined ? {} : { signal });
+    await sleep(RETRY_DELAY_MS, undefined, signal === undefined ? {} : { signal });
   }
 }

@@ -1,5 +1,5 @@
-// Nodes that answer reads beside this one, which serves: they are quiet before a change shows, and are told
-// what it is before they answer again.
+// Publishes changes from the serving node to its read replicas: each replica pauses before a change becomes
+// visible, and receives the change before it answers again.
 import type { Socket } from 'node:net';
 import { frameOf } from '../lent/frames.ts';
 import type { Change } from '../lake/lake.ts';
@@ -9,36 +9,36 @@ import type { Quiet } from '../queues/quiet.ts';
 import { Listener } from './listener.ts';
 import { type FromNode, type News, NEWS_BYTES_MAX } from './news.ts';
 
-/** A change that is not shown yet. */
+/** A change that is not visible yet. */
 interface Changing {
-  /** All when undefined. */
+  /** Affected tables; all when undefined. */
   readonly tableIds: readonly number[] | undefined;
-  /** Who is to be quiet meanwhile, and told when it may go on. */
+  /** Replicas that pause meanwhile and receive the resume message. */
   readonly nodes: Set<Listener>;
 }
 
-/** Nodes that listen; any further one hands on what it is asked. */
+/** Limit of replicas; a further node forwards its requests. */
 const NODES_MAX = 64;
 
-interface AudienceParts {
+interface FollowersParts {
   /** Monotonic. */
   readonly clockMs: () => number;
-  /** Whether this node still is the one that serves, as far as it can know. */
+  /** Whether this node certainly still serves. */
   readonly isSure: () => boolean;
-  /** Id of the newest snapshot that readers see. */
+  /** Id of the latest visible snapshot. */
   readonly snapshot: () => number;
-  /** What is pending for a table. */
+  /** Returns the pending rows of a table. */
   readonly pending: (tableId: number) => MadeRows;
   readonly lessor: Pick<QuotaLessor, 'join' | 'close'>;
 }
 
 export class Audience {
-  readonly #parts: AudienceParts;
+  readonly #parts: FollowersParts;
   readonly #nodes = new Set<Listener>();
-  readonly #changing = new Map<number, Changing>();
-  #quiets = 0;
+  readonly #changes = new Map<number, Changing>();
+  #lastPause = 0;
 
-  constructor(parts: AudienceParts) {
+  constructor(parts: FollowersParts) {
     this.#parts = parts;
   }
 
@@ -50,16 +50,16 @@ export class Audience {
     if (this.#nodes.size >= NODES_MAX) return void socket.destroy();
     const { clockMs, isSure, lessor, snapshot } = this.#parts;
     const lease = lessor.join(nodeId, (message) => node.send({ kind: 'lease', message }));
-    const take = (message: FromNode): void => {
+    const handle = (message: FromNode): void => {
       if (message.kind === 'lease') lease.take(message.message);
       else if (message.kind === 'watch') this.#watch(node, message.tableId);
       else if (message.kind === 'unwatch') node.watched.delete(message.tableId);
     };
-    const node = new Listener({ socket, clockMs, isSure, take });
+    const node = new Listener({ socket, clockMs, isSure, take: handle });
     this.#nodes.add(node);
     node.send({ kind: 'welcome', snapshot: snapshot() });
-    // It answers nothing yet: it need not confirm.
-    for (const [id, { nodes, tableIds }] of this.#changing) {
+    // It answers nothing yet, so its confirmation is not awaited.
+    for (const [id, { nodes, tableIds }] of this.#changes) {
       nodes.add(node);
       node.send({ kind: 'quiet', id, tableIds });
     }
@@ -69,64 +69,67 @@ export class Audience {
     });
   }
 
-  /** Before something shows. */
+  /** Pauses the affected replicas before a change becomes visible. */
   readonly quiet: Quiet = (tableIds) => {
     if (this.#nodes.size === 0) return undefined;
-    const asked = [...this.#nodes].filter(
+    const paused = [...this.#nodes].filter(
       ({ watched }) => tableIds === undefined || tableIds.some((tableId) => watched.has(tableId)),
     );
-    const id = (this.#quiets += 1);
-    const nodes = new Set(asked);
-    this.#changing.set(id, { tableIds, nodes });
-    return Promise.all(asked.map((node) => node.quiet(id, tableIds))).then(() => () => {
-      this.#changing.delete(id);
-      this.#tell({ kind: 'resume', id }, (node) => nodes.has(node));
+    const id = (this.#lastPause += 1);
+    const nodes = new Set(paused);
+    this.#changes.set(id, { tableIds, nodes });
+    return Promise.all(paused.map((node) => node.quiet(id, tableIds))).then(() => () => {
+      this.#changes.delete(id);
+      this.#broadcast({ kind: 'resume', id }, (node) => nodes.has(node));
     });
   };
 
-  /** A commit that shows from now on. */
+  /** Sends a commit that is visible from now on. */
   changed(change: Change): void {
     const { tableIds } = change;
-    const reads = ({ watched }: Listener): boolean =>
+    const isWatching = ({ watched }: Listener): boolean =>
       tableIds.some((tableId) => watched.has(tableId));
-    const all = [...this.#nodes].filter(reads);
-    const frame = all.length === 0 ? undefined : frameOf({ kind: 'changed', change });
+    const watching = [...this.#nodes].filter(isWatching);
+    const frame = watching.length === 0 ? undefined : frameOf({ kind: 'changed', change });
     if (frame !== undefined && frame.length > NEWS_BYTES_MAX) {
-      for (const node of all) forget(node, tableIds);
-    } else if (frame !== undefined) for (const node of all) node.sendFrame(frame);
-    // Its records are nothing to those that read others.
+      for (const node of watching) stopWatching(node, tableIds);
+    } else if (frame !== undefined) for (const node of watching) node.sendFrame(frame);
+    // Nodes that don't read these tables need no records.
     const bare = { ...change, touches: undefined };
-    this.#tell({ kind: 'changed', change: bare }, (node) => !reads(node));
+    this.#broadcast({ kind: 'changed', change: bare }, (node) => !isWatching(node));
   }
 
-  /** Rows that show from now on. */
-  pushed(made: readonly MadeRows[]): void {
+  /** Sends pushed rows that are visible from now on. */
+  pushed(rows: readonly MadeRows[]): void {
     for (const node of this.#nodes) {
-      const own = made.filter(({ tableId }) => node.watched.has(tableId));
-      if (own.length > 0) tellOrForget(node, { kind: 'pushed', made: own }, tablesOf(own));
+      const own = rows.filter(({ tableId }) => node.watched.has(tableId));
+      if (own.length > 0) sendOrForget(node, { kind: 'pushed', made: own }, tablesOf(own));
     }
   }
 
-  /** Pushed rows that a snapshot holds from now on. */
+  /** Sends the pushed rows that a snapshot contains from now on. */
   flushed(tableId: number, snapshot: number, sequences: readonly number[]): void {
-    const reads = ({ watched }: Listener): boolean => watched.has(tableId);
-    this.#tell({ kind: 'flushed', tableId, snapshot, sequences }, reads);
+    const isWatching = ({ watched }: Listener): boolean => watched.has(tableId);
+    this.#broadcast({ kind: 'flushed', tableId, snapshot, sequences }, isWatching);
   }
 
-  /** Nothing of them is to stay anywhere. */
+  /** Sends removed files, so that every replica deletes its copies. */
   removed(paths: readonly string[]): void {
-    this.#tell({ kind: 'removed', paths });
+    this.#broadcast({ kind: 'removed', paths });
   }
 
   accounts(): void {
-    this.#tell({ kind: 'accounts' });
+    this.#broadcast({ kind: 'accounts' });
   }
 
   queries(): void {
-    this.#tell({ kind: 'queries' });
+    this.#broadcast({ kind: 'queries' });
   }
 
-  /** They hand on from here on, or follow the next one, and report to that what was not taken here. */
+  /**
+   * Disconnects the replicas. They forward requests or follow the next serving node, and report the charges
+   * that this node did not accept to it.
+   */
   close(): void {
     this.#parts.lessor.close();
     for (const node of this.#nodes) node.close();
@@ -134,34 +137,37 @@ export class Audience {
 
   #watch(node: Listener, tableId: number): void {
     node.watched.add(tableId);
-    for (const [id, { nodes, tableIds }] of this.#changing) {
+    for (const [id, { nodes, tableIds }] of this.#changes) {
       if (tableIds?.includes(tableId) !== true) continue;
       nodes.add(node);
       node.send({ kind: 'quiet', id, tableIds });
     }
-    tellOrForget(node, { kind: 'table', pending: this.#parts.pending(tableId) }, [tableId]);
+    sendOrForget(node, { kind: 'table', pending: this.#parts.pending(tableId) }, [tableId]);
   }
 
-  #tell(message: Parameters<Listener['send']>[0], whom: (node: Listener) => boolean = all): void {
+  #broadcast(
+    message: Parameters<Listener['send']>[0],
+    isRecipient: (node: Listener) => boolean = isAny,
+  ): void {
     let frame: Buffer | undefined;
     for (const node of this.#nodes) {
-      if (!whom(node)) continue;
+      if (!isRecipient(node)) continue;
       frame ??= frameOf(message);
       node.sendFrame(frame);
     }
   }
 }
 
-const all = (): boolean => true;
+const isAny = (): boolean => true;
 
-/** Whatever is too long to tell of tables, a node is not told of them. */
-function tellOrForget(node: Listener, news: News, tableIds: readonly number[]): void {
-  const frame = frameOf(news);
-  if (frame.length > NEWS_BYTES_MAX) forget(node, tableIds);
+/** Sends a message; replicas stop watching these tables if it is too long. */
+function sendOrForget(node: Listener, message: News, tableIds: readonly number[]): void {
+  const frame = frameOf(message);
+  if (frame.length > NEWS_BYTES_MAX) stopWatching(node, tableIds);
   else node.sendFrame(frame);
 }
 
-function forget(node: Listener, tableIds: readonly number[]): void {
+function stopWatching(node: Listener, tableIds: readonly number[]): void {
   for (const tableId of tableIds) {
     if (node.watched.delete(tableId)) node.send({ kind: 'forgotten', tableId });
   }

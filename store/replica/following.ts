@@ -1,123 +1,126 @@
-// A node that answers reads beside the one that serves: what it was told, and whether it may answer now.
+// Tracks what a read replica has received from the serving node, and whether it may answer at the moment.
 import type { Socket } from 'node:net';
 import type { ToLessee } from '../ledger/leases/leaseMessages.ts';
 import { frameOf, framesIn, writeTogether } from '../lent/frames.ts';
 import { FORGOTTEN_MS, type FromNode, type News, SURE_MS, type ToNode } from './news.ts';
 
-const ASK_MS = 250;
-/** Tables that a node is told of; the one that was read longest ago goes. */
+const HEARTBEAT_MS = 250;
+/** Limit of watched tables; the least recently read one is dropped. */
 export const WATCHED_MAX = 100_000;
-/** News that wait for what was told before; past it the node begins anew. */
+/** Limit of queued messages; above it the replica reconnects. */
 const WAITING_MAX = 100_000;
 
-interface FollowingParts {
+interface ReplicaStateParts {
   readonly socket: Socket;
   /** Monotonic. */
   readonly clockMs: () => number;
-  /** Brings what this node knows up to the news; one after the other. */
+  /** Applies a message to the state of this node; one at a time. */
   readonly apply: (news: News) => void | Promise<void>;
-  /** What is said of leases. */
+  /** Handles messages about leases. */
   readonly lease: (message: ToLessee) => void;
-  /** A table is not told of any more. */
+  /** Handles the end of watching a table. */
   readonly forgotten: (tableId: number) => void;
-  /** Tables that it is told of; `WATCHED_MAX` unless a test says less. */
+  /** Limit of watched tables; `WATCHED_MAX` unless a test sets less. */
   readonly watchedMax?: number;
 }
 
-/** What a node knew at a moment. */
-interface Known {
-  /** How many tables it had been told of. */
+/** State of the replica at one moment. */
+interface KnownMoment {
+  /** Number of tables whose state had arrived. */
   readonly arrivals: number;
   readonly changing: ReadonlySet<number>;
 }
 
 export class Following {
-  readonly #parts: FollowingParts;
-  /** Changes that are on their way, each with its tables or all. */
-  readonly #quiet = new Map<number, ReadonlySet<number> | undefined>();
-  /** The one that was read longest ago first; as which of all it was told of, 0 for not yet. */
+  readonly #parts: ReplicaStateParts;
+  /** Changes in progress by id, each with its tables; undefined for all tables. */
+  readonly #paused = new Map<number, ReadonlySet<number> | undefined>();
+  /** Watched tables, least recently read first, with their order of arrival; 0 before the state arrived. */
   readonly #tables = new Map<number, number>();
   #arrivals = 0;
-  /** Tables that it is not told of, and when it may ask for them again. */
-  readonly #againMs = new Map<number, number>();
-  readonly #asked = new Map<number, number>();
-  #asks = 0;
+  /** Dropped tables, and when they may be requested again. */
+  readonly #retryMs = new Map<number, number>();
+  readonly #heartbeats = new Map<number, number>();
+  #lastHeartbeat = 0;
   #sureUntilMs = -Infinity;
-  #waiting: Promise<void> = Promise.resolve();
-  #waits = 0;
-  readonly #changed = new Set<() => void>();
+  #queue: Promise<void> = Promise.resolve();
+  #queued = 0;
+  readonly #waiters = new Set<() => void>();
   #isReady = false;
   readonly #welcome = Promise.withResolvers<number>();
   /** Resolves once the connection is gone. */
   readonly ended: Promise<void>;
 
-  constructor(parts: FollowingParts) {
+  constructor(parts: ReplicaStateParts) {
     this.#parts = parts;
     this.#welcome.promise.catch(() => undefined);
-    this.ended = this.#hear();
+    this.ended = this.#receive();
   }
 
-  /** Id of the snapshot from which on it is told. @throws Error where the connection ended before */
+  /** Id of the snapshot after which all changes are sent. @throws Error when the connection ended before */
   get welcome(): Promise<number> {
     return this.#welcome.promise;
   }
 
-  /** Whatever was told until it was welcome is known now. */
+  /** Marks the state up to the welcome as loaded. */
   ready(): void {
     this.#isReady = true;
   }
 
-  /** Whether it is told of all changes; while there is one, it waits for its end. */
+  /** Whether its lease is valid, so that it receives every change before it becomes visible. */
   isSure(): boolean {
     return this.#isReady && this.#parts.clockMs() < this.#sureUntilMs;
   }
 
-  /** Whether it may answer at this moment of the event loop. */
+  /** Whether it may answer in this turn of the event loop. */
   isLive(): boolean {
     if (!this.isSure()) return false;
-    if (this.#quiet.size === 0) return true;
-    return [...this.#quiet.values()].every((tables) => tables !== undefined);
+    if (this.#paused.size === 0) return true;
+    return [...this.#paused.values()].every((tables) => tables !== undefined);
   }
 
-  /** Something is on its way to be changed, and known soon. */
+  /** Whether a change is in progress. */
   isChanging(): boolean {
-    return this.isSure() && this.#quiet.size > 0;
+    return this.isSure() && this.#paused.size > 0;
   }
 
-  /** Resolves when a change has ended, or after so long. */
-  changed(withinMs: number): Promise<void> {
+  /** Resolves when a change has ended, or after the timeout. */
+  changed(timeoutMs: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, withinMs);
-    this.#changed.add(resolve);
+    const timer = setTimeout(resolve, timeoutMs);
+    this.#waiters.add(resolve);
     return promise.finally(() => {
       clearTimeout(timer);
-      this.#changed.delete(resolve);
+      this.#waiters.delete(resolve);
     });
   }
 
-  /** Whether it may, of a table too; where it is not told of it, it asks for it. */
+  /** Whether it may answer for a table; starts watching the table if needed. */
   isLiveFor(tableId: number): boolean {
-    if (!this.#arrivalOf(tableId) || !this.isLive()) return false;
-    if (this.#quiet.size === 0) return true;
-    return [...this.#quiet.values()].every((tables) => tables?.has(tableId) === false);
+    if (!this.#touchArrival(tableId) || !this.isLive()) return false;
+    if (this.#paused.size === 0) return true;
+    return [...this.#paused.values()].every((tables) => tables?.has(tableId) === false);
   }
 
-  /** This moment, unless all is changing: what is read as of it, of tables that did not change, is stored. */
-  moment(): Known | undefined {
+  /**
+   * Captures this moment; undefined while all tables change. Reads of unchanged tables as of it see stored
+   * data only.
+   */
+  moment(): KnownMoment | undefined {
     if (!this.isLive()) return undefined;
-    const changing = new Set([...this.#quiet.values()].flatMap((tables) => [...(tables ?? [])]));
+    const changing = new Set([...this.#paused.values()].flatMap((tables) => [...(tables ?? [])]));
     return { arrivals: this.#arrivals, changing };
   }
 
-  /** What was known of a table then; where it was never told of it, it asks for it. */
-  knew(tableId: number, { arrivals, changing }: Known): 'all' | 'changing' | 'nothing' {
-    const arrival = this.#arrivalOf(tableId);
+  /** Returns the state of a table at a captured moment; starts watching the table if needed. */
+  knew(tableId: number, { arrivals, changing }: KnownMoment): 'all' | 'changing' | 'nothing' {
+    const arrival = this.#touchArrival(tableId);
     if (arrival === undefined || arrival > arrivals) return 'nothing';
     return changing.has(tableId) ? 'changing' : 'all';
   }
 
-  /** As which of all it was told of it. */
-  #arrivalOf(tableId: number): number | undefined {
+  /** Marks a table as read and returns its order of arrival; starts watching it if needed. */
+  #touchArrival(tableId: number): number | undefined {
     const arrival = this.#tables.get(tableId);
     if (arrival === undefined) this.#watch(tableId);
     else {
@@ -137,9 +140,9 @@ export class Following {
   }
 
   #watch(tableId: number): void {
-    const againMs = this.#againMs.get(tableId);
-    if (againMs !== undefined && this.#parts.clockMs() < againMs) return;
-    this.#againMs.delete(tableId);
+    const retryMs = this.#retryMs.get(tableId);
+    if (retryMs !== undefined && this.#parts.clockMs() < retryMs) return;
+    this.#retryMs.delete(tableId);
     this.#tables.set(tableId, 0);
     this.send({ kind: 'watch', tableId });
     const [oldest] = this.#tables.keys();
@@ -153,68 +156,69 @@ export class Following {
   #forget(tableId: number): void {
     this.#tables.delete(tableId);
     this.#parts.forgotten(tableId);
-    if (this.#againMs.size >= WATCHED_MAX) this.#againMs.clear();
-    this.#againMs.set(tableId, this.#parts.clockMs() + FORGOTTEN_MS);
+    if (this.#retryMs.size >= WATCHED_MAX) this.#retryMs.clear();
+    this.#retryMs.set(tableId, this.#parts.clockMs() + FORGOTTEN_MS);
   }
 
-  async #hear(): Promise<void> {
+  async #receive(): Promise<void> {
     const { socket } = this.#parts;
     socket.on('error', () => undefined);
-    const asking = setInterval(() => this.#ask(), ASK_MS);
-    this.#ask();
+    const heartbeat = setInterval(() => this.#sendHeartbeat(), HEARTBEAT_MS);
+    this.#sendHeartbeat();
     try {
-      for await (const message of framesIn(socket)) this.#take(message as ToNode);
+      for await (const message of framesIn(socket)) this.#handle(message as ToNode);
     } catch {
-      // Its end is what counts.
+      // Only the end of the connection matters.
     }
-    clearInterval(asking);
+    clearInterval(heartbeat);
     this.#sureUntilMs = -Infinity;
     socket.destroy();
     this.#welcome.reject(new Error('the connection ended'));
-    await this.#waiting;
+    await this.#queue;
   }
 
-  #ask(): void {
-    const id = (this.#asks += 1);
-    this.#asked.set(id, this.#parts.clockMs());
-    const [oldest] = this.#asked.keys();
-    if (this.#asked.size > SURE_MS / ASK_MS && oldest !== undefined) this.#asked.delete(oldest);
+  #sendHeartbeat(): void {
+    const id = (this.#lastHeartbeat += 1);
+    this.#heartbeats.set(id, this.#parts.clockMs());
+    const [oldest] = this.#heartbeats.keys();
+    if (this.#heartbeats.size > SURE_MS / HEARTBEAT_MS && oldest !== undefined)
+      this.#heartbeats.delete(oldest);
     this.send({ kind: 'ask', id });
   }
 
-  #take(message: ToNode): void {
+  #handle(message: ToNode): void {
     if (message.kind === 'quiet') {
       const { id, tableIds } = message;
-      this.#quiet.set(id, tableIds && new Set(tableIds));
+      this.#paused.set(id, tableIds && new Set(tableIds));
       this.send({ kind: 'confirm', id });
     } else if (message.kind === 'sure') {
-      const askedMs = this.#asked.get(message.id);
-      if (askedMs !== undefined) this.#sureUntilMs = askedMs + SURE_MS;
+      const sentMs = this.#heartbeats.get(message.id);
+      if (sentMs !== undefined) this.#sureUntilMs = sentMs + SURE_MS;
     } else if (message.kind === 'welcome') this.#welcome.resolve(message.snapshot);
     else if (message.kind === 'lease') this.#parts.lease(message.message);
-    else this.#later(message);
+    else this.#enqueue(message);
   }
 
-  /** News, and the ends of being quiet, wait for what is told before them. */
-  #later(message: News | Extract<ToNode, { readonly kind: 'resume' }>): void {
-    this.#waits += 1;
-    if (this.#waits > WAITING_MAX) return this.close();
-    this.#waiting = this.#waiting.then(async () => {
+  /** Queues messages and ends of pauses behind all earlier ones. */
+  #enqueue(message: News | Extract<ToNode, { readonly kind: 'resume' }>): void {
+    this.#queued += 1;
+    if (this.#queued > WAITING_MAX) return this.close();
+    this.#queue = this.#queue.then(async () => {
       if (this.#parts.socket.destroyed) return;
       try {
         await this.#apply(message);
       } catch {
-        // What it knows is not what it was told: it begins anew.
+        // The state differs from the messages: the replica reconnects and starts over.
         this.close();
       }
-      this.#waits -= 1;
+      this.#queued -= 1;
     });
   }
 
   async #apply(message: News | Extract<ToNode, { readonly kind: 'resume' }>): Promise<void> {
     if (message.kind === 'resume') {
-      this.#quiet.delete(message.id);
-      for (const resolve of this.#changed) resolve();
+      this.#paused.delete(message.id);
+      for (const resolve of this.#waiters) resolve();
       return;
     }
     await this.#parts.apply(message);

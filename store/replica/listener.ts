@@ -1,48 +1,48 @@
-// One node that answers reads, as the node that serves knows it.
+// Represents one read replica on the serving node.
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { frameOf, framesIn, writeTogether } from '../lent/frames.ts';
 import { type FromNode, SURE_MS, type ToNode } from './news.ts';
 
-/** Two clocks may not go equally fast. */
+/** Allowance for clock drift between two nodes. */
 const MARGIN_MS = 100;
-/** One that does not confirm for so long is not told that it may go on. */
+/** A replica that leaves a pause unconfirmed for this time gets no extension of its lease. */
 const DEAF_MS = 500;
-/** What waits for a node that does not read; past it the node is let go. */
+/** Limit of unread bytes; above it the replica is disconnected. */
 const UNREAD_BYTES_MAX = 64 * 1024 ** 2;
-/** Ends of a connection by which its other end is gone as well: its process ended, or closed it. */
+/** Errors that prove that the other end is closed too: its process ended, or closed the socket. */
 const ENDED = new Set(['ECONNRESET', 'EPIPE']);
 
-interface ListenerParts {
+interface FollowerParts {
   readonly socket: Socket;
   /** Monotonic. */
   readonly clockMs: () => number;
-  /** Whether this node still is the one that serves, as far as it can know. */
+  /** Whether this node certainly still serves. */
   readonly isSure: () => boolean;
   readonly take: (message: FromNode) => void;
 }
 
 export class Listener {
   readonly watched = new Set<number>();
-  readonly #parts: ListenerParts;
-  /** Those that it has not confirmed, and since when. */
-  readonly #quiet = new Map<number, { readonly confirm: () => void; readonly sinceMs: number }>();
-  /** When it asked last and was told that it is sure. */
-  #sureMs = -Infinity;
+  readonly #parts: FollowerParts;
+  /** Unconfirmed pauses. */
+  readonly #pauses = new Map<number, { readonly confirm: () => void; readonly sinceMs: number }>();
+  /** When the latest confirmed heartbeat arrived. */
+  #leaseFromMs = -Infinity;
   #isGone = false;
-  /** Resolves once it answers nothing by itself any more. */
+  /** Resolves once the replica certainly answers nothing any more. */
   readonly gone: Promise<void>;
 
-  constructor(parts: ListenerParts) {
+  constructor(parts: FollowerParts) {
     this.#parts = parts;
-    this.gone = this.#hear();
+    this.gone = this.#receive();
   }
 
   send(message: ToNode): void {
     this.sendFrame(frameOf(message));
   }
 
-  /** A message that several are told. */
+  /** Sends an encoded message that several replicas share. */
   sendFrame(frame: Buffer): void {
     const { socket } = this.#parts;
     if (socket.destroyed) return;
@@ -50,67 +50,67 @@ export class Listener {
     if (socket.writableLength > UNREAD_BYTES_MAX) socket.destroy(new Error('it does not read'));
   }
 
-  /** Resolves once it is quiet, or is gone. */
+  /** Resolves once the replica has paused or is disconnected. */
   async quiet(id: number, tableIds: readonly number[] | undefined): Promise<void> {
     if (this.#isGone) return;
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#quiet.set(id, { confirm: resolve, sinceMs: this.#parts.clockMs() });
+    this.#pauses.set(id, { confirm: resolve, sinceMs: this.#parts.clockMs() });
     this.send({ kind: 'quiet', id, tableIds });
-    const late = setTimeout(() => this.#expire(), this.#leftMs());
+    const timer = setTimeout(() => this.#expire(), this.#leaseLeftMs());
     await Promise.race([promise, this.gone]);
-    clearTimeout(late);
-    this.#quiet.delete(id);
+    clearTimeout(timer);
+    this.#pauses.delete(id);
   }
 
-  /** Tells it the end; where it does not hear that, it is gone once it can not be sure any more. */
+  /** Closes the connection gracefully; a replica that does not notice is disconnected when its lease ends. */
   close(): void {
     const { socket } = this.#parts;
     socket.end();
-    setTimeout(() => socket.destroy(), this.#leftMs());
+    setTimeout(() => socket.destroy(), this.#leaseLeftMs());
   }
 
-  /** How long it may go on answering without a word from here. */
-  #leftMs(): number {
+  /** Remaining time of its lease. */
+  #leaseLeftMs(): number {
     const { clockMs } = this.#parts;
-    return Math.max(0, this.#sureMs + SURE_MS + MARGIN_MS - clockMs());
+    return Math.max(0, this.#leaseFromMs + SURE_MS + MARGIN_MS - clockMs());
   }
 
-  /** Where it was not heard for so long: it may be anywhere, and answers nothing. */
+  /** Disconnects a replica whose lease has expired: it answers nothing then. */
   #expire(): void {
-    if (this.#leftMs() === 0) this.#parts.socket.destroy();
-    else setTimeout(() => this.#expire(), this.#leftMs());
+    if (this.#leaseLeftMs() === 0) this.#parts.socket.destroy();
+    else setTimeout(() => this.#expire(), this.#leaseLeftMs());
   }
 
-  async #hear(): Promise<void> {
+  async #receive(): Promise<void> {
     const { socket } = this.#parts;
     let isEnded = false;
     socket.on('error', (error: Error & { readonly code?: string }) => {
       isEnded ||= ENDED.has(error.code ?? '');
     });
     try {
-      for await (const message of framesIn(socket)) this.#take(message as FromNode);
+      for await (const message of framesIn(socket)) this.#handle(message as FromNode);
       isEnded = true;
     } catch {
-      // Its end is what counts.
+      // Only the end of the connection matters.
     }
     socket.destroy();
-    if (!isEnded && this.#leftMs() > 0) await sleep(this.#leftMs());
+    if (!isEnded && this.#leaseLeftMs() > 0) await sleep(this.#leaseLeftMs());
     this.#isGone = true;
   }
 
-  #take(message: FromNode): void {
+  #handle(message: FromNode): void {
     const { clockMs, isSure, take } = this.#parts;
     if (message.kind === 'ask') {
       if (!isSure() || this.#isDeaf()) return;
-      this.#sureMs = clockMs();
+      this.#leaseFromMs = clockMs();
       this.send({ kind: 'sure', id: message.id });
-    } else if (message.kind === 'confirm') this.#quiet.get(message.id)?.confirm();
+    } else if (message.kind === 'confirm') this.#pauses.get(message.id)?.confirm();
     else take(message);
   }
 
-  /** It may be heard, and not hear. */
+  /** Whether it sends heartbeats but does not confirm pauses: one direction may be broken. */
   #isDeaf(): boolean {
-    const [oldest] = this.#quiet.values();
+    const [oldest] = this.#pauses.values();
     return oldest !== undefined && this.#parts.clockMs() - oldest.sinceMs > DEAF_MS;
   }
 }

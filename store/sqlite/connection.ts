@@ -1,5 +1,5 @@
-// One connection of SQLite, opened as the catalog wants it. Whoever holds it waits for the disk: a server
-// has it on a thread of its own (`writer.ts`), a command in its process.
+// Opens SQLite connections with the catalog's settings. Calls wait for the disk: a server uses them on a
+// separate thread (`writer.ts`), a command in its process.
 import { statfsSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -12,14 +12,14 @@ export interface Sqlite {
   close(): void;
 }
 
-/** Prepared statements kept; past this many texts the memory is dropped and begins again. */
+/** Limit of cached prepared statements; above it the cache is cleared. */
 const STATEMENTS_MAX = 500;
 
 const NOTHING_DONE: Ran = { rows: [], changed: { count: 0 } };
 
 /**
- * Opens (and makes) the catalog at `path`: WAL, every commit reaches the disk before it returns.
- * @throws Failure DiskFull where there is no room for what SQLite keeps beside it.
+ * Opens or creates the catalog at `path`: WAL, every commit reaches the disk before it returns.
+ * @throws Failure DiskFull when there is no room for SQLite's auxiliary files.
  */
 export function openSqlite(path: string): Sqlite {
   const sqlite = new DatabaseSync(path, { timeout: 5000 });
@@ -31,43 +31,43 @@ export function openSqlite(path: string): Sqlite {
     sqlite.close();
     throw isDiskFull(error) || hasNoRoom(path) ? diskFull(dirname(path)) : error;
   }
-  return running(sqlite);
+  return toConnection(sqlite);
 }
 
-/** Reads what is committed, beside who writes; it waits for nobody. */
+/** Opens a reader of the committed state, which never waits for writers. */
 export const openReader = (path: string): Sqlite =>
-  running(new DatabaseSync(path, { readOnly: true, timeout: 5000 }));
+  toConnection(new DatabaseSync(path, { readOnly: true, timeout: 5000 }));
 
-interface SqliteMoment {
+interface SqliteSnapshot {
   readonly sqlite: Sqlite;
-  /** Writes the moment at a path, whole or not at all; not synced. */
+  /** Copies the snapshot to a path, completely or not at all; not synced. */
   copyTo(path: string): Promise<void>;
 }
 
-/** What is committed now, held by a read transaction while its writers go on. */
-export function openMoment(path: string): SqliteMoment {
+/** Opens a snapshot of the committed state in a read transaction, while writers go on. */
+export function openMoment(path: string): SqliteSnapshot {
   const reader = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
-  // Without it, SQLite begins a copy again at every commit and never ends beside writers.
+  // Without a transaction, SQLite restarts a copy at every commit and never finishes beside writers.
   reader.exec('BEGIN');
-  // It begins with what it reads first.
+  // The snapshot is taken at the first read.
   reader.prepare('SELECT count(*) FROM sqlite_schema').get();
   const close = (): void => {
     if (reader.isOpen) reader.close();
   };
-  return { sqlite: { ...running(reader), close }, copyTo: (to) => copy(reader, to) };
+  return { sqlite: { ...toConnection(reader), close }, copyTo: (to) => copy(reader, to) };
 }
 
-/** Pages of one step: a step runs beside the event loop, and a step is what a stop waits for. */
-const PAGES_AT_ONCE = 1_000;
+/** Pages of one copy step: a step runs beside the event loop, and a stop waits for the current one. */
+const COPY_STEP_PAGES = 1_000;
 
 async function copy(reader: DatabaseSync, path: string): Promise<void> {
   const fresh = `${path}.part`;
-  await backup(reader, fresh, { rate: PAGES_AT_ONCE });
+  await backup(reader, fresh, { rate: COPY_STEP_PAGES });
   toOneFile(fresh);
   await rename(fresh, path);
 }
 
-/** One file that says it all: a reader needs to write nothing beside it. */
+/** Converts the database to one self-contained file: a reader writes nothing beside it. */
 export function toOneFile(path: string): void {
   const written = new DatabaseSync(path);
   try {
@@ -77,7 +77,7 @@ export function toOneFile(path: string): void {
   }
 }
 
-/** One statement after the other. @throws what one of them throws; those before it are done */
+/** Runs statements one after the other. @throws the first error; the statements before it stay done */
 export function runPieces(sqlite: Sqlite, pieces: readonly Piece[]): Ran {
   let last: Ran = { rows: [] };
   for (const { each, sql } of pieces) {
@@ -86,11 +86,11 @@ export function runPieces(sqlite: Sqlite, pieces: readonly Piece[]): Ran {
   return last;
 }
 
-function running(sqlite: DatabaseSync): Sqlite {
+function toConnection(sqlite: DatabaseSync): Sqlite {
   const statements = new Map<string, StatementSync>();
-  const prepared = (sql: string): StatementSync => {
-    const known = statements.get(sql);
-    if (known !== undefined) return known;
+  const prepare = (sql: string): StatementSync => {
+    const cached = statements.get(sql);
+    if (cached !== undefined) return cached;
     if (statements.size >= STATEMENTS_MAX) statements.clear();
     const statement = sqlite.prepare(sql);
     statements.set(sql, statement);
@@ -98,9 +98,9 @@ function running(sqlite: DatabaseSync): Sqlite {
   };
   return {
     run: (sql, parameters) => {
-      // A full disk ends a transaction by itself: its own error is the one to be told.
+      // A full disk ends the transaction automatically; its own error must reach the caller.
       if (sql === 'rollback' && !sqlite.isTransaction) return NOTHING_DONE;
-      const statement = prepared(sql);
+      const statement = prepare(sql);
       const values = parameters.map(bindable);
       if (statement.columns().length > 0) return { rows: statement.all(...values) };
       return { rows: [], changed: { count: statement.run(...values).changes } };
@@ -115,7 +115,10 @@ function bindable(value: unknown): SQLInputValue {
   return value as SQLInputValue;
 }
 
-/** Of the index of the write-ahead log, which SQLite makes as it opens: it says "disk I/O error". */
+/**
+ * Size of the index of the write-ahead log, which SQLite creates on open; without room it reports "disk I/O
+ * error".
+ */
 const LOG_INDEX_BYTES = 32_768;
 
 function hasNoRoom(path: string): boolean {

@@ -1,15 +1,15 @@
-// What was deleted leaves the file of SQLite too: it keeps deleted rows in free pages, in the gaps of others
-// and in its log until they are written over.
+// Removes deleted rows from the SQLite file physically: SQLite keeps them in free pages, in gaps of other
+// pages and in its log until they are overwritten.
 import { sql } from 'kysely';
 import type { Database } from '../catalog/database.ts';
 
-/** Every page is written anew (0.6 s for 70 MB), moved out of the log, and the log emptied. */
+/** Rewrites every page (0.6 s for 70 MB), checkpoints the log, and empties it. */
 export async function scrubSqlite(database: Database): Promise<boolean> {
   await sql`VACUUM`.execute(database);
   return emptyLog(database);
 }
 
-/** Does not wait for readers, such as a backup: nothing else would run meanwhile. */
+/** Never waits for readers, such as a backup: all other statements would wait too. */
 async function emptyLog(database: Database): Promise<boolean> {
   return database.connection().execute(async (connection) => {
     const { rows } = await sql<{ timeout: number }>`PRAGMA busy_timeout`.execute(connection);

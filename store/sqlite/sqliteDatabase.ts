@@ -1,4 +1,4 @@
-// The catalog in a file of SQLite: in this thread, on a thread of its own, or for one who may change nothing.
+// Opens the catalog in a SQLite file: in this thread, on a separate thread, or read-only.
 import { type DataTypeNode, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
 import {
   type Database,
@@ -10,18 +10,18 @@ import type { Engine } from '../catalog/engine.ts';
 import { openMoment, openReader, openSqlite, runPieces, type Sqlite } from './connection.ts';
 import { type Threads, Writer } from './writer.ts';
 
-/** Opens (and makes) the catalog at `path` in this thread, which waits for the disk. */
+/** Opens or creates the catalog at `path` in this thread, which waits for the disk. */
 export const openDatabase = (path: string): Database =>
-  sqliteDatabase(async () => here(openSqlite(path)));
+  sqliteDatabase(async () => inThread(openSqlite(path)));
 
 /**
- * Opens (and makes) the catalog at `path` on a thread of its own: this one never waits for the disk.
- * What reads before anything is written is answered here, from what is committed, in its turn.
+ * Opens or creates the catalog at `path` on a separate thread: this thread never waits for the disk. Reads
+ * outside of a transaction run in this thread on the committed state, in their order.
  */
 export const openServed = (path: string, threads?: Threads): Database =>
   sqliteDatabase(async () => {
     const writer = await Writer.open(path, threads);
-    const reader = await opened(
+    const reader = await openOrUndo(
       () => openReader(path),
       () => writer.close(),
     );
@@ -35,21 +35,21 @@ export const openServed = (path: string, threads?: Threads): Database =>
     };
   });
 
-/** What is committed at `path`, for one who may change nothing. */
+/** Opens the committed state at `path` read-only. */
 export const openReadOnly = (path: string): Database =>
-  sqliteDatabase(async () => here(openReader(path)));
+  sqliteDatabase(async () => inThread(openReader(path)));
 
 export function openHeld(path: string): HeldDatabase {
   const { copyTo, sqlite } = openMoment(path);
   return {
-    database: sqliteDatabase(async () => here(sqlite)),
+    database: sqliteDatabase(async () => inThread(sqlite)),
     copyTo,
     close: async () => sqlite.close(),
   };
 }
 
-/** What was opened before is closed where this can't be. */
-async function opened<T>(open: () => T, undo: () => Promise<void>): Promise<T> {
+/** Calls `undo` if opening fails. */
+async function openOrUndo<T>(open: () => T, undo: () => Promise<void>): Promise<T> {
   try {
     return open();
   } catch (error) {
@@ -59,21 +59,21 @@ async function opened<T>(open: () => T, undo: () => Promise<void>): Promise<T> {
 }
 
 /** One connection for everything, in this thread. */
-const here = (sqlite: Sqlite): Engine => ({
+const inThread = (sqlite: Sqlite): Engine => ({
   write: async (pieces) => runPieces(sqlite, pieces),
   read: (sql, parameters) => sqlite.run(sql, parameters),
   close: async () => sqlite.close(),
 });
 
-class SqliteSpelling extends SqliteQueryCompiler {
-  /** SQLite has neither ids nor times of their own: the format's own SQLite catalogs have text. */
+class SqliteCompiler extends SqliteQueryCompiler {
+  /** SQLite has neither id nor time types: the format's own SQLite catalogs use text. */
   protected override visitDataType(node: DataTypeNode): void {
     this.append(['uuid', 'timestamptz'].includes(node.dataType) ? 'text' : node.dataType);
   }
 }
 
 const SQLITE: Spelling = {
-  compiler: () => new SqliteSpelling(),
+  compiler: () => new SqliteCompiler(),
   adapter: () => new SqliteAdapter(),
   introspector: (database) => new SqliteIntrospector(database),
 };

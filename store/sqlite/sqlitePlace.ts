@@ -1,4 +1,4 @@
-// The catalog in a file of the data folder.
+// Places the catalog in a SQLite file of the data folder.
 import { statSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { sql } from 'kysely';
@@ -22,8 +22,8 @@ export const sqlitePlace = (
   openServed: () => openServed(catalog, threads),
   openReading: () => openReadOnly(catalog),
   pages: sqlitePages,
-  setAside: async (held, nowMs) => {
-    await held.destroy();
+  setAside: async (database, nowMs) => {
+    await database.destroy();
     toOneFile(catalog);
     const aside = `${catalog}.moved-${momentName(nowMs)}`;
     await rename(catalog, aside);
@@ -36,7 +36,7 @@ export const sqlitePlace = (
   scrub: scrubSqlite,
 });
 
-/** By the order in which SQLite keeps them. */
+/** Pages through a table by row id. */
 export const sqlitePages: PagesOf = async function* (database, table) {
   for (let after = 0; ;) {
     const { rows } = await sql<CatalogRow & { readonly place: number }>`

@@ -1,27 +1,27 @@
-// The thread that owns the catalog's connection: statements go there in their order, and the event loop
-// never waits for a disk. An answer of a commit still means that it is synced.
+// Runs the catalog's connection on a separate thread. Statements are sent there in order, and the event loop
+// never waits for a disk. An acknowledged commit is still synced.
 import { Worker } from 'node:worker_threads';
 import { Failure } from '../base/failure.ts';
 import type { Piece, Ran } from '../catalog/statements.ts';
 import type { Asked, Told } from './writerThread.ts';
 
-/** Where threads come from, and go to once they serve no catalog. */
+/** Provides threads, and takes them back once they serve no catalog. */
 export interface Threads {
   take(): Worker;
   done(thread: Worker): Promise<unknown>;
 }
 
-/** One for each catalog. */
+/** Starts one thread for each catalog. */
 export const ownThreads: Threads = {
   take: () => {
-    // What a process runs is not what its threads run: `node --input-type` takes no file.
+    // Threads don't inherit the flags of the process: `node --input-type` accepts no file.
     const execArgv = process.execArgv.filter((flag) => flag.startsWith('--disable-warning'));
     return new Worker(new URL('./writerThread.ts', import.meta.url), { execArgv });
   },
   done: (thread) => thread.terminate(),
 };
 
-/** The first of them starts at once, beside whatever is loaded until a catalog is opened. */
+/** Starts the first thread immediately, in parallel to loading, before a catalog is opened. */
 export function startedThreads(): Threads {
   let started: Worker | undefined = ownThreads.take();
   started.unref();
@@ -33,7 +33,7 @@ export function startedThreads(): Threads {
   return { ...ownThreads, take };
 }
 
-interface Waiting {
+interface PendingCall {
   readonly resolve: (ran: Ran) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -41,67 +41,67 @@ interface Waiting {
 export class Writer {
   readonly #threads: Threads;
   readonly #thread: Worker;
-  /** In the order of asking, which is that of the answers. */
-  readonly #waiting: Waiting[] = [];
+  /** Pending calls in order; answers arrive in the same order. */
+  readonly #pending: PendingCall[] = [];
   #isClosing = false;
 
   private constructor(threads: Threads) {
     this.#threads = threads;
     this.#thread = threads.take();
-    this.#thread.on('message', this.#answer);
-    // Nobody can say any more what is stored: the process ends, and its next start looks.
-    this.#thread.on('error', thrown);
+    this.#thread.on('message', this.#onAnswer);
+    // The stored state is unknown: the process ends, and its next start reads it.
+    this.#thread.on('error', rethrow);
     this.#thread.on('exit', this.#onExit);
     this.#thread.unref();
   }
 
-  /** @throws what opening throws there */
+  /** @throws the error of opening on the thread */
   static async open(path: string, threads = ownThreads): Promise<Writer> {
     const writer = new Writer(threads);
     try {
-      await writer.#ask({ open: path });
+      await writer.#request({ open: path });
     } catch (error) {
-      await writer.#leave();
+      await writer.#detach();
       throw error;
     }
     return writer;
   }
 
   run(pieces: readonly Piece[]): Promise<Ran> {
-    return this.#ask(pieces);
+    return this.#request(pieces);
   }
 
-  /** What is asked from now on is refused. */
+  /** Closes the catalog; later calls are refused. */
   async close(): Promise<void> {
-    const closed = this.#ask('close');
+    const closed = this.#request('close');
     this.#isClosing = true;
     await closed;
-    await this.#leave();
+    await this.#detach();
   }
 
-  async #leave(): Promise<void> {
+  async #detach(): Promise<void> {
     this.#isClosing = true;
-    this.#thread.off('message', this.#answer);
-    this.#thread.off('error', thrown);
+    this.#thread.off('message', this.#onAnswer);
+    this.#thread.off('error', rethrow);
     this.#thread.off('exit', this.#onExit);
     await this.#threads.done(this.#thread);
   }
 
-  #ask(asked: Asked): Promise<Ran> {
+  #request(request: Asked): Promise<Ran> {
     if (this.#isClosing) return Promise.reject(new Error('the catalog is closed'));
-    // A thread that works for somebody keeps the process.
-    if (this.#waiting.length === 0) this.#thread.ref();
+    // A thread with pending calls keeps the process alive.
+    if (this.#pending.length === 0) this.#thread.ref();
     return new Promise<Ran>((resolve, reject) => {
-      this.#waiting.push({ resolve, reject });
-      this.#thread.postMessage(asked);
+      this.#pending.push({ resolve, reject });
+      this.#thread.postMessage(request);
     });
   }
 
-  readonly #answer = (told: Told): void => {
-    const next = this.#waiting.shift();
-    if (this.#waiting.length === 0) this.#thread.unref();
-    if ('ran' in told) next?.resolve(told.ran);
-    else next?.reject(errorOf(told.failed));
+  readonly #onAnswer = (reply: Told): void => {
+    const next = this.#pending.shift();
+    if (this.#pending.length === 0) this.#thread.unref();
+    if ('ran' in reply) next?.resolve(reply.ran);
+    else next?.reject(toError(reply.failed));
   };
 
   readonly #onExit = (code: number): void => {
@@ -109,12 +109,12 @@ export class Writer {
   };
 }
 
-const thrown = (error: unknown): never => {
+const rethrow = (error: unknown): never => {
   throw error;
 };
 
-/** What was thrown on the thread, as it would have been here. */
-function errorOf({
+/** Restores an error that was thrown on the thread. */
+function toError({
   failure,
   message,
   members,

@@ -1,19 +1,19 @@
-// What runs on the thread of the catalog: one message after the other, each answered.
+// Entry point of the catalog's thread: handles one message after the other and answers each.
 import { parentPort } from 'node:worker_threads';
 import { Failure, type FailureType } from '../base/failure.ts';
 import type { Piece, Ran } from '../catalog/statements.ts';
 import { openSqlite, runPieces, type Sqlite } from './connection.ts';
 
-/** Statements; or the path of the catalog that they are for, from now on; or that it is closed. */
+/** Statements; or the path of the catalog to open; or `close`. */
 export type Asked = readonly Piece[] | { readonly open: string } | 'close';
 
-export type Told = { readonly ran: Ran } | { readonly failed: Failed };
+export type Told = { readonly ran: Ran } | { readonly failed: ErrorDescription };
 
-interface Failed {
-  /** Of a failure that is meant for somebody. */
+interface ErrorDescription {
+  /** Type of a failure that is meant for a caller. */
   readonly failure?: FailureType;
   readonly message: string;
-  /** What SQLite says beside its sentence. */
+  /** Members of SQLite's error besides its message. */
   readonly members: Readonly<Record<string, unknown>>;
 }
 
@@ -21,31 +21,31 @@ const NOTHING: Ran = { rows: [] };
 
 let sqlite: Sqlite | undefined;
 
-parentPort?.on('message', (asked: Asked) => parentPort?.postMessage(answered(asked)));
+parentPort?.on('message', (request: Asked) => parentPort?.postMessage(handle(request)));
 
-function answered(asked: Asked): Told {
+function handle(request: Asked): Told {
   try {
-    return { ran: done(asked) };
+    return { ran: execute(request) };
   } catch (error) {
-    return { failed: failedOf(error) };
+    return { failed: describeError(error) };
   }
 }
 
-function done(asked: Asked): Ran {
-  if (asked === 'close') {
+function execute(request: Asked): Ran {
+  if (request === 'close') {
     sqlite?.close();
     sqlite = undefined;
     return NOTHING;
   }
-  if ('open' in asked) {
-    sqlite = openSqlite(asked.open);
+  if ('open' in request) {
+    sqlite = openSqlite(request.open);
     return NOTHING;
   }
   if (sqlite === undefined) throw new Error('the catalog is not open');
-  return runPieces(sqlite, asked);
+  return runPieces(sqlite, request);
 }
 
-function failedOf(error: unknown): Failed {
+function describeError(error: unknown): ErrorDescription {
   if (error instanceof Failure) {
     return { failure: error.type, message: error.detail ?? '', members: {} };
   }

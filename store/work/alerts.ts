@@ -1,5 +1,5 @@
-// Alerts of rules: the outbox of what is still to be told, and the log of what was. An alert is written in
-// the transaction that charges it, so that none is lost, and none is sent that was not charged.
+// Stores alerts of rules: the outbox of unsent alerts and the log of sent ones. An alert is written in the
+// transaction that charges it, so that none is lost and none is sent uncharged.
 import type { Selectable } from 'kysely';
 import type { Database } from '../catalog/database.ts';
 import type { AlertCallTable, AlertTable } from '../catalog/tables/rules.ts';
@@ -7,26 +7,26 @@ import type { AlertCallTable, AlertTable } from '../catalog/tables/rules.ts';
 export type Alert = Selectable<AlertTable>;
 type AlertCall = Selectable<AlertCallTable>;
 
-/** Alerts kept of one rule, the newest; what is still to be told is kept in any case. */
-const KEPT_MAX = 10_000;
-/** Calls kept of one alert. */
-const CALLS_SHOWN = 100;
+/** Limit of stored alerts of one rule; the latest are kept, and unsent ones in any case. */
+const ALERTS_MAX = 10_000;
+/** Limit of listed calls of one alert. */
+const CALLS_MAX = 100;
 
 /** Rows of one statement. */
-const ROWS_AT_ONCE = 50;
+const BATCH_SIZE = 50;
 
 export async function insertAlerts(transaction: Database, alerts: readonly Alert[]): Promise<void> {
-  for (let at = 0; at < alerts.length; at += ROWS_AT_ONCE) {
-    const some = alerts.slice(at, at + ROWS_AT_ONCE);
-    await transaction.insertInto('alert').values(some).execute();
+  for (let at = 0; at < alerts.length; at += BATCH_SIZE) {
+    const batch = alerts.slice(at, at + BATCH_SIZE);
+    await transaction.insertInto('alert').values(batch).execute();
   }
 }
 
-/** Newest first. */
+/** Lists alerts of a rule, newest first. */
 export const alertsOf = (
   database: Database,
   ruleId: string,
-  most: number,
+  limit: number,
 ): Promise<readonly Alert[]> =>
   database
     .selectFrom('alert')
@@ -34,29 +34,29 @@ export const alertsOf = (
     .where('rule_id', '=', ruleId)
     .orderBy('time_ms', 'desc')
     .orderBy('alert_id', 'desc')
-    .limit(most)
+    .limit(limit)
     .execute();
 
 export const findAlert = (database: Database, alertId: string): Promise<Alert | undefined> =>
   database.selectFrom('alert').selectAll().where('alert_id', '=', alertId).executeTakeFirst();
 
-/** Oldest first. */
+/** Lists calls of an alert, oldest first. */
 export const callsOf = (database: Database, alertId: string): Promise<readonly AlertCall[]> =>
   database
     .selectFrom('alert_call')
     .selectAll()
     .where('alert_id', '=', alertId)
     .orderBy('time_ms')
-    .limit(CALLS_SHOWN)
+    .limit(CALLS_MAX)
     .execute();
 
 /**
- * Those whose time has come, and the next ones after; the longest waiting first.
- * @param skipped alerts and rules that are left out
+ * Lists waiting alerts by their next attempt, earliest first.
+ * @param skipped alerts and rules to leave out
  */
 export const nextAlerts = (
   database: Database,
-  most: number,
+  limit: number,
   skipped: { readonly ids: readonly string[]; readonly groups: readonly string[] },
 ): Promise<readonly Alert[]> =>
   database
@@ -66,10 +66,10 @@ export const nextAlerts = (
     .$if(skipped.ids.length > 0, (query) => query.where('alert_id', 'not in', skipped.ids))
     .$if(skipped.groups.length > 0, (query) => query.where('rule_id', 'not in', skipped.groups))
     .orderBy('next_ms')
-    .limit(most)
+    .limit(limit)
     .execute();
 
-/** What came of a call; a delivery is counted. @param answer the first of what the receiver said */
+/** Stores the outcome of a call and counts a delivery. @param answer the start of the receiver's answer */
 export async function saveCall(
   database: Database,
   alert: Pick<Alert, 'alert_id' | 'rule_id' | 'attempts' | 'next_ms' | 'outcome' | 'state'>,
@@ -97,42 +97,42 @@ export async function saveCall(
   });
 }
 
-/** Not called: it waits for its receiver's turn. */
+/** Postpones an alert without a call: it waits for its receiver. */
 export async function putOff(database: Database, alertId: string, nextMs: number): Promise<void> {
   const update = database.updateTable('alert').set({ next_ms: nextMs });
   await update.where('alert_id', '=', alertId).execute();
 }
 
-/** To be told once more, from now on. False where it waits already. */
+/** Queues a finished alert again; false if it is still waiting. */
 export async function sendAgain(
   database: Database,
   alertId: string,
   nowMs: number,
 ): Promise<boolean> {
-  const done = await database
+  const result = await database
     .updateTable('alert')
     .set({ state: 'waiting', attempts: 0, next_ms: nowMs })
     .where('alert_id', '=', alertId)
     .where('state', 'in', ['dead', 'delivered'])
     .executeTakeFirst();
-  return Number(done.numUpdatedRows) > 0;
+  return Number(result.numUpdatedRows) > 0;
 }
 
-/** The oldest alerts of rules that hold more than are kept. */
+/** Removes the oldest alerts of rules above the limit. */
 export async function dropOldAlerts(database: Database): Promise<void> {
-  const full = await database
+  const oversized = await database
     .selectFrom('alert')
     .select(['rule_id'])
     .groupBy('rule_id')
-    .having((having) => having.fn.countAll<number>(), '>', KEPT_MAX)
+    .having((having) => having.fn.countAll<number>(), '>', ALERTS_MAX)
     .execute();
-  for (const { rule_id } of full) {
+  for (const { rule_id } of oversized) {
     const last = await database
       .selectFrom('alert')
       .select('time_ms')
       .where('rule_id', '=', rule_id)
       .orderBy('time_ms', 'desc')
-      .offset(KEPT_MAX)
+      .offset(ALERTS_MAX)
       .limit(1)
       .executeTakeFirst();
     if (last === undefined) continue;

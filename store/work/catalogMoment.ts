@@ -1,5 +1,5 @@
-// One moment of the catalog, held by a read transaction while its writers go on: what it names, and
-// a copy of it that is exactly that moment.
+// Opens a snapshot of the catalog in a read transaction while writers go on: the files that it names, and an
+// exact copy of that state.
 import { sql } from 'kysely';
 import type { CatalogPlace } from '../catalog/catalogPlace.ts';
 import type { Database } from '../catalog/database.ts';
@@ -10,14 +10,14 @@ export interface NamedFile {
   /** Relative to the lake's root, or to the folder of published files. */
   readonly path: string;
   readonly bytes: number;
-  /** Hex; undefined for a file of a time before there were hashes. */
+  /** Hex; undefined for a file from before hashes were stored. */
   readonly sha256: string | undefined;
 }
 
 export interface CatalogMoment {
-  /** Id of this lake, made with it and never changed. */
+  /** Id of this lake, created with it and never changed. */
   readonly lakeId: string;
-  /** The newest snapshot. */
+  /** Id of the latest snapshot. */
   readonly snapshot: number;
   /** Data and delete files of every snapshot. */
   readonly files: readonly NamedFile[];
@@ -25,37 +25,37 @@ export interface CatalogMoment {
   readonly published: readonly NamedFile[];
   /** Names of spooled bodies whose job has not ended. */
   readonly bodies: readonly string[];
-  /** Writes the copy at a path, as a file of SQLite: whole or not at all; not synced. */
+  /** Copies the state to a SQLite file: completely or not at all; not synced. */
   copyTo(path: string): Promise<void>;
-  /** Once or more. */
+  /** Closes the snapshot; may be called repeatedly. */
   close(): Promise<void>;
 }
 
 /**
- * Opens the moment. What it names can be pinned before anything of it is removed where nothing is committed
- * meanwhile: whoever asks has the catalog's turn.
+ * Opens the snapshot. The caller holds the catalog's turn, so that the named files can be pinned before a
+ * commit removes any of them.
  */
 export async function openMoment(place: Pick<CatalogPlace, 'openMoment'>): Promise<CatalogMoment> {
-  const held = await place.openMoment();
-  const { database } = held;
+  const snapshot = await place.openMoment();
+  const { database } = snapshot;
   try {
     const head = await catalogHead(database);
     return {
       lakeId: head?.lake ?? '',
       snapshot: head?.snapshot ?? 0,
-      files: await namedFiles(database, NAMED_FILES),
-      published: await namedFiles(database, PUBLISHED),
-      bodies: await spooledBodies(database),
-      copyTo: (path) => held.copyTo(path),
-      close: () => held.close(),
+      files: await listFiles(database, LAKE_FILES_SQL),
+      published: await listFiles(database, PUBLISHED_FILES_SQL),
+      bodies: await listSpooledBodies(database),
+      copyTo: (path) => snapshot.copyTo(path),
+      close: () => snapshot.close(),
     };
   } catch (error) {
-    await held.close();
+    await snapshot.close();
     throw error;
   }
 }
 
-const NAMED_FILES = (
+const LAKE_FILES_SQL = (
   [
     ['ducklake_data_file', 'data_file_id'],
     ['ducklake_delete_file', 'delete_file_id'],
@@ -71,7 +71,7 @@ const NAMED_FILES = (
   )
   .join(' UNION ');
 
-const PUBLISHED = `
+const PUBLISHED_FILES_SQL = `
   SELECT publication_id AS path, bytes, sha256 FROM publication
   WHERE committed_ms IS NOT NULL AND ended_ms IS NULL`;
 
@@ -81,12 +81,12 @@ interface NamedRow {
   readonly sha256: string | null;
 }
 
-async function namedFiles(database: Database, query: string): Promise<readonly NamedFile[]> {
+async function listFiles(database: Database, query: string): Promise<readonly NamedFile[]> {
   const { rows } = await sql.raw<NamedRow>(query).execute(database);
   return rows.map(({ bytes, path, sha256 }) => ({ path, bytes, sha256: sha256 ?? undefined }));
 }
 
-async function spooledBodies(database: Database): Promise<readonly string[]> {
+async function listSpooledBodies(database: Database): Promise<readonly string[]> {
   const jobs = await database
     .selectFrom('job')
     .select('load_json')

@@ -1,5 +1,5 @@
-// Data sources and the credentials that open them, by workspace. What a definition says is the
-// pipeline's business: here it is JSON.
+// Stores data sources and their credentials, by workspace. A definition is opaque JSON here; the pipeline
+// interprets it.
 import type { Insertable, Selectable } from 'kysely';
 import { insertHeld } from './heldMost.ts';
 import type { Database } from '../catalog/database.ts';
@@ -11,8 +11,8 @@ import type { CredentialTable, DataSourceTable } from '../catalog/tables/sources
 export type CredentialRow = Selectable<CredentialTable>;
 export type DataSourceRow = Selectable<DataSourceTable>;
 
-/** Credentials, and data sources, of one workspace; one more is refused. */
-const HELD_MAX = 10_000;
+/** Limit of credentials, and of data sources, of one workspace. */
+const ENTRIES_MAX = 10_000;
 
 export const newSourceId = (): string => `DATA_SOURCE_${randomHex(16)}`;
 export const newCredentialId = (): string => `CREDENTIAL_${randomHex(16)}`;
@@ -23,16 +23,22 @@ export const sealCredential = (credential: object, secrets: Secrets): string =>
 export const unsealCredential = ({ sealed }: CredentialRow, secrets: Secrets): unknown =>
   JSON.parse(secrets.unseal(sealed));
 
-/** @throws Failure LimitReached when the workspace holds its most. */
+/** @throws Failure LimitReached at the limit of the workspace. */
 export const insertCredential = (database: Database, row: CredentialTable): Promise<void> =>
-  insertHeld(database, 'credential', { most: HELD_MAX, workspace: row.workspace }, (transaction) =>
-    transaction.insertInto('credential').values(row).execute(),
+  insertHeld(
+    database,
+    'credential',
+    { most: ENTRIES_MAX, workspace: row.workspace },
+    (transaction) => transaction.insertInto('credential').values(row).execute(),
   );
 
-/** @throws Failure LimitReached when the workspace holds its most. */
+/** @throws Failure LimitReached at the limit of the workspace. */
 export const insertSource = (database: Database, row: Insertable<DataSourceTable>): Promise<void> =>
-  insertHeld(database, 'data_source', { most: HELD_MAX, workspace: row.workspace }, (transaction) =>
-    transaction.insertInto('data_source').values(row).execute(),
+  insertHeld(
+    database,
+    'data_source',
+    { most: ENTRIES_MAX, workspace: row.workspace },
+    (transaction) => transaction.insertInto('data_source').values(row).execute(),
   );
 
 export const findCredential = (
@@ -59,7 +65,7 @@ export const findSource = (
     .where('workspace', '=', workspace)
     .executeTakeFirst();
 
-/** Of all workspaces, oldest first. */
+/** Lists data sources of all workspaces, oldest first. */
 export const listSourcesOfTypes = (
   database: Database,
   types: readonly string[],
@@ -71,7 +77,7 @@ export const listSourcesOfTypes = (
     .orderBy('created_ms')
     .execute();
 
-/** Oldest first. */
+/** Lists the entries of a workspace, oldest first. */
 export const listCredentials = (
   database: Database,
   workspace: string,
@@ -84,7 +90,7 @@ export const listCredentials = (
     .orderBy('credential_id')
     .execute();
 
-/** Oldest first. */
+/** Lists the entries of a workspace, oldest first. */
 export const listSources = (
   database: Database,
   workspace: string,
@@ -113,7 +119,7 @@ export async function updateSource(
   await update.where('source_id', '=', source_id).execute();
 }
 
-/** @throws Failure Conflict naming a data source that it opens. */
+/** @throws Failure Conflict when a data source uses it. */
 export async function removeCredential(
   database: Database,
   { credential_id, workspace }: CredentialRow,
@@ -132,7 +138,7 @@ export async function removeCredential(
   });
 }
 
-/** @throws Failure Conflict naming a schedule that takes from it. */
+/** @throws Failure Conflict when a schedule reads from it. */
 export async function removeSource(
   database: Database,
   { source_id, workspace }: DataSourceRow,
@@ -153,7 +159,7 @@ export async function removeSource(
   });
 }
 
-/** Every sealed text under another key: all of them or none. How many there were. */
+/** Seals all credentials under another key, or none; returns their number. */
 export async function resealCredentials(
   transaction: Database,
   old: Secrets,

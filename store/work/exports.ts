@@ -1,4 +1,4 @@
-// Exports: what is to be written out of which version, how far it is, and how it ended.
+// Stores exports: source version, progress and outcome.
 import type { Insertable, Selectable, Updateable } from 'kysely';
 import type { Alongside, Database } from '../catalog/database.ts';
 import { randomHex } from '../base/random.ts';
@@ -6,15 +6,15 @@ import type { ExportTable, ExportState } from '../catalog/tables/exports.ts';
 
 export type ExportRow = Selectable<ExportTable>;
 
-/** Exports of one workspace that are kept; the oldest that have ended go first. */
-const KEPT_MAX = 1_000;
+/** Limit of stored exports of one workspace; the oldest finished ones are removed first. */
+const EXPORTS_MAX = 1_000;
 const UNFINISHED: readonly ExportState[] = ['CREATED', 'RUNNING'];
 
 export const newExportId = (): string => `EXPORT_${randomHex(16)}`;
 
 /**
- * Keeps a new export, and lets old ones of the workspace go.
- * @param alongside in the same transaction
+ * Stores a new export and removes old ones of the workspace.
+ * @param alongside runs in the same transaction
  */
 export async function insertExport(
   database: Database,
@@ -31,8 +31,8 @@ export async function insertExport(
       .where('state', 'not in', [...UNFINISHED])
       .orderBy('created_ms', 'desc')
       .orderBy('export_id', 'desc')
-      .limit(KEPT_MAX)
-      .offset(KEPT_MAX)
+      .limit(EXPORTS_MAX)
+      .offset(EXPORTS_MAX)
       .execute();
     if (old.length === 0) return;
     const ids = old.map(({ export_id }) => export_id);
@@ -51,7 +51,7 @@ export async function updateExport(
 export const findExport = (database: Database, exportId: string): Promise<ExportRow | undefined> =>
   database.selectFrom('export').selectAll().where('export_id', '=', exportId).executeTakeFirst();
 
-/** Oldest first. */
+/** Lists exports of a workspace, oldest first. */
 export const listExports = (database: Database, workspace: string): Promise<readonly ExportRow[]> =>
   database
     .selectFrom('export')
@@ -61,7 +61,7 @@ export const listExports = (database: Database, workspace: string): Promise<read
     .orderBy('export_id')
     .execute();
 
-/** Of every workspace, oldest first. */
+/** Lists unfinished exports of every workspace, oldest first. */
 export const unfinishedExports = (database: Database): Promise<readonly ExportRow[]> =>
   database
     .selectFrom('export')

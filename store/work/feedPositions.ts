@@ -1,8 +1,8 @@
-// How far sources are read that are followed: kept, so that a start goes on where the server ended.
+// Stores the read position of followed sources, so that a restart continues there.
 import type { Database } from '../catalog/database.ts';
 import type { FeedPositionTable } from '../catalog/tables/sources.ts';
 
-/** Id of the last message that is stored; undefined where there is none of this origin. */
+/** Returns the id of the last stored message; undefined when there is none of this origin. */
 export async function feedPosition(
   database: Database,
   { origin, source_id }: Omit<FeedPositionTable, 'last_id'>,

@@ -1,21 +1,21 @@
-// What a workspace may hold so many of: counted and made in one transaction, so that several at once
-// do not pass the limit together.
+// Limits the entries of a workspace: counts and inserts in one transaction, so that concurrent inserts don't
+// pass the limit together.
 import type { Database } from '../catalog/database.ts';
 import { Failure } from '../base/failure.ts';
 
-type Held = 'credential' | 'data_source' | 'schedule' | 'webhook';
+type LimitedTable = 'credential' | 'data_source' | 'schedule' | 'webhook';
 
-const NAMES: Readonly<Record<Held, string>> = {
+const NAMES: Readonly<Record<LimitedTable, string>> = {
   credential: 'credentials',
   data_source: 'data sources',
   schedule: 'schedules',
   webhook: 'webhooks',
 };
 
-/** @throws Failure LimitReached when the workspace holds `most` already. */
+/** @throws Failure LimitReached when the workspace has `most` entries already. */
 export function insertHeld(
   database: Database,
-  table: Held,
+  table: LimitedTable,
   { most, workspace }: { readonly most: number; readonly workspace: string },
   insert: (transaction: Database) => Promise<unknown>,
 ): Promise<void> {
@@ -26,8 +26,8 @@ export function insertHeld(
       .where('workspace', '=', workspace)
       .executeTakeFirst();
     if (Number(row?.held ?? 0) >= most) {
-      const told = `the workspace holds ${most} ${NAMES[table]}, the most there may be`;
-      throw new Failure('LimitReached', told);
+      const rule = `the workspace holds ${most} ${NAMES[table]}, the most there may be`;
+      throw new Failure('LimitReached', rule);
     }
     await insert(transaction);
   });

@@ -1,4 +1,4 @@
-// Jobs: one run of a task, its state, its rejected records, and the workspace's log.
+// Stores jobs (one run of a task), their rejected records, and the log of a workspace.
 import type { Insertable, Selectable, Updateable } from 'kysely';
 import type { Database, Tables } from '../catalog/database.ts';
 import { insertEach, pieceOf, runTogether } from '../catalog/together.ts';
@@ -18,7 +18,7 @@ export interface Reject {
   readonly error: string;
 }
 
-/** Rejects kept for each job; the counts go on, the texts beyond are dropped. */
+/** Limit of stored rejects of each job; further ones are only counted. */
 export const REJECTS_KEPT_MAX = 1_000;
 
 export const UNFINISHED: readonly JobStatus[] = ['CREATED', 'VALIDATING', 'VALIDATED', 'INGESTING'];
@@ -35,12 +35,12 @@ export const updateJob = async (
   database: Database,
   jobId: string,
   values: Updateable<Tables['job']>,
-): Promise<void> => void (await settingJob(database, jobId, values).execute());
+): Promise<void> => void (await buildUpdate(database, jobId, values).execute());
 
-const settingJob = (database: Database, jobId: string, values: Updateable<Tables['job']>) =>
+const buildUpdate = (database: Database, jobId: string, values: Updateable<Tables['job']>) =>
   database.updateTable('job').set(values).where('job_id', '=', jobId);
 
-/** Ends a job in vain; false when it had ended, with its commit, and stays as it is. */
+/** Marks a job as failed; false if it had already finished, with its commit, and stays as it is. */
 export async function endJob(
   database: Database,
   jobId: string,
@@ -55,7 +55,7 @@ export async function endJob(
   return result.numUpdatedRows > 0n;
 }
 
-/** Counts a start of the job; how many there have been that did not end it. */
+/** Counts a start of the job and returns the number of unfinished starts. */
 export async function beginAttempt(
   database: Database,
   jobId: string,
@@ -70,7 +70,7 @@ export async function beginAttempt(
   return row?.attempts ?? 0;
 }
 
-/** These did not end the server that is about to end. */
+/** Resets the attempts of jobs that don't cause the current stop of the server. */
 export async function forgiveStarts(database: Database, jobIds: readonly string[]): Promise<void> {
   if (jobIds.length === 0) return;
   await database
@@ -83,7 +83,7 @@ export async function forgiveStarts(database: Database, jobIds: readonly string[
 export const findJob = (database: Database, jobId: string): Promise<Job | undefined> =>
   database.selectFrom('job').selectAll().where('job_id', '=', jobId).executeTakeFirst();
 
-/** Jobs that have not ended, or have stored something, into a dataset; in the order they came in. */
+/** Lists jobs that are unfinished or have stored records in a dataset, in order of arrival. */
 export const jobsOf = (
   database: Database,
   dataset: { readonly workspace: string; readonly dataset: string },
@@ -99,7 +99,7 @@ export const jobsOf = (
     .orderBy('sequence')
     .execute();
 
-/** Sequence of the newest job; 0 when there is none. */
+/** Returns the sequence of the latest job; 0 when there is none. */
 export async function newestSequence(database: Database): Promise<number> {
   const row = await database
     .selectFrom('job')
@@ -108,7 +108,7 @@ export async function newestSequence(database: Database): Promise<number> {
   return Number(row?.newest ?? 0);
 }
 
-/** Jobs that a stopped or killed process left behind, oldest first. */
+/** Lists jobs that a stopped or killed process left unfinished, oldest first. */
 export const unfinishedJobs = (database: Database): Promise<readonly Job[]> =>
   database
     .selectFrom('job')
@@ -117,12 +117,12 @@ export const unfinishedJobs = (database: Database): Promise<readonly Job[]> =>
     .orderBy('sequence')
     .execute();
 
-/** The part of a list of dated rows that is asked for. */
+/** Requested part of a list of dated rows. */
 export interface TimeRange {
   readonly fromMs: number | undefined;
   /** Exclusive. */
   readonly untilMs: number | undefined;
-  /** Which end is taken; what is taken is ordered by `sort`. */
+  /** End from which rows are selected; the selected rows are ordered by `sort`. */
   readonly end: 'newest' | 'oldest';
   readonly limit: number;
   readonly offset: number;
@@ -135,7 +135,7 @@ export async function listJobs(
   { end, fromMs, limit, offset, sort, untilMs }: TimeRange,
 ): Promise<readonly Job[]> {
   const direction = end === 'newest' ? 'desc' : 'asc';
-  const taken = await database
+  const rows = await database
     .selectFrom('job')
     .selectAll()
     .where('workspace', '=', workspace)
@@ -146,7 +146,7 @@ export async function listJobs(
     .limit(limit)
     .offset(offset)
     .execute();
-  return (sort === 'asc') === (end === 'oldest') ? taken : taken.toReversed();
+  return (sort === 'asc') === (end === 'oldest') ? rows : rows.toReversed();
 }
 
 export async function insertRejects(
@@ -169,8 +169,8 @@ export const findRejects = (database: Database, jobId: string): Promise<readonly
     .execute();
 
 /**
- * In the transaction of a purge: reasons and log lines of the dataset's jobs may quote what it takes
- * away. Jobs that have not ended are about records that come after it.
+ * Runs in the transaction of a purge: reasons and log lines of the dataset's jobs may quote purged records.
+ * Unfinished jobs are skipped: their records arrive after the purge.
  */
 export async function clearTexts(
   transaction: Database,
@@ -193,7 +193,7 @@ export async function clearTexts(
 
 const PURGED = 'the reason was purged with records of the dataset';
 
-/** Log lines kept in all; the oldest go first. About 30 MB of catalog. */
+/** Limit of log lines in total; the oldest are removed first. About 30 MB of catalog. */
 const LOG_LINES_MAX = 100_000;
 
 export const appendLog = async (database: Database, line: NewLine): Promise<void> =>
@@ -206,7 +206,7 @@ const insertLine = (database: Database, line: NewLine) =>
     .insertInto('log')
     .values({ ...line, message: redacted(line.message), log_id: randomHex(16) });
 
-/** What a job becomes, and what its log says of it: in one transaction, which is synced once. */
+/** Updates a job and appends to its log in one transaction, which is synced once. */
 export const changeAndTell = (
   database: Database,
   jobId: string,
@@ -217,12 +217,12 @@ export const changeAndTell = (
     .transaction()
     .execute((transaction) =>
       runTogether(transaction, [
-        pieceOf(settingJob(transaction, jobId, values)),
+        pieceOf(buildUpdate(transaction, jobId, values)),
         pieceOf(insertLine(transaction, line)),
       ]),
     );
 
-/** Removes the oldest log lines past the most that are kept; called at start. */
+/** Removes the oldest log lines above the limit; called at start. */
 export async function trimLog(database: Database): Promise<void> {
   const oldest = await database
     .selectFrom('log')
@@ -237,10 +237,10 @@ export async function trimLog(database: Database): Promise<void> {
 
 type LogLine = Selectable<Tables['log']>;
 
-/** Numbers of the severities, as loggers have them. */
+/** Numeric severities, as common loggers define them. */
 export const LEVELS: Readonly<Record<string, number>> = { info: 30, warn: 40, error: 50 };
 
-/** The newest lines of all workspaces of an account. */
+/** Lists the latest log lines of all workspaces of an account. */
 export const newestLines = (
   database: Database,
   accountId: string,
@@ -255,21 +255,21 @@ export const newestLines = (
     .limit(limit)
     .execute();
 
-interface LinesWanted {
+interface LogFilter {
   readonly workspace: string;
   readonly severities: readonly string[];
-  /** Undefined: of all. */
+  /** Undefined for all jobs. */
   readonly jobId: string | undefined;
 }
 
-/** Log lines of a workspace. */
+/** Lists log lines of a workspace. */
 export async function listLog(
   database: Database,
-  { jobId, severities, workspace }: LinesWanted,
+  { jobId, severities, workspace }: LogFilter,
   { end, fromMs, limit, offset, sort, untilMs }: TimeRange,
 ): Promise<readonly LogLine[]> {
   const direction = end === 'newest' ? 'desc' : 'asc';
-  const taken = await database
+  const rows = await database
     .selectFrom('log')
     .selectAll()
     .where('workspace', '=', workspace)
@@ -281,5 +281,5 @@ export async function listLog(
     .limit(limit)
     .offset(offset)
     .execute();
-  return (sort === 'asc') === (end === 'oldest') ? taken : taken.toReversed();
+  return (sort === 'asc') === (end === 'oldest') ? rows : rows.toReversed();
 }

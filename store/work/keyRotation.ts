@@ -1,5 +1,5 @@
-// A new data key: every sealed text and every look-up hash under it, all at once or not at all. The
-// new key's file stands beside the old one before the transaction, and takes its place after it.
+// Rotates the data key: reseals every sealed text and look-up hash in one transaction. The new key's file is
+// written beside the old one before the transaction, and replaces it after it.
 import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import type { Accounts } from '../accounts/accounts.ts';
 import { loadCallers } from '../accounts/callers.ts';
@@ -17,7 +17,7 @@ import {
 import { resealRules } from './rules.ts';
 import { resealWebhooks } from './webhooks.ts';
 
-/** Row of the folder whose value is sealed under the key that the catalog was last rotated to. */
+/** Row of the folder table, sealed under the key of the latest rotation. */
 const CHECK = 'key_check';
 const CHECK_TEXT = 'tapedeck';
 
@@ -28,14 +28,15 @@ export interface Rotated {
   readonly rules: number;
 }
 
-const nextOf = (path: string): string => `${path}.next`;
+const nextKeyPath = (path: string): string => `${path}.next`;
 
-/** The key before a rotation of a running server, until its next start. */
+/** Path of the former key after a rotation of a running server, until its next start. */
 export const formerOf = (path: string): string => `${path}.former`;
 
 /**
- * @param path of the key's file; its server must not run
- * @param oldHex, freshHex keys that no file holds; empty for the file's
+ * Rotates the key of a stopped server.
+ * @param path path of the key's file
+ * @param oldHex, freshHex keys that are not in a file; empty to use the file
  */
 export async function rotateKey(
   database: Database,
@@ -44,20 +45,20 @@ export async function rotateKey(
   freshHex: string,
 ): Promise<Rotated> {
   const old = openSecrets(oldHex, path);
-  if (freshHex === '') rmSync(nextOf(path), { force: true });
-  const fresh = openSecrets(freshHex, nextOf(path));
+  if (freshHex === '') rmSync(nextKeyPath(path), { force: true });
+  const fresh = openSecrets(freshHex, nextKeyPath(path));
   const rotated = await database.transaction().execute(async (transaction) => {
-    const told = await resealAll(transaction, old, fresh);
+    const counts = await resealAll(transaction, old, fresh);
     await writeCheck(transaction, fresh);
-    return told;
+    return counts;
   });
-  if (freshHex === '') renameSync(nextOf(path), path);
+  if (freshHex === '') renameSync(nextKeyPath(path), path);
   return rotated;
 }
 
 interface LiveKey {
   readonly database: Database;
-  /** Of the key's file. */
+  /** Path of the key's file. */
   readonly path: string;
   readonly secrets: LiveSecrets;
   readonly accounts: Accounts;
@@ -67,40 +68,40 @@ interface LiveKey {
 const rotating = new Set<string>();
 
 /**
- * The same while the server runs, which serves on. What was sealed under the old key before and is written
- * after it, and what memory holds, still opens; the next start seals that too, and forgets the old key.
- * @throws Failure Conflict beside another rotation.
+ * Rotates the key while the server runs. Texts that were sealed under the old key and are written later, or
+ * are in memory, still open; the next start reseals them and removes the old key.
+ * @throws Failure Conflict during another rotation.
  */
 export async function rotateLive(live: LiveKey): Promise<Rotated> {
   const { path } = live;
   if (rotating.has(path)) throw new Failure('Conflict', 'the key is being rotated already');
   rotating.add(path);
   try {
-    return await rotated(live);
+    return await rotate(live);
   } finally {
     rotating.delete(path);
   }
 }
 
-async function rotated({ accounts, database, path, secrets }: LiveKey): Promise<Rotated> {
-  rmSync(nextOf(path), { force: true });
+async function rotate({ accounts, database, path, secrets }: LiveKey): Promise<Rotated> {
+  rmSync(nextKeyPath(path), { force: true });
   writeSecretFile(formerOf(path), readFileSync(path, 'utf8').trim());
-  const fresh = openSecrets('', nextOf(path));
-  const [told, callers] = await database.transaction().execute(async (transaction) => {
+  const fresh = openSecrets('', nextKeyPath(path));
+  const [counts, callers] = await database.transaction().execute(async (transaction) => {
     const counts = await resealAll(transaction, secrets, fresh);
     await writeCheck(transaction, fresh);
     return [counts, await loadCallers(transaction, fresh)] as const;
   });
-  // Both at once: a token is looked up by its hash under the key.
+  // Both are replaced together: the hash under the key finds a token.
   secrets.become(fresh);
   accounts.adopt(callers);
-  renameSync(nextOf(path), path);
+  renameSync(nextKeyPath(path), path);
   await resealLate(database, secrets, fresh);
   await accounts.reload();
-  return told;
+  return counts;
 }
 
-/** What was sealed under a former key and written after its rotation. */
+/** Reseals texts that were sealed under a former key and written after its rotation. */
 const resealLate = (database: Database, either: Secrets, fresh: Secrets): Promise<unknown> =>
   database.transaction().execute((transaction) => resealAll(transaction, either, fresh));
 
@@ -121,16 +122,16 @@ async function writeCheck(transaction: Database, fresh: Secrets): Promise<void> 
   await transaction.insertInto('folder').values(row).execute();
 }
 
-/** Ends a rotation that was cut off: forward when the catalog has the new key, back when not. */
+/** Finishes an interrupted rotation: completes it when the catalog has the new key, else undoes it. */
 export async function settleKey(database: Database, path: string): Promise<void> {
-  const next = nextOf(path);
+  const next = nextKeyPath(path);
   if (existsSync(next)) {
     const row = await database
       .selectFrom('folder')
       .select('value')
       .where('key', '=', CHECK)
       .executeTakeFirst();
-    if (row !== undefined && opens(openSecrets('', next), row.value)) renameSync(next, path);
+    if (row !== undefined && opensCheck(openSecrets('', next), row.value)) renameSync(next, path);
     else rmSync(next);
   }
   if (!existsSync(formerOf(path))) return;
@@ -140,9 +141,9 @@ export async function settleKey(database: Database, path: string): Promise<void>
 }
 
 /**
- * Whether a catalog was sealed under a key.
- * @param hex empty: the key's file, or one of a rotation that was cut off
- * @throws Failure Conflict where it was not: nothing that is sealed in it could be read
+ * Checks that a catalog was sealed under a key.
+ * @param hex empty for the key's file, or the file of an interrupted rotation
+ * @throws Failure Conflict for a wrong key: no sealed text could be read
  */
 export async function checkKey(database: Database, hex: string, path: string): Promise<void> {
   const token = await database
@@ -151,7 +152,7 @@ export async function checkKey(database: Database, hex: string, path: string): P
     .orderBy('token_id')
     .executeTakeFirst();
   if (token === undefined) return;
-  const files = [path, nextOf(path), formerOf(path)].filter((file) => existsSync(file));
+  const files = [path, nextKeyPath(path), formerOf(path)].filter((file) => existsSync(file));
   const keys = hex === '' ? files.map((file) => openSecrets('', file)) : [openSecrets(hex, path)];
   const { hash, kind, stored } = token;
   const fits = (key: Secrets): boolean =>
@@ -164,10 +165,10 @@ export async function checkKey(database: Database, hex: string, path: string): P
   throw new Failure('Conflict', `${name} ${state}: nothing was moved; ${rule}`);
 }
 
-const opens = (secrets: Secrets, sealed: string): boolean =>
+const opensCheck = (secrets: Secrets, sealed: string): boolean =>
   doesOpen(secrets, sealed) && secrets.unseal(sealed) === CHECK_TEXT;
 
-/** Hashes of tokens that were rotated away can't be made anew: such tokens become unknown ones. */
+/** Reseals tokens. Hashes of replaced tokens can't be recomputed: such tokens become unknown. */
 async function resealTokens(transaction: Database, old: Secrets, fresh: Secrets): Promise<number> {
   const rows = await transaction
     .selectFrom('token')

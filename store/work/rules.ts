@@ -1,4 +1,4 @@
-// Rules, and where they stand: what their owners asked for, when each fired last, what was counted.
+// Stores rules: definition, latest firings and counters.
 import { type Selectable, sql } from 'kysely';
 import type { Database } from '../catalog/database.ts';
 import type { Piece } from '../catalog/statements.ts';
@@ -7,24 +7,24 @@ import type { RuleTable } from '../catalog/tables/rules.ts';
 import type { Secrets } from '../catalog/secrets/secrets.ts';
 import { Failure } from '../base/failure.ts';
 
-/** What a rule's owner asked for, as it was checked. */
+/** Validated definition of a rule. */
 export interface RuleBody {
   readonly match: 'any' | 'all';
-  /** Lists of a value's name, an operator and a right side, as they came. */
+  /** Lists of a value's name, an operator and a right side, as received. */
   readonly conditions: readonly (readonly unknown[])[];
   readonly additionalKeys: readonly string[];
-  /** Names of records or symbols that conditions read by their places: `$index[0]`. */
+  /** Names of records or symbols that conditions reference by position: `$index[0]`. */
   readonly index: readonly string[];
   readonly additionalIndex: readonly string[];
   readonly trigger: 'level' | 'edge';
-  /** It records its alerts, and sends none. */
+  /** The rule records its alerts without sending them. */
   readonly isShadow: boolean;
   readonly output: RuleOutput;
 }
 
 export interface RuleOutput {
   readonly method: string;
-  /** Between two alerts for one symbol. */
+  /** Minimum interval between two alerts for one symbol. */
   readonly frequencySeconds: number;
   /** Members of the method: `url`, `to`, `subject`, `message` and so on. */
   readonly members: Readonly<Record<string, string>>;
@@ -47,10 +47,10 @@ export interface Rule {
   readonly sent: number;
 }
 
-/** Rules of one account; one more is refused. */
-const HELD_MAX = 10_000;
+/** Limit of rules of one account. */
+const RULES_MAX = 10_000;
 
-/** @throws Failure LimitReached when the account holds its most. */
+/** @throws Failure LimitReached at the limit of the account. */
 export async function insertRule(database: Database, rule: Rule): Promise<void> {
   await database.transaction().execute(async (transaction) => {
     const row = await transaction
@@ -58,21 +58,21 @@ export async function insertRule(database: Database, rule: Rule): Promise<void> 
       .select((select) => select.fn.countAll<number>().as('held'))
       .where('account_id', '=', rule.accountId)
       .executeTakeFirst();
-    if (Number(row?.held ?? 0) >= HELD_MAX) {
-      const told = `the account holds ${HELD_MAX} rules, the most there may be`;
-      throw new Failure('LimitReached', told);
+    if (Number(row?.held ?? 0) >= RULES_MAX) {
+      const message = `the account holds ${RULES_MAX} rules, the most there may be`;
+      throw new Failure('LimitReached', message);
     }
-    await transaction.insertInto('rule').values(rowOf(rule)).execute();
+    await transaction.insertInto('rule').values(toRow(rule)).execute();
   });
 }
 
-/** What its owner asked for; its counters and where it stands stay. */
+/** Saves the definition; counters and firings stay. */
 export async function saveRule(database: Database, rule: Rule): Promise<void> {
-  const { evaluated, passed, sent, ...values } = rowOf(rule);
+  const { evaluated, passed, sent, ...values } = toRow(rule);
   await database.updateTable('rule').set(values).where('rule_id', '=', rule.id).execute();
 }
 
-/** With all that is kept of it but what it did on past days, which its account was told as usage. */
+/** Removes a rule with its data, except its daily counts, which were reported to the account as usage. */
 export async function removeRule(database: Database, id: string): Promise<void> {
   await database.transaction().execute(async (transaction) => {
     await transaction
@@ -87,7 +87,7 @@ export async function removeRule(database: Database, id: string): Promise<void> 
   });
 }
 
-/** Of every account, oldest first. */
+/** Lists rules of every account, oldest first. */
 export async function allRules(database: Database): Promise<readonly Rule[]> {
   const rows = await database
     .selectFrom('rule')
@@ -95,10 +95,10 @@ export async function allRules(database: Database): Promise<readonly Rule[]> {
     .orderBy('created_ms')
     .orderBy('rule_id')
     .execute();
-  return rows.map(ruleOf);
+  return rows.map(toRule);
 }
 
-/** Oldest first. */
+/** Lists rules of an account, oldest first. */
 export async function rulesOf(database: Database, accountId: string): Promise<readonly Rule[]> {
   const rows = await database
     .selectFrom('rule')
@@ -107,7 +107,7 @@ export async function rulesOf(database: Database, accountId: string): Promise<re
     .orderBy('created_ms')
     .orderBy('rule_id')
     .execute();
-  return rows.map(ruleOf);
+  return rows.map(toRule);
 }
 
 export async function findRule(database: Database, id: string): Promise<Rule | undefined> {
@@ -116,18 +116,18 @@ export async function findRule(database: Database, id: string): Promise<Rule | u
     .selectAll()
     .where('rule_id', '=', id)
     .executeTakeFirst();
-  return row === undefined ? undefined : ruleOf(row);
+  return row === undefined ? undefined : toRule(row);
 }
 
-/** When a rule fired last for a symbol, and what its alert told. */
-interface RuleStand {
+/** Latest firing of a rule for a symbol, with the values of its alert. */
+interface RuleFiring {
   readonly symbol: string;
   readonly firedMs: number;
-  /** Undefined where that alert is kept no more. */
+  /** Undefined when that alert was removed. */
   readonly values: Readonly<Record<string, string | number | boolean | null>> | undefined;
 }
 
-export async function ruleStands(database: Database, id: string): Promise<readonly RuleStand[]> {
+export async function ruleStands(database: Database, id: string): Promise<readonly RuleFiring[]> {
   const rows = await database
     .selectFrom('rule_stand')
     .leftJoin('alert', (join) =>
@@ -142,29 +142,29 @@ export async function ruleStands(database: Database, id: string): Promise<readon
   return rows.map(({ fired_ms, symbol, values_json }) => ({
     symbol,
     firedMs: fired_ms,
-    values: values_json === null ? undefined : (JSON.parse(values_json) as RuleStand['values']),
+    values: values_json === null ? undefined : (JSON.parse(values_json) as RuleFiring['values']),
   }));
 }
 
-/** Rows of one statement. */
-const ROWS_AT_ONCE = 100;
+/** Limit of rows of one statement. */
+const BATCH_SIZE = 100;
 
-/** In the transaction of firings. */
+/** Runs in the transaction of the firings. */
 export async function saveStands(
   transaction: Database,
-  stands: readonly {
+  firings: readonly {
     readonly rule_id: string;
     readonly symbol: string;
     readonly fired_ms: number;
   }[],
 ): Promise<void> {
   // No statement may change a row twice.
-  const newest = new Map(stands.map((stand) => [`${stand.rule_id} ${stand.symbol}`, stand]));
-  const rows = [...newest.values()];
-  for (let at = 0; at < rows.length; at += ROWS_AT_ONCE) {
+  const latest = new Map(firings.map((firing) => [`${firing.rule_id} ${firing.symbol}`, firing]));
+  const rows = [...latest.values()];
+  for (let at = 0; at < rows.length; at += BATCH_SIZE) {
     await transaction
       .insertInto('rule_stand')
-      .values(rows.slice(at, at + ROWS_AT_ONCE))
+      .values(rows.slice(at, at + BATCH_SIZE))
       .onConflict((conflict) =>
         conflict.columns(['rule_id', 'symbol']).doUpdateSet({ fired_ms: sql`excluded.fired_ms` }),
       )
@@ -172,13 +172,15 @@ export async function saveStands(
   }
 }
 
-/** What an alert of an index is of: the symbol of a first name CORE:STOCK:AAPL:high, else that name. */
+/**
+ * Returns the subject of an indexed alert: the symbol of a first name CORE:STOCK:AAPL:high, else that name.
+ */
 export function subjectOf([first = '']: readonly string[]): string {
   const [, namespace = '', entity = ''] = first.split(':');
   return namespace.toUpperCase() === 'STOCK' ? entity.toUpperCase() : first;
 }
 
-/** What a rule did since it was counted last. */
+/** Activity of a rule since the latest count. */
 export interface RuleCounts {
   readonly evaluated: number;
   readonly passed: number;
@@ -186,11 +188,11 @@ export interface RuleCounts {
   readonly sent: number;
   /** Alerts that were charged. */
   readonly alerts: number;
-  /** Values that its alerts carried. */
+  /** Values in its alerts. */
   readonly told: number;
 }
 
-/** What adds them to the rule and to its day. */
+/** Builds the statements that add counts to the rule and to its day. */
 export function ruleCountPieces(
   database: Database,
   { accountId, id }: Pick<Rule, 'accountId' | 'id'>,
@@ -219,7 +221,7 @@ export function ruleCountPieces(
   return [pieceOf(rule), pieceOf(ofDay)];
 }
 
-/** What the rules of an account did, by rule and day, from a day on. */
+/** Lists the activity of the rules of an account by rule and day, from a day on. */
 export const ruleDays = (
   database: Database,
   accountId: string,
@@ -234,7 +236,7 @@ export const ruleDays = (
     .where('day', '>=', fromDay)
     .execute();
 
-/** Every sealed text under another key: all of them or none. How many there were. */
+/** Seals all rules under another key, or none; returns their number. */
 export async function resealRules(
   transaction: Database,
   old: Secrets,
@@ -248,7 +250,7 @@ export async function resealRules(
   return rows.length;
 }
 
-function rowOf(rule: Rule): Selectable<RuleTable> & { readonly is_active: boolean } {
+function toRow(rule: Rule): Selectable<RuleTable> & { readonly is_active: boolean } {
   return {
     rule_id: rule.id,
     account_id: rule.accountId,
@@ -267,7 +269,7 @@ function rowOf(rule: Rule): Selectable<RuleTable> & { readonly is_active: boolea
   };
 }
 
-const ruleOf = (row: Selectable<RuleTable>): Rule => ({
+const toRule = (row: Selectable<RuleTable>): Rule => ({
   id: row.rule_id,
   accountId: row.account_id,
   tokenId: row.token_id,

@@ -1,4 +1,4 @@
-// Runs of schedules as they are told: each with what became of its job.
+// Lists runs of schedules, each with the outcome of its job.
 import type { Database } from '../catalog/database.ts';
 import type { TimeRange } from './jobs.ts';
 import { insertRun, type Schedule } from './schedules.ts';
@@ -15,18 +15,18 @@ export interface RunTold {
   readonly jobId: string | null;
   readonly note: string;
   readonly madeMs: number;
-  /** Undefined for one that had no job, or whose job is forgotten. */
-  readonly job: JobTold | undefined;
+  /** Undefined for a run without a job, or whose job was removed. */
+  readonly job: JobOutcome | undefined;
 }
 
-interface JobTold {
+interface JobOutcome {
   readonly status: string;
   readonly ingested: number;
   readonly invalid: number;
   readonly error: string | null;
 }
 
-/** Of a workspace, or of one schedule in it. */
+/** Lists runs of a workspace, or of one schedule in it. */
 export async function listRuns(
   database: Database,
   {
@@ -35,7 +35,7 @@ export async function listRuns(
   }: { readonly workspace: string; readonly scheduleId: string | undefined },
   { end, fromMs, limit, offset, sort, untilMs }: TimeRange,
 ): Promise<readonly RunTold[]> {
-  const rows = await told(database)
+  const rows = await selectRuns(database)
     .where('r.workspace', '=', workspace)
     .$if(scheduleId !== undefined, (query) => query.where('r.schedule_id', '=', scheduleId ?? ''))
     .where('r.made_ms', '>=', fromMs ?? 0)
@@ -46,8 +46,8 @@ export async function listRuns(
     .limit(limit)
     .offset(offset)
     .execute();
-  const taken = rows.map(runOf);
-  return (sort === 'asc') === (end === 'oldest') ? taken : taken.toReversed();
+  const runs = rows.map(toRun);
+  return (sort === 'asc') === (end === 'oldest') ? runs : runs.toReversed();
 }
 
 export async function findRun(
@@ -55,21 +55,23 @@ export async function findRun(
   workspace: string,
   runId: string,
 ): Promise<RunTold | undefined> {
-  const query = told(database).where('r.workspace', '=', workspace).where('r.run_id', '=', runId);
+  const query = selectRuns(database)
+    .where('r.workspace', '=', workspace)
+    .where('r.run_id', '=', runId);
   const row = await query.executeTakeFirst();
-  return row === undefined ? undefined : runOf(row);
+  return row === undefined ? undefined : toRun(row);
 }
 
-const told = (database: Database) =>
+const selectRuns = (database: Database) =>
   database
     .selectFrom('ingestion_run as r')
     .leftJoin('job as j', 'j.job_id', 'r.job_id')
     .selectAll('r')
     .select(['j.status', 'j.records_ingested', 'j.records_invalid', 'j.error']);
 
-type Row = Awaited<ReturnType<ReturnType<typeof told>['execute']>>[number];
+type Row = Awaited<ReturnType<ReturnType<typeof selectRuns>['execute']>>[number];
 
-const runOf = (row: Row): RunTold => ({
+const toRun = (row: Row): RunTold => ({
   runId: row.run_id,
   scheduleId: row.schedule_id,
   dataset: row.dataset,
@@ -91,7 +93,7 @@ const runOf = (row: Row): RunTold => ({
         },
 });
 
-/** Records added and runs in ERROR since a time, and when the schedule last ran at all. */
+/** Counts added records and runs in ERROR since a time, and finds the time of the latest run. */
 export async function outcomesSince(
   database: Database,
   scheduleId: string,
@@ -121,7 +123,7 @@ export async function outcomesSince(
   };
 }
 
-/** Something that was done by other means, told among a schedule's runs; its id. */
+/** Adds an event from outside the schedule to its runs; returns its id. */
 export const noteRun = (
   database: Database,
   { dataset, id, workspace }: Schedule,
@@ -150,17 +152,17 @@ export async function removeRun(database: Database, runId: string): Promise<void
   await database.deleteFrom('ingestion_run').where('run_id', '=', runId).execute();
 }
 
-/** How the runs of a schedule ended last. */
+/** Latest outcomes of the runs of a schedule. */
 interface LastRuns {
   readonly scheduleId: string;
   readonly succeededMs: number | null;
   readonly failedMs: number | null;
-  /** Whether the last one failed, and why. */
+  /** Whether the latest run failed, and its error. */
   readonly isFailed: boolean;
   readonly error: string | null;
 }
 
-/** Of every schedule that has runs with a job that is known. */
+/** Lists the latest outcomes of every schedule that has runs with a stored job. */
 export async function lastRuns(database: Database): Promise<readonly LastRuns[]> {
   const rows = await database
     .selectFrom('ingestion_run as r')
@@ -176,17 +178,17 @@ export async function lastRuns(database: Database): Promise<readonly LastRuns[]>
   const ids = [...new Set(rows.map(({ scheduleId }) => scheduleId))];
   const times = new Map(rows.map((row) => [`${row.status} ${row.scheduleId}`, row.madeMs]));
   const at = (id: string, status: string): number | null => times.get(`${status} ${id}`) ?? null;
-  const told: LastRuns[] = [];
+  const lastRuns: LastRuns[] = [];
   for (const scheduleId of ids) {
     const [succeededMs, failedMs] = [at(scheduleId, 'INGESTED'), at(scheduleId, 'ERROR')];
     const isFailed = failedMs !== null && failedMs > (succeededMs ?? 0);
-    const error = isFailed ? await errorOf(database, scheduleId, failedMs) : null;
-    told.push({ scheduleId, succeededMs, failedMs, isFailed, error });
+    const error = isFailed ? await findError(database, scheduleId, failedMs) : null;
+    lastRuns.push({ scheduleId, succeededMs, failedMs, isFailed, error });
   }
-  return told;
+  return lastRuns;
 }
 
-async function errorOf(
+async function findError(
   database: Database,
   scheduleId: string,
   madeMs: number,

@@ -1,29 +1,30 @@
-// Ingestion schedules: when a source is pulled into a dataset, where the last pull ended, and every
-// run that was due. A due run is taken in one transaction with its job, so that it happens once.
+// Stores ingestion schedules: the times at which a source is pulled into a dataset, the position of the
+// latest pull, and every due run. A due run is claimed in one transaction with its job, so that it happens
+// once.
 import type { Selectable } from 'kysely';
 import { insertHeld } from './heldMost.ts';
 import type { Database } from '../catalog/database.ts';
 import { randomHex } from '../base/random.ts';
 import type { ScheduleTable, RunTable } from '../catalog/tables/schedules.ts';
 
-/** What is done about due times that passed while nothing could run: one run, none, one for each. */
+/** Runs for due times missed during downtime: one run, none, or one for each. */
 export type MissedRuns = 'once' | 'skip' | 'all';
 
 export interface ScheduleBody {
   readonly name: string;
   readonly description: string;
-  /** Five fields, by the clocks of `timeZone`. */
+  /** Five fields, in the time of `timeZone`. */
   readonly cron: string;
   /** IANA name; UTC when undefined. */
   readonly timeZone?: string;
   readonly startMs: number | null;
   readonly missedRuns: MissedRuns;
   readonly duplicates: 'ignore' | 'replace';
-  /** What its owner chose for duplicates, as the pipeline names it. */
+  /** Owner's choice for duplicates, as the pipeline names it. */
   readonly chosen?: 'replace' | 'keep-first' | 'reject' | 'keep-all' | 'skip-identical';
   readonly overwrite: boolean;
   readonly rejectsMax: number | null;
-  /** Tries of one run, and the wait before the second, which doubles from one to the next. */
+  /** Attempts of one run, and the delay before the second, which doubles with each further one. */
   readonly attemptsMax: number;
   readonly retryMs: number;
   readonly mapping: {
@@ -33,7 +34,7 @@ export interface ScheduleBody {
   } | null;
   readonly numbered?: boolean;
   readonly dateOrder?: 'MDY' | 'DMY';
-  /** As the pipeline knows it. */
+  /** Reading options of the pipeline, opaque here. */
   readonly reading?: object;
 }
 
@@ -58,25 +59,25 @@ export interface Schedule {
   readonly updatedMs: number;
 }
 
-/** Schedules of one workspace; one more is refused. */
-const HELD_MAX = 10_000;
-/** Runs kept of one schedule, the newest: half a year of hours. */
-const RUNS_KEPT_MAX = 5_000;
+/** Limit of schedules of one workspace. */
+const SCHEDULES_MAX = 10_000;
+/** Limit of stored runs of one schedule; the latest are kept: half a year of hours. */
+const RUNS_MAX = 5_000;
 
 export const newScheduleId = (): string => `INGESTION_SCHEDULE_${randomHex(16)}`;
 
-/** @throws Failure LimitReached when the workspace holds its most. */
+/** @throws Failure LimitReached at the limit of the workspace. */
 export const insertSchedule = (database: Database, schedule: Schedule): Promise<void> =>
-  insertHeld(database, 'schedule', { ...schedule, most: HELD_MAX }, (transaction) =>
+  insertHeld(database, 'schedule', { ...schedule, most: SCHEDULES_MAX }, (transaction) =>
     transaction
       .insertInto('schedule')
-      .values({ ...rowOf(schedule), position_json: null })
+      .values({ ...toRow(schedule), position_json: null })
       .execute(),
   );
 
-/** Everything but where its last pull ended. */
+/** Saves everything except the position of the latest pull. */
 export async function saveSchedule(database: Database, schedule: Schedule): Promise<void> {
-  const update = database.updateTable('schedule').set(rowOf(schedule));
+  const update = database.updateTable('schedule').set(toRow(schedule));
   await update.where('schedule_id', '=', schedule.id).execute();
 }
 
@@ -87,7 +88,7 @@ export async function removeSchedule(database: Database, id: string): Promise<vo
   });
 }
 
-/** Of every workspace, oldest first. */
+/** Lists schedules of every workspace, oldest first. */
 export async function allSchedules(database: Database): Promise<readonly Schedule[]> {
   const rows = await database
     .selectFrom('schedule')
@@ -95,7 +96,7 @@ export async function allSchedules(database: Database): Promise<readonly Schedul
     .orderBy('created_ms')
     .orderBy('schedule_id')
     .execute();
-  return rows.map(scheduleOf);
+  return rows.map(toSchedule);
 }
 
 export async function positionOf(database: Database, id: string): Promise<unknown> {
@@ -109,7 +110,7 @@ export async function positionOf(database: Database, id: string): Promise<unknow
     : JSON.parse(row.position_json);
 }
 
-/** In the transaction that makes what was pulled visible. Null: the next pull begins anew. */
+/** Runs in the transaction that makes the pulled records visible. Null: the next pull starts over. */
 export async function savePosition(
   transaction: Database,
   id: string,
@@ -120,19 +121,19 @@ export async function savePosition(
   await update.where('schedule_id', '=', id).execute();
 }
 
-/** The same for all schedules that take a source into a dataset. */
+/** Saves the position of all schedules that pull a source into a dataset. */
 export async function savePositions(
   transaction: Database,
-  of: { readonly workspace: string; readonly dataset: string; readonly sourceId: string },
+  target: { readonly workspace: string; readonly dataset: string; readonly sourceId: string },
   position: unknown,
 ): Promise<void> {
   const position_json = JSON.stringify(position);
   await transaction
     .updateTable('schedule')
     .set({ position_json })
-    .where('workspace', '=', of.workspace)
-    .where('dataset', '=', of.dataset)
-    .where('source_id', '=', of.sourceId)
+    .where('workspace', '=', target.workspace)
+    .where('dataset', '=', target.dataset)
+    .where('source_id', '=', target.sourceId)
     .execute();
 }
 
@@ -145,14 +146,14 @@ export async function insertRun(transaction: Database, run: Omit<Run, 'run_id'>)
   return runId;
 }
 
-/** Lets the oldest runs of a schedule go, past the most that are kept. */
+/** Removes the oldest runs of a schedule above the limit. */
 export async function trimRuns(database: Database, scheduleId: string): Promise<void> {
   const oldest = await database
     .selectFrom('ingestion_run')
     .select('made_ms')
     .where('schedule_id', '=', scheduleId)
     .orderBy('made_ms', 'desc')
-    .offset(RUNS_KEPT_MAX)
+    .offset(RUNS_MAX)
     .limit(1)
     .executeTakeFirst();
   if (oldest === undefined) return;
@@ -163,7 +164,7 @@ export async function trimRuns(database: Database, scheduleId: string): Promise<
     .execute();
 }
 
-function rowOf(schedule: Schedule): Omit<ScheduleTable, 'position_json'> {
+function toRow(schedule: Schedule): Omit<ScheduleTable, 'position_json'> {
   return {
     schedule_id: schedule.id,
     workspace: schedule.workspace,
@@ -181,7 +182,7 @@ function rowOf(schedule: Schedule): Omit<ScheduleTable, 'position_json'> {
   };
 }
 
-const scheduleOf = (row: ScheduleRow): Schedule => ({
+const toSchedule = (row: ScheduleRow): Schedule => ({
   id: row.schedule_id,
   workspace: row.workspace,
   accountId: row.account_id,

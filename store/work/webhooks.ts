@@ -1,4 +1,4 @@
-// Webhooks: who is told when a job of a workspace ends, and the outbox of what is still to be told. A
+// Stores webhooks, which are called when a job of a workspace ends, and the outbox of their deliveries. A
 // delivery is written in the transaction that ends the job, so that none is lost.
 import type { Selectable } from 'kysely';
 import { insertHeld } from './heldMost.ts';
@@ -7,32 +7,32 @@ import { randomHex } from '../base/random.ts';
 import type { Secrets } from '../catalog/secrets/secrets.ts';
 import type { WebhookTable, DeliveryTable } from '../catalog/tables/webhooks.ts';
 
-/** Which ends a webhook is told. */
+/** Filter of the job ends that a webhook receives. */
 export interface WebhookFilter {
   readonly events: readonly string[];
-  /** Undefined: of every dataset. */
+  /** Undefined for every dataset. */
   readonly datasetId?: string;
-  /** Undefined: also of jobs of no schedule. */
+  /** Undefined for all jobs, also without a schedule. */
   readonly ingestionScheduleId?: string;
 }
 
 export type Webhook = Selectable<WebhookTable>;
 export type Delivery = Selectable<DeliveryTable>;
 
-/** Webhooks of one workspace; one more is refused. */
-const HELD_MAX = 100;
-/** Deliveries that wait for one webhook; past them the newest is not kept, and the log says so. */
+/** Limit of webhooks of one workspace. */
+const WEBHOOKS_MAX = 100;
+/** Limit of waiting deliveries of one webhook; further ones are dropped and logged. */
 const WAITING_MAX = 10_000;
 
 export const newWebhookId = (): string => `WEBHOOK_${randomHex(16)}`;
 
-/** @throws Failure LimitReached when the workspace holds its most. */
+/** @throws Failure LimitReached at the limit of the workspace. */
 export const insertWebhook = (database: Database, row: WebhookTable): Promise<void> =>
-  insertHeld(database, 'webhook', { most: HELD_MAX, workspace: row.workspace }, (transaction) =>
+  insertHeld(database, 'webhook', { most: WEBHOOKS_MAX, workspace: row.workspace }, (transaction) =>
     transaction.insertInto('webhook').values(row).execute(),
   );
 
-/** Oldest first. */
+/** Lists webhooks of a workspace, oldest first. */
 export const listWebhooks = (database: Database, workspace: string): Promise<readonly Webhook[]> =>
   database
     .selectFrom('webhook')
@@ -53,7 +53,7 @@ export async function changeWebhook(
   await update.where('webhook_id', '=', webhook_id).execute();
 }
 
-/** What waits for it is not told any more. */
+/** Removes a webhook and its waiting deliveries. */
 export async function removeWebhook(database: Database, webhookId: string): Promise<void> {
   await database.transaction().execute(async (transaction) => {
     await transaction.deleteFrom('delivery').where('webhook_id', '=', webhookId).execute();
@@ -61,7 +61,7 @@ export async function removeWebhook(database: Database, webhookId: string): Prom
   });
 }
 
-/** False when so many wait for the webhook already that this one is not kept. */
+/** Queues a delivery; false when the limit of the webhook is reached and it is dropped. */
 export async function insertDelivery(
   transaction: Database,
   webhookId: string,
@@ -84,10 +84,10 @@ export async function waitingOf(database: Database, webhookId: string): Promise<
   return Number(row?.waiting ?? 0);
 }
 
-/** Those whose time has come, and the next one after; the longest waiting first. */
+/** Lists waiting deliveries by their next attempt, earliest first. */
 export const nextDeliveries = (
   database: Database,
-  most: number,
+  limit: number,
   skipped: { readonly ids: readonly string[]; readonly groups: readonly string[] },
 ): Promise<readonly (Delivery & Pick<Webhook, 'url' | 'workspace'>)[]> =>
   database
@@ -101,7 +101,7 @@ export const nextDeliveries = (
     )
     .orderBy('next_ms')
     .orderBy('made_ms')
-    .limit(most)
+    .limit(limit)
     .execute();
 
 export async function delayDelivery(
@@ -112,7 +112,7 @@ export async function delayDelivery(
   await update.where('delivery_id', '=', delivery_id).execute();
 }
 
-/** In one transaction with what its webhook tells of it. */
+/** Removes a delivery and stores its outcome in its webhook, in one transaction. */
 export async function endDelivery(
   database: Database,
   { delivery_id, webhook_id }: Delivery,
@@ -135,7 +135,7 @@ export async function endDelivery(
   });
 }
 
-/** Every sealed text under another key: all of them or none. How many there were. */
+/** Seals all webhooks under another key, or none; returns their number. */
 export async function resealWebhooks(
   transaction: Database,
   old: Secrets,

@@ -1,5 +1,6 @@
-// Keys of writes (`Idempotency-Key`): a request that is sent again with its key is not done again. A key is
-// stored in the transaction of its write, so that neither exists without the other, whatever ends in between.
+// Stores keys of writes (`Idempotency-Key`): a repeated request with the same key is not executed again. A
+// key is stored in the transaction of its write, so that neither exists without the other, even after a
+// crash.
 import type { Clock } from '../base/clock.ts';
 import { Failure } from '../base/failure.ts';
 import type { Database } from '../catalog/database.ts';
@@ -7,26 +8,26 @@ import type { Piece } from '../catalog/statements.ts';
 import { insertEach, pieceOf } from '../catalog/together.ts';
 import { oneByOne } from '../queues/oneByOne.ts';
 
-/** Keys of one account that are stored; one more is refused. */
+/** Limit of stored keys of one account. */
 export const KEYS_MAX = 100_000;
 export const KEPT_MS = 86_400_000;
-/** The keys of an account are counted again after this time. */
-const COUNTED_MS = 60_000;
-/** Requests that wait for an earlier one with the same key. */
+/** Interval after which the keys of an account are counted again. */
+const RECOUNT_INTERVAL_MS = 60_000;
+/** Limit of requests that wait for an earlier one with the same key. */
 const WAITING_MAX = 100;
-/** Characters of a stored answer. */
+/** Limit of characters of a stored answer. */
 const ANSWER_CHARACTERS_MAX = 65_536;
 
 export interface WriteKey {
   readonly accountId: string;
   readonly key: string;
-  /** SHA-256 of the request: another request may not have its key. */
+  /** SHA-256 of the request: a key belongs to one request. */
   readonly fingerprint: string;
   readonly workspace: string;
   readonly dataset: string;
 }
 
-interface Line {
+interface SerialLine {
   readonly run: ReturnType<typeof oneByOne>;
   size: number;
 }
@@ -34,8 +35,8 @@ interface Line {
 export class WriteKeys {
   readonly #database: Database;
   readonly #clock: Clock;
-  /** Requests that have begun, by account and key. */
-  readonly #lines = new Map<string, Line>();
+  /** Running and waiting requests, by account and key. */
+  readonly #lines = new Map<string, SerialLine>();
   readonly #counts = new Map<string, { count: number; readonly atMs: number }>();
 
   constructor(database: Database, clock: Clock) {
@@ -43,7 +44,7 @@ export class WriteKeys {
     this.#clock = clock;
   }
 
-  /** Requests with the same key run one after the other. @throws Failure Busy when too many wait. */
+  /** Runs requests with the same key one after the other. @throws Failure Busy when too many wait. */
   async inTurn<T>(accountId: string, key: string, work: () => Promise<T>): Promise<T> {
     const name = `${accountId} ${key}`;
     const line = this.#lines.get(name) ?? { run: oneByOne(), size: 0 };
@@ -61,8 +62,8 @@ export class WriteKeys {
   }
 
   /**
-   * The stored answer of the same request; undefined where the key is new.
-   * @throws Failure Conflict when another request had the key; TooManyRequests when there is no room.
+   * Returns the stored answer of the same request; undefined for a new key.
+   * @throws Failure Conflict when another request has the key; TooManyRequests at the limit of keys.
    */
   async find({ accountId, fingerprint, key }: WriteKey): Promise<unknown> {
     const row = await this.#database
@@ -78,15 +79,15 @@ export class WriteKeys {
     throw new Failure('Conflict', `Idempotency-Key was used for another request: ${rule}`);
   }
 
-  /** Statements for the write's transaction. @throws Failure TooLarge for a long answer. */
-  pieces(key: WriteKey, kept: object): readonly Piece[] {
-    const answer = JSON.stringify(kept);
+  /** Builds the statements for the write's transaction. @throws Failure TooLarge for a long answer. */
+  pieces(key: WriteKey, stored: object): readonly Piece[] {
+    const answer = JSON.stringify(stored);
     if (answer.length > ANSWER_CHARACTERS_MAX) {
       const most = `${ANSWER_CHARACTERS_MAX} characters, the most that is stored for an Idempotency-Key`;
       throw new Failure('TooLarge', `the answer is over ${most}: send the request without it`);
     }
-    const counted = this.#counts.get(key.accountId);
-    if (counted !== undefined) counted.count += 1;
+    const cached = this.#counts.get(key.accountId);
+    if (cached !== undefined) cached.count += 1;
     const expired = this.#database
       .deleteFrom('write_key')
       .where('account_id', '=', key.accountId)
@@ -111,24 +112,24 @@ export class WriteKeys {
 
   async #checkRoom(accountId: string): Promise<undefined> {
     const nowMs = this.#clock();
-    let counted = this.#counts.get(accountId);
-    if (counted === undefined || Math.abs(nowMs - counted.atMs) > COUNTED_MS) {
+    let cached = this.#counts.get(accountId);
+    if (cached === undefined || Math.abs(nowMs - cached.atMs) > RECOUNT_INTERVAL_MS) {
       const row = await this.#database
         .selectFrom('write_key')
         .select((select) => [select.fn.countAll().as('count')])
         .where('account_id', '=', accountId)
         .executeTakeFirst();
-      counted = { count: Number(row?.count ?? 0), atMs: nowMs };
-      this.#counts.set(accountId, counted);
+      cached = { count: Number(row?.count ?? 0), atMs: nowMs };
+      this.#counts.set(accountId, cached);
     }
-    if (counted.count < KEYS_MAX) return undefined;
+    if (cached.count < KEYS_MAX) return undefined;
     const what = `the account has ${KEYS_MAX} Idempotency-Key values of the last day`;
     const rule = 'the most that are stored: try again later, or send requests without one';
     throw new Failure('TooManyRequests', `${what}, ${rule}`);
   }
 }
 
-/** In the transaction of a purge: answers to writes of a dataset. */
+/** Removes stored answers of a dataset; runs in the transaction of a purge. */
 export async function forgetWriteKeys(
   transaction: Database,
   { dataset, workspace }: { readonly workspace: string; readonly dataset: string },

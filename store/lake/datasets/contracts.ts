@@ -1,25 +1,25 @@
-// What a dataset makes of records that do not fit it: the contract of its schema, and what its
-// owner expects of records besides their types.
+// Defines how a dataset handles records that do not fit: the contract of its schema, and expectations beyond
+// types.
 
 /**
- * What follows from what does not fit. evolve: the schema becomes wider. freeze: the load ends,
- * nothing is ingested. discard_record: the record is rejected. discard_value: the value is left out.
+ * Reaction to a misfit. evolve: the schema is widened. freeze: the load ends, nothing is ingested.
+ * discard_record: the record is rejected. discard_value: the value is left out.
  */
-type Fate = 'evolve' | 'freeze' | 'discard_record' | 'discard_value';
+type Reaction = 'evolve' | 'freeze' | 'discard_record' | 'discard_value';
 
 export interface SchemaContract {
-  /** Of a column that the schema does not have. */
-  readonly columns: Fate;
-  /** Of a value that does not fit its property. */
-  readonly types: Fate;
+  /** Reaction to an unknown column. */
+  readonly columns: Reaction;
+  /** Reaction to a value that does not fit its property. */
+  readonly types: Reaction;
   /**
-   * Its types were inferred from a file, and nobody declared them: an integer property becomes wider where
-   * a later file has decimals.
+   * The types were inferred from a file, not declared: an integer property is widened when a later file has
+   * decimals.
    */
   readonly inferred?: true;
 }
 
-/** Where owners say nothing. */
+/** Default contract. */
 export const USUAL_CONTRACT: SchemaContract = {
   columns: 'discard_value',
   types: 'discard_record',
@@ -27,31 +27,31 @@ export const USUAL_CONTRACT: SchemaContract = {
 
 export type Comparison = '<' | '<=' | '=' | '!=' | '>=' | '>';
 
-/** Of a dataset that a load creates. */
+/** Contract of a dataset that a load creates. */
 export const INFERRED_CONTRACT: SchemaContract = { ...USUAL_CONTRACT, inferred: true };
 
-/** What is asked of a record. A null is only refused by `notNull`. */
+/** Rule for records. Only `notNull` refuses a null. */
 export type Rule =
   | { readonly notNull: readonly string[] }
   | {
       readonly range: {
         readonly property: string;
-        /** A number; of a date its text, as dates are answered. */
+        /** A number; for a date its text, as answers contain it. */
         readonly min?: number | string;
         readonly max?: number | string;
       };
     }
-  /** The whole text, by RE2: its time grows with the text alone. */
+  /** Matches the whole text by RE2, in time linear in the text. */
   | { readonly pattern: { readonly property: string; readonly matches: string } }
   | { readonly oneOf: { readonly property: string; readonly values: readonly (string | number)[] } }
   /** Properties with a comparison between each two: `["low", "<=", "open", "<=", "high"]`. */
   | { readonly compare: readonly string[] }
-  /** A record that is new to its key is not older than the key's newest stored one. */
+  /** A new record of a key is not older than the key's latest stored one. */
   | { readonly monotone: true };
 
 /**
- * What follows for a record that does not keep a rule. quarantine: it is kept aside. reject: it is
- * told and left out. fail: the load ends, nothing is ingested. warn: the log tells it.
+ * Action for a record that violates a rule. quarantine: it is set aside. reject: it is reported and left out.
+ * fail: the load ends, nothing is ingested. warn: the log reports it.
  */
 export type Action = 'quarantine' | 'reject' | 'fail' | 'warn';
 
@@ -64,8 +64,8 @@ export const isUsual = ({ columns, types }: SchemaContract): boolean =>
   columns === USUAL_CONTRACT.columns && types === USUAL_CONTRACT.types;
 
 /**
- * Records are checked for more than their types, so that a small push takes the way of a load too. New
- * columns that are only added (`evolve`) are no such check: a push without one is like any other.
+ * Whether records are checked beyond their types, so that a small push takes the path of a load. New columns
+ * that are only added (`evolve`) are no such check: a push without one is handled as usual.
  */
 export const isGoverned = ({
   contract,

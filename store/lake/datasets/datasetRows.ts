@@ -1,10 +1,10 @@
-// Rows of workspaces and datasets: they are written here alone, so that a commit knows which of them it
-// changed, and memory reads no others again.
+// Writes rows of workspaces and datasets, as the only module that does. So a commit knows the changed rows,
+// and memory reloads only those.
 import type { Insertable, Updateable } from 'kysely';
 import type { Database, Tables } from '../../catalog/database.ts';
 import { refuseView } from './takenNames.ts';
 
-/** What the transaction of a commit wrote. */
+/** Rows written by the transaction of a commit. */
 export interface Touched {
   /** Ids of the tables. */
   readonly datasets: ReadonlySet<number>;
@@ -12,36 +12,36 @@ export interface Touched {
   readonly workspaces: ReadonlySet<string>;
 }
 
-interface Writing extends Touched {
+interface MutableChangedRows extends Touched {
   readonly datasets: Set<number>;
   readonly workspaces: Set<string>;
 }
 
-const byTransaction = new WeakMap<Database, Writing>();
+const byTransaction = new WeakMap<Database, MutableChangedRows>();
 
-function writing(transaction: Database): Writing {
-  const known = byTransaction.get(transaction) ?? { datasets: new Set(), workspaces: new Set() };
-  byTransaction.set(transaction, known);
-  return known;
+function trackChanges(transaction: Database): MutableChangedRows {
+  const changes = byTransaction.get(transaction) ?? { datasets: new Set(), workspaces: new Set() };
+  byTransaction.set(transaction, changes);
+  return changes;
 }
 
-export const touchedIn = (transaction: Database): Touched => writing(transaction);
+export const touchedIn = (transaction: Database): Touched => trackChanges(transaction);
 
 export async function insertWorkspaceRow(
   transaction: Database,
   row: Insertable<Tables['workspace']>,
 ): Promise<void> {
-  writing(transaction).workspaces.add(row.workspace);
+  trackChanges(transaction).workspaces.add(row.workspace);
   await transaction.insertInto('workspace').values(row).execute();
 }
 
-/** @throws Failure Conflict when the workspace has a view of that name, in any case. */
+/** @throws Failure Conflict when the workspace has a view of that name, ignoring case. */
 export async function insertDatasetRow(
   transaction: Database,
   row: Insertable<Tables['dataset']>,
 ): Promise<void> {
   await refuseView(transaction, row.workspace, row.dataset);
-  writing(transaction).datasets.add(row.table_id);
+  trackChanges(transaction).datasets.add(row.table_id);
   await transaction.insertInto('dataset').values(row).execute();
 }
 
@@ -50,11 +50,11 @@ export async function changeDatasetRow(
   tableId: number,
   changes: Updateable<Tables['dataset']>,
 ): Promise<void> {
-  writing(transaction).datasets.add(tableId);
+  trackChanges(transaction).datasets.add(tableId);
   await transaction.updateTable('dataset').set(changes).where('table_id', '=', tableId).execute();
 }
 
 export async function deleteDatasetRow(transaction: Database, tableId: number): Promise<void> {
-  writing(transaction).datasets.add(tableId);
+  trackChanges(transaction).datasets.add(tableId);
   await transaction.deleteFrom('dataset').where('table_id', '=', tableId).execute();
 }

@@ -1,8 +1,9 @@
-// Datasets and workspaces as their owners know them, held in memory: the hot path asks no database.
+// Defines datasets and workspaces as their owners see them. They are kept in memory: the hot path reads no
+// database.
 import type { PropertyType } from '../versions/columns.ts';
 import { type Expectation, type SchemaContract, USUAL_CONTRACT } from './contracts.ts';
 
-/** The operator's workspace that every account reads (INTERFACE.md 3.1), in any case. */
+/** The operator's workspace that every account reads (INTERFACE.md 3.1), ignoring case. */
 export const CORE = 'CORE';
 
 export interface Workspace {
@@ -11,25 +12,25 @@ export interface Workspace {
   readonly schemaId: number;
 }
 
-/** Which property plays which part of the unique index; an absent part is not mapped. */
+/** Property of each part of the unique index; an absent part is not mapped. */
 export interface ColumnMapping {
   readonly key?: string;
   readonly subkey?: string;
   readonly date?: string;
 }
 
-/** Whether key or date name what an index can be made of. */
+/** Whether key or date are mapped, so that an index exists. */
 export const isMapped = ({ key, date }: ColumnMapping): boolean =>
   key !== undefined || date !== undefined;
 
-/** Which properties order and find the records of a dataset, and whether they are unique together. */
+/** Properties that order and find the records of a dataset, and whether they are unique together. */
 export interface DatasetIndex {
   readonly mapping: ColumnMapping;
-  /** There is no unique index: records are numbered, and equal ones are all kept. */
+  /** No unique index: records are numbered, and equal ones are all stored. */
   readonly numbered: boolean;
   /**
-   * Inferred from data and declared by nobody. It orders records and finds them. A dataset of an earlier
-   * version may still be unique by it (not `numbered`), until its owner chooses.
+   * Inferred from data, not declared. It orders records and finds them. A dataset of an earlier version may
+   * still be unique by it (not `numbered`), until its owner chooses.
    */
   readonly inferred: boolean;
 }
@@ -37,56 +38,56 @@ export interface DatasetIndex {
 export const isSameMapping = (one: ColumnMapping, other: ColumnMapping): boolean =>
   one.key === other.key && one.subkey === other.subkey && one.date === other.date;
 
-/** Properties that every record must have. An inferred index requires nothing: it may reject no record. */
+/** Lists properties that every record must have; none for an inferred index, which may reject no record. */
 export const requiredOf = ({ inferred, mapping, numbered }: DatasetIndex): readonly string[] => {
   const { date, key, subkey } = mapping;
   if (numbered && inferred) return [];
   return (numbered ? [date] : [key, subkey, date]).filter((name) => name !== undefined);
 };
 
-/** The schema of a record, as JSON schema spells it (INTERFACE.md 3.3). */
+/** The schema of a record as JSON schema (INTERFACE.md 3.3). */
 export interface RecordSchema {
   readonly type: 'object';
   readonly properties: Readonly<Record<string, PropertyType>>;
   readonly required: readonly string[];
 }
 
-/** Who besides its owner may read a dataset, and who pays how. */
+/** Access of accounts other than the owner, and its price. */
 export interface Access {
   /**
-   * Of workspace CORE. open: every account. premium: accounts with premium messages, which it costs.
-   * restricted: accounts it was granted to. enterprise: the same, told as a missing permission (SPEC.md
-   * "Errors").
+   * For workspace CORE. open: every account. premium: accounts with premium messages, which it costs.
+   * restricted: accounts with a grant. enterprise: as restricted, but refused as a missing permission
+   * (SPEC.md "Errors").
    */
   readonly level: 'open' | 'premium' | 'restricted' | 'enterprise';
-  /** Least tier that may read it. */
+  /** Lowest tier that may read it. */
   readonly tier?: string;
   /**
-   * What a query of another account is charged by: the records that its answer is made of, or the
-   * answer's rows or bytes, as over one's own data. Records when absent.
+   * Basis of the charge for queries of other accounts: the source records of the answer, or the answer's rows
+   * or bytes, as for own data. Records when absent.
    */
   readonly sqlPrice?: 'records' | 'answer';
   /**
-   * Minutes after which other accounts see a record, but for those it was granted to. A record dated by a day
-   * is as old as the day's end. At once when absent.
+   * Delay in minutes before other accounts without a grant see a record. A record dated by a day is as old as
+   * the day's end. No delay when absent.
    */
   readonly delayMinutes?: number;
-  /** Of any other workspace: accounts that read it. None but the owner's when absent. */
+  /** For other workspaces: accounts that may read it; only the owner's when absent. */
   readonly accounts?: readonly Share[];
 }
 
-/** An account that reads a dataset of another one, and on which terms. */
+/** An account that reads a dataset of another one, and its terms. */
 export interface Share {
   readonly accountId: string;
-  /** Messages for each record; the dataset's own where none is given. */
+  /** Messages for each record; default: the dataset's own weight. */
   readonly weight?: number;
-  /** Least tier that may read it. */
+  /** Lowest tier that may read it. */
   readonly tier?: string;
-  /** Minutes after which it sees a record; the dataset's own where none are given. */
+  /** Delay in minutes before it sees a record; default: the dataset's own. */
   readonly delayMinutes?: number;
 }
 
-/** A property that holds symbols of a known kind (INTERFACE.md 3.3). */
+/** A property with symbols of a known kind (INTERFACE.md 3.3). */
 export interface SmartLink {
   readonly attributeName: string;
   readonly type: string;
@@ -99,14 +100,14 @@ export interface Dataset extends DatasetIndex {
   readonly title: string;
   readonly description: string;
   readonly source: string;
-  /** On which terms its records may be shown and passed on, in words. */
+  /** License text: terms for showing and passing on its records. */
   readonly license: string;
-  /** Messages for each record that is returned. */
+  /** Messages for each returned record. */
   readonly weight: number;
   readonly schema: RecordSchema;
   readonly access: Access;
   readonly smartLinks: readonly SmartLink[];
-  /** Days for which its versions are kept; null: as the server keeps them. */
+  /** Days for which its versions are kept; null for the server's retention. */
   readonly historyDays: number | null;
   readonly contract: SchemaContract;
   readonly expectations: readonly Expectation[];
@@ -114,7 +115,7 @@ export interface Dataset extends DatasetIndex {
   readonly updatedMs: number;
 }
 
-/** What owners leave unsaid about a new dataset. */
+/** Defaults of a new dataset. */
 export const UNSAID = {
   title: '',
   description: '',

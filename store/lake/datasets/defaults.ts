@@ -1,4 +1,5 @@
-// What a dataset is by its place, where its owner says nothing: the inputs of the market in CORE are such.
+// Describes defaults of datasets by their names, where the owner specifies nothing, such as the market inputs
+// in CORE.
 import type { Row } from '../../duckdb/protocol.ts';
 import type { PropertyType } from '../versions/columns.ts';
 import type { SchemaContract } from './contracts.ts';
@@ -9,95 +10,95 @@ export interface DatasetDefaults {
   readonly title: string;
   readonly weight: number;
   readonly mapping: ColumnMapping;
-  /** Of the mapping, properties that a file need not have: its index is the rest then. */
+  /** Mapped properties that a file may lack; the index then uses the others. */
   readonly mayMiss: readonly string[];
-  /** Of the properties that a dataset of this name may have, by their names. */
+  /** Types of the properties that a dataset of this name may have, by property. */
   readonly types: Readonly<Record<string, PropertyType>>;
-  /** Properties that a dataset of this name has from its first load on, whatever the file has. */
+  /** Properties that a dataset of this name has from its first load on, independent of the file. */
   readonly documented: readonly string[];
-  /** Of a new dataset: what becomes of columns that are not documented. */
+  /** Contract of a new dataset, for undocumented columns. */
   readonly contract: SchemaContract;
-  /** Properties whose texts are symbols, kept as `keptSymbol` spells them. */
+  /** Properties whose texts are symbols, stored in normalized spelling. */
   readonly symbols: readonly string[];
   readonly usual: UsualColumns;
   readonly rewrite: RewriteFile;
   readonly check?: PlaceCheck;
-  /** Where records may be made of single values that a company reported. */
+  /** Converts single values reported by companies to records, where supported. */
   readonly facts?: FactReader;
 }
 
 /**
- * What the columns of a file are by what vendors call them: column -> property, and the value of a
- * property that a file may leave out. Columns that are not known are not told.
- * @param taken properties that are given already
- * @param vendor whose file it is; recognised by its columns when undefined
- * @throws Failure InvalidBody where two columns may be the same property
+ * Maps the columns of a file by the names that vendors use: column -> property, and the values of properties
+ * that a file may omit. Unknown columns are not included.
+ * @param mapped properties that are already mapped
+ * @param vendor vendor of the file; recognised by its columns when undefined
+ * @throws Failure InvalidBody when two columns may be the same property
  */
 export type UsualColumns = (
   columns: readonly string[],
-  taken: readonly string[],
+  mapped: readonly string[],
   vendor?: string,
 ) => {
   readonly columns: Readonly<Record<string, string>>;
   readonly constants: Readonly<Record<string, string>>;
 };
 
-/** What a file says of its columns, before they are properties. */
+/** Columns of a file before they are mapped to properties. */
 export interface FileColumns {
   readonly columns: readonly string[];
-  /** Column -> property, as its loader declares; `date+minute` for one that is both. */
+  /** Column -> property, as the loader declares; `date+minute` for both in one column. */
   readonly declared: Readonly<Record<string, string | null>>;
   readonly constants: readonly string[];
-  /** Other columns are what they usually are. */
+  /** Maps other columns by their usual names. */
   readonly guess: boolean;
   readonly vendor?: string | undefined;
 }
 
-/** How a file is written again before its columns are properties: no value is changed but as it says. */
+/** Rewrite of a file before its columns are mapped; other values stay unchanged. */
 export interface FileRewrite {
-  /** Of the file: what each rewritten column is, as a loader would declare it. */
+  /** Column -> property of the rewritten file, as a loader would declare it. */
   readonly columns: Readonly<Record<string, string>>;
-  /** A column of times as the day, and the minute, of the exchange. */
+  /** Splits a column of times into the day and the minute of the exchange. */
   readonly moment?: {
     readonly column: string;
     readonly day: string;
     readonly minute: string;
     readonly zone: string;
   };
-  /** A column of splits as shares before and after. */
+  /** Splits a column of ratios into shares before and after. */
   readonly split?: {
     readonly column: string;
     readonly from: string;
     readonly to: string;
-    /** Undefined: it is no split. */
+    /** Undefined for a text that is not a split. */
     readonly parse: (
       text: string,
     ) => { readonly from: number; readonly to: number; readonly rounded: boolean } | undefined;
     readonly isNone: (text: string) => boolean;
   };
-  /** A column of symbols, without what follows them. */
+  /** Removes a suffix from a column of symbols. */
   readonly symbol?: { readonly column: string; readonly suffix: string };
-  /** Rows whose number in this column is 0 are no records. */
+  /** Rows with 0 in this column are dropped. */
   readonly nonZero?: string;
-  /** Columns that stay out. */
+  /** Excluded columns. */
   readonly leftOut: readonly string[];
   readonly constants: Readonly<Record<string, string | boolean>>;
   readonly notes: readonly string[];
 }
 
-/** Undefined where the file is read as it is. */
+/** Returns undefined when the file is read unchanged. */
 export type RewriteFile = (file: FileColumns) => FileRewrite | undefined;
 
-/** What records of a load say about each other, and about those of another dataset of their workspace. */
+/** Checks records of a load against each other, and against another dataset of their workspace. */
 export interface PlaceCheck {
   /** The other dataset. */
   readonly beside: string;
-  /** Columns that are read of each; a record without an optional one has null. */
+  /** Columns to read of each; a missing optional one is null. */
   readonly own: CheckColumns;
   readonly other: CheckColumns;
   /**
-   * @param own a sub-select of the load's records
-   * @param other one of the stored records of the other dataset; undefined where it has none
+   * @param own sub-select of the load's records
+   * @param other sub-select of the stored records of the other dataset; undefined when it has none
    */
   readonly statements: (own: string, other: string | undefined) => readonly string[];
   readonly report: (answers: readonly (readonly Row[])[]) => CheckReport;
@@ -111,11 +112,11 @@ interface CheckColumns {
 
 interface CheckReport {
   readonly notes: readonly string[];
-  /** What the records contradict: they are loaded only where the loader confirms it. */
+  /** Contradiction: the records are loaded only if the loader confirms. */
   readonly contradiction?: string | undefined;
 }
 
-/** Names in any case; undefined: it is what its owner says, and nothing else. */
+/** Finds defaults by names, ignoring case; undefined when the owner alone defines the dataset. */
 export type DefaultsOf = (
   place: Pick<Dataset, 'workspace' | 'dataset'>,
 ) => DatasetDefaults | undefined;

@@ -1,15 +1,15 @@
-// Files that were loaded into a dataset without a unique index, by the hash of their bytes: the same file
-// sent again is recognised and stored once. Forgotten when the dataset is overwritten; after a deletion or
-// a change of the schema the records of a file are compared with the stored ones.
+// Remembers files that were loaded into a dataset without a unique index, by their hash: a repeated file is
+// recognised and stored once. The entries are removed when the dataset is overwritten; after a deletion or a
+// schema change, the records of a file are compared with the stored ones.
 import type { Insertable, Selectable } from 'kysely';
 import type { Database, Tables } from '../../catalog/database.ts';
 
 export type LoadedFile = Selectable<Tables['loaded_file']>;
 
-/** Files remembered of one dataset, the newest. */
-const REMEMBERED_MAX = 10_000;
+/** Limit of remembered files of one dataset; the latest are kept. */
+const LOADED_FILES_MAX = 10_000;
 
-/** Whether some file of this size was loaded: only then a hash is worth waiting for. */
+/** Whether a file of this size was loaded; only then its hash is needed. */
 export async function hasLoadedSize(
   database: Database,
   tableId: number,
@@ -36,7 +36,7 @@ export const findLoadedFile = (
     .where('digest', '=', digest)
     .executeTakeFirst();
 
-/** In the transaction that stores the file's records. */
+/** Records a file in the transaction that stores its records. */
 export async function rememberLoadedFile(
   transaction: Database,
   file: Insertable<Tables['loaded_file']>,
@@ -51,7 +51,7 @@ export async function rememberLoadedFile(
     .select('time_ms')
     .where('table_id', '=', file.table_id)
     .orderBy('time_ms', 'desc')
-    .offset(REMEMBERED_MAX)
+    .offset(LOADED_FILES_MAX)
     .limit(1)
     .executeTakeFirst();
   if (oldest === undefined) return;
@@ -62,7 +62,7 @@ export async function rememberLoadedFile(
     .execute();
 }
 
-/** In a transaction that deletes records of the table, or changes its schema. */
+/** Marks files as partial in a transaction that deletes records of the table, or changes its schema. */
 export async function markPartial(transaction: Database, tableId: number): Promise<void> {
   await transaction
     .updateTable('loaded_file')
@@ -71,7 +71,7 @@ export async function markPartial(transaction: Database, tableId: number): Promi
     .execute();
 }
 
-/** In a transaction that overwrites the table. */
+/** Removes the entries in a transaction that overwrites the table. */
 export async function forgetLoadedFiles(transaction: Database, tableId: number): Promise<void> {
   await transaction.deleteFrom('loaded_file').where('table_id', '=', tableId).execute();
 }

@@ -1,5 +1,5 @@
-// Named queries of a workspace: views, which are read as datasets, and endpoints, which are called
-// with parameters. Held in memory; few are made and many read.
+// Keeps named queries of a workspace in memory: views, which are read as datasets, and endpoints, which are
+// called with parameters. Few are created and many read.
 import type { Selectable } from 'kysely';
 import type { Clock } from '../../base/clock.ts';
 import { checkName } from '../versions/columns.ts';
@@ -11,44 +11,44 @@ import { QuietChanges } from '../../queues/quiet.ts';
 import { refuseDataset, takenBy } from './takenNames.ts';
 import type { QueryTable } from '../../catalog/tables/views.ts';
 
-/** A table that a query names, and what it was when the query was made: it may be renamed since. */
+/** Table of a query by its id at creation: the name may have changed since. */
 export interface NamedTable {
   readonly tableId?: number;
   readonly viewId?: string;
 }
 
-/** A value that the caller of an endpoint gives. */
+/** A parameter of an endpoint. */
 export interface QueryParameter {
   readonly name: string;
   readonly type: 'string' | 'number' | 'integer' | 'boolean' | 'date';
   readonly description?: string;
-  /** Taken where none is given; without it one must be. */
+  /** Default value; without it the parameter is required. */
   readonly default?: string | number | boolean | null;
 }
 
-interface Said {
+interface CommonBody {
   readonly title: string;
   readonly description: string;
   readonly query: string;
-  /** In the order of the query. */
+  /** Tables in the order of the query. */
   readonly tables: readonly NamedTable[];
 }
 
-/** What is stored of a query. */
+/** Stored body of a query. */
 export type QueryBody =
-  | (Said & {
+  | (CommonBody & {
       readonly kind: 'view';
-      /** The dataset or view that its rows are of first; null: of none. */
+      /** The dataset or view of its rows; null for none. */
       readonly parent: string | null;
       readonly schema: RecordSchema;
       readonly mapping: ColumnMapping;
     })
-  | (Said & {
+  | (CommonBody & {
       readonly kind: 'endpoint';
       readonly parameters: readonly QueryParameter[];
       /** Messages for each object; undefined: the highest weight of its datasets. */
       readonly weight?: number;
-      /** Least tier that may call it. */
+      /** Lowest tier that may call it. */
       readonly tier?: string;
     });
 
@@ -67,7 +67,7 @@ export class NamedQueries {
   readonly #database: Database;
   readonly #clock: Clock;
   #all: readonly NamedQuery[];
-  readonly #inTurn = oneByOne();
+  readonly #serially = oneByOne();
   readonly changes = new QuietChanges();
 
   private constructor(database: Database, clock: Clock, all: readonly NamedQuery[]) {
@@ -82,10 +82,10 @@ export class NamedQueries {
     return queries;
   }
 
-  /** What they are, as the catalog says. */
+  /** Reloads all queries from the catalog. */
   async reload(): Promise<void> {
     const query = this.#database.selectFrom('named_query').selectAll().orderBy('name');
-    this.#all = (await query.execute()).map(queryOf);
+    this.#all = (await query.execute()).map(toQuery);
   }
 
   views(workspace: string): readonly View[] {
@@ -100,7 +100,7 @@ export class NamedQueries {
     ) as PublishedQuery[];
   }
 
-  /** By name, in any case. */
+  /** Finds a view by name, ignoring case. */
   view(workspace: string, name: string): View | undefined {
     return this.views(workspace).find((item) => isSame(item.name, name));
   }
@@ -113,42 +113,42 @@ export class NamedQueries {
     return this.endpoints(workspace).find((item) => isSame(item.name, name));
   }
 
-  /** Makes a query, or changes the one of its kind and name. @throws Failure InvalidBody, Conflict. */
+  /** Creates a query, or changes the one of its kind and name. @throws Failure InvalidBody, Conflict. */
   save(workspace: string, name: string, body: QueryBody): Promise<NamedQuery> {
     checkName('name', name);
-    return this.#inTurn(() => this.#save(workspace, name, body));
+    return this.#serially(() => this.#save(workspace, name, body));
   }
 
   async #save(workspace: string, name: string, body: QueryBody): Promise<NamedQuery> {
     const now = this.#clock();
-    const known =
+    const existing =
       body.kind === 'view' ? this.view(workspace, name) : this.endpoint(workspace, name);
-    const id = known?.id ?? newUuid();
+    const id = existing?.id ?? newUuid();
     const query = {
       ...body,
       id,
       workspace,
-      name: known?.name ?? name,
-      createdMs: known?.createdMs ?? now,
+      name: existing?.name ?? name,
+      createdMs: existing?.createdMs ?? now,
       updatedMs: now,
     };
     await this.#database.transaction().execute(async (transaction) => {
       if (body.kind === 'view') await refuseDataset(transaction, workspace, name);
       await transaction.deleteFrom('named_query').where('query_id', '=', id).execute();
-      await transaction.insertInto('named_query').values(rowOf(query)).execute();
+      await transaction.insertInto('named_query').values(toRow(query)).execute();
     });
-    await this.#show([...this.#without(id), query].sort((a, b) => (a.name < b.name ? -1 : 1)));
+    await this.#publish([...this.#without(id), query].sort((a, b) => (a.name < b.name ? -1 : 1)));
     return query;
   }
 
   async remove({ id }: NamedQuery): Promise<void> {
-    await this.#inTurn(async () => {
+    await this.#serially(async () => {
       await this.#database.deleteFrom('named_query').where('query_id', '=', id).execute();
-      await this.#show(this.#without(id));
+      await this.#publish(this.#without(id));
     });
   }
 
-  #show(all: readonly NamedQuery[]): Promise<void> {
+  #publish(all: readonly NamedQuery[]): Promise<void> {
     return this.changes.show(() => void (this.#all = all));
   }
 
@@ -165,7 +165,7 @@ export class NamedQueries {
 
 const isSame = (a: string, b: string): boolean => a.toUpperCase() === b.toUpperCase();
 
-function rowOf(query: NamedQuery): QueryTable {
+function toRow(query: NamedQuery): QueryTable {
   const { createdMs, id, kind, name, updatedMs, workspace, ...body } = query;
   return {
     query_id: id,
@@ -178,7 +178,7 @@ function rowOf(query: NamedQuery): QueryTable {
   };
 }
 
-const queryOf = (row: Selectable<QueryTable>): NamedQuery =>
+const toQuery = (row: Selectable<QueryTable>): NamedQuery =>
   ({
     ...(JSON.parse(row.body_json) as object),
     kind: row.kind,

@@ -1,6 +1,5 @@
-// Records that did not keep an expectation of their dataset, kept aside whole until their owner
-// releases or discards them. Rows of the catalog: few and small by their limits, they come and go
-// with the commit of the load that met them.
+// Stores records that violated an expectation of their dataset until the owner releases or discards them.
+// They are catalog rows, few and small by their limits, written in the commit of the load that found them.
 import { createHash } from 'node:crypto';
 import type { Database } from '../../catalog/database.ts';
 import type { Dataset } from './datasets.ts';
@@ -8,46 +7,46 @@ import { Failure } from '../../base/failure.ts';
 import { newUuid } from '../../base/random.ts';
 import { askScrub } from '../../catalog/scrub.ts';
 
-/** A record as it is about to be kept aside. */
+/** A record to be quarantined. */
 export interface Aside {
   readonly line: number;
-  /** The expectation that it did not keep, in words. */
+  /** The violated expectation, in words. */
   readonly rule: string;
   /** JSON text of the record, by the names of its dataset's columns. */
   readonly document: string;
 }
 
-/** A record that is kept aside. */
+/** A record in quarantine. */
 export interface Quarantined extends Aside {
   readonly id: string;
   readonly jobId: string | null;
   readonly timeMs: number;
 }
 
-/** Which records of a dataset: of one job, or by their ids; all when both are undefined. */
+/** Selects records of a dataset: of one job, or by ids; all when both are undefined. */
 export interface Wanted {
   readonly jobId?: string | undefined;
   readonly ids?: readonly string[] | undefined;
 }
 
-/** Records and bytes that one dataset may keep aside: past them its loads end in ERROR. */
+/** Limits of records and bytes in quarantine of one dataset; above them its loads end in ERROR. */
 export const QUARANTINE_MAX = 10_000;
 export const QUARANTINE_BYTES_MAX = 32 * 1024 ** 2;
 /** Rows of one statement: SQLite binds 32,766 values. */
-const ROWS_AT_ONCE = 200;
+const BATCH_SIZE = 200;
 
 /**
- * Keeps records aside, in the transaction of their load.
- * @throws Failure Conflict when the dataset would keep more than it may.
+ * Stores records in quarantine, in the transaction of their load.
+ * @throws Failure Conflict when the dataset would exceed its limits.
  */
 export async function quarantine(
   transaction: Database,
   tableId: number,
-  asides: readonly Aside[],
+  entries: readonly Aside[],
   jobId: string | null,
   nowMs: number,
 ): Promise<void> {
-  const rows = asides.map(({ line, rule, document }) => ({
+  const rows = entries.map(({ line, rule, document }) => ({
     quarantine_id: newUuid(),
     table_id: tableId,
     digest: createHash('sha256').update(`${rule}\n${document}`).digest('hex'),
@@ -57,23 +56,23 @@ export async function quarantine(
     document,
     time_ms: nowMs,
   }));
-  for (let from = 0; from < rows.length; from += ROWS_AT_ONCE) {
+  for (let from = 0; from < rows.length; from += BATCH_SIZE) {
     await transaction
       .insertInto('quarantine')
-      .values(rows.slice(from, from + ROWS_AT_ONCE))
+      .values(rows.slice(from, from + BATCH_SIZE))
       .onConflict((conflict) => conflict.columns(['table_id', 'digest']).doNothing())
       .execute();
   }
-  const { bytes, records } = await sizeOf(transaction, tableId);
+  const { bytes, records } = await measureQuarantine(transaction, tableId);
   if (records <= QUARANTINE_MAX && bytes <= QUARANTINE_BYTES_MAX) return;
-  const most = `${QUARANTINE_MAX} records and ${QUARANTINE_BYTES_MAX} bytes`;
+  const limits = `${QUARANTINE_MAX} records and ${QUARANTINE_BYTES_MAX} bytes`;
   throw new Failure(
     'Conflict',
-    `a dataset keeps at most ${most} in quarantine: release or discard some of them`,
+    `a dataset keeps at most ${limits} in quarantine: release or discard some of them`,
   );
 }
 
-async function sizeOf(
+async function measureQuarantine(
   database: Database,
   tableId: number,
 ): Promise<{ readonly records: number; readonly bytes: number }> {
@@ -88,7 +87,7 @@ async function sizeOf(
   return { records: Number(row?.records ?? 0), bytes: Number(row?.bytes ?? 0) };
 }
 
-/** Records in quarantine of each dataset that has any, the most first. */
+/** Counts records in quarantine by dataset, the largest first. */
 export async function quarantinedByTable(
   database: Database,
   limit: number,
@@ -103,7 +102,7 @@ export async function quarantinedByTable(
   return rows.map(({ records, table_id }) => ({ tableId: table_id, records: Number(records) }));
 }
 
-/** Oldest first, at most `limit`. */
+/** Lists records, oldest first, at most `limit`. */
 export async function listQuarantined(
   database: Database,
   tableId: number,
@@ -129,7 +128,7 @@ export async function listQuarantined(
   }));
 }
 
-/** How many went. */
+/** Removes records and returns their number. */
 export async function forgetQuarantined(
   database: Database,
   tableId: number,
@@ -140,21 +139,21 @@ export async function forgetQuarantined(
     const ofJob = jobId === undefined ? all : all.where('job_id', '=', jobId);
     return Number((await ofJob.executeTakeFirst()).numDeletedRows);
   }
-  let gone = 0;
-  for (let from = 0; from < ids.length; from += ROWS_AT_ONCE) {
-    const some = database
+  let removed = 0;
+  for (let from = 0; from < ids.length; from += BATCH_SIZE) {
+    const batch = database
       .deleteFrom('quarantine')
       .where('table_id', '=', tableId)
-      .where('quarantine_id', 'in', ids.slice(from, from + ROWS_AT_ONCE));
-    const ofJob = jobId === undefined ? some : some.where('job_id', '=', jobId);
-    gone += Number((await ofJob.executeTakeFirst()).numDeletedRows);
+      .where('quarantine_id', 'in', ids.slice(from, from + BATCH_SIZE));
+    const ofJob = jobId === undefined ? batch : batch.where('job_id', '=', jobId);
+    removed += Number((await ofJob.executeTakeFirst()).numDeletedRows);
   }
-  return gone;
+  return removed;
 }
 
 /**
- * With a purge of a key, or of one of its subkeys, go its records that are kept aside, of whatever
- * date. Before the purge: that a record went from here too soon does no harm.
+ * Removes quarantined records of a purged key or subkey, of any date. Runs before the purge: an early
+ * removal does no harm.
  */
 export async function purgeQuarantined(
   database: Database,
@@ -166,7 +165,7 @@ export async function purgeQuarantined(
   const ids = rows
     .filter(({ document }) => {
       const record = JSON.parse(document) as Readonly<Record<string, unknown>>;
-      return isOf(record, mapping.key, key) && isOf(record, mapping.subkey, subkey);
+      return hasValue(record, mapping.key, key) && hasValue(record, mapping.subkey, subkey);
     })
     .map(({ id }) => id);
   if (ids.length === 0) return;
@@ -177,12 +176,12 @@ export async function purgeQuarantined(
 }
 
 /** Old clients send keys in lower case, as in every other request (INTERFACE.md 5). */
-function isOf(
+function hasValue(
   record: Readonly<Record<string, unknown>>,
   name: string | undefined,
-  wanted: string | undefined,
+  expected: string | undefined,
 ): boolean {
-  if (wanted === undefined || name === undefined) return true;
+  if (expected === undefined || name === undefined) return true;
   const value = String(Object.hasOwn(record, name) ? record[name] : '');
-  return value === wanted || value === wanted.toUpperCase();
+  return value === expected || value === expected.toUpperCase();
 }

@@ -1,6 +1,6 @@
-// Values as companies report them, one by one (XBRL), and what an input of the market makes of them.
+// Defines single values reported by companies (XBRL) and their conversion to records of market inputs.
 
-/** One value of one filing: of the days from `start` to `end`, or of the day `end`. */
+/** One value of one filing: for the days from `start` to `end`, or for the day `end`. */
 export interface ReportedFact {
   readonly concept: string;
   readonly unit: string;
@@ -18,13 +18,13 @@ export interface ReportedFact {
 }
 
 export interface FactReader {
-  /** Others are not read at all. */
+  /** Concepts to read; others are skipped. */
   readonly concepts: readonly string[];
-  readonly recordsOf: (facts: readonly ReportedFact[]) => MadeOfFacts;
+  readonly recordsOf: (facts: readonly ReportedFact[]) => FactRecords;
 }
 
-interface MadeOfFacts {
+interface FactRecords {
   readonly records: readonly Readonly<Record<string, string | number>>[];
-  /** What a person should know of how they were made. */
+  /** Notes for users about the conversion. */
   readonly notes: readonly string[];
 }

@@ -1,10 +1,10 @@
-// Invented records of the market in CORE, which stand in until their owner has real ones. They give way
-// whole, in one commit: nobody reads some of both.
+// Recognises placeholder datasets: synthetic market records in CORE until the owner has real ones. They are
+// replaced as a whole in one commit, so that no reader sees a mix of both.
 import { CORE, type Dataset } from './datasets.ts';
 
-/** What the source of such a dataset says. */
+/** Value of `source` that marks a placeholder dataset. */
 export const STAND_IN_SOURCE = 'Synthetic exchange';
 
-/** Whether the first records or the first schema of its owner take the place of all it has. */
+/** Whether the first records or schema of the owner replace the whole dataset. */
 export const isStandIn = ({ source, workspace }: Pick<Dataset, 'source' | 'workspace'>): boolean =>
   workspace === CORE && source === STAND_IN_SOURCE;

@@ -1,49 +1,49 @@
-// How symbols are kept, so that a security has one spelling in all inputs: upper case, class shares as BRK.B,
-// preferred shares as BAC-PL. Other spellings of them are rewritten where they can mean nothing else, and
-// `BRK-B`, which one vendor in two writes for a class share.
+// Normalizes symbols, so that a security has one spelling in all inputs: upper case, class shares as BRK.B,
+// preferred shares as BAC-PL. Other spellings are rewritten where they are unambiguous, as is `BRK-B`, which
+// one vendor in two writes for a class share.
 
-/** A whole text without blanks around it. In both JavaScript's and DuckDB's regular expressions. */
+/** Rule for a whole trimmed text, valid in JavaScript's and DuckDB's regular expressions. */
 interface Spelling {
   readonly pattern: RegExp;
-  /** With `$1` for what the pattern's first bracket holds. */
+  /** Replacement, with `$1` for the first group of the pattern. */
   readonly becomes: string;
 }
 
-/** Of texts as they came. */
+/** Rules for texts in their original case. */
 export const CASED_SPELLINGS: readonly Spelling[] = [
   { pattern: /^([A-Z]{1,5})p([A-Z])$/, becomes: '$1-P$2' },
 ];
 
-/** Of texts in upper case; no two of them match the same text. */
+/** Rules for upper-case texts; no two match the same text. */
 export const SPELLINGS: readonly Spelling[] = [
   { pattern: /^([A-Z]{1,5})(?: +|\/)([A-Z])$/, becomes: '$1.$2' },
   { pattern: /^([A-Z]{1,5})-([AB])$/, becomes: '$1.$2' },
   { pattern: /^([A-Z]{1,5})(?: +|[./])PR[ .]?([A-Z]?)$/, becomes: '$1-P$2' },
-  // X-PR is series R already.
+  // X-PR is already series R.
   { pattern: /^([A-Z]{1,5})-PR[ .]?([A-Z])$/, becomes: '$1-P$2' },
   { pattern: /^([A-Z]{1,5})[$]([A-Z]?)$/, becomes: '$1-P$2' },
 ];
 
-/** A text without one of them is only written in upper case. */
+/** A text without any of these markers is only converted to upper case. */
 export const SIGNS_OF_OTHERS: readonly string[] = [' ', '/', '-', '$', '.PR', '.Pr', 'p'];
 
-const rewritten = (text: string, rules: readonly Spelling[]): string =>
-  rules.reduce((told, { becomes, pattern }) => told.replace(pattern, becomes), text);
+const applyRules = (text: string, rules: readonly Spelling[]): string =>
+  rules.reduce((rewritten, { becomes, pattern }) => rewritten.replace(pattern, becomes), text);
 
-/** A symbol as inputs of the market keep it; only of ASCII does DuckDB's `upper` say the same. */
+/** Normalizes a symbol as market inputs store it; DuckDB's `upper` is equivalent only for ASCII. */
 export const keptSymbol = (text: string): string =>
-  rewritten(rewritten(text.trim(), CASED_SPELLINGS).toUpperCase(), SPELLINGS);
+  applyRules(applyRules(text.trim(), CASED_SPELLINGS).toUpperCase(), SPELLINGS);
 
-/** In upper case, none of the patterns above match it. */
+/** Upper-case texts that no pattern above matches. */
 const PLAIN = /^[A-Z0-9]+$/;
 
-/** How a symbol may be kept that somebody asks for, the likeliest first. */
+/** Lists the possible stored spellings of a requested symbol, the likeliest first. */
 export function symbolSpellings(text: string): readonly string[] {
-  const asked = text.trim().toUpperCase();
-  // Most are: there is nothing to rewrite, and the patterns cost 2 µs.
-  if (PLAIN.test(asked)) return [asked];
-  const preferred = /^([A-Z]{1,5})-(P?)([A-Z])$/.exec(asked);
+  const symbol = text.trim().toUpperCase();
+  // Most symbols are plain and need no rewriting; the patterns cost 2 µs.
+  if (PLAIN.test(symbol)) return [symbol];
+  const preferred = /^([A-Z]{1,5})-(P?)([A-Z])$/.exec(symbol);
   const [, root = '', mark, series = ''] = preferred ?? [];
   const other = mark === 'P' ? `${root}-${series}` : `${root}-P${series}`;
-  return [...new Set([keptSymbol(asked), asked, ...(preferred === null ? [] : [other])])];
+  return [...new Set([keptSymbol(symbol), symbol, ...(preferred === null ? [] : [other])])];
 }

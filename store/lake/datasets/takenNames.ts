@@ -1,10 +1,10 @@
-// Views and datasets of a workspace share their names, in any case. Looked at in the transaction that gives
-// one: what is in memory may be about to change.
+// Prevents name collisions: views and datasets of a workspace share one namespace, ignoring case. Checks run
+// in the transaction that assigns a name, because memory may be about to change.
 import { sql } from 'kysely';
 import { Failure } from '../../base/failure.ts';
 import type { Database } from '../../catalog/database.ts';
 
-/** @throws Failure Conflict when the workspace has a view of that name, in any case. */
+/** @throws Failure Conflict when the workspace has a view of that name, ignoring case. */
 export async function refuseView(
   transaction: Database,
   workspace: string,
@@ -20,7 +20,7 @@ export async function refuseView(
   if (view !== undefined) throw takenBy('view', workspace, name);
 }
 
-/** @throws Failure Conflict when the workspace has a dataset of that name, in any case. */
+/** @throws Failure Conflict when the workspace has a dataset of that name, ignoring case. */
 export async function refuseDataset(
   transaction: Database,
   workspace: string,

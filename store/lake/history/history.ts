@@ -1,13 +1,12 @@
-// Where the history of a dataset begins. A purge, or the owner's retention, ends what was before a
-// version: for us by a row that says so, for every other reader of the lake because the table
-// begins there.
+// Limits the history of a dataset. A purge, or the owner's retention, ends the versions before a horizon: a
+// row records the horizon for this program, and for every other reader of the lake the table begins there.
 import { catalogTime, timeOfCatalog } from '../../catalog/catalogTime.ts';
 import type { Database } from '../../catalog/database.ts';
 import { Failure } from '../../base/failure.ts';
 import { tableFolders } from '../versions/lakeRead.ts';
 import { endPushes } from '../pushes/pushLog.ts';
 
-/** What a reader sees at one time: the files of a version, and what was pushed up to a sequence. */
+/** State that a reader sees: the files of a version, and pushes up to a sequence. */
 export interface Moment {
   readonly snapshot: number;
   readonly sequence: number;
@@ -16,11 +15,11 @@ export interface Moment {
 /** `412:1734`. */
 export const momentText = ({ sequence, snapshot }: Moment): string => `${snapshot}:${sequence}`;
 
-/** A moment to read: a version with what was pushed up to a sequence, or a time. */
+/** A requested moment: a version with pushes up to a sequence, or a time. */
 export type AsOf =
   (Moment & { readonly kind: 'snapshot' }) | { readonly kind: 'time'; readonly ms: number };
 
-/** Why there is nothing before a horizon. */
+/** Reason of a horizon. */
 type EndReason = 'purged' | 'retention';
 
 export interface Horizon {
@@ -30,7 +29,7 @@ export interface Horizon {
   readonly records: number;
 }
 
-/** The horizons of all tables that have one, by table id. */
+/** Reads the horizons of all tables that have one, by table id. */
 export async function readHorizons(database: Database): Promise<ReadonlyMap<number, Horizon>> {
   const rows = await database.selectFrom('history_floor').selectAll().execute();
   return new Map(
@@ -59,8 +58,8 @@ export async function writeHorizon(
   await endPushes(transaction, tableId, snapshot);
 }
 
-/** Rows with a life that belong to one table. */
-const LIVES = [
+/** Tables of the catalog with lifetimes of rows, by table id. */
+const VERSIONED_TABLES = [
   'ducklake_table',
   'ducklake_column',
   'ducklake_data_file',
@@ -68,16 +67,16 @@ const LIVES = [
 ] as const;
 
 /**
- * In one transaction: the table begins at a snapshot, and what had ended by then goes. A reader of
- * an older snapshot finds no such table, and so never a part of one.
- * @returns paths of files that nothing names any more, relative to the lake's root
+ * Makes the table begin at a snapshot, in one transaction, and deletes rows that had ended by then. A reader
+ * of an older snapshot finds no such table, and so never a part of one.
+ * @returns paths of unreferenced files, relative to the lake's root
  */
 export async function beginTable(
   transaction: Database,
   tableId: number,
   snapshot: number,
 ): Promise<readonly string[]> {
-  const paths = await endedPaths(transaction, tableId, snapshot);
+  const paths = await listEndedPaths(transaction, tableId, snapshot);
   await transaction
     .deleteFrom('ducklake_file_column_stats')
     .where('data_file_id', 'in', (files) =>
@@ -88,7 +87,7 @@ export async function beginTable(
         .where('end_snapshot', '<=', snapshot),
     )
     .execute();
-  for (const table of LIVES) {
+  for (const table of VERSIONED_TABLES) {
     await transaction
       .deleteFrom(table)
       .where('table_id', '=', tableId)
@@ -101,11 +100,11 @@ export async function beginTable(
       .where('begin_snapshot', '<', snapshot)
       .execute();
   }
-  await beginSchema(transaction, tableId, snapshot);
+  await truncateSchemaVersions(transaction, tableId, snapshot);
   return paths;
 }
 
-async function endedPaths(
+async function listEndedPaths(
   transaction: Database,
   tableId: number,
   snapshot: number,
@@ -124,8 +123,8 @@ async function endedPaths(
   return paths;
 }
 
-/** Of the schema versions up to the snapshot the last one stays, and begins there too. */
-async function beginSchema(
+/** Keeps the latest schema version up to the snapshot, and makes it begin there. */
+async function truncateSchemaVersions(
   transaction: Database,
   tableId: number,
   snapshot: number,
@@ -150,8 +149,8 @@ async function beginSchema(
 }
 
 /**
- * In one transaction: a table's versions before the one that was the newest at a time end.
- * @returns paths of its files that nothing names any more; undefined when nothing had to end
+ * Ends a table's versions before the latest one at a time, in one transaction.
+ * @returns paths of unreferenced files; undefined when no version had to end
  */
 export async function endOlder(
   transaction: Database,
@@ -160,41 +159,42 @@ export async function endOlder(
   nowMs: number,
 ): Promise<readonly string[] | undefined> {
   const snapshot = await newestSnapshot(transaction, ms);
-  const known = (await readHorizons(transaction)).get(tableId)?.snapshot ?? -1;
-  if (snapshot === undefined || snapshot <= known) return undefined;
+  const horizonSnapshot = (await readHorizons(transaction)).get(tableId)?.snapshot ?? -1;
+  if (snapshot === undefined || snapshot <= horizonSnapshot) return undefined;
   const horizon = { snapshot, timeMs: nowMs, reason: 'retention', records: 0 } as const;
   await writeHorizon(transaction, tableId, horizon);
-  const ended = await lastOf(transaction, tableId, 'end_snapshot', snapshot);
-  if (ended === undefined) return [];
-  // Its own last version rather than the lake's: what it began with is told as its own commit.
-  const begun = (await lastOf(transaction, tableId, 'begin_snapshot', snapshot)) ?? ended;
-  return beginTable(transaction, tableId, Math.max(begun, ended));
+  const lastEnd = await findLastChange(transaction, tableId, 'end_snapshot', snapshot);
+  if (lastEnd === undefined) return [];
+  // Uses the table's own latest version, not the lake's: its first commit is then listed as its own.
+  const lastBegin =
+    (await findLastChange(transaction, tableId, 'begin_snapshot', snapshot)) ?? lastEnd;
+  return beginTable(transaction, tableId, Math.max(lastBegin, lastEnd));
 }
 
-/** The newest snapshot up to the given one at which something of the table began, or ended. */
-async function lastOf(
+/** Finds the latest snapshot up to the given one at which a row of the table began, or ended. */
+async function findLastChange(
   transaction: Database,
   tableId: number,
-  what: 'begin_snapshot' | 'end_snapshot',
+  column: 'begin_snapshot' | 'end_snapshot',
   snapshot: number,
 ): Promise<number | undefined> {
-  const found: number[] = [];
-  for (const table of LIVES) {
+  const snapshots: number[] = [];
+  for (const table of VERSIONED_TABLES) {
     const row = await transaction
       .selectFrom(table)
-      .select((select) => [select.fn.max(what).as('last')])
+      .select((select) => [select.fn.max(column).as('last')])
       .where('table_id', '=', tableId)
-      .where(what, '<=', snapshot)
+      .where(column, '<=', snapshot)
       .executeTakeFirst();
-    if (row?.last !== null && row?.last !== undefined) found.push(Number(row.last));
+    if (row?.last !== null && row?.last !== undefined) snapshots.push(Number(row.last));
   }
-  return found.length === 0 ? undefined : Math.max(...found);
+  return snapshots.length === 0 ? undefined : Math.max(...snapshots);
 }
 
-/** 9999-12-31T23:59:59.999Z: later ones have another spelling. */
+/** 9999-12-31T23:59:59.999Z: later times have another text format. */
 const TIME_MAX_MS = 253_402_300_799_999;
 
-/** The newest snapshot that is left of those up to a time. */
+/** Finds the latest stored snapshot up to a time. */
 export async function newestSnapshot(database: Database, ms: number): Promise<number | undefined> {
   const row = await database
     .selectFrom('ducklake_snapshot')
@@ -206,17 +206,17 @@ export async function newestSnapshot(database: Database, ms: number): Promise<nu
   return row?.snapshot_id;
 }
 
-/** The newest snapshot of all; 0 is the first. */
+/** Returns the latest snapshot of all; 0 is the first. */
 export async function headOf(database: Database): Promise<number> {
-  const newest = database
+  const query = database
     .selectFrom('ducklake_snapshot')
     .select((select) => [select.fn.max('snapshot_id').as('snapshot')]);
-  return (await newest.executeTakeFirst())?.snapshot ?? 0;
+  return (await query.executeTakeFirst())?.snapshot ?? 0;
 }
 
 /**
- * The snapshot that a question means.
- * @throws Failure InvalidParameter when there never was one, Gone when it has ended.
+ * Resolves the requested moment to a snapshot.
+ * @throws Failure InvalidParameter when it never existed, Gone when it has ended.
  */
 export async function snapshotAsked(
   database: Database,
@@ -224,22 +224,22 @@ export async function snapshotAsked(
   head: number,
   horizon: Horizon | undefined,
 ): Promise<number> {
-  const found =
+  const snapshotId =
     asOf.kind === 'time'
       ? await newestSnapshot(database, asOf.ms)
-      : await keptSnapshot(database, asOf.snapshot);
-  if (found !== undefined && found >= (horizon?.snapshot ?? 0)) return found;
-  const ahead = asOf.kind === 'snapshot' && asOf.snapshot > head;
-  const whole = (await keptSnapshot(database, 0)) !== undefined;
-  if (ahead || (asOf.kind === 'time' && found === undefined && whole)) {
+      : await findSnapshot(database, asOf.snapshot);
+  if (snapshotId !== undefined && snapshotId >= (horizon?.snapshot ?? 0)) return snapshotId;
+  const isAhead = asOf.kind === 'snapshot' && asOf.snapshot > head;
+  const isComplete = (await findSnapshot(database, 0)) !== undefined;
+  if (isAhead || (asOf.kind === 'time' && snapshotId === undefined && isComplete)) {
     const first = '"asOf" must be a snapshot of this lake or a time after its first one';
     throw new Failure('InvalidParameter', first);
   }
-  const asked = asOf.kind === 'snapshot' ? asOf.snapshot : found;
-  throw await endedFailure(database, 'asOf', asked ?? -1, horizon);
+  const requested = asOf.kind === 'snapshot' ? asOf.snapshot : snapshotId;
+  throw await endedFailure(database, 'asOf', requested ?? -1, horizon);
 }
 
-async function keptSnapshot(database: Database, snapshot: number): Promise<number | undefined> {
+async function findSnapshot(database: Database, snapshot: number): Promise<number | undefined> {
   const row = await database
     .selectFrom('ducklake_snapshot')
     .select('snapshot_id')
@@ -248,36 +248,36 @@ async function keptSnapshot(database: Database, snapshot: number): Promise<numbe
   return row?.snapshot_id;
 }
 
-const WHY: Readonly<Record<EndReason, string>> = {
+const END_REASONS: Readonly<Record<EndReason, string>> = {
   purged: 'was purged',
   retention: 'is older than the history that this dataset keeps',
 };
 
-/** Says why a version can't be asked, and which is the first one that can. */
+/** Builds the failure of an ended version, with the reason and the first available version. */
 async function endedFailure(
   database: Database,
   parameter: string,
-  asked: number,
+  requested: number,
   horizon: Horizon | undefined,
 ): Promise<Failure> {
-  const isBefore = horizon !== undefined && asked < horizon.snapshot;
-  const why = isBefore ? WHY[horizon.reason] : 'was thinned out with age';
+  const isBefore = horizon !== undefined && requested < horizon.snapshot;
+  const reason = isBefore ? END_REASONS[horizon.reason] : 'was thinned out with age';
   const next = await database
     .selectFrom('ducklake_snapshot')
     .select(['snapshot_id', 'snapshot_time'])
-    .where('snapshot_id', '>=', Math.max(asked, horizon?.snapshot ?? 0))
+    .where('snapshot_id', '>=', Math.max(requested, horizon?.snapshot ?? 0))
     .orderBy('snapshot_id')
     .limit(1)
     .executeTakeFirst();
   const time = new Date(timeOfCatalog(next?.snapshot_time ?? '')).toISOString();
-  const first = `the first version that can be asked is ${next?.snapshot_id}, of ${time}`;
-  return new Failure('Gone', `"${parameter}" means a version that ${why}: ${first}`);
+  const first = `the first available version is ${next?.snapshot_id}, of ${time}`;
+  return new Failure('Gone', `"${parameter}" refers to a version that ${reason}: ${first}`);
 }
 
 /**
- * Changes are told since a version that is left, or since the table was not there yet: what came
- * and went between two versions that are left is nowhere any more.
- * @throws Failure Gone when neither is so.
+ * Checks that changes since a version can be computed: the version is stored, or the table did not exist yet.
+ * Records that were added and removed between two stored versions are lost.
+ * @throws Failure Gone otherwise.
  */
 export async function checkSince(
   database: Database,
@@ -287,9 +287,9 @@ export async function checkSince(
   horizon: Horizon | undefined,
 ): Promise<void> {
   if (since > head) return;
-  const kept = await keptSnapshot(database, since);
-  if (kept !== undefined && kept >= (horizon?.snapshot ?? 0)) return;
-  const begun = await lastOf(database, tableId, 'begin_snapshot', since);
-  if (horizon === undefined && begun === undefined) return;
+  const existing = await findSnapshot(database, since);
+  if (existing !== undefined && existing >= (horizon?.snapshot ?? 0)) return;
+  const lastBegin = await findLastChange(database, tableId, 'begin_snapshot', since);
+  if (horizon === undefined && lastBegin === undefined) return;
   throw await endedFailure(database, 'since', since, horizon);
 }

@@ -1,13 +1,13 @@
-// Where a caller's named query stands: the moment up to which its last answer told
+// Stores cursors of callers' incremental queries: the moment up to which the latest answer reported
 // (INTERFACE.md 3.5 `queryId`).
 import type { Clock } from '../../base/clock.ts';
 import type { Database } from '../../catalog/database.ts';
 import { Failure } from '../../base/failure.ts';
 import type { Moment } from './history.ts';
 
-/** A query that was idle for so long begins anew. */
+/** Idle time after which a query starts over. */
 const IDLE_MS = 86_400_000;
-/** How long a call waits for the answer of the one before; then it is refused. */
+/** Maximum wait of a call for the previous answer. */
 const TURN_MS = 10_000;
 
 export interface QueryName {
@@ -16,20 +16,20 @@ export interface QueryName {
   readonly queryId: string;
 }
 
-/** A call of a named query, from its begin to the end of its answer. */
+/** A call of a query, from its start to the end of its answer. */
 export interface QueryTurn {
-  /** What the last answer told up to; undefined for a query that is new or was idle too long. */
+  /** Moment of the latest answer; undefined for a new query, or one that was idle too long. */
   readonly cursor: Moment | undefined;
-  /** Its answer arrived, and told up to a moment; or nothing did, and it is told again. */
+  /** Ends the call: its answer arrived and reported up to a moment; or it failed, and is repeated. */
   readonly end: (moment: Moment | undefined) => void;
 }
 
-/** One call of a named query at a time: what one was told is known before the next is answered. */
+/** Runs one call of a query at a time: a cursor is stored before the next call is answered. */
 export class QueryCursors {
   readonly #database: Database;
   readonly #clock: Clock;
   readonly #onFault: (reason: unknown) => void;
-  /** The newest turn of each query that has one. */
+  /** Latest call of each query that has one. */
   readonly #turns = new Map<string, Promise<void>>();
 
   constructor(database: Database, clock: Clock, onFault: (reason: unknown) => void) {
@@ -38,18 +38,18 @@ export class QueryCursors {
     this.#onFault = onFault;
   }
 
-  /** @throws Failure Busy when the answer before takes too long. */
+  /** @throws Failure Busy when the previous answer takes too long. */
   async begin(name: QueryName): Promise<QueryTurn> {
     const key = JSON.stringify([name.accountId, name.tableId, name.queryId]);
     const before = this.#turns.get(key);
-    const { promise: over, resolve: end } = Promise.withResolvers<void>();
-    const mine = (before ?? Promise.resolve()).then(() => over);
-    this.#turns.set(key, mine);
-    void mine.then(() => {
-      if (this.#turns.get(key) === mine) this.#turns.delete(key);
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+    const own = (before ?? Promise.resolve()).then(() => ended);
+    this.#turns.set(key, own);
+    void own.then(() => {
+      if (this.#turns.get(key) === own) this.#turns.delete(key);
     });
     try {
-      await within(before, TURN_MS);
+      await waitAtMost(before, TURN_MS);
       const cursor = await findCursor(this.#database, name, this.#clock());
       return { cursor, end: (moment) => void this.#end(name, moment).finally(end) };
     } catch (error) {
@@ -60,20 +60,20 @@ export class QueryCursors {
 
   async #end(name: QueryName, moment: Moment | undefined): Promise<void> {
     if (moment === undefined) return;
-    // A cursor that can not be saved stays: its query tells again what it told.
+    // After a failed save, the old cursor stays and the query repeats its answer.
     await saveCursor(this.#database, name, moment, this.#clock()).catch(this.#onFault);
   }
 }
 
-async function within(work: Promise<void> | undefined, ms: number): Promise<void> {
+async function waitAtMost(work: Promise<void> | undefined, ms: number): Promise<void> {
   if (work === undefined) return;
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    const told = '"queryId": the answer of the last call is still on its way: try again shortly';
-    timer = setTimeout(() => reject(new Failure('Busy', told)), ms);
+  const timeout = new Promise<never>((_, reject) => {
+    const message = '"queryId": the answer of the last call is still on its way: try again shortly';
+    timer = setTimeout(() => reject(new Failure('Busy', message)), ms);
   });
   try {
-    await Promise.race([work, late]);
+    await Promise.race([work, timeout]);
   } finally {
     clearTimeout(timer);
   }
@@ -102,7 +102,7 @@ async function saveCursor(
   nowMs: number,
 ): Promise<void> {
   const name = { account_id: accountId, table_id: tableId, query_id: queryId };
-  const stands = { snapshot_id: snapshot, sequence, used_ms: nowMs };
+  const position = { snapshot_id: snapshot, sequence, used_ms: nowMs };
   await database.transaction().execute(async (transaction) => {
     await transaction
       .deleteFrom('query_cursor')
@@ -110,9 +110,9 @@ async function saveCursor(
       .execute();
     await transaction
       .insertInto('query_cursor')
-      .values({ ...name, ...stands })
+      .values({ ...name, ...position })
       .onConflict((conflict) =>
-        conflict.columns(['account_id', 'table_id', 'query_id']).doUpdateSet(stands),
+        conflict.columns(['account_id', 'table_id', 'query_id']).doUpdateSet(position),
       )
       .execute();
   });

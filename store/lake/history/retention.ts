@@ -1,10 +1,10 @@
-// Old versions are thinned: all of the last day, then one an hour, then one a day. What no version
-// that is left needs goes: its rows in one transaction, its files after readers had time to end.
+// Thins old versions: keeps all of the last day, then one an hour, then one a day. Rows that no remaining
+// version needs are removed in one transaction, and their files after readers had time to finish.
 import { timeOfCatalog } from '../../catalog/catalogTime.ts';
 import type { Database } from '../../catalog/database.ts';
 import { tableFolders } from '../versions/lakeRead.ts';
 
-/** How long versions are kept; after `dailyMs` only the newest version is. */
+/** Retention of versions; after `dailyMs` only the latest version is kept. */
 export interface Keep {
   readonly allMs: number;
   readonly hourlyMs: number;
@@ -13,15 +13,15 @@ export interface Keep {
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** Ids of one statement. */
-const IDS_AT_ONCE = 500;
+/** Limit of ids of one statement. */
+const BATCH_SIZE = 500;
 
 interface Snapshot {
   readonly snapshot: number;
   readonly timeMs: number;
 }
 
-/** The snapshots that go: all but the newest of each hour or day of UTC, by their age. */
+/** Lists the snapshots to remove: all but the latest of each hour or day of UTC, by age. */
 export function expiredSnapshots(
   snapshots: readonly Snapshot[],
   nowMs: number,
@@ -30,7 +30,7 @@ export function expiredSnapshots(
   const newest = Math.max(...snapshots.map(({ snapshot }) => snapshot));
   const last = new Map<string, number>();
   const slots = snapshots.map(({ snapshot, timeMs }) => {
-    const slot = slotOf(snapshot, timeMs, nowMs - timeMs, keep);
+    const slot = toSlot(snapshot, timeMs, nowMs - timeMs, keep);
     if (slot !== undefined) last.set(slot, Math.max(last.get(slot) ?? -1, snapshot));
     return { snapshot, slot };
   });
@@ -39,8 +39,8 @@ export function expiredSnapshots(
     .map(({ snapshot }) => snapshot);
 }
 
-/** Of the snapshots of one slot the newest stays; undefined: none does. */
-function slotOf(snapshot: number, timeMs: number, ageMs: number, keep: Keep): string | undefined {
+/** Returns the slot of a snapshot, whose latest snapshot is kept; undefined when none is. */
+function toSlot(snapshot: number, timeMs: number, ageMs: number, keep: Keep): string | undefined {
   if (ageMs <= keep.allMs) return `snapshot ${snapshot}`;
   if (ageMs <= keep.hourlyMs) return `hour ${Math.floor(timeMs / HOUR_MS)}`;
   return ageMs <= keep.dailyMs ? `day ${Math.floor(timeMs / DAY_MS)}` : undefined;
@@ -59,7 +59,7 @@ export async function readSnapshots(database: Database): Promise<readonly Snapsh
 }
 
 /**
- * In one transaction: the snapshots go, and every file that none of the others needs.
+ * Removes snapshots, and every file that no other snapshot needs, in one transaction.
  * @returns paths of those files, relative to the lake's root
  */
 export async function expire(
@@ -67,23 +67,28 @@ export async function expire(
   expired: readonly number[],
 ): Promise<readonly string[]> {
   for (const table of ['ducklake_snapshot', 'ducklake_snapshot_changes'] as const) {
-    for (let from = 0; from < expired.length; from += IDS_AT_ONCE) {
-      const ids = expired.slice(from, from + IDS_AT_ONCE);
+    for (let from = 0; from < expired.length; from += BATCH_SIZE) {
+      const ids = expired.slice(from, from + BATCH_SIZE);
       await transaction.deleteFrom(table).where('snapshot_id', 'in', ids).execute();
     }
   }
-  const left = (await readSnapshots(transaction)).map(({ snapshot }) => snapshot);
+  const remaining = (await readSnapshots(transaction)).map(({ snapshot }) => snapshot);
   const folders = await tableFolders(transaction);
-  const data = await endedFiles(transaction, 'ducklake_data_file', 'data_file_id', left);
-  const deletes = await endedFiles(transaction, 'ducklake_delete_file', 'delete_file_id', left);
-  for (let from = 0; from < data.length; from += IDS_AT_ONCE) {
-    const ids = data.slice(from, from + IDS_AT_ONCE).map(({ id }) => id);
+  const data = await findEndedFiles(transaction, 'ducklake_data_file', 'data_file_id', remaining);
+  const deletes = await findEndedFiles(
+    transaction,
+    'ducklake_delete_file',
+    'delete_file_id',
+    remaining,
+  );
+  for (let from = 0; from < data.length; from += BATCH_SIZE) {
+    const ids = data.slice(from, from + BATCH_SIZE).map(({ id }) => id);
     for (const table of ['ducklake_data_file', 'ducklake_file_column_stats'] as const) {
       await transaction.deleteFrom(table).where('data_file_id', 'in', ids).execute();
     }
   }
-  for (let from = 0; from < deletes.length; from += IDS_AT_ONCE) {
-    const ids = deletes.slice(from, from + IDS_AT_ONCE).map(({ id }) => id);
+  for (let from = 0; from < deletes.length; from += BATCH_SIZE) {
+    const ids = deletes.slice(from, from + BATCH_SIZE).map(({ id }) => id);
     await transaction
       .deleteFrom('ducklake_delete_file')
       .where('delete_file_id', 'in', ids)
@@ -98,12 +103,12 @@ interface EndedFile {
   readonly path: string;
 }
 
-/** Files whose life, from `begin` to before `end`, holds none of the snapshots that are left. */
-async function endedFiles(
+/** Finds files whose lifetime, from `begin` to before `end`, contains no remaining snapshot. */
+async function findEndedFiles(
   transaction: Database,
   table: 'ducklake_data_file' | 'ducklake_delete_file',
   id: 'data_file_id' | 'delete_file_id',
-  left: readonly number[],
+  remaining: readonly number[],
 ): Promise<readonly EndedFile[]> {
   const rows = await transaction
     .selectFrom(table)
@@ -112,12 +117,12 @@ async function endedFiles(
     .where('end_snapshot', 'is not', null)
     .execute();
   return rows
-    .filter((row) => !holdsOne(left, row.begin_snapshot, Number(row.end_snapshot)))
+    .filter((row) => !hasNumberIn(remaining, row.begin_snapshot, Number(row.end_snapshot)))
     .map((row) => ({ id: row.id, tableId: row.table_id, path: row.path }));
 }
 
-/** Whether an ascending list has a number in `[from, until)`. */
-function holdsOne(list: readonly number[], from: number, until: number): boolean {
+/** Whether a sorted list has a number in `[from, until)`. */
+function hasNumberIn(list: readonly number[], from: number, until: number): boolean {
   let [low, high] = [0, list.length];
   while (low < high) {
     const middle = (low + high) >> 1;

@@ -1,4 +1,4 @@
-// The versions of a dataset: every snapshot that changed it, with what it did (DuckLake 1.0
+// Lists the versions of a dataset: every snapshot that changed it, with its changes (DuckLake 1.0
 // specification: what began and ended at a snapshot).
 import { timeOfCatalog } from '../../catalog/catalogTime.ts';
 import type { Database } from '../../catalog/database.ts';
@@ -10,20 +10,23 @@ interface Version {
   readonly timeMs: number;
   readonly author: string;
   readonly message: string;
-  /** Records of files that began, and records that ended: a replaced one is in both. */
+  /** Records of files that began, and records that ended; a replaced record counts in both. */
   readonly inserted: number;
   readonly deleted: number;
-  /** Files were put together and no record changed. */
+  /** Files were merged and no record changed. */
   readonly compaction: boolean;
 }
 
 /** Author of commits that change files and no records. */
 export const COMPACTION_AUTHOR = 'tapedeck compaction';
 
-/** Such a version is the lake's: its commit may be about another dataset, of another account. */
-const THINNED = 'versions that were thinned out with age';
+/**
+ * Message of a version that represents removed ones: its commit may be about another dataset, of another
+ * account.
+ */
+const THINNED_MESSAGE = 'versions that were thinned out with age';
 
-/** The newest versions first. */
+/** Lists versions, latest first. */
 export async function readVersions(
   database: Database,
   tableId: number,
@@ -32,9 +35,9 @@ export async function readVersions(
 ): Promise<readonly Version[]> {
   const changes = new Map<number, { inserted: number; deleted: number }>();
   const at = (snapshot: number): { inserted: number; deleted: number } => {
-    const known = changes.get(snapshot) ?? { inserted: 0, deleted: 0 };
-    changes.set(snapshot, known);
-    return known;
+    const counts = changes.get(snapshot) ?? { inserted: 0, deleted: 0 };
+    changes.set(snapshot, counts);
+    return counts;
   };
   const files = await database
     .selectFrom('ducklake_data_file')
@@ -47,43 +50,43 @@ export async function readVersions(
     .where('table_id', '=', tableId)
     .orderBy('begin_snapshot')
     .execute();
-  const gone = new Map<number, number>();
+  const deletedCounts = new Map<number, number>();
   for (const row of deletes) {
-    const before = gone.get(row.data_file_id) ?? 0;
+    const before = deletedCounts.get(row.data_file_id) ?? 0;
     at(row.begin_snapshot).deleted += Number(row.delete_count) - before;
-    gone.set(row.data_file_id, Number(row.delete_count));
+    deletedCounts.set(row.data_file_id, Number(row.delete_count));
   }
   for (const row of files) {
     at(row.begin_snapshot).inserted += row.record_count;
     if (row.end_snapshot === null) continue;
-    at(row.end_snapshot).deleted += row.record_count - (gone.get(row.data_file_id) ?? 0);
+    at(row.end_snapshot).deleted += row.record_count - (deletedCounts.get(row.data_file_id) ?? 0);
   }
-  for (const edited of await editsOf(database, tableId)) at(edited);
-  // All that a purge left begins with it; what it did is told by its own count.
+  for (const edited of await listSchemaEdits(database, tableId)) at(edited);
+  // All records that a purge left begin with it; its own count reports the removed ones.
   const horizon = (await readHorizons(database)).get(tableId);
   if (horizon?.reason === 'purged' && changes.has(horizon.snapshot)) {
     changes.set(horizon.snapshot, { inserted: 0, deleted: horizon.records });
   }
-  const own = new Set(changes.keys());
-  await intoKept(database, changes);
-  const wanted = [...changes.keys()]
+  const ownChanges = new Set(changes.keys());
+  await mergeIntoRemaining(database, changes);
+  const selected = [...changes.keys()]
     .filter((snapshot) => snapshot > sinceSnapshot)
     .sort((a, b) => b - a)
     .slice(0, limit);
-  return describe(database, wanted, changes, own);
+  return describe(database, selected, changes, ownChanges);
 }
 
-/** Changes of versions that have gone belong to the next one that is left. */
-async function intoKept(
+/** Adds changes of removed versions to the next remaining one. */
+async function mergeIntoRemaining(
   database: Database,
   changes: Map<number, { inserted: number; deleted: number }>,
 ): Promise<void> {
-  const kept = (await readSnapshots(database)).map(({ snapshot }) => snapshot);
-  const known = new Set(kept);
+  const remaining = (await readSnapshots(database)).map(({ snapshot }) => snapshot);
+  const remainingIds = new Set(remaining);
   for (const [snapshot, counts] of Array.from(changes)) {
-    if (known.has(snapshot)) continue;
+    if (remainingIds.has(snapshot)) continue;
     changes.delete(snapshot);
-    const next = kept.find((id) => id > snapshot);
+    const next = remaining.find((id) => id > snapshot);
     const into = next === undefined ? undefined : changes.get(next);
     if (next !== undefined && into === undefined) changes.set(next, counts);
     if (into === undefined) continue;
@@ -92,8 +95,8 @@ async function intoKept(
   }
 }
 
-/** Snapshots that made the table or changed its columns or name. */
-async function editsOf(database: Database, tableId: number): Promise<readonly number[]> {
+/** Lists snapshots that created the table or changed its columns or name. */
+async function listSchemaEdits(database: Database, tableId: number): Promise<readonly number[]> {
   const tables = await database
     .selectFrom('ducklake_table')
     .select('begin_snapshot')
@@ -104,16 +107,18 @@ async function editsOf(database: Database, tableId: number): Promise<readonly nu
     .select(['begin_snapshot', 'end_snapshot'])
     .where('table_id', '=', tableId)
     .execute();
-  const gone = columns.flatMap(({ end_snapshot: at }) => (at === null ? [] : [at]));
-  return [...gone, ...[...tables, ...columns].map((row) => row.begin_snapshot)];
+  const deletedCounts = columns.flatMap(({ end_snapshot: at }) => (at === null ? [] : [at]));
+  return [...deletedCounts, ...[...tables, ...columns].map((row) => row.begin_snapshot)];
 }
 
-/** Of a version that thinning left its changes to, only the `own` ones are told by their commit. */
+/**
+ * Describes versions; only those with changes of their own show their commit.
+ */
 async function describe(
   database: Database,
   snapshots: readonly number[],
   changes: ReadonlyMap<number, { readonly inserted: number; readonly deleted: number }>,
-  own: ReadonlySet<number>,
+  ownChanges: ReadonlySet<number>,
 ): Promise<readonly Version[]> {
   if (snapshots.length === 0) return [];
   const rows = await database
@@ -126,9 +131,9 @@ async function describe(
   return rows.map((row) => ({
     snapshot: row.snapshot_id,
     timeMs: timeOfCatalog(row.snapshot_time),
-    author: own.has(row.snapshot_id) ? (row.author ?? '') : '',
-    message: own.has(row.snapshot_id) ? (row.commit_message ?? '') : THINNED,
+    author: ownChanges.has(row.snapshot_id) ? (row.author ?? '') : '',
+    message: ownChanges.has(row.snapshot_id) ? (row.commit_message ?? '') : THINNED_MESSAGE,
     ...(changes.get(row.snapshot_id) ?? { inserted: 0, deleted: 0 }),
-    compaction: own.has(row.snapshot_id) && row.author === COMPACTION_AUTHOR,
+    compaction: ownChanges.has(row.snapshot_id) && row.author === COMPACTION_AUTHOR,
   }));
 }

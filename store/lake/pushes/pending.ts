@@ -1,5 +1,6 @@
-// Pushed records: durable rows of the catalog until they become a file, visible at once. One group
-// commit for all writers; memory mirrors the table, so that a read asks no database (DESIGN.md idea 4).
+// Stores pushed records as durable catalog rows until they become a file; they are visible immediately. One
+// group commit serves all writers; memory mirrors the table, so that a read queries no database (DESIGN.md
+// idea 4).
 import { monotonicMs } from '../../base/clock.ts';
 import type { AtCrashPoint } from '../../base/crashPoints.ts';
 import type { Database } from '../../catalog/database.ts';
@@ -27,77 +28,77 @@ import {
 } from './pendingTable.ts';
 
 /**
- * Writers of one group wait for each other as long as two commits take, within these bounds: a fast
- * disk answers fast, a slow one is not asked more often than it can answer.
+ * Delay of a group: as long as two commits take, within these bounds. A fast disk answers fast; a slow one
+ * gets no more commits than it can handle.
  */
-const GROUP_MS_LEAST = 1;
-const GROUP_MS_MOST = 20;
-/** Records of one commit. */
+const GROUP_MS_MIN = 1;
+const GROUP_MS_MAX = 20;
+/** Records at which a group is committed immediately. */
 const GROUP_RECORDS = 1_000;
-/** Records that may wait for the disk; more are refused. */
+/** Limit of records that wait for the disk; more are refused. */
 const WAITING_MAX = 100_000;
-/** Records of a dataset that may be pending: a flush takes them long before. */
+/** Limit of pending records of a dataset: a flush runs long before. */
 const PENDING_MAX = 50_000;
-/** Flushed rows are remembered so long: a reader may hold the version before the flush. */
-const REMEMBERED_MS = 120_000;
+/** Retention of flushed rows in memory: a reader may use the version before the flush. */
+const FLUSHED_RETENTION_MS = 120_000;
 /** Rows of one statement: SQLite binds 32,766 values. */
-const ROWS_AT_ONCE = 200;
+const BATCH_SIZE = 200;
 
-interface TableRows {
+interface TableState {
   /** Oldest first. */
   rows: PendingRow[];
-  /** Sequence of the last row that came, flushed or not. */
+  /** Sequence of the latest row, flushed or not. */
   newest: number;
-  /** Rows that a snapshot holds now, oldest first. */
+  /** Rows that are in a snapshot now, oldest first. */
   flushed: {
     readonly snapshot: number;
     readonly atMs: number;
     readonly rows: readonly PendingRow[];
   }[];
-  /** What `rows` come to, kept as they come: a read between pushes must not add them all up. */
+  /** Merged `rows`, updated incrementally: a read between pushes must not merge them all. */
   net: Map<string, Net>;
-  /** Rows that a version which is not announced yet will hold. */
-  leaving: { readonly snapshot: number; readonly rows: readonly PendingRow[] } | undefined;
+  /** Rows of a version that is not visible yet. */
+  flushing: { readonly snapshot: number; readonly rows: readonly PendingRow[] } | undefined;
 }
 
 interface Writer {
   readonly tableId: number;
   readonly pushes: readonly Push[];
-  /** More statements of the transaction that stores it. */
+  /** Further statements of the same transaction. */
   readonly alongside: readonly Piece[];
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** What was pending at a moment of the past. */
+/** Pending rows at an earlier moment. */
 export interface PastRows {
-  /** Of the last row before it that is no file of the version; 0 for none. */
+  /** Sequence of the latest row before it that is not in a file of the version; 0 for none. */
   readonly sequence: number;
-  /** Of these keys or of all: each index value once. */
+  /** Returns rows of these keys or of all: one for each index value. */
   readonly rows: (keys?: readonly string[]) => readonly PendingRow[];
 }
 
-const PAST_GONE = new Failure(
+const PUSHES_EXPIRED = new Failure(
   'Gone',
-  'what was pushed between versions is not known any more of that moment: ask a version',
+  'the pushes of that moment between two versions are no longer stored: request a version',
 );
 
 export class Pending {
   readonly #database: Database;
   readonly #clock: LakeClock;
   readonly #at: AtCrashPoint;
-  readonly #tables = new Map<number, TableRows>();
-  /** Tables whose schema is being changed. */
-  readonly #held = new Set<number>();
-  #waiting: Writer[] = [];
-  #waitingRecords = 0;
+  readonly #tables = new Map<number, TableState>();
+  /** Tables whose schema is changing. */
+  readonly #paused = new Set<number>();
+  #writers: Writer[] = [];
+  #writerRecords = 0;
   readonly #groups = new GroupCommit(() => this.#commit());
   #sequence = 0;
-  /** Sequence of the last row that readers see. */
-  #seen = 0;
-  #groupMs = GROUP_MS_LEAST;
-  readonly #listeners = new Set<(made: readonly MadeRows[]) => void>();
-  #quiet: Quiet = () => undefined;
+  /** Sequence of the latest visible row. */
+  #visibleSequence = 0;
+  #groupMs = GROUP_MS_MIN;
+  readonly #listeners = new Set<(pushed: readonly MadeRows[]) => void>();
+  #readBarrier: Quiet = () => undefined;
   #onFlush: (tableId: number, snapshot: number, sequences: readonly number[]) => void = () =>
     undefined;
 
@@ -110,7 +111,7 @@ export class Pending {
   static async open(database: Database, clock: LakeClock, at: AtCrashPoint): Promise<Pending> {
     const pending = new Pending(database, clock, at);
     pending.#sequence = await flushedSequence(database);
-    pending.#seen = pending.#sequence;
+    pending.#visibleSequence = pending.#sequence;
     for (const { tableId, rows } of await readPending(database)) {
       pending.#add(tableId, rows);
       pending.#sequence = Math.max(pending.#sequence, rows.at(-1)?.sequence ?? 0);
@@ -118,31 +119,31 @@ export class Pending {
     return pending;
   }
 
-  /** For who hears of each push: nothing is pending until it says so. */
+  /** Creates an empty instance for a replica, which receives each push as a message. */
   static empty(database: Database, clock: LakeClock, at: AtCrashPoint): Pending {
     return new Pending(database, clock, at);
   }
 
-  /** Told when rows of tables became visible: those of each push by themselves. */
-  onPush(listener: (made: readonly MadeRows[]) => void): void {
+  /** Adds a listener for rows that became visible, called once for each group. */
+  onPush(listener: (pushed: readonly MadeRows[]) => void): void {
     this.#listeners.add(listener);
   }
 
-  /** Told when rows of these sequences are pending no more. */
+  /** Sets a listener for rows that are no longer pending. */
   onFlush(
     listener: (tableId: number, snapshot: number, sequences: readonly number[]) => void,
   ): void {
     this.#onFlush = listener;
   }
 
-  /** @param quiet nobody else answers by what was there, from its end to the call of what it returns */
-  whileQuiet(quiet: Quiet): void {
-    this.#quiet = quiet;
+  /** @param readBarrier pauses other nodes while rows become visible */
+  whileQuiet(readBarrier: Quiet): void {
+    this.#readBarrier = readBarrier;
   }
 
-  /** Of the last row that readers see, of all tables: with a snapshot it names what they see. */
+  /** Returns the latest visible sequence of all tables: with a snapshot it identifies what readers see. */
   get sequence(): number {
-    return this.#seen;
+    return this.#visibleSequence;
   }
 
   /**
@@ -155,27 +156,27 @@ export class Pending {
     pushes: readonly Push[],
     alongside: readonly Piece[] = [],
   ): Promise<void> {
-    const known = this.#tables.get(tableId)?.rows.length ?? 0;
-    const most = this.#waitingRecords + pushes.length;
-    if (most > WAITING_MAX || known + pushes.length > PENDING_MAX) {
+    const loggedSequences = this.#tables.get(tableId)?.rows.length ?? 0;
+    const total = this.#writerRecords + pushes.length;
+    if (total > WAITING_MAX || loggedSequences + pushes.length > PENDING_MAX) {
       throw new Failure('Busy', 'too many pushed records wait to be stored: try again shortly');
     }
-    this.#waitingRecords = most;
+    this.#writerRecords = total;
     await new Promise<void>((resolve, reject) => {
-      this.#waiting.push({ tableId, pushes, alongside, resolve, reject });
-      this.#groups.soon(this.#waitingRecords >= GROUP_RECORDS ? 0 : this.#groupMs);
+      this.#writers.push({ tableId, pushes, alongside, resolve, reject });
+      this.#groups.soon(this.#writerRecords >= GROUP_RECORDS ? 0 : this.#groupMs);
     });
   }
 
   /**
-   * What is pending beside a snapshot's files, of some keys or of all, up to a sequence: each index
-   * value once, those of a key in the order they came.
+   * Returns pending rows beside a snapshot's files, of some keys or of all, up to a sequence: one for each
+   * index value, those of a key in order of arrival.
    */
   beside(
     tableId: number,
     snapshot: number,
     keys?: readonly string[],
-    upTo = this.#seen,
+    upTo = this.#visibleSequence,
   ): readonly PendingRow[] {
     const table = this.#tables.get(tableId);
     if (table === undefined) return [];
@@ -186,23 +187,26 @@ export class Pending {
   }
 
   /**
-   * What was pending beside a snapshot's files at a moment of the past.
-   * @throws Failure Gone when a moment was named by its sequence and what was pushed is not known
+   * Returns pending rows beside a snapshot's files at an earlier moment.
+   * @throws Failure Gone when the moment is a sequence and its pushes are no longer stored
    */
   async past(tableId: number, snapshot: number, cut: PushCut): Promise<PastRows> {
-    // Memory first: what it loses meanwhile is in the log by then.
-    const waiting = this.rows(tableId).filter((row) => isWithin(cut, row));
+    // Reads memory first: rows flushed meanwhile are in the log by then.
+    const pendingRows = this.rows(tableId).filter((row) => isWithin(cut, row));
     const logged = await this.flushedSince(tableId, snapshot, cut);
-    const known = new Set(logged.map(({ sequence }) => sequence));
-    const rows = [...logged, ...waiting.filter(({ sequence }) => !known.has(sequence))];
+    const loggedSequences = new Set(logged.map(({ sequence }) => sequence));
+    const rows = [
+      ...logged,
+      ...pendingRows.filter(({ sequence }) => !loggedSequences.has(sequence)),
+    ];
     const sequence = rows.reduce((newest, row) => Math.max(newest, row.sequence), 0);
     const net = netByKey(rows);
     return { sequence, rows: (keys) => ofKeys(net, keys) };
   }
 
   /**
-   * Rows that versions after a snapshot hold and that were pushed by a moment of the past.
-   * @throws Failure as `past`.
+   * Returns rows that later versions contain and that were pushed by an earlier moment.
+   * @throws Failure Gone as for the earlier rows.
    */
   async flushedSince(
     tableId: number,
@@ -211,36 +215,36 @@ export class Pending {
   ): Promise<readonly FlushedRow[]> {
     if (cut.kind === 'sequence' && cut.sequence === 0) return [];
     const end = cut.kind === 'time' ? undefined : await endOfPushes(this.#database, tableId);
-    if (end !== undefined && end > snapshot) throw PAST_GONE;
+    if (end !== undefined && end > snapshot) throw PUSHES_EXPIRED;
     return readPushes(this.#database, tableId, snapshot, cut);
   }
 
-  /** Tells two answers beside the same snapshot apart: it grows with each push. */
+  /** Distinguishes answers beside the same snapshot: it increases with each push. */
   newest(tableId: number): number {
     return this.#tables.get(tableId)?.newest ?? 0;
   }
 
-  /** Rows that wait to become a file, oldest first. */
+  /** Returns rows that are not in a file yet, oldest first. */
   rows(tableId: number): readonly PendingRow[] {
     return this.#tables.get(tableId)?.rows ?? [];
   }
 
-  /** Tables that pushed records wait for. */
+  /** Returns tables with pending state. */
   tables(): readonly number[] {
     return [...this.#tables.keys()];
   }
 
-  /** Tables with `least` rows, or with one that is older than `ageMs`. */
-  due(least: number, ageMs: number): readonly number[] {
+  /** Returns tables with `minRows` rows, or with one older than `ageMs`. */
+  due(minRows: number, ageMs: number): readonly number[] {
     const before = this.#clock.now() - ageMs;
     return [...this.#tables].flatMap(([tableId, { rows }]) => {
       const oldest = rows[0];
       if (oldest === undefined) return [];
-      return rows.length >= least || oldest.timeMs <= before ? [tableId] : [];
+      return rows.length >= minRows || oldest.timeMs <= before ? [tableId] : [];
     });
   }
 
-  /** In the transaction of the snapshot that holds them: the named rows are pending no more. */
+  /** Removes rows from the pending table in the transaction of the snapshot that contains them. */
   async forget(
     transaction: Database,
     tableId: number,
@@ -248,145 +252,147 @@ export class Pending {
     snapshot: number,
   ): Promise<void> {
     const pieces: Piece[] = [];
-    for (let from = 0; from < rows.length; from += ROWS_AT_ONCE) {
-      const sequences = rows.slice(from, from + ROWS_AT_ONCE).map(({ sequence }) => sequence);
-      const gone = transaction.deleteFrom('pending').where('sequence', 'in', sequences);
-      pieces.push(pieceOf(gone));
+    for (let from = 0; from < rows.length; from += BATCH_SIZE) {
+      const sequences = rows.slice(from, from + BATCH_SIZE).map(({ sequence }) => sequence);
+      const flushedSequences = transaction.deleteFrom('pending').where('sequence', 'in', sequences);
+      pieces.push(pieceOf(flushedSequences));
     }
-    // Pushes wait for the end of this transaction: a message for each statement made it twice as long.
+    // Pushes wait for the end of this transaction: one message for each statement doubled its duration.
     await runTogether(transaction, pieces);
     await noteFlushed(transaction, rows.at(-1)?.sequence ?? 0);
     const table = this.#tables.get(tableId);
-    if (table !== undefined) table.leaving = { snapshot, rows };
+    if (table !== undefined) table.flushing = { snapshot, rows };
   }
 
   /**
-   * When readers see that snapshot: those of older ones still get the rows, those of newer do not.
-   * Once: what did not come to its end is not pending any more, and the next flush says so anew.
+   * Finishes a flush when its snapshot is visible: readers of older snapshots still get the rows, those of
+   * newer ones do not. Acts once; the next flush replaces an aborted one.
    */
   flushed(tableId: number, snapshot: number): void {
     const table = this.#tables.get(tableId);
-    if (table?.leaving?.snapshot !== snapshot) return;
-    const { rows } = table.leaving;
-    table.leaving = undefined;
-    const gone = new Set(rows.map(({ sequence }) => sequence));
+    if (table?.flushing?.snapshot !== snapshot) return;
+    const { rows } = table.flushing;
+    table.flushing = undefined;
+    const flushedSequences = new Set(rows.map(({ sequence }) => sequence));
     const atMs = monotonicMs();
-    table.rows = table.rows.filter(({ sequence }) => !gone.has(sequence));
-    table.flushed = table.flushed.filter((flush) => atMs - flush.atMs < REMEMBERED_MS);
+    table.rows = table.rows.filter(({ sequence }) => !flushedSequences.has(sequence));
+    table.flushed = table.flushed.filter((flush) => atMs - flush.atMs < FLUSHED_RETENTION_MS);
     table.flushed.push({ snapshot, atMs, rows });
     table.net = netByKey(table.rows);
-    this.#onFlush(tableId, snapshot, [...gone]);
+    this.#onFlush(tableId, snapshot, [...flushedSequences]);
   }
 
-  /** Another process tells that rows of these sequences are in a snapshot that readers see from now on. */
+  /** Applies a flush of another process: rows of these sequences are in a visible snapshot. */
   heardFlushed(tableId: number, snapshot: number, sequences: readonly number[]): void {
     const table = this.#tables.get(tableId);
     if (table === undefined) return;
-    const gone = new Set(sequences);
-    const rows = table.rows.filter(({ sequence }) => gone.has(sequence));
-    table.leaving = { snapshot, rows };
+    const flushedSequences = new Set(sequences);
+    const rows = table.rows.filter(({ sequence }) => flushedSequences.has(sequence));
+    table.flushing = { snapshot, rows };
     this.flushed(tableId, snapshot);
   }
 
-  /** After a purge: nothing of what was flushed stays in memory. */
+  /** Removes flushed rows from memory after a purge. */
   forgetFlushed(tableId: number): void {
     const table = this.#tables.get(tableId);
     if (table !== undefined) table.flushed = [];
   }
 
-  /** In the transaction that drops a table: what is pending for it goes with it. */
+  /** Removes pending rows in the transaction that drops a table. */
   async drop(transaction: Database, tableId: number): Promise<void> {
     await transaction.deleteFrom('pending').where('table_id', '=', tableId).execute();
     await dropPushes(transaction, tableId);
-    // What was named by them is not named by later ones.
-    await noteFlushed(transaction, this.#seen);
+    // Their sequences are never reused.
+    await noteFlushed(transaction, this.#visibleSequence);
   }
 
-  /** After that transaction. */
+  /** Removes the table from memory after that transaction. */
   dropped(tableId: number): void {
     this.#tables.delete(tableId);
   }
 
   /**
-   * Runs `work` while nothing more is pushed into a table, once what waited is durable. Whoever
-   * pushes asks `isHeld` first, and in the same tick.
+   * Runs `work` while pushes into a table are paused, once earlier ones are durable. Writers check the pause
+   * before a push, in the same tick.
    */
   async holding(tableId: number, work: () => Promise<void>): Promise<void> {
-    this.#held.add(tableId);
+    this.#paused.add(tableId);
     try {
       await this.settle();
       await work();
     } finally {
-      this.#held.delete(tableId);
+      this.#paused.delete(tableId);
     }
   }
 
   isHeld(tableId: number): boolean {
-    return this.#held.has(tableId);
+    return this.#paused.has(tableId);
   }
 
-  /** All that waits is durable. */
+  /** Makes all waiting pushes durable. */
   settle(): Promise<void> {
     return this.#groups.flush();
   }
 
   async #commit(): Promise<void> {
-    const writers = this.#waiting;
+    const writers = this.#writers;
     if (writers.length === 0) return;
-    this.#waiting = [];
-    this.#waitingRecords = 0;
+    this.#writers = [];
+    this.#writerRecords = 0;
     const startedMs = monotonicMs();
-    let made: readonly MadeRows[];
+    let pushed: readonly MadeRows[];
     try {
-      made = await this.#insert(writers);
+      pushed = await this.#insert(writers);
       this.#at('pushes-committed');
     } catch (error) {
       for (const { reject } of writers) reject(error);
       return;
     }
     const tookMs = monotonicMs() - startedMs;
-    this.#groupMs = Math.min(GROUP_MS_MOST, Math.max(GROUP_MS_LEAST, 2 * tookMs));
-    const quieting = this.#quiet(made.map(({ tableId }) => tableId));
-    const resume = quieting && (await quieting);
-    this.heard(made);
+    this.#groupMs = Math.min(GROUP_MS_MAX, Math.max(GROUP_MS_MIN, 2 * tookMs));
+    const pausing = this.#readBarrier(pushed.map(({ tableId }) => tableId));
+    const resume = pausing && (await pausing);
+    this.heard(pushed);
     resume?.();
     for (const { resolve } of writers) resolve();
   }
 
-  /** Rows that are durable are to be seen: this process's own, or those that another one tells. */
-  heard(made: readonly MadeRows[]): void {
-    for (const { tableId, rows } of made) this.#add(tableId, rows);
-    for (const listener of this.#listeners) listener(made);
+  /** Makes durable rows visible: those of this process, or those of a message. */
+  heard(pushed: readonly MadeRows[]): void {
+    for (const { tableId, rows } of pushed) this.#add(tableId, rows);
+    for (const listener of this.#listeners) listener(pushed);
   }
 
   async #insert(writers: readonly Writer[]): Promise<readonly MadeRows[]> {
-    const { groups, marked } = await this.#database.transaction().execute(async (transaction) => {
-      // Its time and its place are told when its turn has come: later ones are later.
-      const timeMs = this.#clock.next();
-      const made = writers.map(({ tableId, pushes }) => ({
-        tableId,
-        rows: pushes.map((push) => ({ ...push, sequence: (this.#sequence += 1), timeMs })),
-      }));
-      const done = await this.#clock.write(transaction);
-      await insertRows(transaction, made);
-      const beside = writers.flatMap(({ alongside }) => alongside);
-      await runTogether(transaction, beside);
-      this.#at('pushes-written');
-      return { groups: made, marked: done };
-    });
-    marked();
+    const { groups, marked: markWritten } = await this.#database
+      .transaction()
+      .execute(async (transaction) => {
+        // Time and sequence are assigned in the transaction's turn, so that later pushes are later.
+        const timeMs = this.#clock.next();
+        const pushed = writers.map(({ tableId, pushes }) => ({
+          tableId,
+          rows: pushes.map((push) => ({ ...push, sequence: (this.#sequence += 1), timeMs })),
+        }));
+        const markWritten = await this.#clock.write(transaction);
+        await insertRows(transaction, pushed);
+        const beside = writers.flatMap(({ alongside }) => alongside);
+        await runTogether(transaction, beside);
+        this.#at('pushes-written');
+        return { groups: pushed, marked: markWritten };
+      });
+    markWritten();
     return groups;
   }
 
   #add(tableId: number, rows: readonly PendingRow[]): void {
-    const none = { rows: [], newest: 0, flushed: [], net: new Map(), leaving: undefined };
-    const table: TableRows = this.#tables.get(tableId) ?? none;
+    const empty = { rows: [], newest: 0, flushed: [], net: new Map(), flushing: undefined };
+    const table: TableState = this.#tables.get(tableId) ?? empty;
     for (const row of rows) {
       table.rows.push(row);
       addByKey(table.net, row);
     }
     table.newest = rows.at(-1)?.sequence ?? table.newest;
-    this.#seen = Math.max(this.#seen, table.newest);
+    this.#visibleSequence = Math.max(this.#visibleSequence, table.newest);
     this.#tables.set(tableId, table);
   }
 }

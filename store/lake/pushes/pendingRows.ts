@@ -1,8 +1,8 @@
-// A pushed record as a row: what it says, when it came, and what several of one index value come to.
+// Represents pushed records as rows, and merges several rows of one index value.
 import { isoTime } from '../../base/clock.ts';
 import { CREATED_COLUMN, ROW_COLUMN, UPDATED_COLUMN } from '../versions/columns.ts';
 
-/** A record to push, checked and spelled as its columns are. */
+/** A record to push, validated and in the format of its columns. */
 export interface Push {
   /** JSON text of the values of the unique index. */
   readonly index: string;
@@ -10,37 +10,37 @@ export interface Push {
   readonly document: Readonly<Record<string, unknown>>;
 }
 
-/** A pending record, or what several of one index value come to. */
+/** A pending record, or the merged one of an index value. */
 export interface PendingRow extends Push {
   readonly sequence: number;
   readonly timeMs: number;
 }
 
-let spelled = { ms: Number.NaN, text: '' };
+let cachedTime = { ms: Number.NaN, text: '' };
 
-/** `2026-01-31 12:00:00.000`, as DuckDB spells a timestamp. Rows of one commit have one time. */
+/** Formats a DuckDB timestamp, `2026-01-31 12:00:00.000`. Rows of one commit share one time. */
 function timeText(ms: number): string {
-  if (spelled.ms !== ms) spelled = { ms, text: isoTime(ms).replace('T', ' ').slice(0, -1) };
-  return spelled.text;
+  if (cachedTime.ms !== ms) cachedTime = { ms, text: isoTime(ms).replace('T', ' ').slice(0, -1) };
+  return cachedTime.text;
 }
 
-/** The record of a pending row with the time of its writing; that is its creation too, where it has one. */
+/** Adds the write time to a pending record, also as its creation time if it has one. */
 export function documentOf({ document, timeMs }: PendingRow): Readonly<Record<string, unknown>> {
   const time = timeText(timeMs);
   const created = Object.hasOwn(document, CREATED_COLUMN) ? { [CREATED_COLUMN]: time } : {};
   return { ...document, ...created, [UPDATED_COLUMN]: time };
 }
 
-/** One more than the number of the last record of some pushes; 1 where they have none. */
+/** Returns the next record number after some pushes; 1 without numbers. */
 export function rowAfter(rows: readonly PendingRow[]): number {
   const row = rows.at(-1)?.document[ROW_COLUMN];
   return typeof row === 'number' ? row + 1 : 1;
 }
 
-/** One row for each index value, in the order that these came. */
+/** One row for each index value, in order of arrival. */
 export type Net = Map<string, PendingRow>;
 
-/** First value of the unique index: the key, where a dataset has one. */
+/** Returns the first value of the unique index: the key, where a dataset has one. */
 export const keyOf = ({ index }: PendingRow): string => String((JSON.parse(index) as unknown[])[0]);
 
 export function addByKey(nets: Map<string, Net>, row: PendingRow): void {
@@ -50,19 +50,19 @@ export function addByKey(nets: Map<string, Net>, row: PendingRow): void {
   addTo(net, row);
 }
 
-/** A row that replaces hides what is stored; another one is hidden by it. */
+/** Adds a row: a replacing row hides earlier ones; another row is hidden by them. */
 function addTo(net: Net, row: PendingRow): void {
   if (row.replaces || !net.has(row.index)) net.set(row.index, row);
 }
 
-/** One row for each index value: the last that replaces, or else the first. */
+/** Merges rows to one for each index value: the last replacing row, or else the first. */
 export function netOf(rows: readonly PendingRow[]): readonly PendingRow[] {
   const net: Net = new Map();
   for (const row of rows) addTo(net, row);
   return [...net.values()];
 }
 
-/** The same by key, whatever the order of the rows. */
+/** Merges rows by key, in any order. */
 export function netByKey(rows: readonly PendingRow[]): Map<string, Net> {
   const nets = new Map<string, Net>();
   for (const row of rows.toSorted((a, b) => a.sequence - b.sequence)) addByKey(nets, row);
@@ -73,6 +73,6 @@ export function ofKeys(
   nets: ReadonlyMap<string, Net>,
   keys?: readonly string[],
 ): readonly PendingRow[] {
-  const wanted = keys === undefined ? nets.values() : keys.map((key) => nets.get(key));
-  return [...wanted].flatMap((net) => (net === undefined ? [] : [...net.values()]));
+  const selected = keys === undefined ? nets.values() : keys.map((key) => nets.get(key));
+  return [...selected].flatMap((net) => (net === undefined ? [] : [...net.values()]));
 }

@@ -1,4 +1,4 @@
-// Pending records as SQL: one bound parameter beside the files.
+// Builds SQL for pending records, as one bound parameter beside the files.
 import { type Column, sqlType } from '../versions/columns.ts';
 import type { Bound } from '../../duckdb/protocol.ts';
 import { documentOf, type PendingRow } from './pendingRows.ts';
@@ -7,10 +7,10 @@ import { identifier, literal } from '../../duckdb/sqlText.ts';
 const REPLACES = '_system_replaces';
 
 /**
- * A sub-select of stored and pending records. `rows` are the stored ones with `columns`; `index`
- * are the columns of the unique index, which must be among them; `where` is a condition on columns
- * that every record must meet.
- * @param all the stored records that a pushed one may have to give way to, where `rows` are some
+ * Builds a sub-select of stored and pending records. `rows` are the stored ones with `columns`; `index` are
+ * the columns of the unique index, which must be among them; `where` is a condition on columns that every
+ * record must meet.
+ * @param allStored all stored records that may hide a pushed one, where `rows` is a part of them
  */
 export function withPending(
   rows: string,
@@ -19,55 +19,56 @@ export function withPending(
   pending: readonly PendingRow[],
   where: string,
   bind: (value: Bound) => string,
-  all?: string,
+  allStored?: string,
 ): string {
   const stored = `(SELECT * FROM ${rows} WHERE ${where})`;
   if (pending.length === 0) return stored;
   const list = columns.map(({ name }) => identifier(name)).join(', ');
-  const same = index
+  const sameIndex = index
     .map(({ name }) => `s.${identifier(name)} = p.${identifier(name)}`)
     .join(' AND ');
   const pushed = `(SELECT * FROM ${pendingRows(columns, pending, bind)} WHERE ${where})`;
-  const replacing = pending.some((row) => row.replaces);
-  const givingWay = pending.some((row) => !row.replaces);
-  const kept = replacing
-    ? `WHERE NOT EXISTS (FROM pushed AS p WHERE p.${REPLACES} AND ${same})`
+  const hasReplacements = pending.some((row) => row.replaces);
+  const hasInserts = pending.some((row) => !row.replaces);
+  const storedFilter = hasReplacements
+    ? `WHERE NOT EXISTS (FROM pushed AS p WHERE p.${REPLACES} AND ${sameIndex})`
     : '';
-  // The few stored records that pushed ones meet are found first: all of them need not fit memory.
-  const met = all === undefined ? 'stored' : `(SELECT * FROM ${all} WHERE ${where})`;
-  const taken = `, taken AS MATERIALIZED (SELECT * FROM ${met} AS s
-    WHERE EXISTS (FROM pushed AS p WHERE NOT p.${REPLACES} AND ${same}))`;
-  const added = givingWay
-    ? `WHERE p.${REPLACES} OR NOT EXISTS (FROM taken AS s WHERE ${same})`
+  // Finds the few stored records with the index of pushed ones first: all of them may not fit into memory.
+  const candidates =
+    allStored === undefined ? 'stored' : `(SELECT * FROM ${allStored} WHERE ${where})`;
+  const occupied = `, taken AS MATERIALIZED (SELECT * FROM ${candidates} AS s
+    WHERE EXISTS (FROM pushed AS p WHERE NOT p.${REPLACES} AND ${sameIndex}))`;
+  const pushFilter = hasInserts
+    ? `WHERE p.${REPLACES} OR NOT EXISTS (FROM taken AS s WHERE ${sameIndex})`
     : '';
   return `(WITH stored AS NOT MATERIALIZED ${stored}, pushed AS MATERIALIZED ${pushed}
-    ${givingWay ? taken : ''}
-    SELECT ${list} FROM stored AS s ${kept} UNION ALL SELECT ${list} FROM pushed AS p ${added})`;
+    ${hasInserts ? occupied : ''}
+    SELECT ${list} FROM stored AS s ${storedFilter} UNION ALL SELECT ${list} FROM pushed AS p ${pushFilter})`;
 }
 
-/** A sub-select of the rows but those that were told: `by` is what tells them, index and time. */
+/** Builds a sub-select without the given rows, identified by the columns `by`, index and time. */
 export function withoutTold(
   rows: string,
   by: readonly Column[],
-  told: readonly PendingRow[],
+  excluded: readonly PendingRow[],
   bind: (value: Bound) => string,
 ): string {
-  if (told.length === 0) return rows;
-  return `(SELECT * FROM ${rows} AS r WHERE NOT ${isPushed('r', by, told, bind)})`;
+  if (excluded.length === 0) return rows;
+  return `(SELECT * FROM ${rows} AS r WHERE NOT ${isPushed('r', by, excluded, bind)})`;
 }
 
-/** A condition: a row of `alias` is one of the pushed ones, by the columns that tell them apart. */
+/** Builds a condition: a row of `alias` is one of the pushed ones, compared by the columns `by`. */
 export function isPushed(
   alias: string,
   by: readonly Column[],
   pushed: readonly PendingRow[],
   bind: (value: Bound) => string,
 ): string {
-  // Key, subkey and date of numbered records may be blank.
-  const same = by.map(
+  // Key, subkey and date of numbered records may be null.
+  const sameIndex = by.map(
     ({ name }) => `t.${identifier(name)} IS NOT DISTINCT FROM ${alias}.${identifier(name)}`,
   );
-  return `EXISTS (FROM ${pendingRows(by, pushed, bind)} AS t WHERE ${same.join(' AND ')})`;
+  return `EXISTS (FROM ${pendingRows(by, pushed, bind)} AS t WHERE ${sameIndex.join(' AND ')})`;
 }
 
 function pendingRows(

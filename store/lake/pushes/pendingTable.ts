@@ -1,21 +1,24 @@
-// Rows of pushed records in the catalog, until a snapshot holds them.
+// Stores rows of pushed records in the catalog until a snapshot contains them.
 import type { Database } from '../../catalog/database.ts';
 import { insertEach, runTogether } from '../../catalog/together.ts';
 import type { PendingRow } from './pendingRows.ts';
 
-/** What one push, or all of a group, made of a table. */
+/** Rows of one table from a push, or from a group of pushes. */
 export interface MadeRows {
   readonly tableId: number;
   readonly rows: readonly PendingRow[];
 }
 
-/** Each once. */
-export const tablesOf = (made: readonly MadeRows[]): readonly number[] => [
-  ...new Set(made.map(({ tableId }) => tableId)),
+/** Lists the distinct table ids. */
+export const tablesOf = (pushed: readonly MadeRows[]): readonly number[] => [
+  ...new Set(pushed.map(({ tableId }) => tableId)),
 ];
 
-export async function insertRows(transaction: Database, made: readonly MadeRows[]): Promise<void> {
-  const values = made.flatMap(({ tableId, rows }) =>
+export async function insertRows(
+  transaction: Database,
+  pushed: readonly MadeRows[],
+): Promise<void> {
+  const values = pushed.flatMap(({ tableId, rows }) =>
     rows.map(({ sequence, index, replaces, document, timeMs }) => ({
       sequence,
       table_id: tableId,
@@ -28,28 +31,28 @@ export async function insertRows(transaction: Database, made: readonly MadeRows[
   await runTogether(transaction, insertEach(transaction, 'pending', values));
 }
 
-/** Key of the folder's row with the last sequence that was flushed: none is given twice. */
-const SEQUENCE = 'push sequence';
+/** Key of the folder row with the latest flushed sequence: no sequence is used twice. */
+const SEQUENCE_KEY = 'push sequence';
 
 export async function flushedSequence(database: Database): Promise<number> {
   const row = await database
     .selectFrom('folder')
     .select('value')
-    .where('key', '=', SEQUENCE)
+    .where('key', '=', SEQUENCE_KEY)
     .executeTakeFirst();
   return Number(row?.value ?? 0);
 }
 
 export async function noteFlushed(transaction: Database, sequence: number): Promise<void> {
-  const newest = Math.max(sequence, await flushedSequence(transaction));
-  await transaction.deleteFrom('folder').where('key', '=', SEQUENCE).execute();
+  const latest = Math.max(sequence, await flushedSequence(transaction));
+  await transaction.deleteFrom('folder').where('key', '=', SEQUENCE_KEY).execute();
   await transaction
     .insertInto('folder')
-    .values({ key: SEQUENCE, value: String(newest) })
+    .values({ key: SEQUENCE_KEY, value: String(latest) })
     .execute();
 }
 
-/** Those that are pending, oldest first. */
+/** Reads the pending rows, oldest first. */
 export async function readPending(database: Database): Promise<readonly MadeRows[]> {
   const rows = await database.selectFrom('pending').selectAll().orderBy('sequence').execute();
   return rows.map((row) => {

@@ -1,5 +1,5 @@
-// What became of pushed records: the rows of each flush as they came, so that a moment between two
-// versions can be asked again. Kept as long as all versions are, of a dataset up to a size.
+// Logs the rows of each flush as they were pushed, so that a moment between two versions can be read again.
+// The log is kept as long as all versions are, up to a size for each dataset.
 import { promisify } from 'node:util';
 import { zstdCompress, zstdDecompress } from 'node:zlib';
 import type { Database } from '../../catalog/database.ts';
@@ -7,29 +7,29 @@ import { insertEach, runTogether } from '../../catalog/together.ts';
 import type { PendingRow } from './pendingRows.ts';
 import type { PushLogTable } from '../../catalog/tables/pushes.ts';
 
-/** Packed bytes of one dataset; past it its oldest flushes go. */
+/** Limit of compressed bytes of one dataset; above it the oldest flushes are removed. */
 const TABLE_BYTES_MAX = 64 * 1024 ** 2;
-/** Rows of one piece, or fewer with so many characters: a piece is parsed in one go. */
+/** Limits of rows and characters of one piece, which is parsed at once. */
 const PIECE_ROWS_MAX = 500;
 const PIECE_CHARACTERS_MAX = 1024 ** 2;
 
 const compress = promisify(zstdCompress);
 const decompress = promisify(zstdDecompress);
 
-/** Rows of one flush, ready to be written in its transaction. */
-type PackedRows = readonly (Pick<
+/** Compressed rows of one flush, to be written in its transaction. */
+type CompressedRows = readonly (Pick<
   PushLogTable,
   'first_sequence' | 'first_ms' | 'last_ms' | 'bytes' | 'body'
 > & { readonly last_sequence: number })[];
 
 /** @param rows oldest first */
-export async function packRows(rows: readonly PendingRow[]): Promise<PackedRows> {
-  const packed = [];
-  for (const { lines, piece } of piecesOf(rows)) {
+export async function packRows(rows: readonly PendingRow[]): Promise<CompressedRows> {
+  const compressed = [];
+  for (const { lines, piece } of splitIntoPieces(rows)) {
     const bytes = await compress(lines.join('\n'));
     const [first, last] = [piece[0], piece.at(-1)];
     if (first === undefined || last === undefined) continue;
-    packed.push({
+    compressed.push({
       first_sequence: first.sequence,
       last_sequence: last.sequence,
       first_ms: first.timeMs,
@@ -38,10 +38,10 @@ export async function packRows(rows: readonly PendingRow[]): Promise<PackedRows>
       body: bytes.toString('base64'),
     });
   }
-  return packed;
+  return compressed;
 }
 
-function* piecesOf(
+function* splitIntoPieces(
   rows: readonly PendingRow[],
 ): Generator<{ readonly lines: string[]; readonly piece: PendingRow[] }> {
   let [lines, piece, characters]: [string[], PendingRow[], number] = [[], [], 0];
@@ -57,28 +57,28 @@ function* piecesOf(
   if (piece.length > 0) yield { lines, piece };
 }
 
-/** In the transaction of the version that holds them. */
+/** Logs rows in the transaction of the version that contains them. */
 export async function logPushes(
   transaction: Database,
   tableId: number,
-  packed: PackedRows,
+  compressed: CompressedRows,
   { snapshot, timeMs }: { readonly snapshot: number; readonly timeMs: number },
 ): Promise<void> {
-  const newest = await transaction
+  const latest = await transaction
     .selectFrom('push_log')
     .select((select) => [select.fn.max('log_id').as('id')])
     .executeTakeFirst();
-  const before = Number(newest?.id ?? 0);
-  const of = { table_id: tableId, snapshot_id: snapshot, flushed_ms: timeMs };
-  const rows = packed.map(({ last_sequence: _, ...piece }, at) => {
-    return { log_id: before + 1 + at, ...of, ...piece };
+  const before = Number(latest?.id ?? 0);
+  const common = { table_id: tableId, snapshot_id: snapshot, flushed_ms: timeMs };
+  const rows = compressed.map(({ last_sequence: _, ...piece }, at) => {
+    return { log_id: before + 1 + at, ...common, ...piece };
   });
   await runTogether(transaction, insertEach(transaction, 'push_log', rows));
-  await endLargest(transaction, tableId);
+  await trimPushLog(transaction, tableId);
 }
 
-/** The oldest flushes go until the others fit. */
-async function endLargest(transaction: Database, tableId: number): Promise<void> {
+/** Removes the oldest flushes until the others fit. */
+async function trimPushLog(transaction: Database, tableId: number): Promise<void> {
   const rows = await transaction
     .selectFrom('push_log')
     .select(['snapshot_id', 'bytes'])
@@ -86,11 +86,14 @@ async function endLargest(transaction: Database, tableId: number): Promise<void>
     .orderBy('log_id', 'desc')
     .execute();
   let bytes = 0;
-  const over = rows.find((row) => (bytes += row.bytes) > TABLE_BYTES_MAX);
-  if (over !== undefined) await endPushes(transaction, tableId, over.snapshot_id);
+  const firstExcess = rows.find((row) => (bytes += row.bytes) > TABLE_BYTES_MAX);
+  if (firstExcess !== undefined) await endPushes(transaction, tableId, firstExcess.snapshot_id);
 }
 
-/** In one transaction: what was pushed and is in versions up to one is not told apart from it. */
+/**
+ * Removes flushes of versions up to a snapshot, in one transaction: moments between those versions can no
+ * longer be read.
+ */
 export async function endPushes(
   transaction: Database,
   tableId: number,
@@ -101,10 +104,14 @@ export async function endPushes(
     .where('table_id', '=', tableId)
     .where('snapshot_id', '<=', snapshot)
     .executeTakeFirst();
-  if (numDeletedRows > 0n) await noteEnd(transaction, tableId, snapshot);
+  if (numDeletedRows > 0n) await savePushEnd(transaction, tableId, snapshot);
 }
 
-async function noteEnd(transaction: Database, tableId: number, snapshot: number): Promise<void> {
+async function savePushEnd(
+  transaction: Database,
+  tableId: number,
+  snapshot: number,
+): Promise<void> {
   await transaction
     .insertInto('push_end')
     .values({ table_id: tableId, snapshot_id: snapshot })
@@ -112,7 +119,7 @@ async function noteEnd(transaction: Database, tableId: number, snapshot: number)
     .execute();
 }
 
-/** In one transaction: flushes before a time end, as not all versions before it are kept. */
+/** Removes flushes before a time, in one transaction, as not all earlier versions are kept. */
 export async function expirePushes(transaction: Database, beforeMs: number): Promise<void> {
   const ends = await transaction
     .selectFrom('push_log')
@@ -125,14 +132,14 @@ export async function expirePushes(transaction: Database, beforeMs: number): Pro
   }
 }
 
-/** In the transaction that drops a table: nothing of what was pushed into it stays. */
+/** Removes the log in the transaction that drops a table. */
 export async function dropPushes(transaction: Database, tableId: number): Promise<void> {
   for (const table of ['push_log', 'push_end'] as const) {
     await transaction.deleteFrom(table).where('table_id', '=', tableId).execute();
   }
 }
 
-/** Up to a sequence, or up to a time; both included. */
+/** Upper bound of pushes: a sequence or a time, both inclusive. */
 export type PushCut =
   | { readonly kind: 'sequence'; readonly sequence: number }
   | { readonly kind: 'time'; readonly ms: number };
@@ -141,18 +148,18 @@ export const isWithin = (cut: PushCut, { sequence, timeMs }: PendingRow): boolea
   cut.kind === 'sequence' ? sequence <= cut.sequence : timeMs <= cut.ms;
 
 export interface FlushedRow extends PendingRow {
-  /** The version that holds it. */
+  /** The version that contains it. */
   readonly snapshot: number;
 }
 
-/** Flushed rows that versions after one hold and that were pushed up to a cut. */
+/** Reads flushed rows that are in later versions and were pushed up to a cut. */
 export async function readPushes(
   database: Database,
   tableId: number,
   after: number,
   cut: PushCut,
 ): Promise<readonly FlushedRow[]> {
-  const wanted = database
+  const query = database
     .selectFrom('push_log')
     .select(['snapshot_id', 'body'])
     .where('table_id', '=', tableId)
@@ -164,7 +171,7 @@ export async function readPushes(
     )
     .orderBy('log_id');
   const rows: FlushedRow[] = [];
-  for (const { body, snapshot_id: snapshot } of await wanted.execute()) {
+  for (const { body, snapshot_id: snapshot } of await query.execute()) {
     const lines = (await decompress(Buffer.from(body, 'base64'))).toString('utf8').split('\n');
     const all = lines.map((line) => ({ ...(JSON.parse(line) as PendingRow), snapshot }));
     rows.push(...all.filter((row) => isWithin(cut, row)));
@@ -172,7 +179,7 @@ export async function readPushes(
   return rows;
 }
 
-/** The version up to which flushes of a table are not known; undefined while all are. */
+/** Returns the version up to which flushes of a table were removed; undefined when all are stored. */
 export async function endOfPushes(
   database: Database,
   tableId: number,

@@ -1,5 +1,5 @@
-// The types a dataset's columns may have: JSON-schema words outside, DuckLake words in the
-// catalog, DuckDB words in SQL. One table, so that they can't drift apart.
+// Defines column types: JSON-schema types in the API, DuckLake types in the catalog, DuckDB types in SQL. One
+// table keeps them consistent.
 import { Failure } from '../../base/failure.ts';
 import { type DecimalShape, parseDecimal } from './decimals.ts';
 
@@ -7,9 +7,9 @@ import { type DecimalShape, parseDecimal } from './decimals.ts';
 export interface PropertyType {
   readonly type: 'number' | 'integer' | 'string' | 'boolean' | 'object' | 'array';
   readonly format?: 'date' | 'date-time' | 'date-time-ns' | 'time' | 'decimal' | 'int128';
-  /** Of a decimal: its digits, at most 38. */
+  /** Digits of a decimal, at most 38. */
   readonly precision?: number;
-  /** Of a decimal: those of its digits that are behind the point. */
+  /** Fraction digits of a decimal. */
   readonly scale?: number;
 }
 
@@ -28,7 +28,7 @@ type PlainType =
 /** DuckLake column types that we write (DuckLake 1.0, "Data Types"). */
 export type ColumnType = PlainType | `decimal(${number},${number})`;
 
-/** A column type without its parameters: what tables of types go by. */
+/** A column type without its parameters, as a key of tables of types. */
 export type ColumnKind = PlainType | 'decimal';
 
 export interface Column {
@@ -60,22 +60,22 @@ const isPlain = (type: ColumnType): type is PlainType => Object.hasOwn(SQL_TYPES
 
 export const columnKind = (type: ColumnType): ColumnKind => (isPlain(type) ? type : 'decimal');
 
-/** DuckDB's word for a column type. */
+/** Returns DuckDB's name of a column type. */
 export const sqlType = (type: ColumnType): string =>
   isPlain(type) ? SQL_TYPES[type] : type.toUpperCase();
 
-/** The column type of a word of DuckDB; undefined for one that no column has. */
+/** Parses DuckDB's name of a column type; undefined for an unsupported type. */
 export function parseSqlType(word: string): ColumnType | undefined {
   const decimal = parseDecimal(word);
   if (decimal !== undefined) return `decimal(${decimal.precision},${decimal.scale})`;
   return (Object.keys(SQL_TYPES) as PlainType[]).find((type) => SQL_TYPES[type] === word);
 }
 
-/** A column type as a decimal: a 128-bit integer is stored as one. */
+/** Returns the decimal shape of a column type: a 128-bit integer is stored as a decimal. */
 export const decimalOf = (type: ColumnType): DecimalShape | undefined =>
   type === 'int128' ? { precision: DIGITS_MAX, scale: 0 } : parseDecimal(type);
 
-/** Numbers that no double holds with all their digits: they travel as texts. */
+/** Numbers that a double can't represent exactly: they are transferred as texts. */
 export const isExactNumber = (type: ColumnType): boolean =>
   type === 'int128' || columnKind(type) === 'decimal';
 
@@ -92,14 +92,14 @@ export const UPDATED_COLUMN = '_system_updated';
 export const CREATED_COLUMN = '_system_date';
 
 /**
- * Number of a record in its dataset, in order of arrival, where there is no unique index. Records of one
- * load share a number where key, subkey and date tell them apart; otherwise each has its own.
+ * Number of a record in its dataset, in order of arrival, where there is no unique index. Records of one load
+ * share a number if key, subkey and date distinguish them; otherwise each has its own.
  */
 export const ROW_COLUMN = '_system_row';
 
 /**
- * Which source file a numbered record was read from, as a number; 0 for records that were sent. Null in
- * records of earlier versions. A source that is read again is compared with its own records alone.
+ * Number of the source file of a numbered record; 0 for sent records. Null in records of earlier versions. A
+ * repeated source is compared with its own records alone.
  */
 export const SOURCE_COLUMN = '_system_source';
 
@@ -111,8 +111,8 @@ export const isSystemColumn = (name: string): boolean =>
   name === SOURCE_COLUMN;
 
 /**
- * Properties of a record. A wider one is refused: each step of a read holds 16 to 32 KiB a column, so that
- * 1,600 did not fit the memory of a read process, and 5,000 not that of any.
+ * Limit of properties of a record. Wider records are refused: each step of a read needs 16 to 32 KiB a
+ * column, so that 1,600 did not fit into the memory of a read process, and 5,000 not into that of any.
  */
 export const PROPERTIES_MAX = 1_000;
 const NAME = /^[A-Za-z0-9_]{1,128}$/;
@@ -135,17 +135,17 @@ const TEXT_FORMATS: ReadonlyMap<string, PlainType> = new Map([
   ['time', 'time'],
 ]);
 
-/** A property's type in a word, for a person. */
+/** Describes a property's type in one word for users. */
 export const propertyWord = ({ format, precision, scale, type }: PropertyType): string =>
   format === 'decimal' ? `decimal(${precision},${scale})` : (format ?? type);
 
-/** A day, with a time or without one; a time alone is none. */
+/** Whether the property is a date or a date-time; a time of day is not. */
 export const isDated = (property: PropertyType | undefined): boolean =>
   property?.format === 'date' ||
   property?.format === 'date-time' ||
   property?.format === 'date-time-ns';
 
-/** The property a column was made for, as far as its type tells. */
+/** Returns the property of a column type, as far as the type determines it. */
 export const propertyOf = (type: ColumnType): PropertyType =>
   isPlain(type) ? PROPERTIES[type] : { type: 'number', format: 'decimal', ...parseDecimal(type) };
 
@@ -178,30 +178,30 @@ export function checkName(what: string, name: string): void {
 
 const isReserved = (name: string): boolean => /^_system/i.test(name);
 
-/** Characters of a property's name. */
+/** Limit of characters of a property's name. */
 export const PROPERTY_NAME_MAX = 256;
 
 /** @throws Failure InvalidBody when a record would have no property, or too many. */
 export function checkPropertyCount(what: string, count: number): void {
   if (count === 0) throw new Failure('InvalidBody', `${what} names no column`);
   if (count > PROPERTIES_MAX) {
-    const rule = `at most ${PROPERTIES_MAX} (PROPERTIES_MAX): what is wider could not be read`;
+    const rule = `at most ${PROPERTIES_MAX} (PROPERTIES_MAX): wider records can't be read`;
     throw new Failure('InvalidBody', `${what} has over ${PROPERTIES_MAX} columns, ${rule}`);
   }
 }
 
 /**
- * Checks the names of a record's properties: real files have spaces and signs in theirs, so only
- * what can not stand beside another or in an answer is refused.
- * @throws Failure InvalidBody naming the property and the rule; `what` says where the names stand.
+ * Checks the names of a record's properties. Real files have spaces and signs in names, so only names that
+ * collide with others, or can't be part of an answer, are refused.
+ * @throws Failure InvalidBody naming the property and the rule; `what` names the source of the names.
  */
 export function checkPropertyNames(what: string, names: readonly string[]): void {
   checkPropertyCount(what, names.length);
   const seen = new Set<string>();
   for (const name of names) {
-    const fault = nameFault(name);
+    const fault = findNameFault(name);
     if (fault !== undefined) throw new Failure('InvalidBody', `${what} has ${fault}`);
-    // SQL compares names without case, so two that differ only in case can not stand side by side.
+    // SQL compares names without case, so names that differ only in case collide.
     if (seen.has(name.toLowerCase())) {
       throw new Failure('InvalidBody', `${what} names column ${name} twice`);
     }
@@ -209,12 +209,12 @@ export function checkPropertyNames(what: string, names: readonly string[]): void
   }
 }
 
-function nameFault(name: string): string | undefined {
+function findNameFault(name: string): string | undefined {
   if (name.trim() === '') return 'an empty column name';
   if (name.length > PROPERTY_NAME_MAX)
     return `a column name of over ${PROPERTY_NAME_MAX} characters`;
   if (/\p{Cc}/u.test(name)) return 'a control character in a column name';
-  // DuckDB's own name for a record's place in its file.
+  // DuckDB's own name for a record's position in its file.
   if (name.toLowerCase() === 'file_row_number') return 'the reserved name file_row_number';
   return isReserved(name)
     ? `column ${name}, which begins with the reserved prefix _system`

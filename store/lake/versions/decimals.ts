@@ -1,15 +1,15 @@
-// Decimals as texts: JavaScript's numbers hold 15 digits of them for sure.
+// Handles decimals as texts: JavaScript's numbers represent only 15 digits exactly.
 
 export interface DecimalShape {
-  /** All digits. */
+  /** Total digits. */
   readonly precision: number;
-  /** Those of them that are behind the point. */
+  /** Fraction digits. */
   readonly scale: number;
 }
 
 const SHAPE = /^decimal\((\d{1,2}),(\d{1,2})\)$/;
 
-/** The shape that a type has, in DuckLake's word or DuckDB's; undefined for another type. */
+/** Parses a decimal type, in DuckLake's or DuckDB's form; undefined for another type. */
 export function parseDecimal(type: string): DecimalShape | undefined {
   const [, precision, scale] = SHAPE.exec(type.toLowerCase()) ?? [];
   return precision === undefined
@@ -17,33 +17,33 @@ export function parseDecimal(type: string): DecimalShape | undefined {
     : { precision: Number(precision), scale: Number(scale) };
 }
 
-/** Plain digits, more than any decimal has. */
+/** Plain decimal text, with more digits than any decimal type has. */
 const PLAIN = /^([+-]?)(\d{1,60})(?:\.(\d{0,60}))?$/;
 
 export const isPlainDecimal = (text: string): boolean => PLAIN.test(text);
 
-/** As DuckDB spells it, with all digits of the scale; undefined for what is no such decimal. */
+/** Formats a decimal as DuckDB does, with all digits of the scale; undefined for a text that does not fit. */
 export function spellDecimal(text: string, { precision, scale }: DecimalShape): string | undefined {
-  const [, sign = '', digits, given = ''] = PLAIN.exec(text) ?? [];
+  const [, sign = '', digits, fraction = ''] = PLAIN.exec(text) ?? [];
   if (digits === undefined) return undefined;
   const whole = BigInt(digits);
-  const behind = given.slice(0, scale).padEnd(scale, '0');
-  const isRounded = /[1-9]/.test(given.slice(scale));
+  const scaled = fraction.slice(0, scale).padEnd(scale, '0');
+  const isRounded = /[1-9]/.test(fraction.slice(scale));
   if (isRounded || String(whole).length > Math.max(precision - scale, 1)) return undefined;
   if (precision === scale && whole !== 0n) return undefined;
-  const isZero = whole === 0n && !/[1-9]/.test(behind);
-  return `${sign === '-' && !isZero ? '-' : ''}${whole}${scale === 0 ? '' : `.${behind}`}`;
+  const isZero = whole === 0n && !/[1-9]/.test(scaled);
+  return `${sign === '-' && !isZero ? '-' : ''}${whole}${scale === 0 ? '' : `.${scaled}`}`;
 }
 
-/** Order of two plain decimals, whatever their scales: -1, 0 or 1. */
+/** Compares two plain decimals of any scales: -1, 0 or 1. */
 export function compareDecimals(a: string, b: string): number {
-  const scale = Math.max(digitsBehind(a), digitsBehind(b));
-  const [one, other] = [unscaled(a, scale), unscaled(b, scale)];
-  return one < other ? -1 : Number(one > other);
+  const scale = Math.max(countFractionDigits(a), countFractionDigits(b));
+  const [left, right] = [unscaled(a, scale), unscaled(b, scale)];
+  return left < right ? -1 : Number(left > right);
 }
 
-const digitsBehind = (text: string): number =>
+const countFractionDigits = (text: string): number =>
   text.includes('.') ? text.length - text.indexOf('.') - 1 : 0;
 
 const unscaled = (text: string, scale: number): bigint =>
-  BigInt(`${text.replace('.', '')}${'0'.repeat(scale - digitsBehind(text))}`);
+  BigInt(`${text.replace('.', '')}${'0'.repeat(scale - countFractionDigits(text))}`);

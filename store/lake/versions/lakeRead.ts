@@ -1,5 +1,5 @@
-// The lake as it was at a snapshot: the specification's own SELECTs, each with its lifetime filter
-// (DuckLake 1.0 specification, "Queries: Reading Data").
+// Reads the lake at a snapshot with the specification's SELECTs and their lifetime filters (DuckLake 1.0
+// specification, "Queries: Reading Data").
 import type { Column, ColumnType } from './columns.ts';
 import type { Database } from '../../catalog/database.ts';
 import type { LakeFile } from '../../files/fileProofs.ts';
@@ -18,7 +18,7 @@ export interface DataFile {
   readonly path: string;
   readonly records: number;
   readonly bytes: number;
-  /** Least and greatest value by column id, as the catalog's text. */
+  /** Minimum and maximum by column id, as the catalog's text. */
   readonly ranges: ReadonlyMap<number, ColumnRange>;
   /** The file of deleted positions in force, if any record of this file was deleted. */
   readonly deletes: DeleteFile | null;
@@ -33,16 +33,16 @@ interface DeleteFile extends LakeFile {
 export interface Table {
   readonly tableId: number;
   readonly snapshot: number;
-  /** Folder of its files, relative to the lake's root, with its closing slash. */
+  /** Folder of its files, relative to the lake's root, with a trailing slash. */
   readonly folder: string;
   readonly columns: readonly Column[];
   readonly files: readonly DataFile[];
-  /** Records that are visible. */
+  /** Number of visible records. */
   readonly records: number;
   readonly bytes: number;
 }
 
-/** The table's columns and files at a snapshot; undefined when it did not exist then. */
+/** Reads the table's columns and files at a snapshot; undefined when it did not exist then. */
 export async function readTable(
   database: Database,
   tableId: number,
@@ -51,13 +51,13 @@ export async function readTable(
   return (await readTables(database, [tableId], snapshot)).get(tableId);
 }
 
-/** The same of some tables by their ids, by as many statements as of one. */
+/** Reads several tables by id, with as many statements as for one. */
 export async function readTables(
   database: Database,
   tableIds: readonly number[],
   snapshot: number,
 ): Promise<ReadonlyMap<number, Table>> {
-  const folders = await foldersAt(database, tableIds, snapshot);
+  const folders = await readFolders(database, tableIds, snapshot);
   const [columns, files] = await Promise.all([
     readColumns(database, tableIds, snapshot),
     readFiles(database, tableIds, snapshot, folders),
@@ -77,8 +77,8 @@ export async function readTables(
   return new Map(tables.map((table) => [table.tableId, table]));
 }
 
-/** Folders of the tables' files, relative to the lake's root, with their closing slash. */
-async function foldersAt(
+/** Reads the folders of the tables' files, relative to the lake's root, with a trailing slash. */
+async function readFolders(
   database: Database,
   tableIds: readonly number[],
   snapshot: number,
@@ -169,7 +169,7 @@ async function readFiles(
   return byTable(rows, (row) => {
     const folder = folders.get(row.table_id) ?? '';
     return {
-      ...wholeFile(row, folder, ranges),
+      ...toDataFile(row, folder, ranges),
       deletes:
         row.delete_file_id === null
           ? null
@@ -178,13 +178,13 @@ async function readFiles(
               path: `${folder}${row.deletePath}`,
               records: row.delete_count ?? 0,
               bytes: row.deleteBytes ?? 0,
-              proof: proofOf(row.delete_file_id, row.deleteSha256, row.deleteSeen),
+              proof: toProof(row.delete_file_id, row.deleteSha256, row.deleteSeen),
             },
     };
   });
 }
 
-/** Data files of every version of a table that is left, each without its deletes. */
+/** Reads data files of every stored version of a table, without their deletes. */
 export async function readEveryFile(
   database: Database,
   { tableId, folder }: Table,
@@ -197,7 +197,7 @@ export async function readEveryFile(
     .orderBy('data_file_id')
     .execute();
   const ranges = await readRanges(database, [tableId]);
-  return rows.map((row) => wholeFile(row, folder, ranges));
+  return rows.map((row) => toDataFile(row, folder, ranges));
 }
 
 interface DataFileRow {
@@ -209,11 +209,11 @@ interface DataFileRow {
   readonly seen: string | null;
 }
 
-const proofOf = (fileId: number, sha256: string | null, seen: string | null): Proof | undefined =>
+const toProof = (fileId: number, sha256: string | null, seen: string | null): Proof | undefined =>
   sha256 === null ? undefined : { fileId, sha256, seen };
 
-/** A data file, without its deletes. */
-const wholeFile = (
+/** Converts a row to a data file without its deletes. */
+const toDataFile = (
   row: DataFileRow,
   folder: string,
   ranges: ReadonlyMap<number, ReadonlyMap<number, ColumnRange>>,
@@ -224,7 +224,7 @@ const wholeFile = (
   bytes: row.file_size_bytes,
   ranges: ranges.get(row.data_file_id) ?? new Map(),
   deletes: null,
-  proof: proofOf(row.data_file_id, row.sha256, row.seen),
+  proof: toProof(row.data_file_id, row.sha256, row.seen),
 });
 
 async function readRanges(
@@ -245,10 +245,10 @@ async function readRanges(
   return byFile;
 }
 
-/** The name of a file without its folder. */
+/** Returns the name of a file without its folder. */
 export const fileName = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 
-/** A name for a new file of the table, and its path relative to the lake's root. */
+/** Creates a name for a new file of the table, and its path relative to the lake's root. */
 export function newFileOf(
   table: Table,
   suffix = '',
@@ -257,7 +257,7 @@ export function newFileOf(
   return { name, path: `${table.folder}${name}` };
 }
 
-/** Folders of all tables that ever were, by their ids, relative to the lake's root. */
+/** Reads the folders of all tables that ever existed, by id, relative to the lake's root. */
 export async function tableFolders(database: Database): Promise<ReadonlyMap<number, string>> {
   const tables = await database
     .selectFrom('ducklake_table as t')

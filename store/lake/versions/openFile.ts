@@ -1,9 +1,9 @@
-// How files that are open are found and what they hold.
+// Defines the lookup of paths and columns of open files.
 import type { DataFile } from './lakeRead.ts';
 import type { Column } from './columns.ts';
 
-/** Local path of a lake file, pinned by the caller. */
+/** Returns the local path of a lake file that the caller has pinned. */
 export type PathOf = (relative: string) => string;
 
-/** Whether a file has each of the columns under its present name, id and type. */
+/** Whether a file has each of the columns with its current name, id and type. */
 export type Holds = (file: DataFile, columns: readonly Column[]) => boolean;

@@ -1,6 +1,6 @@
-// Whose a lake file is, written in the file itself: Parquet key-value metadata, so that files without
-// their catalog are not nobody's. DuckDB leaves room for it as it writes; the text comes when the file
-// is published, since only then it is known what it belongs to.
+// Stamps lake files with their owner in Parquet key-value metadata, so that files without their catalog can
+// be identified. DuckDB reserves room while it writes; the text is filled in when the file is published,
+// since only then its place is known.
 import { open } from 'node:fs/promises';
 import { Failure } from '../../base/failure.ts';
 import { fileName } from './lakeRead.ts';
@@ -8,14 +8,14 @@ import { fileName } from './lakeRead.ts';
 /** Name of the key-value metadata. */
 const STAMP_KEY = 'tapedeck';
 
-/** What a file says of itself. */
+/** Identity of a file. */
 export interface Stamp {
   readonly format: 1;
-  /** Id of the lake, made with its catalog. */
+  /** Id of the lake, created with its catalog. */
   readonly lake: string;
-  /** Of the run of the program that wrote it. */
+  /** Run of the program that wrote it. */
   readonly run: string;
-  /** The newest snapshot when it was written: a commit that names it is a later one. */
+  /** Latest snapshot when it was written: a commit that references it is later. */
   readonly snapshot: number;
   /** Epoch milliseconds; with `snapshot` it orders the files of a table. */
   readonly writtenMs: number;
@@ -26,28 +26,28 @@ export interface Stamp {
   readonly key?: string;
   readonly subkey?: string;
   readonly date?: string;
-  /** Name of the data file whose deleted positions it holds. */
+  /** Data file whose deleted positions it contains. */
   readonly deletesOf?: string;
-  /** What its commit takes out: all of the table's files, or those whose short names are here. */
+  /** Files that its commit removes: all of the table's, or those with these short names. */
   readonly replaces?: 'all' | readonly string[] | 'many';
 }
 
-/** Bytes of the room: names have at most 128 characters each, and 150 short names fit. */
-const ROOM_BYTES = 2_048;
+/** Reserved bytes: names have at most 128 characters each, and 150 short names fit. */
+const RESERVED_BYTES = 2_048;
 const MARK = 'tapedeck:room';
-const ROOM = MARK.padEnd(ROOM_BYTES, ' ');
+const RESERVED = MARK.padEnd(RESERVED_BYTES, ' ');
 
-/** Options of a COPY that leave the room. */
-export const STAMP_OPTION = `KV_METADATA {${STAMP_KEY}: '${ROOM}'}`;
+/** Option of a COPY that reserves the room. */
+export const STAMP_OPTION = `KV_METADATA {${STAMP_KEY}: '${RESERVED}'}`;
 
-/** Behind the footer: its length and the magic bytes. */
+/** Bytes after the footer: its length and the magic bytes. */
 const TAIL_BYTES = 8;
 
-/** `ducklake-<uuid>…` by the first ten digits of its uuid: one in 10^12 is another's. */
+/** Shortens `ducklake-<uuid>…` to the first ten digits of its uuid: one in 10^12 collides. */
 export const shortName = (name: string): string =>
   fileName(name).replace('ducklake-', '').replaceAll('-', '').slice(0, 10);
 
-/** Writes the stamp into the room of a file that is not published yet. */
+/** Writes the stamp into the reserved room of an unpublished file. */
 export async function stampFile(path: string, footerBytes: number, stamp: Stamp): Promise<void> {
   const file = await open(path, 'r+');
   try {
@@ -55,27 +55,27 @@ export async function stampFile(path: string, footerBytes: number, stamp: Stamp)
     const footer = Buffer.alloc(footerBytes);
     const start = size - TAIL_BYTES - footerBytes;
     await file.read(footer, 0, footerBytes, start);
-    const at = footer.indexOf(ROOM);
+    const at = footer.indexOf(RESERVED);
     if (at < 0) throw new Failure('SystemError', 'a lake file has no room for its stamp');
-    await file.write(fitted(stamp), 0, ROOM_BYTES, start + at);
+    await file.write(fitStamp(stamp), 0, RESERVED_BYTES, start + at);
   } finally {
     await file.close();
   }
 }
 
-function fitted(stamp: Stamp): Buffer {
-  const room = Buffer.alloc(ROOM_BYTES, ' ');
+function fitStamp(stamp: Stamp): Buffer {
+  const reserved = Buffer.alloc(RESERVED_BYTES, ' ');
   const text = Buffer.from(JSON.stringify(stamp));
   const short = { ...stamp, replaces: 'many' } as const;
-  (text.length <= ROOM_BYTES ? text : Buffer.from(JSON.stringify(short))).copy(room);
-  return room;
+  (text.length <= RESERVED_BYTES ? text : Buffer.from(JSON.stringify(short))).copy(reserved);
+  return reserved;
 }
 
-const BEGIN = '{"format":1,"lake":';
-/** A footer that claims to be longer is no footer of ours. */
+const STAMP_BEGIN = '{"format":1,"lake":';
+/** Limit of a footer of this program; longer ones are foreign. */
 const FOOTER_BYTES_MAX = 256 * 1024 ** 2;
 
-/** The stamp in the footer of a Parquet file; undefined where there is none. */
+/** Reads the stamp in the footer of a Parquet file; undefined when there is none. */
 export async function readStamp(path: string): Promise<Stamp | undefined> {
   const file = await open(path, 'r');
   try {
@@ -87,14 +87,14 @@ export async function readStamp(path: string): Promise<Stamp | undefined> {
     if (tail.toString('latin1', 4) !== 'PAR1' || bytes > Math.min(size, FOOTER_BYTES_MAX)) return;
     const footer = Buffer.alloc(bytes);
     await file.read(footer, 0, bytes, size - TAIL_BYTES - bytes);
-    const at = footer.indexOf(BEGIN);
-    return at < 0 ? undefined : parsed(footer.toString('utf8', at, at + ROOM_BYTES));
+    const at = footer.indexOf(STAMP_BEGIN);
+    return at < 0 ? undefined : parseStamp(footer.toString('utf8', at, at + RESERVED_BYTES));
   } finally {
     await file.close();
   }
 }
 
-function parsed(text: string): Stamp | undefined {
+function parseStamp(text: string): Stamp | undefined {
   try {
     const stamp = JSON.parse(text) as Stamp;
     return typeof stamp.lake === 'string' && typeof stamp.tableId === 'number' ? stamp : undefined;

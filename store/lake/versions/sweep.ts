@@ -1,5 +1,5 @@
-// Orphans: what a crash left between a file and its commit. Swept at start, before anything runs: what
-// this catalog wrote and never committed, or had let go, is removed; what it does not know is put aside.
+// Sweeps orphaned files of a crash between a file and its commit. Runs at start, before anything else: files
+// that this catalog wrote and never committed, or released, are removed; unknown files are moved aside.
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { catalogHead, isHeadFile, type Ownership } from '../../files/catalogCheck.ts';
@@ -24,60 +24,60 @@ interface SweepParts {
   readonly ownership: Ownership;
 }
 
-interface Swept {
+interface SweepCounts {
   readonly removed: number;
   readonly aside: number;
-  /** Where the files are that were put aside. */
+  /** Folder of the files that were moved aside. */
   readonly folder: string;
 }
 
-export async function sweepOrphans(parts: SweepParts): Promise<Swept> {
+export async function sweepOrphans(parts: SweepParts): Promise<SweepCounts> {
   const { clock, database, disk, files, folder, ownership, place } = parts;
   for (const name of await readdir(folder.temporary)) {
     await disk.remove(join(folder.temporary, name));
   }
-  const named = await namedPaths(database);
+  const named = await listNamedPaths(database);
   const ended = await endedPaths(database);
   const garbage: string[] = [];
-  const unknown: string[] = [];
+  const foreign: string[] = [];
   for (const { isYoung, path } of await place.list()) {
     if (named.has(path) || isHeadFile(path)) continue;
     if (ended.has(path) || (await isOwn(path, files, ownership))) garbage.push(path);
-    else if (!isYoung) unknown.push(path);
+    else if (!isYoung) foreign.push(path);
   }
-  // Of one that its place has lost already there may be a copy still.
+  // A copy may exist of a file that its place has already lost.
   const unlisted = [...ended].filter((path) => !named.has(path));
   await files.remove([...new Set([...unlisted, ...garbage])]);
   await files.settle(garbage);
   await forgetEnded(database, [...ended]);
   await place.endAside(clock());
-  const aside = unknown.length === 0 ? '' : await place.putAside(unknown, clock());
-  return { removed: garbage.length, aside: unknown.length, folder: aside };
+  const aside = foreign.length === 0 ? '' : await place.putAside(foreign, clock());
+  return { removed: garbage.length, aside: foreign.length, folder: aside };
 }
 
-/** Written by one of the last runs on this very catalog, which has all that these committed. */
+/** Whether one of the latest runs on this catalog wrote the file: the catalog has all their commits. */
 async function isOwn(
   path: string,
   files: Pick<Files, 'borrow'>,
   { lake, proved, runs }: Ownership,
 ): Promise<boolean> {
   if (!proved) return false;
-  const lent = await files.borrow(path);
-  const stamp = await readStamp(lent.path).finally(() => lent.release());
+  const borrowed = await files.borrow(path);
+  const stamp = await readStamp(borrowed.path).finally(() => borrowed.release());
   return stamp?.lake === lake && runs.includes(stamp.run);
 }
 
 /**
- * Without a server, and for a catalog that is to go on whatever its files say: all that it does not name
- * is put aside, and the files' own note goes with it.
- * @returns the folder where they are
+ * Moves all unreferenced files aside, together with the files' own head note. Runs without a server, for a
+ * catalog that must continue regardless of its files.
+ * @returns the folder of the moved files
  */
 export async function putUnnamedAside(
   catalog: CatalogPlace,
   place: LakePlace,
   nowMs: number,
 ): Promise<string> {
-  const named = (await catalog.isThere()) ? await namedIn(catalog) : new Set<string>();
+  const named = (await catalog.isThere()) ? await readNamedPaths(catalog) : new Set<string>();
   const all = (await place.list()).map(({ path }) => path);
   return place.putAside(
     all.filter((path) => !named.has(path)),
@@ -85,13 +85,13 @@ export async function putUnnamedAside(
   );
 }
 
-const namedIn = (catalog: CatalogPlace): Promise<ReadonlySet<string>> =>
+const readNamedPaths = (catalog: CatalogPlace): Promise<ReadonlySet<string>> =>
   closing(catalog.open(), async (database) =>
-    (await catalogHead(database)) === undefined ? new Set<string>() : namedPaths(database),
+    (await catalogHead(database)) === undefined ? new Set<string>() : listNamedPaths(database),
   );
 
-/** Paths of every data and delete file of every version, relative to the lake's root. */
-async function namedPaths(database: Database): Promise<ReadonlySet<string>> {
+/** Lists the paths of all data and delete files of all versions, relative to the lake's root. */
+async function listNamedPaths(database: Database): Promise<ReadonlySet<string>> {
   const folders = await tableFolders(database);
   const data = await database
     .selectFrom('ducklake_data_file')

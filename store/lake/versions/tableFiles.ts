@@ -1,5 +1,4 @@
-// A table's files in hand: pinned for as long as something reads them, and read only while they are what
-// was written.
+// Opens a table's files: pins them while they are read, and refuses files that differ from the written bytes.
 import { Failure, reasonOf } from '../../base/failure.ts';
 import type { LakeFile } from '../../files/fileProofs.ts';
 import type { Files } from '../../files/files.ts';
@@ -9,7 +8,7 @@ import type { PathOf } from './openFile.ts';
 export interface OpenFiles {
   /** Local paths of the data files and their delete files. */
   readonly paths: readonly string[];
-  /** @throws Failure Damaged: what is not read does no harm, so only a read that names the file fails. */
+  /** @throws Failure Damaged when a read uses the file; unread damaged files have no effect. */
   readonly pathOf: PathOf;
   readonly isDamaged: (relative: string) => boolean;
 }
@@ -21,7 +20,7 @@ export const withOpenFiles = <T>(
   work: (open: OpenFiles) => Promise<T>,
 ): Promise<T> => withFiles(files, dataFiles, work, false);
 
-/** The same for who writes anew what they hold: every byte is compared with what was written first. */
+/** Opens files for a rewrite: every byte is verified against the written hash first. */
 export const withProvedFiles = <T>(
   files: Files,
   dataFiles: readonly DataFile[],
@@ -38,43 +37,47 @@ async function withFiles<T>(
   const pinned = await files.open(all, compare);
   const { damage } = pinned;
   const local = new Map(all.map(({ path }, at) => [path, pinned.paths[at] ?? path]));
-  const read = new Set<string>();
+  const readPaths = new Set<string>();
   const pathOf = (path: string): string => {
-    const what = damage.get(path);
-    if (what !== undefined) throw damaged(path, what);
-    read.add(path);
+    const damageText = damage.get(path);
+    if (damageText !== undefined) throw damagedFailure(path, damageText);
+    readPaths.add(path);
     return local.get(path) ?? path;
   };
   const isDamaged = (path: string): boolean => damage.has(path);
   try {
     return await work({ paths: pinned.paths, pathOf, isDamaged });
   } catch (error) {
-    throw await blamed(
+    throw await attributeFault(
       error,
       files,
-      all.filter(({ path }) => read.has(path)),
+      all.filter(({ path }) => readPaths.has(path)),
     );
   } finally {
     pinned.release();
   }
 }
 
-/** Sentences of DuckDB that may be about a file that is not what it was, and a child that it killed. */
+/** Errors of DuckDB that a damaged file may cause, and a process that it killed. */
 const FILE_FAULT =
   /parquet|thrift|TProtocol|zstd|decompress|corrupt|magic bytes|IO Error|No files found|out of buffer/i;
 
-/** A failed read of damaged files is told as such: neither the caller nor the query is to blame. */
-async function blamed(error: unknown, files: Files, read: readonly LakeFile[]): Promise<unknown> {
+/** Reports a failed read of damaged files as damage: neither the caller nor the query is at fault. */
+async function attributeFault(
+  error: unknown,
+  files: Files,
+  readPaths: readonly LakeFile[],
+): Promise<unknown> {
   if (!(error instanceof Failure) || error.type === 'Damaged') return error;
-  // The first line: behind it is an excerpt of the statement, which names files.
+  // Only the first line: the statement excerpt after it names files.
   const [reason = ''] = reasonOf(error).split('\n', 1);
   if (error.type !== 'ChildLost' && !FILE_FAULT.test(reason)) return error;
-  for (const [path, what] of await files.examine(read)) return damaged(path, what);
+  for (const [path, damageText] of await files.examine(readPaths))
+    return damagedFailure(path, damageText);
   return error;
 }
 
-function damaged(path: string, what: string): Failure {
-  const rest =
-    'what other files hold can be read, and the operator can heal it by "tapedeck repair"';
-  return new Failure('Damaged', `the stored file ${fileName(path)} ${what}: ${rest}`);
+function damagedFailure(path: string, damageText: string): Failure {
+  const rest = 'other files can be read, and the operator can repair it with "tapedeck repair"';
+  return new Failure('Damaged', `the stored file ${fileName(path)} ${damageText}: ${rest}`);
 }

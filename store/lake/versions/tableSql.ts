@@ -1,23 +1,23 @@
-// A table as SQL: its files by field id, without the positions that were deleted.
+// Builds a table as SQL: its files by field id, without deleted positions.
 import { type Column, sqlType } from './columns.ts';
 import type { DataFile } from './lakeRead.ts';
 import type { Holds, PathOf } from './openFile.ts';
 import { identifier, literal } from '../../duckdb/sqlText.ts';
 
-/** Where the files of tables are, and which of them are as their table is. */
+/** Resolves file paths, and detects files with exactly the table's columns. */
 export interface RowPlace {
   readonly pathOf: PathOf;
   readonly holds?: Holds;
 }
 
-/** Where a record stands: file name (without folder) and position. */
+/** Position of a record: file name (without folder) and row number. */
 export const FILE_COLUMN = '_system_file';
 export const POSITION_COLUMN = '_system_position';
 
 /**
- * A sub-select of the visible records of `files`, with `columns`; `positions` adds the two columns
- * that tell where a record stands.
- * @param holds tells which files are as the columns are: those are read with their statistics
+ * Builds a sub-select of the visible records of `files`, with `columns`; `positions` adds the two columns of
+ * a record's position.
+ * @param holds detects files with exactly these columns: those are read with their statistics
  */
 export function visibleRows(
   files: readonly DataFile[],
@@ -28,23 +28,25 @@ export function visibleRows(
 ): string {
   const clean = files.filter((file) => file.deletes === null);
   const list = columns.map(({ name }) => identifier(name)).join(', ');
-  const at = `, parse_filename(${FILE_COLUMN}) AS ${FILE_COLUMN}, file_row_number AS ${POSITION_COLUMN}`;
-  const selected = positions ? `${list}${at}` : list;
+  const origin = `, parse_filename(${FILE_COLUMN}) AS ${FILE_COLUMN}, file_row_number AS ${POSITION_COLUMN}`;
+  const selected = positions ? `${list}${origin}` : list;
   const parts: string[] = [];
   if (clean.length > 0) {
-    parts.push(`SELECT ${selected} FROM ${readFiles(clean, columns, pathOf, positions, holds)}`);
+    parts.push(
+      `SELECT ${selected} FROM ${buildFileScan(clean, columns, pathOf, positions, holds)}`,
+    );
   }
   for (const file of files) {
     if (file.deletes === null) continue;
-    // A look into a set of positions: as NOT EXISTS over all files it kept every record in memory.
-    const gone = `SELECT pos FROM read_parquet(${literal(pathOf(file.deletes.path))})`;
-    parts.push(`SELECT ${selected} FROM ${readFiles([file], columns, pathOf, true, holds)}
-      WHERE file_row_number NOT IN (${gone})`);
+    // Looks up a set of positions: NOT EXISTS over all files loaded every record into memory.
+    const deleted = `SELECT pos FROM read_parquet(${literal(pathOf(file.deletes.path))})`;
+    parts.push(`SELECT ${selected} FROM ${buildFileScan([file], columns, pathOf, true, holds)}
+      WHERE file_row_number NOT IN (${deleted})`);
   }
-  return parts.length === 0 ? noRows(columns, positions) : `(${parts.join(' UNION ALL ')})`;
+  return parts.length === 0 ? buildEmptyRows(columns, positions) : `(${parts.join(' UNION ALL ')})`;
 }
 
-function readFiles(
+function buildFileScan(
   files: readonly DataFile[],
   columns: readonly Column[],
   pathOf: PathOf,
@@ -56,17 +58,17 @@ function readFiles(
       `${id}: {name: ${literal(name)}, type: '${sqlType(type)}', default_value: NULL}`,
   );
   const paths = files.map((file) => literal(pathOf(file.path)));
-  // DuckDB takes a file with a schema of its own for empty, and an as-of join for a loop then: 25 times
+  // DuckDB assumes that a file with an explicit schema is empty, and plans an as-of join as a loop: 25 times
   // slower over 500,000 records.
   const records = files.reduce((sum, file) => sum + file.records, 0);
   const size = records > 0 ? `, explicit_cardinality = ${records}` : '';
   const place = positions ? `, file_row_number = true, filename = '${FILE_COLUMN}'` : '';
-  const plainly = files.every((file) => holds(file, columns));
-  const shape = plainly ? 'hive_partitioning = false' : `schema = MAP {${fields.join(', ')}}`;
+  const isPlain = files.every((file) => holds(file, columns));
+  const shape = isPlain ? 'hive_partitioning = false' : `schema = MAP {${fields.join(', ')}}`;
   return `read_parquet([${paths.join(', ')}], ${shape}${size}${place})`;
 }
 
-function noRows(columns: readonly Column[], positions: boolean): string {
+function buildEmptyRows(columns: readonly Column[], positions: boolean): string {
   const nulls = columns.map(
     ({ name, type }) => `CAST(NULL AS ${sqlType(type)}) AS ${identifier(name)}`,
   );

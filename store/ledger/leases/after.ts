@@ -1,6 +1,6 @@
-// Timers as an argument: tests of leases play hours in a moment.
+// Abstracts timers, so that tests of leases simulate hours quickly.
 
-/** Runs once after a delay; what is returned puts it off for ever. */
+/** Runs a function once after a delay; the returned function cancels it. */
 export type After = (delayMs: number, run: () => void) => () => void;
 
 export const realAfter: After = (delayMs, run) => {

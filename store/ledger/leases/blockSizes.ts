@@ -1,42 +1,47 @@
-// How much is lent, and for how long: much while much is left, by halves to one message near a limit.
+// Computes size and duration of leases: large blocks while much quota remains, halved down to one message
+// near a limit.
 
-/** Messages of a block while much is left. */
+/** Limit of messages of one block. */
 const BLOCK_MOST = 100_000;
-/** A block lasts so long without being prolonged, from when its node asked. */
+/** Duration of a lease from its request, unless it is renewed. */
 export const LEASE_MS = 5_000;
-/** A node stops so much earlier: its last calls are told and on their way meanwhile. */
+/** Safety margin: a node stops earlier, so that its last calls are reported in time. */
 export const MARGIN_MS = 500;
-/** Calls at once, and seconds of its pace, that a node is given for. */
+/** A grant covers this number of concurrent calls and seconds at the current rate. */
 const CALLS_AHEAD = 16;
 const SECONDS_AHEAD = 10;
-/** A node that has not asked before is given for so much. */
+/** Grant of a node's first request. */
 const MESSAGES_AHEAD = 1_000;
 
 export interface BlockPolicy {
   readonly nodes: number;
-  /** Messages of a block while much is left. */
+  /** Limit of messages of one block. */
   readonly blockMost: number;
 }
 
-/** Half of an even share, so that what is left shrinks by halves, and 1 near its end. */
+/** Returns half of an even share, so that the remainder shrinks by halves, and 1 near its end. */
 export const blockOf = (
   { blockMost, nodes }: BlockPolicy,
   unleased: number,
   need: number,
 ): number => Math.max(need, 1, Math.min(blockMost, Math.floor(unleased / (2 * nodes))));
 
-interface Asked {
+interface GrantRequest {
   readonly need: number;
   readonly left: number;
   readonly perSecond: number;
 }
 
 /**
- * Messages that a node is given to those that it has left. As much as that stays here: neither calls of this
- * node nor streams find nothing because others were given all.
- * @param room what may be given; nothing of it where it does not help the call
+ * Computes the additional messages of a node. The same amount stays on the serving node, so that its own
+ * calls and streams still find messages.
+ * @param room messages that may be granted; none are granted if they would not cover the call
  */
-export function moreOf(nodes: number, room: number, { left, need, perSecond }: Asked): number {
+export function moreOf(
+  nodes: number,
+  room: number,
+  { left, need, perSecond }: GrantRequest,
+): number {
   const policy = { nodes, blockMost: BLOCK_MOST };
   const ahead = Math.max(MESSAGES_AHEAD, need * CALLS_AHEAD, Math.ceil(perSecond * SECONDS_AHEAD));
   const size = Math.max(need, Math.min(ahead, blockOf(policy, room + left, 1)));

@@ -1,78 +1,78 @@
-// What a node that reads was lent, by token and kind of messages, and what it is to ask for.
+// Keeps the leased blocks of a read replica by token and kind of messages, and the requests to send.
 import { MARGIN_MS } from './blockSizes.ts';
 import type { Grant, Homecoming, Lease, Want } from './leaseMessages.ts';
 
-/** Tokens and kinds at once; calls of further ones are handed on. 5 MB. */
+/** Limit of tokens and kinds; calls of further ones are forwarded. 5 MB. */
 const PURSES_MAX = 20_000;
-/** A token that nobody asks for, and that has no block, is forgotten. */
-const FORGOTTEN_MS = 1_000;
-/** After it got nothing, a node asks again so late. */
-const AGAIN_MS = 250;
-/** A pace is that of at least so long. */
-const PACE_MS = 250;
+/** Idle time after which a token without a block is removed. */
+const IDLE_MS = 1_000;
+/** Delay of the next request after an empty grant. */
+const RETRY_DELAY_MS = 250;
+/** Minimum period of a measured rate. */
+const RATE_WINDOW_MS = 250;
 
 /** A block of a connection. */
 export interface HeldBlock {
   readonly id: number;
-  readonly purse: HeldPurse;
+  readonly purse: LeasePurse;
   left: number;
-  /** Monotonic: nothing of it is spent after that. */
+  /** Monotonic end: no message is spent after it. */
   untilMs: number;
-  /** From when on it is to be prolonged. */
+  /** Time from which it is renewed. */
   renewMs: number;
-  /** More is asked for below it. */
+  /** Threshold below which more messages are requested. */
   low: number;
-  /** Calls that hold something of it, until they are told of. */
+  /** Calls with a hold on it, until they are reported. */
   calls: number;
-  /** Nothing more is taken of it: what calls give back goes home. */
+  /** The block is closed: messages released by calls are returned. */
   isOver: boolean;
-  /** Its connection was lost: what calls hold of it may not be spent. */
+  /** Its connection was lost: held messages may not be spent. */
   isLost: boolean;
 }
 
-interface HeldPurse {
+interface LeasePurse {
   readonly tokenId: string;
   readonly premium: boolean;
   block: HeldBlock | undefined;
-  /** Undefined: nothing is to be asked. */
+  /** Messages to request; undefined for no request. */
   need: number | undefined;
-  /** The number of the question that is on its way. */
+  /** Id of the pending request. */
   ask: number | undefined;
-  askedMs: number;
-  againMs: number;
-  /** Since `sinceMs`. */
+  requestedMs: number;
+  retryMs: number;
+  /** Messages spent since `sinceMs`. */
   spent: number;
   sinceMs: number;
 }
 
 export class HeldBlocks {
-  readonly #plain = new Map<string, HeldPurse>();
-  readonly #premium = new Map<string, HeldPurse>();
+  readonly #plain = new Map<string, LeasePurse>();
+  readonly #premium = new Map<string, LeasePurse>();
   readonly #byId = new Map<number, HeldBlock>();
-  #wanting: HeldPurse[] = [];
-  #home = new Set<HeldBlock>();
+  #requested: LeasePurse[] = [];
+  #returning = new Set<HeldBlock>();
 
   get isWanting(): boolean {
-    return this.#wanting.length > 0 || this.#home.size > 0;
+    return this.#requested.length > 0 || this.#returning.size > 0;
   }
 
   get isEmpty(): boolean {
     return this.#byId.size + this.#plain.size + this.#premium.size === 0;
   }
 
-  /** Undefined at `PURSES_MAX`. */
-  purse(tokenId: string, premium: boolean, nowMs: number): HeldPurse | undefined {
+  /** Returns the purse of a token and kind; undefined at `PURSES_MAX`. */
+  purse(tokenId: string, premium: boolean, nowMs: number): LeasePurse | undefined {
     const purses = premium ? this.#premium : this.#plain;
-    const known = purses.get(tokenId);
-    if (known !== undefined || purses.size >= PURSES_MAX) return known;
-    const purse: HeldPurse = {
+    const existing = purses.get(tokenId);
+    if (existing !== undefined || purses.size >= PURSES_MAX) return existing;
+    const purse: LeasePurse = {
       tokenId,
       premium,
       block: undefined,
       need: undefined,
       ask: undefined,
-      askedMs: nowMs,
-      againMs: -Infinity,
+      requestedMs: nowMs,
+      retryMs: -Infinity,
       spent: 0,
       sinceMs: nowMs,
     };
@@ -80,80 +80,86 @@ export class HeldBlocks {
     return purse;
   }
 
-  /** Whether a lease of the token is valid, of whichever kind. */
+  /** Whether the token has a valid lease of either kind. */
   hasLease(tokenId: string, nowMs: number): boolean {
     const untilMs = this.#plain.get(tokenId)?.block?.untilMs ?? -Infinity;
     return nowMs <= untilMs || nowMs <= (this.#premium.get(tokenId)?.block?.untilMs ?? -Infinity);
   }
 
-  /** It is asked for with the next question. @returns false where it was refused a moment ago */
-  want(purse: HeldPurse, need: number, nowMs: number): boolean {
+  /** Queues a request. @returns false where one was refused a moment ago */
+  want(purse: LeasePurse, need: number, nowMs: number): boolean {
     if (purse.need !== undefined) {
       purse.need = Math.max(purse.need, need);
-    } else if (purse.ask === undefined && nowMs >= purse.againMs) {
+    } else if (purse.ask === undefined && nowMs >= purse.retryMs) {
       purse.need = need;
-      this.#wanting.push(purse);
+      this.#requested.push(purse);
     }
     return purse.need !== undefined || purse.ask !== undefined;
   }
 
-  wants(ask: number, nowMs: number): readonly Want[] {
-    const wanting = this.#wanting;
-    this.#wanting = [];
-    return wanting.map((purse) => {
+  wants(requestId: number, nowMs: number): readonly Want[] {
+    const requested = this.#requested;
+    this.#requested = [];
+    return requested.map((purse) => {
       const { need = 0, premium, sinceMs, spent, tokenId } = purse;
-      const perSecond = (spent * 1_000) / Math.max(PACE_MS, nowMs - sinceMs);
-      Object.assign(purse, { need: undefined, ask, askedMs: nowMs, spent: 0, sinceMs: nowMs });
+      const perSecond = (spent * 1_000) / Math.max(RATE_WINDOW_MS, nowMs - sinceMs);
+      Object.assign(purse, {
+        need: undefined,
+        ask: requestId,
+        requestedMs: nowMs,
+        spent: 0,
+        sinceMs: nowMs,
+      });
       return { tokenId, premium, need, left: purse.block?.left ?? 0, perSecond };
     });
   }
 
-  granted(ask: number, { lease, premium, tokenId }: Grant, nowMs: number): void {
+  granted(requestId: number, { lease, premium, tokenId }: Grant, nowMs: number): void {
     const purse = (premium ? this.#premium : this.#plain).get(tokenId);
-    if (purse?.ask !== ask) return;
+    if (purse?.ask !== requestId) return;
     purse.ask = undefined;
     if (lease === undefined) {
-      purse.againMs = nowMs + AGAIN_MS;
+      purse.retryMs = nowMs + RETRY_DELAY_MS;
       return;
     }
     if (purse.block !== undefined && purse.block.id !== lease.block) this.end(purse.block);
     const block = purse.block ?? this.#open(purse, lease.block);
-    prolong(block, lease, purse.askedMs);
-    if (lease.messages === 0 || nowMs > block.untilMs) purse.againMs = nowMs + AGAIN_MS;
+    renew(block, lease, purse.requestedMs);
+    if (lease.messages === 0 || nowMs > block.untilMs) purse.retryMs = nowMs + RETRY_DELAY_MS;
   }
 
-  /** What is left of it goes home, and what calls give back of it. */
+  /** Closes a block: its remaining messages, and those released by calls, are returned. */
   end(block: HeldBlock): void {
     if (block.purse.block === block) block.purse.block = undefined;
     block.isOver = true;
-    this.#home.add(block);
+    this.#returning.add(block);
   }
 
-  /** Of an ended block a call gave back what it did not need. */
+  /** Returns messages of a closed block that a call released. */
   gaveBack(block: HeldBlock): void {
-    if (!block.isLost && (block.left > 0 || block.calls === 0)) this.#home.add(block);
+    if (!block.isLost && (block.left > 0 || block.calls === 0)) this.#returning.add(block);
   }
 
-  /** @param ids of blocks that are called home; those that are not here any more are told of as well */
+  /** @param ids recalled blocks; blocks that no longer exist are reported as ended too */
   recalled(ids: readonly number[], nowMs: number): readonly Homecoming[] {
     return ids.map((id) => {
       const block = this.#byId.get(id);
       if (block === undefined) return { block: id, messages: 0, isEnded: true };
-      block.purse.againMs = nowMs + AGAIN_MS;
+      block.purse.retryMs = nowMs + RETRY_DELAY_MS;
       this.end(block);
-      return this.#sent(block);
+      return this.#toReturn(block);
     });
   }
 
   homecomings(): readonly Homecoming[] {
-    return [...this.#home].map((block) => this.#sent(block));
+    return [...this.#returning].map((block) => this.#toReturn(block));
   }
 
   endAll(): void {
     for (const block of this.#byId.values()) this.end(block);
   }
 
-  /** The connection is gone: nothing of it may be spent. */
+  /** Discards all blocks after the connection was lost: their messages may not be spent. */
   lose(): void {
     for (const block of this.#byId.values()) {
       block.isOver = true;
@@ -162,33 +168,33 @@ export class HeldBlocks {
     this.#byId.clear();
     this.#plain.clear();
     this.#premium.clear();
-    this.#home.clear();
-    this.#wanting = [];
+    this.#returning.clear();
+    this.#requested = [];
   }
 
-  /** What is not used goes home, what long calls hold is prolonged. */
+  /** Returns expired blocks and renews blocks held by long calls. */
   sweep(nowMs: number): void {
     for (const purses of [this.#plain, this.#premium]) {
-      for (const purse of purses.values()) this.#look(purse, purses, nowMs);
+      for (const purse of purses.values()) this.#sweepPurse(purse, purses, nowMs);
     }
   }
 
-  #look(purse: HeldPurse, purses: Map<string, HeldPurse>, nowMs: number): void {
+  #sweepPurse(purse: LeasePurse, purses: Map<string, LeasePurse>, nowMs: number): void {
     const { block } = purse;
-    const isAsked = purse.ask !== undefined || purse.need !== undefined;
+    const isRequested = purse.ask !== undefined || purse.need !== undefined;
     if (block === undefined) {
-      if (!isAsked && nowMs > purse.againMs && nowMs > purse.askedMs + FORGOTTEN_MS) {
+      if (!isRequested && nowMs > purse.retryMs && nowMs > purse.requestedMs + IDLE_MS) {
         purses.delete(purse.tokenId);
       }
       return;
     }
-    // What nobody spends of is not prolonged, and goes home at its end: it is called home before that where
-    // anybody lacks it. What was asked for may be more of this block.
-    if (!isAsked && nowMs > block.untilMs) this.end(block);
+    // An idle block is not renewed and is returned when it expires; the serving node recalls it earlier if
+    // needed. A pending request may still extend this block.
+    if (!isRequested && nowMs > block.untilMs) this.end(block);
     else if (block.calls > 0 && nowMs > block.renewMs) this.want(purse, 0, nowMs);
   }
 
-  #open(purse: HeldPurse, id: number): HeldBlock {
+  #open(purse: LeasePurse, id: number): HeldBlock {
     const block: HeldBlock = {
       id,
       purse,
@@ -205,8 +211,8 @@ export class HeldBlocks {
     return block;
   }
 
-  #sent(block: HeldBlock): Homecoming {
-    this.#home.delete(block);
+  #toReturn(block: HeldBlock): Homecoming {
+    this.#returning.delete(block);
     const isEnded = block.calls === 0;
     if (isEnded) this.#byId.delete(block.id);
     const { id, left: messages } = block;
@@ -215,10 +221,10 @@ export class HeldBlocks {
   }
 }
 
-function prolong(block: HeldBlock, { leaseMs, messages }: Lease, askedMs: number): void {
+function renew(block: HeldBlock, { leaseMs, messages }: Lease, requestedMs: number): void {
   block.left += messages;
-  block.untilMs = askedMs + leaseMs - MARGIN_MS;
-  block.renewMs = askedMs + leaseMs / 2;
-  // Where nothing was given, only a call that finds too little asks again.
+  block.untilMs = requestedMs + leaseMs - MARGIN_MS;
+  block.renewMs = requestedMs + leaseMs / 2;
+  // After an empty grant, only a call that lacks messages sends another request.
   block.low = messages === 0 ? 0 : Math.floor(block.left / 2);
 }

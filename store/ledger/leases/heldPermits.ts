@@ -1,24 +1,25 @@
-// Requests that a node that reads may take of addresses and tokens, from what it was granted of their rates.
+// Counts the requests of addresses and tokens that a read replica may accept under its granted share of the
+// rates.
 import type { PermitGrant, PermitWant } from './leaseMessages.ts';
 
-/** From when they were asked for. */
+/** Duration of a grant from its request. */
 const PERMIT_MS = 1_000;
-/** Addresses and tokens that are known at once; at it, no further one is granted anything. 4 MB. */
+/** Limit of addresses and tokens; further ones get no grant. 4 MB. */
 const KEYS_MAX = 20_000;
-/** Asked for at first; then twice of what was used. */
-const PERMITS_LEAST = 4;
+/** Size of the first request; later requests are twice the latest use. */
+const PERMITS_MIN = 4;
 
 interface Pocket {
   readonly kind: PermitWant['kind'];
   readonly key: string;
   left: number;
   untilMs: number;
-  /** More are asked for below it. */
+  /** Threshold below which more are requested. */
   low: number;
-  /** Since they were asked for. */
+  /** Used since the latest request. */
   used: number;
-  askedMs: number | undefined;
-  isWanted: boolean;
+  requestedMs: number | undefined;
+  isQueued: boolean;
 }
 
 export class HeldPermits {
@@ -26,19 +27,19 @@ export class HeldPermits {
     address: new Map<string, Pocket>(),
     token: new Map<string, Pocket>(),
   };
-  #wanted: Pocket[] = [];
+  #requested: Pocket[] = [];
 
   get isWanting(): boolean {
-    return this.#wanted.length > 0;
+    return this.#requested.length > 0;
   }
 
-  /** Takes one of both, or none: then what lacks is wanted. */
+  /** Takes one permit of both, or none and requests the missing ones. */
   take(tokenId: string, address: string, nowMs: number): boolean {
-    const token = this.#pocketOf('token', tokenId);
-    const from = this.#pocketOf('address', address);
+    const token = this.#openPocket('token', tokenId);
+    const from = this.#openPocket('address', address);
     if (token === undefined || from === undefined) return false;
-    const isThere = this.#has(token, nowMs);
-    if (!this.#has(from, nowMs) || !isThere) return false;
+    const isAvailable = this.#has(token, nowMs);
+    if (!this.#has(from, nowMs) || !isAvailable) return false;
     token.left -= 1;
     token.used += 1;
     from.left -= 1;
@@ -46,37 +47,37 @@ export class HeldPermits {
     return true;
   }
 
-  /** What to ask for now. */
+  /** Returns the requests to send now. */
   wants(nowMs: number): readonly PermitWant[] {
-    const wanted = this.#wanted;
-    this.#wanted = [];
-    return wanted.map((pocket) => {
+    const requested = this.#requested;
+    this.#requested = [];
+    return requested.map((pocket) => {
       const { key, kind, used } = pocket;
-      pocket.isWanted = false;
-      pocket.askedMs = nowMs;
+      pocket.isQueued = false;
+      pocket.requestedMs = nowMs;
       pocket.used = 0;
-      return { kind, key, most: Math.max(PERMITS_LEAST, 2 * used) };
+      return { kind, key, most: Math.max(PERMITS_MIN, 2 * used) };
     });
   }
 
   granted({ count, key, kind }: PermitGrant, nowMs: number): void {
     const pocket = this.#pockets[kind].get(key);
-    if (pocket?.askedMs === undefined) return;
-    const untilMs = pocket.askedMs + PERMIT_MS;
-    pocket.askedMs = undefined;
+    if (pocket?.requestedMs === undefined) return;
+    const untilMs = pocket.requestedMs + PERMIT_MS;
+    pocket.requestedMs = undefined;
     const isOver = pocket.left === 0 || nowMs > pocket.untilMs;
-    // Those from before end first: none lives longer than it may.
+    // The earlier expiry applies to all: no permit outlives its grant.
     pocket.untilMs = isOver ? untilMs : Math.min(untilMs, pocket.untilMs);
     pocket.left = isOver ? count : pocket.left + count;
     pocket.low = Math.floor(pocket.left / 4);
   }
 
-  /** Those that nobody uses are forgotten. */
+  /** Removes unused permits. */
   sweep(nowMs: number): void {
     for (const pockets of Object.values(this.#pockets)) {
       for (const [key, pocket] of pockets) {
-        const isAsked = pocket.isWanted || pocket.askedMs !== undefined;
-        if (!isAsked && nowMs > pocket.untilMs) pockets.delete(key);
+        const isRequested = pocket.isQueued || pocket.requestedMs !== undefined;
+        if (!isRequested && nowMs > pocket.untilMs) pockets.delete(key);
       }
     }
   }
@@ -88,23 +89,23 @@ export class HeldPermits {
   clear(): void {
     this.#pockets.address.clear();
     this.#pockets.token.clear();
-    this.#wanted = [];
+    this.#requested = [];
   }
 
   #has(pocket: Pocket, nowMs: number): boolean {
-    const isThere = pocket.left > 0 && nowMs <= pocket.untilMs;
-    const isLow = !isThere || pocket.left <= pocket.low;
-    if (isLow && !pocket.isWanted && pocket.askedMs === undefined) {
-      pocket.isWanted = true;
-      this.#wanted.push(pocket);
+    const isAvailable = pocket.left > 0 && nowMs <= pocket.untilMs;
+    const isLow = !isAvailable || pocket.left <= pocket.low;
+    if (isLow && !pocket.isQueued && pocket.requestedMs === undefined) {
+      pocket.isQueued = true;
+      this.#requested.push(pocket);
     }
-    return isThere;
+    return isAvailable;
   }
 
-  #pocketOf(kind: Pocket['kind'], key: string): Pocket | undefined {
+  #openPocket(kind: Pocket['kind'], key: string): Pocket | undefined {
     const pockets = this.#pockets[kind];
-    const known = pockets.get(key);
-    if (known !== undefined || pockets.size >= KEYS_MAX) return known;
+    const existing = pockets.get(key);
+    if (existing !== undefined || pockets.size >= KEYS_MAX) return existing;
     const pocket: Pocket = {
       kind,
       key,
@@ -112,8 +113,8 @@ export class HeldPermits {
       untilMs: -Infinity,
       low: 0,
       used: 0,
-      askedMs: undefined,
-      isWanted: false,
+      requestedMs: undefined,
+      isQueued: false,
     };
     pockets.set(key, pocket);
     return pocket;

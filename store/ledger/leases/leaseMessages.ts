@@ -1,19 +1,19 @@
-// What a node that serves and one that only reads tell each other of quota, in order over one connection.
+// Messages about quota between the serving node and a read replica, in order over one connection.
 import type { ChargedAlike } from '../metering.ts';
 
-/** What a token of a node may take of one kind of messages. */
+/** Request for messages of one kind for a token. */
 export interface Want {
   readonly tokenId: string;
   readonly premium: boolean;
-  /** Messages of a call that found too few. */
+  /** Messages of a call that lacked quota. */
   readonly need: number;
-  /** Messages that the node has left. */
+  /** Messages that the node still has. */
   readonly left: number;
-  /** Messages that its calls took lately. */
+  /** Messages that its recent calls spent per second. */
   readonly perSecond: number;
 }
 
-/** Requests that an address or a token may make. */
+/** Request for a share of the rate of an address or a token. */
 export interface PermitWant {
   readonly kind: 'address' | 'token';
   /** The address, or the token's id. */
@@ -21,14 +21,14 @@ export interface PermitWant {
   readonly most: number;
 }
 
-/** Calls that were delivered, as lines of the journal will tell them: alike but for their ids. */
+/** Delivered calls with equal members except their ids, as the journal records them. */
 export interface ReportedCalls extends ChargedAlike {
   readonly block: number;
   readonly accountId: string;
   readonly tokenId: string;
 }
 
-/** Told again, under the same number and the same calls, until it is acknowledged. */
+/** A report is repeated with the same number and calls until it is acknowledged. */
 export interface Report {
   readonly sequence: number;
   readonly alike: readonly ReportedCalls[];
@@ -37,15 +37,15 @@ export interface Report {
 export interface Homecoming {
   readonly block: number;
   readonly messages: number;
-  /** No call holds anything of it any more. */
+  /** No call holds messages of it any more. */
   readonly isEnded: boolean;
 }
 
 export type ToLessor =
-  /** First. @param lessee one run of a node: its reports are numbered */
+  /** First message. @param lessee one run of a node, which numbers its reports */
   | { readonly kind: 'hello'; readonly lessee: string }
   | ({ readonly kind: 'report' } & Report)
-  /** All that was lent before this connection is spent and reported, or not used. */
+  /** All blocks of earlier connections are spent and reported, or unused. */
   | { readonly kind: 'clean' }
   | {
       readonly kind: 'ask';
@@ -54,23 +54,23 @@ export type ToLessor =
       readonly permits: readonly PermitWant[];
     }
   | { readonly kind: 'home'; readonly blocks: readonly Homecoming[] }
-  /** All that was delivered before `tell` came is reported. */
+  /** All calls delivered before `tell` arrived are reported. */
   | { readonly kind: 'told'; readonly telling: number };
 
 export interface Lease {
   readonly block: number;
-  /** More than before, where the node has the block already. */
+  /** Additional messages if the node already has the block. */
   readonly messages: number;
-  /** From when the node asked. */
+  /** Duration from the node's request. */
   readonly leaseMs: number;
-  /** `YYYYMM` that its calls are charged to. */
+  /** `YYYYMM` to which its calls are charged. */
   readonly month: string;
 }
 
 export interface Grant {
   readonly tokenId: string;
   readonly premium: boolean;
-  /** Undefined: not now; a block that the node has is not prolonged. */
+  /** Undefined when refused; a block that the node has is not renewed. */
   readonly lease: Lease | undefined;
 }
 
@@ -81,7 +81,7 @@ export interface PermitGrant {
 }
 
 export type ToLessee =
-  /** All reports up to the number are in the catalog. */
+  /** All reports up to the number are stored in the catalog. */
   | { readonly kind: 'ack'; readonly sequence: number }
   | {
       readonly kind: 'grants';
@@ -89,7 +89,7 @@ export type ToLessee =
       readonly grants: readonly Grant[];
       readonly permits: readonly PermitGrant[];
     }
-  /** Each of the blocks comes home at once, but for what calls that run hold of it. */
+  /** The node returns each block immediately, except messages held by running calls. */
   | { readonly kind: 'recall'; readonly blocks: readonly number[] }
-  /** What was delivered is to be reported now. */
+  /** The node reports all delivered calls now. */
   | { readonly kind: 'tell'; readonly telling: number };

@@ -1,5 +1,5 @@
-// What a node that reads was lent of the quota: it stands for the ledger there. All of a call is done at
-// once, in memory; what is not here is asked for beside it, and the call is for the node that serves.
+// Implements metering on a read replica with leased quota. Every operation runs in memory; a call without
+// leased quota goes to the serving node, and a lease is requested in parallel.
 import type { Caller } from '../../accounts/callers.ts';
 import { Failure } from '../../base/failure.ts';
 import type { Charge, ChargeOrder, Hold, Metering } from '../metering.ts';
@@ -10,21 +10,21 @@ import { HeldPermits } from './heldPermits.ts';
 import type { ToLessee, ToLessor } from './leaseMessages.ts';
 import { Untold } from './untold.ts';
 
-/** What is to be told and asked is so together, so often. */
-const TURN_MS = 5;
+/** Interval at which reports and requests are sent together. */
+const SEND_INTERVAL_MS = 5;
 const SWEEP_MS = 250;
-/** How long the end waits for the last reports to be acknowledged. */
+/** Maximum wait on close for the last acknowledgements. */
 const CLOSE_MS = 2_000;
 
 interface LesseeParts {
-  /** Of this run of the node alone. */
+  /** Id of this run of the node. */
   readonly lessee: string;
   /** Monotonic. */
   readonly nowMs: () => number;
   readonly after?: After;
 }
 
-/** Of one call. */
+/** Hold of one call. */
 interface OwnHold extends Hold {
   readonly caller: Caller;
   readonly block: HeldBlock;
@@ -39,19 +39,19 @@ export class LeasedQuota implements Metering {
   readonly #after: After;
   readonly #blocks = new HeldBlocks();
   readonly #permits = new HeldPermits();
-  readonly #untold = new Untold();
+  readonly #unacked = new Untold();
   #send: Send | undefined;
-  #asks = 0;
-  /** Settled calls whose headers are on their way. */
+  #lastRequest = 0;
+  /** Settled calls whose headers are not delivered yet. */
   #settled = 0;
-  /** Those of them that are of connections before; undefined: it was told that there are none. */
+  /** Settled calls of earlier connections; undefined once `clean` was sent. */
   #settledBefore: number | undefined;
   #connection = 0;
-  readonly #waiting = new Set<() => void>();
-  #stopTurn: (() => void) | undefined;
-  #turnedMs = -Infinity;
-  #stopSweep: (() => void) | undefined;
-  #ending: (() => void) | undefined;
+  readonly #grantWaiters = new Set<() => void>();
+  #cancelSend: (() => void) | undefined;
+  #sentMs = -Infinity;
+  #cancelSweep: (() => void) | undefined;
+  #finishClose: (() => void) | undefined;
   #isClosed = false;
 
   constructor({ after = realAfter, lessee, nowMs }: LesseeParts) {
@@ -60,22 +60,22 @@ export class LeasedQuota implements Metering {
     this.#after = after;
   }
 
-  /** Calls that are delivered and not known to be in the catalog. */
+  /** Number of delivered calls that are not acknowledged as stored. */
   get untold(): number {
-    return this.#untold.count;
+    return this.#unacked.count;
   }
 
-  /** Each message of the connection is to be given to `take`. */
+  /** Starts a connection, whose messages the caller passes on. */
   connected(send: Send): void {
     this.lost();
     this.#send = send;
     send({ kind: 'hello', lessee: this.#lessee });
-    for (const report of this.#untold.again(this.#now())) send({ kind: 'report', ...report });
+    for (const report of this.#unacked.again(this.#now())) send({ kind: 'report', ...report });
     this.#settledBefore = this.#settled;
-    this.#turn();
+    this.#sendAll();
   }
 
-  /** Nothing is spent until it is connected again. Again it does nothing. */
+  /** Stops spending until the next connection; repeated calls have no effect. */
   lost(): void {
     if (this.#send === undefined) return;
     this.#send = undefined;
@@ -88,78 +88,78 @@ export class LeasedQuota implements Metering {
     const nowMs = this.#now();
     switch (message.kind) {
       case 'ack':
-        this.#untold.acknowledged(message.sequence);
-        this.#endClose();
+        this.#unacked.acknowledged(message.sequence);
+        this.#checkClosed();
         return;
       case 'grants':
         for (const grant of message.grants) this.#blocks.granted(message.ask, grant, nowMs);
         for (const grant of message.permits) this.#permits.granted(grant, nowMs);
-        for (const resolve of this.#waiting) resolve();
-        this.#sweepLater();
+        for (const resolve of this.#grantWaiters) resolve();
+        this.#scheduleSweep();
         return;
       case 'recall': {
-        // Before what is left comes home, what was spent of it is told.
-        this.#turn();
+        // Spent messages are reported before the remaining ones are returned.
+        this.#sendAll();
         const blocks = this.#blocks.recalled(message.blocks, nowMs);
         this.#send?.({ kind: 'home', blocks });
         return;
       }
       case 'tell':
-        this.#turn();
+        this.#sendAll();
         this.#send?.({ kind: 'told', telling: message.telling });
     }
   }
 
-  /** Resolves when something is granted, or after so long. */
-  granted(withinMs: number): Promise<void> {
+  /** Resolves at the next grant, or after the timeout. */
+  granted(timeoutMs: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const stop = this.#after(withinMs, resolve);
-    this.#waiting.add(resolve);
+    const stop = this.#after(timeoutMs, resolve);
+    this.#grantWaiters.add(resolve);
     return promise.finally(() => {
       stop();
-      this.#waiting.delete(resolve);
+      this.#grantWaiters.delete(resolve);
     });
   }
 
-  /** Takes a request of the token and of the address. @throws Failure where none is here. */
+  /** Takes a permit of the token and of the address. @throws Failure when one is missing. */
   admit({ tokenId }: Caller, address: string): void {
     const nowMs = this.#now();
-    const isThere = this.#maySpend(nowMs) && this.#permits.take(tokenId, address, nowMs);
-    if (this.#permits.isWanting) this.#turnLater();
-    if (!isThere) throw new NotLent();
+    const isAvailable = this.#maySpend(nowMs) && this.#permits.take(tokenId, address, nowMs);
+    if (this.#permits.isWanting) this.#scheduleSend();
+    if (!isAvailable) throw new NotLent();
   }
 
-  /** @throws Failure where that is not known here. */
+  /** @throws Failure when this node can't decide. */
   stopped(caller: Caller): Stop | undefined {
     const nowMs = this.#now();
     if (caller.isOperator !== true && this.#maySpend(nowMs)) {
       if (this.#blocks.hasLease(caller.tokenId, nowMs)) return undefined;
-      if (this.#want(caller.tokenId, false, 0, nowMs)) throw new NotLent();
+      if (this.#request(caller.tokenId, false, 0, nowMs)) throw new NotLent();
     }
-    throw elsewhere();
+    throw notServing();
   }
 
-  /** @throws Failure where that many are not here. */
+  /** @throws Failure when this node has too few leased messages. */
   hold(caller: Caller, order: ChargeOrder, objects: number, least = 0): OwnHold {
     const nowMs = this.#now();
-    if (caller.isOperator === true || !this.#maySpend(nowMs)) throw elsewhere();
+    if (caller.isOperator === true || !this.#maySpend(nowMs)) throw notServing();
     const messages = Math.max(objects, least) * order.weight;
     const { premium } = order;
     const block = this.#blocks.purse(caller.tokenId, premium, nowMs)?.block;
     if (block === undefined || nowMs > block.untilMs || block.left < messages) {
-      if (this.#want(caller.tokenId, premium, messages, nowMs)) throw new NotLent();
-      throw elsewhere();
+      if (this.#request(caller.tokenId, premium, messages, nowMs)) throw new NotLent();
+      throw notServing();
     }
     block.left -= messages;
     block.calls += 1;
     block.purse.spent += messages;
     if (block.left < block.low || nowMs > block.renewMs) {
-      this.#want(caller.tokenId, premium, messages, nowMs);
+      this.#request(caller.tokenId, premium, messages, nowMs);
     }
     return { caller, order, block, messages, isOpen: true };
   }
 
-  /** @throws Failure where it can not be charged any more; then the hold is released. */
+  /** @throws Failure when it can't be charged any more; the hold is released then. */
   settle(hold: OwnHold, objects: number): Charge {
     const { block, caller, order } = hold;
     const messages = objects * order.weight;
@@ -168,7 +168,7 @@ export class LeasedQuota implements Metering {
     const isIn = hold.isOpen && !block.isLost && nowMs <= block.untilMs && this.#maySpend(nowMs);
     if (!isIn || (more > 0 && (block.isOver || more > block.left))) {
       this.release(hold);
-      throw elsewhere();
+      throw notServing();
     }
     hold.isOpen = false;
     block.left -= more;
@@ -180,22 +180,22 @@ export class LeasedQuota implements Metering {
       isOpen = false;
       finish();
       this.#settled -= 1;
-      this.#endClose();
-      if (connection !== this.#connection) this.#endedBefore();
-      this.#ended(block);
+      this.#checkClosed();
+      if (connection !== this.#connection) this.#endEarlierCall();
+      this.#endCall(block);
     };
     const { premium } = order;
     return {
       messages: premium ? 0 : messages,
       premium: premium ? messages : 0,
-      delivered: (also) => {
-        if (also !== undefined) throw new Error('nothing is written with a charge of this node');
+      delivered: (attachment) => {
+        if (attachment !== undefined) throw new Error('a replica cannot write rows with a charge');
         end(() => {
           const { accountId, tokenId } = caller;
           const { endpoint, requestId, usageKey, weight } = order;
-          const of = { block: block.id, accountId, tokenId, endpoint, usageKey };
-          this.#untold.add({ ...of, objects, weight, premium }, requestId);
-          this.#turnLater();
+          const common = { block: block.id, accountId, tokenId, endpoint, usageKey };
+          this.#unacked.add({ ...common, objects, weight, premium }, requestId);
+          this.#scheduleSend();
         });
       },
       undelivered: () => end(() => (block.left += messages)),
@@ -206,80 +206,80 @@ export class LeasedQuota implements Metering {
     if (!hold.isOpen) return;
     hold.isOpen = false;
     hold.block.left += hold.messages;
-    this.#ended(hold.block);
+    this.#endCall(hold.block);
   }
 
-  /** Whoever would wait is for the node that serves. */
+  /** Never waits: such a call is forwarded to the serving node. */
   waitForRoom(): undefined {
     return undefined;
   }
 
   /**
-   * Tells all and gives all home; then nothing is spent.
-   * @returns calls that are not known to be in the catalog: they may be, or may not
+   * Reports all calls, returns all blocks, and stops spending.
+   * @returns calls without an acknowledgement: they may or may not be stored
    */
   async close(): Promise<number> {
     this.#isClosed = true;
     this.#blocks.endAll();
-    this.#turn();
+    this.#sendAll();
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#ending = resolve;
-    this.#endClose();
+    this.#finishClose = resolve;
+    this.#checkClosed();
     if (this.#send !== undefined) {
       const stopWait = this.#after(CLOSE_MS, resolve);
       await promise;
       stopWait();
     }
-    this.#stopTurn?.();
-    this.#stopSweep?.();
-    return this.#untold.count;
+    this.#cancelSend?.();
+    this.#cancelSweep?.();
+    return this.#unacked.count;
   }
 
-  /** All that was spent is in the catalog. */
-  #endClose(): void {
-    if (this.#untold.count === 0 && this.#settled === 0) this.#ending?.();
+  /** Finishes closing once all spent messages are stored. */
+  #checkClosed(): void {
+    if (this.#unacked.count === 0 && this.#settled === 0) this.#finishClose?.();
   }
 
   #maySpend(nowMs: number): boolean {
-    return this.#send !== undefined && !this.#isClosed && this.#untold.hasRoom(nowMs);
+    return this.#send !== undefined && !this.#isClosed && this.#unacked.hasRoom(nowMs);
   }
 
-  #want(tokenId: string, premium: boolean, need: number, nowMs: number): boolean {
+  #request(tokenId: string, premium: boolean, need: number, nowMs: number): boolean {
     const purse = this.#blocks.purse(tokenId, premium, nowMs);
-    const isAsked = purse !== undefined && this.#blocks.want(purse, need, nowMs);
-    if (this.#blocks.isWanting) this.#turnLater();
-    return isAsked;
+    const isRequested = purse !== undefined && this.#blocks.want(purse, need, nowMs);
+    if (this.#blocks.isWanting) this.#scheduleSend();
+    return isRequested;
   }
 
-  /** A call of it is over. */
-  #ended(block: HeldBlock): void {
+  /** Ends a call on a block. */
+  #endCall(block: HeldBlock): void {
     block.calls -= 1;
     if (!block.isOver) return;
     this.#blocks.gaveBack(block);
-    this.#turnLater();
+    this.#scheduleSend();
   }
 
-  #endedBefore(): void {
+  #endEarlierCall(): void {
     if (this.#settledBefore === undefined) return;
     this.#settledBefore -= 1;
-    this.#turnLater();
+    this.#scheduleSend();
   }
 
-  #turnLater(): void {
-    // What comes alone is told at once.
-    const waitMs = Math.max(0, this.#turnedMs + TURN_MS - this.#now());
-    this.#stopTurn ??= this.#after(waitMs, () => this.#turn());
+  #scheduleSend(): void {
+    // A single message is sent immediately.
+    const waitMs = Math.max(0, this.#sentMs + SEND_INTERVAL_MS - this.#now());
+    this.#cancelSend ??= this.#after(waitMs, () => this.#sendAll());
   }
 
-  /** What was spent first: then what comes home is what is left. */
-  #turn(): void {
-    this.#stopTurn?.();
-    this.#stopTurn = undefined;
+  /** Sends reports before returned blocks: the returned messages are then the remaining ones. */
+  #sendAll(): void {
+    this.#cancelSend?.();
+    this.#cancelSend = undefined;
     const send = this.#send;
     if (send === undefined) return;
     const nowMs = this.#now();
-    this.#turnedMs = nowMs;
-    for (const report of this.#untold.next(nowMs)) send({ kind: 'report', ...report });
+    this.#sentMs = nowMs;
+    for (const report of this.#unacked.next(nowMs)) send({ kind: 'report', ...report });
     if (this.#settledBefore !== undefined && this.#settledBefore <= 0) {
       this.#settledBefore = undefined;
       send({ kind: 'clean' });
@@ -287,32 +287,32 @@ export class LeasedQuota implements Metering {
     const blocks = this.#blocks.homecomings();
     if (blocks.length > 0) send({ kind: 'home', blocks });
     if (!this.#blocks.isWanting && !this.#permits.isWanting) return;
-    this.#asks += 1;
-    const wants = this.#blocks.wants(this.#asks, nowMs);
+    this.#lastRequest += 1;
+    const wants = this.#blocks.wants(this.#lastRequest, nowMs);
     const permits = this.#permits.wants(nowMs);
-    send({ kind: 'ask', ask: this.#asks, wants, permits });
-    this.#sweepLater();
+    send({ kind: 'ask', ask: this.#lastRequest, wants, permits });
+    this.#scheduleSweep();
   }
 
-  #sweepLater(): void {
-    this.#stopSweep ??= this.#after(SWEEP_MS, () => this.#sweep());
+  #scheduleSweep(): void {
+    this.#cancelSweep ??= this.#after(SWEEP_MS, () => this.#sweep());
   }
 
   #sweep(): void {
-    this.#stopSweep = undefined;
+    this.#cancelSweep = undefined;
     const nowMs = this.#now();
     this.#blocks.sweep(nowMs);
     this.#permits.sweep(nowMs);
-    if (this.#blocks.isWanting) this.#turnLater();
-    if (!this.#blocks.isEmpty || !this.#permits.isEmpty) this.#sweepLater();
+    if (this.#blocks.isWanting) this.#scheduleSend();
+    if (!this.#blocks.isEmpty || !this.#permits.isEmpty) this.#scheduleSweep();
   }
 }
 
-/** It is asked for: a moment later it may be here. */
+/** The quota was requested and may be available a moment later. */
 export class NotLent extends Failure {
   constructor() {
-    super('Busy', 'the quota for this is not here');
+    super('Busy', 'this node has no leased quota for the call yet');
   }
 }
 
-const elsewhere = (): Failure => new Failure('Busy', 'the node that serves has to answer this');
+const notServing = (): Failure => new Failure('Busy', 'the serving node must answer this call');

@@ -1,34 +1,34 @@
-// What is lent to whom, at the node that serves.
+// Keeps the blocks that the serving node has leased to replicas.
 import type { Caller } from '../../accounts/callers.ts';
 import type { Ledger } from '../ledger.ts';
 
-/** Blocks that are lent at once; at it no more are. 30 MB. */
-const LENT_MAX = 100_000;
+/** Limit of leased blocks. 30 MB. */
+const BLOCKS_MAX = 100_000;
 
 export interface Lent {
   readonly id: number;
   readonly lessee: string;
-  /** The connection over which it was lent. */
+  /** Connection of the lease. */
   readonly session: object;
   readonly premium: boolean;
   readonly block: ReturnType<Ledger['newBlock']>;
-  /** As it was when messages were lent last. */
+  /** Caller as of the latest grant. */
   caller: Caller;
-  /** Monotonic: whoever has it stopped before. */
+  /** Monotonic end: the replica stops spending before it. */
   untilMs: number;
-  /** Called: it was called home. Held: what is left of it is held by calls that run. */
-  state: 'lent' | 'called' | 'held';
+  /** Recalled: the block was recalled. Held: running calls hold the rest of it. */
+  state: 'leased' | 'recalled' | 'held';
 }
 
 export class LentBlocks {
   readonly #ledger: Ledger;
   readonly #byId = new Map<number, Lent>();
   readonly #byAccount = new Map<string, Set<Lent>>();
-  /** By who has it, token and kind. */
+  /** By lessee, token and kind. */
   readonly #byKey = new Map<string, Lent>();
   #nextId: number;
 
-  /** @param firstId other than those of a node that served before: blocks of both may be told of */
+  /** @param firstId differs from the ids of earlier serving nodes: blocks of both may be reported */
   constructor(ledger: Ledger, firstId: number) {
     this.#ledger = ledger;
     this.#nextId = firstId;
@@ -43,7 +43,7 @@ export class LentBlocks {
   }
 
   of(lessee: string, tokenId: string, premium: boolean): Lent | undefined {
-    return this.#byKey.get(keyOf(lessee, tokenId, premium));
+    return this.#byKey.get(blockKey(lessee, tokenId, premium));
   }
 
   ofAccount(accountId: string): readonly Lent[] {
@@ -54,32 +54,34 @@ export class LentBlocks {
     return [...this.#byId.values()];
   }
 
-  /** A block of no messages in place of another one of the same key; undefined at `LENT_MAX`. */
-  open(to: Pick<Lent, 'lessee' | 'session' | 'premium' | 'caller' | 'untilMs'>): Lent | undefined {
-    if (this.count >= LENT_MAX) return undefined;
-    const { caller, lessee, premium } = to;
+  /** Opens an empty block that replaces the one of the same key; undefined at `BLOCKS_MAX`. */
+  open(
+    draft: Pick<Lent, 'lessee' | 'session' | 'premium' | 'caller' | 'untilMs'>,
+  ): Lent | undefined {
+    if (this.count >= BLOCKS_MAX) return undefined;
+    const { caller, lessee, premium } = draft;
     const block = this.#ledger.newBlock(caller, premium);
-    const lent: Lent = { ...to, id: this.#nextId, block, state: 'lent' };
+    const issued: Lent = { ...draft, id: this.#nextId, block, state: 'leased' };
     this.#nextId += 1;
-    this.#byId.set(lent.id, lent);
+    this.#byId.set(issued.id, issued);
     const own = this.#byAccount.get(caller.accountId) ?? new Set();
-    this.#byAccount.set(caller.accountId, own.add(lent));
-    this.#byKey.set(keyOf(lessee, caller.tokenId, premium), lent);
-    return lent;
+    this.#byAccount.set(caller.accountId, own.add(issued));
+    this.#byKey.set(blockKey(lessee, caller.tokenId, premium), issued);
+    return issued;
   }
 
-  /** What is left of it is here again. */
-  close(lent: Lent): void {
-    if (!this.#byId.delete(lent.id)) return;
-    this.#ledger.lend(lent.block, -lent.block.messages);
-    const { accountId, tokenId } = lent.caller;
+  /** Closes a block and takes its remaining messages back. */
+  close(issued: Lent): void {
+    if (!this.#byId.delete(issued.id)) return;
+    this.#ledger.lend(issued.block, -issued.block.messages);
+    const { accountId, tokenId } = issued.caller;
     const own = this.#byAccount.get(accountId);
-    own?.delete(lent);
+    own?.delete(issued);
     if (own?.size === 0) this.#byAccount.delete(accountId);
-    const key = keyOf(lent.lessee, tokenId, lent.premium);
-    if (this.#byKey.get(key) === lent) this.#byKey.delete(key);
+    const key = blockKey(issued.lessee, tokenId, issued.premium);
+    if (this.#byKey.get(key) === issued) this.#byKey.delete(key);
   }
 }
 
-const keyOf = (lessee: string, tokenId: string, premium: boolean): string =>
+const blockKey = (lessee: string, tokenId: string, premium: boolean): string =>
   `${lessee} ${tokenId} ${premium}`;

@@ -1,4 +1,4 @@
-// Quota of the node that serves, lent to nodes that read (README.md): who asks, who is called home.
+// Leases quota of the serving node to read replicas (README.md): grants requests and recalls blocks.
 import type { Caller } from '../../accounts/callers.ts';
 import type { Clock } from '../../base/clock.ts';
 import { Failure } from '../../base/failure.ts';
@@ -14,16 +14,16 @@ import { loadMarks } from './reportMarks.ts';
 import { Reports } from './reports.ts';
 import { Tellings } from './tellings.ts';
 
-/** Leases that have ended are looked for so often. */
+/** Interval of the sweep of expired leases. */
 const SWEEP_MS = 250;
-/** Charges that wait for the catalog, from which on nothing is lent: half of what the ledger lets wait. */
+/** Pending charges at which leasing stops: half of the ledger's own limit. */
 const WAITING_MAX = 50_000;
-/** Blocks have numbers of their own at each node that serves. */
+/** Range of first block ids, which differ for each serving node. */
 const FIRST_IDS = 2 ** 50;
 
-/** Requests of the same limits that the doors hold; each takes at most `most`, and a part of the rate. */
+/** Grants shares of the rate limits of the API; each request takes at most `most` and a part of the rate. */
 export interface Permits {
-  /** @param parts of the rate that one node may take at once is one of so many */
+  /** @param parts a node may take one of so many parts of the rate at a time */
   address(address: string, most: number, parts: number): number;
   token(caller: Caller, most: number, parts: number): number;
 }
@@ -35,14 +35,14 @@ interface LessorParts {
   /** Monotonic. */
   readonly nowMs: () => number;
   readonly permits: Permits;
-  /** @throws Failure where the token may not act now. */
+  /** @throws Failure when the token may not act now. */
   readonly callerOf: (tokenId: string) => Caller;
-  /** With its limits, also where it may not act any more; undefined: there is none. */
+  /** Returns a caller with its limits, also when it may no longer act; undefined when unknown. */
   readonly knownCaller: (accountId: string, tokenId: string) => Caller | undefined;
-  /** A node delivered a call of the token. */
+  /** Records that a node delivered a call of the token. */
   readonly used: (tokenId: string, timeMs: number) => void;
   readonly onFault: (reason: unknown) => void;
-  /** At least 0, less than 1: it differs from one node that serves to the next. */
+  /** At least 0, less than 1; differs between serving nodes. */
   readonly share: number;
   readonly after?: After;
 }
@@ -56,10 +56,10 @@ interface Session {
 export class QuotaLessor {
   readonly #parts: LessorParts;
   readonly #after: After;
-  readonly #lent: LentBlocks;
+  readonly #issued: LentBlocks;
   readonly #recalls: Recalls;
   readonly #reports: Reports;
-  readonly #tellings: Tellings;
+  readonly #usageBarrier: Tellings;
   readonly #sessions = new Map<string, Session>();
   #stopSweep: (() => void) | undefined;
   #isClosed = false;
@@ -67,86 +67,89 @@ export class QuotaLessor {
   private constructor(parts: LessorParts, marks: ReadonlyMap<string, number>) {
     this.#parts = parts;
     this.#after = parts.after ?? realAfter;
-    this.#lent = new LentBlocks(parts.ledger, Math.floor(parts.share * FIRST_IDS));
+    this.#issued = new LentBlocks(parts.ledger, Math.floor(parts.share * FIRST_IDS));
     this.#recalls = new Recalls({
       after: this.#after,
       nowMs: parts.nowMs,
-      lent: this.#lent,
+      issued: this.#issued,
       recall: (lessee, blocks) =>
-        this.#tell(lessee, {
+        this.#send(lessee, {
           kind: 'recall',
           blocks,
         }),
-      sweep: () => this.#sweep(),
+      sweep: () => this.#closeExpired(),
     });
     const ack = (lessee: string, sequence: number): void =>
-      this.#tell(lessee, { kind: 'ack', sequence });
-    this.#reports = new Reports({ ...parts, lent: this.#lent, ack }, marks);
-    this.#tellings = new Tellings(this.#after);
+      this.#send(lessee, { kind: 'ack', sequence });
+    this.#reports = new Reports({ ...parts, issued: this.#issued, ack }, marks);
+    this.#usageBarrier = new Tellings(this.#after);
     parts.ledger.lendBy({
       callHome: (accountId) => this.#recalls.callHome(accountId),
-      hear: () => this.#tellings.ask([...this.#sessions.values()]),
+      hear: () => this.#usageBarrier.ask([...this.#sessions.values()]),
     });
   }
 
-  /** Knows what was reported to those that served before. */
+  /** Opens with the reports that earlier serving nodes stored. */
   static async open(parts: LessorParts): Promise<QuotaLessor> {
     return new QuotaLessor(parts, await loadMarks(parts.database, parts.clock()));
   }
 
-  /** Calls that nodes delivered and that are not charged: their block had come home, and nothing was left. */
+  /**
+   * Delivered calls of replicas that were not charged: their block had been returned, and no messages
+   * remained.
+   */
   get uncovered(): Reports['uncovered'] {
     return this.#reports.uncovered;
   }
 
-  /** Blocks that are lent. */
+  /** Number of leased blocks. */
   get blocks(): number {
-    return this.#lent.count;
+    return this.#issued.count;
   }
 
-  /** A node is there; another connection of it is heard no more. */
+  /** Adds a replica's connection, which replaces its earlier one. */
   join(
     nodeId: string,
     send: (message: ToLessee) => void,
   ): { take(message: ToLessor): void; left(): void } {
     const session: Session = { nodeId, send, lessee: '' };
-    const before = this.#sessions.get(nodeId);
+    const previous = this.#sessions.get(nodeId);
     this.#sessions.set(nodeId, session);
-    if (before !== undefined) this.#tellings.gone(before);
+    if (previous !== undefined) this.#usageBarrier.gone(previous);
     const isOpen = (): boolean => this.#sessions.get(nodeId) === session && !this.#isClosed;
     return {
       take: (message) => {
-        if (isOpen()) this.#take(session, message);
+        if (isOpen()) this.#handle(session, message);
       },
       left: () => {
-        // What it holds is waited for until its lease has ended: it may be there yet.
+        // Its blocks stay leased until they expire: the node may still be running.
         if (!isOpen()) return;
         this.#sessions.delete(nodeId);
-        this.#tellings.gone(session);
+        this.#usageBarrier.gone(session);
       },
     };
   }
 
-  /** Limits, or who may act, are others now: what is lent beyond them comes home. */
+  /** Recalls blocks beyond changed limits or permissions. */
   limitsChanged(): void {
     const isOver = ({ caller: { tokenId }, premium }: Lent): boolean => {
-      const caller = this.#active(tokenId);
+      const caller = this.#findActive(tokenId);
       return caller === undefined || this.#parts.ledger.left(caller, premium) < 0;
     };
-    this.#recalls.recall(this.#lent.all().filter(isOver));
+    this.#recalls.recall(this.#issued.all().filter(isOver));
   }
 
-  /** Nothing is lent, heard or waited for any more. */
+  /** Stops leasing and closes all blocks. */
   close(): void {
     this.#isClosed = true;
     this.#stopSweep?.();
     this.#recalls.close();
-    this.#tellings.close();
-    for (const lent of this.#lent.all()) this.#close(lent);
+    this.#usageBarrier.close();
+    for (const issued of this.#issued.all()) this.#close(issued);
     this.#sessions.clear();
   }
 
-  #take(session: Session, message: ToLessor): void {
+  #handle(session: Session, message: ToLessor): void {
     switch (message.kind) {
       case 'hello':
         session.lessee = message.lessee;
@@ -155,26 +158,26 @@ export class QuotaLessor {
         this.#reports.enter(session.lessee, message);
         return;
       case 'told':
-        this.#tellings.told(session, message.telling);
+        this.#usageBarrier.told(session, message.telling);
         return;
       case 'clean':
-        for (const lent of this.#lent.all()) {
-          if (lent.lessee === session.lessee && lent.session !== session) this.#close(lent);
+        for (const issued of this.#issued.all()) {
+          if (issued.lessee === session.lessee && issued.session !== session) this.#close(issued);
         }
         return;
       case 'home':
-        for (const one of message.blocks) this.#comeHome(session, one);
+        for (const blockReturn of message.blocks) this.#takeBack(session, blockReturn);
         return;
       case 'ask': {
         const { ask, permits, wants } = message;
         const grants = wants.map((want) => this.#grant(session, want));
-        const given = permits.map((want) => this.#permit(want));
-        session.send({ kind: 'grants', ask, grants, permits: given });
+        const rateGrants = permits.map((want) => this.#grantRate(want));
+        session.send({ kind: 'grants', ask, grants, permits: rateGrants });
       }
     }
   }
 
-  #tell(lessee: string, message: ToLessee): void {
+  #send(lessee: string, message: ToLessee): void {
     for (const session of this.#sessions.values()) {
       if (session.lessee === lessee) session.send(message);
     }
@@ -182,32 +185,34 @@ export class QuotaLessor {
 
   #grant(session: Session, want: Want): Grant {
     const { premium, tokenId } = want;
-    const caller = this.#active(tokenId);
-    const known = this.#lent.of(session.lessee, tokenId, premium);
+    const caller = this.#findActive(tokenId);
+    const existing = this.#issued.of(session.lessee, tokenId, premium);
     const room = caller === undefined ? -1 : this.#parts.ledger.left(caller, premium);
-    const lent =
-      caller === undefined || room < 0 ? undefined : this.#blockFor(session, caller, known, want);
-    if (lent === undefined || caller === undefined) {
-      // A limit was lowered, or the token may not act: what is lent is wanted back.
-      if (known !== undefined && room < 0) this.#recalls.recall([known]);
+    const issued =
+      caller === undefined || room < 0
+        ? undefined
+        : this.#blockFor(session, caller, existing, want);
+    if (issued === undefined || caller === undefined) {
+      // A limit was lowered, or the token may not act: the block is recalled.
+      if (existing !== undefined && room < 0) this.#recalls.recall([existing]);
       return { tokenId, premium, lease: undefined };
     }
     const { ledger, nowMs } = this.#parts;
     const messages = moreOf(this.#sessions.size + 1, room, want);
-    ledger.lend(lent.block, messages);
+    ledger.lend(issued.block, messages);
     const leaseMs = Math.min(LEASE_MS, ledger.monthEndsInMs());
-    lent.caller = caller;
-    lent.untilMs = nowMs() + leaseMs;
-    this.#stopSweep ??= this.#after(SWEEP_MS, () => this.#sweep());
+    issued.caller = caller;
+    issued.untilMs = nowMs() + leaseMs;
+    this.#stopSweep ??= this.#after(SWEEP_MS, () => this.#closeExpired());
     return {
       tokenId,
       premium,
-      lease: { block: lent.id, messages, leaseMs, month: lent.block.month },
+      lease: { block: issued.id, messages, leaseMs, month: issued.block.month },
     };
   }
 
-  /** Undefined where the token may not act, or all calls of its account are refused. */
-  #active(tokenId: string): Caller | undefined {
+  /** Returns the caller; undefined when the token may not act, or all calls of its account are refused. */
+  #findActive(tokenId: string): Caller | undefined {
     try {
       const caller = this.#parts.callerOf(tokenId);
       return this.#parts.ledger.stopped(caller) === undefined ? caller : undefined;
@@ -217,55 +222,55 @@ export class QuotaLessor {
     }
   }
 
-  /** The block that its node has, or another one. */
+  /** Returns the open block of the node, or a new one. */
   #blockFor(
     session: Session,
     caller: Caller,
-    known: Lent | undefined,
+    existing: Lent | undefined,
     { premium }: Want,
   ): Lent | undefined {
     const { ledger, nowMs } = this.#parts;
     if (ledger.waiting >= WAITING_MAX || this.#recalls.keeps(caller.accountId)) return undefined;
     const isOpen =
-      known !== undefined &&
-      known.session === session &&
-      known.state === 'lent' &&
-      known.untilMs > nowMs() &&
-      known.block.month === ledger.month;
-    if (isOpen) return known;
-    if (known !== undefined && known.untilMs <= nowMs()) this.#close(known);
+      existing !== undefined &&
+      existing.session === session &&
+      existing.state === 'leased' &&
+      existing.untilMs > nowMs() &&
+      existing.block.month === ledger.month;
+    if (isOpen) return existing;
+    if (existing !== undefined && existing.untilMs <= nowMs()) this.#close(existing);
     const { lessee } = session;
-    return this.#lent.open({ lessee, session, premium, caller, untilMs: nowMs() + LEASE_MS });
+    return this.#issued.open({ lessee, session, premium, caller, untilMs: nowMs() + LEASE_MS });
   }
 
-  #permit({ key, kind, most }: PermitWant): PermitGrant {
+  #grantRate({ key, kind, most }: PermitWant): PermitGrant {
     const { permits } = this.#parts;
     const parts = 2 * (this.#sessions.size + 1);
     if (kind === 'address') return { kind, key, count: permits.address(key, most, parts) };
-    const caller = this.#active(key);
+    const caller = this.#findActive(key);
     const count = caller === undefined ? 0 : permits.token(caller, most, parts);
     return { kind, key, count };
   }
 
-  #comeHome(session: Session, { block, isEnded, messages }: Homecoming): void {
-    const lent = this.#lent.get(block);
-    if (lent?.lessee !== session.lessee) return;
-    this.#parts.ledger.lend(lent.block, -messages);
-    lent.state = 'held';
-    if (isEnded) this.#close(lent);
-    else this.#recalls.answered(lent);
+  #takeBack(session: Session, { block, isEnded, messages }: Homecoming): void {
+    const issued = this.#issued.get(block);
+    if (issued?.lessee !== session.lessee) return;
+    this.#parts.ledger.lend(issued.block, -messages);
+    issued.state = 'held';
+    if (isEnded) this.#close(issued);
+    else this.#recalls.answered(issued);
   }
 
-  #close(lent: Lent): void {
-    this.#lent.close(lent);
-    this.#recalls.answered(lent);
+  #close(issued: Lent): void {
+    this.#issued.close(issued);
+    this.#recalls.answered(issued);
   }
 
-  #sweep(): void {
+  #closeExpired(): void {
     this.#stopSweep?.();
     this.#stopSweep = undefined;
     const nowMs = this.#parts.nowMs();
-    for (const lent of this.#lent.all()) if (lent.untilMs <= nowMs) this.#close(lent);
-    if (this.#lent.count > 0) this.#stopSweep = this.#after(SWEEP_MS, () => this.#sweep());
+    for (const issued of this.#issued.all()) if (issued.untilMs <= nowMs) this.#close(issued);
+    if (this.#issued.count > 0) this.#stopSweep = this.#after(SWEEP_MS, () => this.#closeExpired());
   }
 }

@@ -1,22 +1,22 @@
-// Blocks that are called home before a call of their account is refused.
+// Recalls blocks before a call of their account is refused.
 import type { After } from './after.ts';
 import type { Lent, LentBlocks } from './lentBlocks.ts';
 
-/** After a recall nothing is lent to the account for so long: who waited comes first. */
-const KEEP_MS = 250;
+/** Pause of leasing to an account after a recall: waiting calls come first. */
+const HOLD_OFF_MS = 250;
 
 interface RecallParts {
   readonly after: After;
   readonly nowMs: () => number;
-  readonly lent: LentBlocks;
-  /** Told to the node that has them. */
+  readonly issued: LentBlocks;
+  /** Sends the recall to the node that has the blocks. */
   readonly recall: (lessee: string, blocks: readonly number[]) => void;
-  /** Ended leases come home. */
+  /** Closes expired leases. */
   readonly sweep: () => void;
 }
 
 interface Recall {
-  /** That were not told of yet. */
+  /** Blocks without an answer yet. */
   readonly open: Set<Lent>;
   readonly done: PromiseWithResolvers<void>;
   readonly stopWait: () => void;
@@ -26,43 +26,46 @@ export class Recalls {
   readonly #parts: RecallParts;
   /** By account. */
   readonly #open = new Map<string, Recall>();
-  /** Until when nothing is lent, by account. */
-  readonly #keptUntilMs = new Map<string, number>();
+  /** End of the leasing pause, by account. */
+  readonly #blockedUntilMs = new Map<string, number>();
 
   constructor(parts: RecallParts) {
     this.#parts = parts;
   }
 
-  /** Whether nothing is to be lent to the account now. */
+  /** Whether leasing to the account is paused. */
   keeps(accountId: string): boolean {
     if (this.#open.has(accountId)) return true;
-    const untilMs = this.#keptUntilMs.get(accountId) ?? -Infinity;
+    const untilMs = this.#blockedUntilMs.get(accountId) ?? -Infinity;
     if (untilMs > this.#parts.nowMs()) return true;
-    this.#keptUntilMs.delete(accountId);
+    this.#blockedUntilMs.delete(accountId);
     return false;
   }
 
-  /** Resolves when what calls of other nodes do not hold is home, or its lease has ended. */
+  /**
+   * Resolves when all messages that running calls of other nodes don't hold are returned, or their leases
+   * have expired.
+   */
   callHome(accountId: string): Promise<void> {
-    const known = this.#open.get(accountId);
-    if (known !== undefined) return known.done.promise;
-    const lent = this.#parts.lent.ofAccount(accountId).filter(({ state }) => state !== 'held');
-    // All that is lent is held by calls that run, as this node's own may be.
-    if (lent.length === 0) return Promise.resolve();
+    const existing = this.#open.get(accountId);
+    if (existing !== undefined) return existing.done.promise;
+    const issued = this.#parts.issued.ofAccount(accountId).filter(({ state }) => state !== 'held');
+    // Running calls hold all leased messages, as calls of this node may too.
+    if (issued.length === 0) return Promise.resolve();
     const nowMs = this.#parts.nowMs();
-    const lastMs = lent.reduce((last, { untilMs }) => Math.max(last, untilMs), nowMs);
+    const lastMs = issued.reduce((last, { untilMs }) => Math.max(last, untilMs), nowMs);
     const stopWait = this.#parts.after(lastMs - nowMs + 1, () => this.#parts.sweep());
-    const recall = { open: new Set(lent), done: Promise.withResolvers<void>(), stopWait };
+    const recall = { open: new Set(issued), done: Promise.withResolvers<void>(), stopWait };
     this.#open.set(accountId, recall);
-    this.recall(lent);
+    this.recall(issued);
     return recall.done.promise;
   }
 
-  /** They come home, whoever waits. */
-  recall(lent: readonly Lent[]): void {
-    const uncalled = lent.filter(({ state }) => state === 'lent');
-    for (const [lessee, own] of Map.groupBy(uncalled, (one) => one.lessee)) {
-      for (const one of own) one.state = 'called';
+  /** Recalls blocks, also if no call waits. */
+  recall(issued: readonly Lent[]): void {
+    const unrecalled = issued.filter(({ state }) => state === 'leased');
+    for (const [lessee, own] of Map.groupBy(unrecalled, (block) => block.lessee)) {
+      for (const block of own) block.state = 'recalled';
       this.#parts.recall(
         lessee,
         own.map(({ id }) => id),
@@ -70,14 +73,14 @@ export class Recalls {
     }
   }
 
-  /** What its node does not need is home. */
-  answered(lent: Lent): void {
-    const { accountId } = lent.caller;
+  /** Records that a block's unused messages were returned. */
+  answered(issued: Lent): void {
+    const { accountId } = issued.caller;
     const recall = this.#open.get(accountId);
-    if (recall === undefined || !recall.open.delete(lent) || recall.open.size > 0) return;
+    if (recall === undefined || !recall.open.delete(issued) || recall.open.size > 0) return;
     recall.stopWait();
     this.#open.delete(accountId);
-    this.#keptUntilMs.set(accountId, this.#parts.nowMs() + KEEP_MS);
+    this.#blockedUntilMs.set(accountId, this.#parts.nowMs() + HOLD_OFF_MS);
     recall.done.resolve();
   }
 

@@ -1,20 +1,20 @@
-// Which reports of other nodes are in the catalog: a mark in the transaction that has their charges. So a
-// report that comes again, to this node or to the next one that serves, is charged once.
+// Marks stored reports of other nodes in the transaction of their charges. So a report that is repeated, to
+// this node or to the next serving one, is charged once.
 import { sql } from 'kysely';
 import type { Database } from '../../catalog/database.ts';
 import { pieceOf, runTogether } from '../../catalog/together.ts';
 
 const PREFIX = 'reported ';
-/** A run of a node that was not heard of for so long is over: its mark goes. */
-const KEPT_MS = 30 * 86_400_000;
+/** Age at which marks of silent node runs are deleted. */
+const MARK_LIFETIME_MS = 30 * 86_400_000;
 
-/** The number of the last report of a run of a node. */
+/** Number of the latest report of a node run. */
 export interface Mark {
   readonly lessee: string;
   readonly sequence: number;
 }
 
-/** The last report of each run of a node; old marks go. */
+/** Loads the latest report of each node run; removes old marks. */
 export async function loadMarks(
   database: Database,
   nowMs: number,
@@ -27,20 +27,20 @@ export async function loadMarks(
     .execute();
   for (const { key, value } of rows) {
     const [sequence = 0, timeMs = 0] = value.split(' ').map(Number);
-    if (timeMs > nowMs - KEPT_MS) marks.set(key.slice(PREFIX.length), sequence);
+    if (timeMs > nowMs - MARK_LIFETIME_MS) marks.set(key.slice(PREFIX.length), sequence);
     else await database.deleteFrom('folder').where('key', '=', key).execute();
   }
   return marks;
 }
 
-/** The newest of each run. */
+/** Saves the latest mark of each node run. */
 export async function saveMarks(
   transaction: Database,
   marks: readonly Mark[],
   nowMs: number,
 ): Promise<void> {
-  const newest = newestOf(marks);
-  const rows = [...newest].map(([lessee, sequence]) => {
+  const latest = newestOf(marks);
+  const rows = [...latest].map(([lessee, sequence]) => {
     return { key: `${PREFIX}${lessee}`, value: `${sequence} ${nowMs}` };
   });
   const insert = transaction.insertInto('folder').values(rows);
@@ -51,9 +51,9 @@ export async function saveMarks(
 }
 
 export function newestOf(marks: readonly Mark[]): ReadonlyMap<string, number> {
-  const newest = new Map<string, number>();
+  const latest = new Map<string, number>();
   for (const { lessee, sequence } of marks) {
-    newest.set(lessee, Math.max(sequence, newest.get(lessee) ?? 0));
+    latest.set(lessee, Math.max(sequence, latest.get(lessee) ?? 0));
   }
-  return newest;
+  return latest;
 }

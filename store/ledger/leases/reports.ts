@@ -1,4 +1,4 @@
-// Calls that other nodes delivered, entered in the ledger once, and acknowledged when the catalog has them.
+// Enters calls that other nodes delivered into the ledger once, and acknowledges them when they are stored.
 import type { Caller } from '../../accounts/callers.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Ledger } from '../ledger.ts';
@@ -7,20 +7,20 @@ import type { Report, ReportedCalls } from './leaseMessages.ts';
 import type { LentBlocks } from './lentBlocks.ts';
 import { type Mark, newestOf, saveMarks } from './reportMarks.ts';
 
-/** A run of a node. What waits of it is bounded there: at `UNTOLD_MAX` calls it spends no more. */
+/** A node run. The node limits its pending calls: it stops spending at its limit. */
 interface Reporter {
-  /** Of what is in the ledger, written or not. */
+  /** Latest report in the ledger, stored or not. */
   entered: number;
   durable: number;
-  /** Those after `durable`, in their order. */
+  /** Reports after `durable`, in order. */
   readonly open: { readonly sequence: number; isDurable: boolean }[];
 }
 
 interface ReportParts {
   readonly ledger: Ledger;
   readonly clock: Clock;
-  readonly lent: LentBlocks;
-  /** Whom limits are those of, also where the token may not act any more; undefined: it is not known. */
+  readonly issued: LentBlocks;
+  /** Returns a caller with its limits, also when it may no longer act; undefined when unknown. */
   readonly knownCaller: (accountId: string, tokenId: string) => Caller | undefined;
   readonly used: (tokenId: string, timeMs: number) => void;
   readonly onFault: (reason: unknown) => void;
@@ -30,7 +30,7 @@ interface ReportParts {
 export class Reports {
   readonly #parts: ReportParts;
   readonly #reporters = new Map<string, Reporter>();
-  /** Calls that were delivered by a block that had come home, when nothing was left. */
+  /** Calls delivered from a returned block when no messages remained. */
   uncovered = { calls: 0, messages: 0 };
 
   readonly #writer: ChargeWriter = {
@@ -38,12 +38,12 @@ export class Reports {
       saveMarks(transaction, rows as readonly Mark[], this.#parts.clock()),
     written: (rows) => {
       for (const [lessee, sequence] of newestOf(rows as readonly Mark[])) {
-        this.#durable(lessee, sequence);
+        this.#markDurable(lessee, sequence);
       }
     },
   };
 
-  /** @param marks of what was reported to nodes that served before */
+  /** @param marks reports that earlier serving nodes stored */
   constructor(parts: ReportParts, marks: ReadonlyMap<string, number>) {
     this.#parts = parts;
     for (const [lessee, sequence] of marks) this.#reporters.set(lessee, newReporter(sequence));
@@ -58,55 +58,57 @@ export class Reports {
     }
     reporter.entered = sequence;
     let mark: Mark | undefined = { lessee, sequence };
-    const charged = (calls: ReportedCalls): boolean => {
-      const also = mark && { writer: this.#writer, row: mark };
-      const isCharged = this.#charge(lessee, calls, also);
+    const charge = (calls: ReportedCalls): boolean => {
+      const attachment = mark && { writer: this.#writer, row: mark };
+      const isCharged = this.#charge(lessee, calls, attachment);
       if (isCharged) mark = undefined;
       return isCharged;
     };
-    // Where not all that are alike are covered, each of them is that is.
-    const short = alike
-      .filter((calls) => !charged(calls))
-      .flatMap(eachOf)
-      .filter((call) => !charged(call));
+    // If a group is not covered as a whole, its calls are charged one by one as far as covered.
+    const uncharged = alike
+      .filter((calls) => !charge(calls))
+      .flatMap(splitCalls)
+      .filter((call) => !charge(call));
     const timeMs = this.#parts.clock();
     for (const tokenId of new Set(alike.map((calls) => calls.tokenId))) {
       this.#parts.used(tokenId, timeMs);
     }
-    if (short.length > 0) this.#tell(short);
-    // Where nothing is charged, nothing can be charged twice.
+    if (uncharged.length > 0) this.#reportUncharged(uncharged);
+    // A report without a charge can't be charged twice.
     reporter.open.push({ sequence, isDurable: mark !== undefined });
     this.#acknowledge(lessee, reporter);
   }
 
-  /** All of them, or none. */
-  #charge(lessee: string, calls: ReportedCalls, also?: WithCharge): boolean {
-    const { knownCaller, ledger, lent } = this.#parts;
+  /** Charges all calls, or none. */
+  #charge(lessee: string, calls: ReportedCalls, attachment?: WithCharge): boolean {
+    const { knownCaller, ledger, issued } = this.#parts;
     const { accountId, block, tokenId } = calls;
-    const known = lent.get(block);
-    const own = known?.lessee === lessee ? known : undefined;
-    const isCovered = own !== undefined && messagesOf(calls) <= own.block.messages;
+    const issuedBlock = issued.get(block);
+    const own = issuedBlock?.lessee === lessee ? issuedBlock : undefined;
+    const isCovered = own !== undefined && countMessages(calls) <= own.block.messages;
     const caller = isCovered ? own.caller : knownCaller(accountId, tokenId);
     if (caller === undefined) return false;
-    return ledger.chargeLent(own?.block, caller, calls, also);
+    return ledger.chargeLent(own?.block, caller, calls, attachment);
   }
 
-  #tell(lines: readonly ReportedCalls[]): void {
-    const messages = lines.reduce((sum, line) => sum + messagesOf(line), 0);
+  #reportUncharged(lines: readonly ReportedCalls[]): void {
+    const messages = lines.reduce((sum, line) => sum + countMessages(line), 0);
     const { uncovered } = this;
     this.uncovered = {
       calls: uncovered.calls + lines.length,
       messages: uncovered.messages + messages,
     };
-    const of = [...new Set(lines.map(({ accountId }) => accountId))].join(', ');
-    const what = `${lines.length} calls of ${messages} messages of ${of}`;
-    this.#parts.onFault(new Error(`${what} are not charged: nothing was left when they were told`));
+    const accounts = [...new Set(lines.map(({ accountId }) => accountId))].join(', ');
+    const what = `${lines.length} calls of ${messages} messages of ${accounts}`;
+    this.#parts.onFault(
+      new Error(`${what} are not charged: no messages remained when they were reported`),
+    );
   }
 
-  #durable(lessee: string, sequence: number): void {
+  #markDurable(lessee: string, sequence: number): void {
     const reporter = this.#reporters.get(lessee);
     if (reporter === undefined) return;
-    for (const one of reporter.open) if (one.sequence <= sequence) one.isDurable = true;
+    for (const report of reporter.open) if (report.sequence <= sequence) report.isDurable = true;
     this.#acknowledge(lessee, reporter);
   }
 
@@ -119,10 +121,10 @@ export class Reports {
   }
 }
 
-const messagesOf = ({ objects, requestIds, weight }: ReportedCalls): number =>
+const countMessages = ({ objects, requestIds, weight }: ReportedCalls): number =>
   objects * weight * requestIds.length;
 
-const eachOf = (calls: ReportedCalls): readonly ReportedCalls[] =>
+const splitCalls = (calls: ReportedCalls): readonly ReportedCalls[] =>
   calls.requestIds.map((id) => ({ ...calls, requestIds: [id] }));
 
 const newReporter = (sequence: number): Reporter => ({

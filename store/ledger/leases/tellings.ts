@@ -1,60 +1,60 @@
-// Nodes that report what they delivered, before anybody is told what was used.
+// Waits until replicas have reported their delivered calls, before usage is returned.
 import type { After } from './after.ts';
 import type { ToLessee } from './leaseMessages.ts';
 
-/** A node that is silent for so long is not waited for: it spends nothing meanwhile. */
+/** Maximum wait for a silent node: it spends nothing meanwhile. */
 const SILENT_MS = 1_000;
 
-interface Teller {
+interface Participant {
   readonly send: (message: ToLessee) => void;
 }
 
-interface Telling {
-  /** Who did not answer yet. */
-  readonly open: Set<Teller>;
+interface PendingBarrier {
+  /** Participants without an answer yet. */
+  readonly open: Set<Participant>;
   readonly done: PromiseWithResolvers<void>;
   readonly stopWait: () => void;
 }
 
 export class Tellings {
   readonly #after: After;
-  readonly #open = new Map<number, Telling>();
+  readonly #open = new Map<number, PendingBarrier>();
   #last = 0;
 
   constructor(after: After) {
     this.#after = after;
   }
 
-  /** Resolves when each of them has reported what it delivered before, is gone, or is silent. */
-  ask(tellers: readonly Teller[]): Promise<void> {
-    if (tellers.length === 0) return Promise.resolve();
+  /** Resolves when each participant has reported its earlier calls, is disconnected, or is silent. */
+  ask(participants: readonly Participant[]): Promise<void> {
+    if (participants.length === 0) return Promise.resolve();
     this.#last += 1;
-    const telling = this.#last;
-    const stopWait = this.#after(SILENT_MS, () => this.#end(telling));
+    const id = this.#last;
+    const stopWait = this.#after(SILENT_MS, () => this.#end(id));
     const done = Promise.withResolvers<void>();
-    this.#open.set(telling, { open: new Set(tellers), done, stopWait });
-    for (const teller of tellers) teller.send({ kind: 'tell', telling });
+    this.#open.set(id, { open: new Set(participants), done, stopWait });
+    for (const participant of participants) participant.send({ kind: 'tell', telling: id });
     return done.promise;
   }
 
-  told(teller: Teller, telling: number): void {
-    const known = this.#open.get(telling);
-    if (known?.open.delete(teller) === true && known.open.size === 0) this.#end(telling);
+  told(participant: Participant, id: number): void {
+    const pending = this.#open.get(id);
+    if (pending?.open.delete(participant) === true && pending.open.size === 0) this.#end(id);
   }
 
-  /** It answers nothing any more. */
-  gone(teller: Teller): void {
-    for (const telling of this.#open.keys()) this.told(teller, telling);
+  /** Removes a disconnected participant. */
+  gone(participant: Participant): void {
+    for (const id of this.#open.keys()) this.told(participant, id);
   }
 
   close(): void {
-    for (const telling of this.#open.keys()) this.#end(telling);
+    for (const id of this.#open.keys()) this.#end(id);
   }
 
-  #end(telling: number): void {
-    const known = this.#open.get(telling);
-    this.#open.delete(telling);
-    known?.stopWait();
-    known?.done.resolve();
+  #end(id: number): void {
+    const pending = this.#open.get(id);
+    this.#open.delete(id);
+    pending?.stopWait();
+    pending?.done.resolve();
   }
 }

@@ -1,40 +1,40 @@
-// Delivered calls of a node that reads, until the node that serves has them in the catalog.
+// Keeps delivered calls of a replica until the serving node has stored them.
 import type { Report, ReportedCalls } from './leaseMessages.ts';
 
-/** Calls that may wait to be acknowledged: at it nothing is spent. 20 MB. */
+/** Limit of unacknowledged calls; spending stops at it. 20 MB. */
 export const UNTOLD_MAX = 100_000;
-/** A report that waits longer: nothing is spent until it is acknowledged. */
+/** Maximum wait for an acknowledgement; spending stops after it. */
 const ACK_MS = 1_000;
-/** Calls of one report. */
+/** Limit of calls of one report. */
 const REPORT_CALLS_MAX = 1_000;
 
-interface Sent {
+interface SentReport {
   readonly report: Report;
   readonly calls: number;
   /** Monotonic. */
   sentMs: number;
 }
 
-/** What a call has in common with others. */
-type Called = Omit<ReportedCalls, 'requestIds'>;
-type Alike = Called & { readonly requestIds: string[] };
+/** Common members of grouped calls. */
+type CallTemplate = Omit<ReportedCalls, 'requestIds'>;
+type CallGroup = CallTemplate & { readonly requestIds: string[] };
 
-/** Calls of one report: most of a moment are alike. */
-interface Gathered {
-  readonly alike: Map<string, Alike>;
-  /** Those that the newest one was of. */
-  last: Alike | undefined;
+/** Calls of one report: concurrent calls are mostly equal except their ids. */
+interface ReportDraft {
+  readonly alike: Map<string, CallGroup>;
+  /** Group of the latest call. */
+  last: CallGroup | undefined;
   calls: number;
 }
 
 export class Untold {
-  /** The last one takes what is added. */
-  #gathered: Gathered[] = [];
-  readonly #sent: Sent[] = [];
+  /** The last draft receives new calls. */
+  #drafts: ReportDraft[] = [];
+  readonly #sent: SentReport[] = [];
   #sequence = 0;
   #count = 0;
 
-  /** Calls that are not known to be in the catalog. */
+  /** Number of unacknowledged calls. */
   get count(): number {
     return this.#count;
   }
@@ -45,19 +45,20 @@ export class Untold {
     return this.#count < UNTOLD_MAX && (first === undefined || nowMs - first.sentMs <= ACK_MS);
   }
 
-  add(call: Called, requestId: string): void {
-    const open = this.#open();
-    if (open.last === undefined || !isAlike(open.last, call)) open.last = alikeOf(open, call);
-    open.last.requestIds.push(requestId);
-    open.calls += 1;
+  add(call: CallTemplate, requestId: string): void {
+    const draft = this.#openDraft();
+    if (draft.last === undefined || !isSameGroup(draft.last, call))
+      draft.last = openGroup(draft, call);
+    draft.last.requestIds.push(requestId);
+    draft.calls += 1;
     this.#count += 1;
   }
 
-  /** What was added, as reports to be told now. */
+  /** Returns the added calls as reports to send now. */
   next(nowMs: number): readonly Report[] {
-    const gathered = this.#gathered;
-    this.#gathered = [];
-    return gathered.map(({ alike, calls }) => {
+    const drafts = this.#drafts;
+    this.#drafts = [];
+    return drafts.map(({ alike, calls }) => {
       this.#sequence += 1;
       const report = { sequence: this.#sequence, alike: [...alike.values()] };
       this.#sent.push({ report, calls, sentMs: nowMs });
@@ -65,7 +66,7 @@ export class Untold {
     });
   }
 
-  /** All that was told and not acknowledged, to be told again over another connection. */
+  /** Returns all unacknowledged reports, to be sent over a new connection. */
   again(nowMs: number): readonly Report[] {
     for (const sent of this.#sent) sent.sentMs = nowMs;
     return this.#sent.map(({ report }) => report);
@@ -77,29 +78,29 @@ export class Untold {
     }
   }
 
-  #open(): Gathered {
-    const last = this.#gathered.at(-1);
+  #openDraft(): ReportDraft {
+    const last = this.#drafts.at(-1);
     if (last !== undefined && last.calls < REPORT_CALLS_MAX) return last;
-    const open = { alike: new Map(), last: undefined, calls: 0 };
-    this.#gathered.push(open);
-    return open;
+    const draft = { alike: new Map(), last: undefined, calls: 0 };
+    this.#drafts.push(draft);
+    return draft;
   }
 }
 
-// A block is of one token and one kind of messages.
-const isAlike = (one: Called, other: Called): boolean =>
+// A block belongs to one token and one kind of messages.
+const isSameGroup = (one: CallTemplate, other: CallTemplate): boolean =>
   one.block === other.block &&
   one.objects === other.objects &&
   one.usageKey === other.usageKey &&
   one.endpoint === other.endpoint &&
   one.weight === other.weight;
 
-function alikeOf({ alike }: Gathered, call: Called): Alike {
+function openGroup({ alike }: ReportDraft, call: CallTemplate): CallGroup {
   const { block, endpoint, objects, usageKey, weight } = call;
   const key = `${block} ${objects} ${weight} ${endpoint} ${usageKey}`;
-  const known = alike.get(key);
-  if (known !== undefined) return known;
-  const made = { ...call, requestIds: [] };
-  alike.set(key, made);
-  return made;
+  const existing = alike.get(key);
+  if (existing !== undefined) return existing;
+  const group = { ...call, requestIds: [] };
+  alike.set(key, group);
+  return group;
 }

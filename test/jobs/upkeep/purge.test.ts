@@ -78,7 +78,7 @@ test('nothing of purged records is left in the folder, and history says why it e
     const purged = await lookInto(folder);
     for (const text of PLANTED) assert.deepEqual(purged(text), [], text);
     assert.equal(await read(server, ROWS), kept.join('\n'), 'the others stay');
-    const gone = /^"asOf" means a version that was purged: the first .* is \d+, of 2\d{3}-/;
+    const gone = /^"asOf" refers to a version that was purged: the first .* is \d+, of 2\d{3}-/;
     for (const asOf of versions) {
       const answer = await get(server, `/data/WS/D?asOf=${asOf}`);
       assert.deepEqual([answer.status, gone.test(await answer.text())], [410, true]);
@@ -86,7 +86,7 @@ test('nothing of purged records is left in the folder, and history says why it e
     const url = `${server.base}/v1/changes/WS/D?since=${versions[1]}&token=${server.secret}`;
     const changes = await fetch(url);
     assert.equal(changes.status, 410);
-    assert.match(await changes.text(), /\\"since\\" means a version that was purged/);
+    assert.match(await changes.text(), /\\"since\\" refers to a version that was purged/);
     const anew = await read(server, `/data/WS/D?queryId=q1&limit=1000&format=csv`);
     assert.equal(anew, kept.join('\n'), 'a named query begins again');
     assert.equal(await read(server, '/data/WS/OTHER'), other);

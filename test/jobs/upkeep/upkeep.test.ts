@@ -159,7 +159,7 @@ test('versions are thinned by age; those left answer as before, files of the oth
   await upkeep.thin();
   assert.equal((await asOf(lake.snapshot))[0], 200, 'the newest version always stays');
   const [status, why] = await asOf([...kept][0] ?? 0);
-  const thinned = `"asOf" means a version that was thinned out with age: the first version that`;
+  const thinned = `"asOf" refers to a version that was thinned out with age: the first available version`;
   assert.deepEqual([status, why.slice(0, thinned.length)], [410, thinned]);
 });
 
@@ -214,12 +214,12 @@ test('a dataset keeps its own days of history, never more than the server', asyn
   const floor = first.snapshot + 1;
   const time = await timeOf(server, floor);
   const why = 'is older than the history that this dataset keeps';
-  const then = `the first version that can be asked is ${floor}, of ${time}`;
+  const then = `the first available version is ${floor}, of ${time}`;
   for (const { snapshot, ms, text } of made) {
     for (const asOf of [snapshot, ms + 60_000]) {
       const answer = await get(server, `${path}&asOf=${asOf}`);
       const told: readonly [number, string] = [answer.status, await answer.text()];
-      const ended = [410, `"asOf" means a version that ${why}: ${then}`];
+      const ended = [410, `"asOf" refers to a version that ${why}: ${then}`];
       assert.deepEqual(told, ms >= cutMs ? [200, text] : ended, `${snapshot}, asOf ${asOf}`);
     }
   }

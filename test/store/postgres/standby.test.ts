@@ -151,7 +151,7 @@ test.skipIf(found === undefined)(
     for (const untilMs = performance.now() + 5_000; taken.length === 0; await sleep(20)) {
       assert.ok(performance.now() < untilMs);
     }
-    assert.match(String(taken[0]), /was not heard for 600 ms: another server may serve/);
+    assert.match(String(taken[0]), /did not answer for 600 ms: another server may serve/);
     await engine.close();
   },
 );

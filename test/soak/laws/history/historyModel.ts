@@ -33,7 +33,7 @@ export interface Model {
   memories: readonly Memory[];
   /** Versions of the lake that are left. */
   versions: readonly Version[];
-  /** The first version that can be asked. */
+  /** The first available version. */
   floor: number;
   historyDays: number | null;
   /** Where the named query stands, and when it ran; undefined before its first run. */
