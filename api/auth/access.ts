@@ -53,7 +53,7 @@ export function workspaceOf(caller: Caller, name: string, lake: Lake): Workspace
   return workspace;
 }
 
-/** The workspace of a path, for operations on all of it. @throws as `workspaceOf`. */
+/** The workspace of a path, for operations on all of it. @throws as `findManagedWorkspace`. */
 export const ownedWorkspaceOf = (
   { caller, path }: Pick<Call, 'caller' | 'path'>,
   { lake }: { readonly lake: Lake },
@@ -334,7 +334,7 @@ export const paysPremium = (caller: Caller, dataset: Dataset, lake: Lake): boole
 
 /**
  * A dataset for operations on all its records, such as its versions.
- * @throws Failure NotFound if each account sees only its own records, and as `datasetOf`.
+ * @throws Failure NotFound if each account sees only its own records, and as `findDataset`.
  */
 export function wholeDatasetOf(
   caller: Caller,

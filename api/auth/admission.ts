@@ -54,7 +54,7 @@ export function admit(
   token: string | undefined,
   request: FastifyRequest,
   services: AdmissionServices,
-  door: Door,
+  port: Door,
 ): Admitted {
   if (endpoint.token === 'none') return { caller: undefined, actor: '', checkBody: undefined };
   if (token === undefined) throw new Failure('NoKey');
@@ -63,13 +63,13 @@ export function admit(
     return { caller: undefined, actor: 'admin', checkBody: undefined };
   }
   const caller = withOperator(services.accounts.identify(token), request, services);
-  checkEnvironment(caller, endpoint, door.environment);
-  checkPlace(caller, request, door);
-  const checkBody = checkSignature(caller, token, request, services, door);
+  checkEnvironment(caller, endpoint, port.environment);
+  checkPlace(caller, request, port);
+  const checkBody = checkSignature(caller, token, request, services, port);
   checkKind(caller, endpoint.token);
-  if (caller.isOperator !== true) door.throttle.token(caller);
+  if (caller.isOperator !== true) port.throttle.token(caller);
   const refusal = services.ledger.stopped(caller);
-  const isFree = endpoint.always === true || door.environment === 'test';
+  const isFree = endpoint.always === true || port.environment === 'test';
   if (refusal !== undefined && !isFree) throw new Failure(refusal.type, refusal.detail);
   return { caller, actor: caller.tokenId, checkBody };
 }
@@ -117,12 +117,12 @@ export function addressOf(
   return proxiedAddress ?? senderOf(raw, proxies);
 }
 
-function checkPlace({ token }: Caller, request: FastifyRequest, door: Door): void {
+function checkPlace({ token }: Caller, request: FastifyRequest, port: Door): void {
   const { addresses, referrers } = token;
   if (addresses.length > 0) {
     const rules = addressRules.get(addresses) ?? parseAddresses(addresses);
     addressRules.set(addresses, rules);
-    if (!allowsAddress(rules, addressOf(request, door))) {
+    if (!allowsAddress(rules, addressOf(request, port))) {
       throw new Failure('DeniedReferer', 'The address of this request is not allowed');
     }
   }

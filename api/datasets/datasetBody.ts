@@ -348,7 +348,7 @@ function checkPropertyTypes(properties: Properties): void {
 const unknownProperty = (name: string): Failure =>
   new Failure('InvalidBody', `schema.properties.${name} is null, and no property`);
 
-/** The change of a body to the index of a dataset; undefined without a change. @throws as `draftOf`. */
+/** The change of a body to the index of a dataset; undefined without a change. @throws as `buildDraft`. */
 export function indexEditOf(
   {
     columnMapping,

@@ -69,25 +69,26 @@ export async function hop(
     headers: [...buildHeaders(incoming, body), ...extraHeader],
     setHost: false,
   };
-  const proxyRequest = url.protocol === 'https:' ? secureRequest(options) : http.request(options);
+  const upstreamRequest =
+    url.protocol === 'https:' ? secureRequest(options) : http.request(options);
   let isSent = false;
-  onConnection(proxyRequest, () => {
+  onConnection(upstreamRequest, () => {
     isSent = true;
-    send(proxyRequest, incoming, body);
+    send(upstreamRequest, incoming, body);
   });
-  const abort = (): void => void proxyRequest.destroy();
+  const abort = (): void => void upstreamRequest.destroy();
   const unwatch = target.reach.watch(abort);
   outgoing.once('close', abort);
-  proxyRequest.once('response', (answer) => {
+  upstreamRequest.once('response', (answer) => {
     if (isRefusedByShutdown(answer)) {
       answer.resume();
       resolve(body?.isWhole === false ? 'cut' : 'notBegun');
     } else
       resolve(
-        relayAnswer(answer, outgoing).then(() => finishAnswer(proxyRequest, incoming, outgoing)),
+        relayAnswer(answer, outgoing).then(() => finishAnswer(upstreamRequest, incoming, outgoing)),
       );
   });
-  proxyRequest.on('error', () => {
+  upstreamRequest.on('error', () => {
     // Another request with the same agent may have renewed it already.
     if (target.agent.now() === agent) target.agent.renew();
     if (outgoing.destroyed) resolve('done');
@@ -107,8 +108,8 @@ const isRefusedByShutdown = ({ headers, statusCode }: IncomingMessage): boolean 
   statusCode === 503 && headers['x-request-id'] === undefined;
 
 /** Once the request is sent, its outcome is unknown until an answer arrives. */
-function onConnection(proxyRequest: ClientRequest, begin: () => void): void {
-  proxyRequest.once('socket', (socket) => {
+function onConnection(upstreamRequest: ClientRequest, begin: () => void): void {
+  upstreamRequest.once('socket', (socket) => {
     if (!socket.connecting) return begin();
     const timeout = setTimeout(
       () => socket.destroy(new Error('it takes no connection')),
@@ -123,17 +124,17 @@ function onConnection(proxyRequest: ClientRequest, begin: () => void): void {
 }
 
 function send(
-  proxyRequest: ClientRequest,
+  upstreamRequest: ClientRequest,
   incoming: IncomingMessage,
   body: SentBody | undefined,
 ): void {
-  if (body === undefined) return void proxyRequest.end();
-  if (body.isWhole) return void proxyRequest.end(body.first);
-  if (body.first.length > 0) proxyRequest.write(body.first);
-  incoming.pipe(proxyRequest);
+  if (body === undefined) return void upstreamRequest.end();
+  if (body.isWhole) return void upstreamRequest.end(body.first);
+  if (body.first.length > 0) upstreamRequest.write(body.first);
+  incoming.pipe(upstreamRequest);
   // A client that disconnects in the middle leaves an incomplete body.
-  incoming.once('error', () => proxyRequest.destroy());
-  proxyRequest.once('close', () => incoming.unpipe(proxyRequest));
+  incoming.once('error', () => upstreamRequest.destroy());
+  upstreamRequest.once('close', () => incoming.unpipe(upstreamRequest));
 }
 
 async function relayAnswer(answer: IncomingMessage, outgoing: ServerResponse): Promise<void> {
@@ -150,13 +151,13 @@ async function relayAnswer(answer: IncomingMessage, outgoing: ServerResponse): P
 
 /** Discards the rest of the body if the serving node answered before the body was complete. */
 async function finishAnswer(
-  proxyRequest: ClientRequest,
+  upstreamRequest: ClientRequest,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): Promise<Outcome> {
   if (!isWhole(incoming)) {
-    incoming.unpipe(proxyRequest);
-    proxyRequest.destroy();
+    incoming.unpipe(upstreamRequest);
+    upstreamRequest.destroy();
     await dropRest(incoming);
   }
   outgoing.end();

@@ -163,12 +163,12 @@ function closeIdleSockets(server: FastifyInstance): void {
 }
 
 /** Adds the hooks that run before every route. */
-export function addHooks(server: FastifyInstance, door: Door): void {
+export function addHooks(server: FastifyInstance, port: Door): void {
   server.addHook('onRequest', (request, reply, done) => {
     reply.headers(ANSWER_HEADERS).header('x-request-id', request.id);
-    if (door.environment === 'test') reply.header('deprecation', TEST_DEPRECATED);
+    if (port.environment === 'test') reply.header('deprecation', TEST_DEPRECATED);
     try {
-      door.throttle.address(addressOf(request, door));
+      port.throttle.address(addressOf(request, port));
     } catch (error) {
       done(error as Error);
       return;

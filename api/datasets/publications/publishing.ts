@@ -80,7 +80,7 @@ export function nameGiven(
   return { symbol: symbol ?? '', date: date ?? '' };
 }
 
-/** @throws Failure StorageLimit, and what `nameGiven`, `spoolBody` and `Publications.publish` throw. */
+/** @throws Failure StorageLimit; as `parsePublicationName`, `spoolBody`, `Publications.publish`. */
 export async function publishBody(call: Call, services: Services): Promise<Publication> {
   const type = await ownFileType(call, services);
   const name = nameGiven(type, call);

@@ -71,8 +71,8 @@ export const timeSeries: Endpoint = {
     const dataset = findOptional(() => seriesDataset(caller, id, services.lake));
     if (dataset !== undefined) {
       const linked = await linkedCall(call, services, dataset);
-      const door = chartOutput(call, services, dataset, 'time-series');
-      return answerSeries(linked, services, dataset, 'time-series', door);
+      const output = chartOutput(call, services, dataset, 'time-series');
+      return answerSeries(linked, services, dataset, 'time-series', output);
     }
     const view = seriesView(call, id, services);
     if (view !== undefined) return answerView(call, services, view, 'time-series');
