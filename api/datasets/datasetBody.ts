@@ -160,8 +160,8 @@ export function draftOf(
     weight = UNSAID.weight,
   } = defaultsOf({ workspace, dataset: datasetId }) ?? {};
   const defaultMapping = dataset.uniqueIndex === undefined ? mapping : undefined;
-  const smartLinkMapping = linkedMapping(dataset);
-  const columnMapping = dataset.columnMapping ?? defaultMapping ?? smartLinkMapping ?? {};
+  const linkMapping = linkedMapping(dataset);
+  const columnMapping = dataset.columnMapping ?? defaultMapping ?? linkMapping ?? {};
   const properties = schema.properties as Properties;
   checkPropertyNames('schema.properties', Object.keys(properties));
   checkPropertyTypes(properties);
@@ -171,7 +171,7 @@ export function draftOf(
   checkExpectations(metadata.expectations, { properties, mapping: columnMapping });
   // One security has many records: its property as the only key must not make them replace each other.
   const unique =
-    columnMapping === smartLinkMapping ? (dataset.uniqueIndex ?? false) : dataset.uniqueIndex;
+    columnMapping === linkMapping ? (dataset.uniqueIndex ?? false) : dataset.uniqueIndex;
   const numbered = isNumbered(columnMapping, unique, false);
   const index = { mapping: columnMapping, numbered, inferred: false };
   return {
@@ -201,18 +201,14 @@ function linkedMapping({
 }
 
 /** Whether records are numbered instead of unique by index. @throws Failure InvalidBody */
-function isNumbered(
-  mapping: ColumnMapping,
-  uniqueIndex: boolean | undefined,
-  wasNumbered: boolean,
-): boolean {
-  if (uniqueIndex === true && !isMapped(mapping)) {
+function isNumbered(mapping: ColumnMapping, unique: boolean | undefined, before: boolean): boolean {
+  if (unique === true && !isMapped(mapping)) {
     throw new Failure('InvalidBody', 'uniqueIndex needs a columnMapping with key or date');
   }
-  return !(uniqueIndex ?? (isMapped(mapping) && !wasNumbered));
+  return !(unique ?? (isMapped(mapping) && !before));
 }
 
-type DatasetMetadata = Pick<
+type Metadata = Pick<
   DatasetDraft,
   | 'title'
   | 'description'
@@ -232,8 +228,8 @@ type DatasetMetadata = Pick<
  */
 export function describedBy(
   body: Omit<Static<typeof CHANGE_DATASET>, 'dataset' | 'existing' | 'schema'>,
-  previous: DatasetMetadata,
-): DatasetMetadata {
+  previous: Metadata,
+): Metadata {
   if (body.source === STAND_IN_SOURCE && previous.source !== STAND_IN_SOURCE) {
     const rule = 'such records are replaced by the next load';
     throw new Failure('InvalidBody', `source must not be ${STAND_IN_SOURCE}: ${rule}`);
@@ -241,10 +237,7 @@ export function describedBy(
   return mergeMetadata(body, previous);
 }
 
-const mergeMetadata = (
-  body: Parameters<typeof describedBy>[0],
-  previous: DatasetMetadata,
-): DatasetMetadata => ({
+const mergeMetadata = (body: Parameters<typeof describedBy>[0], previous: Metadata): Metadata => ({
   title: body.title ?? previous.title,
   description: body.description ?? previous.description,
   source: body.source ?? previous.source,

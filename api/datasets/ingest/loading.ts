@@ -58,7 +58,7 @@ export const DUPLICATE_PARAMETERS = [
     kind: 'choice',
     name: 'duplicateKeyHandling',
     choices: ['ignore', 'replace', 'true', 'false'],
-    help: 'The same with the names of the original: ignore (false) or replace (true). duplicates overrides it.',
+    help: 'Names of the original: ignore (false) or replace (true). duplicates overrides it.',
   },
 ] as const satisfies readonly Parameter[];
 

@@ -99,8 +99,8 @@ async function findPublication(
   return upperMatch;
 }
 
-const LINK_LIFE_SECONDS = LINK_LIFE_MS / 1_000;
-const LINK_EXPIRED = `the address was used, or its ${LINK_LIFE_SECONDS} seconds are over: request the file again`;
+const LIFE_SECONDS = LINK_LIFE_MS / 1_000;
+const LINK_EXPIRED = `the address was used, or its ${LIFE_SECONDS} seconds are over: request the file again`;
 const goneFailure = (): Failure => new Failure('Gone', LINK_EXPIRED);
 
 /** Answers the file of an address, once. */

@@ -115,7 +115,7 @@ export const createDataset: Endpoint = {
     const existing = lake.directory.dataset(workspace, id ?? body.dataset.datasetId ?? '');
     const placeholder = existing !== undefined && isStandIn(existing) ? existing : undefined;
     if (id !== undefined && existing !== undefined && placeholder === undefined) {
-      return changeOwnDataset(call, body.dataset, services);
+      return applyBody(call, body.dataset, services);
     }
     const draft = draftOf(workspace, call.path['id'], body, services.ingestion.defaultsOf);
     if (placeholder === undefined) checkDatasetRoom(caller, owned, draft.dataset, services);
@@ -152,10 +152,8 @@ export const listDatasets: Endpoint = {
     const limit = numberOf(call.query, 'limit') ?? LIST_MAX;
     const datasets = directory.datasets(workspace).slice(0, limit);
     const views = services.queries.views(workspace).slice(0, limit - datasets.length);
-    const datasetViews = await Promise.all(
-      datasets.map((dataset) => datasetView(dataset, services)),
-    );
-    const value = [...datasetViews, ...views.map(viewAsDataset)];
+    const items = await Promise.all(datasets.map((dataset) => datasetView(dataset, services)));
+    const value = [...items, ...views.map(viewAsDataset)];
     return { kind: 'json', value, metering: 'free' };
   },
 };
@@ -187,18 +185,14 @@ export const changeDataset: Endpoint = {
   answer: Type.Union([CHANGED, JOB_MADE]),
   handle: (call, services) => {
     const { dataset: wrapped, ...bare } = call.json as Static<typeof CHANGE_DATASET>;
-    return changeOwnDataset(call, wrapped ?? bare, services);
+    return applyBody(call, wrapped ?? bare, services);
   },
 };
 
 type Changes = Omit<Static<typeof CHANGE_DATASET>, 'dataset'>;
 
 /** Handles `PATCH`, and `POST` with the id of an existing dataset, which iexjs sends to update. */
-async function changeOwnDataset(
-  call: Call,
-  body: Changes,
-  services: DatasetsServices,
-): Promise<Answer> {
+async function applyBody(call: Call, body: Changes, services: DatasetsServices): Promise<Answer> {
   const { lake, pending, runner } = services;
   const { workspace, dataset: name } = ownDataset(call, lake);
   const { accountId } = callerOf(call.caller);
@@ -208,12 +202,7 @@ async function changeOwnDataset(
   }
   const owned = ownDataset(call, lake);
   if (isStandIn(owned) && describesRecords(body)) {
-    await replacePlaceholder(
-      owned,
-      (placeholder) => draftFromPlaceholder(placeholder, body, services),
-      accountId,
-      services,
-    );
+    await replacePlaceholder(owned, (old) => toDraft(old, body, services), accountId, services);
     return changedAnswer('Dataset has been updated', name);
   }
   if (body.existing === 're-ingest') return reingest(call, body, services);
@@ -256,7 +245,7 @@ async function replacePlaceholder(
 }
 
 /** Applies a change to a placeholder, without its description of the invented records. */
-async function draftFromPlaceholder(
+async function toDraft(
   placeholder: Dataset,
   body: Changes,
   services: DatasetsServices,
@@ -380,21 +369,15 @@ async function dropOwnDataset(
   const { tableId } = dataset;
   const isPurge = truthOf(call.query, 'purge');
   const { accountId } = callerOf(call.caller);
-  const removableFiles = await dropDataset(
-    lake,
-    dataset,
-    accountId,
-    isPurge,
-    async (transaction) => {
-      await pending.drop(transaction, tableId);
-      await forgetQuarantined(transaction, tableId, {});
-      if (!isPurge) return;
-      await clearTexts(transaction, dataset);
-      await askScrub(transaction);
-    },
-  );
+  const files = await dropDataset(lake, dataset, accountId, isPurge, async (transaction) => {
+    await pending.drop(transaction, tableId);
+    await forgetQuarantined(transaction, tableId, {});
+    if (!isPurge) return;
+    await clearTexts(transaction, dataset);
+    await askScrub(transaction);
+  });
   pending.dropped(tableId);
-  await lake.files.remove(removableFiles);
+  await lake.files.remove(files);
 }
 
 export const renameDataset: Endpoint = {

@@ -68,7 +68,7 @@ const deleteMatching: Work = async (call, caller, services) => {
 
 const purgeMatching: Work = async (call, caller, services) => {
   const dataset = findDeletable(call, caller, services);
-  // The queue continues after a failed flush; this flush makes sure that nothing pushed survives the purge.
+  // The queue continues after a failed flush; this one throws, so that nothing is reported as purged.
   await flushDataset(dataset, services);
   const plan = await planDeletion(call, dataset, services);
   const { ingestion, pending } = services;
