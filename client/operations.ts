@@ -216,14 +216,14 @@ export interface Operations {
     body: undefined;
     answer: Readonly<Record<string, unknown>>;
   };
-  /** What changed in which version, the newest first. */
+  /** Changes by version, newest first. */
   getChangelog: {
     path: {  };
     query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: readonly (GetChangelogAnswerItem)[];
   };
-  /** The datasets that the caller's token reaches, with their schema and weight. */
+  /** The datasets that the caller's token may read, with their schema and weight. */
   listTimeSeries: {
     path: {  };
     query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
@@ -258,7 +258,7 @@ export interface Operations {
     body: undefined;
     answer: readonly (ListTimeSeriesAnswerItem)[];
   };
-  /** The file types that the caller's token reaches. */
+  /** The file types that the caller's token may read. */
   listFiles: {
     path: {  };
     query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
@@ -314,14 +314,14 @@ export interface Operations {
     body: undefined;
     answer: readonly (Readonly<Record<string, unknown>>)[];
   };
-  /** The schemas of the datasets of one workspace, or of all that the token reaches. */
+  /** The schemas of the datasets of one workspace, or of all that the token may read. */
   listDataBy: {
     path: {  };
     query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: readonly (Readonly<Record<string, unknown>>)[];
   };
-  /** The schemas of the datasets of one workspace, or of all that the token reaches. */
+  /** The schemas of the datasets of one workspace, or of all that the token may read. */
   listData: {
     path: { workspace: string | number };
     query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
@@ -335,7 +335,7 @@ export interface Operations {
     body: undefined;
     answer: readonly (Readonly<Record<string, unknown>>)[];
   };
-  /** Loads CSV, JSON, JSON lines, Parquet or Arrow, also packed; makes the dataset when there is none. */
+  /** Loads CSV, JSON, JSON lines, Parquet or Arrow, also compressed; creates a missing dataset. */
   loadData: {
     path: { workspace: string | number; id: string | number };
     query: { wait?: boolean; duplicates?: "replace" | "keep-first" | "reject" | "keep-all" | "skip-identical"; duplicateKeyHandling?: "ignore" | "replace" | "true" | "false" | "refuse"; overwrite?: boolean; maximumValidationErrors?: number; jsonPath?: string; dateOrder?: "MDY" | "DMY"; as?: "csv" | "json"; header?: "true" | "false" | "0" | "1" | "2" | "3" | "4" | "5" | "6" | "7" | "8" | "9" | "10" | "11" | "12" | "13" | "14" | "15" | "16" | "17" | "18" | "19" | "20"; skipLines?: number; skipLast?: number; delimiter?: "comma" | "semicolon" | "tab" | "pipe" | "spaces"; quote?: "double" | "single" | "none"; escape?: "double" | "backslash"; encoding?: "utf-8" | "utf-16le" | "utf-16be" | "windows-1250" | "windows-1251" | "windows-1252" | "windows-1253" | "windows-1254" | "iso-8859-2" | "iso-8859-15" | "koi8-r" | "macintosh" | "shift_jis" | "euc-jp" | "euc-kr" | "gb18030" | "big5"; binary?: "text" | "hex"; dateFormat?: string; timeZone?: string; nulls?: readonly (string)[]; columns?: string; constants?: string; guess?: boolean; vendor?: "alphavantage" | "ariva" | "binance" | "boursorama" | "ccxt" | "consors" | "degiro" | "eodhd" | "ibkr" | "investing" | "kraken" | "marketwatch" | "nasdaq" | "polygon" | "stooq" | "tiingo" | "wsj" | "yahoo"; confirmAdjustment?: boolean; wide?: readonly (string)[]; facts?: boolean; dryRun?: boolean; key?: string; subkey?: string; date?: string; uniqueIndex?: boolean };
@@ -426,28 +426,28 @@ export interface Operations {
     body: undefined;
     answer: readonly (GetTradingDatesAnswerItem)[];
   };
-  /** Securities of identifiers of kind isin, as CORE's SYMBOLS know them today. */
+  /** Securities of identifiers of kind isin, from CORE's SYMBOLS today. */
   getSymbolsByIsin: {
     path: {  };
     query: { isin?: readonly (string)[]; mapped?: boolean; filter?: readonly (string)[]; format?: "json" | "jsonl" | "csv" | "psv" | "text" | "arrow" | "parquet"; callback?: string; cacheTTL?: number; estimate?: boolean; maxMessages?: number };
     body: undefined;
     answer: readonly (IdentifiedSecurity)[] | Readonly<Record<string, readonly (IdentifiedSecurity)[] | null>>;
   };
-  /** Securities of identifiers of kind figi, as CORE's SYMBOLS know them today. */
+  /** Securities of identifiers of kind figi, from CORE's SYMBOLS today. */
   getSymbolsByFigi: {
     path: {  };
     query: { figi?: readonly (string)[]; mapped?: boolean; filter?: readonly (string)[]; format?: "json" | "jsonl" | "csv" | "psv" | "text" | "arrow" | "parquet"; callback?: string; cacheTTL?: number; estimate?: boolean; maxMessages?: number };
     body: undefined;
     answer: readonly (IdentifiedSecurity)[] | Readonly<Record<string, readonly (IdentifiedSecurity)[] | null>>;
   };
-  /** Securities of identifiers of kind ric, as CORE's SYMBOLS know them today. */
+  /** Securities of identifiers of kind ric, from CORE's SYMBOLS today. */
   getSymbolsByRic: {
     path: {  };
     query: { ric?: readonly (string)[]; mapped?: boolean; filter?: readonly (string)[]; format?: "json" | "jsonl" | "csv" | "psv" | "text" | "arrow" | "parquet"; callback?: string; cacheTTL?: number; estimate?: boolean; maxMessages?: number };
     body: undefined;
     answer: readonly (IdentifiedSecurity)[] | Readonly<Record<string, readonly (IdentifiedSecurity)[] | null>>;
   };
-  /** All symbols, exchanges, sectors or tags that CORE knows. */
+  /** All symbols, exchanges, sectors or tags in CORE. */
   getReferenceList: {
     path: { list: string | number };
     query: { filter?: readonly (string)[]; format?: "json" | "jsonl" | "csv" | "psv" | "text" | "arrow" | "parquet"; callback?: string; cacheTTL?: number; estimate?: boolean; maxMessages?: number };
@@ -489,7 +489,7 @@ export interface Operations {
     body: undefined;
     answer: readonly (FoundSecurity)[];
   };
-  /** The data points of a symbol, or of `market`: key, messages, what it is, when it was written last. */
+  /** The data points of a symbol, or of `market`: key, messages, description and last update. */
   listDataPoints: {
     path: { symbol: string | number };
     query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
@@ -503,7 +503,7 @@ export interface Operations {
     body: undefined;
     answer: string;
   };
-  /** The newest rate of pairs of currencies: as it is known, turned round, or by a third one. */
+  /** The latest rate of pairs of currencies: stored, inverted, or derived through a third one. */
   getFxLatest: {
     path: {  };
     query: { symbols?: readonly (string)[]; asOf?: string; filter?: readonly (string)[]; format?: "json" | "jsonl" | "csv" | "psv" | "text" | "arrow" | "parquet"; callback?: string; cacheTTL?: number; estimate?: boolean; maxMessages?: number };
@@ -517,7 +517,7 @@ export interface Operations {
     body: undefined;
     answer: readonly (FxAmount)[];
   };
-  /** Rates of days gone, an array for each pair, newest first. */
+  /** Rates of past days, an array for each pair, newest first. */
   getFxHistorical: {
     path: {  };
     query: { symbols?: readonly (string)[]; asOf?: string; from?: string; to?: string; on?: string; first?: number; last?: number; filter?: readonly (string)[]; format?: "json" | "jsonl" | "csv" | "psv" | "text" | "arrow" | "parquet"; callback?: string; cacheTTL?: number; estimate?: boolean; maxMessages?: number };
@@ -552,7 +552,7 @@ export interface Operations {
     body: undefined;
     answer: readonly (RecentDay)[];
   };
-  /** The greatest days that there were, the last one, and the average of thirty. */
+  /** The record days, the last one, and the average of thirty. */
   getRecordStats: {
     path: {  };
     query: { filter?: readonly (string)[]; format?: "json" | "jsonl" | "csv" | "psv" | "text" | "arrow" | "parquet"; callback?: string; cacheTTL?: number; estimate?: boolean; maxMessages?: number };
@@ -622,7 +622,7 @@ export interface Operations {
     body: undefined;
     answer: readonly (Readonly<Record<string, unknown>>)[];
   };
-  /** Other symbols, keys or channels for a stream that is open; its header `-stream-id` names it. */
+  /** Sets other symbols, keys or channels of an open stream; its header `-stream-id` names it. */
   changeStream: {
     path: { connection: string | number };
     query: {  };
@@ -867,28 +867,28 @@ export interface Operations {
     body: undefined;
     answer: Readonly<Record<string, unknown>>;
   };
-  /** Plays trades and best offers of stored days again, of at most 50 symbols. */
+  /** Replays trades and best offers of stored days for at most 50 symbols. */
   createReplay: {
     path: {  };
     query: {  };
     body: CreateReplayBody;
     answer: CreateReplayAnswer;
   };
-  /** The account's replays, and how far they are. */
+  /** The account's replays and their positions. */
   listReplays: {
     path: {  };
     query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: readonly (CreateReplayAnswer)[];
   };
-  /** How far a replay is. */
+  /** State and position of a replay. */
   getReplay: {
     path: { replay: string | number };
     query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: CreateReplayAnswer;
   };
-  /** Goes on or stops, at another speed, from another time, or so many ticks further. */
+  /** Resumes or pauses a replay, sets its speed or time, or steps a number of ticks. */
   changeReplay: {
     path: { replay: string | number };
     query: {  };
@@ -930,14 +930,14 @@ export interface Operations {
     body: undefined;
     answer: readonly (Readonly<Record<string, unknown>>)[];
   };
-  /** Makes a view of a SELECT, or changes the one of that name. */
+  /** Creates a view from a SELECT, or changes an existing one. */
   saveViewByWorkspace: {
     path: { workspace: string | number };
     query: {  };
     body: SaveViewBody;
     answer: SaveViewAnswer;
   };
-  /** Makes a view of a SELECT, or changes the one of that name. */
+  /** Creates a view from a SELECT, or changes an existing one. */
   saveView: {
     path: { workspace: string | number; id: string | number };
     query: {  };
@@ -979,7 +979,7 @@ export interface Operations {
     body: PublishQueryBody;
     answer: PublishQueryAnswer;
   };
-  /** The rows of a published query; its own parameters stand in the query string. */
+  /** The rows of a published query; its own parameters are in the query string. */
   callPublished: {
     path: { workspace: string | number; id: string | number };
     query: { format?: "json" | "jsonl" | "csv" | "psv" | "text" | "arrow" | "parquet" | "svg" | "png" | "vega-lite"; csvFormulas?: "escape" | "keep"; jsonDecimals?: "auto" | "string"; schema?: boolean; explain?: boolean; includeSystemRecordProperties?: boolean; asOf?: string; callback?: string; chartColumn?: string; chartKind?: "line" | "candles"; chartTitle?: string; chartWidth?: number; chartHeight?: number; estimate?: boolean; maxMessages?: number };
@@ -1021,7 +1021,7 @@ export interface Operations {
     body: undefined;
     answer: ListDatasetsAnswerItem;
   };
-  /** Changes what a dataset says of itself, its contract, its expectations or its schema. */
+  /** Changes a dataset's description, contract, expectations or schema. */
   changeDataset: {
     path: { workspace: string | number; id: string | number };
     query: { wait?: boolean };
@@ -1035,7 +1035,7 @@ export interface Operations {
     body: undefined;
     answer: CreateDatasetAnswer;
   };
-  /** Writes one JSON record or an array of them; makes the dataset when there is none. */
+  /** Writes one JSON record or an array of them; creates a missing dataset. */
   writeRecord: {
     path: { workspace: string | number; id: string | number };
     query: { duplicates?: "replace" | "keep-first" | "reject" | "keep-all" | "skip-identical"; duplicateKeyHandling?: "ignore" | "replace" | "true" | "false"; dateOrder?: "MDY" | "DMY"; confirmAdjustment?: boolean; createDatasetOnDemand?: boolean; wait?: boolean; event?: boolean; persist?: boolean; updateState?: boolean };
@@ -1049,7 +1049,7 @@ export interface Operations {
     body: undefined;
     answer: DeleteRecordsAnswer;
   };
-  /** The records that did not keep an expectation of the dataset, oldest first. */
+  /** The records that violated an expectation of the dataset, oldest first. */
   listQuarantine: {
     path: { workspace: string | number; id: string | number };
     query: { jobId?: string; ids?: readonly (string)[]; limit?: number; filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
@@ -1063,7 +1063,7 @@ export interface Operations {
     body: undefined;
     answer: DeleteRecordsAnswer;
   };
-  /** Lets records from quarantine into the dataset, all or some, whatever it expects. */
+  /** Releases all or some quarantined records into the dataset despite its expectations. */
   releaseQuarantine: {
     path: { workspace: string | number; id: string | number };
     query: { jobId?: string; ids?: readonly (string)[]; duplicates?: "replace" | "keep-first" | "reject" | "keep-all" | "skip-identical"; duplicateKeyHandling?: "ignore" | "replace" | "true" | "false" };
@@ -1140,7 +1140,7 @@ export interface Operations {
     body: undefined;
     answer: readonly (Readonly<Record<string, unknown>>)[];
   };
-  /** Keeps a credential, sealed; its secrets are never told again. */
+  /** Stores a credential encrypted; its secrets are never returned. */
   createCredential: {
     path: { workspace: string | number };
     query: {  };
@@ -1154,14 +1154,14 @@ export interface Operations {
     body: undefined;
     answer: Readonly<Record<string, unknown>>;
   };
-  /** Takes the place of a credential, for all sources that it opens. */
+  /** Replaces a credential for all sources that use it. */
   changeCredential: {
     path: { workspace: string | number; id: string | number };
     query: {  };
     body: CreateCredentialBody;
     answer: CreateCredentialAnswer;
   };
-  /** Deletes a credential that opens no data source. */
+  /** Deletes a credential that no data source uses. */
   deleteCredential: {
     path: { workspace: string | number; id: string | number };
     query: {  };
@@ -1182,7 +1182,7 @@ export interface Operations {
     body: undefined;
     answer: readonly (Readonly<Record<string, unknown>>)[];
   };
-  /** Keeps where records come from; nothing is fetched yet. */
+  /** Stores the definition of a data source; nothing is fetched yet. */
   createDataSource: {
     path: { workspace: string | number };
     query: {  };
@@ -1196,14 +1196,14 @@ export interface Operations {
     body: undefined;
     answer: Readonly<Record<string, unknown>>;
   };
-  /** Takes the place of a data source; its schedules take from the new one. */
+  /** Replaces a data source; its schedules use the new definition. */
   changeDataSource: {
     path: { workspace: string | number; id: string | number };
     query: {  };
     body: CreateDataSourceBody;
     answer: CreateDataSourceAnswer;
   };
-  /** Deletes a data source that no schedule takes from. */
+  /** Deletes a data source that no schedule uses. */
   deleteDataSource: {
     path: { workspace: string | number; id: string | number };
     query: {  };
@@ -1217,21 +1217,21 @@ export interface Operations {
     body: undefined;
     answer: readonly (Readonly<Record<string, unknown>>)[];
   };
-  /** Takes from a source by the clock; at once too, unless it says when to begin. */
+  /** Loads from a source on a schedule; the first run starts immediately, or at startTime. */
   createIngestionSchedule: {
     path: { workspace: string | number };
     query: {  };
     body: CreateIngestionScheduleBody;
     answer: CreateIngestionScheduleAnswer;
   };
-  /** An ingestion schedule, its last and next run, and what the last 30 days brought. */
+  /** An ingestion schedule, its last and next run, and the outcomes of the last 30 days. */
   getIngestionSchedule: {
     path: { workspace: string | number; id: string | number };
     query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: Readonly<Record<string, unknown>>;
   };
-  /** Takes the place of a schedule; a job of it that runs goes on. */
+  /** Replaces a schedule; a running job of it continues. */
   changeIngestionSchedule: {
     path: { workspace: string | number; id: string | number };
     query: {  };
@@ -1245,21 +1245,21 @@ export interface Operations {
     body: undefined;
     answer: CreateIngestionScheduleAnswer;
   };
-  /** Runs a schedule now, also a paused one; its next run stays when it is. */
+  /** Runs a schedule now, also a paused one; the time of its next run does not change. */
   runIngestionSchedule: {
     path: { workspace: string | number; id: string | number };
     query: { wait?: boolean };
     body: undefined;
     answer: LoadDataAnswer;
   };
-  /** Runs of all schedules of a workspace, newest first, each with what became of its job. */
+  /** Runs of all schedules of a workspace, newest first, each with the outcome of its job. */
   listIngestionHistory: {
     path: { workspace: string | number };
     query: { from?: string; to?: string; on?: string; limit?: number; last?: number; first?: number; offset?: number; sort?: "asc" | "desc"; filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: readonly (Readonly<Record<string, unknown>>)[];
   };
-  /** Notes, beside the runs of a schedule, what was done by other means. */
+  /** Adds a note to the history of a schedule for work that was done by other means. */
   createIngestionHistory: {
     path: { workspace: string | number };
     query: {  };
@@ -1280,7 +1280,7 @@ export interface Operations {
     body: ChangeIngestionHistoryBody;
     answer: CreateIngestionHistoryAnswer;
   };
-  /** Takes a run out of the history; its job and its records stay. */
+  /** Removes a run from the history; its job and its records stay. */
   deleteIngestionHistory: {
     path: { workspace: string | number; id: string | number };
     query: {  };
@@ -1294,7 +1294,7 @@ export interface Operations {
     body: undefined;
     answer: readonly (Readonly<Record<string, unknown>>)[];
   };
-  /** Tells a URL, by POST, when jobs of the workspace end; at least once each. */
+  /** Notifies a URL, by POST, when jobs of the workspace end; at least once each. */
   createWebhook: {
     path: { workspace: string | number };
     query: {  };
@@ -1308,21 +1308,21 @@ export interface Operations {
     body: undefined;
     answer: Readonly<Record<string, unknown>>;
   };
-  /** What a value may be compared with, where that is one of a list. */
+  /** The choices with which a value may be compared, if it has a list. */
   rulesLookup: {
     path: { name: string | number };
     query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: readonly (Readonly<Record<string, unknown>>)[];
   };
-  /** When a rule would have fired over minutes or days of the past, and what it would have cost. */
+  /** When a rule would have fired over past minutes or days, and what it would have cost. */
   backtestRule: {
     path: {  };
     query: { filter?: readonly (string)[]; format?: "json" | "jsonl" | "csv" | "psv" | "text" | "arrow" | "parquet"; callback?: string; cacheTTL?: number; estimate?: boolean; maxMessages?: number };
     body: BacktestRuleBody;
     answer: Readonly<Record<string, unknown>>;
   };
-  /** Makes a rule, or edits the one of the id; it runs at once. The call costs nothing. */
+  /** Creates a rule, or edits the one of the id; it runs immediately. The call is free. */
   createRule: {
     path: {  };
     query: { dryRun?: boolean };
@@ -1371,21 +1371,21 @@ export interface Operations {
     body: undefined;
     answer: readonly (Readonly<Record<string, unknown>>)[];
   };
-  /** Each call of the receiver of one alert: when, what came of it, and what it answered. */
+  /** The delivery attempts of one alert: time, outcome and answer of the receiver. */
   listDeliveries: {
     path: { id: string | number };
     query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: readonly (Readonly<Record<string, unknown>>)[];
   };
-  /** Sends an alert once more, for nothing: false where it waits already or was never sent. */
+  /** Sends an alert again, free of charge: false if it waits already or was never sent. */
   redeliverAlert: {
     path: {  };
     query: {  };
     body: { readonly alertId?: string };
     answer: boolean;
   };
-  /** What alerts of a rule are signed with (standardwebhooks.com). */
+  /** The secret that signs the alerts of a rule (standardwebhooks.com). */
   ruleSecret: {
     path: {  };
     query: {  };
@@ -1413,14 +1413,14 @@ export interface Operations {
     body: undefined;
     answer: Readonly<Record<string, unknown>>;
   };
-  /** Takes the place of a webhook; what waits for it goes to the new one. */
+  /** Replaces a webhook; waiting notifications go to the new one. */
   changeWebhook: {
     path: { workspace: string | number; id: string | number };
     query: {  };
     body: CreateWebhookBody;
     answer: CreateWebhookAnswer;
   };
-  /** Deletes a webhook, and what it was still to be told. */
+  /** Deletes a webhook and its waiting notifications. */
   deleteWebhook: {
     path: { workspace: string | number; id: string | number };
     query: {  };
@@ -1448,7 +1448,7 @@ export interface Operations {
     body: undefined;
     answer: readonly (Readonly<Record<string, unknown>>)[];
   };
-  /** Makes a file type, or changes what is given of the one of that name. */
+  /** Creates a file type, or changes the given members of an existing one. */
   saveFileType: {
     path: { workspace: string | number; id: string | number };
     query: {  };
@@ -1469,14 +1469,14 @@ export interface Operations {
     body: undefined;
     answer: readonly (Readonly<Record<string, unknown>>)[];
   };
-  /** Publishes the body as a file of the type; one of the same name is replaced. */
+  /** Publishes the body as a file of the type; replaces one of the same name. */
   publishFile: {
     path: { workspace: string | number; id: string | number };
     query: { symbol?: string; date?: string };
     body: string | Uint8Array | object;
     answer: Readonly<Record<string, unknown>>;
   };
-  /** Withdraws one file; addresses that were made for it work for the rest of their minute. */
+  /** Withdraws one file; its download addresses work for the rest of their minute. */
   withdrawFile: {
     path: { workspace: string | number; id: string | number };
     query: { symbol?: string; date?: string };
@@ -1497,14 +1497,14 @@ export interface Operations {
     body: undefined;
     answer: Readonly<Record<string, unknown>>;
   };
-  /** Ends an export that has not ended; parts that are written stay, without a manifest. */
+  /** Cancels an unfinished export; written parts stay, without a manifest. */
   cancelExport: {
     path: { workspace: string | number; id: string | number };
     query: {  };
     body: undefined;
     answer: DeleteRecordsAnswer;
   };
-  /** Goes on with an export that ended in vain, from the first part that is missing. */
+  /** Resumes a failed export from the first missing part. */
   resumeExport: {
     path: { workspace: string | number; id: string | number };
     query: { wait?: boolean };
@@ -1518,14 +1518,14 @@ export interface Operations {
     body: undefined;
     answer: readonly (ListJobsAnswerItem)[];
   };
-  /** Takes all that a data source has into a dataset, once; makes it when there is none. */
+  /** Loads all data of a data source into a dataset once; creates a missing dataset. */
   createJob: {
     path: { workspace: string | number; type: string | number };
     query: { wait?: boolean; dryRun?: boolean };
     body: CreateJobBody;
     answer: LoadDataAnswer | LoadDataAnswer2;
   };
-  /** Does again what an ended job did from its data source, as a new job. */
+  /** Repeats a finished load from a data source as a new job. */
   retryJob: {
     path: { workspace: string | number; type: string | number; jobId: string | number };
     query: { wait?: boolean };
@@ -1546,14 +1546,14 @@ export interface Operations {
     body: undefined;
     answer: string;
   };
-  /** Ends a job that has not ended; nothing of it becomes visible. */
+  /** Cancels an unfinished job; none of its records become visible. */
   cancelJob: {
     path: { workspace: string | number; type: string | number; jobId: string | number };
     query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: DeleteRecordsAnswer;
   };
-  /** What jobs logged in a workspace, oldest first, at most the newest 1,000 lines. */
+  /** The log lines of jobs in a workspace, oldest first, at most the newest 1,000. */
   getLogs: {
     path: { workspace: string | number };
     query: { period?: string; level?: "info" | "warn" | "error"; jobId?: string; from?: string; to?: string; on?: string; limit?: number; last?: number; first?: number; offset?: number; sort?: "asc" | "desc"; filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
@@ -1616,21 +1616,21 @@ export interface Operations {
     body: undefined;
     answer: GetIndexAnswer;
   };
-  /** The account's workspaces with the bytes they keep; the default one of /time-series first. */
+  /** The account's workspaces with their storage in bytes; the default one of /time-series first. */
   listWorkspaces: {
     path: {  };
     query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: readonly (ListWorkspacesAnswerItem)[];
   };
-  /** Makes a workspace; its name is permanent. The operator's CORE is there already. */
+  /** Creates a workspace; its name is permanent. The operator's CORE exists already. */
   createWorkspace: {
     path: {  };
     query: {  };
     body: { readonly name: string };
     answer: CreateWorkspaceAnswer;
   };
-  /** Makes a workspace the default one: where /time-series looks for ids. */
+  /** Makes a workspace the default one, in which /time-series resolves ids. */
   changeWorkspace: {
     path: { workspace: string | number };
     query: {  };
@@ -1714,7 +1714,7 @@ export interface Operations {
     body: undefined;
     answer: readonly (ListTokensAnswerItem)[];
   };
-  /** Makes a token; a secret one is shown whole this once. */
+  /** Creates a token; only this answer shows a secret one in full. */
   createToken: {
     path: {  };
     query: {  };
@@ -1735,14 +1735,14 @@ export interface Operations {
     body: undefined;
     answer: ListTokensAnswerItem;
   };
-  /** A new text for a token, shown whole this once; the old one is disabled at once. */
+  /** Rotates a token: only this answer shows the new text; the old one stops working immediately. */
   rotateToken: {
     path: { tokenId: string | number };
     query: {  };
     body: undefined;
     answer: ListTokensAnswerItem;
   };
-  /** Whom the readable datasets are credited to, and the disclaimers that must be shown. */
+  /** The sources of the readable datasets, and the disclaimers that must be shown. */
   getAttribution: {
     path: {  };
     query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
@@ -1756,7 +1756,7 @@ export interface Operations {
     body: undefined;
     answer: readonly (Readonly<Record<string, unknown>>)[];
   };
-  /** Makes an account with its two test tokens. */
+  /** Creates an account with its two test tokens. */
   createAccount: {
     path: {  };
     query: {  };
@@ -1791,7 +1791,7 @@ export interface Operations {
     body: undefined;
     answer: readonly (Readonly<Record<string, unknown>>)[];
   };
-  /** Makes a token of an account; it is shown whole this once. */
+  /** Creates a token of an account; only this answer shows it in full. */
   createAccountToken: {
     path: { accountId: string | number };
     query: {  };
@@ -1805,14 +1805,14 @@ export interface Operations {
     body: ChangeTokenBody;
     answer: Readonly<Record<string, unknown>>;
   };
-  /** A new text for a token, shown whole this once; the old one is disabled at once. */
+  /** Rotates a token: only this answer shows the new text; the old one stops working immediately. */
   rotateAccountToken: {
     path: { accountId: string | number; tokenId: string | number };
     query: {  };
     body: undefined;
     answer: Readonly<Record<string, unknown>>;
   };
-  /** Who changed what about accounts and tokens, newest first. */
+  /** Changes of accounts and tokens and who made them, newest first. */
   getAudit: {
     path: {  };
     query: { accountId?: string; limit?: number; filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
@@ -1833,21 +1833,21 @@ export interface Operations {
     body: undefined;
     answer: Readonly<Record<string, unknown>>;
   };
-  /** Recomputes every charge from the journal and tells what disagrees. */
+  /** Recomputes every charge from the journal and reports differences. */
   verifyLedger: {
     path: {  };
     query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: Readonly<Record<string, unknown>>;
   };
-  /** Reads every file, of the lake and published, and tells those that are not what was written. */
+  /** Reads every file, of the lake and published, and lists those that differ from what was written. */
   verifyFiles: {
     path: {  };
     query: { filter?: readonly (string)[]; callback?: string; format?: "json" | "jsonl" | "csv" | "psv" | "text" };
     body: undefined;
     answer: Readonly<Record<string, unknown>>;
   };
-  /** Puts the files of a backup in the place of damaged ones of the lake. */
+  /** Replaces damaged files of the lake by those of a backup. */
   healFiles: {
     path: {  };
     query: {  };

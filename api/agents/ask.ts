@@ -1,7 +1,7 @@
-// How tools ask: a request below the version, with the agent's token, and what it cost.
+// Requests of tools to the API with the agent's token, and their cost.
 import type { Readable } from 'node:stream';
 
-/** Bytes of one answer of the API that are read; an agent is shown far less. */
+/** Bytes of one API answer that are read; an agent receives far less. */
 const ANSWER_BYTES_MAX = 8 * 1024 ** 2;
 
 export interface Asked {
@@ -18,37 +18,37 @@ export interface Answered {
   readonly text: string;
 }
 
-/** @throws when nothing answers. */
-export type Ask = (asked: Asked) => Promise<Answered>;
+/** Sends a request. @throws when there is no answer. */
+export type Ask = (request: Asked) => Promise<Answered>;
 
-/** Reads a stream until it has told enough, or time is up. */
+/** Reads a stream until `enough` accepts the text, or time is up. */
 export type Listen = (
   path: string,
   enough: (text: string) => boolean,
   timeMs: number,
 ) => Promise<Answered>;
 
-/** With its query, percent-encoded. */
+/** The path with its query, percent-encoded. */
 export function pathOf({ path, query = {} }: Pick<Asked, 'path' | 'query'>): string {
-  const given = Object.entries(query)
+  const entries = Object.entries(query)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]): [string, string] => [name, String(value)]);
-  const text = new URLSearchParams(given).toString();
+  const text = new URLSearchParams(entries).toString();
   return text === '' ? path : `${path}?${text}`;
 }
 
-/** Messages, and premium messages, that an answer's headers tell; the prefix is the server's brand. */
+/** Reads messages and premium messages from an answer's headers; the prefix is the server's brand. */
 export function costOf(headers: Answered['headers']): { messages: number; premium: number } {
-  // Both end alike.
+  // Both headers have this suffix.
   const names = Object.keys(headers).filter((one) => one.endsWith('-messages-used'));
-  const told = (isPremium: boolean): number => {
+  const readHeader = (isPremium: boolean): number => {
     const name = names.find((one) => one.endsWith('-premium-messages-used') === isPremium);
     return name === undefined ? 0 : Number(headers[name]) || 0;
   };
-  return { messages: told(false), premium: told(true) };
+  return { messages: readHeader(false), premium: readHeader(true) };
 }
 
-/** What of a body is read. Whoever stops reading has left: the answer ends, and is paid. */
+/** Reads a body up to the maximum. Stopping counts as a disconnect: the answer ends and is charged. */
 export async function boundedText(body: Readable): Promise<string> {
   const pieces: Buffer[] = [];
   let bytes = 0;

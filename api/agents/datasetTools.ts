@@ -1,10 +1,10 @@
-// Tools that find datasets and say what they are.
+// Tools that find, describe and sample datasets.
 import { Type } from '../request/body/schema.ts';
 import { parsed, refusal, resultOf, type Tool } from './tool.ts';
 
-/** Datasets that are told at once. */
-const FOUND = 20;
-const FOUND_MAX = 50;
+/** Datasets listed in one answer. */
+const DATASETS_DEFAULT = 20;
+const DATASETS_MAX = 50;
 const SAMPLE_MAX = 20;
 
 export const WORKSPACE = Type.String({
@@ -23,7 +23,7 @@ export const KEY = Type.String({
   description: 'Value of the key, such as a symbol; several with commas between them',
 });
 
-interface Listed {
+interface DatasetEntry {
   readonly workspace: string;
   readonly datasetId: string;
   readonly title: string;
@@ -33,25 +33,26 @@ interface Listed {
   readonly schema: { readonly properties: Readonly<Record<string, { readonly type?: string }>> };
 }
 
-const listOf = (text: string): readonly Listed[] => (parsed(text) ?? []) as readonly Listed[];
+const parseDatasets = (text: string): readonly DatasetEntry[] =>
+  (parsed(text) ?? []) as readonly DatasetEntry[];
 
-const textOf = ({ datasetId, description, schema, title, workspace }: Listed): string =>
+const searchText = ({ datasetId, description, schema, title, workspace }: DatasetEntry): string =>
   [`${workspace}.${datasetId}`, title, description, ...Object.keys(schema.properties)]
     .join(' ')
     .toLowerCase();
 
-const lineOf = ({
+const formatLine = ({
   columnMapping,
   datasetId,
   title,
   weight,
   workspace,
   ...rest
-}: Listed): string => {
-  const said = title === '' ? rest.description : title;
+}: DatasetEntry): string => {
+  const label = title === '' ? rest.description : title;
   const index = Object.entries(columnMapping).map(([role, name]) => `${role}=${name}`);
   const columns = Object.keys(rest.schema.properties).slice(0, 12).join(', ');
-  return `${workspace}.${datasetId} (${weight} a record; ${index.join(' ')}): ${said} [${columns}]`;
+  return `${workspace}.${datasetId} (${weight} a record; ${index.join(' ')}): ${label} [${columns}]`;
 };
 
 export const searchDatasets: Tool = {
@@ -65,18 +66,20 @@ export const searchDatasets: Tool = {
       text: Type.Optional(
         Type.String({ maxLength: 200, description: 'Words, all of which count' }),
       ),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: FOUND_MAX })),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: DATASETS_MAX })),
     },
     { additionalProperties: false },
   ),
-  run: async ({ limit = FOUND, text = '' }, { ask }) => {
+  run: async ({ limit = DATASETS_DEFAULT, text = '' }, { ask }) => {
     const words = String(text).toLowerCase().split(/\s+/).filter(Boolean);
-    return resultOf(await ask({ method: 'GET', path: '/data' }), (told) => {
-      const found = listOf(told).filter((one) => words.every((word) => textOf(one).includes(word)));
-      const shown = found.slice(0, Number(limit)).map(lineOf);
-      const more = found.length - shown.length;
-      if (found.length === 0) return 'no dataset has these words; without text all are listed';
-      return [...shown, ...(more > 0 ? [`… and ${more} more: say another word`] : [])].join('\n');
+    return resultOf(await ask({ method: 'GET', path: '/data' }), (body) => {
+      const matches = parseDatasets(body).filter((one) =>
+        words.every((word) => searchText(one).includes(word)),
+      );
+      const lines = matches.slice(0, Number(limit)).map(formatLine);
+      const more = matches.length - lines.length;
+      if (matches.length === 0) return 'no dataset has these words; without text all are listed';
+      return [...lines, ...(more > 0 ? [`… and ${more} more: add another word`] : [])].join('\n');
     });
   },
 };
@@ -87,15 +90,15 @@ export const describeDataset: Tool = {
   description: 'Columns with their types, index, price and source of one dataset. Free.',
   input: Type.Object({ workspace: WORKSPACE, dataset: DATASET }, { additionalProperties: false }),
   run: async ({ dataset, workspace }, { ask }) => {
-    const answered = await ask({ method: 'GET', path: '/data' });
+    const response = await ask({ method: 'GET', path: '/data' });
     const same = (a: string, b: unknown): boolean => a.toUpperCase() === String(b).toUpperCase();
-    const known = listOf(answered.text).find(
+    const match = parseDatasets(response.text).find(
       (one) => same(one.workspace, workspace) && same(one.datasetId, dataset),
     );
     const name = `${String(workspace)}.${String(dataset)}`;
-    return answered.status < 400 && known === undefined
+    return response.status < 400 && match === undefined
       ? refusal(`there is no dataset ${name} that the token may read; search_datasets lists them`)
-      : resultOf(answered, () => JSON.stringify(known, undefined, 1));
+      : resultOf(response, () => JSON.stringify(match, undefined, 1));
   },
 };
 

@@ -1,22 +1,22 @@
-// Reading a stream for a moment.
+// Reads a stream for a limited time.
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Answered } from './ask.ts';
 
-/** Characters of a stream that are kept. */
+/** Characters of a stream that are buffered. */
 const TEXT_MAX = 1_000_000;
 
-/** Reads until it told enough, or time is up; leaving is what ends and settles it. */
+/** Reads until `enough` accepts the text, or time is up; disconnecting ends and settles the stream. */
 export function listenThrough(
-  open: (answered: (answer: IncomingMessage) => void) => ClientRequest,
+  open: (onResponse: (answer: IncomingMessage) => void) => ClientRequest,
   enough: (text: string) => boolean,
   timeMs: number,
 ): Promise<Answered> {
   return new Promise((resolve, reject) => {
-    const asked = open((answer) => {
+    const request = open((answer) => {
       let text = '';
       const end = (): void => {
         clearTimeout(timer);
-        asked.destroy();
+        request.destroy();
         resolve({ status: answer.statusCode ?? 0, headers: answer.headers, text });
       };
       const timer = setTimeout(end, timeMs);
@@ -27,7 +27,7 @@ export function listenThrough(
       answer.once('end', end);
       answer.once('error', end);
     });
-    asked.once('error', reject);
-    asked.end();
+    request.once('error', reject);
+    request.end();
   });
 }

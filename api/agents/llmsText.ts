@@ -1,10 +1,10 @@
-// `/llms.txt`: for a model that reads this server's pages without the protocol (llmstxt.org).
+// Serves `/llms.txt` for models that read this server's pages without the protocol (llmstxt.org).
 import type { FastifyInstance } from 'fastify';
 
 const TEXT = `# Tapedeck
 
 > A metered API of financial data: datasets with history, time series, SQL, market types, streams and
-> rules. Every request carries a token, costs messages, and says what it cost in the headers *-messages-used.
+> rules. Every request carries a token and costs messages; the headers *-messages-used report its cost.
 
 ## For agents
 
@@ -12,7 +12,7 @@ const TEXT = `# Tapedeck
 - \`tapedeck mcp --token …\`: the same over standard input and output
 - GET /v1/account/allowance: messages that the token may still spend
 
-## Asking
+## Queries
 
 - GET /v1/data: the datasets that the token may read, with their schemas and weights
 - GET /v1/data/{workspace}/{dataset}/{key}?last=5: records; range, from, to, asOf, filter, format=csv
@@ -28,7 +28,7 @@ const TEXT = `# Tapedeck
 - [Changes](/v1/changelog)
 `;
 
-/** The address of the page stands outside the versions, as its readers expect. */
+/** The page has no version in its path, as its readers expect. */
 export function addLlmsText(server: FastifyInstance): void {
   server.get('/llms.txt', (_request, reply) => reply.type('text/plain; charset=utf-8').send(TEXT));
 }

@@ -1,4 +1,4 @@
-// Tools of the market: symbols, quotes, charts, what happens now, and rules tried on the past.
+// Market tools: symbols, quotes, charts, live streams, and backtests of rules.
 import { matching, Type } from '../request/body/schema.ts';
 import { CHARACTERS, CHARACTERS_MAX, cut, parsed, resultOf, type Tool } from './tool.ts';
 
@@ -33,7 +33,7 @@ export const searchSymbols: Tool = {
   run: async ({ text }, { ask }) => {
     const path = `/search/${encodeURIComponent(String(text))}`;
     const query = { format: 'csv', filter: 'symbol,securityName,securityType,exchange,sector' };
-    return resultOf(await ask({ method: 'GET', path, query }), (told) => cut(told, CHARACTERS, 50));
+    return resultOf(await ask({ method: 'GET', path, query }), (csv) => cut(csv, CHARACTERS, 50));
   },
 };
 
@@ -85,8 +85,8 @@ export const getChart: Tool = {
     const path = `/stock/${encodeURIComponent(String(symbol))}/chart/${String(range)}`;
     const chartInterval = every === undefined ? undefined : Number(every);
     const query = { format: 'csv', filter: BAR, chartInterval };
-    const answered = await ask({ method: 'GET', path, query });
-    return resultOf(answered, (text) => cut(text, Number(characters), CHART_ROWS_MAX));
+    const response = await ask({ method: 'GET', path, query });
+    return resultOf(response, (text) => cut(text, Number(characters), CHART_ROWS_MAX));
   },
 };
 
@@ -111,30 +111,30 @@ export const listenOnce: Tool = {
     { additionalProperties: false },
   ),
   run: async ({ messages = 1, seconds = 10, stream, symbols }, { listen }) => {
-    const wanted = Number(messages);
-    const framesOf = (text: string): readonly string[] =>
+    const messageCount = Number(messages);
+    const splitFrames = (text: string): readonly string[] =>
       text.split('\r\n\r\n').filter((frame) => frame.startsWith('data: '));
     const query = new URLSearchParams({ symbols: (symbols as readonly string[]).join(',') });
-    const answered = await listen(
+    const response = await listen(
       `/${String(stream)}?${query}`,
-      (text) => framesOf(text).length >= wanted,
+      (text) => splitFrames(text).length >= messageCount,
       Number(seconds) * 1_000,
     );
-    if (answered.status >= 400) return resultOf(answered);
-    const frames = framesOf(answered.text).slice(0, 100);
+    if (response.status >= 400) return resultOf(response);
+    const frames = splitFrames(response.text).slice(0, 100);
     const text = frames.map((frame) => frame.slice('data: '.length)).join('\n');
-    // A stream is settled when it ends: each message that was sent costs one.
+    // A stream is charged when it ends: each message that was sent costs one.
     return { text: text === '' ? 'nothing happened' : text, messages: frames.length, premium: 0 };
   },
 };
 
 export const testRule: Tool = {
   name: 'test_rule',
-  title: 'Try a rule on the past',
+  title: 'Backtest a rule',
   description:
-    'When conditions on a symbol would have fired, by minutes or days of the past, and what ' +
+    'When conditions on a symbol would have fired, by past minutes or days, and what ' +
     'the alerts would have cost. ' +
-    'Needs a secret token; costs the bars that it runs over. Nothing is made.',
+    'Needs a secret token; costs the bars that it runs over. It creates no rule.',
   input: Type.Object(
     {
       symbol: SYMBOL,
@@ -159,18 +159,18 @@ export const testRule: Tool = {
     { ask },
   ) => {
     const rule = { ruleSet: symbol, type: match, ruleName: 'test', conditions };
-    const over = Object.fromEntries(
+    const period = Object.fromEntries(
       Object.entries({ from, to, step }).filter(([, value]) => value !== undefined),
     );
-    const answered = await ask({
+    const response = await ask({
       method: 'POST',
       path: '/rules/backtest',
       body: JSON.stringify({
         ...rule,
-        ...over,
+        ...period,
       }),
       query: { maxMessages: Number(maxMessages) },
     });
-    return resultOf(answered, (text) => text.slice(0, CHARACTERS));
+    return resultOf(response, (text) => text.slice(0, CHARACTERS));
   },
 };

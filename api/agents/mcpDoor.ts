@@ -1,5 +1,5 @@
-// The Model Context Protocol over HTTP, at `/mcp`: each POST is answered by itself, and no session is kept,
-// so that an agent's host may come and go. Calls go on to the API of this server, as if the agent had asked.
+// Serves the Model Context Protocol over HTTP at `/mcp`. Each POST is independent and there are no sessions,
+// so an agent's host may reconnect at any time. Calls are forwarded to this server's API as the agent's own.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { request as requestHttps } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -17,7 +17,7 @@ import { makeMcpServer } from './mcpServer.ts';
 import { isAllowed, ORIGIN_DENIED, type OriginSettings } from './origins.ts';
 import type { Asking } from './tool.ts';
 
-/** No answer is waited for any longer. */
+/** Timeout of one API answer. */
 const ANSWER_MS_MAX = 330_000;
 
 interface McpParts {
@@ -25,7 +25,7 @@ interface McpParts {
   readonly settings: OriginSettings;
   readonly version: string;
   readonly log: Logger;
-  /** Where a caller is, as far as proxies that are trusted tell it. */
+  /** The caller's address, as reported by trusted proxies. */
   readonly addressOf: (request: FastifyRequest) => string;
 }
 
@@ -45,15 +45,15 @@ export function addMcpDoor(server: FastifyInstance, parts: McpParts): void {
     }
     const { tokenId } = accounts.identify(token);
     const message = await readMessage(request);
-    const left = new AbortController();
-    reply.raw.once('close', () => left.abort());
-    const asking = askingIn(server, {
+    const abortController = new AbortController();
+    reply.raw.once('close', () => abortController.abort());
+    const apiClient = makeApiClient(server, {
       request,
       token,
-      signal: left.signal,
+      signal: abortController.signal,
       address: parts.addressOf(request),
     });
-    const mcp = await makeMcpServer(asking, version, (call) =>
+    const mcp = await makeMcpServer(apiClient, version, (call) =>
       log.info({ requestId: request.id, tokenId, ...call }, 'agent call'),
     );
     const { WebStandardStreamableHTTPServerTransport: Transport } =
@@ -69,7 +69,7 @@ export function addMcpDoor(server: FastifyInstance, parts: McpParts): void {
       await mcp.close();
     }
   });
-  // Nothing is told without being asked, and there is no session to end.
+  // The server sends nothing unsolicited, and there is no session to end.
   for (const method of ['GET', 'DELETE'] as const) {
     server.route({
       method,
@@ -85,7 +85,7 @@ export function addMcpDoor(server: FastifyInstance, parts: McpParts): void {
   }
 }
 
-/** A message of the protocol, or a batch of them. @throws Failure TooLarge, InvalidBody. */
+/** Reads a message of the protocol, or a batch of them. @throws Failure TooLarge, InvalidBody. */
 async function readMessage({ body, raw }: FastifyRequest): Promise<unknown> {
   const read = await readJson(body as Readable, {
     bytesMax: MCP_BYTES_MAX,
@@ -100,7 +100,7 @@ async function readMessage({ body, raw }: FastifyRequest): Promise<unknown> {
   return value;
 }
 
-/** Any type of body is taken here, as everywhere; the protocol's own checks want theirs. */
+/** Sets the content type that the protocol's SDK requires; the API accepts any, as everywhere. */
 function webRequest({ headers }: FastifyRequest): Request {
   const version = headers['mcp-protocol-version'];
   return new Request('http://localhost/mcp', {
@@ -118,28 +118,28 @@ interface Agent {
   readonly request: FastifyRequest;
   readonly token: string;
   readonly address: string;
-  /** Aborted when it goes away. */
+  /** Aborted when the agent disconnects. */
   readonly signal: AbortSignal;
 }
 
-function askingIn(
+function makeApiClient(
   server: FastifyInstance,
-  { address, request: outer, signal, token }: Agent,
+  { address, request: agentRequest, signal, token }: Agent,
 ): Asking {
-  const { referer } = outer.headers;
+  const { referer } = agentRequest.headers;
   const headers = {
     authorization: `Bearer ${token}`,
     ...(referer === undefined ? {} : { referer }),
   };
-  const ask = async (asked: Asked): Promise<Answered> => {
+  const ask = async (apiRequest: Asked): Promise<Answered> => {
     const answer = await server.inject({
-      method: asked.method,
-      url: `/v1${pathOf(asked)}`,
+      method: apiRequest.method,
+      url: `/v1${pathOf(apiRequest)}`,
       headers,
       remoteAddress: address,
       signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS_MAX)]),
       payloadAsStream: true,
-      ...(asked.body === undefined ? {} : { payload: asked.body }),
+      ...(apiRequest.body === undefined ? {} : { payload: apiRequest.body }),
     });
     const text = await boundedText(answer.stream());
     return { status: answer.statusCode, headers: answer.headers, text };
@@ -147,16 +147,16 @@ function askingIn(
   return {
     ask,
     listen: async (path, enough, timeMs) => {
-      // A stream wants a socket of its own, which comes from this machine: where the token may be used is
-      // asked as from where the agent is.
+      // A stream needs a socket of its own, which originates from this machine. This request checks the
+      // token's address rules for the agent's address first.
       const allowed = await ask({ method: 'GET', path: '/account/allowance' });
       if (allowed.status >= 400) return allowed;
       const url = `${ownAddress(server)}/v1${path}`;
-      // It is this very machine that is asked: its certificate is for another name.
+      // The request goes to this machine itself, whose certificate has another name.
       const accept = 'text/event-stream';
       const options = { headers: { ...headers, accept }, signal, rejectUnauthorized: false };
       const request = url.startsWith('https:') ? requestHttps : http.request;
-      return listenThrough((answered) => request(url, options, answered), enough, timeMs);
+      return listenThrough((onResponse) => request(url, options, onResponse), enough, timeMs);
     },
   };
 }

@@ -1,4 +1,4 @@
-// Prompts for common work: what to ask in which order, so that little is paid.
+// Prompts for common tasks: they order the queries so that the cost stays low.
 
 interface PromptArgument {
   readonly name: string;
@@ -11,10 +11,10 @@ interface Prompt {
   readonly title: string;
   readonly description: string;
   readonly arguments: readonly PromptArgument[];
-  readonly text: (given: Readonly<Record<string, string>>) => string;
+  readonly text: (values: Readonly<Record<string, string>>) => string;
 }
 
-/** Characters of an argument; more is refused. */
+/** Characters of an argument; longer ones are refused. */
 export const ARGUMENT_MAX = 500;
 
 const argument = (name: string, description: string): PromptArgument => ({
@@ -34,10 +34,10 @@ export const PROMPTS: readonly Prompt[] = [
     ],
     text: ({ dataset, workspace }) =>
       `Explore the dataset ${workspace}.${dataset}. Describe it, look at five records, then ` +
-      `ask in SQL for the number ` +
+      `query in SQL the number ` +
       'of records, the first and the last date, and the number of keys (SUMMARIZE is there ' +
       'too). Estimate each query ' +
-      'before you run it. Say what the dataset is good for, what is missing or odd in it, ' +
+      'before you run it. State what the dataset is good for, what is missing or odd in it, ' +
       'and three questions that it can answer.',
   },
   {
@@ -51,7 +51,7 @@ export const PROMPTS: readonly Prompt[] = [
     text: ({ range, symbols }) =>
       `Compare ${symbols} over ${range}. Get their quotes in one call, then a chart of each ` +
       `with "every" so that there ` +
-      'are at most 60 bars. Say the change over the range, the largest fall from a peak, and ' +
+      'are at most 60 bars. State the change over the range, the largest fall from a peak, and ' +
       'how they moved together; ' +
       'name the source, and the delay of the prices where there is one.',
   },
@@ -68,15 +68,15 @@ export const PROMPTS: readonly Prompt[] = [
   {
     name: 'write_rule',
     title: 'Write a rule',
-    description: 'Conditions for an alert, tried on the past before anybody makes it.',
+    description: 'Conditions for an alert, backtested before it is created.',
     arguments: [
       argument('symbol', 'The symbol'),
-      argument('wish', 'When you want to be told, in your own words'),
+      argument('wish', 'When you want an alert, in your own words'),
     ],
     text: ({ symbol, wish }) =>
-      `I want to be told about ${symbol}: ${wish}. Turn that into conditions, try them with ` +
+      `I want an alert on ${symbol}: ${wish}. Turn that into conditions, try them with ` +
       `test_rule over the last weeks, and ` +
-      'mend them until they fire about as often as I would want to hear. Show the conditions ' +
+      'adjust them until they fire about as often as I would want an alert. Show the conditions ' +
       'as JSON, the firings that you saw, ' +
       'and what the alerts would cost.',
   },

@@ -1,12 +1,12 @@
-// Tools that ask for many records: SQL, series, and what they would cost.
+// Tools that read many records with SQL or as series, and estimate their cost.
 import { Type } from '../request/body/schema.ts';
 import { DATASET, KEY, WORKSPACE } from './datasetTools.ts';
 import { CHARACTERS, CHARACTERS_MAX, cut, parsed, resultOf, type Tool } from './tool.ts';
 
 const ROWS = 100;
 const ROWS_MAX = 1_000;
-/** What one query may cost where the agent does not say. */
-const MESSAGES = 1_000;
+/** The default maximum cost of one query. */
+const MESSAGES_DEFAULT = 1_000;
 
 const SQL = Type.String({
   minLength: 1,
@@ -22,7 +22,7 @@ const MAX_MESSAGES = Type.Integer({
   description:
     'The most that the call may cost: one that would cost more is refused, free of charge',
 });
-const SHOWN = {
+const OUTPUT_LIMITS = {
   rows: Type.Optional(Type.Integer({ minimum: 1, maximum: ROWS_MAX, description: 'Rows to show' })),
   characters: Type.Optional(
     Type.Integer({ minimum: 200, maximum: CHARACTERS_MAX, description: 'Characters to show' }),
@@ -47,29 +47,29 @@ export const estimateCost: Tool = {
 
 export const querySql: Tool = {
   name: 'query_sql',
-  title: 'Ask in SQL',
+  title: 'Query with SQL',
   description:
-    `Runs one SELECT and answers csv, at most ${ROWS} rows where you do not say. Costs a ` +
+    `Runs one SELECT and returns csv, at most ${ROWS} rows by default. Costs a ` +
     `message for each row or ` +
-    `1,000 bytes, by the weight of its datasets; refused beyond ${MESSAGES} messages unless ` +
-    `you say more. ` +
-    'Aggregate and LIMIT in SQL: rows that are not shown are paid all the same.',
+    `1,000 bytes, by the weight of its datasets; refused beyond ${MESSAGES_DEFAULT} messages unless ` +
+    `you set maxMessages. ` +
+    'Aggregate and LIMIT in SQL: rows that are not shown are charged too.',
   input: Type.Object(
-    { workspace: WORKSPACE, sql: SQL, maxMessages: Type.Optional(MAX_MESSAGES), ...SHOWN },
+    { workspace: WORKSPACE, sql: SQL, maxMessages: Type.Optional(MAX_MESSAGES), ...OUTPUT_LIMITS },
     { additionalProperties: false },
   ),
   run: async (
-    { characters = CHARACTERS, maxMessages = MESSAGES, rows = ROWS, sql, workspace },
+    { characters = CHARACTERS, maxMessages = MESSAGES_DEFAULT, rows = ROWS, sql, workspace },
     { ask },
   ) => {
     const query = { format: 'csv', maxMessages: Number(maxMessages) };
-    const answered = await ask({
+    const response = await ask({
       method: 'POST',
       path: sqlPath(workspace),
       query,
       body: String(sql),
     });
-    return resultOf(answered, (text) => cut(text, Number(characters), Number(rows)));
+    return resultOf(response, (text) => cut(text, Number(characters), Number(rows)));
   },
 };
 
@@ -99,7 +99,7 @@ export const readSeries: Tool = {
         }),
       ),
       maxMessages: Type.Optional(MAX_MESSAGES),
-      ...SHOWN,
+      ...OUTPUT_LIMITS,
     },
     { additionalProperties: false },
   ),
@@ -109,17 +109,17 @@ export const readSeries: Tool = {
   ) => {
     const parts = [workspace, dataset, ...(key === undefined ? [] : [key])];
     const path = `/data/${parts.map((part) => encodeURIComponent(String(part))).join('/')}`;
-    const bounds = ['range', 'from', 'to', 'last'].some((name) => rest[name] !== undefined);
+    const hasBounds = ['range', 'from', 'to', 'last'].some((name) => rest[name] !== undefined);
     const query = {
       ...(rest as Readonly<Record<string, string | number>>),
       ...(columns === undefined ? {} : { filter: String(columns) }),
-      // Whoever asks for nothing in particular sees more than one record.
-      ...(bounds ? {} : { last: 30 }),
-      maxMessages: Number(rest['maxMessages'] ?? MESSAGES),
+      // Without bounds the default is several records, not one.
+      ...(hasBounds ? {} : { last: 30 }),
+      maxMessages: Number(rest['maxMessages'] ?? MESSAGES_DEFAULT),
       format: 'csv',
     };
-    const answered = await ask({ method: 'GET', path, query });
-    return resultOf(answered, (text) => cut(text, Number(characters), Number(rows)));
+    const response = await ask({ method: 'GET', path, query });
+    return resultOf(response, (text) => cut(text, Number(characters), Number(rows)));
   },
 };
 
@@ -129,14 +129,14 @@ export const allowance: Tool = {
   description: 'Messages that the token may still spend this month. Free.',
   input: Type.Object({}, { additionalProperties: false }),
   run: async (_input, { ask }) => {
-    const answered = await ask({ method: 'GET', path: '/account/allowance' });
-    return resultOf(answered, (text) => allowanceLine(parsed(text)));
+    const response = await ask({ method: 'GET', path: '/account/allowance' });
+    return resultOf(response, (text) => allowanceLine(parsed(text)));
   },
 };
 
-/** What is left, in a sentence. */
-export function allowanceLine(told: unknown): string {
-  const { messageLimit, messagesLeft } = (told ?? {}) as Readonly<Record<string, unknown>>;
+/** Describes the remaining allowance in a sentence. */
+export function allowanceLine(answer: unknown): string {
+  const { messageLimit, messagesLeft } = (answer ?? {}) as Readonly<Record<string, unknown>>;
   if (typeof messagesLeft !== 'number') return 'left: as much as the account may spend';
   const of = typeof messageLimit === 'number' ? ` of ${messageLimit}` : '';
   return `left: ${messagesLeft}${of} messages this month`;

@@ -1,8 +1,8 @@
-// A tool of an agent: its input, what it asks, and how its answer is cut.
+// Defines an agent's tool: its input, its requests, and how its answer is truncated.
 import type { TObject } from 'typebox';
 import { type Answered, type Ask, costOf, type Listen } from './ask.ts';
 
-/** What a tool asks with. */
+/** The API as a tool uses it. */
 export interface Asking {
   readonly ask: Ask;
   readonly listen: Listen;
@@ -13,9 +13,9 @@ export interface Tool {
   readonly title: string;
   readonly description: string;
   readonly input: TObject;
-  /** Changes something. None does yet. */
+  /** Whether it changes data. No tool does yet. */
   readonly changes?: true;
-  readonly run: (input: Readonly<Record<string, unknown>>, asking: Asking) => Promise<Result>;
+  readonly run: (input: Readonly<Record<string, unknown>>, client: Asking) => Promise<Result>;
 }
 
 export interface Result {
@@ -25,21 +25,21 @@ export interface Result {
   readonly isRefusal?: boolean;
 }
 
-/** Characters of an answer where a tool does not say; an agent reads all of them. */
+/** The default length of an answer in characters; an agent reads all of them. */
 export const CHARACTERS = 20_000;
 export const CHARACTERS_MAX = 100_000;
 
-/** An answer's text with what it cost; a refusal's own sentence. */
+/** Converts an answer to its text and cost, or a refusal to its message. */
 export function resultOf(
-  answered: Answered,
-  show: (text: string) => string = (text) => text,
+  response: Answered,
+  format: (text: string) => string = (text) => text,
 ): Result {
-  const { messages, premium } = costOf(answered.headers);
-  if (answered.status < 400) return { text: show(answered.text), messages, premium };
-  return { text: sentenceOf(answered), messages, premium, isRefusal: true };
+  const { messages, premium } = costOf(response.headers);
+  if (response.status < 400) return { text: format(response.text), messages, premium };
+  return { text: refusalText(response), messages, premium, isRefusal: true };
 }
 
-/** What a tool itself refuses costs nothing. */
+/** A refusal by the tool itself, which is free. */
 export const refusal = (text: string): Result => ({
   text,
   messages: 0,
@@ -47,14 +47,14 @@ export const refusal = (text: string): Result => ({
   isRefusal: true,
 });
 
-/** Failures come as a sentence, `{"error": …}`, `{"message": …}` or problem+json. */
-function sentenceOf({ status, text }: Answered): string {
-  const told = parsed(text);
+/** Reads a failure from plain text, `{"error": …}`, `{"message": …}` or problem+json. */
+function refusalText({ status, text }: Answered): string {
+  const note = parsed(text);
   const members =
-    typeof told === 'object' && told !== null ? (told as Record<string, unknown>) : {};
+    typeof note === 'object' && note !== null ? (note as Record<string, unknown>) : {};
   const { detail, error, message, title } = members;
-  const said = [detail, error, message, title].find((one) => typeof one === 'string');
-  return `refused (${status}): ${String(said ?? text).slice(0, 2_000)}`;
+  const reason = [detail, error, message, title].find((one) => typeof one === 'string');
+  return `refused (${status}): ${String(reason ?? text).slice(0, 2_000)}`;
 }
 
 export function parsed(text: string): unknown {
@@ -65,19 +65,19 @@ export function parsed(text: string): unknown {
   }
 }
 
-/** Lines of a text, as many as fit; with what was left out. */
-export function cut(text: string, most: number, rows: number = Infinity): string {
+/** Truncates a text to the lines that fit, and notes how many were left out. */
+export function cut(text: string, charactersMax: number, rowsMax: number = Infinity): string {
   const lines = text.split('\n').filter((line) => line !== '');
-  const kept: string[] = [];
+  const keptLines: string[] = [];
   let characters = 0;
   for (const line of lines) {
-    // The first line of csv is no row.
-    if (kept.length > rows || characters + line.length + 1 > most) break;
-    kept.push(line);
+    // The first line of csv is the header.
+    if (keptLines.length > rowsMax || characters + line.length + 1 > charactersMax) break;
+    keptLines.push(line);
     characters += line.length + 1;
   }
-  const left = lines.length - kept.length;
-  if (left === 0) return kept.join('\n');
-  const told = `… ${left} more of ${lines.length - 1} rows were answered and paid, and are not shown`;
-  return [...kept, `${told}: ask for fewer, or for fewer columns`].join('\n');
+  const omittedCount = lines.length - keptLines.length;
+  if (omittedCount === 0) return keptLines.join('\n');
+  const note = `… ${omittedCount} more of ${lines.length - 1} rows were charged, and are not shown`;
+  return [...keptLines, `${note}: select fewer rows or columns`].join('\n');
 }

@@ -1,4 +1,4 @@
-// All tools, by their names.
+// Lists all tools.
 import { describeDataset, sampleRecords, searchDatasets } from './datasetTools.ts';
 import { getChart, getQuotes, listenOnce, searchSymbols, testRule } from './marketTools.ts';
 import { allowance, estimateCost, querySql, readSeries } from './queryTools.ts';

@@ -1,6 +1,6 @@
-// Who may touch what. Another account's workspace does not exist for a caller: 404, not 401, so
-// that names can't be probed. Workspace CORE is the operator's, and read by every account as far as
-// its datasets say (store/lake/datasets/datasets.ts `Access`); `_SYSTEM` shows each account its own lines.
+// Checks access to workspaces and datasets. Another account's workspace answers 404, not 401, so that names
+// can't be probed. Workspace CORE is the operator's, and every account reads it within the `Access` of its
+// datasets (store/lake/datasets/datasets.ts); `_SYSTEM` shows each account its own lines.
 import type { Visibility } from '../../query/plan/seriesPlan.ts';
 import { dayIn } from '../../query/time/dates.ts';
 import type { Clock } from '../../store/base/clock.ts';
@@ -27,11 +27,11 @@ export function callerOf(caller: Caller | undefined): Caller {
   return caller;
 }
 
-/** The caller, for what concerns its whole account. @throws Failure NoKey, Restricted. */
+/** The caller, if it may manage its whole account. @throws Failure NoKey, Restricted. */
 export function managerOf(caller: Caller | undefined): Caller {
-  const known = callerOf(caller);
-  checkManages(known);
-  return known;
+  const manager = callerOf(caller);
+  checkManages(manager);
+  return manager;
 }
 
 /** @throws Failure NotFound. */
@@ -44,7 +44,7 @@ function ownWorkspace(caller: Caller, name: string, lake: Lake): Workspace {
 }
 
 /**
- * A workspace for what concerns all of it.
+ * The caller's workspace, for operations on all of it.
  * @throws Failure NotFound; Restricted for a token with rights on single datasets.
  */
 export function workspaceOf(caller: Caller, name: string, lake: Lake): Workspace {
@@ -53,7 +53,7 @@ export function workspaceOf(caller: Caller, name: string, lake: Lake): Workspace
   return workspace;
 }
 
-/** The workspace that a path names, for what concerns all of it. @throws as `workspaceOf`. */
+/** The workspace of a path, for operations on all of it. @throws as `findManagedWorkspace`. */
 export const ownedWorkspaceOf = (
   { caller, path }: Pick<Call, 'caller' | 'path'>,
   { lake }: { readonly lake: Lake },
@@ -69,7 +69,7 @@ const MANAGES_NOTHING =
   'what concerns the whole account needs a secret token without grants';
 
 /**
- * The workspace in which a dataset may be changed, whether it is there already or not.
+ * The workspace in which a dataset may be changed, whether the dataset exists or not.
  * @throws Failure NotFound, Restricted.
  */
 export function changeableIn(
@@ -84,12 +84,12 @@ export function changeableIn(
   return workspace;
 }
 
-/** A name without the right to it is refused whether there is such a dataset or not. */
+/** Refuses a name without the right to it, whether the dataset exists or not. */
 function checkRight(caller: Caller, { workspace }: Workspace, id: string, right: Right): void {
   if (!hasRight(caller.token, workspace, id, right)) throw withoutGrant(workspace, id, right);
 }
 
-/** Names the grant that is missing, and how it is added. */
+/** A failure with the missing grant, and how to add it. */
 export function withoutGrant(workspace: string, id: string, right: Right): Failure {
   const grant = JSON.stringify({ datasets: `${workspace}.${id}`, rights: [right] });
   return new Failure(
@@ -99,13 +99,13 @@ export function withoutGrant(workspace: string, id: string, right: Right): Failu
   );
 }
 
-/** What every account may read of CORE, its owner's tokens read too if they may read CORE at all. */
+/** Whether any account may read it in CORE: then the owner's tokens with `core` may too. */
 const isOpenInCore = ({ token }: Caller, dataset: Dataset | undefined): boolean =>
   token.core && dataset?.workspace === CORE && dataset.access.level === 'open';
 
 /**
- * A new dataset or view: its name must be free of views, and the account must have room.
- * @throws Failure Conflict; InvalidBody at the tier's number of both, over all workspaces.
+ * Checks a new dataset or view: no view has its name, and the account is below its limit.
+ * @throws Failure Conflict; InvalidBody at the tier's limit of datasets and views in all workspaces.
  */
 export function checkDatasetRoom(
   { accountId, tier }: Caller,
@@ -115,17 +115,17 @@ export function checkDatasetRoom(
 ): void {
   queries.refuseTaken(place, name);
   const { directory } = lake;
-  const held = directory
+  const datasetCount = directory
     .workspaces(accountId)
     .map(({ workspace }) => directory.datasets(workspace).length + queries.views(workspace).length)
     .reduce((sum, count) => sum + count, 0);
-  if (held < tier.datasetsMax) return;
-  const told = `${tier.datasetsMax} datasets, the maximum of tier ${tier.name}`;
-  throw new Failure('InvalidBody', `the account holds ${told}`);
+  if (datasetCount < tier.datasetsMax) return;
+  const limit = `${tier.datasetsMax} datasets, the maximum of tier ${tier.name}`;
+  throw new Failure('InvalidBody', `the account holds ${limit}`);
 }
 
 /**
- * The workspace in which a caller may read what has the name, whether it is there or not.
+ * The workspace in which a caller may read a name, whether it exists or not.
  * @throws Failure NotFound, Restricted.
  */
 export function readableIn(
@@ -135,14 +135,14 @@ export function readableIn(
   lake: Lake,
   right: Right = 'read',
 ): Workspace {
-  const owned = ownsOrReads(caller, workspace, right, lake);
+  const owned = findWorkspace(caller, workspace, right, lake);
   if (owned.accountId !== caller.accountId) return owned;
   const dataset = right === 'read' ? lake.directory.dataset(owned.workspace, id) : undefined;
   if (!isOpenInCore(caller, dataset)) checkRight(caller, owned, id, right);
   return owned;
 }
 
-/** @throws Failure NotFound, Restricted, and what `checkEntitled` throws. */
+/** A dataset that the caller has the right to. @throws Failure NotFound, Restricted, as `checkEntitled`. */
 export function datasetOf(
   caller: Caller,
   workspace: string,
@@ -159,7 +159,7 @@ export function datasetOf(
   return dataset;
 }
 
-/** What its owner shares with the caller; undefined for everything else. @throws as `checkShared`. */
+/** A dataset that another account shares with the caller; otherwise undefined. @throws as `checkShared`. */
 function sharedDataset(
   caller: Caller,
   workspace: string,
@@ -169,12 +169,12 @@ function sharedDataset(
   const owner = directory.workspace(workspace);
   if (owner === undefined || owner.accountId === caller.accountId) return undefined;
   const tableId = directory.dataset(owner.workspace, id)?.tableId;
-  const shared = tableId === undefined ? undefined : ofShared(caller, directory, tableId);
+  const shared = tableId === undefined ? undefined : findShared(caller, directory, tableId);
   if (shared !== undefined) checkShared(caller, shared);
   return shared;
 }
 
-const ofShared = (
+const findShared = (
   { accountId }: Caller,
   directory: Lake['directory'],
   tableId: number,
@@ -192,7 +192,7 @@ function checkTier({ tier }: Caller, access: Dataset['access']): void {
   throw new Failure(tier.name === 'free' ? 'FreeTierNotAllowed' : 'TierNotAllowed');
 }
 
-/** What others share with the caller, in one workspace or in all. */
+/** Datasets that other accounts share with the caller, in one workspace or in all. */
 const sharedDatasets = (
   caller: Caller,
   { directory }: Lake,
@@ -213,17 +213,17 @@ function isAllowed(check: () => void): boolean {
 }
 
 /**
- * A workspace in which the caller may read, its own, CORE or the program's.
- * @throws Failure NotFound; Restricted for the program's and a token that does not manage its account.
+ * A workspace in which the caller may read: its own, CORE or `_SYSTEM`.
+ * @throws Failure NotFound; Restricted for `_SYSTEM` and a token that does not manage its account.
  */
 export const readableWorkspace = (caller: Caller, name: string, lake: Lake): Workspace =>
-  ownsOrReads(caller, name, 'read', lake);
+  findWorkspace(caller, name, 'read', lake);
 
-function ownsOrReads(caller: Caller, name: string, right: Right, lake: Lake): Workspace {
+function findWorkspace(caller: Caller, name: string, right: Right, lake: Lake): Workspace {
   const workspace = lake.directory.workspace(name);
   if (workspace?.workspace === CORE && right === 'read') return workspace;
   if (workspace?.workspace === SYSTEM_WORKSPACE && right === 'read') {
-    // What production logged and charged is no part of the test environment.
+    // Logs and charges of production are not part of the test environment.
     if (caller.token.test) throw new Failure('NotFound');
     checkManages(caller);
     return workspace;
@@ -232,7 +232,7 @@ function ownsOrReads(caller: Caller, name: string, right: Right, lake: Lake): Wo
 }
 
 /**
- * What accounts other than the owner need to read a dataset.
+ * Checks that an account other than the owner may read a dataset.
  * @throws Failure Restricted, FreeTierNotAllowed, TierNotAllowed, EnterprisePermissionRequired.
  */
 export function checkEntitled(
@@ -255,7 +255,7 @@ export function checkEntitled(
 const isGranted = ({ account }: Caller, dataset: string): boolean =>
   account.grants.some((name) => name.toUpperCase() === dataset.toUpperCase());
 
-/** The account's workspaces, its default one first; CORE is its owner's as any other. */
+/** The account's workspaces, its default one first; CORE belongs to its owner as any other. */
 export function ownWorkspaces({ account, accountId }: Caller, lake: Lake): readonly Workspace[] {
   const all = lake.directory.workspaces(accountId);
   const first =
@@ -266,8 +266,8 @@ export function ownWorkspaces({ account, accountId }: Caller, lake: Lake): reado
 }
 
 /**
- * The datasets that a token reads: of one workspace, or of CORE, of all of its account, and what others
- * share with that.
+ * The datasets that a token may read: those of one workspace; or those of CORE, of all workspaces of its
+ * account, and those shared with the account.
  * @throws Failure NotFound for a workspace of another account.
  */
 export function readableDatasets(
@@ -284,14 +284,14 @@ export function readableDatasets(
   const all =
     workspace === undefined
       ? [...new Set([...ownWorkspaces(caller, lake), ...(core === undefined ? [] : [core])])]
-      : [ownsOrReads(caller, workspace, 'read', lake)];
+      : [findWorkspace(caller, workspace, 'read', lake)];
   const own = all.flatMap((item) =>
-    directory.datasets(item.workspace).filter((dataset) => reads(caller, dataset, item)),
+    directory.datasets(item.workspace).filter((dataset) => canRead(caller, dataset, item)),
   );
   return [...own, ...shared];
 }
 
-function reads(caller: Caller, dataset: Dataset, owner: Workspace): boolean {
+function canRead(caller: Caller, dataset: Dataset, owner: Workspace): boolean {
   if (owner.accountId === caller.accountId) {
     const hasGrant = hasRight(caller.token, owner.workspace, dataset.dataset, 'read');
     return hasGrant || isOpenInCore(caller, dataset);
@@ -300,7 +300,8 @@ function reads(caller: Caller, dataset: Dataset, owner: Workspace): boolean {
 }
 
 /**
- * The default workspace, where a name without one is read. A token that may not read there learns no name.
+ * The default workspace, where a name without a workspace is resolved. A token without the right learns no
+ * names.
  * @throws Failure Restricted.
  */
 export function defaultWorkspaceFor(caller: Caller, id: string, lake: Lake): Workspace | undefined {
@@ -321,7 +322,7 @@ export function seriesDataset(caller: Caller, id: string, lake: Lake): Dataset {
   return datasetOf(caller, first.workspace, id, lake);
 }
 
-/** Whether it is another account's. What the program writes of an account is that account's own. */
+/** Whether it belongs to another account. Lines of `_SYSTEM` about an account belong to that account. */
 export const isForeign = (caller: Caller, { workspace }: Dataset, lake: Lake): boolean =>
   workspace !== SYSTEM_WORKSPACE &&
   lake.directory.workspace(workspace)?.accountId !== caller.accountId;
@@ -332,46 +333,50 @@ export const paysPremium = (caller: Caller, dataset: Dataset, lake: Lake): boole
   lake.directory.workspace(dataset.workspace)?.accountId !== caller.accountId;
 
 /**
- * A dataset for what tells of all its records at once, such as its versions.
- * @throws Failure NotFound where each account sees its own records only, and what `datasetOf` throws.
+ * A dataset for operations on all its records, such as its versions.
+ * @throws Failure NotFound if each account sees only its own records, and as `findDataset`.
  */
 export function wholeDatasetOf(
   caller: Caller,
   workspace: string,
   id: string,
-  seeing: Seeing,
+  context: VisibilityContext,
 ): Dataset {
-  const dataset = datasetOf(caller, workspace, id, seeing.lake);
-  if (visibilityOf(caller, dataset, seeing).kind !== 'all') throw new Failure('NotFound');
+  const dataset = datasetOf(caller, workspace, id, context.lake);
+  if (visibilityOf(caller, dataset, context).kind !== 'all') throw new Failure('NotFound');
   return dataset;
 }
 
-interface Seeing {
+interface VisibilityContext {
   readonly lake: Lake;
   readonly clock: Clock;
   readonly settings: Pick<Settings, 'zone'>;
 }
 
-/** Milliseconds after which a caller sees a record of a dataset that it reads; 0 for its owner. */
+/** The delay in milliseconds with which a caller sees records; 0 for the owner. */
 export function delayOf(caller: Caller, dataset: Dataset, lake: Lake): number {
   const { access, dataset: id, workspace } = dataset;
   if (access.delayMinutes === undefined || !isForeign(caller, dataset, lake)) return 0;
-  const isAtOnce = workspace === CORE && isGranted(caller, id);
-  return isAtOnce ? 0 : access.delayMinutes * 60_000;
+  const isUndelayed = workspace === CORE && isGranted(caller, id);
+  return isUndelayed ? 0 : access.delayMinutes * 60_000;
 }
 
-/** Which records of a dataset that it reads a caller sees. */
-export function visibilityOf(caller: Caller, dataset: Dataset, seeing: Seeing): Visibility {
+/** Which records of a dataset the caller may see. */
+export function visibilityOf(
+  caller: Caller,
+  dataset: Dataset,
+  context: VisibilityContext,
+): Visibility {
   const { accountId, scrambleSeed, token } = caller;
-  // A test token that has no seed must not see what is real.
+  // A test token without a seed must not see real data.
   if (token.test && scrambleSeed === undefined) throw new Failure('SystemError');
   const scramble =
     scrambleSeed === undefined ? {} : { scramble: { seed: `${scrambleSeed} ${dataset.tableId}` } };
   if (dataset.workspace !== SYSTEM_WORKSPACE) {
-    const delayMs = delayOf(caller, dataset, seeing.lake);
+    const delayMs = delayOf(caller, dataset, context.lake);
     if (delayMs === 0) return { kind: 'all', ...scramble };
-    const ms = seeing.clock() - delayMs;
-    return { kind: 'before', ms, day: dayIn(ms, seeing.settings.zone), ...scramble };
+    const ms = context.clock() - delayMs;
+    return { kind: 'before', ms, day: dayIn(ms, context.settings.zone), ...scramble };
   }
   return { kind: 'key', key: accountId, ...scramble };
 }

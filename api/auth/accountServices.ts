@@ -1,8 +1,8 @@
-// The services as one account uses them: what it asks of DuckDB waits in its own line.
+// Binds the services to one account: its DuckDB requests wait in the account's own queue.
 import { LruMap } from 'toad-cache';
 import type { Services } from '../request/endpoint.ts';
 
-/** Accounts whose services are kept; others are made again, which costs a microsecond. */
+/** Accounts whose services are cached; to create them again takes a microsecond. */
 const ACCOUNTS_MAX = 1_000;
 
 export const withSqlOf = <Some extends Pick<Services, 'sql'>>(
@@ -10,7 +10,7 @@ export const withSqlOf = <Some extends Pick<Services, 'sql'>>(
   accountId: string,
 ): Some => ({ ...services, sql: { ...services.sql, pool: services.sql.pool.of(accountId) } });
 
-/** The same of reads of series too. */
+/** Binds SQL and series reads to an account. */
 export const withPoolsOf = <Some extends Pick<Services, 'series' | 'sql'>>(
   services: Some,
   accountId: string,
@@ -22,7 +22,7 @@ export const withPoolsOf = <Some extends Pick<Services, 'series' | 'sql'>>(
   };
 };
 
-/** And of loads: all that an account uses. */
+/** Binds SQL, series reads and loads to an account. */
 export function withAllOf(services: Services, accountId: string): Services {
   const { ingestion } = services;
   return {
@@ -31,16 +31,16 @@ export function withAllOf(services: Services, accountId: string): Services {
   };
 }
 
-/** The same for many accounts, made once for each. */
+/** Caches the services of each account. */
 export function accountServices<S extends object>(
   make: (accountId: string) => S,
 ): (accountId: string) => S {
-  const known = new LruMap<S>(ACCOUNTS_MAX);
+  const cache = new LruMap<S>(ACCOUNTS_MAX);
   return (accountId) => {
-    const found = known.get(accountId);
-    if (found !== undefined) return found;
-    const made = make(accountId);
-    known.set(accountId, made);
-    return made;
+    const cached = cache.get(accountId);
+    if (cached !== undefined) return cached;
+    const services = make(accountId);
+    cache.set(accountId, services);
+    return services;
   };
 }

@@ -1,5 +1,5 @@
-// Who is let in: token, environment, place, signature, kind, pace, budget, in this order. What a
-// refusal says first is what its caller must mend first.
+// Admits requests: checks token, environment, address, signature, kind, rate and budget, in this order. The
+// first failure is reported.
 import type { FastifyRequest } from 'fastify';
 import { sameSecret } from '../../store/catalog/secrets/adminToken.ts';
 import type { Caller } from '../../store/accounts/callers.ts';
@@ -17,34 +17,34 @@ export type AdmissionServices = Pick<Services, 'accounts' | 'adminToken' | 'cloc
   readonly ledger: Pick<Services['ledger'], 'stopped'>;
 };
 
-/** Whether this server may answer what it read, where another one may have taken its place. */
+/** Confirms that this server still serves, so that its reads are not outdated. */
 export interface Fence {
-  /** It was known a moment ago. */
+  /** Whether it was confirmed a moment ago. */
   isSure(): boolean;
-  /** Asks. @throws Failure Busy where it may not, or nobody can tell. */
+  /** Confirms it. @throws Failure Busy if it does not serve any more, or that can't be determined. */
   sure(): Promise<void>;
 }
 
-/** What one listening port has of its own. */
+/** Settings and state of one listening port. */
 export interface Door {
   readonly environment: Environment;
-  /** Only streams are here: nobody need say that one is meant. */
+  /** Only streams are served: clients need not set the `Accept` header. */
   readonly streamsOnly: boolean;
-  /** Proxies whose word on the caller's address is believed. */
+  /** Proxies that are trusted to report the caller's address. */
   readonly proxies: AddressRules;
-  /** What other nodes of the catalog sign with when they hand a request on; undefined: there are none. */
+  /** The key with which other nodes of the catalog sign forwarded requests; undefined without other nodes. */
   readonly hopping: Hopping | undefined;
   readonly throttle: Pick<Throttle, 'address' | 'token'>;
   readonly replays: Replays;
-  /** Undefined: no other server may take its place. */
+  /** Undefined: no other server can replace this one. */
   readonly fence?: Fence | undefined;
 }
 
 interface Admitted {
   readonly caller: Caller | undefined;
-  /** Who acts, for the audit log. */
+  /** The actor for the audit log. */
   readonly actor: string;
-  /** Must be told the body's hash before anything is done with it; throws when it was not signed. */
+  /** Call it with the body's hash before the body is used; throws if that hash was not signed. */
   readonly checkBody: ((bodyHash: string) => void) | undefined;
 }
 
@@ -54,7 +54,7 @@ export function admit(
   token: string | undefined,
   request: FastifyRequest,
   services: AdmissionServices,
-  door: Door,
+  port: Door,
 ): Admitted {
   if (endpoint.token === 'none') return { caller: undefined, actor: '', checkBody: undefined };
   if (token === undefined) throw new Failure('NoKey');
@@ -62,34 +62,34 @@ export function admit(
     if (!sameSecret(token, services.adminToken)) throw new Failure('InvalidKey');
     return { caller: undefined, actor: 'admin', checkBody: undefined };
   }
-  const caller = asOperator(services.accounts.identify(token), request, services);
-  checkEnvironment(caller, endpoint, door.environment);
-  checkPlace(caller, request, door);
-  const checkBody = checkSignature(caller, token, request, services, door);
+  const caller = withOperator(services.accounts.identify(token), request, services);
+  checkEnvironment(caller, endpoint, port.environment);
+  checkPlace(caller, request, port);
+  const checkBody = checkSignature(caller, token, request, services, port);
   checkKind(caller, endpoint.token);
-  if (caller.isOperator !== true) door.throttle.token(caller);
-  const stopped = services.ledger.stopped(caller);
-  const free = endpoint.always === true || door.environment === 'test';
-  if (stopped !== undefined && !free) throw new Failure(stopped.type, stopped.detail);
+  if (caller.isOperator !== true) port.throttle.token(caller);
+  const refusal = services.ledger.stopped(caller);
+  const isFree = endpoint.always === true || port.environment === 'test';
+  if (refusal !== undefined && !isFree) throw new Failure(refusal.type, refusal.detail);
   return { caller, actor: caller.tokenId, checkBody };
 }
 
-/** Beside a token of an account: the operator acts by it, and nobody pays. */
+/** With this header beside an account's token the operator acts for the account, free of charge. */
 const OPERATOR_HEADER = 'x-tapedeck-operator';
 
 /** @throws Failure InvalidKey for a header that is not the operator's token. */
-function asOperator(
+function withOperator(
   caller: Caller,
   { headers }: FastifyRequest,
   { adminToken }: Pick<Services, 'adminToken'>,
 ): Caller {
-  const shown = headers[OPERATOR_HEADER];
-  if (shown === undefined) return caller;
-  if (!sameSecret(String(shown), adminToken)) throw new Failure('InvalidKey');
+  const operatorToken = headers[OPERATOR_HEADER];
+  if (operatorToken === undefined) return caller;
+  if (!sameSecret(String(operatorToken), adminToken)) throw new Failure('InvalidKey');
   return { ...caller, isOperator: true };
 }
 
-const DATA_ALONE =
+const DATA_ONLY =
   'The test environment answers data, and nothing of how production is set up or used';
 
 function checkEnvironment(
@@ -101,27 +101,28 @@ function checkEnvironment(
   if (!token.test && environment === 'test') throw new Failure('ProductionTokenInSandbox');
   if (environment !== 'test') return;
   if (endpoint.method !== 'GET') throw new Failure('TestReadOnly');
-  if (endpoint.inTest !== true) throw new Failure('TestReadOnly', DATA_ALONE);
+  if (endpoint.inTest !== true) throw new Failure('TestReadOnly', DATA_ONLY);
 }
 
-/** Rules of one version of a token's settings, made ready once. */
+/** Parsed address rules, cached for each version of a token's settings. */
 const addressRules = new WeakMap<readonly string[], ReturnType<typeof parseAddresses>>();
 
-/** The caller's address, as far as proxies that are trusted tell it, or another node of the catalog. */
+/** The caller's address, as reported by trusted proxies or by another node of the catalog. */
 export function addressOf(
   { raw, headers, originalUrl: url }: FastifyRequest,
   { hopping, proxies }: Pick<Door, 'hopping' | 'proxies'>,
 ): string {
-  const handedOn = hopping && hopAddress(hopping, { method: raw.method, url }, headers[HOP_HEADER]);
-  return handedOn ?? senderOf(raw, proxies);
+  const proxiedAddress =
+    hopping && hopAddress(hopping, { method: raw.method, url }, headers[HOP_HEADER]);
+  return proxiedAddress ?? senderOf(raw, proxies);
 }
 
-function checkPlace({ token }: Caller, request: FastifyRequest, door: Door): void {
+function checkPlace({ token }: Caller, request: FastifyRequest, port: Door): void {
   const { addresses, referrers } = token;
   if (addresses.length > 0) {
     const rules = addressRules.get(addresses) ?? parseAddresses(addresses);
     addressRules.set(addresses, rules);
-    if (!allowsAddress(rules, addressOf(request, door))) {
+    if (!allowsAddress(rules, addressOf(request, port))) {
       throw new Failure('DeniedReferer', 'The address of this request is not allowed');
     }
   }
@@ -154,7 +155,7 @@ function checkSignature(
   const verify = openSignature(request, secret, settings.brand, clock(), fullSignatures);
   return (bodyHash) => {
     const signature = verify(bodyHash);
-    // Identical polls within one second have one signature: they change nothing (SPEC.md 6).
+    // Identical polls within one second share a signature and are harmless (SPEC.md 6).
     if (refuseReplays && method !== 'GET') replays.once(signature);
   };
 }

@@ -1,10 +1,9 @@
-// Signatures that were used, for tokens that refuse replays: a signature is good for as long as its
-// date is, so it is remembered that long.
+// Remembers used signatures for tokens that refuse replays, for as long as their date is valid.
 import { Failure } from '../../store/base/failure.ts';
 
 /** Twice the window of a signature's date: its date may lie ahead. */
 const REMEMBERED_MS = 600_000;
-/** Signatures remembered; at it nothing more is let in by such tokens until the oldest are forgotten. */
+/** Signatures remembered; at the limit, requests of such tokens are refused until the oldest expire. */
 const SIGNATURES_MAX = 200_000;
 
 export interface Replays {

@@ -1,14 +1,14 @@
-// Signed requests (SPEC.md "Authentication" 6): HMAC-SHA-256, each step's hex text the key of the
-// next. The token-only form of the canonical query does not cover the other parameters: whoever
+// Verifies signed requests (SPEC.md "Authentication" 6): HMAC-SHA-256, each step's hex text is the key of
+// the next. The token-only form of the canonical query does not cover the other parameters: anyone who
 // sees a signed request can change them within the window. The full sorted query covers them, and a
-// token may demand it.
+// token may require it.
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import { Failure } from '../../store/base/failure.ts';
 
-/** How far the caller's clock may be off (SPEC.md leaves it open), to either side. */
+/** Allowed clock skew to either side (SPEC.md leaves it open). */
 const WINDOW_MS = 300_000;
 
-/** A request as it came, before its body was read. */
+/** A received request before its body is read. */
 export interface SignedRequest {
   readonly method: string;
   /** Path with its version, percent-encoded as it was sent. */
@@ -33,11 +33,11 @@ interface Claim {
 export const bodyHashOf = (body: string | Uint8Array): string => hash('sha256', body, 'hex');
 
 /**
- * Checks what can be told before the body is there; the returned function checks the rest with the
- * body's hash, and answers the signature.
- * @param fullOnly the token alone is no canonical query
+ * Checks the headers before the body is read; the returned function verifies the signature with the
+ * body's hash and returns it.
+ * @param fullOnly refuses the token-only form of the canonical query
  * @throws Failure AuthorizationRequired without a signature, AuthorizationInvalid for one that is
- *   malformed or wrong, AuthorizationRestricted for a right one of another time or token.
+ *   malformed or wrong, AuthorizationRestricted for a correct one of another time or token.
  */
 export function openSignature(
   request: SignedRequest,
@@ -56,14 +56,17 @@ export function openSignature(
   return (bodyHash) => {
     const full = sortedQuery(request.query);
     const queries = fullOnly ? [full] : [`token=${request.token}`, full];
-    const right = queries.some(
+    const isValid = queries.some(
       (query) =>
         query !== undefined &&
-        same(signatureOf({ ...request, date, query }, claim.day, bodyHash, secret, brand), claim),
+        isSameSignature(
+          signatureOf({ ...request, date, query }, claim.day, bodyHash, secret, brand),
+          claim,
+        ),
     );
-    if (!right) throw new Failure('AuthorizationInvalid');
-    const away = Math.abs(nowMs - dateMs) > WINDOW_MS;
-    if (away || claim.day !== date.slice(0, 8) || claim.token !== request.token) {
+    if (!isValid) throw new Failure('AuthorizationInvalid');
+    const isOutsideWindow = Math.abs(nowMs - dateMs) > WINDOW_MS;
+    if (isOutsideWindow || claim.day !== date.slice(0, 8) || claim.token !== request.token) {
       throw new Failure('AuthorizationRestricted');
     }
     return claim.signature;
@@ -82,7 +85,7 @@ function readClaim(authorization: string, brand: string): Claim | undefined {
   return { token, day, signature };
 }
 
-/** `YYYYMMDDTHHMMSSZ` of a day and time that exist. */
+/** Parses `YYYYMMDDTHHMMSSZ`; undefined for a day or time that does not exist. */
 function readDate(text: string): number | undefined {
   const [, year, month, day, hour, minute, second] =
     /^(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})Z$/.exec(text) ?? [];
@@ -117,10 +120,10 @@ function signatureOf(
 const hmac = (key: string, text: string): string =>
   createHmac('sha256', key).update(text).digest('hex');
 
-const same = (expected: string, { signature }: Claim): boolean =>
+const isSameSignature = (expected: string, { signature }: Claim): boolean =>
   timingSafeEqual(Buffer.from(expected), Buffer.from(signature));
 
-/** Every parameter decoded, encoded again one way, in order; undefined where it can't be decoded. */
+/** Sorts parameters in one canonical encoding; undefined if they can't be decoded. */
 function sortedQuery(query: string): string | undefined {
   try {
     return query
@@ -129,7 +132,7 @@ function sortedQuery(query: string): string | undefined {
       .map((piece) => {
         const at = piece.indexOf('=');
         const [name, value] = at < 0 ? [piece, ''] : [piece.slice(0, at), piece.slice(at + 1)];
-        return [encoded(name), encoded(value)] as const;
+        return [canonicalEncode(name), canonicalEncode(value)] as const;
       })
       .sort(([a, one], [b, other]) => compare(a, b) || compare(one, other))
       .map(([name, value]) => `${name}=${value}`)
@@ -139,12 +142,12 @@ function sortedQuery(query: string): string | undefined {
   }
 }
 
-/** Everything but letters, digits and `-_.~` as `%XX`. */
-const encoded = (text: string): string =>
+/** Encodes everything but letters, digits and `-_.~` as `%XX`. */
+const canonicalEncode = (text: string): string =>
   encodeURIComponent(decodeURIComponent(text.replaceAll('+', ' '))).replaceAll(
     /[!'()*]/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   );
 
-/** Encoded text is ASCII, so that this is the order of bytes. */
+/** Encoded text is ASCII, so this is byte order. */
 const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));

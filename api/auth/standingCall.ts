@@ -1,5 +1,4 @@
-// A call that nobody made: what a rule, a job or a feed reads is read by the rights of its owner, long after
-// any request.
+// Builds calls without a request: rules, jobs and feeds read with the rights of their owner.
 import { Readable } from 'node:stream';
 import type { Account } from '../../store/accounts/accountRows.ts';
 import type { Caller } from '../../store/accounts/callers.ts';
@@ -33,10 +32,10 @@ export const callOf = (caller: Caller): Call => ({
   departure: () => new AbortController().signal,
 });
 
-/** The account itself: no token of it stands between. */
+/** The account itself as a caller, without the limits of a token. */
 export function ownerOf(account: Account, accountId: string): Caller {
   const tokenId = 'source';
-  const known = { ...DEFAULT_SETTINGS, tokenId, accountId, test: false, signed: false };
-  const token = { ...known, kind: 'secret', createdMs: 0, lastUsedMs: undefined } as const;
+  const settings = { ...DEFAULT_SETTINGS, tokenId, accountId, test: false, signed: false };
+  const token = { ...settings, kind: 'secret', createdMs: 0, lastUsedMs: undefined } as const;
   return { accountId, tokenId, kind: 'secret', tier: account.tier, account, token };
 }

@@ -1,39 +1,39 @@
-// Making, changing and rotating a token of an account: what its owner and the operator do alike.
+// Creates, changes and rotates tokens of an account, for its owner and the operator.
 import type { Static } from 'typebox';
 import type { TokenSettings } from '../../store/accounts/tokens.ts';
 import type { Call, Services } from '../request/endpoint.ts';
 import { CREATE_TOKEN, settingsOf } from './tokenBody.ts';
 import { rotatedView, tokenView } from './tokenView.ts';
 
-type Shown = Readonly<Record<string, unknown>>;
+type TokenAnswer = Readonly<Record<string, unknown>>;
 
-/** The token of the call's body; shown whole this once. */
+/** Creates the token of the call's body; the only answer with its full text. */
 export async function makeToken(
   accountId: string,
   { actor, json }: Call,
   { accounts }: Pick<Services, 'accounts'>,
-): Promise<Shown> {
+): Promise<TokenAnswer> {
   const { kind, ...settings } = json as Static<typeof CREATE_TOKEN>;
   return tokenView(await accounts.createToken(accountId, kind, settingsOf(settings), actor), true);
 }
 
-/** The token of the call's path. @throws Failure NotFound when the account has no such token. */
+/** Changes the token of the call's path. @throws Failure NotFound if the account has no such token. */
 export async function setToken(
   accountId: string,
   settings: Partial<TokenSettings>,
   { actor, path }: Call,
   { accounts }: Pick<Services, 'accounts'>,
-): Promise<Shown> {
+): Promise<TokenAnswer> {
   const { tokenId = '' } = path;
   return tokenView(await accounts.changeToken(accountId, tokenId, settings, actor), false);
 }
 
-/** A new text for the token of the call's path; shown whole this once. @throws Failure NotFound. */
+/** Rotates the token of the call's path; the only answer with its full text. @throws Failure NotFound. */
 export async function renewToken(
   accountId: string,
   { actor, path }: Call,
   { accounts }: Pick<Services, 'accounts'>,
-): Promise<Shown> {
+): Promise<TokenAnswer> {
   const { tokenId = '' } = path;
   return rotatedView(await accounts.rotateToken(accountId, tokenId, actor), accounts);
 }

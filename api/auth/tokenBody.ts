@@ -1,4 +1,4 @@
-// The bodies that make and change tokens, and the rules that JSON schema can't say.
+// Bodies that create and change tokens, and the rules that JSON schema can't express.
 import type { Static } from 'typebox';
 import { matching, Type } from '../request/body/schema.ts';
 import type { Grant, TokenSettings } from '../../store/accounts/tokens.ts';
@@ -57,9 +57,9 @@ export function settingsOf(body: Static<typeof CHANGE_TOKEN>): Partial<TokenSett
   };
 }
 
-/** @throws Failure InvalidBody: a caller must not lock itself out. */
-export function refuseOwnEnd(own: boolean, settings: Partial<TokenSettings>): void {
-  if (!own || settings.disabled !== true) return;
+/** Refuses that a token disables itself. @throws Failure InvalidBody. */
+export function refuseOwnEnd(isOwnToken: boolean, settings: Partial<TokenSettings>): void {
+  if (!isOwnToken || settings.disabled !== true) return;
   throw new Failure(
     'InvalidBody',
     'disabled must not be set with the token itself: use another one',

@@ -1,32 +1,32 @@
-// A token as its owner sees it.
+// Renders a token for its owner.
 import type { Accounts, TokenShown } from '../../store/accounts/accounts.ts';
 import { PREFIXES } from '../../store/accounts/tokens.ts';
 
-/** A secret token is told by its last four characters only (DESIGN.md "Secrets"). */
-const tokenShown = ({ kind, test, text }: TokenShown): string =>
+/** Masks a secret token except for its last four characters (DESIGN.md "Secrets"). */
+const maskToken = ({ kind, test, text }: TokenShown): string =>
   kind === 'publishable' ? text : `${test ? 'T' : ''}${PREFIXES[kind]}…${text.slice(-4)}`;
 
 /**
- * Names of tokens that are all different: the text of a publishable token, the last four characters of a
- * secret one, or its id where another one ends alike. By `tokenId`.
+ * Unique names of tokens by `tokenId`: the text of a publishable token, the last four characters of a secret
+ * one, or its id if another one has the same ending.
  */
 export function tokenNames(tokens: readonly TokenShown[]): ReadonlyMap<string, string> {
-  const byText = Map.groupBy(tokens, tokenShown);
+  const byText = Map.groupBy(tokens, maskToken);
   return new Map(
     tokens.map((token) => {
-      const text = tokenShown(token);
+      const text = maskToken(token);
       return [token.tokenId, byText.get(text)?.length === 1 ? text : token.tokenId];
     }),
   );
 }
 
-/** `whole` shows a secret token: once, when it was made. */
+/** `isRevealed` shows a secret token in full: only in the answer that created it. */
 export const tokenView = (
   token: TokenShown,
-  whole: boolean,
+  isRevealed: boolean,
 ): Readonly<Record<string, unknown>> => ({
   tokenId: token.tokenId,
-  token: whole ? token.text : tokenShown(token),
+  token: isRevealed ? token.text : maskToken(token),
   kind: token.kind,
   test: token.test,
   name: token.name,
@@ -44,7 +44,7 @@ export const tokenView = (
   lastUsed: token.lastUsedMs ?? null,
 });
 
-/** A token with its new text and, when it is signed, its new secret: nothing else may tell it. */
+/** A token with its new text and, if it is signed, its new secret, which no other answer contains. */
 export function rotatedView(
   token: TokenShown,
   accounts: Accounts,

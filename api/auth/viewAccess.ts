@@ -1,5 +1,5 @@
-// Which named queries a caller may ask: those of its own account as far as its token's rights say, and
-// those of CORE, which is read by every account.
+// Checks access to views and published queries: those of the caller's account within its token's rights, and
+// those of CORE, which every account may read.
 import type { Caller } from '../../store/accounts/callers.ts';
 import { CORE } from '../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
@@ -26,7 +26,7 @@ export function viewOf(
   return queries.view(viewWorkspaceOf(caller, place, name, lake), name);
 }
 
-/** The views that a token reads: of one workspace, or of CORE and all of its account. */
+/** The views that a token may read: of one workspace, or of CORE and all of its account. */
 export function readableViews(caller: Caller, stores: Stores, workspace?: string): readonly View[] {
   const { lake, queries } = stores;
   const places =
@@ -62,7 +62,7 @@ export function publishedOf(
   return query;
 }
 
-/** The workspace, where the caller may read what has the name, whether it is there or not. */
+/** The workspace, if the caller may read the name in it, whether that exists or not. */
 function viewWorkspaceOf(caller: Caller, workspace: string, name: string, lake: Lake): string {
   const place = readableWorkspace(caller, workspace, lake);
   const isOwn = place.accountId === caller.accountId;

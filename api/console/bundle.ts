@@ -1,5 +1,5 @@
-// The console's files as browsers get them: compiled from the sources of console/ at first use, or read from
-// where `npm pack` put them, each under a name that tells its content, and packed once.
+// Loads the console's files for browsers: compiles the sources of console/ at first use, or reads the files
+// that `npm pack` compiled. Each file is named by its content and compressed once.
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -15,10 +15,10 @@ export interface ConsoleFile {
   readonly gzip: Buffer;
 }
 
-/** Sources are in a clone, compiled files in a package. */
+/** A clone has the sources, a package the compiled files. */
 const CONSOLE_FOLDER = join(import.meta.dirname, '..', '..', 'console');
 
-/** How hard files are packed: a person waits for it. */
+/** Brotli quality; moderate, because a person waits for the compression. */
 const BROTLI_QUALITY = 7;
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -30,11 +30,11 @@ const TYPES: Readonly<Record<string, string>> = {
 const asBrotli = promisify(brotliCompress);
 const asGzip = promisify(gzip);
 
-/** All files, the page among them. */
+/** All files, including the page. */
 export async function consoleFiles(folder = CONSOLE_FOLDER): Promise<readonly ConsoleFile[]> {
   const isSource = existsSync(join(folder, 'main.ts'));
   const texts = isSource ? await compileConsole(folder) : await readCompiled(folder);
-  return Promise.all([...texts].map(([name, text]) => packed(name, Buffer.from(text))));
+  return Promise.all([...texts].map(([name, text]) => compress(name, Buffer.from(text))));
 }
 
 /** Name -> text of each compiled file. */
@@ -60,29 +60,33 @@ export async function compileConsole(
       logLevel: 'silent',
     });
     const page = await readFile(join(folder, 'index.html'), 'utf8');
-    const made = new Map(outputFiles.map(({ path, text }) => [nameOf(path), text] as const));
+    const files = new Map(outputFiles.map(({ path, text }) => [fileName(path), text] as const));
     const main = Object.entries(metafile.outputs).find(([, one]) => one.entryPoint === 'main.ts');
-    const style = [...made.keys()].find((name) => name.endsWith('.css')) ?? '';
-    const first = [main?.[0] ?? '', ...(main?.[1].imports ?? []).flatMap(startsWith)].map(nameOf);
-    return made.set('index.html', pageOf(page, style, first));
+    const style = [...files.keys()].find((name) => name.endsWith('.css')) ?? '';
+    const scripts = [main?.[0] ?? '', ...(main?.[1].imports ?? []).flatMap(staticImport)].map(
+      fileName,
+    );
+    return files.set('index.html', buildPage(page, style, scripts));
   } finally {
-    // Its process would otherwise stay for as long as ours.
+    // Otherwise the esbuild process would run as long as this one.
     await stop();
   }
 }
 
-/** What a script needs before it runs; what it asks for later is not among them. */
-const startsWith = (one: { readonly kind: string; readonly path: string }): readonly string[] =>
+/** Files that a script needs before it runs, without those that it imports later. */
+const staticImport = (one: { readonly kind: string; readonly path: string }): readonly string[] =>
   one.kind === 'import-statement' ? [one.path] : [];
 
-const nameOf = (path: string): string => path.split(/[/\\]/).at(-1) ?? '';
+const fileName = (path: string): string => path.split(/[/\\]/).at(-1) ?? '';
 
-function pageOf(page: string, style: string, [main = '', ...others]: readonly string[]): string {
-  const ahead = others.map((name) => `<link rel="modulepreload" href="/console/assets/${name}">`);
+function buildPage(page: string, style: string, [main = '', ...others]: readonly string[]): string {
+  const preloads = others.map(
+    (name) => `<link rel="modulepreload" href="/console/assets/${name}">`,
+  );
   return page
     .replace('/console/assets/style.css', `/console/assets/${style}`)
     .replace('/console/assets/main.js', `/console/assets/${main}`)
-    .replace('</head>', `${ahead.join('')}</head>`);
+    .replace('</head>', `${preloads.join('')}</head>`);
 }
 
 async function readCompiled(folder: string): Promise<ReadonlyMap<string, string>> {
@@ -93,9 +97,9 @@ async function readCompiled(folder: string): Promise<ReadonlyMap<string, string>
   return new Map(await Promise.all(texts));
 }
 
-async function packed(name: string, plain: Buffer): Promise<ConsoleFile> {
+async function compress(name: string, plain: Buffer): Promise<ConsoleFile> {
   const params = { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY };
-  const [brotli, zipped] = await Promise.all([asBrotli(plain, { params }), asGzip(plain)]);
+  const [brotli, gzipped] = await Promise.all([asBrotli(plain, { params }), asGzip(plain)]);
   const contentType = TYPES[name.split('.').at(-1) ?? ''] ?? 'application/octet-stream';
-  return { name, contentType, plain, brotli, gzip: zipped };
+  return { name, contentType, plain, brotli, gzip: gzipped };
 }

@@ -1,10 +1,10 @@
-// Serves the console below `/console`: one page for every screen, and its files. What a person sees there is
-// what the API answers to her token; this door knows nothing of either.
+// Serves the console below `/console`: one page for every screen, and its files. The page reads its data from
+// the API with the user's token; this handler sees neither.
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type ConsoleFile, consoleFiles } from './bundle.ts';
 
-/** Scripts and styles of this server alone, no markup out of texts, no frame around it, no form sent away. */
+/** Allows only scripts and styles of this server; no markup from texts, no frames, no forms. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -28,47 +28,47 @@ const HEADERS = {
   vary: 'accept-encoding',
 };
 
-/** The name of a file changes with its content; the page says which ones it needs now. */
+/** A file's name changes with its content; the page lists the current names. */
 const FOR_EVER = 'public, max-age=31536000, immutable';
 
 type OnResponse = (request: FastifyRequest, reply: FastifyReply, done: () => void) => void;
 
 interface Console {
   readonly page: ConsoleFile;
-  /** Of the page: the same for as long as it is. */
+  /** The page's ETag. */
   readonly tag: string;
   readonly files: ReadonlyMap<string, ConsoleFile>;
 }
 
 /**
- * Adds the routes; nothing is compiled before somebody asks.
- * @param onResponse told of each answer
- * @param told told why the files could not be made; the next request tries again
+ * Adds the routes; the console is compiled at the first request.
+ * @param onResponse called for each answer
+ * @param onError receives the reason why the files could not be compiled; the next request retries
  */
 export function addConsole(
   server: FastifyInstance,
   onResponse: OnResponse,
-  told: (reason: unknown) => void,
+  onError: (reason: unknown) => void,
 ): void {
-  let made: Promise<Console> | undefined;
-  const files = (): Promise<Console> => (made ??= opened());
+  let loaded: Promise<Console> | undefined;
+  const files = (): Promise<Console> => (loaded ??= loadConsole());
   const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     try {
       return sendConsole(request, reply, await files());
     } catch (reason) {
-      made = undefined;
-      told(reason);
+      loaded = undefined;
+      onError(reason);
       return reply
         .code(500)
         .type('text/plain')
-        .send('the console could not be made; see the log\n');
+        .send('the console could not be compiled; see the log\n');
     }
   };
   server.get('/console', { onResponse }, answer);
   server.get('/console/*', { onResponse }, answer);
 }
 
-async function opened(): Promise<Console> {
+async function loadConsole(): Promise<Console> {
   const files = new Map((await consoleFiles()).map((file) => [file.name, file] as const));
   const page = files.get('index.html');
   if (page === undefined) throw new Error('the console has no page');
@@ -84,15 +84,15 @@ function sendConsole(
   for (const name of Object.keys(reply.getHeaders())) {
     if (name.startsWith('access-control-')) reply.removeHeader(name);
   }
-  const below = (request.params as Readonly<Record<string, string | undefined>>)['*'] ?? '';
+  const subpath = (request.params as Readonly<Record<string, string | undefined>>)['*'] ?? '';
   reply.headers(HEADERS);
-  if (!below.startsWith('assets/')) {
+  if (!subpath.startsWith('assets/')) {
     reply.header('cache-control', 'no-cache').header('etag', tag);
     return request.headers['if-none-match'] === tag
       ? reply.code(304).send()
       : sendFile(request, reply, page);
   }
-  const file = files.get(below.slice('assets/'.length));
+  const file = files.get(subpath.slice('assets/'.length));
   if (file === undefined || file === page) {
     return reply.code(404).header('cache-control', 'no-store').type('text/plain').send('Not Found');
   }
@@ -100,11 +100,11 @@ function sendConsole(
 }
 
 function sendFile(request: FastifyRequest, reply: FastifyReply, file: ConsoleFile): FastifyReply {
-  const taken = String(request.headers['accept-encoding'] ?? '')
+  const encodings = String(request.headers['accept-encoding'] ?? '')
     .split(',')
     .map((word) => word.split(';')[0]?.trim());
   reply.type(file.contentType);
-  if (taken.includes('br')) return reply.header('content-encoding', 'br').send(file.brotli);
-  if (taken.includes('gzip')) return reply.header('content-encoding', 'gzip').send(file.gzip);
+  if (encodings.includes('br')) return reply.header('content-encoding', 'br').send(file.brotli);
+  if (encodings.includes('gzip')) return reply.header('content-encoding', 'gzip').send(file.gzip);
   return reply.send(file.plain);
 }

@@ -1,4 +1,4 @@
-// What a body says of a dataset's contract and expectations, and the rules that JSON schema can't say.
+// Parses a dataset's contract and expectations, and checks the rules that JSON schema can't express.
 import type { Static } from 'typebox';
 import { Type } from '../request/body/schema.ts';
 import {
@@ -19,15 +19,15 @@ import type { DuckDbPool } from '../../store/duckdb/pool.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { literal } from '../../store/duckdb/sqlText.ts';
 
-const FATES = ['evolve', 'freeze', 'discard_record', 'discard_value'] as const;
+const CONTRACT_MODES = ['evolve', 'freeze', 'discard_record', 'discard_value'] as const;
 const ACTIONS = ['quarantine', 'reject', 'fail', 'warn'] as const;
 /** Expectations of a dataset, and characters of all of them as JSON. */
 const EXPECTATIONS_MAX = 100;
 const EXPECTATIONS_CHARACTERS_MAX = 200_000;
 const VALUES_MAX = 1_000;
-/** Properties and comparisons of one chain: 11 properties. */
+/** Properties and comparisons of one chain: 11 properties and 10 comparisons. */
 const CHAIN_MAX = 21;
-/** Milliseconds in which patterns are read. */
+/** Timeout of the check of one pattern. */
 const PATTERNS_MS = 5_000;
 
 const name = Type.String({ minLength: 1, maxLength: 256 });
@@ -63,14 +63,14 @@ const EXPECTATION = Type.Object(
   closed,
 );
 
-/** Members of a dataset's body; null takes a member back. */
+/** Members of a dataset's body; null resets a member. */
 export const CONTRACT_MEMBERS = {
   schemaContract: Type.Optional(
     Type.Union([
       Type.Object(
         {
-          columns: Type.Optional(Type.Enum([...FATES])),
-          types: Type.Optional(Type.Enum([...FATES])),
+          columns: Type.Optional(Type.Enum([...CONTRACT_MODES])),
+          types: Type.Optional(Type.Enum([...CONTRACT_MODES])),
         },
         closed,
       ),
@@ -84,56 +84,57 @@ export const CONTRACT_MEMBERS = {
 
 const MEMBERS = Type.Object(CONTRACT_MEMBERS);
 type Members = Static<typeof MEMBERS>;
-type Given = Static<typeof EXPECTATION>;
+type ExpectationBody = Static<typeof EXPECTATION>;
 
-interface Governed {
+interface DatasetRules {
   readonly contract: SchemaContract;
   readonly expectations: readonly Expectation[];
 }
 
 /**
- * What a body leaves out stays as it was; a list of expectations is the whole list.
+ * Members that the body leaves out keep their values; a list of expectations replaces the previous list.
  * @throws Failure InvalidBody naming the expectation and its rule.
  */
-export function governedBy(body: Members, was: Governed): Governed {
+export function governedBy(body: Members, previous: DatasetRules): DatasetRules {
   const { expectations, schemaContract } = body;
-  const given = expectations ?? [];
-  if (JSON.stringify(given).length > EXPECTATIONS_CHARACTERS_MAX) {
-    const most = `at most ${EXPECTATIONS_CHARACTERS_MAX} characters in all`;
-    throw new Failure('InvalidBody', `expectations must have ${most}`);
+  const expectationList = expectations ?? [];
+  if (JSON.stringify(expectationList).length > EXPECTATIONS_CHARACTERS_MAX) {
+    const limit = `at most ${EXPECTATIONS_CHARACTERS_MAX} characters in all`;
+    throw new Failure('InvalidBody', `expectations must have ${limit}`);
   }
   return {
-    contract: schemaContract === undefined ? was.contract : declaredContract(schemaContract, was),
+    contract:
+      schemaContract === undefined ? previous.contract : declaredContract(schemaContract, previous),
     expectations:
       expectations === undefined
-        ? was.expectations
-        : given.map((one, at) => expectationOf(one, `expectations.${at}`)),
+        ? previous.expectations
+        : expectationList.map((one, at) => toExpectation(one, `expectations.${at}`)),
   };
 }
 
-/** What is declared is not inferred any more. */
+/** Merges the declared contract over the previous one; null resets it. */
 function declaredContract(
-  given: NonNullable<Members['schemaContract']> | null,
-  { contract: { columns, types } }: Governed,
+  body: NonNullable<Members['schemaContract']> | null,
+  { contract: { columns, types } }: DatasetRules,
 ): SchemaContract {
-  return given === null ? USUAL_CONTRACT : { columns, types, ...given };
+  return body === null ? USUAL_CONTRACT : { columns, types, ...body };
 }
 
-function expectationOf(given: Given, at: string): Expectation {
-  const { action = 'quarantine', name: named, ...rest } = given;
+function toExpectation(body: ExpectationBody, at: string): Expectation {
+  const { action = 'quarantine', name: label, ...rest } = body;
   const rules = Object.keys(rest);
   if (rules.length !== 1) {
-    const known = 'notNull, range, pattern, oneOf, compare or monotone';
-    throw new Failure('InvalidBody', `${at} must have exactly one of ${known}`);
+    const ruleNames = 'notNull, range, pattern, oneOf, compare or monotone';
+    throw new Failure('InvalidBody', `${at} must have exactly one of ${ruleNames}`);
   }
   const { notNull } = rest;
   const rule = notNull === undefined ? rest : { notNull: [notNull].flat() };
-  const told = named === undefined ? {} : { name: named };
-  return { ...told, ...(rule as Rule), action: action };
+  const nameMember = label === undefined ? {} : { name: label };
+  return { ...nameMember, ...(rule as Rule), action: action };
 }
 
-/** The dataset that expectations are about. */
-interface Expected {
+/** Properties and index of the dataset that the expectations apply to. */
+interface ExpectationTarget {
   readonly properties: Readonly<Record<string, PropertyType>>;
   readonly mapping: ColumnMapping;
 }
@@ -141,14 +142,14 @@ interface Expected {
 /** @throws Failure InvalidBody naming the expectation, the property and the rule. */
 export function checkExpectations(
   expectations: readonly Expectation[],
-  { mapping, properties }: Expected,
+  { mapping, properties }: ExpectationTarget,
 ): void {
   const typeOf = (property: string, at: string): ColumnType => {
-    const known = Object.hasOwn(properties, property) ? properties[property] : undefined;
-    if (known === undefined) {
+    const propertyType = Object.hasOwn(properties, property) ? properties[property] : undefined;
+    if (propertyType === undefined) {
       throw new Failure('InvalidBody', `${at}: '${property}' is not a property`);
     }
-    return columnTypeOf(known);
+    return columnTypeOf(propertyType);
   };
   for (const [index, rule] of expectations.entries()) {
     const at = `expectations.${index}`;
@@ -189,8 +190,8 @@ function checkRange(
       throw new Failure('InvalidBody', `${at}.${bound} must be a number`);
     }
     if (isDateType(type) && !isMoment(value, type === 'date' ? DAY : INSTANT)) {
-      const spelled = type === 'date' ? 'YYYY-MM-DD' : 'a date or an ISO 8601 time in UTC';
-      throw new Failure('InvalidBody', `${at}.${bound} must be ${spelled}`);
+      const format = type === 'date' ? 'YYYY-MM-DD' : 'a date or an ISO 8601 time in UTC';
+      throw new Failure('InvalidBody', `${at}.${bound} must be ${format}`);
     }
   }
   if (min !== undefined && max !== undefined && min > max) {
@@ -208,12 +209,12 @@ function isMoment(value: unknown, pattern: RegExp): boolean {
 }
 
 function checkValues(values: readonly unknown[], type: ColumnType, at: string): void {
-  const wanted = type === 'varchar' ? 'string' : isNumberType(type) ? 'number' : undefined;
-  if (wanted === undefined) {
+  const typeName = type === 'varchar' ? 'string' : isNumberType(type) ? 'number' : undefined;
+  if (typeName === undefined) {
     throw new Failure('InvalidBody', `${at}.property must be a string or a number`);
   }
-  if (values.every((value) => typeof value === wanted)) return;
-  throw new Failure('InvalidBody', `${at}.values must be of the property's type, ${wanted}`);
+  if (values.every((value) => typeof value === typeName)) return;
+  throw new Failure('InvalidBody', `${at}.values must be of the property's type, ${typeName}`);
 }
 
 const COMPARISONS: readonly string[] = ['<', '<=', '=', '!=', '>=', '>'];
@@ -239,13 +240,13 @@ function checkChain(
   }
 }
 
-/** What compares with its like. */
+/** Types of one kind can be compared. */
 function kindOf(type: ColumnType): string {
   if (isNumberType(type)) return 'number';
   return isDateType(type) ? 'date' : type;
 }
 
-/** Patterns are RE2's: only it knows which are some. @throws Failure InvalidBody naming the pattern. */
+/** Validates patterns with RE2, which runs them. @throws Failure InvalidBody naming the pattern. */
 export async function checkPatterns(
   expectations: readonly Expectation[],
   pool: DuckDbPool,
@@ -257,8 +258,8 @@ export async function checkPatterns(
       await pool.rows({ files: [], statements, deadlineMs: PATTERNS_MS });
     } catch (error) {
       if (error instanceof Failure && error.type !== 'SystemError') throw error;
-      const told = `expectations.${at}.pattern.matches is no regular expression of RE2`;
-      throw new Failure('InvalidBody', told);
+      const message = `expectations.${at}.pattern.matches is no regular expression of RE2`;
+      throw new Failure('InvalidBody', message);
     }
   }
 }

@@ -1,4 +1,4 @@
-// The bodies that make or change a dataset, and the rules that JSON schema can't say.
+// Bodies that create or change a dataset, and the rules that JSON schema can't express.
 import type { Static } from 'typebox';
 import { Type } from '../request/body/schema.ts';
 import {
@@ -31,7 +31,7 @@ import { checkExpectations, CONTRACT_MEMBERS, governedBy } from './contractBody.
 const TEXT_MAX = 10_000;
 const WEIGHT_MAX = 1_000_000;
 const HISTORY_DAYS_MAX = 3_650;
-/** A week. */
+/** One week. */
 const DELAY_MINUTES_MAX = 10_080;
 const text = Type.String({ maxLength: TEXT_MAX });
 
@@ -95,10 +95,10 @@ const SCHEMA = Type.Object({
   required: Type.Optional(Type.Array(Type.String())),
 });
 
-/** What becomes of stored records when the schema changes. */
+/** Treatment of stored records when the schema changes. */
 const EXISTING = Type.Enum(['leave', 'update', 'delete', 're-ingest']);
 
-/** Which properties are the unique index. */
+/** The properties of the index. */
 export const COLUMN_MAPPING = Type.Object(
   {
     key: Type.Optional(Type.String()),
@@ -108,7 +108,7 @@ export const COLUMN_MAPPING = Type.Object(
   { additionalProperties: false },
 );
 
-/** Body of a creation (INTERFACE.md 3.3); the id may stand in the path instead. */
+/** Body of a creation (INTERFACE.md 3.3); the id may be in the path instead. */
 export const CREATE_DATASET = Type.Object({
   dataset: Type.Object({
     datasetId: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
@@ -136,7 +136,7 @@ const CHANGES = {
   duplicateKeyHandling: Type.Optional(Type.Enum(['ignore', 'replace'])),
 };
 
-/** Body of a change: its members under `dataset`, or by themselves. */
+/** Body of a change: its members under `dataset`, or at the top level. */
 export const CHANGE_DATASET = Type.Object({
   dataset: Type.Optional(Type.Object(CHANGES)),
   ...CHANGES,
@@ -144,7 +144,7 @@ export const CHANGE_DATASET = Type.Object({
 
 type Properties = Readonly<Record<string, PropertyType>>;
 
-/** @throws Failure InvalidBody naming the member and its rule. */
+/** Builds a new dataset from a body. @throws Failure InvalidBody naming the member and its rule. */
 export function draftOf(
   workspace: string,
   id: string | undefined,
@@ -159,32 +159,33 @@ export function draftOf(
     title = UNSAID.title,
     weight = UNSAID.weight,
   } = defaultsOf({ workspace, dataset: datasetId }) ?? {};
-  const unsaid = dataset.uniqueIndex === undefined ? mapping : undefined;
-  const linked = linkedMapping(dataset);
-  const columnMapping = dataset.columnMapping ?? unsaid ?? linked ?? {};
+  const defaultMapping = dataset.uniqueIndex === undefined ? mapping : undefined;
+  const linkMapping = linkedMapping(dataset);
+  const columnMapping = dataset.columnMapping ?? defaultMapping ?? linkMapping ?? {};
   const properties = schema.properties as Properties;
   checkPropertyNames('schema.properties', Object.keys(properties));
   checkPropertyTypes(properties);
   checkMapping(properties, columnMapping);
   checkSmartLinks(dataset.smartLinkAttributes ?? [], Object.keys(properties));
-  const described = describedBy(dataset, { ...UNSAID, title, weight });
-  checkExpectations(described.expectations, { properties, mapping: columnMapping });
-  // One security has many records: as a key alone its property must not replace them.
-  const unique = columnMapping === linked ? (dataset.uniqueIndex ?? false) : dataset.uniqueIndex;
+  const metadata = describedBy(dataset, { ...UNSAID, title, weight });
+  checkExpectations(metadata.expectations, { properties, mapping: columnMapping });
+  // One security has many records: its property as the only key must not make them replace each other.
+  const unique =
+    columnMapping === linkMapping ? (dataset.uniqueIndex ?? false) : dataset.uniqueIndex;
   const numbered = isNumbered(columnMapping, unique, false);
   const index = { mapping: columnMapping, numbered, inferred: false };
   return {
     workspace,
     dataset: datasetId,
-    ...described,
+    ...metadata,
     schema: { type: 'object', properties, required: requiredOf(index) },
     ...index,
   };
 }
 
 /**
- * A property that identifies a security is the primary index of a dataset that declares none; its only
- * date is the date.
+ * The index of a dataset that declares none: the property that identifies a security is the key, and its
+ * only date is the date.
  */
 function linkedMapping({
   schema,
@@ -199,18 +200,15 @@ function linkedMapping({
   return date === undefined || others.length > 0 ? { key } : { key, date };
 }
 
-/** Without key and date nothing but numbers tells records apart. @throws Failure InvalidBody */
-function isNumbered(mapping: ColumnMapping, asked: boolean | undefined, was: boolean): boolean {
-  if (asked === true && !isMapped(mapping)) {
-    throw new Failure(
-      'InvalidBody',
-      'uniqueIndex must stand beside a columnMapping with key or date',
-    );
+/** Whether records are numbered instead of unique by index. @throws Failure InvalidBody */
+function isNumbered(mapping: ColumnMapping, unique: boolean | undefined, before: boolean): boolean {
+  if (unique === true && !isMapped(mapping)) {
+    throw new Failure('InvalidBody', 'uniqueIndex needs a columnMapping with key or date');
   }
-  return !(asked ?? (isMapped(mapping) && !was));
+  return !(unique ?? (isMapped(mapping) && !before));
 }
 
-type Described = Pick<
+type Metadata = Pick<
   DatasetDraft,
   | 'title'
   | 'description'
@@ -225,42 +223,42 @@ type Described = Pick<
 >;
 
 /**
- * What a body says of a dataset beside its schema; what it leaves out stays as it was.
- * @throws Failure InvalidBody for the source of records that give way.
+ * Merges a body's members other than the schema; members that it leaves out keep their values.
+ * @throws Failure InvalidBody for the source name of placeholder records.
  */
 export function describedBy(
   body: Omit<Static<typeof CHANGE_DATASET>, 'dataset' | 'existing' | 'schema'>,
-  was: Described,
-): Described {
-  if (body.source === STAND_IN_SOURCE && was.source !== STAND_IN_SOURCE) {
-    const rule = 'such records give way to the next load';
+  previous: Metadata,
+): Metadata {
+  if (body.source === STAND_IN_SOURCE && previous.source !== STAND_IN_SOURCE) {
+    const rule = 'such records are replaced by the next load';
     throw new Failure('InvalidBody', `source must not be ${STAND_IN_SOURCE}: ${rule}`);
   }
-  return describing(body, was);
+  return mergeMetadata(body, previous);
 }
 
-const describing = (body: Parameters<typeof describedBy>[0], was: Described): Described => ({
-  title: body.title ?? was.title,
-  description: body.description ?? was.description,
-  source: body.source ?? was.source,
-  license: body.license ?? was.license,
-  weight: body.weight ?? was.weight,
-  access: (body.access as Access | undefined) ?? was.access,
-  smartLinks: body.smartLinkAttributes ?? was.smartLinks,
-  // null takes it back.
-  historyDays: body.historyDays === undefined ? was.historyDays : body.historyDays,
-  ...governedBy(body, was),
+const mergeMetadata = (body: Parameters<typeof describedBy>[0], previous: Metadata): Metadata => ({
+  title: body.title ?? previous.title,
+  description: body.description ?? previous.description,
+  source: body.source ?? previous.source,
+  license: body.license ?? previous.license,
+  weight: body.weight ?? previous.weight,
+  access: (body.access as Access | undefined) ?? previous.access,
+  smartLinks: body.smartLinkAttributes ?? previous.smartLinks,
+  // null resets it.
+  historyDays: body.historyDays === undefined ? previous.historyDays : body.historyDays,
+  ...governedBy(body, previous),
 });
 
 /** @throws Failure InvalidBody naming the attribute. */
 export function checkSmartLinks(smartLinks: readonly SmartLink[], names: readonly string[]): void {
   const unknown = smartLinks.find(({ attributeName }) => !names.includes(attributeName));
   if (unknown === undefined) return;
-  const told = `smartLinkAttributes: ${unknown.attributeName} is not a property`;
-  throw new Failure('InvalidBody', told);
+  const message = `smartLinkAttributes: ${unknown.attributeName} is not a property`;
+  throw new Failure('InvalidBody', message);
 }
 
-/** What a body makes of the properties of a dataset. */
+/** The changes of a body to the properties of a dataset. */
 interface PropertyEdit {
   readonly schema: RecordSchema;
   readonly added: Properties;
@@ -269,30 +267,30 @@ interface PropertyEdit {
 }
 
 /**
- * A property that the body does not name stays, one that is null there goes.
+ * A property that the body does not name is kept; one that is null is removed.
  * @throws Failure InvalidBody naming the property.
  */
 export function editOf(
   { mapping, schema }: Dataset,
-  given: Readonly<Record<string, PropertyType | null>>,
+  changes: Readonly<Record<string, PropertyType | null>>,
 ): PropertyEdit {
   const added: Record<string, PropertyType> = {};
   const retyped: Record<string, PropertyType> = {};
   const removed: string[] = [];
   const indexed = new Set(Object.values(mapping));
-  for (const [name, property] of Object.entries(given)) {
-    const known = Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined;
-    if (isSame(known, property)) {
-      if (known === undefined) throw unknownProperty(name);
+  for (const [name, property] of Object.entries(changes)) {
+    const current = Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined;
+    if (isSameType(current, property)) {
+      if (current === undefined) throw unknownProperty(name);
       continue;
     }
-    if (known === undefined && property === null) throw unknownProperty(name);
+    if (current === undefined && property === null) throw unknownProperty(name);
     if (indexed.has(name)) {
       const rule = property === null ? 'it can not go' : 'it can not change its type';
       throw new Failure('InvalidBody', `schema.properties.${name} is indexed: ${rule}`);
     }
     if (property === null) removed.push(name);
-    else if (known === undefined) added[name] = property;
+    else if (current === undefined) added[name] = property;
     else retyped[name] = property;
   }
   const all = Object.entries({ ...schema.properties, ...retyped, ...added });
@@ -302,26 +300,26 @@ export function editOf(
   return { schema: { ...schema, properties }, added, retyped, removed };
 }
 
-const isSame = (one: PropertyType | undefined, other: PropertyType | null): boolean =>
+const isSameType = (one: PropertyType | undefined, other: PropertyType | null): boolean =>
   one?.type === other?.type &&
   one?.format === other?.format &&
   one?.precision === other?.precision &&
   one?.scale === other?.scale;
 
-/** Formats that only one type has. */
+/** Formats that require a type. */
 const FORMAT_TYPES: Readonly<Record<string, PropertyType['type']>> = {
   decimal: 'number',
   int128: 'integer',
   'date-time-ns': 'string',
 };
 
-/** @throws Failure InvalidBody naming the property, what is wrong with its type, and what to write. */
+/** @throws Failure InvalidBody naming the property, the fault of its type, and the fix. */
 function checkPropertyTypes(properties: Properties): void {
   for (const [name, { format, precision, scale, type }] of Object.entries(properties)) {
     const at = `schema.properties.${name}`;
-    const wanted = format === undefined ? undefined : FORMAT_TYPES[format];
-    if (wanted !== undefined && type !== wanted) {
-      const rule = `has format ${format} and type ${type}: use type ${wanted}`;
+    const requiredType = format === undefined ? undefined : FORMAT_TYPES[format];
+    if (requiredType !== undefined && type !== requiredType) {
+      const rule = `has format ${format} and type ${type}: use type ${requiredType}`;
       throw new Failure('InvalidBody', `${at} ${rule}`);
     }
     if (format !== 'decimal') {
@@ -343,28 +341,28 @@ function checkPropertyTypes(properties: Properties): void {
 const unknownProperty = (name: string): Failure =>
   new Failure('InvalidBody', `schema.properties.${name} is null, and no property`);
 
-/** What a body makes of the index of a dataset; undefined: it stays. @throws as `draftOf`. */
+/** The change of a body to the index of a dataset; undefined without a change. @throws as `buildDraft`. */
 export function indexEditOf(
   {
     columnMapping,
     duplicateKeyHandling,
     uniqueIndex,
   }: Omit<Static<typeof CHANGE_DATASET>, 'dataset'>,
-  { inferred, mapping: was, numbered: wasNumbered, schema }: Dataset,
+  { inferred, mapping: previousMapping, numbered: wasNumbered, schema }: Dataset,
 ): IndexEdit | undefined {
   if (columnMapping === undefined && uniqueIndex === undefined) {
     if (duplicateKeyHandling === undefined) return undefined;
-    const rule = 'duplicateKeyHandling must stand beside columnMapping or uniqueIndex';
+    const rule = 'duplicateKeyHandling needs columnMapping or uniqueIndex';
     throw new Failure('InvalidBody', rule);
   }
-  const mapping = columnMapping ?? was;
+  const mapping = columnMapping ?? previousMapping;
   checkMapping(schema.properties, mapping);
-  const sameParts = isSameMapping(mapping, was);
-  // Another mapping declares a unique index. The same one declares nothing: clients send back what they read.
-  const numbered = isNumbered(mapping, uniqueIndex, wasNumbered && (!inferred || sameParts));
-  const confirms = inferred && uniqueIndex === !numbered && !numbered;
-  const same = sameParts && numbered === wasNumbered && !confirms;
-  return same
+  const hasSameParts = isSameMapping(mapping, previousMapping);
+  // Another mapping declares a unique index. The same one declares nothing: clients return what they read.
+  const numbered = isNumbered(mapping, uniqueIndex, wasNumbered && (!inferred || hasSameParts));
+  const isConfirmed = inferred && uniqueIndex === !numbered && !numbered;
+  const isUnchanged = hasSameParts && numbered === wasNumbered && !isConfirmed;
+  return isUnchanged
     ? undefined
     : { mapping, numbered, inferred: false, duplicates: duplicateKeyHandling };
 }
@@ -392,6 +390,6 @@ function checkMapping(properties: Properties, mapping: ColumnMapping): void {
     throw new Failure('InvalidBody', 'columnMapping must not name one property twice');
   }
   if (mapping.subkey !== undefined && mapping.key === undefined) {
-    throw new Failure('InvalidBody', 'columnMapping.subkey must not stand without a key');
+    throw new Failure('InvalidBody', 'columnMapping.subkey needs a key');
   }
 }

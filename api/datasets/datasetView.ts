@@ -1,4 +1,4 @@
-// A dataset as its owner sees it (INTERFACE.md 3.3 "Object").
+// Renders a dataset for its owner (INTERFACE.md 3.3 "Object").
 import { Type } from '../request/body/schema.ts';
 import { makeBind } from '../../query/plan/binding.ts';
 import { dayIn } from '../../query/time/dates.ts';
@@ -20,7 +20,7 @@ type DatasetViewServices = Pick<Services, 'clock' | 'lake' | 'pending' | 'series
 
 const openObject = Type.Object({}, { additionalProperties: true });
 
-/** A dataset, or a view among datasets, as it is shown: its schema for readers. */
+/** Schema of the view of a dataset, or of a view among datasets. */
 export const DATASET_VIEW = Type.Object(
   {
     workspace: Type.String(),
@@ -35,7 +35,7 @@ export const DATASET_VIEW = Type.Object(
     inferredIndex: Type.Optional(Type.Boolean()),
     access: openObject,
     schema: openObject,
-    date: Type.Number({ description: 'When it was made, epoch milliseconds.' }),
+    date: Type.Number({ description: 'When it was created, epoch milliseconds.' }),
     updated: Type.Number({ description: 'Epoch milliseconds.' }),
     keys: Type.Optional(Type.Union([Type.Number(), Type.Null()])),
     records: Type.Optional(Type.Union([Type.Number(), Type.Null()])),
@@ -43,7 +43,7 @@ export const DATASET_VIEW = Type.Object(
   { additionalProperties: true },
 );
 
-const ASKING = [
+const QUERY_MEMBERS = [
   'workspace',
   'datasetId',
   'title',
@@ -57,11 +57,13 @@ const ASKING = [
   'schema',
 ];
 
-/** What is needed to ask for records: not who may, nor what is expected of them. */
+/** The members needed to query records, without access rules and expectations. */
 export const askingView = (dataset: Dataset): Readonly<Record<string, unknown>> =>
-  Object.fromEntries(Object.entries(schemaView(dataset)).filter(([name]) => ASKING.includes(name)));
+  Object.fromEntries(
+    Object.entries(schemaView(dataset)).filter(([name]) => QUERY_MEMBERS.includes(name)),
+  );
 
-/** What needs no look at the records. */
+/** The members that need no read of the records. */
 export const schemaView = (dataset: Dataset): Readonly<Record<string, unknown>> => ({
   workspace: dataset.workspace,
   datasetId: dataset.dataset,
@@ -84,7 +86,7 @@ export const schemaView = (dataset: Dataset): Readonly<Record<string, unknown>> 
   updated: dataset.updatedMs,
 });
 
-/** With the counts of the current version and what is pending beside it. */
+/** The full view with counts of the current version and of pending records. */
 export async function datasetView(
   dataset: Dataset,
   services: DatasetViewServices,
@@ -104,18 +106,18 @@ interface Counts {
   readonly records: number;
 }
 
-/** Counts of the versions asked for last: a version's count never changes. */
-const counted = new WeakMap<Table, Promise<Counts>>();
+/** Caches counts by version: the counts of a version never change. */
+const countCache = new WeakMap<Table, Promise<Counts>>();
 
 function countStored(
   dataset: Dataset,
   table: Table,
   services: DatasetViewServices,
 ): Promise<Counts> {
-  const known = counted.get(table) ?? count(dataset, table, [], services);
-  counted.set(table, known);
-  known.catch(() => counted.delete(table));
-  return known;
+  const counts = countCache.get(table) ?? count(dataset, table, [], services);
+  countCache.set(table, counts);
+  counts.catch(() => countCache.delete(table));
+  return counts;
 }
 
 async function count(
@@ -144,7 +146,7 @@ async function count(
   });
 }
 
-/** What is known of one key of a dataset, or of one of its subkeys: records and dates. */
+/** Records and dates of one key of a dataset, or of one of its subkeys. */
 export async function keyView(
   dataset: Dataset,
   key: string,

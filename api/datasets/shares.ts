@@ -1,4 +1,4 @@
-// With whom an owner may share a dataset.
+// Checks the accounts with which an owner shares a dataset.
 import { CORE, type Share, type Workspace } from '../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Services } from '../request/endpoint.ts';
@@ -15,7 +15,7 @@ export function checkShares(
     throw new Failure('InvalidBody', `access.accounts ${rule}`);
   };
   if (workspace === CORE) {
-    refuse('are not for CORE: all accounts read it, as far as its level, tier and grants say');
+    refuse('are not for CORE: all accounts read it, within its level, tier and grants');
   }
   const seen = new Set<string>();
   for (const { accountId: other } of shares) {

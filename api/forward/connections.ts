@@ -1,12 +1,12 @@
-// What a port takes of a connection, whoever answers behind it.
+// Limits of connections at every port.
 
-/** Headers of a request; Node refuses more with 431. */
+/** Bytes of a request's headers; Node refuses more with 431. */
 export const HEADER_BYTES_MAX = 64 * 1024;
-/** Headers must be complete after this long; slower clients are cut off. */
+/** Headers must be complete within this time; slower clients are disconnected. */
 export const HEADERS_TIMEOUT_MS = 20_000;
-/** How often it is looked who is late. */
+/** How often connections are checked for timeouts. */
 export const LATE_LOOK_MS = 5_000;
-/** A request must have come whole after this long: a body of 4 GB at 10 Mbit/s takes 54 minutes. */
+/** A request must be complete within this time: a body of 4 GB at 10 Mbit/s takes 54 minutes. */
 export const REQUEST_TIMEOUT_MS = 3_600_000;
-/** A connection on which nothing is asked for so long is closed. */
+/** A connection that is idle for this long is closed. */
 export const KEEP_ALIVE_MS = 72_000;

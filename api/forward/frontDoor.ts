@@ -1,5 +1,5 @@
-// One port of a node that does not serve. It is there before the node is the one that serves, and goes over
-// to that server with the port: no connection is refused between the two.
+// One port of a node that does not serve. It listens before the node serves, and hands its port over to the
+// node's server without a gap: no connection is refused in between.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import { once } from 'node:events';
@@ -24,22 +24,22 @@ interface FrontDoorOptions {
   readonly port: number;
   readonly https: { readonly cert: Buffer; readonly key: Buffer } | undefined;
   readonly forward: Forwarder;
-  /** What the node says of itself; undefined for all else. */
+  /** Answers of the node itself; undefined forwards the request. */
   readonly own: (
     path: string,
     incoming: IncomingMessage,
   ) => OwnAnswer | Promise<OwnAnswer> | undefined;
-  /** It has the port already, and gives it over. */
+  /** A server that listens on the port already and hands it over. */
   readonly former?: Server | undefined;
 }
 
 export interface FrontDoor {
-  /** Its port goes over to a server that listens to it. */
+  /** A later server may take over its port. */
   readonly server: Server;
   readonly port: number;
-  /** Another server has its port: what is on its way here ends by itself. */
+  /** Another server has taken over the port: requests in progress end normally. */
   leave(): void;
-  /** Takes nothing new; cuts what is not answered after so long. */
+  /** Stops accepting connections; cuts unfinished requests after the grace period. */
   close(graceMs: number): Promise<void>;
 }
 
@@ -48,16 +48,16 @@ export async function openFrontDoor({
   forward,
   host,
   https,
-  own,
+  own: answerLocally,
   port,
 }: FrontDoorOptions): Promise<FrontDoor> {
   let isLeft = false;
   const answer = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     if (isLeft) outgoing.shouldKeepAlive = false;
     const [path = ''] = (incoming.url ?? '').split('?');
-    const said = own(path, incoming);
-    if (said === undefined) return forward(incoming, outgoing);
-    const { status, text, type } = await said;
+    const ownAnswer = answerLocally(path, incoming);
+    if (ownAnswer === undefined) return forward(incoming, outgoing);
+    const { status, text, type } = await ownAnswer;
     outgoing.writeHead(status, {
       'content-type': type,
       ...(status === 503 ? { 'retry-after': '1' } : {}),
@@ -74,24 +74,24 @@ export async function openFrontDoor({
   const server =
     https === undefined ? http.createServer(options) : createSecureServer({ ...options, ...https });
   server.on('request', (incoming, outgoing) => {
-    // Whatever failed, the client sees the end of its connection.
+    // On any failure the client's connection is closed.
     answer(incoming, outgoing).catch(() => outgoing.destroy());
   });
   server.listen(former ?? { host, port });
   await once(server, 'listening');
   const address = server.address();
-  const listened = typeof address === 'object' && address !== null ? address.port : port;
+  const listeningPort = typeof address === 'object' && address !== null ? address.port : port;
   return {
     server,
-    port: listened,
+    port: listeningPort,
     leave: () => {
       isLeft = true;
       server.closeIdleConnections();
     },
     close: async (graceMs) => {
-      const cut = setTimeout(() => server.closeAllConnections(), graceMs);
+      const timeout = setTimeout(() => server.closeAllConnections(), graceMs);
       await new Promise((resolve) => server.close(resolve));
-      clearTimeout(cut);
+      clearTimeout(timeout);
     },
   };
 }

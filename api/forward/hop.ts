@@ -1,4 +1,4 @@
-// One request, handed on to the node that serves, and its answer handed back as it comes.
+// Forwards one request to the serving node and streams its answer back.
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
 import { request as secureRequest } from 'node:https';
 import { pipeline } from 'node:stream/promises';
@@ -8,36 +8,36 @@ import type { Reach } from './reach.ts';
 import type { RenewedAgent } from './renewedAgent.ts';
 import { dropRest, isWhole } from './restOfBody.ts';
 
-/** The node that serves, at the port of the same kind. */
+/** The serving node, at the port of the same kind. */
 export interface Target {
   readonly id: string;
   readonly url: URL;
-  /** Its connections; they end when another node serves. */
+  /** Its connections; they are closed when another node serves. */
   readonly agent: RenewedAgent;
   readonly reach: Reach;
-  /** Signs what is handed on. */
+  /** Signs forwarded requests. */
   readonly hopKey: string;
 }
 
-/** What a client sent behind its headers. */
+/** The body of a request, or its beginning. */
 export interface SentBody {
-  /** What has come so far. */
+  /** The bytes received so far. */
   readonly first: Buffer;
-  /** Nothing comes after `first`: it may be sent again. */
+  /** Nothing follows `first`: the body may be resent. */
   readonly isWhole: boolean;
 }
 
 /**
- * `done`: the client has an answer, or is gone. `notBegun`: that node did not begin with it; `cut`, too, but
- * it took of a body that nobody has any more. `unknown`: it was sent, and no answer came.
+ * `done`: the client has its answer, or is disconnected. `notBegun`: the node did not begin with the request.
+ * `cut`: the same, but it consumed body bytes that are not buffered. `unknown`: sent without an answer.
  */
 type Outcome = 'done' | 'notBegun' | 'cut' | 'unknown';
 
-/** A node that does not take a connection for so long is not there. */
-const CONNECT_MS = 2_000;
+/** Timeout of a connection to the node. */
+const CONNECT_TIMEOUT_MS = 2_000;
 
-/** RFC 9110 7.6.1: what is between two servers only. */
-const BETWEEN = new Set([
+/** Hop-by-hop headers (RFC 9110 7.6.1). */
+const HOP_BY_HOP = new Set([
   'connection',
   'keep-alive',
   'proxy-authenticate',
@@ -55,7 +55,7 @@ export async function hop(
   incoming: IncomingMessage,
   body: SentBody | undefined,
   outgoing: ServerResponse,
-  added: readonly [name: string, value: string],
+  extraHeader: readonly [name: string, value: string],
 ): Promise<Outcome> {
   const { url } = target;
   const agent = target.agent.now();
@@ -66,109 +66,125 @@ export async function hop(
     port: url.port,
     path: incoming.url ?? '/',
     method: incoming.method ?? 'GET',
-    headers: [...headersOf(incoming, body), ...added],
+    headers: [...buildHeaders(incoming, body), ...extraHeader],
     setHost: false,
   };
-  const sending = url.protocol === 'https:' ? secureRequest(options) : http.request(options);
+  const upstreamRequest =
+    url.protocol === 'https:' ? secureRequest(options) : http.request(options);
   let isSent = false;
-  onConnection(sending, () => {
+  onConnection(upstreamRequest, () => {
     isSent = true;
-    send(sending, incoming, body);
+    send(upstreamRequest, incoming, body);
   });
-  const leave = (): void => void sending.destroy();
-  const unwatch = target.reach.watch(leave);
-  outgoing.once('close', leave);
-  sending.once('response', (answer) => {
-    if (isRefusedAtItsEnd(answer)) {
+  const abort = (): void => void upstreamRequest.destroy();
+  const unwatch = target.reach.watch(abort);
+  outgoing.once('close', abort);
+  upstreamRequest.once('response', (answer) => {
+    if (isRefusedByShutdown(answer)) {
       answer.resume();
       resolve(body?.isWhole === false ? 'cut' : 'notBegun');
-    } else resolve(handBack(answer, outgoing).then(() => finish(sending, incoming, outgoing)));
+    } else
+      resolve(
+        relayAnswer(answer, outgoing).then(() => finishAnswer(upstreamRequest, incoming, outgoing)),
+      );
   });
-  sending.on('error', () => {
-    // Whoever else met the same has done so already.
+  upstreamRequest.on('error', () => {
+    // Another request with the same agent may have renewed it already.
     if (target.agent.now() === agent) target.agent.renew();
     if (outgoing.destroyed) resolve('done');
     else resolve(isSent ? 'unknown' : 'notBegun');
   });
   return promise.finally(() => {
     unwatch();
-    outgoing.off('close', leave);
+    outgoing.off('close', abort);
   });
 }
 
-/** Without the brackets that an address of IPv6 has in a URL. */
+/** Removes the brackets that an IPv6 address has in a URL. */
 export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, '$1');
 
-/** A server that ends answers so before it looks at a request: whatever it looked at has an id. */
-const isRefusedAtItsEnd = ({ headers, statusCode }: IncomingMessage): boolean =>
+/** A stopping server refuses before it handles a request; every handled request has an id. */
+const isRefusedByShutdown = ({ headers, statusCode }: IncomingMessage): boolean =>
   statusCode === 503 && headers['x-request-id'] === undefined;
 
-/** From here on nobody knows what becomes of the request, should no answer come. */
-function onConnection(sending: ClientRequest, begin: () => void): void {
-  sending.once('socket', (socket) => {
+/** Once the request is sent, its outcome is unknown until an answer arrives. */
+function onConnection(upstreamRequest: ClientRequest, begin: () => void): void {
+  upstreamRequest.once('socket', (socket) => {
     if (!socket.connecting) return begin();
-    const late = setTimeout(() => socket.destroy(new Error('it takes no connection')), CONNECT_MS);
-    socket.once('close', () => clearTimeout(late));
+    const timeout = setTimeout(
+      () => socket.destroy(new Error('it takes no connection')),
+      CONNECT_TIMEOUT_MS,
+    );
+    socket.once('close', () => clearTimeout(timeout));
     socket.once('encrypted' in socket ? 'secureConnect' : 'connect', () => {
-      clearTimeout(late);
+      clearTimeout(timeout);
       begin();
     });
   });
 }
 
-function send(sending: ClientRequest, incoming: IncomingMessage, body: SentBody | undefined): void {
-  if (body === undefined) return void sending.end();
-  if (body.isWhole) return void sending.end(body.first);
-  if (body.first.length > 0) sending.write(body.first);
-  incoming.pipe(sending);
-  // A client that goes in the middle of its body leaves half of one.
-  incoming.once('error', () => sending.destroy());
-  sending.once('close', () => incoming.unpipe(sending));
+function send(
+  upstreamRequest: ClientRequest,
+  incoming: IncomingMessage,
+  body: SentBody | undefined,
+): void {
+  if (body === undefined) return void upstreamRequest.end();
+  if (body.isWhole) return void upstreamRequest.end(body.first);
+  if (body.first.length > 0) upstreamRequest.write(body.first);
+  incoming.pipe(upstreamRequest);
+  // A client that disconnects in the middle leaves an incomplete body.
+  incoming.once('error', () => upstreamRequest.destroy());
+  upstreamRequest.once('close', () => incoming.unpipe(upstreamRequest));
 }
 
-async function handBack(answer: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-  outgoing.writeHead(answer.statusCode ?? 502, answer.statusMessage, kept(answer.rawHeaders));
-  // A stream's first message may be long in coming.
+async function relayAnswer(answer: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+  outgoing.writeHead(
+    answer.statusCode ?? 502,
+    answer.statusMessage,
+    endToEndHeaders(answer.rawHeaders),
+  );
+  // A stream's first message may take long.
   outgoing.flushHeaders();
-  // Whichever end breaks off, the other one is told by its connection's end.
+  // If either side breaks off, the other connection is closed too.
   await pipeline(answer, outgoing, { end: false }).catch(() => outgoing.destroy());
 }
 
-/** The node that serves may have answered before the body was whole: it wants no more of it. */
-async function finish(
-  sending: ClientRequest,
+/** Discards the rest of the body if the serving node answered before the body was complete. */
+async function finishAnswer(
+  upstreamRequest: ClientRequest,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): Promise<Outcome> {
   if (!isWhole(incoming)) {
-    incoming.unpipe(sending);
-    sending.destroy();
+    incoming.unpipe(upstreamRequest);
+    upstreamRequest.destroy();
     await dropRest(incoming);
   }
   outgoing.end();
   return 'done';
 }
 
-function headersOf(incoming: IncomingMessage, body: SentBody | undefined): string[] {
-  const headers = kept(incoming.rawHeaders);
+function buildHeaders(incoming: IncomingMessage, body: SentBody | undefined): string[] {
+  const headers = endToEndHeaders(incoming.rawHeaders);
   if (body === undefined || incoming.headers['content-length'] !== undefined) return headers;
   return body.isWhole
     ? [...headers, 'content-length', String(body.first.length)]
     : [...headers, 'transfer-encoding', 'chunked'];
 }
 
-function kept(raw: readonly string[]): string[] {
-  const named = connectionNames(raw);
+function endToEndHeaders(raw: readonly string[]): string[] {
+  const connectionHeaders = connectionNames(raw);
   const list: string[] = [];
   for (let at = 0; at < raw.length; at += 2) {
     const [name = '', value = ''] = [raw[at], raw[at + 1]];
-    const lower = name.toLowerCase();
-    if (!BETWEEN.has(lower) && !named.has(lower) && lower !== HOP_HEADER) list.push(name, value);
+    const lowerName = name.toLowerCase();
+    if (!HOP_BY_HOP.has(lowerName) && !connectionHeaders.has(lowerName) && lowerName !== HOP_HEADER)
+      list.push(name, value);
   }
   return list;
 }
 
-/** What a `Connection` header says to be between these two as well. */
+/** Names of further hop-by-hop headers, from the `Connection` header. */
 function connectionNames(raw: readonly string[]): ReadonlySet<string> {
   const names = new Set<string>();
   for (let at = 0; at < raw.length; at += 2) {

@@ -1,4 +1,4 @@
-// What a node that hands on tells an operator's tools.
+// Metrics of a node that forwards requests.
 import { Counter, Gauge, Registry } from 'prom-client';
 import { processMetrics } from '../about/metrics/processMetrics.ts';
 import { makeRequestTimes, type Observe } from '../about/metrics/requestTimes.ts';
@@ -6,10 +6,10 @@ import type { Handed } from './forward.ts';
 
 export interface HopMetrics {
   readonly tell: (outcome: Handed) => void;
-  /** A read was answered by this node itself. */
+  /** Records a read that this node answered itself. */
   readonly observe: Observe;
   readonly contentType: string;
-  /** @param serving the name of the node that serves */
+  /** @param serving the name of the serving node */
   readonly text: (serving: string | undefined) => Promise<string>;
 }
 
@@ -20,7 +20,7 @@ export function hopMetrics(): HopMetrics {
     registers,
     name: 'tapedeck_hops_total',
     labelNames: ['outcome'],
-    help: 'Requests handed on to the node that serves, by what became of them',
+    help: 'Requests forwarded to the serving node, by outcome',
   });
   const times = makeRequestTimes();
   const serves = new Gauge({

@@ -1,5 +1,5 @@
-// A port for monitoring alone: /metrics and /healthz, on this machine unless the setting has an address. A
-// network that reaches it reaches nothing of the API.
+// A port with only /metrics and /healthz, on this machine unless the setting has an address. It does not
+// expose the API.
 import type { IncomingMessage, Server } from 'node:http';
 import type { Settings } from '../../store/base/settings/settings.ts';
 import { type FrontDoor, openFrontDoor, type OwnAnswer } from './frontDoor.ts';
@@ -8,11 +8,11 @@ interface MetricsDoor {
   readonly settings: Pick<Settings, 'metricsPlace'>;
   readonly https: { readonly cert: Buffer; readonly key: Buffer } | undefined;
   readonly metrics: (incoming: IncomingMessage) => Promise<OwnAnswer>;
-  /** It has the port already, and gives it over. */
+  /** A server that listens on the port already and hands it over. */
   readonly former?: Server | undefined;
 }
 
-/** Undefined where the setting names none: then the other ports have /metrics. */
+/** Undefined without the setting: then the other ports serve /metrics. */
 export async function openMetricsDoor({
   former,
   https,

@@ -1,89 +1,89 @@
-// Whether a node is reached from here. A network that lets nothing pass any more tells nobody: what was sent
-// on a connection would be waited for without end.
+// Checks whether a node is reachable. A network that drops packets reports no error: without this check a
+// request on an open connection would wait for ever.
 import type { Agent } from 'node:http';
 import { request as secureRequest } from 'node:https';
 import { http } from '../../store/base/http.ts';
 import type { RenewedAgent } from './renewedAgent.ts';
 
-/** What lives says so at once. */
-const ANSWER_MS = 2_000;
+/** Timeout of a health check. */
+const ANSWER_TIMEOUT_MS = 2_000;
 const PATH = '/healthz';
-/** One that is not reached for so long is not waited for. */
-const WAITED = { everyMs: 5_000, misses: 3 } as const;
+/** A node that misses this many checks is considered unreachable. */
+const WATCH_DEFAULTS = { everyMs: 5_000, misses: 3 } as const;
 
 export interface Reach {
-  /** Asks, unless somebody asks already. */
+  /** Checks, or joins a check in progress. */
   readonly isReached: () => Promise<boolean>;
-  /** Tells, once, that it has not been reached for a while; until it is called off. */
+  /** Calls `onLost` once if the node is unreachable; returns a function that stops the watch. */
   readonly watch: (onLost: () => void) => () => void;
 }
 
 interface ReachOptions {
   readonly ask: () => Promise<boolean>;
-  /** How often a node is asked that others wait for. */
+  /** Interval of checks while somebody watches. */
   readonly everyMs: number;
-  /** In a row without an answer: one that is busy, or a network that is bad, may miss one. */
+  /** Failed checks in a row: a busy node or a bad network may miss one. */
   readonly misses: number;
 }
 
-export function makeReach({ ask, everyMs, misses }: ReachOptions): Reach {
-  const watching = new Set<() => void>();
-  let asking: Promise<boolean> | undefined;
+export function makeReach({ ask: probe, everyMs, misses }: ReachOptions): Reach {
+  const watchers = new Set<() => void>();
+  let running: Promise<boolean> | undefined;
   let timer: NodeJS.Timeout | undefined;
   let missed = 0;
   const isReached = (): Promise<boolean> =>
-    (asking ??= ask().finally(() => {
-      asking = undefined;
+    (running ??= probe().finally(() => {
+      running = undefined;
     }));
-  const look = async (): Promise<void> => {
+  const check = async (): Promise<void> => {
     missed = (await isReached()) ? 0 : missed + 1;
     if (missed < misses) return;
-    const lost = [...watching];
-    watching.clear();
-    rest();
-    for (const onLost of lost) onLost();
+    const callbacks = [...watchers];
+    watchers.clear();
+    stopIfUnwatched();
+    for (const onLost of callbacks) onLost();
   };
-  const rest = (): void => {
-    if (watching.size > 0) return;
+  const stopIfUnwatched = (): void => {
+    if (watchers.size > 0) return;
     clearInterval(timer);
     [timer, missed] = [undefined, 0];
   };
   return {
     isReached,
     watch: (onLost) => {
-      watching.add(onLost);
-      timer ??= setInterval(() => void look(), everyMs).unref();
+      watchers.add(onLost);
+      timer ??= setInterval(() => void check(), everyMs).unref();
       return () => {
-        watching.delete(onLost);
-        rest();
+        watchers.delete(onLost);
+        stopIfUnwatched();
       };
     },
   };
 }
 
-/** Of a node, by what it says of its health. @param connections makes what connects to it */
+/** Checks a node by its health page. @param connections creates an agent for the check */
 export function nodeReach(url: URL, agent: RenewedAgent, connections: () => Agent): Reach {
-  const ask = async (): Promise<boolean> => {
-    const isReached = await saysItLives(url, connections());
-    // What waits on them would wait for long, also once it is reached again.
+  const probe = async (): Promise<boolean> => {
+    const isReached = await probeHealth(url, connections());
+    // Requests on the old connections would wait long even after the node is reachable again.
     if (!isReached) agent.renew();
     return isReached;
   };
-  return makeReach({ ask, ...WAITED });
+  return makeReach({ ask: probe, ...WATCH_DEFAULTS });
 }
 
-/** On a connection of its own. */
-async function saysItLives(url: URL, agent: Agent): Promise<boolean> {
+/** Requests the health page on a separate connection. */
+async function probeHealth(url: URL, agent: Agent): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const send = url.protocol === 'https:' ? secureRequest : http.request;
-  const sending = send(new URL(PATH, url), { agent }, (answer) => {
+  const healthRequest = send(new URL(PATH, url), { agent }, (answer) => {
     answer.resume();
     resolve(answer.statusCode === 200);
   });
-  const late = setTimeout(() => resolve(false), ANSWER_MS);
-  sending.on('error', () => resolve(false)).end();
+  const timeout = setTimeout(() => resolve(false), ANSWER_TIMEOUT_MS);
+  healthRequest.on('error', () => resolve(false)).end();
   return promise.finally(() => {
-    clearTimeout(late);
+    clearTimeout(timeout);
     agent.destroy();
   });
 }

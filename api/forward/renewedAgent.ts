@@ -1,10 +1,10 @@
-// Connections to one node. Where one breaks, the others may be of a process that is about to end: what is
-// sent on them would be lost, while a new connection is refused, and the request is known not to have begun.
+// Renews the connections to one node. If one breaks, the others may belong to a process that is about to end
+// and would lose requests, while a refused new connection proves that the request has not begun.
 import type { Agent } from 'node:http';
 
 export interface RenewedAgent {
   readonly now: () => Agent;
-  /** From here on new connections only; what is on its way on the former ones goes on. */
+  /** Uses only new connections from now on; requests on the former ones continue. */
   readonly renew: () => void;
   readonly destroy: () => void;
 }

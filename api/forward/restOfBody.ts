@@ -1,48 +1,48 @@
-// What is still to come of a body when its request is answered. A connection that is closed with bytes unread
-// is reset, and takes the answer with it; many clients read none before they have sent everything.
+// Drains the rest of a body after its request was answered. Closing a connection with unread bytes resets it
+// and loses the answer; many clients read none before they have sent everything.
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { monotonicMs } from '../../store/base/clock.ts';
 
-/** For so long what comes is read and dropped, and so fast: about 1 GB; then the connection ends. */
-const DROPPING_MS = 30_000;
-/** Four connections that sent what they could, 280 MB/s each, slowed reads down from 0.3 to 11 ms. */
+/** Bytes are read and discarded for at most this time, about 1 GB; then the connection is closed. */
+const DRAIN_MAX_MS = 30_000;
+/** Rate limit: four connections that sent at full speed, 280 MB/s each, slowed reads from 0.3 to 11 ms. */
 const BYTES_PER_MS = 32 * 1024;
 /** A shorter pause is not worth its timer. */
 const PAUSE_MS = 20;
 
-/** Nothing of it is still to come. What came by no connection, as an agent's questions do, is all there. */
-export const isWhole = ({ complete, headers }: Asked): boolean =>
+/** Whether the body was received in full. Injected requests, as those of agents, always are. */
+export const isWhole = ({ complete, headers }: RequestParts): boolean =>
   complete !== false || !hasBody(headers);
 
-type Asked = Partial<Pick<IncomingMessage, 'complete'>> & Pick<IncomingMessage, 'headers'>;
+type RequestParts = Partial<Pick<IncomingMessage, 'complete'>> & Pick<IncomingMessage, 'headers'>;
 
-/** A request without one is whole, though this is told only after it has been answered. */
+/** Whether the headers announce a body: without one, `complete` is set only after the answer. */
 export const hasBody = (headers: IncomingHttpHeaders): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
-/** Resolves when nothing more comes, or after so long: an answer may end then. */
+/** Resolves when the body has ended, or at the timeout: the answer may end then. */
 export async function dropRest(incoming: IncomingMessage): Promise<void> {
   if (isWhole(incoming) || incoming.destroyed) return;
   const { promise, resolve } = Promise.withResolvers<void>();
   const beganMs = monotonicMs();
-  const late = setTimeout(resolve, DROPPING_MS);
+  const timeout = setTimeout(resolve, DRAIN_MAX_MS);
   let pause: NodeJS.Timeout | undefined;
   let bytes = 0;
-  const drop = ({ length }: Buffer): void => {
+  const onData = ({ length }: Buffer): void => {
     bytes += length;
-    const aheadMs = bytes / BYTES_PER_MS - (monotonicMs() - beganMs);
-    if (aheadMs < PAUSE_MS) return;
+    const excessMs = bytes / BYTES_PER_MS - (monotonicMs() - beganMs);
+    if (excessMs < PAUSE_MS) return;
     incoming.pause();
-    pause = setTimeout(() => incoming.resume(), aheadMs);
+    pause = setTimeout(() => incoming.resume(), excessMs);
   };
-  incoming.on('data', drop).once('end', resolve).once('close', resolve).resume();
+  incoming.on('data', onData).once('end', resolve).once('close', resolve).resume();
   await promise;
-  clearTimeout(late);
+  clearTimeout(timeout);
   clearTimeout(pause);
-  incoming.off('data', drop);
+  incoming.off('data', onData);
 }
 
-/** A text that is sent at once, and ends when the rest of the body has come. */
+/** Sends a text immediately, and ends it when the rest of the body is drained. */
 export async function* beforeRest(text: string, incoming: IncomingMessage): AsyncGenerator<string> {
   yield text;
   await dropRest(incoming);

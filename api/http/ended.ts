@@ -1,5 +1,5 @@
-// What is told of each answer once it is handed over: metrics, and a line of the log. Not a hook of the
-// framework, which listens for the end of every answer: that cost 5 µs of each.
+// Records metrics and an access log line for each answer that was sent. Not a hook of the framework, because
+// that listens for the end of every answer and takes 5 µs of each.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { monotonicMs } from '../../store/base/clock.ts';
@@ -7,14 +7,14 @@ import { pathLogged } from './logging.ts';
 import type { Observe } from '../about/metrics/requestTimes.ts';
 
 /**
- * To be told of every reply when it was sent, or begun to be sent.
+ * Call it for every reply when it was sent, or begun to be sent.
  * @param beganMs monotonic
  */
 export type Ended = (request: FastifyRequest, reply: FastifyReply, beganMs: number) => void;
 
 export function makeEnded(log: Logger, observe: Observe): Ended {
   const isLogged = log.isLevelEnabled('info');
-  const tell = (request: FastifyRequest, status: number, beganMs: number): void => {
+  const record = (request: FastifyRequest, status: number, beganMs: number): void => {
     const elapsedMs = monotonicMs() - beganMs;
     observe(request.routeOptions.url ?? 'none', status, elapsedMs);
     if (!isLogged) return;
@@ -24,12 +24,12 @@ export function makeEnded(log: Logger, observe: Observe): Ended {
     log.info({ requestId, method, path, status, ms }, 'request');
   };
   return (request, { raw, statusCode }, beganMs) => {
-    if (raw.writableEnded || raw.closed || raw.destroyed) tell(request, statusCode, beganMs);
-    else raw.once('close', () => tell(request, statusCode, beganMs));
+    if (raw.writableEnded || raw.closed || raw.destroyed) record(request, statusCode, beganMs);
+    else raw.once('close', () => record(request, statusCode, beganMs));
   };
 }
 
-/** The same for routes beside the table of endpoints. */
+/** The same as a hook, for routes outside the table of endpoints. */
 export const endedHook =
   (ended: Ended) =>
   (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {

@@ -1,9 +1,9 @@
-// A published file as HTTP: its length first, then its bytes as its reader takes them (RFC 9110 14).
+// Sends a published file over HTTP: its length first, then its bytes as the client reads them (RFC 9110 14).
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import type { FileAnswer } from '../request/endpoint.ts';
 
-/** @param watch cuts off a reader that is too slow */
+/** @param watch disconnects a reader that is too slow */
 export function sendFile(reply: FastifyReply, answer: FileAnswer, watch: () => void): void {
   const { bytes, contentType, ended, name, part, status, stream, tag } = answer;
   const length = status === 416 ? 0 : part.end - part.start;
@@ -11,7 +11,7 @@ export function sendFile(reply: FastifyReply, answer: FileAnswer, watch: () => v
     'accept-ranges': 'bytes',
     'cache-control': 'private, no-store',
     'content-disposition': `attachment; filename="${name}"`,
-    // What owners publish is no page of this server, whatever they call it.
+    // A published file of any type must not run as a page of this server.
     'content-security-policy': "default-src 'none'; sandbox",
     'content-type': contentType,
     'content-length': String(length),
@@ -22,7 +22,7 @@ export function sendFile(reply: FastifyReply, answer: FileAnswer, watch: () => v
   }
   if (status === 416) void reply.header('content-range', `bytes */${bytes}`);
   if (stream === undefined) {
-    // HEAD, or nothing to send: as a stream its length stays what was told.
+    // HEAD, or nothing to send: a stream keeps the length header.
     void reply.send(Readable.from([]));
     return;
   }

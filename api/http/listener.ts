@@ -1,4 +1,4 @@
-// Creates the Node server of a port. Its limits hold for HTTP and HTTPS alike.
+// Creates the Node server of a port. Its limits apply to HTTP and HTTPS alike.
 import type { IncomingMessage, RequestListener, Server } from 'node:http';
 import { parse } from 'node:querystring';
 import type { Accounts } from '../../store/accounts/accounts.ts';
@@ -36,15 +36,15 @@ export function createListener(
   const start: RequestListener = (request, response) =>
     turns.enter(
       () => listener(request, response),
-      () => accountOf(request, accounts),
+      () => findAccount(request, accounts),
     );
   return https === undefined
     ? http.createServer(options, start)
     : loadHttps().createServer({ ...options, ...https }, start);
 }
 
-/** The account of a token in the query or a header; all other requests take turns as one account. */
-function accountOf(
+/** The account of a token in the query or a header; all other requests share one queue. */
+function findAccount(
   { headers, url = '' }: IncomingMessage,
   accounts: ListenerOptions['accounts'],
 ): string {

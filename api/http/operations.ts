@@ -1,4 +1,4 @@
-// What an operator's tools ask: alive, ready, metrics. And how the server speaks TLS.
+// Serves health, readiness and metrics to operators, and reads the TLS files.
 import type { IncomingMessage } from 'node:http';
 import { constants } from 'node:fs';
 import { access, readFile, statfs } from 'node:fs/promises';
@@ -19,7 +19,7 @@ import { type Pace, READING } from '../request/body/pace.ts';
 type OperationsServices = MetricsServices & Pick<Services, 'adminToken' | 'folder' | 'settings'>;
 
 export interface ServerState {
-  /** The server takes no new work and ends soon. */
+  /** The server accepts no new work and ends soon. */
   draining: boolean;
   readonly metrics: Metrics;
   /** Answers that wait for their readers. */
@@ -32,7 +32,7 @@ export const makeState = (services: OperationsServices, pace: Pace = READING): S
   held: makeHeldAnswers(services.settings.answerDiskBytes, pace),
 });
 
-/** What is at this address, for who opens it. @param hasConsole whether people may look at it here */
+/** Lists the pages at the root address. @param hasConsole whether this port serves the console */
 export function addRoot(
   server: FastifyInstance,
   { hasConsole, hasMetrics }: { readonly hasConsole: boolean; readonly hasMetrics: boolean },
@@ -55,7 +55,7 @@ export function addRoot(
   });
 }
 
-/** `/healthz`, `/readyz` and `/metrics` stand outside the versions and need no token. */
+/** `/healthz`, `/readyz` and `/metrics` have no version in their path and need no token. */
 export function addOperations(
   server: FastifyInstance,
   services: OperationsServices,
@@ -67,7 +67,7 @@ export function addOperations(
     reply.type('text/plain').send('ok\n'),
   );
   server.get('/readyz', { onResponse }, async (_request, reply) => {
-    const reason = await notReady(services, state);
+    const reason = await findUnreadyReason(services, state);
     const text = reason === undefined ? readyText(services) : `not ready: ${reason}\n`;
     return reply
       .code(reason === undefined ? 200 : 503)
@@ -81,7 +81,7 @@ export function addOperations(
   });
 }
 
-/** What names things of accounts is for those whose token reads it. */
+/** The metrics page; metrics with names of accounts only for tokens that may read them. */
 export async function metricsAnswer(
   { headers, url = '' }: IncomingMessage,
   services: OperationsServices,
@@ -89,25 +89,25 @@ export async function metricsAnswer(
 ): Promise<OwnAnswer> {
   const query = Object.fromEntries(new URLSearchParams(url.split('?')[1] ?? ''));
   const token = tokenOf(query, headers, undefined);
-  const text = await metrics.text(token !== undefined && readsNames(token, services));
+  const text = await metrics.text(token !== undefined && canReadLabels(token, services));
   return { status: 200, type: metrics.contentType, text };
 }
 
-/** A monitoring system has a token of its own: the admin token would let it do everything. */
-const readsNames = (
+/** A monitoring system has its own token: the admin token would allow it everything. */
+const canReadLabels = (
   token: string,
   { adminToken, settings: { metricsToken } }: Pick<OperationsServices, 'adminToken' | 'settings'>,
 ): boolean =>
   sameSecret(token, adminToken) || (metricsToken !== '' && sameSecret(token, metricsToken));
 
-/** Damage of some files is no reason to take the server away: all the others are served. */
+/** The server stays ready with damaged files: all others are served. */
 function readyText({ proofs }: Pick<Services, 'proofs'>): string {
   if (proofs.damaged === 0) return 'ready\n';
   const advice = 'see `tapedeck verify`';
   return `ready, but ${proofs.damaged} files of the lake are damaged: ${advice}\n`;
 }
 
-async function notReady(
+async function findUnreadyReason(
   services: OperationsServices,
   state: ServerState,
 ): Promise<string | undefined> {
@@ -115,9 +115,9 @@ async function notReady(
   const { database, folder, ingestion, series, sql: queries } = services;
   const pools = { reads: series.pool, SQL: queries.pool, loads: ingestion.pool };
   if (series.pool.isStarting) return 'the query processes are starting';
-  const without = Object.entries(pools).filter(([, pool]) => !pool.ready());
-  if (without.length > 0) {
-    const kinds = without.map(([kind]) => kind).join(' and ');
+  const unready = Object.entries(pools).filter(([, pool]) => !pool.ready());
+  if (unready.length > 0) {
+    const kinds = unready.map(([kind]) => kind).join(' and ');
     return `no process can be started for ${kinds}: look at the limits of open files and processes`;
   }
   try {

@@ -1,5 +1,5 @@
-// What a node that does not serve answers itself: the same routes, checks and headers, for reads alone. It
-// has no port of its own: it is handed requests that came to the node.
+// Answers reads on a node that does not serve, with the same routes, checks and headers. It has no port of
+// its own: the node's front server passes it requests.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import Fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import { monotonicMs } from '../../store/base/clock.ts';
@@ -13,44 +13,47 @@ import { addRoutes, type ServingServices } from './routes.ts';
 import { addHooks, ROUTING } from './server.ts';
 import { makeTurn } from './turn.ts';
 
-/** A request that waits for longer is handed on, as are those that come while so many wait. */
+/** A request that waits longer is forwarded, as are all new ones while this many wait. */
 const WAIT_MS = 100;
 const WAITING_MAX = 10_000;
 
-/** Where there is no answer here. */
+/** Forwards a request that this node can't answer. */
 export type HandOn = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
 
-interface Reading<S extends ServingServices> {
+interface ReadingOptions<S extends ServingServices> {
   readonly services: S;
-  /** The services as an account uses them. */
+  /** The services bound to an account. */
   readonly own: (accountId: string) => S;
   readonly door: Door;
   readonly held: HeldAnswers;
-  /** Told of each request that was answered. */
+  /** Called for each answered request. */
   readonly ended: Ended;
-  /** Told of each that was not, with why. */
+  /** Called for each forwarded request with the reason. */
   readonly refused: (error: unknown) => void;
   /**
-   * What is waited for before a request is tried again; undefined: it is handed on.
-   * @param tries how often it was tried
+   * Resolves when a request may be retried; undefined: the request is forwarded.
+   * @param tries number of attempts
    */
   readonly soon: (error: unknown, tries: number) => Promise<void> | undefined;
   readonly handOn: HandOn;
 }
 
-/** Takes a request; the port that it came to is another one's. */
+/** Handles a request that another server's port received. */
 export type TakeRequest = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
 
 export async function buildReadingServer<S extends ServingServices>(
   table: readonly Endpoint<S>[],
-  { door, ended, handOn, held, own, refused, services, soon }: Reading<S>,
+  { door, ended, handOn, held, own, refused, services, soon }: ReadingOptions<S>,
 ): Promise<TakeRequest> {
   const server = Fastify({ logger: false, genReqId: countedIds(), routerOptions: ROUTING });
-  const elsewhere = (request: FastifyRequest, reply: FastifyReply): void => {
+  const forward = (request: FastifyRequest, reply: FastifyReply): void => {
     reply.hijack();
     handOn(request.raw, reply.raw);
   };
-  const tried = new WeakMap<FastifyRequest, { readonly firstMs: number; readonly tries: number }>();
+  const attempts = new WeakMap<
+    FastifyRequest,
+    { readonly firstMs: number; readonly tries: number }
+  >();
   let waiting = 0;
   const atTurnEnd = makeTurn();
   addHooks(server, door);
@@ -65,11 +68,11 @@ export async function buildReadingServer<S extends ServingServices>(
       ended,
       fail: ({ again, beganMs, error, reply, request }) => {
         if (error instanceof PaidFailure) error.charge.undelivered();
-        const { firstMs, tries } = tried.get(request) ?? {
+        const { firstMs, tries } = attempts.get(request) ?? {
           firstMs: beganMs,
           tries: 0,
         };
-        tried.set(request, {
+        attempts.set(request, {
           firstMs,
           tries: tries + 1,
         });
@@ -77,7 +80,7 @@ export async function buildReadingServer<S extends ServingServices>(
         const wait = isLate ? undefined : soon(error, tries + 1);
         if (wait === undefined) {
           refused(error);
-          return elsewhere(request, reply);
+          return forward(request, reply);
         }
         waiting += 1;
         void wait.then(() => {
@@ -87,10 +90,10 @@ export async function buildReadingServer<S extends ServingServices>(
       },
     });
   }
-  server.setNotFoundHandler(elsewhere);
+  server.setNotFoundHandler(forward);
   server.setErrorHandler((error, request, reply) => {
     refused(error);
-    elsewhere(request, reply);
+    forward(request, reply);
   });
   await server.ready();
   return (incoming, outgoing) => server.routing(incoming, outgoing);

@@ -1,4 +1,4 @@
-// An answer as HTTP: content type, metering headers, body, and the end of its charge.
+// Sends an answer over HTTP: content type, metering headers and body; settles its charge at the end.
 import { createReadStream } from 'node:fs';
 import type { OutgoingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
@@ -34,44 +34,44 @@ const CONTENT_TYPES = {
   parquet: 'application/vnd.apache.parquet',
 } as const;
 
-/** What is kept for a reader, and who reads too slowly. */
-interface Keeping {
+/** Buffers an answer for its reader, and watches the reader's pace. */
+interface ReaderBuffers {
   readonly hold: (body: Body) => void;
   readonly watch: () => void;
 }
 
-/** @throws Failure Busy, and nothing is charged, when the account reads too little of what it has. */
+/** @throws Failure Busy, free of charge, if the account has too many unread answers. */
 export function sendAnswer(
   reply: FastifyReply,
   answer: Answer,
   settings: Settings,
-  { hold, watch }: Keeping,
+  { hold, watch }: ReaderBuffers,
 ): void {
   const { attribution, brand } = settings;
   if (answer.kind === 'json' || answer.kind === 'text') return sendText(reply, answer, brand);
   if (answer.kind === 'file' || answer.kind === 'redirect') {
-    credit(reply, brand, [answer.source], attribution);
+    setAttribution(reply, brand, [answer.source], attribution);
     if (answer.kind === 'file') {
-      meter(reply, brand, FREE);
-      // Its download was charged by the address of it.
+      setMeteringHeaders(reply, brand, FREE);
+      // The download was charged at the redirect.
       sendFile(reply, answer, watch);
     } else sendRedirect(reply, answer, brand);
     return;
   }
   if (answer.kind === 'stream') return sendStream(reply, answer, settings);
   if (answer.kind === 'unchanged') {
-    meter(reply, brand, FREE);
-    tellVersion(reply, brand, answer);
+    setMeteringHeaders(reply, brand, FREE);
+    setVersionHeaders(reply, brand, answer);
     void reply.code(304).header('etag', answer.tag).send();
     return;
   }
   if (answer.kind === 'unread') {
-    meter(reply, brand, FREE);
+    setMeteringHeaders(reply, brand, FREE);
     if (answer.tag !== undefined) reply.header('etag', answer.tag);
-    tellVersion(reply, brand, answer);
-    credit(reply, brand, sourcesOf(answer), attribution);
-    // As a stream it has no length: that of the answer is not known.
-    void reply.header('content-type', typeOf(answer)).send(Readable.from([]));
+    setVersionHeaders(reply, brand, answer);
+    setAttribution(reply, brand, listSources(answer), attribution);
+    // A stream has no length header: the answer's length is not known.
+    void reply.header('content-type', contentTypeOf(answer)).send(Readable.from([]));
     return;
   }
   const { body, callback, charge } = answer;
@@ -85,40 +85,46 @@ export function sendAnswer(
   if (answer.cacheSeconds !== undefined) {
     reply.header('cache-control', `private, max-age=${answer.cacheSeconds}`);
   }
-  meter(reply, brand, charge);
-  credit(reply, brand, sourcesOf(answer), attribution);
-  tellVersion(reply, brand, answer);
+  setMeteringHeaders(reply, brand, charge);
+  setAttribution(reply, brand, listSources(answer), attribution);
+  setVersionHeaders(reply, brand, answer);
   if (answer.cutAt !== undefined) reply.header(`${brand}cloud-rows-cut`, String(answer.cutAt));
   const { leftOut = [] } = answer;
   if (leftOut.length > 0) reply.header(`${brand}cloud-left-out`, leftOut.join(','));
-  labelForm(reply, answer);
-  if (answer.picture !== undefined) frame(reply, answer);
-  settled(reply, charge, () => sendBody(reply, body, callback));
+  setContentHeaders(reply, answer);
+  if (answer.picture !== undefined) setPictureHeaders(reply, answer);
+  sendAndSettle(reply, charge, () => sendBody(reply, body, callback));
 }
 
-function labelForm(reply: FastifyReply, answer: Pick<Rows, 'format' | 'picture' | 'plain'>): void {
+function setContentHeaders(
+  reply: FastifyReply,
+  answer: Pick<Rows, 'format' | 'picture' | 'plain'>,
+): void {
   const { format, plain } = answer;
-  reply.header('content-type', plain ? CONTENT_TYPES.psv : typeOf(answer));
+  reply.header('content-type', plain ? CONTENT_TYPES.psv : contentTypeOf(answer));
   const isCsv = format === 'csv' || format === 'csvEscaped';
-  // What a browser opens is not what its scripts get.
+  // A browser's navigation gets another content type than its scripts.
   if (isCsv || format.startsWith('psv')) reply.header('vary', 'Sec-Fetch-Mode, Sec-Fetch-Dest');
   if ((isCsv && !plain) || format === 'parquet')
     reply.header('content-disposition', `attachment; filename=API.${isCsv ? 'csv' : format}`);
 }
 
-const typeOf = ({ format, picture }: Pick<Rows, 'format' | 'picture'>): string =>
+const contentTypeOf = ({ format, picture }: Pick<Rows, 'format' | 'picture'>): string =>
   picture === undefined ? CONTENT_TYPES[format] : PICTURE_TYPES[picture];
 
 type Rows = Extract<Answer, { kind: 'rows' }>;
 
-/** Seconds for which a page may show a picture again before it asks for it, unless the link says it. */
-const PICTURE_SECONDS = 60;
+/** Seconds for which a browser may cache a chart, unless the link sets it. */
+const PICTURE_CACHE_SECONDS = 60;
 
-/** A browser frames it with styles of its own. */
+/** Browsers show an image in a page with inline styles. */
 const PNG_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 
-/** A page of any site may show a picture; opened by itself it can neither load nor run anything. */
-function frame(reply: FastifyReply, { cacheSeconds = PICTURE_SECONDS, picture }: Rows): void {
+/** Any site may embed a chart; opened directly, it can neither load nor run anything. */
+function setPictureHeaders(
+  reply: FastifyReply,
+  { cacheSeconds = PICTURE_CACHE_SECONDS, picture }: Rows,
+): void {
   reply.headers({
     'cache-control': `private, max-age=${cacheSeconds}`,
     'cross-origin-resource-policy': 'cross-origin',
@@ -132,20 +138,22 @@ function sendText(
   brand: string,
 ): void {
   if (answer.kind === 'text') {
-    meter(reply, brand, FREE);
+    setMeteringHeaders(reply, brand, FREE);
     void reply.header('content-type', answer.contentType).send(answer.text);
     return;
   }
-  if (answer.metering === 'free') meter(reply, brand, FREE);
+  if (answer.metering === 'free') setMeteringHeaders(reply, brand, FREE);
   const { callback, format = 'json', plain = false, value } = answer;
-  labelForm(reply, { format, plain });
+  setContentHeaders(reply, { format, plain });
   const text = textOf(value, format);
   if (callback === undefined) void reply.send(text);
   else sendScript(reply, callback, text);
 }
 
 function sendScript(reply: FastifyReply, callback: string, json: string): void {
-  void reply.header('content-type', 'text/javascript; charset=utf-8').send(jsonp(callback, json));
+  void reply
+    .header('content-type', 'text/javascript; charset=utf-8')
+    .send(renderJsonp(callback, json));
 }
 
 function sendRedirect(
@@ -153,14 +161,14 @@ function sendRedirect(
   { charge, location }: Extract<Answer, { kind: 'redirect' }>,
   brand: string,
 ): void {
-  meter(reply, brand, charge);
-  // Neither a cache nor another site may learn the address.
+  setMeteringHeaders(reply, brand, charge);
+  // Caches and other sites must not see the address.
   void reply.headers({ 'cache-control': 'private, no-store', 'referrer-policy': 'no-referrer' });
-  settled(reply, charge, () => void reply.code(302).header('location', location).send());
+  sendAndSettle(reply, charge, () => void reply.code(302).header('location', location).send());
 }
 
-/** What was read, and what to ask for to read the same again. */
-function tellVersion(
+/** Sets the headers with the version that was read, for a later request of the same. */
+function setVersionHeaders(
   reply: FastifyReply,
   brand: string,
   { moment, snapshot }: Pick<Extract<Answer, { kind: 'rows' }>, 'moment' | 'snapshot'>,
@@ -172,7 +180,7 @@ function tellVersion(
 function sendBody(reply: FastifyReply, body: Body, callback: string | undefined): void {
   const { file, pieces } = body;
   if (pieces !== undefined && callback === undefined) {
-    sendPieces(reply, lengthOf(body), readable(pieces));
+    sendPieces(reply, lengthOf(body), toReadable(pieces));
     return;
   }
   const bytes = wholeOf(body);
@@ -185,10 +193,10 @@ function sendBody(reply: FastifyReply, body: Body, callback: string | undefined)
   if (callback !== undefined) {
     sendScript(reply, callback, all.toString('utf8'));
   } else if (all.length < LARGE_BYTES) void reply.send(all);
-  else sendPieces(reply, all.length, Readable.from(piecesOf(all), { objectMode: false }));
+  else sendPieces(reply, all.length, Readable.from(splitPieces(all), { objectMode: false }));
 }
 
-/** The caller who leaves while the body is on its way is charged; one who left before is not. */
+/** A caller that disconnects during the body is charged; one that left before is not. */
 function settleAtEnd(reply: FastifyReply, charge: Charge): void {
   onClose(reply, () => {
     if (reply.raw.headersSent) charge.delivered();
@@ -197,10 +205,10 @@ function settleAtEnd(reply: FastifyReply, charge: Charge): void {
 }
 
 /**
- * Sends, and settles at once what was handed over whole, as most answers are: to wait for their end costs
- * 3 µs of each.
+ * Sends, and settles immediately if the whole answer was handed over, as for most answers: to wait for the
+ * end takes 3 µs of each.
  */
-function settled(reply: FastifyReply, charge: Charge, send: () => void): void {
+function sendAndSettle(reply: FastifyReply, charge: Charge, send: () => void): void {
   const { raw } = reply;
   if (raw.closed || raw.destroyed) {
     charge.undelivered();
@@ -211,28 +219,28 @@ function settled(reply: FastifyReply, charge: Charge, send: () => void): void {
   else settleAtEnd(reply, charge);
 }
 
-/** A failure that costs all the same. */
+/** Charges for a failure that has a cost. */
 export function meterFailure(reply: FastifyReply, charge: Charge, { brand }: Settings): void {
-  meter(reply, brand, charge);
+  setMeteringHeaders(reply, brand, charge);
   settleAtEnd(reply, charge);
 }
 
-/** At the end of the answer; at once when its caller has left before it began. */
+/** Runs at the end of the answer; immediately if the caller has disconnected already. */
 function onClose({ raw }: FastifyReply, work: () => void): void {
   if (raw.closed || raw.destroyed) work();
   else raw.once('close', work);
 }
 
-/** 112 MB go in 250 ms, in pieces of 64 KiB in 323 ms; a slow reader shows piece by piece. */
+/** 112 MB take 250 ms, with 64 KiB pieces 323 ms; a slow reader is noticed piece by piece. */
 const PIECE_BYTES = 256 * 1024;
 
-/** A body that DuckDB wrote, or one in memory that a reader may take long for. */
+/** Sends a body that DuckDB wrote, or a large one in memory. */
 function sendPieces(reply: FastifyReply, length: number, pieces: Readable): void {
   void reply.header('content-length', String(length)).send(pieces);
 }
 
-/** As many pieces at a time as the reader takes, in one turn. */
-function readable(pieces: readonly Uint8Array[]): Readable {
+/** Pushes as many pieces in one turn as the reader accepts. */
+function toReadable(pieces: readonly Uint8Array[]): Readable {
   let next = 0;
   return new Readable({
     highWaterMark: PIECE_BYTES,
@@ -246,7 +254,7 @@ function readable(pieces: readonly Uint8Array[]): Readable {
   });
 }
 
-function* piecesOf(bytes: Buffer): Generator<Buffer, void> {
+function* splitPieces(bytes: Buffer): Generator<Buffer, void> {
   for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
     yield bytes.subarray(at, at + PIECE_BYTES);
   }
@@ -256,14 +264,18 @@ type Price = Pick<Charge, 'messages' | 'premium'>;
 
 const FREE: Price = { messages: 0, premium: 0 };
 
-function meter(reply: FastifyReply, brand: string, { messages, premium }: Price): void {
+function setMeteringHeaders(
+  reply: FastifyReply,
+  brand: string,
+  { messages, premium }: Price,
+): void {
   reply.header(`${brand}cloud-messages-used`, String(messages));
   reply.header(`${brand}cloud-premium-messages-used`, String(premium));
 }
 
 /**
- * The headers, and then whatever happens: the stream writes to the socket itself, so that one message is
- * made into bytes once for all its readers.
+ * Sends the headers; then the stream writes to the socket directly, so that a message is serialized once for
+ * all its readers.
  */
 function sendStream(
   reply: FastifyReply,
@@ -276,16 +288,16 @@ function sendStream(
     answer.unopened();
     return;
   }
-  // What is sent is told by the account's usage.
-  meter(reply, brand, FREE);
-  credit(reply, brand, sourcesOf(answer), attribution);
+  // Messages are reported in the account's usage.
+  setMeteringHeaders(reply, brand, FREE);
+  setAttribution(reply, brand, listSources(answer), attribution);
   reply.header(`${brand}cloud-stream-id`, answer.id);
   reply.hijack();
   const isChunked = raw.req.httpVersion !== '1.0';
   raw.writeHead(200, {
     ...(reply.getHeaders() as OutgoingHttpHeaders),
     'content-type': 'text/event-stream; charset=utf-8',
-    // A proxy that gathers, compresses or keeps a stream breaks it.
+    // A proxy that buffers, compresses or caches a stream breaks it.
     'cache-control': 'no-cache, no-transform',
     'x-accel-buffering': 'no',
     ...(isChunked ? { 'transfer-encoding': 'chunked' } : { connection: 'close' }),
@@ -294,52 +306,54 @@ function sendStream(
   answer.open(socket, isChunked);
 }
 
-const sourcesOf = ({ datasets }: { readonly datasets: readonly Dataset[] }): readonly string[] =>
+const listSources = ({ datasets }: { readonly datasets: readonly Dataset[] }): readonly string[] =>
   datasets.length === 0 ? [''] : datasets.map(({ source }) => source);
 
-/** Whom one dataset is credited to, and how many an answer names: the rest are in GET /attribution. */
+/** Length of one attribution, and the number of them in an answer: the rest are in GET /attribution. */
 const SOURCE_CHARACTERS_MAX = 500;
 const SOURCES_MAX = 8;
 
 /**
- * Whom the records must be credited to when they are shown (SPEC.md "What the service does"), each once.
- * @param usual for those that name nobody
+ * Sets the attribution required for display (SPEC.md "What the service does"), each source once.
+ * @param defaultSource for datasets without a source
  */
-function credit(
+function setAttribution(
   reply: FastifyReply,
   brand: string,
   sources: readonly string[],
-  usual: string,
+  defaultSource: string,
 ): void {
-  const named = new Set(sources.map((source) => source || usual).filter((source) => source !== ''));
-  if (named.size === 0) return;
-  reply.header(`${brand}cloud-attribution`, creditText([...named]));
+  const uniqueSources = new Set(
+    sources.map((source) => source || defaultSource).filter((source) => source !== ''),
+  );
+  if (uniqueSources.size === 0) return;
+  reply.header(`${brand}cloud-attribution`, creditText([...uniqueSources]));
 }
 
-/** Texts of headers by the sources: most answers are of a few. */
+/** Header texts by source list: most answers have one of a few. */
 const creditTexts = new Map<string, string>();
 const CREDIT_TEXTS_MAX = 1_000;
 
-function creditText(named: readonly string[]): string {
-  const name = named.join('\n');
-  const known = creditTexts.get(name);
-  if (known !== undefined) return known;
-  // A header is printable ASCII: what an owner wrote otherwise, and %, is percent-encoded.
-  const texts = named.slice(0, SOURCES_MAX).map((source) =>
+function creditText(uniqueSources: readonly string[]): string {
+  const name = uniqueSources.join('\n');
+  const cached = creditTexts.get(name);
+  if (cached !== undefined) return cached;
+  // A header is printable ASCII: other characters and % are percent-encoded.
+  const texts = uniqueSources.slice(0, SOURCES_MAX).map((source) =>
     source
       .slice(0, SOURCE_CHARACTERS_MAX)
       .toWellFormed()
       .replaceAll(/[^ -~]|%/gu, encodeURIComponent),
   );
-  const more = named.length > SOURCES_MAX ? ['and others'] : [];
+  const more = uniqueSources.length > SOURCES_MAX ? ['and others'] : [];
   const text = [...texts, ...more].join('; ');
   if (creditTexts.size >= CREDIT_TEXTS_MAX) creditTexts.clear();
   creditTexts.set(name, text);
   return text;
 }
 
-/** Two line separators are JSON but no JavaScript text; the comment guards old browsers. */
-function jsonp(callback: string, json: string): string {
+/** Escapes two line separators that JSON allows and JavaScript does not; the comment guards old browsers. */
+function renderJsonp(callback: string, json: string): string {
   const separators = /[\u2028\u2029]/g;
   const literal = json.replace(
     separators,

@@ -1,12 +1,13 @@
-// Limits the requests that start in one turn of the event loop; accounts take turns for the rest. Without
-// it 2,000 connections of one account were parsed and planned in one turn of 170 ms, while all others waited.
+// Limits the requests that start in one turn of the event loop; the rest are queued fairly by account.
+// Without it, 2,000 connections of one account were parsed and planned in one turn of 170 ms, while all
+// others waited.
 import { FairQueue } from '../../store/queues/fairQueue.ts';
 
 /** To parse and plan a first read takes 85 µs, so 3 ms; 32 busy connections are never deferred. */
 const TURN_REQUESTS = 32;
 
 export class RequestTurns {
-  /** One request of each connection at most, so the limit of open files bounds it. */
+  /** At most one request of each connection, so the limit of open files bounds it. */
   readonly #waiting = new FairQueue<() => void>();
   #started = 0;
 

@@ -1,4 +1,4 @@
-// Routes from rows of the table of endpoints: what each request goes through, whoever answers it.
+// Adds routes from the table of endpoints, with the steps of every request.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { monotonicMs } from '../../store/base/clock.ts';
@@ -32,44 +32,44 @@ import { tokenOf, withoutToken } from './token.ts';
 import type { AtTurnEnd } from './turn.ts';
 import { deprecatedSince, isVersion, versionHeaders } from './version.ts';
 
-/** What every request needs, whichever endpoint it is for. */
+/** Services that requests to every endpoint need. */
 export type ServingServices = AdmissionServices;
 
-/** A request that has no answer. */
+/** A request that failed. */
 export interface Failed {
   readonly error: unknown;
   readonly endpoint: Pick<Endpoint, 'id' | 'failures'>;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
-  /** Monotonic. */
+  /** Monotonic start time. */
   readonly beganMs: number;
-  /** Serves it anew. */
+  /** Retries the request. */
   readonly again: () => void;
 }
 
-interface Routed<S extends ServingServices> {
+interface RouteOptions<S extends ServingServices> {
   readonly services: S;
   readonly door: Door;
-  /** The services as an account uses them. */
+  /** The services bound to an account. */
   readonly own: (accountId: string) => S;
   readonly held: HeldAnswers;
   readonly ended: Ended;
   readonly atTurnEnd: AtTurnEnd;
   readonly testCursors: TestCursors | undefined;
-  /** Sees to what a caller is told, or who else answers; nothing of the answer was sent. */
+  /** Sends the failure or forwards the request; nothing of an answer was sent yet. */
   readonly fail: (failed: Failed) => void;
 }
 
 export function addRoutes<S extends ServingServices>(
   server: FastifyInstance,
   endpoint: Endpoint<S>,
-  routed: Routed<S>,
+  options: RouteOptions<S>,
 ): void {
   for (const path of [endpoint.path, ...(endpoint.aliases ?? [])]) {
     const since = endpoint.deprecated?.[path];
     for (const url of expandPath(path)) {
       server.route({
-        // A read of its head is the same route: Fastify would make another one for each.
+        // HEAD shares the route: Fastify would create another one for each.
         method: endpoint.method === 'GET' ? ['GET', 'HEAD'] : endpoint.method,
         exposeHeadRoute: false,
         url: `/:version${url}`,
@@ -79,8 +79,8 @@ export function addRoutes<S extends ServingServices>(
           if (headers !== undefined) reply.headers(headers);
           // The path's own date is the earlier one.
           if (since !== undefined) reply.header('deprecation', deprecatedSince(since));
-          // A returned reply would be awaited: that costs a read of memory as much as the read.
-          void serve(endpoint, request, reply, routed);
+          // A returned reply would be awaited, which takes as long as a read from memory.
+          void serve(endpoint, request, reply, options);
         },
       });
     }
@@ -91,50 +91,51 @@ async function serve<S extends ServingServices>(
   endpoint: Endpoint<S>,
   request: FastifyRequest,
   reply: FastifyReply,
-  routed: Routed<S>,
+  options: RouteOptions<S>,
 ): Promise<void> {
-  const { services, atTurnEnd, ended, held } = routed;
+  const { services, atTurnEnd, ended, held } = options;
   const beganMs = monotonicMs();
   const fail = (error: unknown): void =>
-    routed.fail({
+    options.fail({
       error,
       endpoint,
       request,
       reply,
       beganMs,
-      again: () => void serve(endpoint, request, reply, routed),
+      again: () => void serve(endpoint, request, reply, options),
     });
-  const fence = readsData(endpoint) ? routed.door.fence : undefined;
+  const fence = readsData(endpoint) ? options.door.fence : undefined;
   try {
-    const { account, answer } = await answerOf(endpoint, request, routed, {
-      departure: departureOf(request, reply),
-      atEnd: endOf(reply),
+    const { account, answer } = await computeAnswer(endpoint, request, options, {
+      departure: makeDeparture(request, reply),
+      atEnd: makeAtEnd(reply),
     });
-    if (fence?.isSure() === false) await sureFor(answer, fence);
-    const keeping = {
+    if (fence?.isSure() === false) await confirmAnswer(answer, fence);
+    const buffers = {
       hold: (body: Body): void => held.hold(account, body, reply.raw),
       watch: (): void => held.watch(reply.raw),
     };
     atTurnEnd(() => {
       try {
-        sendAnswer(reply, answer, services.settings, keeping);
+        sendAnswer(reply, answer, services.settings, buffers);
         ended(request, reply, beganMs);
       } catch (error) {
         fail(error);
       }
     });
   } catch (error) {
-    const isOld = fence?.isSure() === false && (await fence.sure().catch((reason) => ({ reason })));
-    fail(isOld ? isOld.reason : error);
+    const fenceFailure =
+      fence?.isSure() === false && (await fence.sure().catch((reason) => ({ reason })));
+    fail(fenceFailure ? fenceFailure.reason : error);
   }
 }
 
-/** What a write did is so, whoever serves now. */
+/** Whether the answer contains data that may be outdated; the result of a write stays valid. */
 const readsData = ({ method, weight }: Pick<Endpoint, 'method' | 'weight'>): boolean =>
   method === 'GET' || weight !== 'free';
 
-/** An answer that may be old is not charged, and not sent. @throws Failure Busy. */
-async function sureFor(answer: Answer, fence: Fence): Promise<void> {
+/** Discards an answer that may be outdated, free of charge. @throws Failure Busy. */
+async function confirmAnswer(answer: Answer, fence: Fence): Promise<void> {
   try {
     await fence.sure();
   } catch (error) {
@@ -145,39 +146,39 @@ async function sureFor(answer: Answer, fence: Fence): Promise<void> {
   }
 }
 
-/** A signal that the caller went away, made when it is first asked for: memory answers without. */
-function departureOf(request: FastifyRequest, reply: FastifyReply): () => AbortSignal {
-  let gone: AbortController | undefined;
+/** A signal for the caller's disconnect, created at its first use: reads from memory need none. */
+function makeDeparture(request: FastifyRequest, reply: FastifyReply): () => AbortSignal {
+  let departure: AbortController | undefined;
   return () => {
-    if (gone !== undefined) return gone.signal;
-    const made = new AbortController();
-    gone = made;
+    if (departure !== undefined) return departure.signal;
+    const controller = new AbortController();
+    departure = controller;
     request.raw.once('close', () => {
-      if (request.raw.destroyed && !request.raw.complete) made.abort();
+      if (request.raw.destroyed && !request.raw.complete) controller.abort();
     });
     reply.raw.once('close', () => {
-      if (!reply.raw.writableFinished) made.abort();
+      if (!reply.raw.writableFinished) controller.abort();
     });
-    const cut = request.raw.destroyed && !request.raw.complete;
-    if (cut || request.raw.socket.destroyed) made.abort();
-    return made.signal;
+    const isCut = request.raw.destroyed && !request.raw.complete;
+    if (isCut || request.raw.socket.destroyed) controller.abort();
+    return controller.signal;
   };
 }
 
-/** An answer without a body, such as that of HEAD, is not one that was handed over. */
-const endOf =
+/** An answer without a body, such as that of HEAD, counts as not delivered. */
+const makeAtEnd =
   ({ raw }: FastifyReply): Call['atEnd'] =>
   (work) => {
-    const ended = (): void => work(raw.writableFinished && raw.statusCode === 200);
-    if (raw.closed || raw.destroyed) ended();
-    else raw.once('close', ended);
+    const onEnd = (): void => work(raw.writableFinished && raw.statusCode === 200);
+    if (raw.closed || raw.destroyed) onEnd();
+    else raw.once('close', onEnd);
   };
 
-/** admit -> validate -> handle. */
-async function answerOf<S extends ServingServices>(
+/** Admits, validates and handles a request. */
+async function computeAnswer<S extends ServingServices>(
   endpoint: Endpoint<S>,
   request: FastifyRequest,
-  { door, own, services, testCursors }: Routed<S>,
+  { door, own, services, testCursors }: RouteOptions<S>,
   ends: Pick<Call, 'atEnd' | 'departure'>,
 ): Promise<{ readonly account: string; readonly answer: Answer }> {
   const path = request.params as Readonly<Record<string, string>>;
@@ -189,8 +190,8 @@ async function answerOf<S extends ServingServices>(
   const read =
     bytesMax === undefined ? undefined : await readJson(request.raw, { bytesMax, contentLength });
   const token = tokenOf(query, request.headers, read?.value);
-  const { caller, actor, checkBody: signed } = admit(endpoint, token, request, services, door);
-  if (body?.kind !== 'file') signed?.(bodyHashOf(read?.bytes ?? ''));
+  const { caller, actor, checkBody: verifyBody } = admit(endpoint, token, request, services, door);
+  if (body?.kind !== 'file') verifyBody?.(bodyHashOf(read?.bytes ?? ''));
   const call: Call = {
     requestId: request.id,
     endpoint: endpoint.id,
@@ -200,37 +201,37 @@ async function answerOf<S extends ServingServices>(
     actor,
     path,
     query: readParameters(endpoint, body?.kind === 'form' ? formOf(query, read?.value) : query),
-    json: read === undefined ? undefined : jsonOf(body, read),
+    json: read === undefined ? undefined : checkedJson(body, read),
     stream: request.raw,
-    checkBody: signed,
+    checkBody: verifyBody,
     contentLength,
     accept: door.streamsOnly ? 'text/event-stream' : (request.headers.accept ?? ''),
     navigates: isNavigation(request.headers),
     ifNoneMatch: request.headers['if-none-match'] ?? '',
     range: request.headers.range ?? '',
-    ifRange: headerOf(request.headers, 'if-range'),
+    ifRange: readHeader(request.headers, 'if-range'),
     address: addressOf(request, door),
     identified: () => (token === undefined ? undefined : services.accounts.identify(token)),
-    lastEventId: headerOf(request.headers, 'last-event-id'),
-    idempotencyKey: headerOf(request.headers, 'idempotency-key'),
+    lastEventId: readHeader(request.headers, 'last-event-id'),
+    idempotencyKey: readHeader(request.headers, 'idempotency-key'),
     testCursors,
     ...ends,
   };
   const account = caller?.accountId ?? '';
-  return { account, answer: await handled(endpoint, call, own(account)) };
+  return { account, answer: await handleCall(endpoint, call, own(account)) };
 }
 
-const headerOf = (headers: IncomingHttpHeaders, name: string): string => {
+const readHeader = (headers: IncomingHttpHeaders, name: string): string => {
   const value = headers[name];
   return typeof value === 'string' ? value : '';
 };
 
-/** As browsers say it (Fetch Metadata); a link or an address that is opened, or saved as a file. */
+/** Whether a browser navigates to or saves the address, by Fetch Metadata. */
 const isNavigation = (headers: IncomingHttpHeaders): boolean =>
   headers['sec-fetch-mode'] === 'navigate' || headers['sec-fetch-dest'] === 'document';
 
-/** A read whose version ended between its plan and its files is planned again, as of now. */
-async function handled<S>(endpoint: Endpoint<S>, call: Call, services: S): Promise<Answer> {
+/** Retries a read whose version expired between its plan and its files. */
+async function handleCall<S>(endpoint: Endpoint<S>, call: Call, services: S): Promise<Answer> {
   try {
     return await endpoint.handle(call, services);
   } catch (error) {
@@ -239,8 +240,8 @@ async function handled<S>(endpoint: Endpoint<S>, call: Call, services: S): Promi
   }
 }
 
-/** The checked body; of a form or a text its value, or its text when it is no JSON. */
-function jsonOf(body: Endpoint['body'], read: JsonBody): unknown {
+/** The checked JSON body; for a form or a text its JSON value, or its text. */
+function checkedJson(body: Endpoint['body'], read: JsonBody): unknown {
   refuseShape(read);
   const { bytes, value } = read;
   if (body?.kind === 'json') return checkBody(body.schema, withoutToken(value));

@@ -1,4 +1,4 @@
-// Fastify over the table of endpoints: every route, version and alias derives from a row.
+// Builds the Fastify server from the table of endpoints: every route, version and alias derives from a row.
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
@@ -30,7 +30,7 @@ import { deprecatedSince } from './version.ts';
 /** One path segment: 2,000 keys of 24 characters, or an index value of 1,500 bytes, encoded. */
 const SEGMENT_CHARACTERS_MAX = 48_000;
 
-/** How a path finds its route. */
+/** Options of the router. */
 export const ROUTING = {
   ignoreTrailingSlash: true,
   ignoreDuplicateSlashes: true,
@@ -40,7 +40,7 @@ export const ROUTING = {
 /** SPEC.md "Versioning" 5. */
 const TEST_DEPRECATED = deprecatedSince('2022-08-29');
 
-/** No answer of the API runs as a page, whatever text of a caller it repeats. */
+/** Stops an answer from running as a page, even if it repeats a caller's text. */
 const API_POLICY = "default-src 'none'; sandbox";
 
 const ANSWER_HEADERS = {
@@ -54,15 +54,15 @@ const ANSWER_HEADERS = {
   'access-control-expose-headers': '*, ETag, Retry-After, X-Request-Id, Deprecation, Sunset',
 };
 
-/** No route has a schema of Fastify's: to load what reads them takes a twentieth of a start. */
+/** No route has a Fastify schema: loading the compilers takes a twentieth of a start. */
 const NO_SCHEMAS = { compilersFactory: { buildValidator: noSchema, buildSerializer: noSchema } };
 
 function noSchema(): never {
   throw new Error('endpoints check their own parameters and bodies');
 }
 
-/** What a port's routes stand before. */
-interface Behind {
+/** What the routes of a port depend on. */
+interface ServerParts {
   readonly services: Services;
   readonly log: Logger;
   readonly door: Door;
@@ -70,24 +70,24 @@ interface Behind {
 
 export async function buildServer(
   table: readonly Endpoint[],
-  behind: Behind,
+  parts: ServerParts,
   state: ServerState,
 ): Promise<FastifyInstance> {
-  const { services, log, door } = behind;
+  const { services, log, door } = parts;
   const { held } = state;
-  const listening = {
+  const listenerOptions = {
     accounts: services.accounts,
     ...(await tlsOf(services.settings)),
     ...(door.hopping === undefined ? {} : { shouldUpgradeCallback: isOfNode }),
   };
   const server = Fastify({
-    serverFactory: (listener) => createListener(listener, listening),
+    serverFactory: (listener) => createListener(listener, listenerOptions),
     logger: false,
     schemaController: NO_SCHEMAS,
     rewriteUrl: ({ url = '' }) => spelledPath(url),
     genReqId: countedIds(),
     routerOptions: ROUTING,
-    // A path that can't be decoded; Fastify's own sentence is not ours.
+    // A path that can't be decoded gets the API's failure format, not Fastify's.
     frameworkErrors: (_error, request, reply) => {
       reply.headers(ANSWER_HEADERS).header('x-request-id', request.id);
       sendFailure(request, reply, new Failure('IncorrectValues'), 'data');
@@ -96,22 +96,22 @@ export async function buildServer(
     forceCloseConnections: 'idle',
   });
   // Bodies are read by their endpoint: clients send wrong and impossible content types
-  // (INTERFACE.md 6), so no parser may decide by them.
+  // (INTERFACE.md 6), so no parser may depend on them.
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
-  closeSilent(server);
+  closeIdleSockets(server);
   addHooks(server, door);
   const ended = makeEnded(log, state.metrics.observe);
   const testCursors = door.environment === 'test' ? makeTestCursors() : undefined;
   const own = accountServices((accountId) => withAllOf(services, accountId));
-  const fail = failing(behind, ended);
-  const routed = { ...behind, atTurnEnd: makeTurn(), own, testCursors, held, ended, fail };
-  for (const endpoint of table) addRoutes(server, endpoint, routed);
+  const fail = makeFailureHandler(parts, ended);
+  const routeOptions = { ...parts, atTurnEnd: makeTurn(), own, testCursors, held, ended, fail };
+  for (const endpoint of table) addRoutes(server, endpoint, routeOptions);
   addOperations(server, services, state, ended);
-  const hasConsole = isLookedAt(services.settings, door);
+  const hasConsole = hasConsolePages(services.settings, door);
   if (hasConsole) {
-    addConsole(server, endedHook(ended), toldOf(log));
-    addDocs(server, endedHook(ended), toldOf(log));
+    addConsole(server, endedHook(ended), logPageError(log));
+    addDocs(server, endedHook(ended), logPageError(log));
   }
   const hasMetrics = services.settings.metricsPlace === undefined;
   addRoot(server, { hasConsole, hasMetrics }, ended);
@@ -119,16 +119,19 @@ export async function buildServer(
   return server;
 }
 
-/** People look at production, at the port of everything. */
-const isLookedAt = (settings: Services['settings'], door: Door): boolean =>
+/** The console is served in production, at the port with all endpoints. */
+const hasConsolePages = (settings: Services['settings'], door: Door): boolean =>
   settings.console && door.environment === 'production' && !door.streamsOnly;
 
-const toldOf =
+const logPageError =
   (log: Logger) =>
   (reason: unknown): void =>
-    log.error({ reason: reasonOf(reason) }, 'pages for people could not be prepared');
+    log.error(
+      { reason: reasonOf(reason) },
+      'the console or the documentation could not be prepared',
+    );
 
-/** What no endpoint answers. */
+/** Handles preflight requests, unknown paths and unexpected errors. */
 function addFallbacks(server: FastifyInstance, log: Logger, ended: Ended): void {
   server.options('/*', (request, reply) => {
     void reply.code(204).send();
@@ -142,37 +145,37 @@ function addFallbacks(server: FastifyInstance, log: Logger, ended: Ended): void 
     const status = (error as { statusCode?: number }).statusCode ?? 500;
     if (status >= 500 && !(error instanceof Failure))
       log.error({ requestId: request.id, error: String(error) }, 'unexpected');
-    const known = error instanceof Failure ? error : new Failure('IncorrectValues');
-    const failure = error instanceof Failure || status < 500 ? known : error;
+    const knownFailure = error instanceof Failure ? error : new Failure('IncorrectValues');
+    const failure = error instanceof Failure || status < 500 ? knownFailure : error;
     sendFailure(request, reply, failure, 'data');
     ended(request, reply, monotonicMs());
   });
 }
 
 /**
- * Connections that never asked for anything, as browsers open them ahead: Node takes them for busy and
- * would wait for them for a minute when the server stops.
+ * Closes connections without any request, which browsers open ahead, when the server stops: Node counts them
+ * as busy and would wait a minute for them.
  */
-function closeSilent(server: FastifyInstance): void {
-  const silent = new Set<Socket>();
+function closeIdleSockets(server: FastifyInstance): void {
+  const idleSockets = new Set<Socket>();
   server.server.on('connection', (socket: Socket) => {
-    silent.add(socket);
-    socket.once('close', () => silent.delete(socket));
+    idleSockets.add(socket);
+    socket.once('close', () => idleSockets.delete(socket));
   });
-  server.server.on('request', ({ socket }: IncomingMessage) => silent.delete(socket));
+  server.server.on('request', ({ socket }: IncomingMessage) => idleSockets.delete(socket));
   server.addHook('preClose', (done) => {
-    for (const socket of silent) socket.destroy();
+    for (const socket of idleSockets) socket.destroy();
     done();
   });
 }
 
-/** What comes before every route. */
-export function addHooks(server: FastifyInstance, door: Door): void {
+/** Adds the hooks that run before every route. */
+export function addHooks(server: FastifyInstance, port: Door): void {
   server.addHook('onRequest', (request, reply, done) => {
     reply.headers(ANSWER_HEADERS).header('x-request-id', request.id);
-    if (door.environment === 'test') reply.header('deprecation', TEST_DEPRECATED);
+    if (port.environment === 'test') reply.header('deprecation', TEST_DEPRECATED);
     try {
-      door.throttle.address(addressOf(request, door));
+      port.throttle.address(addressOf(request, port));
     } catch (error) {
       done(error as Error);
       return;
@@ -185,13 +188,13 @@ export function addHooks(server: FastifyInstance, door: Door): void {
   });
 }
 
-/** Tells a caller why there is no answer. */
-const failing =
-  ({ log, services }: Behind, ended: Ended) =>
+/** Sends the failure to the caller and logs unexpected ones. */
+const makeFailureHandler =
+  ({ log, services }: ServerParts, ended: Ended) =>
   ({ beganMs, endpoint, error, reply, request }: Failed): void => {
     if (!(error instanceof Failure) || error.type === 'SystemError') {
-      const told = error instanceof Error ? (error.stack ?? error.message) : String(error);
-      log.error({ requestId: request.id, endpoint: endpoint.id, error: told }, 'unexpected');
+      const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      log.error({ requestId: request.id, endpoint: endpoint.id, error: text }, 'unexpected');
     }
     if (error instanceof PaidFailure) meterFailure(reply, error.charge, services.settings);
     sendFailure(request, reply, toldFull(error), endpoint.failures);
@@ -205,7 +208,7 @@ function sendFailure(
   style: FailureStyle,
 ): void {
   const { accept = '' } = request.headers;
-  const asked = (): string => {
+  const describePath = (): string => {
     const [path = ''] = request.url.split('?');
     return notFoundDetail(
       request.method,
@@ -213,14 +216,14 @@ function sendFailure(
       request.params as Readonly<Record<string, unknown>>,
     );
   };
-  const answer = failureAnswer(error, style, accept, request.id, asked);
+  const answer = failureAnswer(error, style, accept, request.id, describePath);
   const waitMs = error instanceof Failure ? error.waitMs : undefined;
   if (waitMs !== undefined || answer.status === 503) {
     reply.header('retry-after', String(Math.max(1, Math.ceil((waitMs ?? 0) / 1000))));
   }
   reply.code(answer.status).header('content-type', answer.contentType);
   if (isWhole(request.raw)) return void reply.send(answer.body);
-  // The end of the connection tells a sender that reads already that the rest of its body is not wanted.
+  // Closing the connection stops a sender that already reads from sending the rest of its body.
   reply.headers({ connection: 'close', 'content-length': Buffer.byteLength(answer.body) });
   void reply.send(Readable.from(beforeRest(answer.body, request.raw)));
 }

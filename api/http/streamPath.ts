@@ -1,12 +1,12 @@
-// Names of streams in any case: clients of the original write `stocksusnoutp` too (INTERFACE.md 2.2).
+// Accepts stream names in any case: clients of the original also write `stocksusnoutp` (INTERFACE.md 2.2).
 import { streamName } from '../sse/streamTable.ts';
 
-/** `/version/name`, whatever follows. */
-const NAMED = /^(\/[^/?#]+\/)([A-Za-z0-9-]{3,30})(?=[?/#]|$)/;
+/** `/version/name` and anything after it. */
+const STREAM_PATH = /^(\/[^/?#]+\/)([A-Za-z0-9-]{3,30})(?=[?/#]|$)/;
 
-/** The path of a request as the table of endpoints spells it. */
+/** The path of a request in the spelling of the table of endpoints. */
 export const spelledPath = (url: string): string =>
-  url.replace(NAMED, (whole, before: string, name: string) => {
-    const spelled = streamName(name);
-    return spelled === undefined ? whole : `${before}${spelled}`;
+  url.replace(STREAM_PATH, (whole, before: string, name: string) => {
+    const spelling = streamName(name);
+    return spelling === undefined ? whole : `${before}${spelling}`;
   });

@@ -1,17 +1,17 @@
-// Versions of the interface, in a path's first segment (SPEC.md "Versioning").
+// Versions of the API in a path's first segment (SPEC.md "Versioning").
 
 interface Version {
-  /** Since when it should not be used, and from when it need not answer; ISO 8601 days. */
+  /** Deprecation and sunset as ISO 8601 days. */
   readonly retired?: { readonly deprecated: string; readonly sunset: string };
 }
 
-/** `stable` is the latest stable version, `latest` and `beta` the newest; one is active now. */
+/** `stable` is the latest stable version, `latest` and `beta` the most recent; only one is active now. */
 const SEGMENTS: ReadonlyMap<string, Version> = new Map<string, Version>([
   ['v1', {}],
   ['stable', {}],
   ['latest', {}],
   ['beta', {}],
-  // The beta of what is v1 since its first release.
+  // The beta of v1, before its first release.
   ['v1-beta', { retired: { deprecated: '2026-11-21', sunset: '2027-11-21' } }],
 ]);
 
@@ -27,5 +27,5 @@ export function versionHeaders(segment: string): Readonly<Record<string, string>
   };
 }
 
-/** `@` and seconds of the epoch. */
+/** `@` and epoch seconds. */
 export const deprecatedSince = (day: string): string => `@${Date.parse(day) / 1000}`;

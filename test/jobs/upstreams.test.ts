@@ -214,7 +214,7 @@ test('what can not be followed is refused where it is said', async ({ server }) 
   const id = await made(server, { ...good, state: 'PAUSED' });
   const schedule = { dataSourceId: id, datasetId: 'FED', every: 'day' };
   const { status, text } = await send(server, 'POST', '/ingestion-schedules/WS', schedule);
-  expect([status, text]).toEqual([400, expect.stringContaining('feeds its dataset by itself')]);
+  expect([status, text]).toEqual([400, expect.stringContaining('feeds its dataset continuously')]);
 });
 
 test('a look at a feed shows what it tells', async ({ server: origin }) => {

@@ -1,16 +1,16 @@
-// What is read of the running process: children, memory, jobs, streams.
+// Gauges of the running process: children, memory, jobs, streams.
 import { Gauge, type Registry } from 'prom-client';
 import type { Services, Streaming } from '../../request/endpoint.ts';
 
-/** Makes gauges that are read when they are asked for. */
-const gauging =
+/** Creates gauges that are read at each scrape. */
+const gaugeFactory =
   (registers: Registry[]) =>
   (name: string, help: string, read: () => number): void => {
-    const made: Gauge = new Gauge({
+    const gauge: Gauge = new Gauge({
       name: `tapedeck_${name}`,
       help,
       registers,
-      collect: (): void => made.set(read()),
+      collect: (): void => gauge.set(read()),
     });
   };
 
@@ -18,43 +18,43 @@ export function addStreamGauges(
   { board, bus, feeds, hub, open }: Streaming,
   registers: Registry[],
 ): void {
-  const gauge = gauging(registers);
+  const gauge = gaugeFactory(registers);
   gauge('streams_open', 'Streams that are open.', () => open.state().open);
   gauge('stream_groups', 'Different subscriptions.', () => hub.state().groups);
   gauge('stream_messages_waiting', 'Messages that wait for their turn.', () => hub.state().waiting);
   if (bus !== undefined) {
-    gauge('bus_here', '1 while what streams tell is kept for other nodes.', () =>
+    gauge('bus_here', '1 while stream messages are stored for other nodes.', () =>
       Number(bus.isHere),
     );
   }
-  gauge('live_symbols', 'Symbols that feeds told of.', () => board.state().symbols);
-  gauge('live_ticks', 'Ticks that feeds told.', () => board.state().messages);
+  gauge('live_symbols', 'Symbols received from feeds.', () => board.state().symbols);
+  gauge('live_ticks', 'Ticks received from feeds.', () => board.state().messages);
   gauge('live_ticks_dropped', 'Ticks of one symbol too many.', () => board.state().dropped);
-  const ended: Gauge = new Gauge({
+  const endedStreams: Gauge = new Gauge({
     name: 'tapedeck_streams_ended',
     help: 'Streams that ended, by why.',
     labelNames: ['reason'],
     registers,
     collect: () => {
-      for (const [reason, count] of open.state().ended) ended.set({ reason }, count);
+      for (const [reason, count] of open.state().ended) endedStreams.set({ reason }, count);
     },
   });
-  const fed: Gauge = new Gauge({
+  const feedTicks: Gauge = new Gauge({
     name: 'tapedeck_feed_ticks',
     help: 'Ticks of a feed.',
     labelNames: ['feed'],
     registers,
     collect: () => {
-      for (const { name, ticks } of feeds.state()) fed.set({ feed: name }, ticks);
+      for (const { name, ticks } of feeds.state()) feedTicks.set({ feed: name }, ticks);
     },
   });
-  const failed: Gauge = new Gauge({
+  const feedRestarts: Gauge = new Gauge({
     name: 'tapedeck_feed_restarts',
     help: 'How often a feed was begun again.',
     labelNames: ['feed'],
     registers,
     collect: () => {
-      for (const { name, restarts } of feeds.state()) failed.set({ feed: name }, restarts);
+      for (const { name, restarts } of feeds.state()) feedRestarts.set({ feed: name }, restarts);
     },
   });
 }
@@ -88,7 +88,7 @@ export function addGauges(
   >,
   registers: Registry[],
 ): void {
-  const gauge = gauging(registers);
+  const gauge = gaugeFactory(registers);
   const pools = { read: series.pool, sql: sql.pool, ingest: ingestion.pool };
   for (const [kind, pool] of Object.entries(pools)) {
     gauge(`${kind}_children_running`, 'Children with a request.', () => pool.load().running);
@@ -112,18 +112,22 @@ export function addGauges(
   gauge('ledger_charges_waiting', 'Charges that wait to be written.', () => ledger.waiting);
   addFileGauges({ fileCache, fileCheck, proofs }, gauge);
   gauge('lake_snapshot', 'Newest snapshot.', () => lake.snapshot);
-  const ahead = (): number => lakeClock.aheadMs;
-  gauge('lake_clock_ahead_ms', 'Time of commits ahead of the clock, which went back.', ahead);
+  const readAheadMs = (): number => lakeClock.aheadMs;
+  gauge('lake_clock_ahead_ms', 'Time of commits ahead of the clock, which went back.', readAheadMs);
 }
 
 function addFileGauges(
   { fileCache, fileCheck, proofs }: Pick<Services, 'fileCache' | 'fileCheck' | 'proofs'>,
-  gauge: ReturnType<typeof gauging>,
+  gauge: ReturnType<typeof gaugeFactory>,
 ): void {
-  const checked = (): ReturnType<typeof fileCheck.state> => fileCheck.state();
+  const readCheckState = (): ReturnType<typeof fileCheck.state> => fileCheck.state();
   gauge('files_damaged', 'Files of the lake that are known to be damaged.', () => proofs.damaged);
-  gauge('files_checked', 'Files that were compared with their hash.', () => checked().checkedFiles);
-  gauge('files_checked_bytes', 'Bytes of those.', () => checked().checkedBytes);
+  gauge(
+    'files_checked',
+    'Files that were compared with their hash.',
+    () => readCheckState().checkedFiles,
+  );
+  gauge('files_checked_bytes', 'Bytes of those.', () => readCheckState().checkedBytes);
   if (fileCache !== undefined) {
     gauge('file_cache_bytes', 'Bytes of copies of the bucket.', () => fileCache.state.bytes);
     gauge('file_cache_files', 'Copies of files of the bucket.', () => fileCache.state.files);
@@ -135,7 +139,7 @@ export function addFailing(
   { scheduler, upstreams }: Pick<Services, 'scheduler' | 'upstreams'>,
   registers: Registry[],
 ): void {
-  const gauge = gauging(registers);
+  const gauge = gaugeFactory(registers);
   gauge('feeds_failing', 'Feeds of others that do not run.', () => {
     const failing = upstreams.all().filter(({ isRunning }) => !isRunning);
     return failing.length;

@@ -1,11 +1,11 @@
-// Jobs as they end: how, how long they took, and what became of their records.
+// Metrics of finished jobs: status, duration, and the results of their records.
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { quarantinedByTable } from '../../../store/lake/datasets/quarantine.ts';
 import type { Job } from '../../../store/work/jobs.ts';
 import type { Services } from '../../request/endpoint.ts';
 import { PLACES_MAX } from './placeMetrics.ts';
 
-/** Upper bounds in seconds: a pushed file takes less than one, years of a source hours. */
+/** Upper bounds in seconds: a pushed file takes less than one second, years of a source take hours. */
 const BOUNDS = [0.1, 0.5, 1, 5, 15, 60, 300, 1_800, 7_200];
 
 export function addJobMetrics(jobEnds: Services['jobEnds'], registers: Registry[]): void {
@@ -15,7 +15,7 @@ export function addJobMetrics(jobEnds: Services['jobEnds'], registers: Registry[
     labelNames: ['status'],
     registers,
   });
-  const took = new Histogram({
+  const durations = new Histogram({
     name: 'tapedeck_job_seconds',
     help: 'Time from when a job began, at last, until it ended.',
     buckets: BOUNDS,
@@ -31,16 +31,17 @@ export function addJobMetrics(jobEnds: Services['jobEnds'], registers: Registry[
   const count = (job: Job): void => {
     const { finished_ms: finishedMs, started_ms: startedMs, status } = job;
     ended.inc({ status });
-    // One that was cancelled while it waited took no time.
+    // A job that was cancelled while it waited has no duration.
     if (finishedMs !== null && startedMs !== null) {
-      took.observe(Math.max(0, finishedMs - startedMs) / 1_000);
+      durations.observe(Math.max(0, finishedMs - startedMs) / 1_000);
     }
-    for (const [result, some] of Object.entries(recordsOf(job))) records.inc({ result }, some);
+    for (const [result, some] of Object.entries(countRecordResults(job)))
+      records.inc({ result }, some);
   };
   jobEnds.add(count);
 }
 
-const recordsOf = (job: Job): Readonly<Record<string, number>> => ({
+const countRecordResults = (job: Job): Readonly<Record<string, number>> => ({
   ingested: job.records_ingested,
   duplicate: job.records_duplicate,
   invalid: job.records_invalid,

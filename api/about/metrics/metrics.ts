@@ -1,4 +1,4 @@
-// What an operator watches, for Prometheus. Gauges are read when they are asked for.
+// The metrics page for Prometheus. Gauges are read at each scrape.
 import { Registry } from 'prom-client';
 import type { Services } from '../../request/endpoint.ts';
 import { addFailing, addGauges, addStreamGauges } from './gauges.ts';
@@ -32,31 +32,31 @@ export type MetricsServices = Pick<
 
 export interface Metrics {
   readonly observe: Observe;
-  /** The exposition text; what names datasets of accounts only for the operator. */
+  /** The exposition text; metrics labeled by account or dataset only for the operator. */
   text(isOperator: boolean): Promise<string>;
   readonly contentType: string;
 }
 
 export function makeMetrics(services: MetricsServices): Metrics {
   const registry = new Registry();
-  const ofProcess = processMetrics();
+  const processRegistry = processMetrics();
   const registers = [registry];
   const times = makeRequestTimes();
   addGauges(services, registers);
   addStreamGauges(services.streams, registers);
-  const named = new Registry();
-  addScheduleGauges(services.scheduler, [named]);
+  const labeledRegistry = new Registry();
+  addScheduleGauges(services.scheduler, [labeledRegistry]);
   addFailing(services, registers);
   addJobMetrics(services.jobEnds, registers);
-  addQuarantineGauge(services, [named]);
-  addPlaceGauges(services, [named]);
-  addUpstreamGauges(services.upstreams, [named]);
+  addQuarantineGauge(services, [labeledRegistry]);
+  addPlaceGauges(services, [labeledRegistry]);
+  addUpstreamGauges(services.upstreams, [labeledRegistry]);
   return {
     observe: times.observe,
     text: async (isOperator) => {
-      const names = isOperator ? `${await named.metrics()}\n` : '';
-      const told = `${await ofProcess.metrics()}\n${await registry.metrics()}`;
-      return `${told}\n${names}${times.text()}`;
+      const names = isOperator ? `${await labeledRegistry.metrics()}\n` : '';
+      const metricsText = `${await processRegistry.metrics()}\n${await registry.metrics()}`;
+      return `${metricsText}\n${names}${times.text()}`;
     },
     contentType: registry.contentType,
   };

@@ -1,12 +1,12 @@
-// What names things of accounts: workspaces, accounts, schedules, feeds of others.
+// Metrics labeled by workspace, account, schedule or upstream feed.
 import { Gauge, type Registry } from 'prom-client';
 import { lastBackup } from '../../../jobs/backup/lastBackup.ts';
 import type { Services } from '../../request/endpoint.ts';
 
-/** Accounts and workspaces that are told, and datasets. */
+/** Accounts, workspaces and datasets that are reported, of each kind. */
 export const PLACES_MAX = 1_000;
 
-/** What grows, by whose it is. */
+/** Adds gauges of storage by workspace, messages by account, and the last backup. */
 export function addPlaceGauges(
   {
     accounts,
@@ -53,7 +53,7 @@ export function addPlaceGauges(
   });
 }
 
-/** What a recording lacks. */
+/** Kinds of faults of a recording. */
 const FAULTS = ['missing', 'repeated', 'resets', 'damaged', 'damagedMessages', 'breaks'] as const;
 
 export function addUpstreamGauges(upstreams: Services['upstreams'], registers: Registry[]): void {
@@ -64,7 +64,7 @@ export function addUpstreamGauges(upstreams: Services['upstreams'], registers: R
       registers,
       labelNames: ['workspace', 'feed'],
     });
-  // The first one: what it sets is read behind it.
+  // Registered first: the gauges that it sets are collected after it.
   new Gauge({
     name: 'tapedeck_upstreams',
     help: 'Feeds of others that are followed.',
@@ -73,14 +73,14 @@ export function addUpstreamGauges(upstreams: Services['upstreams'], registers: R
       for (const one of [running, records, rejected, restarts, faults]) one.reset();
       const all = upstreams.all();
       this.set(all.length);
-      for (const { name: feed, workspace, ...told } of all) {
+      for (const { name: feed, workspace, ...state } of all) {
         const labels = { workspace, feed };
-        running.set(labels, Number(told.isRunning));
-        records.set(labels, told.records);
-        rejected.set(labels, told.rejected);
-        restarts.set(labels, told.restarts);
+        running.set(labels, Number(state.isRunning));
+        records.set(labels, state.records);
+        rejected.set(labels, state.rejected);
+        restarts.set(labels, state.restarts);
         for (const kind of FAULTS) {
-          if (told.capture !== undefined) faults.set({ ...labels, kind }, told.capture[kind]);
+          if (state.capture !== undefined) faults.set({ ...labels, kind }, state.capture[kind]);
         }
       }
     },
@@ -97,7 +97,7 @@ export function addUpstreamGauges(upstreams: Services['upstreams'], registers: R
   });
 }
 
-/** Schedules that are told, the failing ones among the first: of more a scrape would be too long. */
+/** Schedules that are reported, failing ones first: more would make a scrape too long. */
 const SCHEDULES_MAX = 1_000;
 
 const LABELS = ['workspace', 'dataset', 'schedule'] as const;
@@ -110,7 +110,7 @@ export function addScheduleGauges(scheduler: Services['scheduler'], registers: R
       registers,
       labelNames: [...LABELS, ...more],
     });
-  // The first one: what it sets is read behind it.
+  // Registered first: the gauges that it sets are collected after it.
   new Gauge({
     name: 'tapedeck_schedules',
     help: 'Schedules of all workspaces.',

@@ -1,5 +1,5 @@
-// What a process tells of itself, once for all servers that it has: a watch of the event loop and of
-// collections ends with the process only, and each collection would be told to every one of them.
+// Default metrics of the process, one registry for all its servers. The observers of the event loop and of
+// garbage collections last as long as the process, and each collection would notify every one of them.
 import { collectDefaultMetrics, Registry } from 'prom-client';
 
 let registry: Registry | undefined;

@@ -1,4 +1,4 @@
-// The endpoint table as an OpenAPI 3.1 document.
+// Builds an OpenAPI 3.1 document from the endpoint table.
 import type { TSchema } from 'typebox';
 import type { Endpoint } from '../../request/endpoint.ts';
 import { PRICE } from '../../read/metering.ts';
@@ -21,30 +21,30 @@ const MEDIA_TYPES = {
   'vega-lite': 'application/vnd.vegalite.v5+json',
 } as const;
 
-/** What is no text, or a program. */
+/** Formats that are binary, or a program. */
 const BYTES: ReadonlySet<string> = new Set(['arrow', 'parquet', 'png', 'script']);
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What operations share. */
+/** Components that operations share. */
 interface Parts {
   readonly parameters: Shared;
   readonly schemas: Shared;
   readonly answers: Shared;
-  /** How often each answer stands in the document, by its text. */
-  readonly okTimes: Map<string, number>;
+  /** How often each answer occurs in the document, by its JSON text. */
+  readonly okCounts: Map<string, number>;
   readonly times: ReadonlyMap<string, number>;
   readonly brand: string;
   readonly isPlain: boolean;
 }
 
-/** What is told of a row. */
+/** The members of an endpoint that the document describes. */
 export type Described = Pick<
   Endpoint,
   'id' | 'method' | 'path' | 'token' | 'summary' | 'weight' | 'parameters' | 'answer'
 > &
   Pick<Endpoint, 'body' | 'events' | 'formats' | 'once'> & {
-    /** What a segment of the path may be, where that is known. */
+    /** The choices of a path segment, where they are limited. */
     readonly segments?: Readonly<Record<string, readonly string[]>> | undefined;
   };
 
@@ -54,21 +54,21 @@ export function openApi(table: readonly Described[], brand: string, about: About
     parameters: new Shared('parameters'),
     schemas: new Shared('schemas'),
     answers: new Shared('responses'),
-    okTimes: new Map(),
-    times: timesOf(table.flatMap((endpoint) => schemasOf(endpoint, isPlain))),
+    okCounts: new Map(),
+    times: timesOf(table.flatMap((endpoint) => jsonSchemas(endpoint, isPlain))),
     brand,
     isPlain,
   };
-  const { okTimes } = parts;
+  const { okCounts } = parts;
   for (const endpoint of table) {
-    const text = JSON.stringify(okOf(endpoint, parts));
-    okTimes.set(text, (okTimes.get(text) ?? 0) + expandPath(endpoint.path).length);
+    const text = JSON.stringify(buildOkResponse(endpoint, parts));
+    okCounts.set(text, (okCounts.get(text) ?? 0) + expandPath(endpoint.path).length);
   }
   const paths: Record<string, Record<string, unknown>> = {};
   for (const endpoint of table) {
     for (const route of expandPath(endpoint.path)) {
       const path = (paths[openPath(route)] ??= {});
-      path[endpoint.method.toLowerCase()] = operationOf(endpoint, route, parts);
+      path[endpoint.method.toLowerCase()] = buildOperation(endpoint, route, parts);
     }
   }
   const tags = [...new Set(table.map(tagOf))].toSorted();
@@ -95,12 +95,12 @@ export function openApi(table: readonly Described[], brand: string, about: About
   };
 }
 
-/** What a document is of, and where the rest stands. */
+/** Title and description of a document, and a link to the other one. */
 interface About {
   readonly title: string;
   readonly description: string;
   readonly externalDocs: { readonly url: string; readonly description: string };
-  /** Answers are those without `filter` and `estimate`. */
+  /** Describes answers without `filter` and `estimate`. */
   readonly isPlain?: true;
 }
 
@@ -113,21 +113,21 @@ const WHOLE: About = {
   },
 };
 
-/** What a typed client is generated from: its calls name the properties that every answer has. */
+/** The document from which typed clients are generated: calls name the properties that every answer has. */
 export const CLIENT: About = { ...WHOLE, isPlain: true };
 
 const MESSAGES_USED = { description: 'Messages used by the call.', schema: { type: 'integer' } };
 
-/** First word of the path: what the operation is about. */
+/** The first word of the path is the tag. */
 const tagOf = ({ events, path }: Described): string =>
   events === undefined ? (path.split('/')[1] ?? '') : 'streams';
 
-/** Of what is sent and answered as JSON. */
-function schemasOf(endpoint: Described, isPlain: boolean): readonly unknown[] {
+/** The JSON schemas of an endpoint's body and answer, for each of its paths. */
+function jsonSchemas(endpoint: Described, isPlain: boolean): readonly unknown[] {
   const { body, path } = endpoint;
   const own = [
     answerSchema(endpoint, isPlain),
-    ...(body?.kind === 'json' ? [plain(body.schema)] : []),
+    ...(body?.kind === 'json' ? [toPlainSchema(body.schema)] : []),
   ];
   return expandPath(path).flatMap(() => own);
 }
@@ -144,7 +144,7 @@ const SECURITY = {
   admin: { type: 'http', scheme: 'bearer', description: "the operator's own token" },
 };
 
-/** `/a/:b/:c?` -> `/a/:b`, `/a/:b/:c`: a router and OpenAPI know no optional segments. */
+/** `/a/:b/:c?` -> `/a/:b`, `/a/:b/:c`: routers and OpenAPI have no optional segments. */
 export function expandPath(path: string): readonly string[] {
   const segments = path.split('/').slice(1);
   const required = segments.filter((segment) => !segment.endsWith('?')).length;
@@ -154,11 +154,11 @@ export function expandPath(path: string): readonly string[] {
 
 const openPath = (route: string): string => route.replaceAll(/:(\w+)/g, '{$1}');
 
-function operationOf(endpoint: Described, route: string, parts: Parts): Json {
+function buildOperation(endpoint: Described, route: string, parts: Parts): Json {
   const names = [...route.matchAll(/:(\w+)/g)].map((match) => match[1] ?? '');
-  const shorter = expandPath(endpoint.path).indexOf(route);
-  const longest = expandPath(endpoint.path).length - 1;
-  const suffix = shorter === longest ? '' : `By${capital(names.at(-1) ?? '')}`;
+  const routeIndex = expandPath(endpoint.path).indexOf(route);
+  const lastIndex = expandPath(endpoint.path).length - 1;
+  const suffix = routeIndex === lastIndex ? '' : `By${capital(names.at(-1) ?? '')}`;
   const parameters = [
     ...names.map((name) => pathParameter(name, endpoint.segments?.[name])),
     ...(endpoint.body?.kind === 'form' ? [] : endpoint.parameters).map(queryParameter),
@@ -169,7 +169,7 @@ function operationOf(endpoint: Described, route: string, parts: Parts): Json {
     tags: [tagOf(endpoint)],
     summary: endpoint.summary,
     ...(endpoint.weight === 'free' ? {} : { description: `Weight: ${endpoint.weight}.` }),
-    ...securityOf(endpoint),
+    ...buildSecurity(endpoint),
     ...(parameters.length === 0
       ? {}
       : {
@@ -177,18 +177,18 @@ function operationOf(endpoint: Described, route: string, parts: Parts): Json {
             parts.parameters.refer(one, one.name.replace('-', '')),
           ),
         }),
-    ...bodyOf(endpoint, parts),
-    responses: { '200': answerOf(endpoint, parts), ...failuresOf(endpoint) },
+    ...buildRequestBody(endpoint, parts),
+    responses: { '200': referOkResponse(endpoint, parts), ...failuresOf(endpoint) },
   };
 }
 
-/** That of the document where nothing is said. */
-function securityOf({ token }: Described): Json {
+/** Empty for the document's default. */
+function buildSecurity({ token }: Described): Json {
   if (token === 'publishable') return {};
   return { security: token === 'none' ? [] : [{ [token]: [] }] };
 }
 
-/** What a segment of a path is, as an example. */
+/** An example of each path segment. */
 const EXAMPLES: Readonly<Record<string, string>> = {
   symbol: 'AAPL',
   workspace: 'DEMO',
@@ -211,7 +211,7 @@ const pathParameter = (name: string, choices?: readonly string[]): NamedParamete
   ...(EXAMPLES[name] === undefined ? {} : { example: EXAMPLES[name] }),
 });
 
-/** Of a write that is done once. */
+/** Header of writes with idempotency keys. */
 const KEY_HEADER: NamedParameter = {
   name: 'Idempotency-Key',
   in: 'header',
@@ -223,11 +223,11 @@ const queryParameter = (parameter: Parameter): NamedParameter => ({
   name: parameter.name,
   in: 'query',
   description: parameter.help,
-  schema: schemaOf(parameter),
+  schema: parameterSchema(parameter),
   ...(parameter.kind === 'list' ? { style: 'form', explode: false } : {}),
 });
 
-function schemaOf(parameter: Parameter): Json {
+function parameterSchema(parameter: Parameter): Json {
   if (parameter.kind === 'integer') {
     return { type: 'integer', minimum: parameter.least, maximum: parameter.most };
   }
@@ -239,11 +239,13 @@ function schemaOf(parameter: Parameter): Json {
   return pattern === undefined ? { type: 'string' } : { type: 'string', pattern };
 }
 
-function bodyOf({ body, id, parameters }: Described, parts: Parts): Json {
+function buildRequestBody({ body, id, parameters }: Described, parts: Parts): Json {
   if (body === undefined) return {};
   if (body.kind === 'form') return formBody(id, parameters, parts);
   const schema =
-    body.kind === 'json' ? typed(plain(body.schema), `${capital(id)}Body`, parts) : RECORDS;
+    body.kind === 'json'
+      ? nameSchema(toPlainSchema(body.schema), `${capital(id)}Body`, parts)
+      : RECORDS;
   const isJson = body.kind === 'json' || (body.kind === 'file' && body.json === true);
   const file = { schema: { type: 'string', contentMediaType: 'application/octet-stream' } };
   const content = isJson
@@ -252,7 +254,7 @@ function bodyOf({ body, id, parameters }: Described, parts: Parts): Json {
   return { requestBody: { required: true, content } };
 }
 
-/** One, or several. */
+/** One record or several. */
 const RECORDS = {
   anyOf: [
     { type: 'object', additionalProperties: true },
@@ -260,37 +262,39 @@ const RECORDS = {
   ],
 };
 
-const typed = (schema: unknown, wish: string, { schemas, times }: Parts): unknown =>
-  named(schema, wish, { shared: schemas, times });
+const nameSchema = (schema: unknown, preferredName: string, { schemas, times }: Parts): unknown =>
+  named(schema, preferredName, { shared: schemas, times });
 
-/** The same members may stand in the query instead. */
+/** The same members are also accepted in the query. */
 function formBody(id: string, parameters: readonly Parameter[], parts: Parts): Json {
   const members = parameters.map((parameter) => [
     parameter.name,
-    { ...schemaOf(parameter), description: parameter.help },
+    { ...parameterSchema(parameter), description: parameter.help },
   ]);
   const schema = { type: 'object', properties: Object.fromEntries(members) as Json };
-  const content = { 'application/json': { schema: typed(schema, `${capital(id)}Body`, parts) } };
+  const content = {
+    'application/json': { schema: nameSchema(schema, `${capital(id)}Body`, parts) },
+  };
   return { requestBody: { required: false, content } };
 }
 
-/** One that every form of a path, or another endpoint, has as well is told once. */
-function answerOf(endpoint: Described, parts: Parts): Json {
-  const ok = okOf(endpoint, parts);
-  const isCommon = (parts.okTimes.get(JSON.stringify(ok)) ?? 0) > 1;
-  return isCommon ? parts.answers.refer(ok, capital(endpoint.id)) : ok;
+/** Refers to a component if several paths or endpoints have the same answer. */
+function referOkResponse(endpoint: Described, parts: Parts): Json {
+  const ok = buildOkResponse(endpoint, parts);
+  const isShared = (parts.okCounts.get(JSON.stringify(ok)) ?? 0) > 1;
+  return isShared ? parts.answers.refer(ok, capital(endpoint.id)) : ok;
 }
 
-function okOf(endpoint: Described, parts: Parts): Json {
+function buildOkResponse(endpoint: Described, parts: Parts): Json {
   const { events, formats = [] } = endpoint;
-  const told = [
+  const mediaFormats = [
     ...(events === 'only' ? [] : (['json'] as const)),
     ...formats,
     ...(events === undefined ? [] : (['events'] as const)),
     ...(hasParameter(endpoint, 'callback') ? (['script'] as const) : []),
   ];
   const content = Object.fromEntries(
-    told.map((format) => [MEDIA_TYPES[format], schemaOfBody(format, endpoint, parts)]),
+    mediaFormats.map((format) => [MEDIA_TYPES[format], buildMediaSchema(format, endpoint, parts)]),
   );
   const used = { $ref: '#/components/headers/MessagesUsed' };
   const headers =
@@ -299,18 +303,22 @@ function okOf(endpoint: Described, parts: Parts): Json {
   return { description: 'Success.', content, ...(isEmpty ? {} : { headers }) };
 }
 
-/** OpenAPI 3.1 says of bytes only what they are. */
-function schemaOfBody(format: keyof typeof MEDIA_TYPES, endpoint: Described, parts: Parts): Json {
+/** OpenAPI 3.1 gives binary content no schema. */
+function buildMediaSchema(
+  format: keyof typeof MEDIA_TYPES,
+  endpoint: Described,
+  parts: Parts,
+): Json {
   if (BYTES.has(format)) return {};
   if (format === 'vega-lite') return { schema: { type: 'object', additionalProperties: true } };
   if (format !== 'json') return { schema: { type: 'string' } };
-  const answer = typed(
+  const answer = nameSchema(
     answerSchema(endpoint, parts.isPlain),
     `${capital(endpoint.id)}Answer`,
     parts,
   );
   if (parts.isPlain || !isPriced(endpoint)) return { schema: answer };
-  return { schema: { anyOf: [answer, parts.schemas.refer(plain(PRICE), 'Price')] } };
+  return { schema: { anyOf: [answer, parts.schemas.refer(toPlainSchema(PRICE), 'Price')] } };
 }
 
 const hasParameter = ({ parameters }: Described, name: string): boolean =>
@@ -318,15 +326,15 @@ const hasParameter = ({ parameters }: Described, name: string): boolean =>
 
 /** The answer, without the members that `filter` may leave out. */
 function answerSchema(endpoint: Described, isPlain: boolean): unknown {
-  const answer = plain(endpoint.answer);
+  const answer = toPlainSchema(endpoint.answer);
   return !isPlain && hasParameter(endpoint, 'filter') ? withoutRequired(answer) : answer;
 }
 
-/** `estimate` returns a price in place of the answer; one of any members is a price too. */
+/** `estimate` returns a price instead of the answer; an answer with any members already includes one. */
 const isPriced = (endpoint: Described): boolean =>
-  hasParameter(endpoint, 'estimate') && !isAnyObject(plain(endpoint.answer));
+  hasParameter(endpoint, 'estimate') && !isAnyObject(toPlainSchema(endpoint.answer));
 
-/** Records, or the one that the answer is, keep their properties. */
+/** Makes all properties of a record, or of the records of a list, optional. */
 function withoutRequired(schema: unknown): unknown {
   const { anyOf, items, required: _, ...rest } = schema as Json;
   return {
@@ -342,20 +350,20 @@ function isAnyObject(schema: unknown): boolean {
   return type === 'object' && properties === undefined;
 }
 
-/** Without TypeBox's own marks: what is left is plain JSON schema, in as few words as it takes. */
-const plain = (schema: TSchema): unknown =>
-  JSON.parse(JSON.stringify(schema), (_, value: unknown) => shorter(value));
+/** Removes TypeBox's own marks, which leaves a plain and short JSON schema. */
+const toPlainSchema = (schema: TSchema): unknown =>
+  JSON.parse(JSON.stringify(schema), (_, value: unknown) => simplifySchema(value));
 
-/** One of several types, and an object of which nothing is known. */
-function shorter(value: unknown): unknown {
+/** Shortens unions of bare types, and objects with any members. */
+function simplifySchema(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   const { anyOf, properties, ...rest } = value as Json;
   if (Array.isArray(anyOf) && anyOf.every(isBareType) && Object.keys(rest).length === 0) {
     return { type: anyOf.map(({ type }) => type) };
   }
-  const knowsNone =
+  const isOpenObject =
     rest['additionalProperties'] === true && Object.keys(properties ?? {}).length === 0;
-  return knowsNone ? rest : value;
+  return isOpenObject ? rest : value;
 }
 
 const isBareType = (value: Json): boolean =>

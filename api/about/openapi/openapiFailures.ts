@@ -1,5 +1,5 @@
-// What is refused, by status, as responses of an OpenAPI document: each tells its sentences, which clients
-// compare, and the forms they come in.
+// Failures by status as responses of an OpenAPI document: each lists its messages, which clients compare, and
+// their formats.
 import type { FailureType } from '../../../store/base/failure.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
 import { FAILURES } from '../../request/failures.ts';
@@ -8,7 +8,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 const PROBLEM = {
   type: 'object',
-  description: 'RFC 9457, for who accepts it.',
+  description: 'RFC 9457, for clients that accept it.',
   required: ['type', 'title', 'status', 'detail'],
   properties: {
     type: { type: 'string', examples: ['urn:tapedeck:failure:InvalidParameter'] },
@@ -21,7 +21,7 @@ const PROBLEM = {
 
 const REFUSAL = {
   type: 'object',
-  description: 'Routes of workspaces, jobs and accounts tell `message`, data routes `error`.',
+  description: 'Routes of workspaces, jobs and accounts return `message`, data routes `error`.',
   properties: {
     success: { type: 'boolean', const: false },
     message: { type: 'string' },
@@ -37,20 +37,20 @@ const CONTENT = {
   'text/html': { schema: { type: 'string' } },
 };
 
-/** Those that an operation names of its own, as what it does can end so. */
-const NAMED: ReadonlySet<number> = new Set([402, 404, 409, 410]);
+/** Statuses that an operation lists itself if it can return them. */
+const NAMED_STATUSES: ReadonlySet<number> = new Set([402, 404, 409, 410]);
 
-/** One for each of these that is named, and `default` for all, by their statuses. */
+/** One response for each status that an endpoint lists, and `default` for all. */
 export function failureResponses(rows: readonly Failing[]): Json {
   const all = Object.values(FAILURES).toSorted((one, other) => one.status - other.status);
   const names = new Set(rows.flatMap((row) => Object.keys(failuresOf(row))));
-  const told = [...NAMED].filter((status) => names.has(String(status)));
-  const named = told.map((status) => {
+  const statuses = [...NAMED_STATUSES].filter((status) => names.has(String(status)));
+  const namedResponses = statuses.map((status) => {
     const sentences = all.filter((one) => one.status === status).map(({ text }) => text);
     return [String(status), sentences] as const;
   });
-  const every = ['default', all.map(({ status, text }) => `${status} ${text}`)] as const;
-  const responses = [...named, every].map(([name, sentences]) => [
+  const defaultResponse = ['default', all.map(({ status, text }) => `${status} ${text}`)] as const;
+  const responses = [...namedResponses, defaultResponse].map(([name, sentences]) => [
     name,
     { description: [...new Set(sentences)].join(' · '), content: CONTENT },
   ]);
@@ -59,7 +59,7 @@ export function failureResponses(rows: readonly Failing[]): Json {
 
 type Failing = Pick<Endpoint, 'method' | 'parameters' | 'path' | 'weight'>;
 
-/** Those that an endpoint may answer. */
+/** The failures that an endpoint may return. */
 export function failuresOf({ method, parameters, path, weight }: Failing): Json {
   const own: readonly (readonly [FailureType, boolean])[] = [
     ['OverLimit', weight !== 'free'],
@@ -67,7 +67,9 @@ export function failuresOf({ method, parameters, path, weight }: Failing): Json 
     ['Conflict', method !== 'GET'],
     ['Gone', parameters.some(({ name }) => name === 'asOf')],
   ];
-  const names = own.filter(([, is]) => is).map(([type]) => String(FAILURES[type].status));
+  const names = own
+    .filter(([, isPossible]) => isPossible)
+    .map(([type]) => String(FAILURES[type].status));
   const responses = [...names, 'default'].map((name) => [
     name,
     { $ref: `#/components/responses/${name}` },

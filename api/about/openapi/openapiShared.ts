@@ -1,92 +1,96 @@
-// What several operations of an OpenAPI document have in common stands in its components once: so that it is
-// short, and a generated client has one type of it.
+// Collects the components that several operations of an OpenAPI document share. They keep the document short
+// and give a generated client one type for each.
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** A schema that is shorter is no type of its own. */
+/** A shorter schema stays inline. */
 const CHARACTERS_LEAST = 120;
 
-/** Components of one kind, by their names. */
+/** Components of one kind by name. */
 export class Shared {
   readonly #place: string;
   readonly #names = new Map<string, string>();
-  readonly #taken = new Map<string, unknown>();
+  readonly #components = new Map<string, unknown>();
 
-  /** @param place in the document, as `schemas` */
+  /** @param place in the document, such as `schemas` */
   constructor(place: string) {
     this.#place = place;
   }
 
-  /** Refers to what is equal already, or names it: by `wish`, or by that and a number. */
-  refer(value: unknown, wish: string): Json {
+  /** Refers to an equal component, or adds one named `preferredName`, with a number if that is in use. */
+  refer(value: unknown, preferredName: string): Json {
     const text = JSON.stringify(value);
     let name = this.#names.get(text);
     if (name === undefined) {
-      name = wish;
-      for (let at = 2; this.#taken.has(name); at += 1) name = `${wish}${at}`;
+      name = preferredName;
+      for (let at = 2; this.#components.has(name); at += 1) name = `${preferredName}${at}`;
       this.#names.set(text, name);
-      this.#taken.set(name, value);
+      this.#components.set(name, value);
     }
     return { $ref: `#/components/${this.#place}/${name}` };
   }
 
   all(): Json {
-    return Object.fromEntries(this.#taken);
+    return Object.fromEntries(this.#components);
   }
 }
 
-/** How often each object stands in any of these schemas, by its text. */
+/** Counts each object in any of these schemas, by its JSON text. */
 export function timesOf(schemas: readonly unknown[]): ReadonlyMap<string, number> {
   const times = new Map<string, number>();
-  const look = (value: unknown): void => {
+  const countTypes = (value: unknown): void => {
     if (typeof value !== 'object' || value === null) return;
     if (isType(value)) {
       const text = JSON.stringify(value);
       times.set(text, (times.get(text) ?? 0) + 1);
     }
-    for (const one of Object.values(value)) look(one);
+    for (const one of Object.values(value)) countTypes(one);
   };
-  for (const schema of schemas) look(schema);
+  for (const schema of schemas) countTypes(schema);
   return times;
 }
 
 /**
- * The schema with its objects named: the one that it is, and those in it that stand elsewhere too.
- * @param wish what it is called where nobody called it otherwise
+ * Replaces the schema itself, and its objects that occur elsewhere too, by references to components.
+ * @param preferredName the name of a schema without `$id`
  */
 export function named(
   schema: unknown,
-  wish: string,
+  preferredName: string,
   { shared, times }: { readonly shared: Shared; readonly times: ReadonlyMap<string, number> },
 ): unknown {
-  const within = (value: unknown, path: string, isWhole: boolean): unknown => {
-    if (Array.isArray(value)) return value.map((one) => within(one, path, false));
+  const transform = (value: unknown, path: string, isWhole: boolean): unknown => {
+    if (Array.isArray(value)) return value.map((one) => transform(one, path, false));
     if (typeof value !== 'object' || value === null) return value;
     const { $id, ...own } = value as Json;
-    const made = Object.fromEntries(
+    const result = Object.fromEntries(
       Object.entries(own).map(([key, one]) => [
         key,
-        within(one, isStep(key) ? path : `${path}${capital(key.replaceAll(/\W/g, ''))}`, false),
+        transform(
+          one,
+          isStructuralKey(key) ? path : `${path}${capital(key.replaceAll(/\W/g, ''))}`,
+          false,
+        ),
       ]),
     );
-    // Only what a schema itself says: a member may be called so.
-    if (typeof $id === 'string') return shared.refer(made, $id);
+    // Only the schema's own `$id` is a string: a member may have the same name.
+    if (typeof $id === 'string') return shared.refer(result, $id);
     const isCommon = (times.get(JSON.stringify(value)) ?? 0) > 1;
-    return isType(value) && (isWhole || isCommon) ? shared.refer(made, path) : made;
+    return isType(value) && (isWhole || isCommon) ? shared.refer(result, path) : result;
   };
   const isList = (schema as Json)['type'] === 'array';
-  if (!isList) return within(schema, wish, true);
+  if (!isList) return transform(schema, preferredName, true);
   const { items, ...list } = schema as Json;
-  return { ...list, items: within(items, `${wish}Item`, true) };
+  return { ...list, items: transform(items, `${preferredName}Item`, true) };
 }
 
-/** Members of a schema that say nothing of what is in it. */
-const isStep = (key: string): boolean =>
+/** Members of a schema that add nothing to a name. */
+const isStructuralKey = (key: string): boolean =>
   ['properties', 'items', 'anyOf', 'additionalProperties'].includes(key);
 
 export const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
 
-/** An object with members that is long enough. */
+/** Whether it is an object with properties, long enough to be a component. */
 function isType(value: object): boolean {
   const { properties, type } = value as Json;
   if (type !== 'object' || properties === undefined) return false;

@@ -1,5 +1,5 @@
-// A source that is a dataset of this server, or a SELECT over datasets and views: read as its owner,
-// whole, and not again while none of them has changed.
+// Pulls from a dataset of this server, or from a SELECT over datasets and views. It is read in full with
+// the owner's rights, and not again while none of them has changed.
 import { rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
@@ -19,25 +19,30 @@ import { bindQuery, type BindServices, limitsOf, tagOf } from '../../sql/sql.ts'
 
 type DatasetPullServices = BindServices & Pick<Services, 'accounts'>;
 
-/** Records of one pull: as many as one ingestion takes (INTERFACE.md 3.8). */
+/** Records of one pull: the limit of one ingestion (INTERFACE.md 3.8). */
 const ROWS_MAX = 20_000_000;
 
 export const datasetPull = (services: DatasetPullServices): Pull<DatasetDefinition> =>
   async function* ({ definition, landing, owner, since }) {
-    const all = withSqlOf(services, owner.accountId);
-    const account = all.accounts.account(owner.accountId);
+    const accountServices = withSqlOf(services, owner.accountId);
+    const account = accountServices.accounts.account(owner.accountId);
     if (account === undefined) throw new SourceFailure('the account is not there', false);
     const caller = ownerOf(account, owner.accountId);
-    const text = textOf(definition, owner.workspace);
-    const question = { workspace: owner.workspace, text, parameters: {} };
-    const asking = { caller, query: {}, departure: () => landing.signal };
-    const bound = await bindQuery(asking, all, question);
-    refuseForeign(bound, owner.accountId, all, 'a source reads datasets of its own account');
-    const version = tagOf(bound, 'parquet', question) ?? null;
+    const text = buildQuery(definition, owner.workspace);
+    const sqlRequest = { workspace: owner.workspace, text, parameters: {} };
+    const sqlCall = { caller, query: {}, departure: () => landing.signal };
+    const bound = await bindQuery(sqlCall, accountServices, sqlRequest);
+    refuseForeign(
+      bound,
+      owner.accountId,
+      accountServices,
+      'a source reads datasets of its own account',
+    );
+    const version = tagOf(bound, 'parquet', sqlRequest) ?? null;
     if (version !== null && since?.['version'] === version) return;
-    const allowed = limitsOf(caller, all.settings);
-    const limits = { ...allowed, rowsMax: ROWS_MAX, spillBytes: landing.bytesMax };
-    const body = await runSql(bound, 'parquet', all.sql, limits, asking, 'always');
+    const accountLimits = limitsOf(caller, accountServices.settings);
+    const limits = { ...accountLimits, rowsMax: ROWS_MAX, spillBytes: landing.bytesMax };
+    const body = await runSql(bound, 'parquet', accountServices.sql, limits, sqlCall, 'always');
     if (body.objects >= ROWS_MAX) {
       throw new SourceFailure(`the query has over ${ROWS_MAX} rows, the most of a load`, false);
     }
@@ -50,8 +55,8 @@ export const datasetPull = (services: DatasetPullServices): Pull<DatasetDefiniti
     yield { name, path, bytes: size, position: { version } };
   };
 
-/** @throws Failure InvalidBody for a name that is none. */
-function textOf({ dataset, query }: DatasetDefinition, workspace: string): string {
+/** The SELECT of a source. @throws Failure InvalidBody for an invalid name. */
+function buildQuery({ dataset, query }: DatasetDefinition, workspace: string): string {
   if (query !== undefined) return query;
   const [last = '', place = workspace] = (dataset ?? '').split('.').reverse();
   checkName('dataset', last);
@@ -59,18 +64,18 @@ function textOf({ dataset, query }: DatasetDefinition, workspace: string): strin
   return `SELECT * FROM \`${place}\`.\`${last}\``;
 }
 
-/** What is another's is charged for when it is read: not by a job that nobody asks for. */
+/** Refuses datasets of other accounts: reading them is charged, which a background job must not do. */
 export function refuseForeign(
   { tables }: BoundPlan,
   accountId: string,
   { lake }: Pick<Services, 'lake'>,
-  own: string,
+  reason: string,
 ): void {
   const foreign = datasetsOf(tables).find(
     ({ dataset }) => lake.directory.workspace(dataset.workspace)?.accountId !== accountId,
   );
   if (foreign === undefined) return;
   const { dataset, workspace } = foreign.dataset;
-  const rule = `is not of this account: ${own}`;
+  const rule = `is not of this account: ${reason}`;
   throw new SourceFailure(`${workspace}.${dataset} ${rule}`, false);
 }

@@ -1,4 +1,4 @@
-// A dry run as its caller sees it: in the words of a job and of a dataset.
+// Renders a dry run with the member names of jobs and datasets.
 import { Type } from '../../request/body/schema.ts';
 import type { DryRun } from '../../../pipeline/edit/dryRun.ts';
 import { redactedData } from '../../../store/base/redact.ts';

@@ -1,4 +1,4 @@
-// The body of an export: what, in which format, and whereto; flat objects as those of sources.
+// The body of an export: selection, format and target, as flat objects like those of sources.
 import type { Static, TSchema } from 'typebox';
 import { Type } from '../../request/body/schema.ts';
 import { EXPORT_FORMATS, type PartFormat } from '../../../pipeline/targets/exportParts.ts';
@@ -8,7 +8,7 @@ import { Failure } from '../../../store/base/failure.ts';
 import type { Settings } from '../../../store/base/settings/settings.ts';
 
 const QUERY_MAX = 100_000;
-/** A part is sorted by itself: what does not fit memory goes to disk. */
+/** Each part is sorted separately; data that does not fit in memory is spilled to disk. */
 const ROWS_PER_FILE_MAX = 50_000_000;
 
 const text = (maxLength: number): TSchema => Type.String({ minLength: 1, maxLength });
@@ -49,7 +49,7 @@ export function partFormatOf({ compression = 'none', format }: ExportBody): Part
   return { format, compression };
 }
 
-/** The one of both that is given. @throws Failure InvalidBody. */
+/** The dataset or the query to export. @throws Failure InvalidBody. */
 export function whatOf({ dataset, query, rowsPerFile }: ExportBody): {
   readonly dataset: string | undefined;
   readonly query: string;
@@ -74,20 +74,21 @@ const MEMBERS = {
 /** @throws Failure InvalidBody naming the member and its rule. */
 export function targetOf({ target }: ExportBody, settings: Settings): TargetDefinition {
   const { optional, required } = MEMBERS[target.type];
-  const what = `a target of type ${target.type}`;
-  const given = Object.keys(target).filter((name) => name !== 'type');
-  const missing = required.find((name) => !given.includes(name));
+  const label = `a target of type ${target.type}`;
+  const names = Object.keys(target).filter((name) => name !== 'type');
+  const missing = required.find((name) => !names.includes(name));
   if (missing !== undefined) {
-    throw new Failure('InvalidBody', `target.${missing} is required of ${what}`);
+    throw new Failure('InvalidBody', `target.${missing} is required of ${label}`);
   }
-  const known: readonly string[] = [...required, ...optional];
-  const strange = given.find((name) => !known.includes(name));
-  if (strange !== undefined) {
-    throw new Failure('InvalidBody', `target.${strange} is no member of ${what}`);
+  const allowed: readonly string[] = [...required, ...optional];
+  const unknownName = names.find((name) => !allowed.includes(name));
+  if (unknownName !== undefined) {
+    throw new Failure('InvalidBody', `target.${unknownName} is no member of ${label}`);
   }
-  const whole = target.type === 'FILE' ? target : { ...target, prefix: target.prefix ?? '' };
-  const defined = whole as unknown as TargetDefinition;
-  const definition = defined.type === 'FILE' ? defined : asFolder(defined);
+  const completeTarget =
+    target.type === 'FILE' ? target : { ...target, prefix: target.prefix ?? '' };
+  const typedTarget = completeTarget as unknown as TargetDefinition;
+  const definition = typedTarget.type === 'FILE' ? typedTarget : asFolder(typedTarget);
   checkTarget(definition, settings);
   return definition;
 }

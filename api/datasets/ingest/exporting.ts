@@ -1,5 +1,5 @@
-// An export as it is asked for, and as its owner's query is run: what is read is bound to one version
-// of the lake before the export is recorded, and to datasets of the account.
+// Builds exports and runs their queries. An export is bound to one version of the lake, and to datasets of
+// the account, before it is recorded.
 import { realpath } from 'node:fs/promises';
 import { exportedMoment, type ExportOrder, newExport } from '../../../jobs/export/exportOrder.ts';
 import { type OpenedQuery, refuseOthers } from '../../../jobs/export/exportRun.ts';
@@ -44,9 +44,9 @@ type OpenExportsServices = QueryServices &
 type ExportingServices = QueryServices &
   Pick<Services, 'clock' | 'database' | 'disk' | 'folder' | 'pending' | 'runner'>;
 
-/** Rows of one query, as many as one ingestion takes (INTERFACE.md 3.8). */
+/** Rows of one query: the limit of one ingestion (INTERFACE.md 3.8). */
 const QUERY_ROWS_MAX = 20_000_000;
-/** Pushed records become a part of the version first; a load may stand before them. */
+/** Pushed records are flushed into the version first; a running load may delay that. */
 const FLUSH_WAIT_MS = 10_000;
 
 export const openExports = (
@@ -76,32 +76,32 @@ const targetRules = ({
   disk,
 });
 
-/** An export that is not recorded yet. @throws Failure InvalidBody naming the member and its rule. */
+/** Builds an unrecorded export. @throws Failure InvalidBody naming the member and its rule. */
 export async function exportAsked(call: Call, services: ExportingServices): Promise<ExportRow> {
   const { clock, settings } = services;
   const { accountId, workspace } = ownedWorkspaceOf(call, services);
   const body = call.json as ExportBody;
-  const how = partFormatOf(body);
+  const partFormat = partFormatOf(body);
   const { dataset, query } = whatOf(body);
   const target = targetOf(body, settings);
   const exportFolder = await exportFolderOf(target, { accountId, workspace }, services);
-  const of = { account_id: accountId, workspace, created_ms: clock() };
+  const owner = { account_id: accountId, workspace, created_ms: clock() };
   const asOf = readAsOf(body.asOf === undefined ? undefined : String(body.asOf), settings.zone);
   const exportId = newExportId();
-  const make: Make = ({ sequence, snapshot }, read) => {
-    const order = { ...how, ...read, sequence, target, exportFolder };
-    return newExport(exportId, order, { ...of, snapshot_id: snapshot });
+  const buildRow: BuildRow = ({ sequence, snapshot }, read) => {
+    const order = { ...partFormat, ...read, sequence, target, exportFolder };
+    return newExport(exportId, order, { ...owner, snapshot_id: snapshot });
   };
   const row =
     dataset === undefined
-      ? await ofQuery(call, query, asOf, make, services)
-      : await ofDataset(call, dataset, asOf, make, services);
-  if (target.type === 'FILE') await checkFree(exportId, target, exportFolder, services);
+      ? await buildQueryExport(call, query, asOf, buildRow, services)
+      : await buildDatasetExport(call, dataset, asOf, buildRow, services);
+  if (target.type === 'FILE') await checkTargetFree(exportId, target, exportFolder, services);
   return row;
 }
 
 /**
- * What the body names, of one version, as one file of a folder; its path.
+ * Writes the body's selection, at one version, as one file of a folder; returns its path.
  * @throws Failure InvalidBody naming the member and its rule.
  */
 export async function exportOnce(
@@ -113,84 +113,88 @@ export async function exportOnce(
   const { clock, settings } = services;
   const { accountId, workspace } = ownedWorkspaceOf(call, services);
   const body = call.json as ExportBody;
-  const how = partFormatOf(body);
+  const partFormat = partFormatOf(body);
   const { dataset, query } = whatOf(body);
-  const text = dataset === undefined ? query : allOf(ownDataset(call, dataset, services));
+  const text = dataset === undefined ? query : selectAll(ownDataset(call, dataset, services));
   const asOf = readAsOf(body.asOf === undefined ? undefined : String(body.asOf), settings.zone);
-  const of = { account_id: accountId, workspace, created_ms: clock() };
+  const owner = { account_id: accountId, workspace, created_ms: clock() };
   const target = { type: 'FILE', path: name } as const;
-  const make: Make = ({ sequence, snapshot }, read) => {
-    const order = { ...how, ...read, sequence, target, exportFolder: folder };
-    return newExport(name, order, { ...of, snapshot_id: snapshot });
+  const buildRow: BuildRow = ({ sequence, snapshot }, read) => {
+    const order = { ...partFormat, ...read, sequence, target, exportFolder: folder };
+    return newExport(name, order, { ...owner, snapshot_id: snapshot });
   };
-  const row = await ofQuery(call, text, asOf, make, services);
-  const opened = await openQuery(row, text, call.departure(), services);
-  return (await opened.make(how, folder, name)).path;
+  const row = await buildQueryExport(call, text, asOf, buildRow, services);
+  const openedQuery = await openQuery(row, text, call.departure(), services);
+  return (await openedQuery.make(partFormat, folder, name)).path;
 }
 
-const allOf = ({ dataset, workspace }: Dataset): string =>
+const selectAll = ({ dataset, workspace }: Dataset): string =>
   `SELECT * FROM \`${workspace}\`.\`${dataset}\``;
 
-type Make = (moment: Moment, read: Pick<ExportOrder, 'what' | 'tableIds'>) => ExportRow;
+type BuildRow = (moment: Moment, read: Pick<ExportOrder, 'what' | 'tableIds'>) => ExportRow;
 
-async function ofDataset(
+async function buildDatasetExport(
   call: Call,
-  given: string,
+  datasetName: string,
   asOf: AsOf | undefined,
-  make: Make,
+  buildRow: BuildRow,
   services: ExportingServices,
 ): Promise<ExportRow> {
-  const dataset = ownDataset(call, given, services);
+  const dataset = ownDataset(call, datasetName, services);
   const { tableId } = dataset;
-  const newest = asOf === undefined ? await flushed([dataset], services) : undefined;
-  const pinned = asOf ?? ({ kind: 'snapshot', snapshot: newest ?? 0, sequence: 0 } as const);
+  const latestSnapshot = asOf === undefined ? await flushDatasets([dataset], services) : undefined;
+  const pinned =
+    asOf ?? ({ kind: 'snapshot', snapshot: latestSnapshot ?? 0, sequence: 0 } as const);
   const past = await pastOf(tableId, pinned, services);
-  if (past === undefined) throw new Failure('InvalidBody', 'dataset was not there at asOf');
+  if (past === undefined) throw new Failure('InvalidBody', 'dataset did not exist at asOf');
   const { moment, table } = past;
   const { rowsPerFile } = call.json as ExportBody;
   const name = `${dataset.workspace}.${dataset.dataset}`;
-  return make(moment, {
+  return buildRow(moment, {
     what: { kind: 'dataset', tableId, name, rowsPerFile: rowsOfPart(table, rowsPerFile) },
     tableIds: [tableId],
   });
 }
 
-/** @throws Failure InvalidBody for one that is not there, or not the account's. */
-function ownDataset(call: Call, given: string, { lake }: Pick<Services, 'lake'>): Dataset {
+/** @throws Failure InvalidBody for a dataset that does not exist or is not the account's. */
+function ownDataset(call: Call, reference: string, { lake }: Pick<Services, 'lake'>): Dataset {
   const caller = callerOf(call.caller);
-  const [name = '', place = call.path['workspace'] ?? ''] = given.split('.').reverse();
+  const [name = '', place = call.path['workspace'] ?? ''] = reference.split('.').reverse();
   const owner = lake.directory.workspace(place)?.accountId;
   try {
     const dataset = datasetOf(caller, place, name, lake);
     if (owner === caller.accountId) return dataset;
   } catch (error) {
     if (!(error instanceof Failure) || error.type !== 'NotFound') throw error;
-    const told = `dataset: there is no dataset ${place}.${name}; a view is exported by a query`;
-    throw new Failure('InvalidBody', told.slice(0, 500));
+    const message = `dataset: there is no dataset ${place}.${name}; a view is exported by a query`;
+    throw new Failure('InvalidBody', message.slice(0, 500));
   }
   const rule = 'is not of this account: an export writes datasets of its own account';
   throw new Failure('InvalidBody', `dataset: ${place}.${name} ${rule}`);
 }
 
-async function ofQuery(
+async function buildQueryExport(
   call: Call,
   query: string,
   asOf: AsOf | undefined,
-  make: Make,
+  buildRow: BuildRow,
   services: ExportingServices,
 ): Promise<ExportRow> {
   const { lake } = services;
-  const given = (call.json as ExportBody).asOf;
-  const text = given === undefined ? undefined : String(given);
-  const bound = await named(() => bindOwn(call, query, text, services));
-  const read = datasetsOf(bound.tables).map(({ dataset }) => dataset);
-  const then = read.length === 0 ? { snapshot: lake.snapshot, sequence: 0 } : momentOf(bound);
+  const asOfMember = (call.json as ExportBody).asOf;
+  const text = asOfMember === undefined ? undefined : String(asOfMember);
+  const bound = await withBodyNames(() => bindOwn(call, query, text, services));
+  const datasets = datasetsOf(bound.tables).map(({ dataset }) => dataset);
+  const boundMoment =
+    datasets.length === 0 ? { snapshot: lake.snapshot, sequence: 0 } : momentOf(bound);
   const moment =
-    asOf === undefined ? { snapshot: await flushed(read, services), sequence: 0 } : then;
-  const tableIds = [...new Set(read.map(({ tableId }) => tableId))];
-  const row = make(moment, { what: { kind: 'query', query }, tableIds });
-  // What no part can hold is refused before anything is recorded.
-  await named(() => openQuery(row, query, call.departure(), services));
+    asOf === undefined
+      ? { snapshot: await flushDatasets(datasets, services), sequence: 0 }
+      : boundMoment;
+  const tableIds = [...new Set(datasets.map(({ tableId }) => tableId))];
+  const row = buildRow(moment, { what: { kind: 'query', query }, tableIds });
+  // A result that does not fit in one part is refused before the export is recorded.
+  await withBodyNames(() => openQuery(row, query, call.departure(), services));
   return row;
 }
 
@@ -202,16 +206,16 @@ async function bindOwn(
 ): Promise<BoundPlan> {
   const workspace = call.path['workspace'] ?? '';
   const { caller, departure } = call;
-  const asking = { caller, departure, query: asOf === undefined ? {} : { asOf } };
-  const bound = await bindQuery(asking, services, { workspace, text, parameters: {} });
-  refuseForeign(bound, callerOf(caller).accountId, services, OWN);
+  const sqlCall = { caller, departure, query: asOf === undefined ? {} : { asOf } };
+  const bound = await bindQuery(sqlCall, services, { workspace, text, parameters: {} });
+  refuseForeign(bound, callerOf(caller).accountId, services, OWN_DATASETS_RULE);
   return bound;
 }
 
-const OWN = 'an export reads datasets of its own account';
+const OWN_DATASETS_RULE = 'an export reads datasets of its own account';
 
-/** The SQL door names its own parameter. */
-async function named<T>(work: () => Promise<T>): Promise<T> {
+/** Replaces the SQL endpoint's parameter name in failures by the body's. */
+async function withBodyNames<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -220,7 +224,7 @@ async function named<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The query as it is run for its owner: at its version, and as if it were the export's first moment. */
+/** Opens the query for its owner at the export's version and creation time. */
 async function openQuery(
   row: ExportRow,
   text: string,
@@ -231,61 +235,62 @@ async function openQuery(
   const account = accounts.account(row.account_id);
   if (account === undefined) throw new SourceFailure('the account is not there', false);
   const caller = ownerOf(account, row.account_id);
-  const asking = {
+  const sqlCall = {
     caller,
     query: { asOf: momentText(exportedMoment(row)) },
     departure: () => signal,
   };
-  const question = { workspace: row.workspace, text, parameters: {} };
+  const sqlRequest = { workspace: row.workspace, text, parameters: {} };
   const bound: BoundPlan = {
-    ...(await bindQuery(asking, services, question)),
+    ...(await bindQuery(sqlCall, services, sqlRequest)),
     today: dayIn(row.created_ms, settings.zone),
     now: instantText(row.created_ms),
   };
-  refuseForeign(bound, row.account_id, services, OWN);
-  const allowed = limitsOf(caller, settings);
-  const limits = { ...allowed, rowsMax: QUERY_ROWS_MAX, spillBytes: PART_BYTES_MAX };
-  const schema = await describeSql(bound, sql, limits, asking);
-  const make = async (how: PartFormat, folder: string, name: string) => {
-    const { compression, format } = how;
-    const body = await runSql(bound, format, sql, limits, asking, 'always', compression);
+  refuseForeign(bound, row.account_id, services, OWN_DATASETS_RULE);
+  const accountLimits = limitsOf(caller, settings);
+  const limits = { ...accountLimits, rowsMax: QUERY_ROWS_MAX, spillBytes: PART_BYTES_MAX };
+  const schema = await describeSql(bound, sql, limits, sqlCall);
+  const writePart = async (partFormat: PartFormat, folder: string, name: string) => {
+    const { compression, format } = partFormat;
+    const body = await runSql(bound, format, sql, limits, sqlCall, 'always', compression);
     const path = await takeFile(body, folder, name);
     if (body.objects < QUERY_ROWS_MAX) return { path, rows: body.objects };
     const rule = `the query has over ${QUERY_ROWS_MAX} rows, the most of an exported query`;
     throw new SourceFailure(rule, false);
   };
-  return { schema, make };
+  return { schema, make: writePart };
 }
 
 /**
- * The newest version, with all that was pushed before.
- * @throws Failure Busy when a load stands before that for too long.
+ * The latest version, with all records pushed before.
+ * @throws Failure Busy if a load delays the flush too long.
  */
-async function flushed(
+async function flushDatasets(
   datasets: readonly Dataset[],
   { lake, pending, runner }: Pick<Services, 'lake' | 'pending' | 'runner'>,
 ): Promise<number> {
   for (const { dataset, tableId, workspace } of datasets) {
-    const newest = pending.newest(tableId);
-    const waits = (): boolean => pending.rows(tableId).some(({ sequence }) => sequence <= newest);
-    if (!waits()) continue;
+    const lastSequence = pending.newest(tableId);
+    const hasWaiting = (): boolean =>
+      pending.rows(tableId).some(({ sequence }) => sequence <= lastSequence);
+    if (!hasWaiting()) continue;
     const name = `${workspace}.${dataset}`;
     const busy = new Failure(
       'Busy',
       `records pushed into ${name} wait for a load: try again later`,
     );
-    const late = AbortSignal.timeout(FLUSH_WAIT_MS);
+    const timeout = AbortSignal.timeout(FLUSH_WAIT_MS);
     await runner
-      .inTurn(workspace, dataset, async () => undefined, late)
+      .inTurn(workspace, dataset, async () => undefined, timeout)
       .catch((error: unknown) => {
-        throw late.aborted ? busy : error;
+        throw timeout.aborted ? busy : error;
       });
-    if (waits()) throw busy;
+    if (hasWaiting()) throw busy;
   }
   return lake.snapshot;
 }
 
-/** Where exports may write now, without links; undefined for a store. @throws Failure InvalidBody. */
+/** The resolved export folder; undefined for an object store. @throws Failure InvalidBody. */
 async function exportFolderOf(
   target: TargetDefinition,
   { accountId, workspace }: { readonly accountId: string; readonly workspace: string },
@@ -301,23 +306,23 @@ async function exportFolderOf(
     if (exportFolder === undefined) {
       throw new Failure('InvalidBody', 'TAPEDECK_EXPORT_FOLDER is not set: no export writes files');
     }
-    const opened = await realpath(exportFolder).catch(() => {
+    const root = await realpath(exportFolder).catch(() => {
       throw new Failure('InvalidBody', 'TAPEDECK_EXPORT_FOLDER is not there');
     });
     const folders = { firstAccountId: accounts.list()[0]?.accountId };
     if (isOfAnother(target.path, accountId, folders)) {
       throw new Failure('InvalidBody', 'target.path is in the folder of another account');
     }
-    const own = folderOfAccount(opened, accountId, folders);
-    if (own !== opened) await makeFolder(own, disk);
-    return own;
+    const accountFolder = folderOfAccount(root, accountId, folders);
+    if (accountFolder !== root) await makeFolder(accountFolder, disk);
+    return accountFolder;
   }
   const row = await findCredential(database, workspace, target.credentialId);
   if (row?.type === 'AWS-S3') return undefined;
   throw new Failure('InvalidBody', 'target.credentialId names no credential of type AWS-S3');
 }
 
-async function checkFree(
+async function checkTargetFree(
   exportId: string,
   definition: TargetDefinition,
   exportFolder: string | undefined,

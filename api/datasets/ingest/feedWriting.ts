@@ -1,4 +1,4 @@
-// Records of a feed of others: pushed where that is possible, else loaded without those that are wrong.
+// Writes records of an upstream feed: pushes them if possible, otherwise loads all valid ones.
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { silentEvents } from '../../../pipeline/conform/load.ts';
@@ -13,32 +13,34 @@ import type { Upstreams } from '../../../jobs/feeds/upstreams.ts';
 import { pushRecords, type RecordServices } from './recordWriting.ts';
 import type { Services } from '../../request/endpoint.ts';
 
-type Writing = Parameters<ConstructorParameters<typeof Upstreams>[0]['write']>;
-type Stored = Awaited<ReturnType<ConstructorParameters<typeof Upstreams>[0]['write']>>;
+type WriteArguments = Parameters<ConstructorParameters<typeof Upstreams>[0]['write']>;
+type WriteResult = Awaited<ReturnType<ConstructorParameters<typeof Upstreams>[0]['write']>>;
 
-/** @throws Failure where none of them can be stored: no dataset, no room, an account that may not. */
+/** @throws Failure if none can be stored: no dataset, no storage left, or an inactive account. */
 export async function writeFeed(
   { workspace }: DataSourceRow,
   { dataset: id, duplicateKeyHandling: duplicates = 'replace', type }: FollowedDefinition,
-  records: Writing[2],
+  records: WriteArguments[2],
   services: RecordServices & Pick<Services, 'accounts'>,
-): Promise<Stored> {
+): Promise<WriteResult> {
   const { accounts, folder, ingestion, lake, runner, storage } = services;
   const account = accounts.account(lake.directory.workspace(workspace)?.accountId ?? '');
   if (account === undefined || account.suspended) throw new Failure('Inactive');
-  const found = lake.directory.dataset(workspace, id);
-  // The inputs of the market are made by their first records.
-  const isMade = type === 'CAPTURE' && workspace === CORE;
-  if (found === undefined && !isMade) {
+  const existing = lake.directory.dataset(workspace, id);
+  // The first records of a market input create its dataset.
+  const canCreate = type === 'CAPTURE' && workspace === CORE;
+  if (existing === undefined && !canCreate) {
     throw new Failure('InvalidBody', `there is no dataset ${workspace}.${id} to feed`);
   }
   await checkStorage(storage, account, workspace);
   const bytes = Buffer.from(JSON.stringify(records));
   const body = { bytes, value: records };
-  const pushed = found && (await pushRecords(found, body, duplicates === 'replace', services));
-  if (pushed !== undefined) return { stored: pushed.received, rejected: 0, reason: undefined };
+  const pushResult =
+    existing && (await pushRecords(existing, body, duplicates === 'replace', services));
+  if (pushResult !== undefined)
+    return { stored: pushResult.received, rejected: 0, reason: undefined };
   const path = join(folder.temporary, newUuid());
-  const dataset = found?.dataset ?? id;
+  const dataset = existing?.dataset ?? id;
   try {
     await writeFile(path, bytes);
     const load = { workspace, dataset, duplicates, rejectsMax: records.length, path };

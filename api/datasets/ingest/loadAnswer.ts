@@ -1,4 +1,4 @@
-// The shape of what a write answers (pipeline/conform/loadCounts.ts).
+// Answer schemas of writes (pipeline/conform/loadCounts.ts).
 import type { Reject } from '../../../store/work/jobs.ts';
 import { redactedData } from '../../../store/base/redact.ts';
 import { Type } from '../../request/body/schema.ts';
@@ -19,7 +19,7 @@ export const LOAD_COUNTS = {
   warnings: Type.Array(Type.String()),
 };
 
-/** The same where not every caller gets all of them. */
+/** The same, optional, for answers that do not show all of them to every caller. */
 export const SOME_LOAD_COUNTS = {
   received: Type.Optional(COUNT),
   stored: Type.Optional(COUNT),

@@ -1,4 +1,4 @@
-// What the loading doors share.
+// Parameters and schemas that the load endpoints share.
 import type { Static, TSchema } from 'typebox';
 import { Type } from '../../request/body/schema.ts';
 import { isValid } from '../../request/body/faults.ts';
@@ -44,7 +44,7 @@ import {
   type Values,
 } from '../../request/parameters.ts';
 
-/** What happens to records that repeat a value of the declared index, or a whole record. */
+/** Treatment of records that repeat a value of the declared index, or a whole record. */
 export const DUPLICATE_PARAMETERS = [
   {
     kind: 'choice',
@@ -58,11 +58,11 @@ export const DUPLICATE_PARAMETERS = [
     kind: 'choice',
     name: 'duplicateKeyHandling',
     choices: ['ignore', 'replace', 'true', 'false'],
-    help: 'The same in the words of the original: ignore (false) or replace (true). duplicates comes first.',
+    help: 'Names of the original: ignore (false) or replace (true). duplicates overrides it.',
   },
 ] as const satisfies readonly Parameter[];
 
-/** Of a whole file, which may create its dataset. */
+/** Duplicate parameters of file loads, which may create their dataset. */
 export const FILE_DUPLICATES: readonly Parameter[] = DUPLICATE_PARAMETERS.map((parameter) =>
   parameter.name === 'duplicates'
     ? parameter
@@ -73,14 +73,14 @@ export const FILE_DUPLICATES: readonly Parameter[] = DUPLICATE_PARAMETERS.map((p
       },
 );
 
-/** @throws Failure InvalidParameter for a unique index of nothing. */
+/** @throws Failure InvalidParameter for a unique index without key and date. */
 export function uniquenessOf(
   query: Values,
   mapping: ColumnMapping | undefined,
 ): { readonly numbered?: true } {
-  const given = query['uniqueIndex'];
-  if (given === true && mapping === undefined) refuse('uniqueIndex', 'true needs key or date');
-  return given === false ? { numbered: true } : {};
+  const isUnique = query['uniqueIndex'];
+  if (isUnique === true && mapping === undefined) refuse('uniqueIndex', 'true needs key or date');
+  return isUnique === false ? { numbered: true } : {};
 }
 
 const HANDLING: Readonly<Record<string, DuplicateKeyHandling>> = {
@@ -91,7 +91,7 @@ const HANDLING: Readonly<Record<string, DuplicateKeyHandling>> = {
   refuse: 'refuse',
 };
 
-/** The members of a load. The choices of both parameters were checked. */
+/** The duplicate rules of a load. The choices of both parameters were checked. */
 export function readDuplicates(query: Values): DuplicateRules {
   const chosen = textOf(query, 'duplicates') as Duplicates | undefined;
   const handling = HANDLING[textOf(query, 'duplicateKeyHandling') ?? ''];
@@ -117,16 +117,16 @@ export const CONFIRM_ADJUSTMENT: Parameter = {
   help: 'true: load prices although known splits contradict what isSplitAdjusted declares.',
 };
 
-/** The member of a load, where the query has it. */
+/** The load's member `dateOrder`, if the query has it. */
 export function dateOrderOf(query: Values): { readonly dateOrder?: DateOrder } {
-  const given = textOf(query, 'dateOrder') as DateOrder | undefined;
-  return given === undefined ? {} : { dateOrder: given };
+  const order = textOf(query, 'dateOrder') as DateOrder | undefined;
+  return order === undefined ? {} : { dateOrder: order };
 }
 
 const NAMES = Object.keys(DELIMITERS) as readonly (keyof typeof DELIMITERS)[];
 const QUOTE_NAMES = Object.keys(QUOTES) as readonly (keyof typeof QUOTES)[];
 
-/** Characters of the columns that are named in a query, and of one constant. */
+/** Characters of the parameter `columns`, and of one constant. */
 const COLUMNS_CHARACTERS_MAX = 8_192;
 const CONSTANT_CHARACTERS_MAX = 1_000;
 
@@ -142,7 +142,7 @@ const CONSTANTS = Type.Record(
 
 const WIDE = Type.Object({ names: PROPERTY, values: PROPERTY }, { additionalProperties: false });
 
-/** What may be said of how a file is to be read, in the body of a schedule or a job. */
+/** Options for reading a file, in the body of a schedule or a job. */
 export const READING = Type.Object(
   {
     as: Type.Optional(Type.Enum(['csv', 'json'])),
@@ -174,7 +174,7 @@ export const READING = Type.Object(
   { additionalProperties: false },
 );
 
-/** The same as parameters. */
+/** The same options as query parameters. */
 export const READING_PARAMETERS: readonly Parameter[] = [
   {
     kind: 'choice',
@@ -291,10 +291,10 @@ export const READING_PARAMETERS: readonly Parameter[] = [
 
 const HEADERS: Readonly<Record<string, boolean>> = { true: true, false: false };
 
-/** The member of a load, where the query has a part of it. */
+/** The load's member `reading`, if the query has any of its options. */
 export function readingOf(query: Values): { readonly reading?: Reading } {
   const header = textOf(query, 'header');
-  const told = {
+  const members = {
     as: textOf(query, 'as'),
     header: header === undefined ? undefined : (HEADERS[header] ?? Number(header)),
     skipLines: numberOf(query, 'skipLines'),
@@ -306,46 +306,46 @@ export function readingOf(query: Values): { readonly reading?: Reading } {
     binary: textOf(query, 'binary'),
     dateFormat: textOf(query, 'dateFormat'),
     timeZone: textOf(query, 'timeZone'),
-    nulls: nullsOf(listOf(query, 'nulls')),
-    columns: objectOf(query, 'columns', SAID_COLUMNS),
-    constants: objectOf(query, 'constants', SAID_CONSTANTS),
+    nulls: checkNulls(listOf(query, 'nulls')),
+    columns: parseObject(query, 'columns', COLUMNS_RULE),
+    constants: parseObject(query, 'constants', CONSTANTS_RULE),
     guess: truthOf(query, 'guess') ? true : undefined,
     vendor: textOf(query, 'vendor'),
     confirmAdjustment: truthOf(query, 'confirmAdjustment') ? true : undefined,
-    wide: wideOf(listOf(query, 'wide')),
+    wide: parseWide(listOf(query, 'wide')),
     facts: truthOf(query, 'facts') ? true : undefined,
   };
-  const given = Object.entries(told).filter(([, value]) => value !== undefined);
-  // Each was checked against its choices.
-  const reading = Object.fromEntries(given) as Static<typeof READING>;
+  const entries = Object.entries(members).filter(([, value]) => value !== undefined);
+  // The parameters were checked against their choices.
+  const reading = Object.fromEntries(entries) as Static<typeof READING>;
   checkReading(reading);
-  return given.length === 0 ? {} : { reading };
+  return entries.length === 0 ? {} : { reading };
 }
 
-const SAID_COLUMNS = {
+const COLUMNS_RULE = {
   schema: COLUMNS,
   rule: 'must be a JSON object of columns, each with the name of a property or null',
 };
-const SAID_CONSTANTS = {
+const CONSTANTS_RULE = {
   schema: CONSTANTS,
   rule: `must be a JSON object of at most ${CONSTANTS_MAX} properties, each with a text, number or boolean`,
 };
 
-/** @throws Failure InvalidParameter for what is no such object. */
-function objectOf(
+/** Parses a JSON object. @throws Failure InvalidParameter if it does not match the schema. */
+function parseObject(
   query: Values,
   name: string,
   { rule, schema }: { readonly schema: TSchema; readonly rule: string },
 ): object | undefined {
   const text = textOf(query, name);
   if (text === undefined) return undefined;
-  const value = jsonOf(text);
+  const value = parseJson(text);
   if (typeof value === 'object' && value !== null && isValid(schema, value)) return value;
   return refuse(name, rule);
 }
 
-/** @throws Failure InvalidParameter for more or longer texts than a load may name. */
-function nullsOf(list: readonly string[] | undefined): Reading['nulls'] {
+/** @throws Failure InvalidParameter for too many or too long texts. */
+function checkNulls(list: readonly string[] | undefined): Reading['nulls'] {
   const isLong = list?.some(({ length }) => length > NULL_CHARACTERS_MAX) === true;
   if (list === undefined || (list.length <= NULLS_MAX && !isLong)) return list;
   return refuse(
@@ -354,8 +354,8 @@ function nullsOf(list: readonly string[] | undefined): Reading['nulls'] {
   );
 }
 
-/** @throws Failure InvalidParameter for what is no pair. */
-function wideOf(list: readonly string[] | undefined): Reading['wide'] {
+/** @throws Failure InvalidParameter if it is no pair. */
+function parseWide(list: readonly string[] | undefined): Reading['wide'] {
   if (list === undefined) return undefined;
   const [names, values, ...more] = list;
   if (names === undefined || values === undefined || more.length > 0) {
@@ -364,7 +364,7 @@ function wideOf(list: readonly string[] | undefined): Reading['wide'] {
   return { names, values };
 }
 
-function jsonOf(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -372,13 +372,13 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** @throws Failure InvalidBody for properties that no record can have, or that are given twice. */
+/** @throws Failure InvalidBody for invalid or repeated property names. */
 export function checkReading(reading: Reading = {}): void {
   const { columns = {}, constants = {}, dateFormat, timeZone, wide } = reading;
   if (dateFormat !== undefined) checkDateFormat(dateFormat);
   if (timeZone !== undefined) checkTimeZone(timeZone);
   const properties = Object.values(columns).filter((property) => property !== null);
-  const made = wide === undefined ? [] : [wide.names, wide.values];
-  const all = [...properties, ...Object.keys(constants), ...made];
-  if (all.length > 0) checkPropertyNames('what is said of columns', all);
+  const wideProperties = wide === undefined ? [] : [wide.names, wide.values];
+  const all = [...properties, ...Object.keys(constants), ...wideProperties];
+  if (all.length > 0) checkPropertyNames('the column mapping', all);
 }

@@ -1,4 +1,4 @@
-// Records that come one by one or few at a time: pushed where that is possible, loaded where it is not.
+// Writes single records or small batches: pushes them if possible, otherwise loads them.
 import { Readable } from 'node:stream';
 import { ingest } from '../../../pipeline/merge/ingest.ts';
 import type { Finish } from '../../../pipeline/merge/storing.ts';
@@ -40,11 +40,11 @@ export type RecordServices = Pick<
   | 'writeKeys'
 >;
 
-/** What became of records that were written. */
-interface Written extends LoadCounts {
+/** The outcome of a write. */
+interface WriteResult extends LoadCounts {
   /**
-   * False: whether pushed records replaced stored ones, or were left out for them, is known with their
-   * flush.
+   * False until the flush: whether pushed records replace stored ones, or are left out, is not known
+   * before.
    */
   readonly isSettled: boolean;
   readonly rejects: readonly Reject[];
@@ -55,62 +55,63 @@ export async function writeRecords(call: Call, services: RecordServices): Promis
     storeRecords(call, services, once),
   );
   const { columnsLeftOut, quarantined, received, rejected, stored } = counts;
-  const aside = quarantined === 0 ? '' : `, ${quarantined} in quarantine`;
-  const message = `wrote ${received - rejected - quarantined} records${aside}`;
+  const quarantineNote = quarantined === 0 ? '' : `, ${quarantined} in quarantine`;
+  const message = `wrote ${received - rejected - quarantined} records${quarantineNote}`;
   const written = { success: true, message, received, rejected, quarantined, columnsLeftOut };
   const isOwner = callerOf(call.caller).kind === 'secret';
   const details = isOwner ? { ...counts, rejects: showRejects(rejects) } : {};
-  const open = { stored, replaced: null, duplicates: counts.duplicates };
-  const value = { ...written, ...details, ...(isOwner && !isSettled ? open : {}) };
+  const undetermined = { stored, replaced: null, duplicates: counts.duplicates };
+  const value = { ...written, ...details, ...(isOwner && !isSettled ? undetermined : {}) };
   return { kind: 'json', value, metering: 'free' };
 }
 
-/** What the call's body holds, in the dataset that its path names; what the caller lacks is refused. */
+/** Stores the body's records in the dataset of the path, after checking the caller's rights. */
 export async function storeRecords(
   call: Call,
   services: RecordServices,
   once: Once = UNKEYED,
-): Promise<Written> {
+): Promise<WriteResult> {
   const { lake } = services;
   const caller = callerOf(call.caller);
   const { workspace: place = '', id = '' } = call.path;
   checkName('datasetId', id);
   const owned = changeableIn(caller, place, id, 'write', lake);
   const { workspace } = owned;
-  const known = lake.directory.dataset(workspace, id);
-  if (known === undefined && call.query['createDatasetOnDemand'] === false) {
+  const existing = lake.directory.dataset(workspace, id);
+  if (existing === undefined && call.query['createDatasetOnDemand'] === false) {
     throw new Failure('NotFound');
   }
-  if (known === undefined) checkDatasetRoom(caller, owned, id, services);
-  const body = await readSmall(call);
-  const before = body && (await once.earlier<Written>(bodyHashOf(body.bytes)));
-  if (before !== undefined) return before;
+  if (existing === undefined) checkDatasetRoom(caller, owned, id, services);
+  const body = await readSmallBody(call);
+  const earlier = body && (await once.earlier<WriteResult>(bodyHashOf(body.bytes)));
+  if (earlier !== undefined) return earlier;
   await checkStorage(services.storage, caller.account, workspace);
   const rules = readDuplicates(call.query);
-  if (known !== undefined) checkDuplicates(`${workspace}.${known.dataset}`, known, rules.chosen);
+  if (existing !== undefined)
+    checkDuplicates(`${workspace}.${existing.dataset}`, existing, rules.chosen);
   const isPlain = rules.duplicates !== 'reject' && rules.skipsIdentical === undefined;
-  const pushed =
-    known === undefined || body === undefined || !isPlain
+  const pushResult =
+    existing === undefined || body === undefined || !isPlain
       ? undefined
-      : await pushRecords(known, body, rules.duplicates === 'replace', services, once);
-  if (pushed !== undefined) return pushed;
-  return loadRecords(call, { workspace, dataset: known?.dataset ?? id, body }, services, once);
+      : await pushRecords(existing, body, rules.duplicates === 'replace', services, once);
+  if (pushResult !== undefined) return pushResult;
+  return loadRecords(call, { workspace, dataset: existing?.dataset ?? id, body }, services, once);
 }
 
-interface Records {
+interface RecordLoad {
   readonly workspace: string;
   readonly dataset: string;
-  /** Undefined: it was not read yet. */
+  /** Undefined if it was not read yet. */
   readonly body: JsonBody | undefined;
 }
 
-/** The exact way, in the dataset's turn. */
+/** Loads the records in the dataset's queue. */
 async function loadRecords(
   call: Call,
-  { body, dataset, workspace }: Records,
+  { body, dataset, workspace }: RecordLoad,
   services: RecordServices,
   once: Once,
-): Promise<Written> {
+): Promise<WriteResult> {
   const { disk, ingestion, runner } = services;
   runner.callers.check(workspace, dataset);
   const order = {
@@ -121,11 +122,11 @@ async function loadRecords(
     ...(call.query['confirmAdjustment'] === true ? { reading: CONFIRMED } : {}),
     rejectsMax: 0,
   };
-  const spooled = await spoolBody(body === undefined ? call : again(call, body.bytes), services);
+  const spooled = await spoolBody(body === undefined ? call : withBody(call, body.bytes), services);
   const load = { ...order, path: spooled.path };
   try {
-    const before = body ? undefined : await once.earlier<Written>(spooled.hash);
-    if (before !== undefined) return before;
+    const earlier = body ? undefined : await once.earlier<WriteResult>(spooled.hash);
+    if (earlier !== undefined) return earlier;
     const finish: Finish = (transaction, outcome) =>
       runTogether(transaction, once.pieces(toWritten(outcome)));
     const { accountId } = callerOf(call.caller);
@@ -137,7 +138,7 @@ async function loadRecords(
   }
 }
 
-const toWritten = (outcome: Ingested): Written => ({
+const toWritten = (outcome: Ingested): WriteResult => ({
   ...toLoadCounts(outcome),
   isSettled: true,
   rejects: outcome.rejects,
@@ -145,8 +146,8 @@ const toWritten = (outcome: Ingested): Written => ({
 
 const CONFIRMED = { confirmAdjustment: true } as const;
 
-/** A body that is small by its header, read whole; undefined when it is not, or says no size. */
-async function readSmall(call: Call): Promise<JsonBody | undefined> {
+/** Reads a body that is small by its header; undefined if it is larger, or has no length. */
+async function readSmallBody(call: Call): Promise<JsonBody | undefined> {
   const { contentLength = PUSH_BYTES_MAX + 1 } = call;
   if (contentLength > PUSH_BYTES_MAX) return undefined;
   const limits = { bytesMax: PUSH_BYTES_MAX, valuesMax: PUSH_VALUES_MAX, contentLength };
@@ -155,27 +156,27 @@ async function readSmall(call: Call): Promise<JsonBody | undefined> {
   return body;
 }
 
-/** The call with a body that was read, and checked, once before. */
-const again = (call: Call, bytes: Buffer): Call => ({
+/** The call with a body that was already read and checked. */
+const withBody = (call: Call, bytes: Buffer): Call => ({
   ...call,
   stream: Readable.from([bytes]),
   checkBody: undefined,
 });
 
-/** What became pending; undefined when the records need the exact way of a load. */
+/** Pushes the records; undefined if they need a load. */
 export async function pushRecords(
   dataset: Dataset,
   body: JsonBody,
   replace: boolean,
   { ingestion, lake, pending }: Pick<Services, 'ingestion' | 'lake' | 'pending'>,
   once: Once = UNKEYED,
-): Promise<Written | undefined> {
+): Promise<WriteResult | undefined> {
   const { tableId } = dataset;
   const table = await lake.table(tableId);
-  // The schema may have changed since the dataset was looked up, or be about to.
+  // The schema may have changed since the dataset was found, or be about to.
   const current = lake.directory.datasetById(tableId);
   if (table === undefined || current === undefined || pending.isHeld(tableId)) return undefined;
-  // A stand-in is replaced by records of its owner, which only a load does.
+  // Only a load replaces placeholder records by the owner's records.
   if (isGoverned(current) || isStandIn(current) || !isOf(table, current)) return undefined;
   const symbols = ingestion.defaultsOf(current)?.symbols;
   const firstRow = (count: number): number =>
@@ -183,7 +184,7 @@ export async function pushRecords(
   const pushes = pushesOf(body, replace, current, table, symbols, firstRow);
   if (pushes === undefined) return undefined;
   const stored = new Set(pushes.map(({ index }) => index)).size;
-  const written: Written = {
+  const written: WriteResult = {
     received: pushes.length,
     stored,
     replaced: 0,
@@ -201,7 +202,7 @@ export async function pushRecords(
   return written;
 }
 
-/** Members that no property of the dataset stores. */
+/** Members that are no property of the dataset. */
 function findUnknownMembers(value: unknown, { schema }: Dataset): readonly string[] {
   const records: readonly unknown[] = Array.isArray(value) ? value : [value];
   const names = records.flatMap((record) => Object.keys(record as object));

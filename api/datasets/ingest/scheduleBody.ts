@@ -1,4 +1,4 @@
-// The body of an ingestion schedule, and what is kept of it.
+// The body of an ingestion schedule, and its stored form.
 import type { Static } from 'typebox';
 import { Type } from '../../request/body/schema.ts';
 import { checkCron } from '../../../jobs/schedule/cron.ts';
@@ -14,10 +14,10 @@ import { SOURCE_BODY } from './sourceBody.ts';
 const ATTEMPTS_MAX = 20;
 const WAIT_SECONDS_MAX = 86_400;
 
-/** The words for the times that are asked for most. */
-const EVERY = { minute: '* * * * *', hour: '0 * * * *', day: '0 0 * * *' } as const;
+/** Cron expressions of the common intervals. */
+const CRON_BY_INTERVAL = { minute: '* * * * *', hour: '0 * * * *', day: '0 0 * * *' } as const;
 
-/** How a job takes what a source has. */
+/** Options with which a job loads from a source. */
 export const LOADING = {
   duplicates: Type.Optional(Type.Enum([...DUPLICATES])),
   duplicateKeyHandling: Type.Optional(Type.Enum(['ignore', 'replace'])),
@@ -52,40 +52,40 @@ export const SCHEDULE_BODY = Type.Object(
 );
 
 /** @throws Failure InvalidBody naming the member and its rule. */
-export function scheduleBodyOf(given: Static<typeof SCHEDULE_BODY>, nowMs: number): ScheduleBody {
-  checkName('datasetId', given.datasetId);
-  if ((given.dataSourceId === undefined) === (given.dataSource === undefined)) {
+export function scheduleBodyOf(request: Static<typeof SCHEDULE_BODY>, nowMs: number): ScheduleBody {
+  checkName('datasetId', request.datasetId);
+  if ((request.dataSourceId === undefined) === (request.dataSource === undefined)) {
     throw new Failure('InvalidBody', 'exactly one of dataSourceId and dataSource must be given');
   }
-  if ((given.cron === undefined) === (given.every === undefined)) {
+  if ((request.cron === undefined) === (request.every === undefined)) {
     throw new Failure('InvalidBody', 'exactly one of cron and every must be given');
   }
-  checkReading(given.reading);
-  const timeZone = given.timeZone === undefined ? undefined : checkTimeZone(given.timeZone);
-  const cron = given.every === undefined ? (given.cron ?? '') : EVERY[given.every];
+  checkReading(request.reading);
+  const timeZone = request.timeZone === undefined ? undefined : checkTimeZone(request.timeZone);
+  const cron = request.every === undefined ? (request.cron ?? '') : CRON_BY_INTERVAL[request.every];
   return {
-    name: given.name ?? given.datasetId,
-    description: given.description ?? '',
+    name: request.name ?? request.datasetId,
+    description: request.description ?? '',
     cron: checkCron(cron, nowMs),
     ...(timeZone === undefined ? {} : { timeZone }),
-    startMs: startOf(given.startTime),
-    missedRuns: given.missedRuns ?? 'once',
-    duplicates: given.duplicateKeyHandling ?? 'replace',
-    ...(given.duplicates === undefined ? {} : { chosen: given.duplicates }),
-    overwrite: given.overwrite ?? false,
-    rejectsMax: given.maximumValidationErrors ?? null,
-    attemptsMax: given.attempts ?? 3,
-    retryMs: (given.retryWaitSeconds ?? 60) * 1_000,
-    mapping: given.columnMapping ?? null,
-    ...(given.uniqueIndex === false ? { numbered: true } : {}),
-    ...(given.dateOrder === undefined ? {} : { dateOrder: given.dateOrder }),
-    ...(given.reading === undefined ? {} : { reading: given.reading }),
+    startMs: parseStartTime(request.startTime),
+    missedRuns: request.missedRuns ?? 'once',
+    duplicates: request.duplicateKeyHandling ?? 'replace',
+    ...(request.duplicates === undefined ? {} : { chosen: request.duplicates }),
+    overwrite: request.overwrite ?? false,
+    rejectsMax: request.maximumValidationErrors ?? null,
+    attemptsMax: request.attempts ?? 3,
+    retryMs: (request.retryWaitSeconds ?? 60) * 1_000,
+    mapping: request.columnMapping ?? null,
+    ...(request.uniqueIndex === false ? { numbered: true } : {}),
+    ...(request.dateOrder === undefined ? {} : { dateOrder: request.dateOrder }),
+    ...(request.reading === undefined ? {} : { reading: request.reading }),
   };
 }
 
-function startOf(given: string | number | undefined): number | null {
-  if (given === undefined) return null;
-  const time = typeof given === 'number' ? given : Date.parse(given);
+function parseStartTime(startTime: string | number | undefined): number | null {
+  if (startTime === undefined) return null;
+  const time = typeof startTime === 'number' ? startTime : Date.parse(startTime);
   if (Number.isSafeInteger(time)) return time;
   throw new Failure('InvalidBody', 'startTime must be epoch milliseconds or an ISO 8601 time');
 }

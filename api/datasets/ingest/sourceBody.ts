@@ -1,5 +1,5 @@
-// The bodies of credentials and data sources: flat objects whose `type` says which members there are
-// (INTERFACE.md 3.7 "Sources" has their names).
+// Bodies of credentials and data sources: flat objects whose `type` determines their members (INTERFACE.md
+// 3.7 "Sources" has their names).
 import type { Static, TSchema } from 'typebox';
 import { Type } from '../../request/body/schema.ts';
 import { checkJsonPath } from '../../../pipeline/decode/json/jsonPath.ts';
@@ -32,7 +32,7 @@ const PAGES = Type.Object(
 const NAME = Type.String({ minLength: 1, maxLength: 200 });
 const PROPERTIES_MAX = 1_000;
 
-const TOLD = {
+const LABELS = {
   name: optional(Type.String({ minLength: 1, maxLength: 200 })),
   description: optional(Type.String({ maxLength: TEXT_MAX })),
 };
@@ -81,13 +81,18 @@ const DEFINITION = {
 };
 
 export const SOURCE_BODY = Type.Object(
-  { ...TOLD, type: Type.Enum([...SOURCE_TYPES]), credentialId: optional(text(100)), ...DEFINITION },
+  {
+    ...LABELS,
+    type: Type.Enum([...SOURCE_TYPES]),
+    credentialId: optional(text(100)),
+    ...DEFINITION,
+  },
   { additionalProperties: false },
 );
 
 export const CREDENTIAL_BODY = Type.Object(
   {
-    ...TOLD,
+    ...LABELS,
     type: Type.Enum([...CREDENTIAL_TYPES]),
     accessKeyId: optional(text(500)),
     secretAccessKey: optional(text(500)),
@@ -106,7 +111,7 @@ export const CREDENTIAL_BODY = Type.Object(
 interface Members {
   readonly required: readonly string[];
   readonly optional: readonly string[];
-  /** Exactly one of them. */
+  /** Exactly one of these is required. */
   readonly oneOf?: readonly string[];
 }
 
@@ -147,20 +152,20 @@ const CREDENTIAL_MEMBERS: Readonly<Record<(typeof CREDENTIAL_TYPES)[number], Mem
 export function definitionOf(body: Static<typeof SOURCE_BODY>): SourceDefinition {
   const { credentialId: _, description: __, name: ___, ...definition } = body;
   checkMembers(definition, SOURCE_MEMBERS[body.type], `a source of type ${body.type}`);
-  const made = definition as unknown as SourceDefinition;
-  if ('jsonPath' in made && made.jsonPath !== undefined) checkJsonPath(made.jsonPath);
-  const pages = made.type === 'HTTP' ? made.pages : undefined;
+  const source = definition as unknown as SourceDefinition;
+  if ('jsonPath' in source && source.jsonPath !== undefined) checkJsonPath(source.jsonPath);
+  const pages = source.type === 'HTTP' ? source.pages : undefined;
   if (pages?.kind === 'cursor' && (pages.cursorPath as string | undefined) === undefined) {
     throw new Failure('InvalidBody', 'pages.cursorPath is required of pages of kind cursor');
   }
-  return made;
+  return source;
 }
 
-/** @throws Failure InvalidBody for a source that feeds its dataset by itself. */
+/** @throws Failure InvalidBody for a source that feeds its dataset continuously. */
 export function refuseFeed(type: string): void {
   if (type !== 'SSE' && type !== 'WEBSOCKET' && type !== 'CAPTURE') return;
-  const told = `a source of type ${type} feeds its dataset by itself`;
-  throw new Failure('InvalidBody', `${told}: no schedule and no job takes from it`);
+  const reason = `a source of type ${type} feeds its dataset continuously`;
+  throw new Failure('InvalidBody', `${reason}: a schedule or a job can't use it`);
 }
 
 /** @throws Failure InvalidBody naming the member and its rule. */
@@ -170,15 +175,16 @@ export function credentialOf(body: Static<typeof CREDENTIAL_BODY>): Credential {
   return credential as unknown as Credential;
 }
 
-function checkMembers(given: object, members: Members, what: string): void {
-  const { oneOf = [], optional: may, required } = members;
-  const names = Object.keys(given).filter((name) => name !== 'type');
+function checkMembers(body: object, members: Members, label: string): void {
+  const { oneOf = [], optional: optionalNames, required } = members;
+  const names = Object.keys(body).filter((name) => name !== 'type');
   const missing = required.find((name) => !names.includes(name));
-  if (missing !== undefined) throw new Failure('InvalidBody', `${missing} is required of ${what}`);
-  const known = new Set([...required, ...may, ...oneOf]);
-  const strange = names.find((name) => !known.has(name));
-  if (strange !== undefined) throw new Failure('InvalidBody', `${strange} is no member of ${what}`);
+  if (missing !== undefined) throw new Failure('InvalidBody', `${missing} is required of ${label}`);
+  const allowedNames = new Set([...required, ...optionalNames, ...oneOf]);
+  const unknownName = names.find((name) => !allowedNames.has(name));
+  if (unknownName !== undefined)
+    throw new Failure('InvalidBody', `${unknownName} is no member of ${label}`);
   const chosen = oneOf.filter((name) => names.includes(name));
   if (oneOf.length === 0 || chosen.length === 1) return;
-  throw new Failure('InvalidBody', `${what} has exactly one of ${oneOf.join(' and ')}`);
+  throw new Failure('InvalidBody', `${label} has exactly one of ${oneOf.join(' and ')}`);
 }

@@ -1,4 +1,4 @@
-// A look at the first file of a data source, of which nothing is kept.
+// Previews the first file of a data source without storing it.
 import { openSource } from '../../../jobs/run/fetch.ts';
 import { NoDataFailure } from '../../../pipeline/bytes/noData.ts';
 import { type Piece, SourceFailure } from '../../../pipeline/sources/base/source.ts';
@@ -10,10 +10,10 @@ import type { Workbench } from '../../../pipeline/bytes/workbench.ts';
 
 type SourceLookServices = Pick<Services, 'clock' | 'fetching' | 'ingestion'>;
 
-/** A file that is looked at: its caller waits for all of it. */
+/** Bytes of a previewed file: the caller waits until all of it is fetched. */
 const SAMPLE_BYTES_MAX = 256 * 1024 ** 2;
 
-/** Does something with the first file that a data source has. @throws Failure InvalidBody if none. */
+/** Runs `work` on the first file of a data source. @throws Failure InvalidBody if there is none. */
 export async function look<T>(
   row: DataSourceRow,
   credentialId: string | undefined,
@@ -33,8 +33,8 @@ export async function look<T>(
     };
     const { accountId } = callerOf(call.caller);
     const owner = { accountId, workspace: row.workspace };
-    const asked = { owner, definition, credential, landing };
-    const order = { ...asked, since: undefined, sample: true } as const;
+    const pullParts = { owner, definition, credential, landing };
+    const order = { ...pullParts, since: undefined, sample: true } as const;
     for await (const piece of fetching.pull(order)) {
       try {
         return await work(piece, bench);

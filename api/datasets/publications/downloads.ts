@@ -1,4 +1,4 @@
-// Downloads: paid for at a redirect to an address that works once, within a minute (SPEC.md "Files").
+// Downloads: charged at a redirect to an address that works once, within a minute (SPEC.md "Files").
 import { constants, type ReadStream } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { pipeline, type Readable } from 'node:stream';
@@ -35,18 +35,18 @@ type DownloadServices = Pick<
   | 'settings'
 >;
 
-/** Prefix of an address's secret: no log shows what follows it. */
+/** Prefix of an address's secret: the log redacts the text after it. */
 const LINK_PREFIX = 'dk_';
 
-/** The redirect, for the price of one object. */
+/** Answers the redirect, for the price of one object. */
 export async function answerDownload(call: Call, services: DownloadServices): Promise<Answer> {
   const { clock, database, lake } = services;
   const caller = callerOf(call.caller);
   const type = await fileTypeOf(caller, call.path['id'] ?? '', services);
-  const publication = await publicationOf(type, nameAsked(type, call), services);
-  // Nobody pays for what could not be handed out.
-  if (services.damagedPublications.has(publication.publicationId)) throw damaged();
-  const order = orderOf(call, caller, type, lake);
+  const publication = await findPublication(type, readName(type, call), services);
+  // A damaged file must not be charged.
+  if (services.damagedPublications.has(publication.publicationId)) throw damagedFailure();
+  const order = buildOrder(call, caller, type, lake);
   const fare = { order, most: 1, least: 0 };
   const { accountId } = caller;
   const { publicationId, typeId } = publication;
@@ -61,7 +61,7 @@ export async function answerDownload(call: Call, services: DownloadServices): Pr
   return { kind: 'redirect', location, charge, source: type.source };
 }
 
-const orderOf = (call: Call, caller: Caller, type: FileType, lake: Services['lake']) => ({
+const buildOrder = (call: Call, caller: Caller, type: FileType, lake: Services['lake']) => ({
   requestId: call.requestId,
   endpoint: call.endpoint,
   usageKey: weightKeyOf(type),
@@ -69,12 +69,12 @@ const orderOf = (call: Call, caller: Caller, type: FileType, lake: Services['lak
   premium: paysPremiumFor(caller, type, lake),
 });
 
-/** The key of its messages in the account's usage. */
+/** The usage key of a file type's messages. */
 export const weightKeyOf = ({ name, workspace }: Pick<FileType, 'name' | 'workspace'>): string =>
   `${workspace}.${name}`;
 
-/** Old clients always send both: what the type does not have is not looked at. */
-function nameAsked(type: FileType, { query }: Call): PublicationName {
+/** Old clients always send both: a parameter that the type does not use is ignored. */
+function readName(type: FileType, { query }: Call): PublicationName {
   const { byDate, bySymbol, name } = type;
   const symbol = textOf(query, 'symbol');
   const date = textOf(query, 'date');
@@ -85,139 +85,140 @@ function nameAsked(type: FileType, { query }: Call): PublicationName {
   return { symbol: bySymbol ? (symbol ?? '') : '', date: byDate ? (date ?? '') : '' };
 }
 
-async function publicationOf(
+async function findPublication(
   type: FileType,
   name: PublicationName,
   { publications }: Pick<Services, 'publications'>,
 ): Promise<Publication> {
   const exact = await publications.find(type.typeId, name);
   if (exact !== undefined) return exact;
-  // Symbols are upper case to old clients, whatever their callers write.
+  // Old clients always send symbols in upper case.
   const upper = { ...name, symbol: name.symbol.toUpperCase() };
-  const found = type.bySymbol ? await publications.find(type.typeId, upper) : undefined;
-  if (found === undefined) throw new Failure('NotFound');
-  return found;
+  const upperMatch = type.bySymbol ? await publications.find(type.typeId, upper) : undefined;
+  if (upperMatch === undefined) throw new Failure('NotFound');
+  return upperMatch;
 }
 
-const OVER = `the address was used, or its ${LINK_LIFE_MS / 1_000} seconds are over: ask for the file again`;
-const gone = (): Failure => new Failure('Gone', OVER);
+const LIFE_SECONDS = LINK_LIFE_MS / 1_000;
+const LINK_EXPIRED = `the address was used, or its ${LIFE_SECONDS} seconds are over: request the file again`;
+const goneFailure = (): Failure => new Failure('Gone', LINK_EXPIRED);
 
-/** What stands behind an address: its bytes, once. */
+/** Answers the file of an address, once. */
 export async function answerOnce(call: Call, services: DownloadServices): Promise<Answer> {
   const { clock, database, publications } = services;
-  const given = call.path['link'] ?? '';
-  if (!given.startsWith(LINK_PREFIX)) throw gone();
-  const link = await findLink(database, given.slice(LINK_PREFIX.length), clock());
-  if (link === undefined) throw gone();
-  // The address is enough; but who shows a token must be the one who paid.
-  const shown = call.identified()?.accountId;
-  if (shown !== undefined && shown !== link.accountId) throw new Failure('NotFound');
+  const address = call.path['link'] ?? '';
+  if (!address.startsWith(LINK_PREFIX)) throw goneFailure();
+  const link = await findLink(database, address.slice(LINK_PREFIX.length), clock());
+  if (link === undefined) throw goneFailure();
+  // No token is needed; if there is one, it must be the paying account's.
+  const accountId = call.identified()?.accountId;
+  if (accountId !== undefined && accountId !== link.accountId) throw new Failure('NotFound');
   const publication = await publications.byId(link.publicationId);
   const type = publication && (await fileTypeById(database, publication.typeId));
-  if (publication === undefined || type === undefined) throw gone();
-  const file = await opened(publication, services);
+  if (publication === undefined || type === undefined) throw goneFailure();
+  const file = await openFile(publication, services);
   try {
-    return await served(call, { link, publication, type, file }, services);
+    return await serveFile(call, { link, publication, type, file }, services);
   } catch (error) {
     await file.close();
     throw error;
   }
 }
 
-const damaged = (): Failure =>
+const damagedFailure = (): Failure =>
   new Failure('Damaged', 'the published file is damaged: its owner must know');
 
-/** @throws Failure Damaged when the file is not what was published, as far as that is known. */
-async function opened(
+/** @throws Failure Damaged if the file is known to differ from what was published. */
+async function openFile(
   publication: Publication,
   { damagedPublications, publications }: DownloadServices,
 ): Promise<FileHandle> {
-  if (damagedPublications.has(publication.publicationId)) throw damaged();
+  if (damagedPublications.has(publication.publicationId)) throw damagedFailure();
   await publications.bring(publication);
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW;
   const file = await open(publications.pathOf(publication), flags).catch((error: unknown) => {
-    throw (error as { readonly code?: string }).code === 'ENOENT' ? damaged() : error;
+    throw (error as { readonly code?: string }).code === 'ENOENT' ? damagedFailure() : error;
   });
   const { size } = await file.stat();
   if (size === publication.bytes) return file;
   await file.close();
   damagedPublications.found(publication.publicationId);
-  throw damaged();
+  throw damagedFailure();
 }
 
-interface Behind {
+interface LinkedFile {
   readonly link: DownloadLink;
   readonly publication: Publication;
   readonly type: FileType;
   readonly file: FileHandle;
 }
 
-async function served(
+async function serveFile(
   call: Call,
-  { file, link, publication, type }: Behind,
+  { file, link, publication, type }: LinkedFile,
   services: DownloadServices,
 ): Promise<FileAnswer> {
   const { downloads } = services;
   const { bytes } = publication;
   const tag = `"${publication.sha256}"`;
   const isRanged = call.ifRange === '' || call.ifRange === tag;
-  const asked = isRanged ? partOf(call.range, bytes) : undefined;
-  const part: Part = asked === undefined || asked === 'none' ? { start: 0, end: bytes } : asked;
-  const status = asked === undefined ? 200 : asked === 'none' ? 416 : 206;
+  const range = isRanged ? partOf(call.range, bytes) : undefined;
+  const part: Part = range === undefined || range === 'none' ? { start: 0, end: bytes } : range;
+  const status = range === undefined ? 200 : range === 'none' ? 416 : 206;
   const { contentType, source } = type;
   const name = fileNameOf(type, publication);
-  const plain = { kind: 'file', status, part, bytes, tag, contentType, name, source } as const;
+  const fileAnswer = { kind: 'file', status, part, bytes, tag, contentType, name, source } as const;
   if (call.bodiless || status === 416) {
-    if (link.claimed) throw gone();
+    if (link.claimed) throw goneFailure();
     await file.close();
-    return { ...plain, stream: undefined, ended: () => undefined };
+    return { ...fileAnswer, stream: undefined, ended: () => undefined };
   }
   if (!downloads.hasRoom(link.accountId)) {
     const rule = `${RUNNING_MAX} downloads of an account run at once at most (RUNNING_MAX)`;
     throw new Failure('Busy', `${rule}: wait for the end of one`);
   }
-  const done = await used(call, link, part, services);
+  const finish = await claimUse(call, link, part, services);
   const endRun = downloads.run(link.accountId);
-  const read = file.createReadStream({ start: part.start, end: part.end - 1, ...PIECES });
-  // What went wrong cuts the answer: its length tells the client.
+  const read = file.createReadStream({ start: part.start, end: part.end - 1, ...PIECE_OPTIONS });
+  // A failure cuts the answer; the client notices by its length.
   return {
-    ...plain,
-    stream: checked(read, part, publication, services),
-    ended: once(() => [endRun(), done], read),
+    ...fileAnswer,
+    stream: verifiedStream(read, part, publication, services),
+    ended: finishOnce(() => [endRun(), finish], read),
   };
 }
 
-/** A whole file is compared with its hash on the way; a part of it can't be. */
-function checked(
+/** Compares a whole file with its hash while it is sent; a part can't be compared. */
+function verifiedStream(
   read: ReadStream,
   { end, start }: Part,
   { bytes, publicationId, sha256 }: Publication,
   { damagedPublications }: DownloadServices,
 ): Readable {
   if (start !== 0 || end !== bytes) return read;
-  const whole = verified(sha256, () => damagedPublications.found(publicationId));
-  pipeline(read, whole, () => undefined);
-  return whole;
+  const verifying = verified(sha256, () => damagedPublications.found(publicationId));
+  pipeline(read, verifying, () => undefined);
+  return verifying;
 }
 
-/** 256 KiB at a time, as other answers of files. */
-const PIECES = { highWaterMark: 256 * 1024 } as const;
+/** Reads 256 KiB at a time, as other file answers. */
+const PIECE_OPTIONS = { highWaterMark: 256 * 1024 } as const;
 
-function once(
+function finishOnce(
   end: () => readonly [void, (handed: number) => void],
   stream: { readonly bytesRead: number },
 ): FileAnswer['ended'] {
-  let over = false;
-  return (whole, length) => {
-    if (over) return;
-    over = true;
-    const [, done] = end();
-    done(whole ? length : Math.min(stream.bytesRead, length - 1));
+  let isOver = false;
+  return (isWhole, length) => {
+    if (isOver) return;
+    isOver = true;
+    const [, finish] = end();
+    finish(isWhole ? length : Math.min(stream.bytesRead, length - 1));
   };
 }
 
-/** @throws Failure Gone for whoever is not the first, nor goes on with what the first began. */
-async function used(
+/** Claims the address or continues its download. @throws Failure Gone for any other client. */
+async function claimUse(
   call: Call,
   link: DownloadLink,
   part: Part,
@@ -226,11 +227,11 @@ async function used(
   const order = { hash: link.hash, client: call.address, part, nowMs: clock() };
   const isFirst = !link.claimed && (await claimLink(database, link, order.nowMs));
   const done = isFirst ? downloads.begin(order, link.expiresMs) : downloads.continue(order);
-  if (done === undefined) throw gone();
+  if (done === undefined) throw goneFailure();
   return done;
 }
 
-/** What browsers save it as: letters, digits and the signs that no system minds. */
+/** The file name for browsers, with characters that every system allows. */
 function fileNameOf(type: FileType, { date, symbol }: PublicationName): string {
   const parts = [type.name, symbol, date].filter((part) => part !== '');
   return `${parts.join('-').replaceAll(/[^\w.-]/g, '_')}.${type.extension}`;

@@ -1,4 +1,4 @@
-// The body that makes or changes a file type.
+// The body that creates or changes a file type.
 import type { Static } from 'typebox';
 import { Type } from '../../request/body/schema.ts';
 import { TIER_NAMES } from '../../../store/accounts/tiers.ts';
@@ -6,7 +6,7 @@ import { Failure } from '../../../store/base/failure.ts';
 import type { FileTypeSaid } from '../../../store/publications/fileTypes.ts';
 
 const WEIGHT_MAX = 1_000_000;
-/** Tags, and categories. */
+/** Tags of a type, and its categories. */
 const WORDS_MAX = 100;
 
 const text = (maxLength: number) => Type.Optional(Type.String({ maxLength }));
@@ -41,8 +41,8 @@ export const FILE_TYPE_BODY = Type.Object(
 const MEDIA_TYPE = /^[a-z\d][\w.+-]*\/[a-z\d][\w.+-]*(; ?charset=[\w-]+)?$/i;
 const EXTENSION = /^[a-z\d]+(\.[a-z\d]+)*$/i;
 
-/** Media types of extensions, where an owner says only the one. */
-const KNOWN: Readonly<Record<string, string>> = {
+/** Media types by extension, for bodies without `contentType`. */
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
   csv: 'text/csv; charset=utf-8',
   json: 'application/json; charset=utf-8',
   jsonl: 'application/x-ndjson; charset=utf-8',
@@ -63,7 +63,8 @@ export function fileTypeSaid(body: Static<typeof FILE_TYPE_BODY>): Partial<FileT
     const rule = 'must be letters and digits, such as csv or csv.gz, without the first dot';
     throw new Failure('InvalidBody', `extension ${rule}`);
   }
-  const known = KNOWN[(extension ?? '').toLowerCase().split('.').at(-1) ?? ''];
-  const implied = contentType === undefined && known !== undefined ? { contentType: known } : {};
+  const mediaType = MEDIA_TYPES[(extension ?? '').toLowerCase().split('.').at(-1) ?? ''];
+  const implied =
+    contentType === undefined && mediaType !== undefined ? { contentType: mediaType } : {};
   return { ...body, ...implied };
 }

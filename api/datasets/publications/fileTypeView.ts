@@ -1,11 +1,11 @@
-// What is told of file types and their files.
+// Renders file types and their files.
 import { isoTime } from '../../../store/base/clock.ts';
 import type { FileType } from '../../../store/publications/fileTypes.ts';
 import type { Publication } from '../../../store/publications/publications.ts';
 import { weightKeyOf } from './downloads.ts';
 import type { Reached } from './readable.ts';
 
-/** SPEC.md "File type entry", and what a download costs. */
+/** SPEC.md "File type entry", and the price of a download. */
 export const entryOf = ({ id, type }: Reached): object => ({
   id,
   metadata: {
@@ -30,7 +30,7 @@ export const infoOf = (type: FileType, files: readonly Publication[]): object =>
   dates: type.byDate ? [...new Set(files.map(({ date }) => date))].toSorted() : [],
 });
 
-/** As its owner sees it. */
+/** The view for its owner. */
 export const ownTypeOf = (type: FileType): object => ({
   ...entryOf({ id: type.name, type }),
   workspace: type.workspace,

@@ -1,5 +1,5 @@
-// Recordings of feeds to download, as old clients look for them (INTERFACE.md 1 "hist"): the files that CORE
-// publishes under the names of feeds.
+// Lists recordings of feeds for old clients (INTERFACE.md 1 "hist"): the files that CORE publishes under the
+// names of feeds.
 import { CORE } from '../../../store/lake/datasets/datasets.ts';
 import { callerOf } from '../../auth/access.ts';
 import type { Answer, Call, Services } from '../../request/endpoint.ts';
@@ -11,7 +11,7 @@ import { readableFileTypes } from './readable.ts';
 
 /** Feeds, by the names of their file types in CORE. */
 const FEEDS: ReadonlySet<string> = new Set(['TOPS', 'DEEP', 'DPLS']);
-/** What recordings of these feeds are sent in. */
+/** Protocol of the recordings. */
 const PROTOCOL = 'IEXTP1';
 const VERSION = /^\d+(\.\d+)?$/;
 
@@ -24,7 +24,7 @@ interface Recording {
   readonly size: string;
 }
 
-/** By day; with `date` those of that day. */
+/** Recordings by day; with `date` the list of that day. */
 export async function answerHist(call: Call, services: Services): Promise<Answer> {
   const date = textOf(call.query, 'date')?.replaceAll('-', '');
   const types = (await readableFileTypes(callerOf(call.caller), services)).filter(
@@ -34,16 +34,16 @@ export async function answerHist(call: Call, services: Services): Promise<Answer
   for (const { id, type } of types) {
     for (const file of await services.publications.list(type.typeId)) {
       if (date !== undefined && file.date !== date) continue;
-      const known = days.get(file.date) ?? [];
-      known.push(recordingOf(`/${call.path['version']}/files/download/${id}`, type, file));
-      days.set(file.date, known);
+      const recordings = days.get(file.date) ?? [];
+      recordings.push(toRecording(`/${call.path['version']}/files/download/${id}`, type, file));
+      days.set(file.date, recordings);
     }
   }
   if (date !== undefined) return freely(days.get(date) ?? []);
   return freely(Object.fromEntries([...days].sort(([one], [other]) => (one < other ? -1 : 1))));
 }
 
-const recordingOf = (
+const toRecording = (
   place: string,
   { bySymbol, name, tags }: FileType,
   { bytes, date, symbol }: Publication,

@@ -1,5 +1,5 @@
-// How a file comes to be published: as a body, as an export of one version, or out of the account's part
-// of the folder that the operator opened to sources. Each is whole in a place of ours before it is named.
+// Publishes a file: a body, an export of one version, or a file of the account's part of the source folder.
+// Each is copied in full before it is published under its name.
 import type { Static } from 'typebox';
 import { Type } from '../../request/body/schema.ts';
 import { isPattern } from '../../../pipeline/sources/base/pattern.ts';
@@ -20,7 +20,7 @@ import type { Call, Services } from '../../request/endpoint.ts';
 import { type Parameter, refuse, textOf } from '../../request/parameters.ts';
 import { spoolBody } from '../../http/spool.ts';
 
-/** Which file of its type. */
+/** Parameters that name a file of a type. */
 export const NAME_PARAMETERS: readonly Parameter[] = [
   { kind: 'text', name: 'symbol', help: 'Symbol of the file, where its type is by symbol.' },
   { kind: 'text', name: 'date', help: 'Day of the file, YYYYMMDD, where its type is by date.' },
@@ -57,11 +57,14 @@ export async function ownFileType(
   return type;
 }
 
-/** The name that the query gives. @throws Failure InvalidParameter for one that is none. */
-export function nameGiven(type: FileType, { query: given }: Pick<Call, 'query'>): PublicationName {
+/** Parses the file's name from the query. @throws Failure InvalidParameter. */
+export function nameGiven(
+  type: FileType,
+  { query: parameters }: Pick<Call, 'query'>,
+): PublicationName {
   const { byDate, bySymbol, name } = type;
-  const symbol = textOf(given, 'symbol');
-  const date = textOf(given, 'date');
+  const symbol = textOf(parameters, 'symbol');
+  const date = textOf(parameters, 'date');
   if ((symbol !== undefined) !== bySymbol) {
     refuse('symbol', bySymbol ? `must be given: ${name} is by symbol` : `is not of ${name}`);
   }
@@ -77,7 +80,7 @@ export function nameGiven(type: FileType, { query: given }: Pick<Call, 'query'>)
   return { symbol: symbol ?? '', date: date ?? '' };
 }
 
-/** @throws Failure StorageLimit, and what `nameGiven`, `spoolBody` and `Publications.publish` throw. */
+/** @throws Failure StorageLimit; as `parsePublicationName`, `spoolBody`, `Publications.publish`. */
 export async function publishBody(call: Call, services: Services): Promise<Publication> {
   const type = await ownFileType(call, services);
   const name = nameGiven(type, call);
@@ -86,23 +89,23 @@ export async function publishBody(call: Call, services: Services): Promise<Publi
   return services.publications.publish(type, name, path);
 }
 
-/** @throws Failure InvalidBody, SourceFailed naming the rule that is broken. */
+/** @throws Failure InvalidBody, SourceFailed naming the rule. */
 export async function publishMade(call: Call, services: Services): Promise<Publication> {
   const type = await ownFileType(call, services);
   const name = nameGiven(type, call);
   const body = call.json as Static<typeof PUBLISH_BODY>;
   await checkRoom(call, type, services);
-  const made =
+  const filePath =
     body.path === undefined
-      ? await exported(call, services)
-      : await copied(call, type, body.path, services);
-  return services.publications.publish(type, name, made);
+      ? await exportFile(call, services)
+      : await copyFile(call, type, body.path, services);
+  return services.publications.publish(type, name, filePath);
 }
 
 const checkRoom = (call: Call, { workspace }: FileType, { storage }: Services): Promise<void> =>
   checkStorage(storage, callerOf(call.caller).account, workspace);
 
-async function exported(call: Call, services: Services): Promise<string> {
+async function exportFile(call: Call, services: Services): Promise<string> {
   const body = call.json as Partial<ExportBody>;
   if (body.format === undefined) {
     const rule = 'dataset or query, with format; or path';
@@ -111,15 +114,18 @@ async function exported(call: Call, services: Services): Promise<string> {
   return exportOnce(call, services, services.folder.temporary, newUuid());
 }
 
-/** A copy of a file of the account; links that lead out of its folder are refused. */
-async function copied(
+/** Copies a file of the account; refuses links that lead out of its folder. */
+async function copyFile(
   call: Call,
   type: FileType,
   path: string,
   { clock, disk, fetching, folder, settings }: Services,
 ): Promise<string> {
   if (Object.keys(call.json as object).length > 1) {
-    throw new Failure('InvalidBody', 'path stands alone: what it names is published as it is');
+    throw new Failure(
+      'InvalidBody',
+      'path must be the only member: the file is published unchanged',
+    );
   }
   if (isPattern(path)) throw new Failure('InvalidBody', 'path must name one file, without * ? [ ]');
   const { accountId } = callerOf(call.caller);

@@ -1,4 +1,4 @@
-// Which file types a caller reaches: the rules of datasets, of a file type's name in its workspace.
+// Finds file types that a caller may read, by the access rules of a dataset of that name and workspace.
 import type { Caller } from '../../../store/accounts/callers.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import { CORE } from '../../../store/lake/datasets/datasets.ts';
@@ -17,15 +17,15 @@ import type { Services } from '../../request/endpoint.ts';
 
 type ReadableServices = Pick<Services, 'database' | 'lake'>;
 
-/** A file type with the id by which its caller asks for it. */
+/** A file type with the id by which the caller requests it. */
 export interface Reached {
   readonly id: string;
   readonly type: FileType;
 }
 
 /**
- * `WORKSPACE.ID`, or an id of CORE, or else of the caller's default workspace, as time series are named.
- * @throws Failure NotFound, Restricted, and what an entitlement that is missing is told as.
+ * Resolves `WORKSPACE.ID`, or an id of CORE, or else of the caller's default workspace, as for time series.
+ * @throws Failure NotFound, Restricted, as `checkEntitled`.
  */
 export async function fileTypeOf(
   caller: Caller,
@@ -34,14 +34,14 @@ export async function fileTypeOf(
 ): Promise<FileType> {
   const { database, lake } = services;
   const dot = id.indexOf('.');
-  if (dot > 0) return typeIn(caller, id.slice(0, dot), id.slice(dot + 1), services);
+  if (dot > 0) return findReadableType(caller, id.slice(0, dot), id.slice(dot + 1), services);
   const inCore = caller.token.core && (await findFileType(database, CORE, id)) !== undefined;
   const place = inCore ? CORE : defaultWorkspaceFor(caller, id, lake)?.workspace;
   if (place === undefined) throw new Failure('NotFound');
-  return typeIn(caller, place, id, services);
+  return findReadableType(caller, place, id, services);
 }
 
-async function typeIn(
+async function findReadableType(
   caller: Caller,
   place: string,
   name: string,
@@ -54,7 +54,7 @@ async function typeIn(
   return type;
 }
 
-/** All that a token reaches: those of CORE, then those of its account. */
+/** All file types that a token may read: those of CORE, then those of its account. */
 export async function readableFileTypes(
   caller: Caller,
   { database, lake }: ReadableServices,
@@ -62,23 +62,23 @@ export async function readableFileTypes(
   const core = lake.directory.workspace(CORE);
   const own = ownWorkspaces(caller, lake);
   const places = [...new Set([...(core === undefined ? [] : [core]), ...own])];
-  const bare = new Set<string>();
-  const reached: Reached[] = [];
+  const bareNames = new Set<string>();
+  const readable: Reached[] = [];
   for (const { workspace } of places) {
     for (const type of await listFileTypes(database, workspace)) {
-      if (!reads(caller, type, lake)) continue;
+      if (!canRead(caller, type, lake)) continue;
       const name = type.name.toUpperCase();
       const isBare =
         (workspace === CORE && caller.token.core) ||
-        (workspace === own[0]?.workspace && !bare.has(name));
-      if (isBare) bare.add(name);
-      reached.push({ id: isBare ? type.name : `${workspace}.${type.name}`, type });
+        (workspace === own[0]?.workspace && !bareNames.has(name));
+      if (isBare) bareNames.add(name);
+      readable.push({ id: isBare ? type.name : `${workspace}.${type.name}`, type });
     }
   }
-  return reached;
+  return readable;
 }
 
-function reads(caller: Caller, type: FileType, lake: Services['lake']): boolean {
+function canRead(caller: Caller, type: FileType, lake: Services['lake']): boolean {
   try {
     const owner = readableIn(caller, type.workspace, type.name, lake);
     checkEntitled(caller, { access: type.access, dataset: type.name }, owner);

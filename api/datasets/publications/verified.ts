@@ -1,11 +1,11 @@
-// The bytes of a published file, of which the last ones go only when all of them are what was published: a
-// disk that lies gives a download that breaks off, never a whole one that is wrong.
+// Verifies a published file while it is sent, and holds its last bytes back until the hash matches: a corrupt
+// file ends in an aborted download, never in a complete wrong one.
 import { createHash } from 'node:crypto';
 import { Transform } from 'node:stream';
 
 /**
- * Hashes what flows through it and holds back one piece until the end.
- * @param onWrong when the hash differs, before the flow breaks off
+ * Hashes the stream and holds back one piece until the end.
+ * @param onWrong called if the hash differs, before the stream fails
  */
 export function verified(sha256: string, onWrong: () => void): Transform {
   const hash = createHash('sha256');
@@ -13,9 +13,9 @@ export function verified(sha256: string, onWrong: () => void): Transform {
   return new Transform({
     transform: (piece: Buffer, _encoding, done) => {
       hash.update(piece);
-      const before = last;
+      const previous = last;
       last = piece;
-      done(null, before);
+      done(null, previous);
     },
     flush: (done) => {
       if (hash.digest('hex') === sha256) {
@@ -23,7 +23,7 @@ export function verified(sha256: string, onWrong: () => void): Transform {
         return;
       }
       onWrong();
-      done(new Error('the published file is not what was published'));
+      done(new Error('the published file differs from what was published'));
     },
   });
 }

@@ -1,4 +1,4 @@
-// What an account used and may use (SPEC.md "Account", INTERFACE.md 5).
+// Usage, quota and budget of an account (SPEC.md "Account", INTERFACE.md 5).
 import type { Static } from 'typebox';
 import { Type } from '../../request/body/schema.ts';
 import type { TokenShown } from '../../../store/accounts/accounts.ts';
@@ -13,7 +13,7 @@ import { numberOf, type Parameter, refuse, truthOf } from '../../request/paramet
 import { ruleUsage } from '../../rules/ruleUsage.ts';
 import { tokenNames } from '../../auth/tokenView.ts';
 
-/** What all rows of this file have in common: they answer whatever was spent. */
+/** Common members of the rows: they answer even when the budget is used up. */
 const ROW = {
   token: 'secret',
   weight: 'free',
@@ -51,16 +51,16 @@ export const getUsage: Endpoint = {
   handle: async (call, services) => {
     const caller = managerOf(call.caller);
     const { type } = call.path;
-    const known = TYPES.find((item) => item === type?.toLowerCase());
-    if (type !== undefined && known === undefined) {
+    const usageType = TYPES.find((item) => item === type?.toLowerCase());
+    if (type !== undefined && usageType === undefined) {
       refuse('type', `must be one of ${TYPES.join(', ')}`);
     }
-    if (known !== undefined && known !== 'messages') {
-      const { byDay, byRule, month } = await ruleUsage(caller.accountId, known, services);
-      const counted = { monthlyUsage: month, dailyUsage: byDay, keyUsage: byRule };
-      return freely({ ...NO_USAGE, ...counted });
+    if (usageType !== undefined && usageType !== 'messages') {
+      const { byDay, byRule, month } = await ruleUsage(caller.accountId, usageType, services);
+      const ruleCounts = { monthlyUsage: month, dailyUsage: byDay, keyUsage: byRule };
+      return freely({ ...NO_USAGE, ...ruleCounts });
     }
-    const messages = await usageOf(caller, services);
+    const messages = await readMessageUsage(caller, services);
     if (type !== undefined) return freely(messages);
     const { byRule } = await ruleUsage(caller.accountId, 'rules', services);
     const rules = Object.entries(byRule).map(([id, ran]) => ({ id, ran }));
@@ -77,7 +77,7 @@ const NO_USAGE: Static<typeof USAGE> = {
   keyUsage: {},
 };
 
-async function usageOf(
+async function readMessageUsage(
   { accountId, tier }: Caller,
   { accounts, database, days, ledger }: Pick<Services, 'accounts' | 'database' | 'days' | 'ledger'>,
 ): Promise<Static<typeof USAGE>> {
@@ -129,7 +129,7 @@ export const getMetadata: Endpoint = {
   handle: async (call, { days, ledger }) => {
     const { account, accountId, tier } = managerOf(call.caller);
     await ledger.heard();
-    // What was used is production's.
+    // Usage belongs to production.
     const isTest = call.environment === 'test';
     const value = {
       payAsYouGoEnabled: account.payAsYouGo && tier.payAsYouGo,
@@ -164,17 +164,17 @@ export const getAllowance: Endpoint = {
   handle: async (call, { ledger }) => {
     const caller = callerOf(call.caller);
     await ledger.heard();
-    // What was used is production's.
+    // Usage belongs to production.
     const isTest = call.environment === 'test';
     const { left, used } = ledger.allowance(caller);
     const { kind, messageLimit = null } = caller.token;
-    // What its account has is no business of whoever holds a token that may be public.
-    const own = messageLimit === null ? undefined : messageLimit - used;
-    const told = kind === 'secret' ? left : own;
+    // A publishable token may be public, so it must not reveal the balance of its account.
+    const tokenRemaining = messageLimit === null ? undefined : messageLimit - used;
+    const remaining = kind === 'secret' ? left : tokenRemaining;
     return freely({
       messageLimit,
       messagesUsed: isTest ? 0 : used,
-      messagesLeft: isTest || told === undefined ? null : Math.max(0, told),
+      messagesLeft: isTest || remaining === undefined ? null : Math.max(0, remaining),
     });
   },
 };
@@ -200,16 +200,17 @@ export const setMessageBudget: Endpoint = {
       most: 1_000_000_000_000,
       help: 'Total messages of a month; when they are used, all calls but those of the account are refused.',
     },
-    // iexjs asks for pay-as-you-go here.
+    // iexjs sets pay-as-you-go here.
     ALLOW,
   ],
   handle: async (call, services) => {
     const { accountId } = managerOf(call.caller);
     const budget = numberOf(call.query, 'totalMessages');
-    if (budget === undefined && call.query['allow'] !== undefined) return allow(call, services);
+    if (budget === undefined && call.query['allow'] !== undefined)
+      return changePayAsYouGo(call, services);
     if (budget === undefined) return refuse('totalMessages', 'is required');
     await services.accounts.changeAccount(accountId, { budget }, call.actor);
-    return success(call);
+    return successAnswer(call);
   },
 };
 
@@ -224,7 +225,7 @@ export const removeMessageBudget: Endpoint = {
   handle: async (call, { accounts }) => {
     const { accountId } = managerOf(call.caller);
     await accounts.changeAccount(accountId, { budget: undefined }, call.actor);
-    return success(call);
+    return successAnswer(call);
   },
 };
 
@@ -236,24 +237,27 @@ export const setPayAsYouGo: Endpoint = {
   parameters: [ALLOW],
   handle: (call, services) => {
     if (call.query['allow'] === undefined) refuse('allow', 'is required');
-    return allow(call, services);
+    return changePayAsYouGo(call, services);
   },
 };
 
 /** @throws Failure FreeTierNotAllowed: free accounts can't buy messages. */
-async function allow(call: Call, { accounts }: Pick<Services, 'accounts'>): Promise<Answer> {
+async function changePayAsYouGo(
+  call: Call,
+  { accounts }: Pick<Services, 'accounts'>,
+): Promise<Answer> {
   const { accountId, tier } = managerOf(call.caller);
   const payAsYouGo = truthOf(call.query, 'allow');
   if (payAsYouGo && !tier.payAsYouGo) throw new Failure('FreeTierNotAllowed');
   await accounts.changeAccount(accountId, { payAsYouGo }, call.actor);
-  return success(call);
+  return successAnswer(call);
 }
 
 /**
- * `SUCCESS`, a plain text (INTERFACE.md 5). iexjs, known by the body that it forgets to encode,
- * reads every answer as JSON: it gets a JSON text.
+ * `SUCCESS` as plain text (INTERFACE.md 5). iexjs, recognized by the body that it forgets to encode,
+ * reads every answer as JSON and gets a JSON text.
  */
-function success({ json }: Call): Answer {
+function successAnswer({ json }: Call): Answer {
   if (json === '[object Object]') return { kind: 'json', value: 'SUCCESS', metering: 'free' };
   return { kind: 'text', text: 'SUCCESS', contentType: 'text/html; charset=utf-8' };
 }

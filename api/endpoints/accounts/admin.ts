@@ -1,5 +1,5 @@
-// The operator's side: accounts, their tokens, what was done, and whether the ledger adds up. Only
-// the admin token reaches it; the command line goes through it too.
+// Operator endpoints: accounts, their tokens, the audit log, checks and backups. Only the admin token may
+// use them; the command line uses them too.
 import type { Static } from 'typebox';
 import { GRANTS_BYTES_MAX } from '../../request/body/bodyLimits.ts';
 import { Type } from '../../request/body/schema.ts';
@@ -54,7 +54,7 @@ const CHANGE = Type.Object(
   { additionalProperties: false },
 );
 
-const accountOf = (call: Call, { accounts }: Pick<Services, 'accounts'>): Account => {
+const findAccount = (call: Call, { accounts }: Pick<Services, 'accounts'>): Account => {
   const account = accounts.account(call.path['accountId'] ?? '');
   if (account === undefined) throw new Failure('NotFound');
   return account;
@@ -62,7 +62,7 @@ const accountOf = (call: Call, { accounts }: Pick<Services, 'accounts'>): Accoun
 
 function accountView(account: Account, { ledger }: Pick<Services, 'ledger'>): object {
   const {
-    tier: own,
+    tier: accountTier,
     circuitBreaker,
     budget,
     ceiling,
@@ -72,14 +72,14 @@ function accountView(account: Account, { ledger }: Pick<Services, 'ledger'>): ob
   } = account;
   return {
     ...rest,
-    tier: own.name,
+    tier: accountTier.name,
     circuitBreaker: circuitBreaker ?? null,
-    // The operator's limit under both names; what the account set itself is its own.
+    // The operator's limit under both names; `ownBudget` is the account's own limit.
     budget: ceiling ?? null,
     ceiling: ceiling ?? null,
     ownBudget: budget ?? null,
     defaultWorkspace: defaultWorkspace ?? null,
-    messageLimit: own.messagesMonthly,
+    messageLimit: accountTier.messagesMonthly,
     messagesUsed: ledger.balance(account.accountId).used,
     premiumMessagesUsed: ledger.premiumBalance(account.accountId).used,
     created: createdMs,
@@ -104,13 +104,13 @@ export const createAccount: Endpoint = {
   id: 'createAccount',
   method: 'POST',
   path: '/admin/accounts',
-  summary: 'Makes an account with its two test tokens.',
+  summary: 'Creates an account with its two test tokens.',
   body: { kind: 'json', schema: CREATE, bytesMax: GRANTS_BYTES_MAX },
   handle: async (call, services) => {
-    const { name, tier: named } = call.json as Static<typeof CREATE>;
-    const accountId = await services.accounts.createAccount(name, named, call.actor);
-    const made = services.accounts.account(accountId);
-    return freely(made === undefined ? {} : accountView(made, services));
+    const { name, tier: accountTier } = call.json as Static<typeof CREATE>;
+    const accountId = await services.accounts.createAccount(name, accountTier, call.actor);
+    const account = services.accounts.account(accountId);
+    return freely(account === undefined ? {} : accountView(account, services));
   },
 };
 
@@ -121,7 +121,7 @@ export const getAccount: Endpoint = {
   path: '/admin/accounts/:accountId',
   summary: 'One account with its tokens; secret ones by their last four characters.',
   handle: async (call, services) => {
-    const account = accountOf(call, services);
+    const account = findAccount(call, services);
     const tokens = await services.accounts.tokens(account.accountId);
     const views = tokens.map((one) => tokenView(one, false));
     await services.ledger.heard();
@@ -137,15 +137,15 @@ export const changeAccount: Endpoint = {
   summary: 'Sets tier, pay-as-you-go, circuit breaker, budget, premium messages, grants; suspends.',
   body: { kind: 'json', schema: CHANGE, bytesMax: GRANTS_BYTES_MAX },
   handle: async (call, services) => {
-    const { accountId } = accountOf(call, services);
-    const changes = changesOf(call.json as Static<typeof CHANGE>);
+    const { accountId } = findAccount(call, services);
+    const changes = toSettings(call.json as Static<typeof CHANGE>);
     const account = await services.accounts.changeAccount(accountId, changes, call.actor);
     await services.ledger.heard();
     return freely(accountView(account, services));
   },
 };
 
-function changesOf(body: Static<typeof CHANGE>): Partial<AccountSettings> {
+function toSettings(body: Static<typeof CHANGE>): Partial<AccountSettings> {
   const { circuitBreaker, budget, ceiling = budget, ...plain } = body;
   return {
     ...plain,
@@ -161,7 +161,7 @@ export const getAccountUsage: Endpoint = {
   path: '/admin/accounts/:accountId/usage',
   summary: 'What an account used this month: in all, by day, by token id, by usage key.',
   handle: async (call, services) => {
-    const { accountId } = accountOf(call, services);
+    const { accountId } = findAccount(call, services);
     const { database, days, ledger } = services;
     await ledger.caughtUp();
     const usage = await readUsage(database, accountId, days, ledger.timeMs());
@@ -183,7 +183,7 @@ export const listAccountTokens: Endpoint = {
   summary: 'The tokens of an account; secret ones by their last four characters.',
   answer: Type.Array(ANY),
   handle: async (call, services) => {
-    const tokens = await services.accounts.tokens(accountOf(call, services).accountId);
+    const tokens = await services.accounts.tokens(findAccount(call, services).accountId);
     return freely(tokens.map((token) => tokenView(token, false)));
   },
 };
@@ -193,10 +193,10 @@ export const createAccountToken: Endpoint = {
   id: 'createAccountToken',
   method: 'POST',
   path: '/admin/accounts/:accountId/tokens',
-  summary: 'Makes a token of an account; it is shown whole this once.',
+  summary: 'Creates a token of an account; only this answer shows it in full.',
   body: { kind: 'json', schema: CREATE_TOKEN, bytesMax: GRANTS_BYTES_MAX },
   handle: async (call, services) =>
-    freely(await makeToken(accountOf(call, services).accountId, call, services)),
+    freely(await makeToken(findAccount(call, services).accountId, call, services)),
 };
 
 export const changeAccountToken: Endpoint = {
@@ -207,7 +207,7 @@ export const changeAccountToken: Endpoint = {
   summary: 'Changes name, limits, rights or places of a token, or disables it.',
   body: { kind: 'json', schema: CHANGE_TOKEN, bytesMax: GRANTS_BYTES_MAX },
   handle: async (call, services) => {
-    const { accountId } = accountOf(call, services);
+    const { accountId } = findAccount(call, services);
     const settings = settingsOf(call.json as Static<typeof CHANGE_TOKEN>);
     return freely(await setToken(accountId, settings, call, services));
   },
@@ -218,9 +218,10 @@ export const rotateAccountToken: Endpoint = {
   id: 'rotateAccountToken',
   method: 'POST',
   path: '/admin/accounts/:accountId/tokens/:tokenId/rotate',
-  summary: 'A new text for a token, shown whole this once; the old one is disabled at once.',
+  summary:
+    'Rotates a token: only this answer shows the new text; the old one stops working immediately.',
   handle: async (call, services) =>
-    freely(await renewToken(accountOf(call, services).accountId, call, services)),
+    freely(await renewToken(findAccount(call, services).accountId, call, services)),
 };
 
 const ENTRIES_DEFAULT = 100;
@@ -231,7 +232,7 @@ export const getAudit: Endpoint = {
   id: 'getAudit',
   method: 'GET',
   path: '/admin/audit',
-  summary: 'Who changed what about accounts and tokens, newest first.',
+  summary: 'Changes of accounts and tokens and who made them, newest first.',
   parameters: [
     { kind: 'text', name: 'accountId', help: 'Only entries of this account.' },
     { kind: 'integer', name: 'limit', least: 1, most: ENTRIES_MAX, help: 'At most n entries.' },
@@ -248,7 +249,7 @@ export const verify: Endpoint = {
   id: 'verifyLedger',
   method: 'GET',
   path: '/admin/verify-ledger',
-  summary: 'Recomputes every charge from the journal and tells what disagrees.',
+  summary: 'Recomputes every charge from the journal and reports differences.',
   handle: async (_call, { journal, ledger }) => {
     await ledger.caughtUp();
     return freely(await verifyLedger(journal, ledger));
@@ -261,7 +262,7 @@ export const verifyFiles: Endpoint = {
   method: 'GET',
   path: '/admin/verify-files',
   summary:
-    'Reads every file, of the lake and published, and tells those that are not what was written.',
+    'Reads every file, of the lake and published, and lists those that differ from what was written.',
   handle: async (_call, { fileCheck }) => freely(await fileCheck.all()),
 };
 
@@ -275,7 +276,7 @@ export const heal: Endpoint = {
   id: 'healFiles',
   method: 'POST',
   path: '/admin/heal',
-  summary: 'Puts the files of a backup in the place of damaged ones of the lake.',
+  summary: 'Replaces damaged files of the lake by those of a backup.',
   body: { kind: 'json', schema: HEAL },
   handle: async (call, { disk, fileCheck, folder, lake: { files } }) => {
     const { from } = call.json as Static<typeof HEAL>;
@@ -303,10 +304,10 @@ export const backUp: Endpoint = {
     const { target, withoutKey = false, copy = false } = call.json as Static<typeof BACKUP>;
     const { actor } = call;
     const signal = call.departure();
-    const made = await makeBackup({ target, withoutKey, copy, actor, signal }, services);
+    const backup = await makeBackup({ target, withoutKey, copy, actor, signal }, services);
     const { clock, database } = services;
-    await saveLastBackup(database, { made: clock(), target: made.target });
-    return freely(made);
+    await saveLastBackup(database, { made: clock(), target: backup.target });
+    return freely(backup);
   },
 };
 

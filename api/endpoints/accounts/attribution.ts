@@ -1,9 +1,9 @@
-// What users of the data must show beside it (SPEC.md "What the service does").
+// Attribution and disclaimers that must be shown beside the data (SPEC.md "What the service does").
 import { Type } from '../../request/body/schema.ts';
 import { callerOf, readableDatasets } from '../../auth/access.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
 
-/** Texts that must stand beside values of these names, wherever they are displayed. */
+/** Texts that must be shown beside values of these names, wherever they are displayed. */
 const DISCLAIMERS = [
   { fields: ['delayedPrice', 'delayedPriceTime'], text: '15 minute delayed price' },
   { fields: ['latestVolume'], text: 'Consolidated Volume in Real-time' },
@@ -19,7 +19,7 @@ export const getAttribution: Endpoint = {
   token: 'publishable',
   always: true,
   inTest: true,
-  summary: 'Whom the readable datasets are credited to, and the disclaimers that must be shown.',
+  summary: 'The sources of the readable datasets, and the disclaimers that must be shown.',
   weight: 'free',
   parameters: [],
   answer: Type.Object({

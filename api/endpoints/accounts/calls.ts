@@ -1,5 +1,5 @@
-// Why each message was charged: the journal's lines of an account, newest first. Lines of the last
-// hour stand in the journal, older ones in the dataset `_SYSTEM.CALLS`, which is read like any.
+// Lists the charged calls of an account, newest first. Lines of the last hour are in the journal, older ones
+// in the dataset `_SYSTEM.CALLS`, which is read like any other.
 import type { Static } from 'typebox';
 import { Type } from '../../request/body/schema.ts';
 import { dayIn, endOfDay, startOfDay } from '../../../query/time/dates.ts';
@@ -53,21 +53,21 @@ export const getCalls: Endpoint = {
     const caller = managerOf(call.caller);
     await services.ledger.caughtUp();
     const limit = numberOf(call.query, 'limit') ?? LINES_DEFAULT;
-    // A roll between the two reads may show a line twice, never not at all.
+    // If lines move to the dataset between the two reads, they may appear twice but are never lost.
     const waiting = await waitingLines(call, caller, services);
     const lines = [...waiting, ...(await rolledLines(call, caller, limit, services))];
     const byRequest = new Map(lines.map((line) => [line.requestId, line]));
     const newest = [...byRequest.values()].sort((a, b) => b.timeMs - a.timeMs).slice(0, limit);
     const tokens = await services.accounts.tokens(caller.accountId);
     const names = tokenNames(tokens);
-    const value = newest.map((line) => viewOf(line, names.get(line.tokenId) ?? line.tokenId));
+    const value = newest.map((line) => toView(line, names.get(line.tokenId) ?? line.tokenId));
     return { kind: 'json', value, metering: 'free' };
   },
 };
 
 type Line = Omit<CallLine, 'accountId' | 'month'>;
 
-const viewOf = (line: Line, token: string): Static<typeof LINE> => ({
+const toView = (line: Line, token: string): Static<typeof LINE> => ({
   requestId: line.requestId,
   time: line.timeMs,
   endpoint: line.endpoint,
@@ -104,12 +104,12 @@ async function rolledLines(
   const table = dataset === undefined ? undefined : await lake.table(dataset.tableId);
   if (dataset === undefined || table === undefined) return [];
   const [from, to] = [dayOf(call.query, 'from'), dayOf(call.query, 'to')];
-  const wanted = {
+  const range = {
     limit,
     ...(from === undefined ? {} : { from }),
     ...(to === undefined ? {} : { to }),
   };
-  const plan = planSeries(wanted, {
+  const plan = planSeries(range, {
     dataset,
     table,
     visibility: visibilityOf(caller, dataset, { lake, clock, settings }),

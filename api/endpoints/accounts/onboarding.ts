@@ -1,5 +1,5 @@
-// How the original let a role of AWS read buckets for it. A server of one's own has no AWS account that a
-// role could trust: it says so, and what opens buckets instead.
+// The original read buckets with an AWS role. A self-hosted server has no AWS account that a role could
+// trust, so this endpoint refuses and names the alternative.
 import { Type } from '../../request/body/schema.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import { ownedWorkspaceOf } from '../../auth/access.ts';
@@ -7,7 +7,7 @@ import type { Endpoint } from '../../request/endpoint.ts';
 import { refuse, textOf } from '../../request/parameters.ts';
 import { OWNERS_ROW } from '../../request/rows.ts';
 
-/** Paths and names of roles, as IAM has them. */
+/** ARN of a role with IAM's paths and names. */
 const ROLE = /^arn:aws(?:-[a-z]{1,10}){0,3}:iam::\d{12}:role\/[\w+=,.@/-]{1,576}$/;
 const RULE = 'must be the ARN of a role: arn:aws:iam::123456789012:role/NAME';
 
@@ -32,8 +32,8 @@ export const configureAwsS3: Endpoint = {
   handle: async (call, services) => {
     ownedWorkspaceOf(call, services);
     if (textOf(call.query, 'arnrole') === undefined) refuse('arnrole', RULE);
-    const why = 'this server has no AWS account that a role could trust';
-    const instead = 'POST /credentials/:workspace keeps access keys, which open buckets';
-    throw new Failure('InvalidBody', `arnrole can not be assumed: ${why}; ${instead}`);
+    const reason = 'this server has no AWS account that a role could trust';
+    const advice = 'POST /credentials/:workspace keeps access keys, which open buckets';
+    throw new Failure('InvalidBody', `arnrole can not be assumed: ${reason}; ${advice}`);
   },
 };

@@ -1,4 +1,4 @@
-// Signed tokens (SPEC.md "Account", "Authentication" 6).
+// Endpoints of signed tokens (SPEC.md "Account", "Authentication" 6).
 import { Type } from '../../request/body/schema.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import { managerOf } from '../../auth/access.ts';
@@ -28,11 +28,11 @@ export const signToken: Endpoint = {
   body: { kind: 'form' },
   answer: Type.Object({ secret: Type.String(), signedToken: Type.String() }),
   handle: async (call, services) => {
-    const accountId = signer(call);
+    const accountId = requireSigner(call);
     const { accounts } = services;
     const token = textOf(call.query, 'tokenToSign') ?? refuse('tokenToSign', 'is required');
     const unsign = truthOf(call.query, 'unsign');
-    own('tokenToSign', accountId, token, services);
+    checkOwnToken('tokenToSign', accountId, token, services);
     if (unsign) await accounts.unsignToken(accountId, token, call.actor);
     const secret = unsign ? '' : await accounts.signToken(accountId, token, call.actor);
     return { kind: 'json', value: { secret, signedToken: token }, metering: 'free' };
@@ -47,17 +47,17 @@ export const getSignedToken: Endpoint = {
   parameters: [text('signedToken', 'The signed token.')],
   answer: Type.Object({ secret: Type.String() }),
   handle: async (call, services) => {
-    const accountId = signer(call);
+    const accountId = requireSigner(call);
     const token = textOf(call.query, 'signedToken') ?? refuse('signedToken', 'is required');
-    own('signedToken', accountId, token, services);
+    checkOwnToken('signedToken', accountId, token, services);
     const secret = services.accounts.signingSecret(token);
     if (secret === undefined) return refuse('signedToken', 'is not signed');
     return { kind: 'json', value: { secret }, metering: 'free' };
   },
 };
 
-/** @throws Failure FreeTierNotAllowed, TierNotAllowed: only Grow and Scale sign (SPEC.md). */
-function signer({ caller }: Call): string {
+/** @throws Failure FreeTierNotAllowed, TierNotAllowed: only Grow and Scale may sign (SPEC.md). */
+function requireSigner({ caller }: Call): string {
   const { accountId, tier } = managerOf(caller);
   if (!tier.signing) {
     throw new Failure(tier.name === 'free' ? 'FreeTierNotAllowed' : 'TierNotAllowed');
@@ -65,7 +65,7 @@ function signer({ caller }: Call): string {
   return accountId;
 }
 
-function own(
+function checkOwnToken(
   name: string,
   accountId: string,
   token: string,

@@ -1,4 +1,4 @@
-// Tokens of an account: list, make, change, rotate, disable (INTERFACE.md 3.1 "Token settings").
+// Tokens of an account: list, create, change, rotate, disable (INTERFACE.md 3.1 "Token settings").
 import type { Static } from 'typebox';
 import { GRANTS_BYTES_MAX } from '../../request/body/bodyLimits.ts';
 import { Type } from '../../request/body/schema.ts';
@@ -25,7 +25,7 @@ const ROW = {
   failures: 'workspace',
 } as const satisfies Partial<Endpoint>;
 
-const shown = (value: unknown): Answer => ({ kind: 'json', value, metering: 'free' });
+const freeAnswer = (value: unknown): Answer => ({ kind: 'json', value, metering: 'free' });
 
 export const listTokens: Endpoint = {
   ...ROW,
@@ -37,9 +37,9 @@ export const listTokens: Endpoint = {
   answer: Type.Array(TOKEN),
   handle: async (call, { accounts }) => {
     const tokens = await accounts.tokens(managerOf(call.caller).accountId);
-    // Test tokens are not kept as well as others: they must not tell those of production.
-    const reached = tokens.filter(({ test }) => call.environment === 'production' || test);
-    return shown(reached.map((token) => tokenView(token, false)));
+    // Test tokens are less protected than others: they must not reveal production tokens.
+    const visible = tokens.filter(({ test }) => call.environment === 'production' || test);
+    return freeAnswer(visible.map((token) => tokenView(token, false)));
   },
 };
 
@@ -48,10 +48,10 @@ export const createToken: Endpoint = {
   id: 'createToken',
   method: 'POST',
   path: '/account/tokens',
-  summary: 'Makes a token; a secret one is shown whole this once.',
+  summary: 'Creates a token; only this answer shows a secret one in full.',
   body: { kind: 'json', schema: CREATE_TOKEN, bytesMax: GRANTS_BYTES_MAX },
   handle: async (call, services) =>
-    shown(await makeToken(managerOf(call.caller).accountId, call, services)),
+    freeAnswer(await makeToken(managerOf(call.caller).accountId, call, services)),
 };
 
 export const changeToken: Endpoint = {
@@ -62,17 +62,17 @@ export const changeToken: Endpoint = {
   summary: 'Changes name, limits, rights or places of a token, or disables it.',
   body: { kind: 'json', schema: CHANGE_TOKEN, bytesMax: GRANTS_BYTES_MAX },
   handle: (call, services) =>
-    changeOwn(settingsOf(call.json as Static<typeof CHANGE_TOKEN>), call, services),
+    changeOwnToken(settingsOf(call.json as Static<typeof CHANGE_TOKEN>), call, services),
 };
 
-async function changeOwn(
+async function changeOwnToken(
   settings: Partial<TokenSettings>,
   call: Call,
   services: TokensServices,
 ): Promise<Answer> {
   const { accountId, tokenId } = managerOf(call.caller);
   refuseOwnEnd(call.path['tokenId'] === tokenId, settings);
-  return shown(await setToken(accountId, settings, call, services));
+  return freeAnswer(await setToken(accountId, settings, call, services));
 }
 
 export const rotateToken: Endpoint = {
@@ -80,9 +80,10 @@ export const rotateToken: Endpoint = {
   id: 'rotateToken',
   method: 'POST',
   path: '/account/tokens/:tokenId/rotate',
-  summary: 'A new text for a token, shown whole this once; the old one is disabled at once.',
+  summary:
+    'Rotates a token: only this answer shows the new text; the old one stops working immediately.',
   handle: async (call, services) =>
-    shown(await renewToken(managerOf(call.caller).accountId, call, services)),
+    freeAnswer(await renewToken(managerOf(call.caller).accountId, call, services)),
 };
 
 export const disableToken: Endpoint = {
@@ -91,5 +92,5 @@ export const disableToken: Endpoint = {
   method: 'DELETE',
   path: '/account/tokens/:tokenId',
   summary: 'Disables a token; it can be enabled again.',
-  handle: (call, services) => changeOwn({ disabled: true }, call, services),
+  handle: (call, services) => changeOwnToken({ disabled: true }, call, services),
 };

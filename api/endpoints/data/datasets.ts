@@ -65,13 +65,13 @@ const CHANGED = Type.Object({
   datasetId: Type.String(),
 });
 
-const changed = (message: string, datasetId: string): Answer => ({
+const changedAnswer = (message: string, datasetId: string): Answer => ({
   kind: 'json',
   value: { success: true, message, datasetId },
   metering: 'free',
 });
 
-/** What all rows of this file have in common. */
+/** Common members of the rows. */
 const ROW = {
   token: 'secret',
   weight: 'free',
@@ -85,8 +85,8 @@ const ownDataset = (call: Call, lake: Lake): Dataset => {
   return datasetOf(caller, workspaceOf(caller, workspace, lake).workspace, id, lake);
 };
 
-/** A view is shown as a dataset. */
-function viewOfOwner(
+/** The view of that name, rendered as a dataset. */
+function findOwnView(
   call: Call,
   { lake, queries }: Pick<Services, 'lake' | 'queries'>,
 ): object | undefined {
@@ -112,26 +112,26 @@ export const createDataset: Endpoint = {
     const { id } = call.path;
     const body = call.json as Static<typeof CREATE_DATASET>;
     checkShares(body.dataset.access, owned, services);
-    const named = lake.directory.dataset(workspace, id ?? body.dataset.datasetId ?? '');
-    const standIn = named !== undefined && isStandIn(named) ? named : undefined;
-    if (id !== undefined && named !== undefined && standIn === undefined) {
-      return changeOwn(call, body.dataset, services);
+    const existing = lake.directory.dataset(workspace, id ?? body.dataset.datasetId ?? '');
+    const placeholder = existing !== undefined && isStandIn(existing) ? existing : undefined;
+    if (id !== undefined && existing !== undefined && placeholder === undefined) {
+      return applyBody(call, body.dataset, services);
     }
     const draft = draftOf(workspace, call.path['id'], body, services.ingestion.defaultsOf);
-    if (standIn === undefined) checkDatasetRoom(caller, owned, draft.dataset, services);
+    if (placeholder === undefined) checkDatasetRoom(caller, owned, draft.dataset, services);
     await checkPatterns(draft.expectations, services.ingestion.pool);
-    if (standIn !== undefined) {
+    if (placeholder !== undefined) {
       const { access, weight } = body.dataset;
-      const kept = {
-        ...(access === undefined ? { access: standIn.access } : {}),
-        ...(weight === undefined ? { weight: standIn.weight } : {}),
+      const inherited = {
+        ...(access === undefined ? { access: placeholder.access } : {}),
+        ...(weight === undefined ? { weight: placeholder.weight } : {}),
       };
-      const whole = { ...draft, ...kept };
-      await giveWay(standIn, async () => whole, caller.accountId, services);
-      return changed('Dataset has been created', standIn.dataset);
+      const fullDraft = { ...draft, ...inherited };
+      await replacePlaceholder(placeholder, async () => fullDraft, caller.accountId, services);
+      return changedAnswer('Dataset has been created', placeholder.dataset);
     }
     const { dataset } = await makeDataset(lake, draft, caller.accountId);
-    return changed('Dataset has been created', dataset);
+    return changedAnswer('Dataset has been created', dataset);
   },
 };
 
@@ -152,8 +152,8 @@ export const listDatasets: Endpoint = {
     const limit = numberOf(call.query, 'limit') ?? LIST_MAX;
     const datasets = directory.datasets(workspace).slice(0, limit);
     const views = services.queries.views(workspace).slice(0, limit - datasets.length);
-    const shown = await Promise.all(datasets.map((dataset) => datasetView(dataset, services)));
-    const value = [...shown, ...views.map(viewAsDataset)];
+    const items = await Promise.all(datasets.map((dataset) => datasetView(dataset, services)));
+    const value = [...items, ...views.map(viewAsDataset)];
     return { kind: 'json', value, metering: 'free' };
   },
 };
@@ -168,7 +168,7 @@ export const getDataset: Endpoint = {
   handle: async (call, services) => {
     const { workspace = '', id = '' } = call.path;
     const isDataset = services.lake.directory.dataset(workspace, id) !== undefined;
-    const view = isDataset ? undefined : viewOfOwner(call, services);
+    const view = isDataset ? undefined : findOwnView(call, services);
     const value = view ?? (await datasetView(ownDataset(call, services.lake), services));
     return { kind: 'json', value, metering: 'free' };
   },
@@ -179,87 +179,87 @@ export const changeDataset: Endpoint = {
   id: 'changeDataset',
   method: 'PATCH',
   path: '/datasets/:workspace/:id',
-  summary: 'Changes what a dataset says of itself, its contract, its expectations or its schema.',
+  summary: "Changes a dataset's description, contract, expectations or schema.",
   parameters: [WAIT],
   body: { kind: 'json', schema: CHANGE_DATASET, bytesMax: DATASET_BYTES_MAX },
   answer: Type.Union([CHANGED, JOB_MADE]),
   handle: (call, services) => {
     const { dataset: wrapped, ...bare } = call.json as Static<typeof CHANGE_DATASET>;
-    return changeOwn(call, wrapped ?? bare, services);
+    return applyBody(call, wrapped ?? bare, services);
   },
 };
 
 type Changes = Omit<Static<typeof CHANGE_DATASET>, 'dataset'>;
 
-/** What `PATCH` does, and `POST` with the id of a dataset that is there: iexjs updates so. */
-async function changeOwn(call: Call, body: Changes, services: DatasetsServices): Promise<Answer> {
+/** Handles `PATCH`, and `POST` with the id of an existing dataset, which iexjs sends to update. */
+async function applyBody(call: Call, body: Changes, services: DatasetsServices): Promise<Answer> {
   const { lake, pending, runner } = services;
   const { workspace, dataset: name } = ownDataset(call, lake);
   const { accountId } = callerOf(call.caller);
   checkShares(body.access, { accountId, workspace }, services);
   if (body.existing !== undefined && body.schema === undefined) {
-    throw new Failure('InvalidBody', 'existing must stand beside schema');
+    throw new Failure('InvalidBody', 'existing needs schema');
   }
   const owned = ownDataset(call, lake);
-  if (isStandIn(owned) && saysOfRecords(body)) {
-    await giveWay(owned, (standIn) => becomingReal(standIn, body, services), accountId, services);
-    return changed('Dataset has been updated', name);
+  if (isStandIn(owned) && describesRecords(body)) {
+    await replacePlaceholder(owned, (old) => toDraft(old, body, services), accountId, services);
+    return changedAnswer('Dataset has been updated', name);
   }
   if (body.existing === 're-ingest') return reingest(call, body, services);
   await runner.inTurn(workspace, name, async () => {
     const { tableId } = ownDataset(call, lake);
     const isIndexed = body.columnMapping !== undefined || body.uniqueIndex !== undefined;
     if (body.schema === undefined && !isIndexed) return changeInTurn(call, body, services);
-    // What is pushed meanwhile waits for its turn: it was checked by the schema as it was.
+    // Records pushed meanwhile wait: they were checked with the previous schema.
     await pending.holding(tableId, async () => {
       await flushDataset(ownDataset(call, lake), services);
       await changeInTurn(call, body, services);
     });
   });
-  return changed('Dataset has been updated', name);
+  return changedAnswer('Dataset has been updated', name);
 }
 
-/** Members that say nothing of records, and stay when a stand-in gives way: others make it its owner's. */
-const SAID_OF_ANY: readonly string[] = ['title', 'weight', 'access', 'smartLinkAttributes'];
+/** Members independent of records: a change of any other member replaces a placeholder dataset. */
+const RECORD_INDEPENDENT: readonly string[] = ['title', 'weight', 'access', 'smartLinkAttributes'];
 
-const saysOfRecords = (body: Changes): boolean =>
+const describesRecords = (body: Changes): boolean =>
   Object.entries(body).some(
-    ([member, value]) => value !== undefined && !SAID_OF_ANY.includes(member),
+    ([member, value]) => value !== undefined && !RECORD_INDEPENDENT.includes(member),
   );
 
-/** A stand-in's invented records go; the dataset as its owner wants it is there instead, empty. */
-async function giveWay(
+/** Replaces a placeholder and its invented records by the owner's empty dataset. */
+async function replacePlaceholder(
   { dataset, tableId, workspace }: Dataset,
-  draftFor: (standIn: Dataset) => Promise<DatasetDraft>,
+  draftFor: (placeholder: Dataset) => Promise<DatasetDraft>,
   accountId: string,
   { lake, runner }: Pick<Services, 'lake' | 'runner'>,
 ): Promise<void> {
   await runner.inTurn(workspace, dataset, async () => {
-    const standIn = lake.directory.datasetById(tableId);
-    if (standIn === undefined || !isStandIn(standIn)) {
+    const placeholder = lake.directory.datasetById(tableId);
+    if (placeholder === undefined || !isStandIn(placeholder)) {
       throw new Failure('Conflict', `dataset ${dataset} was changed meanwhile: try again`);
     }
-    const draft = await draftFor(standIn);
-    await replaceDataset(lake, standIn, { ...draft, dataset: standIn.dataset }, accountId);
+    const draft = await draftFor(placeholder);
+    await replaceDataset(lake, placeholder, { ...draft, dataset: placeholder.dataset }, accountId);
   });
 }
 
-/** What a change makes of a stand-in: nothing that was said of the invented records stays. */
-async function becomingReal(
-  standIn: Dataset,
+/** Applies a change to a placeholder, without its description of the invented records. */
+async function toDraft(
+  placeholder: Dataset,
   body: Changes,
   services: DatasetsServices,
 ): Promise<DatasetDraft> {
   const { description, historyDays, source } = UNSAID;
-  const was = { ...standIn, description, historyDays, source };
-  const { changes } = await changesOf(was, body, services);
+  const previous = { ...placeholder, description, historyDays, source };
+  const { changes } = await planChanges(previous, body, services);
   const { schema } = changes;
-  const { inferred, mapping, numbered } = indexEditOf(body, { ...was, schema }) ?? standIn;
+  const { inferred, mapping, numbered } = indexEditOf(body, { ...previous, schema }) ?? placeholder;
   const index = { inferred, mapping, numbered };
-  return { ...was, ...changes, ...index, schema: { ...schema, required: requiredOf(index) } };
+  return { ...previous, ...changes, ...index, schema: { ...schema, required: requiredOf(index) } };
 }
 
-/** A job that reads everything again, with the schema as it becomes. */
+/** Submits a job that reads everything again with the changed schema. */
 async function reingest(call: Call, body: Changes, services: DatasetsServices): Promise<Answer> {
   const { database, ingestion, lake, runner } = services;
   const { accountId } = callerOf(call.caller);
@@ -267,7 +267,7 @@ async function reingest(call: Call, body: Changes, services: DatasetsServices): 
   const parts = { database, services: ingestion };
   const order: FetchOrder = await runner.inTurn(workspace, name, async () => {
     const dataset = ownDataset(call, lake);
-    const { changes } = await changesOf(dataset, body, services);
+    const { changes } = await planChanges(dataset, body, services);
     return planReingest(dataset, changes, accountId, parts);
   });
   const jobId = await runner.submit(order);
@@ -278,7 +278,7 @@ async function changeInTurn(call: Call, body: Changes, services: DatasetsService
   const { clock, ingestion, lake } = services;
   const { accountId } = callerOf(call.caller);
   const dataset = ownDataset(call, lake);
-  const { changes, edit } = await changesOf(dataset, body, services);
+  const { changes, edit } = await planChanges(dataset, body, services);
   const index = indexEditOf(body, dataset);
   if (index !== undefined) return changeIndex(call, dataset, index, body, services);
   const existing = (body.existing ?? 'leave') as Existing;
@@ -288,7 +288,7 @@ async function changeInTurn(call: Call, body: Changes, services: DatasetsService
   );
 }
 
-/** @throws Failure InvalidBody beside a change of the schema: each rewrites all records in its own way. */
+/** @throws Failure InvalidBody together with a schema change: each rewrites all records differently. */
 async function changeIndex(
   call: Call,
   dataset: Dataset,
@@ -305,21 +305,21 @@ async function changeIndex(
   }
   const { mapping } = index;
   const { accountId } = callerOf(call.caller);
-  const { changes } = await changesOf({ ...dataset, mapping }, body, services);
+  const { changes } = await planChanges({ ...dataset, mapping }, body, services);
   const schema = { ...changes.schema, required: requiredOf(index) };
-  const becoming = { ...changes, schema };
+  const newValues = { ...changes, schema };
   const commit = (edits: Parameters<typeof storeChanges>[3]): Promise<void> =>
-    storeChanges(lake, dataset, becoming, edits, accountId, clock(), (transaction) =>
+    storeChanges(lake, dataset, newValues, edits, accountId, clock(), (transaction) =>
       storeIndex(transaction, dataset, index),
     );
-  // An inferred unique index that is declared as it is changes no record.
+  // Declaring the inferred unique index unchanged rewrites no records.
   await (isConfirmation(dataset, index)
     ? commit([])
     : editIndex(dataset, index, ingestion, commit));
 }
 
-/** What a body makes of a dataset. @throws Failure InvalidBody naming the member and its rule. */
-async function changesOf(
+/** Plans the changes of a body. @throws Failure InvalidBody naming the member and its rule. */
+async function planChanges(
   dataset: Dataset,
   body: Changes,
   { ingestion }: Pick<Services, 'ingestion'>,
@@ -328,8 +328,8 @@ async function changesOf(
   readonly edit: Omit<ReturnType<typeof editOf>, 'schema'>;
 }> {
   const { mapping } = dataset;
-  const given = (body.schema?.properties ?? {}) as Parameters<typeof editOf>[1];
-  const { schema, ...edit } = editOf(dataset, given);
+  const propertyChanges = (body.schema?.properties ?? {}) as Parameters<typeof editOf>[1];
+  const { schema, ...edit } = editOf(dataset, propertyChanges);
   const { properties } = schema;
   const changes = { ...describedBy(body, dataset), schema };
   checkSmartLinks(changes.smartLinks, Object.keys(properties));
@@ -355,29 +355,29 @@ export const deleteDataset: Endpoint = {
   handle: async (call, services) => {
     const { lake, runner } = services;
     const { workspace, dataset: name } = ownDataset(call, lake);
-    await runner.inTurn(workspace, name, () => dropFound(call, services));
+    await runner.inTurn(workspace, name, () => dropOwnDataset(call, services));
     if (truthOf(call.query, 'purge')) await scrubOrLater(services.scrub);
-    return changed('Dataset has been deleted', name);
+    return changedAnswer('Dataset has been deleted', name);
   },
 };
 
-async function dropFound(
+async function dropOwnDataset(
   call: Call,
   { lake, pending }: Pick<Services, 'lake' | 'pending'>,
 ): Promise<void> {
   const dataset = ownDataset(call, lake);
   const { tableId } = dataset;
-  const purges = truthOf(call.query, 'purge');
+  const isPurge = truthOf(call.query, 'purge');
   const { accountId } = callerOf(call.caller);
-  const unnamed = await dropDataset(lake, dataset, accountId, purges, async (transaction) => {
+  const files = await dropDataset(lake, dataset, accountId, isPurge, async (transaction) => {
     await pending.drop(transaction, tableId);
     await forgetQuarantined(transaction, tableId, {});
-    if (!purges) return;
+    if (!isPurge) return;
     await clearTexts(transaction, dataset);
     await askScrub(transaction);
   });
   pending.dropped(tableId);
-  await lake.files.remove(unnamed);
+  await lake.files.remove(files);
 }
 
 export const renameDataset: Endpoint = {
@@ -395,6 +395,6 @@ export const renameDataset: Endpoint = {
     await runner.inTurn(workspace, name, () =>
       storeName(lake, ownDataset(call, lake), newId, accountId),
     );
-    return changed('Dataset has been renamed', newId);
+    return changedAnswer('Dataset has been renamed', newId);
   },
 };

@@ -1,4 +1,4 @@
-// Single records deleted or purged, by key and date.
+// Deletes or purges records by key and date.
 import { Type } from '../../request/body/schema.ts';
 import { flushDataset } from '../../../jobs/run/flush.ts';
 import { planSeries, type SeriesPlan } from '../../../query/plan/seriesPlan.ts';
@@ -43,34 +43,34 @@ export const deleteRecords: Endpoint = {
   failures: 'workspace',
   handle: async (call, services) => {
     const caller = callerOf(call.caller);
-    const purges = truthOf(call.query, 'purge');
-    if (purges) checkKind(caller, 'secret');
+    const isPurge = truthOf(call.query, 'purge');
+    if (isPurge) checkKind(caller, 'secret');
     const { lake, runner } = services;
     const { workspace: place = '', id = '' } = call.path;
     const { workspace, dataset } = datasetOf(caller, place, id, lake, 'delete');
-    const work = purges ? purgeFound : deleteFound;
+    const work = isPurge ? purgeMatching : deleteMatching;
     const records = await runner.inTurn(workspace, dataset, () => work(call, caller, services));
-    if (purges) await scrubOrLater(services.scrub);
-    const message = `${purges ? 'purged' : 'deleted'} ${records} records`;
+    if (isPurge) await scrubOrLater(services.scrub);
+    const message = `${isPurge ? 'purged' : 'deleted'} ${records} records`;
     return { kind: 'json', value: { success: true, message }, metering: 'free' };
   },
 };
 
 type Work = (call: Call, caller: Caller, services: DeletionServices) => Promise<number>;
 
-const deleteFound: Work = async (call, caller, services) => {
-  const dataset = wantedDataset(call, caller, services);
-  const plan = await planOf(call, dataset, services);
+const deleteMatching: Work = async (call, caller, services) => {
+  const dataset = findDeletable(call, caller, services);
+  const plan = await planDeletion(call, dataset, services);
   return eraseRecords(plan, dataset, caller.accountId, services.ingestion, (transaction) =>
     markPartial(transaction, dataset.tableId),
   );
 };
 
-const purgeFound: Work = async (call, caller, services) => {
-  const dataset = wantedDataset(call, caller, services);
-  // A turn goes on when its flush fails: then nothing may be answered as purged.
+const purgeMatching: Work = async (call, caller, services) => {
+  const dataset = findDeletable(call, caller, services);
+  // The queue continues after a failed flush; this one throws, so that nothing is reported as purged.
   await flushDataset(dataset, services);
-  const plan = await planOf(call, dataset, services);
+  const plan = await planDeletion(call, dataset, services);
   const { ingestion, pending } = services;
   const { key = '', subkey } = call.path;
   await purgeQuarantined(services.database, dataset, key, subkey);
@@ -88,10 +88,10 @@ const purgeFound: Work = async (call, caller, services) => {
   return records;
 };
 
-const wantedDataset = ({ path }: Call, caller: Caller, { lake }: Pick<Services, 'lake'>): Dataset =>
+const findDeletable = ({ path }: Call, caller: Caller, { lake }: Pick<Services, 'lake'>): Dataset =>
   datasetOf(caller, path['workspace'] ?? '', path['id'] ?? '', lake, 'delete');
 
-async function planOf(
+async function planDeletion(
   { path, query }: Call,
   dataset: Dataset,
   { clock, lake, settings }: Pick<Services, 'clock' | 'lake' | 'settings'>,
@@ -100,8 +100,8 @@ async function planOf(
   const on = date === undefined ? undefined : parseDay('date', date);
   const table = await lake.table(dataset.tableId);
   if (table === undefined) throw new Failure('NotFound');
-  const wanted = { key, subkey, from: dayOf(query, 'from'), to: dayOf(query, 'to'), on };
-  return planSeries(wanted, {
+  const selection = { key, subkey, from: dayOf(query, 'from'), to: dayOf(query, 'to'), on };
+  return planSeries(selection, {
     dataset,
     table,
     visibility: { kind: 'all' },

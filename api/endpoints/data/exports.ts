@@ -1,4 +1,4 @@
-// Exports: a dataset or a query, of one version, as files in a folder or in a bucket.
+// Exports a dataset or a query at one version to files in a folder or a bucket.
 import { SQL_BODY_BYTES_MAX } from '../../request/body/bodyLimits.ts';
 import { Type } from '../../request/body/schema.ts';
 import { madeOf, exportOrderOf, partsOf } from '../../../jobs/export/exportOrder.ts';
@@ -17,7 +17,7 @@ import { WAIT } from './jobs.ts';
 
 type ExportsServices = Pick<Services, 'database' | 'exports' | 'lake' | 'settings'>;
 
-const MADE = Type.Object({
+const CHANGED = Type.Object({
   success: Type.Literal(true),
   message: Type.String(),
   exportId: Type.String(),
@@ -33,7 +33,7 @@ export const createExport: Endpoint = {
   summary: 'Writes a dataset or a query of one version into a folder or a bucket, with a manifest.',
   parameters: [WAIT],
   body: { kind: 'json', schema: EXPORT_BODY, bytesMax: SQL_BODY_BYTES_MAX },
-  answer: MADE,
+  answer: CHANGED,
   handle: async (call, services) => {
     const exportId = await createOnce(call, services, jsonHashOf(call), async (alongside) => {
       const row = await exportAsked(call, services);
@@ -41,7 +41,7 @@ export const createExport: Endpoint = {
       return row.export_id;
     });
     const { workspace } = ownedWorkspaceOf(call, services);
-    return made('created', { export_id: exportId, workspace }, call, services);
+    return changedAnswer('created', { export_id: exportId, workspace }, call, services);
   },
 };
 
@@ -57,7 +57,7 @@ export const listExportsOf: Endpoint = {
     const rows = await listExports(services.database, ownedWorkspaceOf(call, services).workspace);
     const range = listRange(call.query, services.settings.zone);
     const listed = inRange(rows, range, ({ created_ms }) => created_ms);
-    return freely(listed.map((row) => view(row, services)));
+    return freely(listed.map((row) => toView(row, services)));
   },
 };
 
@@ -77,7 +77,7 @@ export const getExport: Endpoint = {
       sha256,
     }));
     const making = madeOf(row)?.part.name ?? null;
-    return freely({ ...view(row, services), making, parts });
+    return freely({ ...toView(row, services), making, parts });
   },
 };
 
@@ -86,13 +86,13 @@ export const resumeExport: Endpoint = {
   id: 'resumeExport',
   method: 'POST',
   path: '/exports/:workspace/:id/resume',
-  summary: 'Goes on with an export that ended in vain, from the first part that is missing.',
+  summary: 'Resumes a failed export from the first missing part.',
   parameters: [WAIT],
-  answer: MADE,
+  answer: CHANGED,
   handle: async (call, services) => {
     const row = await ownExport(call, services);
     await services.exports.again(row.export_id);
-    return made('resumed', row, call, services);
+    return changedAnswer('resumed', row, call, services);
   },
 };
 
@@ -101,7 +101,7 @@ export const cancelExport: Endpoint = {
   id: 'cancelExport',
   method: 'DELETE',
   path: '/exports/:workspace/:id',
-  summary: 'Ends an export that has not ended; parts that are written stay, without a manifest.',
+  summary: 'Cancels an unfinished export; written parts stay, without a manifest.',
   answer: Type.Object({ success: Type.Literal(true), message: Type.String() }),
   handle: async (call, services) => {
     const { export_id, state } = await ownExport(call, services);
@@ -120,9 +120,9 @@ async function ownExport(call: Call, services: ExportsServices): Promise<ExportR
   return row;
 }
 
-/** @throws Failure InvalidBody when it was to be waited for and failed. */
-async function made(
-  what: string,
+/** @throws Failure InvalidBody if the call waits for the export and it fails. */
+async function changedAnswer(
+  action: string,
   { export_id: exportId, workspace }: Pick<ExportRow, 'export_id' | 'workspace'>,
   { query }: Call,
   { exports }: Pick<Services, 'exports'>,
@@ -133,7 +133,7 @@ async function made(
       throw new Failure('InvalidBody', `export ${exportId} ended in ${state}: ${error}`);
     }
   }
-  const message = `Export has been ${what}`;
+  const message = `Export has been ${action}`;
   return freely({
     success: true,
     message,
@@ -142,10 +142,10 @@ async function made(
   });
 }
 
-function view(row: ExportRow, { clock, exports }: Pick<Services, 'clock' | 'exports'>): object {
+function toView(row: ExportRow, { clock, exports }: Pick<Services, 'clock' | 'exports'>): object {
   const { compression, format, target, what } = exportOrderOf(row);
   const { finished_ms, started_ms } = row;
-  const live = finished_ms === null ? exports.progressOf(row.export_id) : undefined;
+  const liveProgress = finished_ms === null ? exports.progressOf(row.export_id) : undefined;
   return {
     exportId: row.export_id,
     workspace: row.workspace,
@@ -156,7 +156,7 @@ function view(row: ExportRow, { clock, exports }: Pick<Services, 'clock' | 'expo
     target,
     manifest: row.state === 'DONE' ? manifestPlace(target) : null,
     state: row.state,
-    progress: Math.max(row.progress, live ?? 0),
+    progress: Math.max(row.progress, liveProgress ?? 0),
     rows: row.rows,
     bytes: row.bytes,
     error: row.error,

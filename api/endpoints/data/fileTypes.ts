@@ -1,4 +1,4 @@
-// File types as their owners make them, and the files that they publish.
+// File types of owners and their published files.
 import type { Static } from 'typebox';
 import { SQL_BODY_BYTES_MAX } from '../../request/body/bodyLimits.ts';
 import { Type } from '../../request/body/schema.ts';
@@ -38,14 +38,14 @@ export const saveType: Endpoint = {
   id: 'saveFileType',
   method: 'PUT',
   path: '/file-types/:workspace/:id',
-  summary: 'Makes a file type, or changes what is given of the one of that name.',
+  summary: 'Creates a file type, or changes the given members of an existing one.',
   body: { kind: 'json', schema: FILE_TYPE_BODY },
   answer: ANY,
   handle: async (call, services) => {
     const { workspace } = ownedWorkspaceOf(call, services);
-    const place = { workspace, name: call.path['id'] ?? '', nowMs: services.clock() };
-    const said = fileTypeSaid(call.json as Static<typeof FILE_TYPE_BODY>);
-    return freely(ownTypeOf(await saveFileType(services.database, place, said)));
+    const key = { workspace, name: call.path['id'] ?? '', nowMs: services.clock() };
+    const settings = fileTypeSaid(call.json as Static<typeof FILE_TYPE_BODY>);
+    return freely(ownTypeOf(await saveFileType(services.database, key, settings)));
   },
 };
 
@@ -81,7 +81,7 @@ export const publishFile: Endpoint = {
   id: 'publishFile',
   method: 'POST',
   path: '/file-types/:workspace/:id/files',
-  summary: 'Publishes the body as a file of the type; one of the same name is replaced.',
+  summary: 'Publishes the body as a file of the type; replaces one of the same name.',
   parameters: NAME_PARAMETERS,
   body: { kind: 'file' },
   answer: ANY,
@@ -112,7 +112,7 @@ export const withdrawFile: Endpoint = {
   id: 'withdrawFile',
   method: 'DELETE',
   path: '/file-types/:workspace/:id/files',
-  summary: 'Withdraws one file; addresses that were made for it work for the rest of their minute.',
+  summary: 'Withdraws one file; its download addresses work for the rest of their minute.',
   parameters: NAME_PARAMETERS,
   answer: DONE,
   handle: async (call, services) => {

@@ -1,4 +1,4 @@
-// The ingestion history: every due time of a schedule, and what was done about it.
+// The ingestion history: every due time of a schedule and its outcome.
 import type { Static } from 'typebox';
 import { Type } from '../../request/body/schema.ts';
 import { Failure } from '../../../store/base/failure.ts';
@@ -28,7 +28,7 @@ const CREATE = Type.Object(
 );
 const CHANGE = Type.Object(NOTE, { additionalProperties: false });
 
-const MADE = Type.Object({
+const CHANGED = Type.Object({
   success: Type.Literal(true),
   message: Type.String(),
   ingestionHistoryId: Type.String(),
@@ -39,7 +39,7 @@ export const listHistory: Endpoint = {
   id: 'listIngestionHistory',
   method: 'GET',
   path: '/ingestion-history/:workspace',
-  summary: 'Runs of all schedules of a workspace, newest first, each with what became of its job.',
+  summary: 'Runs of all schedules of a workspace, newest first, each with the outcome of its job.',
   parameters: LIST_PARAMETERS,
   answer: Type.Array(ANY),
   handle: async (call, services) => freely(await runs(call, services, undefined)),
@@ -58,7 +58,7 @@ export const getHistory: Endpoint = {
     const { id = '' } = call.path;
     const schedule = services.scheduler.get(workspace, id);
     if (schedule !== undefined) return freely(await runs(call, services, id));
-    return freely(view(await ownRun(call, services)));
+    return freely(toView(await ownRun(call, services)));
   },
 };
 
@@ -67,9 +67,9 @@ export const createHistory: Endpoint = {
   id: 'createIngestionHistory',
   method: 'POST',
   path: '/ingestion-history/:workspace',
-  summary: 'Notes, beside the runs of a schedule, what was done by other means.',
+  summary: 'Adds a note to the history of a schedule for work that was done by other means.',
   body: { kind: 'json', schema: CREATE },
-  answer: MADE,
+  answer: CHANGED,
   handle: async (call, services) => {
     const { clock, database, scheduler } = services;
     const { workspace } = ownedWorkspaceOf(call, services);
@@ -79,7 +79,7 @@ export const createHistory: Endpoint = {
       throw new Failure('InvalidBody', 'ingestionScheduleId names no ingestion schedule');
     }
     const now = clock();
-    return made('noted', await noteRun(database, schedule, time ?? now, note, now));
+    return changedAnswer('noted', await noteRun(database, schedule, time ?? now, note, now));
   },
 };
 
@@ -90,11 +90,11 @@ export const changeHistory: Endpoint = {
   path: '/ingestion-history/:workspace/:id',
   summary: 'Changes the note of a run.',
   body: { kind: 'json', schema: CHANGE },
-  answer: MADE,
+  answer: CHANGED,
   handle: async (call, services) => {
     const { runId } = await ownRun(call, services);
     await renoteRun(services.database, runId, (call.json as Static<typeof CHANGE>).note);
-    return made('updated', runId);
+    return changedAnswer('updated', runId);
   },
 };
 
@@ -103,17 +103,17 @@ export const deleteHistory: Endpoint = {
   id: 'deleteIngestionHistory',
   method: 'DELETE',
   path: '/ingestion-history/:workspace/:id',
-  summary: 'Takes a run out of the history; its job and its records stay.',
-  answer: MADE,
+  summary: 'Removes a run from the history; its job and its records stay.',
+  answer: CHANGED,
   handle: async (call, services) => {
     const { runId } = await ownRun(call, services);
     await removeRun(services.database, runId);
-    return made('deleted', runId);
+    return changedAnswer('deleted', runId);
   },
 };
 
-const made = (what: string, ingestionHistoryId: string): Answer =>
-  freely({ success: true, message: `Ingestion history has been ${what}`, ingestionHistoryId });
+const changedAnswer = (action: string, ingestionHistoryId: string): Answer =>
+  freely({ success: true, message: `Ingestion history has been ${action}`, ingestionHistoryId });
 
 async function runs(
   call: Call,
@@ -122,8 +122,8 @@ async function runs(
 ): Promise<readonly object[]> {
   const { workspace } = ownedWorkspaceOf(call, services);
   const range = listRange(call.query, services.settings.zone);
-  const told = await listRuns(services.database, { workspace, scheduleId }, range);
-  return told.map(view);
+  const rows = await listRuns(services.database, { workspace, scheduleId }, range);
+  return rows.map(toView);
 }
 
 async function ownRun(call: Call, services: HistoryServices): Promise<RunTold> {
@@ -133,7 +133,7 @@ async function ownRun(call: Call, services: HistoryServices): Promise<RunTold> {
   return run;
 }
 
-const view = (run: RunTold): object => ({
+const toView = (run: RunTold): object => ({
   ingestionHistoryId: run.runId,
   ingestionScheduleId: run.scheduleId,
   datasetId: run.dataset,

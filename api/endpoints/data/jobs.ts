@@ -1,4 +1,4 @@
-// Jobs as their owner sees them (INTERFACE.md 3.2, 3.7; the object's exact members are not public).
+// Job endpoints (INTERFACE.md 3.2, 3.7; the object's exact members are not public).
 import type { Static } from 'typebox';
 import { COLUMNS_BYTES_MAX } from '../../request/body/bodyLimits.ts';
 import { Type } from '../../request/body/schema.ts';
@@ -76,7 +76,7 @@ export const getJob: Endpoint = {
   answer: JOB,
   failures: 'workspace',
   handle: async (call, services) => {
-    const value = jobView(await jobOf(call, services), services);
+    const value = jobView(await findCallJob(call, services), services);
     return { kind: 'json', value, metering: 'free' };
   },
 };
@@ -96,7 +96,8 @@ export const listJobsOf: Endpoint = {
     const { workspace } = ownedWorkspaceOf(call, services);
     const { type = '' } = call.path;
     // iexjs cancels by `/jobs/:workspace/:id` (INTERFACE.md 3.2 "Client bugs to tolerate").
-    if (JOB_ID.test(type)) return cancelled(await jobNamed(workspace, type, services), services);
+    if (JOB_ID.test(type))
+      return cancelAnswer(await findWorkspaceJob(workspace, type, services), services);
     checkType(call);
     const range = listRange(call.query, services.settings.zone);
     const jobs = await listJobs(services.database, workspace, range);
@@ -121,7 +122,7 @@ export const JOB_MADE = Type.Object({
   message: Type.String(),
   jobId: Type.String(),
   jobUrl: Type.String(),
-  /** Of a load that was waited for. */
+  /** Only if the call waited for the load. */
   notes: Type.Optional(Type.Array(Type.String())),
   ...SOME_LOAD_COUNTS,
   rejects: Type.Optional(REJECTS),
@@ -133,7 +134,7 @@ export const WAIT: Parameter = {
   help: 'Wait until the job has ended.',
 };
 
-/** What is said of a new job. @throws Failure InvalidBody when it was to be waited for and failed. */
+/** The answer for a new job. @throws Failure InvalidBody if the call waits for the job and it fails. */
 export async function jobMade(
   what: string,
   workspace: string,
@@ -142,13 +143,13 @@ export async function jobMade(
   { database, runner }: Pick<Services, 'database' | 'runner'>,
 ): Promise<Answer> {
   const created = `jobId: ${jobId} has been created`;
-  const named = (message: string) => ({
+  const toAnswer = (message: string) => ({
     success: true,
     message,
     jobId,
     jobUrl: `/v1/jobs/${workspace}/ingest/${jobId}`,
   });
-  if (!truthOf(call.query, 'wait')) return freely(named(`${what}, ${created}`));
+  if (!truthOf(call.query, 'wait')) return freely(toAnswer(`${what}, ${created}`));
   const job = await runner.ended(jobId);
   if (job.status !== 'INGESTED') {
     throw new Failure('InvalidBody', `job ${jobId} ended in ${job.status}: ${job.error}`);
@@ -156,16 +157,16 @@ export async function jobMade(
   const counts = jobLoadCounts(job);
   const { columnsLeftOut, received, rejected } = counts;
   const message = `${what}${describeLosses(counts)}, ${created}`;
-  // The other counts and the notes reveal which index values are stored: more than the right to write is.
+  // The other counts and the notes reveal which index values are stored, which the right to write excludes.
   if (callerOf(call.caller).kind !== 'secret') {
-    return freely({ ...named(message), received, rejected, columnsLeftOut });
+    return freely({ ...toAnswer(message), received, rejected, columnsLeftOut });
   }
   const rejects = rejected === 0 ? [] : await findRejects(database, jobId);
-  const notes = notesOf(job);
-  return freely({ ...named(message), ...counts, rejects: showRejects(rejects), notes });
+  const notes = readNotes(job);
+  return freely({ ...toAnswer(message), ...counts, rejects: showRejects(rejects), notes });
 }
 
-/** What a bare "completed" would hide. */
+/** Lists rejected, quarantined and left-out data, which "completed" alone would hide. */
 function describeLosses({ columnsLeftOut, quarantined, received, rejected }: LoadCounts): string {
   const losses = [
     ...(rejected === 0 ? [] : [`${rejected} of ${received} records rejected`]),
@@ -181,7 +182,7 @@ export const createJob: Endpoint = {
   once: true,
   path: '/jobs/:workspace/:type',
   token: 'secret',
-  summary: 'Takes all that a data source has into a dataset, once; makes it when there is none.',
+  summary: 'Loads all data of a data source into a dataset once; creates a missing dataset.',
   weight: 'free',
   parameters: [
     WAIT,
@@ -207,14 +208,14 @@ export const createJob: Endpoint = {
     }
     refuseFeed(source.type);
     const caller = callerOf(call.caller);
-    const known = lake.directory.dataset(workspace, body.datasetId);
-    if (known === undefined) checkDatasetRoom(caller, place, body.datasetId, services);
+    const existing = lake.directory.dataset(workspace, body.datasetId);
+    if (existing === undefined) checkDatasetRoom(caller, place, body.datasetId, services);
     checkReading(body.reading);
     const { columnMapping, credentialId, dateOrder, jsonPath, reading, uniqueIndex } = body;
     const order = fetchOrder({
       accountId: caller.accountId,
       workspace,
-      dataset: known?.dataset ?? body.datasetId,
+      dataset: existing?.dataset ?? body.datasetId,
       duplicates: body.duplicateKeyHandling,
       chosen: body.duplicates,
       overwrite: body.overwrite ?? false,
@@ -233,7 +234,10 @@ export const createJob: Endpoint = {
     if (truthOf(call.query, 'dryRun')) {
       const { ingestion } = services;
       const run = await look(source, credentialId, call, services, ({ jsonPath: path, ...piece }) =>
-        dryRun({ ...order, path: piece.path, ...pathOf(path ?? order.jsonPath) }, ingestion),
+        dryRun(
+          { ...order, path: piece.path, ...jsonPathMember(path ?? order.jsonPath) },
+          ingestion,
+        ),
       );
       return freely(dryRunView(run));
     }
@@ -244,7 +248,7 @@ export const createJob: Endpoint = {
   },
 };
 
-const pathOf = (jsonPath: string | undefined): object =>
+const jsonPathMember = (jsonPath: string | undefined): object =>
   jsonPath === undefined ? {} : { jsonPath };
 
 export const retryJob: Endpoint = {
@@ -253,14 +257,14 @@ export const retryJob: Endpoint = {
   once: true,
   path: '/jobs/:workspace/:type/:jobId/retry',
   token: 'secret',
-  summary: 'Does again what an ended job did from its data source, as a new job.',
+  summary: 'Repeats a finished load from a data source as a new job.',
   weight: 'free',
   parameters: [WAIT],
   answer: JOB_MADE,
   failures: 'workspace',
   handle: async (call, services) => {
     const { folder, runner, scheduler } = services;
-    const job = await jobOf(call, services);
+    const job = await findCallJob(call, services);
     if (job.finished_ms === null) throw new Failure('Conflict', `job ${job.job_id} has not ended`);
     const order = jobOrderOf(job, folder.spool);
     if (order.fetch === undefined) {
@@ -289,7 +293,7 @@ export const getInvalidRecords: Endpoint = {
   answer: Type.String(),
   failures: 'workspace',
   handle: async (call, services) => {
-    const { job_id } = await jobOf(call, services);
+    const { job_id } = await findCallJob(call, services);
     const rejects = await findRejects(services.database, job_id);
     const lines = rejects.map(
       ({ line, error }) => `${job_id},${line},"${error.replaceAll('"', '""')}"\n`,
@@ -304,19 +308,19 @@ export const cancelJob: Endpoint = {
   method: 'GET',
   path: '/jobs/:workspace/:type/:jobId/cancel',
   token: 'secret',
-  summary: 'Ends a job that has not ended; nothing of it becomes visible.',
+  summary: 'Cancels an unfinished job; none of its records become visible.',
   weight: 'free',
   parameters: [],
   answer: Type.Object({ success: Type.Literal(true), message: Type.String() }),
   failures: 'workspace',
   handle: async (call, services) => {
-    return cancelled(await jobOf(call, services), services);
+    return cancelAnswer(await findCallJob(call, services), services);
   },
 };
 
 const JOB_ID = /^[0-9a-f]{32}$/;
 
-async function cancelled(job: Job, { runner }: Pick<Services, 'runner'>): Promise<Answer> {
+async function cancelAnswer(job: Job, { runner }: Pick<Services, 'runner'>): Promise<Answer> {
   if (!(await runner.cancel(job))) {
     throw new Failure('Conflict', `job ${job.job_id} has ended in ${job.status}`);
   }
@@ -324,21 +328,25 @@ async function cancelled(job: Job, { runner }: Pick<Services, 'runner'>): Promis
   return { kind: 'json', value, metering: 'free' };
 }
 
-async function jobOf(call: Call, services: JobsServices): Promise<Job> {
+async function findCallJob(call: Call, services: JobsServices): Promise<Job> {
   const { workspace } = ownedWorkspaceOf(call, services);
   checkType(call);
-  return jobNamed(workspace, call.path['jobId'] ?? '', services);
+  return findWorkspaceJob(workspace, call.path['jobId'] ?? '', services);
 }
 
-async function jobNamed(workspace: string, jobId: string, services: JobsServices): Promise<Job> {
+async function findWorkspaceJob(
+  workspace: string,
+  jobId: string,
+  services: JobsServices,
+): Promise<Job> {
   const job = await findJob(services.database, jobId);
   if (job === undefined || job.workspace !== workspace) throw new Failure('NotFound');
-  // Who is told that it was ingested reads what it ingested.
+  // A caller that sees the job as ingested must also read its records.
   await services.lake.seen(job.snapshot_id ?? 0);
   return job;
 }
 
-const notesOf = ({ notes_json }: Job): readonly string[] =>
+const readNotes = ({ notes_json }: Job): readonly string[] =>
   (JSON.parse(notes_json ?? '[]') as readonly string[]).map(redacted);
 
 /** Loads are the only type of job so far. */
@@ -352,7 +360,7 @@ function jobView(
 ): object {
   const { started_ms, finished_ms } = job;
   const { fetch } = jobOrderOf(job, folder.spool);
-  const live = runner.progressOf(job.job_id) ?? job.progress;
+  const liveProgress = runner.progressOf(job.job_id) ?? job.progress;
   return {
     jobId: job.job_id,
     jobType: job.type,
@@ -360,7 +368,7 @@ function jobView(
     datasetId: job.dataset,
     status: job.status,
     lastGoodStatus: job.last_good_status,
-    progress: finished_ms === null ? live : job.progress,
+    progress: finished_ms === null ? liveProgress : job.progress,
     bytes: finished_ms === null ? runner.bytesOf(job.job_id) || job.bytes : job.bytes,
     recordsValidated: job.records_validated,
     ...jobLoadCounts(job),
@@ -373,7 +381,7 @@ function jobView(
     dataSourceId: fetch?.sourceId || null,
     ingestionScheduleId: fetch?.run?.scheduleId ?? null,
     error: job.error,
-    notes: notesOf(job),
+    notes: readNotes(job),
     created: job.created_ms,
     started: started_ms,
     finished: finished_ms,

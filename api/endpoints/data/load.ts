@@ -1,4 +1,4 @@
-// Loading data: the body goes to a durable spool file, then a job takes it from there.
+// Loads data: the body is written to a durable spool file, which a job then reads.
 import { Type } from '../../request/body/schema.ts';
 import { dryRun } from '../../../pipeline/edit/dryRun.ts';
 import { checkJsonPath } from '../../../pipeline/decode/json/jsonPath.ts';
@@ -31,7 +31,7 @@ import { spoolBody } from '../../http/spool.ts';
 import { JOB_MADE, jobMade, WAIT } from './jobs.ts';
 import type { Load } from '../../../pipeline/conform/load.ts';
 
-const name = (part: string): Parameter => ({
+const indexParameter = (part: string): Parameter => ({
   kind: 'text',
   name: part,
   help: `Property that is the ${part}, of a dataset that this load creates; inferred by default.`,
@@ -44,7 +44,7 @@ export const loadData: Endpoint = {
   token: 'granted',
   once: true,
   summary:
-    'Loads CSV, JSON, JSON lines, Parquet or Arrow, also packed; makes the dataset when there is none.',
+    'Loads CSV, JSON, JSON lines, Parquet or Arrow, also compressed; creates a missing dataset.',
   weight: 'free',
   parameters: [
     WAIT,
@@ -69,9 +69,9 @@ export const loadData: Endpoint = {
       name: 'dryRun',
       help: 'true: reports what the load would do, and changes nothing. Needs a secret token.',
     },
-    name('key'),
-    name('subkey'),
-    name('date'),
+    indexParameter('key'),
+    indexParameter('subkey'),
+    indexParameter('date'),
     {
       kind: 'boolean',
       name: 'uniqueIndex',
@@ -84,22 +84,22 @@ export const loadData: Endpoint = {
   handle: async (call, services) => {
     const { lake } = services;
     const caller = callerOf(call.caller);
-    const dry = truthOf(call.query, 'dryRun');
-    // It tells which records are stored: more than the right to write is.
-    if (dry) checkKind(caller, 'secret');
+    const isDryRun = truthOf(call.query, 'dryRun');
+    // A dry run reveals which records are stored, which the right to write excludes.
+    if (isDryRun) checkKind(caller, 'secret');
     const { workspace: place = '', id = '' } = call.path;
     checkName('datasetId', id);
     const owned = changeableIn(caller, place, id, 'write', lake);
     const { workspace } = owned;
-    const known = lake.directory.dataset(workspace, id);
-    if (known === undefined) checkDatasetRoom(caller, owned, id, services);
+    const existing = lake.directory.dataset(workspace, id);
+    if (existing === undefined) checkDatasetRoom(caller, owned, id, services);
     await checkStorage(services.storage, caller.account, workspace);
-    const dataset = known?.dataset ?? id;
-    const mapping = mappingOf(call.query);
-    const given = textOf(call.query, 'jsonPath');
-    const jsonPath = given === undefined ? undefined : checkJsonPath(given);
-    // What is asked wrongly is so before a body is stored.
-    const asked = {
+    const dataset = existing?.dataset ?? id;
+    const mapping = readMapping(call.query);
+    const jsonPathText = textOf(call.query, 'jsonPath');
+    const jsonPath = jsonPathText === undefined ? undefined : checkJsonPath(jsonPathText);
+    // Invalid parameters are refused before the body is stored.
+    const order = {
       workspace,
       dataset,
       ...readDuplicates(call.query),
@@ -112,16 +112,16 @@ export const loadData: Endpoint = {
       ...readingOf(call.query),
     };
     const { bytes, hash, path } = await spoolBody(call, services);
-    const load = { ...asked, path, ownFile: true };
-    if (dry) return tried(load, call, services);
+    const load = { ...order, path, ownFile: true };
+    if (isDryRun) return dryRunAnswer(load, call, services);
     const { accountId } = caller;
-    const jobId = await submitted({ ...load, bytes, accountId }, hash, call, services);
-    const done = `Data upload of ${bytes}B for ${dataset} completed`;
-    return jobMade(done, workspace, jobId, call, services);
+    const jobId = await submitJob({ ...load, bytes, accountId }, hash, call, services);
+    const summary = `Data upload of ${bytes}B for ${dataset} completed`;
+    return jobMade(summary, workspace, jobId, call, services);
   },
 };
 
-/** As clients of 2021 load (INTERFACE.md 3.2). */
+/** The load request of clients of 2021 (INTERFACE.md 3.2). */
 export const loadDataset: Endpoint = {
   ...loadData,
   id: 'loadDataset',
@@ -130,27 +130,27 @@ export const loadDataset: Endpoint = {
   summary: 'Loads records as `POST /data/:workspace/:id` does.',
 };
 
-/** A body that no job takes is not kept. */
-async function submitted(
+/** Submits the load; removes the body's file if no job uses it. */
+async function submitJob(
   order: Parameters<Services['runner']['submit']>[0],
   bodyHash: string,
   call: Call,
   services: Pick<Services, 'disk' | 'runner' | 'writeKeys'>,
 ): Promise<string> {
-  let isTaken = false;
+  let isSubmitted = false;
   try {
     return await createOnce(call, services, bodyHash, async (alongside) => {
       const jobId = await services.runner.submit(order, alongside);
-      isTaken = true;
+      isSubmitted = true;
       return jobId;
     });
   } finally {
-    if (!isTaken) await services.disk.remove(order.path);
+    if (!isSubmitted) await services.disk.remove(order.path);
   }
 }
 
-/** What a load would do; its file goes. */
-async function tried(
+/** Answers a dry run and removes the body's file. */
+async function dryRunAnswer(
   load: Load,
   call: Call,
   { disk, ingestion }: Pick<Services, 'disk' | 'ingestion'>,
@@ -163,7 +163,7 @@ async function tried(
   }
 }
 
-function mappingOf(query: Values): ColumnMapping | undefined {
+function readMapping(query: Values): ColumnMapping | undefined {
   const parts = (['key', 'subkey', 'date'] as const).flatMap((part) => {
     const property = textOf(query, part);
     return property === undefined ? [] : [[part, property] as const];

@@ -1,4 +1,4 @@
-// Records that did not keep an expectation of their dataset: listed, let in after all, or discarded.
+// Lists, releases or discards records that violated an expectation of their dataset.
 import { Type } from '../../request/body/schema.ts';
 import { releaseRecords } from '../../../pipeline/edit/release.ts';
 import type { Dataset } from '../../../store/lake/datasets/datasets.ts';
@@ -16,12 +16,12 @@ import { DUPLICATE_PARAMETERS, readDuplicates } from '../../datasets/ingest/load
 import { listOf, numberOf, type Parameter, refuse, textOf } from '../../request/parameters.ts';
 import { freely } from '../../request/rows.ts';
 
-/** Records of one list, where the caller says no number. */
+/** Records of one list by default. */
 const LIST_DEFAULT = 100;
-/** Ids that one call names. */
+/** Ids in one call. */
 const IDS_MAX = 100;
 
-const WHICH: readonly Parameter[] = [
+const SELECTION: readonly Parameter[] = [
   {
     kind: 'text',
     name: 'jobId',
@@ -32,7 +32,7 @@ const WHICH: readonly Parameter[] = [
   { kind: 'list', name: 'ids', help: 'Only these records, by their ids, separated by commas.' },
 ];
 
-/** What all rows of this file have in common. */
+/** Common members of the rows. */
 const ROW = {
   token: 'secret',
   weight: 'free',
@@ -45,7 +45,7 @@ function ownDataset(call: Call, { lake }: Pick<Services, 'lake'>): Dataset {
   return datasetOf(caller, workspaceOf(caller, workspace, lake).workspace, id, lake);
 }
 
-function wantedOf({ query }: Call): Wanted {
+function readSelection({ query }: Call): Wanted {
   const ids = listOf(query, 'ids');
   if (ids !== undefined && (ids.length === 0 || ids.length > IDS_MAX)) {
     refuse('ids', `must be 1 to ${IDS_MAX} ids`);
@@ -58,9 +58,9 @@ export const listQuarantine: Endpoint = {
   id: 'listQuarantine',
   method: 'GET',
   path: '/quarantine/:workspace/:id',
-  summary: 'The records that did not keep an expectation of the dataset, oldest first.',
+  summary: 'The records that violated an expectation of the dataset, oldest first.',
   parameters: [
-    ...WHICH,
+    ...SELECTION,
     { kind: 'integer', name: 'limit', least: 1, most: QUARANTINE_MAX, help: 'At most n records.' },
   ],
   answer: Type.Array(
@@ -76,16 +76,16 @@ export const listQuarantine: Endpoint = {
   handle: async (call, services) => {
     const { tableId } = ownDataset(call, services);
     const limit = numberOf(call.query, 'limit') ?? LIST_DEFAULT;
-    const records = await listQuarantined(services.database, tableId, wantedOf(call), limit);
-    return freely(records.map(shown));
+    const records = await listQuarantined(services.database, tableId, readSelection(call), limit);
+    return freely(records.map(toView));
   },
 };
 
-function shown({ document, id, jobId, line, rule, timeMs }: Quarantined): object {
-  return { id, jobId, line, rule, date: timeMs, record: exactJson(document) };
+function toView({ document, id, jobId, line, rule, timeMs }: Quarantined): object {
+  return { id, jobId, line, rule, date: timeMs, record: parseExact(document) };
 }
 
-interface Exact {
+interface SourceTextJson {
   readonly parse: (
     text: string,
     reviver: (name: string, value: unknown, context: { readonly source?: string }) => unknown,
@@ -94,10 +94,10 @@ interface Exact {
 }
 
 /** TypeScript has no types of source text access yet. */
-const exact = JSON as unknown as Exact;
+const exact = JSON as unknown as SourceTextJson;
 
-/** Numbers keep their digits when they are written again. */
-const exactJson = (document: string): unknown =>
+/** Parses JSON such that numbers keep their digits when they are written again. */
+const parseExact = (document: string): unknown =>
   exact.parse(document, (_, value, { source }) =>
     typeof value === 'number' && source !== undefined ? exact.rawJSON(source) : value,
   );
@@ -107,8 +107,8 @@ export const releaseQuarantine: Endpoint = {
   id: 'releaseQuarantine',
   method: 'POST',
   path: '/quarantine/:workspace/:id/release',
-  summary: 'Lets records from quarantine into the dataset, all or some, whatever it expects.',
-  parameters: [...WHICH, ...DUPLICATE_PARAMETERS],
+  summary: 'Releases all or some quarantined records into the dataset despite its expectations.',
+  parameters: [...SELECTION, ...DUPLICATE_PARAMETERS],
   answer: Type.Object({
     success: Type.Literal(true),
     message: Type.String(),
@@ -121,13 +121,13 @@ export const releaseQuarantine: Endpoint = {
     const caller = callerOf(call.caller);
     const { workspace, dataset: name } = ownDataset(call, services);
     await checkStorage(storage, caller.account, workspace);
-    const wanted = wantedOf(call);
-    // They arrived before what was stored since: where nothing else is chosen, stored records stay.
+    const selection = readSelection(call);
+    // They arrived before records stored since: by default stored records stay.
     const isChosen = call.query['duplicates'] ?? call.query['duplicateKeyHandling'];
     const duplicates = isChosen === undefined ? 'ignore' : readDuplicates(call.query).duplicates;
     const released = await runner.inTurn(workspace, name, async () => {
       const dataset = ownDataset(call, services);
-      const records = await listQuarantined(database, dataset.tableId, wanted, QUARANTINE_MAX);
+      const records = await listQuarantined(database, dataset.tableId, selection, QUARANTINE_MAX);
       return releaseRecords(dataset, records, duplicates, caller.accountId, ingestion);
     });
     const value = {
@@ -147,16 +147,16 @@ export const discardQuarantine: Endpoint = {
   method: 'DELETE',
   path: '/quarantine/:workspace/:id',
   summary: 'Discards records in quarantine, all or some.',
-  parameters: WHICH,
+  parameters: SELECTION,
   answer: Type.Object({ success: Type.Literal(true), message: Type.String() }),
   handle: async (call, services) => {
     const { database, runner } = services;
     const { workspace, dataset } = ownDataset(call, services);
-    const wanted = wantedOf(call);
-    const gone = await runner.inTurn(workspace, dataset, () =>
-      forgetQuarantined(database, ownDataset(call, services).tableId, wanted),
+    const selection = readSelection(call);
+    const discarded = await runner.inTurn(workspace, dataset, () =>
+      forgetQuarantined(database, ownDataset(call, services).tableId, selection),
     );
-    const value = { success: true, message: `discarded ${gone} records` };
+    const value = { success: true, message: `discarded ${discarded} records` };
     return { kind: 'json', value, metering: 'free' };
   },
 };

@@ -1,4 +1,4 @@
-// Single records, written by `POST /record` (once `/write`).
+// Writes single records with `POST /record` (formerly `/write`).
 import { Type } from '../../request/body/schema.ts';
 import {
   CONFIRM_ADJUSTMENT,
@@ -10,15 +10,15 @@ import { writeRecords } from '../../datasets/ingest/recordWriting.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
 import type { Parameter } from '../../request/parameters.ts';
 
-const switched = (name: string, help: string): Parameter => ({ kind: 'boolean', name, help });
+const flag = (name: string, help: string): Parameter => ({ kind: 'boolean', name, help });
 
 const COUNT_OR_NULL = Type.Union([Type.Integer(), Type.Null()]);
 
-const WRITTEN = Type.Object({
+const WRITE_ANSWER = Type.Object({
   success: Type.Literal(true),
   message: Type.String(),
   ...SOME_LOAD_COUNTS,
-  // Of pushes on a unique index: decided when they become a file, within seconds.
+  // Null for pushes on a unique index: it is known at their flush, within seconds.
   replaced: Type.Optional(COUNT_OR_NULL),
   rejects: Type.Optional(REJECTS),
 });
@@ -31,20 +31,20 @@ export const writeRecord: Endpoint = {
   deprecated: { '/write/:workspace/:id': '2023-01-01' },
   token: 'granted',
   once: true,
-  summary: 'Writes one JSON record or an array of them; makes the dataset when there is none.',
+  summary: 'Writes one JSON record or an array of them; creates a missing dataset.',
   weight: 'free',
   parameters: [
     ...DUPLICATE_PARAMETERS,
     DATE_ORDER,
     CONFIRM_ADJUSTMENT,
-    switched('createDatasetOnDemand', 'false: a missing dataset is 404; true by default.'),
-    switched('wait', 'Accepted; the answer always waits until the records are stored.'),
-    switched('event', 'Accepted for clients of the original.'),
-    switched('persist', 'Accepted for clients of the original.'),
-    switched('updateState', 'Accepted for clients of the original.'),
+    flag('createDatasetOnDemand', 'false: a missing dataset is 404; true by default.'),
+    flag('wait', 'Accepted; the answer always waits until the records are stored.'),
+    flag('event', 'Accepted for clients of the original.'),
+    flag('persist', 'Accepted for clients of the original.'),
+    flag('updateState', 'Accepted for clients of the original.'),
   ],
   body: { kind: 'file', json: true },
-  answer: WRITTEN,
+  answer: WRITE_ANSWER,
   failures: 'workspace',
   handle: writeRecords,
 };

@@ -1,4 +1,4 @@
-// Workspaces and what was logged in them.
+// Workspaces and their job logs.
 import type { Static } from 'typebox';
 import { Type } from '../../request/body/schema.ts';
 import { CORE } from '../../../store/lake/datasets/datasets.ts';
@@ -29,7 +29,7 @@ export const listWorkspaces: Endpoint = {
   token: 'secret',
   inTest: true,
   summary:
-    "The account's workspaces with the bytes they keep; the default one of /time-series first.",
+    "The account's workspaces with their storage in bytes; the default one of /time-series first.",
   weight: 'free',
   parameters: [],
   answer: Type.Array(Type.Object({ ...WORKSPACE.properties, storage: STORAGE })),
@@ -56,7 +56,7 @@ export const createWorkspace: Endpoint = {
   method: 'POST',
   path: '/workspaces',
   token: 'secret',
-  summary: "Makes a workspace; its name is permanent. The operator's CORE is there already.",
+  summary: "Creates a workspace; its name is permanent. The operator's CORE exists already.",
   weight: 'free',
   parameters: [],
   body: { kind: 'json', schema: CREATE },
@@ -74,10 +74,10 @@ export const createWorkspace: Endpoint = {
     if (name.toUpperCase() === CORE && (name !== CORE || accountId !== operator)) {
       throw new Failure('InvalidBody', `name must not be ${CORE}: it is the operator's`);
     }
-    // Programs of before make it themselves: the first start did.
-    const there = name === CORE ? lake.directory.workspace(CORE) : undefined;
-    const isMade = there?.accountId === accountId;
-    const { workspace } = isMade ? there : await makeWorkspace(lake, name, accountId, clock());
+    // Older programs create it themselves, although the first start has created it.
+    const core = name === CORE ? lake.directory.workspace(CORE) : undefined;
+    const isExisting = core?.accountId === accountId;
+    const { workspace } = isExisting ? core : await makeWorkspace(lake, name, accountId, clock());
     const value = { success: true, message: 'Workspace has been created', workspace };
     return { kind: 'json', value, metering: 'free' };
   },
@@ -88,7 +88,7 @@ export const changeWorkspace: Endpoint = {
   method: 'PATCH',
   path: '/workspaces/:workspace',
   token: 'secret',
-  summary: 'Makes a workspace the default one: where /time-series looks for ids.',
+  summary: 'Makes a workspace the default one, in which /time-series resolves ids.',
   weight: 'free',
   parameters: [],
   body: { kind: 'json', schema: Type.Object({ default: Type.Literal(true) }) },
@@ -111,7 +111,7 @@ export const getLogs: Endpoint = {
   method: 'GET',
   path: '/logs/:workspace',
   token: 'secret',
-  summary: 'What jobs logged in a workspace, oldest first, at most the newest 1,000 lines.',
+  summary: 'The log lines of jobs in a workspace, oldest first, at most the newest 1,000.',
   weight: 'free',
   parameters: [
     {
@@ -149,18 +149,19 @@ export const getLogs: Endpoint = {
   handle: async (call, { clock, database, lake, settings }) => {
     const caller = callerOf(call.caller);
     const { workspace } = workspaceOf(caller, call.path['workspace'] ?? '', lake);
-    const asked = listRange({ sort: 'asc', ...call.query }, settings.zone);
+    const listed = listRange({ sort: 'asc', ...call.query }, settings.zone);
     const period = textOf(call.query, 'period');
-    // Days that are asked for reach back as far as they do.
-    const usual = asked.fromMs === undefined && asked.untilMs === undefined ? '1d' : undefined;
-    const back = period ?? usual;
-    const sinceMs = back === undefined ? 0 : clock() - periodOf(back);
-    const range = { ...asked, fromMs: Math.max(sinceMs, asked.fromMs ?? 0) };
+    // The default period applies only without explicit days.
+    const defaultPeriod =
+      listed.fromMs === undefined && listed.untilMs === undefined ? '1d' : undefined;
+    const periodText = period ?? defaultPeriod;
+    const sinceMs = periodText === undefined ? 0 : clock() - parsePeriod(periodText);
+    const range = { ...listed, fromMs: Math.max(sinceMs, listed.fromMs ?? 0) };
     const jobId = textOf(call.query, 'jobId');
-    const least = LEVELS[textOf(call.query, 'level') ?? 'info'] ?? 0;
-    const severities = Object.keys(LEVELS).filter((name) => (LEVELS[name] ?? 0) >= least);
-    const wanted = { workspace, severities, jobId };
-    const lines = await listLog(database, wanted, range);
+    const levelMin = LEVELS[textOf(call.query, 'level') ?? 'info'] ?? 0;
+    const severities = Object.keys(LEVELS).filter((name) => (LEVELS[name] ?? 0) >= levelMin);
+    const filter = { workspace, severities, jobId };
+    const lines = await listLog(database, filter, range);
     const value = lines.map((line) => ({
       timestamp: line.time_ms,
       message: line.message,
@@ -172,7 +173,7 @@ export const getLogs: Endpoint = {
   },
 };
 
-function periodOf(text: string): number {
+function parsePeriod(text: string): number {
   const unit = text.at(-1);
   if (unit === 'm' || unit === 'h' || unit === 'd' || unit === 'w') {
     return Number(text.slice(0, -1)) * UNITS_MS[unit];

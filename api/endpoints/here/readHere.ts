@@ -1,5 +1,5 @@
-// The reading doors at a node that does not serve. It answers what it knows for sure: what is stored now, of
-// datasets that it is told of, in records. All else, and whatever is refused, is the serving node's.
+// Read endpoints of a replica. It answers current records of datasets that it follows and is up to date with.
+// All other requests, and all refusals, are left to the serving node.
 import { delayOf, datasetOf, callerOf, seriesDataset } from '../../auth/access.ts';
 import type { AdmissionServices } from '../../auth/admission.ts';
 import { answerBatch } from '../../read/batch.ts';
@@ -14,30 +14,30 @@ import type { Dataset } from '../../../store/lake/datasets/datasets.ts';
 import { SYSTEM_WORKSPACE } from '../../../store/lake/systemTables.ts';
 import { queryData, timeSeries } from '../read/read.ts';
 
-/** What a node answers reads with. */
+/** Services of reads on a replica. */
 export interface HereServices
   extends
     SeriesServices,
     Omit<SqlServices, keyof SeriesServices>,
     Omit<AdmissionServices, keyof SeriesServices> {
-  /** Whether what it knows of a table is what is stored, at this moment of the event loop. */
+  /** Whether the replica is up to date with a table at this moment of the event loop. */
   readonly isLiveFor: (tableId: number) => boolean;
-  /** The same of all that is no record: names, rights, views. */
+  /** The same for everything other than records: names, rights, views. */
   readonly isLive: () => boolean;
-  /** Something is being changed, and known soon. */
+  /** Whether a change is in progress and arrives soon. */
   readonly isChanging: () => boolean;
-  /** @throws Failure where there is no permit here: that may be too fast or not */
+  /** @throws Failure without a rate permit on this node, even if the serving node has one */
   readonly admit: (caller: Caller, address: string) => void;
 }
 
-/** It is for the node that serves to answer. */
+/** The serving node must answer. */
 export class Elsewhere extends Error {}
 
-/** What it asks for is being changed: a moment later this node knows. */
+/** The requested data is changing: this node can answer a moment later. */
 export class Changing extends Elsewhere {}
 
-/** They go on from an answer before, or ask for the past: that is known at one node. */
-const OF_ONE_NODE = ['queryId', 'asOf'];
+/** Parameters for continued queries or earlier versions, whose state only the serving node has. */
+const SERVING_NODE_PARAMETERS = ['queryId', 'asOf'];
 
 export const SERIES_HERE: readonly Endpoint<HereServices>[] = [
   {
@@ -70,12 +70,12 @@ export const SERIES_HERE: readonly Endpoint<HereServices>[] = [
 
 /** @throws Elsewhere */
 function checkCall(call: Call): void {
-  const isOfOneNode = OF_ONE_NODE.some((name) => call.query[name] !== undefined);
-  if (isOfOneNode || pictureOf(call.query) !== undefined) throw new Elsewhere();
+  const needsServingNode = SERVING_NODE_PARAMETERS.some((name) => call.query[name] !== undefined);
+  if (needsServingNode || pictureOf(call.query) !== undefined) throw new Elsewhere();
 }
 
 /**
- * Whoever goes on at once, without a turn of the event loop between, reads what is stored.
+ * Checks that the datasets are up to date; the caller must read in the same turn of the event loop.
  * @throws Elsewhere
  */
 async function checkDatasets(
@@ -86,10 +86,10 @@ async function checkDatasets(
   const caller = callerOf(call.caller);
   const { isLiveFor, lake } = services;
   for (const dataset of datasets) {
-    // What is seen later by one clock may be seen earlier by another.
-    const isOfClock = delayOf(caller, dataset, lake) > 0;
-    const isOfNobody = dataset.workspace === SYSTEM_WORKSPACE;
-    if (isOfClock || isOfNobody || isLinkedCall(call, dataset)) throw new Elsewhere();
+    // Clocks of nodes differ, so delayed records could become visible too early.
+    const isDelayed = delayOf(caller, dataset, lake) > 0;
+    const isSystem = dataset.workspace === SYSTEM_WORKSPACE;
+    if (isDelayed || isSystem || isLinkedCall(call, dataset)) throw new Elsewhere();
     if (!isLiveFor(dataset.tableId)) throw notNow(services);
   }
   await Promise.all(datasets.map(({ tableId }) => lake.table(tableId)));

@@ -1,10 +1,10 @@
-// What changed in which version, for programs: no token.
+// The changelog for programs, without a token.
 import { readFile } from 'node:fs/promises';
 import { Type } from '../../request/body/schema.ts';
 import { releasesOf } from '../../market/reference/changelog.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
 
-/** Beside the layers, in a clone as in a package. */
+/** At the root of a clone or a package. */
 const FILE = new URL('../../../CHANGELOG.md', import.meta.url);
 
 export const getChangelog: Endpoint = {
@@ -12,12 +12,12 @@ export const getChangelog: Endpoint = {
   method: 'GET',
   path: '/changelog',
   token: 'none',
-  summary: 'What changed in which version, the newest first.',
+  summary: 'Changes by version, newest first.',
   weight: 'free',
   parameters: [],
   answer: Type.Array(
     Type.Object({
-      version: Type.String({ description: '`Unreleased` for what no version has yet' }),
+      version: Type.String({ description: '`Unreleased` for changes without a version' }),
       date: Type.Union([Type.String({ format: 'date' }), Type.Null()]),
       changes: Type.Array(
         Type.Object({

@@ -1,4 +1,4 @@
-// Data points: which a symbol has, and one of them as plain text (SPEC.md "Data points").
+// Data points: the list of a symbol, and one of them as plain text (SPEC.md "Data points").
 import { Type } from '../../request/body/schema.ts';
 import { answerMarketPoint, isOfMarket, listMarketPoints } from '../../read/points/marketPoints.ts';
 import { listPoints } from '../../read/points/pointList.ts';
@@ -6,7 +6,7 @@ import { answerPoint } from '../../read/points/pointValue.ts';
 import { SERIES_PARAMETERS } from '../../read/seriesParameters.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
 
-const OF_VALUE = new Set(['cache', 'cacheTTL', 'estimate', 'maxMessages', 'asOf']);
+const VALUE_PARAMETERS = new Set(['cache', 'cacheTTL', 'estimate', 'maxMessages', 'asOf']);
 
 export const dataPoints: Endpoint = {
   id: 'listDataPoints',
@@ -17,7 +17,7 @@ export const dataPoints: Endpoint = {
   failures: 'data',
   inTest: true,
   summary:
-    'The data points of a symbol, or of `market`: key, messages, what it is, when it was written last.',
+    'The data points of a symbol, or of `market`: key, messages, description and last update.',
   parameters: [],
   answer: Type.Array(
     Type.Object({
@@ -40,7 +40,7 @@ export const dataPoint: Endpoint = {
   failures: 'data',
   inTest: true,
   summary: 'One data point as plain text, such as QUOTE-LATESTPRICE; empty where it has no value.',
-  parameters: SERIES_PARAMETERS.filter(({ name }) => OF_VALUE.has(name)),
+  parameters: SERIES_PARAMETERS.filter(({ name }) => VALUE_PARAMETERS.has(name)),
   answer: Type.String(),
   handle: (call, services) =>
     isOfMarket(call) ? answerMarketPoint(call, services) : answerPoint(call, services),

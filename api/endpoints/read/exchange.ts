@@ -1,4 +1,4 @@
-// The exchange as a whole: what was traded on it, and which options there are.
+// Statistics of the exchange, option contracts and futures.
 import {
   answerDaily,
   answerHistorical,
@@ -36,11 +36,11 @@ const STATS = {
   formats: FIXED_FORMATS,
 } as const satisfies Partial<Endpoint>;
 
-const DATED = /^(\d{4}(0[1-9]|1[0-2])|\d{8}|\d{4}-\d{2}-\d{2})$/;
-const dated = (help: string): Parameter => ({
+const DATE_PATTERN = /^(\d{4}(0[1-9]|1[0-2])|\d{8}|\d{4}-\d{2}-\d{2})$/;
+const dateParameter = (help: string): Parameter => ({
   kind: 'text',
   name: 'date',
-  pattern: DATED,
+  pattern: DATE_PATTERN,
   help,
   rule: 'must be a day, YYYYMMDD, or a month, YYYYMM',
 });
@@ -56,7 +56,7 @@ const LAST: Parameter = {
 const WITH_EXPIRED: Parameter = {
   kind: 'boolean',
   name: 'includeExpired',
-  help: 'Those that are over, too.',
+  help: 'true: includes expired ones.',
 };
 
 export const EXCHANGE_ENDPOINTS: readonly Endpoint[] = [
@@ -80,7 +80,7 @@ export const EXCHANGE_ENDPOINTS: readonly Endpoint[] = [
     ...STATS,
     id: 'getRecordStats',
     path: '/stats/records',
-    summary: 'The greatest days that there were, the last one, and the average of thirty.',
+    summary: 'The record days, the last one, and the average of thirty.',
     ...shaped(RECORDS_SHAPE),
     handle: answerRecords,
   },
@@ -89,7 +89,7 @@ export const EXCHANGE_ENDPOINTS: readonly Endpoint[] = [
     id: 'getHistoricalStats',
     path: '/stats/historical',
     summary: 'A month in averages, the last one that is over by default.',
-    parameters: [dated('The month, YYYYMM, or a day of it.'), ...FIXED_PARAMETERS],
+    parameters: [dateParameter('The month, YYYYMM, or a day of it.'), ...FIXED_PARAMETERS],
     ...shaped(MONTH_SHAPE),
     handle: answerHistorical,
   },
@@ -98,7 +98,7 @@ export const EXCHANGE_ENDPOINTS: readonly Endpoint[] = [
     id: 'getDailyStats',
     path: '/stats/historical/daily',
     summary: 'Days as stats/recent: the newest, the last n, one, or those of a month.',
-    parameters: [dated('A day, YYYYMMDD, or a month, YYYYMM.'), LAST, ...FIXED_PARAMETERS],
+    parameters: [dateParameter('A day, YYYYMMDD, or a month, YYYYMM.'), LAST, ...FIXED_PARAMETERS],
     ...shaped(DAILY_SHAPE),
     handle: answerDaily,
   },
@@ -127,9 +127,9 @@ export const EXCHANGE_ENDPOINTS: readonly Endpoint[] = [
     path: '/options/:contract/chart',
     summary: 'The days of one contract: the time series OPTIONS of it.',
     handle: (call, services) => {
-      const there = services.lake.directory.dataset(CORE, OPTIONS) !== undefined;
-      if (!there) throw new Failure('NotFound');
-      return timeSeries.handle(ofContract(call), services);
+      const isLoaded = services.lake.directory.dataset(CORE, OPTIONS) !== undefined;
+      if (!isLoaded) throw new Failure('NotFound');
+      return timeSeries.handle(withContract(call), services);
     },
   },
   {
@@ -148,8 +148,8 @@ export const EXCHANGE_ENDPOINTS: readonly Endpoint[] = [
     path: '/futures/:contract/chart',
     summary: 'The days of one contract of futures: the time series FUTURES_PRICES of it.',
     handle: (call, services) => {
-      const there = services.lake.directory.dataset(CORE, FUTURES_PRICES) !== undefined;
-      if (!there) throw new Failure('NotFound');
+      const isLoaded = services.lake.directory.dataset(CORE, FUTURES_PRICES) !== undefined;
+      if (!isLoaded) throw new Failure('NotFound');
       const key = (call.path['contract'] ?? '').toUpperCase();
       const path = {
         ...call.path,
@@ -171,11 +171,11 @@ const FUTURES_PRICES = 'FUTURES_PRICES';
 
 const OPTIONS = 'OPTIONS';
 
-/** How a contract is named: symbol, day, C or P, and the strike in thousandths. */
+/** Name of a contract: symbol, day, C or P, and the strike in thousandths. */
 const CONTRACT = /^([^\d]{1,20})\d{6,8}[CP]\d{8}$/i;
 
-/** @throws Failure NotFound for what is no name of a contract. */
-function ofContract(call: Call): Call {
+/** @throws Failure NotFound for an invalid contract name. */
+function withContract(call: Call): Call {
   const contract = (call.path['contract'] ?? '').toUpperCase();
   const key = CONTRACT.exec(contract)?.[1];
   if (key === undefined) throw new Failure('NotFound');

@@ -1,4 +1,4 @@
-// Files: which there are, and one of them by an address that works once (SPEC.md "Files").
+// Lists published files and downloads one by an address that works once (SPEC.md "Files").
 import { Type } from '../../request/body/schema.ts';
 import { answerDownload, answerOnce } from '../../datasets/publications/downloads.ts';
 import { entryOf, infoOf } from '../../datasets/publications/fileTypeView.ts';
@@ -31,7 +31,7 @@ export const listFiles: Endpoint = {
   ...ROW,
   id: 'listFiles',
   path: '/files',
-  summary: "The file types that the caller's token reaches.",
+  summary: "The file types that the caller's token may read.",
   parameters: [],
   answer: Type.Array(
     Type.Object({

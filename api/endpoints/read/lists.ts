@@ -1,4 +1,4 @@
-// What there is to read: dataset schemas over all workspaces or one, metadata down to a key, time series.
+// Lists readable data: dataset schemas of all workspaces or one, metadata down to a key, time series.
 import { Type } from '../../request/body/schema.ts';
 import { runSeries } from '../../../query/series/series.ts';
 import { isoTime } from '../../../store/base/clock.ts';
@@ -29,7 +29,7 @@ export const listData: Endpoint = {
   aliases: ['/query/:workspace?'],
   token: 'publishable',
   inTest: true,
-  summary: 'The schemas of the datasets of one workspace, or of all that the token reaches.',
+  summary: 'The schemas of the datasets of one workspace, or of all that the token may read.',
   weight: 'free',
   parameters: [],
   answer: Type.Array(ANY),
@@ -64,9 +64,9 @@ export const getMeta: Endpoint = {
     const offset = numberOf(call.query, 'offset') ?? 0;
     const end = offset + (numberOf(call.query, 'limit') ?? LIST_MAX);
     const view = async (name: string, dataset: string): Promise<object> => {
-      const whole = await datasetView(datasetOf(caller, name, dataset, lake), services);
-      if (truthOf(call.query, 'schema')) return whole;
-      return Object.fromEntries(Object.entries(whole).filter(([member]) => member !== 'schema'));
+      const fullView = await datasetView(datasetOf(caller, name, dataset, lake), services);
+      if (truthOf(call.query, 'schema')) return fullView;
+      return Object.fromEntries(Object.entries(fullView).filter(([member]) => member !== 'schema'));
     };
     if (workspace === undefined) {
       managerOf(caller);
@@ -96,7 +96,7 @@ export const getMeta: Endpoint = {
   },
 };
 
-/** The original's index calls (2022): here every attribute can be asked, so they only inform. */
+/** The original's index calls (2022): every attribute can be queried here, so they only inform. */
 export const getIndex: Endpoint = {
   id: 'getIndex',
   method: 'GET',
@@ -122,7 +122,7 @@ export const getIndex: Endpoint = {
     const indexed = Object.values(dataset.mapping).includes(attribute);
     const message = indexed
       ? 'the attribute is part of the unique index'
-      : 'the attribute is found by a scan; no index needs to be made';
+      : 'the attribute is found by a scan; no index is needed';
     return {
       kind: 'json',
       value: { success: true, attribute, indexed, message },
@@ -140,7 +140,7 @@ export const timeSeriesInventory: Endpoint = {
   path: '/time-series',
   token: 'publishable',
   inTest: true,
-  summary: "The datasets that the caller's token reaches, with their schema and weight.",
+  summary: "The datasets that the caller's token may read, with their schema and weight.",
   weight: 'free',
   parameters: [],
   answer: Type.Array(
@@ -156,14 +156,14 @@ export const timeSeriesInventory: Endpoint = {
     }),
   ),
   failures: 'data',
-  handle: async (call, { lake }) => freely(entries(call, lake, () => true)),
+  handle: async (call, { lake }) => freely(listEntries(call, lake, () => true)),
 };
 
 const ALL = '*';
-/** Datasets that one call looks for a key in. */
-const SEARCHED_MOST = 200;
+/** Datasets that one call searches for a key. */
+const SEARCHED_MAX = 200;
 
-/** As clients of the original ask for a part of the inventory. */
+/** A part of the inventory, as clients of the original request it. */
 export const timeSeriesMetadata: Endpoint = {
   ...timeSeriesInventory,
   id: 'getTimeSeriesMetadata',
@@ -172,20 +172,20 @@ export const timeSeriesMetadata: Endpoint = {
     'The inventory of time series: all, one (`*`: any), or those that have records of a key and subkey.',
   handle: async (call, services) => {
     const { id = ALL, key } = call.path;
-    const named = (dataset: Dataset): boolean => id === ALL || isNamed(dataset, id);
-    if (key === undefined) return freely(entries(call, services.lake, named));
-    const having = new Set<Dataset>();
-    const some = readableDatasets(callerOf(call.caller), services.lake).filter(named);
-    if (some.length > SEARCHED_MOST) {
+    const isSelected = (dataset: Dataset): boolean => id === ALL || isNamed(dataset, id);
+    if (key === undefined) return freely(listEntries(call, services.lake, isSelected));
+    const matching = new Set<Dataset>();
+    const candidates = readableDatasets(callerOf(call.caller), services.lake).filter(isSelected);
+    if (candidates.length > SEARCHED_MAX) {
       throw new Failure(
         'InvalidParameter',
-        `there are more than ${SEARCHED_MOST} time series: name the one to look into`,
+        `there are more than ${SEARCHED_MAX} time series: name the one to look into`,
       );
     }
-    for (const dataset of some) {
-      if (await hasRecords(dataset, call, services)) having.add(dataset);
+    for (const dataset of candidates) {
+      if (await hasRecords(dataset, call, services)) matching.add(dataset);
     }
-    return freely(entries(call, services.lake, (dataset) => having.has(dataset)));
+    return freely(listEntries(call, services.lake, (dataset) => matching.has(dataset)));
   },
 };
 
@@ -200,31 +200,33 @@ async function hasRecords(dataset: Dataset, call: Call, services: Services): Pro
   const { mapping } = dataset;
   if (mapping.key === undefined || (subkey !== undefined && mapping.subkey === undefined))
     return false;
-  const bare = { ...call, path: {}, query: {} };
-  const own = { key, subkey, last: 1 };
-  const { plan, remembered } = await readDataset(bare, services, dataset, 'data', { own });
+  const bareCall = { ...call, path: {}, query: {} };
+  const keyRange = { key, subkey, last: 1 };
+  const { plan, remembered } = await readDataset(bareCall, services, dataset, 'data', {
+    own: keyRange,
+  });
   return (await runSeries(plan, 'json', services.series, call, remembered)).objects > 0;
 }
 
-/** Of the datasets that the caller reads. */
-function entries(
+/** Inventory entries of the selected datasets that the caller may read. */
+function listEntries(
   call: Call,
   lake: Lake,
   isWanted: (dataset: Dataset) => boolean,
 ): readonly object[] {
   const caller = callerOf(call.caller);
   const first = ownWorkspaces(caller, lake)[0]?.workspace;
-  const bare = new Set([CORE, first]);
+  const bareWorkspaces = new Set([CORE, first]);
   return readableDatasets(caller, lake)
     .filter(isWanted)
-    .map((dataset) => entryOf(dataset, bare.has(dataset.workspace)));
+    .map((dataset) => toEntry(dataset, bareWorkspaces.has(dataset.workspace)));
 }
 
-/** Ids of CORE and of the default workspace stand alone; those of another one say which. */
-function entryOf(dataset: Dataset, bare: boolean): object {
+/** Ids of other workspaces than CORE and the default one have the workspace as a prefix. */
+function toEntry(dataset: Dataset, isBare: boolean): object {
   const { mapping, schema } = dataset;
   return {
-    id: bare ? dataset.dataset : `${dataset.workspace}.${dataset.dataset}`,
+    id: isBare ? dataset.dataset : `${dataset.workspace}.${dataset.dataset}`,
     description: dataset.description,
     ...(mapping.key === undefined ? {} : { key: mapping.key }),
     ...(mapping.subkey === undefined ? {} : { subkey: mapping.subkey }),

@@ -1,4 +1,4 @@
-// Currencies and crypto currencies.
+// Endpoints of currencies and crypto currencies.
 import { answerCrypto } from '../../market/money/crypto.ts';
 import {
   answerConvert,
@@ -36,7 +36,7 @@ const AMOUNT: Parameter = {
   mayBeEmpty: true,
   help: 'Of the first currency.',
 };
-const counted = (name: string, help: string): Parameter => ({
+const countParameter = (name: string, help: string): Parameter => ({
   kind: 'integer',
   name,
   least: 1,
@@ -51,7 +51,7 @@ export const MONEY_ENDPOINTS: readonly Endpoint[] = [
     path: '/fx/latest',
     weight: '1 a pair',
     summary:
-      'The newest rate of pairs of currencies: as it is known, turned round, or by a third one.',
+      'The latest rate of pairs of currencies: stored, inverted, or derived through a third one.',
     parameters: [SYMBOLS, AS_OF, ...FIXED_PARAMETERS],
     ...shaped(LATEST_SHAPE),
     handle: answerLatest,
@@ -71,7 +71,7 @@ export const MONEY_ENDPOINTS: readonly Endpoint[] = [
     id: 'getFxHistorical',
     path: '/fx/historical',
     weight: '1 a pair',
-    summary: 'Rates of days gone, an array for each pair, newest first.',
+    summary: 'Rates of past days, an array for each pair, newest first.',
     parameters: [
       SYMBOLS,
       AS_OF,
@@ -90,8 +90,8 @@ export const MONEY_ENDPOINTS: readonly Endpoint[] = [
         name: 'on',
         help: 'One day.',
       },
-      counted('first', 'The first days of these.'),
-      counted('last', 'The last days of these.'),
+      countParameter('first', 'The first days of these.'),
+      countParameter('last', 'The last days of these.'),
       ...FIXED_PARAMETERS,
     ],
     ...shaped(HISTORICAL_SHAPE),

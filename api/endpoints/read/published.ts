@@ -1,4 +1,4 @@
-// Published queries: a SELECT with typed parameters as an endpoint of its own.
+// Published queries: SELECTs with typed parameters, each with its own endpoint.
 import { SQL_BODY_BYTES_MAX } from '../../request/body/bodyLimits.ts';
 import { Type } from '../../request/body/schema.ts';
 import type { ParameterValue, ParameterValues } from '../../../query/sql/text/spelling.ts';
@@ -15,7 +15,7 @@ import { publishedOf } from '../../auth/viewAccess.ts';
 import { SQL_PARAMETERS, TAKEN_NAMES } from '../../sql/sqlParameters.ts';
 
 const ANY = Type.Object({}, { additionalProperties: true });
-const MADE = Type.Object({
+const CHANGED = Type.Object({
   success: Type.Literal(true),
   message: Type.String(),
   endpointId: Type.String(),
@@ -34,12 +34,12 @@ export const publishQuery: Endpoint = {
   path: '/endpoints/:workspace/:id?',
   summary: 'Publishes a SELECT with parameters as an endpoint, or changes the one of that name.',
   body: { kind: 'json', schema: ENDPOINT_BODY, bytesMax: SQL_BODY_BYTES_MAX },
-  answer: MADE,
+  answer: CHANGED,
   handle: async (call, services) => {
     const { lake, queries } = services;
     const { workspace } = workspaceOf(callerOf(call.caller), call.path['workspace'] ?? '', lake);
-    const given = (call.json as { endpoint: { name?: string } }).endpoint.name;
-    const name = call.path['id'] ?? given;
+    const bodyName = (call.json as { endpoint: { name?: string } }).endpoint.name;
+    const name = call.path['id'] ?? bodyName;
     if (name === undefined) throw new Failure('InvalidBody', 'endpoint.name is required');
     const isNew = queries.endpoint(workspace, name) === undefined;
     if (isNew && queries.endpoints(workspace).length >= ENDPOINTS_MAX) {
@@ -67,11 +67,11 @@ export const listPublished: Endpoint = {
   answer: Type.Array(ANY),
   handle: async (call, { lake, queries }) => {
     const { workspace } = workspaceOf(callerOf(call.caller), call.path['workspace'] ?? '', lake);
-    return { kind: 'json', value: queries.endpoints(workspace).map(shown), metering: 'free' };
+    return { kind: 'json', value: queries.endpoints(workspace).map(toView), metering: 'free' };
   },
 };
 
-function shown(published: PublishedQuery): object {
+function toView(published: PublishedQuery): object {
   const { createdMs, description, name, parameters, query, tier, title, updatedMs, weight } =
     published;
   return {
@@ -94,7 +94,7 @@ export const callPublished: Endpoint = {
   path: '/endpoints/:workspace/:id',
   token: 'publishable',
   inTest: true,
-  summary: 'The rows of a published query; its own parameters stand in the query string.',
+  summary: 'The rows of a published query; its own parameters are in the query string.',
   weight:
     'the weight of the endpoint, else as of a query: by the answer, over data of others by records',
   parameters: SQL_PARAMETERS,
@@ -109,7 +109,7 @@ export const callPublished: Endpoint = {
     return answerSql(call, services, {
       workspace: query.workspace,
       text: query.query,
-      parameters: valuesOf(query, call),
+      parameters: readValues(query, call),
       stored: { tables: query.tables, weight: query.weight, usageKey },
     });
   },
@@ -121,7 +121,7 @@ export const deletePublished: Endpoint = {
   method: 'DELETE',
   path: '/endpoints/:workspace/:id',
   summary: 'Deletes a published query.',
-  answer: MADE,
+  answer: CHANGED,
   handle: async (call, { lake, queries }) => {
     const { workspace } = workspaceOf(callerOf(call.caller), call.path['workspace'] ?? '', lake);
     const query = queries.endpoint(workspace, call.path['id'] ?? '');
@@ -132,7 +132,7 @@ export const deletePublished: Endpoint = {
   },
 };
 
-/** The views and published queries of a workspace as a document of their own. */
+/** The OpenAPI document of a workspace's views and published queries. */
 export const workspaceOpenApi: Endpoint = {
   ...ROW,
   id: 'getWorkspaceOpenApi',
@@ -147,29 +147,29 @@ export const workspaceOpenApi: Endpoint = {
   },
 };
 
-/** @throws Failure InvalidParameter naming a parameter and its type, or one that is not known. */
-function valuesOf({ parameters }: PublishedQuery, { query }: Call): ParameterValues {
-  const known = new Set(parameters.map(({ name }) => name));
+/** @throws Failure InvalidParameter naming a parameter and its type, or an unknown one. */
+function readValues({ parameters }: PublishedQuery, { query }: Call): ParameterValues {
+  const names = new Set(parameters.map(({ name }) => name));
   for (const name of Object.keys(query)) {
-    if (!known.has(name) && !TAKEN_NAMES.has(name)) refuse(name, 'is not allowed');
+    if (!names.has(name) && !TAKEN_NAMES.has(name)) refuse(name, 'is not allowed');
   }
-  return Object.fromEntries(parameters.map((item) => [item.name, valueOf(item, query)]));
+  return Object.fromEntries(parameters.map((item) => [item.name, readValue(item, query)]));
 }
 
-function valueOf(parameter: QueryParameter, query: Call['query']): ParameterValue {
+function readValue(parameter: QueryParameter, query: Call['query']): ParameterValue {
   const { name, type } = parameter;
-  const given = textOf(query, name);
-  if (given === undefined) {
+  const text = textOf(query, name);
+  if (text === undefined) {
     return parameter.default === undefined ? refuse(name, 'is required') : parameter.default;
   }
-  if (type === 'string') return given;
-  if (type === 'date') return parseDay(name, given);
+  if (type === 'string') return text;
+  if (type === 'date') return parseDay(name, text);
   if (type === 'boolean') {
-    if (/^(true|1)$/i.test(given)) return true;
-    return /^(false|0)$/i.test(given) ? false : refuse(name, 'must be a boolean');
+    if (/^(true|1)$/i.test(text)) return true;
+    return /^(false|0)$/i.test(text) ? false : refuse(name, 'must be a boolean');
   }
-  const value = Number(given);
-  const isWhole = type === 'number' || /^-?\d{1,15}$/.test(given);
-  if (given.trim() !== '' && Number.isFinite(value) && isWhole) return value;
+  const value = Number(text);
+  const isWhole = type === 'number' || /^-?\d{1,15}$/.test(text);
+  if (text.trim() !== '' && Number.isFinite(value) && isWhole) return value;
   return refuse(name, type === 'number' ? 'must be a number' : 'must be a whole number');
 }

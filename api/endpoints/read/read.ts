@@ -1,4 +1,4 @@
-// The two reading doors: a workspace's data, and the time series of SPEC.md.
+// The two read endpoints: a workspace's data, and the time series of SPEC.md.
 import { Type } from '../../request/body/schema.ts';
 import { inputOf } from '../../../market/inputs/inputs.ts';
 import type { SeriesShape } from '../../../query/plan/seriesMembers.ts';
@@ -17,7 +17,7 @@ import { answerView, seriesView, viewNamed } from '../../sql/views.ts';
 
 const RECORDS = Type.Array(Type.Object({}, { additionalProperties: true }));
 
-/** What both doors have in common: only the shape of their records differs. */
+/** Common members of both rows: only the shape of their records differs. */
 const ROW = {
   method: 'GET',
   token: 'publishable',
@@ -32,7 +32,7 @@ export const queryData: Endpoint = {
   ...ROW,
   id: 'queryData',
   path: '/data/:workspace/:id/:key?/:subkey?',
-  // As clients of 2021 ask (INTERFACE.md 3.2).
+  // The path of clients of 2021 (INTERFACE.md 3.2).
   aliases: ['/query/:workspace/:id/:key?/:subkey?'],
   inTest: true,
   summary: "Records of a dataset with the owner's own properties, newest first.",
@@ -42,7 +42,7 @@ export const queryData: Endpoint = {
     if (ids.length > 1) return answerBatch(call, services, workspace, ids);
     const [name = ''] = ids;
     const caller = callerOf(call.caller);
-    const dataset = foundOr(() => datasetOf(caller, workspace, name, services.lake));
+    const dataset = findOptional(() => datasetOf(caller, workspace, name, services.lake));
     if (dataset !== undefined) {
       const linked = await linkedCall(call, services, dataset);
       return answerSeries(
@@ -50,7 +50,7 @@ export const queryData: Endpoint = {
         services,
         dataset,
         'data',
-        drawing(call, services, dataset, 'data'),
+        chartOutput(call, services, dataset, 'data'),
       );
     }
     const view = viewNamed(call, workspace, name, services);
@@ -68,24 +68,24 @@ export const timeSeries: Endpoint = {
   handle: async (call, services) => {
     const { id = '' } = call.path;
     const caller = callerOf(call.caller);
-    const dataset = foundOr(() => seriesDataset(caller, id, services.lake));
+    const dataset = findOptional(() => seriesDataset(caller, id, services.lake));
     if (dataset !== undefined) {
       const linked = await linkedCall(call, services, dataset);
-      const door = drawing(call, services, dataset, 'time-series');
-      return answerSeries(linked, services, dataset, 'time-series', door);
+      const output = chartOutput(call, services, dataset, 'time-series');
+      return answerSeries(linked, services, dataset, 'time-series', output);
     }
     const view = seriesView(call, id, services);
     if (view !== undefined) return answerView(call, services, view, 'time-series');
     if (pictureOf(call.query) !== undefined) throw new Failure('NotFound');
     refusePending([[coreId(id)]], services);
-    // The original knew every input: of one that nobody loaded there is nothing (INTERFACE.md 0.2).
+    // The original had every input: one that is not loaded here is empty (INTERFACE.md 0.2).
     if (!isUnloaded(id, services.lake)) throw new Failure('NotFound');
     return { kind: 'json', value: [], metering: 'free' };
   },
 };
 
-/** What makes a picture of the records; undefined where none is asked for. */
-function drawing(
+/** Renders the records as a chart; undefined if none is requested. */
+function chartOutput(
   call: Call,
   services: Services,
   { dataset, mapping }: Dataset,
@@ -93,8 +93,8 @@ function drawing(
 ): OtherDoor | undefined {
   const picture = pictureOf(call.query);
   if (picture === undefined) return undefined;
-  const shown = { picture, ...seriesShown(call, dataset, mapping, shape) };
-  return { picture, dress: (body) => drawn(call, services, body, shown) };
+  const chart = { picture, ...seriesShown(call, dataset, mapping, shape) };
+  return { picture, dress: (body) => drawn(call, services, body, chart) };
 }
 
 const coreId = (id: string): string => {
@@ -102,14 +102,14 @@ const coreId = (id: string): string => {
   return name.startsWith(`${CORE}.`) ? name.slice(CORE.length + 1) : name;
 };
 
-/** Whether it names an input of the market that is not there; one that the caller may not see is. */
+/** Whether it names a market input that is not loaded; an inaccessible one counts as loaded. */
 function isUnloaded(id: string, { directory }: Lake): boolean {
   const inCore = coreId(id);
   return inputOf(inCore) !== undefined && directory.dataset(CORE, inCore) === undefined;
 }
 
-/** Undefined when there is none of that name, but perhaps a view. */
-function foundOr(find: () => Dataset): Dataset | undefined {
+/** Undefined without a dataset of that name, which may be a view. */
+function findOptional(find: () => Dataset): Dataset | undefined {
   try {
     return find();
   } catch (error) {

@@ -42,7 +42,7 @@ export const referenceList: Endpoint = {
   id: 'getReferenceList',
   path: '/ref-data/:list',
   weight: '100 a call for symbols, otherwise 1',
-  summary: 'All symbols, exchanges, sectors or tags that CORE knows.',
+  summary: 'All symbols, exchanges, sectors or tags in CORE.',
   answer: OBJECTS,
   handle: (call, services) => answerList(call.path['list'] ?? '', call, services),
 };
@@ -77,12 +77,12 @@ export const venues: Endpoint = {
   handle: (call, services) => answerList('market/us/exchanges', call, services),
 };
 
-const idsOf = (kind: string): Endpoint => ({
+const identifierEndpoint = (kind: string): Endpoint => ({
   ...ROW,
   id: `getSymbolsBy${kind[0]?.toUpperCase() ?? ''}${kind.slice(1)}`,
   path: `/ref-data/${kind}`,
   weight: '100 a call',
-  summary: `Securities of identifiers of kind ${kind}, as CORE's SYMBOLS know them today.`,
+  summary: `Securities of identifiers of kind ${kind}, from CORE's SYMBOLS today.`,
   parameters: [
     { kind: 'list', name: kind, help: 'Comma list of at most 1,000.', mayBeEmpty: true },
     { kind: 'boolean', name: 'mapped', help: 'By identifier, null where one is not known.' },
@@ -93,7 +93,7 @@ const idsOf = (kind: string): Endpoint => ({
     answerIdentifiers({ ...call, path: { ...call.path, kind } }, services),
 });
 
-export const identifierLists: readonly Endpoint[] = ['isin', 'figi', 'ric'].map(idsOf);
+export const identifierLists: readonly Endpoint[] = ['isin', 'figi', 'ric'].map(identifierEndpoint);
 
 export const search: Endpoint = {
   ...ROW,

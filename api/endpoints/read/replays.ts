@@ -1,4 +1,4 @@
-// Replays: made, steered, and the streams of each.
+// Creates and controls replays, and serves their streams.
 import { Type } from '../../request/body/schema.ts';
 import {
   answerReplayed,
@@ -19,9 +19,9 @@ const STATE = Type.Object({
   replayId: Type.String(),
   state: Type.Enum(['playing', 'paused', 'seeking', 'ended']),
   speed: Type.Union([Type.Number(), Type.Literal('max')]),
-  atMs: Type.Integer({ description: 'where it is in the time that it plays, epoch milliseconds' }),
+  atMs: Type.Integer({ description: 'position in the replayed time, epoch milliseconds' }),
   told: Type.Integer({ description: 'ticks so far' }),
-  fault: Type.Optional(Type.String({ description: 'why it paused by itself' })),
+  fault: Type.Optional(Type.String({ description: 'why it paused automatically' })),
 });
 
 export const REPLAYS: readonly Endpoint[] = [
@@ -30,7 +30,7 @@ export const REPLAYS: readonly Endpoint[] = [
     id: 'createReplay',
     method: 'POST',
     path: '/replays',
-    summary: 'Plays trades and best offers of stored days again, of at most 50 symbols.',
+    summary: 'Replays trades and best offers of stored days for at most 50 symbols.',
     body: {
       kind: 'json',
       schema: CREATE_REPLAY,
@@ -43,7 +43,7 @@ export const REPLAYS: readonly Endpoint[] = [
     id: 'listReplays',
     method: 'GET',
     path: '/replays',
-    summary: "The account's replays, and how far they are.",
+    summary: "The account's replays and their positions.",
     answer: Type.Array(STATE),
     handle: listReplays,
   },
@@ -52,7 +52,7 @@ export const REPLAYS: readonly Endpoint[] = [
     id: 'getReplay',
     method: 'GET',
     path: '/replays/:replay',
-    summary: 'How far a replay is.',
+    summary: 'State and position of a replay.',
     answer: STATE,
     handle: getReplay,
   },
@@ -61,7 +61,7 @@ export const REPLAYS: readonly Endpoint[] = [
     id: 'changeReplay',
     method: 'PATCH',
     path: '/replays/:replay',
-    summary: 'Goes on or stops, at another speed, from another time, or so many ticks further.',
+    summary: 'Resumes or pauses a replay, sets its speed or time, or steps a number of ticks.',
     body: {
       kind: 'json',
       schema: CHANGE_REPLAY,

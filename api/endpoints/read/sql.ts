@@ -1,4 +1,4 @@
-// The SQL door: a SELECT over the datasets of a workspace (INTERFACE.md 3.6).
+// The SQL endpoint: a SELECT over the datasets of a workspace (INTERFACE.md 3.6).
 import { SQL_BODY_BYTES_MAX } from '../../request/body/bodyLimits.ts';
 import { Type } from '../../request/body/schema.ts';
 import { TEXT_MAX } from '../../../query/sql/text/tokens.ts';
@@ -30,14 +30,14 @@ export const sqlQuery: Endpoint = {
       kind: 'text',
       name: 'sqlQuery',
       charactersMax: TEXT_MAX,
-      help: 'The query; docs/ask/sql.md says what it may contain.',
+      help: 'The query; docs/ask/sql.md lists what it may contain.',
     },
     ...SQL_PARAMETERS,
   ],
   handle: (call, services) => {
     const text = textOf(call.query, 'sqlQuery');
     if (text === undefined) return refuse('sqlQuery', 'is required');
-    return answered(call, services, { ...queryWorkspaceOf(call), text, parameters: {} });
+    return answerQuery(call, services, { ...queryWorkspace(call), text, parameters: {} });
   },
 };
 
@@ -51,17 +51,17 @@ export const postSqlQuery: Endpoint = {
   parameters: SQL_PARAMETERS,
   body: { kind: 'text', bytesMax: SQL_BODY_BYTES_MAX },
   handle: (call, services) => {
-    const { query, ...question } = bodyOf(call);
-    return answered({ ...call, query }, services, { ...queryWorkspaceOf(call), ...question });
+    const { query, ...sqlRequest } = parseBody(call);
+    return answerQuery({ ...call, query }, services, { ...queryWorkspace(call), ...sqlRequest });
   },
 };
 
-const answered: Answering = async (call, services, question) =>
-  answerSql(call, services, await shownQuery(call, services, question));
+const answerQuery: AnswerQuery = async (call, services, sqlRequest) =>
+  answerSql(call, services, await shownQuery(call, services, sqlRequest));
 
-type Answering = typeof answerSql;
+type AnswerQuery = typeof answerSql;
 
-const queryWorkspaceOf = ({ path }: Call): Pick<SqlQuestion, 'workspace'> => ({
+const queryWorkspace = ({ path }: Call): Pick<SqlQuestion, 'workspace'> => ({
   workspace: path['workspace'] ?? '',
 });
 
@@ -72,34 +72,34 @@ const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 type Body = Pick<SqlQuestion, 'text' | 'parameters'> & Pick<Call, 'query'>;
 
 /** @throws Failure InvalidBody naming the member and the rule. */
-function bodyOf({ json, query }: Call): Body {
-  if (typeof json === 'string') return { text: readable(json), parameters: {}, query };
+function parseBody({ json, query }: Call): Body {
+  if (typeof json === 'string') return { text: checkUtf8(json), parameters: {}, query };
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
     throw new Failure('InvalidBody', 'the body must be a query, or an object with sqlQuery');
   }
   const {
     parameters = {},
-    query: short,
-    sqlQuery = short,
+    query: queryAlias,
+    sqlQuery = queryAlias,
     token: _token,
     ...rest
   } = json as Record<string, unknown>;
-  const dress = dressOf(rest);
-  if (short !== undefined && sqlQuery !== short) {
+  const queryMembers = readMembers(rest);
+  if (queryAlias !== undefined && sqlQuery !== queryAlias) {
     throw new Failure('InvalidBody', 'sqlQuery and query are two names of one member');
   }
   if (typeof sqlQuery !== 'string')
     throw new Failure('InvalidBody', 'sqlQuery (or query) must be a text');
-  const text = readable(sqlQuery);
-  return { text, parameters: parametersOf(parameters), query: { ...query, ...dress } };
+  const text = checkUtf8(sqlQuery);
+  return { text, parameters: checkParameters(parameters), query: { ...query, ...queryMembers } };
 }
 
-/** Members that GET has as parameters. @throws Failure InvalidBody for another name. */
-function dressOf(members: Readonly<Record<string, unknown>>): Call['query'] {
+/** Reads the members that are parameters of GET. @throws Failure InvalidBody for another name. */
+function readMembers(members: Readonly<Record<string, unknown>>): Call['query'] {
   for (const [name, value] of Object.entries(members)) {
     if (!SQL_PARAMETERS.some((one) => one.name === name)) {
-      const known = ['sqlQuery', 'parameters', ...SQL_PARAMETERS.map((one) => one.name)].join(', ');
-      throw new Failure('InvalidBody', `${name.slice(0, 64)} is no member; there are ${known}`);
+      const names = ['sqlQuery', 'parameters', ...SQL_PARAMETERS.map((one) => one.name)].join(', ');
+      throw new Failure('InvalidBody', `${name.slice(0, 64)} is no member; there are ${names}`);
     }
     if (!['string', 'number', 'boolean'].includes(typeof value)) {
       throw new Failure('InvalidBody', `${name} must be a text, a number or true or false`);
@@ -109,17 +109,17 @@ function dressOf(members: Readonly<Record<string, unknown>>): Call['query'] {
   return readParameters({ parameters: SQL_PARAMETERS }, Object.fromEntries(texts));
 }
 
-/** What is no UTF-8 was read as this sign: another query than was meant. */
-function readable(text: string): string {
+/** Invalid UTF-8 was decoded to this character, which would change the query. */
+function checkUtf8(text: string): string {
   if (!text.includes('\uFFFD')) return text;
   throw new Failure('InvalidBody', 'the body must be UTF-8');
 }
 
-function parametersOf(given: unknown): ParameterValues {
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+function checkParameters(body: unknown): ParameterValues {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw new Failure('InvalidBody', 'parameters must be an object');
   }
-  const entries = Object.entries(given);
+  const entries = Object.entries(body);
   if (entries.length > PARAMETERS_MAX) {
     throw new Failure('InvalidBody', `parameters must be at most ${PARAMETERS_MAX}`);
   }
@@ -127,7 +127,7 @@ function parametersOf(given: unknown): ParameterValues {
     if (!NAME.test(name)) {
       throw new Failure('InvalidBody', `parameters: ${name.slice(0, 64)} is no name`);
     }
-    // JavaScript has read it as another number already.
+    // JavaScript has rounded it already.
     if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
       throw new Failure('InvalidBody', `parameters.${name} is past 2^53: give it as a text`);
     }

@@ -1,4 +1,4 @@
-// `GET /status` and the description of the interface itself: no token.
+// `GET /status` and the OpenAPI document, without a token.
 import { Type } from '../../request/body/schema.ts';
 import { marketDocument } from '../../market/document/marketDocument.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
@@ -29,18 +29,18 @@ export const status: Endpoint = {
 
 const MARKET = 'market';
 
-type Make = (table: readonly Endpoint[], brand: string) => object | Promise<object>;
+type BuildDocument = (table: readonly Endpoint[], brand: string) => object | Promise<object>;
 
-/** The last one is kept: who asks for it needs no token, and it takes 35 to 50 ms to make. */
-function lastOf(make: Make): Make {
-  let last: { readonly brand: string; readonly document: object | Promise<object> } | undefined;
+/** Caches the last document: it needs no token, and takes 35 to 50 ms to build. */
+function cacheLatest(build: BuildDocument): BuildDocument {
+  let cached: { readonly brand: string; readonly document: object | Promise<object> } | undefined;
   return (table, brand) => {
-    if (last?.brand !== brand) last = { brand, document: make(table, brand) };
-    return last.document;
+    if (cached?.brand !== brand) cached = { brand, document: build(table, brand) };
+    return cached.document;
   };
 }
-const whole = lastOf(openApi);
-const market = lastOf(marketDocument);
+const wholeDocument = cacheLatest(openApi);
+const marketPart = cacheLatest(marketDocument);
 
 /** The whole table is an argument, so that this row can be part of it. */
 export const openApiDocument = (table: () => readonly Endpoint[]): Endpoint => ({
@@ -64,7 +64,7 @@ export const openApiDocument = (table: () => readonly Endpoint[]): Endpoint => (
   failures: 'data',
   handle: async ({ query }, { settings: { brand } }) => ({
     kind: 'json',
-    value: await (textOf(query, 'part') === MARKET ? market : whole)(table(), brand),
+    value: await (textOf(query, 'part') === MARKET ? marketPart : wholeDocument)(table(), brand),
     metering: 'free',
   }),
 });

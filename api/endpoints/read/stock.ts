@@ -1,4 +1,4 @@
-// The stock door: one type of a symbol, or several types of one or many (SPEC.md "Batch").
+// The stock endpoints: one type of a symbol, or several types of one or many (SPEC.md "Batch").
 import { Type } from '../../request/body/schema.ts';
 import { volumeShape } from '../../market/wideShapes.ts';
 import { shaped } from '../../request/rows.ts';
@@ -20,7 +20,7 @@ export const stockBatch: Endpoint = {
   ...ROW,
   id: 'getStockBatch',
   path: '/stock/:symbol/batch',
-  // As a client library of the original asks (INTERFACE.md 6).
+  // The path of a client library of the original (INTERFACE.md 6).
   aliases: ['/stock/:symbol/batch/batch'],
   inTest: true,
   summary:

@@ -1,5 +1,4 @@
-// Streams, one row each; where they share a path with a state of REST, the `Accept` header says which is
-// meant.
+// Rows of streams. If a stream shares its path with a REST state, the `Accept` header selects one.
 import { Type } from '../../request/body/schema.ts';
 import { answerDeep, answerDeepPart, answerLast, answerTops } from '../../streams/liveStates.ts';
 import { DEEP_SHAPE, LAST_SHAPE, TOPS_SHAPE } from '../../streams/liveShapes.ts';
@@ -45,7 +44,7 @@ const PARAMETERS: readonly Parameter[] = [
     rule: 'must be an id',
     help: 'Id of the last message that was read, as the header Last-Event-ID.',
   },
-  { kind: 'boolean', name: 'events', help: 'true: gaps and the end are told as named events.' },
+  { kind: 'boolean', name: 'events', help: 'true: gaps and the end are sent as named events.' },
 ];
 
 const CHANNELS: Parameter = {
@@ -58,10 +57,10 @@ const EVENTS = Type.String({
   description: 'text/event-stream: `data: [message]`, CRLF CRLF, and so on',
 });
 
-/** Of every stream of ticks. */
+/** Parameters of every stream of ticks. */
 export const STREAM_PARAMETERS: readonly Parameter[] = [...PARAMETERS, CHANNELS];
 
-const endpointOf = (row: StreamRow): Endpoint => ({
+const toEndpoint = (row: StreamRow): Endpoint => ({
   id: row.name
     .replaceAll(/(?:^|-)(\w)/g, (_, first: string) => first.toUpperCase())
     .replace(/^/, 'stream'),
@@ -69,34 +68,34 @@ const endpointOf = (row: StreamRow): Endpoint => ({
   path: `/${row.name}`,
   token: 'publishable',
   summary: row.summary,
-  weight: STATE_OF.has(row.name) ? 'free' : '1 a message',
+  weight: STREAM_STATES.has(row.name) ? 'free' : '1 a message',
   parameters: [
     ...PARAMETERS,
     ...(row.name === 'deep' ? [CHANNELS] : []),
-    ...(STATE_OF.has(row.name) ? FIXED_PARAMETERS : []),
+    ...(STREAM_STATES.has(row.name) ? FIXED_PARAMETERS : []),
   ],
-  ...(STATE_OF.get(row.name)?.told ?? { answer: EVENTS }),
-  events: STATE_OF.has(row.name) ? 'too' : 'only',
-  ...(STATE_OF.has(row.name) ? { formats: FIXED_FORMATS } : {}),
+  ...(STREAM_STATES.get(row.name)?.schema ?? { answer: EVENTS }),
+  events: STREAM_STATES.has(row.name) ? 'too' : 'only',
+  ...(STREAM_STATES.has(row.name) ? { formats: FIXED_FORMATS } : {}),
   failures: 'data',
   inTest: true,
   handle: (call, services) => {
-    const state = STATE_OF.get(row.name)?.handle;
+    const state = STREAM_STATES.get(row.name)?.handle;
     const isState = state !== undefined && !call.accept.includes('text/event-stream');
     return isState ? state(call, services) : answerStream(row, call, services);
   },
 });
 
 interface StreamState {
-  readonly told: Pick<Endpoint, 'answer' | 'shape'>;
+  readonly schema: Pick<Endpoint, 'answer' | 'shape'>;
   readonly handle: Endpoint['handle'];
 }
 
-/** Paths that streams share with REST: a client says by `Accept` which it means. */
-const STATE_OF: ReadonlyMap<string, StreamState> = new Map([
-  ['tops', { told: shaped(TOPS_SHAPE), handle: answerTops }],
-  ['last', { told: shaped(LAST_SHAPE), handle: answerLast }],
-  ['deep', { told: shaped(DEEP_SHAPE), handle: answerDeep }],
+/** REST states that share their path with a stream: the `Accept` header selects one. */
+const STREAM_STATES: ReadonlyMap<string, StreamState> = new Map([
+  ['tops', { schema: shaped(TOPS_SHAPE), handle: answerTops }],
+  ['last', { schema: shaped(LAST_SHAPE), handle: answerLast }],
+  ['deep', { schema: shaped(DEEP_SHAPE), handle: answerDeep }],
 ]);
 
 const SYMBOLS: Parameter = {
@@ -106,7 +105,7 @@ const SYMBOLS: Parameter = {
 };
 const STATE_PARAMETERS = [SYMBOLS, ...FIXED_PARAMETERS];
 
-const stateOf = (
+const stateEndpoint = (
   row: Pick<Endpoint, 'id' | 'path' | 'summary' | 'answer' | 'shape' | 'handle'>,
 ): Endpoint => ({
   ...row,
@@ -128,10 +127,10 @@ const KEYS: Parameter = {
 const DELETIONS: Parameter = {
   kind: 'boolean',
   name: 'deletions',
-  help: 'true: tells deleted records too, as `{"type":"deleted"}` with the properties of their index.',
+  help: 'true: sends deleted records too, as `{"type":"deleted"}` with the properties of their index.',
 };
 
-/** Of any dataset. */
+/** The stream of any dataset. */
 const streamRecords: Endpoint = {
   id: 'streamRecords',
   method: 'GET',
@@ -153,7 +152,7 @@ const changeStreamOf: Endpoint = {
   path: '/stream/subscriptions/:connection',
   token: 'publishable',
   summary:
-    'Other symbols, keys or channels for a stream that is open; its header `-stream-id` names it.',
+    'Sets other symbols, keys or channels of an open stream; its header `-stream-id` names it.',
   weight: 'free',
   parameters: [],
   body: {
@@ -164,7 +163,7 @@ const changeStreamOf: Endpoint = {
     success: Type.Literal(true),
     symbols: Type.Union([Type.Literal('all'), Type.Array(Type.String())]),
     messages: Type.Integer({ description: 'charged so far' }),
-    messagesPerHour: Type.Integer({ description: 'as the last hour went' }),
+    messagesPerHour: Type.Integer({ description: 'rate of the last hour' }),
   }),
   failures: 'data',
   handle: changeStream,
@@ -173,15 +172,15 @@ const changeStreamOf: Endpoint = {
 export const STREAMS: readonly Endpoint[] = [
   changeStreamOf,
   streamRecords,
-  ...STREAM_ROWS.map(endpointOf),
-  stateOf({
+  ...STREAM_ROWS.map(toEndpoint),
+  stateEndpoint({
     id: 'getTopsLast',
     path: '/tops/last',
     summary: 'The last sale of each symbol.',
     ...shaped(LAST_SHAPE),
     handle: answerLast,
   }),
-  stateOf({
+  stateEndpoint({
     id: 'getDeepPart',
     path: '/deep/:channel',
     summary: 'One channel of deep, by symbol.',

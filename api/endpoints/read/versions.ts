@@ -1,4 +1,4 @@
-// What happened to a dataset: its versions, and which records each of them changed.
+// Lists a dataset's versions, and the records that each of them changed.
 import { Type } from '../../request/body/schema.ts';
 import { readVersions } from '../../../store/lake/history/versions.ts';
 import { Failure } from '../../../store/base/failure.ts';
@@ -49,7 +49,7 @@ export const listVersions: Endpoint = {
     const { workspace = '', id = '' } = call.path;
     const caller = callerOf(call.caller);
     const dataset = wholeDatasetOf(caller, workspace, id, services);
-    // Its readers have no business with the accounts, tokens and jobs of its owner.
+    // Readers must not see the accounts, tokens and jobs of the owner.
     const hidesOrigin = isForeign(caller, dataset, services.lake);
     const limit = numberOf(call.query, 'limit') ?? VERSIONS_DEFAULT;
     const versions = await readVersions(database, dataset.tableId, limit);
@@ -101,8 +101,8 @@ export const listChanges: Endpoint = {
     const { settings } = services;
     const { workspace = '', id = '' } = call.path;
     const dataset = wholeDatasetOf(callerOf(call.caller), workspace, id, services);
-    const asked = readAsOf(textOf(call.query, 'since'), settings.zone, 'since');
-    const since = asked ?? refuse('since', 'is required');
+    const asOf = readAsOf(textOf(call.query, 'since'), settings.zone, 'since');
+    const since = asOf ?? refuse('since', 'is required');
     if (!isIndexed(dataset)) throw new Failure('InvalidBody', 'the dataset has no unique index');
     const value = await listChangesSince(dataset, since, services);
     return { kind: 'json', value, metering: 'free' };

@@ -1,4 +1,4 @@
-// Views: named SELECTs that are read as datasets (INTERFACE.md 3.6).
+// Views: named SELECTs that are read like datasets (INTERFACE.md 3.6).
 import { SQL_BODY_BYTES_MAX } from '../../request/body/bodyLimits.ts';
 import { Type } from '../../request/body/schema.ts';
 import { datasetOfView } from '../../../query/sql/run/viewSeries.ts';
@@ -20,7 +20,7 @@ const ROW = {
   failures: 'workspace',
 } as const satisfies Partial<Endpoint>;
 
-const MADE = Type.Object({
+const CHANGED = Type.Object({
   success: Type.Literal(true),
   message: Type.String(),
   viewId: Type.String(),
@@ -31,9 +31,9 @@ export const saveView: Endpoint = {
   id: 'saveView',
   method: 'POST',
   path: '/views/:workspace/:id?',
-  summary: 'Makes a view of a SELECT, or changes the one of that name.',
+  summary: 'Creates a view from a SELECT, or changes an existing one.',
   body: { kind: 'json', schema: VIEW_BODY, bytesMax: SQL_BODY_BYTES_MAX },
-  answer: MADE,
+  answer: CHANGED,
   handle: async (call, services) => {
     const { lake, queries } = services;
     const caller = callerOf(call.caller);
@@ -41,25 +41,25 @@ export const saveView: Endpoint = {
     const { workspace } = place;
     const name = call.path['id'] ?? (call.json as { view: { name?: string } }).view.name;
     if (name === undefined) throw new Failure('InvalidBody', 'view.name is required');
-    const known = queries.view(workspace, name);
+    const existing = queries.view(workspace, name);
     if (lake.directory.dataset(workspace, name) !== undefined) {
       throw takenBy('dataset', workspace, name);
     }
-    if (known === undefined) checkDatasetRoom(caller, place, name, services);
+    if (existing === undefined) checkDatasetRoom(caller, place, name, services);
     const body = await viewBody(call, services, workspace);
-    if (known !== undefined)
+    if (existing !== undefined)
       refuseCycle(
-        known,
+        existing,
         body.tables.map(({ viewId }) => viewId),
         queries,
       );
     const { name: viewId } = await queries.save(workspace, name, body);
-    const message = known === undefined ? 'View has been created' : 'View has been updated';
+    const message = existing === undefined ? 'View has been created' : 'View has been updated';
     return { kind: 'json', value: { success: true, message, viewId }, metering: 'free' };
   },
 };
 
-/** @throws Failure InvalidBody when a view would be part of itself. */
+/** @throws Failure InvalidBody if a view would contain a cycle. */
 function refuseCycle(
   { id, name }: View,
   inner: readonly (string | undefined)[],
@@ -68,7 +68,7 @@ function refuseCycle(
   for (const viewId of inner) {
     const view = viewId === undefined ? undefined : queries.viewById(viewId);
     if (view === undefined) continue;
-    if (view.id === id) throw new Failure('InvalidBody', `view ${name} would be part of itself`);
+    if (view.id === id) throw new Failure('InvalidBody', `view ${name} would contain itself`);
     refuseCycle(
       { ...view, id, name },
       view.tables.map((table) => table.viewId),
@@ -119,7 +119,7 @@ export const deleteView: Endpoint = {
   method: 'DELETE',
   path: '/views/:workspace/:id',
   summary: 'Deletes a view; its datasets stay as they are.',
-  answer: MADE,
+  answer: CHANGED,
   handle: async (call, services) => {
     const view = ownView(call, services);
     await services.queries.remove(view);
@@ -128,7 +128,7 @@ export const deleteView: Endpoint = {
   },
 };
 
-/** A view among datasets: it has no records of its own that could be counted without a query. */
+/** Renders a view as a dataset without counts, which would need a query. */
 export const viewAsDataset = (view: View): object => ({
   ...schemaView(datasetOfView(view, 0)),
   weight: null,

@@ -1,4 +1,4 @@
-// What became of alerts: which were sent, what their receivers answered, and another try by hand.
+// Alerts of rules and their deliveries, with manual redelivery.
 import { Type } from '../../request/body/schema.ts';
 import { parseInstant } from '../../../query/time/dates.ts';
 import { Failure } from '../../../store/base/failure.ts';
@@ -12,16 +12,16 @@ import { numberOf, type Parameter, refuse, textOf } from '../../request/paramete
 import { ANY, freely } from '../../request/rows.ts';
 import { newSecret, ownRule, RULE_ROW } from './ruleRow.ts';
 
-const SHOWN = 100;
-const SHOWN_MAX = 1_000;
+const LIMIT_DEFAULT = 100;
+const LIMIT_MAX = 1_000;
 const STATES = ['logged', 'shadow', 'waiting', 'delivered', 'dead', 'unsent'] as const;
 
 const LIMIT: Parameter = {
   kind: 'integer',
   name: 'limit',
   least: 1,
-  most: SHOWN_MAX,
-  help: `At most n; ${SHOWN} by default.`,
+  most: LIMIT_MAX,
+  help: `At most n; ${LIMIT_DEFAULT} by default.`,
 };
 
 export const listAlerts: Endpoint = {
@@ -35,8 +35,8 @@ export const listAlerts: Endpoint = {
   handle: async (call, services) => {
     const rule = ownRule(call.path['id'] ?? '', managerOf(call.caller).accountId, services);
     await services.rules.recorded();
-    const most = numberOf(call.query, 'limit') ?? SHOWN;
-    return freely((await alertsOf(services.database, rule.id, most)).map(alertView));
+    const limit = numberOf(call.query, 'limit') ?? LIMIT_DEFAULT;
+    return freely((await alertsOf(services.database, rule.id, limit)).map(alertView));
   },
 };
 
@@ -45,7 +45,7 @@ export const listDeliveries: Endpoint = {
   id: 'listDeliveries',
   method: 'GET',
   path: '/rules/deliveries/:id',
-  summary: 'Each call of the receiver of one alert: when, what came of it, and what it answered.',
+  summary: 'The delivery attempts of one alert: time, outcome and answer of the receiver.',
   answer: Type.Array(ANY),
   handle: async (call, services) => {
     const { accountId } = managerOf(call.caller);
@@ -67,7 +67,7 @@ export const redeliverAlert: Endpoint = {
   id: 'redeliverAlert',
   method: 'POST',
   path: '/rules/redeliver',
-  summary: 'Sends an alert once more, for nothing: false where it waits already or was never sent.',
+  summary: 'Sends an alert again, free of charge: false if it waits already or was never sent.',
   parameters: [ALERT_ID],
   body: { kind: 'form' },
   answer: Type.Boolean(),
@@ -78,9 +78,9 @@ export const redeliverAlert: Endpoint = {
     const alert = await findAlert(services.database, id);
     if (alert === undefined) throw new Failure('NotFound');
     ownRule(alert.rule_id, accountId, services);
-    const isAgain = await sendAgain(services.database, id, services.clock());
-    if (isAgain) services.alertDeliveries.poke();
-    return freely(isAgain);
+    const isRequeued = await sendAgain(services.database, id, services.clock());
+    if (isRequeued) services.alertDeliveries.poke();
+    return freely(isRequeued);
   },
 };
 
@@ -88,7 +88,7 @@ const RULE_ID: Parameter = { kind: 'text', name: 'ruleId', help: 'The rule.' };
 const ROTATE: Parameter = {
   kind: 'boolean',
   name: 'rotate',
-  help: 'true: makes another one, by which alerts are signed from now on.',
+  help: 'true: creates a new secret, with which alerts are signed from now on.',
 };
 
 export const ruleSecret: Endpoint = {
@@ -96,7 +96,7 @@ export const ruleSecret: Endpoint = {
   id: 'ruleSecret',
   method: 'POST',
   path: '/rules/secret',
-  summary: 'What alerts of a rule are signed with (standardwebhooks.com).',
+  summary: 'The secret that signs the alerts of a rule (standardwebhooks.com).',
   parameters: [RULE_ID, ROTATE],
   body: { kind: 'form' },
   answer: Type.Object({ secret: Type.String() }),
@@ -125,12 +125,12 @@ export const whyRule: Endpoint = {
     {
       kind: 'text',
       name: 'symbol',
-      help: 'Of a rule for all symbols: for which one.',
+      help: 'The symbol, for a rule on all symbols.',
     },
     {
       kind: 'text',
       name: 'at',
-      help: 'A time of the past: what minutes and days tell of it; a rule that is paused tells it too.',
+      help: 'A past time, evaluated from minute and day bars; paused rules answer it too.',
     },
   ],
   formats: FIXED_FORMATS,
@@ -139,22 +139,22 @@ export const whyRule: Endpoint = {
     const rule = ownRule(call.path['id'] ?? '', managerOf(call.caller).accountId, services);
     const symbol = textOf(call.query, 'symbol')?.toUpperCase() ?? rule.event;
     const weight = services.rules.weighValues(rule);
-    const timeMs = pastOf(textOf(call.query, 'at'), services.clock(), services.settings.zone);
+    const timeMs = parsePast(textOf(call.query, 'at'), services.clock(), services.settings.zone);
     return answerFixed(call, services, { usageKey: 'RULES_WHY', weight }, async () => {
       if (timeMs !== undefined) {
-        const then = await whyAt(rule, { symbol, timeMs }, call, services);
-        return { id: rule.id, event: symbol, timestamp: timeMs, ...then };
+        const values = await whyAt(rule, { symbol, timeMs }, call, services);
+        return { id: rule.id, event: symbol, timestamp: timeMs, ...values };
       }
       const why = services.rules.why(rule.id, symbol);
-      const told = 'the rule does not run: resume it first';
-      if (why === undefined) throw new Failure('Conflict', told);
+      const reason = 'the rule does not run: resume it first';
+      if (why === undefined) throw new Failure('Conflict', reason);
       return { id: rule.id, event: symbol, ...why };
     });
   },
 };
 
-/** @throws Failure InvalidParameter for what is no time, or comes yet. */
-function pastOf(text: string | undefined, nowMs: number, zone: string): number | undefined {
+/** Parses a past time. @throws Failure InvalidParameter for no time or a future one. */
+function parsePast(text: string | undefined, nowMs: number, zone: string): number | undefined {
   if (text === undefined) return undefined;
   const ms = parseInstant(text, zone);
   if (ms === undefined) {

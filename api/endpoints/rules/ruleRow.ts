@@ -1,4 +1,4 @@
-// What the rows of rules have in common.
+// Common members and helpers of the rows of rules.
 import { Failure } from '../../../store/base/failure.ts';
 import { randomKey } from '../../../store/base/random.ts';
 import type { Rule } from '../../../store/work/rules.ts';
@@ -18,5 +18,5 @@ export function ownRule(id: string, accountId: string, { rules }: Pick<Services,
   return rule;
 }
 
-/** As receivers know secrets of webhooks. */
+/** A new secret in the format of webhook receivers. */
 export const newSecret = (): string => `whsec_${randomKey(24).toString('base64')}`;

@@ -1,4 +1,4 @@
-// Rules: made, edited, paused and looked at (SPEC.md "Rules engine", INTERFACE.md 4).
+// Creates, edits, pauses and lists rules (SPEC.md "Rules engine", INTERFACE.md 4).
 import type { Static } from 'typebox';
 import { Type } from '../../request/body/schema.ts';
 import { Failure } from '../../../store/base/failure.ts';
@@ -21,8 +21,8 @@ import { ANY, freely } from '../../request/rows.ts';
 import { newSecret, ownRule, RULE_ROW } from './ruleRow.ts';
 
 const BOOLEAN = Type.Boolean();
-/** Outputs of one rule that are listed, the newest. */
-const OUTPUTS_SHOWN = 1_000;
+/** Latest outputs of a rule in one list. */
+const OUTPUTS_MAX = 1_000;
 
 export const rulesSchema: Endpoint = {
   ...RULE_ROW,
@@ -42,7 +42,7 @@ export const rulesLookup: Endpoint = {
   id: 'rulesLookup',
   method: 'GET',
   path: '/rules/lookup/:name',
-  summary: 'What a value may be compared with, where that is one of a list.',
+  summary: 'The choices with which a value may be compared, if it has a list.',
   answer: Type.Array(ANY),
   handle: async (call, services) =>
     freely(await answerLookup(call.path['name'] ?? '', call, services)),
@@ -51,7 +51,7 @@ export const rulesLookup: Endpoint = {
 const DRY_RUN: Parameter = {
   kind: 'boolean',
   name: 'dryRun',
-  help: 'true: makes nothing, and answers as POST /rules/backtest does for the week before.',
+  help: 'true: creates nothing, and answers as POST /rules/backtest does for the last week.',
 };
 
 export const createRule: Endpoint = {
@@ -59,7 +59,7 @@ export const createRule: Endpoint = {
   id: 'createRule',
   method: 'POST',
   path: '/rules/create',
-  summary: 'Makes a rule, or edits the one of the id; it runs at once. The call costs nothing.',
+  summary: 'Creates a rule, or edits the one of the id; it runs immediately. The call is free.',
   parameters: [DRY_RUN],
   body: { kind: 'json', schema: RULE_BODY },
   answer: Type.Object({ id: Type.String(), weight: Type.Integer() }),
@@ -67,25 +67,25 @@ export const createRule: Endpoint = {
     const { clock, rules, secrets, settings } = services;
     const caller = managerOf(call.caller);
     if (truthOf(call.query, 'dryRun')) return answerBacktest(call, services);
-    const given = call.json as Static<typeof RULE_BODY>;
+    const ruleBody = call.json as Static<typeof RULE_BODY>;
     const { propertyKind } = ruleReaderOf(caller, services);
-    const { body: asked, event: said, name } = saidRule(given, propertyKind, settings);
-    const [event = ''] = said === '' ? [] : await tickersOf([said], call, services);
+    const { body: requestedBody, event: symbol, name } = saidRule(ruleBody, propertyKind, settings);
+    const [event = ''] = symbol === '' ? [] : await tickersOf([symbol], call, services);
     await refuseUnknownSymbol(event, call, services);
     const { accountId, tokenId } = caller;
-    const others = rules.ofAccount(accountId).filter(({ id }) => id !== given.id);
-    const { body, undo } = await placedOutput(asked, others, caller, services);
-    const told = { name, event, body, tokenId, note: '', updatedMs: clock() };
-    if (given.id !== undefined) {
-      const before = ownRule(given.id, accountId, services);
-      const changed = { ...before, ...told };
+    const others = rules.ofAccount(accountId).filter(({ id }) => id !== ruleBody.id);
+    const { body, undo } = await placedOutput(requestedBody, others, caller, services);
+    const members = { name, event, body, tokenId, note: '', updatedMs: clock() };
+    if (ruleBody.id !== undefined) {
+      const before = ownRule(ruleBody.id, accountId, services);
+      const changed = { ...before, ...members };
       await rules.change(changed);
       return freely({ id: before.id, weight: rules.weigh(changed) });
     }
     const rule: Rule = {
       id: newUuid(),
       accountId,
-      ...told,
+      ...members,
       isActive: true,
       createdMs: clock(),
       sealed: secrets.seal(newSecret()),
@@ -106,8 +106,7 @@ export const backtestRule: Endpoint = {
   id: 'backtestRule',
   method: 'POST',
   path: '/rules/backtest',
-  summary:
-    'When a rule would have fired over minutes or days of the past, and what it would have cost.',
+  summary: 'When a rule would have fired over past minutes or days, and what it would have cost.',
   weight: 'weight of the bars that it runs over',
   parameters: FIXED_PARAMETERS,
   formats: FIXED_FORMATS,
@@ -121,8 +120,8 @@ export const backtestRule: Endpoint = {
 
 const RULE_ID: Parameter = { kind: 'text', name: 'ruleId', help: 'The rule.' };
 
-/** False for a rule that there is not, or that is so already. */
-const switched = (isActive: boolean): Endpoint['handle'] => {
+/** Answers false for an unknown rule, or one that has the state already. */
+const setActive = (isActive: boolean): Endpoint['handle'] => {
   return async (call, services) => {
     const { accountId } = managerOf(call.caller);
     const id = textOf(call.query, 'ruleId');
@@ -143,7 +142,7 @@ export const pauseRule: Endpoint = {
   parameters: [RULE_ID],
   body: { kind: 'form' },
   answer: BOOLEAN,
-  handle: switched(false),
+  handle: setActive(false),
 };
 
 export const resumeRule: Endpoint = {
@@ -155,7 +154,7 @@ export const resumeRule: Endpoint = {
   parameters: [RULE_ID],
   body: { kind: 'form' },
   answer: BOOLEAN,
-  handle: switched(true),
+  handle: setActive(true),
 };
 
 export const deleteRule: Endpoint = {
@@ -185,7 +184,7 @@ export const ruleInfo: Endpoint = {
     const { id } = ownRule(call.path['id'] ?? '', managerOf(call.caller).accountId, services);
     await services.rules.recorded();
     const rule = await findRule(services.database, id);
-    return freely(rule === undefined ? [] : [viewed(rule, services)]);
+    return freely(rule === undefined ? [] : [toView(rule, services)]);
   },
 };
 
@@ -200,7 +199,7 @@ export const listRules: Endpoint = {
     const { accountId } = managerOf(call.caller);
     await services.rules.recorded();
     const rules = await rulesOf(services.database, accountId);
-    return freely(rules.map((rule) => viewed(rule, services)));
+    return freely(rules.map((rule) => toView(rule, services)));
   },
 };
 
@@ -209,18 +208,18 @@ export const ruleOutput: Endpoint = {
   id: 'ruleOutput',
   method: 'GET',
   path: '/rules/output/:id',
-  summary: `What a rule with the method logs stored, the newest ${OUTPUTS_SHOWN} first.`,
+  summary: `What a rule with the method logs stored, the newest ${OUTPUTS_MAX} first.`,
   answer: Type.Array(ANY),
   handle: async (call, services) => {
     const rule = ownRule(call.path['id'] ?? '', managerOf(call.caller).accountId, services);
     await services.rules.recorded();
-    const alerts = await alertsOf(services.database, rule.id, OUTPUTS_SHOWN);
+    const alerts = await alertsOf(services.database, rule.id, OUTPUTS_MAX);
     const logged = alerts.filter(({ state }) => state === 'logged');
     return freely(logged.map((alert) => outputView(alert, rule)));
   },
 };
 
-function viewed(rule: Rule, { rules }: Pick<Services, 'rules'>): object {
+function toView(rule: Rule, { rules }: Pick<Services, 'rules'>): object {
   try {
     return ruleView(rule, rules.weigh(rule));
   } catch (error) {

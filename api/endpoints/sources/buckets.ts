@@ -1,5 +1,5 @@
-// Lists the objects of a bucket, of a data source or of a credential, to see what there is to load (SPEC.md
-// "S3 bucket listing").
+// Lists the objects of a bucket, of a data source or of a credential, before a load (SPEC.md "S3 bucket
+// listing").
 import { openSource } from '../../../jobs/run/fetch.ts';
 import type { Credential } from '../../../pipeline/sources/base/source.ts';
 import { Failure } from '../../../store/base/failure.ts';
@@ -11,7 +11,7 @@ import { numberOf, type Parameter, refuse, textOf, truthOf } from '../../request
 import { ANY, freely, OWNERS_ROW } from '../../request/rows.ts';
 import { ownSource } from './sources.ts';
 
-/** Of S3: objects of one page. */
+/** Objects of one page of S3. */
 const PAGE_MAX = 1_000;
 const PAGE_DEFAULT = 100;
 const LIMIT_HELP = `At most n; ${PAGE_DEFAULT} by default.`;
@@ -48,9 +48,9 @@ export const listObjects: Endpoint = {
   answer: PAGE,
   handle: async (call, services) => {
     const { query } = call;
-    const place = await placeOf(call, services);
+    const location = await findBucket(call, services);
     const page = await services.fetching.listBucket({
-      ...place,
+      ...location,
       prefix: textOf(query, 'prefix') ?? '',
       isFoldersOnly: truthOf(query, 'folders'),
       limit: numberOf(query, 'limit') ?? PAGE_DEFAULT,
@@ -61,7 +61,7 @@ export const listObjects: Endpoint = {
   },
 };
 
-interface Place {
+interface Bucket {
   readonly bucket: string;
   readonly region: string | undefined;
   readonly endpoint: string | undefined;
@@ -69,12 +69,14 @@ interface Place {
 }
 
 /** @throws Failure NotFound, InvalidParameter for a source of another kind. */
-async function placeOf(call: Call, services: Services): Promise<Place> {
+async function findBucket(call: Call, services: Services): Promise<Bucket> {
   const { id = '' } = call.path;
-  return id.startsWith('CREDENTIAL_') ? ofCredential(id, call, services) : ofSource(call, services);
+  return id.startsWith('CREDENTIAL_')
+    ? credentialBucket(id, call, services)
+    : sourceBucket(call, services);
 }
 
-async function ofSource(call: Call, services: Services): Promise<Place> {
+async function sourceBucket(call: Call, services: Services): Promise<Bucket> {
   const row = await ownSource(call, services);
   if (row.type !== 'AWS-S3') refuseKind('data source', row.type);
   for (const name of ['bucket', 'region', 'endpoint']) {
@@ -86,7 +88,7 @@ async function ofSource(call: Call, services: Services): Promise<Place> {
   return { bucket, endpoint, region, credential };
 }
 
-async function ofCredential(id: string, call: Call, services: Services): Promise<Place> {
+async function credentialBucket(id: string, call: Call, services: Services): Promise<Bucket> {
   const { workspace } = ownedWorkspaceOf(call, services);
   const { database, secrets } = services.fetching;
   const row = await findCredential(database, workspace, id);
@@ -99,7 +101,7 @@ async function ofCredential(id: string, call: Call, services: Services): Promise
   return { bucket, region, endpoint, credential: unsealCredential(row, secrets) as Credential };
 }
 
-function refuseKind(what: string, type: string): never {
+function refuseKind(kind: string, type: string): never {
   const rule = 'only one of type AWS-S3 has a bucket';
-  throw new Failure('InvalidParameter', `the ${what} is of type ${type}: ${rule}`);
+  throw new Failure('InvalidParameter', `the ${kind} is of type ${type}: ${rule}`);
 }

@@ -1,4 +1,4 @@
-// Credentials: what opens data sources. Sealed when they come, and never told again.
+// Credentials of data sources. Their secrets are stored encrypted and never returned.
 import type { Static } from 'typebox';
 import { Type } from '../../request/body/schema.ts';
 import type { Credential } from '../../../pipeline/sources/base/source.ts';
@@ -23,7 +23,7 @@ import { CREDENTIAL_BODY, credentialOf } from '../../datasets/ingest/sourceBody.
 
 type CredentialsServices = Pick<Services, 'clock' | 'database' | 'lake' | 'secrets' | 'settings'>;
 
-const MADE = Type.Object({
+const CHANGED = Type.Object({
   success: Type.Literal(true),
   message: Type.String(),
   credentialId: Type.String(),
@@ -34,9 +34,9 @@ export const createCredential: Endpoint = {
   id: 'createCredential',
   method: 'POST',
   path: '/credentials/:workspace',
-  summary: 'Keeps a credential, sealed; its secrets are never told again.',
+  summary: 'Stores a credential encrypted; its secrets are never returned.',
   body: { kind: 'json', schema: CREDENTIAL_BODY },
-  answer: MADE,
+  answer: CHANGED,
   handle: async (call, services) => {
     const { clock, database, secrets } = services;
     const body = call.json as Static<typeof CREDENTIAL_BODY>;
@@ -52,7 +52,7 @@ export const createCredential: Endpoint = {
       created_ms: now,
       updated_ms: now,
     });
-    return made('created', id);
+    return changedAnswer('created', id);
   },
 };
 
@@ -70,8 +70,8 @@ export const listCredentialsOf: Endpoint = {
       ownedWorkspaceOf(call, services).workspace,
     );
     const range = listRange(call.query, services.settings.zone);
-    const taken = inRange(rows, range, ({ created_ms }) => created_ms);
-    const value = taken.map((row) => view(row, services.secrets));
+    const page = inRange(rows, range, ({ created_ms }) => created_ms);
+    const value = page.map((row) => toView(row, services.secrets));
     return freely(value);
   },
 };
@@ -84,7 +84,7 @@ export const getCredential: Endpoint = {
   summary: 'A credential, without its secrets.',
   answer: ANY,
   handle: async (call, services) => {
-    const value = view(await own(call, services), services.secrets);
+    const value = toView(await findOwn(call, services), services.secrets);
     return freely(value);
   },
 };
@@ -94,17 +94,17 @@ export const changeCredential: Endpoint = {
   id: 'changeCredential',
   method: 'PUT',
   path: '/credentials/:workspace/:id',
-  summary: 'Takes the place of a credential, for all sources that it opens.',
+  summary: 'Replaces a credential for all sources that use it.',
   body: { kind: 'json', schema: CREDENTIAL_BODY },
-  answer: MADE,
+  answer: CHANGED,
   handle: async (call, services) => {
-    const row = await own(call, services);
+    const row = await findOwn(call, services);
     const body = call.json as Static<typeof CREDENTIAL_BODY>;
     const sealed = sealCredential(credentialOf(body), services.secrets);
     const name = String(body.name ?? row.name);
     const updated = { ...row, name, type: body.type, sealed, updated_ms: services.clock() };
     await updateCredential(services.database, updated);
-    return made('updated', row.credential_id);
+    return changedAnswer('updated', row.credential_id);
   },
 };
 
@@ -113,38 +113,38 @@ export const deleteCredential: Endpoint = {
   id: 'deleteCredential',
   method: 'DELETE',
   path: '/credentials/:workspace/:id',
-  summary: 'Deletes a credential that opens no data source.',
-  answer: MADE,
+  summary: 'Deletes a credential that no data source uses.',
+  answer: CHANGED,
   handle: async (call, services) => {
-    const row = await own(call, services);
+    const row = await findOwn(call, services);
     await removeCredential(services.database, row);
-    return made('deleted', row.credential_id);
+    return changedAnswer('deleted', row.credential_id);
   },
 };
 
-const made = (what: string, credentialId: string): Answer =>
-  freely({ success: true, message: `Credential has been ${what}`, credentialId });
+const changedAnswer = (action: string, credentialId: string): Answer =>
+  freely({ success: true, message: `Credential has been ${action}`, credentialId });
 
-async function own(call: Call, services: CredentialsServices): Promise<CredentialRow> {
+async function findOwn(call: Call, services: CredentialsServices): Promise<CredentialRow> {
   const place = ownedWorkspaceOf(call, services).workspace;
   const row = await findCredential(services.database, place, call.path['id'] ?? '');
   if (row === undefined) throw new Failure('NotFound');
   return row;
 }
 
-const view = (row: CredentialRow, secrets: Secrets): object => ({
+const toView = (row: CredentialRow, secrets: Secrets): object => ({
   credentialId: row.credential_id,
   name: row.name,
   type: row.type,
-  ...shownOf(unsealCredential(row, secrets) as Credential),
+  ...visibleMembers(unsealCredential(row, secrets) as Credential),
   created: row.created_ms,
   updated: row.updated_ms,
 });
 
-/** What of it is no secret, and enough of what is to tell one from another. */
-function shownOf(credential: Credential): object {
+/** Members that are no secret, and enough of the secrets to identify the credential. */
+function visibleMembers(credential: Credential): object {
   if (credential.type === 'AWS-S3') return { accessKeyId: `…${credential.accessKeyId.slice(-4)}` };
   if (credential.type === 'HTTP') return { headers: Object.keys(credential.headers) };
-  const { password: _, type: __, ...shown } = credential;
-  return shown;
+  const { password: _, type: __, ...visible } = credential;
+  return visible;
 }

@@ -1,5 +1,5 @@
-// A look before anything is loaded: the schema that a body or a data source suggests, and a data
-// source's first records. Nothing is stored.
+// Previews before a load: the schema that a body or a data source suggests, and a data source's first
+// records. Nothing is stored.
 import { readFile } from 'node:fs/promises';
 import type { Static } from 'typebox';
 import { Type } from '../../request/body/schema.ts';
@@ -40,7 +40,7 @@ export const sampleSource: Endpoint = {
   answer: Type.Array(ANY),
   handle: async (call, services) => {
     const row = await ownSource(call, services);
-    const text = await look(row, credentialOf(call), call, services, (piece, bench) =>
+    const text = await look(row, credentialParameter(call), call, services, (piece, bench) =>
       sampleRecords(piece.path, piece.jsonPath, SAMPLE_MAX, bench),
     );
     return { kind: 'text', text, contentType: 'application/json; charset=utf-8' };
@@ -63,8 +63,8 @@ const schemaFrom = async (
   call: Call,
   services: SamplesServices,
 ): Promise<Answer> =>
-  told(
-    await look(row, credentialOf(call), call, services, (piece, bench) =>
+  schemaAnswer(
+    await look(row, credentialParameter(call), call, services, (piece, bench) =>
       suggestSchema(
         piece.path,
         { jsonPath: piece.jsonPath, ...dateOrderOf(call.query) },
@@ -74,7 +74,11 @@ const schemaFrom = async (
     ),
   );
 
-const told = ({ mapping, numbered, schema }: Awaited<ReturnType<typeof suggestSchema>>): Answer =>
+const schemaAnswer = ({
+  mapping,
+  numbered,
+  schema,
+}: Awaited<ReturnType<typeof suggestSchema>>): Answer =>
   freely({ ...schema, columnMapping: mapping, uniqueIndex: !numbered });
 
 export const generateSchema: Endpoint = {
@@ -89,11 +93,11 @@ export const generateSchema: Endpoint = {
   answer: ANY,
   handle: async (call, services) => {
     const { workspace } = ownedWorkspaceOf(call, services);
-    const given = textOf(call.query, 'jsonPath');
-    const jsonPath = given === undefined ? undefined : checkJsonPath(given);
+    const jsonPathText = textOf(call.query, 'jsonPath');
+    const jsonPath = jsonPathText === undefined ? undefined : checkJsonPath(jsonPathText);
     const { bytes, path } = await spoolBody(call, services);
     try {
-      const definition = bytes > SQL_BODY_BYTES_MAX ? undefined : await definitionIn(path);
+      const definition = bytes > SQL_BODY_BYTES_MAX ? undefined : await readDefinition(path);
       if (definition !== undefined) {
         const row = await newSource(definition, workspace, true, services);
         return await schemaFrom({ ...row, generated: 1 }, call, services);
@@ -101,25 +105,25 @@ export const generateSchema: Endpoint = {
       const schema = await onBench(services, (bench) =>
         suggestSchema(path, { jsonPath, ...dateOrderOf(call.query) }, services.ingestion, bench),
       );
-      return told(schema);
+      return schemaAnswer(schema);
     } finally {
       await services.disk.remove(path);
     }
   },
 };
 
-/** The definition of a data source that a file is; undefined: it is records. */
-async function definitionIn(path: string): Promise<Static<typeof SOURCE_BODY> | undefined> {
+/** Reads a data source definition from a file; undefined if the file has records. */
+async function readDefinition(path: string): Promise<Static<typeof SOURCE_BODY> | undefined> {
   const bytes = await readFile(path);
-  // A definition has no such shape.
+  // No definition has this many values or levels.
   if (findShapeFault(bytes, VALUES_MAX) !== undefined) return undefined;
-  const value = parsed(bytes.toString('utf8'));
+  const value = parseJson(bytes.toString('utf8'));
   const { type } = (value ?? {}) as { readonly type?: unknown };
   if (Array.isArray(value) || !SOURCE_TYPES.some((one) => one === type)) return undefined;
   return checkBody(SOURCE_BODY, value) as Static<typeof SOURCE_BODY>;
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -127,4 +131,4 @@ function parsed(text: string): unknown {
   }
 }
 
-const credentialOf = ({ query }: Call): string | undefined => textOf(query, 'credentialId');
+const credentialParameter = ({ query }: Call): string | undefined => textOf(query, 'credentialId');

@@ -1,4 +1,4 @@
-// Ingestion schedules: when what a source has goes into a dataset.
+// Ingestion schedules: when data of a source is loaded into a dataset.
 import type { Static } from 'typebox';
 import { COLUMNS_BYTES_MAX } from '../../request/body/bodyLimits.ts';
 import { Type } from '../../request/body/schema.ts';
@@ -23,7 +23,7 @@ type SchedulesServices = Pick<
   'clock' | 'database' | 'lake' | 'queries' | 'scheduler' | 'settings' | 'upstreams'
 >;
 
-const MADE = Type.Object({
+const CHANGED = Type.Object({
   success: Type.Literal(true),
   message: Type.String(),
   ingestionScheduleId: Type.String(),
@@ -39,25 +39,25 @@ export const createSchedule: Endpoint = {
   id: 'createIngestionSchedule',
   method: 'POST',
   path: '/ingestion-schedules/:workspace',
-  summary: 'Takes from a source by the clock; at once too, unless it says when to begin.',
+  summary: 'Loads from a source on a schedule; the first run starts immediately, or at startTime.',
   body: { kind: 'json', schema: SCHEDULE_BODY, bytesMax: COLUMNS_BYTES_MAX },
-  answer: MADE,
+  answer: CHANGED,
   handle: async (call, services) => {
     const { clock, scheduler } = services;
     const { workspace } = ownedWorkspaceOf(call, services);
-    const given = call.json as Body;
+    const request = call.json as Body;
     const now = clock();
-    const body = scheduleBodyOf(given, now);
-    const dataset = datasetFor(call, given, services);
+    const body = scheduleBodyOf(request, now);
+    const dataset = resolveDataset(call, request, services);
     const { accountId } = callerOf(call.caller);
-    const sourceId = await sourceFor(given, workspace, services);
+    const sourceId = await resolveSource(request, workspace, services);
     const schedule: Schedule = {
       id: newScheduleId(),
       workspace,
       accountId,
       sourceId,
       dataset,
-      state: given.state ?? 'ENABLED',
+      state: request.state ?? 'ENABLED',
       nextMs: body.startMs ?? now,
       retry: null,
       body,
@@ -65,29 +65,29 @@ export const createSchedule: Endpoint = {
       updatedMs: now,
     };
     await scheduler.add(schedule);
-    return made('created', schedule.id);
+    return changedAnswer('created', schedule.id);
   },
 };
 
-/** @throws Failure Conflict, InvalidBody for a dataset that is not there and can't be made. */
-function datasetFor(
+/** @throws Failure Conflict, InvalidBody for a missing dataset that can't be created. */
+function resolveDataset(
   call: Call,
   { dataSource, datasetId }: Body,
   services: SchedulesServices,
 ): string {
   const place = ownedWorkspaceOf(call, services);
-  const known = services.lake.directory.dataset(place.workspace, datasetId);
-  if (known !== undefined) return known.dataset;
+  const existing = services.lake.directory.dataset(place.workspace, datasetId);
+  if (existing !== undefined) return existing.dataset;
   if (dataSource !== undefined) {
-    const rule = 'must be there already: a source made with its schedule makes no dataset';
+    const rule = 'must exist: a source that is created with its schedule creates no dataset';
     throw new Failure('InvalidBody', `datasetId ${rule}`);
   }
   checkDatasetRoom(callerOf(call.caller), place, datasetId, services);
   return datasetId;
 }
 
-/** The source that the body names, or the one that is made of it. */
-async function sourceFor(
+/** The source that the body names, or a new one from its definition. */
+async function resolveSource(
   body: Body,
   workspace: string,
   services: SchedulesServices,
@@ -100,14 +100,14 @@ async function sourceFor(
     await insertSource(database, row);
     return row.source_id;
   }
-  const known = await findSource(database, workspace, body.dataSourceId ?? '');
-  if (known === undefined) throw new Failure('InvalidBody', 'dataSourceId names no data source');
-  refuseFeed(known.type);
-  checkOverwrite(body, known.definition_json);
-  return known.source_id;
+  const source = await findSource(database, workspace, body.dataSourceId ?? '');
+  if (source === undefined) throw new Failure('InvalidBody', 'dataSourceId names no data source');
+  refuseFeed(source.type);
+  checkOverwrite(body, source.definition_json);
+  return source.source_id;
 }
 
-/** What comes in several files, each stored by itself, can't take the place of all at once. */
+/** Several files are stored one by one, so that they can't replace all records together. */
 function checkOverwrite({ overwrite }: Body, definition: string): void {
   const { pattern, path } = JSON.parse(definition) as { pattern?: string; path?: string };
   if (overwrite !== true || (pattern === undefined && !/[*?[]/.test(path ?? ''))) return;
@@ -125,8 +125,8 @@ export const listSchedules: Endpoint = {
   handle: async (call, services) => {
     const { workspace } = ownedWorkspaceOf(call, services);
     const range = listRange(call.query, services.settings.zone);
-    const taken = inRange(services.scheduler.list(workspace), range, ({ createdMs }) => createdMs);
-    return freely(await Promise.all(taken.map((schedule) => view(schedule, services))));
+    const page = inRange(services.scheduler.list(workspace), range, ({ createdMs }) => createdMs);
+    return freely(await Promise.all(page.map((schedule) => toView(schedule, services))));
   },
 };
 
@@ -135,9 +135,9 @@ export const getSchedule: Endpoint = {
   id: 'getIngestionSchedule',
   method: 'GET',
   path: '/ingestion-schedules/:workspace/:id',
-  summary: 'An ingestion schedule, its last and next run, and what the last 30 days brought.',
+  summary: 'An ingestion schedule, its last and next run, and the outcomes of the last 30 days.',
   answer: ANY,
-  handle: async (call, services) => freely(await view(own(call, services), services)),
+  handle: async (call, services) => freely(await toView(findOwn(call, services), services)),
 };
 
 export const changeSchedule: Endpoint = {
@@ -145,33 +145,33 @@ export const changeSchedule: Endpoint = {
   id: 'changeIngestionSchedule',
   method: 'PUT',
   path: '/ingestion-schedules/:workspace/:id',
-  summary: 'Takes the place of a schedule; a job of it that runs goes on.',
+  summary: 'Replaces a schedule; a running job of it continues.',
   body: { kind: 'json', schema: SCHEDULE_BODY, bytesMax: COLUMNS_BYTES_MAX },
-  answer: MADE,
+  answer: CHANGED,
   handle: async (call, services) => {
     const { clock, scheduler } = services;
-    const before = own(call, services);
-    const given = call.json as Body;
+    const before = findOwn(call, services);
+    const request = call.json as Body;
     const now = clock();
-    const body = scheduleBodyOf(given, now);
-    const dataset = datasetFor(call, given, services);
-    const sourceId = await sourceFor(given, before.workspace, services);
-    const next = nextOf(before, body, now);
-    const state = given.state ?? before.state;
+    const body = scheduleBodyOf(request, now);
+    const dataset = resolveDataset(call, request, services);
+    const sourceId = await resolveSource(request, before.workspace, services);
+    const next = nextDue(before, body, now);
+    const state = request.state ?? before.state;
     const after = { ...before, body, dataset, sourceId, state, nextMs: next, retry: null };
-    const anew = sourceId !== before.sourceId || dataset !== before.dataset;
-    await scheduler.change({ ...after, updatedMs: now }, anew);
-    return made('updated', before.id);
+    const isReset = sourceId !== before.sourceId || dataset !== before.dataset;
+    await scheduler.change({ ...after, updatedMs: now }, isReset);
+    return changedAnswer('updated', before.id);
   },
 };
 
-/** A schedule whose times are what they were keeps its next one; due times of a pause are gone. */
-function nextOf(before: Schedule, body: Schedule['body'], now: number): number | null {
-  const same =
+/** A schedule with unchanged times keeps its next run; due times during a pause are dropped. */
+function nextDue(before: Schedule, body: Schedule['body'], now: number): number | null {
+  const isSameTiming =
     before.body.cron === body.cron &&
     before.body.timeZone === body.timeZone &&
     before.body.startMs === body.startMs;
-  if (same && before.state === 'ENABLED') return before.nextMs;
+  if (isSameTiming && before.state === 'ENABLED') return before.nextMs;
   if (body.startMs !== null && body.startMs > now) return body.startMs;
   return nextTime(body.cron, now, body.timeZone) ?? null;
 }
@@ -182,11 +182,11 @@ export const deleteSchedule: Endpoint = {
   method: 'DELETE',
   path: '/ingestion-schedules/:workspace/:id',
   summary: 'Deletes a schedule and its history; its records stay.',
-  answer: MADE,
+  answer: CHANGED,
   handle: async (call, services) => {
-    const { id } = own(call, services);
+    const { id } = findOwn(call, services);
     await services.scheduler.remove(id);
-    return made('deleted', id);
+    return changedAnswer('deleted', id);
   },
 };
 
@@ -196,11 +196,11 @@ export const runSchedule: Endpoint = {
   method: 'POST',
   once: true,
   path: '/ingestion-schedules/:workspace/:id/run',
-  summary: 'Runs a schedule now, also a paused one; its next run stays when it is.',
+  summary: 'Runs a schedule now, also a paused one; the time of its next run does not change.',
   parameters: [WAIT],
   answer: JOB_MADE,
   handle: async (call, services) => {
-    const schedule = own(call, services);
+    const schedule = findOwn(call, services);
     const jobId = await createOnce(call, services, jsonHashOf(call), (alongside) =>
       services.scheduler.runNow(schedule, alongside),
     );
@@ -209,26 +209,26 @@ export const runSchedule: Endpoint = {
   },
 };
 
-const made = (what: string, ingestionScheduleId: string): Answer =>
-  freely({ success: true, message: `Ingestion schedule has been ${what}`, ingestionScheduleId });
+const changedAnswer = (action: string, ingestionScheduleId: string): Answer =>
+  freely({ success: true, message: `Ingestion schedule has been ${action}`, ingestionScheduleId });
 
-/** Runs that are shown ahead. */
+/** Future runs in an answer. */
 const NEXT_RUNS = 5;
 
-/** The next run and those after it; none of a schedule that is paused. */
+/** The next run and those after it; none for a paused schedule. */
 function nextRuns({ body, nextMs, state }: Schedule): readonly number[] {
   if (state !== 'ENABLED' || nextMs === null) return [];
   return [nextMs, ...nextTimes(body.cron, nextMs, body.timeZone ?? UTC, NEXT_RUNS - 1)];
 }
 
-function own(call: Call, services: SchedulesServices): Schedule {
+function findOwn(call: Call, services: SchedulesServices): Schedule {
   const { workspace } = ownedWorkspaceOf(call, services);
   const schedule = services.scheduler.get(workspace, call.path['id'] ?? '');
   if (schedule === undefined) throw new Failure('NotFound');
   return schedule;
 }
 
-async function view(
+async function toView(
   schedule: Schedule,
   { clock, database, scheduler }: Pick<Services, 'clock' | 'database' | 'scheduler'>,
 ): Promise<object> {

@@ -1,4 +1,4 @@
-// Data sources: where records come from, kept so that schedules and jobs can take from them.
+// Data sources: stored definitions from which schedules and jobs load records.
 import type { Static } from 'typebox';
 import { SQL_BODY_BYTES_MAX } from '../../request/body/bodyLimits.ts';
 import { Type } from '../../request/body/schema.ts';
@@ -24,7 +24,7 @@ import { definitionOf, SOURCE_BODY } from '../../datasets/ingest/sourceBody.ts';
 
 type SourcesServices = Pick<Services, 'clock' | 'database' | 'lake' | 'settings' | 'upstreams'>;
 
-const MADE = Type.Object({
+const CHANGED = Type.Object({
   success: Type.Literal(true),
   message: Type.String(),
   dataSourceId: Type.String(),
@@ -35,19 +35,19 @@ export const createSource: Endpoint = {
   id: 'createDataSource',
   method: 'POST',
   path: '/data-sources/:workspace',
-  summary: 'Keeps where records come from; nothing is fetched yet.',
+  summary: 'Stores the definition of a data source; nothing is fetched yet.',
   body: { kind: 'json', schema: SOURCE_BODY, bytesMax: SQL_BODY_BYTES_MAX },
-  answer: MADE,
+  answer: CHANGED,
   handle: async (call, services) => {
     const body = call.json as Static<typeof SOURCE_BODY>;
     const row = await newSource(body, ownedWorkspaceOf(call, services).workspace, false, services);
     await insertSource(services.database, row);
     await services.upstreams.changed({ ...row, generated: 0 });
-    return made('created', row.source_id);
+    return changedAnswer('created', row.source_id);
   },
 };
 
-/** A data source as it will be kept. @throws Failure InvalidBody naming the member and its rule. */
+/** Builds the row of a data source. @throws Failure InvalidBody naming the member and its rule. */
 export async function newSource(
   body: Static<typeof SOURCE_BODY>,
   workspace: string,
@@ -57,12 +57,12 @@ export async function newSource(
   const now = services.clock();
   const definition = definitionOf(body);
   checkDefinition(definition, services.settings);
-  checkFed(definition, workspace, services);
-  const credentialId = await credentialFor(body, workspace, services);
+  checkFeed(definition, workspace, services);
+  const credentialId = await resolveCredential(body, workspace, services);
   return {
     source_id: newSourceId(),
     workspace,
-    name: String(body.name ?? nameOf(definition)),
+    name: String(body.name ?? defaultName(definition)),
     description: String(body.description ?? ''),
     type: body.type,
     definition_json: JSON.stringify(definition),
@@ -73,8 +73,8 @@ export async function newSource(
   };
 }
 
-/** @throws Failure InvalidBody of a feed whose dataset is not there; LimitReached. */
-function checkFed(
+/** @throws Failure InvalidBody for a feed whose dataset does not exist; LimitReached. */
+function checkFeed(
   definition: SourceDefinition,
   workspace: string,
   { lake, upstreams }: Pick<Services, 'lake' | 'upstreams'>,
@@ -84,12 +84,12 @@ function checkFed(
   upstreams.checkRoom(definition);
   if (type === 'CAPTURE' && workspace === CORE) return;
   if (lake.directory.dataset(workspace, definition.dataset) !== undefined) return;
-  const rule = 'make it first, so that its types and its index are known';
+  const rule = 'create it first, so that its types and its index are known';
   throw new Failure('InvalidBody', `dataset names no dataset of ${workspace}: ${rule}`);
 }
 
-/** @throws Failure InvalidBody for a credential that is not there, or of another kind. */
-async function credentialFor(
+/** @throws Failure InvalidBody for a credential that does not exist, or of another type. */
+async function resolveCredential(
   { credentialId, type }: Static<typeof SOURCE_BODY>,
   workspace: string,
   { database }: Pick<Services, 'database'>,
@@ -99,13 +99,13 @@ async function credentialFor(
     throw new Failure('InvalidBody', `credentialId is required of a source of type ${type}`);
   }
   const row = await findCredential(database, workspace, String(credentialId));
-  // A feed is opened as an HTTP request is.
-  const wanted = type === 'SSE' || type === 'WEBSOCKET' ? 'HTTP' : type;
-  if (row?.type === wanted) return row.credential_id;
-  throw new Failure('InvalidBody', `credentialId names no credential of type ${wanted}`);
+  // A feed is opened like an HTTP request.
+  const requiredType = type === 'SSE' || type === 'WEBSOCKET' ? 'HTTP' : type;
+  if (row?.type === requiredType) return row.credential_id;
+  throw new Failure('InvalidBody', `credentialId names no credential of type ${requiredType}`);
 }
 
-function nameOf(definition: SourceDefinition): string {
+function defaultName(definition: SourceDefinition): string {
   if ('url' in definition) return definition.url.slice(0, 200);
   if (definition.type === 'FILE' || definition.type === 'CAPTURE')
     return definition.path.slice(0, 200);
@@ -126,7 +126,7 @@ export const listSourcesOf: Endpoint = {
     const rows = await listSources(services.database, ownedWorkspaceOf(call, services).workspace);
     const range = listRange(call.query, services.settings.zone);
     const value = inRange(rows, range, ({ created_ms }) => created_ms).map((row) =>
-      view(row, services),
+      toView(row, services),
     );
     return freely(value);
   },
@@ -140,7 +140,7 @@ export const getSource: Endpoint = {
   summary: 'A data source.',
   answer: ANY,
   handle: async (call, services) => {
-    const value = view(await ownSource(call, services), services);
+    const value = toView(await ownSource(call, services), services);
     return freely(value);
   },
 };
@@ -150,23 +150,23 @@ export const changeSource: Endpoint = {
   id: 'changeDataSource',
   method: 'PUT',
   path: '/data-sources/:workspace/:id',
-  summary: 'Takes the place of a data source; its schedules take from the new one.',
+  summary: 'Replaces a data source; its schedules use the new definition.',
   body: { kind: 'json', schema: SOURCE_BODY, bytesMax: SQL_BODY_BYTES_MAX },
-  answer: MADE,
+  answer: CHANGED,
   handle: async (call, services) => {
     const row = await ownSource(call, services);
     const body = call.json as Static<typeof SOURCE_BODY>;
-    const fresh = await newSource(
+    const newRow = await newSource(
       { ...body, name: body.name ?? row.name },
       row.workspace,
       false,
       services,
     );
     const { created_ms, source_id } = row;
-    const changed = { ...fresh, created_ms, source_id };
+    const changed = { ...newRow, created_ms, source_id };
     await updateSource(services.database, changed);
     await services.upstreams.changed({ ...changed, generated: 0 });
-    return made('updated', source_id);
+    return changedAnswer('updated', source_id);
   },
 };
 
@@ -175,22 +175,22 @@ export const deleteSource: Endpoint = {
   id: 'deleteDataSource',
   method: 'DELETE',
   path: '/data-sources/:workspace/:id',
-  summary: 'Deletes a data source that no schedule takes from.',
-  answer: MADE,
+  summary: 'Deletes a data source that no schedule uses.',
+  answer: CHANGED,
   handle: async (call, services) => {
     const row = await ownSource(call, services);
-    // It ends first: it keeps its place when it does.
+    // The feed ends first, so that its position is stored.
     await services.upstreams.removed(row.source_id);
     await removeSource(services.database, row).catch(async (error: unknown) => {
       await services.upstreams.changed(row);
       throw error;
     });
-    return made('deleted', row.source_id);
+    return changedAnswer('deleted', row.source_id);
   },
 };
 
-const made = (what: string, dataSourceId: string): Answer =>
-  freely({ success: true, message: `Data source has been ${what}`, dataSourceId });
+const changedAnswer = (action: string, dataSourceId: string): Answer =>
+  freely({ success: true, message: `Data source has been ${action}`, dataSourceId });
 
 /** The data source that the path names. @throws Failure NotFound. */
 export async function ownSource(call: Call, services: SourcesServices): Promise<DataSourceRow> {
@@ -200,7 +200,7 @@ export async function ownSource(call: Call, services: SourcesServices): Promise<
   return row;
 }
 
-const view = (row: DataSourceRow, { upstreams }: Pick<Services, 'upstreams'>): object => ({
+const toView = (row: DataSourceRow, { upstreams }: Pick<Services, 'upstreams'>): object => ({
   dataSourceId: row.source_id,
   name: row.name,
   description: row.description,

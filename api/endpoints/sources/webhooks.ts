@@ -1,4 +1,4 @@
-// Webhooks: URLs that are told when jobs end.
+// Webhooks: URLs that are notified when jobs end.
 import type { Static } from 'typebox';
 import { Type } from '../../request/body/schema.ts';
 import type { WebhookSecrets } from '../../../jobs/deliveries/deliveries.ts';
@@ -39,7 +39,7 @@ const BODY = Type.Object(
   { additionalProperties: false },
 );
 
-const MADE = Type.Object({
+const CHANGED = Type.Object({
   success: Type.Literal(true),
   message: Type.String(),
   webhookId: Type.String(),
@@ -50,9 +50,9 @@ export const createWebhook: Endpoint = {
   id: 'createWebhook',
   method: 'POST',
   path: '/webhooks/:workspace',
-  summary: 'Tells a URL, by POST, when jobs of the workspace end; at least once each.',
+  summary: 'Notifies a URL, by POST, when jobs of the workspace end; at least once each.',
   body: { kind: 'json', schema: BODY },
-  answer: MADE,
+  answer: CHANGED,
   handle: async (call, services) => {
     const { workspace } = ownedWorkspaceOf(call, services);
     const now = services.clock();
@@ -60,7 +60,7 @@ export const createWebhook: Endpoint = {
     await insertWebhook(services.database, {
       webhook_id: id,
       workspace,
-      ...said(call.json as Static<typeof BODY>, services),
+      ...toRow(call.json as Static<typeof BODY>, services),
       created_ms: now,
       updated_ms: now,
       delivered: 0,
@@ -68,7 +68,7 @@ export const createWebhook: Endpoint = {
       called_ms: null,
       outcome: null,
     });
-    return made('created', id);
+    return changedAnswer('created', id);
   },
 };
 
@@ -83,8 +83,8 @@ export const listWebhooksOf: Endpoint = {
   handle: async (call, services) => {
     const rows = await listWebhooks(services.database, ownedWorkspaceOf(call, services).workspace);
     const range = listRange(call.query, services.settings.zone);
-    const taken = inRange(rows, range, ({ created_ms }) => created_ms);
-    return freely(await Promise.all(taken.map((row) => view(row, services))));
+    const page = inRange(rows, range, ({ created_ms }) => created_ms);
+    return freely(await Promise.all(page.map((row) => toView(row, services))));
   },
 };
 
@@ -95,7 +95,7 @@ export const getWebhook: Endpoint = {
   path: '/webhooks/:workspace/:id',
   summary: 'A webhook, and how its deliveries went.',
   answer: ANY,
-  handle: async (call, services) => freely(await view(await own(call, services), services)),
+  handle: async (call, services) => freely(await toView(await findOwn(call, services), services)),
 };
 
 export const changeWebhook: Endpoint = {
@@ -103,14 +103,14 @@ export const changeWebhook: Endpoint = {
   id: 'changeWebhook',
   method: 'PUT',
   path: '/webhooks/:workspace/:id',
-  summary: 'Takes the place of a webhook; what waits for it goes to the new one.',
+  summary: 'Replaces a webhook; waiting notifications go to the new one.',
   body: { kind: 'json', schema: BODY },
-  answer: MADE,
+  answer: CHANGED,
   handle: async (call, services) => {
-    const { webhook_id } = await own(call, services);
-    const values = said(call.json as Static<typeof BODY>, services);
+    const { webhook_id } = await findOwn(call, services);
+    const values = toRow(call.json as Static<typeof BODY>, services);
     await saveWebhook(services.database, { webhook_id, ...values, updated_ms: services.clock() });
-    return made('updated', webhook_id);
+    return changedAnswer('updated', webhook_id);
   },
 };
 
@@ -119,27 +119,27 @@ export const deleteWebhook: Endpoint = {
   id: 'deleteWebhook',
   method: 'DELETE',
   path: '/webhooks/:workspace/:id',
-  summary: 'Deletes a webhook, and what it was still to be told.',
-  answer: MADE,
+  summary: 'Deletes a webhook and its waiting notifications.',
+  answer: CHANGED,
   handle: async (call, services) => {
-    const { webhook_id } = await own(call, services);
+    const { webhook_id } = await findOwn(call, services);
     await removeWebhook(services.database, webhook_id);
-    return made('deleted', webhook_id);
+    return changedAnswer('deleted', webhook_id);
   },
 };
 
-const made = (what: string, webhookId: string): Answer =>
-  freely({ success: true, message: `Webhook has been ${what}`, webhookId });
+const changedAnswer = (action: string, webhookId: string): Answer =>
+  freely({ success: true, message: `Webhook has been ${action}`, webhookId });
 
-async function own(call: Call, services: WebhooksServices): Promise<Webhook> {
+async function findOwn(call: Call, services: WebhooksServices): Promise<Webhook> {
   const { workspace } = ownedWorkspaceOf(call, services);
   const row = await findWebhook(services.database, call.path['id'] ?? '');
   if (row?.workspace !== workspace) throw new Failure('NotFound');
   return row;
 }
 
-/** What is kept of a body. @throws Failure InvalidBody for a URL or header that is never sent. */
-function said(
+/** The stored form of a body. @throws Failure InvalidBody for a URL or header that is not allowed. */
+function toRow(
   body: Static<typeof BODY>,
   { secrets, settings }: Pick<Services, 'secrets' | 'settings'>,
 ): Pick<Webhook, 'name' | 'url' | 'filter_json' | 'sealed'> {
@@ -160,7 +160,7 @@ function said(
   };
 }
 
-async function view(
+async function toView(
   row: Webhook,
   { database, secrets }: Pick<Services, 'database' | 'secrets'>,
 ): Promise<object> {

@@ -116,7 +116,7 @@ test('rows that do not fit are cut, and said', async ({ server }) => {
   const input = { workspace: 'WS', sql: 'SELECT * FROM PRICES ORDER BY date', rows: 5 };
   const { messages, text } = await agent.call('query_sql', input);
   assert.equal(messages, 28);
-  assert.match(text, /… 23 more of 28 rows were answered and paid, and are not shown/);
+  assert.match(text, /… 23 more of 28 rows were charged, and are not shown/);
   const short = await agent.call('query_sql', { ...input, rows: 100, characters: 200 });
   assert.ok(short.text.length < 500, short.text);
 });

@@ -103,7 +103,7 @@ test('a value that does not fit is told with its line, under the name of its pro
 
 test('what can not be is refused in a sentence that names the parameter and its rule', async () => {
   const cases: readonly (readonly [object, RegExp])[] = [
-    [{ columns: { Close: 'x', Vol: 'X' } }, /what is said of columns names column X twice/],
+    [{ columns: { Close: 'x', Vol: 'X' } }, /the column mapping names column X twice/],
     [{ columns: { Close: '_system_x' } }, /reserved prefix _system/],
     [
       { columns: { Nothing: 'x' } },

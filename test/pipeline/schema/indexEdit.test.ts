@@ -76,8 +76,8 @@ test('what can be no index is refused with its rule', async () => {
   const refused: readonly (readonly [object, RegExp])[] = [
     [{ columnMapping: { key: 'nothing' } }, /columnMapping.key is not a property/],
     [{ columnMapping: { date: 'venue' } }, /columnMapping.date must have format date/],
-    [{ columnMapping: {}, uniqueIndex: true }, /uniqueIndex must stand beside/],
-    [{ duplicateKeyHandling: 'ignore' }, /must stand beside columnMapping or uniqueIndex/],
+    [{ columnMapping: {}, uniqueIndex: true }, /uniqueIndex needs/],
+    [{ duplicateKeyHandling: 'ignore' }, /needs columnMapping or uniqueIndex/],
     [
       { columnMapping: { key: 'venue' }, schema: { properties: { w: { type: 'number' } } } },
       /one after/,

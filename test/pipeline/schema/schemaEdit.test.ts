@@ -155,7 +155,7 @@ test('what can not be: refused, naming the property and the rule', async () => {
   );
   await refused('RULES', schema({ date: null }), /date is indexed: it can not go/);
   await refused('RULES', schema({ nothing: null }), /nothing is null, and no property/);
-  await refused('RULES', { existing: 'delete' }, /existing must stand beside schema/);
+  await refused('RULES', { existing: 'delete' }, /existing needs schema/);
   await refused('RULES', { ...schema({}), existing: 'later' }, /existing must/);
   await refused('RULES', schema({ V: string }), /names column V twice/);
   const asked = await ask('PATCH', '/datasets/WS/RULES', {
