@@ -132,7 +132,7 @@ test('candles, several columns and several keys, on the terminal and in files', 
       ['rule', 'bar', 'line'],
     );
     const two = await run('A,B', '--kind', 'candles');
-    assert.match(two.stderr, /A,B draws candles of one symbol: ask for one/);
+    assert.match(two.stderr, /A,B draws candles of one symbol: request one/);
     const unknown = await run('A', '--kind', 'pie');
     assert.match(unknown.stderr, /--kind.*line, candles/);
   } finally {
