@@ -106,7 +106,7 @@ test('a healthy folder is all well, and stays as it is', async () => {
 test('a folder that is not there is not made', async () => {
   const folder = join(outside, 'nothing');
   const { code, told } = await examined(folder);
-  expect([code, told]).toEqual([0, [expect.stringMatching(/^notice folder: .* is not there$/)]]);
+  expect([code, told]).toEqual([0, [expect.stringMatching(/^notice folder: .* does not exist$/)]]);
   assert.throws(() => statSync(folder));
 });
 
