@@ -156,8 +156,8 @@ function printTakeOfWide(
     : [...ties, indexDate].map(({ name }) => identifier(name));
   // Keys of numbered records may be blank.
   const same = index.map((name) => `found.${name} IS NOT DISTINCT FROM wide.${name}`).join(' AND ');
-  const indexRows = printTake(plan, records(narrow), bind);
-  return `(SELECT * FROM ${records(columns)} AS wide WHERE EXISTS (FROM ${indexRows} AS found WHERE ${same}))`;
+  const hits = printTake(plan, records(narrow), bind);
+  return `(SELECT * FROM ${records(columns)} AS wide WHERE EXISTS (FROM ${hits} AS found WHERE ${same}))`;
 }
 
 /** The take that a record belongs to, and its position in it. */

@@ -52,7 +52,7 @@ const NULLS: ReadonlyMap<string, OrderTerm['nulls']> = new Map([
   ['NULLS LAST', 'NULLS LAST'],
 ]);
 
-/** Restores `list(x ORDER BY x)`, parsed by DuckDB as `list_sort(list(x), …)`; undefined for other calls. */
+/** Restores `list(x ORDER BY x)`, parsed as `list_sort(list(x), …)`; undefined for other calls. */
 export function orderedList(name: string, operands: readonly Expression[]): Expression | undefined {
   const [list, order, last] = operands;
   if (name !== 'list_sort' || list?.kind !== 'call' || list.function.name !== 'list')

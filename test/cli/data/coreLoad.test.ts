@@ -92,7 +92,7 @@ test('on a terminal it asks, elsewhere it needs --yes, and without a yes nothing
   assert.match(alone.stdout, /split-adjusted: then pass --adjusted/);
   const refused = await load(args, { input: 'n\n', isTTY: true });
   assert.equal(refused.code, 1);
-  assert.match(refused.stderr, /Load it so\? \[y\/N\] .*nothing is loaded/s);
+  assert.match(refused.stderr, /Load it\? \[y\/N\] .*nothing is loaded/s);
   const closed = await load(args, { input: '', isTTY: true });
   assert.equal(closed.code, 1, closed.stdout);
   const asked = await load(args, { input: 'yes\n', isTTY: true });
@@ -133,7 +133,7 @@ test('what is said goes before a guess, and what nothing gives is asked for', as
   await withServer(async (server) => {
     const ran = await load([...as, '--map', 'Mid=close', '--map', 'Last=']);
     assert.equal(ran.code, 0, ran.stderr);
-    assert.match(ran.stdout, /^ Last +│ left out/m);
+    assert.match(ran.stdout, /^ Last +│ ignored/m);
     assert.deepEqual(await chart(server, 'MSFT', 'date,close'), [{ close: 2, date: '2024-01-30' }]);
     assert.deepEqual(await chart(server, 'BRK.B', 'close'), [{ close: 4 }]);
   });

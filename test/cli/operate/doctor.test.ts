@@ -217,7 +217,7 @@ test('beside a server, which goes on, and where one has gone', async () => {
   const gone = await examined(folder);
   expect(gone.told).toEqual([expect.stringMatching(/^notice server: .*does not answer/)]);
   const far = await runHere(['doctor', '--server', server.base], { env: {} });
-  assert.match(far.stdout, /^WRONG server: .*nothing listens there\. Look at/m);
+  assert.match(far.stdout, /^WRONG server: .*nothing listens there\. Check/m);
   assert.equal(far.code, 1);
 });
 

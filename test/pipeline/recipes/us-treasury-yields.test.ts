@@ -16,7 +16,7 @@ test('a year grows, a rate is corrected, other years have other maturities', asy
   const said = await run.add('us-treasury-yields');
   assert.match(
     said,
-    /^dataset US_TREASURY_YIELDS is made: 15 properties\nsource .*\nschedule .*\n$/,
+    /^dataset US_TREASURY_YIELDS is created: 15 properties\nsource .*\nschedule .*\n$/,
   );
   assert.deepEqual(countsOf(await run.runs('US_TREASURY_YIELDS')), [2, 0, 0]);
   const query = 'SELECT Date, `1 Mo` AS a, `1.5 Month` AS b, `30 Yr` AS z FROM US_TREASURY_YIELDS';
