@@ -1,5 +1,5 @@
-// `npm pack` runs this first: Node strips no types under node_modules, so a package carries plain
-// JavaScript, as few files, and what it is made of says under which license.
+// Builds the package; `npm pack` runs this first. Node strips no types under node_modules, so a package has
+// plain JavaScript, as few files, and the licenses of the bundled packages.
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { compileConsole } from '../api/console/bundle.ts';
@@ -23,7 +23,7 @@ await cp(
   join(BUILD, 'openapi-market.json'),
 );
 
-// The console is compiled ahead: a package needs no compiler.
+// Compile the console now: an installed package has no compiler.
 await mkdir(join(BUILD, 'console'));
 for (const [name, text] of await compileConsole()) {
   await writeFile(join(BUILD, 'console', name), text);

@@ -1,5 +1,5 @@
-// The program as few files. Node looks for, reads and links the two thousand modules of a server in 0.6 s of
-// processor time, and these in 0.25; a query process starts in two thirds of its time.
+// Bundles the program into few files. Node finds, reads and links the two thousand modules of a server in
+// 0.6 s of processor time, and these in 0.25; a query process starts in two thirds of its time.
 import { readFileSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -7,7 +7,7 @@ import { build, type Plugin } from 'esbuild';
 
 const ROOT = join(import.meta.dirname, '..');
 
-/** What a process or a thread starts with: each becomes a file of its name, all in one folder. */
+/** Entries of processes and threads: each becomes a file of its name, all in one folder. */
 const ENTRIES: readonly string[] = [
   'cli/main.ts',
   'store/duckdb/child.ts',
@@ -19,7 +19,7 @@ const ENTRIES: readonly string[] = [
   'api/docs/renderDocs.ts',
 ];
 
-/** Packages of hundreds of small modules that every start reads; others stay where they are installed. */
+/** Packages of hundreds of small modules that every start reads; others are not bundled. */
 export const INSIDE: readonly string[] = [
   'typebox',
   'kysely',
@@ -32,7 +32,7 @@ interface Program {
   readonly folder: string;
   /** Further entries: paths from the root. */
   readonly more?: readonly string[];
-  /** Its own files are read from the sources instead of beside the program. */
+  /** Reads data files from the sources instead of the program's folder. */
   readonly besideSources?: boolean;
 }
 
@@ -47,10 +47,10 @@ export async function writeProgram({ besideSources, folder, more = [] }: Program
     format: 'esm',
     platform: 'node',
     target: 'node24',
-    // What is thrown and told has the names of the sources.
+    // Errors and logs have the names of the sources.
     keepNames: true,
     logLevel: 'error',
-    // What of the packages is CommonJS asks for the modules of Node.
+    // CommonJS packages require modules of Node.
     banner: {
       js: `import { createRequire as r } from 'node:module';const require = r(import.meta.url);`,
     },
@@ -68,7 +68,7 @@ const packagesOutside: Plugin = {
   },
 };
 
-/** A file asks where it is for the entry of a process or thread, or for a file that comes with the program. */
+/** Rewrites import.meta URLs, with which a file finds an entry or a data file of the program. */
 const placesIn = (names: ReadonlySet<string>, besideSources: boolean): Plugin => ({
   name: 'places',
   setup({ onLoad }) {

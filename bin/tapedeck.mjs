@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Starts the command line under the runtime that the package brings, whatever Node is on the PATH:
-// from the sources in a clone, from the built program where the package is installed.
+// Starts the command line under the packaged runtime if the Node on the PATH is too old: from the sources in
+// a clone, from the built program in an installed package.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import module from 'node:module';
@@ -12,7 +12,7 @@ const source = fileURLToPath(new URL('../cli/main.ts', import.meta.url));
 const script = existsSync(built) ? built : source;
 
 if (Number(process.versions.node.split('.')[0]) >= LEAST_MAJOR) {
-  // Half of the time of a short command is the reading of its modules.
+  // Reading modules takes half of the time of a short command.
   module.enableCompileCache();
   process.argv[1] = script;
   await import(script);

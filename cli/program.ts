@@ -1,5 +1,4 @@
-// What the command line understands: every command with its arguments and options. docs/use/commands.md
-// is made of it.
+// Declares every command with its arguments and options. docs/use/commands.md is generated from it.
 import { Command } from 'commander';
 import { redacted } from '../store/base/redact.ts';
 import type { Settings } from '../store/base/settings/settings.ts';
@@ -25,7 +24,7 @@ import { addExport, addRecipes } from './pipeline/readyCommands.ts';
 import { addRules } from './rules/ruleCommands.ts';
 import type { Output, Terminal } from './reach/terminal.ts';
 
-/** Before or behind the command. */
+/** Options that may come before or after the command. */
 export interface ServerOptions {
   readonly server?: string;
   readonly token?: string;
@@ -34,15 +33,15 @@ export interface ServerOptions {
 
 /**
  * @param settings read when a command runs: `--help` needs none.
- * @throws CommanderError for help, and for what is wrong with a command line, when it has told so
+ * @throws CommanderError after printing help, or an error of the command line
  */
 export function program(settings: () => Settings, terminal: Terminal): Command {
   const { stderr, stdout } = terminal;
-  // Commands below take over how errors are told and how parsing ends.
+  // Subcommands inherit how errors are printed and how parsing ends.
   const root = new Command('tapedeck')
     .configureOutput({
       writeOut: (text) => void stdout.write(text),
-      // What is wrong with a command line may be a token on it.
+      // An error of the command line may contain a token.
       writeErr: (text) => void stderr.write(redacted(text)),
       getOutHelpWidth: () => widthOf(stdout),
       getErrHelpWidth: () => widthOf(stderr),
@@ -83,5 +82,5 @@ export function program(settings: () => Settings, terminal: Terminal): Command {
   return root;
 }
 
-/** Commander's own width where nobody looks. */
+/** Returns the width of a terminal; Commander's default for other outputs. */
 const widthOf = ({ columns, isTTY }: Output): number => (isTTY === true ? (columns ?? 80) : 80);

@@ -1,11 +1,11 @@
-// Runs one command on a terminal. It touches nothing of the process, so that several can run in one.
+// Runs one command on a terminal. It changes nothing of the process, so that several can run in one process.
 import { CommanderError } from 'commander';
 import { reasonOf } from '../store/base/failure.ts';
 import { readSettings, type Settings } from '../store/base/settings/settings.ts';
 import { program, type ServerOptions } from './program.ts';
 import type { Terminal } from './reach/terminal.ts';
 
-/** @param args behind the name of the program @param variables of the environment, by name */
+/** @param args the arguments after the program's name @param variables of the environment, by name */
 export async function runCommand(
   args: readonly string[],
   terminal: Terminal,
@@ -15,14 +15,14 @@ export async function runCommand(
   try {
     const root = program((): Settings => {
       const { ca, server, token } = root.opts<ServerOptions>();
-      const given = { TAPEDECK_CA: ca, TAPEDECK_SERVER: server, TAPEDECK_TOKEN: token };
-      const said = Object.entries(given).filter(([, value]) => value !== undefined);
-      const read = readSettings({ ...variables, ...Object.fromEntries(said) });
+      const flags = { TAPEDECK_CA: ca, TAPEDECK_SERVER: server, TAPEDECK_TOKEN: token };
+      const setFlags = Object.entries(flags).filter(([, value]) => value !== undefined);
+      const read = readSettings({ ...variables, ...Object.fromEntries(setFlags) });
       return Object.assign(read, stocks === undefined ? {} : { stocks });
     }, terminal);
     await root.parseAsync(args, { from: 'user' });
   } catch (error) {
-    // Help is one too, and what is wrong with the command line has been told.
+    // Help raises one too, and errors of the command line have been printed.
     if (error instanceof CommanderError) return terminal.endWith(error.exitCode);
     terminal.stderr.write(`tapedeck: ${reasonOf(error)}\n`);
     terminal.endWith(1);

@@ -1,4 +1,4 @@
-// `tapedeck capture`: what a recorded feed has, and its ticks and bars as records of CORE.
+// `tapedeck capture`: summarizes a recorded feed, and loads its ticks and bars into CORE.
 import { createReadStream, createWriteStream, type WriteStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { once } from 'node:events';
@@ -32,9 +32,9 @@ export async function tellCapture(
   const path = resolve(terminal.folder, file);
   await bytesOfFile(path, file);
   const summary = await readCapture(path, () => undefined);
-  const say = sayTo(terminal);
-  if (json === true) say(JSON.stringify(summary));
-  else for (const line of linesOf(summary)) say(line);
+  const print = sayTo(terminal);
+  if (json === true) print(JSON.stringify(summary));
+  else for (const line of formatSummary(summary)) print(line);
   if (summary.packets === 0) terminal.endWith(1);
 }
 
@@ -58,9 +58,9 @@ const NAMES: Readonly<Record<string, string>> = {
 const timeOf = (ms: number | undefined): string =>
   ms === undefined ? 'never' : new Date(ms).toISOString();
 
-function linesOf(summary: CaptureSummary): readonly string[] {
+function formatSummary(summary: CaptureSummary): readonly string[] {
   const { damaged, damagedMessages, missing, others, repeated, resets } = summary;
-  const told = Object.entries(summary.types)
+  const typeLines = Object.entries(summary.types)
     .sort(([, one], [, other]) => other - one)
     .map(([type, count]) => `  ${String(count).padStart(9)}  ${NAMES[type] ?? `type ${type}`}`);
   const counts = { missing, repeated, resets, damaged, others, damagedMessages };
@@ -70,22 +70,22 @@ function linesOf(summary: CaptureSummary): readonly string[] {
       summary.symbols
     } symbols in ${summary.packets} packets`,
     `from ${timeOf(summary.firstMs)} to ${timeOf(summary.lastMs)}`,
-    ...told,
+    ...typeLines,
     ...faults.map(([name, count]) => `${FAULTS[name] ?? name}: ${count}`),
     ...(summary.cut === undefined ? [] : [`cut: ${summary.cut}`]),
   ];
 }
 
 const FAULTS: Readonly<Record<string, string>> = {
-  missing: 'messages that were never seen',
-  repeated: 'messages that came twice, told once',
-  resets: 'times that the stream began anew',
+  missing: 'messages never received',
+  repeated: 'messages received twice, counted once',
+  resets: 'restarts of the stream',
   damaged: 'damaged packets',
   others: 'packets of other kinds',
   damagedMessages: 'damaged segments and messages',
 };
 
-/** Loads what the file has into the inputs of CORE, each by a job of its own. */
+/** Loads the ticks and bars of a file into the inputs of CORE, each by a job of its own. */
 export async function importCapture(
   file: string,
   options: CaptureOptions,
@@ -98,31 +98,31 @@ export async function importCapture(
   const summary = await readCapture(path, (tick) => {
     if (tick.kind === 'break') broken.add(tradeKey(tick));
   });
-  const say = sayTo(terminal);
-  if (options.json !== true) for (const line of linesOf(summary)) say(line);
+  const print = sayTo(terminal);
+  if (options.json !== true) for (const line of formatSummary(summary)) print(line);
   if (summary.messages === 0) throw new Failure('InvalidBody', `${file} has no messages`);
   const folder = await mkdtemp(join(tmpdir(), 'tapedeck-capture-'));
   try {
     const written = await writeRecords(path, broken, folder);
-    await withWorkspace(settings, CORE, terminal, async (ask, _, askData) => {
-      // All are handed in before one is waited for: as many are loaded at once as the server loads.
+    await withWorkspace(settings, CORE, terminal, async (call, _, callData) => {
+      // Submit all jobs before waiting for one: the server loads as many concurrently as it can.
       const jobs = new Map<string, string>();
       for (const input of CAPTURE_INPUTS) {
         if (!written.has(input)) continue;
         const where = `/data/${CORE}/${input}?duplicateKeyHandling=ignore`;
         const body = createReadStream(join(folder, input));
-        const answer = await askData({ method: 'POST', path: where, body });
+        const answer = await callData({ method: 'POST', path: where, body });
         const { jobId } = JSON.parse(await text(answer.body)) as { readonly jobId: string };
         jobs.set(input, jobId);
       }
-      for (const [input, jobId] of jobs) await followJob(ask, jobId, input, options, terminal);
+      for (const [input, jobId] of jobs) await followJob(call, jobId, input, options, terminal);
     });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-/** A file for each input that has records; which those are. */
+/** Writes a file for each input that has records, and returns those inputs. */
 async function writeRecords(
   path: string,
   broken: ReadonlySet<string>,

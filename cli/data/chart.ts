@@ -1,4 +1,4 @@
-// `tapedeck chart`: prices of a symbol, or columns of a dataset, drawn on the terminal or into a file.
+// `tapedeck chart`: draws prices of a symbol, or columns of a dataset, on the terminal or into a file.
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -18,13 +18,13 @@ export interface ChartOptions {
   readonly range: string;
   readonly dataset?: string;
   readonly columns?: string;
-  /** What `columns` was called when there was one. */
+  /** Former name of `columns`. */
   readonly column?: string;
   readonly kind?: ChartKind;
   readonly out?: string;
 }
 
-/** What the end of a file's name says. */
+/** Formats by file extension. */
 const ENDINGS: readonly (readonly [ending: string, format: PictureFormat])[] = [
   ['.svg', 'svg'],
   ['.png', 'png'],
@@ -40,50 +40,50 @@ export async function drawChart(
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> {
-  const say = sayTo(terminal);
+  const print = sayTo(terminal);
   const { out } = options;
   const format = out === undefined ? undefined : formatOf(out);
-  await withFirstAccount(settings, new AbortController().signal, async (ask) => {
-    const chart = chartOf(await recordsOf(ask, name, options), name, options);
+  await withFirstAccount(settings, new AbortController().signal, async (call) => {
+    const chart = buildChart(await fetchRecords(call, name, options), name, options);
     if (out !== undefined && format !== undefined) {
       const path = resolve(terminal.folder, out);
       await writeFile(path, painted(chart, { format, size: USUAL_SIZE }));
-      return say(harmless(`${countOf(chart)} are drawn in ${out}`));
+      return print(harmless(`${out}: ${countText(chart)}`));
     }
     const { columns = WIDTH } = terminal.stdout;
     const width = Math.min(WIDTH_MOST, Math.max(WIDTH_LEAST, columns - 1));
-    say(harmless(chart.title));
-    for (const line of brailleChart(closesOf(chart), { width, height: HEIGHT }))
-      say(harmless(line));
+    print(harmless(chart.title));
+    for (const line of brailleChart(toCloses(chart), { width, height: HEIGHT }))
+      print(harmless(line));
   });
 }
 
-/** @throws Failure InvalidParameter for a name that does not say what the file is to be. */
+/** @throws Failure InvalidParameter for a name with another extension */
 function formatOf(out: string): PictureFormat {
-  const found = ENDINGS.find(([ending]) => out.toLowerCase().endsWith(ending));
-  if (found !== undefined) return found[1];
+  const match = ENDINGS.find(([ending]) => out.toLowerCase().endsWith(ending));
+  if (match !== undefined) return match[1];
   throw new Failure('InvalidParameter', '--out must end in .svg, .png or .vl.json');
 }
 
 /** @throws Failure NotFound, or InvalidParameter naming the option that does not fit the records. */
-function chartOf(records: readonly Row[], name: string, options: ChartOptions): Chart {
+function buildChart(records: readonly Row[], name: string, options: ChartOptions): Chart {
   const { dataset = '', kind, out, range } = options;
   const columns = options.columns ?? options.column;
   if (records.length === 0) throw new Failure('NotFound', `${name} has no values in ${range}`);
-  const drawable = drawableOf(records, { columns, kind, key: keyOf(records, name) });
+  const drawable = drawableOf(records, { columns, kind, key: findKeyColumn(records, name) });
   if (isRefusal(drawable)) {
     const about = { column: '--columns', kind: '--kind', records: name };
     throw new Failure('InvalidParameter', `${about[drawable.about]} ${drawable.rule}`);
   }
-  // What a terminal shows of candles.
-  const shown = kind === 'candles' && out === undefined ? 'close' : '';
-  const column = drawable.column ?? columns ?? shown;
+  // A terminal shows only the close of candles.
+  const defaultColumn = kind === 'candles' && out === undefined ? 'close' : '';
+  const column = drawable.column ?? columns ?? defaultColumn;
   const parts = [name, dataset, column, range];
   return { ...drawable, title: parts.filter((part) => part !== '').join(' · ') };
 }
 
-/** The column that has the keys, where several were asked for. */
-function keyOf(records: readonly Row[], name: string): string | undefined {
+/** Finds the column that has the keys, if several were requested. */
+function findKeyColumn(records: readonly Row[], name: string): string | undefined {
   const keys = name.split(',');
   if (keys.length === 1) return undefined;
   const [first = {}] = records;
@@ -92,8 +92,8 @@ function keyOf(records: readonly Row[], name: string): string | undefined {
   );
 }
 
-/** A terminal has no room for candles: their closes are a line. */
-function closesOf({ bars, labels, lines }: Chart): Pick<Chart, 'labels' | 'lines'> {
+/** Converts candles to a line of their closes: a terminal has no room for candles. */
+function toCloses({ bars, labels, lines }: Chart): Pick<Chart, 'labels' | 'lines'> {
   if (bars === undefined) return { labels, lines };
   const closes = new Map(bars.map(({ close, from }) => [from, close]));
   return {
@@ -102,22 +102,22 @@ function closesOf({ bars, labels, lines }: Chart): Pick<Chart, 'labels' | 'lines
   };
 }
 
-function countOf({ bars, lines }: Chart): string {
+function countText({ bars, lines }: Chart): string {
   const values = lines.flatMap((line) => line.values).filter((value) => value !== undefined);
-  const told = [
+  const counts = [
     ...(bars === undefined ? [] : [`${bars.length} candles`]),
     ...(values.length === 0 ? [] : [`${values.length} values`]),
   ];
-  return told.join(' and ');
+  return counts.join(' and ');
 }
 
-async function recordsOf(
-  ask: AskData,
+async function fetchRecords(
+  call: AskData,
   name: string,
   { dataset, range }: ChartOptions,
 ): Promise<readonly Row[]> {
   const path = dataset === undefined ? chartPath(name, range) : seriesPath(name, dataset, range);
-  const { body } = await ask({ method: 'GET', path });
+  const { body } = await call({ method: 'GET', path });
   return JSON.parse(await text(body)) as readonly Row[];
 }
 

@@ -1,4 +1,4 @@
-// How loading and asking are spelled. What a command does is loaded when it runs.
+// Declares the commands that load and query data. Each implementation is imported when its command runs.
 import { type Command, Option } from 'commander';
 import { CHART_KINDS } from '../../query/charts/records/chartPoints.ts';
 import { TIER_NAMES } from '../../store/accounts/tiers.ts';
@@ -70,7 +70,7 @@ export function addSql(root: Command, settings: () => Settings, terminal: Termin
 
 type Placed = (name: string, what: string, isDefault?: boolean) => Command;
 
-/** Commands of a workspace. */
+/** Declares commands of a workspace. */
 const placing =
   (group: Command): Placed =>
   (name, what, isDefault = false) =>
@@ -124,7 +124,7 @@ function addDatasetChanges(placed: Placed, settings: () => Settings, terminal: T
       },
     );
   placed('share <name> [account]', 'let another account read a dataset, or show which ones do')
-    .option('--weight <n>', 'messages that a record costs it; as anybody when not said')
+    .option('--weight <n>', 'messages that a record costs it; the weight of the dataset by default')
     .addOption(new Option('--tier <tier>', 'least tier that may read it').choices([...TIER_NAMES]))
     .option('--delay <minutes>', 'minutes after which it sees a record')
     .option('--stop', 'it may not read it any more')
@@ -172,7 +172,7 @@ export function addFiles(root: Command, settings: () => Settings, terminal: Term
       ]),
     )
     .option('--weight <n>', 'messages of one download; 1 by default')
-    .option('--source <text>', 'whom those who show it must credit')
+    .option('--source <text>', 'credit that must be shown with the file')
     .action(async (path: string | undefined, options: PublishOptions) =>
       (await import('./files.ts')).publishFile(path, options, settings(), terminal),
     );
@@ -189,7 +189,7 @@ export function addStreams(root: Command, settings: () => Settings, terminal: Te
   root
     .command('stream <name>')
     .description(
-      'show messages of a stream as they come: tops, last, stocksUS1Second, …, or WORKSPACE/DATASET',
+      'show messages of a stream as they arrive: tops, last, stocksUS1Second, …, or WORKSPACE/DATASET',
     )
     .option('--symbols <list>', 'at most 50, with commas; all by default')
     .option('--channels <list>', 'channels of deep')
@@ -218,7 +218,7 @@ export function addStreams(root: Command, settings: () => Settings, terminal: Te
     );
   capture
     .command('info <file>')
-    .description('what a capture has, and what of it can not be read')
+    .description('summarize a capture, and report what can not be read')
     .option('--json', 'print JSON')
     .action(async (file: string, options: CaptureOptions) =>
       (await import('./capture.ts')).tellCapture(file, options, terminal),
@@ -239,11 +239,11 @@ function addChart(root: Command, settings: () => Settings, terminal: Terminal): 
     .option('--range <code>', '5d, 1m, 6m, ytd, 1y, 5y, max, …', '1y')
     .option(
       '--dataset <name>',
-      'WORKSPACE.DATASET in place of the market; the symbol is its key, or several between commas',
+      'WORKSPACE.DATASET instead of the market; the symbol is its key, or several keys with commas',
     )
     .option(
       '--columns <names>',
-      'what is drawn: one, or several between commas; close, price or value by default',
+      'columns to draw, separated by commas; close, price or value by default',
     )
     .addOption(new Option('--column <names>').conflicts('columns').hideHelp())
     .addOption(
@@ -251,7 +251,7 @@ function addChart(root: Command, settings: () => Settings, terminal: Terminal): 
         CHART_KINDS,
       ),
     )
-    .option('--out <file>', 'a file in place of the terminal: .svg, .png, or .vl.json of Vega-Lite')
+    .option('--out <file>', 'a file instead of the terminal: .svg, .png, or .vl.json of Vega-Lite')
     .action(async (symbol: string, options: ChartOptions) =>
       (await import('./chart.ts')).drawChart(symbol, options, settings(), terminal),
     );

@@ -1,4 +1,4 @@
-// `tapedeck dataset`: what is there, and what becomes of it.
+// `tapedeck dataset`: lists, describes, renames, deletes and purges datasets, and declares their index.
 import { Failure } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
 import { tableAnswer } from '../print/answerLists.ts';
@@ -27,7 +27,7 @@ export interface IndexOptions extends DatasetOptions {
   readonly key?: string;
   readonly subkey?: string;
   readonly date?: string;
-  /** False where it shall have none. */
+  /** False: no unique index. */
   readonly index?: boolean;
   /** Which record of a repeated index value stays. */
   readonly duplicates?: 'keep-first' | 'replace';
@@ -44,12 +44,12 @@ interface Dataset {
   };
 }
 
-/** What is asked of a folder that is not there makes none. */
+/** Runs `work` for a workspace; never creates a data folder. */
 async function inWorkspace(
   { workspace }: DatasetOptions,
   settings: Settings,
   terminal: Terminal,
-  work: (ask: AskValue, workspace: string) => Promise<void>,
+  work: (call: AskValue, workspace: string) => Promise<void>,
 ): Promise<void> {
   refuseNoFolder(settings);
   await withWorkspace(settings, workspace, terminal, work);
@@ -60,8 +60,8 @@ export const listDatasets = (
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> =>
-  inWorkspace(options, settings, terminal, async (ask) => {
-    const datasets = (await ask('GET', '/datasets?limit=5000')) as readonly Dataset[];
+  inWorkspace(options, settings, terminal, async (call) => {
+    const datasets = (await call('GET', '/datasets?limit=5000')) as readonly Dataset[];
     const rows = datasets.map((dataset) => ({ ...dataset, index: describeIndex(dataset) }));
     const members = ['datasetId', 'records', 'index', 'title', 'source'];
     tableAnswer(options.json === true ? datasets : rows, members, options, terminal);
@@ -70,7 +70,7 @@ export const listDatasets = (
 const indexOf = ({ columnMapping: { date, key, subkey } }: Dataset): string =>
   [key, subkey, date].filter((name) => name !== undefined).join(', ');
 
-/** An inferred index orders records. One that is unique was inferred by an earlier version. */
+/** Describes an index. An inferred index orders records; a unique inferred one is of an earlier version. */
 function describeIndex(dataset: Dataset): string {
   const named = indexOf(dataset);
   const isUnique = dataset.uniqueIndex !== false && named !== '';
@@ -84,8 +84,8 @@ export const describeDataset = (
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> =>
-  inWorkspace(options, settings, terminal, async (ask) => {
-    const dataset = (await ask('GET', `/datasets/${encodeURIComponent(name)}`)) as Dataset;
+  inWorkspace(options, settings, terminal, async (call) => {
+    const dataset = (await call('GET', `/datasets/${encodeURIComponent(name)}`)) as Dataset;
     if (options.json === true) return sayTo(terminal)(JSON.stringify(dataset));
     const rows = Object.entries(dataset.schema.properties).map(([property, type]) => ({
       property,
@@ -103,8 +103,8 @@ export const renameDataset = (
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> =>
-  inWorkspace(options, settings, terminal, async (ask, workspace) => {
-    await ask('PUT', `/datasets/${encodeURIComponent(name)}/${encodeURIComponent(newName)}`);
+  inWorkspace(options, settings, terminal, async (call, workspace) => {
+    await call('PUT', `/datasets/${encodeURIComponent(name)}/${encodeURIComponent(newName)}`);
     sayTo(terminal)(`${workspace}.${newName}`);
   });
 
@@ -119,16 +119,16 @@ export async function deleteDataset(
       options.purge === true
         ? 'it is removed from every version, for good'
         : 'older versions keep it as long as they are kept';
-    throw new Failure('InvalidParameter', `say --yes to delete ${name} with its records: ${rule}`);
+    throw new Failure('InvalidParameter', `pass --yes to delete ${name} with its records: ${rule}`);
   }
-  await inWorkspace(options, settings, terminal, async (ask, workspace) => {
+  await inWorkspace(options, settings, terminal, async (call, workspace) => {
     const query = options.purge === true ? '?purge=true' : '';
-    await ask('DELETE', `/datasets/${encodeURIComponent(name)}${query}`);
+    await call('DELETE', `/datasets/${encodeURIComponent(name)}${query}`);
     sayTo(terminal)(`${workspace}.${name} is deleted`);
   });
 }
 
-/** Records of a key, a subkey, a date, or a range of dates. */
+/** Purges records of a key, a subkey, a date, or a range of dates. */
 export async function purgeRecords(
   name: string,
   place: readonly string[],
@@ -140,27 +140,27 @@ export async function purgeRecords(
   const path = [name, ...place].map((part) => `/${encodeURIComponent(part)}`).join('');
   if (options.yes !== true) {
     const rule = 'they are removed from every version, and its earlier history ends';
-    throw new Failure('InvalidParameter', `say --yes to purge records of ${name}: ${rule}`);
+    throw new Failure('InvalidParameter', `pass --yes to purge records of ${name}: ${rule}`);
   }
-  await inWorkspace(options, settings, terminal, async (ask, workspace) => {
+  await inWorkspace(options, settings, terminal, async (call, workspace) => {
     const query = new URLSearchParams({
       purge: 'true',
       ...(from === undefined ? {} : { from }),
       ...(to === undefined ? {} : { to }),
     });
-    await ask('DELETE', `/data${path}?${query}`);
+    await call('DELETE', `/data${path}?${query}`);
     sayTo(terminal)(`records of ${workspace}.${name} are purged`);
   });
 }
 
-/** What tells records apart from now on: proved on all of them, or refused. */
+/** Declares or removes the unique index; refused unless all stored records fit. */
 export const changeIndex = (
   name: string,
   options: IndexOptions,
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> =>
-  inWorkspace(options, settings, terminal, async (ask) => {
+  inWorkspace(options, settings, terminal, async (call) => {
     const { date, duplicates, index, key, subkey } = options;
     const isNamed = [key, subkey, date].some((one) => one !== undefined);
     if (isNamed === (index === false)) {
@@ -169,12 +169,12 @@ export const changeIndex = (
     }
     const path = `/datasets/${encodeURIComponent(name)}`;
     const stays = duplicates === 'replace' ? 'replace' : 'ignore';
-    await ask('PATCH', path, {
+    await call('PATCH', path, {
       ...(isNamed ? { columnMapping: { key, subkey, date } } : {}),
       uniqueIndex: isNamed,
       ...(duplicates === undefined ? {} : { duplicateKeyHandling: stays }),
     });
-    const changed = (await ask('GET', path)) as Dataset;
+    const changed = (await call('GET', path)) as Dataset;
     const what = isNamed ? `unique index ${indexOf(changed)}` : 'no unique index';
     sayTo(terminal)(
       options.json === true ? JSON.stringify(changed) : `${what}, ${changed.records} records`,

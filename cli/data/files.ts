@@ -37,7 +37,7 @@ interface FileView {
   readonly published: string;
 }
 
-/** Publishes a file of this machine, or an export of a dataset; its type is made where it is missing. */
+/** Publishes a local file, or an export of a dataset; creates its type if it is missing. */
 export async function publishFile(
   file: string | undefined,
   options: PublishOptions,
@@ -51,47 +51,47 @@ export async function publishFile(
   const format = options.format ?? 'parquet';
   const path = file === undefined ? undefined : resolve(terminal.folder, file);
   if (path !== undefined) await bytesOfFile(path, file ?? path);
-  await withWorkspace(settings, options.workspace, terminal, async (ask, workspace, askData) => {
-    await madeType(ask, options, path === undefined ? format : extname(path).slice(1));
+  await withWorkspace(settings, options.workspace, terminal, async (call, workspace, callData) => {
+    await ensureType(call, options, path === undefined ? format : extname(path).slice(1));
     const place = `/file-types/${encodeURIComponent(type)}`;
-    const name = nameIn(options);
+    const name = nameQuery(options);
     if (path === undefined) {
-      const made = await ask('POST', `${place}/made${name}`, { dataset, format });
-      return told(made as FileView, options, terminal);
+      const created = await call('POST', `${place}/made${name}`, { dataset, format });
+      return printFile(created as FileView, options, terminal);
     }
     const route = `/file-types/${encodeURIComponent(workspace)}/${encodeURIComponent(type)}`;
     const body = createReadStream(path);
-    const answer = await askData({ method: 'POST', path: `${route}/files${name}`, body });
-    told(JSON.parse(await text(answer.body)) as FileView, options, terminal);
+    const answer = await callData({ method: 'POST', path: `${route}/files${name}`, body });
+    printFile(JSON.parse(await text(answer.body)) as FileView, options, terminal);
   });
 }
 
-/** A type that is there is changed only where an option says so. */
-async function madeType(
-  ask: AskValue,
+/** Creates a file type; changes an existing one only by explicit options. */
+async function ensureType(
+  call: AskValue,
   { date, source, symbol, type, weight }: PublishOptions,
   extension: string,
 ): Promise<void> {
   if (weight !== undefined && !/^\d{1,7}$/.test(weight)) {
     throw new Failure('InvalidParameter', '--weight must be a whole number');
   }
-  const types = (await ask('GET', '/file-types')) as readonly TypeView[];
+  const types = (await call('GET', '/file-types')) as readonly TypeView[];
   const isThere = types.some(({ id }) => id.toUpperCase() === type.toUpperCase());
-  const said = {
+  const changes = {
     ...(weight === undefined ? {} : { weight: Number(weight) }),
     ...(source === undefined ? {} : { source }),
   };
-  if (isThere && Object.keys(said).length === 0) return;
+  if (isThere && Object.keys(changes).length === 0) return;
   const named = { bySymbol: symbol !== undefined, byDate: date !== undefined };
   const fresh = { ...named, ...(extension === '' ? {} : { extension }) };
-  await ask(
+  await call(
     'PUT',
     `/file-types/${encodeURIComponent(type)}`,
-    isThere ? said : { ...fresh, ...said },
+    isThere ? changes : { ...fresh, ...changes },
   );
 }
 
-function nameIn({ date, symbol }: FileOptions): string {
+function nameQuery({ date, symbol }: FileOptions): string {
   const query = new URLSearchParams({
     ...(symbol === undefined ? {} : { symbol }),
     ...(date === undefined ? {} : { date }),
@@ -99,31 +99,32 @@ function nameIn({ date, symbol }: FileOptions): string {
   return query === '' ? '' : `?${query}`;
 }
 
-function told(view: FileView, { json, type }: FileOptions, terminal: Terminal): void {
+function printFile(view: FileView, { json, type }: FileOptions, terminal: Terminal): void {
   const name = [type, view.symbol, view.date].filter((part) => part !== undefined).join(' ');
   const line = `${name}: ${view.bytes} bytes, published ${view.published}`;
   sayTo(terminal)(json === true ? JSON.stringify(view) : harmless(line));
 }
 
-/** The file types of a workspace, or the files of one. */
+/** Lists the file types of a workspace, or the files of one type. */
 export async function listFiles(
   type: string | undefined,
   options: Omit<FileOptions, 'type'>,
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> {
-  const say = sayTo(terminal);
-  await withWorkspace(settings, options.workspace, terminal, async (ask) => {
+  const print = sayTo(terminal);
+  await withWorkspace(settings, options.workspace, terminal, async (call) => {
     if (type === undefined) {
-      for (const one of (await ask('GET', '/file-types')) as readonly TypeView[]) {
+      for (const one of (await call('GET', '/file-types')) as readonly TypeView[]) {
         const { messages, numberOfDownloads } = one.metadata;
         const line = `${one.id}: weight ${messages}, ${numberOfDownloads} downloads, ${one.lastUpdated}`;
-        say(options.json === true ? JSON.stringify(one) : harmless(line));
+        print(options.json === true ? JSON.stringify(one) : harmless(line));
       }
       return;
     }
-    const files = await ask('GET', `/file-types/${encodeURIComponent(type)}/files`);
-    for (const file of files as readonly FileView[]) told(file, { ...options, type }, terminal);
+    const files = await call('GET', `/file-types/${encodeURIComponent(type)}/files`);
+    for (const file of files as readonly FileView[])
+      printFile(file, { ...options, type }, terminal);
   });
 }
 
@@ -133,9 +134,9 @@ export async function unpublishFile(
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> {
-  await withWorkspace(settings, options.workspace, terminal, async (ask) => {
-    const place = `/file-types/${encodeURIComponent(options.type)}/files${nameIn(options)}`;
-    const { message } = (await ask('DELETE', place)) as { readonly message: string };
+  await withWorkspace(settings, options.workspace, terminal, async (call) => {
+    const place = `/file-types/${encodeURIComponent(options.type)}/files${nameQuery(options)}`;
+    const { message } = (await call('DELETE', place)) as { readonly message: string };
     sayTo(terminal)(options.json === true ? JSON.stringify({ message }) : message);
   });
 }

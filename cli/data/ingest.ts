@@ -1,5 +1,5 @@
-// `tapedeck ingest`: one file into one dataset, with progress, in this process or through the
-// running server.
+// `tapedeck ingest`: loads one file into one dataset, with progress, in this process or through the running
+// server.
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -38,7 +38,7 @@ export interface IngestOptions extends ReadingOptions {
   readonly date?: string;
   /** False: the dataset has no unique index. */
   readonly index: boolean;
-  /** Undefined: a first load whose file repeats a value of the declared index ends. */
+  /** Undefined: a first load fails if its file repeats a value of the declared index. */
   readonly duplicates?: Duplicates | 'ignore';
   readonly maxErrors?: string;
   /** The short form of `--file-time-zone`: a file that is loaded once has no other zone. */
@@ -47,12 +47,12 @@ export interface IngestOptions extends ReadingOptions {
   readonly json?: boolean;
 }
 
-const LOOK_MS = 200;
+const POLL_MS = 200;
 /** Rejected records shown on the terminal. */
 const REJECTS_SHOWN = 20;
-/** The file that is the standard input. */
+/** The file name that means standard input. */
 const STANDARD_INPUT = '-';
-/** Bytes of the standard input: it is kept on disk until it is loaded. */
+/** Bytes of the standard input: it is stored on disk until it is loaded. */
 const STDIN_BYTES_MAX = 16 * 1024 ** 3;
 
 export async function ingestFile(
@@ -61,7 +61,7 @@ export async function ingestFile(
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> {
-  const rejectsMax = errorsOf(options.maxErrors);
+  const rejectsMax = parseMaxErrors(options.maxErrors);
   if (options.jsonPath !== undefined) checkJsonPath(options.jsonPath);
   if (file !== STANDARD_INPUT) {
     return ingestPath(resolve(terminal.folder, file), rejectsMax, options, settings, terminal);
@@ -76,7 +76,7 @@ export async function ingestFile(
   }
 }
 
-/** @throws Failure TooLarge at more than the most that the standard input may have. */
+/** @throws Failure TooLarge if the standard input exceeds its limit */
 const limited = () => {
   let bytes = 0;
   return new Transform({
@@ -120,11 +120,11 @@ interface Outcome extends LoadCounts {
   readonly notes: readonly string[];
 }
 
-/** `ignore` is the original's word for keeping the first. */
+/** Translates `ignore`, the original's name of keep-first. */
 const chosenDuplicates = ({ duplicates }: IngestOptions): Duplicates | undefined =>
   duplicates === 'ignore' ? 'keep-first' : duplicates;
 
-function errorsOf(text: string | undefined): number {
+function parseMaxErrors(text: string | undefined): number {
   if (text === undefined) return Number.MAX_SAFE_INTEGER;
   if (/^\d{1,15}$/.test(text)) return Number(text);
   throw new Failure('InvalidParameter', '--max-errors must be a whole number');
@@ -149,12 +149,16 @@ async function inProcess(
   const { lake, runner, database } = core.services;
   try {
     const owned = lake.directory.workspaces(core.accountId);
-    // What everybody reads is loaded only by who names it.
+    // CORE, which everybody reads, must be named explicitly.
     const first = owned.find(({ workspace }) => workspace !== CORE);
-    const wanted = options.workspace ?? first?.workspace;
-    const workspace = wanted === undefined ? undefined : lake.directory.workspace(wanted);
+    const workspaceName = options.workspace ?? first?.workspace;
+    const workspace =
+      workspaceName === undefined ? undefined : lake.directory.workspace(workspaceName);
     if (workspace === undefined) {
-      throw new Failure('NotFound', 'no such workspace: tapedeck workspace create NAME makes one');
+      throw new Failure(
+        'NotFound',
+        'no such workspace: tapedeck workspace create NAME creates one',
+      );
     }
     const mapping = mappingOf(options);
     const { jsonPath } = options;
@@ -174,15 +178,15 @@ async function inProcess(
       ...(reading === undefined ? {} : { reading }),
       ...(options.dateOrder === undefined ? {} : { dateOrder: options.dateOrder }),
     });
-    const shown = progress(options.dataset, stderr, options.json === true);
-    const look = async (): Promise<Job | undefined> => findJob(database, jobId);
-    let job = await look();
+    const bar = progress(options.dataset, stderr, options.json === true);
+    const refresh = async (): Promise<Job | undefined> => findJob(database, jobId);
+    let job = await refresh();
     while (job !== undefined && job.finished_ms === null) {
-      shown.update(stateOf(job, runner.progressOf(jobId)));
-      await new Promise((done) => setTimeout(done, LOOK_MS));
-      job = await look();
+      bar.update(stateOf(job, runner.progressOf(jobId)));
+      await new Promise((done) => setTimeout(done, POLL_MS));
+      job = await refresh();
     }
-    shown.end();
+    bar.end();
     if (job === undefined) throw new Failure('NotFound');
     const rejects = await findRejects(database, jobId);
     return outcomeOf(job, workspace.workspace, rejects);
@@ -221,8 +225,8 @@ async function throughServer(
   settings: Settings,
   { stderr }: Terminal,
 ): Promise<Outcome> {
-  const ask = await askServer(reached, settings, new AbortController().signal);
-  const workspace = options.workspace ?? (await firstWorkspace(ask));
+  const call = await askServer(reached, settings, new AbortController().signal);
+  const workspace = options.workspace ?? (await firstWorkspace(call));
   const chosen = chosenDuplicates(options);
   const query = new URLSearchParams(
     chosen === undefined ? { duplicateKeyHandling: 'refuse' } : { duplicates: chosen },
@@ -231,27 +235,30 @@ async function throughServer(
   if (options.maxErrors !== undefined) query.set('maximumValidationErrors', options.maxErrors);
   if (options.dateOrder !== undefined) query.set('dateOrder', options.dateOrder);
   if (options.jsonPath !== undefined) query.set('jsonPath', options.jsonPath);
-  for (const [part, said] of Object.entries({ ...mappingOf(options), ...readingOfFile(options) })) {
-    query.set(part, inQuery(part, said));
+  for (const [part, value] of Object.entries({
+    ...mappingOf(options),
+    ...readingOfFile(options),
+  })) {
+    query.set(part, inQuery(part, value));
   }
-  const answer = await ask({
+  const answer = await call({
     method: 'POST',
     path: `/data/${encodeURIComponent(workspace)}/${encodeURIComponent(options.dataset)}?${query}`,
     body: createReadStream(path),
     bytes,
   });
-  const told = await text(answer.body);
-  const { jobUrl } = JSON.parse(told) as { readonly jobUrl: string };
+  const answerText = await text(answer.body);
+  const { jobUrl } = JSON.parse(answerText) as { readonly jobUrl: string };
   const jobPath = jobUrl.replace(/^\/v1/, '');
-  const shown = progress(options.dataset, stderr, options.json === true);
+  const bar = progress(options.dataset, stderr, options.json === true);
   for (;;) {
-    const { body } = await ask({ method: 'GET', path: jobPath });
+    const { body } = await call({ method: 'GET', path: jobPath });
     const job = JSON.parse(await text(body)) as JobView;
     const { bytes, recordsValidated: records, status } = job;
-    shown.update({ percent: job.progress, status, bytes, records });
+    bar.update({ percent: job.progress, status, bytes, records });
     if (job.finished !== null) {
-      shown.end();
-      const rejects = job.recordsInvalid === 0 ? [] : await rejectsOf(jobPath, ask);
+      bar.end();
+      const rejects = job.recordsInvalid === 0 ? [] : await fetchRejects(jobPath, call);
       return {
         ...job,
         workspace,
@@ -261,32 +268,32 @@ async function throughServer(
         rejects: rejects.map(rejectLine),
       };
     }
-    await new Promise((done) => setTimeout(done, LOOK_MS));
+    await new Promise((done) => setTimeout(done, POLL_MS));
   }
 }
 
-/** As the server keeps them. */
-async function rejectsOf(jobPath: string, ask: AskData): Promise<readonly Reject[]> {
-  const { body } = await ask({ method: 'GET', path: `${jobPath}/invalid-records-log` });
+/** Fetches the rejected records that the server stored. */
+async function fetchRejects(jobPath: string, call: AskData): Promise<readonly Reject[]> {
+  const { body } = await call({ method: 'GET', path: `${jobPath}/invalid-records-log` });
   const log = await text(body);
   const rows = parse(log, { from_line: 2 }) as readonly string[][];
   return rows.map(([, line = '', error = '']) => ({ line: Number(line), error }));
 }
 
 function report(outcome: Outcome, options: IngestOptions, terminal: Terminal): void {
-  const say = sayTo(terminal);
+  const print = sayTo(terminal);
   if (options.json === true) {
-    say(JSON.stringify(outcome));
+    print(JSON.stringify(outcome));
     return;
   }
   for (const reject of outcome.rejects.slice(0, REJECTS_SHOWN)) {
-    say(`rejected ${harmless(reject)}`);
+    print(`rejected ${harmless(reject)}`);
   }
   const more = outcome.invalid - Math.min(outcome.rejects.length, REJECTS_SHOWN);
   if (more > 0) {
     const place = `/v1/jobs/${outcome.workspace}/ingest/${outcome.jobId}/invalid-records-log`;
-    say(`rejected ${more} more: GET ${place} has them`);
+    print(`rejected ${more} more: GET ${place} has them`);
   }
-  for (const note of outcome.notes) say(harmless(note));
-  say(`${options.dataset}: ${harmless(outcome.error ?? countsText(outcome))}`);
+  for (const note of outcome.notes) print(harmless(note));
+  print(`${options.dataset}: ${harmless(outcome.error ?? countsText(outcome))}`);
 }

@@ -1,4 +1,5 @@
-// `tapedeck stream`: messages as they come, a line each, or on a screen a table of the newest of each symbol.
+// `tapedeck stream`: prints messages as they arrive, a line each, or on a terminal a table of the latest of
+// each symbol.
 import type { Readable } from 'node:stream';
 import { Failure } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
@@ -15,10 +16,10 @@ export interface ListenOptions {
 
 type Message = Readonly<Record<string, unknown>>;
 
-/** Messages that are taken apart while one is cut. */
+/** Characters of an incomplete message; above it the stream fails. */
 const MESSAGE_CHARACTERS_MAX = 16 * 1024 ** 2;
 
-/** Until it is interrupted, the stream ends, or so many messages came. */
+/** Runs until it is interrupted, the stream ends, or `count` messages have arrived. */
 export async function listen(
   name: string,
   { channels, count, json, symbols }: ListenOptions,
@@ -27,9 +28,9 @@ export async function listen(
 ): Promise<void> {
   const abort = new AbortController();
   const restore = onEnough(terminal, () => abort.abort());
-  const most = count === undefined ? Number.POSITIVE_INFINITY : countOf(count);
+  const most = count === undefined ? Number.POSITIVE_INFINITY : parseCount(count);
   try {
-    await withFirstAccount(settings, abort.signal, async (ask, where) => {
+    await withFirstAccount(settings, abort.signal, async (call, where) => {
       if (where !== 'server') {
         throw new Failure(
           'NotFound',
@@ -40,14 +41,14 @@ export async function listen(
       if (symbols !== undefined) query.set(name.includes('/') ? 'keys' : 'symbols', symbols);
       if (channels !== undefined) query.set('channels', channels);
       const path = `/${name.includes('/') ? `stream/${name}` : name}?${query}`;
-      const { body, headers } = await ask({ method: 'GET', path, accept: 'text/event-stream' });
+      const { body, headers } = await call({ method: 'GET', path, accept: 'text/event-stream' });
       if (!String(headers['content-type']).startsWith('text/event-stream')) {
         throw new SyntaxError('the answer is no stream');
       }
       const isTable = json !== true && terminal.stdout.isTTY === true;
       const show = isTable ? tableOn(terminal) : linesOn(terminal, json === true);
       let left = most;
-      for await (const message of messagesOf(body)) {
+      for await (const message of readMessages(body)) {
         show(message);
         left -= 1;
         if (left <= 0) break;
@@ -61,12 +62,12 @@ export async function listen(
   }
 }
 
-function countOf(text: string): number {
+function parseCount(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
   throw new Failure('InvalidParameter', '--count must be a whole number above 0');
 }
 
-async function* messagesOf(body: Readable): AsyncGenerator<Message> {
+async function* readMessages(body: Readable): AsyncGenerator<Message> {
   let rest = '';
   for await (const chunk of body.setEncoding('utf8')) {
     rest += String(chunk);
@@ -85,12 +86,12 @@ async function* messagesOf(body: Readable): AsyncGenerator<Message> {
 type Show = (message: Message) => void;
 
 const linesOn = (terminal: Terminal, isJson: boolean): Show => {
-  const say = sayTo(terminal);
+  const print = sayTo(terminal);
   return (message) =>
-    say(
+    print(
       isJson
         ? JSON.stringify(message)
-        : harmless(Object.entries(shownOf(message)).map(pair).join('  ')),
+        : harmless(Object.entries(selectMembers(message)).map(pair).join('  ')),
     );
 };
 
@@ -100,10 +101,10 @@ const pair = ([name, value]: readonly [string, unknown]): string =>
 const textOf = (value: unknown): string =>
   typeof value === 'object' ? JSON.stringify(value) : String(value);
 
-/** What of a quote a person looks at; of other messages all. */
+/** Members of a quote that are shown; other messages are shown whole. */
 const QUOTE = ['symbol', 'latestPrice', 'change', 'changePercent', 'volume', 'latestTime'];
 
-const shownOf = (message: Message): Message =>
+const selectMembers = (message: Message): Message =>
   'latestPrice' in message
     ? Object.fromEntries(QUOTE.map((name) => [name, message[name]]))
     : message;
@@ -111,13 +112,13 @@ const shownOf = (message: Message): Message =>
 const ROWS_MAX = 40;
 const CELL = 14;
 
-/** The newest message of each symbol, in place; a screen of them at most. */
+/** Shows the latest message of each symbol in place, at most a screen of them. */
 function tableOn({ stdout }: Terminal): Show {
   const rows = new Map<string, Message>();
-  let drawn = 0;
+  let lineCount = 0;
   return (message) => {
     const symbol = String(message['symbol'] ?? '');
-    if (rows.has(symbol) || rows.size < ROWS_MAX) rows.set(symbol, shownOf(message));
+    if (rows.has(symbol) || rows.size < ROWS_MAX) rows.set(symbol, selectMembers(message));
     const names = [...new Set([...rows.values()].flatMap(Object.keys))];
     const cells = (values: readonly unknown[]): string =>
       values
@@ -131,8 +132,8 @@ function tableOn({ stdout }: Terminal): Show {
       cells(names),
       ...[...rows.values()].map((row) => cells(names.map((name) => row[name]))),
     ].map((line) => line.slice(0, (stdout.columns ?? 80) - 1));
-    const up = drawn === 0 ? '' : `\u001b[${drawn}A`;
+    const up = lineCount === 0 ? '' : `\u001b[${lineCount}A`;
     stdout.write(`${up}${lines.map((line) => `\u001b[2K${line}\n`).join('')}`);
-    drawn = lines.length;
+    lineCount = lines.length;
   };
 }

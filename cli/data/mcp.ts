@@ -1,18 +1,18 @@
-// `tapedeck mcp`: the tools of agents over standard input and output, for a host that starts programs.
-// Everything is asked with the token that is given: its budget is the agent's.
+// `tapedeck mcp`: serves the tools of agents over standard input and output, for a host that starts programs.
+// Every request uses the passed token: its budget is the agent's.
 import { Failure } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
 import { reachFolder } from '../reach/folderAccess.ts';
 import { requestTo } from '../reach/serverDoor.ts';
 import { onEnough, type Terminal } from '../reach/terminal.ts';
 
-/** Until its host closes the input, or it is interrupted. */
+/** Serves until the host closes the input, or it is interrupted. */
 export async function serveAgent(settings: Settings, terminal: Terminal): Promise<void> {
   const { token } = settings;
   if (token === '') {
-    const how = 'make one: tapedeck tokens create --kind publishable --limit 10000';
-    const told = `an agent needs a token of its own, --token or TAPEDECK_TOKEN: ${how}`;
-    throw new Failure('NoKey', told);
+    const how = 'create one: tapedeck tokens create --kind publishable --limit 10000';
+    const rule = `an agent needs a token of its own, --token or TAPEDECK_TOKEN: ${how}`;
+    throw new Failure('NoKey', rule);
   }
   const reached = await reachFolder(settings);
   if (reached.kind === 'core') {

@@ -1,4 +1,4 @@
-// The options that say how a file is to be read, of every command that loads one.
+// The options that specify how a file is read, of every command that loads one.
 import { DUPLICATES } from '../../pipeline/conform/duplicates.ts';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import {
@@ -13,7 +13,7 @@ import {
 } from '../../pipeline/bytes/reading.ts';
 import { VENDOR_IDS } from '../../market/files/vendors.ts';
 
-/** As commander gives them: `--no-header` is `header: false`, and true is its default. */
+/** Options as Commander parses them: `--no-header` is `header: false`, and true is its default. */
 export interface ReadingOptions {
   readonly as?: 'csv' | 'json' | undefined;
   readonly header: boolean;
@@ -26,7 +26,7 @@ export interface ReadingOptions {
   readonly encoding?: Reading['encoding'];
   readonly binary?: Reading['binary'];
   readonly dateFormat?: string;
-  /** Of times in the file; `--time-zone` of a schedule is another one. */
+  /** Zone of times in the file; not the `--time-zone` of a schedule. */
   readonly fileTimeZone?: string;
   readonly nulls?: readonly string[];
   readonly map: NonNullable<Reading['columns']>;
@@ -45,8 +45,8 @@ const wholeTo =
     throw new InvalidArgumentError(`it must be a whole number, at most ${most}`);
   };
 
-/** `Adj Close=fClose`: the last sign of equality, for a column may have one in its name. */
-function columnSaid(text: string, before: ReadingOptions['map']): ReadingOptions['map'] {
+/** Parses `Adj Close=fClose` at the last equals sign, since a column name may contain one. */
+function parseColumn(text: string, before: ReadingOptions['map']): ReadingOptions['map'] {
   const [, column = '', property = ''] = /^([^]+)=([^=]*)$/.exec(text) ?? [];
   if (column === '') throw new InvalidArgumentError('write column=property, or column= for none');
   return { ...before, [column]: property === '' ? null : property };
@@ -54,21 +54,21 @@ function columnSaid(text: string, before: ReadingOptions['map']): ReadingOptions
 
 const TRUTHS: Readonly<Record<string, boolean>> = { true: true, false: false };
 
-function constantSaid(text: string, before: ReadingOptions['set']): ReadingOptions['set'] {
+function parseConstant(text: string, before: ReadingOptions['set']): ReadingOptions['set'] {
   const [, property = '', value = ''] = /^([^=]+)=([^]*)$/.exec(text) ?? [];
   if (property === '') throw new InvalidArgumentError('write property=value');
   return { ...before, [property]: TRUTHS[value] ?? value };
 }
 
-function wideSaid(text: string): Reading['wide'] {
+function parseWide(text: string): Reading['wide'] {
   const [, names, values] = /^([^,]+),([^,]+)$/.exec(text) ?? [];
   if (names !== undefined && values !== undefined) return { names, values };
   throw new InvalidArgumentError('write two properties, such as symbol,close');
 }
 
-const nullsSaid = (text: string): readonly string[] => text.split(',').filter((one) => one !== '');
+const parseNulls = (text: string): readonly string[] => text.split(',').filter((one) => one !== '');
 
-/** What the columns of a file are, and what stands around its records. */
+/** Options for the columns of a file, and for lines around its records. */
 export const shapeOptions = (command: Command): Command => linesOptions(columnOptions(command));
 
 const columnOptions = (command: Command): Command =>
@@ -76,27 +76,27 @@ const columnOptions = (command: Command): Command =>
     .addOption(
       new Option(
         '--vendor <name>',
-        'vendor of the file, for an input of CORE: what its columns, symbols and prices are',
+        'vendor of the file, for an input of CORE: determines its columns, symbols and prices',
       ).choices([...VENDOR_IDS]),
     )
     .option(
       '--confirm-adjustment',
-      'load prices although known splits contradict what is declared of them',
+      'load prices although known splits contradict their declared adjustment',
     )
     .addOption(
       new Option(
         '--map <column=property>',
-        'property that a column of the file is; column= leaves it out; can be repeated',
+        'property for a column of the file; column= ignores the column; can be repeated',
       )
-        .argParser(columnSaid)
+        .argParser(parseColumn)
         .default({}, 'none'),
     )
     .addOption(
       new Option(
         '--set <property=value>',
-        'value of a property in each record, which the file does not have; can be repeated',
+        'value of a property that the file does not have, for each record; can be repeated',
       )
-        .argParser(constantSaid)
+        .argParser(parseConstant)
         .default({}, 'none'),
     );
 
@@ -105,10 +105,13 @@ export const readingOptions = (command: Command): Command =>
     .addOption(
       new Option(
         '--wide <names,values>',
-        'the file has a column for each symbol: properties that its name and its cells become',
-      ).argParser(wideSaid),
+        'the file has a column for each symbol: properties for its name and for its cells',
+      ).argParser(parseWide),
     )
-    .option('--guess', 'other columns are what vendors usually call them, for an input of CORE')
+    .option(
+      '--guess',
+      'map other columns by the names that vendors usually use, for an input of CORE',
+    )
     .addOption(
       new Option('--as <format>', 'format of the file, instead of detecting it').choices([
         'csv',
@@ -152,7 +155,9 @@ const linesOptions = (command: Command): Command =>
       ).choices([...ESCAPES]),
     )
     .addOption(new Option('--encoding <name>', 'encoding of CSV or JSON').choices([...ENCODINGS]))
-    .addOption(new Option('--binary <how>', 'what columns of bytes become').choices([...BINARIES]))
+    .addOption(
+      new Option('--binary <how>', 'conversion of columns of bytes').choices([...BINARIES]),
+    )
     .option(
       '--date-format <format>',
       'format of dates and times, in the letters of strptime: "%Y%m%d %H%M%S%g"',
@@ -164,10 +169,10 @@ const linesOptions = (command: Command): Command =>
     .option(
       '--nulls <list>',
       'texts that mean no value in every column, such as NA,-; --nulls= means that none does',
-      nullsSaid,
+      parseNulls,
     );
 
-/** Undefined where nothing is said. */
+/** Collects the reading options; undefined if none is set. */
 export function readingOf(options: ReadingOptions): Reading | undefined {
   const { as, binary, confirmAdjustment, dateFormat, delimiter, encoding, escape } = options;
   const { facts, fileTimeZone: timeZone, guess, headerLines, nulls, quote, vendor } = options;
@@ -175,7 +180,7 @@ export function readingOf(options: ReadingOptions): Reading | undefined {
   const header = options.header ? headerLines : false;
   const columns = Object.keys(map).length === 0 ? undefined : map;
   const constants = Object.keys(set).length === 0 ? undefined : set;
-  const told = {
+  const reading = {
     as,
     header,
     skipLines,
@@ -196,11 +201,11 @@ export function readingOf(options: ReadingOptions): Reading | undefined {
     wide,
     facts,
   };
-  const given = Object.entries(told).filter(([, value]) => value !== undefined);
-  return given.length === 0 ? undefined : Object.fromEntries(given);
+  const defined = Object.entries(reading).filter(([, value]) => value !== undefined);
+  return defined.length === 0 ? undefined : Object.fromEntries(defined);
 }
 
-/** Options with one value that another load of the same file needs too. */
+/** Options that another load of the same file needs too. */
 const REPEATED = [
   'symbol',
   'vendor',
@@ -218,7 +223,7 @@ const REPEATED = [
   'nulls',
 ] as const;
 
-/** The options that read a file alike, as words of a command line. */
+/** Prints the options that read a file the same way, as words of a command line. */
 export function toWords(
   options: {
     readonly [name in (typeof REPEATED)[number]]?: unknown;
@@ -242,16 +247,16 @@ export const duplicatesOption = (): Option =>
     'records that repeat a value of the declared index replace stored ones, unless chosen otherwise',
   ).choices([...DUPLICATES, 'ignore']);
 
-/** As a parameter or a member of a request; `ignore` is the original's word for keeping the first. */
+/** Returns the parameter or body member; `ignore` is the original's name of keep-first. */
 export const duplicatesQuery = (chosen: string | undefined): Readonly<Record<string, string>> =>
   chosen === undefined ? {} : { duplicates: chosen === 'ignore' ? 'keep-first' : chosen };
 
 export const dateOrderOption = (): Option =>
   new Option('--date-order <order>', 'how dates like 01/02/2024 are read').choices(['MDY', 'DMY']);
 
-/** A member of a reading, or a word, as the parameter of an upload. */
-export const inQuery = (name: string, said: unknown): string => {
-  if (typeof said !== 'object' || said === null) return String(said);
-  if (Array.isArray(said)) return said.join(',');
-  return name === 'wide' ? Object.values(said).join(',') : JSON.stringify(said);
+/** Formats a member of a reading, or a word, as the parameter of an upload. */
+export const inQuery = (name: string, value: unknown): string => {
+  if (typeof value !== 'object' || value === null) return String(value);
+  if (Array.isArray(value)) return value.join(',');
+  return name === 'wide' ? Object.values(value).join(',') : JSON.stringify(value);
 };

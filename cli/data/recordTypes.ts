@@ -1,4 +1,4 @@
-// `tapedeck types`: an interface of TypeScript for the records of each dataset of a workspace.
+// `tapedeck types`: prints a TypeScript interface for the records of each dataset of a workspace.
 import { text } from 'node:stream/consumers';
 import type { Settings } from '../../store/base/settings/settings.ts';
 import { withFirstAccount } from '../reach/dataApi.ts';
@@ -24,9 +24,9 @@ export async function printTypes(
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> {
-  await withFirstAccount(settings, new AbortController().signal, async (ask) => {
+  await withFirstAccount(settings, new AbortController().signal, async (call) => {
     const path = `/data/${encodeURIComponent(workspace)}`;
-    const { body } = await ask({ method: 'GET', path });
+    const { body } = await call({ method: 'GET', path });
     const datasets = JSON.parse(await text(body)) as readonly Listed[];
     terminal.stdout.write(datasets.map(interfaceOf).join('\n'));
   });
@@ -36,12 +36,12 @@ function interfaceOf({ datasetId, schema, title }: Listed): string {
   const { properties, required = [] } = schema;
   const members = Object.entries(properties).map(([name, property]) => {
     const type = typeOf(property);
-    // What is not of the index may be null.
+    // A property outside of the index may be null.
     return `  readonly ${memberName(name)}: ${required.includes(name) ? type : `${type} | null`};`;
   });
-  const said =
+  const comment =
     title === '' ? [] : [`/** ${title.replaceAll('*/', '* /').replaceAll('\n', ' ')} */`];
-  return [...said, `export interface ${typeName(datasetId)} {`, ...members, '}', ''].join('\n');
+  return [...comment, `export interface ${typeName(datasetId)} {`, ...members, '}', ''].join('\n');
 }
 
 function typeOf({ items, type }: Property): string {

@@ -1,4 +1,4 @@
-// `tapedeck dataset share`: other accounts that read a dataset, and on which terms.
+// `tapedeck dataset share`: shares a dataset with other accounts, and sets the terms.
 import { Failure } from '../../store/base/failure.ts';
 import type { Access, Share } from '../../store/lake/datasets/datasets.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
@@ -25,10 +25,10 @@ export async function shareDataset(
   terminal: Terminal,
 ): Promise<void> {
   refuseNoFolder(settings);
-  const share = account === undefined ? undefined : shareOf(account, options);
-  await withWorkspace(settings, options.workspace, terminal, async (ask) => {
+  const share = account === undefined ? undefined : buildShare(account, options);
+  await withWorkspace(settings, options.workspace, terminal, async (call) => {
     const path = `/datasets/${encodeURIComponent(name)}`;
-    const { access } = (await ask('GET', path)) as { readonly access: Access };
+    const { access } = (await call('GET', path)) as { readonly access: Access };
     const before = access.accounts ?? [];
     const others = before.filter(({ accountId }) => accountId !== account);
     if (options.stop === true && others.length === before.length) {
@@ -39,21 +39,21 @@ export async function shareDataset(
     }
     const accounts =
       share === undefined ? before : options.stop === true ? others : [...others, share];
-    if (share !== undefined) await ask('PATCH', path, { access: { ...access, accounts } });
+    if (share !== undefined) await call('PATCH', path, { access: { ...access, accounts } });
     tableAnswer(accounts, ['accountId', 'weight', 'tier', 'delayMinutes'], options, terminal);
   });
 }
 
-function shareOf(accountId: string, { delay, tier, weight }: ShareOptions): Share {
+function buildShare(accountId: string, { delay, tier, weight }: ShareOptions): Share {
   return {
     accountId,
-    ...(weight === undefined ? {} : { weight: countOf('--weight', weight) }),
+    ...(weight === undefined ? {} : { weight: parseCount('--weight', weight) }),
     ...(tier === undefined ? {} : { tier }),
-    ...(delay === undefined ? {} : { delayMinutes: countOf('--delay', delay) }),
+    ...(delay === undefined ? {} : { delayMinutes: parseCount('--delay', delay) }),
   };
 }
 
-function countOf(option: string, text: string): number {
+function parseCount(option: string, text: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
   throw new Failure('InvalidParameter', `${option} must be a whole number`);
 }

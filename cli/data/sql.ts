@@ -1,4 +1,4 @@
-// `tapedeck sql`: a SELECT over the datasets of the first account, as a table or as the bytes of a format.
+// `tapedeck sql`: runs a SELECT over the datasets of the first account; prints a table or bytes of a format.
 import { extname, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { json, text as textOfStream } from 'node:stream/consumers';
@@ -34,26 +34,26 @@ export async function answerQuery(
   terminal: Terminal,
 ): Promise<void> {
   refuseNoFolder(settings);
-  const format = formatOf(options, terminal);
+  const format = chooseFormat(options, terminal);
   const parameters = parametersOf(options.param);
   const text = await queryText(query, options.file, terminal);
-  await cancellable(terminal, (signal) =>
-    withFirstAccount(settings, signal, async (ask) => {
-      const question = await questionOf(text, parameters, options, ask);
+  await runCancellable(terminal, (signal) =>
+    withFirstAccount(settings, signal, async (call) => {
+      const question = await makeQuestion(text, parameters, options, call);
       if (options.schema === true || options.explain === true) {
         return describe(question, format, options, terminal);
       }
       return format === 'table'
-        ? draw(question, options, terminal)
-        : pass(question, format, options, terminal);
+        ? printTable(question, options, terminal)
+        : passThrough(question, format, options, terminal);
     }),
   );
 }
 
-/** What a shell answers for a command that Ctrl-C ended. */
+/** Exit code of a command that Ctrl-C ended. */
 const CANCELLED = 130;
 
-async function cancellable(
+async function runCancellable(
   terminal: Terminal,
   work: (signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
@@ -70,59 +70,67 @@ async function cancellable(
   }
 }
 
-/** @throws Failure InvalidParameter where bytes would go to a terminal. */
-function formatOf({ explain, format, output, schema }: SqlOptions, { stdout }: Terminal): string {
+/** @throws Failure InvalidParameter if bytes would be written to a terminal */
+function chooseFormat(
+  { explain, format, output, schema }: SqlOptions,
+  { stdout }: Terminal,
+): string {
   const ending = extname(output ?? '').slice(1);
-  const wanted = format ?? (FORMATS.includes(ending) ? ending : 'table');
-  if ((explain === true || schema === true) && wanted !== 'json' && wanted !== 'table') {
-    throw new Failure('InvalidParameter', 'what --explain and --schema tell is a table or json');
+  const chosen = format ?? (FORMATS.includes(ending) ? ending : 'table');
+  if ((explain === true || schema === true) && chosen !== 'json' && chosen !== 'table') {
+    throw new Failure('InvalidParameter', '--explain and --schema print a table or json');
   }
-  const isBytes = wanted === 'arrow' || wanted === 'parquet';
+  const isBytes = chosen === 'arrow' || chosen === 'parquet';
   if (isBytes && output === undefined && stdout.isTTY === true) {
     const how = 'name a file with --output, or redirect it';
-    throw new Failure('InvalidParameter', `${wanted} is nothing for a terminal: ${how}`);
+    throw new Failure('InvalidParameter', `${chosen} can not be printed on a terminal: ${how}`);
   }
-  return wanted;
+  return chosen;
 }
 
-/** Asks the query with further parameters of the route. */
+/** Runs the query with further parameters of the route. */
 type Question = (more: Readonly<Record<string, string>>) => Promise<DataAnswer>;
 
-async function questionOf(
+async function makeQuestion(
   text: string,
   parameters: object,
   { asOf, maxMessages, workspace }: SqlOptions,
-  ask: AskData,
+  call: AskData,
 ): Promise<Question> {
-  const place = encodeURIComponent(workspace ?? (await defaultWorkspace(ask)));
-  const known = {
+  const place = encodeURIComponent(workspace ?? (await defaultWorkspace(call)));
+  const fixed = {
     ...(asOf === undefined ? {} : { asOf }),
     ...(maxMessages === undefined ? {} : { maxMessages }),
   };
   const body = JSON.stringify({ query: text, parameters });
   return async (more) => {
-    const path = `/sql-query/${place}?${new URLSearchParams({ ...known, ...more })}`;
+    const path = `/sql-query/${place}?${new URLSearchParams({ ...fixed, ...more })}`;
     try {
-      return await ask({ method: 'POST', path, body });
+      return await call({ method: 'POST', path, body });
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
-      const told = reasonOf(error);
-      const isPlace = told === 'Not Found' || told.startsWith('there is nothing that this token');
-      const sentence = isPlace ? `there is no workspace ${place}` : told;
+      const reason = reasonOf(error);
+      const isPlace =
+        reason === 'Not Found' || reason.startsWith('there is nothing that this token');
+      const sentence = isPlace ? `there is no workspace ${place}` : reason;
       throw new Failure(error.type, withPlace(sentence, text));
     }
   };
 }
 
-async function defaultWorkspace(ask: AskData): Promise<string> {
-  const { body } = await ask({ method: 'GET', path: '/workspaces' });
+async function defaultWorkspace(call: AskData): Promise<string> {
+  const { body } = await call({ method: 'GET', path: '/workspaces' });
   const [first] = (await json(body)) as readonly { readonly workspace: string }[];
   if (first !== undefined) return first.workspace;
-  throw new Failure('NotFound', 'no such workspace: tapedeck workspace create NAME makes one');
+  throw new Failure('NotFound', 'no such workspace: tapedeck workspace create NAME creates one');
 }
 
-async function draw(question: Question, options: SqlOptions, terminal: Terminal): Promise<void> {
-  // First, so that the time told is that of the answer, not of the start of its process.
+async function printTable(
+  question: Question,
+  options: SqlOptions,
+  terminal: Terminal,
+): Promise<void> {
+  // Request the schema first, so that the reported time excludes the start of the query process.
   const columns = (await json((await question({ schema: 'true' })).body)) as readonly SqlColumn[];
   const started = monotonicMs();
   const answer = await question({ format: 'jsonl' });
@@ -131,7 +139,7 @@ async function draw(question: Question, options: SqlOptions, terminal: Terminal)
   await deliver(linesOf([...lines, last]), terminal.stdout, fileOf(options, terminal));
 }
 
-/** Where the answer goes instead of the standard output. */
+/** Returns the file for the answer, if it is not written to standard output. */
 const fileOf = ({ output }: SqlOptions, { folder }: Terminal): string | undefined =>
   output === undefined ? undefined : resolve(folder, output);
 
@@ -156,14 +164,14 @@ async function describe(
 ): Promise<void> {
   const { schema } = options;
   const { body } = await question(schema === true ? { schema: 'true' } : { explain: 'true' });
-  const told = await textOfStream(body);
+  const answerText = await textOfStream(body);
   const tables = schema === true ? tableOfColumns : explained;
-  const lines = linesOf(format === 'json' ? [told] : tables(told));
+  const lines = linesOf(format === 'json' ? [answerText] : tables(answerText));
   await deliver(lines, terminal.stdout, fileOf(options, terminal));
 }
 
-/** The bytes of the answer as they are; what else there is to say goes beside them. */
-async function pass(
+/** Writes the bytes of the answer unchanged; notes are written to standard error. */
+async function passThrough(
   question: Question,
   format: string,
   options: SqlOptions,
@@ -178,6 +186,6 @@ async function pass(
     for (const cut of cutOf(answer)) stderr.write(`tapedeck: ${cut}\n`);
     return;
   }
-  const said = [counted(bytes, 'byte'), ...endOf(answer, monotonicMs() - started)].join(' · ');
-  stdout.write(`${options.output}: ${said}\n`);
+  const summary = [counted(bytes, 'byte'), ...endOf(answer, monotonicMs() - started)].join(' · ');
+  stdout.write(`${options.output}: ${summary}\n`);
 }

@@ -1,18 +1,18 @@
-// What `tapedeck sql` is given: the text of the query and the values of its parameters.
+// Reads the input of `tapedeck sql`: the text of the query and the values of its parameters.
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { text as textOfStream } from 'node:stream/consumers';
 import { Failure } from '../../store/base/failure.ts';
 import type { Terminal } from '../reach/terminal.ts';
 
-/** The query of the command line, of a file, or of stdin where that is no terminal. */
+/** Reads the query from the command line, a file, or stdin if that is no terminal. */
 export async function queryText(
   query: string | undefined,
   file: string | undefined,
   { folder, stdin }: Terminal,
 ): Promise<string> {
   if (query !== undefined && file !== undefined) {
-    throw new Failure('InvalidParameter', 'there is a query and --file: give one of them');
+    throw new Failure('InvalidParameter', 'there is a query and --file: pass one of them');
   }
   if (query !== undefined) return query;
   if (file !== undefined) return readFile(resolve(folder, file), 'utf8');
@@ -26,9 +26,9 @@ const PARAMETER = /^([A-Za-z_]\w*)(:?)=([^]*)$/;
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 const WORDS: ParameterValues = { true: true, false: false, null: null };
 
-/** `name=value` with a number, a truth value or null by its looks; `name:=text`. */
-export function parametersOf(given: readonly string[]): ParameterValues {
-  const entries = given.map((item) => {
+/** Parses `name=value`, where a value may be a number, true, false or null, and `name:=text`. */
+export function parametersOf(items: readonly string[]): ParameterValues {
+  const entries = items.map((item) => {
     const [, name, mark, value = ''] = PARAMETER.exec(item) ?? [];
     if (name === undefined) {
       throw new Failure('InvalidParameter', `--param ${item}: write name=value, or name:=text`);
@@ -42,7 +42,7 @@ function valueOf(text: string): string | number | boolean | null {
   const word = Object.hasOwn(WORDS, text) ? WORDS[text] : undefined;
   if (word !== undefined) return word;
   const number = NUMBER.test(text) ? Number(text) : Number.NaN;
-  // A longer one would be rounded: as a text it is compared whole.
+  // A longer number would be rounded: as a text it is compared exactly.
   return Math.abs(number) <= Number.MAX_SAFE_INTEGER ? number : text;
 }
 

@@ -1,4 +1,4 @@
-// The bucket of the files: does it answer, and is what it has that of a lake?
+// Checks the bucket of the files: whether it answers, and whether it has the files of a lake.
 import { openS3Bucket } from '../../pipeline/targets/s3Bucket.ts';
 import type { BucketSettings } from '../../store/base/settings/bucketSettings.ts';
 import { systemClock } from '../../store/base/clock.ts';
@@ -18,7 +18,7 @@ export async function bucketFinding(settings: BucketSettings): Promise<Finding> 
       '`tapedeck serve` begins there, or copy the files of a folder into it.',
     );
   } catch (error) {
-    const advice = 'See that the endpoint, the region and the key of TAPEDECK_S3_… are right.';
+    const advice = 'Check the endpoint, the region and the key of TAPEDECK_S3_….';
     return fault('bucket', `${bucket.name} can not be read: ${reasonOf(error)}`, advice);
   } finally {
     bucket.close();

@@ -1,4 +1,4 @@
-// Whether NATS is there for what streams tell, where a setting names it.
+// Checks whether NATS is available for stream messages, if a setting names it.
 import type { BusSettings } from '../../store/base/settings/busSettings.ts';
 import { reasonOf } from '../../store/base/failure.ts';
 import { askNats } from '../../store/bus/nats/natsLog.ts';
@@ -12,8 +12,8 @@ export async function busFinding(settings: BusSettings): Promise<Finding> {
   } catch (error) {
     const what = `NATS at ${place}: ${reasonOf(error)}`;
     const advice =
-      'See TAPEDECK_BUS, and whether it was started with `-js`. Streams go on without it; readers that ' +
-      'come back to another node are told that something may be missing.';
+      'Check TAPEDECK_BUS, and whether it was started with `-js`. Streams continue without it; readers ' +
+      'that reconnect to another node are warned that messages may be missing.';
     return fault('bus', what, advice);
   }
 }

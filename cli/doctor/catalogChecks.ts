@@ -1,4 +1,4 @@
-// What a catalog says of itself: its version, the clock, the books, the sources.
+// Checks a catalog: its version, the clock, the ledger, the sources.
 import { sql } from 'kysely';
 import { type Clock, isoTime } from '../../store/base/clock.ts';
 import { timeOfCatalog } from '../../store/catalog/catalogTime.ts';
@@ -9,29 +9,29 @@ import { billingDays } from '../../store/ledger/billingDays.ts';
 import { lastRuns } from '../../store/work/runHistory.ts';
 import { fault, fine, type Finding, notice } from './finding.ts';
 
-/** Findings of one kind that are told one by one. */
-const TOLD_MAX = 20;
+/** Findings of one kind that are listed. */
+const FINDINGS_MAX = 20;
 const HOUR_MS = 3_600_000;
-/** Before the first line of this program was written. */
+/** Any earlier clock is wrong: this program did not exist. */
 const CLOCK_LEAST = Date.UTC(2024, 0, 1);
 
-interface Looking {
+interface CheckContext {
   readonly clock: Clock;
-  /** Of bills. */
+  /** Time zone of bills. */
   readonly zone: string;
 }
 
 export async function catalogFindings(
   database: Database,
-  looking: Looking,
+  context: CheckContext,
 ): Promise<readonly Finding[]> {
   const version = await versionFinding(database);
-  // The tables of a newer one may be others.
+  // The tables of a newer version may differ.
   if (version.level === 'fault') return [version];
   return [
     version,
-    await clockFinding(database, looking),
-    ...(await ledgerFindings(database, looking)),
+    await clockFinding(database, context),
+    ...(await ledgerFindings(database, context)),
     ...(await sourceFindings(database)),
   ];
 }
@@ -49,7 +49,7 @@ async function versionFinding(database: Database): Promise<Finding> {
   return fine('version', `the folder has version ${version}`);
 }
 
-async function clockFinding(database: Database, { clock }: Looking): Promise<Finding> {
+async function clockFinding(database: Database, { clock }: CheckContext): Promise<Finding> {
   const row = await database
     .selectFrom('ducklake_snapshot')
     .select(({ fn }) => fn.max('snapshot_time').as('newest'))
@@ -67,20 +67,24 @@ async function clockFinding(database: Database, { clock }: Looking): Promise<Fin
     );
   }
   if (clock() < CLOCK_LEAST) {
-    return fault('clock', `the clock says ${isoTime(clock())}`, 'Set it right, by NTP if you can.');
+    return fault(
+      'clock',
+      `the clock shows ${isoTime(clock())}`,
+      'Set it right, by NTP if you can.',
+    );
   }
   return fine('clock', 'the clock is past the newest commit');
 }
 
-/** The balances of the present month against the counters of its hours. */
+/** Compares the balances of the current month with the counters of its hours. */
 async function ledgerFindings(
   database: Database,
-  { clock, zone }: Looking,
+  { clock, zone }: CheckContext,
 ): Promise<readonly Finding[]> {
   const days = billingDays(zone);
   const month = days.month(clock());
   const from = Math.floor(clock() / HOUR_MS) - 32 * 24;
-  // One statement, so that both are of one moment.
+  // One statement, so that both are of the same moment.
   const rows = await database
     .selectFrom('balance')
     .select(['account_id', 'messages', 'premium'])
@@ -113,7 +117,7 @@ async function ledgerFindings(
     const what = `account ${account} has a balance of ${balance} messages, its counters ${counted}`;
     return [fault('ledger', what, '`tapedeck verify-ledger` names each line that disagrees.')];
   });
-  if (wrong.length > 0) return wrong.slice(0, TOLD_MAX);
+  if (wrong.length > 0) return wrong.slice(0, FINDINGS_MAX);
   return [fine('ledger', `the balances of ${balances.length} accounts agree with their counters`)];
 }
 
@@ -123,12 +127,12 @@ async function sourceFindings(database: Database): Promise<readonly Finding[]> {
     .selectFrom('schedule')
     .select(['schedule_id', 'workspace', 'dataset'])
     .execute();
-  const found = schedules.flatMap(({ dataset, schedule_id: id, workspace }) => {
+  const failures = schedules.flatMap(({ dataset, schedule_id: id, workspace }) => {
     const run = failed.find(({ scheduleId }) => scheduleId === id);
     if (run === undefined) return [];
     const what = `the source of ${workspace}.${dataset} failed last time: ${run.error ?? 'it failed'}`;
-    return [fault('sources', what, 'Mend its source; `tapedeck schedule run` tries it again.')];
+    return [fault('sources', what, 'Fix its source; `tapedeck schedule run` tries it again.')];
   });
-  if (found.length > 0) return found.slice(0, TOLD_MAX);
+  if (failures.length > 0) return failures.slice(0, FINDINGS_MAX);
   return [fine('sources', `${schedules.length} schedules, and none failed last time`)];
 }

@@ -1,5 +1,5 @@
-// A catalog to read from, without a change to its folder. Beside its server it is read in place, as any
-// second process may; without one, from a copy: to open it would make files beside it.
+// Opens a catalog for reading, without changing its folder. While its server runs it is read in place, as
+// any second process may; without a server, from a copy: opening it would create files beside it.
 import { constants, copyFileSync, existsSync, statSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,10 +9,10 @@ import { closing, type Database } from '../../store/catalog/database.ts';
 import { openReadOnly } from '../../store/sqlite/sqliteDatabase.ts';
 import type { Finding } from './finding.ts';
 
-/** A larger catalog is not copied. */
+/** Largest catalog that is copied. */
 export const COPY_BYTES_MAX = 1024 ** 3;
 
-/** @returns undefined, and `work` does not run, where the catalog is too large to be copied */
+/** @returns undefined, without running `work`, if the catalog is too large to be copied */
 export async function withCatalog<T>(
   data: string,
   isServed: boolean,
@@ -37,7 +37,7 @@ export async function withCatalog<T>(
   }
 }
 
-/** One that is no file; nothing where it was never made, which is told elsewhere. */
+/** Reads a catalog in a database; no findings if it does not exist, which another check reports. */
 export async function withNamed(
   place: CatalogPlace,
   work: (database: Database) => Promise<readonly Finding[]>,

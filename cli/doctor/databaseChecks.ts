@@ -1,17 +1,18 @@
-// PostgreSQL as the place of the catalog: does it answer, has it a catalog, is what it tells synced?
+// Checks PostgreSQL as the place of the catalog: whether it answers, has a catalog, and syncs its writes.
 import type { DatabaseSettings } from '../../store/base/settings/databaseSettings.ts';
 import { reasonOf } from '../../store/base/failure.ts';
 import { hasTable, type Link, serverName, withLink } from '../../store/postgres/link.ts';
 import { fault, fine, type Finding, notice } from './finding.ts';
 
-/** What a loss of power may not be met with, each with what it has to be. */
+/** Settings that must be on to survive a loss of power. */
 const SAFE = ['fsync', 'full_page_writes'];
 
 export async function databaseFindings(settings: DatabaseSettings): Promise<readonly Finding[]> {
   try {
     return await withLink(settings, (link) => findingsOf(link, settings));
   } catch (error) {
-    const advice = 'See that it runs, and that TAPEDECK_DATABASE names it, its user and password.';
+    const advice =
+      'Check that it runs, and that TAPEDECK_DATABASE has its address, user and password.';
     return [fault('database', reasonOf(error), advice)];
   }
 }
@@ -21,7 +22,7 @@ async function findingsOf(link: Link, settings: DatabaseSettings): Promise<reado
   const place = serverName(settings);
   const findings = (await hasTable(link, schema, 'folder'))
     ? [fine('database', `${place} has the catalog in schema ${schema}`)]
-    : [notice('database', `${place} has no schema ${schema} yet`, '`tapedeck serve` makes it.')];
+    : [notice('database', `${place} has no schema ${schema} yet`, '`tapedeck serve` creates it.')];
   for (const name of SAFE) {
     const { rows } = await link.run('select current_setting($1) as value', [name]);
     if ((rows[0] as { readonly value: string }).value === 'on') continue;

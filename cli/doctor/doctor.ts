@@ -1,4 +1,4 @@
-// `tapedeck doctor`: looks at all that a server needs, and says what to do about what is wrong.
+// `tapedeck doctor`: checks everything that a server needs, and gives advice about each fault.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { catalogOf } from '../../app/lake/lakePlaces.ts';
@@ -16,7 +16,7 @@ import { fault, fine, type Finding, notice } from './finding.ts';
 import { diskFinding, folderFinding, permissionFindings } from './folderChecks.ts';
 import { lookForServer, portFindings } from './portChecks.ts';
 
-/** The oldest Node that runs this. */
+/** Oldest supported major version of Node. */
 const NODE_LEAST = 24;
 
 export async function examine(
@@ -24,16 +24,16 @@ export async function examine(
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> {
-  const say = sayTo(terminal);
-  // A source's own error may repeat what it was given.
+  const print = sayTo(terminal);
+  // The error of a source may contain secrets of its settings.
   const findings = (await findingsOf(settings)).map((one) => ({
     ...one,
     what: redacted(one.what),
   }));
   const faults = findings.filter(({ level }) => level === 'fault').length;
   if (faults > 0) terminal.endWith(1);
-  if (json === true) return say(JSON.stringify({ ok: faults === 0, findings }));
-  for (const finding of findings) say(harmless(lineOf(finding)));
+  if (json === true) return print(JSON.stringify({ ok: faults === 0, findings }));
+  for (const finding of findings) print(harmless(lineOf(finding)));
 }
 
 const LEVELS = { ok: 'ok   ', notice: 'NOTE ', fault: 'WRONG' } as const;
@@ -46,8 +46,8 @@ async function findingsOf(settings: Settings): Promise<readonly Finding[]> {
   const named = namedServer(settings);
   const server = await lookForServer(settings, named);
   if (named !== undefined) return [nodeFinding(), ...server.findings];
-  const database = await ofDatabase(settings);
-  const isAway = database.length > 0 && database.every(({ level }) => level === 'fault');
+  const database = await checkDatabase(settings);
+  const isUnavailable = database.length > 0 && database.every(({ level }) => level === 'fault');
   const ports = server.isRunning ? [] : await portFindings(settings);
   return [
     nodeFinding(),
@@ -59,8 +59,8 @@ async function findingsOf(settings: Settings): Promise<readonly Finding[]> {
     ...database,
     ...server.findings,
     ...ports,
-    // What does not answer has told so above.
-    ...(isAway ? [] : await readFindings(settings, server.isRunning)),
+    // An unavailable database is already reported above.
+    ...(isUnavailable ? [] : await readFindings(settings, server.isRunning)),
   ];
 }
 
@@ -76,7 +76,7 @@ async function busFindings({ bus }: Settings): Promise<readonly Finding[]> {
   return [await busFinding(bus)];
 }
 
-async function ofDatabase({ database }: Settings): Promise<readonly Finding[]> {
+async function checkDatabase({ database }: Settings): Promise<readonly Finding[]> {
   if (database === undefined) return [];
   return (await import('./databaseChecks.ts')).databaseFindings(database);
 }
@@ -94,17 +94,17 @@ async function readFindings(
 ): Promise<readonly Finding[]> {
   if (named === undefined && !existsSync(join(data, 'catalog.db'))) return [];
   try {
-    const look = (database: Database): Promise<readonly Finding[]> =>
+    const check = (database: Database): Promise<readonly Finding[]> =>
       catalogFindings(database, { clock: systemClock, zone });
-    const found =
+    const findings =
       named === undefined
-        ? await withCatalog(data, isServed, look)
-        : await withNamed(await catalogOf(named, { catalog: '' }), look);
-    if (found !== undefined) return found;
-    const what = `the catalog is larger than ${COPY_BYTES_MAX} bytes and was not looked at`;
-    return [notice('catalog', what, 'Look again while its server runs.')];
+        ? await withCatalog(data, isServed, check)
+        : await withNamed(await catalogOf(named, { catalog: '' }), check);
+    if (findings !== undefined) return findings;
+    const what = `the catalog is larger than ${COPY_BYTES_MAX} bytes and was not checked`;
+    return [notice('catalog', what, 'Run the check again while its server runs.')];
   } catch (error) {
     const what = `the catalog can not be read: ${reasonOf(error)}`;
-    return [fault('catalog', what, 'Restore a backup, or see what `tapedeck repair` finds.')];
+    return [fault('catalog', what, 'Restore a backup, or run `tapedeck repair`.')];
   }
 }

@@ -1,4 +1,4 @@
-// What the doctor finds: by what it looked at.
+// The findings of the doctor, by check.
 
 type Check =
   | 'version'
@@ -17,10 +17,10 @@ type Check =
 
 export interface Finding {
   readonly check: Check;
-  /** A fault needs someone now; a notice can wait. */
+  /** A fault needs action now; a notice can wait. */
   readonly level: 'ok' | 'notice' | 'fault';
   readonly what: string;
-  /** What to do, in a sentence; empty where there is nothing to do. */
+  /** The action to take, in a sentence; empty if there is none. */
   readonly advice: string;
 }
 

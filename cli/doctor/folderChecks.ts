@@ -1,4 +1,4 @@
-// The data folder from outside: whether it is there and whole, who else may read it, how much room it has.
+// Checks the data folder from outside: whether it exists and is complete, who may read it, and free space.
 import { accessSync, constants, existsSync, readdirSync, statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -8,46 +8,46 @@ import { RESTORING } from '../../store/catalog/folder.ts';
 import { megabytes } from '../print/bytesText.ts';
 import { fault, fine, type Finding, notice } from './finding.ts';
 
-/** What a server makes in its folder, and closes to others. */
+/** Parts that a server creates in its folder, and closes to other users. */
 const PARTS = ['.', 'lake', 'spool', 'exports', 'tmp', 'key', 'admin-token'];
-/** Rights of the group and of all others. */
+/** Rights of the group and of all other users. */
 const OTHERS = 0o077;
-/** A disk of which less is free is nearly full. */
+/** Share of free space below which a disk counts as nearly full. */
 const FREE_SHARE = 0.05;
 
-/** @param hasCatalog the catalog is a file of it */
+/** @param hasCatalog whether the catalog is a file in the folder */
 export function folderFinding(root: string, hasCatalog: boolean): Finding {
-  const told = `the data folder ${resolve(root)}`;
+  const folderText = `the data folder ${resolve(root)}`;
   const has = (name: string): boolean => existsSync(join(root, name));
   if (!existsSync(root)) {
-    return notice('folder', `${told} is not there`, '`tapedeck serve` makes it.');
+    return notice('folder', `${folderText} does not exist`, '`tapedeck serve` creates it.');
   }
   if (!statSync(root).isDirectory()) {
-    return fault('folder', `${told} is no folder`, 'Name another in TAPEDECK_DATA.');
+    return fault('folder', `${folderText} is no folder`, 'Set another one in TAPEDECK_DATA.');
   }
   if (has(RESTORING)) {
     const what = `a restore into ${resolve(root)} has not ended`;
     return fault('folder', what, 'Run `tapedeck restore` with the same backup again.');
   }
   if (hasCatalog && !has('catalog.db') && isFilled(join(root, 'lake'))) {
-    const advice = 'Restore a backup, or see what `tapedeck repair` finds in its files.';
-    return fault('folder', `${told} has files of a lake and no catalog`, advice);
+    const advice = 'Restore a backup, or run `tapedeck repair` to inspect its files.';
+    return fault('folder', `${folderText} has files of a lake and no catalog`, advice);
   }
   if (hasCatalog && !has('catalog.db')) {
-    return notice('folder', `${told} has no catalog yet`, '`tapedeck serve` makes it.');
+    return notice('folder', `${folderText} has no catalog yet`, '`tapedeck serve` creates it.');
   }
   if (isAsleep(root)) {
-    const what = `${told} was restored and is asleep: schedules, webhooks and exports wait`;
-    return notice('folder', what, '`tapedeck wake` lets it go on.');
+    const what = `${folderText} was restored and is asleep: schedules, webhooks and exports wait`;
+    return notice('folder', what, '`tapedeck wake` resumes them.');
   }
-  return fine('folder', hasCatalog ? `${told} has its catalog` : `${told} is there`);
+  return fine('folder', hasCatalog ? `${folderText} has its catalog` : `${folderText} exists`);
 }
 
 function isFilled(folder: string): boolean {
   try {
     return readdirSync(folder).some((name) => name !== 'catalog.json');
   } catch {
-    // Its own finding says that it can not be read.
+    // Another finding reports that it can't be read.
     return false;
   }
 }
@@ -69,11 +69,11 @@ export function permissionFindings(root: string): readonly Finding[] {
     const advice = '`chmod go-rwx` it now, or let the next start of the server do so.';
     return isSecret(path)
       ? fault('permissions', `others may read the secret ${path} (mode ${rights})`, advice)
-      : notice('permissions', `others may look into ${path} (mode ${rights})`, advice);
+      : notice('permissions', `others may read ${path} (mode ${rights})`, advice);
   });
-  const found = [...faults, ...notices];
-  return found.length > 0 || paths.length === 0
-    ? found
+  const findings = [...faults, ...notices];
+  return findings.length > 0 || paths.length === 0
+    ? findings
     : [fine('permissions', 'this user alone may read and write the folder')];
 }
 
@@ -88,7 +88,7 @@ function isOurs(path: string): boolean {
   }
 }
 
-/** Of a folder that is not there, the disk on which it would be made. */
+/** Checks the disk of the folder; of a missing folder, the disk on which it would be created. */
 export async function diskFinding(root: string): Promise<Finding> {
   let path = resolve(root);
   while (!existsSync(path)) path = resolve(path, '..');

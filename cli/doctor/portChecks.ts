@@ -1,5 +1,5 @@
-// The server of a folder, or what is in its place. Ports are asked, never taken: a server that starts at
-// this moment finds them free.
+// Checks the server of a folder, or its ports. Only connects to ports and never opens them, so that a server
+// that starts at this moment finds them free.
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -10,34 +10,36 @@ import { doorIn, serverFile } from '../reach/folderAccess.ts';
 import { requestTo, type ServerDoor, unreached } from '../reach/serverDoor.ts';
 import { fault, fine, type Finding, notice } from './finding.ts';
 
-/** A server that works answers at once. */
+/** Deadline of a request; a healthy server answers immediately. */
 const ANSWER_MS = 5_000;
 
-interface ServerLook {
+interface ServerState {
   readonly isRunning: boolean;
   readonly findings: readonly Finding[];
 }
 
-/** @param named a server elsewhere, in place of that of the folder */
+/** @param named a remote server, checked instead of that of the folder */
 export async function lookForServer(
   settings: Settings,
   named: ServerDoor | undefined,
-): Promise<ServerLook> {
-  const door = named ?? doorOf(settings.data);
+): Promise<ServerState> {
+  const door = named ?? readServerFile(settings.data);
   if (door === undefined) {
     return { isRunning: false, findings: [fine('server', 'no server runs on this folder')] };
   }
   try {
-    const status = JSON.parse(await asked(door, '/v1/status')) as { readonly version?: string };
-    const ready = (await asked(door, '/readyz')).trim();
+    const status = JSON.parse(await requestText(door, '/v1/status')) as {
+      readonly version?: string;
+    };
+    const ready = (await requestText(door, '/readyz')).trim();
     return { isRunning: true, findings: serverFindings(door, status.version, ready) };
   } catch (error) {
     const why = reasonOf(unreached(error, door));
-    const advice = 'Start it again with `tapedeck serve`; its log says why it ended.';
+    const advice = 'Start it again with `tapedeck serve`; see its log for the cause.';
     const finding =
       named === undefined
         ? notice('server', `the server of this folder does not answer: ${why}`, advice)
-        : fault('server', why, 'Look at its address, its certificate and its log.');
+        : fault('server', why, 'Check its address, its certificate and its log.');
     return { isRunning: false, findings: [finding] };
   }
 }
@@ -53,14 +55,14 @@ function serverFindings(
       ? fine('server', `${base} is ready`)
       : isReady
         ? fault('server', `${base} is ${ready}`, '`tapedeck verify` names them.')
-        : fault('server', `${base} is ${ready}`, '`tapedeck status` says more.');
+        : fault('server', `${base} is ${ready}`, '`tapedeck status` shows more.');
   if (version === VERSION) return [health, fine('version', `this and the server are ${VERSION}`)];
   const what = `the server is Tapedeck ${version ?? 'of another kind'}, this command is ${VERSION}`;
   return [health, notice('version', what, 'Start the server again after an upgrade.')];
 }
 
-/** Undefined where no server left its address, or what it left can not be read. */
-function doorOf(data: string): ServerDoor | undefined {
+/** Returns undefined if no server left its address, or if the address can't be read. */
+function readServerFile(data: string): ServerDoor | undefined {
   try {
     return doorIn(readFileSync(serverFile(data), 'utf8'));
   } catch {
@@ -68,7 +70,7 @@ function doorOf(data: string): ServerDoor | undefined {
   }
 }
 
-const asked = (door: ServerDoor, path: string): Promise<string> =>
+const requestText = (door: ServerDoor, path: string): Promise<string> =>
   new Promise((resolve, reject) => {
     const signal = AbortSignal.timeout(ANSWER_MS);
     const request = requestTo(door, path, { method: 'GET', signal }, (answer) => {
@@ -78,7 +80,7 @@ const asked = (door: ServerDoor, path: string): Promise<string> =>
     request.end();
   });
 
-/** Without a server: whether its ports are free. */
+/** Checks whether the ports are free, if no server runs. */
 export async function portFindings({
   host,
   port,
@@ -89,7 +91,7 @@ export async function portFindings({
   return Promise.all(
     ports.map(async (one = 0) => {
       if (!(await isTaken(host, one))) return fine('port', `${host}:${one} is free`);
-      const advice = 'End the program that listens there, or name another in TAPEDECK_PORT.';
+      const advice = 'Stop the program that listens there, or set another port in TAPEDECK_PORT.';
       return fault('port', `${host}:${one} is taken by another program`, advice);
     }),
   );
@@ -99,12 +101,12 @@ function isTaken(host: string, port: number): Promise<boolean> {
   const local = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   return new Promise((resolve) => {
     const socket = connect({ host: local, port, timeout: ANSWER_MS });
-    const tell = (taken: boolean) => (): void => {
+    const finish = (isOpen: boolean) => (): void => {
       socket.destroy();
-      resolve(taken);
+      resolve(isOpen);
     };
-    socket.once('connect', tell(true));
-    socket.once('error', tell(false));
-    socket.once('timeout', tell(false));
+    socket.once('connect', finish(true));
+    socket.once('error', finish(false));
+    socket.once('timeout', finish(false));
   });
 }

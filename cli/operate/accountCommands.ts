@@ -1,4 +1,4 @@
-// How the operator's commands are spelled.
+// Declares the operator's commands for accounts.
 import { type Command, Option } from 'commander';
 import type { Settings } from '../../store/base/settings/settings.ts';
 import { TIER_NAMES } from '../../store/accounts/tiers.ts';
@@ -80,7 +80,7 @@ export function addTokenChanges(
       .command(`${how} <tokenId>`)
       .description(
         how === 'rotate'
-          ? 'replace the text of a token; the old one stops working at once'
+          ? 'replace the text of a token; the old one stops working immediately'
           : 'disable a token',
       )
       .option('--account <accountId>', 'account; the first one by default')

@@ -10,7 +10,7 @@ interface JsonOption {
   readonly json?: boolean;
 }
 
-interface AccountShown {
+interface AccountView {
   readonly accountId: string;
   readonly name: string;
   readonly tier: string;
@@ -19,7 +19,7 @@ interface AccountShown {
   readonly messageLimit: number;
 }
 
-const accountLine = (account: AccountShown): string => {
+const accountLine = (account: AccountView): string => {
   const used = `${account.messagesUsed} of ${account.messageLimit} messages`;
   const state = account.suspended ? ', suspended' : '';
   return `${account.accountId}  ${account.tier.padEnd(7)} ${account.name}: ${used}${state}`;
@@ -37,8 +37,8 @@ export const listAccounts = (
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> =>
-  withAdmin(settings, async (ask) => {
-    const accounts = (await ask('GET', '/accounts')) as readonly AccountShown[];
+  withAdmin(settings, async (call) => {
+    const accounts = (await call('GET', '/accounts')) as readonly AccountView[];
     for (const account of accounts) show(account, options, terminal, accountLine);
   });
 
@@ -48,9 +48,9 @@ export const createAccount = (
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> =>
-  withAdmin(settings, async (ask) => {
+  withAdmin(settings, async (call) => {
     show(
-      (await ask('POST', '/accounts', { name, tier })) as AccountShown,
+      (await call('POST', '/accounts', { name, tier })) as AccountView,
       options,
       terminal,
       accountLine,
@@ -73,7 +73,7 @@ export const changeAccount = (
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> =>
-  withAdmin(settings, async (ask) => {
+  withAdmin(settings, async (call) => {
     const { tier, payAsYouGo, suspended, circuitBreaker, budget, premiumMessages, grant } = options;
     const body = {
       ...(tier === undefined ? {} : { tier }),
@@ -85,18 +85,18 @@ export const changeAccount = (
       ...(budget === undefined ? {} : { ceiling: numberOrNone('--budget', budget) }),
       ...(premiumMessages === undefined
         ? {}
-        : { premiumMessages: countOf('--premium-messages', premiumMessages) }),
+        : { premiumMessages: parseCount('--premium-messages', premiumMessages) }),
       ...(grant === undefined ? {} : { grants: grant }),
     };
     const path = `/accounts/${encodeURIComponent(accountId)}`;
-    show((await ask('PATCH', path, body)) as AccountShown, options, terminal, accountLine);
+    show((await call('PATCH', path, body)) as AccountView, options, terminal, accountLine);
   });
 
 const numberOrNone = (name: string, text: string): number | null =>
-  text === 'none' ? null : countOf(name, text);
+  text === 'none' ? null : parseCount(name, text);
 
-/** @throws Failure InvalidParameter: JSON would make null of what is no number. */
-function countOf(name: string, text: string): number {
+/** @throws Failure InvalidParameter: JSON would turn an invalid number into null */
+function parseCount(name: string, text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text);
   throw new Failure('InvalidParameter', `${name} must be a whole number`);
 }
@@ -106,8 +106,8 @@ export const accountUsage = (
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> =>
-  withAdmin(settings, async (ask) => {
-    const usage = await ask('GET', `/accounts/${encodeURIComponent(accountId)}/usage`);
+  withAdmin(settings, async (call) => {
+    const usage = await call('GET', `/accounts/${encodeURIComponent(accountId)}/usage`);
     sayTo(terminal)(JSON.stringify(usage, undefined, 2));
   });
 
@@ -120,13 +120,13 @@ export interface TokenOptions extends JsonOption {
   readonly grant?: readonly string[];
 }
 
-interface TokenShown {
+interface TokenView {
   readonly tokenId: string;
   readonly kind: string;
   readonly token: string;
 }
 
-const tokenLine = ({ tokenId, kind, token }: TokenShown): string =>
+const tokenLine = ({ tokenId, kind, token }: TokenView): string =>
   `${kind.padEnd(12)} ${token}  (id ${tokenId})`;
 
 export const createToken = (
@@ -134,31 +134,31 @@ export const createToken = (
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> =>
-  withAdmin(settings, async (ask) => {
+  withAdmin(settings, async (call) => {
     const { kind, name, limit, grant } = options;
-    const accountId = options.account ?? (await firstAccount(ask));
+    const accountId = options.account ?? (await firstAccount(call));
     const body = {
       kind,
       ...(name === undefined ? {} : { name }),
-      ...(limit === undefined ? {} : { messageLimit: countOf('--limit', limit) }),
-      ...(grant === undefined ? {} : { grants: grant.map(grantOf) }),
+      ...(limit === undefined ? {} : { messageLimit: parseCount('--limit', limit) }),
+      ...(grant === undefined ? {} : { grants: grant.map(parseGrant) }),
     };
     const path = `/accounts/${encodeURIComponent(accountId)}/tokens`;
-    show((await ask('POST', path, body)) as TokenShown, options, terminal, tokenLine);
+    show((await call('POST', path, body)) as TokenView, options, terminal, tokenLine);
   });
 
 /** @throws Failure InvalidParameter with an example. */
-function grantOf(text: string): object {
+function parseGrant(text: string): object {
   const [, datasets, rights = ''] = /^([^=]+)=([a-z]+(?:,[a-z]+)*)$/.exec(text) ?? [];
   if (datasets !== undefined) return { datasets, rights: rights.split(',') };
   const rule = 'datasets=rights, such as *=read for all datasets or DEMO.PRICES=read,write for one';
   throw new Failure('InvalidParameter', `--grant ${text}: must be ${rule}`);
 }
 
-type Ask = Parameters<Parameters<typeof withAdmin>[1]>[0];
+type CallAdmin = Parameters<Parameters<typeof withAdmin>[1]>[0];
 
-async function firstAccount(ask: Ask): Promise<string> {
-  const [first] = (await ask('GET', '/accounts')) as readonly AccountShown[];
+async function firstAccount(call: CallAdmin): Promise<string> {
+  const [first] = (await call('GET', '/accounts')) as readonly AccountView[];
   return first?.accountId ?? '';
 }
 
@@ -169,14 +169,14 @@ export const endToken = (
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> =>
-  withAdmin(settings, async (ask) => {
-    const accountId = account ?? (await firstAccount(ask));
+  withAdmin(settings, async (call) => {
+    const accountId = account ?? (await firstAccount(call));
     const path = `/accounts/${encodeURIComponent(accountId)}/tokens/${encodeURIComponent(tokenId)}`;
     const answer =
       how === 'rotate'
-        ? await ask('POST', `${path}/rotate`)
-        : await ask('PATCH', path, { disabled: true });
-    show(answer as TokenShown, options, terminal, tokenLine);
+        ? await call('POST', `${path}/rotate`)
+        : await call('PATCH', path, { disabled: true });
+    show(answer as TokenView, options, terminal, tokenLine);
   });
 
 export const showAudit = (
@@ -188,9 +188,9 @@ export const showAudit = (
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> =>
-  withAdmin(settings, async (ask) => {
+  withAdmin(settings, async (call) => {
     const of = account === undefined ? '' : `&accountId=${encodeURIComponent(account)}`;
-    const lines = (await ask(
+    const lines = (await call(
       'GET',
       `/audit?limit=${encodeURIComponent(limit)}${of}`,
     )) as readonly AuditLine[];
@@ -205,14 +205,14 @@ export const showAudit = (
     }
   });
 
-/** Ends with status 1 when something disagrees. */
+/** Exits with 1 if something disagrees. */
 export const verifyLedger = (
   options: JsonOption,
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> =>
-  withAdmin(settings, async (ask) => {
-    const verdict = (await ask('GET', '/verify-ledger')) as LedgerVerdict;
+  withAdmin(settings, async (call) => {
+    const verdict = (await call('GET', '/verify-ledger')) as LedgerVerdict;
     if (verdict.faults.length > 0) terminal.endWith(1);
     show(verdict, options, terminal, ({ calls, messages, premium, faults }) => {
       const sums = `${calls} calls, ${messages} messages and ${premium} premium ones recomputed`;

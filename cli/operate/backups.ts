@@ -32,16 +32,16 @@ export const makeBackup = (
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> =>
-  withAdmin(settings, async (ask) => {
-    const say = sayTo(terminal);
+  withAdmin(settings, async (call) => {
+    const print = sayTo(terminal);
     const body = { target: resolve(terminal.folder, target), withoutKey, copy };
-    const made = (await ask('POST', '/backup', body)) as BackupTold;
-    if (json === true) return say(JSON.stringify(made));
-    const all = `${made.files} files, ${megabytes(made.bytes)}`;
-    const added = `${made.newFiles} new ones, ${megabytes(made.newBytes)}`;
-    const linked = made.linkedFiles === 0 ? '' : `, ${made.linkedFiles} of them linked`;
-    say(`snapshot ${made.snapshot} in ${made.target}: ${all}; ${added}${linked}`);
-    if (!made.key) say(NO_KEY);
+    const backup = (await call('POST', '/backup', body)) as BackupTold;
+    if (json === true) return print(JSON.stringify(backup));
+    const all = `${backup.files} files, ${megabytes(backup.bytes)}`;
+    const added = `${backup.newFiles} new ones, ${megabytes(backup.newBytes)}`;
+    const linked = backup.linkedFiles === 0 ? '' : `, ${backup.linkedFiles} of them linked`;
+    print(`snapshot ${backup.snapshot} in ${backup.target}: ${all}; ${added}${linked}`);
+    if (!backup.key) print(NO_KEY);
   });
 
 export async function verify(
@@ -49,13 +49,14 @@ export async function verify(
   { json }: JsonOption,
   terminal: Terminal,
 ): Promise<void> {
-  const say = sayTo(terminal);
+  const print = sayTo(terminal);
   const { manifest, faults } = await verifyBackup(resolve(terminal.folder, folder));
-  const { made, snapshot, count: files, bytes } = manifest;
+  const { made: createdAt, snapshot, count: files, bytes } = manifest;
   if (faults.length > 0) terminal.endWith(1);
-  if (json === true) return say(JSON.stringify({ made, snapshot, files, bytes, faults }));
-  say(`snapshot ${snapshot} of ${made}: ${files} files, ${megabytes(bytes)}`);
-  for (const line of faults.length === 0 ? ['every file is as it was'] : faults) say(line);
+  if (json === true)
+    return print(JSON.stringify({ made: createdAt, snapshot, files, bytes, faults }));
+  print(`snapshot ${snapshot} of ${createdAt}: ${files} files, ${megabytes(bytes)}`);
+  for (const line of faults.length === 0 ? ['every file is as it was'] : faults) print(line);
 }
 
 export async function restore(
@@ -64,16 +65,17 @@ export async function restore(
   { awake = false, json }: RestoreOptions,
   terminal: Terminal,
 ): Promise<void> {
-  const say = sayTo(terminal);
+  const print = sayTo(terminal);
   const target = resolve(terminal.folder, folder);
   const manifest = await restoreBackup(resolve(terminal.folder, from), target, localDisk, awake);
-  const { made, snapshot, count: files, bytes, key } = manifest;
-  if (json === true) return say(JSON.stringify({ target, made, snapshot, files, bytes, key }));
-  say(`snapshot ${snapshot} of ${made} in ${target}: ${files} files, ${megabytes(bytes)}`);
-  say(`Serve it with TAPEDECK_DATA=${target}`);
+  const { made: createdAt, snapshot, count: files, bytes, key } = manifest;
+  if (json === true)
+    return print(JSON.stringify({ target, made: createdAt, snapshot, files, bytes, key }));
+  print(`snapshot ${snapshot} of ${createdAt} in ${target}: ${files} files, ${megabytes(bytes)}`);
+  print(`Serve it with TAPEDECK_DATA=${target}`);
   if (!awake)
-    say('It is asleep: schedules, webhooks, alerts and exports wait until `tapedeck wake`.');
-  if (!key) say(NO_KEY);
+    print('It is asleep: schedules, webhooks, alerts and exports wait until `tapedeck wake`.');
+  if (!key) print(NO_KEY);
 }
 
 export function wakeFolder({ data }: Settings, terminal: Terminal): void {

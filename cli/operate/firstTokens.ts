@@ -1,5 +1,5 @@
-// Shows the tokens of a first start. Output that is no terminal ends in a log, which others read and keep:
-// only the file that has them is named there.
+// Shows the tokens of a first start. If the output is no terminal it may be a log that others read and store:
+// then only the file with the tokens is named.
 import type { Core } from '../../app/core.ts';
 import { sayTo, type Terminal } from '../reach/terminal.ts';
 
@@ -7,12 +7,12 @@ export function showFirstTokens(
   { madeTokens, services }: Pick<Core, 'madeTokens' | 'services'>,
   terminal: Terminal,
 ): void {
-  const say = sayTo(terminal);
+  const print = sayTo(terminal);
   const { publishableToken, secretToken } = services.settings;
   if (terminal.stdout.isTTY === true) {
-    for (const { kind, text } of madeTokens) say(`  ${kind} token: ${text}`);
+    for (const { kind, text } of madeTokens) print(`  ${kind} token: ${text}`);
   } else if (madeTokens.some(({ text }) => text !== publishableToken && text !== secretToken)) {
     const { firstTokens } = services.folder;
-    say(`  tokens: in ${firstTokens}, or by \`tapedeck tokens list --show\``);
+    print(`  tokens: in ${firstTokens}, or by \`tapedeck tokens list --show\``);
   }
 }

@@ -1,4 +1,4 @@
-// `tapedeck move`: a data folder goes to where the settings say, or comes back from there.
+// `tapedeck move`: moves a data folder to the places of the settings, or back.
 import { catalogOf } from '../../app/lake/lakePlaces.ts';
 import { type CatalogMoved, moveCatalog } from '../../jobs/move/moveCatalog.ts';
 import { type FilesMoved, filesToBucket, filesToFolder } from '../../jobs/move/moveFiles.ts';
@@ -27,7 +27,7 @@ export async function move(
   const { bucket, database } = settings;
   if (bucket === undefined && database === undefined) {
     const rule =
-      'set TAPEDECK_DATABASE, or TAPEDECK_DATA=s3://bucket/prefix, to name the other place';
+      'set TAPEDECK_DATABASE, or TAPEDECK_DATA=s3://bucket/prefix, to set the other place';
     throw new Failure('InvalidParameter', rule);
   }
   const folder = openFolder(settings.data);
@@ -39,39 +39,39 @@ export async function move(
     const files = await moveFiles(settings, folder, { from, to, back }, terminal);
     const catalog = database === undefined ? undefined : await moveCatalog(from, to, systemClock());
     if (json === true) return sayTo(terminal)(JSON.stringify({ files, catalog }));
-    for (const line of linesOf({ files, catalog, to, back })) sayTo(terminal)(line);
+    for (const line of formatResult({ files, catalog, to, back })) sayTo(terminal)(line);
   } finally {
     unlock();
   }
 }
 
-interface Way {
+interface Direction {
   readonly from: CatalogPlace;
   readonly to: CatalogPlace;
   readonly back: boolean;
 }
 
-/** The next start would refuse it, when all has been moved. @throws Failure Conflict. */
+/** Refuses a wrong key before anything is moved: the next start would refuse it. @throws Failure Conflict. */
 async function refuseWrongKey(
   { encryptionKey }: Settings,
   folder: Folder,
-  { from, to }: Pick<Way, 'from' | 'to'>,
+  { from, to }: Pick<Direction, 'from' | 'to'>,
 ): Promise<void> {
   // An earlier run may have moved the catalog already.
   const place = (await from.isThere()) ? from : to;
   if (!(await place.isThere())) return;
-  const held = await place.openMoment();
+  const moment = await place.openMoment();
   try {
-    await checkKey(held.database, encryptionKey, folder.key);
+    await checkKey(moment.database, encryptionKey, folder.key);
   } finally {
-    await held.close();
+    await moment.close();
   }
 }
 
 async function moveFiles(
   { bucket: settings }: Settings,
   folder: Folder,
-  { back, from, to }: Way,
+  { back, from, to }: Direction,
   terminal: Terminal,
 ): Promise<FilesMoved | undefined> {
   if (settings === undefined) return undefined;
@@ -81,9 +81,9 @@ async function moveFiles(
     // An earlier run may have moved the catalog already.
     const moment = await openMoment((await from.isThere()) ? from : to);
     await moment.close();
-    const told = (what: string, reason: unknown): void =>
+    const warn = (what: string, reason: unknown): void =>
       void terminal.stderr.write(`tapedeck: ${what}: ${reasonOf(reason)}\n`);
-    const publishedFiles = bucketPublished(folder, localDisk, bucket, told);
+    const publishedFiles = bucketPublished(folder, localDisk, bucket, warn);
     const { files, published } = moment;
     const order = { files, published, publishedFiles, folder, bucket, disk: localDisk };
     return await (back ? filesToFolder(order) : filesToBucket(order));
@@ -92,19 +92,19 @@ async function moveFiles(
   }
 }
 
-interface Moved extends Pick<Way, 'back' | 'to'> {
+interface Moved extends Pick<Direction, 'back' | 'to'> {
   readonly files: FilesMoved | undefined;
   readonly catalog: CatalogMoved | undefined;
 }
 
-function* linesOf({ back, catalog, files, to }: Moved): Generator<string> {
+function* formatResult({ back, catalog, files, to }: Moved): Generator<string> {
   if (files !== undefined) {
-    yield `${files.files} files of every version are there, ${files.copied} of them copied now`;
+    yield `${files.files} files of all versions are in place, ${files.copied} of them copied now`;
   }
   if (catalog !== undefined) {
     const { aside, copied } = catalog;
     yield copied === undefined
-      ? `the catalog had arrived in ${to.name}`
+      ? `the catalog was already in ${to.name}`
       : `${copied.rows} rows of ${copied.tables} tables are in ${to.name}, each compared`;
     yield `the former one is kept as ${aside}`;
   }

@@ -1,4 +1,4 @@
-// How the operator's commands on a data folder are spelled. What a command does is loaded when it runs.
+// Declares the operator's commands on a data folder. Each implementation is imported when its command runs.
 import type { Command } from 'commander';
 import type { Settings } from '../../store/base/settings/settings.ts';
 import { addTokenChanges } from './accountCommands.ts';
@@ -18,11 +18,11 @@ export function addServe(root: Command, settings: () => Settings, terminal: Term
     .command('serve')
     .description('run the server until SIGTERM or SIGINT')
     .action(async () => {
-      const asked = settings();
-      // Half of a start is reading files, which leaves a core to the thread of the catalog.
+      const startSettings = settings();
+      // Start the catalog thread early: half of a start is reading files, which leaves a core free.
       const { startedThreads } = await import('../../store/sqlite/writer.ts');
-      const threads = asked.database === undefined ? startedThreads() : undefined;
-      await (await import('./serve.ts')).serve(asked, terminal, threads);
+      const threads = startSettings.database === undefined ? startedThreads() : undefined;
+      await (await import('./serve.ts')).serve(startSettings, terminal, threads);
     });
 }
 
@@ -80,15 +80,17 @@ export function addBackups(root: Command, settings: () => Settings, terminal: Te
     );
   root
     .command('restore <backup> <folder>')
-    .description('restore a backup into a data folder, which must be new or empty; it sleeps')
-    .option('--awake', 'go on with schedules, webhooks, alerts and exports when it is served')
+    .description(
+      'restore a backup into a data folder, which must be new or empty; schedules and alerts stay paused',
+    )
+    .option('--awake', 'resume schedules, webhooks, alerts and exports when it is served')
     .option('--json', 'print JSON')
     .action(async (from: string, folder: string, options: RestoreOptions) =>
       (await import('./backups.ts')).restore(from, folder, options, terminal),
     );
   root
     .command('wake')
-    .description('let a restored data folder go on with schedules, webhooks, alerts and exports')
+    .description('resume schedules, webhooks, alerts and exports of a restored data folder')
     .action(async () => (await import('./backups.ts')).wakeFolder(settings(), terminal));
 }
 
@@ -118,7 +120,7 @@ export function addDoctor(root: Command, settings: () => Settings, terminal: Ter
   root
     .command('doctor')
     .description(
-      'look at folder, version, ports, rights, clock, disk, ledger and sources, with advice; changes ' +
+      'check folder, version, ports, rights, clock, disk, ledger and sources, with advice; changes ' +
         'nothing; exits with 1 if something is wrong',
     )
     .option('--json', 'print JSON')
@@ -165,8 +167,8 @@ export function addMove(root: Command, settings: () => Settings, terminal: Termi
   root
     .command('move')
     .description(
-      'move the data folder to where TAPEDECK_DATABASE and TAPEDECK_DATA say, or back from there; run it ' +
-        'again to go on',
+      'move the data folder to TAPEDECK_DATABASE and TAPEDECK_DATA, or back from there; run it again to ' +
+        'continue',
     )
     .option('--back', 'from there into the data folder')
     .option('--json', 'print JSON')

@@ -1,4 +1,4 @@
-// `tapedeck verify`, `repair`: what is damaged or lost, and what can be had back.
+// `tapedeck verify`, `repair`: find damaged or lost files, and restore them.
 import { resolve } from 'node:path';
 import { claimTables } from '../../jobs/upkeep/claim.ts';
 import type { FilesVerdict } from '../../jobs/upkeep/filesVerdict.ts';
@@ -32,15 +32,15 @@ export interface RepairOptions extends JsonOption {
   readonly rebuild?: boolean;
 }
 
-function tell(verdict: FilesVerdict, json: boolean | undefined, terminal: Terminal): void {
-  const say = sayTo(terminal);
+function printVerdict(verdict: FilesVerdict, json: boolean | undefined, terminal: Terminal): void {
+  const print = sayTo(terminal);
   const { bytes, damaged, files } = verdict;
   if (damaged.length > 0) terminal.endWith(1);
-  if (json === true) return say(JSON.stringify(verdict));
-  say(`${files} files, ${megabytes(bytes)}`);
-  if (damaged.length === 0) return say('every file is as it was written');
-  for (const { folder, path, what } of damaged) say(`${folder}/${path} ${what}`);
-  say('heal them with: tapedeck repair --from <backup>');
+  if (json === true) return print(JSON.stringify(verdict));
+  print(`${files} files, ${megabytes(bytes)}`);
+  if (damaged.length === 0) return print('every file is as it was written');
+  for (const { folder, path, what } of damaged) print(`${folder}/${path} ${what}`);
+  print('heal them with: tapedeck repair --from <backup>');
 }
 
 export const verify = (
@@ -48,8 +48,8 @@ export const verify = (
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> =>
-  withAdmin(settings, async (ask) =>
-    tell((await ask('GET', '/verify-files')) as FilesVerdict, json, terminal),
+  withAdmin(settings, async (call) =>
+    printVerdict((await call('GET', '/verify-files')) as FilesVerdict, json, terminal),
   );
 
 export async function repair(
@@ -61,7 +61,8 @@ export async function repair(
   if ([accept, from !== undefined, rebuild].filter((one) => one === true).length > 1) {
     throw new Failure('InvalidParameter', 'name one of --from, --accept and --rebuild');
   }
-  if (from !== undefined) return heal(resolve(terminal.folder, from), json, settings, terminal);
+  if (from !== undefined)
+    return healFromBackup(resolve(terminal.folder, from), json, settings, terminal);
   const folder = openFolder(settings.data);
   const { bucket, catalog, place } = await placed(settings, folder, AT_HOME);
   try {
@@ -78,7 +79,7 @@ export async function repair(
 
 const AT_HOME = { clock: systemClock, disk: localDisk };
 
-/** A catalog and its files, and why they do not belong together. */
+/** A catalog and its files, and why they do not match. */
 interface FoundLake {
   readonly catalog: CatalogPlace;
   readonly folder: Folder;
@@ -94,42 +95,40 @@ async function repairLake(
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> {
-  const say = sayTo(terminal);
+  const print = sayTo(terminal);
   if (fault === undefined) {
-    if (accept === true || rebuild === true) say('the catalog is that of its files');
+    if (accept === true || rebuild === true) print('the catalog is that of its files');
     return verify(json === undefined ? {} : { json }, settings, terminal);
   }
   if (rebuild === true)
     return rebuildDatasets({ catalog, folder, place }, settings, json, terminal);
   if (accept === true) return acceptCatalog({ catalog, folder, place }, settings, terminal);
-  const found = await findTables(folder.lake, await localDisk.list(folder.lake));
+  const orphans = await findTables(folder.lake, await localDisk.list(folder.lake));
   terminal.endWith(1);
-  if (json === true) return say(JSON.stringify({ fault, datasets: found.tables.map(viewOf) }));
-  say(fault);
-  showFound(found, terminal);
-  say(
-    'tapedeck repair --rebuild  makes datasets of them; accounts, tokens and usage are not in files',
+  if (json === true) return print(JSON.stringify({ fault, datasets: orphans.tables.map(viewOf) }));
+  print(fault);
+  showTables(orphans, terminal);
+  print(
+    'tapedeck repair --rebuild  creates datasets from them; accounts, tokens and usage are not in files',
   );
-  say(
-    'tapedeck repair --accept   goes on with the catalog that there is, and puts the files aside',
-  );
+  print('tapedeck repair --accept   continues with the existing catalog, and sets the files aside');
 }
 
-const heal = (
+const healFromBackup = (
   from: string,
   json: boolean | undefined,
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> =>
-  withAdmin(settings, async (ask) => {
-    const say = sayTo(terminal);
-    const told = (await ask('POST', '/heal', { from })) as Awaited<ReturnType<typeof healFiles>>;
-    if (told.left.length > 0) terminal.endWith(1);
-    if (json === true) return say(JSON.stringify(told));
-    for (const path of told.healed) say(`${path} is healed`);
-    for (const { folder, path, what } of told.left)
-      say(`${folder}/${path} ${what}, and the backup has no right one`);
-    if (told.healed.length + told.left.length === 0) say('every file is as it was written');
+  withAdmin(settings, async (call) => {
+    const print = sayTo(terminal);
+    const result = (await call('POST', '/heal', { from })) as Awaited<ReturnType<typeof healFiles>>;
+    if (result.left.length > 0) terminal.endWith(1);
+    if (json === true) return print(JSON.stringify(result));
+    for (const path of result.healed) print(`${path} is healed`);
+    for (const { folder, path, what } of result.left)
+      print(`${folder}/${path} ${what}, and the backup has no intact copy`);
+    if (result.healed.length + result.left.length === 0) print('every file is as it was written');
   });
 
 interface FoundView {
@@ -144,17 +143,17 @@ function viewOf({ dataset, files, workspace }: FoundFiles['tables'][number]): Fo
   return { workspace, dataset, files: inForce(files).data.length, newest };
 }
 
-function showFound({ strange, tables }: FoundFiles, terminal: Terminal): void {
-  const say = sayTo(terminal);
+function showTables({ strange, tables }: FoundFiles, terminal: Terminal): void {
+  const print = sayTo(terminal);
   for (const { dataset, files, newest, workspace } of tables.map(viewOf)) {
-    say(`  ${workspace}.${dataset}: ${files} files in force, the newest of ${newest}`);
+    print(`  ${workspace}.${dataset}: ${files} files in force, the newest of ${newest}`);
   }
   const others = strange.filter((path) => path.endsWith('.parquet')).length;
-  if (others > 0) say(`  ${others} Parquet files do not say whose they are`);
+  if (others > 0) print(`  ${others} Parquet files name no dataset`);
 }
 
-/** What is not known is put aside first; then the catalog that there is, or a new one, goes on. */
-async function goOn(
+/** Sets unknown files aside, and then opens the existing catalog, or a new one. */
+async function setAsideAndOpen(
   { catalog, folder, place }: Found,
   settings: CommandSettings,
 ): Promise<{ readonly core: Core; readonly aside: string }> {
@@ -164,35 +163,35 @@ async function goOn(
   return { core, aside };
 }
 
-const KEPT = `for ${UNCLAIMED_DAYS} days`;
+const RETENTION_TEXT = `for ${UNCLAIMED_DAYS} days`;
 
-async function acceptCatalog(found: Found, settings: Settings, terminal: Terminal): Promise<void> {
-  const { aside, core } = await goOn(found, settings);
+async function acceptCatalog(lake: Found, settings: Settings, terminal: Terminal): Promise<void> {
+  const { aside, core } = await setAsideAndOpen(lake, settings);
   await core.close();
   showFirstTokens(core, terminal);
-  sayTo(terminal)(`files that the catalog does not know are in ${aside} ${KEPT}`);
+  sayTo(terminal)(`files that the catalog does not know are in ${aside} ${RETENTION_TEXT}`);
 }
 
 async function rebuildDatasets(
-  found: Found,
+  lake: Found,
   settings: Settings,
   json: boolean | undefined,
   terminal: Terminal,
 ): Promise<void> {
-  const say = sayTo(terminal);
-  const { aside, core } = await goOn(found, settings);
+  const print = sayTo(terminal);
+  const { aside, core } = await setAsideAndOpen(lake, settings);
   try {
     const { accountId, services } = core;
     const tables = await findTables(aside, await localDisk.list(aside));
     const parts = { ingestion: services.ingestion, accountId, root: aside };
     const claimed = await claimTables(tables.tables, parts);
-    if (json === true) return say(JSON.stringify({ claimed, aside }));
+    if (json === true) return print(JSON.stringify({ claimed, aside }));
     for (const { dataset, files, note, records, workspace } of claimed) {
       const more = note === '' ? '' : `; ${note}`;
-      say(`${workspace}.${dataset}: ${records} records of ${files} files${more}`);
+      print(`${workspace}.${dataset}: ${records} records of ${files} files${more}`);
     }
-    if (claimed.length === 0) say('no file says whose it is: nothing could be rebuilt');
-    say(`the files themselves are in ${aside} ${KEPT}`);
+    if (claimed.length === 0) print('no file names its dataset: nothing could be rebuilt');
+    print(`the files themselves are in ${aside} ${RETENTION_TEXT}`);
     showFirstTokens(core, terminal);
   } finally {
     await core.close();

@@ -1,4 +1,4 @@
-// `tapedeck rotate-key`: another data key for everything that is kept sealed.
+// `tapedeck rotate-key`: encrypts all secrets with a new data key.
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { catalogOf } from '../../app/lake/lakePlaces.ts';
@@ -14,7 +14,7 @@ export interface RotateOptions {
   readonly json?: boolean;
 }
 
-/** Beside a running server by that, unless its key is a setting, which only a start can change. */
+/** Rotates through a running server, unless its key is a setting, which only a restart can change. */
 export async function rotate(
   options: RotateOptions,
   settings: Settings,
@@ -24,7 +24,7 @@ export async function rotate(
   const isServed =
     settings.server !== '' || (encryptionKey === '' && isHeld(openFolder(settings.data)));
   const rotated = isServed
-    ? await withAdmin(settings, (ask) => ask('POST', '/rotate-key'))
+    ? await withAdmin(settings, (call) => call('POST', '/rotate-key'))
     : await rotateStopped(settings, terminal);
   const { credentials, rules, tokens, webhooks } = rotated as Rotated;
   const counts = `${tokens} tokens, ${credentials} credentials, ${webhooks} webhooks, ${rules} rules`;

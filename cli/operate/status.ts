@@ -1,4 +1,4 @@
-// `tapedeck status`: one screen, what is wrong first.
+// `tapedeck status`: prints the state on one screen, problems first.
 import type { Standing } from '../../jobs/upkeep/standing.ts';
 import { isoTime } from '../../store/base/clock.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
@@ -14,17 +14,16 @@ export const showStatus = (
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> =>
-  withAdmin(settings, async (ask) => {
-    const say = sayTo(terminal);
-    const standing = (await ask('GET', '/status')) as Standing;
-    if (standing.problems.some(({ level }) => level === 'fault')) terminal.endWith(1);
-    if (json === true) return say(JSON.stringify(standing));
-    for (const line of linesOf(standing)) say(harmless(line));
+  withAdmin(settings, async (call) => {
+    const print = sayTo(terminal);
+    const status = (await call('GET', '/status')) as Standing;
+    if (status.problems.some(({ level }) => level === 'fault')) terminal.endWith(1);
+    if (json === true) return print(JSON.stringify(status));
+    for (const line of linesOf(status)) print(harmless(line));
   });
 
-function* linesOf(standing: Standing): Generator<string> {
-  const { backup, disk, feeds, jobs, ledger, problems, schedules, storage, time, version } =
-    standing;
+function* linesOf(status: Standing): Generator<string> {
+  const { backup, disk, feeds, jobs, ledger, problems, schedules, storage, time, version } = status;
   if (problems.length === 0) yield 'All is well.';
   for (const { advice, level, what } of problems) {
     yield `${level === 'fault' ? 'WRONG' : 'NOTE'}: ${what}`;
@@ -40,8 +39,8 @@ function* linesOf(standing: Standing): Generator<string> {
     yield `storage of ${workspace}: ${stored}; limit ${megabytes(limit, 0)}`;
   }
   for (const { isRunning, lastStored, name, records, workspace } of feeds) {
-    const told = `${records} records, the last ${timeOf(lastStored)}`;
-    yield `feed ${name} of ${workspace}: ${isRunning ? 'runs' : 'does not run'}, ${told}`;
+    const counts = `${records} records, the last ${timeOf(lastStored)}`;
+    yield `feed ${name} of ${workspace}: ${isRunning ? 'runs' : 'does not run'}, ${counts}`;
   }
   for (const one of schedules) {
     const { dataset, failedInARow, lastSuccess, next, schedule, state, workspace } = one;

@@ -1,4 +1,4 @@
-// `tapedeck tokens`: what accounts may be reached by.
+// `tapedeck tokens`: lists tokens.
 import type { TokenShown } from '../../store/accounts/accounts.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
@@ -12,7 +12,7 @@ export interface ListTokensOptions {
   readonly json?: boolean;
 }
 
-/** A token as it is told: a secret one by its end, unless it is asked for whole. */
+/** A listed token: a secret one shows only its last characters, unless it is requested in full. */
 interface Listed {
   readonly tokenId: string;
   readonly kind: string;
@@ -22,7 +22,8 @@ interface Listed {
   readonly disabled: boolean;
 }
 
-const OF_FOLDER = 'tokens are listed from the data folder, where their texts are; --account asks';
+const OF_FOLDER =
+  'tokens are listed from the data folder, which has their texts; use --account to query a server';
 
 export async function listTokens(
   options: ListTokensOptions,
@@ -31,12 +32,12 @@ export async function listTokens(
 ): Promise<void> {
   const tokens =
     options.account === undefined
-      ? (await readAll(settings)).map((token) => listedOf(token, options.show === true))
-      : await askFor(options.account, options, settings);
-  const say = sayTo(terminal);
+      ? (await readAll(settings)).map((token) => toListed(token, options.show === true))
+      : await requestTokens(options.account, options, settings);
+  const print = sayTo(terminal);
   for (const { disabled, kind, name, test, token, tokenId } of tokens) {
     const listed = { tokenId, kind, name, test, token, disabled };
-    say(options.json === true ? JSON.stringify(listed) : lineOf(listed));
+    print(options.json === true ? JSON.stringify(listed) : lineOf(listed));
   }
 }
 
@@ -53,7 +54,7 @@ async function readAll(settings: Settings): Promise<readonly TokenShown[]> {
   }
 }
 
-async function askFor(
+async function requestTokens(
   accountId: string,
   { show }: ListTokensOptions,
   settings: Settings,
@@ -63,13 +64,13 @@ async function askFor(
     throw new Failure('InvalidParameter', `--show ${rule}`);
   }
   const path = `/accounts/${encodeURIComponent(accountId)}/tokens`;
-  return withAdmin(settings, async (ask) => (await ask('GET', path)) as readonly Listed[]);
+  return withAdmin(settings, async (call) => (await call('GET', path)) as readonly Listed[]);
 }
 
-function listedOf({ text, ...told }: TokenShown, isWhole: boolean): Listed {
-  const { kind, test } = told;
+function toListed({ text, ...rest }: TokenShown, isWhole: boolean): Listed {
+  const { kind, test } = rest;
   const whole = isWhole || kind === 'publishable';
-  return { ...told, token: whole ? text : `${test ? 'T' : ''}sk_…${text.slice(-4)}` };
+  return { ...rest, token: whole ? text : `${test ? 'T' : ''}sk_…${text.slice(-4)}` };
 }
 
 function lineOf({ disabled, kind, name, test, token, tokenId }: Listed): string {

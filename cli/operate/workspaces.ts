@@ -1,4 +1,4 @@
-// `tapedeck workspace`: create and list, also beside a server and through one.
+// `tapedeck workspace`: creates and lists workspaces, also while a server runs and through one.
 import { text } from 'node:stream/consumers';
 import type { Settings } from '../../store/base/settings/settings.ts';
 import { type AskData, withFirstAccount } from '../reach/dataApi.ts';
@@ -10,8 +10,8 @@ interface JsonOption {
 
 const never = new AbortController().signal;
 
-const valueOf = async (ask: AskData, path: string): Promise<unknown> =>
-  JSON.parse(await text((await ask({ method: 'GET', path })).body));
+const getJson = async (call: AskData, path: string): Promise<unknown> =>
+  JSON.parse(await text((await call({ method: 'GET', path })).body));
 
 export const createWorkspace = (
   name: string,
@@ -19,9 +19,9 @@ export const createWorkspace = (
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> =>
-  withFirstAccount(settings, never, async (ask) => {
+  withFirstAccount(settings, never, async (call) => {
     const body = JSON.stringify({ name });
-    const answer = await ask({ method: 'POST', path: '/workspaces', body });
+    const answer = await call({ method: 'POST', path: '/workspaces', body });
     const { workspace } = JSON.parse(await text(answer.body)) as { readonly workspace: string };
     sayTo(terminal)(options.json ? JSON.stringify({ workspace }) : workspace);
   });
@@ -31,16 +31,16 @@ export const listWorkspaces = (
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> =>
-  withFirstAccount(settings, never, async (ask) => {
-    const say = sayTo(terminal);
-    const all = (await valueOf(ask, '/workspaces')) as readonly { readonly workspace: string }[];
+  withFirstAccount(settings, never, async (call) => {
+    const print = sayTo(terminal);
+    const all = (await getJson(call, '/workspaces')) as readonly { readonly workspace: string }[];
     for (const { workspace } of all) {
       const place = encodeURIComponent(workspace);
-      const found = (await valueOf(ask, `/datasets/${place}?limit=5000`)) as readonly {
+      const listed = (await getJson(call, `/datasets/${place}?limit=5000`)) as readonly {
         readonly datasetId: string;
       }[];
-      const datasets = found.map(({ datasetId }) => datasetId);
-      say(
+      const datasets = listed.map(({ datasetId }) => datasetId);
+      print(
         options.json
           ? JSON.stringify({ workspace, datasets })
           : `${workspace}: ${datasets.join(', ')}`,

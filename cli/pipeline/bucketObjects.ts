@@ -1,5 +1,5 @@
-// `tapedeck source objects`: what a bucket has, page by page. The next page is named on the standard
-// error, so that tables and JSON lines hold objects only.
+// `tapedeck source objects`: lists the objects of a bucket, page by page. The next page is printed on
+// standard error, so that tables and JSON lines have objects only.
 import type { Settings } from '../../store/base/settings/settings.ts';
 import { tableAnswer } from '../print/answerLists.ts';
 import type { Terminal } from '../reach/terminal.ts';
@@ -34,20 +34,20 @@ export const listObjects = (
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> =>
-  withWorkspace(settings, options.workspace, terminal, async (ask) => {
+  withWorkspace(settings, options.workspace, terminal, async (call) => {
     const { credential, endpoint, folders, limit, page, prefix, region } = options;
-    const { below, bucket } = placeIn(from);
+    const { below, bucket } = parsePlace(from);
     if (bucket !== undefined && credential === undefined) {
-      throw new Failure('InvalidParameter', '--credential names what opens s3://bucket');
+      throw new Failure('InvalidParameter', '--credential must name the credential of s3://bucket');
     }
-    const credentialId = credential && (await credentialNamed(ask, credential));
-    const id = bucket === undefined ? await sourceNamed(ask, from) : credentialId;
+    const credentialId = credential && (await credentialNamed(call, credential));
+    const id = bucket === undefined ? await sourceNamed(call, from) : credentialId;
     const whole = bucket === undefined ? {} : { bucket };
     const first = prefix ?? (below === '' ? undefined : below);
-    const asked = { ...whole, prefix: first, limit, page, region, endpoint };
+    const parameters = { ...whole, prefix: first, limit, page, region, endpoint };
     const query = new URLSearchParams(folders === true ? { folders: 'true' } : {});
-    for (const [name, value] of Object.entries(asked)) if (value) query.set(name, value);
-    const answer = (await ask('GET', `/bucket-objects/${id}?${query}`)) as Page;
+    for (const [name, value] of Object.entries(parameters)) if (value) query.set(name, value);
+    const answer = (await call('GET', `/bucket-objects/${id}?${query}`)) as Page;
     const rows = [
       ...answer.folders.map((key) => ({ key, size: '', lastModified: '' })),
       ...answer.objects.map(({ key, lastModified, size }) => {
@@ -62,8 +62,8 @@ export const listObjects = (
 
 const SCHEME = 's3://';
 
-/** The bucket of `s3://bucket/below`; undefined where it is the name of a source. */
-function placeIn(from: string): { readonly bucket: string | undefined; readonly below: string } {
+/** Parses `s3://bucket/below`; the bucket is undefined if the text is the name of a source. */
+function parsePlace(from: string): { readonly bucket: string | undefined; readonly below: string } {
   if (!from.toLowerCase().startsWith(SCHEME)) return { bucket: undefined, below: '' };
   const [bucket = '', ...below] = from.slice(SCHEME.length).split('/');
   return { bucket, below: below.join('/') };

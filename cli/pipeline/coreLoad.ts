@@ -1,5 +1,5 @@
-// `tapedeck core load`: what a vendor made into an input of the market. What each column is taken for is
-// shown before anything is loaded; guessing, reading and loading are the API's.
+// `tapedeck core load`: loads files of a vendor into an input of the market. Previews the column mapping
+// before anything is loaded; the API guesses, reads and loads.
 import { text } from 'node:stream/consumers';
 import { parse } from 'csv-parse/sync';
 import type { Input } from '../../market/inputs/inputRow.ts';
@@ -32,7 +32,7 @@ export interface CoreLoadOptions extends CoreOptions, LoadOptions {
   readonly every?: string;
   readonly cron?: string;
   readonly timeZone?: string;
-  /** Dividends and splits in a file of daily bars are loaded too. */
+  /** Also loads dividends and splits in a file of daily bars. */
   readonly withActions?: true;
   readonly yes?: true;
   readonly json?: boolean;
@@ -46,12 +46,12 @@ interface Loading {
   readonly input: Input;
   readonly options: CoreLoadOptions;
   readonly terminal: Terminal;
-  readonly ask: AskValue;
-  readonly askData: AskData;
+  readonly call: AskValue;
+  readonly callData: AskData;
 }
 
 export async function loadCore(
-  given: readonly string[],
+  originNames: readonly string[],
   options: CoreLoadOptions,
   settings: Settings,
   terminal: Terminal,
@@ -61,33 +61,37 @@ export async function loadCore(
     const ids = INPUTS.map(({ id }) => id).join(', ');
     throw new Failure('InvalidParameter', `--as must be one of ${ids}`);
   }
-  await withWorkspace(settings, CORE, terminal, async (ask, _, askData) => {
-    const loading = { input, options, terminal, ask, askData };
-    const found = await loadOrigins(await openOrigins(given, loading), given, loading);
+  await withWorkspace(settings, CORE, terminal, async (call, _, callData) => {
+    const loading = { input, options, terminal, call, callData };
+    const actionInputs = await loadOrigins(
+      await openOrigins(originNames, loading),
+      originNames,
+      loading,
+    );
     if (options.withActions !== true) return;
-    for (const id of found) {
+    for (const id of actionInputs) {
       const action = {
         ...loading,
         input: inputOf(id) ?? input,
         options: actionOptions(id, options),
       };
-      await loadOrigins(await openOrigins(given, action), given, action);
+      await loadOrigins(await openOrigins(originNames, action), originNames, action);
     }
   });
 }
 
-/** A name that is wrong is reported before the first is loaded. */
+/** Opens all origins: a wrong name is reported before the first is loaded. */
 async function openOrigins(
-  given: readonly string[],
-  { ask, askData, input, options, terminal }: Loading,
+  originNames: readonly string[],
+  { call, callData, input, options, terminal }: Loading,
 ): Promise<readonly Origin[]> {
-  const asking = { id: input.id, folder: terminal.folder, options, ask, askData };
+  const asking = { id: input.id, folder: terminal.folder, options, call, callData };
   const origins: Origin[] = [];
-  for (const one of given) origins.push(await originOf(one, asking));
+  for (const one of originNames) origins.push(await originOf(one, asking));
   return origins;
 }
 
-/** What the command line says of prices is not said of dividends and splits. */
+/** Removes the options that apply only to prices, for loads of dividends and splits. */
 const actionOptions = (
   id: string,
   { adjusted: _, set, ...options }: CoreLoadOptions,
@@ -98,24 +102,30 @@ const actionOptions = (
   set: Object.hasOwn(set, 'symbol') ? { symbol: set['symbol'] ?? '' } : {},
 });
 
-/** The commands that load what a daily file has besides prices. */
+/** Prints the commands that load the dividends and splits of a daily file. */
 function suggestActions(
   actions: readonly ActionColumn[],
-  given: readonly string[],
+  originNames: readonly string[],
   { options, terminal }: Loading,
 ): void {
   if (options.json === true) return;
-  const say = sayTo(terminal);
+  const print = sayTo(terminal);
   for (const { column, input } of actions) {
-    const words = [...given, '--as', input, ...toWords(actionOptions(input, options)), '--yes'];
+    const words = [
+      ...originNames,
+      '--as',
+      input,
+      ...toWords(actionOptions(input, options)),
+      '--yes',
+    ];
     const command = words.map(quoteWord).join(' ');
-    say(harmless(`${column}: tapedeck core load ${command} loads it too`));
+    print(harmless(`${column}: tapedeck core load ${command} loads it too`));
   }
 }
 
 async function loadOrigins(
   origins: readonly Origin[],
-  given: readonly string[],
+  originNames: readonly string[],
   loading: Loading,
 ): Promise<readonly string[]> {
   const { input, options, terminal } = loading;
@@ -127,17 +137,18 @@ async function loadOrigins(
     const rule = 'are for a data source: a file is not read again';
     throw new Failure('InvalidParameter', `--every and --cron ${rule}`);
   }
-  const looked = await look(first, loading);
-  const { isNamed, reading, run } = looked;
+  const preview = await previewOrigin(first, loading);
+  const { isNamed, reading, run } = preview;
   show({ name: first.name, input, isNamed, run, wide: reading.wide }, options, terminal);
   if (run.error !== null) throw new Failure('InvalidBody', run.error);
   const actions = input.id === PRICES ? findActionColumns(Object.keys(run.columns)) : [];
-  if (actions.length > 0 && options.withActions !== true) suggestActions(actions, given, loading);
+  if (actions.length > 0 && options.withActions !== true)
+    suggestActions(actions, originNames, loading);
   if (options.yes !== true) await confirm(terminal);
   for (const origin of origins) {
     try {
       const isShown = origin === first && !isRegular;
-      const confirmed = isShown || isConfirmed ? looked : unconfirmed(looked);
+      const confirmed = isShown || isConfirmed ? preview : withoutConfirmation(preview);
       if (isRegular) await schedule(origin, confirmed.reading, loading);
       else await load(origin, readingFor(origin, confirmed), loading);
     } catch (error) {
@@ -148,21 +159,21 @@ async function loadOrigins(
   return actions.map((action) => action.input);
 }
 
-/** What a dry run told, and what is to be said of each file. */
-interface Looked {
+/** The result of a dry run, and the reading for each file. */
+interface Preview {
   readonly run: DryRun;
   readonly reading: Reading;
-  /** No column has the symbol: each file has that of its name. */
+  /** No column has the symbol: the file name is the symbol. */
   readonly isNamed: boolean;
 }
 
-/** @throws Failure where nothing gives a property without which a record says nothing. */
-async function look(origin: Origin, { input, options }: Loading): Promise<Looked> {
-  const said = readingSaid(input, options);
-  // A contradiction is part of the preview, and who loads it so confirms it.
-  let reading: Reading = { ...said, guess: true, confirmAdjustment: true };
+/** Runs a dry run. @throws Failure if a required property has no column and no value */
+async function previewOrigin(origin: Origin, { input, options }: Loading): Promise<Preview> {
+  const declared = readingSaid(input, options);
+  // The preview shows a contradiction; loading after it confirms the adjustment.
+  let reading: Reading = { ...declared, guess: true, confirmAdjustment: true };
   let run = await origin.dryRun(reading);
-  const wide = said.wide === undefined ? wideReading(input, reading, run) : undefined;
+  const wide = declared.wide === undefined ? wideReading(input, reading, run) : undefined;
   if (wide !== undefined) {
     reading = wide;
     run = await origin.dryRun(reading);
@@ -170,53 +181,53 @@ async function look(origin: Origin, { input, options }: Loading): Promise<Looked
   const { symbol } = origin;
   const isNamed = missing(input, run).includes('symbol') && symbol !== undefined;
   if (isNamed) {
-    reading = { ...reading, constants: { ...said.constants, symbol } };
+    reading = { ...reading, constants: { ...declared.constants, symbol } };
     run = await origin.dryRun(reading);
   }
   const lacking = missing(input, run);
   if (lacking.length > 0) throw lacks(lacking, run);
-  return { run, reading: explicitReading(reading, said, run), isNamed };
+  return { run, reading: explicitReading(reading, declared, run), isNamed };
 }
 
-/** What was shown of one file says nothing of another, nor of a later run. */
-function unconfirmed({ reading, ...looked }: Looked): Looked {
+/** Removes the confirmation: a preview of one file does not apply to another, nor to a later run. */
+function withoutConfirmation({ reading, ...preview }: Preview): Preview {
   const { confirmAdjustment: _, ...rest } = reading;
-  return { ...looked, reading: rest };
+  return { ...preview, reading: rest };
 }
 
-/** Of a file that has the symbol in its name alone. */
-function readingFor({ symbol }: Origin, { isNamed, reading }: Looked): Reading {
+/** Adds the symbol of the file name, if no column has the symbol. */
+function readingFor({ symbol }: Origin, { isNamed, reading }: Preview): Reading {
   if (!isNamed) return reading;
   if (symbol === undefined) {
-    throw new Failure('InvalidBody', 'its name is no symbol: load it by itself with --symbol');
+    throw new Failure('InvalidBody', 'its name is no symbol: load it separately with --symbol');
   }
   return { ...reading, constants: { ...reading.constants, symbol } };
 }
 
 async function load(origin: Origin, reading: Reading, loading: Loading): Promise<void> {
-  const { ask, askData, options, terminal } = loading;
+  const { call, callData, options, terminal } = loading;
   const jobId = await origin.load(reading);
-  const job = await followJob(ask, jobId, origin.name, options, terminal);
+  const job = await followJob(call, jobId, origin.name, options, terminal);
   if (job.recordsInvalid === 0 || options.json === true) return;
   const log = `/jobs/${CORE}/ingest/${jobId}/invalid-records-log`;
-  const answer = await askData({ method: 'GET', path: log });
+  const answer = await callData({ method: 'GET', path: log });
   const rows = parse(await text(answer.body), { from_line: 2 }) as readonly string[][];
-  const say = sayTo(terminal);
+  const print = sayTo(terminal);
   for (const [, line = '', error = ''] of rows.slice(0, REJECTS_SHOWN)) {
-    say(harmless(`rejected line ${line}: ${error}`));
+    print(harmless(`rejected line ${line}: ${error}`));
   }
   const more = job.recordsInvalid - Math.min(rows.length, REJECTS_SHOWN);
-  if (more > 0) say(`rejected ${more} more: GET /v1${log} has them`);
+  if (more > 0) print(`rejected ${more} more: GET /v1${log} has them`);
 }
 
-/** The schedule keeps what the columns are: each of its runs reads them alike. */
+/** Creates a schedule that stores the column mapping: each run reads the columns the same way. */
 async function schedule(
   { name, sourceId }: Origin,
   reading: Reading,
-  { ask, input, options, terminal }: Loading,
+  { call, input, options, terminal }: Loading,
 ): Promise<void> {
   const { cron, every, json, timeZone } = options;
-  const made = (await ask('POST', '/ingestion-schedules', {
+  const created = (await call('POST', '/ingestion-schedules', {
     ...loadingOf(options),
     name: `${input.id} from ${name}`,
     datasetId: input.id,
@@ -225,8 +236,12 @@ async function schedule(
     ...(cron === undefined ? { every } : { cron }),
     ...(timeZone === undefined ? {} : { timeZone }),
   })) as Parameters<typeof showRuns>[0];
-  const say = sayTo(terminal);
+  const print = sayTo(terminal);
   const when = cron ?? `every ${every}`;
-  say(json === true ? JSON.stringify(made) : `${input.id}: ${name} is loaded ${when}, so read`);
-  if (json !== true) await showRuns(made, ask, terminal);
+  print(
+    json === true
+      ? JSON.stringify(created)
+      : `${input.id}: ${name} is loaded ${when} with this mapping`,
+  );
+  if (json !== true) await showRuns(created, call, terminal);
 }

@@ -1,4 +1,4 @@
-// What is loaded into CORE: a file of this machine, or what a data source has.
+// Origins of data for CORE: a local file, or a data source.
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
@@ -20,58 +20,58 @@ export interface LoadOptions {
 }
 
 export interface Origin {
-  /** As it is told. */
+  /** The name in messages. */
   readonly name: string;
-  /** That its name says. */
+  /** The symbol in its name. */
   readonly symbol: string | undefined;
   readonly dryRun: (reading: Reading) => Promise<DryRun>;
-  /** The id of its job. */
+  /** Submits the load and returns the id of its job. */
   readonly load: (reading: Reading) => Promise<string>;
   /** The id of a source; undefined for a file, which no schedule reads. */
   readonly sourceId?: string;
 }
 
-interface Asking {
+interface OriginContext {
   /** The input. */
   readonly id: string;
   readonly folder: string;
   readonly options: LoadOptions;
-  readonly ask: AskValue;
-  readonly askData: AskData;
+  readonly call: AskValue;
+  readonly callData: AskData;
 }
 
-/** @throws Failure NotFound where there is neither a file nor a source of the name. */
-export async function originOf(given: string, asking: Asking): Promise<Origin> {
-  if (given === '-') {
-    const rule = 'core load looks at a file before it loads it';
+/** @throws Failure NotFound if there is neither a file nor a source of the name */
+export async function originOf(originName: string, context: OriginContext): Promise<Origin> {
+  if (originName === '-') {
+    const rule = 'core load previews a file before it loads it';
     throw new Failure('InvalidParameter', `${rule}: save the standard input as a file`);
   }
-  const path = resolve(asking.folder, given);
+  const path = resolve(context.folder, originName);
   const isFile = await stat(path).then(
-    (found) => found.isFile(),
+    (info) => info.isFile(),
     () => false,
   );
-  return isFile ? fileOrigin(path, asking) : sourceOrigin(given, asking);
+  return isFile ? fileOrigin(path, context) : sourceOrigin(originName, context);
 }
 
-interface JobMade {
+interface SubmittedJob {
   readonly jobId: string;
 }
 
-function fileOrigin(path: string, { askData, id, options }: Asking): Origin {
+function fileOrigin(path: string, { callData, id, options }: OriginContext): Origin {
   const post = async (reading: Reading, isDry: boolean): Promise<unknown> => {
     const query = queryOf(reading, options);
     if (isDry) query.set('dryRun', 'true');
     const where = `/data/${CORE}/${id}?${query}`;
     const body = createReadStream(path);
-    const answer = await askData({ method: 'POST', path: where, body });
+    const answer = await callData({ method: 'POST', path: where, body });
     return JSON.parse(await text(answer.body));
   };
   return {
     name: basename(path),
     symbol: symbolOfFile(path),
     dryRun: async (reading) => (await post(reading, true)) as DryRun,
-    load: async (reading) => ((await post(reading, false)) as JobMade).jobId,
+    load: async (reading) => ((await post(reading, false)) as SubmittedJob).jobId,
   };
 }
 
@@ -80,29 +80,32 @@ function queryOf(reading: Reading, options: LoadOptions): URLSearchParams {
   const query = new URLSearchParams(duplicatesQuery(duplicates));
   if (dateOrder !== undefined) query.set('dateOrder', dateOrder);
   if (maxErrors !== undefined) query.set('maximumValidationErrors', maxErrors);
-  for (const [name, said] of Object.entries(reading)) query.set(name, inQuery(name, said));
+  for (const [name, value] of Object.entries(reading)) query.set(name, inQuery(name, value));
   return query;
 }
 
-async function sourceOrigin(given: string, { ask, id, options }: Asking): Promise<Origin> {
-  const sourceId = await sourceNamed(ask, given).catch((error: unknown) => {
+async function sourceOrigin(
+  originName: string,
+  { call, id, options }: OriginContext,
+): Promise<Origin> {
+  const sourceId = await sourceNamed(call, originName).catch((error: unknown) => {
     if (!(error instanceof Failure) || error.type !== 'NotFound') throw error;
     const rule = `and no data source of ${CORE} (tapedeck source add … --workspace ${CORE})`;
-    throw new Failure('NotFound', `there is no file ${given}, ${rule}`);
+    throw new Failure('NotFound', `there is no file ${originName}, ${rule}`);
   });
   const order = (reading: Reading) => ({ ...loadingOf(options), datasetId: id, reading });
   const post = (query: string, reading: Reading): Promise<unknown> =>
-    ask('POST', `/jobs/ingest${query}`, { ...order(reading), dataSourceId: sourceId });
+    call('POST', `/jobs/ingest${query}`, { ...order(reading), dataSourceId: sourceId });
   return {
-    name: given,
+    name: originName,
     symbol: undefined,
     dryRun: async (reading) => (await post('?dryRun=true', reading)) as DryRun,
-    load: async (reading) => ((await post('', reading)) as JobMade).jobId,
+    load: async (reading) => ((await post('', reading)) as SubmittedJob).jobId,
     sourceId,
   };
 }
 
-/** Members of the body of a job, or of a schedule. */
+/** Returns members of the body of a job, or of a schedule. */
 export function loadingOf({ dateOrder, duplicates, maxErrors }: LoadOptions): object {
   return {
     ...duplicatesQuery(duplicates),

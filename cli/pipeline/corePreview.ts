@@ -1,4 +1,4 @@
-// What a load into CORE would take each column of a file for, shown to a person before it is done.
+// Previews a load into CORE: the column mapping and the first rows.
 import { createInterface } from 'node:readline/promises';
 import type { Input } from '../../market/inputs/inputRow.ts';
 import type { Reading } from '../../pipeline/bytes/reading.ts';
@@ -7,7 +7,7 @@ import { tableAnswer } from '../print/answerLists.ts';
 import { harmless } from '../print/terminalText.ts';
 import { sayTo, type Terminal } from '../reach/terminal.ts';
 
-/** Rows that are shown of a file as they will be loaded. */
+/** Rows of a preview. */
 const SAMPLE_ROWS = 5;
 
 /** Lines of the log that a person should read before the load. */
@@ -25,32 +25,35 @@ export interface DryRun {
   readonly recordsInvalid: number;
 }
 
-interface Shown {
+interface PreviewInput {
   readonly name: string;
   readonly input: Input;
   readonly run: DryRun;
-  /** The symbol is the file's name. */
+  /** The file name is the symbol. */
   readonly isNamed: boolean;
   readonly wide: Reading['wide'];
 }
 
-/** The mapping, and the first rows as they will be loaded. */
+/** Prints the mapping, and the first rows as they will be loaded. */
 export function show(
-  { name: file, input, isNamed, run, wide }: Shown,
+  { name: file, input, isNamed, run, wide }: PreviewInput,
   options: { readonly json?: boolean },
   terminal: Terminal,
 ): void {
-  const say = sayTo(terminal);
+  const print = sayTo(terminal);
   const { columns, constants, recordsDuplicate, recordsIngested, recordsInvalid, sample } = run;
   if (options.json === true) {
-    say(JSON.stringify({ file: file, input: input.id, columns, constants, sample }));
+    print(JSON.stringify({ file: file, input: input.id, columns, constants, sample }));
   } else {
-    const known = new Set([...input.properties.map(({ name }) => name), ...(input.carried ?? [])]);
+    const propertyNames = new Set([
+      ...input.properties.map(({ name }) => name),
+      ...(input.carried ?? []),
+    ]);
     const rows = Object.entries(columns).map(([column, property]) => ({
       column,
-      property: property ?? 'left out',
+      property: property ?? 'ignored',
       is:
-        property === null || property.split('+').every((name) => known.has(name))
+        property === null || property.split('+').every((name) => propertyNames.has(name))
           ? ''
           : `kept, no property of ${input.id}`,
     }));
@@ -59,24 +62,24 @@ export function show(
       property,
       is: `${value} in each record${property === 'symbol' && isNamed ? ', from the name of the file' : ''}`,
     }));
-    say(`${harmless(file)} as ${input.id}:`);
-    if (wide !== undefined) say(`a column for each ${wide.names}: its cells are ${wide.values}`);
+    print(`${harmless(file)} as ${input.id}:`);
+    if (wide !== undefined) print(`a column for each ${wide.names}: its cells are ${wide.values}`);
     tableAnswer([...rows, ...fixed], ['column', 'property', 'is'], {}, terminal);
-    say('');
+    print('');
     const first = sample.slice(0, SAMPLE_ROWS);
     if (first.length > 0) tableAnswer(first, membersOf(first), {}, terminal);
-    for (const note of run.log.filter((line) => NOTES.test(line))) say(harmless(note));
+    for (const note of run.log.filter((line) => NOTES.test(line))) print(harmless(note));
     const counts = `${recordsIngested} new records, ${recordsDuplicate} stored already or repeated`;
-    say(`${counts}, ${recordsInvalid} invalid`);
+    print(`${counts}, ${recordsInvalid} invalid`);
     if (columns['Adj Close'] === 'fClose' && constants['isSplitAdjusted'] === undefined) {
-      say(
-        'Where a vendor has adjusted closes, Close is often without splits: then say --adjusted.',
+      print(
+        'If a vendor has adjusted closes, Close is often split-adjusted: then pass --adjusted.',
       );
     }
   }
 }
 
-/** Properties that one of the rows has a value of. */
+/** Returns the properties that have a value in some row. */
 const membersOf = (rows: readonly object[]): readonly string[] => [
   ...new Set(
     rows.flatMap((row) =>
@@ -87,17 +90,20 @@ const membersOf = (rows: readonly object[]): readonly string[] => [
   ),
 ];
 
-/** @throws Failure where nobody can be asked, or who was asked says no. */
+/** Requests confirmation. @throws Failure without a terminal, or if the answer is not yes */
 export async function confirm(terminal: Terminal): Promise<void> {
   const { stderr, stdin } = terminal;
   if (stdin.isTTY !== true) {
-    throw new Failure('InvalidParameter', 'nothing is loaded: add --yes to load without asking');
+    throw new Failure(
+      'InvalidParameter',
+      'nothing is loaded: add --yes to load without confirmation',
+    );
   }
-  const asking = createInterface({ input: stdin, output: stderr });
-  const left = new Promise<string>((resolve) => asking.once('close', () => resolve('')));
-  // Who closes the input says no.
-  const answer = await Promise.race([asking.question('Load it so? [y/N] '), left]);
-  asking.close();
+  const prompt = createInterface({ input: stdin, output: stderr });
+  const left = new Promise<string>((resolve) => prompt.once('close', () => resolve('')));
+  // Closing the input means no.
+  const answer = await Promise.race([prompt.question('Load it? [y/N] '), left]);
+  prompt.close();
   if (/^y(?:es)?$/i.test(answer.trim())) return;
-  throw new Failure('InvalidParameter', 'nothing is loaded; --map says what a column is');
+  throw new Failure('InvalidParameter', 'nothing is loaded; --map sets the property of a column');
 }

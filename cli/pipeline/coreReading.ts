@@ -1,5 +1,5 @@
-// What the columns of a file are for an input of the market: what the command line says, what a dry run told,
-// and what is said of each file from then on.
+// Determines the columns of a file for an input of the market, from the command line and a dry run, and fixes
+// them for the following files.
 import type { Input } from '../../market/inputs/inputRow.ts';
 import type { Reading } from '../../pipeline/bytes/reading.ts';
 import { Failure } from '../../store/base/failure.ts';
@@ -11,23 +11,23 @@ export interface CoreOptions extends Omit<ReadingOptions, 'as' | 'wide'> {
   readonly as: string;
   readonly symbol?: string;
   readonly adjusted?: true;
-  /** The property that the cells of a file with a column for each symbol are. */
+  /** The property of the cells of a file with a column for each symbol. */
   readonly wide?: string;
 }
 
-/** Nothing is guessed any more: what else is read is read alike. */
-export function explicitReading(asked: Reading, said: Reading, run: DryRun): Reading {
-  const { guess: _, ...shape } = asked;
-  // What stays out of a wide file is not in what is told of it.
+/** Fixes the guessed mapping, so that further files are read the same way. */
+export function explicitReading(guessed: Reading, declared: Reading, run: DryRun): Reading {
+  const { guess: _, ...shape } = guessed;
+  // The dry run does not list the ignored columns of a wide file.
   const columns =
-    asked.wide === undefined
-      ? changed(run.columns)
-      : { ...asked.columns, ...keptOf(run, asked.wide) };
-  return { ...shape, columns, constants: { ...run.constants, ...said.constants } };
+    guessed.wide === undefined
+      ? renamedColumns(run.columns)
+      : { ...guessed.columns, ...repeatedColumns(run, guessed.wide) };
+  return { ...shape, columns, constants: { ...run.constants, ...declared.constants } };
 }
 
-/** Columns of a wide file that stay in each record. */
-const keptOf = (
+/** Returns the columns of a wide file that are repeated in each record. */
+const repeatedColumns = (
   { columns }: DryRun,
   { names, values }: NonNullable<Reading['wide']>,
 ): DryRun['columns'] =>
@@ -35,10 +35,10 @@ const keptOf = (
     Object.entries(columns).filter(([column]) => column !== names && column !== values),
   );
 
-/** What may be a symbol above a column of a wide file. */
+/** A column name of a wide file that may be a symbol. */
 const TICKER = /^(?=.*[A-Z])[A-Z0-9.^=/ -]{1,12}$/;
 
-/** Days, and beside them nothing but symbols: undefined for any other file. */
+/** Detects a wide file: one column of days, all others symbols. Undefined for any other file. */
 export function wideReading(input: Input, reading: Reading, run: DryRun): Reading | undefined {
   const lacking = missing(input, run);
   if (!lacking.includes('symbol') || !lacking.includes('close')) return undefined;
@@ -53,11 +53,11 @@ export function wideReading(input: Input, reading: Reading, run: DryRun): Readin
 
 const withoutAs = ({ as: _, wide: __, ...options }: CoreOptions): ReadingOptions => options;
 
-/** What the command line says of columns. @throws Failure for what the input does not have. */
+/** Returns the reading of the options. @throws Failure for a property that the input does not have */
 export function readingSaid(input: Input, options: CoreOptions): Reading {
   const { adjusted, symbol, wide } = options;
   const has = (name: string): boolean => input.properties.some((one) => one.name === name);
-  const given = { ...options.set, ...(symbol === undefined ? {} : { symbol }) };
+  const provided = { ...options.set, ...(symbol === undefined ? {} : { symbol }) };
   if (symbol !== undefined && !has('symbol')) {
     throw new Failure('InvalidParameter', `--symbol: records of ${input.id} have no symbol`);
   }
@@ -67,21 +67,21 @@ export function readingSaid(input: Input, options: CoreOptions): Reading {
   if (wide !== undefined && (!has('symbol') || !has(wide))) {
     throw new Failure('InvalidParameter', `--wide: ${input.id} has no symbol and ${wide}`);
   }
-  const constants = { ...given, ...(adjusted === true ? { isSplitAdjusted: true } : {}) };
+  const constants = { ...provided, ...(adjusted === true ? { isSplitAdjusted: true } : {}) };
   const cells = wide === undefined ? {} : { wide: { names: 'symbol', values: wide } };
   return { ...readingOf(withoutAs(options)), constants, ...cells };
 }
 
-const changed = (columns: DryRun['columns']): DryRun['columns'] =>
+const renamedColumns = (columns: DryRun['columns']): DryRun['columns'] =>
   Object.fromEntries(Object.entries(columns).filter(([column, property]) => column !== property));
 
 export function missing({ properties }: Input, { columns, constants }: DryRun): readonly string[] {
-  const given = new Set([
+  const provided = new Set([
     ...Object.values(columns).flatMap((property) => property?.split('+') ?? []),
     ...Object.keys(constants),
   ]);
   return properties
-    .filter(({ name, required }) => required === true && !given.has(name))
+    .filter(({ name, required }) => required === true && !provided.has(name))
     .map(nameOf);
 }
 
@@ -91,10 +91,10 @@ export function lacks(names: readonly string[], { columns }: DryRun): Failure {
   const there = `columns are ${Object.keys(columns).join(', ')}`;
   const ways = names.map((name) =>
     name === 'symbol'
-      ? '--symbol AAPL names the symbol of all records, --map COLUMN=symbol a column'
-      : `--map COLUMN=${name} names a column, --set ${name}=VALUE a value for all records`,
+      ? '--symbol AAPL sets the symbol of all records, --map COLUMN=symbol maps a column'
+      : `--map COLUMN=${name} maps a column, --set ${name}=VALUE sets it for all records`,
   );
   if (names.includes('close')) ways.push('--wide close: a column for each symbol');
-  const told = `nothing gives ${names.join(', ')} (${there})`;
-  return new Failure('InvalidBody', `${told}: ${ways.join('; ')}`);
+  const message = `no column or value for ${names.join(', ')} (${there})`;
+  return new Failure('InvalidBody', `${message}: ${ways.join('; ')}`);
 }

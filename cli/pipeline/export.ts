@@ -1,4 +1,4 @@
-// `tapedeck export`: a dataset or a query as files in a folder or a bucket, with progress.
+// `tapedeck export`: writes a dataset or a query to files in a folder or a bucket, with progress.
 import { mkdir } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { Failure } from '../../store/base/failure.ts';
@@ -36,8 +36,8 @@ interface ExportView {
   readonly parts: readonly object[];
 }
 
-const LOOK_MS = 200;
-/** What a shell answers for a command that Ctrl-C ended. */
+const POLL_MS = 200;
+/** Exit code of a command that Ctrl-C ended. */
 const CANCELLED = 130;
 
 export async function exportData(
@@ -60,15 +60,15 @@ export async function exportData(
     format: options.format,
   };
   const workspace = options.workspace ?? /^([^.]+)\./.exec(dataset ?? '')?.[1];
-  // Within this process its owner says where files go; a server has a folder of its own for them.
+  // In this process the caller chooses the folder; a server writes only below its export folder.
   const own = isBucket(to) ? settings : { ...settings, exportFolder: dirname(folder) };
   const stop = new AbortController();
-  const work: Work = async (ask, _workspace, _askData, where) => {
+  const work: Work = async (call, _workspace, _askData, where) => {
     const target = isBucket(to)
-      ? await bucketOf(options, ask)
-      : await folderOf(folder, where, settings.exportFolder);
-    const made = (await ask('POST', '/exports', { ...what, target })) as ExportView;
-    await follow(ask, made.exportId, dataset ?? 'query', options, stop.signal, terminal);
+      ? await bucketTarget(options, call)
+      : await folderTarget(folder, where, settings.exportFolder);
+    const created = (await call('POST', '/exports', { ...what, target })) as ExportView;
+    await follow(call, created.exportId, dataset ?? 'query', options, stop.signal, terminal);
   };
   await withWorkspace(own, workspace, terminal, work, () => stop.abort());
 }
@@ -77,26 +77,26 @@ type Work = Parameters<typeof withWorkspace>[3];
 
 const isBucket = (to: string): boolean => /^s3:\/\//i.test(to);
 
-async function bucketOf(
+async function bucketTarget(
   { credential, endpoint, region, to }: ExportOptions,
-  ask: AskValue,
+  call: AskValue,
 ): Promise<object> {
   const [, awsbucketName = '', prefix = ''] = /^s3:\/\/([^/]*)(?:\/(.*))?$/is.exec(to) ?? [];
   if (credential === undefined) {
-    throw new Failure('InvalidParameter', '--credential says what opens a bucket');
+    throw new Failure('InvalidParameter', '--credential must name the credential of the bucket');
   }
   return {
     type: 'AWS-S3',
     awsbucketName,
     prefix,
-    credentialId: await credentialNamed(ask, credential),
+    credentialId: await credentialNamed(call, credential),
     ...(region === undefined ? {} : { region }),
     ...(endpoint === undefined ? {} : { endpoint }),
   };
 }
 
-/** @throws Failure InvalidParameter for a folder in which a server must not write. */
-async function folderOf(
+/** @throws Failure InvalidParameter for a folder to which a server must not write */
+async function folderTarget(
   folder: string,
   where: 'core' | 'server',
   exportFolder: string | undefined,
@@ -109,41 +109,42 @@ async function folderOf(
   if (path !== '' && !path.startsWith('..') && !isAbsolute(path)) {
     return { type: 'FILE', path: path.split(sep).join('/') };
   }
-  const rule = 'a server holds the data folder: --to is a folder below its TAPEDECK_EXPORT_FOLDER';
+  const rule =
+    'a server uses the data folder: --to must be a folder below its TAPEDECK_EXPORT_FOLDER';
   throw new Failure('InvalidParameter', rule);
 }
 
 async function follow(
-  ask: AskValue,
+  call: AskValue,
   exportId: string,
   label: string,
   { json, to }: ExportOptions,
   stop: AbortSignal,
   terminal: Terminal,
 ): Promise<void> {
-  const shown = progress(label, terminal.stderr, json === true);
+  const bar = progress(label, terminal.stderr, json === true);
   for (;;) {
-    if (stop.aborted) await ask('DELETE', `/exports/${exportId}`).catch(ifEnded);
-    const view = (await ask('GET', `/exports/${exportId}`)) as ExportView;
-    shown.update({ percent: view.progress, status: view.state, bytes: 0, records: view.rows });
+    if (stop.aborted) await call('DELETE', `/exports/${exportId}`).catch(ifEnded);
+    const view = (await call('GET', `/exports/${exportId}`)) as ExportView;
+    bar.update({ percent: view.progress, status: view.state, bytes: 0, records: view.rows });
     if (view.finished === null) {
-      await new Promise((done) => setTimeout(done, LOOK_MS));
+      await new Promise((done) => setTimeout(done, POLL_MS));
       continue;
     }
-    shown.end();
+    bar.end();
     if (view.state !== 'DONE') terminal.endWith(stop.aborted ? CANCELLED : 1);
     const manifest = isBucket(to) ? view.manifest : join(to, 'manifest.json');
-    sayTo(terminal)(json === true ? JSON.stringify(view) : told(view, label, manifest));
+    sayTo(terminal)(json === true ? JSON.stringify(view) : formatResult(view, label, manifest));
     return;
   }
 }
 
-/** It may have ended just then. */
+/** Ignores a refusal: the export may just have ended. */
 function ifEnded(error: unknown): void {
   if (!(error instanceof Failure)) throw error;
 }
 
-function told(view: ExportView, label: string, manifest: string | null): string {
+function formatResult(view: ExportView, label: string, manifest: string | null): string {
   if (view.state !== 'DONE') return `${label}: ${view.error}`;
   const of = [
     counted(view.rows, 'record'),

@@ -1,4 +1,4 @@
-// The commands of the pipeline: sources, credentials, schedules.
+// Declares the commands of the pipeline: sources, credentials, schedules.
 import { type Command, Option } from 'commander';
 import type { readSettings } from '../../store/base/settings/settings.ts';
 import { duplicatesOption, readingOptions, dateOrderOption } from '../data/readingOptions.ts';
@@ -9,7 +9,7 @@ import type { Terminal } from '../reach/terminal.ts';
 
 type ReadSettings = () => ReturnType<typeof readSettings>;
 
-/** A command of one workspace that may answer JSON lines. */
+/** Declares a command of one workspace that may print JSON lines. */
 const placed = (parent: Command, name: string, what: string): Command =>
   parent
     .command(name)
@@ -29,7 +29,7 @@ export function addPipeline(root: Command, settings: ReadSettings, terminal: Ter
 }
 
 function addSources(root: Command, settings: ReadSettings, terminal: Terminal): void {
-  const source = root.command('source').description('where records come from');
+  const source = root.command('source').description('sources of records');
   placed(
     source,
     'add <from>',
@@ -62,7 +62,7 @@ function addSources(root: Command, settings: ReadSettings, terminal: Terminal): 
     .option('--prefix <text>', 'only objects whose key begins with it')
     .option('--folders', 'one level: objects and folders below the prefix')
     .option('--limit <number>', 'objects of one page, at most 1000; 100 by default')
-    .option('--page <token>', 'the next page, as the page before names it')
+    .option('--page <token>', 'token of the next page, as printed with the previous page')
     .option('--region <name>', 'region of s3://bucket; us-east-1 by default')
     .option('--endpoint <url>', 'URL of a store other than that of Amazon')
     .action(async (from: string, options: ObjectsOptions) =>
@@ -114,7 +114,7 @@ function addSchedules(root: Command, settings: ReadSettings, terminal: Terminal)
       new Option('--missed <how>', 'what to do about missed runs').choices(['once', 'skip', 'all']),
     )
     .addOption(duplicatesOption().conflicts('append'))
-    .option('--append', 'each run adds all records, also those that the source brought before')
+    .option('--append', 'each run adds all records, also those of earlier runs')
     .option('--overwrite', 'each run replaces all records')
     .option('--key <property>', 'key of the unique index, for a new dataset')
     .option('--subkey <property>', 'subkey of the unique index, for a new dataset')

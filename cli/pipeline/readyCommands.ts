@@ -1,4 +1,4 @@
-// How exports and recipes are spelled. What a command does is loaded when it runs.
+// Declares the commands of exports and recipes. Each implementation is imported when its command runs.
 import { type Command, Option } from 'commander';
 import type { Settings } from '../../store/base/settings/settings.ts';
 import type { ExportOptions } from './export.ts';

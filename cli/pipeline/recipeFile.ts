@@ -1,10 +1,10 @@
-// Recipes as files: ready definitions of public sources, each checked whole before anything is made.
+// Reads recipe files: definitions of public sources. Each is validated completely before anything is created.
 import { readdir, readFile } from 'node:fs/promises';
 import { type Static, type TSchema, Type } from 'typebox';
 import { Check, Errors } from 'typebox/schema';
 import { Failure } from '../../store/base/failure.ts';
 
-// Beside the folder of this file, in a clone as in the package.
+// The relative path is the same in a clone and in the package.
 const RECIPES = new URL('../../recipes/', import.meta.url);
 
 const NAME = '^[a-z][a-z0-9-]{0,63}$';
@@ -19,18 +19,18 @@ export const VALUE_MAX = 200;
 const closed = { additionalProperties: false };
 const text = (maxLength = TEXT_MAX): TSchema => Type.String({ minLength: 1, maxLength });
 const texts = Type.Record(Type.String({ maxLength: 256 }), Type.String({ maxLength: TEXT_MAX }));
-// The server judges it, by the rules of its own bodies.
-const judgedLater = Type.Record(Type.String(), Type.Unknown());
+// The server validates it as a request body.
+const checkedByServer = Type.Record(Type.String(), Type.Unknown());
 
 const PARAMETER = Type.Object(
   {
     name: Type.String({ pattern: '^[a-z][a-zA-Z0-9]{0,31}$' }),
     about: Type.String({ minLength: 1, maxLength: TEXT_MAX }),
-    /** Without it the parameter must be given. */
+    /** Without a default the parameter must be set. */
     default: Type.Optional(Type.String({ maxLength: VALUE_MAX })),
-    /** Of the whole value. */
+    /** Pattern of the whole value. */
     pattern: Type.String({ minLength: 1, maxLength: PATTERN_MAX }),
-    /** Characters to which zeros before it fill it up. */
+    /** Length to which the value is padded with leading zeros. */
     padded: Type.Optional(Type.Integer({ minimum: 1, maximum: VALUE_MAX })),
   },
   closed,
@@ -42,7 +42,7 @@ const DATASET = Type.Object(
     title: text(),
     source: text(),
     schema: Type.Object(
-      { properties: Type.Record(Type.String(), judgedLater, { minProperties: 1 }) },
+      { properties: Type.Record(Type.String(), checkedByServer, { minProperties: 1 }) },
       closed,
     ),
     columnMapping: Type.Object(
@@ -54,7 +54,7 @@ const DATASET = Type.Object(
       closed,
     ),
     schemaContract: Type.Optional(texts),
-    expectations: Type.Optional(Type.Array(judgedLater, { maxItems: 100 })),
+    expectations: Type.Optional(Type.Array(checkedByServer, { maxItems: 100 })),
   },
   closed,
 );
@@ -67,7 +67,7 @@ const SCHEDULE = Type.Object(
     duplicateKeyHandling: Type.Optional(Type.Enum(['ignore', 'replace'])),
     maximumValidationErrors: Type.Optional(Type.Integer({ minimum: 0 })),
     dateOrder: Type.Optional(Type.Enum(['MDY', 'DMY'])),
-    reading: Type.Optional(judgedLater),
+    reading: Type.Optional(checkedByServer),
   },
   closed,
 );
@@ -86,12 +86,12 @@ const RECIPE = Type.Object(
       closed,
     ),
     parameters: Type.Array(PARAMETER, { maxItems: PARAMETERS_MAX }),
-    /** It fills this input of CORE, and not a dataset of its own. */
+    /** The input of CORE that it fills, instead of a dataset of its own. */
     input: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
     source: Type.Object(
       {
         type: Type.Literal('HTTP'),
-        /** That of its dataset when left out. */
+        /** The name of its dataset by default. */
         name: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
         url: Type.String({ pattern: '^https://[a-z0-9.-]+/', maxLength: TEXT_MAX }),
         headers: Type.Optional(texts),
@@ -101,7 +101,7 @@ const RECIPE = Type.Object(
     ),
     dataset: DATASET,
     schedule: SCHEDULE,
-    /** Further datasets that the same source fills, each by a schedule of its own. */
+    /** Further datasets that the same source fills, each with a schedule of its own. */
     also: Type.Optional(
       Type.Array(Type.Object({ dataset: DATASET, schedule: SCHEDULE }, closed), {
         minItems: 1,
@@ -116,14 +116,14 @@ const RECIPE = Type.Object(
 export type Recipe = Static<typeof RECIPE>;
 export type RecipeParameter = Static<typeof PARAMETER>;
 
-/** Where a text of a recipe takes a parameter. */
+/** Placeholders of parameters in the texts of a recipe. */
 export const HOLES = /\$\{([^{}]*)\}/g;
 
 /** @throws Failure InvalidBody naming the member and its rule. */
 export function checkRecipe(name: string, value: unknown): Recipe {
   if (!Check(RECIPE, value)) throw broken(name, shapeFault(value));
   const recipe: Recipe = value;
-  const fault = recipe.name === name ? holesFault(recipe) : 'name must be that of the file';
+  const fault = recipe.name === name ? placeholderFault(recipe) : 'name must be that of the file';
   if (fault !== undefined) throw broken(name, fault);
   for (const [at, parameter] of recipe.parameters.entries()) {
     const where = `parameters.${at}`;
@@ -147,7 +147,7 @@ export function checkRecipe(name: string, value: unknown): Recipe {
   return recipe;
 }
 
-/** Every dataset that a recipe fills, with its schedule. */
+/** Returns every dataset that a recipe fills, with its schedule. */
 export const fillsOf = ({
   also = [],
   dataset,
@@ -166,20 +166,20 @@ function shapeFault(value: unknown): string {
   return `${member === '' ? 'it' : member} ${rule}`;
 }
 
-/** Every hole names a parameter, and every parameter has a hole. */
-function holesFault(recipe: Recipe): string | undefined {
+/** Checks that every placeholder names a parameter, and that every parameter is used. */
+function placeholderFault(recipe: Recipe): string | undefined {
   const { also, dataset, parameters, schedule, source } = recipe;
   const named = new Set(parameters.map(({ name }) => name));
   if (named.size < parameters.length) return 'parameters must not name one twice';
-  const asked = new Set<string>();
+  const usedNames = new Set<string>();
   for (const [member, part] of Object.entries({ source, dataset, schedule, also })) {
     for (const [, name = ''] of (JSON.stringify(part) ?? '').matchAll(HOLES)) {
-      if (!named.has(name)) return `${member} asks for ${name}, which is no parameter`;
-      asked.add(name);
+      if (!named.has(name)) return `${member} uses ${name}, which is no parameter`;
+      usedNames.add(name);
     }
   }
-  const idle = parameters.findIndex(({ name }) => !asked.has(name));
-  return idle < 0 ? undefined : `parameters.${idle}.name stands nowhere in the recipe`;
+  const idle = parameters.findIndex(({ name }) => !usedNames.has(name));
+  return idle < 0 ? undefined : `parameters.${idle}.name is not used in the recipe`;
 }
 
 function isPattern(pattern: string): boolean {
@@ -190,19 +190,19 @@ function isPattern(pattern: string): boolean {
   }
 }
 
-/** Whether a whole value, short and without control characters, is one of the pattern. */
+/** Whether a value, short and without control characters, matches the pattern as a whole. */
 export const fits = ({ pattern }: RecipeParameter, value: string): boolean =>
   value.length <= VALUE_MAX &&
   !/\p{C}/u.test(value) &&
   new RegExp(`^(?:${pattern})$`, 'u').test(value);
 
-/** Names of the recipes there are, sorted. */
+/** Returns the names of all recipes, sorted. */
 export async function recipeNames(): Promise<readonly string[]> {
   const files = await readdir(RECIPES);
   return files.flatMap((file) => (file.endsWith('.json') ? [file.slice(0, -5)] : [])).sort();
 }
 
-/** @throws Failure NotFound for a name that is none, InvalidBody for a file that is no recipe. */
+/** @throws Failure NotFound for an unknown name, InvalidBody for an invalid file */
 export async function readRecipe(name: string): Promise<Recipe> {
   if (!(await recipeNames()).includes(name)) {
     throw new Failure('NotFound', `there is no recipe ${name}: tapedeck recipe list shows them`);

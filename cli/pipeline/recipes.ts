@@ -1,4 +1,4 @@
-// `tapedeck recipe`: public sources that need no definition of one's own.
+// `tapedeck recipe`: lists, shows and adds predefined public sources.
 import { isDeepStrictEqual } from 'node:util';
 import { Failure, reasonOf } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
@@ -43,15 +43,15 @@ export async function showRecipe(
 
 function recipeLines(recipe: Recipe): readonly string[] {
   const { about, name, parameters, source, title } = recipe;
-  const asked = parameters.map(({ about: what, default: usual, name: own }) => {
+  const parameterLines = parameters.map(({ about: what, default: usual, name: own }) => {
     const fallback = usual === undefined ? 'must be set' : `${usual} by default`;
     return `  --set ${own}=…  ${what} (${fallback})`;
   });
-  const made = fillsOf(recipe).flatMap(({ dataset, schedule }) => {
+  const created = fillsOf(recipe).flatMap(({ dataset, schedule }) => {
     const parts = Object.entries(dataset.columnMapping).map(([part, own]) => `${part} ${own}`);
     return [
       `  dataset ${dataset.name}: ${parts.join(', ')}`,
-      `  schedule ${schedule.cron} in UTC, ${storing(schedule)}`,
+      `  schedule ${schedule.cron} in UTC, ${describeStoring(schedule)}`,
     ];
   });
   return [
@@ -62,19 +62,21 @@ function recipeLines(recipe: Recipe): readonly string[] {
     about.changes,
     about.terms,
     '',
-    ...(asked.length === 0 ? ['It has no parameters.'] : ['Parameters:', ...asked]),
+    ...(parameterLines.length === 0
+      ? ['It has no parameters.']
+      : ['Parameters:', ...parameterLines]),
     '',
-    'It makes:',
-    ...made,
+    'It creates:',
+    ...created,
     `  source ${source.url}`,
   ];
 }
 
-function storing({ duplicateKeyHandling, overwrite }: Recipe['schedule']): string {
+function describeStoring({ duplicateKeyHandling, overwrite }: Recipe['schedule']): string {
   if (overwrite === true) return 'each run replaces all records';
   return duplicateKeyHandling === 'replace'
-    ? 'what is corrected takes the place of what was'
-    : 'what is stored stays';
+    ? 'corrected records replace stored ones'
+    : 'stored records are kept';
 }
 
 export async function addRecipe(
@@ -83,91 +85,94 @@ export async function addRecipe(
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> {
-  const say = sayTo(terminal);
+  const print = sayTo(terminal);
   const recipe = await readRecipe(name);
   const order = recipeOrderOf(recipe, options);
   const workspace = options.workspace ?? (recipe.input === undefined ? undefined : CORE);
-  await withWorkspace(settings, workspace, terminal, async (ask) => {
-    const known = await knownDatasets(ask, order);
-    const isThere = ({ datasetId }: RecipeFill): boolean => known.has(datasetId);
+  await withWorkspace(settings, workspace, terminal, async (call) => {
+    const existing = await findExisting(call, order);
+    const isThere = ({ datasetId }: RecipeFill): boolean => existing.has(datasetId);
     if (options.dryRun === true) {
-      tell(order, options, { isThere, isDry: true, ids: undefined }, say);
+      printOrder(order, options, { isThere, isDry: true, ids: undefined }, print);
       return;
     }
     for (const fill of order.fills) {
-      const isStandIn = workspace === CORE && known.get(fill.datasetId)?.source === STAND_IN_SOURCE;
-      if (isStandIn) await takeOver(ask, fill);
+      const isStandIn =
+        workspace === CORE && existing.get(fill.datasetId)?.source === STAND_IN_SOURCE;
+      if (isStandIn) await takeOver(call, fill);
     }
-    const ids = await make(ask, order, isThere);
-    tell(order, options, { isThere, isDry: false, ids }, say);
+    const ids = await createAll(call, order, isThere);
+    printOrder(order, options, { isThere, isDry: false, ids }, print);
   });
 }
 
-/** What is invented gives way: its source and license are those of what comes. */
-async function takeOver(ask: AskValue, { dataset, datasetId }: RecipeFill): Promise<void> {
+/** Takes over a placeholder dataset: sets the source and the license of the recipe. */
+async function takeOver(call: AskValue, { dataset, datasetId }: RecipeFill): Promise<void> {
   const { license, source } = dataset;
-  await ask('PATCH', `/datasets/${datasetId}`, { dataset: { source, license } });
+  await call('PATCH', `/datasets/${datasetId}`, { dataset: { source, license } });
 }
 
-interface Known {
+interface ExistingDataset {
   readonly datasetId: string;
   readonly source?: string;
   readonly columnMapping?: Readonly<Record<string, string>>;
 }
 
 /**
- * The datasets that are there already, by the ids of the order.
- * @throws Failure Conflict for one of another index, or a source of the name.
+ * Finds the datasets that exist already, by the ids of the order.
+ * @throws Failure Conflict for one with another index, or a source of the same name
  */
-async function knownDatasets(
-  ask: AskValue,
+async function findExisting(
+  call: AskValue,
   { fills, source }: RecipeOrder,
-): Promise<ReadonlyMap<string, Known>> {
-  const sources = (await ask('GET', '/data-sources')) as readonly { readonly name: string }[];
+): Promise<ReadonlyMap<string, ExistingDataset>> {
+  const sources = (await call('GET', '/data-sources')) as readonly { readonly name: string }[];
   if (sources.some((one) => one.name === source.name)) {
-    const told = `there is a source of the name ${source.name}: --name says another`;
-    throw new Failure('Conflict', told);
+    const message = `there is a source of the name ${source.name}: set another one with --name`;
+    throw new Failure('Conflict', message);
   }
-  const datasets = (await ask('GET', '/datasets')) as readonly Known[];
-  const found = new Map<string, Known>();
+  const datasets = (await call('GET', '/datasets')) as readonly ExistingDataset[];
+  const matches = new Map<string, ExistingDataset>();
   for (const { dataset, datasetId } of fills) {
-    const known = datasets.find((one) => one.datasetId.toLowerCase() === datasetId.toLowerCase());
-    if (known === undefined) continue;
-    if (!isDeepStrictEqual({ ...known.columnMapping }, { ...dataset.columnMapping })) {
-      const rest = fills.length > 1 ? '' : ': --dataset says another';
-      throw new Failure('Conflict', `dataset ${datasetId} is there and has another index${rest}`);
+    const existing = datasets.find(
+      (one) => one.datasetId.toLowerCase() === datasetId.toLowerCase(),
+    );
+    if (existing === undefined) continue;
+    if (!isDeepStrictEqual({ ...existing.columnMapping }, { ...dataset.columnMapping })) {
+      const rest = fills.length > 1 ? '' : ': set another one with --dataset';
+      throw new Failure('Conflict', `dataset ${datasetId} exists and has another index${rest}`);
     }
-    found.set(datasetId, known);
+    matches.set(datasetId, existing);
   }
-  return found;
+  return matches;
 }
 
 interface Ids {
   readonly dataSourceId: string;
-  /** Of the schedules, in the order of their datasets. */
+  /** Ids of the schedules, in the order of their datasets. */
   readonly ingestionScheduleIds: readonly string[];
 }
 
-/** Makes all of it, or nothing: what was made before a step that fails is undone. */
-async function make(
-  ask: AskValue,
+/** Creates everything or nothing: if a step fails, the previous steps are undone. */
+async function createAll(
+  call: AskValue,
   { fills, source }: RecipeOrder,
-  isThere: Done['isThere'],
+  isThere: OrderResult['isThere'],
 ): Promise<Ids> {
   const undo: (readonly [what: string, path: string])[] = [];
   try {
     for (const fill of fills) {
       const { dataset, datasetId } = fill;
       if (isThere(fill)) continue;
-      await ask('POST', '/datasets', { dataset: { ...dataset, datasetId } });
+      await call('POST', '/datasets', { dataset: { ...dataset, datasetId } });
       undo.unshift([`dataset ${datasetId}`, `/datasets/${datasetId}`]);
     }
-    const made = (await ask('POST', '/data-sources', source)) as Pick<Ids, 'dataSourceId'>;
-    const { dataSourceId } = made;
+    const created = (await call('POST', '/data-sources', source)) as Pick<Ids, 'dataSourceId'>;
+    const { dataSourceId } = created;
     undo.unshift([`source ${source.name}`, `/data-sources/${dataSourceId}`]);
     const ingestionScheduleIds: string[] = [];
     for (const { schedule } of fills) {
-      const { ingestionScheduleId } = (await ask('POST', '/ingestion-schedules', {
+      const { ingestionScheduleId } = (await call('POST', '/ingestion-schedules', {
         ...schedule,
         dataSourceId,
       })) as { readonly ingestionScheduleId: string };
@@ -176,66 +181,74 @@ async function make(
     }
     return { dataSourceId, ingestionScheduleIds };
   } catch (error) {
-    const told: string[] = [];
+    const results: string[] = [];
     for (const [what, path] of undo) {
-      const left = await ask('DELETE', path).then(() => undefined, reasonOf);
-      told.push(left === undefined ? `${what} was removed` : `${what} is left: ${left}`);
+      const left = await call('DELETE', path).then(() => undefined, reasonOf);
+      results.push(left === undefined ? `${what} was removed` : `${what} is left: ${left}`);
     }
-    const rest = told.length === 0 ? 'nothing was made' : told.join(', ');
+    const rest = results.length === 0 ? 'nothing was created' : results.join(', ');
     throw new Failure('InvalidParameter', `${reasonOf(error)} (${rest})`);
   }
 }
 
-interface Done {
+interface OrderResult {
   readonly isThere: (fill: RecipeFill) => boolean;
   readonly isDry: boolean;
   readonly ids: Ids | undefined;
 }
 
-function tell(
+function printOrder(
   order: RecipeOrder,
   { json }: PlaceOptions,
-  { ids, isDry, isThere }: Done,
-  say: (line: string) => void,
+  { ids, isDry, isThere }: OrderResult,
+  print: (line: string) => void,
 ): void {
   const { fills, source } = order;
   if (json === true) {
-    say(JSON.stringify(toldJson(order, ids, isThere)));
+    print(JSON.stringify(orderJson(order, ids, isThere)));
     return;
   }
-  const verb = isDry ? 'would be made' : 'is made';
+  const verb = isDry ? 'would be created' : 'is created';
   const lines = [
     ...fills.map((fill) => {
       const properties = Object.keys(fill.dataset.schema.properties).length;
-      const rest = isThere(fill) ? 'is there already' : `${verb}: ${properties} properties`;
+      const rest = isThere(fill) ? 'exists already' : `${verb}: ${properties} properties`;
       return `dataset ${fill.datasetId} ${rest}`;
     }),
     `source ${source.name} ${verb}: ${source.url}`,
     ...fills.map(
       ({ schedule }) =>
-        `schedule ${schedule.name} ${verb}: at once, then ${schedule.cron} in UTC; ${storing(schedule)}`,
+        `schedule ${schedule.name} ${verb}: now, then ${schedule.cron} in UTC; ${describeStoring(schedule)}`,
     ),
   ];
-  say(lines.join('\n'));
+  print(lines.join('\n'));
 }
 
-/** Of one dataset flat; of several a list of them beside the source. */
-function toldJson(order: RecipeOrder, ids: Ids | undefined, isThere: Done['isThere']): object {
+/** Returns a flat object for one dataset, and a list of datasets for several. */
+function orderJson(
+  order: RecipeOrder,
+  ids: Ids | undefined,
+  isThere: OrderResult['isThere'],
+): object {
   const { fills, source } = order;
   const from = ids === undefined ? { source } : { dataSourceId: ids.dataSourceId };
-  const told = fills.map((fill, at) => {
+  const results = fills.map((fill, at) => {
     const { dataset, datasetId, schedule } = fill;
-    const made = ids?.ingestionScheduleIds[at];
+    const created = ids?.ingestionScheduleIds[at];
     return {
       head: ids === undefined ? { datasetId, dataset } : { datasetId },
-      tail: ids === undefined ? { schedule } : { ingestionScheduleId: made },
+      tail: ids === undefined ? { schedule } : { ingestionScheduleId: created },
       isNewDataset: !isThere(fill),
     };
   });
-  const [only] = told;
-  if (only !== undefined && told.length === 1) {
+  const [only] = results;
+  if (only !== undefined && results.length === 1) {
     return { ...only.head, ...from, ...only.tail, isNewDataset: only.isNewDataset };
   }
-  const datasets = told.map(({ head, isNewDataset, tail }) => ({ ...head, ...tail, isNewDataset }));
+  const datasets = results.map(({ head, isNewDataset, tail }) => ({
+    ...head,
+    ...tail,
+    isNewDataset,
+  }));
   return { ...from, datasets };
 }

@@ -1,4 +1,4 @@
-// `tapedeck schedule`: when a source is taken into a dataset, and what became of it.
+// `tapedeck schedule`: adds, lists, runs and removes schedules, and shows their runs.
 import { isoTime } from '../../store/base/clock.ts';
 import { Failure, reasonOf } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
@@ -22,7 +22,7 @@ export interface ScheduleOptions extends PlaceOptions, ReadingOptions {
   readonly missed?: string;
   readonly overwrite?: boolean;
   readonly duplicates?: string;
-  /** Every run adds all records of the source, also those that it brought before. */
+  /** Every run adds all records of the source, also those of earlier runs. */
   readonly append?: boolean;
   readonly key?: string;
   readonly subkey?: string;
@@ -52,7 +52,7 @@ export const addSchedule = (
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> =>
-  withWorkspace(settings, options.workspace, terminal, async (ask, workspace) => {
+  withWorkspace(settings, options.workspace, terminal, async (call, workspace) => {
     const { append, cron, dataset, duplicates, every, missed, name, overwrite, start, timeZone } =
       options;
     const parts = Object.entries({
@@ -61,48 +61,59 @@ export const addSchedule = (
       date: options.date,
     }).filter(([, property]) => property !== undefined);
     const body = {
-      dataSourceId: await sourceNamed(ask, source),
+      dataSourceId: await sourceNamed(call, source),
       datasetId: dataset,
       ...(cron === undefined && every === undefined ? { every: 'day' } : {}),
-      ...given({ cron, every, timeZone, name, overwrite, startTime: start, missedRuns: missed }),
+      ...definedOnly({
+        cron,
+        every,
+        timeZone,
+        name,
+        overwrite,
+        startTime: start,
+        missedRuns: missed,
+      }),
       ...duplicatesQuery(append === true ? 'keep-all' : duplicates),
-      ...given({ dateOrder: options.dateOrder }),
-      ...given({ reading: readingOf(options), uniqueIndex: options.index ? undefined : false }),
+      ...definedOnly({ dateOrder: options.dateOrder }),
+      ...definedOnly({
+        reading: readingOf(options),
+        uniqueIndex: options.index ? undefined : false,
+      }),
       ...(parts.length === 0 ? {} : { columnMapping: Object.fromEntries(parts) }),
     };
-    const made = await ask('POST', '/ingestion-schedules', body);
-    listAnswer([made], 'ingestionScheduleId', options, terminal);
-    if (options.json !== true) await showRuns(made as ScheduleMade, ask, terminal);
+    const created = await call('POST', '/ingestion-schedules', body);
+    listAnswer([created], 'ingestionScheduleId', options, terminal);
+    if (options.json !== true) await showRuns(created as ScheduleMade, call, terminal);
     const isChosen = parts.length > 0 || append === true || overwrite === true || !options.index;
     if (isChosen) return;
     const place = { workspace, dataset };
-    await proposeIndex(ask, body.dataSourceId, place, options.dateOrder, terminal);
+    await proposeIndex(call, body.dataSourceId, place, options.dateOrder, terminal);
   });
 
-/** What a first load of the source would prove: the index that the owner may declare. */
+/** Proposes the index that the owner may declare, from stored or sampled records. */
 async function proposeIndex(
-  ask: AskValue,
+  call: AskValue,
   sourceId: string,
   { dataset, workspace }: Pick<Dataset, 'dataset' | 'workspace'>,
   dateOrder: string | undefined,
   terminal: Terminal,
 ): Promise<void> {
-  const all = (await ask('GET', '/datasets?limit=5000')) as readonly Known[];
+  const all = (await call('GET', '/datasets?limit=5000')) as readonly IndexedDataset[];
   const stored = all.find(({ datasetId }) => datasetId.toUpperCase() === dataset.toUpperCase());
   if (stored !== undefined && stored.inferredIndex !== true) return;
   const order = dateOrder === undefined ? '' : `?dateOrder=${dateOrder}`;
   const rule =
-    'no index is declared: rows that the source brings again are stored once, changed rows are added';
-  let known = stored;
+    'no index is declared: repeated rows of the source are stored once, changed rows are added';
+  let proposal = stored;
   try {
-    known ??= (await ask('GET', `/generate-schema/${sourceId}${order}`)) as Known;
+    proposal ??= (await call('GET', `/generate-schema/${sourceId}${order}`)) as IndexedDataset;
   } catch (error) {
-    // The schedule is there: what its source can not be sampled for, its first run reports too.
+    // The schedule exists: its first run reports the same error.
     const why = `the source could not be read for a proposal: ${reasonOf(error)}`;
     terminal.stderr.write(`${harmless(`${rule}; ${why}`)}\n`);
     return;
   }
-  const { columnMapping, uniqueIndex } = known;
+  const { columnMapping, uniqueIndex } = proposal;
   const isNamed = Object.keys(columnMapping).length > 0;
   const isUsable = isNamed && (stored !== undefined || uniqueIndex === true);
   const when = stored === undefined ? 'after its first run, ' : '';
@@ -111,7 +122,7 @@ async function proposeIndex(
   terminal.stderr.write(`${harmless(`${rule}${replace}; --append adds all rows every time`)}\n`);
 }
 
-interface Known {
+interface IndexedDataset {
   readonly datasetId: string;
   readonly columnMapping: Readonly<Record<string, string>>;
   readonly uniqueIndex?: boolean;
@@ -120,18 +131,18 @@ interface Known {
 
 type ScheduleMade = Pick<Schedule, 'ingestionScheduleId'>;
 
-/** The next five runs, on standard error: a program reads the id alone. */
+/** Prints the next five runs on standard error: a program reads only the id. */
 export async function showRuns(
   { ingestionScheduleId: id }: ScheduleMade,
-  ask: AskValue,
+  call: AskValue,
   { stderr }: Terminal,
 ): Promise<void> {
-  const { nextRuns, timeZone } = (await ask('GET', `/ingestion-schedules/${id}`)) as Schedule;
+  const { nextRuns, timeZone } = (await call('GET', `/ingestion-schedules/${id}`)) as Schedule;
   const runs = nextRuns.map((ms) => timeIn(ms, timeZone)).join(', ');
   stderr.write(`next runs (${timeZone}): ${runs}\n`);
 }
 
-const given = (members: object): object =>
+const definedOnly = (members: object): object =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 
 const LIST_MEMBERS = [
@@ -150,8 +161,8 @@ export const listSchedules = (
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> =>
-  withWorkspace(settings, options.workspace, terminal, async (ask) => {
-    const schedules = await all(ask);
+  withWorkspace(settings, options.workspace, terminal, async (call) => {
+    const schedules = await fetchSchedules(call);
     if (options.json === true) {
       tableAnswer(schedules, [], options, terminal);
       return;
@@ -167,32 +178,32 @@ export const listSchedules = (
     tableAnswer(rows, LIST_MEMBERS, options, terminal);
   });
 
-/** Runs a schedule at once and shows how it goes; a run that is under way is shown instead. */
+/** Runs a schedule now and shows its progress; follows a running job instead, if there is one. */
 export const runSchedule = (
   schedule: string,
   options: PlaceOptions,
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> =>
-  withWorkspace(settings, options.workspace, terminal, async (ask) => {
-    const { ingestionScheduleId: id, name } = await named(ask, schedule);
-    const begun = await runUnderWay(ask, id);
+  withWorkspace(settings, options.workspace, terminal, async (call) => {
+    const { ingestionScheduleId: id, name } = await findSchedule(call, schedule);
+    const begun = await runUnderWay(call, id);
     const { jobId } =
       begun ??
-      ((await ask('POST', `/ingestion-schedules/${id}/run`)) as { readonly jobId: string });
-    await followJob(ask, jobId, name, options, terminal);
+      ((await call('POST', `/ingestion-schedules/${id}/run`)) as { readonly jobId: string });
+    await followJob(call, jobId, name, options, terminal);
   });
 
 const ENDED: ReadonlySet<string> = new Set(['INGESTED', 'ERROR', 'CANCELLED']);
 
-/** The job of the newest run, while it has not ended. */
-async function runUnderWay(ask: AskValue, id: string): Promise<JobView | undefined> {
-  const [run] = (await ask('GET', `/ingestion-history/${id}?last=1`)) as readonly {
+/** Returns the job of the latest run if it has not ended. */
+async function runUnderWay(call: AskValue, id: string): Promise<JobView | undefined> {
+  const [run] = (await call('GET', `/ingestion-history/${id}?last=1`)) as readonly {
     readonly jobId: string | null;
     readonly status: string | null;
   }[];
   if (run === undefined || run.jobId === null || ENDED.has(run.status ?? '')) return undefined;
-  const job = (await ask('GET', `/jobs/ingest/${run.jobId}`)) as JobView;
+  const job = (await call('GET', `/jobs/ingest/${run.jobId}`)) as JobView;
   return job.finished === null ? job : undefined;
 }
 
@@ -203,17 +214,17 @@ export const setState = (
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> =>
-  withWorkspace(settings, options.workspace, terminal, async (ask) => {
-    const found = await named(ask, schedule);
-    const made = await ask('PUT', `/ingestion-schedules/${found.ingestionScheduleId}`, {
-      ...given(bodyOf(found)),
+  withWorkspace(settings, options.workspace, terminal, async (call) => {
+    const existing = await findSchedule(call, schedule);
+    const created = await call('PUT', `/ingestion-schedules/${existing.ingestionScheduleId}`, {
+      ...definedOnly(toBody(existing)),
       state,
     });
-    listAnswer([made], 'ingestionScheduleId', options, terminal);
+    listAnswer([created], 'ingestionScheduleId', options, terminal);
   });
 
-/** The members of a schedule's view that its body has. */
-function bodyOf(schedule: Schedule): object {
+/** Returns the members of a schedule's view that its body accepts. */
+function toBody(schedule: Schedule): object {
   const view = schedule as unknown as Readonly<Record<string, unknown>>;
   const members = [
     'name',
@@ -246,24 +257,25 @@ export const removeSchedule = (
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> =>
-  withWorkspace(settings, options.workspace, terminal, async (ask) => {
-    const { ingestionScheduleId: id } = await named(ask, schedule);
-    const made = await ask('DELETE', `/ingestion-schedules/${id}`);
-    listAnswer([made], 'ingestionScheduleId', options, terminal);
+  withWorkspace(settings, options.workspace, terminal, async (call) => {
+    const { ingestionScheduleId: id } = await findSchedule(call, schedule);
+    const created = await call('DELETE', `/ingestion-schedules/${id}`);
+    listAnswer([created], 'ingestionScheduleId', options, terminal);
   });
 
-/** What was done at each due time, newest last. */
+/** Shows the outcome at each due time, newest last. */
 export const showHistory = (
   schedule: string | undefined,
   options: PlaceOptions & { readonly last?: string },
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> =>
-  withWorkspace(settings, options.workspace, terminal, async (ask) => {
-    const id = schedule === undefined ? '' : `/${(await named(ask, schedule)).ingestionScheduleId}`;
+  withWorkspace(settings, options.workspace, terminal, async (call) => {
+    const id =
+      schedule === undefined ? '' : `/${(await findSchedule(call, schedule)).ingestionScheduleId}`;
     const last = options.last ?? '20';
     const path = `/ingestion-history${id}?sort=asc&last=${encodeURIComponent(last)}`;
-    const runs = (await ask('GET', path)) as readonly Readonly<Record<string, unknown>>[];
+    const runs = (await call('GET', path)) as readonly Readonly<Record<string, unknown>>[];
     const rows = runs.map((run) => ({
       ...run,
       due: timeOf(run['due'] as number),
@@ -277,7 +289,7 @@ export const showHistory = (
     tableAnswer(options.json === true ? runs : rows, members, options, terminal);
   });
 
-/** As the clocks of a zone show it. */
+/** Formats an instant in a time zone. */
 const timeIn = (ms: number, timeZone: string): string =>
   new Intl.DateTimeFormat('sv-SE', {
     timeZone,
@@ -288,15 +300,15 @@ const timeIn = (ms: number, timeZone: string): string =>
 const timeOf = (ms: number | null): string | null =>
   ms === null ? null : isoTime(ms).slice(0, 16).replace('T', ' ');
 
-const all = async (ask: AskValue): Promise<readonly Schedule[]> =>
-  (await ask('GET', '/ingestion-schedules?sort=asc')) as readonly Schedule[];
+const fetchSchedules = async (call: AskValue): Promise<readonly Schedule[]> =>
+  (await call('GET', '/ingestion-schedules?sort=asc')) as readonly Schedule[];
 
-/** @throws Failure NotFound, InvalidParameter when no name, or several, fit. */
-async function named(ask: AskValue, wanted: string): Promise<Schedule> {
-  const schedules = await all(ask);
-  const byId = schedules.find(({ ingestionScheduleId: id }) => id === wanted);
+/** Finds a schedule by id or name. @throws Failure NotFound, or InvalidParameter for several */
+async function findSchedule(call: AskValue, nameOrId: string): Promise<Schedule> {
+  const schedules = await fetchSchedules(call);
+  const byId = schedules.find(({ ingestionScheduleId: id }) => id === nameOrId);
   if (byId !== undefined) return byId;
-  if (wanted.startsWith('INGESTION_SCHEDULE_'))
-    throw new Failure('NotFound', `there is no ${wanted}`);
-  return oneOf(schedules, wanted, 'schedule');
+  if (nameOrId.startsWith('INGESTION_SCHEDULE_'))
+    throw new Failure('NotFound', `there is no ${nameOrId}`);
+  return oneOf(schedules, nameOrId, 'schedule');
 }

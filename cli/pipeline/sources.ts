@@ -1,4 +1,4 @@
-// `tapedeck source` and `credential`: where records come from, and what opens it.
+// `tapedeck source` and `credential`: manages sources of records, and their credentials.
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -36,34 +36,34 @@ export async function addSource(
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> {
-  const definition = await definitionFrom(from, options, terminal);
-  await withWorkspace(settings, options.workspace, terminal, async (ask) => {
+  const definition = await readDefinition(from, options, terminal);
+  await withWorkspace(settings, options.workspace, terminal, async (call) => {
     const credentialId =
       options.credential === undefined
         ? {}
-        : { credentialId: await credentialNamed(ask, options.credential) };
+        : { credentialId: await credentialNamed(call, options.credential) };
     const name = options.name === undefined ? {} : { name: options.name };
     const value = { ...definition, ...name, ...credentialId };
-    listAnswer([await ask('POST', '/data-sources', value)], 'dataSourceId', options, terminal);
+    listAnswer([await call('POST', '/data-sources', value)], 'dataSourceId', options, terminal);
   });
 }
 
-async function definitionFrom(
+async function readDefinition(
   from: string,
   { header, jsonPath }: AddOptions,
   { folder, stdin }: Terminal,
 ): Promise<object> {
-  if (from === '-') return jsonOf(await text(stdin));
+  if (from === '-') return parseObject(await text(stdin));
   if (from.startsWith('@')) {
-    return jsonOf(await readFile(resolve(folder, from.slice(1)), 'utf8'));
+    return parseObject(await readFile(resolve(folder, from.slice(1)), 'utf8'));
   }
   const path = jsonPath === undefined ? {} : { jsonPath };
   if (/^https?:\/\//i.test(from)) {
-    const headers = header === undefined ? {} : { headers: headersOf(header) };
+    const headers = header === undefined ? {} : { headers: parseHeaders(header) };
     return { type: 'HTTP', url: from, ...headers, ...path };
   }
   if (/^wss?:\/\//i.test(from)) {
-    const rule = 'give its definition as JSON: {"type":"WEBSOCKET","url":…,"dataset":…}';
+    const rule = 'pass its definition as JSON: {"type":"WEBSOCKET","url":…,"dataset":…}';
     throw new Failure('InvalidParameter', `a WebSocket feeds a dataset; ${rule}`);
   }
   const bucket = /^s3:\/\/([^/]+)\/(.+)$/i.exec(from);
@@ -73,7 +73,7 @@ async function definitionFrom(
   return { type: 'AWS-S3', awsbucketName, ...named, ...path };
 }
 
-function headersOf(lines: readonly string[]): Readonly<Record<string, string>> {
+function parseHeaders(lines: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(
     lines.map((line) => {
       const at = line.indexOf(':');
@@ -83,15 +83,15 @@ function headersOf(lines: readonly string[]): Readonly<Record<string, string>> {
   );
 }
 
-function jsonOf(given: string): object {
-  const value: unknown = parsed(given);
+function parseObject(jsonText: string): object {
+  const value: unknown = parsed(jsonText);
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   throw new Failure('InvalidParameter', 'the definition must be a JSON object');
 }
 
-function parsed(given: string): unknown {
+function parsed(jsonText: string): unknown {
   try {
-    return JSON.parse(given);
+    return JSON.parse(jsonText);
   } catch {
     return undefined;
   }
@@ -102,21 +102,21 @@ export const listSources = (
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> =>
-  withWorkspace(settings, options.workspace, terminal, async (ask) => {
-    const sources = (await ask('GET', '/data-sources?sort=asc')) as readonly object[];
+  withWorkspace(settings, options.workspace, terminal, async (call) => {
+    const sources = (await call('GET', '/data-sources?sort=asc')) as readonly object[];
     tableAnswer(sources, ['name', 'type', 'dataSourceId'], options, terminal);
   });
 
-/** Runs `work` for a source that is given by its id or its name. */
+/** Runs `work` for a source, by its id or its name. */
 const withSource = (
   source: string,
   options: PlaceOptions,
   settings: Settings,
   terminal: Terminal,
-  work: (ask: AskValue, id: string) => Promise<void>,
+  work: (call: AskValue, id: string) => Promise<void>,
 ): Promise<void> =>
-  withWorkspace(settings, options.workspace, terminal, async (ask) =>
-    work(ask, await sourceNamed(ask, source)),
+  withWorkspace(settings, options.workspace, terminal, async (call) =>
+    work(call, await sourceNamed(call, source)),
   );
 
 export const sampleSource = (
@@ -125,8 +125,8 @@ export const sampleSource = (
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> =>
-  withSource(source, options, settings, terminal, async (ask, id) => {
-    const rows = (await ask('GET', `/sample-data-source/${id}`, undefined)) as readonly object[];
+  withSource(source, options, settings, terminal, async (call, id) => {
+    const rows = (await call('GET', `/sample-data-source/${id}`, undefined)) as readonly object[];
     tableAnswer(rows, Object.keys(rows[0] ?? {}), options, terminal);
   });
 
@@ -136,8 +136,8 @@ export const showSchema = (
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> =>
-  withSource(source, options, settings, terminal, async (ask, id) => {
-    const schema = (await ask('GET', `/generate-schema/${id}`)) as {
+  withSource(source, options, settings, terminal, async (call, id) => {
+    const schema = (await call('GET', `/generate-schema/${id}`)) as {
       readonly properties: Readonly<Record<string, { type: string; format?: string }>>;
       readonly columnMapping: Readonly<Record<string, string>>;
     };
@@ -155,19 +155,19 @@ export const removeSource = (
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> =>
-  withSource(source, options, settings, terminal, async (ask, id) => {
-    listAnswer([await ask('DELETE', `/data-sources/${id}`)], 'dataSourceId', options, terminal);
+  withSource(source, options, settings, terminal, async (call, id) => {
+    listAnswer([await call('DELETE', `/data-sources/${id}`)], 'dataSourceId', options, terminal);
   });
 
-/** The credential's JSON comes by standard input: what stands on a command line is seen by others. */
+/** Reads the credential's JSON from standard input: other users can see a command line. */
 export const addCredential = (
   options: PlaceOptions,
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> =>
-  withWorkspace(settings, options.workspace, terminal, async (ask) => {
-    const credential = jsonOf(await text(terminal.stdin));
-    listAnswer([await ask('POST', '/credentials', credential)], 'credentialId', options, terminal);
+  withWorkspace(settings, options.workspace, terminal, async (call) => {
+    const credential = parseObject(await text(terminal.stdin));
+    listAnswer([await call('POST', '/credentials', credential)], 'credentialId', options, terminal);
   });
 
 export const listCredentials = (
@@ -175,28 +175,28 @@ export const listCredentials = (
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> =>
-  withWorkspace(settings, options.workspace, terminal, async (ask) => {
-    const found = (await ask('GET', '/credentials?sort=asc')) as readonly object[];
-    tableAnswer(found, ['name', 'type', 'credentialId'], options, terminal);
+  withWorkspace(settings, options.workspace, terminal, async (call) => {
+    const credentials = (await call('GET', '/credentials?sort=asc')) as readonly object[];
+    tableAnswer(credentials, ['name', 'type', 'credentialId'], options, terminal);
   });
 
-/** The id of a source that is given by it or by its name. @throws Failure NotFound, InvalidParameter. */
-export async function sourceNamed(ask: AskValue, given: string): Promise<string> {
-  if (given.startsWith('DATA_SOURCE_')) return given;
-  const sources = (await ask('GET', '/data-sources')) as readonly Source[];
-  return oneOf(sources, given, 'data source').dataSourceId;
+/** Returns the id of a source, by its id or its name. @throws Failure NotFound, InvalidParameter. */
+export async function sourceNamed(call: AskValue, nameOrId: string): Promise<string> {
+  if (nameOrId.startsWith('DATA_SOURCE_')) return nameOrId;
+  const sources = (await call('GET', '/data-sources')) as readonly Source[];
+  return oneOf(sources, nameOrId, 'data source').dataSourceId;
 }
 
-/** The id of a credential that is given by it or by its name. @throws as `sourceNamed`. */
-export async function credentialNamed(ask: AskValue, given: string): Promise<string> {
-  if (given.startsWith('CREDENTIAL_')) return given;
-  const found = (await ask('GET', '/credentials')) as readonly (Source & {
+/** Returns the id of a credential, by its id or its name. @throws as `sourceNamed`. */
+export async function credentialNamed(call: AskValue, nameOrId: string): Promise<string> {
+  if (nameOrId.startsWith('CREDENTIAL_')) return nameOrId;
+  const credentials = (await call('GET', '/credentials')) as readonly (Source & {
     readonly credentialId: string;
   })[];
-  return oneOf(found, given, 'credential').credentialId;
+  return oneOf(credentials, nameOrId, 'credential').credentialId;
 }
 
-/** The one of that name. */
+/** Finds the only item of a name. */
 export function oneOf<T extends { readonly name: string }>(
   items: readonly T[],
   name: string,
@@ -205,5 +205,5 @@ export function oneOf<T extends { readonly name: string }>(
   const [first, second] = items.filter((item) => item.name === name);
   if (first === undefined) throw new Failure('NotFound', `there is no ${what} of the name ${name}`);
   if (second === undefined) return first;
-  throw new Failure('InvalidParameter', `there are several of the name ${name}: give its id`);
+  throw new Failure('InvalidParameter', `there are several of the name ${name}: pass its id`);
 }

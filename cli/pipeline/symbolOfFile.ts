@@ -1,4 +1,4 @@
-// The symbol of a file that has none in its records: vendors name such a file by it.
+// Derives the symbol of a file from its name, if its records have none: vendors name such files by symbol.
 import { basename } from 'node:path';
 
 const ENDINGS = new Set([
@@ -16,9 +16,9 @@ const ENDINGS = new Set([
   'zst',
   'zip',
 ]);
-/** Five letters or six digits, and a class or a market behind them. */
+/** Up to five letters or six digits, and optionally a class or a market. */
 const SYMBOL = /^(?:[a-z]{1,5}|\d{1,6})(?:[ ._-][a-z]{1,3})?$/i;
-/** What people call a file of prices that is of nobody. */
+/** Common names of price files that are no symbols. */
 const WORDS = new Set(['bars', 'daily', 'data', 'ohlc', 'ohlcv', 'price', 'stock', 'table']);
 
 /** `aapl.us.txt` -> AAPL; undefined for a name that is no symbol. */

@@ -1,4 +1,4 @@
-// Answers that are few: a table or a line each for a person, JSON lines for a program.
+// Prints short answers: a table or a line each for a person, JSON lines for a program.
 import { type Terminal, sayTo } from '../reach/terminal.ts';
 import { type Cell, tableLines } from './answerTable.ts';
 
@@ -6,34 +6,34 @@ interface JsonOption {
   readonly json?: boolean;
 }
 
-/** One member of each, or each whole as a JSON line. */
+/** Prints one member of each item, or each item as a JSON line. */
 export function listAnswer(
   items: readonly unknown[],
   member: string,
   { json }: JsonOption,
   terminal: Terminal,
 ): void {
-  const say = sayTo(terminal);
+  const print = sayTo(terminal);
   for (const item of items) {
     const value = (item as Readonly<Record<string, unknown>>)[member];
-    say(json === true ? JSON.stringify(item) : String(value));
+    print(json === true ? JSON.stringify(item) : String(value));
   }
 }
 
-/** The members of each as a table, or each whole as a JSON line. */
+/** Prints members of each item as a table, or each item as a JSON line. */
 export function tableAnswer(
   items: readonly object[],
   members: readonly string[],
   { json }: JsonOption,
   terminal: Terminal,
 ): void {
-  const say = sayTo(terminal);
+  const print = sayTo(terminal);
   if (json === true) {
-    for (const item of items) say(JSON.stringify(item));
+    for (const item of items) print(JSON.stringify(item));
     return;
   }
   if (items.length === 0) {
-    say('none');
+    print('none');
     return;
   }
   const columns = members.map((name) => ({
@@ -43,7 +43,7 @@ export function tableAnswer(
   const rows = items.map((item) => members.map((name) => cellOf(valueOf(item, name))));
   const { columns: width, isTTY = false } = terminal.stdout;
   const look = { wide: !isTTY, columns: isTTY ? width : undefined, colours: isTTY };
-  say(tableLines(columns, rows, look).join('\n'));
+  print(tableLines(columns, rows, look).join('\n'));
 }
 
 const valueOf = (item: object, name: string): unknown =>

@@ -1,4 +1,4 @@
-// Where an answer goes, and what is said of it: to stdout or to a file; its time and its price.
+// Writes an answer to stdout or to a file, and formats its time and its price.
 import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import type { DataAnswer } from '../reach/dataApi.ts';
 import type { Output } from '../reach/terminal.ts';
 
-/** @param file instead of `stdout` @returns how many bytes there were, where that is known */
+/** @param file used instead of `stdout` @returns the number of bytes, if it is known */
 export async function deliver(
   body: Readable,
   stdout: Output,
@@ -16,13 +16,13 @@ export async function deliver(
   try {
     await pipeline(body, stdout, { end: false });
   } catch (error) {
-    // Whoever reads may stop reading: `tapedeck sql … | head` is no error.
+    // A reader may close the pipe: `tapedeck sql … | head` is no error.
     if ((error as { readonly code?: string }).code !== 'EPIPE') throw error;
   }
   return 0;
 }
 
-/** An answer that breaks off leaves the file as it was. */
+/** Writes to a part file first: an interrupted answer leaves the file unchanged. */
 async function toFile(body: Readable, output: string): Promise<number> {
   const part = `${output}.part`;
   const target = createWriteStream(part);
@@ -39,7 +39,7 @@ async function toFile(body: Readable, output: string): Promise<number> {
 export const counted = (count: number, what: string): string =>
   `${count.toLocaleString('en-US')} ${what}${count === 1 ? '' : 's'}`;
 
-/** Seconds, messages, and where the answer was cut. */
+/** Formats seconds, messages, and the row at which the answer was cut. */
 export function endOf(answer: DataAnswer, ms: number): readonly string[] {
   const premium = Number(headerOf(answer, 'cloud-premium-messages-used') ?? 0);
   return [
@@ -50,13 +50,13 @@ export function endOf(answer: DataAnswer, ms: number): readonly string[] {
   ];
 }
 
-/** Nothing for a whole answer. */
+/** Returns no text for a complete answer. */
 export const cutOf = (answer: DataAnswer): readonly string[] => {
   const cut = headerOf(answer, 'cloud-rows-cut');
   return cut === undefined ? [] : [`cut at ${counted(Number(cut), 'row')} by the tier`];
 };
 
-/** A header behind the brand of the server, whatever that is. */
+/** Returns a header whose name follows the server's brand prefix. */
 function headerOf({ headers }: DataAnswer, ending: string): string | undefined {
   const first = Object.keys(headers).find((name) => name.endsWith('cloud-messages-used'));
   const brand = first?.slice(0, -'cloud-messages-used'.length) ?? '';

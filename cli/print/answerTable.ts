@@ -1,4 +1,4 @@
-// Rows as a table for a terminal: columns as wide as what stands in them, numbers to the right.
+// Formats rows as a table for a terminal: columns as wide as their cells, numbers right-aligned.
 import { cutTo, harmless, widthOf } from './terminalText.ts';
 
 export interface TableColumn {
@@ -6,23 +6,23 @@ export interface TableColumn {
   readonly isNumber: boolean;
 }
 
-/** Null where the value is null. */
+/** The text of a cell; null for a null value. */
 export type Cell = string | null;
 
 export interface TableLook {
   /** No text is cut. */
   readonly wide: boolean;
-  /** Columns of the terminal; undefined where lines may be as long as they are. */
+  /** Columns of the terminal; undefined if lines may have any length. */
   readonly columns: number | undefined;
   readonly colours: boolean;
 }
 
-/** A cell of text that is longer is cut, and further where the terminal is narrow. */
+/** A longer text is cut; more if the terminal is narrow. */
 const CELL_MAX = 60;
 const CELL_LEAST = 12;
 const BETWEEN = ' │ ';
 
-/** The lines of a table: its header, a rule, its rows. */
+/** Returns the lines of a table: its header, a rule, its rows. */
 export function tableLines(
   columns: readonly TableColumn[],
   rows: readonly (readonly Cell[])[],
@@ -36,24 +36,24 @@ export function tableLines(
     }),
   );
   const most = cellMost(columns, [header, ...texts], look);
-  if (most < CELL_LEAST) return downward(columns, header, texts, look.columns ?? CELL_MAX);
+  if (most < CELL_LEAST) return verticalLines(columns, header, texts, look.columns ?? CELL_MAX);
   const cut = (text: string, isNumber: boolean): string =>
     isNumber || look.wide ? text : cutTo(text, most);
-  const shown = texts.map((row) => row.map((text, at) => cut(text, isNumber(columns, at))));
+  const visibleRows = texts.map((row) => row.map((text, at) => cut(text, isNumber(columns, at))));
   const names = header.map((name) => cut(name, false));
-  const widths = widthsOf([names, ...shown]);
+  const widths = widthsOf([names, ...visibleRows]);
   const line = (cells: readonly string[], row?: readonly Cell[]): string =>
     ` ${cells.map((text, at) => placed(text, at, row)).join(BETWEEN)}`.trimEnd();
   const placed = (text: string, at: number, row?: readonly Cell[]): string => {
     const space = ' '.repeat(Math.max(0, (widths[at] ?? 0) - widthOf(text)));
     const isNull = row !== undefined && (row[at] ?? null) === null;
-    const drawn = isNull && look.colours ? `\u001b[2m${text}\u001b[22m` : text;
-    return isNumber(columns, at) ? `${space}${drawn}` : `${drawn}${space}`;
+    const styled = isNull && look.colours ? `\u001b[2m${text}\u001b[22m` : text;
+    return isNumber(columns, at) ? `${space}${styled}` : `${styled}${space}`;
   };
   return [
     line(names),
     widths.map((width) => '─'.repeat(width + 2)).join('┼'),
-    ...shown.map((cells, at) => line(cells, rows[at])),
+    ...visibleRows.map((cells, at) => line(cells, rows[at])),
   ];
 }
 
@@ -65,8 +65,8 @@ const widthsOf = (lines: readonly (readonly string[])[]): readonly number[] =>
     lines.reduce((most, line) => Math.max(most, widthOf(line[at] ?? '')), 0),
   );
 
-/** The same for a terminal that is too narrow for a line a row: a line a cell. */
-function downward(
+/** Prints one line for each cell, for a terminal that is too narrow for a line for each row. */
+function verticalLines(
   columns: readonly TableColumn[],
   names: readonly string[],
   rows: readonly (readonly string[])[],
@@ -85,13 +85,13 @@ function downward(
     const value = isNumber(columns, at) ? text : cutTo(text, cell);
     return ` ${name}${space}${BETWEEN}${value}`.trimEnd();
   };
-  const shown = rows.length === 0 ? [names.map(() => '')] : rows;
-  return shown.flatMap((row) => [rule, ...row.map(line)]);
+  const visibleRows = rows.length === 0 ? [names.map(() => '')] : rows;
+  return visibleRows.flatMap((row) => [rule, ...row.map(line)]);
 }
 
 /**
- * Columns that a text may take so that the table is no wider than the terminal; less than the least where
- * that can't be.
+ * Returns the width of a text cell at which the table fits the terminal; less than the minimum if it can't
+ * fit.
  */
 function cellMost(
   columns: readonly TableColumn[],

@@ -1,9 +1,9 @@
-// Lines of values as characters of a terminal: each has two by four dots.
+// Draws lines of values as braille characters on a terminal: each has two by four dots.
 import type { Chart, Line } from '../../query/charts/records/chart.ts';
 import { cutTo, widthOf } from './terminalText.ts';
 
 interface ChartSize {
-  /** Characters, the scale at the left included. */
+  /** Characters, including the scale at the left. */
   readonly width: number;
   readonly height: number;
 }
@@ -15,7 +15,7 @@ const DOTS = [
   [0x08, 0x10, 0x20, 0x80],
 ] as const;
 
-/** Columns of dots that each line draws and leaves out, in turn: a terminal may have no colours. */
+/** Drawn and skipped columns of dots of each line: a terminal may have no colours. */
 const DASHES = [
   [1, 0],
   [5, 2],
@@ -30,8 +30,8 @@ const DASHES = [
 const NAME_MAX = 40;
 
 /**
- * Lines of text: the chart with its scale, then the first and the last label. Several lines have numbers: at
- * the height where each ends, and before its name below the chart.
+ * Returns lines of text: the chart with its scale, then the first and the last label. If there are several
+ * lines, each has a number, at the height where it ends, and before its name below the chart.
  */
 export function brailleChart(
   { labels, lines }: Pick<Chart, 'labels' | 'lines'>,
@@ -71,7 +71,7 @@ function endsOf(lines: readonly Line[]): readonly [number, number] {
   return least > most ? [0, 0] : [least, most];
 }
 
-/** Of several values at one column of dots all are drawn: no peak is lost. */
+/** Draws all values of a column of dots, so that no peak is lost. */
 function drawLine(
   cells: readonly number[][],
   { values }: Line,
@@ -93,7 +93,7 @@ function drawLine(
       before = undefined;
       continue;
     }
-    // A steep line has no holes.
+    // Connect to the previous column, so that a steep line has no gaps.
     const all = before === undefined ? rows : [...rows, before];
     if (x % (on + off) < on) {
       const end = all.reduce((one, other) => Math.max(one, other));
@@ -111,7 +111,7 @@ function setDot(cells: readonly number[][], x: number, y: number): void {
   if (row !== undefined) row[x >> 1] = (row[x >> 1] ?? BLANK) | bit;
 }
 
-/** Of each row, the numbers of the lines that end there. */
+/** Returns for each row the numbers of the lines that end there. */
 function marksOf(
   lines: readonly Line[],
   height: number,
@@ -127,7 +127,7 @@ function marksOf(
   return marks;
 }
 
-/** In as many rows as it takes. */
+/** Formats the names of the lines in as many rows as needed. */
 function legendOf(lines: readonly Line[], width: number, margin: number): readonly string[] {
   const rows: string[] = [];
   for (const [at, { name }] of lines.entries()) {
@@ -150,7 +150,7 @@ function labelAt(
   return height >= 5 && at === height >> 1 ? middle : '';
 }
 
-/** As many digits as tell values of this size apart. */
+/** Formats a value with digits that fit its size. */
 const spelled = (value: number): string =>
   Math.abs(value) >= 1_000
     ? value.toFixed(0)

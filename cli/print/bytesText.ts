@@ -1,4 +1,4 @@
-// Bytes as a person reads them.
+// Formats sizes in bytes for a person.
 
 export const megabytes = (bytes: number, digits = 1): string =>
   `${(bytes / 1e6).toFixed(digits)} MB`;

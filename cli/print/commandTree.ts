@@ -1,4 +1,4 @@
-// The table of commands as shells complete it: what may stand at each place of a command line.
+// Converts the declared commands to a tree for shell completion: the words allowed at each position.
 import type { Command, Option } from 'commander';
 
 interface Word {
@@ -7,7 +7,7 @@ interface Word {
 }
 
 export interface Place {
-  /** The commands before it: `` at the beginning, ` source`, ` source add`. */
+  /** The commands before the position: `` at the beginning, ` source`, ` source add`. */
   readonly path: string;
   readonly commands: readonly Word[];
   readonly options: readonly Word[];
@@ -15,7 +15,7 @@ export interface Place {
 
 export interface CommandTree {
   readonly places: readonly Place[];
-  /** Options behind which a value stands, wherever they stand. */
+  /** Options with a value. */
   readonly valued: readonly string[];
 }
 
@@ -37,7 +37,7 @@ function* placesOf(command: Command, path: string, above: readonly Word[]): Gene
   const own = command.options.flatMap((option) =>
     namesOf(option).map((name) => ({ name, help: option.description })),
   );
-  // Options of the program may stand behind a command as well.
+  // Options of the program may also follow a command.
   const shared = path === '' ? own.filter(({ name }) => name !== VERSION.name) : above;
   const options = [...own, ...(path === '' ? [] : above), HELP];
   const commands = command.commands.map((one) => ({ name: one.name(), help: one.description() }));

@@ -1,4 +1,4 @@
-// Scripts by which shells complete commands and options of `tapedeck`, made of the table of commands.
+// Generates the scripts with which shells complete commands and options of `tapedeck`.
 import type { CommandTree, Place } from './commandTree.ts';
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
@@ -7,26 +7,26 @@ type Shell = (typeof SHELLS)[number];
 export const completionScript = (shell: Shell, tree: CommandTree): string =>
   ({ bash: bashScript, zsh: zshScript, fish: fishScript })[shell](tree);
 
-/** Names are letters, digits and hyphens; only sentences need more. */
+/** Quotes a text for bash and zsh. */
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 const namesOf = (words: Place['commands']): string => words.map(({ name }) => name).join(' ');
 
-/** The places that commands lead to. */
-const ledTo = ({ places }: CommandTree): string =>
+/** Returns the paths of all commands. */
+const commandPaths = ({ places }: CommandTree): string =>
   places
     .filter(({ path }) => path !== '')
     .map(({ path }) => quoted(path))
     .join('|');
 
-/** Where the cursor is: commands before it, without options and their values. */
-const walk = (tree: CommandTree, from: string, last: string): readonly string[] => [
+/** Finds the position of the cursor: the commands before it, without options and their values. */
+const findPlace = (tree: CommandTree, from: string, last: string): readonly string[] => [
   `  for ((at = ${from}; at < ${last}; at++)); do`,
   '    word="${words[at]}"',
   '    case "$word" in',
   `      ${tree.valued.join('|')}) ((at += 1)) ;;`,
   '      *) case "$place $word" in',
-  `        ${ledTo(tree)}) place="$place $word" ;;`,
+  `        ${commandPaths(tree)}) place="$place $word" ;;`,
   '      esac ;;',
   '    esac',
   '  done',
@@ -48,7 +48,7 @@ const bashScript = (tree: CommandTree): string =>
     '_tapedeck() {',
     '  local -a words=("${COMP_WORDS[@]}")',
     '  local at word place="" commands="" options="" now="${COMP_WORDS[COMP_CWORD]}"',
-    ...walk(tree, '1', 'COMP_CWORD'),
+    ...findPlace(tree, '1', 'COMP_CWORD'),
     ...cases(tree),
     '  COMPREPLY=()',
     `  case "\${COMP_WORDS[COMP_CWORD-1]}" in ${tree.valued.join('|')}) return ;; esac`,
@@ -69,7 +69,7 @@ const zshScript = (tree: CommandTree): string =>
     '_tapedeck() {',
     '  local word place="" commands="" options=""',
     '  local -i at',
-    ...walk(tree, '2', 'CURRENT'),
+    ...findPlace(tree, '2', 'CURRENT'),
     ...cases(tree),
     `  case "\${words[CURRENT-1]}" in ${tree.valued.join('|')}) _files; return ;; esac`,
     '  if [[ "$PREFIX" == -* ]]; then',
@@ -88,7 +88,7 @@ const fishQuoted = (text: string): string =>
   `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 
 function fishScript(tree: CommandTree): string {
-  // A place begins with a dot: fish drops a text that is empty.
+  // A path begins with a dot: fish drops an empty text.
   const placed = tree.places.filter(({ path }) => path !== '').map(({ path }) => `'.${path}'`);
   const lines = tree.places.flatMap(({ commands, options, path }) => {
     const here = `-n 'test (__tapedeck_place) = ".${path}"'`;

@@ -1,14 +1,14 @@
-// A job as it goes on, until it has ended.
+// Shows the progress of a job until it ends.
 import type { LoadCounts } from '../../pipeline/conform/loadCounts.ts';
 import { type Terminal, sayTo } from '../reach/terminal.ts';
 import { progress } from './progress.ts';
 import { harmless } from './terminalText.ts';
 import type { AskValue } from '../reach/workspaceApi.ts';
 
-/** A short job is not waited for longer than it takes, a long one is not asked of all the time. */
-const [LOOK_MS_LEAST, LOOK_MS_MOST] = [20, 200];
+/** Polling starts fast, so that a short job does not wait, and slows down for a long one. */
+const [POLL_MS_LEAST, POLL_MS_MOST] = [20, 200];
 
-/** A job as the API shows it. */
+/** A job as returned by the API. */
 export interface JobView extends LoadCounts {
   readonly jobId: string;
   readonly datasetId: string;
@@ -24,33 +24,33 @@ export interface JobView extends LoadCounts {
   readonly notes: readonly string[];
 }
 
-/** Shows it on standard error and its end on standard output; an end in vain is exit code 1. */
+/** Shows progress on standard error and the result on standard output; a failed job exits with 1. */
 export async function followJob(
-  ask: AskValue,
+  call: AskValue,
   jobId: string,
   label: string,
   { json }: { readonly json?: boolean },
   terminal: Terminal,
 ): Promise<JobView> {
-  const shown = progress(label, terminal.stderr, json === true);
-  for (let waitMs = LOOK_MS_LEAST; ; waitMs = Math.min(2 * waitMs, LOOK_MS_MOST)) {
-    const job = (await ask('GET', `/jobs/ingest/${jobId}`)) as JobView;
+  const bar = progress(label, terminal.stderr, json === true);
+  for (let waitMs = POLL_MS_LEAST; ; waitMs = Math.min(2 * waitMs, POLL_MS_MOST)) {
+    const job = (await call('GET', `/jobs/ingest/${jobId}`)) as JobView;
     const { bytes, recordsValidated: records, status } = job;
-    shown.update({ percent: job.progress, status, bytes, records });
+    bar.update({ percent: job.progress, status, bytes, records });
     if (job.finished !== null) {
-      shown.end();
-      tell(job, json === true, terminal);
+      bar.end();
+      printResult(job, json === true, terminal);
       return job;
     }
     await new Promise((done) => setTimeout(done, waitMs));
   }
 }
 
-function tell(job: JobView, json: boolean, terminal: Terminal): void {
-  const say = sayTo(terminal);
+function printResult(job: JobView, json: boolean, terminal: Terminal): void {
+  const print = sayTo(terminal);
   if (job.status !== 'INGESTED') terminal.endWith(1);
-  if (!json) for (const note of job.notes) say(harmless(note));
-  say(json ? JSON.stringify(job) : `${job.datasetId}: ${harmless(job.error ?? countsText(job))}`);
+  if (!json) for (const note of job.notes) print(harmless(note));
+  print(json ? JSON.stringify(job) : `${job.datasetId}: ${harmless(job.error ?? countsText(job))}`);
 }
 
 /** `3 records received, 2 stored, 1 replaced, 0 duplicates, 0 rejected` */

@@ -1,7 +1,7 @@
-// The values of a JSON object in the order in which they are written, each as it is written. A parsed
-// object would order names that are numbers, keep one of two equal names, and round long numbers.
+// Splits a JSON object into the texts of its values, in their written order. A parsed object would reorder
+// numeric names, drop one of two equal names, and round long numbers.
 
-/** @param json an object as our server writes it, without spaces between its members */
+/** @param json an object written by our server, without spaces between its members */
 export function memberTexts(json: string): readonly string[] {
   const texts: string[] = [];
   for (let at = json.indexOf('{') + 1; json[at] === '"';) {
@@ -13,7 +13,7 @@ export function memberTexts(json: string): readonly string[] {
   return texts;
 }
 
-/** Behind the quote that ends the text which begins at `at`. */
+/** Returns the position after the closing quote of the text that begins at `at`. */
 function endOfText(json: string, at: number): number {
   for (let end = json.indexOf('"', at + 1); end >= 0; end = json.indexOf('"', end + 1)) {
     let escapes = 0;
@@ -23,7 +23,7 @@ function endOfText(json: string, at: number): number {
   return json.length;
 }
 
-/** Where the comma or the brace behind a value stands. */
+/** Returns the position of the comma or the brace after a value. */
 function endOfValue(json: string, start: number): number {
   let depth = 0;
   for (let at = start; at < json.length;) {

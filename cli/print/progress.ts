@@ -1,4 +1,4 @@
-// Progress of long work: a bar on a terminal, lines elsewhere, JSON lines when asked.
+// Shows the progress of long work: a bar on a terminal, lines on other outputs, JSON lines with --json.
 import { SingleBar } from 'cli-progress';
 import { monotonicMs } from '../../store/base/clock.ts';
 import type { Output } from '../reach/terminal.ts';
@@ -12,25 +12,25 @@ interface WorkState {
   /** 0 to 100. */
   readonly percent: number;
   readonly status: string;
-  /** Of the whole; 0 while it is not known. */
+  /** Total bytes; 0 while unknown. */
   readonly bytes: number;
-  /** Read so far; 0 while they are not counted. */
+  /** Records read so far; 0 while they are not counted. */
   readonly records: number;
 }
 
-/** What is told beside the state: how fast it goes, and how long it still takes. */
+/** Speed and remaining time. */
 interface Pace {
   readonly seconds: number;
   readonly bytesDone: number;
   readonly bytesPerSecond: number;
-  /** Undefined while it can't be told. */
+  /** Undefined while it can't be estimated. */
   readonly secondsLeft: number | undefined;
 }
 
-/** A line is written when the status changes or this many percent have passed. */
+/** A line is written when the status changes, or after so many percent. */
 const STEP_PERCENT = 10;
-/** Before so much is done, the time left would be a guess. */
-const TOLD_PERCENT = 3;
+/** Progress below which the remaining time can't be estimated. */
+const ESTIMATE_PERCENT = 3;
 
 export function progress(label: string, out: Output, json: boolean): Progress {
   const startMs = monotonicMs();
@@ -44,34 +44,34 @@ export function progress(label: string, out: Output, json: boolean): Progress {
   return paced(write, () => undefined);
 }
 
-/** Pure: what can be said of a state that was reached after so many seconds. */
+/** Computes the pace of a state that was reached after so many seconds. Pure. */
 export function paceOf({ bytes, percent }: WorkState, seconds: number): Pace {
   const bytesDone = Math.round((bytes * percent) / 100);
-  const known = percent >= TOLD_PERCENT && percent < 100 && seconds > 0;
+  const isEstimable = percent >= ESTIMATE_PERCENT && percent < 100 && seconds > 0;
   return {
     seconds,
     bytesDone,
     bytesPerSecond: seconds > 0 ? Math.round(bytesDone / seconds) : 0,
-    secondsLeft: known ? (seconds * (100 - percent)) / percent : undefined,
+    secondsLeft: isEstimable ? (seconds * (100 - percent)) / percent : undefined,
   };
 }
 
 type Paced = (show: (state: WorkState, pace: Pace) => void, end: () => void) => Progress;
 
 function bar(label: string, stream: Output, paced: Paced): Progress {
-  const format = `${label} {bar} {percentage}% {status} {told}`;
-  const drawn = new SingleBar({ format, stream, hideCursor: true, barsize: 24, linewrap: null });
-  drawn.start(100, 0, { status: '', told: '' });
+  const format = `${label} {bar} {percentage}% {status} {details}`;
+  const widget = new SingleBar({ format, stream, hideCursor: true, barsize: 24, linewrap: null });
+  widget.start(100, 0, { status: '', details: '' });
   return paced(
     (state, pace) => {
-      drawn.update(state.percent, { status: state.status, told: toldOf(state, pace) });
+      widget.update(state.percent, { status: state.status, details: formatDetails(state, pace) });
     },
-    () => drawn.stop(),
+    () => widget.stop(),
   );
 }
 
 const textLine = (label: string, state: WorkState, pace: Pace): string =>
-  `${label}: ${state.percent} % ${state.status} ${toldOf(state, pace)}`.trimEnd();
+  `${label}: ${state.percent} % ${state.status} ${formatDetails(state, pace)}`.trimEnd();
 
 function jsonLine(label: string, state: WorkState, pace: Pace): string {
   const { secondsLeft, ...counted } = pace;
@@ -88,8 +88,8 @@ function jsonLine(label: string, state: WorkState, pace: Pace): string {
   });
 }
 
-/** Records, bytes, rate, time left: as far as they are known. */
-function toldOf(
+/** Formats records, bytes, rate and remaining time, if they are known. */
+function formatDetails(
   { bytes, records }: WorkState,
   { bytesDone, bytesPerSecond, secondsLeft }: Pace,
 ): string {
@@ -115,11 +115,11 @@ function timeOf(seconds: number): string {
 function stepped(
   write: (state: WorkState, pace: Pace) => void,
 ): (state: WorkState, pace: Pace) => void {
-  let told = -STEP_PERCENT;
+  let lastPercent = -STEP_PERCENT;
   let last = '';
   return (state, pace) => {
-    if (state.status === last && state.percent < told + STEP_PERCENT) return;
-    told = state.percent;
+    if (state.status === last && state.percent < lastPercent + STEP_PERCENT) return;
+    lastPercent = state.percent;
     last = state.status;
     write(state, pace);
   };

@@ -1,4 +1,4 @@
-// Answers of the SQL door as tables: rows as they come, columns, and what a query would do.
+// Formats answers of the SQL endpoint as tables: rows, columns, and the explanation of a query.
 import type { Readable } from 'node:stream';
 import { counted } from './answerOutput.ts';
 import { type Cell, type TableColumn, tableLines, type TableLook } from './answerTable.ts';
@@ -6,11 +6,11 @@ import { memberTexts } from './jsonMembers.ts';
 
 export interface SqlColumn {
   readonly name: string;
-  /** DuckDB's word for it. */
+  /** DuckDB's name of the type. */
   readonly type: string;
 }
 
-/** Rows that are drawn; of more there is only their count. */
+/** Rows that are printed; further rows are only counted. */
 const ROWS_DRAWN_MAX = 1_000;
 const NEWLINE = 10;
 const NUMBERS = /^(?:U?(?:TINY|SMALL|BIG|HUGE)INT|U?INTEGER|DOUBLE|FLOAT|DECIMAL\(\d+,\d+\))$/;
@@ -27,24 +27,24 @@ export async function tableOf(
   const cells = first.map((line) =>
     memberTexts(line).map((json, at) => cellOf(json, isText[at] === true)),
   );
-  const shown = columns.map(({ name, type }): TableColumn => ({
+  const tableColumns = columns.map(({ name, type }): TableColumn => ({
     name,
     isNumber: NUMBERS.test(type),
   }));
-  const lines = tableLines(shown, cells, look);
+  const lines = tableLines(tableColumns, cells, look);
   const left = rows - first.length;
   if (left === 0) return { lines, rows };
   const more = `… ${left.toLocaleString('en-US')} more: --format csv has all of them`;
   return { lines: [...lines, more], rows };
 }
 
-/** @param isText false where a value is JSON itself, and is shown as it is written */
+/** @param isText false if the value is JSON, which is shown unchanged */
 function cellOf(json: string, isText: boolean): Cell {
   if (json === 'null') return null;
   return isText && json.startsWith('"') ? String(JSON.parse(json)) : json;
 }
 
-/** The first rows as they are written, and how many there are. */
+/** Returns the texts of the first rows, and the number of all rows. */
 async function readRows(
   body: Readable,
 ): Promise<{ readonly first: readonly string[]; readonly rows: number }> {

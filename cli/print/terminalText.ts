@@ -1,6 +1,6 @@
-// Texts on a terminal: what a terminal would obey is spelled out, and widths are counted in columns.
+// Makes texts safe for a terminal: escapes control characters, and measures widths in columns.
 
-/** Controls, separators of lines, and marks that turn the direction of what follows. */
+/** Control characters, line separators, and marks that change the direction of the text. */
 const OBEYED = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/gu;
 const SPELLED: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
@@ -11,7 +11,7 @@ export const harmless = (text: string): string =>
   );
 
 const PLAIN = /^[\x20-\x7e]*$/;
-/** East Asian wide and full-width blocks, and what is drawn as an emoji. */
+/** East Asian wide and full-width blocks, and emoji. */
 const WIDE = new RegExp(
   '^[\\u1100-\\u115f\\u2329\\u232a\\u2e80-\\u303e\\u3041-\\u4dbf\\u4e00-\\ua4cf\\ua960-\\ua97f' +
     '\\uac00-\\ud7a3\\uf900-\\ufaff\\ufe30-\\ufe6f\\uff01-\\uff60\\uffe0-\\uffe6' +
@@ -23,11 +23,11 @@ const WITHOUT_WIDTH = /^[\p{Mn}\p{Me}\p{Cf}]+$/u;
 
 let segmenter: Intl.Segmenter | undefined;
 
-/** Most of what is printed is ASCII: what knows of other texts takes 9 ms to be made. */
+/** Creates the segmenter on first use: most output is ASCII, and creating it takes 9 ms. */
 const graphemesOf = (text: string): Intl.Segments =>
   (segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' })).segment(text);
 
-/** Columns that a text takes. */
+/** Returns the width of a text in columns. */
 export function widthOf(text: string): number {
   if (PLAIN.test(text)) return text.length;
   let width = 0;
@@ -40,21 +40,21 @@ function widthOfOne(grapheme: string): number {
   return WIDE.test(grapheme) ? 2 : 1;
 }
 
-/** Code units of one character that are looked at: a mark may stand on a letter any number of times. */
+/** Code units of one character that are inspected: a letter may have any number of marks. */
 const UNITS_OF_ONE = 16;
 
-/** A text of at most so many columns; a longer one ends in … */
+/** Shortens a text to at most so many columns; a longer one ends in … */
 export function cutTo(text: string, columns: number): string {
   if (text.length <= columns && PLAIN.test(text)) return text;
-  // A text of megabytes is not looked through for the few columns that are shown.
+  // Do not scan megabytes of text for the few columns that are shown.
   const short = text.slice(0, (columns + 1) * UNITS_OF_ONE);
   if (short.length === text.length && widthOf(text) <= columns) return text;
-  let kept = '';
+  let result = '';
   let width = 0;
   for (const { segment } of graphemesOf(short)) {
     width += widthOfOne(segment);
     if (width >= columns) break;
-    kept += segment;
+    result += segment;
   }
-  return `${kept}…`;
+  return `${result}…`;
 }

@@ -1,5 +1,5 @@
-// The operator's commands speak to the admin API: over HTTP beside a running server, else within
-// this process on the opened folder. So both are one code path, with one audit log.
+// Calls the admin API for the operator's commands: over HTTP while a server runs, else in this process on the
+// opened folder. Both are one code path, with one audit log.
 import { text } from 'node:stream/consumers';
 import { adminToken } from '../../store/catalog/secrets/adminToken.ts';
 import { Failure } from '../../store/base/failure.ts';
@@ -10,16 +10,19 @@ import { spokenWith, strangeAnswer } from './spoken.ts';
 import { requestTo, type ServerDoor, unreached } from './serverDoor.ts';
 
 type Method = 'GET' | 'POST' | 'PATCH';
-type Ask = (method: Method, path: string, body?: object) => Promise<unknown>;
+type CallAdmin = (method: Method, path: string, body?: object) => Promise<unknown>;
 
-/** Runs `work` with a function that asks the admin API; `path` stands below `/v1/admin`. */
-export async function withAdmin<T>(settings: Settings, work: (ask: Ask) => Promise<T>): Promise<T> {
+/** Runs `work` with a function that calls the admin API; `path` is relative to `/v1/admin`. */
+export async function withAdmin<T>(
+  settings: Settings,
+  work: (call: CallAdmin) => Promise<T>,
+): Promise<T> {
   const reached = await reachFolder(settings);
   if (reached.kind === 'server') {
     const token = tokenFor(reached.folder, settings);
     return spokenWith(reached.server, new AbortController().signal, () =>
       work(async (method, path, body) => {
-        const answer = await requested(reached.server, method, `/v1/admin${path}`, token, body);
+        const answer = await sendRequest(reached.server, method, `/v1/admin${path}`, token, body);
         return valueOf(answer.status, answer.text);
       }),
     );
@@ -43,16 +46,16 @@ export async function withAdmin<T>(settings: Settings, work: (ask: Ask) => Promi
   }
 }
 
-/** @throws Failure NoKey where a server is named and no token of its operator. */
+/** @throws Failure NoKey if a server is named without a token of its operator */
 function tokenFor(folder: Folder | undefined, { adminToken: own, token }: Settings): string {
   if (folder !== undefined) return adminToken(own, folder.adminToken);
   if (token !== '' || own !== '') return token === '' ? own : token;
-  const rule = 'the operator of a server that is named needs its admin token';
+  const rule = 'the operator of a named server needs its admin token';
   throw new Failure('NoKey', `${rule}: --token, or TAPEDECK_ADMIN_TOKEN`);
 }
 
-/** A backup may need hours. */
-async function requested(
+/** Sends a request without a timeout: a backup may need hours. */
+async function sendRequest(
   door: ServerDoor,
   method: Method,
   path: string,
@@ -61,24 +64,24 @@ async function requested(
 ): Promise<{ readonly status: number; readonly text: string }> {
   const headers = { authorization: `Bearer ${token}` };
   return new Promise((resolve, reject) => {
-    const asked = requestTo(door, path, { method, headers }, (answer) => {
+    const request = requestTo(door, path, { method, headers }, (answer) => {
       const strange = strangeAnswer(answer, door);
       if (strange !== undefined) {
-        asked.destroy(strange);
+        request.destroy(strange);
         return;
       }
       text(answer).then((read) => resolve({ status: answer.statusCode ?? 0, text: read }), reject);
     });
-    asked.once('error', (error) => reject(unreached(error, door)));
-    asked.end(body === undefined ? undefined : JSON.stringify(body));
+    request.once('error', (error) => reject(unreached(error, door)));
+    request.end(body === undefined ? undefined : JSON.stringify(body));
   });
 }
 
-/** @throws Failure with the API's own sentence. */
+/** @throws Failure with the message of the API */
 function valueOf(status: number, body: string): unknown {
   if (status < 400) return JSON.parse(body);
-  const told = body.startsWith('{')
+  const failure = body.startsWith('{')
     ? (JSON.parse(body) as { message?: string; error?: string })
     : {};
-  throw new Failure('InvalidParameter', told.message ?? told.error ?? body);
+  throw new Failure('InvalidParameter', failure.message ?? failure.error ?? body);
 }

@@ -1,5 +1,5 @@
-// How a command asks the data API as the first account: over HTTP beside a running server, else
-// within this process on the opened folder. So both are one code path, metered alike.
+// Calls the data API as the first account: over HTTP while a server runs, else in this process on the opened
+// folder. Both are one code path, metered the same way.
 import type { FastifyInstance } from 'fastify';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
@@ -14,14 +14,14 @@ import { requestTo, type ServerDoor, unreached } from './serverDoor.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-interface DataQuestion {
+interface DataRequest {
   readonly method: Method;
-  /** Below `/v1`, with its query. */
+  /** Path relative to `/v1`, with its query. */
   readonly path: string;
   readonly body?: string | Readable;
-  /** Of the body, where that is known. */
+  /** Size of the body, if it is known. */
   readonly bytes?: number;
-  /** Beside that of failures. */
+  /** Accepted type, in addition to that of failures. */
   readonly accept?: string;
 }
 
@@ -30,22 +30,22 @@ export interface DataAnswer {
   readonly body: Readable;
 }
 
-/** @throws Failure with the API's own sentence. */
-export type AskData = (question: DataQuestion) => Promise<DataAnswer>;
+/** @throws Failure with the message of the API */
+export type AskData = (dataRequest: DataRequest) => Promise<DataAnswer>;
 
 /**
- * Runs `work` with a function that asks, and where that is answered; what it asked for is cancelled
- * when `signal` is aborted.
+ * Runs `work` with a function that sends requests, and with the kind of the connection; aborting `signal`
+ * cancels the requests.
  */
 export async function withFirstAccount<T>(
   settings: Settings,
   signal: AbortSignal,
-  work: (ask: AskData, where: Reached['kind']) => Promise<T>,
+  work: (call: AskData, where: Reached['kind']) => Promise<T>,
 ): Promise<T> {
   const reached = await reachFolder(settings);
   if (reached.kind === 'server') {
-    const ask = await askServer(reached, settings, signal);
-    return spokenWith(reached.server, signal, () => work(ask, reached.kind));
+    const call = await askServer(reached, settings, signal);
+    return spokenWith(reached.server, signal, () => work(call, reached.kind));
   }
   const { core } = reached;
   const { openUnlistened } = await import('../../app/main.ts');
@@ -53,7 +53,10 @@ export async function withFirstAccount<T>(
   try {
     const secret = secretAmong(await core.services.accounts.tokens());
     const headers = headersOf(secret, core.services.adminToken);
-    return await work((question) => inProcess(server, question, headers, signal), reached.kind);
+    return await work(
+      (dataRequest) => inProcess(server, dataRequest, headers, signal),
+      reached.kind,
+    );
   } finally {
     await server.close();
     await core.close();
@@ -62,14 +65,14 @@ export async function withFirstAccount<T>(
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Failures come as a sentence without a number of its own; what the operator asks for is free. */
+/** Requests failures as problem details; the operator's requests are free. */
 const headersOf = (secret: string, operator: string | undefined): Headers => ({
   authorization: `Bearer ${secret}`,
   accept: 'application/problem+json',
   ...(operator === undefined ? {} : { 'x-tapedeck-operator': operator }),
 });
 
-/** How a server is asked. */
+/** Returns a function that sends requests to a server. */
 export async function askServer(
   reached: Extract<Reached, { kind: 'server' }>,
   settings: Settings,
@@ -77,62 +80,62 @@ export async function askServer(
 ): Promise<AskData> {
   const { folder, server } = reached;
   const headers = headersOf(await secretFor(folder, settings), operatorToken(reached, settings));
-  return (question) => patiently(server, question, headers, signal);
+  return (dataRequest) => callWithRetries(server, dataRequest, headers, signal);
 }
 
-/** A script that asks too often waits as long as it is told, so many times. */
+/** Retries of a request that the server throttles, and the longest wait before one. */
 const WAITS_MAX = 5;
 const WAIT_SECONDS_MAX = 30;
 
-async function patiently(
+async function callWithRetries(
   door: ServerDoor,
-  question: DataQuestion,
-  usual: Headers,
+  dataRequest: DataRequest,
+  defaults: Headers,
   signal: AbortSignal,
 ): Promise<DataAnswer> {
   for (let waits = 0; ; waits += 1) {
-    const { answer, status } = await overHttp(door, question, usual, signal);
-    // A stream is read only once.
-    const isText = question.body === undefined || typeof question.body === 'string';
-    if (status !== 429 || !isText || waits === WAITS_MAX) return goodOf(status, answer);
+    const { answer, status } = await overHttp(door, dataRequest, defaults, signal);
+    // A stream can be read only once.
+    const isText = dataRequest.body === undefined || typeof dataRequest.body === 'string';
+    if (status !== 429 || !isText || waits === WAITS_MAX) return requireSuccess(status, answer);
     answer.body.resume();
     const seconds = Number(answer.headers['retry-after']) || 1;
     await sleep(Math.min(seconds, WAIT_SECONDS_MAX) * 1_000, undefined, { signal });
   }
 }
 
-interface Answered {
+interface HttpAnswer {
   readonly status: number;
   readonly answer: DataAnswer;
 }
 
 async function overHttp(
   door: ServerDoor,
-  { accept, body, bytes, method, path }: DataQuestion,
-  usual: Headers,
+  { accept, body, bytes, method, path }: DataRequest,
+  defaults: Headers,
   signal: AbortSignal,
-): Promise<Answered> {
+): Promise<HttpAnswer> {
   const headers = {
-    ...usual,
-    ...(accept === undefined ? {} : { accept: `${accept}, ${usual['accept']}` }),
+    ...defaults,
+    ...(accept === undefined ? {} : { accept: `${accept}, ${defaults['accept']}` }),
     ...(bytes === undefined ? {} : { 'content-length': String(bytes) }),
   };
   return new Promise((resolve, reject) => {
-    const asked = requestTo(door, `/v1${path}`, { method, headers, signal }, (answer) => {
-      const { headers: told, statusCode: status = 0 } = answer;
+    const request = requestTo(door, `/v1${path}`, { method, headers, signal }, (answer) => {
+      const { headers: received, statusCode: status = 0 } = answer;
       const strange = strangeAnswer(answer, door);
-      if (strange === undefined) resolve({ status, answer: { headers: told, body: answer } });
-      else asked.destroy(strange);
+      if (strange === undefined) resolve({ status, answer: { headers: received, body: answer } });
+      else request.destroy(strange);
     });
-    asked.once('error', (error) => reject(signal.aborted ? error : unreached(error, door)));
-    if (body === undefined || typeof body === 'string') asked.end(body);
-    else pipeline(body, asked).catch(reject);
+    request.once('error', (error) => reject(signal.aborted ? error : unreached(error, door)));
+    if (body === undefined || typeof body === 'string') request.end(body);
+    else pipeline(body, request).catch(reject);
   });
 }
 
 async function inProcess(
   server: FastifyInstance,
-  { method, path, body }: DataQuestion,
+  { method, path, body }: DataRequest,
   headers: Headers,
   signal: AbortSignal,
 ): Promise<DataAnswer> {
@@ -144,15 +147,15 @@ async function inProcess(
     payloadAsStream: true,
     ...(body === undefined ? {} : { payload: body }),
   });
-  const answered = answer.stream();
-  // Whoever stops reading has left, as on a socket: the answer ends, and is charged.
-  answered.once('close', () => answer.raw.res.destroy());
-  return goodOf(answer.statusCode, { headers: answer.headers, body: answered });
+  const answerBody = answer.stream();
+  // A reader that stops is treated as a closed socket: the answer ends, and is charged.
+  answerBody.once('close', () => answer.raw.res.destroy());
+  return requireSuccess(answer.statusCode, { headers: answer.headers, body: answerBody });
 }
 
-async function goodOf(status: number, answer: DataAnswer): Promise<DataAnswer> {
+async function requireSuccess(status: number, answer: DataAnswer): Promise<DataAnswer> {
   if (status < 400) return answer;
-  const told = await text(answer.body);
-  const { detail } = told.startsWith('{') ? (JSON.parse(told) as { detail?: string }) : {};
-  throw new Failure('InvalidParameter', detail ?? told);
+  const received = await text(answer.body);
+  const { detail } = received.startsWith('{') ? (JSON.parse(received) as { detail?: string }) : {};
+  throw new Failure('InvalidParameter', detail ?? received);
 }

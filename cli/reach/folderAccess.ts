@@ -1,5 +1,5 @@
-// How a command reaches the data folder: opened whole when no server holds it, or, beside a
-// running server, through that server's own API. Of several nodes the one that serves is asked.
+// Connects a command to the data folder: opens it if no server uses it, else uses the API of the running
+// server. Of several nodes it uses the serving one.
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,16 +14,16 @@ import { namedServer, pemOf, type ServerDoor } from './serverDoor.ts';
 import { servingNode } from './servingNode.ts';
 import type { Stocks } from './terminal.ts';
 
-/** A server that holds the folder, as its file in the folder tells. */
+/** The server that uses the folder, as written in its file in the folder. */
 interface RunningServer {
   readonly base: string;
-  /** Path of the certificate that it shows. */
+  /** Path of its certificate. */
   readonly certificate?: string;
   /** Fingerprint of its operator's token. */
   readonly operator?: string;
 }
 
-/** Where the server of a folder tells how it is reached. */
+/** Returns the path of the file with the address of a folder's server. */
 export const serverFile = (root: string): string => join(root, 'server.json');
 
 export const tellServer = (root: string, server: RunningServer): Promise<void> =>
@@ -31,21 +31,21 @@ export const tellServer = (root: string, server: RunningServer): Promise<void> =
 
 export type Reached =
   | { readonly kind: 'core'; readonly core: Core }
-  /** Beside the folder, or far away. */
+  /** A server on this folder, or a remote one. */
   | {
       readonly kind: 'server';
       readonly server: ServerDoor;
       readonly folder: Folder | undefined;
-      /** Fingerprint of its operator's token, where a folder tells it. */
+      /** Fingerprint of its operator's token, if it is known. */
       readonly operator: string | undefined;
     };
 
-/** As a command reads them, with what its terminal has. */
+/** Settings of a command, with the resources of its terminal. */
 export type CommandSettings = Settings & { readonly stocks?: Stocks };
 
 /**
- * Commands make no demo and listen nowhere. The server's modules are loaded only where no server runs:
- * they are most of the time that a short command takes.
+ * Opens the folder or finds its server. Commands create no demo and do not listen. The server's modules are
+ * imported only if no server runs: they take most of the time of a short command.
  */
 export async function reachFolder(settings: CommandSettings): Promise<Reached> {
   const named = namedServer(settings);
@@ -62,7 +62,7 @@ export async function reachFolder(settings: CommandSettings): Promise<Reached> {
       return { kind: 'core', core: await openCore(quiet, settings.stocks) };
     }
   } catch (error) {
-    // Another one may have taken it meanwhile.
+    // Another process may have locked it meanwhile.
     if (!isHeld(folder)) throw error;
   }
   const text = await readFile(serverFile(settings.data), 'utf8');
@@ -70,21 +70,21 @@ export async function reachFolder(settings: CommandSettings): Promise<Reached> {
   return { kind: 'server', server: doorIn(text), folder, operator };
 }
 
-/** The server that its file in a folder tells of. */
+/** Parses the server file of a folder. */
 export function doorIn(text: string): ServerDoor {
   const { base, certificate } = JSON.parse(text) as RunningServer;
   return { base, ...(certificate === undefined ? {} : { ca: pemOf(certificate), isPinned: true }) };
 }
 
 /**
- * The secret token by which a command speaks to a server: the one that was given, else the oldest of the
- * first account.
+ * Returns the secret token of a command's requests: the configured one, else the oldest of the first
+ * account.
  * @throws Failure NoKey.
  */
 export async function secretFor(folder: Folder | undefined, settings: Settings): Promise<string> {
   if (settings.token !== '') return settings.token;
   if (folder === undefined) {
-    throw new Failure('NoKey', 'a server that is named needs a token: --token, or TAPEDECK_TOKEN');
+    throw new Failure('NoKey', 'a named server needs a token: --token, or TAPEDECK_TOKEN');
   }
   return secretAmong(await readTokens(folder, settings));
 }
@@ -96,11 +96,11 @@ export function secretAmong(tokens: readonly TokenShown[]): string {
       kind === 'secret' && !test && !disabled && !signed && accountId === tokens[0]?.accountId,
   );
   if (secret !== undefined) return secret.text;
-  const how = 'tapedeck tokens create --kind secret makes one';
+  const how = 'tapedeck tokens create --kind secret creates one';
   throw new Failure('NoKey', `the first account has no secret token: ${how}`);
 }
 
-/** Tokens beside a running server: a second process may read its catalog. */
+/** Reads the tokens while a server runs: a second process may read its catalog. */
 export async function readTokens(
   folder: Folder,
   settings: Settings,
@@ -116,10 +116,10 @@ export async function readTokens(
   }
 }
 
-/** A name that was mistyped is no folder to be made. @throws Failure NotFound. */
+/** Refuses a missing folder, since its name may be mistyped. @throws Failure NotFound. */
 export function refuseNoFolder({ data, database, server }: Settings): void {
   const hasOne = database === undefined ? existsSync(join(data, 'catalog.db')) : existsSync(data);
   if (server !== '' || hasOne) return;
-  const how = 'tapedeck serve makes one, and --server names a server elsewhere';
+  const how = 'tapedeck serve creates one, and --server sets a remote server';
   throw new Failure('NotFound', `there is no data folder ${data}: ${how}`);
 }

@@ -1,17 +1,17 @@
-// A file that a command line names: what is wrong with it is said before anything is begun.
+// Checks a file of the command line, so that its errors are reported before any work begins.
 import { access, constants, stat } from 'node:fs/promises';
 import { Failure } from '../../store/base/failure.ts';
 
-/** Bytes of it. @throws Failure InvalidParameter where it can not be read as a file. */
-export async function bytesOfFile(path: string, given: string): Promise<number> {
-  const found = await stat(path).catch(() => undefined);
-  if (found === undefined) throw new Failure('InvalidParameter', `there is no file ${given}`);
-  if (found.isDirectory())
-    throw new Failure('InvalidParameter', `${given} is no file: it is a folder`);
+/** Returns the size of a file. @throws Failure InvalidParameter if it can't be read as a file */
+export async function bytesOfFile(path: string, name: string): Promise<number> {
+  const info = await stat(path).catch(() => undefined);
+  if (info === undefined) throw new Failure('InvalidParameter', `there is no file ${name}`);
+  if (info.isDirectory())
+    throw new Failure('InvalidParameter', `${name} is no file: it is a folder`);
   const isReadable = await access(path, constants.R_OK).then(
     () => true,
     () => false,
   );
-  if (!isReadable) throw new Failure('InvalidParameter', `${given} may not be read`);
-  return found.size;
+  if (!isReadable) throw new Failure('InvalidParameter', `${name} may not be read`);
+  return info.size;
 }

@@ -1,4 +1,4 @@
-// Which token tells a server that its operator asks: what that asks for costs nothing.
+// Finds the token that identifies the operator to a server: the operator's requests are free.
 import { existsSync } from 'node:fs';
 import { adminToken } from '../../store/catalog/secrets/adminToken.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
@@ -6,15 +6,15 @@ import type { Reached } from './folderAccess.ts';
 import { fingerprintOf } from './serverDoor.ts';
 
 /**
- * The operator's token of a server that was reached; undefined where it is not known here: then its
- * answers are charged as those of everybody.
+ * Returns the operator's token of a server; undefined if it is unknown here: then its answers are charged
+ * like those of every caller.
  */
 export function operatorToken(
   { folder, operator }: Extract<Reached, { kind: 'server' }>,
-  { adminToken: given }: Settings,
+  { adminToken: configured }: Settings,
 ): string | undefined {
-  if (folder === undefined) return given === '' ? undefined : given;
-  if (given === '' && !existsSync(folder.adminToken)) return undefined;
-  const token = adminToken(given, folder.adminToken);
+  if (folder === undefined) return configured === '' ? undefined : configured;
+  if (configured === '' && !existsSync(folder.adminToken)) return undefined;
+  const token = adminToken(configured, folder.adminToken);
   return fingerprintOf(token) === operator ? token : undefined;
 }

@@ -1,5 +1,5 @@
-// How a command speaks to a server: to one that holds the data folder by the certificate that it shows, to
-// another one as every client does.
+// Sends requests to a server. Pins the certificate of the server of the data folder; trusts other servers as
+// every client does.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { ClientRequest, IncomingMessage } from 'node:http';
@@ -11,17 +11,17 @@ import type { Settings } from '../../store/base/settings/settings.ts';
 export interface ServerDoor {
   /** `https://host:port`, without a version. */
   readonly base: string;
-  /** PEM of authorities, or of the very certificate. */
+  /** PEM of authorities, or of the certificate itself. */
   readonly ca?: string;
-  /** Its certificate is known: whatever name it is for. */
+  /** Its certificate is pinned, so its name is not checked. */
   readonly isPinned?: boolean;
 }
 
-/** Of an operator's token, which may be in no file: what a server's file in the folder has of it. */
+/** Hashes an operator's token for the server file, which must not contain the token. */
 export const fingerprintOf = (token: string): string =>
   createHash('sha256').update(token).digest('hex');
 
-/** A server that is named by its URL; undefined where none is. @throws Failure InvalidParameter. */
+/** Returns the server of `--server`; undefined without one. @throws Failure InvalidParameter. */
 export function namedServer({
   ca,
   server,
@@ -43,7 +43,7 @@ export function pemOf(path: string): string {
   }
 }
 
-/** Waits as long as it takes: `fetch` gives up after five minutes, a query may take as long. */
+/** Sends a request without a timeout: `fetch` gives up after five minutes, and a query may take as long. */
 export function requestTo(
   { base, ca, isPinned }: ServerDoor,
   path: string,
@@ -59,7 +59,7 @@ export function requestTo(
   return loadHttps().request(url, { ...options, ...trust }, answered);
 }
 
-/** What a connection that failed means for who gave the command. */
+/** Converts a connection error to a failure for the user. */
 export function unreached(error: unknown, { base }: ServerDoor): Failure {
   if (error instanceof Failure) return error;
   const { code = '', message = '' } = error as {
@@ -72,13 +72,14 @@ export function unreached(error: unknown, { base }: ServerDoor): Failure {
 
 const REASONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there',
-  ENOTFOUND: 'its host is not known',
+  ENOTFOUND: 'its host is unknown',
   ETIMEDOUT: 'it does not answer',
-  ECONNRESET: 'it hung up',
+  ECONNRESET: 'it closed the connection',
   EPROTO: 'it does not speak TLS: try http://',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'it signed its certificate itself: name it with --ca',
-  SELF_SIGNED_CERT_IN_CHAIN: 'nobody known signed its certificate: name the authority with --ca',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'nobody known signed its certificate: name it with --ca',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed: pass it with --ca',
+  SELF_SIGNED_CERT_IN_CHAIN:
+    'an unknown authority signed its certificate: pass the authority with --ca',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'an unknown authority signed its certificate: pass it with --ca',
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
   CERT_HAS_EXPIRED: 'its certificate has expired, or the clock here is wrong',
   CERT_NOT_YET_VALID: 'its certificate is not valid yet, or the clock here is wrong',

@@ -1,14 +1,14 @@
-// The node that serves a catalog which several servers share: what a command asks is for it.
+// Finds the serving node of a catalog that several servers share; commands send their requests to it.
 import { fingerprintOf, type ServerDoor } from './serverDoor.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
 
 interface Serving {
   readonly server: ServerDoor;
-  /** Fingerprint of its operator's token: nodes have the same, by their settings. */
+  /** Fingerprint of its operator's token, which is the same setting on all nodes. */
   readonly operator: string | undefined;
 }
 
-/** Undefined where none serves. */
+/** Returns undefined if no node serves. */
 export async function servingNode({
   adminToken,
   database,
@@ -16,9 +16,9 @@ export async function servingNode({
   if (database === undefined) return undefined;
   const { withLink } = await import('../../store/postgres/link.ts');
   const { findServing } = await import('../../store/postgres/nodeTable.ts');
-  const found = await withLink(database, (link) => findServing(link, database));
-  if (found === undefined) return undefined;
-  const { certificate, doors } = found;
+  const node = await withLink(database, (link) => findServing(link, database));
+  if (node === undefined) return undefined;
+  const { certificate, doors } = node;
   const tls = certificate === '' ? {} : { ca: certificate, isPinned: true };
   const operator = adminToken === '' ? undefined : fingerprintOf(adminToken);
   return { server: { base: doors.production, ...tls }, operator };

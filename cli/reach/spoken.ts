@@ -1,17 +1,17 @@
-// What it means that an answer of a server was not understood: it is another program, something that stands
-// before the server answered in its place, it is of another version, or it hung up.
+// Explains an answer that was not understood: it is from another program or a proxy, from a server of another
+// version, or the connection was closed.
 import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { Failure, reasonOf } from '../../store/base/failure.ts';
 import { VERSION } from '../../store/base/version.ts';
 import { requestTo, type ServerDoor } from './serverDoor.ts';
 
-/** So long is waited to learn what a server is. */
-const LOOK_MS = 5_000;
-/** Of `GET /v1/status`; what is longer is another program's. */
+/** Deadline of the request that identifies a server. */
+const STATUS_TIMEOUT_MS = 5_000;
+/** Bytes of `GET /v1/status`; a longer answer is from another program. */
 const STATUS_MAX = 10_000;
 
-/** What is wrong with an answer that no server of ours gives. */
+/** Explains an answer that no Tapedeck server sends. */
 export function strangeAnswer(
   { headers, statusCode = 0 }: IncomingMessage,
   { base }: ServerDoor,
@@ -19,16 +19,19 @@ export function strangeAnswer(
   const type = String(headers['content-type'] ?? 'nothing').split(';')[0];
   if (statusCode >= 300 && statusCode < 400) {
     const where = headers.location ?? 'elsewhere';
-    return new Failure('InvalidParameter', `${base} sends to ${where}: name that with --server`);
+    return new Failure(
+      'InvalidParameter',
+      `${base} redirects to ${where}: pass that with --server`,
+    );
   }
   if (statusCode < 400 || type === 'application/json' || type === 'application/problem+json') {
     return undefined;
   }
-  const told = `${statusCode} and ${type}, not what a Tapedeck server does`;
-  return new Failure('InvalidParameter', `${base} answers ${told}`);
+  const answerText = `${statusCode} and ${type}, not what a Tapedeck server does`;
+  return new Failure('InvalidParameter', `${base} answers ${answerText}`);
 }
 
-/** Runs what speaks to a server. @throws Failure that says what the server is, where that was the reason. */
+/** Runs requests to a server. @throws Failure that explains what the server is, if that is the cause */
 export async function spokenWith<T>(
   door: ServerDoor,
   signal: AbortSignal,
@@ -38,16 +41,16 @@ export async function spokenWith<T>(
     return await work();
   } catch (error) {
     if (signal.aborted) throw error;
-    throw await meantBy(error, door);
+    throw await explainFailure(error, door);
   }
 }
 
-async function meantBy(error: unknown, door: ServerDoor): Promise<unknown> {
+async function explainFailure(error: unknown, door: ServerDoor): Promise<unknown> {
   const failed = (rule: string): Failure => new Failure('InvalidParameter', `${door.base} ${rule}`);
   if ((error as { readonly code?: string }).code === 'ECONNRESET') {
-    return failed('hung up within its answer');
+    return failed('closed the connection during its answer');
   }
-  const version = await versionOf(door);
+  const version = await fetchVersion(door);
   const isKnown = version === undefined || version === VERSION;
   const versions = `it is version ${version}, and this command ${VERSION}`;
   if (error instanceof Failure) {
@@ -55,18 +58,21 @@ async function meantBy(error: unknown, door: ServerDoor): Promise<unknown> {
       ? error
       : new Failure(error.type, `${reasonOf(error)} (the server: ${versions})`);
   }
-  if (version === '') return failed('is no Tapedeck server, by what it answers to GET /v1/status');
-  return isKnown ? error : failed(`answers what this command does not know: ${versions}`);
+  if (version === '')
+    return failed('is no Tapedeck server, according to its answer to GET /v1/status');
+  return isKnown
+    ? error
+    : failed(`sent an answer that this command does not understand: ${versions}`);
 }
 
-/** Of the server; empty for another program, undefined where it can't be asked. */
-async function versionOf(door: ServerDoor): Promise<string | undefined> {
-  const signal = AbortSignal.timeout(LOOK_MS);
+/** Requests the server's version; empty for another program, undefined if it does not answer. */
+async function fetchVersion(door: ServerDoor): Promise<string | undefined> {
+  const signal = AbortSignal.timeout(STATUS_TIMEOUT_MS);
   try {
     const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-      const asked = requestTo(door, '/v1/status', { method: 'GET', signal }, resolve);
-      asked.once('error', reject);
-      asked.end();
+      const request = requestTo(door, '/v1/status', { method: 'GET', signal }, resolve);
+      request.once('error', reject);
+      request.end();
     });
     return versionIn(await text(answer.take(STATUS_MAX)));
   } catch {
@@ -74,9 +80,9 @@ async function versionOf(door: ServerDoor): Promise<string | undefined> {
   }
 }
 
-function versionIn(told: string): string {
+function versionIn(answerText: string): string {
   try {
-    const { version } = JSON.parse(told) as { readonly version?: unknown };
+    const { version } = JSON.parse(answerText) as { readonly version?: unknown };
     return typeof version === 'string' ? version.slice(0, 40) : '';
   } catch {
     return '';

@@ -1,12 +1,12 @@
-// Where a command runs: what it reads and writes, the folder it stands in, and how it ends. A process has
-// one of its own.
+// The environment of a command: its streams, its working folder, and its exit code. A process has one of its
+// own.
 import type { Readable } from 'node:stream';
 import type { WriteStream } from 'node:tty';
 import type { Seams } from '../../app/core.ts';
 
 type Input = Readable & { readonly isTTY?: boolean };
 
-/** A stream that may be the screen of a person. */
+/** A stream that may be a terminal. */
 export type Output = NodeJS.WritableStream &
   Partial<Pick<WriteStream, 'isTTY' | 'columns' | 'hasColors'>>;
 
@@ -14,20 +14,20 @@ export interface Terminal {
   readonly stdin: Input;
   readonly stdout: Output;
   readonly stderr: Output;
-  /** Relative paths of a command line begin here. */
+  /** The working folder: relative paths of a command line start here. */
   readonly folder: string;
-  /** The exit code; it is 0 as long as nobody says another. */
+  /** Sets the exit code; the default is 0. */
   endWith(code: number): void;
-  /** What Ctrl-C does from now on; the answer takes it back. */
+  /** Sets the action of Ctrl-C; the returned function removes it. */
   onInterrupt(act: () => void): () => void;
-  /** Where a command that opens the folder has its processes and threads from; its own when absent. */
+  /** Shared processes and threads for a command that opens the folder; its own when absent. */
   readonly stocks?: Stocks;
 }
 
 export type Stocks = Pick<Seams, 'processes' | 'threads'>;
 
 export function processTerminal(): Terminal {
-  // Whoever reads may stop reading (`| head`): what follows is told to nobody, and the command does its work.
+  // A reader may close the pipe (`| head`): further output is dropped, and the command completes its work.
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EPIPE') throw error;
@@ -47,7 +47,7 @@ const PROCESS: Omit<Terminal, 'folder'> = {
   },
 };
 
-/** What Ctrl-C does, and whoever stops reading, from now on; the answer takes it back. */
+/** Sets the action of Ctrl-C and of a closed output; the returned function removes it. */
 export function onEnough({ onInterrupt, stdout }: Terminal, act: () => void): () => void {
   const forget = onInterrupt(act);
   stdout.once('close', act);

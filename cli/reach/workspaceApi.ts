@@ -1,4 +1,4 @@
-// How commands ask of one workspace what has a JSON answer.
+// Sends requests with JSON answers for one workspace.
 import { text } from 'node:stream/consumers';
 import { CORE } from '../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
@@ -7,23 +7,23 @@ import { type AskData, type Method, withFirstAccount } from './dataApi.ts';
 import type { Terminal } from './terminal.ts';
 
 /**
- * `path` begins with what stands before the workspace: `/data-sources/ID?sort=asc`.
- * @throws Failure with the API's own sentence.
+ * Sends a request. `path` omits the workspace: `/data-sources/ID?sort=asc`.
+ * @throws Failure with the message of the API
  */
 export type AskValue = (method: Method, path: string, body?: object) => Promise<unknown>;
 
 /**
- * Runs `work` for a workspace, the first one of the account when none is given: CORE must be named.
- * @param onInterrupt what Ctrl-C does, instead of aborting what is asked
+ * Runs `work` for a workspace, by default the first one of the account; CORE must be named.
+ * @param onInterrupt the action of Ctrl-C, instead of aborting the requests
  */
 export async function withWorkspace(
   settings: Settings,
-  given: string | undefined,
+  chosen: string | undefined,
   terminal: Terminal,
   work: (
-    ask: AskValue,
+    call: AskValue,
     workspace: string,
-    askData: AskData,
+    callData: AskData,
     where: 'core' | 'server',
   ) => Promise<void>,
   onInterrupt?: () => void,
@@ -31,36 +31,44 @@ export async function withWorkspace(
   const abort = new AbortController();
   const forget = terminal.onInterrupt(onInterrupt ?? ((): void => abort.abort()));
   try {
-    await withFirstAccount(settings, abort.signal, async (askData, where) => {
-      const workspace = given ?? (await firstWorkspace(askData));
-      const ask: AskValue = (method, path, body) => {
+    await withFirstAccount(settings, abort.signal, async (callData, where) => {
+      const workspace = chosen ?? (await firstWorkspace(callData));
+      const call: AskValue = (method, path, body) => {
         const [, route = '', rest = ''] = /^\/([^/?]+)(.*)$/s.exec(path) ?? [];
-        return valueOf(askData, method, `/${route}/${encodeURIComponent(workspace)}${rest}`, body);
+        return callJson(
+          callData,
+          method,
+          `/${route}/${encodeURIComponent(workspace)}${rest}`,
+          body,
+        );
       };
-      await work(ask, workspace, askData, where);
+      await work(call, workspace, callData, where);
     });
   } finally {
     forget();
   }
 }
 
-/** Where a command works that names none. @throws Failure NotFound where there is none but CORE. */
-export async function firstWorkspace(askData: AskData): Promise<string> {
-  const all = (await valueOf(askData, 'GET', '/workspaces')) as readonly {
+/** Returns the default workspace of a command. @throws Failure NotFound if there is none except CORE */
+export async function firstWorkspace(callData: AskData): Promise<string> {
+  const all = (await callJson(callData, 'GET', '/workspaces')) as readonly {
     readonly workspace: string;
   }[];
   const first = all.find(({ workspace }) => workspace !== CORE);
   if (first !== undefined) return first.workspace;
-  throw new Failure('NotFound', 'there is no workspace: tapedeck workspace create NAME makes one');
+  throw new Failure(
+    'NotFound',
+    'there is no workspace: tapedeck workspace create NAME creates one',
+  );
 }
 
-async function valueOf(
-  askData: AskData,
+async function callJson(
+  callData: AskData,
   method: Method,
   path: string,
   body?: object,
 ): Promise<unknown> {
-  const given = body === undefined ? {} : { body: JSON.stringify(body) };
-  const answer = await askData({ method, path, ...given });
+  const payload = body === undefined ? {} : { body: JSON.stringify(body) };
+  const answer = await callData({ method, path, ...payload });
   return JSON.parse(await text(answer.body));
 }

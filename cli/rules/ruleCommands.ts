@@ -1,4 +1,4 @@
-// How commands of rules are spelled. What one does is loaded when it runs.
+// Declares the commands of rules. Each implementation is imported when its command runs.
 import { type Command, Option } from 'commander';
 import type { Settings } from '../../store/base/settings/settings.ts';
 import type { Terminal } from '../reach/terminal.ts';
@@ -19,24 +19,23 @@ export function addRules(root: Command, settings: () => Settings, terminal: Term
       .option('--email <address>', 'mail alerts there')
       .option('--every <time>', 'at most one alert in 60s (the default), 5m, 1h or 1d')
       .option('--name <name>', 'name of the rule; the line by default')
-      .option('--also <names>', 'values that alerts tell besides, with commas')
-      .option('--edge', 'only when the conditions begin to hold')
+      .option('--also <names>', 'further values that alerts include, with commas')
+      .option('--edge', 'only when the conditions become true')
       .option('--shadow', 'record alerts and send none');
   sent(
-    placed('add <rule>', 'make a rule: "AAPL latestPrice > 150 and changePercent < -2%"'),
+    placed('add <rule>', 'create a rule: "AAPL latestPrice > 150 and changePercent < -2%"'),
   ).action(async (line: string, options: AddOptions) =>
     (await import('./rules.ts')).addRule(line, options, settings(), terminal),
   );
-  sent(placed('test <rule>', 'tell when a rule would have fired, and what it would have cost'))
+  sent(placed('test <rule>', 'backtest a rule: show when it would have fired and at what cost'))
     .option('--from <day>', 'first day; a week ago by default')
     .option('--to <day>', 'last day; today by default')
     .addOption(
-      new Option('--step <step>', 'at the end of each; minutes for up to a month').choices([
-        'minute',
-        'day',
-      ]),
+      new Option('--step <step>', 'evaluate at the end of each; minutes for up to a month').choices(
+        ['minute', 'day'],
+      ),
     )
-    .option('--symbols <list>', 'of a rule for any symbol: over these, with commas')
+    .option('--symbols <list>', 'symbols of a rule for any symbol, with commas')
     .action(async (line: string, options: TestOptions) =>
       (await import('./rules.ts')).testRule(line, options, settings(), terminal),
     );
@@ -46,13 +45,13 @@ export function addRules(root: Command, settings: () => Settings, terminal: Term
   placed('show <id>', 'show a rule').action(async (id: string, options: JsonOptions) =>
     (await import('./rules.ts')).showRule(id, options, settings(), terminal),
   );
-  placed('log <id>', 'show the alerts of a rule, and what became of them').action(
+  placed('log <id>', 'show the alerts of a rule and their outcomes').action(
     async (id: string, options: JsonOptions) =>
       (await import('./rules.ts')).showLog(id, options, settings(), terminal),
   );
-  placed('why <id>', 'show what a rule reads now, and which of its conditions hold')
-    .option('--symbol <symbol>', 'of a rule for any symbol: for this one')
-    .option('--at <time>', 'as it stood then')
+  placed('why <id>', 'show the current values of a rule, and which of its conditions are met')
+    .option('--symbol <symbol>', 'symbol of a rule for any symbol')
+    .option('--at <time>', 'as of that time')
     .action(async (id: string, options: WhyOptions) =>
       (await import('./rules.ts')).showWhy(id, options, settings(), terminal),
     );
@@ -63,7 +62,7 @@ function addSwitches(rule: Command, settings: () => Settings, terminal: Terminal
   for (const act of ['pause', 'resume'] as const) {
     rule
       .command(`${act} <id>`)
-      .description(act === 'pause' ? 'stop a rule until it is resumed' : 'let a rule run again')
+      .description(act === 'pause' ? 'stop a rule until it is resumed' : 'resume a rule')
       .action(async (id: string) =>
         (await import('./rules.ts')).switchRule(id, act, settings(), terminal),
       );

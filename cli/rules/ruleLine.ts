@@ -1,4 +1,4 @@
-// A rule in one line: `AAPL latestPrice > 150 and changePercent < -0.02`.
+// Parses a rule in one line: `AAPL latestPrice > 150 and changePercent < -0.02`.
 import { Failure } from '../../store/base/failure.ts';
 
 interface RuleLine {
@@ -18,38 +18,38 @@ const TOKEN = /"([^"]*)"|'([^']*)'|(<=|>=|==|!=|<|>|=)|([^\s"'<>=!]+)|(\S)/g;
 const OPERATORS = new Set(['<', '<=', '>', '>=', '==', '!=']);
 const ANY = 'ANYEVENT';
 
-/** @throws Failure InvalidParameter that shows the place */
+/** @throws Failure InvalidParameter that shows the position */
 export function parseRuleLine(line: string): RuleLine {
-  const tokens = [...line.matchAll(TOKEN)].map((found): Token => {
-    const quoted = found[1] ?? found[2];
-    return { text: quoted ?? found[0], at: found.index, isQuoted: quoted !== undefined };
+  const tokens = [...line.matchAll(TOKEN)].map((match): Token => {
+    const quoted = match[1] ?? match[2];
+    return { text: quoted ?? match[0], at: match.index, isQuoted: quoted !== undefined };
   });
   const [symbol, ...rest] = tokens;
   if (symbol === undefined || OPERATORS.has(symbol.text)) {
-    return wrong(line, symbol?.at ?? 0, 'a rule begins with a symbol, or with any');
+    return refuseAt(line, symbol?.at ?? 0, 'a rule begins with a symbol, or with any');
   }
-  const parts = partsOf(rest, line.length);
+  const parts = splitConditions(rest, line.length);
   const types = new Set(parts.map(({ joined }) => joined).filter((joined) => joined !== ''));
   const mixed = parts.find(({ joined }) => joined !== '' && joined !== parts[1]?.joined);
   if (types.size > 1 && mixed !== undefined) {
-    return wrong(line, mixed.at, 'conditions are joined by and, or by or, not by both');
+    return refuseAt(line, mixed.at, 'conditions are joined by and, or by or, not by both');
   }
   return {
     ruleSet: symbol.text.toLowerCase() === 'any' ? ANY : symbol.text.toUpperCase(),
     type: types.has('or') ? 'any' : 'all',
-    conditions: parts.map(({ at, tokens: own }) => conditionOf(line, own, at)),
+    conditions: parts.map(({ at, tokens: own }) => parseCondition(line, own, at)),
   };
 }
 
 interface Part {
-  /** What stands before it; '' before the first. */
+  /** The word before it: `and` or `or`; '' before the first. */
   readonly joined: string;
   readonly at: number;
   readonly tokens: readonly Token[];
 }
 
-/** @param end of the line */
-function partsOf(tokens: readonly Token[], end: number): readonly Part[] {
+/** @param end the length of the line */
+function splitConditions(tokens: readonly Token[], end: number): readonly Part[] {
   const parts: { joined: string; at: number; tokens: Token[] }[] = [];
   let open: (typeof parts)[number] = { joined: '', at: tokens[0]?.at ?? end, tokens: [] };
   parts.push(open);
@@ -63,13 +63,13 @@ function partsOf(tokens: readonly Token[], end: number): readonly Part[] {
   return parts;
 }
 
-function conditionOf(
+function parseCondition(
   line: string,
   tokens: readonly Token[],
   at: number,
 ): readonly (string | number | boolean)[] {
   const [name, operator, ...rest] = tokens;
-  if (name === undefined) return wrong(line, at, 'a condition is missing here');
+  if (name === undefined) return refuseAt(line, at, 'a condition is missing here');
   if (operator === undefined) return [name.text, 'true', true];
   const word = operator.text.toLowerCase();
   if (word === 'within') {
@@ -81,10 +81,11 @@ function conditionOf(
   const sign = word === 'is' ? (isNot ? '!=' : '==') : word === '=' ? '==' : word;
   if (!OPERATORS.has(sign)) {
     const rule = 'an operator is one of <, <=, >, >=, =, !=, is, is not, within';
-    return wrong(line, operator.at, rule);
+    return refuseAt(line, operator.at, rule);
   }
-  if (right === undefined) return wrong(line, line.length, 'what it is compared with is missing');
-  if (surplus !== undefined) return wrong(line, surplus.at, 'and or or is missing before this');
+  if (right === undefined)
+    return refuseAt(line, line.length, 'what it is compared with is missing');
+  if (surplus !== undefined) return refuseAt(line, surplus.at, 'and or or is missing before this');
   return [name.text, sign, valueOf(right)];
 }
 
@@ -97,6 +98,6 @@ function valueOf({ isQuoted, text }: Token): string | number | boolean {
 
 const isNumber = (text: string): boolean => /^[-+.\d]/.test(text) && Number.isFinite(Number(text));
 
-function wrong(line: string, at: number, rule: string): never {
+function refuseAt(line: string, at: number, rule: string): never {
   throw new Failure('InvalidParameter', `${rule}\n  ${line}\n  ${' '.repeat(at)}^`);
 }

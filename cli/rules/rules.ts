@@ -1,4 +1,4 @@
-// `tapedeck rule`: rules made, looked at, tried on the past and ended.
+// `tapedeck rule`: creates, shows, backtests and removes rules.
 import { text } from 'node:stream/consumers';
 import { isoTime } from '../../store/base/clock.ts';
 import { Failure } from '../../store/base/failure.ts';
@@ -36,25 +36,25 @@ export interface TestOptions extends AddOptions {
 }
 
 type Json = Readonly<Record<string, unknown>>;
-type Ask = (method: Method, path: string, body?: object) => Promise<unknown>;
+type CallJson = (method: Method, path: string, body?: object) => Promise<unknown>;
 
-/** @throws Failure NotFound without a server: rules run there. */
+/** @throws Failure NotFound without a server, since rules run on the server */
 async function withServer(
   settings: Settings,
   terminal: Terminal,
-  work: (ask: Ask) => Promise<void>,
+  work: (call: CallJson) => Promise<void>,
 ): Promise<void> {
   const abort = new AbortController();
   const forget = terminal.onInterrupt(() => abort.abort());
   try {
-    await withFirstAccount(settings, abort.signal, async (askData, where) => {
+    await withFirstAccount(settings, abort.signal, async (callData, where) => {
       if (where !== 'server') {
-        const told = 'no server runs on this data folder: tapedeck serve starts one';
-        throw new Failure('NotFound', told);
+        const message = 'no server runs on this data folder: tapedeck serve starts one';
+        throw new Failure('NotFound', message);
       }
       await work(async (method, path, body) => {
-        const given = body === undefined ? {} : { body: JSON.stringify(body) };
-        const answer = await askData({ method, path, ...given });
+        const payload = body === undefined ? {} : { body: JSON.stringify(body) };
+        const answer = await callData({ method, path, ...payload });
         return JSON.parse(await text(answer.body));
       });
     });
@@ -69,12 +69,12 @@ export const addRule = (
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> => {
-  const body = bodyOf(line, options);
-  return withServer(settings, terminal, async (ask) => {
-    const made = (await ask('POST', '/rules/create', body)) as { id: string; weight: number };
-    const say = sayTo(terminal);
-    if (options.json === true) say(JSON.stringify(made));
-    else say(`${made.id} runs; each alert costs ${made.weight} messages`);
+  const body = buildBody(line, options);
+  return withServer(settings, terminal, async (call) => {
+    const created = (await call('POST', '/rules/create', body)) as { id: string; weight: number };
+    const print = sayTo(terminal);
+    if (options.json === true) print(JSON.stringify(created));
+    else print(`${created.id} runs; each alert costs ${created.weight} messages`);
   });
 };
 
@@ -85,8 +85,8 @@ export const listRules = (
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> =>
-  withServer(settings, terminal, async (ask) => {
-    tableAnswer((await ask('GET', '/rules')) as readonly object[], LISTED, options, terminal);
+  withServer(settings, terminal, async (call) => {
+    tableAnswer((await call('GET', '/rules')) as readonly object[], LISTED, options, terminal);
   });
 
 export const showRule = (
@@ -95,12 +95,12 @@ export const showRule = (
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> =>
-  withServer(settings, terminal, async (ask) => {
-    const [rule = {}] = (await ask('GET', `/rules/info/${encodeURIComponent(id)}`)) as Json[];
-    const say = sayTo(terminal);
-    if (options.json === true) return say(JSON.stringify(rule));
+  withServer(settings, terminal, async (call) => {
+    const [rule = {}] = (await call('GET', `/rules/info/${encodeURIComponent(id)}`)) as Json[];
+    const print = sayTo(terminal);
+    if (options.json === true) return print(JSON.stringify(rule));
     for (const [name, value] of Object.entries(rule)) {
-      say(`${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`);
+      print(`${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`);
     }
   });
 
@@ -111,15 +111,15 @@ export const switchRule = (
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> =>
-  withServer(settings, terminal, async (ask) => {
-    const isDone = await ask('POST', `/rules/${act}`, { ruleId: id });
+  withServer(settings, terminal, async (call) => {
+    const isDone = await call('POST', `/rules/${act}`, { ruleId: id });
     if (isDone !== true) throw new Failure('NotFound', `no rule ${id} that could be ${act}d`);
     sayTo(terminal)(`${id} is ${act}d`);
   });
 
 export const removeRule = (id: string, settings: Settings, terminal: Terminal): Promise<void> =>
-  withServer(settings, terminal, async (ask) => {
-    const isDone = await ask('DELETE', `/rules/${encodeURIComponent(id)}`);
+  withServer(settings, terminal, async (call) => {
+    const isDone = await call('DELETE', `/rules/${encodeURIComponent(id)}`);
     if (isDone !== true) throw new Failure('NotFound', `there is no rule ${id}`);
     sayTo(terminal)(`${id} is removed`);
   });
@@ -145,17 +145,17 @@ export const testRule = (
 ): Promise<void> => {
   const { from, step, symbols, to } = options;
   const range = { from, to, step, symbols: symbols?.split(',') };
-  const body = { ...bodyOf(line, options), ...range };
-  return withServer(settings, terminal, async (ask) => {
-    const told = (await ask('POST', '/rules/backtest', body)) as Tested;
-    const say = sayTo(terminal);
-    if (options.json === true) return say(JSON.stringify(told));
-    say(`${told.from} to ${told.to}, ${told.instants} ends of a ${told.step}:`);
-    for (const { condition, held } of told.conditions)
-      say(`  ${condition.join(' ')}: ${held} times`);
-    say(`${told.alerts} alerts of ${told.weight} messages: ${told.messages} messages`);
-    if (told.firings.length === 0) return;
-    const rows = told.firings.map(({ data, event, timestamp }) => ({
+  const body = { ...buildBody(line, options), ...range };
+  return withServer(settings, terminal, async (call) => {
+    const result = (await call('POST', '/rules/backtest', body)) as Tested;
+    const print = sayTo(terminal);
+    if (options.json === true) return print(JSON.stringify(result));
+    print(`${result.from} to ${result.to}, ${result.instants} ends of a ${result.step}:`);
+    for (const { condition, held: times } of result.conditions)
+      print(`  ${condition.join(' ')}: ${times} times`);
+    print(`${result.alerts} alerts of ${result.weight} messages: ${result.messages} messages`);
+    if (result.firings.length === 0) return;
+    const rows = result.firings.map(({ data, event, timestamp }) => ({
       time: isoTime(timestamp),
       event,
       ...data,
@@ -172,9 +172,9 @@ export const showLog = (
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> =>
-  withServer(settings, terminal, async (ask) => {
+  withServer(settings, terminal, async (call) => {
     const path = `/rules/alerts/${encodeURIComponent(id)}?limit=1000`;
-    const alerts = (await ask('GET', path)) as readonly (Json & { readonly timestamp: number })[];
+    const alerts = (await call('GET', path)) as readonly (Json & { readonly timestamp: number })[];
     const rows = alerts.map((alert) => ({
       ...alert,
       time: isoTime(alert.timestamp),
@@ -194,13 +194,13 @@ export const showWhy = (
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> =>
-  withServer(settings, terminal, async (ask) => {
+  withServer(settings, terminal, async (call) => {
     const { at, symbol } = options;
     const query = new URLSearchParams({
       ...(symbol === undefined ? {} : { symbol }),
       ...(at === undefined ? {} : { at }),
     });
-    const why = (await ask('GET', `/rules/why/${encodeURIComponent(id)}?${query}`)) as {
+    const why = (await call('GET', `/rules/why/${encodeURIComponent(id)}?${query}`)) as {
       readonly passes: boolean;
       readonly values: Json;
       readonly conditions: readonly {
@@ -208,32 +208,32 @@ export const showWhy = (
         readonly holds: boolean;
       }[];
     };
-    const say = sayTo(terminal);
-    if (options.json === true) return say(JSON.stringify(why));
-    say(why.passes ? 'it passes' : 'it does not pass');
+    const print = sayTo(terminal);
+    if (options.json === true) return print(JSON.stringify(why));
+    print(why.passes ? 'it passes' : 'it does not pass');
     for (const { condition, holds } of why.conditions) {
       const [name] = condition;
       const value = JSON.stringify(why.values[String(name)] ?? null);
-      say(
+      print(
         `  ${holds ? 'holds' : 'does not hold'}: ${condition.join(' ')} (${String(name)} is ${value})`,
       );
     }
   });
 
-function bodyOf(line: string, options: AddOptions): object {
+function buildBody(line: string, options: AddOptions): object {
   const { also, edge, name, shadow } = options;
   return {
     ...parseRuleLine(line),
     ruleName: name ?? line.slice(0, 200),
-    outputs: [outputOf(options)],
+    outputs: [buildOutput(options)],
     ...(also === undefined ? {} : { additionalKeys: also.split(',') }),
     ...(edge === true ? { trigger: 'edge' } : {}),
     ...(shadow === true ? { shadow } : {}),
   };
 }
 
-/** Without another place alerts are logged. */
-function outputOf(options: OutputOptions): object {
+/** Returns the output of a rule; by default alerts are logged. */
+function buildOutput(options: OutputOptions): object {
   const { dataset, email, every = '60s', mattermost, slack, webhook } = options;
   const places = [
     ...(webhook === undefined ? [] : [{ method: 'webhook', url: webhook }]),
@@ -244,12 +244,12 @@ function outputOf(options: OutputOptions): object {
   ];
   const [place = { method: 'logs' }, ...more] = places;
   if (more.length > 0) throw new Failure('InvalidParameter', 'a rule has one output');
-  return { ...place, frequency: secondsOf(every) };
+  return { ...place, frequency: parseSeconds(every) };
 }
 
 const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
 
-function secondsOf(every: string): number {
+function parseSeconds(every: string): number {
   const [, count = '', unit = 's'] = /^(\d{1,9})([smhd])?$/.exec(every) ?? [];
   if (count !== '') return Number(count) * (UNITS[unit] ?? 1);
   throw new Failure('InvalidParameter', '--every is a time such as 60s, 5m, 1h or 1d');

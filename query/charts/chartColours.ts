@@ -1,9 +1,9 @@
-// How lines are told apart: by colour, and by dash for those who see no colours. All are seen on light and on
-// dark paper alike.
+// Defines the colour and the dash of each line; the dash is for readers who see no colours. All colours are
+// visible on light and on dark paper.
 
 interface LineLook {
   readonly colour: string;
-  /** Dots that are drawn and left out, in turn; none for a line without gaps. */
+  /** Alternating lengths of drawn and skipped dots; empty for a solid line. */
   readonly dash: readonly number[];
 }
 
@@ -23,9 +23,9 @@ export const lookOf = (line: number): LineLook => LOOKS[line % LOOKS.length] ?? 
 
 const NO_LOOK: LineLook = { colour: '#1f6feb', dash: [] };
 
-/** Of a candle that closes at its open or above, and of one that closes below. */
+/** Colours of a candle that closes at its open or above, and of one that closes below. */
 export const RISING = '#0a8a6a';
 export const FALLING = '#d1242f';
 
-/** The paper of a picture, by light and by dark. */
+/** Background of a chart in light and in dark mode. */
 export const PAPERS = { light: '#ffffff', dark: '#111111' };

@@ -1,4 +1,4 @@
-// Where what a chart shows is, whoever paints it: as SVG, as dots.
+// Computes the position of everything that a chart shows, for every output format.
 import type { Bar, Chart, Line } from './records/chart.ts';
 import { CHARACTER, type LegendEntry, legendOf, ROW_HEIGHT, shortened } from './chartLegend.ts';
 import { mergedBars, recordsOfBar, shownOf } from './chartThinning.ts';
@@ -25,43 +25,43 @@ export interface Candle {
 
 interface ChartLayout extends ChartSize {
   readonly title: string;
-  /** Where the area of values begins and ends. */
+  /** The left and right edge of the plot area. */
   readonly left: number;
   readonly right: number;
-  /** The height of a line of the grid, and the value there. */
+  /** The height of each grid line, and the value there. */
   readonly grid: readonly { readonly y: number; readonly label: string }[];
   readonly legend: readonly LegendEntry[];
-  /** Each in pieces, one behind each gap. */
+  /** The pieces of each line, split at gaps. */
   readonly lines: readonly (readonly (readonly Place[])[])[];
   readonly candles: readonly Candle[];
-  /** Dots of a candle's body. */
+  /** Width of a candle's body in dots. */
   readonly candleWidth: number;
-  /** What stands below the first and the last place, and between them. */
+  /** Labels below the first and the last position, and between them. */
   readonly first: string;
   readonly between: string;
   readonly last: string;
 }
 
-/** As a file of the command line has it, and an address that says nothing else. */
+/** The default size, of files of the command line and of URLs without a size. */
 export const USUAL_SIZE: ChartSize = { width: 960, height: 420 };
 /** Least and most of a side, in dots. */
 export const WIDTHS = { least: 240, most: 2_000 };
 export const HEIGHTS = { least: 120, most: 1_200 };
 
-/** What a chart says that has none. */
+/** Text of a chart without values. */
 export const NOTHING = 'no values';
 
 const EDGE = { left: 70, right: 20, top: 44, bottom: 36 };
-/** Lines of the grid above the lowest, and dots between two of them at least. */
+/** Grid lines above the lowest, and the least number of dots between two of them. */
 const STEPS = [4, 2, 1];
 const STEP_LEAST = 16;
-/** Dots of height that a legend leaves to the values. */
+/** Least height in dots that a legend leaves for the values. */
 const VALUES_LEAST = 60;
-/** Dots from one candle to the next, at least; of more records neighbours become one. */
+/** Least distance between two candles in dots; with more records neighbours are merged. */
 const CANDLE_LEAST = 3;
-/** Of that, a candle's body, and its most. */
+/** A candle's body as a share of that distance, and its maximum in dots. */
 const BODY = { share: 0.65, most: 24 };
-/** Characters of a title, and of what stands below the first and the last value. */
+/** Characters of a title, and of the labels below the first and the last value. */
 const TITLE_MAX = 200;
 const LABEL_MAX = 40;
 
@@ -70,9 +70,9 @@ export function layoutOf(chart: Chart, size: ChartSize): ChartLayout {
   const [left, right] = [EDGE.left, width - EDGE.right];
   const rowsMax = Math.floor((height - EDGE.top - EDGE.bottom - VALUES_LEAST) / ROW_HEIGHT);
   const names = chart.lines.map(({ name }) => name);
-  // One line over candles has a name as well: they are something else.
-  const isTold = names.length > 1 || chart.bars !== undefined;
-  const legend = legendOf(isTold ? names : [], {
+  // A line over candles needs a name, even if there is only one.
+  const hasLegend = names.length > 1 || chart.bars !== undefined;
+  const legend = legendOf(hasLegend ? names : [], {
     left,
     right,
     top: EDGE.top - 8,
@@ -80,7 +80,7 @@ export function layoutOf(chart: Chart, size: ChartSize): ChartLayout {
   });
   const top = EDGE.top + legend.rows * ROW_HEIGHT;
   const bars = shownBars(chart, size);
-  const x = acrossOf(chart, left, right);
+  const x = makeScaleX(chart, left, right);
   const scale = scaleOf(chart, top, height - EDGE.bottom);
   return {
     width,
@@ -91,22 +91,22 @@ export function layoutOf(chart: Chart, size: ChartSize): ChartLayout {
     grid: scale.grid,
     legend: legend.entries,
     lines: chart.lines.map(({ values }) =>
-      piecesOf(values, shownOf(values, chart.lines.length), x, scale.y),
+      splitAtGaps(values, shownOf(values, chart.lines.length), x, scale.y),
     ),
     candles: bars.map((bar) => candleOf(bar, x, scale.y)),
     candleWidth: tenth(
       Math.min(BODY.most, Math.max(1, (BODY.share * (right - left)) / Math.max(1, bars.length))),
     ),
-    ...belowOf(chart.labels, barNote(chart, size), Math.floor((right - left) / CHARACTER)),
+    ...chooseLabels(chart.labels, barNote(chart, size), Math.floor((right - left) / CHARACTER)),
   };
 }
 
-/** Candles as they are drawn: neighbours become one where there are more than places. */
+/** Returns the candles to draw: merges neighbours if there are more candles than places. */
 export function shownBars({ bars = [] }: Chart, { width }: ChartSize): readonly Bar[] {
   return mergedBars(bars, candlesMax(width));
 }
 
-/** What a candle stands for, where it is more than one record. */
+/** Describes how many records a candle merges; empty if it is one. */
 export function barNote({ bars = [] }: Chart, { width }: ChartSize): string {
   const each = recordsOfBar(bars, candlesMax(width));
   return each === 1 ? '' : `${each} records a candle`;
@@ -115,8 +115,8 @@ export function barNote({ bars = [] }: Chart, { width }: ChartSize): string {
 const candlesMax = (width: number): number =>
   Math.floor((width - EDGE.left - EDGE.right) / CANDLE_LEAST);
 
-/** From place to place; of candles each has a width of its own. */
-function acrossOf({ bars, labels }: Chart, left: number, right: number): (at: number) => number {
+/** Maps a position to x; candles need half a width at each end. */
+function makeScaleX({ bars, labels }: Chart, left: number, right: number): (at: number) => number {
   const wide = right - left;
   return bars === undefined
     ? (at) => tenth(left + (wide * at) / Math.max(1, labels.length - 1))
@@ -129,9 +129,9 @@ interface Scale {
 }
 
 function scaleOf(chart: Chart, top: number, bottom: number): Scale {
-  const ends = endsOf(chart);
+  const ends = findExtremes(chart);
   const [least, most] = ends ?? [0, 0];
-  // Halves, because the span of two numbers may be more than a number can say.
+  // Halves, because the span of two numbers may exceed the largest number.
   const half = most === least ? 0.5 : Math.max(most / 2 - least / 2, Number.MIN_VALUE);
   const y = (value: number): number =>
     tenth(top + (bottom - top) * (1 - (value / 2 - least / 2) / half));
@@ -140,31 +140,31 @@ function scaleOf(chart: Chart, top: number, bottom: number): Scale {
   const step = (half * 2) / count;
   return {
     y,
-    grid: ends === undefined ? [] : steps.map((at) => ({ y: y(at), label: spelled(at, step) })),
+    grid: ends === undefined ? [] : steps.map((at) => ({ y: y(at), label: formatValue(at, step) })),
   };
 }
 
-/** The least and the greatest value of all; undefined where there is none. */
-function endsOf({ bars = [], lines }: Chart): readonly [number, number] | undefined {
+/** Returns the least and the greatest value; undefined without values. */
+function findExtremes({ bars = [], lines }: Chart): readonly [number, number] | undefined {
   let [least, most] = [Infinity, -Infinity];
-  const see = (value: number | undefined): void => {
+  const include = (value: number | undefined): void => {
     if (value === undefined) return;
     least = Math.min(least, value);
     most = Math.max(most, value);
   };
-  for (const { values } of lines) for (const value of values) see(value);
-  for (const { close, high, low, open } of bars) [open, high, low, close].forEach(see);
+  for (const { values } of lines) for (const value of values) include(value);
+  for (const { close, high, low, open } of bars) [open, high, low, close].forEach(include);
   return least > most ? undefined : [least, most];
 }
 
-function piecesOf(
+function splitAtGaps(
   values: Line['values'],
-  shown: readonly number[],
+  positions: readonly number[],
   x: (at: number) => number,
   y: (value: number) => number,
 ): readonly (readonly Place[])[] {
   const pieces: Place[][] = [[]];
-  for (const at of shown) {
+  for (const at of positions) {
     const value = values[at];
     if (value !== undefined) pieces.at(-1)?.push({ x: x(at), y: y(value) });
     else if (pieces.at(-1)?.length !== 0) pieces.push([]);
@@ -185,8 +185,8 @@ const candleOf = (
   isRising: close >= open,
 });
 
-/** What stands below, as far as there is room for it. */
-function belowOf(
+/** Selects the labels below the chart that have room. */
+function chooseLabels(
   labels: readonly string[],
   note: string,
   room: number,
@@ -196,7 +196,7 @@ function belowOf(
   ) as [string, string];
   if (labels.length === 0) return { first: NOTHING, between: '', last: '' };
   const fits = first.length + last.length + 2 <= room;
-  // It stands in the middle: the longer of both sides is what it must not meet.
+  // The note is centred: it must not touch the longer of both side labels.
   const isClear = 2 * Math.max(first.length, last.length) + note.length + 4 <= room;
   return {
     first,
@@ -207,15 +207,15 @@ function belowOf(
 
 const tenth = (value: number): number => Math.round(value * 10) / 10;
 
-/** Characters of a value that fit at the left. */
+/** Characters of a grid label that fit at the left. */
 const VALUE_MAX = 8;
 
-/** As many digits as tell the lines of a grid apart, where there is room. */
-function spelled(value: number, step: number): string {
+/** Formats a value with as many digits as distinguish the grid lines, if there is room. */
+function formatValue(value: number, step: number): string {
   const digits = Math.min(6, Math.max(0, 1 - Math.floor(Math.log10(step))));
   const plain = value.toFixed(digits);
-  const isTelling = Number(plain) !== 0 || Math.abs(value) < step / 2;
-  if (plain.length <= VALUE_MAX && isTelling) return plain.replace(/^-(0(?:\.0*)?)$/, '$1');
+  const isDistinct = Number(plain) !== 0 || Math.abs(value) < step / 2;
+  if (plain.length <= VALUE_MAX && isDistinct) return plain.replace(/^-(0(?:\.0*)?)$/, '$1');
   const whole = value.toFixed(0);
   if (step >= 1 && whole.length <= VALUE_MAX) return whole;
   return value.toExponential(2).replace('e+', 'e');

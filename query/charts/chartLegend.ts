@@ -1,12 +1,12 @@
-// The names of lines, above the values and never over them.
+// Places the names of lines above the values, never over them.
 
 export interface LegendEntry {
-  /** Where its piece of line begins; its name stands behind it. */
+  /** Start of its line sample; its name follows. */
   readonly x: number;
-  /** In the middle of the row. */
+  /** The middle of the row. */
   readonly y: number;
   readonly name: string;
-  /** Which line; undefined for the words that say how many more there are. */
+  /** Index of the line; undefined for the entry that counts the omitted lines. */
   readonly line: number | undefined;
 }
 
@@ -23,23 +23,23 @@ interface LegendPlace {
 }
 
 export const ROW_HEIGHT = 18;
-/** Dots of the piece of line before a name, the space behind it included. */
+/** Dots of the line sample before a name, and of the space after it. */
 export const SWATCH = 24;
 export const SWATCH_GAP = 6;
 const BETWEEN = 16;
-/** Dots that a character takes, at most times. */
+/** Usual width of a character in dots. */
 export const CHARACTER = 8;
-/** Characters of a name: as many as fit into the rows that there are. */
+/** Limits for the characters of a name: the first limit with which all names fit is used. */
 const NAME_MOSTS = [40, 24, 16, 10, 6];
 
 export function legendOf(names: readonly string[], place: LegendPlace): Legend {
   if (names.length === 0) return { rows: 0, entries: [] };
   for (const most of NAME_MOSTS) {
-    const entries = placed(names, most, place);
+    const entries = placeNames(names, most, place);
     const rows = rowsOf(entries, place);
     if (rows <= place.rowsMax && isWithin(entries, place)) return { rows, entries };
   }
-  return fewer(names, place);
+  return placeSome(names, place);
 }
 
 export const shortened = (text: string, most: number): string => {
@@ -50,7 +50,7 @@ export const shortened = (text: string, most: number): string => {
 const widthOf = ({ line, name }: Pick<LegendEntry, 'line' | 'name'>): number =>
   (line === undefined ? 0 : SWATCH + SWATCH_GAP) + [...name].length * CHARACTER;
 
-function placed(
+function placeNames(
   names: readonly string[],
   most: number,
   { left, right, top }: LegendPlace,
@@ -72,17 +72,17 @@ const rowsOf = (entries: readonly LegendEntry[], { top }: LegendPlace): number =
 const isWithin = (entries: readonly LegendEntry[], { right }: LegendPlace): boolean =>
   entries.every((entry) => entry.x + widthOf(entry) <= right);
 
-/** As many as fit, and how many more there are. */
-function fewer(names: readonly string[], place: LegendPlace): Legend {
+/** Places as many names as fit, and the number of omitted ones. */
+function placeSome(names: readonly string[], place: LegendPlace): Legend {
   const most = NAME_MOSTS.at(-1) ?? 1;
-  const entries = placed(names, most, place);
+  const entries = placeNames(names, most, place);
   for (let count = names.length - 1; count > 0; count -= 1) {
-    const shown = entries.slice(0, count);
-    const last = shown.at(-1);
+    const visible = entries.slice(0, count);
+    const last = visible.at(-1);
     if (last === undefined) break;
     const name = `+${names.length - count}`;
     const more = { x: last.x + widthOf(last) + BETWEEN, y: last.y, name, line: undefined };
-    const all = [...shown, more];
+    const all = [...visible, more];
     if (rowsOf(all, place) <= place.rowsMax && isWithin(all, place)) {
       return { rows: rowsOf(all, place), entries: all };
     }

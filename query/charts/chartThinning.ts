@@ -1,11 +1,11 @@
-// What is drawn of more values than a chart has places for. A peak is never left out.
+// Selects the values to draw if there are more values than places. Never drops a peak.
 import type { Bar, Line } from './records/chart.ts';
 
-/** Places that are drawn, of a line and of all together; of more the least and the most of each part. */
+/** Values that are drawn, of a line and of all together; above it the least and the greatest of each part. */
 const [LINE_MAX, ALL_MAX] = [2_000, 8_000];
 
 /**
- * Which values of a line are drawn, by their places; one without a value stands for a gap.
+ * Returns the positions of the values of a line to draw; a position without a value marks a gap.
  * @param lines how many the chart has
  */
 export function shownOf(values: Line['values'], lines: number): readonly number[] {
@@ -22,7 +22,7 @@ export function shownOf(values: Line['values'], lines: number): readonly number[
   return [...new Set(all)].toSorted((one, other) => one - other);
 }
 
-/** Where the least and the most of a part are; of a part without values, its beginning. */
+/** Returns the positions of the least and the greatest value of a part; its start if it has no values. */
 function endsOfPart(values: Line['values'], from: number, to: number): readonly number[] {
   let [low, high] = [from, from];
   let [least, most] = [Infinity, -Infinity];
@@ -35,7 +35,7 @@ function endsOfPart(values: Line['values'], from: number, to: number): readonly 
   return [low, high];
 }
 
-/** As many neighbours become one bar as it takes for `most` of them: all bars are of as many records. */
+/** Merges neighbours until at most `most` bars remain; each bar merges equally many records. */
 export function mergedBars(bars: readonly Bar[], most: number): readonly Bar[] {
   const each = recordsOfBar(bars, most);
   if (each === 1) return bars;

@@ -1,4 +1,4 @@
-// The thread that draws: one task after the other.
+// The drawing thread: draws one task after the other.
 import { parentPort } from 'node:worker_threads';
 import { draw, type DrawingTask } from './drawing.ts';
 

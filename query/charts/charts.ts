@@ -1,22 +1,22 @@
-// Who waits for a picture. Pictures are drawn by one thread, which starts with the first of them and ends
-// when it had nothing to do for a while.
+// Queues charts and draws them in one thread, which starts with the first chart and stops after being idle
+// for a while.
 import { Worker } from 'node:worker_threads';
 import { Failure } from '../../store/base/failure.ts';
 import { type Body, lengthOf } from '../../store/duckdb/protocol.ts';
 import { FairQueue } from '../../store/queues/fairQueue.ts';
 import type { Drawing, DrawingTask, Wish } from './drawing.ts';
 
-/** Bytes of records, as JSON, that a picture is made of at most: parsed they take ten times that. */
+/** Most bytes of records, as JSON, of one chart: parsed they need ten times that. */
 export const RECORD_BYTES_MAX = 4 * 1024 ** 2;
-/** Pictures that wait at most, of one account and of all. */
+/** Most waiting charts, of one account and of all. */
 const WAITING_MAX = { account: 16, all: 64 };
-/** Of the thread, in MiB. */
+/** Heap of the thread, in MiB. */
 const HEAP_MIB = 192;
 /** Half a million values take 1 s on a busy machine. */
 const DEADLINE_MS = 10_000;
 const IDLE_MS = 60_000;
 
-/** Which parameter says what is refused. */
+/** The parameter that a refusal names. */
 const PARAMETERS = { column: 'chartColumn', kind: 'chartKind', records: 'format' } as const;
 
 interface Waiting {
@@ -29,7 +29,7 @@ export class Charts {
   readonly #queue = new FairQueue<Waiting>();
   readonly #deadlineMs: number;
   #thread: Worker | undefined;
-  #now: Waiting | undefined;
+  #current: Waiting | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
@@ -39,36 +39,36 @@ export class Charts {
 
   /**
    * @throws Failure InvalidParameter, naming `format`, `chartColumn` or `chartKind`, for records that make no
-   * such chart or are too many; Busy; TimedOut; what `signal` says when its caller goes away while it waits
+   * such chart or are too many; Busy; TimedOut; the reason of `signal` if its caller disconnects early
    */
   async draw(account: string, wish: Wish, body: Body, signal: AbortSignal): Promise<Uint8Array> {
     if (this.#isClosed) throw new Failure('Busy', 'the server ends');
     if (lengthOf(body) > RECORD_BYTES_MAX) {
       const most = `at most ${RECORD_BYTES_MAX} bytes of records`;
-      const rule = `${wish.format} draws ${most}: ask for fewer, or for two of their attributes`;
+      const rule = `${wish.format} draws ${most}: request fewer, or two of their attributes`;
       throw new Failure('InvalidParameter', `"format" ${rule}`);
     }
     if (this.#queue.sizeOf(account) >= WAITING_MAX.account || this.#queue.size >= WAITING_MAX.all) {
-      throw new Failure('Busy', `${this.#queue.size} pictures wait to be drawn: ask again later`);
+      throw new Failure('Busy', `The chart queue is full (${this.#queue.size}). Try again later.`);
     }
-    const drawing = await this.#drawn(account, { wish, records: recordsOf(body) }, signal);
+    const drawing = await this.#enqueue(account, { wish, records: recordsOf(body) }, signal);
     if (drawing.kind === 'picture') return drawing.bytes;
     throw new Failure('InvalidParameter', `"${PARAMETERS[drawing.about]}" ${drawing.rule}`);
   }
 
-  #drawn(account: string, task: DrawingTask, signal: AbortSignal): Promise<Drawing> {
+  #enqueue(account: string, task: DrawingTask, signal: AbortSignal): Promise<Drawing> {
     signal.throwIfAborted();
     return new Promise<Drawing>((resolve, reject) => {
       const leave = (): void => {
         if (this.#queue.remove((item) => item === waiting)) reject(signal.reason as Error);
       };
-      const heard = <T>(tell: (value: T) => void) => {
+      const detaching = <T>(finish: (value: T) => void) => {
         return (value: T): void => {
           signal.removeEventListener('abort', leave);
-          tell(value);
+          finish(value);
         };
       };
-      const waiting: Waiting = { task, resolve: heard(resolve), reject: heard(reject) };
+      const waiting: Waiting = { task, resolve: detaching(resolve), reject: detaching(reject) };
       signal.addEventListener('abort', leave, { once: true });
       this.#queue.push(account, waiting);
       this.#next();
@@ -76,64 +76,64 @@ export class Charts {
   }
 
   #next(): void {
-    if (this.#now !== undefined || this.#isClosed) return;
+    if (this.#current !== undefined || this.#isClosed) return;
     clearTimeout(this.#timer);
-    this.#now = this.#queue.take(() => true);
-    if (this.#now === undefined) {
-      this.#timer = setTimeout(() => this.#end(), IDLE_MS);
+    this.#current = this.#queue.take(() => true);
+    if (this.#current === undefined) {
+      this.#timer = setTimeout(() => this.#stopThread(), IDLE_MS);
       this.#timer.unref();
       return;
     }
-    const late = new Failure('TimedOut', 'the picture took too long to draw: ask for less');
-    this.#timer = setTimeout(() => this.#lose(late), this.#deadlineMs);
-    this.#thread ??= this.#started();
-    // A thread that draws for somebody keeps the process.
+    const late = new Failure('TimedOut', 'the chart took too long to draw: request less');
+    this.#timer = setTimeout(() => this.#fail(late), this.#deadlineMs);
+    this.#thread ??= this.#startThread();
+    // While it draws for a caller the thread keeps the process alive.
     this.#thread.ref();
-    this.#thread.postMessage(this.#now.task);
+    this.#thread.postMessage(this.#current.task);
   }
 
-  #started(): Worker {
+  #startThread(): Worker {
     const thread = new Worker(new URL('./chartWorker.ts', import.meta.url), {
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB },
     });
     thread.on('message', (drawing: Drawing) => {
       if (thread !== this.#thread) return;
       thread.unref();
-      const { resolve } = this.#now ?? {};
-      this.#now = undefined;
+      const { resolve } = this.#current ?? {};
+      this.#current = undefined;
       resolve?.(drawing);
       this.#next();
     });
     thread.on('error', (error) => {
       const { code } = error as { readonly code?: string };
       const isFull = code === 'ERR_WORKER_OUT_OF_MEMORY';
-      const full = new Failure('TooLarge', 'the records of the picture take too much memory');
-      this.#lose(isFull ? full : error, thread);
+      const full = new Failure('TooLarge', 'the records of the chart need too much memory');
+      this.#fail(isFull ? full : error, thread);
     });
     return thread;
   }
 
-  /** The task of now ends without a picture, and the thread with it. */
-  #lose(error: unknown, thread = this.#thread): void {
+  /** Ends the current task without a chart, and the thread with it. */
+  #fail(error: unknown, thread = this.#thread): void {
     if (thread !== this.#thread) return;
-    const { reject } = this.#now ?? {};
-    this.#now = undefined;
-    this.#end();
+    const { reject } = this.#current ?? {};
+    this.#current = undefined;
+    this.#stopThread();
     reject?.(error);
     this.#next();
   }
 
-  #end(): void {
+  #stopThread(): void {
     void this.#thread?.terminate();
     this.#thread = undefined;
   }
 
-  /** Nothing is drawn any more; what waits is refused. */
+  /** Stops drawing and rejects the waiting tasks. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#timer);
     const ended = new Failure('Busy', 'the server ends');
-    this.#now?.reject(ended);
+    this.#current?.reject(ended);
     for (let item = this.#queue.take(() => true); item !== undefined;) {
       item.reject(ended);
       item = this.#queue.take(() => true);
@@ -142,6 +142,6 @@ export class Charts {
   }
 }
 
-/** Bytes of their own: a part of a page in memory would be sent with all of the page. */
+/** Copies the bytes: a slice of a cached page would be sent with the whole page. */
 const recordsOf = ({ bytes, file }: Body): Uint8Array | string =>
   file === undefined ? bytes.slice() : file.path;

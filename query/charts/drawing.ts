@@ -1,4 +1,4 @@
-// The bytes of a picture from the bytes of records: what the thread of charts does with one task.
+// Draws the bytes of a chart from the bytes of records: one task of the chart thread.
 import { readFileSync } from 'node:fs';
 import type { Chart } from './records/chart.ts';
 import { isRefusal, type Refusal } from './records/chartColumns.ts';
@@ -10,19 +10,19 @@ import { vegaChart } from './vegaChart.ts';
 
 export type PictureFormat = 'svg' | 'png' | 'vega-lite';
 
-/** How a picture is wanted, and of what. */
+/** The options of a chart. */
 export interface Wish {
   readonly format: PictureFormat;
   readonly size: ChartSize;
   readonly title: string;
-  /** The title is the caller's own: nothing is added to it. */
+  /** The caller set the title: nothing is added to it. */
   readonly isTitled: boolean;
   readonly choice: Choice;
 }
 
 export interface DrawingTask {
   readonly wish: Wish;
-  /** A JSON list of records, or the file that has it. */
+  /** A JSON list of records, or the path of a file that has it. */
   readonly records: Uint8Array | string;
 }
 
@@ -43,7 +43,7 @@ export function draw({ records, wish }: DrawingTask): Drawing {
   return { kind: 'picture', bytes: painted({ ...drawable, title }, wish) };
 }
 
-/** Bytes of their own, which another thread may have. */
+/** Returns bytes of their own, which can be transferred to another thread. */
 export function painted(
   chart: Chart,
   { format, size }: Pick<Wish, 'format' | 'size'>,

@@ -1,7 +1,7 @@
-// Letters as dots, for pictures on machines that have no fonts: the 8x8 font of Daniel Hepper, which is
-// in the public domain, with the characters of Latin 1.
+// Letters as dots, for charts on machines without fonts: the 8x8 font of Daniel Hepper, which is in the
+// public domain, with the characters of Latin 1.
 
-/** Dots of a letter's side. */
+/** Width and height of a letter in dots. */
 export const GLYPH_SIDE = 8;
 
 /** Eight bytes a letter, one a row from the top, the lowest bit at the left: U+0020 to U+007E. */
@@ -51,7 +51,7 @@ const LATIN =
 
 const HEX = 2 * GLYPH_SIDE;
 
-/** The rows of a letter's dots; those of a question mark for one that is not there. */
+/** Returns the rows of a letter's dots; a question mark for a missing letter. */
 export function glyphOf(character: string): readonly number[] {
   const code = character.codePointAt(0) ?? 0;
   const basic = hexAt(BASIC, code - 0x20);

@@ -1,4 +1,4 @@
-// A chart as dots. Letters come from a font of our own: a server has none, and lines are all that is drawn.
+// Draws a chart as PNG. Uses a built-in font, since a server has none; it draws only lines and letters.
 import type { Chart } from './records/chart.ts';
 import { SWATCH, SWATCH_GAP } from './chartLegend.ts';
 import { type Candle, type ChartSize, layoutOf } from './chartLayout.ts';
@@ -40,7 +40,7 @@ export function pngChart(chart: Chart, size: ChartSize): Uint8Array {
   return pngFile(dots.bytes, size, paletteOf(lines.length));
 }
 
-/** A body is of an odd number of dots where there is room, so that its wick stands in the middle. */
+/** Draws a body of an odd number of dots if there is room, so that its wick is in the middle. */
 function drawCandle(dots: Dots, candle: Candle, candleWidth: number): void {
   const { close, high, isRising, low, open } = candle;
   const colour = isRising ? RISE : FALL;

@@ -1,4 +1,4 @@
-// The dots of a picture and what is drawn with them: letters, lines, bodies. A byte a dot, its place in a
+// The dots of a chart, and letters, lines and bodies drawn with them. Each dot is a byte, its index in a
 // palette.
 import { lookOf, FALLING, PAPERS, RISING } from './chartColours.ts';
 import type { ChartSize, Place } from './chartLayout.ts';
@@ -6,13 +6,13 @@ import { GLYPH_SIDE, glyphOf } from './glyphs.ts';
 
 type Colour = readonly [number, number, number];
 
-/** Shades between paper and the colour of a line: its edges. */
+/** Shades between the background and the colour of a line, for its edges. */
 const SHADES = 16;
-/** Places in the palette; those of the shades of each line follow. */
+/** Indexes in the palette; the shades of each line follow. */
 export const [GRID, TEXT, TITLE, RISE, FALL] = [1, 2, 3, 4, 5];
 const LINE = 6;
 
-/** Of so many lines. */
+/** Builds the palette for a number of lines. */
 export function paletteOf(lines: number): readonly Colour[] {
   const paper = partsOf(PAPERS.light);
   return [
@@ -45,7 +45,7 @@ const HALF = 0.8;
 interface Writing {
   readonly colour: number;
   readonly scale: number;
-  /** The text ends there. */
+  /** The text ends at x instead of starting there. */
   readonly atEnd: boolean;
 }
 
@@ -60,20 +60,20 @@ export class Dots {
     this.#height = height;
   }
 
-  #put(x: number, y: number, colour: number): void {
+  #set(x: number, y: number, colour: number): void {
     if (x < 0 || y < 0 || x >= this.#width || y >= this.#height) return;
     this.bytes[y * this.#width + x] = colour;
   }
 
-  /** From one corner to the other; at least a dot of each side. */
+  /** Fills a rectangle between two corners, at least one dot in each direction. */
   fill(from: Place, to: Place, colour: number): void {
     for (let y = from.y; y < Math.max(to.y, from.y + 1); y += 1) {
-      for (let x = from.x; x < Math.max(to.x, from.x + 1); x += 1) this.#put(x, y, colour);
+      for (let x = from.x; x < Math.max(to.x, from.x + 1); x += 1) this.#set(x, y, colour);
     }
   }
 
   write(text: string, x: number, y: number, { atEnd, colour, scale }: Writing): void {
-    // The font ends before it.
+    // The font has no ellipsis.
     const characters = [...text.replace('…', '.')];
     const side = GLYPH_SIDE * scale;
     let at = atEnd ? x - characters.length * side : x;
@@ -82,13 +82,13 @@ export class Dots {
       for (let dot = 0; dot < side * side; dot += 1) {
         const [column, row] = [dot % side, Math.floor(dot / side)];
         const isSet = ((rows[Math.floor(row / scale)] ?? 0) >> Math.floor(column / scale)) & 1;
-        if (isSet === 1) this.#put(at + column, y + row, colour);
+        if (isSet === 1) this.#set(at + column, y + row, colour);
       }
       at += side;
     }
   }
 
-  /** A piece of a line in its colour and dash; a place alone is a dot. */
+  /** Draws a piece of a line in its colour and dash; a single place is a dot. */
   draw(piece: readonly Place[], line: number): void {
     const [only] = piece;
     if (only !== undefined && piece.length === 1) this.#dot(only, line);
@@ -108,7 +108,7 @@ export class Dots {
     this.fill({ x: x - 2, y: y - 1 }, { x: x + 3, y: y + 2 }, colour);
   }
 
-  /** A straight piece of a line, from dot to dot along its longer side, `way` dots behind its beginning. */
+  /** Draws a straight segment, dot by dot along its longer side, `way` dots after the start of its piece. */
   #stroke(from: Place, to: Place, line: number, way: number): void {
     const [wide, high] = [to.x - from.x, to.y - from.y];
     const steps = Math.max(1, Math.ceil(Math.max(Math.abs(wide), Math.abs(high))));
@@ -135,14 +135,14 @@ export class Dots {
     const before = this.bytes[y * this.#width + x] ?? 0;
     const first = LINE + line * SHADES;
     const colour = first - 1 + shade;
-    // The edge of a line is no hole in what it crosses.
+    // The pale edge of a line must not cut a gap into what it crosses.
     const isOwn = before >= first && before < first + SHADES;
     const isFree = before < RISE || (!isOwn && shade > SHADES / 2);
-    if (isFree || (isOwn && colour > before)) this.#put(x, y, colour);
+    if (isFree || (isOwn && colour > before)) this.#set(x, y, colour);
   }
 }
 
-/** Whether a dash is drawn so far behind its beginning. */
+/** Whether a dash pattern is drawn at a distance from its beginning. */
 function isInked(dash: readonly number[], way: number): boolean {
   let end = 0;
   for (const [at, length] of dash.entries()) {

@@ -1,9 +1,9 @@
-// The bytes of a PNG file whose dots are places in a palette (RFC 2083).
+// Encodes a PNG file whose dots are indexes in a palette (RFC 2083).
 import { crc32, deflateSync } from 'node:zlib';
 import type { ChartSize } from './chartLayout.ts';
 
 const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
-/** Bits of a dot; that it is a place in the palette. */
+/** Bits of a dot, and the colour type of palette indexes. */
 const [DEPTH, BY_PALETTE] = [8, 3];
 
 export function pngFile(
@@ -15,7 +15,7 @@ export function pngFile(
   head.writeUInt32BE(width, 0);
   head.writeUInt32BE(height, 4);
   head.set([DEPTH, BY_PALETTE, 0, 0, 0], 8);
-  // Before each row stands how it is told: as it is.
+  // The byte before each row is its filter: 0, none.
   const rows = Buffer.alloc((width + 1) * height);
   for (let row = 0; row < height; row += 1) {
     rows.set(dots.subarray(row * width, (row + 1) * width), row * (width + 1) + 1);

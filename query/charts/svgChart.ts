@@ -1,4 +1,4 @@
-// A chart as a picture that stands alone: no script, no font, light and dark by who looks at it.
+// Draws a chart as a self-contained SVG: no script, no font, light or dark by the reader's preference.
 import { createHash } from 'node:crypto';
 import type { Chart } from './records/chart.ts';
 import { FALLING, lookOf, PAPERS, RISING } from './chartColours.ts';
@@ -9,7 +9,7 @@ const STYLE = `text{font:13px system-ui,sans-serif;fill:#444}.t{font-size:16px;f
 path{fill:none}line{stroke:#ddd}rect{fill:${PAPERS.light}}
 @media (prefers-color-scheme:dark){text{fill:#aaa}.t{fill:#eee}line{stroke:#333}rect{fill:${PAPERS.dark}}}`;
 
-/** What a picture that is opened by itself may load and do: nothing; its own style is named by its hash. */
+/** Policy of an SVG that is opened directly: it may load and run nothing; its style is allowed by hash. */
 export const SVG_POLICY =
   "default-src 'none'; style-src 'sha256-" +
   `${createHash('sha256').update(STYLE).digest('base64')}'; frame-ancestors 'none'; sandbox`;
@@ -18,8 +18,8 @@ export function svgChart(chart: Chart, size: ChartSize = USUAL_SIZE): string {
   const layout = layoutOf(chart, size);
   const { between, first, height, last, left, right, width } = layout;
   const below = height - 12;
-  const said = [layout.title, layout.legend.map(({ name }) => name).join(', ')];
-  const label = said.filter((text) => text !== '').join(': ');
+  const labelParts = [layout.title, layout.legend.map(({ name }) => name).join(', ')];
+  const label = labelParts.filter((text) => text !== '').join(': ');
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"`,
     `viewBox="0 0 ${width} ${height}" role="img" aria-label="${plain(label)}">`,
@@ -42,7 +42,7 @@ export function svgChart(chart: Chart, size: ChartSize = USUAL_SIZE): string {
   ].join('\n');
 }
 
-/** A path of what has neighbours, and one of dots of what stands alone between gaps. */
+/** Draws one path of values with neighbours, and one of dots for values alone between gaps. */
 function lineOf(pieces: readonly (readonly Place[])[], at: number): readonly string[] {
   const alone = pieces.filter((piece) => piece.length === 1);
   const joined = pieces.filter((piece) => piece.length > 1);
@@ -57,11 +57,11 @@ function lineOf(pieces: readonly (readonly Place[])[], at: number): readonly str
 const pathOf = (piece: readonly Place[]): string =>
   piece.map(({ x, y }, at) => `${at === 0 ? 'M' : 'L'}${x} ${y}`).join('');
 
-/** Across a value that stands alone. */
+/** Diameter of a value without neighbours. */
 const DOT = 5;
 const LINE_WIDTH = 1.6;
 
-/** Attributes, which the policy allows; styles of elements it does not. */
+/** Uses attributes, which the policy allows; it does not allow styles of elements. */
 function lookOfLine(at: number): string {
   const { colour, dash } = lookOf(at);
   const dashes = dash.length === 0 ? '' : ` stroke-dasharray="${dash.join(' ')}"`;
@@ -74,7 +74,7 @@ function entryOf({ line, name, x, y }: LegendEntry): readonly string[] {
   return [`<path d="M${x} ${y}h${SWATCH}"${lookOfLine(line)}/>`, text(x + SWATCH + SWATCH_GAP)];
 }
 
-/** All that rise as one path of wicks and one of bodies, and all that fall. */
+/** Draws the rising candles as one path of wicks and one of bodies, and the falling ones likewise. */
 function candlesOf(candles: readonly Candle[], width: number): readonly string[] {
   return [true, false].flatMap((isRising) => {
     const some = candles.filter((candle) => candle.isRising === isRising);
@@ -89,7 +89,7 @@ function candlesOf(candles: readonly Candle[], width: number): readonly string[]
   });
 }
 
-/** From open to close, a dot at least. */
+/** Draws from open to close, at least one dot. */
 const bodyOf = ({ close, open }: Candle): string =>
   Math.abs(close - open) < 1 ? `${open}v1` : `${open}V${close}`;
 
@@ -101,11 +101,11 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** What XML can not say at all: with one of these no browser draws any of it. */
-const UNSAID = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
+/** Characters that XML can't represent: with one of these no browser draws the chart. */
+const INVALID_XML = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
 
 const plain = (text: string): string =>
   text
     .toWellFormed()
-    .replaceAll(UNSAID, '\ufffd')
+    .replaceAll(INVALID_XML, '\ufffd')
     .replaceAll(/[&<>"']/g, (one) => ENTITIES[one] ?? '');

@@ -1,5 +1,5 @@
-// A chart as a specification of Vega-Lite 5, with its values in it: for notebooks and dashboards that draw
-// themselves. It shows what the pictures show, as many values and candles as they.
+// Writes a chart as a specification of Vega-Lite 5 with its values: for notebooks and dashboards that draw
+// charts. It shows the same values and candles as the other formats.
 import type { Bar, Chart, Line } from './records/chart.ts';
 import { FALLING, lookOf, RISING } from './chartColours.ts';
 import { barNote, type ChartSize, NOTHING, shownBars } from './chartLayout.ts';
@@ -8,12 +8,12 @@ import { shownOf } from './chartThinning.ts';
 type Json = Readonly<Record<string, unknown>>;
 
 const SCHEMA = 'https://vega.github.io/schema/vega-lite/v5.json';
-/** Dots that axes take of a chart's width, about. */
+/** Approximate width of the axes in dots. */
 const AXES = 90;
-/** Of the room from one candle to the next, its body. */
+/** A candle's body as a share of the distance to the next candle. */
 const BODY_SHARE = 0.65;
 const BODY_MOST = 24;
-/** Square dots of a value that stands alone. */
+/** Area of a value without neighbours, in square dots. */
 const DOT_AREA = 25;
 
 export function vegaChart(chart: Chart, size: ChartSize): string {
@@ -34,22 +34,22 @@ export function vegaChart(chart: Chart, size: ChartSize): string {
   });
 }
 
-/** How a place is said, and the axis of places. */
+/** How a position is encoded, and the axis of positions. */
 interface Across {
   readonly of: (at: number) => Json;
   readonly axis: Json;
-  /** Milliseconds of a place, where it is a day. */
+  /** Milliseconds of a position, if positions are days. */
   readonly ms: ((at: number) => number) | undefined;
 }
 
-/** Time where all labels are; names where each is another one; else where a value stands. */
+/** Chooses a time axis if all labels are times, names if all differ, else positions. */
 function acrossOf({ labelled, labels }: Chart): Across {
   const text = (at: number): string => labels[at] ?? '';
   const times = labelled === 'day' ? labels.map(timeOf) : [];
   if (times.length > 0 && times.every((time) => !Number.isNaN(Date.parse(time)))) {
     return {
       of: (at) => ({ label: times[at] ?? '' }),
-      // Else a day would be the evening before it, in all that is west of Greenwich.
+      // Otherwise a day would be shown as the evening before, west of Greenwich.
       axis: { field: 'label', type: 'temporal', scale: { type: 'utc' }, title: null },
       ms: (at) => Date.parse(times[at] ?? ''),
     };
@@ -69,7 +69,7 @@ function acrossOf({ labelled, labels }: Chart): Across {
   };
 }
 
-/** `2024-01-02 09:31` as all programs read it. */
+/** Converts `2024-01-02 09:31` to ISO 8601, which all programs parse. */
 function timeOf(label: string): string {
   const iso = label.replace(/^(\d{4}-\d{2}-\d{2}) (?=\d)/, '$1T');
   return iso === label || /(?:Z|[+-]\d{2}:?\d{2})$/.test(iso) ? iso : `${iso}Z`;
@@ -82,7 +82,7 @@ const height = (field: string): Json => ({
   title: null,
 });
 
-/** Lines, and dots where a value stands alone between gaps. */
+/** Specifies lines, and dots for values alone between gaps. */
 function lineView({ lines }: Chart, { axis, of }: Across): Json {
   const values = lines.flatMap((line) => valuesOf(line, of, lines.length));
   const domain = lines.map(({ name }) => name);
@@ -118,12 +118,12 @@ interface Value extends Json {
   readonly alone?: true;
 }
 
-/** Those that pictures draw; a null is a gap. */
+/** Returns the values that the other formats draw; null is a gap. */
 function valuesOf({ name, values }: Line, of: Across['of'], lines: number): readonly Value[] {
-  const shown = shownOf(values, lines);
+  const positions = shownOf(values, lines);
   const isGap = (at: number | undefined): boolean => at === undefined || values[at] === undefined;
-  return shown.map((at, index) => {
-    const isAlone = !isGap(at) && isGap(shown[index - 1]) && isGap(shown[index + 1]);
+  return positions.map((at, index) => {
+    const isAlone = !isGap(at) && isGap(positions[index - 1]) && isGap(positions[index + 1]);
     return {
       ...of(at),
       line: name,
@@ -133,7 +133,7 @@ function valuesOf({ name, values }: Line, of: Across['of'], lines: number): read
   });
 }
 
-/** Wicks and bodies. */
+/** Specifies wicks and bodies. */
 function candleView(
   bars: readonly Bar[],
   { axis, ms, of }: Across,
@@ -158,7 +158,7 @@ function candleView(
         encoding: { x: axis, y: height('low'), y2: { field: 'high' }, color: colour },
       },
       {
-        // The edge shows one that opens and closes at the same value.
+        // The edge shows a candle that opens and closes at the same value.
         mark: { type: 'bar', size, strokeWidth: 1, tooltip },
         encoding: {
           x: axis,
@@ -172,7 +172,7 @@ function candleView(
   };
 }
 
-/** Of time the shortest step between two candles counts, as weekends leave room. */
+/** Computes the width of a body; on a time axis from the shortest step, as weekends leave gaps. */
 function bodySize(bars: readonly Bar[], ms: Across['ms'], room: number): number {
   const [first, last] = [bars[0], bars.at(-1)];
   let places = bars.length;

@@ -1,4 +1,4 @@
-// Which files may hold a wanted record, and which of them to read first, by the catalog's least and greatest
+// Selects the files that may hold matching records, and orders them, by the catalog's least and greatest
 // values.
 import { type Column, isExactNumber } from '../../store/lake/versions/columns.ts';
 import { isPlainDecimal } from '../../store/lake/versions/decimals.ts';
@@ -8,7 +8,7 @@ import { compareValues } from '../../store/lake/tableStats.ts';
 export interface Condition {
   readonly column: Column;
   readonly operator: '=' | '>=' | '<=' | '<';
-  /** Any of them fits; more than one only with `=`. */
+  /** A record matches if any of them does; more than one only with `=`. */
   readonly values: readonly string[];
 }
 
@@ -25,8 +25,8 @@ export function mayHold(file: DataFile, { column, operator, values }: Condition)
 }
 
 /**
- * Those that may have the first records of an order come first: once DuckDB has as many as are wanted, it
- * passes over groups of rows that have only later ones.
+ * Sorts files so that those with the first records of an order come first: once DuckDB has as many records
+ * as it needs, it skips groups of rows that have only later ones.
  */
 export function firstOf(
   files: readonly DataFile[],
@@ -38,7 +38,7 @@ export function firstOf(
   const ends = new Map(files.map((file) => [file, file.ranges.get(id)?.[end] ?? null]));
   return [...files].sort((one, other) => {
     const [a, b] = [ends.get(one) ?? null, ends.get(other) ?? null];
-    // Of what nobody knows anything may be in there.
+    // A file without statistics may hold any value, so it comes first.
     if (a === null || b === null) return Number(a !== null) - Number(b !== null);
     return sign * compareValues(type, a, b);
   });

@@ -1,10 +1,10 @@
-// Records of the test environment: other values where a table is scanned, so that whatever is computed
-// of them is computed of those (SPEC.md "Authentication" 3, INTERFACE.md 0.2). The columns of the unique
-// index stay, since records are asked for and joined by them, and so do the system's own.
+// Replaces the values of records for the test environment where a table is scanned, so that every
+// computation uses the replaced values (SPEC.md "Authentication" 3, INTERFACE.md 0.2). The columns of the
+// unique index keep their values, since records are requested and joined by them; so do system columns.
 //
-// A value's new one depends on the seed, the column and the value: the same in every row and call, so
-// that asking again does not average it out. Numbers move by up to 5 %, texts are anagrams, days move
-// together: test data that nobody takes for the market's, and no encryption.
+// The new value depends on the seed, the column and the value. It is the same in every row and call, so that
+// repeated requests do not average it out. Numbers move by up to 5 %, texts become anagrams, dates move
+// together. The result is test data that nobody mistakes for market data; it is not encryption.
 import { hash } from 'node:crypto';
 import {
   type Column,
@@ -16,32 +16,32 @@ import {
 import { parseDecimal } from '../../store/lake/versions/decimals.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 
-/** Whose values, of which dataset: a secret of the server, so that nobody can undo it by trying. */
+/** The seed of an account and a dataset; it has a server secret, so that nobody can undo it by trying. */
 export interface Scramble {
   readonly seed: string;
 }
 
 /** Days by which dates move: -30 to 30, never 0. */
 const DAYS_MAX = 30;
-/** Characters that change places; letters and digits after them are all alike. */
+/** Characters that are shuffled; later letters and digits are masked. */
 const SHUFFLED_MAX = 256;
 
 interface Printed {
   /** The quoted name. */
   readonly x: string;
-  /** A literal for `hash`. */
+  /** The seed as a literal for `hash`. */
   readonly seed: string;
   readonly days: number;
-  /** DuckDB's word for its type. */
+  /** DuckDB's name of its type. */
   readonly type: string;
   /** Quoted names of the unique index. */
   readonly index: readonly string[];
 }
 
 /**
- * The sub-select `rows` with other values.
+ * Wraps the sub-select `rows` so that its values are scrambled.
  * @param columns those of `rows` that a table has
- * @param index of the unique index, among `columns`
+ * @param index columns of the unique index, among `columns`
  */
 export function scrambledRows(
   rows: string,
@@ -50,31 +50,37 @@ export function scrambledRows(
   scramble: Scramble | undefined,
 ): string {
   if (scramble === undefined) return rows;
-  const kept = new Set(index.map(({ name }) => name));
-  const values = columns.filter(({ name }) => !kept.has(name) && !isSystemColumn(name));
+  const indexNames = new Set(index.map(({ name }) => name));
+  const values = columns.filter(({ name }) => !indexNames.has(name) && !isSystemColumn(name));
   if (values.length === 0) return rows;
-  const named = index.map(({ name }) => identifier(name));
+  const indexIdentifiers = index.map(({ name }) => identifier(name));
   const replaced = values.map((column) => {
-    const value = VALUES[columnKind(column.type)](printedOf(column, named, scramble));
+    const value = VALUES[columnKind(column.type)](
+      describeColumn(column, indexIdentifiers, scramble),
+    );
     const x = identifier(column.name);
     return `CASE WHEN ${x} IS NOT NULL THEN CAST(${value} AS ${sqlType(column.type)}) END AS ${x}`;
   });
   return `(SELECT * REPLACE (${replaced.join(', ')}) FROM ${rows})`;
 }
 
-function printedOf({ name, type }: Column, index: readonly string[], { seed }: Scramble): Printed {
+function describeColumn(
+  { name, type }: Column,
+  index: readonly string[],
+  { seed }: Scramble,
+): Printed {
   const digest = hash('sha256', `${seed} ${name}`, 'buffer');
-  // Of all dates of a dataset: what happened between two stays as long.
+  // One shift for all dates of a dataset: the time between two dates stays the same.
   const step = hash('sha256', seed, 'buffer').readUInt32LE(0) % (2 * DAYS_MAX);
   const days = step < DAYS_MAX ? step - DAYS_MAX : step - DAYS_MAX + 1;
-  const drawn = literal(digest.toString('hex').slice(0, 32));
-  return { x: identifier(name), seed: drawn, days, type: sqlType(type), index };
+  const seedLiteral = literal(digest.toString('hex').slice(0, 32));
+  return { x: identifier(name), seed: seedLiteral, days, type: sqlType(type), index };
 }
 
 /** 1 or -1. */
 const sign = ({ seed, x }: Printed): string =>
   `(1 - 2 * CAST(hash(${x}, ${seed}, 1) % 2 AS BIGINT))`;
-/** 5,000 to 45,000 millionths: with what rounding adds at most 5 % of a number of some digits. */
+/** 5,000 to 45,000 millionths: rounding included at most 5 % of a number of some digits. */
 const millionths = ({ seed, x }: Printed): string =>
   `CAST(5000 + hash(${x}, ${seed}) % 40001 AS BIGINT)`;
 
@@ -88,7 +94,7 @@ function wholeNumber(printed: Printed): string {
     ELSE ${number} + ${sign(printed)} * ${share} END`;
 }
 
-/** As many decimals as before. */
+/** Keeps the number of decimals. */
 function decimalNumber(printed: Printed): string {
   const { x } = printed;
   const share = `${millionths(printed)} / 1000000.0`;
@@ -98,7 +104,7 @@ function decimalNumber(printed: Printed): string {
   const moved = `${x} * (1 + ${sign(printed)} * ${share})`;
   const step = `${sign(printed)} * pow(10, -(${decimals}))`;
   const near = `round(${moved}, ${decimals})`;
-  // A last decimal of 0 would be lost to who reads it: 12.5 stays a number with a decimal.
+  // JSON drops a last decimal of 0: 12.5 stays a number with a decimal.
   const isShort = `${x} <> trunc(${x}) AND ${near} = round(${near}, ${decimals} - 1)`;
   const rounded = `CASE WHEN ${isShort} THEN round(${near} - ${step}, ${decimals}) ELSE ${near} END`;
   const neighbour = `round(${x} + ${step}, ${decimals})`;
@@ -108,7 +114,7 @@ function decimalNumber(printed: Printed): string {
     WHEN (${rounded}) <> ${x} THEN ${rounded} ELSE ${neighbour} END`;
 }
 
-/** By its value as a double; the largest become smaller, and what is left by one of its last digit. */
+/** Moves a number as a double; the largest become smaller, and the rest move by one of the last digit. */
 function exactNumber(printed: Printed): string {
   const { x, type } = printed;
   const moved = decimalNumber({ ...printed, x: `CAST(${x} AS DOUBLE)` });
@@ -122,17 +128,17 @@ function exactNumber(printed: Printed): string {
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz';
 const CHARACTERS = `${LETTERS}${LETTERS.toUpperCase()}0123456789`;
-const NEXT = `${turned(LETTERS)}${turned(LETTERS.toUpperCase())}${turned('0123456789')}`;
+const NEXT = `${rotateBySeven(LETTERS)}${rotateBySeven(LETTERS.toUpperCase())}${rotateBySeven('0123456789')}`;
 
-function turned(text: string): string {
+function rotateBySeven(text: string): string {
   return text.slice(7) + text.slice(0, 7);
 }
 
-/** An anagram; where there is none the letters after it by seven; a day that is a text as a day. */
+/** Makes an anagram. Without one, shifts letters by seven; a text that is a day moves as a day. */
 function text(printed: Printed): string {
   const { days, seed, x } = printed;
   const begin = `left(${x}, ${SHUFFLED_MAX})`;
-  // Of one text: a hash of several values is a sum of theirs, and sorts places that differ by little alike.
+  // Hash one text: a hash of several values is a sum of theirs, and sorts similar positions alike.
   const numbered = `list_transform(string_split(${begin}, ''),
     lambda c, i: {'h': hash(concat(${x}, ${seed}, i)), 'c': c})`;
   const head = `array_to_string(list_transform(list_sort(${numbered}), lambda p: p.c), '')`;
@@ -142,14 +148,14 @@ function text(printed: Printed): string {
   const day = `TRY_CAST(left(${x}, 10) AS DATE)`;
   const isDay = `regexp_matches(${x}, '^[12]\\d{3}-\\d\\d-\\d\\d([T ][0-9:.]*Z?)?$')`;
   const next = `nullif(translate(${x}, '${CHARACTERS}', '${NEXT}'), ${x})`;
-  // Each of them once: a text of many characters is the dearest of all values.
+  // Compute each of them once: a long text is the most expensive of all values.
   const other = `coalesce(nullif(${head}, ${begin}) || ${tail}, ${next}, repeat('x', length(${x})))`;
   return `CASE WHEN ${x} = '' THEN ''
     WHEN ${isDay} AND ${day} IS NOT NULL THEN CAST(${day} + ${days} AS VARCHAR) || substr(${x}, 11)
     ELSE ${other} END`;
 }
 
-/** The same members with values of the same kinds: its shape, told by DuckDB, filled anew. */
+/** Keeps the members and the kinds of their values: fills the shape that DuckDB reports with new values. */
 function document(printed: Printed): string {
   const { seed, x } = printed;
   const number = `CAST(hash(CAST(${x} AS VARCHAR), ${seed}) % 1000 AS VARCHAR)`;
@@ -161,7 +167,7 @@ function document(printed: Printed): string {
     ['BOOLEAN', `'true'`],
     ['NULL|JSON', `'null'`],
   ] as const;
-  // A kind is a value: it stands after a colon, in a list, or alone. Names have no bare quotation marks.
+  // A kind is a value: it follows a colon, is in a list, or alone. Names have no bare quotation marks.
   const filled = values.reduce(
     (shape, [kind, value]) =>
       `regexp_replace(${shape}, '(^|[:\\[])"(?:${kind})"', '\\1' || ${value}, 'g')`,
@@ -170,17 +176,17 @@ function document(printed: Printed): string {
   return `coalesce(TRY(CAST(${filled} AS JSON)), CAST('null' AS JSON))`;
 }
 
-/** Dates at the ends of the calendar stay, where days can't be added to them. */
+/** Keeps dates at the ends of the calendar, where days can't be added. */
 const moved = ({ days, x }: Printed): string =>
   `CASE WHEN ${x} BETWEEN DATE '0100-01-01' AND DATE '9900-01-01' THEN ${x} + INTERVAL (${days}) DAY
     ELSE ${x} END`;
 
-/** DuckDB's sum with days is of microseconds. */
+/** Keeps dates outside the range in which DuckDB's sum with days, of microseconds, is exact. */
 const movedNanoseconds = ({ days, x }: Printed): string =>
   `CASE WHEN ${x} BETWEEN DATE '1700-01-01' AND DATE '2250-01-01' THEN ${x} + INTERVAL (${days}) DAY
     ELSE ${x} END`;
 
-/** By its record: of two values one would otherwise always be the other. */
+/** Hashes the record: hashing only the value could invert every boolean. */
 const truth = ({ index, seed }: Printed): string => `hash(${[...index, seed].join(', ')}) % 2 = 0`;
 
 const VALUES: Readonly<Record<ColumnKind, (printed: Printed) => string>> = {

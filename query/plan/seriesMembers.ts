@@ -1,12 +1,12 @@
-// What an answered record has in it, by the version of the dataset and the way it is asked for, and
-// the columns of a version that every plan goes by: both made once for each version.
+// Lists the members of an answered record, by the version of the dataset and the parameters of the request,
+// and the index columns of a version that every plan uses. Both are computed once for each version.
 import { type Column, isSystemColumn, UPDATED_COLUMN } from '../../store/lake/versions/columns.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { indexNamesOf } from '../../store/lake/datasets/indexColumns.ts';
 import type { Table } from '../../store/lake/versions/lakeRead.ts';
 
-/** Where a member's value comes from. */
+/** The source of a member's value. */
 type Source =
   | { readonly kind: 'column'; readonly column: string }
   | { readonly kind: 'epoch'; readonly column: string }
@@ -21,7 +21,7 @@ export type Member =
       readonly members: readonly (Source & { readonly name: string })[];
     };
 
-/** How records are shaped: `/time-series` with its system members inline, `/data` as they came. */
+/** The shape of records: `/time-series` with system members inline, `/data` as they were loaded. */
 export type SeriesShape = 'time-series' | 'data';
 
 interface Version {
@@ -33,39 +33,39 @@ interface Shaped extends Version {
   readonly shape: SeriesShape;
 }
 
-interface MembersAsked {
+interface MembersRequest {
   /** Members of the answer, by their exact names; all when undefined. */
   readonly filter?: readonly string[] | undefined;
   readonly systemProperties?: boolean | undefined;
 }
 
-type MembersKnown = Map<string, readonly Member[]>;
+type MembersCache = Map<string, readonly Member[]>;
 
-/** What the plans of one version of a dataset have in common. */
-interface Known {
+/** Facts that the plans of one version of a dataset share. */
+interface VersionFacts {
   readonly key: Column | undefined;
   readonly subkey: Column | undefined;
   readonly date: Column;
   readonly ties: readonly Column[];
   readonly isIndexed: boolean;
-  /** Some stored record has no date: it is in no range, and in no page of memory. */
+  /** Some stored record has no date: it is in no range, and in no cached page. */
   readonly hasUndated: boolean;
-  readonly membersKnown: MembersKnown;
+  readonly membersCache: MembersCache;
 }
 
-const known = new WeakMap<Dataset, WeakMap<Table, Known>>();
+const versionFacts = new WeakMap<Dataset, WeakMap<Table, VersionFacts>>();
 
-/** Made once for each version: a read of memory is planned in 0.7 instead of 1.4 µs. */
-export function knownOf({ dataset, table }: Version): Known {
-  const before = known.get(dataset)?.get(table);
+/** Computed once for each version: a cached read is planned in 0.7 instead of 1.4 µs. */
+export function knownOf({ dataset, table }: Version): VersionFacts {
+  const before = versionFacts.get(dataset)?.get(table);
   if (before !== undefined) return before;
-  const made = columnsOf(dataset, table);
-  const versions = known.get(dataset) ?? new WeakMap<Table, Known>();
-  known.set(dataset, versions.set(table, made));
-  return made;
+  const facts = collectFacts(dataset, table);
+  const versions = versionFacts.get(dataset) ?? new WeakMap<Table, VersionFacts>();
+  versionFacts.set(dataset, versions.set(table, facts));
+  return facts;
 }
 
-function columnsOf({ mapping }: Dataset, table: Table): Known {
+function collectFacts({ mapping }: Dataset, table: Table): VersionFacts {
   const names = indexNamesOf(mapping, table);
   const [key, subkey, row] = [names.key, names.subkey, names.row].map((name) =>
     name === undefined ? undefined : columnOf(table, name),
@@ -78,31 +78,31 @@ function columnsOf({ mapping }: Dataset, table: Table): Known {
     hasUndated: table.files.some(({ ranges }) => (ranges.get(date.id)?.nulls ?? 0) > 0),
     ties: [key, subkey, row].filter((column) => column !== undefined),
     isIndexed: mapping.key !== undefined || mapping.date !== undefined || row !== undefined,
-    membersKnown: new Map(),
+    membersCache: new Map(),
   };
 }
 
-/** Ways to ask for members that are remembered of a dataset's version. */
+/** Combinations of filter and shape that are cached for a dataset's version. */
 const WAYS_MAX = 100;
 
-/** Members of one way to ask, made once for each version of a dataset. */
+/** Returns the members of an answer, computed once for each version of a dataset. */
 export function knownMembers(
-  ways: MembersKnown,
+  ways: MembersCache,
   context: Shaped,
-  { filter, systemProperties = false }: MembersAsked,
+  { filter, systemProperties = false }: MembersRequest,
 ): readonly Member[] {
-  const asked = filter === undefined ? '' : `=${filter.join(',')}`;
-  const way = `${context.shape} ${systemProperties} ${asked}`;
+  const filterText = filter === undefined ? '' : `=${filter.join(',')}`;
+  const way = `${context.shape} ${systemProperties} ${filterText}`;
   const before = ways.get(way);
   if (before !== undefined) return before;
-  const made = filtered(membersOf(context, systemProperties), filter);
-  if (ways.size < WAYS_MAX) ways.set(way, made);
-  return made;
+  const members = applyFilter(buildMembers(context, systemProperties), filter);
+  if (ways.size < WAYS_MAX) ways.set(way, members);
+  return members;
 }
 
-function membersOf(context: Shaped, systemProperties: boolean): readonly Member[] {
+function buildMembers(context: Shaped, systemProperties: boolean): readonly Member[] {
   const { dataset, shape, table } = context;
-  // Of the version: an old one has properties that the schema may have no more.
+  // Use the version's columns: an old version has properties that the schema may have lost.
   const properties = table.columns.filter(({ name }) => !isSystemColumn(name));
   const own = properties.map(({ name }): Member => ({ kind: 'column', name, column: name }));
   const system = systemMembers(dataset, table);
@@ -114,8 +114,8 @@ function membersOf(context: Shaped, systemProperties: boolean): readonly Member[
   const [id, ...index] = system;
   const named = source === '' ? [] : [{ kind: 'text', name: 'source', text: source } as const];
   const inline = [...(id === undefined ? [] : [id]), ...named, ...index];
-  const taken = new Set(inline.map(({ name }) => name));
-  return [...inline, ...own.filter(({ name }) => !taken.has(name))];
+  const inlineNames = new Set(inline.map(({ name }) => name));
+  return [...inline, ...own.filter(({ name }) => !inlineNames.has(name))];
 }
 
 /** id, key, subkey, date and updated (INTERFACE.md 3.5). */
@@ -139,15 +139,15 @@ const indexMember = (
 ): Source & { readonly name: string } =>
   column === undefined ? { kind: 'text', name, text: '' } : { kind: 'column', name, column };
 
-/** Names that no record has are passed over, as the original did; attribute case counts. */
-function filtered(
+/** Ignores names that no record has, as the original did; attribute case counts. */
+function applyFilter(
   members: readonly Member[],
   filter: readonly string[] | undefined,
 ): readonly Member[] {
   if (filter === undefined) return members;
-  const wanted = new Set(filter);
-  const kept = members.filter(({ name }) => wanted.has(name));
-  if (kept.length > 0) return kept;
+  const filterNames = new Set(filter);
+  const selected = members.filter(({ name }) => filterNames.has(name));
+  if (selected.length > 0) return selected;
   throw new Failure('InvalidParameter', '"filter" names no attribute of these records');
 }
 

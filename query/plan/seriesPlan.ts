@@ -1,5 +1,5 @@
-// The time-series door as data: what a request may see and in which order, decided before anything
-// is read. Planning is pure; a plan says everything that an engine needs (DESIGN.md idea 7).
+// Plans a time-series read as data: which records a request may see and in which order, decided before
+// anything is read. Planning is pure; a plan has everything that an engine needs (DESIGN.md idea 7).
 import {
   type Column,
   isDateType,
@@ -21,8 +21,8 @@ import { checkCollapse, type Collapse, type Transform } from './transforms.ts';
 import type { SeriesParameters } from './seriesParameters.ts';
 
 /**
- * Who may see which records, and whether as they are. It is part of every plan, so that no door can
- * forget it.
+ * States which records the caller may see, and whether they are scrambled. It is part of every plan, so that
+ * no endpoint can forget it.
  */
 export type Visibility = (
   | { readonly kind: 'all' }
@@ -31,11 +31,11 @@ export type Visibility = (
   /** Records of one key only. */
   | { readonly kind: 'key'; readonly key: string }
 ) & {
-  /** With other values than they have; undefined: as they are. */
+  /** Scrambles the values; undefined: as they are. */
   readonly scramble?: Scramble | undefined;
 };
 
-/** Half-open range of instants, epoch ms, or closed range of days: as the date column holds them. */
+/** Half-open range of instants, epoch ms, or closed range of days, by the type of the date column. */
 type DateRange =
   | { readonly kind: 'days'; readonly from: Day | undefined; readonly to: Day | undefined }
   | {
@@ -44,7 +44,7 @@ type DateRange =
       readonly untilMs: number | undefined;
     };
 
-/** A condition on any column, which holds for a record as it is now. */
+/** A condition on any column, evaluated on the current version of a record. */
 interface Test {
   readonly column: Column;
   readonly operator: '=' | '<>' | '>=';
@@ -53,26 +53,26 @@ interface Test {
 
 export interface SeriesPlan extends Take {
   readonly table: Table;
-  /** Records that are no file yet, beside the table's snapshot. */
+  /** Records that are not in a file yet, in addition to the table's snapshot. */
   readonly pending: readonly PendingRow[];
   /** Only records that were written or changed since this moment. */
   readonly since: { readonly table: Table; readonly told: readonly PendingRow[] } | undefined;
   readonly visibility: Visibility;
   /** Equality on columns of the unique index: any of the spellings. */
   readonly equals: readonly { readonly column: Column; readonly values: readonly string[] }[];
-  /** Spellings of each key that is asked for: every one has its own take. Empty: one take of all. */
+  /** Spellings of each requested key: every key has its own take. Empty: one take of all. */
   readonly takes: readonly (readonly string[])[];
   /** Key and subkey, as far as the dataset has them. */
   readonly ties: readonly Column[];
   /** The date of the unique index. */
   readonly indexDate: Column;
-  /** What range and order go by. */
+  /** The column that range and order use. */
   readonly dateColumn: Column;
   readonly range: DateRange;
   readonly tests: readonly Test[];
   /** Some stored record has no date. */
   readonly hasUndated: boolean;
-  /** Without a unique index only the place in the files tells equal records apart. */
+  /** Without a unique index only the position in the files distinguishes equal records. */
   readonly byPlace: boolean;
   readonly collapse: Collapse | undefined;
   readonly transform: Transform | undefined;
@@ -84,7 +84,7 @@ export interface SeriesPlan extends Take {
   readonly members: readonly Member[];
 }
 
-/** A moment of the past: a version, and what was pushed beside it, of some keys or of all. */
+/** An earlier moment: a version, and the records pushed beside it, for some keys or for all. */
 export interface Since {
   readonly table: Table;
   readonly told: (keys?: readonly string[]) => readonly PendingRow[];
@@ -94,7 +94,7 @@ export interface SeriesContext {
   readonly dataset: Dataset;
   readonly table: Table;
   readonly visibility: Visibility;
-  /** Pending records, of these keys only when there are any. */
+  /** Returns pending records, of these keys only if keys are passed. */
   readonly pending?: (keys?: readonly string[]) => readonly PendingRow[];
   readonly since?: Since | undefined;
   /** Records of one answer at most. */
@@ -117,33 +117,34 @@ export function planSeries(parameters: SeriesParameters, context: SeriesContext)
     ties,
     isIndexed,
     hasUndated,
-    membersKnown,
+    membersCache,
   } = knownOf(context);
-  const dateColumn = dateFieldOf(parameters.dateField, indexDate, context);
+  const dateColumn = findDateField(parameters.dateField, indexDate, context);
   const { order, take } = takeOf(parameters);
-  const asked = parameters.keys ?? (parameters.key === undefined ? undefined : [parameters.key]);
-  const keys = asked?.map((value) => spelled(key, value));
+  const requestedKeys =
+    parameters.keys ?? (parameters.key === undefined ? undefined : [parameters.key]);
+  const keys = requestedKeys?.map((value) => addUpperCase(key, value));
   const subkeys = parameters.subkey === undefined ? [] : [parameters.subkey];
   if (collapse !== undefined) checkCollapse(collapse, table.columns);
   const equals = [
     ...equalTo(key, keys?.flat(), 'key'),
-    ...subkeys.flatMap((value) => equalTo(subkey, spelled(subkey, value), 'subkey')),
+    ...subkeys.flatMap((value) => equalTo(subkey, addUpperCase(subkey, value), 'subkey')),
     ...visibleKey(context),
   ];
   const { since } = context;
-  const pending = wantedOf(equals, context, context.pending);
+  const pending = selectPending(equals, context, context.pending);
   return {
     table,
     pending,
-    since: since && { table: since.table, told: wantedOf(equals, context, since.told) },
+    since: since && { table: since.table, told: selectPending(equals, context, since.told) },
     visibility: context.visibility,
     equals,
     takes: keys !== undefined && keys.length > 1 ? keys : [],
     ties,
     indexDate,
     dateColumn,
-    range: rangeOf(daysOf(parameters, context.today), dateColumn, zone),
-    tests: testsOf(parameters, context),
+    range: toDateRange(daysOf(parameters, context.today), dateColumn, zone),
+    tests: buildTests(parameters, context),
     hasUndated,
     byPlace: !isIndexed && collapse === undefined && transform === undefined,
     collapse,
@@ -153,15 +154,15 @@ export function planSeries(parameters: SeriesParameters, context: SeriesContext)
     offset: parameters.offset ?? 0,
     take,
     order,
-    limit: limitOf(parameters, context, pending.length),
-    members: knownMembers(membersKnown, context, parameters),
+    limit: computeLimit(parameters, context, pending.length),
+    members: knownMembers(membersCache, context, parameters),
   };
 }
 
 const NONE: readonly PendingRow[] = [];
 
-/** Pending records that the plan's keys leave: the fewer go to DuckDB the better. */
-function wantedOf(
+/** Selects the pending records of the plan's keys, so that few go to DuckDB. */
+function selectPending(
   equals: SeriesPlan['equals'],
   { dataset }: SeriesContext,
   pending: SeriesContext['pending'],
@@ -170,45 +171,49 @@ function wantedOf(
   const rows = pending?.(ofKey?.column.type === 'varchar' ? ofKey.values : undefined) ?? NONE;
   if (rows.length === 0) return rows;
   const texts = equals.filter(({ column }) => column.type === 'varchar');
-  const wanted = texts.map(
+  const keyValues = texts.map(
     ({ column, values }) => [column.name, new Set<unknown>(values)] as const,
   );
   return rows.filter(({ document }) =>
-    wanted.every(([name, values]) => values.has(document[name])),
+    keyValues.every(([name, values]) => values.has(document[name])),
   );
 }
 
-/** One record when no date is given (SPEC.md "Time series"), else as many as an answer may have. */
-function limitOf(parameters: SeriesParameters, context: SeriesContext, pending: number): number {
+/** Defaults to one record without a date (SPEC.md "Time series"), else to as many as an answer may have. */
+function computeLimit(
+  parameters: SeriesParameters,
+  context: SeriesContext,
+  pending: number,
+): number {
   const { rowsMax, since } = context;
   const { first, last, limit, next } = parameters;
   const most = isDated(parameters) ? rowsMax : 1;
-  const wanted = first ?? last ?? next ?? limit;
-  // Leaving some of the changes out would lose them: the next run tells later ones only.
+  const requested = first ?? last ?? next ?? limit;
+  // Return every change: the next run returns later ones only.
   if (since !== undefined)
-    return Math.min(wanted ?? Infinity, pending + changesMost(since, context));
-  return Math.min(wanted ?? most, rowsMax);
+    return Math.min(requested ?? Infinity, pending + countNewRecordsMax(since, context));
+  return Math.min(requested ?? most, rowsMax);
 }
 
-/** No more than this can be new: what is held for a call is not there for others meanwhile. */
-function changesMost({ table: since }: Since, { table }: SeriesContext): number {
-  const known = new Set(since.files.map(({ id }) => id));
-  const fresh = table.files.filter(({ id }) => !known.has(id));
+/** Bounds the number of new records, so that a call reserves no more memory than it can need. */
+function countNewRecordsMax({ table: since }: Since, { table }: SeriesContext): number {
+  const earlierIds = new Set(since.files.map(({ id }) => id));
+  const fresh = table.files.filter(({ id }) => !earlierIds.has(id));
   return fresh.reduce((sum, { records }) => sum + records, 0);
 }
 
-/** Integers are epoch milliseconds. */
-function dateFieldOf(name: string | undefined, date: Column, context: SeriesContext): Column {
+/** Finds the date attribute of a name; integers are epoch milliseconds. */
+function findDateField(name: string | undefined, date: Column, context: SeriesContext): Column {
   if (name === undefined) return date;
-  const column = attributeOf(name, context);
+  const column = findAttribute(name, context);
   if (column !== undefined && (isDateType(column.type) || column.type === 'int64')) return column;
   const rule = 'must name an attribute that is a date, a date-time or epoch milliseconds';
   throw new Failure('InvalidParameter', `"dateField" ${rule}`);
 }
 
-function testsOf(parameters: SeriesParameters, context: SeriesContext): readonly Test[] {
+function buildTests(parameters: SeriesParameters, context: SeriesContext): readonly Test[] {
   const tests = (parameters.subattributes ?? []).map(({ name, equal, value }): Test => {
-    const column = attributeOf(name, context);
+    const column = findAttribute(name, context);
     if (column === undefined) {
       throw new Failure('InvalidParameter', `"subattribute" names ${name}, which no record has`);
     }
@@ -220,8 +225,8 @@ function testsOf(parameters: SeriesParameters, context: SeriesContext): readonly
   return [...tests, { column, operator: '>=', value: instantText(updated) }];
 }
 
-/** The column behind an attribute's name: a property, or a system member that it does not hide. */
-function attributeOf(name: string, { dataset, table }: SeriesContext): Column | undefined {
+/** Finds the column of an attribute: a property, or a system member that no property hides. */
+function findAttribute(name: string, { dataset, table }: SeriesContext): Column | undefined {
   const { key, subkey, date } = indexNamesOf(dataset.mapping, table);
   const system: Readonly<Record<string, string | undefined>> = {
     key,
@@ -234,8 +239,8 @@ function attributeOf(name: string, { dataset, table }: SeriesContext): Column | 
   return table.columns.find((item) => item.name === column);
 }
 
-/** Old clients send symbols in lower case (INTERFACE.md 5). */
-function spelled(column: Column | undefined, value: string): readonly string[] {
+/** Adds the upper-case spelling: old clients send symbols in lower case (INTERFACE.md 5). */
+function addUpperCase(column: Column | undefined, value: string): readonly string[] {
   const upper = column?.type === 'varchar' ? value.toUpperCase() : value;
   return upper === value ? [value] : [value, upper];
 }
@@ -257,7 +262,7 @@ function visibleKey({ dataset, table, visibility }: SeriesContext): SeriesPlan['
   return [{ column: columnOf(table, dataset.mapping.key ?? ''), values: [visibility.key] }];
 }
 
-function rangeOf({ from, to }: Days, column: Column, zone: string): DateRange {
+function toDateRange({ from, to }: Days, column: Column, zone: string): DateRange {
   if (column.type === 'date') return { kind: 'days', from, to };
   return {
     kind: 'instants',
@@ -266,10 +271,10 @@ function rangeOf({ from, to }: Days, column: Column, zone: string): DateRange {
   };
 }
 
-/** Past them a year has a sign and six digits, which no one reads. */
+/** Outside of these a year is written with a sign and six digits, which no reader parses. */
 const LEAST_MS = Date.parse('0000-01-01T00:00:00.000Z');
 const MOST_MS = Date.parse('9999-12-31T23:59:59.999Z');
 
-/** `2026-01-31 12:00:00.000`: as DuckDB and the catalog's statistics spell a timestamp. */
+/** Formats an instant as DuckDB and the catalog's statistics do: `2026-01-31 12:00:00.000`. */
 export const instantText = (ms: number): string =>
   new Date(Math.min(MOST_MS, Math.max(LEAST_MS, ms))).toISOString().replace('T', ' ').slice(0, -1);

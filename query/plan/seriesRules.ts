@@ -1,5 +1,5 @@
-// What the parameters of a series mean together: which may not stand side by side, which days they
-// name, which end is taken and in which order. Pure; today is an argument.
+// Interprets the parameters of a series together: which exclude each other, which days they select, which
+// end is read and in which order. Pure; today is an argument.
 import { Failure } from '../../store/base/failure.ts';
 import { addDays, type Day } from '../time/days.ts';
 import { type Days, daysOfRange } from '../time/ranges.ts';
@@ -7,8 +7,8 @@ import type { SeriesParameters } from './seriesParameters.ts';
 
 type Name = keyof SeriesParameters;
 
-/** Each name stands against all that follow it in its list. */
-const AGAINST: readonly (readonly [Name, readonly Name[]])[] = [
+/** Each name excludes all names in its list. */
+const CONFLICTS: readonly (readonly [Name, readonly Name[]])[] = [
   ['first', ['last', 'next']],
   ['last', ['next']],
   ['on', ['from', 'to']],
@@ -18,12 +18,12 @@ const AGAINST: readonly (readonly [Name, readonly Name[]])[] = [
 ];
 
 /**
- * Conflicts are refused rather than guessed. `limit` beside `first`, `last` or `next` is none: a
+ * Refuses conflicts rather than guessing. `limit` beside `first`, `last` or `next` is no conflict: a
  * client library adds `limit=1` to every request (INTERFACE.md 5), and the caller means the other.
  * @throws Failure InvalidParameter naming both of two parameters that contradict each other.
  */
 export function refuseConflicts(parameters: SeriesParameters): void {
-  for (const [one, others] of AGAINST) {
+  for (const [one, others] of CONFLICTS) {
     if (parameters[one] === undefined) continue;
     const other = others.find((name) => parameters[name] !== undefined);
     if (other !== undefined) {
@@ -39,7 +39,7 @@ export function refuseConflicts(parameters: SeriesParameters): void {
   }
 }
 
-/** The days that the parameters name; no end where they name none. */
+/** Returns the days that the parameters select; an end that none of them sets is open. */
 export function daysOf(parameters: SeriesParameters, today: Day): Days {
   const { calendar, future, next, on, range } = parameters;
   if (range !== undefined) return daysOfRange(range, calendar === true, today);
@@ -49,17 +49,17 @@ export function daysOf(parameters: SeriesParameters, today: Day): Days {
   return { from: parameters.from, to: parameters.to };
 }
 
-/** Whether a date or a range is given: then more than one record is asked for. */
+/** Whether a date or a range is set: then the default is more than one record. */
 export const isDated = ({ from, future, on, range, to }: SeriesParameters): boolean =>
   (from ?? to ?? on ?? range ?? future) !== undefined;
 
 export interface Take {
-  /** Which end of the range is taken, and the order of the answer. */
+  /** Which end of the range is read, and the order of the answer. */
   readonly take: 'newest' | 'oldest';
   readonly order: 'asc' | 'desc';
 }
 
-/** Newest first, but what is to come, and the first ones, oldest first (INTERFACE.md 3.5). */
+/** Newest first by default; future records and the first ones oldest first (INTERFACE.md 3.5). */
 export function takeOf(parameters: SeriesParameters): Take {
   const { calendar, first, future, last, next, sort } = parameters;
   const ascending =
@@ -69,6 +69,6 @@ export function takeOf(parameters: SeriesParameters): Take {
   return { take: last === undefined && order === 'asc' ? 'oldest' : 'newest', order };
 }
 
-/** Whether the same request means other days tomorrow. */
+/** Whether the same request selects other days tomorrow. */
 export const isRelative = ({ future, next, range }: SeriesParameters): boolean =>
   (range ?? next ?? future) !== undefined;

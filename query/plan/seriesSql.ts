@@ -1,4 +1,4 @@
-// A SeriesPlan as SQL: every identifier quoted, every value bound.
+// Prints a SeriesPlan as SQL: every identifier quoted, every value bound.
 import {
   type Column,
   isSystemColumn,
@@ -32,16 +32,16 @@ interface Printed {
 }
 
 interface PrintedSeries extends Printed {
-  /** Whether its records are wide. */
+  /** Whether the plan's records are wide. */
   readonly wide: boolean;
 }
 
-interface Dress {
+interface PrintOptions {
   /** Terms that come before the members. */
   readonly before?: readonly string[];
-  /** In types that a Parquet file keeps: instants as such, sums with all their digits. */
+  /** Casts to types for a Parquet file: instants as such, sums with all their digits. */
   readonly asFile?: boolean;
-  /** Prints the rows of a view in the place of a dataset's. */
+  /** Prints the rows of a view instead of a dataset's. */
   readonly relation?: PrintRelation;
 }
 
@@ -50,7 +50,7 @@ type PrintRelation = (columns: readonly Column[], bind: Bind) => string;
 export function printSeries(
   plan: SeriesPlan,
   place: RowPlace,
-  { before = [], asFile = false, relation }: Dress = {},
+  { before = [], asFile = false, relation }: PrintOptions = {},
 ): PrintedSeries {
   const parameters: Bound[] = [];
   const bind = makeBind(parameters);
@@ -58,37 +58,37 @@ export function printSeries(
   const records = (read: readonly Column[]): string =>
     printTests(plan, printRecords(plan, read, place, bind, relation), bind);
   const wide = isWide(plan, columns);
-  const taken = wide
+  const take = wide
     ? printTakeOfWide(plan, columns, records, bind)
-    : printTake(plan, printFolded(plan, records(columns), columns), bind, columns.length);
-  const print = asFile ? printFiled : printMember;
+    : printTake(plan, printAggregated(plan, records(columns), columns), bind, columns.length);
+  const print = asFile ? printFileMember : printMember;
   const members = [...before, ...plan.members.map((member) => print(member, bind, plan))];
   const order = orderTerms(plan, plan.order === 'asc' ? 'ASC' : 'DESC');
   const terms = plan.takes.length === 0 ? order : `${TAKE_COLUMN}, ${order}`;
-  const sql = `SELECT ${members.join(', ')} FROM ${taken} ORDER BY ${terms}`;
+  const sql = `SELECT ${members.join(', ')} FROM ${take} ORDER BY ${terms}`;
   return { sql, parameters, wide };
 }
 
-/** The newest stored records of a plan's keys, or of each of its takes, in pages. */
+/** Prints the newest stored records of a plan's keys, or of each of its takes, in pages. */
 export function printPages(plan: SeriesPlan, records: number, place: RowPlace): Printed {
   const { name, type } = plan.indexDate;
   const date = identifier(name);
   const number =
     type === 'date' ? `${date} - DATE '1970-01-01'` : `epoch_us(CAST(${date} AS TIMESTAMP))`;
-  const before = [pageOf(plan), `CAST(${number} AS DOUBLE) AS ${ORDER_COLUMN}`];
+  const before = [printPageTerm(plan), `CAST(${number} AS DOUBLE) AS ${ORDER_COLUMN}`];
   const everything = { pending: [], range: ALL_DAYS, offset: 0, limit: records } as const;
   const whole: SeriesPlan = { ...plan, ...everything, take: 'newest', order: 'desc' };
   return printSeries(whole, place, { before });
 }
 
-/** The records of all takes of a plan, a page of each. */
+/** Prints the records of all takes of a plan, one page each. */
 export const printTakes = (plan: SeriesPlan, place: RowPlace): Printed =>
-  printSeries(plan, place, { before: [pageOf(plan), `0 AS ${ORDER_COLUMN}`] });
+  printSeries(plan, place, { before: [printPageTerm(plan), `0 AS ${ORDER_COLUMN}`] });
 
-const pageOf = ({ takes }: SeriesPlan): string =>
+const printPageTerm = ({ takes }: SeriesPlan): string =>
   `${takes.length === 0 ? '0' : TAKE_COLUMN} AS ${PAGE_COLUMN}`;
 
-/** The number of records that the conditions on the unique index leave. */
+/** Prints the count of records that match the conditions on the unique index. */
 export function printCount(plan: SeriesPlan, place: RowPlace): Printed {
   const parameters: Bound[] = [];
   const bind = makeBind(parameters);
@@ -106,12 +106,12 @@ const ALL_DAYS = { kind: 'days', from: undefined, to: undefined } as const;
 const PAGE_COLUMN = '_system_page';
 const ORDER_COLUMN = '_system_order';
 
-/** The conditions that a record must meet as it is now: after pending records took their place. */
+/** Prints the conditions on the current version of a record: they apply after pending records are merged. */
 function printTests(plan: SeriesPlan, rows: string, bind: Bind): string {
   const tests = plan.tests.map(({ column, operator, value }) => {
     const place = printValue(column, value, bind);
     const name = identifier(column.name);
-    // What has no value is not equal to any, and nothing is equal to what is no value of the type.
+    // A missing value differs from every value, and no value equals one that the type can't represent.
     return operator === '<>'
       ? `(${name} IS NULL OR ${name} IS DISTINCT FROM ${place})`
       : `${name} ${operator} ${place}`;
@@ -123,14 +123,14 @@ function printTests(plan: SeriesPlan, rows: string, bind: Bind): string {
     : `(SELECT * FROM ${rows} WHERE ${conditions.join(' AND ')})`;
 }
 
-function printFolded(plan: SeriesPlan, rows: string, columns: readonly Column[]): string {
+function printAggregated(plan: SeriesPlan, rows: string, columns: readonly Column[]): string {
   const { collapse, dateColumn, indexDate, ties, transform, zone } = plan;
   const series = { dateColumn, indexDate, ties, columns };
   const folded = collapse === undefined ? rows : printCollapse(rows, collapse, series, zone);
   return transform === undefined ? folded : printTransform(folded, transform, series);
 }
 
-/** Columns above which records are found by their index first, and read whole then. */
+/** Columns above which records are found by their index first, and then read whole. */
 export const WIDE_COLUMNS = 250;
 
 /** Whether a plan's records are so wide that DuckDB's heap for the first of them needs 0.4 MB a column. */
@@ -141,7 +141,7 @@ const isWide = ({ collapse, interval, takes, transform }: SeriesPlan, columns: r
   interval === 1 &&
   takes.length === 0;
 
-/** The take of wide records: those whose place is among the places that it is made of. */
+/** Prints the take of wide records: selects index values first, then reads the records that have them. */
 function printTakeOfWide(
   plan: SeriesPlan,
   columns: readonly Column[],
@@ -156,11 +156,11 @@ function printTakeOfWide(
     : [...ties, indexDate].map(({ name }) => identifier(name));
   // Keys of numbered records may be blank.
   const same = index.map((name) => `found.${name} IS NOT DISTINCT FROM wide.${name}`).join(' AND ');
-  const found = printTake(plan, records(narrow), bind);
-  return `(SELECT * FROM ${records(columns)} AS wide WHERE EXISTS (FROM ${found} AS found WHERE ${same}))`;
+  const hits = printTake(plan, records(narrow), bind);
+  return `(SELECT * FROM ${records(columns)} AS wide WHERE EXISTS (FROM ${hits} AS found WHERE ${same}))`;
 }
 
-/** Which of several takes a record belongs to, and its place in it. */
+/** The take that a record belongs to, and its position in it. */
 const TAKE_COLUMN = '_system_take';
 const PLACE_COLUMN = '_system_place';
 
@@ -169,7 +169,7 @@ function printTake(plan: SeriesPlan, rows: string, bind: Bind, width = 0): strin
   const order = orderTerms(plan, plan.take === 'oldest' ? 'ASC' : 'DESC');
   if (takes.length === 0 && interval === 1) {
     const skipped = offset === 0 ? '' : ` OFFSET ${offset}`;
-    // A limit that is no constant keeps DuckDB from its heap: it sorts, in a tenth of the memory.
+    // With a limit that is not a constant DuckDB does not use its heap: it sorts, in a tenth of the memory.
     const most = width > WIDE_COLUMNS ? `(SELECT ${limit})` : limit;
     return `(SELECT * FROM ${rows} ORDER BY ${order} LIMIT ${most}${skipped})`;
   }
@@ -182,7 +182,7 @@ function printTake(plan: SeriesPlan, rows: string, bind: Bind, width = 0): strin
       AND ${PLACE_COLUMN} < ${end})`;
 }
 
-/** Rows with the first take whose spellings have their key: by a join, whose time is no product of both. */
+/** Adds to each row the first take that has its key: by a join, whose time is not the product of both. */
 function withTakes({ equals, takes }: SeriesPlan, rows: string, bind: Bind): string {
   const [key] = equals;
   const type = key?.column.type ?? 'varchar';
@@ -196,7 +196,7 @@ function withTakes({ equals, takes }: SeriesPlan, rows: string, bind: Bind): str
     JOIN (${keys}) AS keys ON records.${identifier(key?.column.name ?? '')} = keys.spelled)`;
 }
 
-/** A sub-select of the records that the plan's conditions leave, stored and pending ones. */
+/** Prints a sub-select of the records that match the plan's conditions, stored and pending ones. */
 export function printRecords(
   plan: SeriesPlan,
   columns: readonly Column[],
@@ -218,12 +218,12 @@ export function printRecords(
   const stored = visibleRows(files, columns, place.pathOf, plan.byPlace, place.holds);
   const rows = relation?.(columns, bind) ?? stored;
   const records = withPending(rows, columns, index, plan.pending, where, bind);
-  // Of a view its tables' values are other ones already.
+  // The tables of a view are scrambled already.
   if (relation !== undefined) return records;
   return scrambledRows(records, columns, index, plan.visibility.scramble);
 }
 
-/** The records that are new or changed since a moment: without those that were told then. */
+/** Prints the records that are new or changed since a moment, without those that were visible then. */
 function printSince(
   plan: SeriesPlan,
   since: NonNullable<SeriesPlan['since']>,
@@ -236,13 +236,13 @@ function printSince(
   const updated = plan.table.columns.filter(({ name }) => name === UPDATED_COLUMN);
   const all = [...new Set([...columns, ...index, ...updated])];
   const fresh = rowsSince(plan, since, all, place);
-  // A pushed record gives way to any that is stored, not to fresh ones only.
+  // Any stored record replaces a pushed one, not only a fresh one.
   const stored = visibleRows(prunedFiles(plan), all, place.pathOf, false, place.holds);
   const rows = withPending(fresh, all, index, plan.pending, where, bind, stored);
   return withoutTold(rows, [...index, ...updated], since.told, bind);
 }
 
-/** The stored records of newer files that the earlier version did not hold. */
+/** Prints the stored records of newer files that the earlier version did not have. */
 function rowsSince(
   plan: SeriesPlan,
   { table }: NonNullable<SeriesPlan['since']>,
@@ -250,11 +250,11 @@ function rowsSince(
   { holds, pathOf }: RowPlace,
 ): string {
   const { byPlace } = plan;
-  const known = new Set(table.files.map(({ id }) => id));
-  const fresh = prunedFiles(plan).filter(({ id }) => !known.has(id));
+  const earlierIds = new Set(table.files.map(({ id }) => id));
+  const fresh = prunedFiles(plan).filter(({ id }) => !earlierIds.has(id));
   const lost = lostFiles(plan);
   if (lost.length === 0) return visibleRows(fresh, columns, pathOf, byPlace, holds);
-  // Files were put together: what they held before is no change.
+  // Files were compacted: records that they had before are no change.
   const updated = plan.table.columns.filter(({ name }) => name === UPDATED_COLUMN);
   const all = [...new Set([...columns, ...updated])];
   const list = columns.map(({ name }) => identifier(name)).join(', ');
@@ -265,15 +265,15 @@ function rowsSince(
     WHERE NOT EXISTS (FROM ${visibleRows(lost, all, pathOf)} AS old WHERE ${same.join(' AND ')}))`;
 }
 
-/** Files of the earlier version that the plan's own has no more. */
+/** Returns the files of the earlier version that the plan's own no longer has. */
 export function lostFiles({ since, table }: SeriesPlan): readonly DataFile[] {
-  const kept = new Set(table.files.map(({ id }) => id));
-  return (since?.table.files ?? []).filter(({ id }) => !kept.has(id));
+  const currentIds = new Set(table.files.map(({ id }) => id));
+  return (since?.table.files ?? []).filter(({ id }) => !currentIds.has(id));
 }
 
-/** The plan's conditions on the unique index as one; `print` makes a value's place in the text. */
+/** Prints the plan's conditions on the unique index as one; `print` returns a value's placeholder. */
 export function printConditions(plan: SeriesPlan, print: (value: string) => string): string {
-  const conditions = conditionsOf(plan).map((condition) => printCondition(condition, print));
+  const conditions = indexConditions(plan).map((condition) => printCondition(condition, print));
   return conditions.length === 0 ? 'true' : conditions.join(' AND ');
 }
 
@@ -286,14 +286,14 @@ function printCondition(
   return `${identifier(column.name)} ${test}`;
 }
 
-/** A value of another type is none of this column: it finds nothing and fails nothing. */
+/** Casts with TRY_CAST: a value of another type matches nothing and raises no error. */
 const printValue = ({ type }: Column, value: string, print: (value: string) => string): string =>
   `TRY_CAST(${print(unrounded(type, value))} AS ${sqlType(type)})`;
 
 function orderTerms(plan: SeriesPlan, direction: 'ASC' | 'DESC'): string {
   const date = `${identifier(plan.dateColumn.name)} ${direction}`;
   const second = plan.dateColumn === plan.indexDate ? [] : [plan.indexDate];
-  // Of records with one date, that which arrived last is the newest; without dates the file has the order.
+  // The last arrival of a date is the newest; without dates the order is that of the file.
   const rows = isSystemColumn(plan.dateColumn.name) ? 'ASC' : direction;
   const ties = [...plan.ties, ...second].map(({ name }) =>
     name === ROW_COLUMN ? `${identifier(name)} ${rows}` : identifier(name),
@@ -309,8 +309,8 @@ function printMember(member: Member, bind: Bind): string {
   return `json_object(${members.join(', ')}) AS ${name}`;
 }
 
-/** DuckDB would file a sum of integers as a double, and an instant as a time of no zone. */
-function printFiled(member: Member, bind: Bind, plan: SeriesPlan): string {
+/** Casts: DuckDB would write a sum of integers as a double, and an instant as a time without a zone. */
+function printFileMember(member: Member, bind: Bind, plan: SeriesPlan): string {
   if (member.kind !== 'column') return printMember(member, bind);
   const column = plan.table.columns.find(({ name }) => name === member.column);
   const exact = column !== undefined && isSummed(column, plan) ? 'DECIMAL(38, 0)' : undefined;
@@ -325,7 +325,7 @@ function printSource(source: Exclude<Member, { kind: 'object' }>, bind: Bind): s
   return source.kind === 'column' ? column : `epoch_ms(CAST(${column} AS TIMESTAMP))`;
 }
 
-/** Only the columns that a member, a condition or the order names are read. */
+/** Returns the columns that a member, a condition or the order uses; only these are read. */
 function neededColumns(plan: SeriesPlan): readonly Column[] {
   const members = plan.members.flatMap((item) => (item.kind === 'object' ? item.members : [item]));
   const names = new Set([
@@ -339,8 +339,8 @@ function neededColumns(plan: SeriesPlan): readonly Column[] {
   return plan.table.columns.filter(({ name }) => names.has(name));
 }
 
-/** Conditions on columns of the unique index: a record keeps these for its whole life. */
-function conditionsOf(plan: SeriesPlan): readonly Condition[] {
+/** Returns the conditions on columns of the unique index, whose values never change in a record. */
+function indexConditions(plan: SeriesPlan): readonly Condition[] {
   const { dateColumn, indexDate: column, visibility } = plan;
   const conditions: Condition[] = plan.equals.map((equal) => ({ ...equal, operator: '=' }));
   if (dateColumn === column) conditions.push(...rangeConditions(plan));
@@ -351,7 +351,7 @@ function conditionsOf(plan: SeriesPlan): readonly Condition[] {
   return conditions;
 }
 
-/** What a date of a type must be less than to be seen. */
+/** Returns the bound that a date of a type must be below to be visible. */
 function beforeText(
   type: ColumnType,
   { day, ms }: { readonly ms: number; readonly day: Day },
@@ -360,10 +360,10 @@ function beforeText(
   return spelledInstant(type, ms);
 }
 
-/** Conditions on columns that an answer's records meet, whatever the columns are. */
+/** Returns the conditions that all records of an answer meet, on any column. */
 export function knownConditions(plan: SeriesPlan): readonly Condition[] {
   const ranged = plan.dateColumn === plan.indexDate ? [] : rangeConditions(plan);
-  return [...conditionsOf(plan), ...ranged].map(({ values, ...condition }) => ({
+  return [...indexConditions(plan), ...ranged].map(({ values, ...condition }) => ({
     ...condition,
     values: values.map((value) => unrounded(condition.column.type, value)),
   }));
@@ -383,8 +383,8 @@ function rangeConditions({ dateColumn: column, range }: SeriesPlan): readonly Co
   );
 }
 
-/** Files that may hold a wanted record, by the catalog's least and greatest values. */
+/** Returns the files that may hold matching records, by the catalog's least and greatest values. */
 export function prunedFiles(plan: SeriesPlan): readonly DataFile[] {
-  const conditions = conditionsOf(plan);
+  const conditions = indexConditions(plan);
   return plan.table.files.filter((file) => conditions.every((item) => mayHold(file, item)));
 }

@@ -1,5 +1,5 @@
-// `subattribute`: records by any of their attributes, `key|value` equal and `key~value` not equal,
-// a comma between two that must both hold (SPEC.md "Time series", INTERFACE.md 3.5).
+// Parses `subattribute`, which filters records by any of their attributes: `key|value` equal, `key~value` not
+// equal, commas between conditions that must all be met (SPEC.md "Time series", INTERFACE.md 3.5).
 import { Failure } from '../../store/base/failure.ts';
 
 export interface Subattribute {

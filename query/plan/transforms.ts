@@ -1,6 +1,6 @@
-// Records folded to one a period, and numbers as changes of themselves, as data users know both:
+// Aggregates records to one a period and replaces numbers with their changes, as data users know both:
 // `collapse=monthly|ohlc`, `transform=rdiff`. In SQL over the records of a plan; each key and subkey
-// is a series of its own. Collapse comes first, both before the newest or oldest are taken.
+// is a series of its own. Collapse comes first; both come before the newest or oldest are selected.
 import { type Column, decimalOf, isNumberType } from '../../store/lake/versions/columns.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
@@ -11,7 +11,7 @@ export const TRANSFORMS = ['diff', 'rdiff', 'cumul', 'normalize'] as const;
 
 type Period = (typeof PERIODS)[number];
 type Fold = (typeof FOLDS)[number];
-/** diff: minus the one before. rdiff: that by the one before. cumul: sum so far. normalize: of 100. */
+/** diff: minus the previous. rdiff: diff by the previous. cumul: running sum. normalize: the first is 100. */
 export type Transform = (typeof TRANSFORMS)[number];
 
 export interface Collapse {
@@ -19,7 +19,7 @@ export interface Collapse {
   readonly fold: Fold;
 }
 
-/** `monthly` or `monthly|max`, in any case; the last record of a period when no fold is named. */
+/** Parses `monthly` or `monthly|max`, in any case; the default aggregate is the last record of a period. */
 export function parseCollapse(text: string): Collapse {
   const [first, second = 'last', ...rest] = text.toLowerCase().split('|');
   const period = PERIODS.find((item) => item === first);
@@ -29,17 +29,17 @@ export function parseCollapse(text: string): Collapse {
   throw new Failure('InvalidParameter', `"collapse" ${rule}`);
 }
 
-/** The columns of a series: what orders it, what tells it from others, and what it holds. */
+/** The columns of a series: those that order it, those that identify it, and its values. */
 interface SeriesColumns {
   readonly dateColumn: Column;
-  /** It orders those of one date. */
+  /** Orders records that share `dateColumn`. */
   readonly indexDate: Column;
-  /** Key and subkey: they stay what they are. */
+  /** Key and subkey: never changed. */
   readonly ties: readonly Column[];
   readonly columns: readonly Column[];
 }
 
-/** Ways to fold a price, by the last word of its property's name. */
+/** Aggregates of a price, by the last word of its property's name. */
 const OHLC: Readonly<Record<string, (value: string, order: string) => string>> = {
   open: (value, order) => `arg_min(${value}, ${order})`,
   high: (value) => `max(${value})`,
@@ -49,17 +49,17 @@ const OHLC: Readonly<Record<string, (value: string, order: string) => string>> =
 };
 const PART = /(open|high|low|close|volume)$/;
 
-const partOf = ({ name }: Column): string => PART.exec(name.toLowerCase())?.[1] ?? '';
+const ohlcPart = ({ name }: Column): string => PART.exec(name.toLowerCase())?.[1] ?? '';
 
-/** @throws Failure InvalidParameter when bars are asked for and there are no prices. */
+/** @throws Failure InvalidParameter if bars are requested and there are no prices. */
 export function checkCollapse({ fold }: Collapse, columns: readonly Column[]): void {
-  if (fold !== 'ohlc' || columns.some((column) => isNumber(column) && partOf(column) !== ''))
+  if (fold !== 'ohlc' || columns.some((column) => isNumber(column) && ohlcPart(column) !== ''))
     return;
   const rule = 'ohlc needs numbers whose names end in open, high, low, close or volume';
   throw new Failure('InvalidParameter', `"collapse" ${rule}`);
 }
 
-/** A sub-select with one record a period: its values folded, its date that of the last one. */
+/** Prints a sub-select with one record a period: values aggregated, date of the last record. */
 export function printCollapse(
   rows: string,
   collapse: Collapse,
@@ -69,28 +69,30 @@ export function printCollapse(
   const date = identifier(series.dateColumn.name);
   const order = `(${printOrderOf(series).join(', ')})`;
   const ties = series.ties.map(({ name }) => identifier(name));
-  const kept = new Set([series.dateColumn, ...series.ties].map(({ name }) => name));
+  const keyNames = new Set([series.dateColumn, ...series.ties].map(({ name }) => name));
   const values = series.columns
-    .filter(({ name }) => !kept.has(name))
-    .map((column) => `${foldOf(column, collapse.fold, order)} AS ${identifier(column.name)}`);
+    .filter(({ name }) => !keyNames.has(name))
+    .map(
+      (column) => `${printAggregate(column, collapse.fold, order)} AS ${identifier(column.name)}`,
+    );
   const terms = [...ties, `max(${date}) AS ${date}`, ...values];
-  const groups = [...ties, periodOf(series.dateColumn, collapse.period, zone)];
+  const groups = [...ties, printPeriod(series.dateColumn, collapse.period, zone)];
   return `(SELECT ${terms.join(', ')} FROM ${rows} WHERE ${date} IS NOT NULL GROUP BY ${groups.join(', ')})`;
 }
 
-function foldOf(column: Column, fold: Fold, order: string): string {
+function printAggregate(column: Column, fold: Fold, order: string): string {
   const value = identifier(column.name);
   if (fold === 'first') return `arg_min_null(${value}, ${order})`;
   const last = `arg_max_null(${value}, ${order})`;
   if (fold === 'last' || !isNumber(column)) return last;
-  if (fold === 'ohlc') return OHLC[partOf(column)]?.(value, order) ?? last;
+  if (fold === 'ohlc') return OHLC[ohlcPart(column)]?.(value, order) ?? last;
   return fold === 'sum' ? `sum(${summable(column)})` : `${fold}(${value})`;
 }
 
-/** Digits of a decimal whose sums of any number of records fit 38. */
+/** Digits of a decimal whose sums over any number of records fit 38 digits. */
 const SUMMED_DIGITS_MAX = 28;
 
-/** What sums and differences are made of, wide enough for each of them. */
+/** Casts a column to a type wide enough for its sums and differences. */
 function summable({ name, type }: Column): string {
   const decimal = decimalOf(type);
   const value = identifier(name);
@@ -110,10 +112,10 @@ const UNITS: Readonly<Record<Period, string>> = {
   annual: 'year',
 };
 
-/** First day of the period in the exchange's zone; weeks begin on Sunday, DuckDB's on Monday. */
-function periodOf({ name, type }: Column, period: Period, zone: string): string {
+/** Prints the first day of the period in the exchange's zone; weeks begin on Sunday, DuckDB's on Monday. */
+function printPeriod({ name, type }: Column, period: Period, zone: string): string {
   const value = identifier(name);
-  // Milliseconds beyond every calendar are of no period.
+  // Milliseconds beyond the calendar have no period.
   const instant = type === 'int64' ? `TRY(make_timestamp_ms(${value}))` : value;
   const local =
     type === 'date'
@@ -123,31 +125,31 @@ function periodOf({ name, type }: Column, period: Period, zone: string): string 
   return `date_trunc('${UNITS[period]}', ${period === 'weekly' ? `${day} + 1` : day})`;
 }
 
-/** A sub-select of the same records, each number in the place of its transformed self. */
+/** Prints a sub-select of the same records with each number transformed. */
 export function printTransform(rows: string, transform: Transform, series: SeriesColumns): string {
   const order = `ORDER BY ${printOrderOf(series).join(', ')}`;
   const ties = series.ties.map(({ name }) => identifier(name)).join(', ');
   const window = `(${ties === '' ? '' : `PARTITION BY ${ties} `}${order})`;
-  const kept = new Set([series.dateColumn, ...series.ties].map(({ name }) => name));
+  const keyNames = new Set([series.dateColumn, ...series.ties].map(({ name }) => name));
   const terms = series.columns.map((column) => {
     const name = identifier(column.name);
-    if (kept.has(column.name) || !isNumber(column)) return name;
-    return `${transformed(summable(column), transform, window)} AS ${name}`;
+    if (keyNames.has(column.name) || !isNumber(column)) return name;
+    return `${printTransformed(summable(column), transform, window)} AS ${name}`;
   });
   return `(SELECT ${terms.join(', ')} FROM ${rows})`;
 }
 
-function transformed(value: string, transform: Transform, window: string): string {
+function printTransformed(value: string, transform: Transform, window: string): string {
   const before = `lag(${value}) OVER ${window}`;
   if (transform === 'diff') return `${value} - ${before}`;
   if (transform === 'cumul') return `sum(${value}) OVER ${window}`;
-  // By zero is nothing, as data users have it, rather than an infinity that JSON can not say.
+  // Division by zero gives null, as data users expect, not an infinity, which JSON can't represent.
   if (transform === 'rdiff') return `(${value} - ${before}) / nullif(CAST(${before} AS DOUBLE), 0)`;
   const first = `first_value(${value} IGNORE NULLS) OVER ${window}`;
   return `CAST(${value} AS DOUBLE) / nullif(CAST(${first} AS DOUBLE), 0) * 100`;
 }
 
-/** Whether a series answers sums and differences of a column of integers: wider than they are. */
+/** Whether a series returns sums or differences of an integer column: those need a wider type. */
 export function isSummed(
   column: Column,
   series: Pick<SeriesColumns, 'dateColumn' | 'ties'> & {
@@ -156,10 +158,10 @@ export function isSummed(
   },
 ): boolean {
   const { collapse, dateColumn, ties, transform } = series;
-  const kept = [dateColumn, ...ties].some(({ name }) => name === column.name);
-  if (column.type !== 'int64' || kept) return false;
+  const isKey = [dateColumn, ...ties].some(({ name }) => name === column.name);
+  if (column.type !== 'int64' || isKey) return false;
   if (transform !== undefined) return transform === 'diff' || transform === 'cumul';
-  if (collapse?.fold === 'ohlc') return partOf(column) === 'volume';
+  if (collapse?.fold === 'ohlc') return ohlcPart(column) === 'volume';
   return collapse?.fold === 'sum';
 }
 

@@ -1,25 +1,25 @@
-// Conditions as one function of values: each reads its places of a list, and compares.
+// Compiles conditions into one function of values: each condition reads list positions and compares.
 import type { Condition, Literal } from './conditions.ts';
 import { isWithin, spanOf } from './sessionTime.ts';
 
 type Value = Literal | null | undefined;
 
-/** What is known, by place; undefined and null are not known. */
+/** Current values by position; undefined and null are unknown. */
 export interface Known {
-  /** Of the symbol that the rule is looked at for. */
+  /** Values of the symbol for which the rule is evaluated. */
   readonly own: readonly Value[];
-  /** Of named records, whatever the symbol. */
+  /** Values of named records, the same for every symbol. */
   readonly shared: readonly Value[];
 }
 
-/** Where the values of a name are. */
+/** The position of a name's values. */
 export interface Place {
   readonly of: keyof Known;
   readonly at: number;
 }
 
 /** @param secondOfDay seconds since midnight in the exchange's zone */
-export type Test = (known: Known, secondOfDay: number) => boolean;
+export type Test = (values: Known, secondOfDay: number) => boolean;
 
 export type Match = 'any' | 'all';
 
@@ -32,50 +32,50 @@ export function compile(conditions: readonly Condition[], match: Match, placeOf:
   const [, second] = tests;
   if (tests.length === 2 && first !== undefined && second !== undefined) {
     return match === 'any'
-      ? (known, at) => first(known, at) || second(known, at)
-      : (known, at) => first(known, at) && second(known, at);
+      ? (values, at) => first(values, at) || second(values, at)
+      : (values, at) => first(values, at) && second(values, at);
   }
   return match === 'any'
-    ? (known, second) => {
-        for (const test of tests) if (test(known, second)) return true;
+    ? (values, second) => {
+        for (const test of tests) if (test(values, second)) return true;
         return false;
       }
-    : (known, second) => {
-        for (const test of tests) if (!test(known, second)) return false;
+    : (values, second) => {
+        for (const test of tests) if (!test(values, second)) return false;
         return true;
       };
 }
 
-/** One condition, also for whoever tells why a rule did not pass. */
+/** Compiles one condition; also used to report why a rule did not pass. */
 export function compileOne(condition: Condition, placeOf: PlaceOf): Test {
   const { kind, name, operator, right } = condition;
   if (kind === 'time') {
     const span = 'literal' in right ? spanOf(String(right.literal)) : undefined;
-    return (_known, second) => span !== undefined && isWithin(span, second);
+    return (_values, second) => span !== undefined && isWithin(span, second);
   }
   const { at, of } = placeOf(name);
   if (kind === 'event') {
-    const wanted = 'literal' in right && right.literal === true;
-    return (known) => (known[of][at] === true) === wanted;
+    const expected = 'literal' in right && right.literal === true;
+    return (values) => (values[of][at] === true) === expected;
   }
   const isRight = COMPARES[TRUTHS.includes(operator) ? '==' : operator] ?? never;
   const type = kind === 'number' || kind === 'boolean' ? kind : 'string';
   if ('name' in right) {
     const other = placeOf(right.name);
-    return (known) => {
-      const [left, compared] = [known[of][at], known[other.of][other.at]];
+    return (values) => {
+      const [left, compared] = [values[of][at], values[other.of][other.at]];
       return typeof left === type && typeof compared === type && isRight(left, compared);
     };
   }
   const { literal } = right;
-  // What nearly every condition is, without a call in between.
+  // Fast paths for nearly every condition, without a nested call.
   if (operator === '>' && of === 'own') {
     return ({ own }) => typeof own[at] === type && (own[at] ?? 0) > literal;
   }
   if (operator === '<' && of === 'own') {
     return ({ own }) => typeof own[at] === type && (own[at] ?? 0) < literal;
   }
-  return (known) => typeof known[of][at] === type && isRight(known[of][at], literal);
+  return (values) => typeof values[of][at] === type && isRight(values[of][at], literal);
 }
 
 const TRUTHS = ['true', 'false'];

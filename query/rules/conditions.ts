@@ -1,14 +1,14 @@
-// What a rule asks: conditions over named values, checked against what the values are.
+// Parses the conditions of a rule over named values, and checks them against the kinds of the values.
 import { Failure } from '../../store/base/failure.ts';
 import { OPERATORS, type ValueKind } from './operators.ts';
 import { spanOf } from './sessionTime.ts';
 
-/** What one value is, by its name. */
+/** Returns the kind of a value by its name. */
 type KindOf = (name: string) => ValueKind | undefined;
 
 export type Literal = number | string | boolean;
 
-/** The right side: a value itself, or that of another name. */
+/** The right side: a literal, or the value of another name. */
 type Right = { readonly literal: Literal } | { readonly name: string };
 
 export interface Condition {
@@ -25,31 +25,31 @@ const TEXT_MAX = 1_000;
 const DATE = /^\d{4}-\d\d-\d\d$/;
 
 /**
- * Conditions as clients write them: lists of a name, an operator and a right side.
+ * Parses conditions as clients write them: lists of a name, an operator and a right side.
  * @throws Failure InvalidParameter naming the condition and its rule
  */
-export function conditionsOf(given: readonly unknown[], kindOf: KindOf): readonly Condition[] {
-  if (given.length === 0) refused('conditions', 'must have at least one');
-  if (given.length > CONDITIONS_MAX) refused('conditions', `has at most ${CONDITIONS_MAX}`);
-  return given.map((one, at) => conditionOf(one, `conditions[${at}]`, kindOf));
+export function conditionsOf(input: readonly unknown[], kindOf: KindOf): readonly Condition[] {
+  if (input.length === 0) refuse('conditions', 'must have at least one');
+  if (input.length > CONDITIONS_MAX) refuse('conditions', `has at most ${CONDITIONS_MAX}`);
+  return input.map((one, at) => parseCondition(one, `conditions[${at}]`, kindOf));
 }
 
-function conditionOf(given: unknown, where: string, kindOf: KindOf): Condition {
-  if (!Array.isArray(given) || given.length < 2 || given.length > 3) {
-    return refused(where, 'must be a list of a value, an operator and what it is compared with');
+function parseCondition(input: unknown, where: string, kindOf: KindOf): Condition {
+  if (!Array.isArray(input) || input.length < 2 || input.length > 3) {
+    return refuse(where, 'must be a list of a value, an operator and what it is compared with');
   }
-  const [name, operator, right] = given as readonly unknown[];
-  if (typeof name !== 'string') return refused(where, 'must begin with the name of a value');
+  const [name, operator, right] = input as readonly unknown[];
+  if (typeof name !== 'string') return refuse(where, 'must begin with the name of a value');
   const kind = kindOf(name);
-  if (kind === undefined) return refused(where, `has no known value: ${name.slice(0, 100)}`);
+  if (kind === undefined) return refuse(where, `has no known value: ${name.slice(0, 100)}`);
   const operators = OPERATORS[kind].map(({ value }) => value);
   if (typeof operator !== 'string' || !operators.includes(operator)) {
-    return refused(where, `has an operator of ${kind} values: ${operators.join(', ')}`);
+    return refuse(where, `has an operator of ${kind} values: ${operators.join(', ')}`);
   }
-  return { name, kind, operator, right: rightOf({ kind, operator, right, where, kindOf }) };
+  return { name, kind, operator, right: parseRight({ kind, operator, right, where, kindOf }) };
 }
 
-interface RightAsk {
+interface RightInput {
   readonly kind: ValueKind;
   readonly operator: string;
   readonly right: unknown;
@@ -57,52 +57,52 @@ interface RightAsk {
   readonly kindOf: KindOf;
 }
 
-function rightOf({ kind, kindOf, operator, right, where }: RightAsk): Right {
+function parseRight({ kind, kindOf, operator, right, where }: RightInput): Right {
   if (operator === 'true' || operator === 'false') return { literal: operator === 'true' };
   if (isName(right)) {
     if (kindOf(right.name) === kind) return { name: right.name };
-    return refused(where, `compares a ${kind} with another value that is one`);
+    return refuse(where, `compares a ${kind} with another value that is one`);
   }
   if (kind === 'number') return numberOrName(right, where, kindOf);
-  if (kind === 'boolean' || kind === 'event') return { literal: truthOf(right, where) };
-  if (typeof right !== 'string') return refused(where, `compares a ${kind} with a text`);
-  if (right.length > TEXT_MAX) return refused(where, `compares at most ${TEXT_MAX} characters`);
+  if (kind === 'boolean' || kind === 'event') return { literal: parseTruth(right, where) };
+  if (typeof right !== 'string') return refuse(where, `compares a ${kind} with a text`);
+  if (right.length > TEXT_MAX) return refuse(where, `compares at most ${TEXT_MAX} characters`);
   if (kind === 'time' && spanOf(right) === undefined) {
-    return refused(where, 'must be within a span such as 09:30:00 - 16:00:00');
+    return refuse(where, 'must be within a span such as 09:30:00 - 16:00:00');
   }
   if (isPlain(right) && kindOf(right) === kind) return { name: right };
   if (kind === 'date' && !DATE.test(right)) {
-    return refused(where, 'must be compared with a date YYYY-MM-DD or another date');
+    return refuse(where, 'must be compared with a date YYYY-MM-DD or another date');
   }
   return { literal: right };
 }
 
-/** A name that is meant as one, whatever it looks like. */
+/** An explicit name, in any spelling. */
 const isName = (right: unknown): right is { readonly name: string } =>
   typeof right === 'object' && right !== null && 'name' in right && typeof right.name === 'string';
 
-/** Only such a text can be the name of a value: any other is a text. */
+/** Whether a text can be the name of a value; any other is a literal. */
 const isPlain = (text: string): boolean => /^\w{1,100}$/.test(text);
 
 function numberOrName(right: unknown, where: string, kindOf: KindOf): Right {
   if (typeof right === 'number' && Number.isFinite(right)) return { literal: right };
-  if (typeof right !== 'string') return refused(where, 'compares a number with a number');
+  if (typeof right !== 'string') return refuse(where, 'compares a number with a number');
   if (isPlain(right) && kindOf(right) === 'number') return { name: right };
-  return refused(where, 'compares a number with a number or another value that is one');
+  return refuse(where, 'compares a number with a number or another value that is one');
 }
 
-function truthOf(right: unknown, where: string): boolean {
+function parseTruth(right: unknown, where: string): boolean {
   if (typeof right === 'boolean') return right;
   if (right === 'true' || right === 'True') return true;
   if (right === 'false' || right === 'False') return false;
-  return refused(where, 'compares with true or false');
+  return refuse(where, 'compares with true or false');
 }
 
-function refused(where: string, rule: string): never {
+function refuse(where: string, rule: string): never {
   throw new Failure('InvalidParameter', `${where} ${rule}`);
 }
 
-/** Names that conditions read, each once. */
+/** Returns the names that conditions read, each once. */
 export function namesOf(conditions: readonly Condition[]): readonly string[] {
   const names = conditions.flatMap(({ name, right }) =>
     'name' in right ? [name, right.name] : [name],

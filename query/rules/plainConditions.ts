@@ -1,18 +1,18 @@
-// Conditions that compare numbers of the rule's own symbol with plain numbers, as nearly all do: side by side
-// in one array. With a function for each, ten thousand rules were looked for all over the memory.
+// Stores conditions that compare numbers of the rule's own symbol with plain numbers, as nearly all do, in
+// one array. With a function for each, ten thousand rules were scattered all over the memory.
 import type { Known, Match, Place } from './compiled.ts';
 import type { Condition } from './conditions.ts';
 
 const OPERATORS: readonly string[] = ['>', '>=', '<', '<=', '==', '!='];
-/** Numbers of one condition: the place of its value, its operator, what it is compared with. */
+/** Numbers of one condition: the position of its value, its operator, its right side. */
 const WIDTH = 3;
-/** Numbers that there is room for at first; then twice as many. */
+/** Initial capacity in numbers; it doubles when full. */
 const ROOM = 3_000;
 
-/** Where the conditions of one rule are. */
+/** The position of one rule's conditions. */
 export interface PlainRule {
   readonly from: number;
-  /** Behind the last of them. */
+  /** The end, exclusive. */
   readonly to: number;
   readonly isAny: boolean;
 }
@@ -20,10 +20,10 @@ export interface PlainRule {
 export class PlainConditions {
   #numbers = new Float64Array(ROOM);
   #used = 0;
-  /** Beginnings of rules that went, by how many numbers they had. */
+  /** Starts of removed rules, by how many numbers they had. */
   readonly #free = new Map<number, number[]>();
 
-  /** Undefined where any of them is not plain. */
+  /** Returns undefined if any condition is not plain. */
   add(
     conditions: readonly Condition[],
     match: Match,
@@ -38,9 +38,9 @@ export class PlainConditions {
   }
 
   remove({ from, to }: PlainRule): void {
-    const known = this.#free.get(to - from) ?? [];
-    known.push(from);
-    this.#free.set(to - from, known);
+    const freeStarts = this.#free.get(to - from) ?? [];
+    freeStarts.push(from);
+    this.#free.set(to - from, freeStarts);
   }
 
   passes({ from, isAny, to }: PlainRule, { own }: Known): boolean {

@@ -1,6 +1,6 @@
-// Spans of a day, as conditions write them: `09:30:00 - 16:00:00`, in the exchange's zone.
+// Parses spans of a day in conditions: `09:30:00 - 16:00:00`, in the exchange's zone.
 
-/** Seconds since midnight; a span whose end is before its beginning goes over midnight. */
+/** Seconds since midnight; a span whose end is before its beginning crosses midnight. */
 interface Span {
   readonly from: number;
   readonly to: number;
@@ -8,12 +8,12 @@ interface Span {
 
 const SPAN = /^(\d\d):(\d\d)(?::(\d\d))? ?- ?(\d\d):(\d\d)(?::(\d\d))?$/;
 
-/** Undefined for what is no span. */
+/** Parses a span; undefined for any other text. */
 export function spanOf(text: string): Span | undefined {
-  const found = SPAN.exec(text);
-  if (found === null) return undefined;
-  const from = seconds(found.slice(1, 4));
-  const to = seconds(found.slice(4, 7));
+  const match = SPAN.exec(text);
+  if (match === null) return undefined;
+  const from = seconds(match.slice(1, 4));
+  const to = seconds(match.slice(4, 7));
   return from === undefined || to === undefined ? undefined : { from, to };
 }
 

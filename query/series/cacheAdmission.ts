@@ -1,38 +1,38 @@
-// How often things were asked for lately: who comes into a full memory must be asked for more than
-// whom it would drive out (Einziger, Friedman, Manes, "TinyLFU", 2017). Counts are exact here, of a
+// Counts recent requests per name. A full cache admits a new entry only if it is requested more often than
+// the entry it would evict (Einziger, Friedman, Manes, "TinyLFU", 2017). Counts are exact here, of a
 // bounded number of names, and halved as they grow old.
 
-/** One of them; whoever keeps it counts without looking it up. */
+/** The counter of one name; a caller that keeps it counts without a look-up. */
 export interface Uses {
   count: number;
 }
 
 interface CacheAdmission {
-  /** One more time. */
-  ask(name: string): Uses;
+  /** Counts one more request. */
+  countRequest(name: string): Uses;
 }
 
-/** @param most names that are counted; past it all counts are halved, and those of one are gone */
+/** @param most names that are counted; above it all counts are halved, and names counted once are removed */
 export function makeCacheAdmission(most: number): CacheAdmission {
   const names = new Map<string, Uses>();
   const age = (): void => {
-    for (const [name, asked] of names) {
-      asked.count >>= 1;
-      if (asked.count === 0) names.delete(name);
+    for (const [name, uses] of names) {
+      uses.count >>= 1;
+      if (uses.count === 0) names.delete(name);
     }
-    // All were asked for often: the first ones go all the same.
+    // All names are popular: remove the oldest anyway.
     for (const name of names.keys()) {
       if (names.size <= most / 2) return;
       names.delete(name);
     }
   };
   return {
-    ask: (name) => {
-      const asked = names.get(name) ?? { count: 0 };
-      asked.count += 1;
-      names.set(name, asked);
+    countRequest: (name) => {
+      const uses = names.get(name) ?? { count: 0 };
+      uses.count += 1;
+      names.set(name, uses);
       if (names.size > most) age();
-      return asked;
+      return uses;
     },
   };
 }

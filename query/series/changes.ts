@@ -1,5 +1,5 @@
-// What changed between two versions of a dataset, by index value: only files and deletes that the
-// versions do not share are read.
+// Finds what changed between two versions of a dataset, by index value. Reads only files and deletes that
+// the versions do not share.
 import { type Column, UPDATED_COLUMN } from '../../store/lake/versions/columns.ts';
 import type { Bound } from '../../store/duckdb/protocol.ts';
 import type { DataFile, Table } from '../../store/lake/versions/lakeRead.ts';
@@ -19,56 +19,56 @@ interface Changes {
   readonly deleted: readonly (readonly unknown[])[];
 }
 
-/** Changes of one version that are told; more is told as a number only. */
+/** Changes of one version that are listed; above it only their number is reported. */
 const CHANGES_MAX = 100_000;
 
 /**
  * @param index the columns of the unique index, at least one
- * @param known what was pushed and seen beside `before`, and is in files of `after`
+ * @param seenRows records that were pushed and seen beside `before`, and are in files of `after`
  */
 export async function changesBetween(
   before: Table,
   after: Table,
   index: readonly Column[],
-  known: readonly PendingRow[],
+  seenRows: readonly PendingRow[],
   engine: SeriesEngine,
 ): Promise<Changes> {
   const parts = {
     ended: notIn(before.files, after.files),
     begun: notIn(after.files, before.files),
   };
-  const holed = holedBetween(before.files, after.files);
-  const files = [...parts.ended, ...parts.begun, ...holed.map(({ after: file }) => file)];
+  const deletesChanges = findDeletesChanges(before.files, after.files);
+  const files = [...parts.ended, ...parts.begun, ...deletesChanges.map(({ after: file }) => file)];
   if (files.length === 0) return { inserted: [], replaced: [], deleted: [] };
-  const old = holed.map(({ before: file }) => file);
+  const old = deletesChanges.map(({ before: file }) => file);
   const rows = await withOpenFiles(engine.files, [...files, ...old], async ({ paths, pathOf }) => {
     const updated = after.columns.filter(({ name }) => name === UPDATED_COLUMN);
     const columns = [...new Set([...index, ...updated])];
     const parameters: Bound[] = [];
     const bind = makeBind(parameters);
-    const gone = holed.map((pair) => newlyDeleted(pair, columns, pathOf));
-    const ended = [visibleRows(parts.ended, columns, pathOf), ...gone];
+    const deletedRows = deletesChanges.map((pair) => newlyDeleted(pair, columns, pathOf));
+    const ended = [visibleRows(parts.ended, columns, pathOf), ...deletedRows];
     const union = `(${ended.map((rows) => `SELECT * FROM ${rows}`).join(' UNION ALL ')})`;
-    const seen = withPending(union, columns, index, known, 'true', bind);
+    const seen = withPending(union, columns, index, seenRows, 'true', bind);
     const begun = visibleRows(parts.begun, columns, pathOf);
-    const sql = changesSql(seen, begun, index, isKnown(columns, known, bind));
+    const sql = changesSql(seen, begun, index, printSeenTest(columns, seenRows, bind));
     const statements = [sql];
     const question = { files: paths, statements, parameters, deadlineMs: engine.deadlineMs };
     return (await engine.pool.rows(question))[0] ?? [];
   });
-  return changesIn(rows, index);
+  return groupChanges(rows, index);
 }
 
 /**
- * What pushed records that no version holds change for readers of a version.
+ * Finds what pushed records that are in no version change for readers of a version.
  * @param index the columns of the unique index, at least one
- * @param known those that were seen already, each index value once
+ * @param seenRows those that were seen already, each index value once
  * @param pushed all of them, each index value once
  */
 export async function changesPushed(
   { columns: all, files }: Table,
   index: readonly Column[],
-  known: readonly PendingRow[],
+  seenRows: readonly PendingRow[],
   pushed: readonly PendingRow[],
   engine: SeriesEngine,
 ): Promise<Changes> {
@@ -78,17 +78,17 @@ export async function changesPushed(
     const parameters: Bound[] = [];
     const bind = makeBind(parameters);
     const stored = visibleRows(files, columns, pathOf);
-    const met = `(SELECT * FROM ${stored} AS r WHERE ${isPushed('r', index, pushed, bind)})`;
-    const seen = withPending(met, columns, index, known, 'true', bind);
-    const now = withPending(met, columns, index, pushed, 'true', bind);
+    const matches = `(SELECT * FROM ${stored} AS r WHERE ${isPushed('r', index, pushed, bind)})`;
+    const seen = withPending(matches, columns, index, seenRows, 'true', bind);
+    const now = withPending(matches, columns, index, pushed, 'true', bind);
     const statements = [changesSql(seen, now, index, 'false')];
     const question = { files: paths, statements, parameters, deadlineMs: engine.deadlineMs };
     return (await engine.pool.rows(question))[0] ?? [];
   });
-  return changesIn(rows, index);
+  return groupChanges(rows, index);
 }
 
-function changesIn(
+function groupChanges(
   rows: readonly Readonly<Record<string, unknown>>[],
   index: readonly Column[],
 ): Changes {
@@ -98,17 +98,20 @@ function changesIn(
 }
 
 const notIn = (files: readonly DataFile[], others: readonly DataFile[]): readonly DataFile[] => {
-  const known = new Set(others.map(({ id }) => id));
-  return files.filter(({ id }) => !known.has(id));
+  const otherIds = new Set(others.map(({ id }) => id));
+  return files.filter(({ id }) => !otherIds.has(id));
 };
 
-interface Holed {
+interface DeletesChange {
   readonly before: DataFile;
   readonly after: DataFile;
 }
 
 /** Files of both versions of which the later one has other deletes. */
-function holedBetween(before: readonly DataFile[], after: readonly DataFile[]): readonly Holed[] {
+function findDeletesChanges(
+  before: readonly DataFile[],
+  after: readonly DataFile[],
+): readonly DeletesChange[] {
   const byId = new Map(before.map((file) => [file.id, file]));
   return after.flatMap((file) => {
     const was = byId.get(file.id);
@@ -120,7 +123,7 @@ function holedBetween(before: readonly DataFile[], after: readonly DataFile[]): 
 
 /** Rows that were visible before and are not any more, of one file. */
 function newlyDeleted(
-  { before, after }: Holed,
+  { before, after }: DeletesChange,
   columns: readonly Column[],
   pathOf: PathOf,
 ): string {
@@ -131,17 +134,21 @@ function newlyDeleted(
     WHERE gone.pos = r.${POSITION_COLUMN} AND parse_filename(gone.file_path) = r.${FILE_COLUMN}))`;
 }
 
-/** What was pushed and gave way at its flush to what is stored did not go: it was never there. */
-function isKnown(columns: readonly Column[], known: readonly PendingRow[], bind: Bind): string {
-  const given = known.filter(({ replaces }) => !replaces);
-  return given.length === 0 ? 'false' : isPushed('a', columns, given, bind);
+/** A pushed record that a stored one replaced at its flush was not deleted: it was never stored. */
+function printSeenTest(
+  columns: readonly Column[],
+  seenRows: readonly PendingRow[],
+  bind: Bind,
+): string {
+  const addedRows = seenRows.filter(({ replaces }) => !replaces);
+  return addedRows.length === 0 ? 'false' : isPushed('a', columns, addedRows, bind);
 }
 
 function changesSql(
   seen: string,
   begun: string,
   index: readonly Column[],
-  isKnown: string,
+  seenTest: string,
 ): string {
   // Keys of numbered records may be blank; the last column, date or number, never is.
   const same = index.map(
@@ -158,6 +165,6 @@ function changesSql(
       ELSE 'replaced' END AS kind, ${values.join(', ')}
     FROM ${seen} AS a FULL JOIN ${begun} AS b ON ${same.join(' AND ')}
     WHERE (a.${updated} IS DISTINCT FROM b.${updated} OR a.${last} IS NULL OR b.${last} IS NULL)
-      AND NOT (b.${last} IS NULL AND ${isKnown})
+      AND NOT (b.${last} IS NULL AND ${seenTest})
     ORDER BY ALL LIMIT ${CHANGES_MAX}`;
 }

@@ -1,5 +1,5 @@
-// Pushed records laid over a page of stored ones: what a reader sees is both, in order, without
-// rendering the page again.
+// Lays pushed records over a page of stored ones: a reader sees both in order, without rendering the page
+// again.
 import {
   ascending,
   descending,
@@ -12,7 +12,7 @@ import {
 /** A pushed record, rendered with its separator. */
 export interface LaidOver {
   readonly date: number;
-  /** It takes the place of a stored record of its date; otherwise it gives way to one. */
+  /** True: it replaces a stored record of its date. False: a stored record of its date wins. */
   readonly replaces: boolean;
   readonly bytes: Uint8Array;
 }
@@ -32,9 +32,9 @@ interface Covered {
   readonly page: StoredPage;
   /** Records at or before it are not in the page; -Infinity when it has all. */
   readonly floor: number;
-  /** One date is one record: a laid-over one knows which it replaces. */
+  /** Each date has one record: a laid-over one replaces the record of its date. */
   readonly uniqueDates: boolean;
-  /** Records are numbered: of one date the last that arrived is the newest, and none replaces another. */
+  /** Records are numbered: the last arrival of a date is the newest, and none replaces another. */
   readonly isNumbered: boolean;
 }
 
@@ -48,7 +48,7 @@ interface CutRecords {
   readonly parts: readonly Uint8Array[];
 }
 
-/** The cut of a page with what lies over it; undefined when that can't be told from the page. */
+/** Cuts a page with its laid-over records; undefined if the page does not have all records that it needs. */
 export function cutOf(
   covered: Covered,
   over: readonly LaidOver[],
@@ -57,7 +57,8 @@ export function cutOf(
   const { floor, page } = covered;
   const from = firstAtOrBefore(page.dates, cut.greatest);
   const until = Math.max(from, firstBefore(page.dates, cut.least));
-  const runs = over.length === 0 ? stored(from, until) : runsOf(covered, over, cut, from, until);
+  const runs =
+    over.length === 0 ? storedRuns(from, until) : mergeRuns(covered, over, cut, from, until);
   if (runs === undefined) return undefined;
   const total = runs.reduce((sum, run) => sum + lengthOf(run), 0);
   const open = floor !== Number.NEGATIVE_INFINITY && cut.least <= floor;
@@ -65,25 +66,25 @@ export function cutOf(
   const end = cut.take === 'newest' ? Math.min(total, cut.offset + cut.limit) : total - cut.offset;
   const start = cut.take === 'newest' ? Math.min(cut.offset, end) : Math.max(0, end - cut.limit);
   if (end <= start) return { objects: 0, parts: [] };
-  const wanted = within(runs, start, end);
-  // Records of one date have one order: a cut through them, or their turn, is DuckDB's to make.
+  const selected = sliceRuns(runs, start, end);
+  // Only DuckDB knows the order within one date: it must cut through or reverse such records.
   const plain = cut.take === 'newest' && cut.order === 'desc';
   if (!plain && !covered.uniqueDates) {
-    if (covered.isNumbered && repeatsDate(page, wanted)) return undefined;
-    if (!wanted.every((run) => isClean(page, run))) return undefined;
+    if (covered.isNumbered && repeatsDate(page, selected)) return undefined;
+    if (!selected.every((run) => splitsNoDate(page, run))) return undefined;
   }
-  return { objects: end - start, parts: bytesOf(wanted, page, cut.order) };
+  return { objects: end - start, parts: renderRuns(selected, page, cut.order) };
 }
 
-const stored = (from: number, until: number): readonly Run[] =>
+const storedRuns = (from: number, until: number): readonly Run[] =>
   until > from ? [{ kind: 'stored', from, until }] : [];
 
 const lengthOf = (run: Run): number => (run.kind === 'over' ? 1 : run.until - run.from);
 
-const isClean = (page: StoredPage, run: Run): boolean =>
+const splitsNoDate = (page: StoredPage, run: Run): boolean =>
   run.kind === 'over' || (isBetweenDates(page, run.from) && isBetweenDates(page, run.until));
 
-function runsOf(
+function mergeRuns(
   { floor, isNumbered, page, uniqueDates }: Covered,
   over: readonly LaidOver[],
   cut: Cut,
@@ -96,18 +97,18 @@ function runsOf(
     const { date } = record;
     if (date > cut.greatest || date < cut.least || date <= floor) continue;
     const place = firstAtOrBefore(page.dates, date);
-    const met = page.dates[place] === date;
-    // Which of several records of a date it is, or comes before, only their subkeys tell.
-    if (!isNumbered && !uniqueDates && (met || date === before)) return undefined;
+    const hasStored = page.dates[place] === date;
+    // Only the subkeys decide which of several records of a date it replaces or precedes.
+    if (!isNumbered && !uniqueDates && (hasStored || date === before)) return undefined;
     before = date;
-    if (!isNumbered && met && !record.replaces) continue;
-    runs.push(...stored(at, place), { kind: 'over', bytes: record.bytes });
-    at = met && !isNumbered ? place + 1 : place;
+    if (!isNumbered && hasStored && !record.replaces) continue;
+    runs.push(...storedRuns(at, place), { kind: 'over', bytes: record.bytes });
+    at = hasStored && !isNumbered ? place + 1 : place;
   }
-  return [...runs, ...stored(at, until)];
+  return [...runs, ...storedRuns(at, until)];
 }
 
-/** Whether two of the records have one date: turned around, their order is another one. */
+/** Whether two of the records share a date: reversing them would change their order. */
 function repeatsDate(page: StoredPage, runs: readonly Run[]): boolean {
   return runs.some((run, at) => {
     if (run.kind === 'over') return at > 0 || runs.length > 1;
@@ -119,24 +120,24 @@ function repeatsDate(page: StoredPage, runs: readonly Run[]): boolean {
 }
 
 /** The part of the runs from record `start` to before record `end`. */
-function within(runs: readonly Run[], start: number, end: number): readonly Run[] {
-  const wanted: Run[] = [];
+function sliceRuns(runs: readonly Run[], start: number, end: number): readonly Run[] {
+  const selected: Run[] = [];
   let passed = 0;
   for (const run of runs) {
     const length = lengthOf(run);
     const from = Math.max(0, start - passed);
     const until = Math.min(length, end - passed);
     if (from < until) {
-      wanted.push(
+      selected.push(
         run.kind === 'over' ? run : { ...run, from: run.from + from, until: run.from + until },
       );
     }
     passed += length;
   }
-  return wanted;
+  return selected;
 }
 
-function bytesOf(
+function renderRuns(
   runs: readonly Run[],
   page: StoredPage,
   order: Cut['order'],

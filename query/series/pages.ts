@@ -1,10 +1,10 @@
 // Rendered records of one series in memory: bytes, where each record ends, and its date as a number.
-// A range is two binary searches and a slice (DESIGN.md idea 5). Newest first, as most are asked.
+// A range is two binary searches and a slice (DESIGN.md idea 5). Newest first, as in most requests.
 import type { Page } from '../../store/duckdb/protocol.ts';
 
-/** A page with what is made from it when it is asked for. */
+/** A page with its reversed copy, once a request needed it. */
 export interface StoredPage extends Page {
-  /** The same records oldest first, once that was asked for. */
+  /** The same records oldest first; undefined until the first request for it. */
   ascending: { readonly bytes: Uint8Array; readonly ends: Uint32Array } | undefined;
 }
 
@@ -41,7 +41,7 @@ export function firstBefore(dates: Float64Array, date: number): number {
   return low;
 }
 
-/** Whether no two records of one date stand on both sides of a place. */
+/** Whether a position separates two dates: the records before and after it do not share one. */
 export const isBetweenDates = ({ dates }: Page, at: number): boolean =>
   at === 0 || at >= dates.length || dates[at - 1] !== dates[at];
 
@@ -54,29 +54,29 @@ export function descending(page: Page, from: number, until: number): Uint8Array 
 
 /** The same records oldest first; those of one date keep their order. */
 export function ascending(page: StoredPage, from: number, until: number): Uint8Array {
-  page.ascending ??= turned(page);
+  page.ascending ??= reversePage(page);
   const { bytes, ends } = page.ascending;
   const { length } = page.dates;
   return bytes.subarray(startOf(ends, length - until), startOf(ends, length - from));
 }
 
-function turned({ bytes, dates, ends }: Page): NonNullable<StoredPage['ascending']> {
-  const made = new Uint8Array(bytes.byteLength);
-  const madeEnds = new Uint32Array(ends.length);
+function reversePage({ bytes, dates, ends }: Page): NonNullable<StoredPage['ascending']> {
+  const reversed = new Uint8Array(bytes.byteLength);
+  const reversedEnds = new Uint32Array(ends.length);
   let [at, filled] = [0, 0];
   for (let last = dates.length; last > 0;) {
     let first = last - 1;
     while (first > 0 && dates[first - 1] === dates[first]) first -= 1;
     for (let record = first; record < last; record += 1) {
       const part = bytes.subarray(startOf(ends, record), ends[record]);
-      made.set(part, filled);
+      reversed.set(part, filled);
       filled += part.byteLength;
-      madeEnds[at] = filled;
+      reversedEnds[at] = filled;
       at += 1;
     }
     last = first;
   }
-  return { bytes: made, ends: madeEnds };
+  return { bytes: reversed, ends: reversedEnds };
 }
 
 /** The first `records` of a page, as a page of its own. */

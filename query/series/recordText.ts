@@ -1,5 +1,5 @@
-// A pushed record as the text that DuckDB's rendering makes of it once it is a file
-// (store/duckdb/render.ts): the law "cache on = cache off" holds the two together.
+// Renders a pushed record as DuckDB renders it once it is in a file (store/duckdb/render.ts). The law
+// "cache on = cache off" tests that both agree.
 import {
   type ColumnType,
   CREATED_COLUMN,
@@ -42,16 +42,16 @@ function memberText(
   const type = types.get(member.column);
   if (type === 'json') return undefined;
   if (member.kind === 'epoch') return epochText(value, type);
-  if (type === 'timestamp') return JSON.stringify(isoOf(String(value)));
-  if (type === 'timestamp_ns') return JSON.stringify(isoOf(shortened(String(value))));
+  if (type === 'timestamp') return JSON.stringify(toIso(String(value)));
+  if (type === 'timestamp_ns') return JSON.stringify(toIso(trimZeros(String(value))));
   if (type !== undefined && isExactNumber(type)) return decimalText(String(value));
   return typeof value === 'number' ? String(value) : JSON.stringify(value);
 }
 
-/** A pushed instant has nine digits; those behind the last that counts go three at a time. */
-const shortened = (text: string): string => text.replace(/000(?:000)?$/, '');
+/** Shortens the nine digits of a pushed instant: trailing zeros are removed three at a time. */
+const trimZeros = (text: string): string => text.replace(/000(?:000)?$/, '');
 
-/** Digits that a double holds: more of them are a text, so that no reader rounds them. */
+/** Digits that a double represents: a longer number is rendered as text, so that no reader rounds it. */
 const DIGITS_OF_DOUBLE = 15;
 
 function decimalText(text: string): string {
@@ -59,12 +59,12 @@ function decimalText(text: string): string {
   return digits.length > DIGITS_OF_DOUBLE ? JSON.stringify(text) : text;
 }
 
-/** `2026-01-31 12:00:00.000` as it is answered. */
-const isoOf = (text: string): string => `${text.replace(' ', 'T')}Z`;
+/** `2026-01-31 12:00:00.000` as ISO 8601 in UTC. */
+const toIso = (text: string): string => `${text.replace(' ', 'T')}Z`;
 
 function epochText(value: unknown, type: string | undefined): string | undefined {
   const text = String(value);
-  const ms = Date.parse(type === 'date' ? `${text}T00:00:00Z` : isoOf(text));
+  const ms = Date.parse(type === 'date' ? `${text}T00:00:00Z` : toIso(text));
   return Number.isNaN(ms) ? undefined : String(ms);
 }
 
@@ -72,11 +72,11 @@ function epochText(value: unknown, type: string | undefined): string | undefined
 const MILLISECONDS_END = 23;
 const MICROSECONDS_END = 26;
 
-/** What orders a record: days or microseconds since 1970 by its date; undefined without one. */
+/** Returns the sort value of a record: days or microseconds since 1970; undefined without a date. */
 export function sortValueOf(row: PendingRow, name: string, type: string): number | undefined {
   if (name === CREATED_COLUMN) return row.timeMs * 1000;
   const value = name === UPDATED_COLUMN ? undefined : row.document[name];
   if (typeof value !== 'string') return undefined;
   if (type === 'date') return numberOfDay(value);
-  return Date.parse(isoOf(value)) * 1000 + Number(value.slice(MILLISECONDS_END, MICROSECONDS_END));
+  return Date.parse(toIso(value)) * 1000 + Number(value.slice(MILLISECONDS_END, MICROSECONDS_END));
 }

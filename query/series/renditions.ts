@@ -1,4 +1,4 @@
-// Numbers the ways to render a record, so that a series is looked up by a short name at every read.
+// Numbers the ways to render a record, so that each read finds its series by a short key.
 import type { Member } from '../plan/seriesMembers.ts';
 
 const RENDITIONS_MAX = 10_000;
@@ -6,10 +6,10 @@ const numbers = new Map<string, number>();
 const numbersOfMembers = new WeakMap<readonly Member[], number>();
 let lastNumber = 0;
 
-/** The same number for equal members; past `RENDITIONS_MAX` of them all are numbered anew. */
+/** Returns the same number for equal members; above `RENDITIONS_MAX` all are renumbered. */
 export function renditionOf(members: readonly Member[]): number {
-  const known = numbersOfMembers.get(members);
-  if (known !== undefined) return known;
+  const cached = numbersOfMembers.get(members);
+  if (cached !== undefined) return cached;
   const text = JSON.stringify(members);
   if (numbers.size >= RENDITIONS_MAX) numbers.clear();
   const number = numbers.get(text) ?? (lastNumber += 1);

@@ -1,4 +1,4 @@
-// The effect behind the time-series door: a plan in, counted bytes out. Hot path: rendered records in
+// Runs the plans of the time-series endpoint and returns counted bytes. Hot path: rendered records in
 // memory. Cold path: DuckDB over the pinned files of the plan's snapshot.
 import type { DuckDbPool } from '../../store/duckdb/pool.ts';
 import type { Body, BodyFormat, Page } from '../../store/duckdb/protocol.ts';
@@ -22,89 +22,89 @@ export interface SeriesEngine {
   readonly cache: SeriesCache;
   readonly pageLoads: PageLoads;
   readonly deadlineMs: number;
-  /** Where DuckDB writes the bodies that are files. */
+  /** Folder where DuckDB writes the bodies that are files. */
   readonly temporary: string;
 }
 
-/** Who waits for an answer, with a signal that is aborted when it goes away. */
-interface Waiting {
+/** The caller of a read, with a signal that is aborted when it disconnects. */
+interface Caller {
   readonly departure: () => AbortSignal;
 }
 
 /**
- * @param remembered whether memory may answer and be filled: only for what is stored now
+ * @param remembered whether the cache may answer and be filled: only for reads of current data
  * @throws Failure TimedOut, TooLarge, ChildLost, Busy.
  */
 export async function runSeries(
   plan: SeriesPlan,
   format: BodyFormat,
   engine: SeriesEngine,
-  caller: Waiting,
+  caller: Caller,
   remembered = false,
 ): Promise<Body> {
-  const known = remembered && format === 'json' ? await remember(plan, engine) : undefined;
-  if (known !== undefined) return known;
+  const cached = remembered && format === 'json' ? await remember(plan, engine) : undefined;
+  if (cached !== undefined) return cached;
   const files = [...plan.table.files, ...lostFiles(plan)];
   return withOpenFiles(engine.files, files, async (open) => {
     const { deadlineMs, pool, temporary } = engine;
     const asFile = format === 'parquet';
-    const place = await cachePlaceOf(files, open, engine);
+    const place = await inspectFiles(files, open, engine);
     const { sql, parameters, wide } = printSeries(plan, place, { asFile });
     const { paths } = open;
     const signal = caller.departure();
     const skips = wide ? { skips: ['statistics_propagation'] as const } : {};
-    const asked = { files: paths, statements: [sql], parameters, deadlineMs, signal };
-    const question = { ...asked, ...skips };
+    const request = { files: paths, statements: [sql], parameters, deadlineMs, signal };
+    const question = { ...request, ...skips };
     const body = asFile
       ? inWorkFolder(temporary, (folder) => pool.body({ ...question, folder }, format))
       : pool.body(question, format);
     return body.catch((error: unknown) => {
-      throw told(error);
+      throw toTooLarge(error);
     });
   });
 }
 
-/** The JSON of a series that memory has, or takes in because it is asked for again. */
+/** Returns the JSON of a series from the cache, loading it if it is requested often enough. */
 export async function remember(plan: SeriesPlan, engine: SeriesEngine): Promise<Body | undefined> {
-  // Memory has the records as they are.
+  // The cache has the records as they are.
   if (plan.visibility.scramble !== undefined) return undefined;
   const { pageLoads, pool } = engine;
-  return engine.cache.read(plan, (wanted, records) =>
-    pageLoads.load(pool.account, wanted, records, (one, most) => loadPages(one, most, engine)),
+  return engine.cache.read(plan, (missing, records) =>
+    pageLoads.load(pool.account, missing, records, (one, most) => loadPages(one, most, engine)),
   );
 }
 
 /**
- * The JSON of each take of a plan, in their order: what as many plans of one key answer, by one statement.
+ * Returns the JSON of each take of a plan, in order. One statement reads what as many plans of one key read.
  * @throws Failure as `runSeries`.
  */
 export async function runTakes(
   plan: SeriesPlan,
   engine: SeriesEngine,
-  caller: Waiting,
+  caller: Caller,
 ): Promise<readonly Body[]> {
   const { files } = plan.table;
   const pages = await withOpenFiles(engine.files, files, async (open) => {
-    const { sql, parameters } = printTakes(plan, await cachePlaceOf(files, open, engine));
+    const { sql, parameters } = printTakes(plan, await inspectFiles(files, open, engine));
     const { deadlineMs, pool } = engine;
     const signal = caller.departure();
     const question = { files: open.paths, statements: [sql], parameters, deadlineMs, signal };
     return pool.pages(question, plan.takes.length).catch((error: unknown) => {
-      throw told(error);
+      throw toTooLarge(error);
     });
   });
   return pages.map(arrayOf);
 }
 
-/** The records that a plan's conditions on its unique index leave, in the version that it reads. */
+/** Counts the records that match a plan's conditions on its unique index, in the version that it reads. */
 export async function countRecords(
   plan: SeriesPlan,
   engine: SeriesEngine,
-  caller: Waiting,
+  caller: Caller,
 ): Promise<number> {
   const { files } = plan.table;
   return withOpenFiles(engine.files, files, async (open) => {
-    const { sql, parameters } = printCount(plan, await cachePlaceOf(files, open, engine));
+    const { sql, parameters } = printCount(plan, await inspectFiles(files, open, engine));
     const { deadlineMs, pool } = engine;
     const signal = caller.departure();
     const [[row] = []] = await pool.rows({
@@ -118,15 +118,15 @@ export async function countRecords(
   });
 }
 
-/** What does not fit the memory of a read is the caller's to narrow, and no bug. */
-function told(error: unknown): unknown {
+/** Turns DuckDB's lack of memory into TooLarge: the caller must narrow the read; it is no bug. */
+function toTooLarge(error: unknown): unknown {
   const isOver = error instanceof Failure && /^Out of Memory Error/i.test(reasonOf(error));
   if (!isOver) return error;
-  const rule = 'ask for fewer of them, or for fewer attributes with "filter"';
+  const rule = 'request fewer of them, or fewer attributes with "filter"';
   return new Failure('TooLarge', `the records need more memory than a read has: ${rule}`);
 }
 
-/** Without a caller's signal: several may wait for it. */
+/** Has no caller's signal: several callers may wait for the same pages. */
 function loadPages(
   plan: SeriesPlan,
   records: number,
@@ -134,15 +134,15 @@ function loadPages(
 ): Promise<readonly Page[]> {
   const { files } = plan.table;
   return withOpenFiles(engine.files, files, async (open) => {
-    const { sql, parameters } = printPages(plan, records, await cachePlaceOf(files, open, engine));
+    const { sql, parameters } = printPages(plan, records, await inspectFiles(files, open, engine));
     const { deadlineMs, pool } = engine;
     const question = { files: open.paths, statements: [sql], parameters, deadlineMs };
     return pool.pages(question, Math.max(1, plan.takes.length));
   });
 }
 
-/** Files that were not met before are looked at first. */
-async function cachePlaceOf(
+/** Inspects files that are new to this process before it returns their place. */
+async function inspectFiles(
   files: readonly DataFile[],
   open: OpenFiles,
   { deadlineMs, pool, shapes }: SeriesEngine,

@@ -1,7 +1,7 @@
-// Series in memory: the newest records of a key, rendered, as they are stored; what was pushed since
-// lies over them. Bounded by bytes; who goes is the first that was not read since it was last looked at
-// (Corbató, "A Paging Experiment with the Multics System", 1968: CLOCK). A commit is told before any
-// reader can see it: it adds its records, leaves a series as it is, or ends it.
+// Caches series in memory: the newest records of a key, rendered as they are stored; records pushed since
+// then lie over them. Bounded by bytes: evicts the first series that was not read since the last pass
+// (Corbató, "A Paging Experiment with the Multics System", 1968: CLOCK). Each commit updates the cache
+// before any reader can see it: it adds its records, leaves a series unchanged, or evicts it.
 import { isSystemColumn, ROW_COLUMN } from '../../store/lake/versions/columns.ts';
 import type { ChangedKeys } from '../../store/lake/commit.ts';
 import type { Body, Page } from '../../store/duckdb/protocol.ts';
@@ -16,18 +16,18 @@ import { renditionOf } from './renditions.ts';
 import type { SeriesPlan } from '../plan/seriesPlan.ts';
 import { WIDE_COLUMNS } from '../plan/seriesSql.ts';
 
-/** Records of a load: for who asks for the last ones, for a year of days and more, for further back. */
+/** Records of a load: enough for the latest ones, for a year of days and more, for further back. */
 const DEPTHS = [128, 1_024, 8_192] as const;
-/** Series whose requests are counted: where memory is full they decide who has a place. */
-const ASKED_MAX = 100_000;
-/** Records since a load that lie over it; then the series is read again. */
+/** Series whose requests are counted: when memory is full the counts decide which series are cached. */
+const COUNTED_SERIES_MAX = 100_000;
+/** Records that may lie over a load; above it the series is read again. */
 const ADDED_MAX = 256;
 
 interface Series {
   readonly tableId: number;
   readonly id: string;
   readonly keys: readonly string[];
-  /** The version of the table that it shows; older readers have the files. */
+  /** The version of the table that it shows; readers of older versions use the files. */
   since: number;
   readonly page: StoredPage;
   readonly floor: number;
@@ -35,8 +35,8 @@ interface Series {
   /** Records that became files after the page was read. */
   added: PendingRow[];
   readonly texts: WeakMap<PendingRow, LaidOver>;
-  readonly asked: Uses;
-  /** Since it was last looked at. */
+  readonly uses: Uses;
+  /** Whether it was read since the last pass of the eviction. */
   isRead: boolean;
   bytes: number;
 }
@@ -52,12 +52,12 @@ type LoadPage = (plan: SeriesPlan, records: number) => Promise<Page>;
 
 export class SeriesCache {
   readonly #bytesMax: number;
-  /** In the order in which they are looked at. */
+  /** In the order in which the eviction visits them. */
   readonly #series = new Map<string, Series>();
   readonly #byKey = new Map<number, Map<string, Set<Series>>>();
-  readonly #popularity = makeCacheAdmission(ASKED_MAX);
+  readonly #popularity = makeCacheAdmission(COUNTED_SERIES_MAX);
   readonly #loads = new Map<string, Promise<Series>>();
-  /** Grows with each change of a table: a load that was overtaken is not kept. */
+  /** Grows with each change of a table: a load that a change overtook is not cached. */
   readonly #changes = new Map<number, number>();
   #bytes = 0;
   #hits = 0;
@@ -73,35 +73,35 @@ export class SeriesCache {
   }
 
   /**
-   * The answer from memory. Undefined: it must be read, unless it is worth a place and can be
-   * loaded; then it is, once for all who wait.
+   * Answers from memory. If the series is missing but worth caching, loads it once for all waiting callers.
+   * Returns undefined if the files must be read.
    */
   read(plan: SeriesPlan, load: LoadPage): Body | undefined | Promise<Body | undefined> {
-    const id = this.#bytesMax === 0 ? undefined : idOf(plan);
+    const id = this.#bytesMax === 0 ? undefined : buildCacheKey(plan);
     if (id === undefined) return undefined;
-    return this.#answer(id, plan) ?? this.#loaded(id, plan, load);
+    return this.#answer(id, plan) ?? this.#loadAndAnswer(id, plan, load);
   }
 
-  async #loaded(id: string, plan: SeriesPlan, load: LoadPage): Promise<Body | undefined> {
+  async #loadAndAnswer(id: string, plan: SeriesPlan, load: LoadPage): Promise<Body | undefined> {
     this.#misses += 1;
-    const asked = this.#popularity.ask(id);
-    const depth = this.#nextDepth(id, plan, asked);
+    const uses = this.#popularity.countRequest(id);
+    const depth = this.#nextDepth(id, plan, uses);
     if (depth === undefined) return undefined;
     if (!this.#loads.has(id)) {
-      const loading = this.#load(id, plan, asked, depth, load);
+      const loading = this.#load(id, plan, uses, depth, load);
       this.#loads.set(
         id,
         loading.finally(() => this.#loads.delete(id)),
       );
     }
     const loaded = await this.#loads.get(id);
-    const kept = this.#answer(id, plan);
-    if (kept !== undefined || loaded === undefined) return kept;
-    // A change of the table kept it from a place: it is what its own version has all the same.
+    const cached = this.#answer(id, plan);
+    if (cached !== undefined || loaded === undefined) return cached;
+    // A change of the table kept it out of the cache; it is still right for its own version.
     return loaded.since === plan.table.snapshot ? answerFrom(loaded, plan) : undefined;
   }
 
-  /** Before a commit shows: what it means for the series of its tables. */
+  /** Applies a commit to the series of its tables, before readers can see the commit. */
   changed(tableIds: readonly number[], snapshot: number, touches: ChangedKeys | undefined): void {
     for (const tableId of tableIds) {
       this.#changes.set(tableId, (this.#changes.get(tableId) ?? 0) + 1);
@@ -109,7 +109,7 @@ export class SeriesCache {
       if (byKey === undefined) continue;
       const all = new Set([...byKey.values()].flatMap((series) => [...series]));
       for (const series of all) {
-        if (isTouched(series, touches)) this.#drop(series);
+        if (isTouched(series, touches)) this.#evict(series);
         else series.since = snapshot;
       }
       if (touches?.kind === 'records') this.#add(byKey, touches.records);
@@ -120,7 +120,7 @@ export class SeriesCache {
     for (const record of records) {
       for (const series of byKey.get(keyOf(record)) ?? []) {
         series.added.push(record);
-        if (series.added.length > ADDED_MAX) this.#drop(series);
+        if (series.added.length > ADDED_MAX) this.#evict(series);
       }
     }
   }
@@ -131,32 +131,32 @@ export class SeriesCache {
     const answer = answerFrom(series, plan);
     if (answer === undefined) return undefined;
     this.#hits += 1;
-    series.asked.count += 1;
+    series.uses.count += 1;
     series.isRead = true;
-    if (plan.order === 'asc') this.#weigh(series);
+    if (plan.order === 'asc') this.#resize(series);
     return answer;
   }
 
-  /** How many records to load now; undefined when the files should answer. */
+  /** Returns how many records to load; undefined if the files should answer. */
   #nextDepth(id: string, plan: SeriesPlan, { count }: Uses): number | undefined {
-    const known = this.#series.get(id);
-    if (known === undefined) {
-      const isWorth = count > 1 || isOfNewest(plan);
+    const existing = this.#series.get(id);
+    if (existing === undefined) {
+      const isWorth = count > 1 || fitsSmallestDepth(plan);
       return isWorth && this.#hasRoom(count) ? depthFor(plan, 0) : undefined;
     }
-    return known.floor === Number.NEGATIVE_INFINITY ? undefined : depthFor(plan, known.depth);
+    return existing.floor === Number.NEGATIVE_INFINITY ? undefined : depthFor(plan, existing.depth);
   }
 
-  /** Whether one more series fits, or is asked for more than the one that would go for it. */
+  /** Whether one more series fits, or is requested more often than the one that it would evict. */
   #hasRoom(count: number): boolean {
     const { size } = this.#series;
     if (this.#bytes * (size + 1) <= this.#bytesMax * size) return true;
-    const next = this.#next();
-    return next === undefined || count > next.asked.count;
+    const next = this.#nextVictim();
+    return next === undefined || count > next.uses.count;
   }
 
-  /** The one that goes next: those that were read are looked at again after all others. */
-  #next(): Series | undefined {
+  /** Returns the next series to evict: those that were read move behind all others first. */
+  #nextVictim(): Series | undefined {
     for (const series of this.#series.values()) {
       if (!series.isRead) return series;
       series.isRead = false;
@@ -169,28 +169,28 @@ export class SeriesCache {
   async #load(
     id: string,
     plan: SeriesPlan,
-    asked: Uses,
+    uses: Uses,
     depth: number,
     load: LoadPage,
   ): Promise<Series> {
     const { tableId, snapshot: since } = plan.table;
     const changes = this.#changes.get(tableId);
     const page = await load(plan, depth + 1);
-    const { floor, records } = coverOf(page, depth);
+    const { floor, records } = trimLastDate(page, depth);
     const keys = plan.equals[0]?.values ?? [];
-    const kept = headOf(page, records);
-    const bytes = sizeOfPage(kept);
+    const head = headOf(page, records);
+    const bytes = sizeOfPage(head);
     const texts = new WeakMap<PendingRow, LaidOver>();
-    const stored = { tableId, id, keys, since, page: kept, floor, depth, texts, asked };
+    const stored = { tableId, id, keys, since, page: head, floor, depth, texts, uses };
     const series = { ...stored, added: [], isRead: true, bytes };
     if (this.#changes.get(tableId) !== changes) return series;
     const former = this.#series.get(id);
-    if (former !== undefined) this.#drop(former);
-    this.#keep(series);
+    if (former !== undefined) this.#evict(former);
+    this.#insert(series);
     return series;
   }
 
-  #keep(series: Series): void {
+  #insert(series: Series): void {
     if (series.bytes > this.#bytesMax / 4) return;
     this.#series.set(series.id, series);
     this.#bytes += series.bytes;
@@ -200,8 +200,8 @@ export class SeriesCache {
     this.#shrink();
   }
 
-  /** A page that was turned is larger than before. */
-  #weigh(series: Series): void {
+  /** Updates the size of a series: a page with a reversed copy is larger than before. */
+  #resize(series: Series): void {
     const bytes = sizeOfPage(series.page);
     if (bytes === series.bytes) return;
     this.#bytes += bytes - series.bytes;
@@ -211,13 +211,13 @@ export class SeriesCache {
 
   #shrink(): void {
     while (this.#bytes > this.#bytesMax) {
-      const next = this.#next();
+      const next = this.#nextVictim();
       if (next === undefined) return;
-      this.#drop(next);
+      this.#evict(next);
     }
   }
 
-  #drop(series: Series): void {
+  #evict(series: Series): void {
     if (this.#series.get(series.id) !== series) return;
     this.#series.delete(series.id);
     this.#bytes -= series.bytes;
@@ -231,17 +231,17 @@ export class SeriesCache {
   }
 }
 
-/** The answer that a page has with what lies over it; undefined when it reaches beyond the page. */
+/** Answers from a page and its laid-over records; undefined if the plan reaches beyond the page. */
 function answerFrom(series: Series, plan: SeriesPlan): Body | undefined {
-  const over = overOf(series, plan);
+  const over = collectOverlay(series, plan);
   if (over === undefined) return undefined;
   const uniqueDates = plan.ties.length <= plan.equals.length;
   const { floor, page } = series;
-  const cut = cutOf({ page, floor, uniqueDates, isNumbered: isNumbered(plan) }, over, cutBy(plan));
-  return cut === undefined ? undefined : bodyOf(cut.parts, cut.objects);
+  const cut = cutOf({ page, floor, uniqueDates, isNumbered: isNumbered(plan) }, over, toCut(plan));
+  return cut === undefined ? undefined : buildBody(cut.parts, cut.objects);
 }
 
-/** Whether a commit may have changed records of a series, other than those that it names. */
+/** Whether a commit may have changed records of a series other than those that it lists. */
 function isTouched({ keys }: Series, touches: ChangedKeys | undefined): boolean {
   if (touches?.kind !== 'keys') return touches === undefined;
   const { least, greatest } = touches;
@@ -249,21 +249,21 @@ function isTouched({ keys }: Series, touches: ChangedKeys | undefined): boolean 
   return keys.some((key) => order(key, least) >= 0 && order(key, greatest) <= 0);
 }
 
-/** Whether so few of the newest records are wanted that the least depth has them. */
-const isOfNewest = (plan: SeriesPlan): boolean =>
+/** Whether the smallest depth has all of the newest records that a plan reads. */
+const fitsSmallestDepth = (plan: SeriesPlan): boolean =>
   isOpenNewest(plan) && plan.offset + plan.limit <= DEPTHS[0];
 
 const isOpenNewest = ({ range, take }: SeriesPlan): boolean =>
   take === 'newest' && range.kind === 'days' && range.from === undefined && range.to === undefined;
 
-/** The least depth over `more` that has the newest records of a plan; of a range it is not known. */
+/** Returns the smallest depth above `more` that has the newest records of a plan; for a range it guesses. */
 function depthFor(plan: SeriesPlan, more: number): number | undefined {
   const least = isOpenNewest(plan) ? plan.offset + plan.limit : DEPTHS[1];
   return DEPTHS.find((depth) => depth > more && depth >= least) ?? DEPTHS.find((d) => d > more);
 }
 
-/** Without the last date of a page that was cut off there: it may have more records. */
-function coverOf(
+/** Leaves out the last date of a page that was cut off there: that date may have more records. */
+function trimLastDate(
   { dates }: Page,
   depth: number,
 ): { readonly floor: number; readonly records: number } {
@@ -274,8 +274,8 @@ function coverOf(
   return { floor, records };
 }
 
-/** What a series is kept under; undefined when its answers are not made from a page. */
-function idOf(plan: SeriesPlan): string | undefined {
+/** Returns the cache key of a plan; undefined if a page cannot answer it. */
+function buildCacheKey(plan: SeriesPlan): string | undefined {
   const { collapse, equals, interval, since, takes, tests, ties, transform, visibility } = plan;
   const plain =
     visibility.kind === 'all' &&
@@ -288,7 +288,7 @@ function idOf(plan: SeriesPlan): string | undefined {
     tests.length === 0 &&
     plan.dateColumn === plan.indexDate &&
     !plan.hasUndated &&
-    // Its numbers of records are doubles of microseconds.
+    // The page's dates are doubles of microseconds, too coarse for nanoseconds.
     plan.indexDate.type !== 'timestamp_ns' &&
     !plan.byPlace;
   if (!plain || equals.length === 0 || equals[0]?.column !== ties[0]) return undefined;
@@ -299,8 +299,8 @@ function idOf(plan: SeriesPlan): string | undefined {
   return id;
 }
 
-/** The range as numbers of the page: days, or microseconds since 1970. */
-function cutBy({ limit, offset, order, range, take }: SeriesPlan): Cut {
+/** Returns the range in the numbers of the page: days, or microseconds since 1970. */
+function toCut({ limit, offset, order, range, take }: SeriesPlan): Cut {
   const [least, greatest] =
     range.kind === 'days'
       ? [dayNumber(range.from, -Infinity), dayNumber(range.to, Infinity)]
@@ -314,22 +314,22 @@ function cutBy({ limit, offset, order, range, take }: SeriesPlan): Cut {
 const dayNumber = (day: string | undefined, open: number): number =>
   day === undefined ? open : numberOfDay(day);
 
-const NOTHING: readonly LaidOver[] = [];
+const NO_RECORDS: readonly LaidOver[] = [];
 
-/** What lies over the page, newest first; undefined when one of them can't be rendered here. */
-function overOf(series: Series, plan: SeriesPlan): readonly LaidOver[] | undefined {
-  if (series.added.length === 0 && plan.pending.length === 0) return NOTHING;
-  const added = wanted(series.added, plan);
+/** Returns the laid-over records, newest first; undefined if one of them can't be rendered here. */
+function collectOverlay(series: Series, plan: SeriesPlan): readonly LaidOver[] | undefined {
+  if (series.added.length === 0 && plan.pending.length === 0) return NO_RECORDS;
+  const added = filterBySubkey(series.added, plan);
   const rows = added.length === 0 ? plan.pending : netOf([...added, ...plan.pending]);
   const over: LaidOver[] = [];
   for (const row of rows) {
-    const known = series.texts.get(row) ?? laidOver(row, plan);
-    if (known === undefined) return undefined;
-    series.texts.set(row, known);
-    over.push(known);
+    const existing = series.texts.get(row) ?? renderOverlay(row, plan);
+    if (existing === undefined) return undefined;
+    series.texts.set(row, existing);
+    over.push(existing);
   }
   if (over.length < 2) return over;
-  // Pushed records arrived one after the other: of one date the last is the newest.
+  // Pushed records arrived one after the other: the last of a date is the newest.
   const arrived = isNumbered(plan) ? over.toReversed() : over;
   return arrived.toSorted((a, b) => b.date - a.date);
 }
@@ -338,12 +338,15 @@ const isNumbered = ({ dateColumn, ties }: SeriesPlan): boolean =>
   ties.at(-1)?.name === ROW_COLUMN && !isSystemColumn(dateColumn.name);
 
 /** Added records of the plan's subkey. */
-const wanted = (rows: readonly PendingRow[], { equals }: SeriesPlan): readonly PendingRow[] =>
+const filterBySubkey = (
+  rows: readonly PendingRow[],
+  { equals }: SeriesPlan,
+): readonly PendingRow[] =>
   rows.filter(({ document }) =>
     equals.every(({ column, values }) => values.includes(String(document[column.name]))),
   );
 
-function laidOver(row: PendingRow, plan: SeriesPlan): LaidOver | undefined {
+function renderOverlay(row: PendingRow, plan: SeriesPlan): LaidOver | undefined {
   const date = sortValueOf(row, plan.indexDate.name, plan.indexDate.type);
   const text = recordText(row, plan.members, plan.table);
   if (date === undefined || text === undefined) return undefined;
@@ -354,7 +357,7 @@ const OPEN = 0x5b;
 const CLOSE = 0x5d;
 
 /** Records with their commas as an array. */
-function bodyOf(parts: readonly Uint8Array[], objects: number): Body {
+function buildBody(parts: readonly Uint8Array[], objects: number): Body {
   let length = objects === 0 ? 2 : 1;
   for (const part of parts) length += part.byteLength;
   const bytes = Buffer.allocUnsafe(length);

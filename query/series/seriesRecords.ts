@@ -1,23 +1,24 @@
-// How many records an answer of the series door is made of, over data that cost by their records.
+// Determines how many records an answer of the series endpoint is computed from, for data that is charged by
+// record.
 import { prunedFiles } from '../plan/seriesSql.ts';
 import type { SeriesPlan } from '../plan/seriesPlan.ts';
 
 /**
- * Whether a row of the answer is made of many records. The first or last of a period is one; so is a
- * difference, of which there are as many as records.
+ * Whether a row of the answer is computed from many records. The first or last of a period is one record;
+ * so is a difference: there are as many differences as records.
  */
 export const foldsRecords = ({ collapse, transform }: SeriesPlan): boolean =>
   transform === 'cumul' ||
   (collapse !== undefined && collapse.fold !== 'first' && collapse.fold !== 'last');
 
 /**
- * The same of the rows of a view, each of which may be made of many records: there the rows before the
- * first one tell how many they are, and the first of each key what the others are not.
+ * Whether a row of the answer is computed from many rows of a view, each of which may have many records.
+ * There an offset reveals how many rows come before it, and the first row of each key excludes the others.
  */
 export const foldsRows = (plan: SeriesPlan): boolean =>
   foldsRecords(plan) || plan.offset > 0 || plan.interval > 1 || plan.takes.length > 0;
 
-/** Whether it leaves out records by more than their places in the unique index: none tells of all. */
+/** Whether it filters records by more than the unique index: even an empty answer reveals all values. */
 export const testsValues = ({ dateColumn, indexDate, range, tests }: SeriesPlan): boolean =>
   tests.length > 0 ||
   (dateColumn !== indexDate &&

@@ -1,4 +1,4 @@
-// Joins the reads of many keys into one statement: which plans may be joined, and the answer of a page.
+// Joins the reads of many keys into one statement: decides which plans may be joined, and wraps their pages.
 import type { Body, Page } from '../../store/duckdb/protocol.ts';
 import type { SeriesPlan } from '../plan/seriesPlan.ts';
 import { recordsMost } from './seriesRecords.ts';
@@ -6,11 +6,11 @@ import { recordsMost } from './seriesRecords.ts';
 /** Values that a statement of several keys may sort; one key is read without sorting all its records. */
 export const SORTED_VALUES_MAX = 2_000_000;
 
-/** Whether the takes of a plan are what its keys are answered alone, within the memory of a read. */
+/** Whether one statement answers a plan's takes as its keys alone would, within the memory of a read. */
 export function isJoined(plan: SeriesPlan): boolean {
   const { collapse, equals, interval, since, table, takes, transform } = plan;
   const spellings = takes.flat();
-  // A record of two takes would come with the first one only.
+  // A record of two takes would be returned for the first one only.
   const isApart = new Set(spellings).size === spellings.length;
   return (
     takes.length > 1 &&
@@ -24,7 +24,7 @@ export function isJoined(plan: SeriesPlan): boolean {
   );
 }
 
-/** The records of a page as an array. */
+/** Returns the records of a page as a JSON array. */
 export function arrayOf({ bytes, dates }: Page): Body {
   // Each record has a comma after it.
   const records = bytes.subarray(0, Math.max(0, bytes.byteLength - 1));

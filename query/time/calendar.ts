@@ -1,6 +1,6 @@
 // Sessions of the US stock exchanges (NYSE and Nasdaq keep the same days), 1990 to 2030, by NYSE's
-// Rule 7.2 and the early closes that the exchanges announce; what was out of rule is in
-// calendarData.ts. Days to come are as the rules have them: a day of mourning is not foreseen.
+// Rule 7.2 and the early closes that the exchanges announce; exceptions to the rules are in
+// calendarData.ts. Future days follow the rules: a day of mourning is not foreseen.
 import { Temporal } from 'temporal-polyfill';
 import { CLOSURES, HOURS } from './calendarData.ts';
 import { addDays, dayOfNumber, monthStart, numberOfDay, weekdayOf, type Day } from './days.ts';
@@ -11,7 +11,7 @@ const LAST_YEAR = 2030;
 const OPEN = '09:30';
 const CLOSE = '16:00';
 const EARLY = '13:00';
-/** Until 1992. */
+/** The early close until 1992. */
 const EARLY_THEN = '14:00';
 
 const [SUNDAY, MONDAY, THURSDAY, SATURDAY] = [0, 1, 4, 6];
@@ -32,7 +32,7 @@ export function isSession(day: Day): boolean {
   return weekday !== SUNDAY && weekday !== SATURDAY && !holidays.has(day) && !CLOSURES.has(day);
 }
 
-/** When the exchanges open and close on a day; undefined when they do not. */
+/** Returns when the exchanges open and close on a day; undefined if they stay closed. */
 export function sessionOf(day: Day): Session | undefined {
   if (!isSession(day)) return undefined;
   const { earlyCloses } = yearOf(Number(day.slice(0, 4)));
@@ -54,9 +54,9 @@ export function sessionsBetween(from: Day, to: Day): readonly Day[] {
 }
 
 function nearest(day: Day, step: 1 | -1): Day {
-  let found = addDays(day, step);
-  while (!isSession(found)) found = addDays(found, step);
-  return found;
+  let session = addDays(day, step);
+  while (!isSession(session)) session = addDays(session, step);
+  return session;
 }
 
 const instantOf = (day: Day, time: string): number =>
@@ -71,21 +71,21 @@ interface Year {
 const years = new Map<number, Year>();
 
 function yearOf(year: number): Year {
-  const known = years.get(year);
-  if (known !== undefined) return known;
+  const cached = years.get(year);
+  if (cached !== undefined) return cached;
   if (!(year >= FIRST_YEAR && year <= LAST_YEAR)) {
     throw new RangeError(`the calendar has the years ${FIRST_YEAR} to ${LAST_YEAR}, not ${year}`);
   }
   const holidays = holidaysOf(year);
-  const made = { holidays, earlyCloses: earlyClosesOf(year, holidays) };
-  years.set(year, made);
-  return made;
+  const computed = { holidays, earlyCloses: earlyClosesOf(year, holidays) };
+  years.set(year, computed);
+  return computed;
 }
 
 function holidaysOf(year: number): ReadonlySet<Day> {
   const newYear = monthStart(year, 1);
   return new Set([
-    // On a Saturday it is not made up for: 31 December ends the books.
+    // A Saturday is not observed on Friday: 31 December closes the books.
     weekdayOf(newYear) === SUNDAY ? addDays(newYear, 1) : newYear,
     ...(year < 1998 ? [] : [nthOf(year, 1, MONDAY, 3)]), // Martin Luther King
     nthOf(year, 2, MONDAY, 3), // Washington
@@ -109,11 +109,11 @@ function earlyClosesOf(year: number, holidays: ReadonlySet<Day>): ReadonlyMap<Da
   return new Map(days.filter((day) => !holidays.has(day)).map((day) => [day, early]));
 }
 
-/** The eve; until 2012 the Friday after instead, when the day was a Thursday. */
+/** The eve; until 2012 the Friday after instead if the day was a Thursday. */
 const besideIndependenceDay = (year: number): Day =>
   year < 2013 && weekdayOf(`${year}-07-04`) === THURSDAY ? `${year}-07-05` : `${year}-07-03`;
 
-/** A holiday on Saturday is kept on Friday, one on Sunday on Monday. */
+/** Moves a holiday on Saturday to Friday, and one on Sunday to Monday. */
 function observed(day: Day): Day {
   const weekday = weekdayOf(day);
   return addDays(day, weekday === SATURDAY ? -1 : weekday === SUNDAY ? 1 : 0);

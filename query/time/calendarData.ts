@@ -1,6 +1,6 @@
-// What no rule of the exchange calendar gives: days on which the US stock exchanges kept closed, or
-// other hours, for a reason of that day alone. Facts of the exchange's own list "NYSE Closings"
-// (1885 to 2011), of its yearly press releases of holidays since, and of its notices of national
+// Exceptions to the rules of the exchange calendar: days on which the US stock exchanges were closed, or
+// had other hours, for a reason of that day alone. Sources: the exchange's own list "NYSE Closings"
+// (1885 to 2011), its yearly press releases of holidays since then, and its notices of national
 // days of mourning; checked against the days on which the VIX was quoted.
 import type { Day } from './days.ts';
 
@@ -25,7 +25,7 @@ interface Hours {
   readonly close?: string;
 }
 
-/** Open, at hours of their own. Troubles of one exchange and minutes of silence are not told. */
+/** Days with special hours. Outages of one exchange and minutes of silence are not included. */
 export const HOURS: ReadonlyMap<Day, Hours> = new Map<Day, Hours>([
   ['1994-02-11', { close: '14:30' }], // snow
   ['1996-01-08', { open: '11:00', close: '14:00' }], // snow

@@ -1,11 +1,11 @@
-// Days of a zone as instants. Ranges are days of the exchange's zone; records may hold days or
+// Converts days of a zone to instants. Ranges are days of the exchange's zone; records may hold days or
 // instants (STYLE.md has ranges as UTC dates; DESIGN.md "Shapes" and "Words" win).
 import { Temporal } from 'temporal-polyfill';
 import { Failure } from '../../store/base/failure.ts';
 import { type Day, lengthOfMonth } from './days.ts';
 
 /**
- * Reads `YYYY-MM-DD` or `YYYYMMDD`: clients of the original send both (INTERFACE.md 5).
+ * Parses `YYYY-MM-DD` or `YYYYMMDD`: clients of the original send both (INTERFACE.md 5).
  * @throws Failure InvalidParameter naming the parameter.
  */
 export function parseDay(parameter: string, text: string): Day {
@@ -15,7 +15,7 @@ export function parseDay(parameter: string, text: string): Day {
   throw new Failure('InvalidParameter', `"${parameter}" ${rule}`);
 }
 
-/** The day of `YYYY-MM-DD` or `YYYYMMDD`; undefined when it is none. */
+/** Parses `YYYY-MM-DD` or `YYYYMMDD`; undefined for any other text. */
 export function dateOf(text: string): Day | undefined {
   const plain = /^\d{8}$/.test(text)
     ? `${text.slice(0, 4)}-${text.slice(4, 6)}-${text.slice(6)}`
@@ -37,21 +37,21 @@ export const startOfDay = (day: Day, zone: string): number =>
 export const endOfDay = (day: Day, zone: string): number =>
   Temporal.PlainDate.from(day).add({ days: 1 }).toZonedDateTime(zone).epochMilliseconds;
 
-let known = { zone: '', day: '', fromMs: 0, untilMs: 0 };
+let lastDay = { zone: '', day: '', fromMs: 0, untilMs: 0 };
 
-/** The day of an instant in a zone. The last one is remembered: every request asks for today. */
+/** Returns the day of an instant in a zone. Caches the last one: every request needs today. */
 export function dayIn(ms: number, zone: string): Day {
-  if (known.zone !== zone || ms < known.fromMs || ms >= known.untilMs) {
+  if (lastDay.zone !== zone || ms < lastDay.fromMs || ms >= lastDay.untilMs) {
     const local = Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(zone);
     const day = local.toPlainDate().toString();
-    known = { zone, day, fromMs: startOfDay(day, zone), untilMs: endOfDay(day, zone) };
+    lastDay = { zone, day, fromMs: startOfDay(day, zone), untilMs: endOfDay(day, zone) };
   }
-  return known.day;
+  return lastDay.day;
 }
 
 /**
- * A time as epoch milliseconds or ISO 8601; without an offset it is a time of `zone`. Undefined when it is
- * none.
+ * Parses epoch milliseconds or ISO 8601; without an offset it is a time of `zone`. Undefined for any other
+ * text.
  */
 export function parseInstant(text: string, zone: string): number | undefined {
   if (/^\d{12,14}$/.test(text)) return Number(text);

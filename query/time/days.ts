@@ -1,4 +1,4 @@
-// Arithmetic of calendar days, without zones: a day is its number since 1970-01-01. The proleptic
+// Computes with calendar days, without zones: a day is its number since 1970-01-01. The proleptic
 // Gregorian calendar of ISO 8601, from year 1 to 9999.
 
 /** A calendar day, `YYYY-MM-DD`. */
@@ -24,7 +24,7 @@ export function numberOfDay(day: Day): number {
 const LEAST = numberOfDay(FIRST_DAY);
 const MOST = numberOfDay(LAST_DAY);
 
-/** A number beyond the calendar is its nearest day. */
+/** Returns the day of a number; a number outside the calendar gives its first or last day. */
 export const dayOfNumber = (number: number): Day =>
   new Date(Math.min(MOST, Math.max(LEAST, number)) * DAY_MS).toISOString().slice(0, 10);
 
@@ -33,7 +33,7 @@ export const weekdayOf = (day: Day): number => (((numberOfDay(day) + 4) % 7) + 7
 
 export const addDays = (day: Day, days: number): Day => dayOfNumber(numberOfDay(day) + days);
 
-/** The same day of another month, or that month's last: 31 January and a month is 28 February. */
+/** Returns the same day of another month, or that month's last: 31 January plus a month is 28 February. */
 export function addMonths(day: Day, months: number): Day {
   const [year = 1, month = 1, date = 1] = day.split('-').map(Number);
   const count = year * 12 + (month - 1) + months;

@@ -1,4 +1,4 @@
-// Range codes as days: SPEC.md "Time series", INTERFACE.md 3.5 and the chart ranges of its 1. Pure:
+// Converts range codes to days: SPEC.md "Time series", INTERFACE.md 3.5 and the chart ranges of its 1. Pure:
 // today is an argument. Weeks go from Sunday to Saturday; both ends of a range belong to it.
 import { Failure } from '../../store/base/failure.ts';
 import { addDays, addMonths, LAST_DAY, monthStart, weekdayOf, type Day } from './days.ts';
@@ -9,7 +9,7 @@ export interface Days {
   readonly to?: Day | undefined;
 }
 
-/** The last one that a code can count: 9999 years reach past the calendar. */
+/** Digits of a count in a code: 9999 years already exceed the calendar. */
 const COUNT_DIGITS = 5;
 
 const RULE =
@@ -18,13 +18,13 @@ const RULE =
   'tomorrow, this-week, this-month, this-quarter, next-week, next-month, next-quarter';
 
 /**
- * The days of a range code, in any case.
- * @param calendar the codes of the future are allowed, and counted ones go forward from today
- * @throws Failure InvalidParameter naming range, or calendar where the code needs it.
+ * Returns the days of a range code, in any case.
+ * @param calendar allows codes of the future; counted codes go forward from today
+ * @throws Failure InvalidParameter naming range, or calendar if the code needs it.
  */
 export function daysOfRange(text: string, calendar: boolean, today: Day): Days {
-  const given = text.toLowerCase();
-  const code = CHARTS.get(given) ?? given;
+  const lowerCase = text.toLowerCase();
+  const code = CHARTS.get(lowerCase) ?? lowerCase;
   const named = NAMED.get(code);
   if (named !== undefined) return named(today);
   const future = FUTURE.get(code);
@@ -37,7 +37,7 @@ export function daysOfRange(text: string, calendar: boolean, today: Day): Days {
   throw new Failure('InvalidParameter', `"range" ${RULE}`);
 }
 
-/** Whether it is a range code at all, of the past or of what comes. */
+/** Whether a text is a range code, also one of the future. */
 export function isRangeCode(text: string, today: Day): boolean {
   try {
     daysOfRange(text, true, today);
@@ -48,7 +48,7 @@ export function isRangeCode(text: string, today: Day): boolean {
   }
 }
 
-/** Chart ranges that name a bar besides: a month and five days of them. */
+/** Chart ranges that also name a bar size: a month and five days. */
 const CHARTS: ReadonlyMap<string, string> = new Map([
   ['1mm', '1m'],
   ['5dm', '5d'],
@@ -80,20 +80,20 @@ const FUTURE: ReadonlyMap<string, Rule> = new Map(
   }),
 );
 
-/** `5d`, `2w`, `6m`, `1q`, `1y`: back to the same day so long ago, or forward to it. */
+/** `5d`, `2w`, `6m`, `1q`, `1y`: back from today by that span, or forward. */
 function countedDays(code: string, forward: boolean, today: Day): Days | undefined {
   const [, digits = '', unit = ''] =
     new RegExp(`^(\\d{1,${COUNT_DIGITS}})([dwmqy])$`).exec(code) ?? [];
   const count = Number(digits);
   if (unit === '' || count === 0) return undefined;
   const signed = forward ? count : -count;
-  const far = moved(today, signed, unit);
+  const far = shiftDay(today, signed, unit);
   return forward ? { from: today, to: far } : { from: far, to: today };
 }
 
 const MONTHS: Readonly<Record<string, number>> = { m: 1, q: 3, y: 12 };
 
-const moved = (day: Day, count: number, unit: string): Day =>
+const shiftDay = (day: Day, count: number, unit: string): Day =>
   unit === 'd' || unit === 'w'
     ? addDays(day, count * (unit === 'w' ? 7 : 1))
     : addMonths(day, count * (MONTHS[unit] ?? 1));

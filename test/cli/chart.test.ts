@@ -86,10 +86,10 @@ test('a column of a dataset, on the terminal and in a file', async ({ server }) 
     assert.match(drawn.stdout, /^A · WS\.P · v · 2024\n/);
     assert.match(drawn.stdout, /2024-01-01 +2024-01-20\n$/);
     const filed = await runHere([...of, '--column', 'v', '--out', 'a.svg'], { env, cwd: folder });
-    assert.equal(filed.stdout, '20 values are drawn in a.svg\n');
+    assert.equal(filed.stdout, 'a.svg: 20 values\n');
     assert.match(await readFile(join(folder, 'a.svg'), 'utf8'), /^<svg [^]*<\/svg>\n$/);
     const dots = await runHere([...of, '--column', 'v', '--out', 'a.PNG'], { env, cwd: folder });
-    assert.equal(dots.stdout, '20 values are drawn in a.PNG\n');
+    assert.equal(dots.stdout, 'a.PNG: 20 values\n');
     assert.match(await readFile(join(folder, 'a.PNG'), 'latin1'), /^.PNG\r\n/);
     const wrong = await runHere([...of, '--column', 'close'], { env });
     assert.match(wrong.stderr, /--columns is none of symbol, date, v/);
@@ -123,7 +123,7 @@ test('candles, several columns and several keys, on the terminal and in files', 
     const closes = await run('A', '--kind', 'candles');
     assert.match(closes.stdout, /^A · WS\.P · close · 2024\n4\.00 /);
     const candles = await run('A', '--kind', 'candles', '--columns', 'High', '--out', 'a.vl.json');
-    assert.equal(candles.stdout, '3 candles and 3 values are drawn in a.vl.json\n');
+    assert.equal(candles.stdout, 'a.vl.json: 3 candles and 3 values\n');
     const told = JSON.parse(await readFile(join(folder, 'a.vl.json'), 'utf8')) as {
       readonly layer: readonly { readonly mark: { readonly type: string } }[];
     };
@@ -132,7 +132,7 @@ test('candles, several columns and several keys, on the terminal and in files', 
       ['rule', 'bar', 'line'],
     );
     const two = await run('A,B', '--kind', 'candles');
-    assert.match(two.stderr, /A,B draws candles of one symbol: ask for one/);
+    assert.match(two.stderr, /A,B draws candles of one symbol: request one/);
     const unknown = await run('A', '--kind', 'pie');
     assert.match(unknown.stderr, /--kind.*line, candles/);
   } finally {

@@ -88,7 +88,7 @@ test('a first start fills DEMO, stores tokens and prints three lines that work',
   assert.match(series ?? '', /^\[\{"id":"STOCKS".*"key":"MSFT".*"price":28.8\}.*\]$/);
   assert.match(csvText ?? '', /^date,open,high,low,close,adjclose,volume\n2008-09-19,/);
   assert.match(filtered ?? '', /^\[\{"month":"2015-12-01","nonfarm":143093\},/);
-  await server.until(/DEMO.FLIGHTS: 2992108 records, 7892 duplicates left out/);
+  await server.until(/DEMO.FLIGHTS: 2992108 records, 7892 duplicates skipped/);
   server.child.kill('SIGTERM');
   assert.equal(await server.ended, 0);
 

@@ -146,7 +146,7 @@ test('keys with columns are lines of both, as many as a chart has room for', () 
   const nine = keyed(Array.from({ length: 9 }, (_, at) => `K${at}`));
   for (const choice of [{ key: 'symbol' }, {}]) {
     assert.deepEqual(drawn(nine, choice), [
-      'records: draws at most 8 lines, and there are 9 of symbol: ask for fewer',
+      'records: draws at most 8 lines, and there are 9 of symbol: request fewer',
     ]);
   }
   const more = keyed(['A', 'B', 'C', 'D', 'E'], { open: 7 });
@@ -158,7 +158,7 @@ test('keys with columns are lines of both, as many as a chart has room for', () 
 
 test('two values of a day that nothing tells apart, and keys without days, make no lines', () => {
   const twice = days.map((record) => ({ ...record, date: '2020-01-01' }));
-  const rule = /^records: draws one line, and there are several values of 2020-01-01: ask for one$/;
+  const rule = /^records: draws one line, and there are several values of 2020-01-01: request one$/;
   assert.match(drawn(twice)[0] ?? '', rule);
   const keys = [
     { s: 'A', n: 1 },
@@ -166,7 +166,7 @@ test('two values of a day that nothing tells apart, and keys without days, make 
   ];
   assert.match(
     drawn(keys, { key: 's' })[0] ?? '',
-    /one line where there are no days: ask for one s$/,
+    /one line where there are no days: request one s$/,
   );
   assert.deepEqual(drawn(keys), ['n: A 1, B 2'], 'of SQL the texts are the places');
 });
@@ -199,6 +199,6 @@ test('records without candles are refused, saying what is missing', () => {
   assert.match(of([{ ...bar, low: null, ma: 1 }]), /^kind: candles needs numbers/);
   assert.match(of([bar, bar]), /^records: draws one candle of a day.* several of 2024-01-01/);
   const two = ['A', 'B'].map((symbol) => ({ ...bar, symbol }));
-  assert.match(of(two, 'symbol'), /^records: draws candles of one symbol: ask for one$/);
+  assert.match(of(two, 'symbol'), /^records: draws candles of one symbol: request one$/);
   assert.deepEqual(drawn([], { kind: 'candles' }), []);
 });

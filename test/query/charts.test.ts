@@ -322,7 +322,7 @@ test('pictures of one account wait up to a limit, and one who leaves is not draw
   const body = bodyOf(Array.from({ length: 20_000 }, (_, at) => ({ n: at % 97 })));
   const leaving = new AbortController();
   const many = Array.from({ length: 17 }, () => made.draw('a', asked, body, never));
-  await assert.rejects(made.draw('a', asked, body, never), /pictures wait/);
+  await assert.rejects(made.draw('a', asked, body, never), /chart queue is full/);
   const left = made.draw('b', asked, body, leaving.signal);
   leaving.abort(new Error('gone'));
   await assert.rejects(left, /gone/);

@@ -1,15 +1,15 @@
-// What a chart is made of, whoever paints it: places from left to right, and what is drawn at them.
+// The content of a chart, independent of its format: positions from left to right, and their values.
 
-/** Lines of a chart; more can not be told apart. */
+/** Lines of a chart; a reader can't distinguish more. */
 export const LINES_MAX = 8;
 
 export interface Line {
   readonly name: string;
-  /** One for each place; undefined where the line has a gap. */
+  /** One for each position; undefined where the line has a gap. */
   readonly values: readonly (number | undefined)[];
 }
 
-/** What a candle says of its places: those from the first to the last of them. */
+/** The values of a candle, and the positions that it merges, from the first to the last. */
 export interface Bar {
   readonly from: number;
   readonly to: number;
@@ -21,9 +21,9 @@ export interface Bar {
 
 export interface Chart {
   readonly title: string;
-  /** What each place is called, from left to right. */
+  /** The label of each position, from left to right. */
   readonly labels: readonly string[];
-  /** By what: days, oldest first; texts of the records; where they stand among the records. */
+  /** The kind of labels: days, oldest first; texts of the records; positions among the records. */
   readonly labelled: 'day' | 'text' | 'place';
   readonly lines: readonly Line[];
   /** Undefined for a chart that has no candles. */

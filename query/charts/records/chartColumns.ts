@@ -1,9 +1,9 @@
-// Which columns of records a chart is made of: those that are drawn, those of candles, the one of days.
+// Chooses the columns of a chart: those that are drawn, those of candles, and the one of days.
 import { LINES_MAX } from './chart.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 
-/** Why there is no chart, and which wish it is about. */
+/** Why there is no chart, and which option is the cause. */
 export interface Refusal {
   readonly kind: 'refused';
   readonly about: 'column' | 'kind' | 'records';
@@ -19,11 +19,11 @@ export const refused = (about: Refusal['about'], rule: string): Refusal => ({
 export const isRefusal = (value: object): value is Refusal =>
   'kind' in value && value.kind === 'refused';
 
-/** Columns that are drawn first, where nothing is said. */
+/** Columns that are preferred by default. */
 const USUAL = ['close', 'price', 'value', 'latestPrice'];
-/** What the series door adds to every record. */
+/** Members that the series endpoint adds to every record. */
 const SYSTEM: ReadonlySet<string> = new Set(['id', 'source', 'key', 'subkey', 'date', 'updated']);
-/** Names that a refusal tells. */
+/** Names that a refusal lists. */
 const NAMES_MAX = 20;
 
 export function namesOf(records: readonly Row[]): readonly string[] {
@@ -37,7 +37,7 @@ export const told = (names: readonly string[]): string =>
     ? names.join(', ')
     : `${names.slice(0, NAMES_MAX).join(', ')} and ${names.length - NAMES_MAX} more`;
 
-/** Integers above 2^53 and decimals of over 15 digits are texts in JSON. */
+/** Whether a text is a number: integers above 2^53 and decimals of over 15 digits are texts in JSON. */
 const isLongNumber = (text: string): boolean =>
   text.length >= 16 && /^-?\d{1,40}(?:\.\d{1,40})?$/.test(text);
 
@@ -47,27 +47,27 @@ export function numberOf(value: unknown): number | undefined {
 }
 
 /**
- * The columns that a text names: one, also where its name has commas, as `round(close, 2)` has, or several
- * between commas. Without records (`names` undefined) only how they are said is looked at.
+ * Parses the columns that a text names: one, even if its name has commas, as `round(close, 2)` has, or
+ * several between commas. Without records (`names` undefined) checks only the form of the text.
  */
 export function columnsSaid(
   text: string,
   names: readonly string[] | undefined,
 ): readonly string[] | Refusal {
   if (names?.includes(text) === true) return [text];
-  const said = text.split(',').map((one) => (names?.includes(one) === true ? one : one.trim()));
-  if (said.includes('')) return refused('column', 'has an empty name');
-  const twice = said.find((one, at) => said.indexOf(one) !== at);
+  const columns = text.split(',').map((one) => (names?.includes(one) === true ? one : one.trim()));
+  if (columns.includes('')) return refused('column', 'has an empty name');
+  const twice = columns.find((one, at) => columns.indexOf(one) !== at);
   if (twice !== undefined) return refused('column', `names ${twice} twice`);
-  if (said.length > LINES_MAX)
+  if (columns.length > LINES_MAX)
     return refused('column', `must name at most ${LINES_MAX} attributes`);
-  const unknown = names === undefined ? undefined : said.find((one) => !names.includes(one));
-  if (unknown === undefined) return said;
-  const which = said.length === 1 ? 'is' : `names ${unknown}, which is`;
+  const unknown = names === undefined ? undefined : columns.find((one) => !names.includes(one));
+  if (unknown === undefined) return columns;
+  const which = columns.length === 1 ? 'is' : `names ${unknown}, which is`;
   return refused('column', `${which} none of ${told(names ?? [])}`);
 }
 
-/** The column that is most likely meant. */
+/** Returns the default column. */
 export function usualColumn(
   records: readonly Row[],
   names: readonly string[],
@@ -86,7 +86,7 @@ export interface BarColumns {
   readonly close: string;
 }
 
-/** The columns of candles, in any letter case; of two the one that is written in small letters. */
+/** Finds the columns of candles, in any letter case; prefers the one in lower case. */
 export function barColumns(names: readonly string[]): BarColumns | Refusal {
   const named = (word: string): string | undefined =>
     names.includes(word) ? word : names.find((name) => name.toLowerCase() === word);
@@ -100,7 +100,7 @@ export function barColumns(names: readonly string[]): BarColumns | Refusal {
 }
 
 const DAY = /^\d{4}-\d{2}-\d{2}/;
-/** Milliseconds since 1970, of years from 1938 to 2603. */
+/** Bound of milliseconds since 1970 that count as a date. */
 const MS_MAX = 2e13;
 
 const isDay = (name: string, value: unknown): boolean =>
@@ -112,13 +112,13 @@ export interface LabelColumn {
   readonly isDay: boolean;
 }
 
-/** The column that says which value is which: a day, else a text; undefined where none does. */
+/** Chooses the column that labels values: a day, else a text; undefined if there is none. */
 export function labelColumn(
   records: readonly Row[],
   names: readonly string[],
-  drawn: readonly string[],
+  drawnColumns: readonly string[],
 ): LabelColumn | undefined {
-  const others = names.filter((name) => !drawn.includes(name));
+  const others = names.filter((name) => !drawnColumns.includes(name));
   const ordered = others.includes('date') ? ['date', ...others] : others;
   const first = (name: string): unknown =>
     records.find((record) => record[name] !== null && record[name] !== undefined)?.[name];
@@ -128,7 +128,7 @@ export function labelColumn(
   return text === undefined ? undefined : { name: text, isDay: false };
 }
 
-/** A day, with the time where there is one. */
+/** Formats a day, with the time if there is one. */
 export function labelOf(record: Row, name: string): string {
   const value = record[name];
   const text = typeof value === 'number' ? new Date(value).toISOString() : String(value ?? '');

@@ -1,4 +1,4 @@
-// Functions of many records; each but the macros of DuckDB is a window function too.
+// Aggregate functions; each except DuckDB's macros is a window function too.
 import { functionsOf, type SqlFunction } from './functionRow.ts';
 
 export const AGGREGATES: readonly SqlFunction[] = functionsOf('aggregate', [
@@ -97,7 +97,7 @@ export const AGGREGATES: readonly SqlFunction[] = functionsOf('aggregate', [
   ['max(value)', 'The greatest value.', 'SELECT max(date) FROM PRICES', '"2024-01-09"'],
   [
     'first(value)',
-    "The first record's value; say which with ORDER BY.",
+    "The first record's value; set the order with ORDER BY.",
     "SELECT first(open ORDER BY date) FROM PRICES WHERE symbol = 'AAPL'",
     '187.15',
   ],
@@ -109,7 +109,7 @@ export const AGGREGATES: readonly SqlFunction[] = functionsOf('aggregate', [
   ],
   [
     'last(value)',
-    "The last record's value; say which with ORDER BY.",
+    "The last record's value; set the order with ORDER BY.",
     "SELECT last(close ORDER BY date) FROM PRICES WHERE symbol = 'AAPL'",
     '185.14',
   ],

@@ -1,17 +1,17 @@
-// A function of the allow-list as a row of a table: its call says its name and how many arguments
-// it takes, so that the page and the check can not differ.
+// A function of the allow-list as a row of a table: its call states its name and the number of arguments,
+// so that the page and the check can't differ.
 
 /** Arguments of a function that takes any number of them. */
 const MANY = 100;
 
 export interface SqlFunction {
-  /** Lower case; DuckDB's name as it stands in the serialized AST. */
+  /** Lower case; DuckDB's name in the serialized AST. */
   readonly name: string;
-  /** A scalar, an aggregate, which is a window function too, or a window function only. */
+  /** A scalar function, an aggregate (which is a window function too), or only a window function. */
   readonly kind: 'scalar' | 'aggregate' | 'window';
   /** Least and greatest number of arguments. */
   readonly arguments: readonly [least: number, most: number];
-  /** A macro of DuckDB that says an argument more than once: nested, it doubles with each level. */
+  /** A macro of DuckDB that repeats an argument: nested, its size doubles with each level. */
   readonly copies?: true;
   /** Index of an argument that must be an integer literal, and its greatest value. */
   readonly literalMax?: Readonly<Record<number, number>>;
@@ -21,16 +21,16 @@ export interface SqlFunction {
   readonly signature: string;
   /** One sentence. */
   readonly does: string;
-  /** An expression that stands alone, or a whole SELECT over the table PRICES; runs as it is. */
+  /** An expression, or a whole SELECT over the table PRICES; runs as it is. */
   readonly example: string;
   /** Its answer: text of the JSON of the first record's first value. */
   readonly answer: string;
 }
 
-/** What the call does not say. */
+/** Properties that the call does not state. */
 type More = Partial<Omit<SqlFunction, 'kind' | 'signature' | 'does' | 'example' | 'answer'>>;
 
-/** `substring(text, start[, length])`: in brackets what may be left out, `...` for any number. */
+/** `substring(text, start[, length])`: optional arguments in brackets, `...` for any number. */
 type FunctionRow = readonly [
   call: string,
   does: string,

@@ -1,6 +1,6 @@
-// The functions that a SELECT may call; what is not here is refused. Left out on purpose: what
-// reads, what tells of the engine or its surroundings, what differs from call to call, what makes
-// structs or maps, and what makes much out of little.
+// The functions that a SELECT may call; any other is refused. Excluded on purpose: functions that read
+// files, expose the engine or its environment, differ from call to call, make structs or maps, or make
+// large values out of small ones.
 import { distance } from 'fastest-levenshtein';
 import { AGGREGATES } from './aggregates.ts';
 import { DATE_FUNCTIONS } from './functionsOfDates.ts';
@@ -23,25 +23,25 @@ export const FUNCTIONS: readonly SqlFunction[] = [
   ...WINDOW_FUNCTIONS,
 ];
 
-// A map: names come from outside, and no plain object has only the names that it was given.
+// A Map, because names come from users and a plain object has inherited names.
 const BY_NAME: ReadonlyMap<string, SqlFunction> = new Map(FUNCTIONS.map((one) => [one.name, one]));
 
-/** Its case does not count. */
+/** Finds a function by name, in any case. */
 export const functionNamed = (name: string): SqlFunction | undefined =>
   BY_NAME.get(name.toLowerCase());
 
-/** Edits up to which a name may have been meant. */
+/** Most edits between a misspelled name and a suggestion. */
 const EDITS_MAX = 2;
-/** Longer names are nobody's slip. */
+/** A longer name is not a misspelling. */
 const NAME_CHARACTERS_MAX = 32;
 
-/** The function that was meant, if one is near. */
+/** Suggests the function with the most similar name, if there is one. */
 export function nearestFunction(name: string): string | undefined {
   if (name.length > NAME_CHARACTERS_MAX) return undefined;
-  const asked = name.toLowerCase();
-  // Of a short name two edits leave nothing.
-  const most = Math.min(EDITS_MAX, Math.floor(asked.length / 3));
-  const near = FUNCTIONS.map((one) => ({ name: one.name, edits: distance(asked, one.name) }))
+  const lowerName = name.toLowerCase();
+  // Two edits would change all of a short name.
+  const most = Math.min(EDITS_MAX, Math.floor(lowerName.length / 3));
+  const near = FUNCTIONS.map((one) => ({ name: one.name, edits: distance(lowerName, one.name) }))
     .filter(({ edits }) => edits <= most)
     .sort((a, b) => a.edits - b.edits);
   return near[0]?.name;

@@ -1,4 +1,4 @@
-// Functions of dates, date-times and intervals; none that asks the clock.
+// Functions of dates, date-times and intervals; none reads the clock.
 import { functionsOf, type SqlFunction } from './functionRow.ts';
 
 export const DATE_FUNCTIONS: readonly SqlFunction[] = functionsOf('scalar', [
@@ -50,7 +50,7 @@ export const DATE_FUNCTIONS: readonly SqlFunction[] = functionsOf('scalar', [
   ['epoch(date)', 'Seconds since 1970.', "epoch(DATE '2024-01-05')", '1704412800'],
   [
     'epoch_ms(date)',
-    'Milliseconds since 1970; of a number the date-time so many after it.',
+    'Milliseconds since 1970; for a number, the date-time that many milliseconds after 1970.',
     "epoch_ms(DATE '2024-01-05')",
     '1704412800000',
   ],
@@ -106,7 +106,7 @@ export const DATE_FUNCTIONS: readonly SqlFunction[] = functionsOf('scalar', [
   ],
   [
     'time_bucket(width, date[, origin])',
-    'The beginning of its bucket; of whole weeks or days they begin on a Monday.',
+    'The beginning of its bucket; buckets of whole weeks or days begin on a Monday.',
     "time_bucket(INTERVAL 2 WEEK, DATE '2024-01-17')",
     '"2024-01-15"',
   ],
@@ -143,19 +143,19 @@ export const DATE_FUNCTIONS: readonly SqlFunction[] = functionsOf('scalar', [
   ],
   [
     'strptime(text, format)',
-    'A text as date-time; fails when it is none.',
+    'A text as date-time; fails if it does not match.',
     "strptime('05/01/2024', '%d/%m/%Y')",
     '"2024-01-05T00:00:00.000Z"',
   ],
   [
     'try_strptime(text, format)',
-    'A text as date-time, or null when it is none.',
+    'A text as date-time, or null if it does not match.',
     "try_strptime('none', '%d/%m/%Y')",
     'null',
   ],
   [
     'time AT TIME ZONE zone',
-    'What AT TIME ZONE says: said twice it takes a date-time from one zone to another.',
+    'The same as AT TIME ZONE; used twice it converts a date-time from one zone to another.',
     "TIMESTAMP '2024-01-05 21:00:00' AT TIME ZONE 'UTC' AT TIME ZONE 'America/New_York'",
     '"2024-01-05T16:00:00.000Z"',
     { name: 'timezone', arguments: [2, 2] },

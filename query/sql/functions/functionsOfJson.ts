@@ -1,4 +1,4 @@
-// Functions of JSON; none that makes a list of its own.
+// Functions of JSON; none returns a list.
 import { functionsOf, type SqlFunction } from './functionRow.ts';
 
 export const JSON_FUNCTIONS: readonly SqlFunction[] = functionsOf('scalar', [

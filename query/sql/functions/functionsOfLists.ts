@@ -1,8 +1,8 @@
-// Functions of lists, as aggregates and `[…]` make them; none that makes much out of little.
+// Functions of lists that aggregates and `[…]` create; none makes large values out of small ones.
 import { functionsOf, type SqlFunction } from './functionRow.ts';
 
 export const LIST_FUNCTIONS: readonly SqlFunction[] = functionsOf('scalar', [
-  ['list_value(value...)', 'A list, as `[1, 2]` says it.', '[1, 2]', '[1,2]'],
+  ['list_value(value...)', 'A list; the same as `[1, 2]`.', '[1, 2]', '[1,2]'],
   ['list_contains(list, value)', 'Whether a value is in it.', 'list_contains([1, 2], 2)', 'true'],
   ['list_position(list, value)', 'Where it is first.', "list_position(['a', 'b'], 'b')", '2'],
   [

@@ -46,13 +46,13 @@ export const NUMBER_FUNCTIONS: readonly SqlFunction[] = functionsOf('scalar', [
   ['log10(number)', 'The logarithm of base 10.', 'log10(1000)', '3'],
   [
     'mod(number, divisor)',
-    'What is left over by a division; its sign is that of the number.',
+    'The remainder of a division; its sign is that of the number.',
     'mod(-7, 3)',
     '-1',
   ],
   [
     'fmod(number, divisor)',
-    'What is left over by a division; its sign is that of the divisor.',
+    'The remainder of a division; its sign is that of the divisor.',
     'fmod(-7::DOUBLE, 3)',
     '2',
     { copies: true },

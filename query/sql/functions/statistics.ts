@@ -61,7 +61,7 @@ export const STATISTICS: readonly SqlFunction[] = functionsOf('aggregate', [
   ],
   [
     'stddev_pop(number)',
-    'The standard deviation of all there is.',
+    'The standard deviation of the population.',
     "SELECT round(stddev_pop(close), 4) FROM PRICES WHERE symbol = 'AAPL'",
     '1.7696',
   ],
@@ -79,7 +79,7 @@ export const STATISTICS: readonly SqlFunction[] = functionsOf('aggregate', [
   ],
   [
     'var_pop(number)',
-    'The variance of all there is.',
+    'The variance of the population.',
     "SELECT round(var_pop(close), 4) FROM PRICES WHERE symbol = 'AAPL'",
     '3.1315',
   ],
@@ -109,7 +109,7 @@ export const STATISTICS: readonly SqlFunction[] = functionsOf('aggregate', [
   ],
   [
     'kurtosis_pop(number)',
-    'The excess kurtosis of all there is.',
+    'The excess kurtosis of the population.',
     "SELECT round(kurtosis_pop(close), 4) FROM PRICES WHERE symbol = 'AAPL'",
     '-1.4222',
   ],
@@ -123,7 +123,7 @@ export const STATISTICS: readonly SqlFunction[] = functionsOf('aggregate', [
   ],
   [
     'covar_pop(y, x)',
-    'The covariance of all there is.',
+    'The covariance of the population.',
     "SELECT round(covar_pop(close, open), 4) FROM PRICES WHERE symbol = 'AAPL'",
     '1.9254',
   ],

@@ -1,4 +1,4 @@
-// Parts of expressions and queries, for those who ask what a query reads: columns, sub-selects, folds.
+// Finds parts of expressions and queries, to determine what a query reads: columns, sub-selects, aggregates.
 import { partsOf } from './growth.ts';
 import type { Expression, Item, Query, SelectQuery, Source } from '../plan/selectPlan.ts';
 
@@ -8,7 +8,7 @@ export type SubSelect = Extract<Expression, { readonly kind: 'exists' | 'scalar'
 const isSubSelect = (expression: Expression): expression is SubSelect =>
   expression.kind === 'exists' || expression.kind === 'scalar' || expression.kind === 'any';
 
-/** The expression and all that it is made of, without what stands in sub-selects. */
+/** Returns the expression and all its parts, except those of sub-selects. */
 const allIn = (expression: Expression): readonly Expression[] => [
   expression,
   ...partsOf(expression).flatMap(allIn),
@@ -17,24 +17,24 @@ const allIn = (expression: Expression): readonly Expression[] => [
 export const subSelectsIn = (expression: Expression): readonly SubSelect[] =>
   allIn(expression).filter(isSubSelect);
 
-/** What an item of a select list computes. */
+/** Returns the expressions that an item of a select list computes. */
 export const expressionsOfItem = (item: Item): readonly Expression[] =>
   item.kind === 'value' ? [item.expression] : item.replace.map(({ expression }) => expression);
 
-/** Names that an item gives: what they stand for is told by it. */
+/** Returns the column names that an item defines. */
 export const givenNames = (item: Item): readonly string[] => {
   if (item.kind === 'value') return item.alias === undefined ? [] : [item.alias];
   return [...item.replace.map(({ name }) => name), ...item.rename.map(({ to }) => to)];
 };
 
-/** Whether it is as many columns as its tables have. */
+/** Whether an item expands to several columns. */
 export const isSeveral = (item: Item): boolean => item.kind === 'star' || item.several === true;
 
 export const hasColumns = (expression: Expression): boolean =>
   allIn(expression).some(({ kind }) => kind === 'columns');
 
-/** Whether a value of it is made of several records: an aggregate or a window is part of it. */
-const isFolded = (expression: Expression): boolean =>
+/** Whether its value is computed from several records: it has an aggregate or a window. */
+const isAggregated = (expression: Expression): boolean =>
   allIn(expression).some(
     (part) =>
       part.kind === 'window' ||
@@ -42,18 +42,18 @@ const isFolded = (expression: Expression): boolean =>
       (part.kind === 'call' && part.function.kind !== 'scalar'),
   );
 
-/** Whether a window is part of it. */
+/** Whether it has a window. */
 const hasWindow = (expression: Expression): boolean =>
   allIn(expression).some(({ kind }) => kind === 'window');
 
-/** The columns that it names; undefined where it is more than a value of one record, or has a `COLUMNS`. */
+/** Returns the columns that it names; undefined if it reads more than one record, or has a `COLUMNS`. */
 export function columnsIn(expression: Expression): readonly ColumnName[] | undefined {
-  if (isFolded(expression) || subSelectsIn(expression).length > 0) return undefined;
+  if (isAggregated(expression) || subSelectsIn(expression).length > 0) return undefined;
   if (hasColumns(expression)) return undefined;
   return allIn(expression).filter((part) => part.kind === 'column');
 }
 
-/** The same with other columns; of an expression that `columnsIn` knows. */
+/** Replaces the columns of an expression for which `columnsIn` returns a list. */
 export function renamed(
   expression: Expression,
   nameOf: (column: ColumnName) => string,
@@ -66,14 +66,14 @@ export function renamed(
       const column = value as ColumnName;
       return { ...column, path: [nameOf(column)] };
     }
-    // A function of the allow-list stays itself; `columnsIn` knows no sub-selects.
+    // A function of the allow-list is kept as it is; `columnsIn` excludes sub-selects.
     if (kind === 'scalar' || kind === 'aggregate') return value;
     return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, change(one)]));
   };
   return change(expression) as Expression;
 }
 
-/** The conditions that must all hold. */
+/** Splits a condition into those that must all be true. */
 export function conjunctsOf(condition: Expression | undefined): readonly Expression[] {
   if (condition === undefined) return [];
   const isAll = condition.kind === 'logic' && condition.operator === 'AND';
@@ -83,7 +83,7 @@ export function conjunctsOf(condition: Expression | undefined): readonly Express
 export const conjunction = (conditions: readonly Expression[]): Expression | undefined =>
   conditions.length > 1 ? { kind: 'logic', operator: 'AND', operands: conditions } : conditions[0];
 
-/** Expressions that see each row: the select list, orders, and what filters groups and windows. */
+/** Returns the expressions that see each row: the select list, orders, and filters of groups and windows. */
 const valuesOf = ({ having, items, order, qualify }: SelectQuery): readonly Expression[] => [
   ...items.flatMap(expressionsOfItem),
   ...orderedBy(order),
@@ -96,16 +96,16 @@ const orderedBy = (order: Query['order']): readonly Expression[] =>
 export const isGrouped = ({ groupAll, groups, groupSets }: SelectQuery): boolean =>
   groupAll || groups.length > 0 || groupSets.length > 0;
 
-/** Whether its rows are each made of several records, or tell of several. */
+/** Whether a row of its answer is computed from several records, or reveals several. */
 export const foldsRecords = (query: SelectQuery): boolean =>
   isGrouped(query) ||
   query.distinct ||
   query.distinctOn.length > 0 ||
   query.having !== undefined ||
   query.qualify !== undefined ||
-  valuesOf(query).some(isFolded);
+  valuesOf(query).some(isAggregated);
 
-/** Whether a condition on its answer may as well be one on what it reads, by its keys if it has groups. */
+/** Whether a condition on its answer may be applied to its sources, by its keys if it has groups. */
 export const isTransparent = (query: SelectQuery): boolean =>
   query.limit === undefined &&
   query.offset === undefined &&
@@ -113,9 +113,9 @@ export const isTransparent = (query: SelectQuery): boolean =>
   query.groupSets.length <= 1 &&
   query.qualify === undefined &&
   !valuesOf(query).some(hasWindow) &&
-  (isGrouped(query) || !valuesOf(query).some(isFolded));
+  (isGrouped(query) || !valuesOf(query).some(isAggregated));
 
-/** Every expression of a query but those of its sources' own queries. */
+/** Returns every expression of a query except those of its sources' own queries. */
 export function expressionsOf(query: Query): readonly Expression[] {
   if (query.kind === 'set') return orderedBy(query.order);
   const { distinctOn, from, groups, where } = query;

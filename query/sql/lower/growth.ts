@@ -1,17 +1,17 @@
-// How large a query becomes when DuckDB binds it: names of other columns of the list, and arguments
-// of some functions, are put in as often as they are named, so that a short text can grow without
-// end. Its parser and binder do not hear an interrupt; so the size is known before.
+// Computes how large a query becomes when DuckDB binds it: DuckDB expands names of other columns of the
+// list, and arguments of some functions, at each use, so that a short text can grow without bound. Its
+// parser and binder ignore interrupts, so the size must be computed before.
 import type { Expression, Item } from '../plan/selectPlan.ts';
 
-/** Nodes of one expression after all was put in: at 20,000 binding takes about 0.5 s. */
+/** Nodes of one expanded expression: at 20,000 binding takes about 0.5 s. */
 export const SIZE_MAX = 20_000;
-/** How often the macros of DuckDB that repeat an argument do so; `round_even` is the worst. */
+/** How often a macro of DuckDB repeats an argument at most; `round_even` is the worst. */
 const COPIES = 5;
 
-/** Sizes of the columns of a list that others may name, by their names in lower case. */
+/** Sizes of the columns of a list, by their names in lower case. */
 type Sizes = ReadonlyMap<string, number>;
 
-/** The size of the largest column of a select list, each with the columns before it put in. */
+/** Returns the size of the largest column of a select list, with earlier columns expanded. */
 export function sizeOfItems(items: readonly Item[]): number {
   const sizes = new Map<string, number>();
   let largest = 0;
@@ -31,16 +31,16 @@ export function sizeOfItems(items: readonly Item[]): number {
   return largest;
 }
 
-/** How many columns `COLUMNS` stands for, about: each has the whole expression. */
+/** Approximate number of columns of a `COLUMNS`: each repeats the whole expression. */
 const COLUMNS = 500;
 
-/** Sub-selects have columns of their own and are counted there. */
+/** Returns the size of an expression without sub-selects, which are counted on their own. */
 export function sizeOf(expression: Expression, sizes: Sizes = new Map()): number {
-  return sizeOfOne(expression, sizes) * (standsForMany(expression) ? COLUMNS : 1);
+  return sizeOfOne(expression, sizes) * (hasManyColumns(expression) ? COLUMNS : 1);
 }
 
-const standsForMany = (expression: Expression): boolean =>
-  expression.kind === 'columns' || partsOf(expression).some(standsForMany);
+const hasManyColumns = (expression: Expression): boolean =>
+  expression.kind === 'columns' || partsOf(expression).some(hasManyColumns);
 
 function sizeOfOne(expression: Expression, sizes: Sizes): number {
   if (expression.kind === 'column') {
@@ -52,7 +52,7 @@ function sizeOfOne(expression: Expression, sizes: Sizes): number {
   return isCopied ? inner * COPIES : inner;
 }
 
-/** The expressions that an expression is made of, without those of sub-selects. */
+/** Returns the direct parts of an expression, without those of sub-selects. */
 export function partsOf(expression: Expression): readonly Expression[] {
   return Object.values(expression).flatMap(expressionsIn);
 }

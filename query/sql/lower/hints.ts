@@ -1,6 +1,6 @@
-// What a WHERE says of single columns, so that files without a wanted record are not opened. Only
-// comparisons that a record without a value fails: then it does not matter on which side of an outer
-// join its table stands.
+// Extracts what a WHERE requires of single columns, so that files without a matching record are not opened.
+// Uses only comparisons that are false for a missing value: then the side of an outer join on which the
+// table is does not matter.
 import type { Expression, Source, Hint } from '../plan/selectPlan.ts';
 
 const FLIPPED: Readonly<Record<string, string>> = { '<': '>', '>': '<', '<=': '>=', '>=': '<=' };
@@ -17,19 +17,19 @@ type Comparison = Omit<Hint, 'table' | 'column'> & { readonly path: readonly str
 export function hintsOf(from: Source, where: Expression | undefined): readonly Hint[] {
   if (where === undefined) return [];
   const tables = tablesOf(from);
-  return conjunctsOf(where).flatMap(({ path, ...said }) => {
+  return conjunctsOf(where).flatMap(({ path, ...comparison }) => {
     const [column = '', qualifier] = [...path].reverse();
     return tables
       .filter(({ alias }) => qualifier === undefined || isSame(alias, qualifier))
-      .map(({ index }) => ({ table: index, column, ...said }));
+      .map(({ index }) => ({ table: index, column, ...comparison }));
   });
 }
 
 const isSame = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
 
 /**
- * Not those on the right of an ASOF join: without a later record an earlier one would match; nor of a
- * SEMI or ANTI join, whose columns a WHERE does not see.
+ * Excludes the right side of an ASOF join, where without a later record an earlier one would match, and of
+ * a SEMI or ANTI join, whose columns a WHERE does not see.
  */
 function tablesOf(from: Source): readonly { readonly index: number; readonly alias: string }[] {
   if (from.kind === 'table') return from.columns.length === 0 ? [from] : [];
@@ -61,11 +61,12 @@ function comparison(
   operator: string,
   others: readonly Expression[],
 ): readonly Comparison[] {
-  const known = OPERATORS[operator];
+  const hintOperator = OPERATORS[operator];
   const values = others.map(literalOf).filter((value) => value !== undefined);
-  if (side.kind !== 'column' || known === undefined || values.length < others.length) return [];
+  if (side.kind !== 'column' || hintOperator === undefined || values.length < others.length)
+    return [];
   const numeric = others.some(({ kind }) => kind === 'number');
-  return [{ path: side.path, operator: known, values, numeric }];
+  return [{ path: side.path, operator: hintOperator, values, numeric }];
 }
 
 function literalOf(expression: Expression): string | undefined {

@@ -1,12 +1,12 @@
-// Constants and types of the tree: numbers as the digits that DuckDB would type alike, and the
-// types that a value may be cast to.
+// Reads constants and types of the tree: numbers as digits to which DuckDB gives the same type, and the
+// types to which a value may be cast.
 import { Failure } from '../../../store/base/failure.ts';
 import type { Expression } from '../plan/selectPlan.ts';
 import { fieldsOf, take, textOf } from '../text/tree.ts';
 
 const INTEGERS: ReadonlySet<string> = new Set(['INTEGER', 'BIGINT', 'HUGEINT', 'UBIGINT']);
 
-/** The literal of a node VALUE_CONSTANT. */
+/** Reads the literal of a node VALUE_CONSTANT. */
 export function literalOf(node: unknown): Expression {
   const { value } = take(node, ['value'], 'a constant');
   const constant = take(value, ['type', 'is_null', 'value'], 'a constant');
@@ -73,7 +73,7 @@ const PLAIN_TYPES: ReadonlySet<string> = new Set([
   'TIMESTAMP WITH TIME ZONE',
 ]);
 
-/** A type of the allow-list as SQL. @throws Failure InvalidParameter. */
+/** Reads a type of the allow-list as SQL. @throws Failure InvalidParameter. */
 export function typeOf(node: unknown): string {
   const { id, type_info: info } = take(node, ['id', 'type_info'], 'a type');
   const name = textOf(id);

@@ -1,4 +1,4 @@
-// Expressions of DuckDB's tree as ours. What is not named here is refused.
+// Lowers expressions of DuckDB's tree to ours. Any class that is not listed here is refused.
 import { literalOf, typeOf } from './literals.ts';
 import type { Lowering } from './lowering.ts';
 import { isOperator } from '../plan/operators.ts';
@@ -37,7 +37,7 @@ const CLASSES: ReadonlyMap<string, Lower> = new Map<string, Lower>([
   ['STAR', lowerColumns],
 ]);
 
-/** Why a class of nodes is not among them. */
+/** Messages for classes that are refused. */
 const REFUSED: Readonly<Record<string, string>> = {
   COLLATE: 'COLLATE is not part of the subset',
   PARAMETER: 'name a parameter, :name, and give its value',
@@ -65,7 +65,7 @@ const MOMENTS: ReadonlyMap<string, 'date' | 'timestamp'> = new Map([
   ['get_current_timestamp', 'timestamp'],
 ]);
 
-/** What DuckDB takes for a function of its own when no column has the name. */
+/** Names that DuckDB resolves to its own functions if no column has them. */
 const ENGINE_NAMES: ReadonlySet<string> = new Set([
   'current_catalog',
   'current_database',
@@ -128,15 +128,15 @@ function lowerFunction(node: unknown, _fields: Fields, to: Lowering): Expression
   if (isOperator(name, operands.length) && plain) return { kind: 'operator', name, operands };
   const ordered = orderedList(name, operands);
   if (ordered !== undefined && plain) return ordered;
-  const known = checkedFunction(name, operands, at, to);
-  if (known.kind === 'window') to.refuse(at, `${name} needs a window: ${name}(…) OVER (…)`);
-  if (!plain && known.kind !== 'aggregate') {
+  const sqlFunction = checkedFunction(name, operands, at, to);
+  if (sqlFunction.kind === 'window') to.refuse(at, `${name} needs a window: ${name}(…) OVER (…)`);
+  if (!plain && sqlFunction.kind !== 'aggregate') {
     to.refuse(at, `DISTINCT, ORDER BY and FILTER belong to aggregates, and ${name} is none`);
   }
-  return { kind: 'call', function: known, operands, distinct, order, filter, at };
+  return { kind: 'call', function: sqlFunction, operands, distinct, order, filter, at };
 }
 
-/** `a -> b` takes a member of a JSON value; functions of lambdas are not on the list. */
+/** `a -> b` reads a member of a JSON value; functions of lambdas are not on the list. */
 function lowerArrow(node: unknown, _fields: Fields, to: Lowering): Expression {
   const fields = take(node, ['lhs', 'expr'], 'a lambda');
   const operands = [to.expression(fields['lhs']), to.expression(fields['expr'])];
@@ -180,7 +180,7 @@ function lowerOperator(node: unknown, _fields: Fields, to: Lowering): Expression
   return to.refuse(to.at(fields), 'structs are not part of the subset');
 }
 
-/** Of a side that is left open: as far as any list goes. */
+/** Bounds of an open side: beyond any list. */
 const SLICE_ENDS = ['1', '2147483647'];
 
 function slice(fields: Fields, to: Lowering): Expression {
@@ -193,7 +193,7 @@ function slice(fields: Fields, to: Lowering): Expression {
   return { kind: 'operator', name: '[:]', operands: [to.expression(what), ...ends] };
 }
 
-/** DuckDB's parser puts an empty list where nothing stands. */
+/** Whether a side is missing: DuckDB's parser represents it as an empty list. */
 function isOpen(side: unknown): boolean {
   const { class: name, value } = fieldsOf(side);
   return textOf(name) === 'CONSTANT' && textOf(fieldsOf(fieldsOf(value)['type'])['id']) === 'LIST';
@@ -223,7 +223,7 @@ function lowerCast(node: unknown, _fields: Fields, to: Lowering): Expression {
   const operand = to.expression(fields['child']);
   const attempt = fields['try_cast'] === true;
   const type = typeOf(fields['cast_type']);
-  // DuckDB's parser says TRUE as a cast of 't'.
+  // DuckDB's parser represents TRUE as a cast of 't'.
   const isTruth = type === 'BOOLEAN' && operand.kind === 'text' && /^[tf]$/.test(operand.value);
   if (isTruth) return { kind: 'truth', value: operand.value === 't' };
   return { kind: 'cast', operand, type, attempt };

@@ -1,4 +1,4 @@
-// What expressions, windows and sources have in common: lists, calls of the allow-list, orders.
+// Lowers parts that expressions, windows and sources share: lists, calls of the allow-list, orders.
 import { functionNamed, nearestFunction } from '../functions/functions.ts';
 import type { Lowering } from './lowering.ts';
 import type { Expression, OrderTerm, TextPlace } from '../plan/selectPlan.ts';
@@ -17,25 +17,28 @@ export function checkedFunction(
   at: TextPlace,
   to: Lowering,
 ): NonNullable<ReturnType<typeof functionNamed>> {
-  const known = functionNamed(name);
-  if (known === undefined) {
+  const sqlFunction = functionNamed(name);
+  if (sqlFunction === undefined) {
     const near = nearestFunction(name);
     const hint = near === undefined ? '' : `; did you mean ${near}?`;
     return to.refuse(at, `function ${name} is not part of the subset${hint}`);
   }
-  const [least, most] = known.arguments;
+  const [least, most] = sqlFunction.arguments;
   if (operands.length < least || operands.length > most) {
-    const wanted = least === most ? String(least) : `${least} to ${most}`;
-    to.refuse(at, `${name} takes ${wanted} arguments, not ${operands.length}: ${known.signature}`);
+    const expected = least === most ? String(least) : `${least} to ${most}`;
+    to.refuse(
+      at,
+      `${name} takes ${expected} arguments, not ${operands.length}: ${sqlFunction.signature}`,
+    );
   }
-  for (const [place, greatest] of Object.entries(known.literalMax ?? {})) {
+  for (const [place, greatest] of Object.entries(sqlFunction.literalMax ?? {})) {
     const operand = operands[Number(place)];
     if (operand === undefined) continue;
     const value = operand.kind === 'number' ? Number(operand.digits) : NaN;
     if (Number.isInteger(value) && value <= greatest) continue;
     to.refuse(at, `argument ${Number(place) + 1} of ${name} must be a number up to ${greatest}`);
   }
-  return known;
+  return sqlFunction;
 }
 
 const DIRECTIONS: ReadonlyMap<string, OrderTerm['direction']> = new Map([
@@ -49,7 +52,7 @@ const NULLS: ReadonlyMap<string, OrderTerm['nulls']> = new Map([
   ['NULLS LAST', 'NULLS LAST'],
 ]);
 
-/** `list(x ORDER BY x)`, which DuckDB's parser says as `list_sort(list(x), …)`; undefined for other calls. */
+/** Restores `list(x ORDER BY x)`, parsed as `list_sort(list(x), …)`; undefined for other calls. */
 export function orderedList(name: string, operands: readonly Expression[]): Expression | undefined {
   const [list, order, last] = operands;
   if (name !== 'list_sort' || list?.kind !== 'call' || list.function.name !== 'list')

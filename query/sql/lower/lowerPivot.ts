@@ -1,5 +1,5 @@
-// PIVOT and UNPIVOT with columns that the text names, as the queries that they stand for: an aggregate with a
-// filter for each value, and one SELECT for each column.
+// Lowers PIVOT and UNPIVOT with explicit columns to equivalent queries: an aggregate with a filter for each
+// value, and one SELECT for each column.
 import type { Expression, Item, Query, SelectQuery, Source } from '../plan/selectPlan.ts';
 import { labelOf, PLAIN } from '../print/printExpression.ts';
 import { type Fields, fieldsOf, listOf, take, textOf, textsOf } from '../text/tree.ts';
@@ -8,9 +8,9 @@ import { partsOf, SIZE_MAX, sizeOfItems } from './growth.ts';
 import { literalOf } from './literals.ts';
 import type { Lowering } from './lowering.ts';
 
-/** Columns that one of them may make. */
+/** Columns that one of them may create. */
 const ENTRIES_MAX = 200;
-/** An UNPIVOT reads its source once for each column, and so on where there is one in another. */
+/** An UNPIVOT reads its source once for each column; nested ones multiply. */
 const SELECTS_MAX = 1_000;
 
 const PIVOT_FIELDS = [
@@ -29,7 +29,7 @@ interface Entry {
   readonly name: string;
 }
 
-/** @param source what stands before the word, as ours */
+/** @param source the lowered source before the word */
 export function lowerPivot(node: unknown, source: Source, to: Lowering): Query {
   const fields = take(node, PIVOT_FIELDS, 'PIVOT');
   const at = to.at(fields);
@@ -37,16 +37,21 @@ export function lowerPivot(node: unknown, source: Source, to: Lowering): Query {
   if (more.length > 0) to.refuse(at, 'PIVOT takes one FOR');
   const names = textsOf(fields['unpivot_names']);
   if (names.length > 1) to.refuse(at, 'UNPIVOT makes one column of values');
-  const known = take(pivot, ['pivot_expressions', 'unpivot_names', 'entries'], 'PIVOT');
-  const entries = entriesOf(known, to);
+  const pivotFields = take(pivot, ['pivot_expressions', 'unpivot_names', 'entries'], 'PIVOT');
+  const entries = lowerEntries(pivotFields, to);
   if (entries.length > ENTRIES_MAX) to.refuse(at, `PIVOT makes at most ${ENTRIES_MAX} columns`);
   const [value] = names;
-  if (value === undefined) return pivoted(fields, known, entries, source, to);
-  const [name = ''] = textsOf(known['unpivot_names']);
-  return unpivoted(entries, { name, value, isWhole: fields['include_nulls'] === true }, source, to);
+  if (value === undefined) return buildPivot(fields, pivotFields, entries, source, to);
+  const [name = ''] = textsOf(pivotFields['unpivot_names']);
+  return buildUnpivot(
+    entries,
+    { name, value, isWhole: fields['include_nulls'] === true },
+    source,
+    to,
+  );
 }
 
-function entriesOf({ entries }: Fields, to: Lowering): readonly Entry[] {
+function lowerEntries({ entries }: Fields, to: Lowering): readonly Entry[] {
   return listOf(entries).map((entry) => {
     const { alias, star_expr: star, values } = fieldsOf(entry);
     const [value, ...more] = listOf(values);
@@ -95,13 +100,13 @@ const item = (expression: Expression, alias: string): Item => ({
   alias,
 });
 
-/** A column that the text names as a name: it may be that of a table. */
+/** Builds a column from a name, which may also be that of a table. */
 function columnOf(name: string, to: Lowering): Expression {
   to.names.push({ name, at: undefined });
   return { kind: 'column', path: [name], at: undefined };
 }
 
-function unpivoted(
+function buildUnpivot(
   entries: readonly Entry[],
   {
     isWhole,
@@ -117,9 +122,9 @@ function unpivoted(
   const columns = entries.map((entry) => textOfLiteral(entry.value));
   const sides = entries.map((entry, at): Query => {
     const operand = columnOf(columns[at] ?? '', to);
-    const told = item({ kind: 'text', value: entry.name }, name);
+    const nameItem = item({ kind: 'text', value: entry.name }, name);
     const where: Expression = { kind: 'isNull', negated: true, operand };
-    const items = [starBut(columns), told, item(operand, value)];
+    const items = [starBut(columns), nameItem, item(operand, value)];
     return { ...PLAIN_SELECT, items, from, where: isWhole ? undefined : where };
   });
   const [first, ...rest] = sides;
@@ -140,7 +145,7 @@ function unpivoted(
   );
 }
 
-function pivoted(
+function buildPivot(
   fields: Fields,
   { pivot_expressions: over }: Fields,
   entries: readonly Entry[],
@@ -152,7 +157,7 @@ function pivoted(
   const aggregates = listOf(fields['aggregates']).map((one) => aggregateOf(one, to));
   const groups = textsOf(fields['groups']).map((name) => columnOf(name, to));
   const used = [operand, ...aggregates.map(({ call }) => call)].flatMap(namesIn);
-  const made = entries.flatMap(({ name, value }) =>
+  const valueItems = entries.flatMap(({ name, value }) =>
     aggregates.map(({ alias, call }) => {
       const suffix =
         aggregates.length > 1 || alias !== '' ? `_${alias || labelOf(call, PLAIN)}` : '';
@@ -161,15 +166,21 @@ function pivoted(
       return item({ ...call, filter: isEqual(operand, value) }, called);
     }),
   );
-  if (made.reduce((sum, one) => sum + sizeOfItems([one]), 0) > SIZE_MAX) {
+  if (valueItems.reduce((sum, one) => sum + sizeOfItems([one]), 0) > SIZE_MAX) {
     to.refuse(undefined, 'PIVOT grows too large: compute what it compares in a sub-select');
   }
-  const kept = groups.length === 0 ? [starBut([...new Set(used)])] : groups.map(asItem);
+  const keyItems = groups.length === 0 ? [starBut([...new Set(used)])] : groups.map(asItem);
   const grouping = groups.length === 0 ? { groupAll: true } : { groups };
-  return { ...PLAIN_SELECT, ...grouping, items: [...kept, ...made], from, where: undefined };
+  return {
+    ...PLAIN_SELECT,
+    ...grouping,
+    items: [...keyItems, ...valueItems],
+    from,
+    where: undefined,
+  };
 }
 
-/** SELECTs of a source and of all that stands in it, sub-selects too, as often as they are written out. */
+/** Counts the SELECTs of a source and its sub-selects, as often as they are printed. */
 function selectsIn(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   const { kind } = value as { readonly kind?: unknown };
@@ -198,7 +209,7 @@ function aggregateOf(node: unknown, to: Lowering): { readonly call: Call; readon
   return { call, alias: textOf(fields['alias']) };
 }
 
-/** Names of the columns that are folded or compared: they are none of the answer's own. */
+/** Returns the columns that are aggregated or compared; the answer does not repeat them. */
 const namesIn = (expression: Expression): readonly string[] =>
   (expression.kind === 'call' ? partsOf(expression) : [expression]).flatMap(
     (part) => columnsIn(part)?.map(({ path }) => path.at(-1) ?? '') ?? [],

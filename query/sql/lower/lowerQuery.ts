@@ -1,4 +1,4 @@
-// Queries and sources of DuckDB's tree as ours.
+// Lowers queries of DuckDB's tree to ours.
 import { givenNames, hasColumns, isSeveral } from './expressionParts.ts';
 import { SIZE_MAX, sizeOf, sizeOfItems } from './growth.ts';
 import { hintsOf } from './hints.ts';
@@ -21,7 +21,7 @@ import {
 } from '../text/tree.ts';
 
 /**
- * @param json what json_serialize_sql says of the spelled text
+ * @param json the output of json_serialize_sql for the spelled text
  * @throws Failure InvalidParameter naming the place and what is not part of the subset.
  */
 export function lowerPlan(json: string, spelled: Spelled): SelectPlan {
@@ -32,7 +32,7 @@ export function lowerPlan(json: string, spelled: Spelled): SelectPlan {
     query,
     tables,
     hints,
-    doubtful: doubtfulOf(to),
+    doubtful: findDoubtful(to),
     quoted: to.quoted,
     width: widthOf(query),
     momentary: to.momentary(),
@@ -40,10 +40,10 @@ export function lowerPlan(json: string, spelled: Spelled): SelectPlan {
 }
 
 /**
- * A column that has the name of a table would be its whole record, unless the table has such a column:
- * wherever the table is seen, its columns are.
+ * Lists columns that have the name of a table: such a column is the table's whole record, unless the table
+ * has a column of that name.
  */
-function doubtfulOf(to: Lowering): SelectPlan['doubtful'] {
+function findDoubtful(to: Lowering): SelectPlan['doubtful'] {
   return to.names.flatMap(({ at, name }) => {
     const lower = folded(name);
     return (to.sources.get(lower) ?? []).flatMap((source) => {
@@ -69,7 +69,7 @@ function lowerQuery(node: unknown, to: Lowering): Query {
   return to.refuse(undefined, `${type} is not part of the subset`);
 }
 
-/** Each stands for a thousand columns at most: 100 of them take 6 s to find no memory. */
+/** Each expands to at most a thousand columns: 100 of them run out of memory after 6 s. */
 const STARS_MAX = 20;
 
 const SELECT_FIELDS = [
@@ -103,9 +103,9 @@ function lowerSelect(node: unknown, to: Lowering): Query {
     if (where !== undefined && sizeOf(where) > SIZE_MAX) to.refuse(undefined, TOO_LARGE);
     to.hints.push(...hintsOf(from, where));
     const groupAll = oneOf(fields['aggregate_handling'], HANDLINGS, 'GROUP BY');
-    const given = items.flatMap(givenNames);
-    const after = to.amongItems(given, () => ({
-      ...modifiersOf(fields['modifiers'], to),
+    const itemNames = items.flatMap(givenNames);
+    const after = to.amongItems(itemNames, () => ({
+      ...lowerModifiers(fields['modifiers'], to),
       groups: listOf(fields['group_expressions']).map((group) =>
         to.named(to.expression(group), to.at(fieldsOf(group))),
       ),
@@ -127,17 +127,25 @@ const SET_WAYS: ReadonlyMap<string, Ways[0]> = new Map<string, Ways[0]>([
 ]);
 
 function lowerSet(node: unknown, to: Lowering): Query {
-  const known = ['modifiers', 'cte_map', 'setop_type', 'left', 'right', 'setop_all', 'children'];
-  const fields = take(node, known, 'UNION');
+  const fieldNames = [
+    'modifiers',
+    'cte_map',
+    'setop_type',
+    'left',
+    'right',
+    'setop_all',
+    'children',
+  ];
+  const fields = take(node, fieldNames, 'UNION');
   return withCommon(fields, to, (common) => {
     const sides = fields['left'] === undefined ? listOf(fields['children']) : [];
     const nodes = sides.length === 2 ? sides : [fields['left'], fields['right']];
     const left = to.query(nodes[0]);
     const right = to.query(nodes[1]);
     const { distinct, distinctOn, ...cut } = to.amongItems(namesIn(left), () =>
-      modifiersOf(fields['modifiers'], to),
+      lowerModifiers(fields['modifiers'], to),
     );
-    if (distinct || distinctOn.length > 0) to.refuse(undefined, 'DISTINCT stands in a SELECT');
+    if (distinct || distinctOn.length > 0) to.refuse(undefined, 'DISTINCT belongs in a SELECT');
     return {
       kind: 'set',
       common,
@@ -156,11 +164,11 @@ const MATERIALS: ReadonlyMap<string, CommonTable['materialized']> = new Map<
 >([
   ['CTE_MATERIALIZE_DEFAULT', ''],
   ['CTE_MATERIALIZE_ALWAYS', 'MATERIALIZED'],
-  // A common table that is put in wherever it is named grows with each that names another.
+  // An inlined common table would grow with each that uses another.
   ['CTE_MATERIALIZE_NEVER', ''],
 ]);
 
-/** Each common table sees those before it; the query sees all. */
+/** Lowers WITH: each common table sees those before it; the query sees all. */
 function withCommon(
   fields: Fields,
   to: Lowering,
@@ -189,26 +197,26 @@ interface Modifiers extends Cut {
 }
 type SelectPlanDistinct = Extract<Query, { kind: 'select' }>['distinctOn'];
 
-function modifiersOf(nodes: unknown, to: Lowering): Modifiers {
-  let found: Modifiers = {
+function lowerModifiers(nodes: unknown, to: Lowering): Modifiers {
+  let modifiers: Modifiers = {
     distinct: false,
     distinctOn: [],
     order: [],
     limit: undefined,
     offset: undefined,
   };
-  for (const node of listOf(nodes)) found = { ...found, ...modifierOf(node, to) };
-  return found;
+  for (const node of listOf(nodes)) modifiers = { ...modifiers, ...lowerModifier(node, to) };
+  return modifiers;
 }
 
-function modifierOf(node: unknown, to: Lowering): Partial<Modifiers> {
+function lowerModifier(node: unknown, to: Lowering): Partial<Modifiers> {
   const type = textOf(fieldsOf(node)['type']);
   if (type === 'ORDER_MODIFIER') {
     return { order: lowerOrders(take(node, ['orders'], 'ORDER BY')['orders'], to) };
   }
   if (type === 'LIMIT_MODIFIER') {
     const { limit, offset } = take(node, ['limit', 'offset'], 'LIMIT');
-    return { limit: countOf(limit, 'LIMIT', to), offset: countOf(offset, 'OFFSET', to) };
+    return { limit: lowerCount(limit, 'LIMIT', to), offset: lowerCount(offset, 'OFFSET', to) };
   }
   if (type === 'DISTINCT_MODIFIER') {
     const targets = take(node, ['distinct_on_targets'], 'DISTINCT')['distinct_on_targets'];
@@ -218,7 +226,7 @@ function modifierOf(node: unknown, to: Lowering): Partial<Modifiers> {
   return to.refuse(undefined, 'LIMIT takes a whole number, no percentage');
 }
 
-function countOf(node: unknown, what: string, to: Lowering): number | undefined {
+function lowerCount(node: unknown, what: string, to: Lowering): number | undefined {
   if (node === null || node === undefined) return undefined;
   const value = to.expression(node);
   if (value.kind === 'null') return undefined;

@@ -1,4 +1,4 @@
-// What stands behind FROM in DuckDB's tree, as ours.
+// Lowers the FROM of DuckDB's tree to our sources.
 import { givenNames } from './expressionParts.ts';
 import { lowerPivot } from './lowerPivot.ts';
 import { lowerAll, lowerMaybe } from './lowerParts.ts';
@@ -17,20 +17,20 @@ export function lowerSource(node: unknown, to: Lowering): Source {
   if (type === 'BASE_TABLE') return lowerTable(node, to);
   if (type === 'JOIN') return lowerJoin(node, to);
   if (type === 'SUBQUERY') {
-    const known = take(node, ['alias', 'subquery', 'column_name_alias'], 'a sub-select');
-    const query = to.query(take(known['subquery'], ['node'], 'a sub-select')['node']);
-    return named({ kind: 'query', query, ...namesOf(known) }, to);
+    const subquery = take(node, ['alias', 'subquery', 'column_name_alias'], 'a sub-select');
+    const query = to.query(take(subquery['subquery'], ['node'], 'a sub-select')['node']);
+    return registerName({ kind: 'query', query, ...namesOf(subquery) }, to);
   }
   if (type === 'PIVOT') {
     const query = lowerPivot(node, lowerSource(fields['source'], to), to);
-    return named({ kind: 'query', query, ...namesOf(fields) }, to);
+    return registerName({ kind: 'query', query, ...namesOf(fields) }, to);
   }
   if (type === 'EXPRESSION_LIST') {
-    const known = ['alias', 'values', 'column_name_alias', 'expected_names', 'expected_types'];
-    const list = take(node, known, 'VALUES');
+    const fieldNames = ['alias', 'values', 'column_name_alias', 'expected_names', 'expected_types'];
+    const list = take(node, fieldNames, 'VALUES');
     const rows = listOf(list['values']).map((row) => lowerAll(row, to));
     if (rows.length > VALUES_MAX) to.refuse(to.at(fields), `at most ${VALUES_MAX} VALUES`);
-    return named({ kind: 'values', rows, ...namesOf(list) }, to);
+    return registerName({ kind: 'values', rows, ...namesOf(list) }, to);
   }
   return to.refuse(to.at(fields), REFUSED[type] ?? `${type} is not part of the subset`);
 }
@@ -50,27 +50,27 @@ const namesOf = (fields: Readonly<Record<string, unknown>>): Names => ({
   columns: textsOf(fields['column_name_alias']),
 });
 
-/** The source, with its name among those of the query. */
-function named(source: Named, to: Lowering): Source {
+/** Registers the name of a source and returns the source. */
+function registerName(source: Named, to: Lowering): Source {
   const name = folded(source.alias);
   if (name === '') return source;
-  const meant =
+  const target =
     source.kind === 'table'
       ? ({ kind: 'table', index: source.index } as const)
       : ({ kind: 'made', columns: columnsOf(source) } as const);
-  to.sources.set(name, [...(to.sources.get(name) ?? []), meant]);
+  to.sources.set(name, [...(to.sources.get(name) ?? []), target]);
   return source;
 }
 
 type Named = Exclude<Source, { readonly kind: 'nothing' | 'join' }>;
 
-/** Names of the columns that a query gives itself, in lower case; those of a star are not known. */
+/** Returns the columns that a source names, in lower case; those of a star are unknown. */
 function columnsOf(source: Named): ReadonlySet<string> {
   const own = source.kind === 'query' ? namesIn(source.query) : [];
   return new Set([...source.columns, ...own].map(folded));
 }
 
-/** Names of a query's columns, as far as it says them. */
+/** Returns the names of a query's columns that are explicit. */
 export function namesIn(query: Query): readonly string[] {
   if (query.kind === 'set') return namesIn(query.left);
   return query.items.flatMap((item) => {
@@ -81,14 +81,14 @@ export function namesIn(query: Query): readonly string[] {
 }
 
 function lowerTable(node: unknown, to: Lowering): Source {
-  const known = ['alias', 'schema_name', 'table_name', 'column_name_alias'];
-  const fields = take(node, known, 'a table');
+  const fieldNames = ['alias', 'schema_name', 'table_name', 'column_name_alias'];
+  const fields = take(node, fieldNames, 'a table');
   const workspace = textOf(fields['schema_name']);
   const name = textOf(fields['table_name']);
   const { alias, columns } = namesOf(fields);
   const table = { workspace: workspace === '' ? undefined : workspace, name, at: to.at(fields) };
   const source = to.table(table, alias === '' ? name : alias, columns);
-  return source.kind === 'table' || source.kind === 'common' ? named(source, to) : source;
+  return source.kind === 'table' || source.kind === 'common' ? registerName(source, to) : source;
 }
 
 const JOIN_FIELDS = [

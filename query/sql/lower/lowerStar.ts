@@ -1,16 +1,23 @@
-// Columns that are not named one by one: `*`, what it leaves out, replaces and renames, and `COLUMNS`.
+// Lowers columns that are not named one by one: `*` with EXCLUDE, REPLACE and RENAME, and `COLUMNS`.
 import type { Columns, Expression, Star } from '../plan/selectPlan.ts';
 import { type Fields, fieldsOf, listOf, take, textOf, textsOf } from '../text/tree.ts';
 import { literalOf } from './literals.ts';
 import type { Lowering } from './lowering.ts';
 
-/** Characters of a pattern: names of columns are not longer. */
+/** Characters of a pattern: no column name is longer. */
 const PATTERN_MAX = 200;
 
-/** What a select list has as an item of its own; `COLUMNS` too. */
+/** Lowers a star or `COLUMNS` that is an item of a select list. */
 export function lowerStar(node: unknown, to: Lowering): Star {
-  const known = ['relation_name', 'exclude_list', 'replace_list', 'rename_list', 'columns', 'expr'];
-  const star = take(node, known, '*');
+  const fieldNames = [
+    'relation_name',
+    'exclude_list',
+    'replace_list',
+    'rename_list',
+    'columns',
+    'expr',
+  ];
+  const star = take(node, fieldNames, '*');
   const replace = listOf(star['replace_list']).map((entry) => {
     const { key, value } = fieldsOf(entry);
     return { name: textOf(key), expression: to.expression(value) };
@@ -23,10 +30,10 @@ export function lowerStar(node: unknown, to: Lowering): Star {
   return { kind: 'star', ...columnsOf(star, to), replace, rename };
 }
 
-/** `COLUMNS` within an expression. */
+/** Lowers a `COLUMNS` inside an expression. */
 export function lowerColumns(node: unknown, fields: Fields, to: Lowering): Expression {
   if (fields['columns'] !== true) {
-    to.refuse(to.at(fields), '* stands only in a select list, or in COLUMNS(*)');
+    to.refuse(to.at(fields), '* is allowed only in a select list, or in COLUMNS(*)');
   }
   const star = take(node, ['relation_name', 'exclude_list', 'columns', 'expr'], 'COLUMNS');
   return { kind: 'columns', ...columnsOf(star, to) };

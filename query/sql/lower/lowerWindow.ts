@@ -1,4 +1,4 @@
-// Window functions of DuckDB's tree as ours.
+// Lowers window functions of DuckDB's tree to ours.
 import type { Lowering } from './lowering.ts';
 import { checkedFunction, lowerAll, lowerMaybe, lowerOrders } from './lowerParts.ts';
 import type { Bound, Expression, Frame } from '../plan/selectPlan.ts';
@@ -32,8 +32,8 @@ export function lowerWindow(node: unknown, _fields: Fields, to: Lowering): Expre
   }
   const more = [fields['offset_expr'], fields['default_expr']].filter((item) => item !== null);
   const operands = [...lowerAll(fields['children'], to), ...lowerAll(more, to)];
-  const known = checkedFunction(name, operands, at, to);
-  if (known.kind === 'scalar' || known.noWindow === true)
+  const sqlFunction = checkedFunction(name, operands, at, to);
+  if (sqlFunction.kind === 'scalar' || sqlFunction.noWindow === true)
     to.refuse(at, `${name} is no function of windows`);
   return {
     kind: 'window',
@@ -67,7 +67,7 @@ const EXCLUDES: ReadonlyMap<string, string> = new Map([
   ['TIES', 'EXCLUDE TIES'],
 ]);
 
-/** Undefined for the frame of a window that names none. */
+/** Lowers a frame; undefined for the default frame. */
 function frameOf(fields: Fields, to: Lowering): Frame | undefined {
   const [start, startUnit] = oneOf(fields['start'], BOUNDS, 'a frame');
   const [end, endUnit] = oneOf(fields['end'], BOUNDS, 'a frame');

@@ -1,4 +1,4 @@
-// What lowering carries along: the user's text for places, the names in scope, and what it found.
+// The state of lowering: positions in the user's text, the names in scope, and the tables and hints found.
 import { userPlaceOf, type Spelled } from '../text/spelling.ts';
 import type {
   CommonTable,
@@ -17,48 +17,48 @@ interface NamedPlace {
   readonly at: TextPlace;
 }
 
-/** What a name in FROM stands for: a table of the plan, or columns that the query gives itself. */
+/** What a name in FROM refers to: a table of the plan, or a source whose columns the query defines. */
 type NamedSource =
   | { readonly kind: 'table'; readonly index: number }
   | { readonly kind: 'made'; readonly columns: ReadonlySet<string> };
 
-/** As DuckDB folds names: letters of ASCII only. JavaScript would make k of the Kelvin sign. */
+/** Lowers the case as DuckDB does: ASCII letters only. JavaScript would turn the Kelvin sign into k. */
 export const folded = (name: string): string =>
   name.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
 
 export interface Lowering {
   readonly tables: TableName[];
   readonly hints: Hint[];
-  /** Columns that are named without their table. */
+  /** Columns that are used without a table name. */
   readonly names: NamedPlace[];
   /** Texts in double quotes. */
   readonly quoted: NamedPlace[];
-  /** Takes note of a text that stands in double quotes. */
+  /** Records a text if it is in double quotes. */
   noteQuoted(text: string, at: TextPlace): void;
-  /** Sources by the names that they have, in lower case. */
+  /** Sources by name, in lower case. */
   readonly sources: Map<string, NamedSource[]>;
-  /** The user's place of a node. */
+  /** Returns the position of a node in the user's text. */
   at(fields: Fields): TextPlace;
   /** @throws Failure InvalidParameter. */
   refuse(at: TextPlace, rule: string): never;
   moment(what: 'date' | 'timestamp'): Expression;
   expression(node: unknown): Expression;
-  /** A sub-select, with the names that are in scope. */
+  /** Lowers a sub-select, with the names that are in scope. */
   query(node: unknown): Query;
-  /** An expression of GROUP BY or ORDER BY, where a text is surely meant as a name. */
+  /** Checks an expression of GROUP BY or ORDER BY, where a text is certainly meant as a name. */
   named(expression: Expression, at: TextPlace): Expression;
-  /** What `work` names without a table and `given` has is a column of the list, no table. */
-  amongItems<T>(given: readonly string[], work: () => T): T;
-  /** A number that no other common table of the query has. */
+  /** Runs `work`; names in `given` that it uses without a table are columns of the list, not of tables. */
+  amongItems<T>(itemNames: readonly string[], work: () => T): T;
+  /** Returns a number that no other common table of the query has. */
   nextId(): number;
   /** Runs with these common tables in scope as well. */
   within<T>(common: readonly CommonTable[], work: () => T): T;
-  /** The common table of that name, or else one of the caller's. */
+  /** Finds the common table of that name, or else one of the caller's tables. */
   table(name: TableName, alias: string, columns: readonly string[]): Source;
   momentary(): boolean;
 }
 
-/** Sub-selects in each other; each is a call on the stack here and in DuckDB. */
+/** Nested sub-selects; each is a call on the stack here and in DuckDB. */
 const QUERIES_DEPTH_MAX = 40;
 /** Tables of one query: each is opened. */
 const TABLES_MAX = 100;
@@ -108,12 +108,12 @@ export function makeLowering(
       if (expression.kind !== 'text') return expression;
       return refuse(at, `"${expression.value}" is a text: put a name in back-ticks`);
     },
-    ...scopeOf(tables, spelled.source, refuse),
-    amongItems: (given, work) => {
+    ...makeScope(tables, spelled.source, refuse),
+    amongItems: (itemNames, work) => {
       const before = names.length;
       const result = work();
-      const known = new Set(given.map(folded));
-      const left = names.splice(before).filter(({ name }) => !known.has(folded(name)));
+      const foldedNames = new Set(itemNames.map(folded));
+      const left = names.splice(before).filter(({ name }) => !foldedNames.has(folded(name)));
       names.push(...left);
       return result;
     },
@@ -122,8 +122,8 @@ export function makeLowering(
   return to;
 }
 
-/** Names of common tables stand before those of datasets, the innermost first. */
-function scopeOf(
+/** Resolves table names: common tables take precedence over datasets, the innermost first. */
+function makeScope(
   tables: TableName[],
   source: string,
   refuse: Lowering['refuse'],
@@ -145,7 +145,7 @@ function scopeOf(
           ? scope.findLast((item) => folded(item.name) === folded(name.name))
           : undefined;
       if (common !== undefined) return { kind: 'common', id: common.id, alias, columns };
-      // Its value is a text to the parser, and a text may name a table there.
+      // The parser reads a parameter's value as a text, and a text may name a table there.
       const first = name.at === undefined ? '' : source.charAt(name.at);
       if (first === '$' || first === ':') {
         refuse(name.at, 'a parameter is a value: it names no table');

@@ -1,5 +1,5 @@
-// A table of a query, bound: the records of a dataset that its caller sees, as a sub-select over its
-// files and what is pending. Who may see what is part of it, so that no query can leave it out.
+// A bound table of a query: the records of a dataset that its caller may see, as a sub-select over its
+// files and pending records. Visibility is part of it, so that no query can leave it out.
 import {
   type Column,
   isSystemColumn,
@@ -20,21 +20,21 @@ import { instantText, type Visibility } from '../../plan/seriesPlan.ts';
 import type { SelectPlan, Hint } from './selectPlan.ts';
 import { identifier, literal } from '../../../store/duckdb/sqlText.ts';
 
-/** A dataset as its caller sees it. */
+/** A dataset with the caller's visibility. */
 export interface BoundDataset {
   readonly kind: 'dataset';
   readonly dataset: Dataset;
-  /** It is another account's: nothing that is free may depend on a value of it. */
+  /** It belongs to another account: nothing that is free may depend on one of its values. */
   readonly foreign: boolean;
   readonly table: Table;
   readonly pending: readonly PendingRow[];
   readonly moment: Moment;
-  /** Sequence of the last row that was pushed into it by then: it tells two answers apart. */
+  /** Sequence of the last row that was pushed into it by then: it distinguishes two answers. */
   readonly newest: number;
   readonly visibility: Visibility;
 }
 
-/** A view: a query of its own over tables that its owner reads. */
+/** A view: a query over tables that its owner may read. */
 interface BoundView {
   readonly kind: 'view';
   readonly view: View;
@@ -44,20 +44,20 @@ interface BoundView {
 
 export type BoundTable = BoundDataset | BoundView;
 
-/** The datasets of tables and of the views among them, however deep. */
+/** Returns the datasets of tables, including those of nested views. */
 export const datasetsOf = (tables: readonly BoundTable[]): readonly BoundDataset[] =>
   tables.flatMap((table) => (table.kind === 'dataset' ? [table] : datasetsOf(table.tables)));
 
-/** The same columns without a record. */
+/** Returns the table with the same columns and no records. */
 export function emptied(table: BoundTable): BoundTable {
   if (table.kind === 'view') return { ...table, tables: table.tables.map(emptied) };
   return { ...table, table: { ...table.table, files: [], records: 0 }, pending: [] };
 }
 
-/** What a record carries besides the owner's properties, as one JSON value. */
+/** The column of a record's system properties, as one JSON value. */
 const SYSTEM_COLUMN = '_systemRecordProperties';
 
-interface TableAsked extends RowPlace {
+interface TableOptions extends RowPlace {
   /** Adds the column `_systemRecordProperties`. */
   readonly system: boolean;
 }
@@ -65,7 +65,7 @@ interface TableAsked extends RowPlace {
 export function printTable(
   bound: BoundDataset,
   hints: readonly Hint[],
-  { holds, pathOf, system }: TableAsked,
+  { holds, pathOf, system }: TableOptions,
   bind: Bind,
 ): string {
   const { pending, table } = bound;
@@ -81,13 +81,13 @@ export function printTable(
   return `(SELECT ${list.join(', ')} FROM ${rows}${visible(bound, bind)})`;
 }
 
-/** A 128-bit integer is stored as a decimal; its operators in SQL are those of integers. */
+/** Casts 128-bit integers, which are stored as decimals, so that SQL operators treat them as integers. */
 const printOwn = ({ name, type }: Column): string =>
   type === 'int128'
     ? `CAST(${identifier(name)} AS HUGEINT) AS ${identifier(name)}`
     : identifier(name);
 
-/** The owner's own properties, in the order of the table. */
+/** Returns the owner's properties, in the order of the table. */
 const ownColumns = ({ table }: BoundDataset): readonly Column[] =>
   table.columns.filter(({ name }) => !isSystemColumn(name));
 
@@ -127,34 +127,34 @@ function visible(bound: BoundDataset, bind: Bind): string {
   return ` WHERE ${column} < CAST(${bind(instantText(visibility.ms))} AS TIMESTAMP)`;
 }
 
-/** Files that may hold a record of the query, by the catalog's least and greatest values. */
+/** Returns the files that may hold a record of the query, by the catalog's least and greatest values. */
 export function filesFor(bound: BoundDataset, hints: readonly Hint[]): readonly DataFile[] {
-  // Of scrambled records only the index is as the statistics say, and what those rule out tells of them.
+  // Statistics of scrambled records match only on the index, and pruning by others would reveal values.
   const { scramble } = bound.visibility;
-  const known = scramble === undefined ? bound.table.columns : indexColumns(bound);
-  const columns = new Map(known.map((column) => [column.name.toLowerCase(), column]));
+  const reliable = scramble === undefined ? bound.table.columns : indexColumns(bound);
+  const columns = new Map(reliable.map((column) => [column.name.toLowerCase(), column]));
   const conditions = hints.flatMap(({ column, numeric, operator, values }) => {
-    const known = columns.get(column.toLowerCase());
-    const exact = known === undefined ? [] : values.map((value) => comparable(known, value));
+    const target = columns.get(column.toLowerCase());
+    const exact = target === undefined ? [] : values.map((value) => comparable(target, value));
     const all = exact.filter((value) => value !== undefined);
-    if (known === undefined || all.length < values.length) return [];
-    if (numeric && known.type !== 'int64') return [];
-    return [{ column: known, operator, values: all } satisfies Condition];
+    if (target === undefined || all.length < values.length) return [];
+    if (numeric && target.type !== 'int64') return [];
+    return [{ column: target, operator, values: all } satisfies Condition];
   });
   return bound.table.files.filter((file) => conditions.every((item) => mayHold(file, item)));
 }
 
-/** The same as far as anyone may know: of data of others, by their index columns alone. */
+/** Like `filesFor`, but prunes data of other accounts only by index columns, so that it reveals no value. */
 export function toldFiles(bound: BoundDataset, hints: readonly Hint[]): readonly DataFile[] {
   const index = new Set(indexNames(bound).map((name) => name.toLowerCase()));
-  const known = hints.filter(({ column }) => !bound.foreign || index.has(column.toLowerCase()));
-  return filesFor(bound, known);
+  const usable = hints.filter(({ column }) => !bound.foreign || index.has(column.toLowerCase()));
+  return filesFor(bound, usable);
 }
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const INSTANT = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}(\.\d{1,6})?$/;
 
-/** A literal as the catalog spells values of the column; undefined where DuckDB would convert. */
+/** Spells a literal as the catalog does for the column; undefined if DuckDB would convert it. */
 function comparable({ type }: Column, value: string): string | undefined {
   if (type === 'varchar') return value;
   if (type === 'date') return DAY.test(value) ? value : undefined;

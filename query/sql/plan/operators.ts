@@ -1,14 +1,14 @@
-// The operators that a SELECT may use: DuckDB's names of what its tree marks as an operator.
-// Comparisons, AND, OR, NOT, IN, BETWEEN and casts are nodes of their own. `->` is here to be
-// printed: the tree has it as a lambda, because the parser can not tell the two apart.
+// The operators that a SELECT may use: DuckDB's names of nodes that its tree marks as operators.
+// Comparisons, AND, OR, NOT, IN, BETWEEN and casts are nodes of their own. `->` is here for printing:
+// the tree has it as a lambda, because the parser can't distinguish the two.
 interface SqlOperator {
-  /** Least and greatest number of operands: 1 stands before its operand, 2 between them. */
+  /** Least and greatest number of operands: with 1 it is a prefix, with 2 it is between them. */
   readonly arguments: readonly [least: number, most: number];
   /** One sentence. */
   readonly does: string;
-  /** An expression that stands alone. */
+  /** A complete expression. */
   readonly example: string;
-  /** Its answer, as that of a function. */
+  /** Its answer, in the form of a function's. */
   readonly answer: string;
 }
 
@@ -19,21 +19,21 @@ const ROWS: readonly OperatorRow[] = [
   [
     '+',
     '1-2',
-    'A sum, of a date and days or an interval too; alone it changes nothing.',
+    'A sum, also of a date and days or an interval; as a prefix it changes nothing.',
     "DATE '2024-01-05' + 3",
     '"2024-01-08"',
   ],
   [
     '-',
     '1-2',
-    'A difference, of two dates the days; alone it turns the sign.',
+    'A difference, for two dates the days; as a prefix it changes the sign.',
     "DATE '2024-01-09' - DATE '2024-01-02'",
     '7',
   ],
   ['*', '2', 'A product.', '6 * 7', '42'],
   ['/', '2', 'A quotient, with its fraction.', '7 / 2', '3.5'],
   ['//', '2', 'A whole quotient.', '7 // 2', '3'],
-  ['%', '2', 'What is left over.', '7 % 4', '3'],
+  ['%', '2', 'The remainder.', '7 % 4', '3'],
   ['^', '2', 'A power.', '2 ^ 10', '1024'],
   ['**', '2', 'A power.', '2 ** 10', '1024'],
   ['||', '2', 'Two texts, one after the other.', "'AA' || 'PL'", '"AAPL"'],
@@ -59,7 +59,7 @@ const ROWS: readonly OperatorRow[] = [
   [
     '[]',
     '2',
-    'One value of a list or JSON, one character of a text; the first is 1, of JSON 0, the last -1.',
+    'One value of a list or JSON, one character of a text; the first is 1, for JSON 0, the last -1.',
     "string_split('XNAS,XNYS', ',')[2]",
     '"XNYS"',
   ],
@@ -84,7 +84,7 @@ export function isOperator(name: string, operands: number): boolean {
   return operands >= least && operands <= most;
 }
 
-/** In parentheses, so that DuckDB reads the same tree again whatever stands around it. */
+/** Prints with parentheses, so that DuckDB parses the same tree again in any context. */
 export function printOperator(name: string, printedArguments: readonly string[]): string {
   const operands = printedArguments.map((text) => `(${text})`);
   const [what, ...places] = operands;

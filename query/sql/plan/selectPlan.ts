@@ -1,5 +1,5 @@
-// What a query of the SQL door can say: a closed union of plain data. What has no place here cannot
-// be asked, whatever the text; every value is data, every name a name.
+// What a query of the SQL endpoint can express: a closed union of plain data. What it can't represent
+// can't be queried; every value is data, every name a name.
 import type { SqlFunction } from '../functions/functionRow.ts';
 
 export type Expression =
@@ -64,7 +64,7 @@ export type Expression =
     }
   | { readonly kind: 'coalesce'; readonly operands: readonly Expression[] }
   | { readonly kind: 'grouping'; readonly operands: readonly Expression[] }
-  /** Each of some columns in its turn: the expression is one for each of them. */
+  /** Several columns: the expression is repeated for each of them. */
   | ({ readonly kind: 'columns' } & Columns)
   | { readonly kind: 'exists'; readonly query: Query }
   | { readonly kind: 'scalar'; readonly query: Query }
@@ -75,7 +75,7 @@ export type Expression =
       readonly query: Query;
     };
 
-/** Offset in the user's text; undefined where DuckDB tells none. */
+/** Offset in the user's text; undefined if DuckDB reports none. */
 export type TextPlace = number | undefined;
 
 export interface Window {
@@ -121,7 +121,7 @@ export interface Columns {
 
 export interface Star extends Columns {
   readonly kind: 'star';
-  /** Columns that are answered otherwise, in their places. */
+  /** Columns that are replaced by other expressions, in their positions. */
   readonly replace: readonly { readonly name: string; readonly expression: Expression }[];
   readonly rename: readonly { readonly from: string; readonly to: string }[];
 }
@@ -132,13 +132,13 @@ export type Item =
       readonly kind: 'value';
       readonly expression: Expression;
       readonly alias: string | undefined;
-      /** It is as many columns as a `COLUMNS` in it stands for. */
+      /** It expands to as many columns as a `COLUMNS` in it. */
       readonly several?: true;
     };
 
 export type Source =
   | { readonly kind: 'nothing' }
-  /** The n-th table that the query names; who asks decides what it is. */
+  /** The n-th table that the query names; the caller's access decides which dataset it is. */
   | {
       readonly kind: 'table';
       readonly index: number;
@@ -147,7 +147,7 @@ export type Source =
     }
   | {
       readonly kind: 'common';
-      /** Which of the query's common tables; nobody's name reaches DuckDB as that of a table. */
+      /** Number of the common table; no name of a user reaches DuckDB as a table name. */
       readonly id: number;
       readonly alias: string;
       readonly columns: readonly string[];
@@ -184,7 +184,7 @@ export interface CommonTable {
   readonly materialized: '' | 'MATERIALIZED';
 }
 
-/** OrderTerm and cuts of a query, as written. */
+/** Order, limit and offset of a query, as written. */
 export interface Cut {
   readonly order: readonly OrderTerm[];
   readonly limit: number | undefined;
@@ -202,7 +202,7 @@ export interface SelectQuery extends Cut {
   readonly from: Source;
   readonly where: Expression | undefined;
   readonly groups: readonly Expression[];
-  /** Which groups each set has; empty: one of all. */
+  /** The groups of each set; empty: one set of all. */
   readonly groupSets: readonly (readonly number[])[];
   readonly groupAll: boolean;
   readonly having: Expression | undefined;
@@ -227,31 +227,31 @@ export interface TableName {
 
 export interface SelectPlan {
   readonly query: Query;
-  /** In the order of their places; a table that is named twice is there twice. */
+  /** In the order of their positions; a table that is named twice is listed twice. */
   readonly tables: readonly TableName[];
-  /** Names of tables that stand as columns: of a whole record, unless the table has such a column. */
+  /** Columns with the name of a table: each is a whole record, unless the table has such a column. */
   readonly doubtful: readonly {
     readonly name: string;
     readonly at: TextPlace;
     readonly table: number;
   }[];
-  /** Texts in double quotes, which are names elsewhere. */
+  /** Texts in double quotes, which are names in other databases. */
   readonly quoted: readonly { readonly name: string; readonly at: TextPlace }[];
-  /** What each table's records are compared with. */
+  /** Comparisons with each table's records. */
   readonly hints: readonly Hint[];
-  /** Columns of the outermost select list; undefined when a star says. */
+  /** Columns of the outermost select list; undefined if a star decides. */
   readonly width: number | undefined;
-  /** The answer depends on the moment. */
+  /** The answer depends on the current time. */
   readonly momentary: boolean;
 }
 
 export interface Hint {
-  /** The table of the plan that is meant. */
+  /** The index of the table in the plan. */
   readonly table: number;
   /** In the user's case. */
   readonly column: string;
   readonly operator: '=' | '>=' | '<=';
-  /** Literals as texts or digits; any of them fits. */
+  /** Literals as texts or digits; a record matches if any of them does. */
   readonly values: readonly string[];
   /** Some are digits: DuckDB compares texts with them as numbers. */
   readonly numeric: boolean;

@@ -1,4 +1,4 @@
-// Expressions of a plan as SQL of our own: names quoted, texts bound, everything in parentheses.
+// Prints expressions of a plan as SQL: names quoted, texts bound, everything in parentheses.
 import type { Writer } from './writer.ts';
 import { printOperator } from '../plan/operators.ts';
 import { identifier, literal } from '../../../store/duckdb/sqlText.ts';
@@ -50,13 +50,13 @@ const PRINTERS: Printers = {
     `(${printExpression(operand, to)} ${operator} ANY (${to.query(query)}))`,
 };
 
-/** As it stands in a select list. */
+/** Prints a star as an item of a select list. */
 export function printStar({ except, relation }: Columns): string {
   const star = relation === undefined ? '*' : `${identifier(relation)}.*`;
   return except.length === 0 ? star : `${star} EXCLUDE (${except.map(identifier).join(', ')})`;
 }
 
-/** DuckDB takes a pattern there as a literal alone. */
+/** Prints the pattern as a literal: DuckDB accepts nothing else there. */
 export function printColumns(columns: Columns): string {
   const { pattern } = columns;
   return `COLUMNS(${pattern === undefined ? printStar(columns) : literal(pattern)})`;
@@ -71,11 +71,11 @@ const all = (expressions: readonly Expression[], to: Writer): readonly string[] 
   expressions.map((expression) => printExpression(expression, to));
 
 function printCall(call: Extract<Expression, { readonly kind: 'call' }>, to: Writer): string {
-  const { distinct, filter, function: known, operands, order } = call;
-  const isCount = known.name === 'count_star';
+  const { distinct, filter, function: sqlFunction, operands, order } = call;
+  const isCount = sqlFunction.name === 'count_star';
   const list = isCount ? '*' : all(operands, to).join(', ');
   const ordered = order.length === 0 ? '' : ` ORDER BY ${printOrders(order, to)}`;
-  const name = isCount ? 'count' : known.name;
+  const name = isCount ? 'count' : sqlFunction.name;
   const text = `${to.name(name)}(${distinct ? 'DISTINCT ' : ''}${list}${ordered})`;
   return filter === undefined ? text : `${text} FILTER (WHERE ${printExpression(filter, to)})`;
 }
@@ -86,9 +86,9 @@ function printWindow(window: Window, to: Writer): string {
   const list = isCount ? '*' : all(operands, to).join(', ');
   const ordered = argumentOrder.length === 0 ? '' : ` ORDER BY ${printOrders(argumentOrder, to)}`;
   const nulls = ignoreNulls ? ' IGNORE NULLS' : '';
-  const given = `${distinct ? 'DISTINCT ' : ''}${list}${ordered}${nulls}`;
-  const call = `${to.name(isCount ? 'count' : name)}(${given})`;
-  const kept = filter === undefined ? '' : ` FILTER (WHERE ${printExpression(filter, to)})`;
+  const argumentList = `${distinct ? 'DISTINCT ' : ''}${list}${ordered}${nulls}`;
+  const call = `${to.name(isCount ? 'count' : name)}(${argumentList})`;
+  const filterClause = filter === undefined ? '' : ` FILTER (WHERE ${printExpression(filter, to)})`;
   const parts = [
     window.partition.length === 0 ? '' : `PARTITION BY ${all(window.partition, to).join(', ')}`,
     window.order.length === 0 ? '' : `ORDER BY ${printOrders(window.order, to)}`,
@@ -97,7 +97,7 @@ function printWindow(window: Window, to: Writer): string {
       : `${frame.unit} BETWEEN ${printBound(frame.start, to)} AND ${printBound(frame.end, to)}`,
     frame?.exclude ?? '',
   ];
-  return `${call}${kept} OVER (${parts.filter((part) => part !== '').join(' ')})`;
+  return `${call}${filterClause} OVER (${parts.filter((part) => part !== '').join(' ')})`;
 }
 
 const printBound = ({ distance, text }: Bound, to: Writer): string =>
@@ -112,7 +112,7 @@ export function printOrders(orders: readonly OrderTerm[], to: Writer): string {
     .join(', ');
 }
 
-/** What a column without an alias is called: its expression, as a person would write it. */
+/** Names a column without an alias: its expression, as a person would write it. */
 export function labelOf(expression: Expression, plain: Writer): string {
   if (expression.kind === 'column') return expression.path.at(-1) ?? '';
   return printExpression(expression, plain).slice(0, LABEL_MAX);
@@ -120,7 +120,7 @@ export function labelOf(expression: Expression, plain: Writer): string {
 
 const LABEL_MAX = 120;
 
-/** A writer of labels: names and texts as they are, and of a sub-select only that it is one. */
+/** A writer of labels: names and texts as they are, an ellipsis for a sub-select. */
 export const PLAIN: Writer = {
   column: (path) => path.at(-1) ?? '',
   text: (value) => `'${value}'`,

@@ -1,4 +1,4 @@
-// A plan as SQL of our own.
+// Prints a plan as SQL.
 import type { Bound } from '../../../store/duckdb/protocol.ts';
 import { type Bind, makeBind } from '../../plan/binding.ts';
 import {
@@ -28,7 +28,7 @@ export interface Moment {
   readonly now: string;
 }
 
-/** The n-th table of a query as a sub-select, its values bound. */
+/** Prints the n-th table of a query as a sub-select, with bound values. */
 export type PrintTable = (index: number, bind: Bind) => string;
 
 export interface Printed {
@@ -36,7 +36,7 @@ export interface Printed {
   readonly parameters: readonly Bound[];
 }
 
-/** @param rowsMax rows of the whole answer, whatever the query says itself */
+/** @param rowsMax rows of the whole answer, also if the query has a higher limit */
 export function printPlan(
   query: Query,
   table: PrintTable,
@@ -48,10 +48,10 @@ export function printPlan(
   return { sql: printInner({ ...query, limit }, table, moment, makeBind(parameters)), parameters };
 }
 
-/** A query that is part of another statement. */
+/** Prints a query that is part of another statement. */
 export function printInner(query: Query, table: PrintTable, moment: Moment, bind: Bind): string {
   const to: Writer = {
-    // A column is named by its table and itself: workspaces are not known inside.
+    // Qualify a column by its table only: workspaces are unknown inside the statement.
     column: (path) => path.slice(-2).map(identifier).join('.'),
     text: bind,
     moment: (what) =>
@@ -74,13 +74,13 @@ function printQuery(query: Query, to: Writer): string {
 function printCommon(common: readonly CommonTable[], to: Writer): string {
   if (common.length === 0) return '';
   const tables = common.map(({ columns, id, materialized, query }) => {
-    const kept = materialized === '' ? '' : `${materialized} `;
-    return `${commonName(id)}${printNames(columns)} AS ${kept}(${to.query(query)})`;
+    const hint = materialized === '' ? '' : `${materialized} `;
+    return `${commonName(id)}${printNames(columns)} AS ${hint}(${to.query(query)})`;
   });
   return `WITH ${tables.join(', ')} `;
 }
 
-/** A name of ours: DuckDB would look for files and its own views by one that it does not know. */
+/** Uses a generated name: DuckDB would look for files and its own views by an unknown one. */
 const commonName = (id: number): string => identifier(`common_${id}`);
 
 const printNames = (names: readonly string[]): string =>
@@ -158,8 +158,8 @@ function printSource(source: Source, to: Writer): string {
 }
 
 /**
- * DuckDB's ASOF join lets what has no value match (1.5: with over 64 records on the left). A key that
- * is another on each side for it keeps it from matching; measured, it costs 5 to 10 %.
+ * Keeps nulls from matching: DuckDB's ASOF join matches them (1.5: with over 64 records on the left). Adds
+ * a key that differs on both sides for nulls; measured, it costs 5 to 10 %.
  */
 function withValues(on: Expression): Expression {
   const parts = on.kind === 'logic' && on.operator === 'AND' ? on.operands : [on];

@@ -1,4 +1,4 @@
-// Who prints a plan says how names, texts, tables and the moment are written.
+// The interface of a plan printer: how names, texts, tables and the current time are written.
 import type { Query } from '../plan/selectPlan.ts';
 
 export interface Writer {

@@ -1,6 +1,6 @@
-// Where a query chooses among records by more than the row that it makes of one: by the records that are
-// not there (outer and ASOF joins), and by how many there are (LIMIT and OFFSET within). A row then tells
-// of many records, unless it is chosen by index columns alone.
+// Detects where a query chooses among records by more than the record of a row: by missing records (outer
+// and ASOF joins), and by their number (nested LIMIT and OFFSET). A row then reveals many records, unless it
+// is chosen by index columns alone.
 import { indexNames } from '../plan/boundTable.ts';
 import {
   columnsIn,
@@ -21,7 +21,7 @@ export function joinsByIndex(
   scope: Scope,
 ): boolean {
   const [leaf] = side;
-  // What is a query of its own may leave out records by their values.
+  // A nested query may exclude records by their values.
   if (leaf === undefined || side.length > 1 || !isDataset(leaf, scope.level)) return false;
   const named = using.map(folded);
   const isUsed = named.every((name) =>
@@ -32,7 +32,7 @@ export function joinsByIndex(
   return isUsed && conjunctsOf(on).every((condition) => isByIndex(condition, among, scope));
 }
 
-/** Whether which rows a SELECT answers, and in which order, is told by index columns alone. */
+/** Whether index columns alone decide which rows a SELECT returns, and in which order. */
 export function choosesByIndex(query: SelectQuery, scope: Scope): boolean {
   if (foldsRecords(query) || !scope.leaves.every((leaf) => isPlain(leaf, scope.level)))
     return false;
@@ -45,7 +45,7 @@ export function choosesByIndex(query: SelectQuery, scope: Scope): boolean {
   );
 }
 
-/** A number there is a place of the list, and a name of the list stands before a column. */
+/** In ORDER BY a number is a position of the list, and a name of the list takes precedence over a column. */
 function isOrderedByIndex({ expression }: OrderTerm, scope: Scope): boolean {
   if (expression === 'all' || expression.kind !== 'column') return false;
   const { path } = expression;
@@ -55,9 +55,9 @@ function isOrderedByIndex({ expression }: OrderTerm, scope: Scope): boolean {
 
 function isByIndex(expression: Expression, among: readonly Leaf[], scope: Scope): boolean {
   const columns = columnsIn(expression);
-  const found = columns === undefined ? undefined : foundOf(columns, among, scope);
+  const resolved = columns === undefined ? undefined : foundOf(columns, among, scope);
   return (
-    found?.every(({ column, leaves, scope: { level } }) =>
+    resolved?.every(({ column, leaves, scope: { level } }) =>
       leaves.every((leaf) => isIndexed(leaf, column, level)),
     ) === true
   );
@@ -69,7 +69,7 @@ const isDataset = ({ source }: Leaf, { tables }: Level): boolean =>
 const isPlain = (leaf: Leaf, level: Level): boolean =>
   leaf.source.kind === 'values' || isDataset(leaf, level);
 
-/** A column of the caller's own records, or of the unique index of others'. */
+/** Whether a column is of the caller's own records, or of the unique index of another account's. */
 function isIndexed({ source }: Leaf, column: string, { tables }: Level): boolean {
   if (source.kind === 'values') return true;
   const table = source.kind === 'table' ? tables[source.index] : undefined;

@@ -1,4 +1,4 @@
-// Whether a query can run by itself, as far as its text tells: LATERAL may name rows outside.
+// Determines from its text whether a query is self-contained: LATERAL may use rows of an outer query.
 import { folded } from '../lower/lowering.ts';
 import type { Query } from '../plan/selectPlan.ts';
 
@@ -8,8 +8,8 @@ interface Names {
 }
 
 /**
- * A column that names its table by one that stands in the query is taken for the query's own, and so is
- * one that names no table: a query that then can not run is not counted by (see `countRecords`).
+ * Treats a column as the query's own if the query has its table, or if it names no table. If that is wrong
+ * the query can't run, and `countRecords` counts without it.
  */
 export function isClosed(query: Query): boolean {
   const names: Names = { paths: [], aliases: new Set() };

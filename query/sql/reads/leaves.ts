@@ -1,4 +1,4 @@
-// The sources of a SELECT and their columns: what a name stands for. What is not sure is not known.
+// Resolves names to the sources of a SELECT and their columns. An ambiguous name is unknown.
 import { type BoundTable, columnNames } from '../plan/boundTable.ts';
 import { type ColumnName, isSeveral } from '../lower/expressionParts.ts';
 import { folded } from '../lower/lowering.ts';
@@ -14,7 +14,7 @@ import type {
   Star,
 } from '../plan/selectPlan.ts';
 
-/** A query with the tables that its places mean: of the caller, or of a view. */
+/** A query with the tables of its positions: of the caller, or of a view. */
 export interface Level {
   readonly plan: SelectPlan;
   readonly tables: readonly BoundTable[];
@@ -22,23 +22,23 @@ export interface Level {
 
 export type LeafSource = Exclude<Source, { readonly kind: 'nothing' | 'join' }>;
 
-/** Rows beside which a record stands: `columns` of a source are equal to those of a query. */
+/** Rows of another source to which columns of a source are equal. */
 interface Partner {
   readonly leaf: Leaf;
   readonly scope: Scope;
-  /** Of the source that is restricted, and what it is equal to in the partner. */
+  /** A column of the restricted source, and the equal value of the partner. */
   readonly pairs: { readonly column: string; readonly value: Expression }[];
 }
 
-/** A source of a FROM. Names of columns are in lower case, as the source is seen from outside. */
+/** A source of a FROM. Column names are in lower case, as seen outside of the source. */
 export interface Leaf {
   readonly source: LeafSource;
   readonly alias: string;
-  /** Undefined where they are not known. */
+  /** Undefined if they are unknown. */
   readonly columns: readonly string[] | undefined;
-  /** Its rows are looked at and not part of the answer: the right of a SEMI or ANTI join. */
+  /** Its rows are only compared and not part of the answer: the right of a SEMI or ANTI join. */
   readonly looked: boolean;
-  /** Conditions on its columns, each named by itself. */
+  /** Conditions on its columns, without qualifiers. */
   readonly tests: Expression[];
   readonly partners: Map<Leaf, Partner>;
   /** Columns that are equal to some row of a sub-select: `key IN (SELECT …)`. */
@@ -51,20 +51,20 @@ export interface Scope {
   readonly common: readonly CommonTable[];
   readonly leaves: readonly Leaf[];
   readonly outer: Scope | undefined;
-  /** Names of the columns of each query that was looked at: a common table is named many times. */
+  /** Column names of each query, cached: a common table may be used many times. */
   readonly names: Map<Query, readonly string[] | undefined>;
-  /** What USING made one column of several. */
+  /** Columns that USING merged. */
   readonly merged: Map<string, Merged>;
-  /** Names that the select list gives: they hide what stands outside. */
+  /** Names that the select list defines: they hide names of outer queries. */
   readonly aliases: ReadonlySet<string>;
 }
 
-/** Where a query stands. */
+/** The surroundings of a query. */
 export type LeafScope = Pick<Scope, 'level' | 'common' | 'outer' | 'names'>;
 
 export interface Merged {
   readonly leaves: readonly Leaf[];
-  /** The source that has every value of it, if one has. */
+  /** The source that has all values of the column, if there is one. */
   readonly keeper: Leaf | undefined;
 }
 
@@ -73,7 +73,7 @@ interface ResolvedColumn extends Merged {
   readonly column: string;
 }
 
-/** The sources of a FROM by themselves. */
+/** Collects the sources of a FROM, without the conditions of joins. */
 export function addLeaves(
   source: Source,
   looked: boolean,
@@ -103,33 +103,33 @@ export function addLeaves(
 export const has = ({ columns }: Leaf, name: string): boolean =>
   columns?.filter((one) => one === name).length === 1;
 
-/** The one source that columns are of; undefined where there are several, or it is not sure. */
+/** Finds the only source of several columns; undefined if there are several, or if it is ambiguous. */
 export function keeperOf(
   columns: readonly ColumnName[],
   among: readonly Leaf[],
   scope: Scope,
 ): { readonly leaf: Leaf; readonly scope: Scope } | undefined {
-  const found = foundOf(columns, among, scope);
-  const [first] = found ?? [];
+  const resolved = foundOf(columns, among, scope);
+  const [first] = resolved ?? [];
   const leaf = first?.keeper;
   if (first === undefined || leaf === undefined) return undefined;
-  return found?.every(({ keeper }) => keeper === leaf) === true
+  return resolved?.every(({ keeper }) => keeper === leaf) === true
     ? { leaf, scope: first.scope }
     : undefined;
 }
 
-/** Undefined unless all are known. */
+/** Resolves columns; undefined unless all are known. */
 export function foundOf(
   columns: readonly ColumnName[],
   among: readonly Leaf[],
   scope: Scope,
 ): readonly ResolvedColumn[] | undefined {
-  const found = columns.map((column) => resolve(column, among, scope));
-  const known = found.filter((one) => one !== undefined);
-  return known.length < found.length ? undefined : known;
+  const resolved = columns.map((column) => resolve(column, among, scope));
+  const complete = resolved.filter((one) => one !== undefined);
+  return complete.length < resolved.length ? undefined : complete;
 }
 
-/** What a column's name stands for; undefined where it is not sure. */
+/** Resolves a column's name; undefined if it is ambiguous. */
 export function resolve(
   { path }: ColumnName,
   among: readonly Leaf[],
@@ -162,31 +162,31 @@ export function resolve(
   return isSure ? { scope, leaves: [only], keeper: only, column } : undefined;
 }
 
-/** A column of an answer, and the column of a source that it is as it stands. */
+/** A column of an answer, and the column of a source that it copies. */
 export interface Output {
   readonly name: string;
   readonly from: { readonly leaf: Leaf; readonly column: string } | undefined;
   readonly item: Item | undefined;
 }
 
-/** The columns of a SELECT in their order; undefined where they are not known. */
+/** Returns the columns of a SELECT in their order; undefined if they are unknown. */
 export function outputsOf(query: SelectQuery, scope: Scope): readonly Output[] | undefined {
   const all = query.items.map((item): readonly Output[] | undefined => {
-    if (item.kind === 'star') return starOf(item, query.from, scope);
+    if (item.kind === 'star') return expandStar(item, query.from, scope);
     if (isSeveral(item)) return undefined;
     const { alias, expression } = item;
     const name = folded(alias ?? labelOf(expression, PLAIN));
     const seen = scope.leaves.filter(({ looked }) => !looked);
-    const found = expression.kind === 'column' ? resolve(expression, seen, scope) : undefined;
-    const leaf = found?.scope === scope ? found.keeper : undefined;
+    const resolved = expression.kind === 'column' ? resolve(expression, seen, scope) : undefined;
+    const leaf = resolved?.scope === scope ? resolved.keeper : undefined;
     const from =
-      leaf === undefined || found === undefined ? undefined : { leaf, column: found.column };
+      leaf === undefined || resolved === undefined ? undefined : { leaf, column: resolved.column };
     return [{ name, from, item }];
   });
   return all.some((one) => one === undefined) ? undefined : all.flatMap((one) => one ?? []);
 }
 
-function starOf(
+function expandStar(
   { except, pattern, relation, rename, replace }: Star,
   from: Source,
   scope: Scope,
@@ -194,7 +194,7 @@ function starOf(
   if (pattern !== undefined) return undefined;
   const left = new Set(except.map(folded));
   const replaced = new Set(replace.map(({ name }) => folded(name)));
-  const called = new Map(rename.map(({ from: name, to }) => [folded(name), folded(to)]));
+  const newNames = new Map(rename.map(({ from: name, to }) => [folded(name), folded(to)]));
   const named = relation === undefined ? undefined : folded(relation);
   const columns =
     named === undefined
@@ -203,7 +203,7 @@ function starOf(
   return columns
     ?.filter(({ name }) => !left.has(name))
     .map((output) => ({
-      name: called.get(output.name) ?? output.name,
+      name: newNames.get(output.name) ?? output.name,
       from: replaced.has(output.name) ? undefined : output.from,
       item: output.item,
     }));
@@ -213,7 +213,7 @@ function ownColumns(leaf: Leaf | undefined): readonly Output[] | undefined {
   return leaf?.columns?.map((name) => ({ name, from: { leaf, column: name }, item: undefined }));
 }
 
-/** Columns that USING made one stand once, where the left one stood. */
+/** Columns merged by USING appear once, at the position of the left one. */
 function starColumns(from: Source, scope: Scope): readonly Output[] | undefined {
   if (from.kind === 'nothing') return [];
   if (from.kind !== 'join') return ownColumns(scope.leaves.find(({ source }) => source === from));
@@ -225,7 +225,7 @@ function starColumns(from: Source, scope: Scope): readonly Output[] | undefined 
   return [...left, ...right.filter(({ name }) => !once.has(name))];
 }
 
-/** Names of a query's columns, in lower case. */
+/** Returns the names of a query's columns, in lower case. */
 function namesOf(query: Query, place: LeafScope): readonly string[] | undefined {
   if (!place.names.has(query)) place.names.set(query, freshNames(query, place));
   return place.names.get(query);
@@ -246,16 +246,16 @@ function freshNames(query: Query, place: LeafScope): readonly string[] | undefin
   return outputsOf(query, scope)?.map(({ name }) => name);
 }
 
-/** Names of a source's columns as its own query gives them. */
+/** Returns the names of a source's columns inside its own query. */
 export function innerNames(source: LeafSource, place: LeafScope): readonly string[] | undefined {
   if (source.kind === 'values') return source.rows[0]?.map((_, at) => `col${at}`);
   if (source.kind === 'query') return namesOf(source.query, place);
   if (source.kind === 'common') {
     const at = place.common.findIndex(({ id }) => id === source.id);
-    const known = place.common[at];
-    if (known === undefined) return undefined;
+    const commonTable = place.common[at];
+    if (commonTable === undefined) return undefined;
     const before = { ...place, common: place.common.slice(0, at), outer: undefined };
-    return withNames(namesOf(known.query, before), known.columns);
+    return withNames(namesOf(commonTable.query, before), commonTable.columns);
   }
   const table = place.level.tables[source.index];
   if (table === undefined) return undefined;
@@ -263,11 +263,11 @@ export function innerNames(source: LeafSource, place: LeafScope): readonly strin
   return namesOf(table.plan.query, { ...place, level: table, common: [], outer: undefined });
 }
 
-/** Names as they are seen where the source stands: `AS t(a, b)` gives others to the first ones. */
+/** Returns the names as seen outside of the source: `AS t(a, b)` renames the first ones. */
 const outerNames = (source: LeafSource, place: LeafScope): readonly string[] | undefined =>
   withNames(innerNames(source, place), source.columns);
 
 const withNames = (
   names: readonly string[] | undefined,
-  given: readonly string[],
-): readonly string[] | undefined => names?.map((name, at) => folded(given[at] ?? name));
+  aliases: readonly string[],
+): readonly string[] | undefined => names?.map((name, at) => folded(aliases[at] ?? name));

@@ -1,36 +1,36 @@
-// Finds the columns of an answer whose value is made of one stored record, not collected from several:
-// what such a text can be paid with is known before it is read. What is not sure counts as collected.
+// Finds the columns of an answer whose value is from one stored record, not collected from several: the
+// price of such a text is known before it is read. An uncertain column counts as collected.
 import { columnsIn } from '../lower/expressionParts.ts';
 import { type BoundTable, columnNames } from '../plan/boundTable.ts';
 import type { Expression, Item, Query, SelectQuery } from '../plan/selectPlan.ts';
 import { type Leaf, type LeafScope, type Level, outputsOf, resolve, type Scope } from './leaves.ts';
 import { openScope } from './scopes.ts';
 
-/** Queries that are looked into: a common table may be named many times. */
+/** Queries that are inspected: a common table may be used many times. */
 const QUERIES_MAX = 200;
 
 interface Walk {
   visited: number;
 }
 
-/** Of each column of the answer; undefined where its columns are not known. */
+/** Returns a flag for each column of the answer; undefined if its columns are unknown. */
 export function ofOneRecord(level: Level): readonly boolean[] | undefined {
   const place = { level, common: [], outer: undefined, names: new Map() };
-  return ofQuery(level.plan.query, place, { visited: 0 });
+  return checkQuery(level.plan.query, place, { visited: 0 });
 }
 
-function ofQuery(query: Query, place: LeafScope, walk: Walk): readonly boolean[] | undefined {
+function checkQuery(query: Query, place: LeafScope, walk: Walk): readonly boolean[] | undefined {
   walk.visited += 1;
   if (walk.visited > QUERIES_MAX) return undefined;
-  if (query.kind === 'select') return ofSelect(query, place, walk);
+  if (query.kind === 'select') return checkSelect(query, place, walk);
   if (query.how === 'UNION BY NAME') return undefined;
   const within = { ...place, common: [...place.common, ...query.common] };
-  const left = ofQuery(query.left, within, walk);
-  const right = ofQuery(query.right, within, walk);
+  const left = checkQuery(query.left, within, walk);
+  const right = checkQuery(query.right, within, walk);
   return left?.map((isOne, at) => isOne && right?.[at] === true);
 }
 
-function ofSelect(
+function checkSelect(
   query: SelectQuery,
   place: LeafScope,
   walk: Walk,
@@ -51,9 +51,9 @@ function isOfOne(item: Item | undefined, scope: Scope, walk: Walk): boolean {
   const columns = columnsIn(chosenIn(item.expression));
   return (
     columns?.every((column) => {
-      const found = resolve(column, scope.leaves, scope);
-      if (found?.scope !== scope || found.keeper === undefined) return false;
-      return isColumnOfOne(found.keeper, found.column, scope, walk);
+      const resolved = resolve(column, scope.leaves, scope);
+      if (resolved?.scope !== scope || resolved.keeper === undefined) return false;
+      return isColumnOfOne(resolved.keeper, resolved.column, scope, walk);
     }) ?? false
   );
 }
@@ -74,13 +74,13 @@ function isColumnOfOne(
   const at = columns?.indexOf(column) ?? -1;
   if (at < 0) return false;
   if (source.kind === 'values') return true;
-  if (source.kind === 'query') return ofQuery(source.query, scope, walk)?.[at] ?? false;
+  if (source.kind === 'query') return checkQuery(source.query, scope, walk)?.[at] ?? false;
   if (source.kind === 'common') {
     const place = scope.common.findIndex(({ id }) => id === source.id);
-    const known = scope.common[place];
-    if (known === undefined) return false;
+    const commonTable = scope.common[place];
+    if (commonTable === undefined) return false;
     const before = { ...scope, common: scope.common.slice(0, place), outer: undefined };
-    return ofQuery(known.query, before, walk)?.[at] ?? false;
+    return checkQuery(commonTable.query, before, walk)?.[at] ?? false;
   }
   return isOfTable(scope.level.tables[source.index], at, scope, walk);
 }
@@ -89,5 +89,5 @@ function isOfTable(table: BoundTable | undefined, at: number, scope: Scope, walk
   if (table === undefined) return false;
   if (table.kind === 'dataset') return at < columnNames(table).length;
   const place = { ...scope, level: table, common: [], outer: undefined };
-  return ofQuery(table.plan.query, place, walk)?.[at] ?? false;
+  return checkQuery(table.plan.query, place, walk)?.[at] ?? false;
 }

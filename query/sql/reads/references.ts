@@ -1,7 +1,7 @@
-// Each place in which a query reads a dataset, in views and common tables too, and how it counts:
-// by the rows of the answer, each of which holds one of its records, or by its records, where the
-// answer folds them. Under a fold LIMIT and conditions on values count for nothing: they narrow the
-// answer, not what was learnt by it.
+// Finds each place in which a query reads a dataset, also in views and common tables, and how it is
+// charged: by the rows of the answer, each of which has one of its records, or by its records if the answer
+// aggregates them. Under an aggregate LIMIT and conditions on values are ignored: they narrow the answer,
+// not the information in it.
 import { Failure } from '../../../store/base/failure.ts';
 import type { BoundDataset } from '../plan/boundTable.ts';
 import {
@@ -31,13 +31,13 @@ import {
 import { openScope, type Reaches } from './scopes.ts';
 import type { Expression, Query, SelectQuery } from '../plan/selectPlan.ts';
 
-/** What is known of every record of a source that takes part; columns are named in lower case. */
+/** A condition that every record of a source meets; columns are named in lower case. */
 export type Restriction =
   | { readonly kind: 'test'; readonly test: Expression }
   /** The columns are equal to those of some row of a query, in their order. */
   | { readonly kind: 'member'; readonly columns: readonly string[]; readonly rows: Rows };
 
-/** A query that runs by itself. */
+/** A self-contained query. */
 interface Rows {
   readonly level: Level;
   readonly query: Query;
@@ -49,14 +49,14 @@ export interface Reference {
 }
 
 export type Share =
-  /** Each row of the answer holds one record of it. */
+  /** Each row of the answer has one record of it. */
   | { readonly kind: 'rows'; readonly reference: Reference }
-  /** The answer is made of all records that its conditions leave. */
+  /** The answer is computed from all records that match its conditions. */
   | { readonly kind: 'records'; readonly reference: Reference }
-  /** UNION ALL: each row is of one of both sides. */
+  /** UNION ALL: each row is from one of both sides. */
   | { readonly kind: 'either'; readonly left: readonly Share[]; readonly right: readonly Share[] };
 
-/** What reads a query: whether it folds the rows, and whether it may choose among them. */
+/** The reader of a query: whether it aggregates the rows, and whether it may choose among them. */
 interface Reader {
   readonly folds: boolean;
   readonly nested: boolean;
@@ -67,14 +67,14 @@ interface Walk {
   visited: number;
 }
 
-/** Sources of a query after all views and common tables were put in where they are named. */
+/** Sources of a query after all views and common tables are expanded at each use. */
 const SOURCES_MAX = 1_000;
 
 /**
- * @param counts which datasets are counted by their records
- * @param restrictions what is known of its rows where it is read by another door; undefined of a query
- * @param folds the rows of the query are folded by who reads them
- * @throws Failure InvalidParameter past the number of sources.
+ * @param counts which datasets are charged by their records
+ * @param restrictions conditions on its rows if another endpoint reads it; undefined for a query
+ * @param folds whether the reader aggregates the rows of the query
+ * @throws Failure InvalidParameter above the number of sources.
  */
 export function sharesOf(
   level: Level,
@@ -85,17 +85,17 @@ export function sharesOf(
   const place = { level, common: [], outer: undefined, names: new Map() };
   const walk = { counts, visited: 0 };
   const within = { folds, nested: restrictions !== undefined };
-  return ofQuery(level.plan.query, place, restrictions ?? [], within, walk);
+  return collectFromQuery(level.plan.query, place, restrictions ?? [], within, walk);
 }
 
-function ofQuery(
+function collectFromQuery(
   query: Query,
   place: LeafScope,
   restrictions: readonly Restriction[],
   reader: Reader,
   walk: Walk,
 ): readonly Share[] {
-  if (query.kind === 'select') return ofSelect(query, place, restrictions, reader, walk);
+  if (query.kind === 'select') return collectFromSelect(query, place, restrictions, reader, walk);
   const { all, how, left, right } = query;
   const within = { ...place, common: [...place.common, ...query.common] };
   const folds = reader.folds || isCutWithin(query, reader);
@@ -104,25 +104,33 @@ function ofQuery(
   const isCut = query.limit !== undefined || query.offset !== undefined;
   const passed = isCut || how === 'UNION BY NAME' ? [] : restrictions;
   const sides = [
-    ofQuery(left, within, passed, side, walk),
-    ofQuery(right, within, renamedBy(passed, namesOfSides(left, right, within)), side, walk),
+    collectFromQuery(left, within, passed, side, walk),
+    collectFromQuery(
+      right,
+      within,
+      renameColumns(passed, namesOfSides(left, right, within)),
+      side,
+      walk,
+    ),
   ] as const;
-  const looked = expressionsOf(query).flatMap(subSelectsIn);
-  const inOrder = looked.flatMap((one) => ofQuery(one.query, within, [], FOLDED, walk));
-  return [...(folds || !isEither ? sides.flat() : eitherOf(...sides)), ...inOrder];
+  const subSelects = expressionsOf(query).flatMap(subSelectsIn);
+  const inOrder = subSelects.flatMap((one) =>
+    collectFromQuery(one.query, within, [], FOLDED, walk),
+  );
+  return [...(folds || !isEither ? sides.flat() : joinShares(...sides)), ...inOrder];
 }
 
 const FOLDED: Reader = { folds: true, nested: true };
 
 /**
- * Whether it leaves out rows by their number: what is behind OFFSET is told by how many rows there are
- * before it, and of a LIMIT within by what is done with the rows that it leaves.
+ * Whether it excludes rows by their number: OFFSET reveals how many rows come before it, and a nested LIMIT
+ * reveals rows by what is done with those that it leaves.
  */
 const isCutWithin = ({ limit, offset }: Query, { nested }: Reader): boolean =>
   (offset ?? 0) > 0 || (nested && limit !== undefined);
 
-/** Records that were folded within a side count as they are. */
-function eitherOf(left: readonly Share[], right: readonly Share[]): readonly Share[] {
+/** Joins the shares of both sides; records that a side aggregates are counted unchanged. */
+function joinShares(left: readonly Share[], right: readonly Share[]): readonly Share[] {
   const isRows = (share: Share): boolean => share.kind !== 'records';
   const [a, b] = [left.filter(isRows), right.filter(isRows)];
   const others = [...left, ...right].filter((share) => !isRows(share));
@@ -130,7 +138,7 @@ function eitherOf(left: readonly Share[], right: readonly Share[]): readonly Sha
   return [{ kind: 'either', left: a, right: b }, ...others];
 }
 
-/** Columns of the right side by the names of those of the left. */
+/** Maps the column names of the left side to those of the right. */
 function namesOfSides(
   left: Query,
   right: Query,
@@ -142,7 +150,7 @@ function namesOfSides(
   return renames(of(left), names);
 }
 
-/** Names by others in their order; what is there twice is nobody's. */
+/** Maps names to others by position; a repeated name maps to undefined. */
 const renames = (
   from: readonly string[],
   to: readonly string[],
@@ -154,7 +162,7 @@ const renames = (
     ]),
   );
 
-function ofSelect(
+function collectFromSelect(
   query: SelectQuery,
   place: LeafScope,
   restrictions: readonly Restriction[],
@@ -162,40 +170,40 @@ function ofSelect(
   walk: Walk,
 ): readonly Share[] {
   const scope = openScope(query, place);
-  const given = new Map<Leaf, Restriction[]>();
-  if (isTransparent(query)) passOn(restrictions, query, scope, given);
+  const passedOn = new Map<Leaf, Restriction[]>();
+  if (isTransparent(query)) passOn(restrictions, query, scope, passedOn);
   const isCut = isCutWithin(query, reader) && !choosesByIndex(query, scope);
   const isFold = reader.folds || foldsRecords(query) || isCut;
   const ofSources = scope.leaves.flatMap((leaf) =>
-    ofLeaf(
+    collectFromLeaf(
       leaf,
       scope,
-      given.get(leaf) ?? [],
+      passedOn.get(leaf) ?? [],
       isFold || leaf.looked || scope.chosen.has(leaf),
       walk,
     ),
   );
-  const looked = expressionsOf(query).flatMap(subSelectsIn);
-  return [...ofSources, ...looked.flatMap((one) => ofSubSelect(one, scope, walk))];
+  const subSelects = expressionsOf(query).flatMap(subSelectsIn);
+  return [...ofSources, ...subSelects.flatMap((one) => collectFromSubSelect(one, scope, walk))];
 }
 
-/** What is known of the answer's columns is known of those of its sources that they are. */
+/** Passes restrictions on the answer's columns to the columns of sources that they copy. */
 function passOn(
   restrictions: readonly Restriction[],
   query: SelectQuery,
   scope: Scope & { readonly reaches: Reaches },
-  given: Map<Leaf, Restriction[]>,
+  passedOn: Map<Leaf, Restriction[]>,
 ): void {
   const outputs = outputsOf(query, scope) ?? [];
   for (const restriction of restrictions) {
     const columns = columnsOf(restriction);
-    const from = columns.map((name) => sourceOf(name, outputs, query));
+    const from = columns.map((name) => findSource(name, outputs, query));
     const leaf = from[0]?.leaf;
     if (leaf === undefined || !from.every((one) => one?.leaf === leaf)) continue;
-    // Only a comparison that a record without a value fails is sure to be one everywhere.
+    // Elsewhere only a comparison that is false for a missing value would be safe.
     if (scope.reaches.get(leaf) !== 'any') continue;
     const names = new Map(columns.map((name, at) => [name, from[at]?.column]));
-    given.set(leaf, [...(given.get(leaf) ?? []), ...renamedBy([restriction], names)]);
+    passedOn.set(leaf, [...(passedOn.get(leaf) ?? []), ...renameColumns([restriction], names)]);
   }
 }
 
@@ -204,14 +212,14 @@ const columnsOf = (restriction: Restriction): readonly string[] =>
     ? restriction.columns
     : (columnsIn(restriction.test) ?? []).map(({ path }) => path.at(-1) ?? '');
 
-function sourceOf(name: string, outputs: readonly Output[], query: SelectQuery): Output['from'] {
+function findSource(name: string, outputs: readonly Output[], query: SelectQuery): Output['from'] {
   const named = outputs.filter((output) => output.name === name);
   const [only] = named;
   if (only === undefined || named.length > 1) return undefined;
   return !isGrouped(query) || isKey(only, outputs, query) ? only.from : undefined;
 }
 
-/** Whether a group has one value of it: it is named in GROUP BY, or all that is no aggregate is. */
+/** Whether it has one value in each group: GROUP BY names it, or GROUP BY ALL includes it. */
 function isKey(
   output: Output,
   outputs: readonly Output[],
@@ -225,8 +233,8 @@ function isKey(
   });
 }
 
-/** Under other names; what names a column that has none is left out. */
-function renamedBy(
+/** Renames the columns of restrictions; drops a restriction on a column without a new name. */
+function renameColumns(
   restrictions: readonly Restriction[],
   names: ReadonlyMap<string, string | undefined>,
 ): readonly Restriction[] {
@@ -241,13 +249,19 @@ function renamedBy(
   });
 }
 
-/** A sub-select of an expression folds what it reads into a value or a truth. */
-function ofSubSelect(one: SubSelect, scope: Scope, walk: Walk): readonly Share[] {
-  return ofQuery(one.query, { ...scope, outer: scope }, soughtIn(one, scope), FOLDED, walk);
+/** A sub-select of an expression aggregates the rows that it reads to a value or a truth. */
+function collectFromSubSelect(one: SubSelect, scope: Scope, walk: Walk): readonly Share[] {
+  return collectFromQuery(
+    one.query,
+    { ...scope, outer: scope },
+    restrictMembers(one, scope),
+    FOLDED,
+    walk,
+  );
 }
 
-/** `x IN (SELECT key …)`: records of other keys than x do not matter. */
-function soughtIn(one: SubSelect, scope: Scope): readonly Restriction[] {
+/** `x IN (SELECT key …)`: records of keys other than x are irrelevant. */
+function restrictMembers(one: SubSelect, scope: Scope): readonly Restriction[] {
   if (one.kind !== 'any' || one.operator !== '=') return [];
   const [name] =
     innerNames({ kind: 'query', query: one.query, alias: '', columns: [] }, scope) ?? [];
@@ -261,12 +275,12 @@ function soughtIn(one: SubSelect, scope: Scope): readonly Restriction[] {
   const partner = keeperOf(columns, scope.leaves, scope);
   if (partner === undefined) return [];
   const value = renamed(one.operand, ({ path }) => folded(path.at(-1) ?? ''));
-  const rows = rowsOf(partner.leaf, partner.scope, [value]);
+  const rows = buildRows(partner.leaf, partner.scope, [value]);
   return rows === undefined ? [] : [{ kind: 'member', columns: [name], rows }];
 }
 
-/** The values that a source's rows have, as a query of its own. */
-function rowsOf(leaf: Leaf, scope: Scope, values: readonly Expression[]): Rows | undefined {
+/** Builds a query for values of a source's rows. */
+function buildRows(leaf: Leaf, scope: Scope, values: readonly Expression[]): Rows | undefined {
   const { source, tests } = leaf;
   if (source.kind === 'query' && !isClosed(source.query)) return undefined;
   const items = values.map((expression, at) => ({
@@ -291,11 +305,11 @@ function rowsOf(leaf: Leaf, scope: Scope, values: readonly Expression[]): Rows |
   return { level: scope.level, query };
 }
 
-function restrictionsOf(leaf: Leaf): readonly Restriction[] {
+function collectRestrictions(leaf: Leaf): readonly Restriction[] {
   const tests = leaf.tests.map((test) => ({ kind: 'test' as const, test }));
   const members = [...leaf.partners.values()].flatMap((partner): readonly Restriction[] => {
     const { pairs } = partner;
-    const rows = rowsOf(
+    const rows = buildRows(
       partner.leaf,
       partner.scope,
       pairs.map(({ value }) => value),
@@ -311,41 +325,41 @@ function restrictionsOf(leaf: Leaf): readonly Restriction[] {
   return [...tests, ...members, ...sought];
 }
 
-function ofLeaf(
+function collectFromLeaf(
   leaf: Leaf,
   scope: Scope,
-  given: readonly Restriction[],
+  passedOn: readonly Restriction[],
   folds: boolean,
   walk: Walk,
 ): readonly Share[] {
   walk.visited += 1;
   if (walk.visited > SOURCES_MAX) {
-    const told = `over ${SOURCES_MAX} tables, with those of its views and of WITH as often as named`;
-    throw new Failure('InvalidParameter', `"sqlQuery": the query reads ${told}`);
+    const limit = `over ${SOURCES_MAX} tables, with those of its views and of WITH as often as named`;
+    throw new Failure('InvalidParameter', `"sqlQuery": the query reads ${limit}`);
   }
   const { columns, source } = leaf;
   const reader = { folds, nested: true };
   if (source.kind === 'values') return [];
   const inner = innerNames(source, scope);
   const names = renames(columns ?? [], inner ?? []);
-  const restrictions = renamedBy([...restrictionsOf(leaf), ...given], names);
+  const restrictions = renameColumns([...collectRestrictions(leaf), ...passedOn], names);
   if (source.kind === 'query') {
-    return ofQuery(source.query, { ...scope, outer: scope }, restrictions, reader, walk);
+    return collectFromQuery(source.query, { ...scope, outer: scope }, restrictions, reader, walk);
   }
   if (source.kind === 'common') {
     const at = scope.common.findIndex(({ id }) => id === source.id);
-    const known = scope.common[at];
-    if (known === undefined) return [];
+    const commonTable = scope.common[at];
+    if (commonTable === undefined) return [];
     const before = { ...scope, common: scope.common.slice(0, at), outer: undefined };
-    const own = innerNames({ ...source, kind: 'query', query: known.query }, before);
-    const passed = renamedBy(restrictions, renames(inner ?? [], own ?? []));
-    return ofQuery(known.query, before, passed, reader, walk);
+    const own = innerNames({ ...source, kind: 'query', query: commonTable.query }, before);
+    const passed = renameColumns(restrictions, renames(inner ?? [], own ?? []));
+    return collectFromQuery(commonTable.query, before, passed, reader, walk);
   }
   const table = scope.level.tables[source.index];
   if (table === undefined) return [];
   if (table.kind === 'view') {
     const within = { ...scope, level: table, common: [], outer: undefined };
-    return ofQuery(table.plan.query, within, restrictions, reader, walk);
+    return collectFromQuery(table.plan.query, within, restrictions, reader, walk);
   }
   if (!walk.counts(table)) return [];
   return [{ kind: folds ? 'records' : 'rows', reference: { bound: table, restrictions } }];

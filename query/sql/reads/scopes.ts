@@ -1,5 +1,5 @@
-// Which conditions of a SELECT hold for every row of a source that takes part in its answer. What is
-// not sure is left out: then a source counts as if the condition were not there.
+// Finds the conditions of a SELECT that are true for every row of a source in its answer. Ignores uncertain
+// conditions: then a source counts as if the condition were missing.
 import { joinsByIndex } from './choices.ts';
 import { isClosed } from './closed.ts';
 import { columnsIn, conjunctsOf, givenNames, renamed } from '../lower/expressionParts.ts';
@@ -19,19 +19,19 @@ import { folded } from '../lower/lowering.ts';
 import type { Expression, Join, SelectQuery, Source } from '../plan/selectPlan.ts';
 
 /**
- * What a condition may say of a source: anything; only what a record without a value fails, where an
- * outer join may put in such a record; nothing, where a join chose among its records before.
+ * Which conditions may restrict a source: any; only those that are false for missing values, if an outer
+ * join may add a row without values; none, if a join chose among its records before.
  */
 type Reach = 'any' | 'strict';
 export type Reaches = ReadonlyMap<Leaf, Reach>;
 
 interface OpenScope extends Scope {
   readonly reaches: Reaches;
-  /** Sources of which a row tells by what is not there, or by what stands behind it. */
+  /** Sources about which a row reveals missing records, or records after it. */
   readonly chosen: ReadonlySet<Leaf>;
 }
 
-/** The sources of a SELECT, with what its joins and its WHERE say of each. */
+/** Builds the scope of a SELECT: its sources, with the conditions of its joins and its WHERE. */
 export function openScope(query: SelectQuery, place: LeafScope): OpenScope {
   const level = { ...place, common: [...place.common, ...query.common] };
   const leaves = new Map<LeafSource, Leaf>();
@@ -41,7 +41,7 @@ export function openScope(query: SelectQuery, place: LeafScope): OpenScope {
   const scope: Scope = { ...level, leaves: all, merged: new Map(), aliases: new Set(aliases) };
   const state = new Map<Leaf, Reach | 'none'>();
   const chosen = new Set<Leaf>();
-  joined(query.from, leaves, scope, { state, chosen });
+  applyJoins(query.from, leaves, scope, { state, chosen });
   const seen = all.filter(({ looked }) => !looked);
   const reaches = reachesOf(seen, state);
   for (const condition of conjunctsOf(query.where)) restrict(condition, seen, reaches, scope);
@@ -61,14 +61,14 @@ interface Joined {
   readonly chosen: Set<Leaf>;
 }
 
-/** The leaves of a source, with what its joins say of them. */
-function joined(
+/** Returns the leaves of a source and applies the conditions of its joins to them. */
+function applyJoins(
   source: Source,
   leaves: ReadonlyMap<LeafSource, Leaf>,
   scope: Scope,
-  found: Joined,
+  outcome: Joined,
 ): readonly Leaf[] {
-  const { state } = found;
+  const { state } = outcome;
   if (source.kind === 'nothing') return [];
   if (source.kind !== 'join') {
     const leaf = leaves.get(source);
@@ -76,12 +76,12 @@ function joined(
     state.set(leaf, 'any');
     return [leaf];
   }
-  const left = joined(source.left, leaves, scope, found);
-  const right = joined(source.right, leaves, scope, found);
+  const left = applyJoins(source.left, leaves, scope, outcome);
+  const right = applyJoins(source.right, leaves, scope, outcome);
   const both = [...left, ...right];
-  const reaches = reachesOf(restrictedBy(source, left, right), state);
+  const reaches = reachesOf(restrictedLeaves(source, left, right), state);
   for (const condition of conjunctsOf(source.on)) {
-    // The one inequality of an ASOF join is what it chooses by.
+    // An ASOF join chooses by its inequality, which is no restriction.
     const isEqual = condition.kind === 'compare' && condition.operator === '=';
     if (!source.asOf || isEqual) restrict(condition, both, reaches, scope);
   }
@@ -93,7 +93,7 @@ function joined(
   };
   for (const side of [optional.left, optional.right]) {
     if (joinsByIndex(source, side, both, scope)) continue;
-    for (const leaf of side) found.chosen.add(leaf);
+    for (const leaf of side) outcome.chosen.add(leaf);
   }
   if (how === 'LEFT' || how === 'FULL') for (const leaf of right) weaken(leaf, state);
   if (how === 'RIGHT' || how === 'FULL') for (const leaf of left) weaken(leaf, state);
@@ -105,8 +105,8 @@ const weaken = (leaf: Leaf, state: Map<Leaf, Reach | 'none'>): void => {
   if (state.get(leaf) === 'any') state.set(leaf, 'strict');
 };
 
-/** Sources of whose records only those take part that meet the join's condition. */
-function restrictedBy(
+/** Returns the sources of which only records that meet the join's condition are in the answer. */
+function restrictedLeaves(
   { asOf, how }: Join,
   left: readonly Leaf[],
   right: readonly Leaf[],
@@ -125,12 +125,12 @@ function joinUsing(
 ): void {
   const { asOf, using } = join;
   if ([...left, ...right].some(({ columns }) => columns === undefined)) return;
-  for (const [at, given] of using.entries()) {
-    const name = folded(given);
-    const sides = { left: mergedOf(name, left, scope), right: mergedOf(name, right, scope) };
+  for (const [at, usingName] of using.entries()) {
+    const name = folded(usingName);
+    const sides = { left: findMerged(name, left, scope), right: findMerged(name, right, scope) };
     if (sides.left === undefined || sides.right === undefined) continue;
-    scope.merged.set(name, mergedBy(join, sides.left, sides.right));
-    // The last one of an ASOF join is what it chooses by.
+    scope.merged.set(name, mergeSides(join, sides.left, sides.right));
+    // An ASOF join chooses by the last column.
     if (asOf && at === using.length - 1) continue;
     const value: Expression = { kind: 'column', path: [name], at: undefined };
     for (const [own, other] of [
@@ -145,18 +145,19 @@ function joinUsing(
   }
 }
 
-/** What a name means among the sources of one side of a join; undefined where it is not sure. */
-function mergedOf(name: string, side: readonly Leaf[], scope: Scope): Merged | undefined {
+/** Resolves a name among the sources of one side of a join; undefined if it is ambiguous. */
+function findMerged(name: string, side: readonly Leaf[], scope: Scope): Merged | undefined {
   const seen = side.filter((leaf) => !leaf.looked || side.length === 1);
   const named = seen.filter(({ columns }) => columns?.includes(name) === true);
-  const known = scope.merged.get(name);
-  if (known !== undefined && named.every((leaf) => known.leaves.includes(leaf))) return known;
+  const existing = scope.merged.get(name);
+  if (existing !== undefined && named.every((leaf) => existing.leaves.includes(leaf)))
+    return existing;
   const [leaf] = named;
   if (leaf === undefined || named.length > 1 || !has(leaf, name)) return undefined;
   return { leaves: [leaf], keeper: leaf };
 }
 
-function mergedBy({ asOf, how }: Join, left: Merged, right: Merged): Merged {
+function mergeSides({ asOf, how }: Join, left: Merged, right: Merged): Merged {
   if (asOf || how === 'SEMI' || how === 'ANTI') return left;
   const leaves = [...left.leaves, ...right.leaves];
   if (how === 'FULL') return { leaves, keeper: undefined };
@@ -165,12 +166,12 @@ function mergedBy({ asOf, how }: Join, left: Merged, right: Merged): Merged {
 }
 
 function addPartner(of: Leaf, leaf: Leaf, scope: Scope, column: string, value: Expression): void {
-  const known = of.partners.get(leaf);
-  if (known === undefined) of.partners.set(leaf, { leaf, scope, pairs: [{ column, value }] });
-  else known.pairs.push({ column, value });
+  const existing = of.partners.get(leaf);
+  if (existing === undefined) of.partners.set(leaf, { leaf, scope, pairs: [{ column, value }] });
+  else existing.pairs.push({ column, value });
 }
 
-/** What one condition says of the sources that it reaches. */
+/** Applies one condition to the sources that it reaches. */
 function restrict(
   condition: Expression,
   among: readonly Leaf[],
@@ -180,11 +181,11 @@ function restrict(
   if (condition.kind === 'any') seek(condition, among, reaches, scope);
   const columns = columnsIn(condition);
   if (columns === undefined || columns.length === 0) return;
-  const found = foundOf(columns, among, scope);
-  if (found === undefined) return;
-  const [first] = found;
-  if (first?.scope === scope && found.every(({ leaves }) => isSameSet(leaves, first.leaves))) {
-    // What USING made one column of is filtered as one.
+  const resolved = foundOf(columns, among, scope);
+  if (resolved === undefined) return;
+  const [first] = resolved;
+  if (first?.scope === scope && resolved.every(({ leaves }) => isSameSet(leaves, first.leaves))) {
+    // Columns merged by USING are filtered together.
     if (!first.leaves.every((leaf) => reaches.has(leaf))) return;
     for (const leaf of first.leaves) addTest(condition, leaf, first.leaves.length > 1, reaches);
     return;
@@ -217,7 +218,7 @@ function addTest(condition: Expression, leaf: Leaf, merged: boolean, reaches: Re
   leaf.tests.push(renamed(condition, ({ path }) => folded(path.at(-1) ?? '')));
 }
 
-/** A column of a source is equal to a value of one other source, here or outside. */
+/** Records that a column of a source is equal to a value of one other source, also of an outer query. */
 function equate(
   side: Expression,
   other: Expression,
@@ -228,18 +229,18 @@ function equate(
   if (side.kind !== 'column') return;
   const own = resolve(side, among, scope);
   const columns = columnsIn(other) ?? [];
-  const found = keeperOf(columns, among, scope);
-  if (own === undefined || own.scope !== scope || found === undefined) return;
+  const partner = keeperOf(columns, among, scope);
+  if (own === undefined || own.scope !== scope || partner === undefined) return;
   const value = renamed(other, ({ path }) => folded(path.at(-1) ?? ''));
   for (const leaf of own.leaves) {
-    if (leaf === found.leaf || !reaches.has(leaf)) continue;
-    addPartner(leaf, found.leaf, found.scope, own.column, value);
+    if (leaf === partner.leaf || !reaches.has(leaf)) continue;
+    addPartner(leaf, partner.leaf, partner.scope, own.column, value);
   }
 }
 
 const STRICT_OPERATORS: ReadonlySet<string> = new Set(['=', '<', '>', '<=', '>=', '<>']);
 
-/** What a record without a value fails. */
+/** Whether a condition is false for a record with missing values. */
 function isStrict(condition: Expression): boolean {
   const isColumn = ({ kind }: Expression): boolean => kind === 'column';
   if (condition.kind === 'logic') return condition.operands.every(isStrict);

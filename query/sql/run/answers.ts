@@ -1,10 +1,10 @@
-// Answers that are asked for again: their bytes, under a name that says who asked for what, and of which
-// versions. Bounded by bytes; the one that was not asked for the longest goes first.
+// Caches the bytes of answers by caller, query and versions. Bounded by bytes; evicts the least recently used
+// answer first.
 import type { Body } from '../../../store/duckdb/protocol.ts';
 
-/** Of one answer: screens ask for short ones again and again, and long ones are worth a read. */
+/** Size of one cached answer: screens request short ones repeatedly, and long ones are worth a read. */
 const BODY_BYTES_MAX = 64 * 1024;
-/** What an entry takes beside its body and its name. */
+/** Overhead of an entry beside its body and its name. */
 const ENTRY_BYTES = 400;
 
 interface Entry {
@@ -15,12 +15,12 @@ interface Entry {
 
 export class SqlAnswers {
   readonly #bytesMax: number;
-  /** The one that was asked for last is the last. */
+  /** The most recently used entry is the last. */
   readonly #entries = new Map<string, Entry>();
   #bytes = 0;
   #changes = 0;
 
-  /** @param bytesMax of all; 0 keeps none */
+  /** @param bytesMax bytes of all answers; 0 disables the cache */
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax;
   }
@@ -30,46 +30,46 @@ export class SqlAnswers {
   }
 
   /**
-   * The answer from memory, or what `read` answers.
-   * @param tableIds of the datasets that it is made of
+   * Returns the answer from memory, or else the result of `read`.
+   * @param tableIds the datasets that it is computed from
    */
   async find(name: string, tableIds: readonly number[], read: () => Promise<Body>): Promise<Body> {
-    const known = this.#entries.get(name);
-    if (known !== undefined) {
+    const cached = this.#entries.get(name);
+    if (cached !== undefined) {
       this.#entries.delete(name);
-      this.#entries.set(name, known);
-      return known.body;
+      this.#entries.set(name, cached);
+      return cached.body;
     }
     const before = this.#changes;
     const body = await read();
     const isShort = body.file === undefined && body.bytes.length <= BODY_BYTES_MAX;
-    if (isShort && before === this.#changes) this.#keep(name, tableIds, body);
+    if (isShort && before === this.#changes) this.#insert(name, tableIds, body);
     return body;
   }
 
-  /** Answers of older versions go at once: what was purged is not kept. */
+  /** Evicts answers of older versions immediately: purged data must not remain. */
   changed(tableIds: Iterable<number>): void {
     this.#changes += 1;
     const changed = new Set(tableIds);
     for (const [name, entry] of this.#entries) {
-      if (entry.tableIds.some((tableId) => changed.has(tableId))) this.#drop(name);
+      if (entry.tableIds.some((tableId) => changed.has(tableId))) this.#evict(name);
     }
   }
 
-  #keep(name: string, tableIds: readonly number[], { bytes: all, objects }: Body): void {
-    this.#drop(name);
-    // What is kept keeps nothing else: the bytes may be a part of a larger piece of memory.
+  #insert(name: string, tableIds: readonly number[], { bytes: all, objects }: Body): void {
+    this.#evict(name);
+    // Copy the bytes: they may be a slice that would keep a larger buffer alive.
     const body = { objects, bytes: Uint8Array.from(all) };
     const bytes = all.length + 2 * name.length + ENTRY_BYTES;
     this.#entries.set(name, { body, tableIds, bytes });
     this.#bytes += bytes;
     for (const [oldest] of this.#entries) {
       if (this.#bytes <= this.#bytesMax) return;
-      this.#drop(oldest);
+      this.#evict(oldest);
     }
   }
 
-  #drop(name: string): void {
+  #evict(name: string): void {
     this.#bytes -= this.#entries.get(name)?.bytes ?? 0;
     this.#entries.delete(name);
   }

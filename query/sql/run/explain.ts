@@ -1,5 +1,5 @@
-// What a query would do, for `explain=true`: its steps, the files that it would open, and the most
-// that it could cost. Nothing is run.
+// Explains a query for `explain=true`: its steps, the files that it would open, and its maximum cost.
+// Nothing is run.
 import { toldFiles } from '../plan/boundTable.ts';
 import type { Join, Query, Source } from '../plan/selectPlan.ts';
 import type { BoundPlan, SqlColumn } from './run.ts';
@@ -22,7 +22,7 @@ interface Price {
   readonly weight: number;
 }
 
-/** The most that an answer can have and cost. */
+/** Upper bounds of an answer's size and cost. */
 interface Most {
   readonly rows: number;
   readonly bytes: number;
@@ -36,19 +36,19 @@ export function explainPlan(
 ): Explained {
   const { messages, premiumMessages, weight } = price;
   return {
-    steps: stepsOf(bound.plan.query, bound, ''),
+    steps: listSteps(bound.plan.query, bound, ''),
     columns,
-    tables: tablesOf(bound),
+    tables: listTables(bound),
     estimate: { rows, bytes, weight, messages: messages + premiumMessages },
   };
 }
 
 type Bound = Pick<BoundPlan, 'plan' | 'tables'>;
 
-/** Datasets, those of views too. */
-function tablesOf({ plan, tables }: Bound): readonly object[] {
+/** Lists datasets, including those of views. */
+function listTables({ plan, tables }: Bound): readonly object[] {
   return tables.flatMap((table, index) => {
-    if (table.kind === 'view') return tablesOf(table);
+    if (table.kind === 'view') return listTables(table);
     const hints = plan.hints.filter((hint) => hint.table === index);
     return [
       {
@@ -63,11 +63,11 @@ function tablesOf({ plan, tables }: Bound): readonly object[] {
   });
 }
 
-/** The order in which a query is thought of, its tables first; sub-selects are indented. */
-function stepsOf(query: Query, bound: Bound, indent: string): readonly string[] {
+/** Lists the steps in logical order, tables first; sub-selects are indented. */
+function listSteps(query: Query, bound: Bound, indent: string): readonly string[] {
   const common = query.common.flatMap(({ name, query: inner }) => [
     `${indent}with ${name}`,
-    ...stepsOf(inner, bound, `${indent}  `),
+    ...listSteps(inner, bound, `${indent}  `),
   ]);
   const cut = [
     query.order.length > 0 ? 'order' : '',
@@ -75,8 +75,15 @@ function stepsOf(query: Query, bound: Bound, indent: string): readonly string[] 
     query.offset === undefined ? '' : `offset ${query.offset}`,
   ];
   if (query.kind === 'set') {
-    const sides = [query.left, query.right].flatMap((side) => stepsOf(side, bound, `${indent}  `));
-    return [...common, `${indent}${query.how.toLowerCase()}`, ...sides, ...said(cut, indent)];
+    const sides = [query.left, query.right].flatMap((side) =>
+      listSteps(side, bound, `${indent}  `),
+    );
+    return [
+      ...common,
+      `${indent}${query.how.toLowerCase()}`,
+      ...sides,
+      ...indentSteps(cut, indent),
+    ];
   }
   const steps = [
     query.where === undefined ? '' : 'filter',
@@ -86,17 +93,17 @@ function stepsOf(query: Query, bound: Bound, indent: string): readonly string[] 
     query.distinct || query.distinctOn.length > 0 ? 'distinct' : '',
     ...cut,
   ];
-  return [...common, ...sourceSteps(query.from, bound, indent), ...said(steps, indent)];
+  return [...common, ...sourceSteps(query.from, bound, indent), ...indentSteps(steps, indent)];
 }
 
-const said = (steps: readonly string[], indent: string): readonly string[] =>
+const indentSteps = (steps: readonly string[], indent: string): readonly string[] =>
   steps.filter((step) => step !== '').map((step) => `${indent}${step}`);
 
 function sourceSteps(source: Source, bound: Bound, indent: string): readonly string[] {
   if (source.kind === 'nothing') return [];
   if (source.kind === 'join') return joinSteps(source, bound, indent);
   if (source.kind === 'query') {
-    return [`${indent}sub-select`, ...stepsOf(source.query, bound, `${indent}  `)];
+    return [`${indent}sub-select`, ...listSteps(source.query, bound, `${indent}  `)];
   }
   if (source.kind === 'values') return [`${indent}values: ${source.rows.length}`];
   if (source.kind === 'common') return [`${indent}read ${source.alias}`];
@@ -104,7 +111,7 @@ function sourceSteps(source: Source, bound: Bound, indent: string): readonly str
   if (table === undefined) return [];
   if (table.kind === 'view') {
     const name = `${table.view.workspace}.${table.view.name}`;
-    return [`${indent}view ${name}`, ...stepsOf(table.plan.query, table, `${indent}  `)];
+    return [`${indent}view ${name}`, ...listSteps(table.plan.query, table, `${indent}  `)];
   }
   const hints = bound.plan.hints.filter((hint) => hint.table === source.index);
   const files = `${toldFiles(table, hints).length} of ${table.table.files.length} files`;

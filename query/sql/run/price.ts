@@ -1,6 +1,6 @@
-// What a query costs (DESIGN.md "Rules of price and ledger"): datasets of others by the records that
-// the answer is made of, each by its own weight; all the rest by the answer's rows, or its bytes where
-// they are more, by the highest weight among them.
+// Prices a query (DESIGN.md "Rules of price and ledger"): datasets of other accounts by the records that the
+// answer is computed from, each by its own weight; the rest by the answer's rows, or its bytes if they are
+// more, by the highest weight among them.
 import { type BoundDataset, type BoundTable, datasetsOf } from '../plan/boundTable.ts';
 import { countedOf, recordsMost, recordsOf } from './records.ts';
 import { type Reference, type Restriction, type Share, sharesOf } from '../reads/references.ts';
@@ -9,39 +9,39 @@ import type { Level } from '../reads/leaves.ts';
 /** Bytes of an answer that cost as much as a row. */
 const OBJECT_BYTES = 1_000;
 
-/** Objects of an answer. By bytes as well: many records in one row cost what they take. */
+/** Returns the objects of an answer, also by bytes: many records in one row cost by their size. */
 export const objectsOf = (rows: number, bytes: number): number =>
   Math.max(rows, Math.ceil(bytes / OBJECT_BYTES));
 
-/** The highest weight; 0 for a query that names no dataset. */
+/** Returns the highest weight; 0 for a query that names no dataset. */
 export const weightOf = (tables: readonly BoundTable[]): number => highest(datasetsOf(tables));
 
 const highest = (datasets: readonly BoundDataset[]): number =>
   datasets.reduce((most, { dataset }) => Math.max(most, dataset.weight), 0);
 
-/** A dataset, or all that is paid by the answer, with the messages of each of its objects. */
+/** A dataset, or all datasets that are charged by the answer, with the messages of each object. */
 interface Item {
-  /** The dearest of them is the first; none of the rest where it names no dataset. */
+  /** The most expensive dataset is first; empty for the rest of a query without datasets. */
   readonly bounds: readonly BoundDataset[];
   readonly byRecords: boolean;
   readonly weight: number;
-  /** Objects that it costs at least, also when the query fails. */
+  /** Minimum charge in objects, also if the query fails. */
   readonly least: number;
 }
 
 export interface Tariff {
   readonly items: readonly Item[];
   readonly shares: readonly Share[];
-  /** What has to be counted when the query is run. */
+  /** References whose records must be counted when the query is run. */
   readonly counted: readonly Reference[];
 }
 
 interface Terms {
-  /** Of what its owner sells by the answer: messages for each object, instead of the weights. */
+  /** Messages for each object of data that its owner sells by the answer, instead of the weights. */
   readonly weight: number | undefined;
-  /** Datasets that such a weight is for. */
+  /** Whether such a weight applies to a dataset. */
   readonly isSold: (bound: BoundDataset) => boolean;
-  /** What is known of the rows that are answered, and whether they are folded. */
+  /** Conditions on the returned rows, and whether they are aggregated. */
   readonly restrictions?: readonly Restriction[];
   readonly folds?: boolean;
 }
@@ -54,7 +54,7 @@ export function tariffOf(level: Level, { folds, isSold, restrictions, weight }: 
     bound.foreign && !sold(bound) && bound.dataset.access.sqlPrice !== 'answer';
   const counts = (bound: BoundDataset): boolean => byRecords(bound) && bound.dataset.weight > 0;
   const shares = datasets.some(counts) ? sharesOf(level, counts, restrictions, folds === true) : [];
-  // Also one that only a common table names which nobody reads: DuckDB may read it all the same.
+  // Include datasets of unused common tables: DuckDB may read them anyway.
   const own = new Map(
     datasets.filter(counts).map((bound) => [bound.dataset.tableId, bound] as const),
   );
@@ -67,11 +67,11 @@ export function tariffOf(level: Level, { folds, isSold, restrictions, weight }: 
   const isRestFree = rest.length === 0 && items.length > 0;
   const counted = countedOf(shares);
   if (isRestFree) return { items, shares, counted };
-  return { items: [...items, restOf(rest, weight, sold)], shares, counted };
+  return { items: [...items, priceRest(rest, weight, sold)], shares, counted };
 }
 
-/** The owner sets the price of what is its own; what it only reads costs what its owner says. */
-function restOf(
+/** Prices the rest: the set weight applies to the owner's datasets, others keep their own weights. */
+function priceRest(
   rest: readonly BoundDataset[],
   set: number | undefined,
   sold: (bound: BoundDataset) => boolean,
@@ -83,7 +83,7 @@ function restOf(
   return { bounds, byRecords: false, weight: most, least: isForeign ? 1 : 0 };
 }
 
-/** Objects of each item, for an answer of so many rows and bytes. */
+/** Returns the objects of each item, for an answer of so many rows and bytes. */
 export function objectsOfItems(
   { counted, items, shares }: Tariff,
   rows: number,
@@ -98,6 +98,6 @@ export function objectsOfItems(
   });
 }
 
-/** The most that each item can cost, by the catalog's statistics of index columns. */
+/** Returns the maximum cost of each item, by the catalog's statistics of index columns. */
 export const objectsMost = (tariff: Tariff, rows: number, bytes: number): readonly number[] =>
   objectsOfItems(tariff, rows, bytes, tariff.counted.map(recordsMost));

@@ -1,5 +1,5 @@
-// How many records of a dataset an answer is made of: at most, by the catalog's statistics of its
-// index columns; and exactly, by a count over the same version with the conditions on those columns.
+// Determines how many records of a dataset an answer is computed from: at most, by the catalog's statistics
+// of index columns; and exactly, by a count over the same version with the conditions on those columns.
 import type { Bound } from '../../../store/duckdb/protocol.ts';
 import type { RowPlace } from '../../../store/lake/versions/tableSql.ts';
 import { type Bind, makeBind } from '../../plan/binding.ts';
@@ -19,12 +19,12 @@ type Member = Extract<Restriction, { kind: 'member' }>;
 
 interface Indexed {
   readonly tests: readonly Expression[];
-  /** Of each only what is of an index column: the places of those columns in it. */
+  /** Members with index columns, and the positions of those columns in each. */
   readonly members: readonly { readonly member: Member; readonly places: readonly number[] }[];
 }
 
-/** The restrictions of a reference that are on its index columns. */
-function indexedOf({ bound, restrictions }: Reference): Indexed {
+/** Selects the restrictions of a reference on its index columns. */
+function selectIndexed({ bound, restrictions }: Reference): Indexed {
   const index = new Set(indexNames(bound).map(folded));
   const tests = restrictions.flatMap((one) => {
     if (one.kind !== 'test') return [];
@@ -42,10 +42,10 @@ function indexedOf({ bound, restrictions }: Reference): Indexed {
 const hintsFor = (tests: readonly Expression[]): readonly Hint[] =>
   hintsOf({ kind: 'table', index: 0, alias: '', columns: [] }, conjunction(tests));
 
-/** The most records that a reference can count, by the catalog alone. */
+/** Returns the maximum number of records of a reference, by the catalog alone. */
 export function recordsMost(reference: Reference): number {
   const { bound } = reference;
-  const hints = hintsFor(indexedOf(reference).tests);
+  const hints = hintsFor(selectIndexed(reference).tests);
   const stored = filesFor(bound, hints).reduce(
     (sum, { deletes, records }) => sum + records - (deletes?.records ?? 0),
     0,
@@ -53,11 +53,11 @@ export function recordsMost(reference: Reference): number {
   return Math.min(stored + bound.pending.length, uniqueMost(bound, hints));
 }
 
-/** Records that a unique index leaves where conditions name a value of each of its columns. */
+/** Bounds the records by the unique index, if conditions name values of each of its columns. */
 function uniqueMost(bound: BoundDataset, hints: readonly Hint[]): number {
   return indexNames(bound).reduce((product, name) => {
     const counts = hints
-      // Digits are compared as numbers: several texts are equal to one.
+      // Digits are compared as numbers: several texts may equal one number.
       .filter(
         ({ column, numeric, operator }) =>
           !numeric && operator === '=' && folded(column) === folded(name),
@@ -67,24 +67,24 @@ function uniqueMost(bound: BoundDataset, hints: readonly Hint[]): number {
   }, 1);
 }
 
-/** The number of records, where the catalog knows it. */
+/** Returns the number of records, if the catalog has it. */
 export function recordsKnown(reference: Reference): number | undefined {
   const { bound } = reference;
-  const { members, tests } = indexedOf(reference);
+  const { members, tests } = selectIndexed(reference);
   const isWhole = tests.length === 0 && members.length === 0 && bound.pending.length === 0;
   return isWhole && bound.visibility.kind === 'all' ? bound.table.records : undefined;
 }
 
-/** References whose records are counted, those of both sides of a UNION ALL among them. */
+/** Returns the references whose records are counted. */
 export const countedOf = (shares: readonly Share[]): readonly Reference[] =>
   shares.flatMap((share) => (share.kind === 'records' ? [share.reference] : []));
 
-/** What prints the tables of a level. */
+/** Returns the table printer of a level. */
 type PrintTables = (level: Level) => PrintTable;
 
 /**
- * A statement of one row, with the number of records of each reference in their order.
- * @param byTests without equalities with other tables: more are counted
+ * Prints a statement of one row, with the number of records of each reference in order.
+ * @param byTests ignores equalities with other tables, which counts more records
  */
 export function printCounts(
   references: readonly Reference[],
@@ -96,7 +96,7 @@ export function printCounts(
   const parameters: Bound[] = [];
   const bind = makeBind(parameters);
   const counts = references.map((reference, at) => {
-    const { members, tests } = indexedOf(reference);
+    const { members, tests } = selectIndexed(reference);
     const rows = printTable(reference.bound, hintsFor(tests), { ...place, system: false }, bind);
     const conditions = [
       ...tests.map((test) => printExpression(test, writerOf(moment, bind))),
@@ -145,9 +145,9 @@ function printMember(
 type Records = ReadonlyMap<BoundDataset['dataset']['tableId'], number>;
 
 /**
- * What each dataset counts; each reference at least one, since no record is an answer too.
- * @param rows of the answer
- * @param counts of a reference whose records are counted
+ * Sums the records of each dataset; each reference has at least one, since an empty answer is an answer too.
+ * @param rows rows of the answer
+ * @param counts returns the records of a counted reference
  */
 export function recordsOf(
   shares: readonly Share[],
@@ -156,7 +156,7 @@ export function recordsOf(
 ): Records {
   const sum = new Map<number, number>();
   for (const share of shares) {
-    for (const [id, records] of ofShare(share, rows, counts)) {
+    for (const [id, records] of chargeShare(share, rows, counts)) {
       sum.set(id, (sum.get(id) ?? 0) + records);
     }
   }
@@ -165,8 +165,12 @@ export function recordsOf(
 
 type Entries = readonly (readonly [tableId: number, records: number])[];
 
-function ofShare(share: Share, rows: number, counts: (reference: Reference) => number): Entries {
-  if (share.kind === 'either') return ofEither(share, rows, counts);
+function chargeShare(
+  share: Share,
+  rows: number,
+  counts: (reference: Reference) => number,
+): Entries {
+  if (share.kind === 'either') return chargeEither(share, rows, counts);
   const { reference } = share;
   const most = recordsMost(reference);
   const records = share.kind === 'rows' ? Math.min(rows, most) : counts(reference);
@@ -174,30 +178,32 @@ function ofShare(share: Share, rows: number, counts: (reference: Reference) => n
 }
 
 /**
- * The rows are of both sides, nobody counts how many of which: the dearer side has them all, and the
- * other one its least; or both have them all, where their datasets are so small that it is less.
+ * The rows are from both sides in unknown proportion. Charges all rows to the more expensive side and the
+ * minimum to the other; or all rows to both, if their datasets are so small that this is less.
  */
-function ofEither(
+function chargeEither(
   { left, right }: Extract<Share, { kind: 'either' }>,
   rows: number,
   counts: (reference: Reference) => number,
 ): Entries {
   const of = (side: readonly Share[], count: number): Entries =>
-    side.flatMap((share) => ofShare(share, count, counts));
+    side.flatMap((share) => chargeShare(share, count, counts));
   const isLeft = weightPerRow(left) >= weightPerRow(right);
-  const [dear, cheap] = isLeft ? [left, right] : [right, left];
-  const one = [...uncapped(dear, rows), ...of(cheap, 0)];
+  const [expensive, inexpensive] = isLeft ? [left, right] : [right, left];
+  const one = [...chargeUncapped(expensive, rows), ...of(inexpensive, 0)];
   const both = [...of(left, rows), ...of(right, rows)];
   return messagesOf(one, [...left, ...right]) <= messagesOf(both, [...left, ...right]) ? one : both;
 }
 
-/** As many records of each as there are rows, though the dataset may have fewer. */
-const uncapped = (shares: readonly Share[], rows: number): Entries =>
+/** Charges as many records as there are rows, even if the dataset has fewer. */
+const chargeUncapped = (shares: readonly Share[], rows: number): Entries =>
   shares.flatMap((share): Entries => {
     if (share.kind === 'either') {
       const isLeft = weightPerRow(share.left) >= weightPerRow(share.right);
-      const [dear, cheap] = isLeft ? [share.left, share.right] : [share.right, share.left];
-      return [...uncapped(dear, rows), ...uncapped(cheap, 0)];
+      const [expensive, inexpensive] = isLeft
+        ? [share.left, share.right]
+        : [share.right, share.left];
+      return [...chargeUncapped(expensive, rows), ...chargeUncapped(inexpensive, 0)];
     }
     return [[share.reference.bound.dataset.tableId, Math.max(1, rows)]];
   });
@@ -215,7 +221,7 @@ function messagesOf(entries: Entries, shares: readonly Share[]): number {
   return entries.reduce((sum, [id, records]) => sum + records * (weights.get(id) ?? 0), 0);
 }
 
-/** All references, each as often as it counts. */
+/** Returns all references, each as often as it is counted. */
 const referencesOf = (shares: readonly Share[]): readonly Reference[] =>
   shares.flatMap((share) =>
     share.kind === 'either' ? referencesOf([...share.left, ...share.right]) : [share.reference],

@@ -1,5 +1,5 @@
-// Bounds the bytes that an answer is paid by, from its columns alone: known before it is run, and the
-// same whatever its format.
+// Bounds the bytes for which an answer is charged, from its columns alone: known before it is run, and the
+// same for every format.
 import { BODY_BYTES_MAX } from '../../../store/duckdb/protocol.ts';
 import { ofOneRecord } from '../reads/oneRecord.ts';
 import type { BoundPlan, SqlColumn } from './run.ts';
@@ -21,10 +21,10 @@ const BYTES_OF: Readonly<Record<string, number>> = {
 };
 /** A decimal has at most 38 digits, a sign, a point, quotes and a comma. */
 const DECIMAL_BYTES = 44;
-/** A text of one record counts as no more: in a series it costs nothing beside its record. */
+/** Maximum for a text of one record: in a series it costs nothing in addition to its record. */
 const TEXT_BYTES = 256;
 
-/** The most bytes that an answer of so many rows is paid by. */
+/** Returns the maximum number of bytes for which an answer of so many rows is charged. */
 export function paidBytesMost(
   bound: BoundPlan,
   columns: readonly SqlColumn[],
@@ -36,7 +36,7 @@ export function paidBytesMost(
     const named = Buffer.byteLength(JSON.stringify(name)) + 1;
     if (type.startsWith('DECIMAL(')) return named + DECIMAL_BYTES;
     const isText = type === 'VARCHAR' || type === 'JSON';
-    // Columns that the system adds are behind those of the query, and of one record.
+    // Columns that the system adds come after those of the query, and are of one record.
     const isOne = texts !== undefined && (texts[at] ?? bound.system);
     return named + (BYTES_OF[type] ?? (isText && isOne ? TEXT_BYTES : Infinity));
   });

@@ -1,4 +1,4 @@
-// The most rows that a query can answer, from what its tables hold: nothing is run.
+// Computes the maximum number of rows of a query from the sizes of its tables. Nothing is run.
 import type { BoundTable } from '../plan/boundTable.ts';
 import { expressionsOfItem } from '../lower/expressionParts.ts';
 import { partsOf } from '../lower/growth.ts';
@@ -11,53 +11,53 @@ interface Sizes {
 }
 
 export const rowsMost = ({ plan, tables }: Pick<BoundPlan, 'plan' | 'tables'>): number =>
-  ofQuery(plan.query, { tables, common: new Map() });
+  maxQueryRows(plan.query, { tables, common: new Map() });
 
-function ofQuery(query: Query, outer: Sizes): number {
+function maxQueryRows(query: Query, outer: Sizes): number {
   const sizes = withCommon(query, outer);
-  const rows = query.kind === 'select' ? ofSelect(query, sizes) : ofSet(query, sizes);
+  const rows = query.kind === 'select' ? maxSelectRows(query, sizes) : maxSetRows(query, sizes);
   return Math.min(rows, query.limit ?? Infinity);
 }
 
 function withCommon({ common }: Query, { common: outer, tables }: Sizes): Sizes {
-  let known = outer;
+  let commonSizes = outer;
   for (const { id, query } of common) {
-    const rows = ofQuery(query, { tables, common: known });
-    known = new Map([...known, [id, rows]]);
+    const rows = maxQueryRows(query, { tables, common: commonSizes });
+    commonSizes = new Map([...commonSizes, [id, rows]]);
   }
-  return { tables, common: known };
+  return { tables, common: commonSizes };
 }
 
-function ofSet({ how, left, right }: Extract<Query, { kind: 'set' }>, sizes: Sizes): number {
-  const rows = ofQuery(left, sizes);
-  return how === 'INTERSECT' || how === 'EXCEPT' ? rows : rows + ofQuery(right, sizes);
+function maxSetRows({ how, left, right }: Extract<Query, { kind: 'set' }>, sizes: Sizes): number {
+  const rows = maxQueryRows(left, sizes);
+  return how === 'INTERSECT' || how === 'EXCEPT' ? rows : rows + maxQueryRows(right, sizes);
 }
 
-function ofSelect(query: SelectQuery, sizes: Sizes): number {
-  const rows = ofSource(query.from, sizes);
+function maxSelectRows(query: SelectQuery, sizes: Sizes): number {
+  const rows = maxSourceRows(query.from, sizes);
   if (query.groups.length > 0 || query.groupAll) {
-    // A set of no groups has a row even where there are no records.
+    // A set without groups has a row even if there are no records.
     return Math.max(1, query.groupSets.length) * Math.max(1, rows);
   }
   const values = query.items.flatMap(expressionsOfItem);
   const folded = [...values, ...(query.having === undefined ? [] : [query.having])];
-  return folded.some(isFolded) ? 1 : rows;
+  return folded.some(isAggregated) ? 1 : rows;
 }
 
-/** Whether an aggregate is part of it: then all records become one. */
-function isFolded(expression: Expression): boolean {
+/** Whether it has an aggregate: then all records become one row. */
+function isAggregated(expression: Expression): boolean {
   if (expression.kind === 'call') {
-    return expression.function.kind === 'aggregate' || expression.operands.some(isFolded);
+    return expression.function.kind === 'aggregate' || expression.operands.some(isAggregated);
   }
-  return partsOf(expression).some(isFolded);
+  return partsOf(expression).some(isAggregated);
 }
 
-function ofSource(source: Source, sizes: Sizes): number {
+function maxSourceRows(source: Source, sizes: Sizes): number {
   if (source.kind === 'nothing') return 1;
   if (source.kind === 'values') return source.rows.length;
   if (source.kind === 'common') return sizes.common.get(source.id) ?? Infinity;
-  if (source.kind === 'query') return ofQuery(source.query, sizes);
-  if (source.kind === 'join') return ofJoin(source, sizes);
+  if (source.kind === 'query') return maxQueryRows(source.query, sizes);
+  if (source.kind === 'join') return maxJoinRows(source, sizes);
   const table = sizes.tables[source.index];
   if (table === undefined) return Infinity;
   if (table.kind === 'view') return rowsMost(table);
@@ -65,8 +65,8 @@ function ofSource(source: Source, sizes: Sizes): number {
 }
 
 /** An outer join keeps each record of its side at least once. */
-function ofJoin({ asOf, how, left, right }: Join, sizes: Sizes): number {
-  const [a, b] = [ofSource(left, sizes), ofSource(right, sizes)];
+function maxJoinRows({ asOf, how, left, right }: Join, sizes: Sizes): number {
+  const [a, b] = [maxSourceRows(left, sizes), maxSourceRows(right, sizes)];
   if (how === 'SEMI' || how === 'ANTI') return a;
   if (asOf) return how === 'RIGHT' || how === 'FULL' ? a + b : a;
   return (

@@ -1,4 +1,4 @@
-// The fewest rows that a query answers: nothing is run.
+// Computes the minimum number of rows of a query. Nothing is run.
 import { foldsRecords } from '../lower/expressionParts.ts';
 import type { BoundTable } from '../plan/boundTable.ts';
 import type { SelectPlan } from '../plan/selectPlan.ts';
@@ -8,7 +8,7 @@ interface Bound {
   readonly tables: readonly BoundTable[];
 }
 
-/** Of one dataset whose records are all seen and each a row; of any other query nothing is sure. */
+/** Returns the rows of one fully visible dataset with a row for each record; 0 for any other query. */
 export function rowsSure({ plan, tables }: Bound): number {
   const { query } = plan;
   if (query.kind !== 'select' || query.where !== undefined || foldsRecords(query)) return 0;

@@ -1,6 +1,6 @@
-// The effects behind the SQL door: a text in, a plan out; a plan in, counted bytes out. Parser and
-// query run in children of their own, which may be interrupted and killed: neither a text nor a query
-// stands before another caller's series.
+// Plans the texts of the SQL endpoint and runs the plans. The parser and the query run in child processes of
+// their own, which may be interrupted and killed, so that neither a text nor a query delays another
+// caller's series.
 import type { LruMap } from 'toad-cache';
 import type { DuckDbPool } from '../../../store/duckdb/pool.ts';
 import type { Body, BodyFormat, Compression, Optimizer } from '../../../store/duckdb/protocol.ts';
@@ -29,12 +29,12 @@ export interface SqlEngine {
   readonly files: Files;
   readonly pool: DuckDbPool;
   readonly shapes: FileShapes;
-  /** Plans of the texts that were asked for last; a plan holds no data and no caller. */
+  /** Plans of recent texts; a plan has no data and no caller. */
   readonly plans: LruMap<SelectPlan>;
   readonly answers: SqlAnswers;
 }
 
-/** What one query may take. */
+/** Limits of one query. */
 export interface SqlLimits {
   readonly rowsMax: number;
   readonly deadlineMs: number;
@@ -42,29 +42,29 @@ export interface SqlLimits {
   readonly spillBytes: number;
 }
 
-interface Waiting {
+interface Caller {
   readonly departure: () => AbortSignal;
 }
 
-/** A parser that takes longer is stopped: the largest text that is allowed takes 0.1 s. */
+/** Deadline of the parser: the largest allowed text takes 0.1 s. */
 const PARSE_DEADLINE_MS = 5_000;
-/** So many rows are an answer in memory, though more were possible. */
+/** Rows up to which an answer is kept in memory. */
 const FEW_ROWS = 5_000;
-/** So many are written as they come: to keep them first takes a fifth of the time of a million. */
+/** Rows from which an answer is written directly: buffering takes a fifth of the time of a million rows. */
 const LONG_ROWS = 100_000;
-/** Longer texts are parsed each time: plans are kept by their text. */
-const KEPT_TEXT_MAX = 8_192;
+/** Characters of a text whose plan is cached; longer texts are parsed each time. */
+const CACHED_TEXT_MAX = 8_192;
 
 /** @throws Failure InvalidParameter naming the place and what is not part of the subset. */
 export async function planSql(
   text: string,
   parameters: ParameterValues,
   engine: SqlEngine,
-  caller: Waiting,
+  caller: Caller,
 ): Promise<SelectPlan> {
   const key = JSON.stringify([text, parameters]);
-  const known = engine.plans.get(key);
-  if (known !== undefined) return known;
+  const cached = engine.plans.get(key);
+  if (cached !== undefined) return cached;
   const spelled = spell(text, parameters);
   const answer = await engine.pool.rows({
     files: [],
@@ -74,14 +74,14 @@ export async function planSql(
     signal: caller.departure(),
   });
   const plan = lowerPlan(String(answer[0]?.[0]?.['tree']), spelled);
-  if (key.length <= KEPT_TEXT_MAX) engine.plans.set(key, plan);
+  if (key.length <= CACHED_TEXT_MAX) engine.plans.set(key, plan);
   return plan;
 }
 
-/** A plan with the tables that its caller reads, in the plan's order. */
+/** A plan with the tables that its caller may read, in the plan's order. */
 export interface BoundPlan {
   readonly plan: SelectPlan;
-  /** What the user wrote. */
+  /** The user's text. */
   readonly source: string;
   readonly tables: readonly BoundTable[];
   /** Each table has the column `_systemRecordProperties`. */
@@ -91,7 +91,7 @@ export interface BoundPlan {
 }
 
 /**
- * @param asFile the body is to be a file, which whoever has it removes
+ * @param asFile whether the body is a file, which the receiver removes
  * @throws Failure InvalidParameter with DuckDB's sentence; TimedOut, TooLarge naming the limit;
  * ChildLost, Busy.
  */
@@ -100,32 +100,32 @@ export async function runSql(
   format: BodyFormat,
   engine: SqlEngine,
   limits: SqlLimits,
-  caller: Waiting,
+  caller: Caller,
   asFile: 'never' | 'if long' | 'always',
   compression: Compression = 'none',
 ): Promise<Body> {
   return withTables(bound, engine, limits, caller, (open, place) => {
     const question = { ...open, ...printBound(bound, place, limits.rowsMax) };
     const name = `${BODY_PREFIX}${newUuid()}`;
-    const wanted = { name, bytesMax: limits.spillBytes, compression };
+    const fileOptions = { name, bytesMax: limits.spillBytes, compression };
     const isLong = Math.min(rowsSure(bound), limits.rowsMax) >= LONG_ROWS;
     const few = asFile === 'if long' && !isLong ? { fewRows: FEW_ROWS } : {};
-    const file = asFile === 'never' ? {} : { file: { ...wanted, ...few } };
+    const file = asFile === 'never' ? {} : { file: { ...fileOptions, ...few } };
     return engine.pool.body({ ...question, ...file }, format);
   });
 }
 
 /**
- * Name and DuckDB's type of each column of the answer, from tables without records: nothing is read,
- * whatever the query would do at once. @throws as `runSql`.
+ * Returns name and DuckDB's type of each column of the answer, from empty tables, so that no record is read.
+ * @throws as `runSql`.
  */
 export async function describeSql(
-  given: BoundPlan,
+  filled: BoundPlan,
   engine: SqlEngine,
   limits: SqlLimits,
-  caller: Waiting,
+  caller: Caller,
 ): Promise<readonly SqlColumn[]> {
-  const bound = { ...given, tables: given.tables.map(emptied) };
+  const bound = { ...filled, tables: filled.tables.map(emptied) };
   return withTables(bound, engine, limits, caller, async (open, place) => {
     const columns = await engine.pool.columns({ ...open, ...printBound(bound, place, 0) });
     return columns.map(({ name, type }) => ({ name: String(name), type: String(type) }));
@@ -133,7 +133,7 @@ export async function describeSql(
 }
 
 /**
- * The number of records of each reference, in their order, in the version that the query reads.
+ * Counts the records of each reference, in order, in the version that the query reads.
  * @throws Failure as `runSql`
  */
 export async function countRecords(
@@ -141,28 +141,30 @@ export async function countRecords(
   references: readonly Reference[],
   engine: SqlEngine,
   limits: SqlLimits,
-  caller: Waiting,
+  caller: Caller,
 ): Promise<readonly number[]> {
-  const known = references.map(recordsKnown);
-  const open = references.filter((_, at) => known[at] === undefined);
-  if (open.length === 0) return known.map(Number);
-  const ask = (byTests: boolean): Promise<readonly number[]> =>
-    withTables(bound, engine, limits, caller, async (asked, place) => {
+  const knownCounts = references.map(recordsKnown);
+  const open = references.filter((_, at) => knownCounts[at] === undefined);
+  if (open.length === 0) return knownCounts.map(Number);
+  const count = (byTests: boolean): Promise<readonly number[]> =>
+    withTables(bound, engine, limits, caller, async (request, place) => {
       const tables = (level: Level): PrintTable =>
         tablePrinter({ ...level, system: false, now: bound.now, today: bound.today }, place);
       const { parameters, sql } = printCounts(open, place, tables, bound, byTests);
-      const [[row] = []] = await engine.pool.rows({ ...asked, statements: [sql], parameters });
+      const [[row] = []] = await engine.pool.rows({ ...request, statements: [sql], parameters });
       return open.map((_, at) => Number(row?.[`n${at}`]));
     });
-  // What a query outside of its place can not say is left out: more records are counted then.
-  const counted = await ask(false).catch((error: unknown) => {
-    if (error instanceof Failure && error.type === 'InvalidParameter') return ask(true);
+  // A condition that can't run outside of its query is ignored: then more records are counted.
+  const counted = await count(false).catch((error: unknown) => {
+    if (error instanceof Failure && error.type === 'InvalidParameter') return count(true);
     throw error;
   });
-  return references.map((one, at) => known[at] ?? counted[open.indexOf(one)] ?? recordsMost(one));
+  return references.map(
+    (one, at) => knownCounts[at] ?? counted[open.indexOf(one)] ?? recordsMost(one),
+  );
 }
 
-/** What a pool is asked besides the statement. */
+/** Options of a pool request other than the statement. */
 interface Open {
   readonly files: readonly string[];
   readonly deadlineMs: number;
@@ -173,10 +175,10 @@ interface Open {
 }
 
 /**
- * The first records of an order over 1,000 columns took 450 to 512 MiB with two threads, 320 with one. A
- * query of one dataset has no part twice.
+ * Reduces threads for wide tables: the first records of an order over 1,000 columns took 450 to 512 MiB with
+ * two threads, 320 with one. A query of one dataset has no common sub-plan.
  */
-function plannedFor(tables: readonly BoundTable[]): Pick<Open, 'skips' | 'threads'> {
+function chooseResources(tables: readonly BoundTable[]): Pick<Open, 'skips' | 'threads'> {
   const datasets = datasetsOf(tables);
   if (!datasets.some(({ table }) => table.columns.length > WIDE_COLUMNS)) return {};
   return { threads: 1, ...(datasets.length > 1 ? {} : { skips: ['common_subplan'] }) };
@@ -187,24 +189,24 @@ export async function withTables<T>(
   { source, tables }: Pick<BoundPlan, 'source' | 'tables'>,
   { files, pool, shapes }: SqlEngine,
   limits: SqlLimits,
-  caller: Waiting,
+  caller: Caller,
   work: (open: Open, place: RowPlace) => Promise<T>,
 ): Promise<T> {
   const all = filesOf(tables);
   const answer = withOpenFiles(files, all, async (opened) => {
     const { deadlineMs } = limits;
-    // Equal sets of files share a warm instance, whatever their order.
+    // Sort the files: equal sets share a warm instance.
     const open = {
       files: [...opened.paths].sort(),
       deadlineMs,
       signal: caller.departure(),
       limits,
-      ...plannedFor(tables),
+      ...chooseResources(tables),
     };
     await shapes.learn(all, opened, (statements) => pool.rows({ ...open, statements }));
     return work(open, { pathOf: opened.pathOf, holds: shapes.holds });
   });
-  // Last, since a file that is damaged is not the query's fault.
+  // After opening, since a damaged file is not the query's fault.
   return answer.catch((error: unknown) => {
     const isForeign = datasetsOf(tables).some(({ foreign }) => foreign);
     throw told(error, limits, source, isForeign);
@@ -213,7 +215,7 @@ export async function withTables<T>(
 
 export interface SqlColumn {
   readonly name: string;
-  /** DuckDB's word for it. */
+  /** DuckDB's name of the type. */
   readonly type: string;
 }
 
@@ -224,11 +226,11 @@ function printBound(
 ): { readonly statements: readonly string[]; readonly parameters: Printed['parameters'] } {
   const printer = tablePrinter(bound, place);
   const { sql, parameters } = printPlan(bound.plan.query, printer, bound, rowsMax);
-  // As a sub-select its columns have names of their own, in whatever case: as in a table or a file.
+  // As a sub-select its columns get distinct names, ignoring case, as in a table or a file.
   return { statements: [`FROM (${sql})`], parameters };
 }
 
-/** What prints the tables of a query: datasets as their records, views as their queries. */
+/** Returns the printer of a query's tables: datasets as their records, views as their queries. */
 export function tablePrinter(
   { now, plan, system, tables, today }: Omit<BoundPlan, 'source'>,
   place: RowPlace,
@@ -245,11 +247,11 @@ export function tablePrinter(
   };
 }
 
-/** Every file of every dataset, though fewer may be read: equal sets share a warm instance. */
+/** Returns every file of every dataset, though fewer may be read: equal sets share a warm instance. */
 const filesOf = (tables: readonly BoundTable[]): readonly DataFile[] =>
   distinct(datasetsOf(tables).flatMap(({ table }) => table.files));
 
-/** One entry for each file, however often its table is named. */
+/** Returns each file once, even if its table is named several times. */
 const distinct = (files: readonly DataFile[]): readonly DataFile[] => [
   ...new Map(files.map((file) => [file.path, file])).values(),
 ];

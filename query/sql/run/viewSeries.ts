@@ -1,5 +1,5 @@
-// A view read as a dataset: the plan of the series doors over the rows of its query. It has the
-// columns that it had when it was made, whatever its tables have become.
+// Reads a view as a dataset: runs the plan of a series endpoint over the rows of its query. The view keeps
+// the columns that it had when it was created, even if its tables change.
 import {
   type Column,
   columnTypeOf,
@@ -37,7 +37,7 @@ import {
 import type { Expression, Item, Query, Source } from '../plan/selectPlan.ts';
 import { identifier } from '../../../store/duckdb/sqlText.ts';
 
-/** The view as the series doors know datasets. */
+/** Converts a view to a dataset for the series endpoints. */
 export function datasetOfView(view: View, weight: number): Dataset {
   return {
     ...UNSAID,
@@ -54,7 +54,7 @@ export function datasetOfView(view: View, weight: number): Dataset {
   };
 }
 
-/** Its columns, and the two that every dataset has: nothing is known of when a row was written. */
+/** Returns the view's columns and the two system columns, which are null: no write time is known. */
 export function tableOfView({ schema }: View, snapshot: number): Table {
   const own = Object.entries(schema.properties).map(([name, property]) => ({
     name,
@@ -85,7 +85,7 @@ export async function runViewSeries(
       const rows = printInner(bound.plan.query, tablePrinter(bound, place), bound, bind);
       return `(SELECT ${columns.map(castColumn).join(', ')} FROM (${rows}))`;
     };
-    // A view has no places in files by which equal rows could be told apart.
+    // A view has no positions in files that could distinguish equal rows.
     const placeless = { ...plan, byPlace: false };
     const asFile = format === 'parquet';
     const { sql, parameters } = printSeries(placeless, place, { asFile, relation });
@@ -93,7 +93,7 @@ export async function runViewSeries(
   });
 }
 
-/** What the parameters of a series say of the rows of the view. */
+/** Converts the conditions of a series to restrictions on the rows of the view. */
 export const restrictionsOf = (plan: SeriesPlan): readonly Restriction[] =>
   knownConditions(plan).map(({ column: { name, type }, operator, values }) => {
     const column: Expression = { kind: 'column', path: [folded(name)], at: undefined };
@@ -116,7 +116,7 @@ function castColumn({ name, type }: Column): string {
   return `CAST(${value} AS ${sqlType(type)}) AS ${identifier(name)}`;
 }
 
-/** The schema of a query's answer: what its columns are as properties. */
+/** Derives the schema of a query's answer from its columns. */
 export function schemaOf(columns: readonly SqlColumn[]): RecordSchema {
   const properties = columns.map(({ name, type }) => [name, propertyOfType(type)] as const);
   return { type: 'object', properties: Object.fromEntries(properties), required: [] };
@@ -134,15 +134,15 @@ function propertyOfType(type: string): PropertyType {
   return type === 'JSON' || type.endsWith('[]') ? { type: 'object' } : { type: 'string' };
 }
 
-/** What plays the parts of the unique index in the first table of a query. */
+/** The first table of a query, with the columns of its unique index. */
 export interface Parent {
   readonly id: string;
   readonly mapping: ColumnMapping;
 }
 
 /**
- * The parts of the unique index that a query passes on from its first table: columns that it answers
- * as they are, under whatever name.
+ * Derives the unique index that a query inherits from its first table: columns that it returns unchanged,
+ * under any name.
  */
 export function inheritedMapping(
   query: Query,
@@ -155,7 +155,7 @@ export function inheritedMapping(
     return { parent: null, mapping: {} };
   }
   const parts = Object.entries(parent.mapping).flatMap(([part, column]) => {
-    const name = nameOf(column, select.items, table.alias);
+    const name = findName(column, select.items, table.alias);
     return name === undefined ? [] : [[part, name] as const];
   });
   return { parent: parent.id, mapping: Object.fromEntries(parts) as ColumnMapping };
@@ -172,14 +172,14 @@ function firstTable(source: Source): Extract<Source, { kind: 'table' }> | undefi
 
 const isSame = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
 
-/** The name under which a query answers a column of the table, if it does. */
-function nameOf(column: string, items: readonly Item[], alias: string): string | undefined {
+/** Finds the name under which a query returns a column of the table, if it does. */
+function findName(column: string, items: readonly Item[], alias: string): string | undefined {
   for (const item of items) {
     if (item.kind === 'star') {
       const isOf = item.relation === undefined || isSame(item.relation, alias);
       const isIn = (names: readonly string[]): boolean =>
         names.some((name) => isSame(name, column));
-      // A pattern may leave it out, and what takes its place is another value.
+      // A pattern may exclude it, and a replaced column is another value.
       if (!isOf || item.pattern !== undefined || isIn(item.except)) continue;
       if (isIn(item.replace.map(({ name }) => name))) continue;
       return item.rename.find(({ from }) => isSame(from, column))?.to ?? column;

@@ -1,12 +1,12 @@
-// What a text may not have too much of, before any parser sees it: DuckDB's own puts the operand of
-// CASE before each of its arms, and a named window wherever it is used.
+// Limits constructs of a text before any parser sees it: DuckDB's parser copies the operand of CASE to each
+// of its arms, and a named window to each use.
 import { refuseAt, type Token } from './tokens.ts';
 
-/** Parentheses in parentheses, and brackets. */
+/** Nested parentheses and brackets. */
 const DEPTH_MAX = 60;
-/** CASE in CASE. */
+/** Nested CASE. */
 const CASES_MAX = 20;
-/** Words that the operand of a CASE or the windows of WINDOW become when they are put in. */
+/** Words that copies of CASE operands or of named windows expand to. */
 const COPIES_MAX = 50_000;
 
 /** @throws Failure InvalidParameter naming the place and the rule. */
@@ -25,7 +25,7 @@ function checkDepth(source: string, tokens: readonly Token[]): void {
   let subscripts = 0;
   for (const [at, token] of tokens.entries()) {
     const before = tokens[at - 1];
-    // Each is within the next one: DuckDB takes seconds for some hundreds.
+    // Each subscript nests in the next one: DuckDB takes seconds for some hundreds.
     if (isSign(token, '[') && before !== undefined && isSign(before, ']')) {
       subscripts += 1;
       if (subscripts > DEPTH_MAX) {

@@ -1,5 +1,5 @@
-// What DuckDB says of a query that it can not run, as its caller is told it: the sentence, without
-// our printed text, our paths and our own columns.
+// Rewrites DuckDB's errors for the caller of a query: keeps the sentence, without our printed text, our
+// paths and our own columns.
 import { Failure, NothingRead, reasonOf } from '../../../store/base/failure.ts';
 import { hyphenated } from './spelling.ts';
 import { refuseAt, type Token, tokensOf } from './tokens.ts';
@@ -9,7 +9,7 @@ interface Limits {
   readonly spillBytes: number;
 }
 
-/** Errors of the query or of its values. Any other is ours. */
+/** Errors of the query or of its values. Any other is an internal error. */
 const KINDS = [
   'Binder',
   'Catalog',
@@ -25,19 +25,19 @@ const KINDS = [
 ];
 const QUERY_FAULTS = new RegExp(`^(?:${KINDS.join('|')}) Error: `, 'i');
 
-/** Errors that come up while records are read, and may quote them. */
+/** Errors that occur while records are read, and may quote them. */
 const VALUE_FAULTS =
   /^(?:Conversion|Out of Range|Invalid Input|Invalid type|Not implemented) Error/i;
 
-/** `FROM a, b LEFT JOIN c ON a.x = c.x`: the ON is of b and c alone, and a stands outside. */
+/** `FROM a, b LEFT JOIN c ON a.x = c.x`: the ON sees b and c alone, a is outside. */
 const LATERAL_OUTER = /Non-inner join on correlated columns/;
 const LATERAL_RULE =
   'an outer join is not supported whose ON names a table before a comma: write CROSS JOIN for the comma';
 
 /**
- * A failure of the pool as the caller of a query is told it.
- * @param source the user's text, in which the name that a message is about has its place
- * @param foreign whether it reads data of others: no value of them is told, guessed right or not
+ * Converts a failure of the pool to one for the caller of a query.
+ * @param source the user's text, to locate the name that a message is about
+ * @param foreign whether it reads data of other accounts: then no value is revealed, guessed right or not
  */
 export function told(
   error: unknown,
@@ -46,7 +46,7 @@ export function told(
   foreign: boolean,
 ): unknown {
   if (!(error instanceof Failure)) return error;
-  // Of a column that no answer can hold.
+  // An answer can't represent a column.
   if (error.type === 'InvalidParameter') {
     return new NothingRead('InvalidParameter', `"sqlQuery": ${error.detail ?? ''}`);
   }
@@ -59,34 +59,35 @@ export function told(
     return new Failure('TooLarge', `the query ${limit}, the limit of its tier: narrow it`);
   }
   if (!QUERY_FAULTS.test(reason)) return error;
-  if (LATERAL_OUTER.test(reason)) return refused(source, undefined, LATERAL_RULE);
+  if (LATERAL_OUTER.test(reason)) return buildRefusal(source, undefined, LATERAL_RULE);
   const isOfValues = VALUE_FAULTS.test(reason);
   const whole = reason
     .replace(QUERY_FAULTS, '')
-    // An excerpt follows of the statement that was printed, not written.
+    // Cut the excerpt of our printed statement that follows.
     .split(/LINE \d+:/, 1)
     .join('')
     .trim();
   const text = isOfValues ? (whole.split('\n', 1)[0] ?? '') : whole.replaceAll('\n', ' ');
-  // What a record holds is not told by a query that nobody paid for.
-  if (isOfValues && (foreign || !isSaid(text, source))) {
+  // A failed query is not charged, so its message must not reveal values of records.
+  if (isOfValues && (foreign || !quotesSource(text, source))) {
     const rule = 'a value of the data does not fit a cast or a function: TRY_CAST makes it null';
     return new Failure('InvalidParameter', `"sqlQuery": ${rule}`);
   }
   const isOurs = /_system_(?!RecordProperties)|read_parquet|\.parquet|\//i.test(text);
   const rule = isOurs ? 'the query can not be run as it is written' : text.slice(0, 500);
-  const refusal = hyphenRefusal(source, text) ?? refused(source, placeOfName(source, rule), rule);
+  const refusal =
+    hyphenRefusal(source, text) ?? buildRefusal(source, placeOfName(source, rule), rule);
   if (isOfValues || !(refusal instanceof Failure)) return refusal;
   return new NothingRead(refusal.type, refusal.detail);
 }
 
-/** Whether all that a message quotes, and something, stands in the user's own text. */
-function isSaid(message: string, source: string): boolean {
+/** Whether a message quotes something, and all of it is in the user's text. */
+function quotesSource(message: string, source: string): boolean {
   const quoted = [...message.matchAll(/"([^"]*)"|'([^']*)'/g)].map(([, a, b]) => a ?? b ?? '');
   return quoted.length > 0 && quoted.every((part) => source.includes(part));
 }
 
-function refused(source: string, at: number | undefined, rule: string): unknown {
+function buildRefusal(source: string, at: number | undefined, rule: string): unknown {
   try {
     return refuseAt(source, at, rule);
   } catch (failure) {
@@ -94,7 +95,7 @@ function refused(source: string, at: number | undefined, rule: string): unknown 
   }
 }
 
-/** Of an unknown column that is a part of `adj-close`: that was read as adj minus close. */
+/** Explains an unknown column that is a part of `adj-close`, which was parsed as adj minus close. */
 function hyphenRefusal(source: string, message: string): unknown {
   const column = /column (?:named )?"([^"]+)"/.exec(message)?.[1]?.toLowerCase();
   if (column === undefined || !/not found|does not have/.test(message)) return undefined;
@@ -105,14 +106,18 @@ function hyphenRefusal(source: string, message: string): unknown {
     if (name.value.toLowerCase().split('-').includes(column)) {
       const [before, after] = [name.value.replaceAll('-', ' minus '), `\`${name.value}\``];
       const rule = `there is no column ${column}: ${name.value} is read as ${before}`;
-      return refused(source, tokens[first]?.at, `${rule}; write ${after} for a name with a hyphen`);
+      return buildRefusal(
+        source,
+        tokens[first]?.at,
+        `${rule}; write ${after} for a name with a hyphen`,
+      );
     }
     first = name.last;
   }
   return undefined;
 }
 
-/** Where the user wrote the first name that a message has in quotes. */
+/** Finds the position in the user's text of the first name that a message quotes. */
 function placeOfName(source: string, message: string): number | undefined {
   const name = /"([^"]+)"/.exec(message)?.[1]?.toLowerCase();
   if (name === undefined) return undefined;

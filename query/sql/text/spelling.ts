@@ -1,6 +1,5 @@
-// The users' spelling as the text that DuckDB's parser reads: every token anew, so that what was
-// read here is what is read there. Hyphenated names of tables become one name, parameters the
-// literals of their values.
+// Converts the user's spelling to the text for DuckDB's parser: prints every token anew, so that both read
+// the same tokens. Hyphenated names of tables become one name, parameters become literals.
 import { Failure } from '../../../store/base/failure.ts';
 import { checkCaps } from './caps.ts';
 import { refuseAt, type Token, tokensOf } from './tokens.ts';
@@ -10,11 +9,11 @@ export type ParameterValue = string | number | boolean | null;
 export type ParameterValues = Readonly<Record<string, ParameterValue>>;
 
 export interface Spelled {
-  /** What the user wrote, for places in messages. */
+  /** The user's text, for positions in messages. */
   readonly source: string;
   /** Standard SQL, one statement. */
   readonly text: string;
-  /** Where each token stands: its offset in bytes of `text`, and in characters of `source`. */
+  /** Position of each token: its offset in bytes of `text`, and in characters of `source`. */
   readonly places: readonly { readonly out: number; readonly at: number }[];
 }
 
@@ -33,7 +32,7 @@ export function spell(source: string, parameters: ParameterValues = {}): Spelled
   return { source, text: pieces.join(' '), places };
 }
 
-/** The place in the source of a byte of the text. */
+/** Converts a byte offset in the text to a position in the source. */
 export function userPlaceOf({ places }: Spelled, byte: number | undefined): number | undefined {
   if (byte === undefined) return undefined;
   return places.findLast(({ out }) => out <= byte)?.at;
@@ -53,7 +52,7 @@ interface Piece {
   readonly text: string;
 }
 
-/** In front of these words no FROM of a clause stands, and a comma begins no table. */
+/** Words that end a FROM clause: after them a comma does not start a table. */
 const CLAUSE_ENDS = new Set(
   'WHERE GROUP HAVING WINDOW QUALIFY ORDER LIMIT OFFSET UNION INTERSECT EXCEPT ON USING SELECT'.split(
     ' ',
@@ -103,7 +102,7 @@ function joinHyphens(
   return pieces;
 }
 
-/** `my-table`: words and digits with hyphens between, and no space. */
+/** Parses `my-table`: words and digits joined by hyphens, without spaces. */
 export function hyphenated(
   tokens: readonly Token[],
   first: number,

@@ -1,5 +1,5 @@
-// A SQL text as tokens, in the users' spelling: back-ticks around names, double quotes around texts
-// (INTERFACE.md 3.6). What is no token of the subset is refused here, with its place.
+// Splits a SQL text into tokens, in the users' spelling: back-ticks around names, double quotes around texts
+// (INTERFACE.md 3.6). Refuses characters that are no token of the subset, with their position.
 import { Failure } from '../../../store/base/failure.ts';
 
 export interface Token {
@@ -8,7 +8,7 @@ export interface Token {
   readonly value: string;
   /** Offset in the text. */
   readonly at: number;
-  /** Nothing stands between it and the token before. */
+  /** It follows the previous token without a space. */
   readonly joined: boolean;
 }
 
@@ -25,7 +25,7 @@ const LINE_COMMENT = /--[^\r\n]*/y;
 const WORD = /[\p{L}_][\p{L}\p{N}_]*/uy;
 const NUMBER = /(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?/y;
 const PARAMETER = /[:$]([A-Za-z_][A-Za-z0-9_]*)/y;
-/** A word that would make another kind of text of the quotes right behind it. */
+/** A prefix that would change the meaning of the quoted text after it. */
 const TEXT_PREFIX = /^(?:[ebxnu]|_[a-z0-9]+)$/i;
 
 /** @throws Failure InvalidParameter naming line, column and the rule. */
@@ -53,12 +53,12 @@ export function tokensOf(text: string): readonly Token[] {
   return tokens;
 }
 
-/** Past spaces and comments. */
+/** Returns the position after a space or a comment. */
 function skip(text: string, at: number): number {
   const space = match(SPACE, text, at) ?? match(LINE_COMMENT, text, at);
   if (space !== undefined) return at + space.length;
   if (!text.startsWith('/*', at)) return at;
-  // As PostgreSQL and DuckDB read them: one comment may hold another.
+  // Comments nest, as in PostgreSQL and DuckDB.
   let depth = 0;
   for (let place = at; place < text.length;) {
     const pair = text.slice(place, place + 2);
@@ -77,7 +77,7 @@ interface NextToken {
 
 function next(text: string, at: number, joined: boolean, before: Token | undefined): NextToken {
   const character = text[at] ?? '';
-  const found = (kind: Token['kind'], value: string, length: number): NextToken => ({
+  const makeToken = (kind: Token['kind'], value: string, length: number): NextToken => ({
     token: { kind, value, at, joined },
     end: at + length,
   });
@@ -86,22 +86,22 @@ function next(text: string, at: number, joined: boolean, before: Token | undefin
       refuseAt(text, at, `a text may not have the prefix ${before.value}`);
     }
     const { value, length } = quoted(text, at, character);
-    return found(character === '`' ? 'name' : 'text', value, length);
+    return makeToken(character === '`' ? 'name' : 'text', value, length);
   }
   const number = match(NUMBER, text, at);
   if (number !== undefined) {
     if (match(WORD, text, at + number.length) !== undefined) {
       refuseAt(text, at, 'a number ends in letters: write digits, a point, an exponent');
     }
-    return found('number', number, number.length);
+    return makeToken('number', number, number.length);
   }
   const word = match(WORD, text, at);
-  if (word !== undefined) return found('word', word, word.length);
+  if (word !== undefined) return makeToken('word', word, word.length);
   const parameter = match(PARAMETER, text, at);
-  // `a::date` was taken as a sign before; `:date` alone is a parameter.
-  if (parameter !== undefined) return found('parameter', parameter.slice(1), parameter.length);
+  // PARAMETER requires one colon: `:date` is a parameter, `::` is a sign.
+  if (parameter !== undefined) return makeToken('parameter', parameter.slice(1), parameter.length);
   const sign = match(SIGN, text, at);
-  if (sign !== undefined) return found('sign', sign, sign.length);
+  if (sign !== undefined) return makeToken('sign', sign, sign.length);
   return refuseAt(text, at, foreign(character));
 }
 
@@ -110,13 +110,13 @@ function foreign(character: string): string {
     return `${character} is not allowed: structs are not part of the subset`;
   }
   if (character === '?') return '? is not allowed: name a parameter, :name';
-  if (character === '\\') return 'a backslash may only stand in a text';
+  if (character === '\\') return 'a backslash is allowed only in a text';
   const code = character.codePointAt(0) ?? 0;
-  const told = code > 32 && code < 127 ? character : `U+${code.toString(16).padStart(4, '0')}`;
-  return `${told} is not allowed outside of a text`;
+  const label = code > 32 && code < 127 ? character : `U+${code.toString(16).padStart(4, '0')}`;
+  return `${label} is not allowed outside of a text`;
 }
 
-/** The same sign twice stands for itself. */
+/** Reads a quoted text; a doubled quote is one quote. */
 function quoted(
   text: string,
   at: number,
@@ -130,7 +130,7 @@ function quoted(
       if (text[place + 1] !== quote) return { value, length: place + 1 - at };
       place += 1;
     }
-    // Some dialects escape with it and some do not: nobody may have to guess.
+    // Some dialects escape with it and some do not: refuse rather than guess.
     if (character === '\\' && text[place + 1] === quote) {
       refuseAt(text, place, `a backslash does not escape: write ${quote}${quote} for ${quote}`);
     }

@@ -1,5 +1,5 @@
-// The tree of a statement as DuckDB's own parser tells it (json_serialize_sql). Deny by default:
-// each node is taken with the fields that are known, and any other must be empty.
+// Reads the tree of a statement that DuckDB's parser returns (json_serialize_sql). Deny by default: each
+// node is read with its known fields, and any other must be empty.
 import { Failure } from '../../../store/base/failure.ts';
 import { userPlaceOf, type Spelled } from './spelling.ts';
 import { refuseAt } from './tokens.ts';
@@ -19,7 +19,7 @@ export function statementOf(json: string, spelled: Spelled): Fields {
 
 const TOO_MUCH = /"value":-?(?:Infinity|NaN)/;
 
-/** Integers past 2^53, of which the tree has some, as bigint: nothing is rounded on the way. */
+/** Parses integers above 2^53, of which the tree has some, as bigint, so that nothing is rounded. */
 function parseTree(json: string): Fields {
   if (TOO_MUCH.test(json)) {
     throw new Failure('InvalidParameter', '"sqlQuery" has a number beyond those of DOUBLE');
@@ -47,16 +47,16 @@ function refuseText(tree: Fields, spelled: Spelled): never {
 const firstLine = (message: string): string => message.split('\n', 1)[0] ?? message;
 
 /**
- * The fields of a node that its reader knows; any other must be neutral: null, false, '' or empty.
- * @throws Failure InvalidParameter for one that says more.
+ * Returns the fields of a node that its reader knows; any other must be neutral: null, false, '' or empty.
+ * @throws Failure InvalidParameter for a field with another value.
  */
-export function take(node: unknown, known: readonly string[], what: string): Fields {
+export function take(node: unknown, knownFields: readonly string[], what: string): Fields {
   const fields = fieldsOf(node);
   for (const [name, value] of Object.entries(fields)) {
-    if (known.includes(name) || name === 'query_location' || isNeutral(value)) continue;
+    if (knownFields.includes(name) || name === 'query_location' || isNeutral(value)) continue;
     if (name === 'class' || name === 'type') continue;
-    const meant = MEANINGS[name] ?? `${name} of ${what}`;
-    throw new Failure('InvalidParameter', `"sqlQuery": ${meant} is not part of the subset`);
+    const meaning = MEANINGS[name] ?? `${name} of ${what}`;
+    throw new Failure('InvalidParameter', `"sqlQuery": ${meaning} is not part of the subset`);
   }
   return fields;
 }
@@ -96,7 +96,7 @@ export const textsOf = (value: unknown): readonly string[] => listOf(value).map(
 
 /** @throws Failure InvalidParameter for a value that is no member of the list. */
 export function oneOf<T>(value: unknown, allowed: ReadonlyMap<string, T>, what: string): T {
-  const found = typeof value === 'string' ? allowed.get(value) : undefined;
-  if (found !== undefined) return found;
+  const item = typeof value === 'string' ? allowed.get(value) : undefined;
+  if (item !== undefined) return item;
   throw new Failure('InvalidParameter', `"sqlQuery": ${what} is not part of the subset`);
 }

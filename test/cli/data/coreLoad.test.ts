@@ -88,11 +88,11 @@ test('on a terminal it asks, elsewhere it needs --yes, and without a yes nothing
   const args = ['MSFT.csv', '--as', 'HISTORICAL_PRICES'];
   const alone = await load(args);
   assert.equal(alone.code, 1);
-  assert.match(alone.stderr, /nothing is loaded: add --yes to load without asking/);
-  assert.match(alone.stdout, /without splits: then say --adjusted/);
+  assert.match(alone.stderr, /nothing is loaded: add --yes to load without confirmation/);
+  assert.match(alone.stdout, /split-adjusted: then pass --adjusted/);
   const refused = await load(args, { input: 'n\n', isTTY: true });
   assert.equal(refused.code, 1);
-  assert.match(refused.stderr, /Load it so\? \[y\/N\] .*nothing is loaded/s);
+  assert.match(refused.stderr, /Load it\? \[y\/N\] .*nothing is loaded/s);
   const closed = await load(args, { input: '', isTTY: true });
   assert.equal(closed.code, 1, closed.stdout);
   const asked = await load(args, { input: 'yes\n', isTTY: true });
@@ -114,7 +114,7 @@ test('several files are a load each: symbols from their names, faults of one tol
     assert.match(ran.stdout, /there is no column <DATE>; the file has Day, Price/);
     assert.match(
       ran.stderr,
-      /my prices\.csv: its name is no symbol: load it by itself with --symbol/,
+      /my prices\.csv: its name is no symbol: load it separately with --symbol/,
     );
     assert.deepEqual(await chart(server, 'AAPL', 'date,close'), [{ close: 2, date: '2024-01-30' }]);
     assert.deepEqual(await chart(server, 'MSFT', 'date,close'), [{ close: 6, date: '2024-01-30' }]);
@@ -127,13 +127,13 @@ test('what is said goes before a guess, and what nothing gives is asked for', as
   await write('nothing.csv', 'Day,Mid', '2024-01-30,2');
   const lacking = await load(['nothing.csv', ...as.slice(1)]);
   assert.equal(lacking.code, 1);
-  assert.match(lacking.stderr, /nothing gives symbol, close \(columns are Day, Mid\)/);
-  assert.match(lacking.stderr, /--symbol AAPL names the symbol/);
-  assert.match(lacking.stderr, /--map COLUMN=close names a column, --set close=VALUE/);
+  assert.match(lacking.stderr, /no column or value for symbol, close \(columns are Day, Mid\)/);
+  assert.match(lacking.stderr, /--symbol AAPL sets the symbol/);
+  assert.match(lacking.stderr, /--map COLUMN=close maps a column, --set close=VALUE/);
   await withServer(async (server) => {
     const ran = await load([...as, '--map', 'Mid=close', '--map', 'Last=']);
     assert.equal(ran.code, 0, ran.stderr);
-    assert.match(ran.stdout, /^ Last +│ left out/m);
+    assert.match(ran.stdout, /^ Last +│ ignored/m);
     assert.deepEqual(await chart(server, 'MSFT', 'date,close'), [{ close: 2, date: '2024-01-30' }]);
     assert.deepEqual(await chart(server, 'BRK.B', 'close'), [{ close: 4 }]);
   });
@@ -290,7 +290,7 @@ test('a file with a column for each symbol is seen, or said, to be one', async (
     const lower = await load(['small letters.csv', ...as]);
     assert.match(
       lower.stderr,
-      /nothing gives symbol, close \(columns are Date, aapl, msft, Note\).*--wide close/,
+      /no column or value for symbol, close \(columns are Date, aapl, msft, Note\).*--wide close/,
     );
     const said = await load(['small letters.csv', ...as, '--wide', 'close', '--map', 'Note=']);
     assert.equal(said.code, 0, said.stderr);
@@ -322,7 +322,7 @@ test('a data source is read alike each time, as what was shown of it says', asyn
   assert.match(once.stdout, /1 records received, 1 stored/);
   const made = await load(['feed', ...as, '--every', 'day', '--duplicates', 'replace']);
   assert.equal(made.code, 0, made.stderr);
-  assert.match(made.stdout, /HISTORICAL_PRICES: feed is loaded every day, so read/);
+  assert.match(made.stdout, /HISTORICAL_PRICES: feed is loaded every day with this mapping/);
   await write('feed.csv', 'Mid,Last,Day,Ticker', '3,9,2024-01-31,msft', '4,9,2024-01-31,brk-b');
   const name = 'HISTORICAL_PRICES from feed';
   const ran = await run(['schedule', 'run', name, ...place]);

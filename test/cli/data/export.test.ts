@@ -110,7 +110,7 @@ test('Ctrl-C cancels it', async () => {
 
 test('what is refused', async () => {
   for (const [args, why] of [
-    [['W.P', '--to', 's3://bucket/x'], /--credential says what opens a bucket/],
+    [['W.P', '--to', 's3://bucket/x'], /--credential must name the credential/],
     [['W.P', '--to', 'x', '--rows-per-file', 'many'], /must be a whole number/],
     [['W.P', '--to', 'data/lake'], /in the data folder/],
     [['W.NOPE', '--to', 'x'], /there is no dataset W\.NOPE/],

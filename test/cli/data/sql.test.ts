@@ -163,7 +163,7 @@ test('the query of stdin or of a file, with parameters', async () => {
   ]) {
     const wrong = await sql('SELECT 1', ...args);
     assert.equal(wrong.code, 1);
-    assert.match(wrong.stderr, /--param x: write name=value|give one of them|too many arguments/);
+    assert.match(wrong.stderr, /--param x: write name=value|pass one of them|too many arguments/);
   }
 });
 

@@ -62,7 +62,9 @@ test('another program, and a proxy that answers in its place', async () => {
     expect(await said(page(status))).toEqual(each(sentence));
   }
   const location = 'https://data.example/';
-  expect(await said(page(301, { location }))).toEqual(each(`BASE sends to ${location}: name that`));
+  expect(await said(page(301, { location }))).toEqual(
+    each(`BASE redirects to ${location}: pass that`),
+  );
 });
 
 test('JSON that is not ours', async () => {
@@ -96,5 +98,5 @@ test('an answer that breaks off', async () => {
     answer.write('{"wor');
     setTimeout(() => answer.destroy(), 20);
   };
-  expect(await said(cut)).toEqual(each('BASE hung up within its answer'));
+  expect(await said(cut)).toEqual(each('BASE closed the connection during its answer'));
 });

@@ -186,7 +186,7 @@ test('the note of a load names the inputs that the file is loaded into again', a
 test('what no column gives is said with the options that the refusal names', async () => {
   const file = await core.write('nothing.csv', 'Day,Mid', '2024-01-30,2.5');
   const refused = await core.load([file, ...AS, '--yes']);
-  assert.match(refused.stderr, /nothing gives symbol, close/);
+  assert.match(refused.stderr, /no column or value for symbol, close/);
   const symbol = /--symbol \w+/.exec(refused.stderr)?.[0].split(' ') ?? [];
   const map =
     /--map COLUMN=close/.exec(refused.stderr)?.[0].replace('COLUMN', 'Mid').split(' ') ?? [];

@@ -13,10 +13,10 @@ test('a dry run makes nothing, a step that fails takes back what was made', asyn
   const dry = await run.tapedeck(...add, '--dry-run');
   assert.equal(
     dry.stdout,
-    'dataset FRED_UNRATE would be made: 2 properties\n' +
-      'source FRED_UNRATE would be made: https://fred.stlouisfed.org/graph/fredgraph.csv?id=UNRATE\n' +
-      'schedule FRED_UNRATE would be made: at once, then 15 22 * * * in UTC; ' +
-      'what is corrected takes the place of what was\n',
+    'dataset FRED_UNRATE would be created: 2 properties\n' +
+      'source FRED_UNRATE would be created: https://fred.stlouisfed.org/graph/fredgraph.csv?id=UNRATE\n' +
+      'schedule FRED_UNRATE would be created: now, then 15 22 * * * in UTC; ' +
+      'corrected records replace stored ones\n',
   );
   const told = JSON.parse((await run.tapedeck(...add, '--dry-run', '--json')).stdout) as object;
   assert.deepEqual(Object.keys(told), [
@@ -41,7 +41,10 @@ test('a dry run makes nothing, a step that fails takes back what was made', asyn
   assert.deepEqual(await made(), [1, 1, 1]);
   const again = await run.tapedeck(...add);
   assert.deepEqual([again.code, again.stdout], [1, '']);
-  assert.match(again.stderr, /there is a source of the name FRED_UNRATE: --name says another/);
+  assert.match(
+    again.stderr,
+    /there is a source of the name FRED_UNRATE: set another one with --name/,
+  );
 });
 
 test('errors name the recipe, the parameter or the dataset', async () => {
@@ -60,7 +63,7 @@ test('errors name the recipe, the parameter or the dataset', async () => {
   );
   await run.add('other-listed');
   const other = ['add', 'fred-series', '--set', 'series=GDP', '--dataset', 'other_listed'];
-  assert.match(await refused(...other), /other_listed is there and has another index/);
+  assert.match(await refused(...other), /other_listed exists and has another index/);
   const shown = await run.tapedeck('recipe', 'show', 'nasdaq-listed');
   assert.match(shown.stdout, /^nasdaq-listed: Symbols[^]*It has no parameters\.[^]*replaces all/);
 });

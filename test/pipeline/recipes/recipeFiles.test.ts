@@ -54,9 +54,9 @@ test('a broken recipe is named with its member', async () => {
     [{ name: 'other' }, /name must be that of the file/],
     [{ about: { what: 'a', record: 'b', changes: 'c' } }, /about must have required.*terms/],
     [{ source: { ...good.source, url: 'http://example.com/' } }, /source\.url must match/],
-    [{ parameters: [] }, /source asks for series, which is no parameter/],
+    [{ parameters: [] }, /source uses series, which is no parameter/],
     [{ parameters: [series, series] }, /parameters must not name one twice/],
-    [{ parameters: [series, { ...series, name: 'idle' }] }, /parameters\.1\.name stands nowhere/],
+    [{ parameters: [series, { ...series, name: 'idle' }] }, /parameters\.1\.name is not used/],
     [{ parameters: [{ ...series, pattern: '[' }] }, /parameters\.0\.pattern is no pattern/],
     [{ parameters: [{ ...series, default: 'a b' }] }, /parameters\.0\.default must fit/],
     [

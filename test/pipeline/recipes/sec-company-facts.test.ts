@@ -35,7 +35,7 @@ test('one recipe fills the statements of a company', async () => {
     said,
     /dataset INCOME .*\ndataset BALANCE_SHEET .*\ndataset CASH_FLOW .*\ndataset FINANCIALS /,
   );
-  assert.match(said, /source SEC facts of TAPE is made: .*CIK0000320193\.json\n/);
+  assert.match(said, /source SEC facts of TAPE is created: .*CIK0000320193\.json\n/);
   assert.deepEqual(await runAll(run), [
     [15, 0, 0],
     [15, 0, 0],

@@ -16,7 +16,7 @@ test('a year grows, a rate is corrected, other years have other maturities', asy
   const said = await run.add('us-treasury-yields');
   assert.match(
     said,
-    /^dataset US_TREASURY_YIELDS is made: 15 properties\nsource .*\nschedule .*\n$/,
+    /^dataset US_TREASURY_YIELDS is created: 15 properties\nsource .*\nschedule .*\n$/,
   );
   assert.deepEqual(countsOf(await run.runs('US_TREASURY_YIELDS')), [2, 0, 0]);
   const query = 'SELECT Date, `1 Mo` AS a, `1.5 Month` AS b, `30 Yr` AS z FROM US_TREASURY_YIELDS';
@@ -55,7 +55,7 @@ test('another year comes into the same dataset, from its first days on', async (
   await using run = await openRecipes();
   const year = ['--set', 'year=2023', '--name', 'YIELDS_2023', '--dataset', 'US_TREASURY_YIELDS'];
   await run.add('us-treasury-yields');
-  assert.match(await run.add('us-treasury-yields', ...year), /US_TREASURY_YIELDS is there already/);
+  assert.match(await run.add('us-treasury-yields', ...year), /US_TREASURY_YIELDS exists already/);
   run.publish('Date,"1 Mo"\n01/03/2023,4.10\n');
   const early = await run.runs('YIELDS_2023');
   assert.deepEqual(countsOf(early), [1, 0, 0], 'the 3rd of January, not the 1st of March');

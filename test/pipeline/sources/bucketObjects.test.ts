@@ -148,7 +148,7 @@ test('the command line lists a source, and a bucket beside a credential', async 
   assert.equal(opened.code, 0, opened.stderr);
   assert.match(opened.stdout, /old\/c\.csv │ +9 /);
   const unopened = await runHere(from, { env });
-  assert.match(unopened.stderr, /--credential names what opens s3:/);
+  assert.match(unopened.stderr, /--credential must name the credential of s3:/);
 });
 
 test('a source or credential of another kind, and one that is not there', async () => {

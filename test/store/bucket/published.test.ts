@@ -107,7 +107,7 @@ bucketTest('files of before are sent at the start, and come back with the others
   const moved = await runHere(['move'], { env });
   assert.match(
     moved.stdout,
-    /1 files of every version are there, 1 of them copied now/,
+    /1 files of all versions are in place, 1 of them copied now/,
     moved.stderr,
   );
   await rm(join(lake.folder, 'published'), { recursive: true });

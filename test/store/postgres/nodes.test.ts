@@ -98,9 +98,9 @@ test.skipIf(!isHere)('`tapedeck nodes` says who is there, and who serves', async
   assert.match(lines[0] ?? '', new RegExp(`^\\S+: serves; \\S+ at ${first.base}, since \\d{4}-`));
   assert.match(
     lines[1] ?? '',
-    new RegExp(`^\\S+: hands on; \\S+ at ${second.base}, since \\d{4}-`),
+    new RegExp(`^\\S+: forwards; \\S+ at ${second.base}, since \\d{4}-`),
   );
-  assert.equal(await list(here.url('nobody')), 'no node was heard in the last day\n');
+  assert.equal(await list(here.url('nobody')), 'no node sent a heartbeat in the last day\n');
   assert.match(await list(''), /set TAPEDECK_DATABASE/);
 });
 

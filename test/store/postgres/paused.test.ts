@@ -61,7 +61,7 @@ test.skipIf(isLeftOut(await hasServers('postgres', 'swift')))(
       const last = first.serving.told.stderr;
       const [why, ...rest] = last.split('; ');
       assert.match(why ?? '', /^tapedeck: another Tapedeck process /);
-      assert.equal(rest.at(-1), 'this server ends, start it again\n');
+      assert.equal(rest.at(-1), 'this server stops, start it again\n');
       assert.ok(rest.length === 1 || /^\d+ delivered calls are not charged$/.test(rest[0] ?? ''));
       const told = texts.map((text) => text.slice(9, 12) || 'none');
       note(context, `seed ${seed}: ${told.join(' ')}`);
