@@ -109,13 +109,13 @@ const TEXTS: readonly PrintedHint[] = [
   {
     name: 'an unknown encoding',
     body: Buffer.concat([Buffer.from('a,b\né,1\n'), LATIN.subarray(4)]),
-    printed: 'say encoding=windows-1252 (--encoding windows-1252) or another',
+    printed: 'pass encoding=windows-1252 (--encoding windows-1252) or another',
     stored: [['a,b', 'Ã©,1', 'ç,1']],
   },
   {
     name: 'UTF-16 without a mark',
     body: Buffer.from(`${GREEK},${GREEK}2\nα,β\nγ,δ\n`, 'utf16le'),
-    printed: 'say encoding=utf-16le (--encoding utf-16le) if it is UTF-16',
+    printed: 'pass encoding=utf-16le (--encoding utf-16le) if it is UTF-16',
     stored: [[`${GREEK},${GREEK}2`, 'α,β', 'γ,δ']],
   },
 ];
