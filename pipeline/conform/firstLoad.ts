@@ -293,7 +293,7 @@ function draftOf(
   };
 }
 
-/** Documented properties that the file lacks: a later file may have them. Names are compared ignoring case. */
+/** Documented properties that the file lacks; a later file may have them. Names ignore case. */
 function missingProperties(
   defaults: DatasetDefaults | undefined,
   properties: Properties,
