@@ -176,8 +176,8 @@ export class RecordReader {
   }
 
   /**
-   * Rejects an ambiguous quote: one in the middle of a cell may belong to the text or begin a quoted part, and
-   * both must give the same cells.
+   * Rejects an ambiguous quote: one in the middle of a cell may belong to the text or begin a quoted part,
+   * and both must give the same cells.
    */
   private withoutEnclosed(read: Read, at: number, mayEnclose: boolean): Read {
     const { delimiter, quote } = this.dialect;

@@ -131,6 +131,6 @@ test('a page that is not as its checksum says is refused', async () => {
   await loaded(server, 'WITHOUT', plain);
   await loaded(server, 'RIGHT', withChecksum(plain, true));
   assert.equal(await read(server, '/data/WS/RIGHT?limit=1&sort=asc'), '[{"v":"v0"}]');
-  const what = /not readable Parquet: a page of column v is not as its checksum says/;
+  const what = /not readable Parquet: a page of column v does not match its checksum/;
   await refused(withChecksum(plain, false), what);
 });
