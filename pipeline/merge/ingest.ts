@@ -198,7 +198,7 @@ export async function tellBreaches(
 
 /**
  * Refuses a load whose file could be read.
- * @throws Failure for too many records, too many rejected ones, or a violated expectation that fails the load.
+ * @throws Failure for too many records, too many rejected ones, or an expectation that fails the load.
  */
 export function refuseBatch(batch: Batch, load: Load): void {
   refuseMany(batch.stats.records + batch.duplicates + batch.quarantined.length);
