@@ -267,7 +267,7 @@ async function resolveColumn(
     );
   }
   if (verdict === undefined || verdict === 'contradiction') {
-    return known && tally.told > 0 ? { ...datesSpelled(WRITTEN), ...marks } : undefined;
+    return known && tally.count > 0 ? { ...datesSpelled(WRITTEN), ...marks } : undefined;
   }
   return { ...datesSpelled(verdict), ...marks };
 }
@@ -277,10 +277,10 @@ const WRITTEN = { time: true, read: { kind: 'written' } } as const;
 /** Numbers of JSON need no reading: only marks of no value are added. */
 const marksOnly = (
   was: Inferred | undefined,
-  { neither, told }: NumberTally,
+  { count, neither }: NumberTally,
   marks: { readonly missing?: true },
 ): Inferred | undefined =>
-  was === undefined || marks.missing === undefined || was.missing === true || neither === told
+  was === undefined || marks.missing === undefined || was.missing === true || neither === count
     ? undefined
     : { ...was, ...marks };
 

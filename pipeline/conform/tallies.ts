@@ -76,10 +76,10 @@ function tallyIn(
   const numbers = Object.fromEntries(
     counts.map((name) => [name, name.endsWith('Currency') ? String(row[name]) : Number(row[name])]),
   );
-  const count = Number(row['told']);
-  if (!known) return { ...numbers, told: count };
+  const count = Number(row['filled']);
+  if (!known) return { ...numbers, count };
   // Values that fit no reading are rejected, regardless of the others.
-  return { ...numbers, told: count - Number(row['neither']), neither: 0 };
+  return { ...numbers, count: count - Number(row['neither']), neither: 0 };
 }
 
 /** Returns one row of counts per question. */
@@ -101,7 +101,7 @@ export async function countAll(
     const members = kind === 'dates' ? dateMembers(text) : numberMembers(text);
     const rows = `SELECT ${members}, nullif(${cell}, '') IS NOT NULL AS given,
       ${missingTest(`coalesce(${cell}, '')`)} AS mark FROM ${from}`;
-    return `SELECT count(*) FILTER (WHERE given AND NOT mark) AS told,
+    return `SELECT count(*) FILTER (WHERE given AND NOT mark) AS filled,
       count(*) FILTER (WHERE mark) AS marks,
       ${kind === 'dates' ? DATE_TERMS : NUMBER_TERMS} FROM (${rows})`;
   });
