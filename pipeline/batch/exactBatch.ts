@@ -43,7 +43,7 @@ export async function exactBatch(original: BatchRequest, bench: Workbench): Prom
   const request = { ...original, relation, sharesRow: false };
   const staging = join(bench.folder, `${newUuid()}.parquet`);
   const path = join(bench.folder, `${newUuid()}.parquet`);
-  const members = ['*', ...(relation.made?.values() ?? [])].join(', ');
+  const members = ['*', ...(relation.computed?.values() ?? [])].join(', ');
   const from = `(SELECT ${members} FROM ${fromClause(relation, columns, false)})`;
   const numbered = `SELECT row_number() OVER () AS ${NUMBER}, * FROM
     (SELECT ${faultOf(request)} AS ${FAULT}, ${selection(request, false)} FROM ${from})`;

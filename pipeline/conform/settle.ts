@@ -72,7 +72,7 @@ function witnesses(
   const names = new Set(questions.map(({ name }) => name));
   return columns
     .filter(({ inferred, name }) => inferred.property.type === 'number' && !names.has(name))
-    .map(({ name }) => ({ name, kind: 'numbers', known: true, witness: true }));
+    .map(({ name }) => ({ name, kind: 'numbers', isFixed: true, witness: true }));
 }
 
 function openQuestion({ inferred, name }: SourceColumn, dataset: Dataset | undefined): Question[] {
@@ -81,14 +81,14 @@ function openQuestion({ inferred, name }: SourceColumn, dataset: Dataset | undef
   const isNew = dataset === undefined || dataset.contract.columns === 'evolve';
   if (target === undefined && (open === undefined || !isNew)) return [];
   const kind = open === 'number' ? 'numbers' : 'dates';
-  if (target === undefined) return [{ name, kind, known: false }];
+  if (target === undefined) return [{ name, kind, isFixed: false }];
   if (isDated(target)) {
     const text =
       property.type === 'string' && spelling === undefined && property.format === undefined;
-    return text ? [{ name, kind: 'dates', known: true }] : [];
+    return text ? [{ name, kind: 'dates', isFixed: true }] : [];
   }
   const isNumber = target.type === 'integer' || target.type === 'number';
-  return isNumber && open === 'number' ? [{ name, kind, known: true }] : [];
+  return isNumber && open === 'number' ? [{ name, kind, isFixed: true }] : [];
 }
 
 const ownOf = (properties: Properties, name: string): PropertyType | undefined =>
@@ -121,17 +121,17 @@ export async function settleMisfits(
     if (column === undefined || column.settled === true || kind === undefined) return [];
     // A typed column has no texts that could be read differently.
     if (column.inferred.own !== undefined) return [];
-    return mayBe(kind, misfit.value, relation) ? [{ name, kind, known: !isNew }] : [];
+    return mayBe(kind, misfit.value, relation) ? [{ name, kind, isFixed: !isNew }] : [];
   });
   const settled = await answerAll(run, relation, [...questions, ...witnesses(relation, questions)]);
   const properties: Record<string, PropertyType> = {};
   const read = new Set<string>();
-  for (const { known: isKnown, name } of questions) {
+  for (const { isFixed, name } of questions) {
     const inferred = settled.columns.find((one) => one.name === name)?.inferred;
     const was = relation.columns.find((one) => one.name === name)?.inferred;
     if (inferred === undefined || inferred === was) continue;
     read.add(name);
-    if (!isKnown) properties[name] = inferred.property;
+    if (!isFixed) properties[name] = inferred.property;
     const misfit = misfits.find(({ column }) => column === name);
     const example = JSON.stringify(misfit?.value.slice(0, 100));
     const word = inferred.property.format ?? inferred.property.type;
@@ -181,7 +181,7 @@ export async function settleRejected(
   if (invalid === 0 || relation.kind === 'parquet') return undefined;
   const candidates = relation.columns.flatMap(({ name, settled }): readonly Question[] => {
     const kind = questionKind(ownOf(schema.properties, name));
-    return kind === undefined || settled === true ? [] : [{ name, kind, known: true }];
+    return kind === undefined || settled === true ? [] : [{ name, kind, isFixed: true }];
   });
   const questions = await unread(run.bench, relation, schema.properties, candidates);
   const again = await answerAll(run, relation, questions);
@@ -217,9 +217,9 @@ function agreedStyle(
   questions: readonly Question[],
   rows: readonly Row[],
 ): NumberStyle | undefined {
-  const proved = questions.flatMap(({ kind, known }, at) => {
+  const proved = questions.flatMap(({ kind, isFixed }, at) => {
     if (kind !== 'numbers') return [];
-    const tally = numbersIn(rows[at] ?? {}, known);
+    const tally = numbersIn(rows[at] ?? {}, isFixed);
     return provedStyle(tally) ?? [];
   });
   const [first] = proved;
@@ -234,11 +234,11 @@ async function resolveColumn(
   row: Row,
   beside: NumberStyle | undefined,
 ): Promise<Inferred | undefined> {
-  const { kind, known, name } = question;
+  const { kind, isFixed, name } = question;
   const was = relation.columns.find((column) => column.name === name)?.inferred;
   const marks = Number(row['marks']) > 0 ? ({ missing: true } as const) : {};
   if (kind === 'numbers') {
-    const tally = numbersIn(row, known);
+    const tally = numbersIn(row, isFixed);
     const delimiter = relation.kind === 'csv' ? relation.delimiter : undefined;
     if (relation.kind !== 'csv') return marksOnly(was, tally, marks);
     const verdict = numberVerdict(tally, delimiter, beside);
@@ -256,7 +256,7 @@ async function resolveColumn(
     }
     return { ...numbersSpelled(verdict), ...marks };
   }
-  const tally = datesIn(row, known);
+  const tally = datesIn(row, isFixed);
   const verdict = dateVerdict(tally, run.order);
   if (verdict === 'ambiguous') throw ambiguous(name, String(row['open']));
   if (verdict === 'contradiction') {
@@ -267,7 +267,7 @@ async function resolveColumn(
     );
   }
   if (verdict === undefined || verdict === 'contradiction') {
-    return known && tally.count > 0 ? { ...datesSpelled(WRITTEN), ...marks } : undefined;
+    return isFixed && tally.count > 0 ? { ...datesSpelled(WRITTEN), ...marks } : undefined;
   }
   return { ...datesSpelled(verdict), ...marks };
 }

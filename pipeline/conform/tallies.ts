@@ -18,7 +18,7 @@ export interface Question {
   readonly name: string;
   readonly kind: 'dates' | 'numbers';
   /** The type is fixed: values that do not fit are rejected, and do not affect the others. */
-  readonly known: boolean;
+  readonly isFixed: boolean;
   /** Its values are plain numbers, and are read differently only if other columns prove it. */
   readonly witness?: true;
 }
@@ -61,23 +61,23 @@ const DATE_COUNTS = [
 ] as const;
 
 /** The tally of numbers in a row of `countAll`. */
-export const numbersIn = (row: Row, known: boolean): NumberTally =>
-  tallyIn(row, NUMBER_COUNTS, known) as unknown as NumberTally;
+export const numbersIn = (row: Row, isFixed: boolean): NumberTally =>
+  tallyIn(row, NUMBER_COUNTS, isFixed) as unknown as NumberTally;
 
 /** The tally of dates in a row of `countAll`. */
-export const datesIn = (row: Row, known: boolean): DateTally =>
-  ({ ...tallyIn(row, DATE_COUNTS, known), first: [] }) as unknown as DateTally;
+export const datesIn = (row: Row, isFixed: boolean): DateTally =>
+  ({ ...tallyIn(row, DATE_COUNTS, isFixed), first: [] }) as unknown as DateTally;
 
 function tallyIn(
   row: Row,
   counts: readonly string[],
-  known: boolean,
+  isFixed: boolean,
 ): Readonly<Record<string, unknown>> {
   const numbers = Object.fromEntries(
     counts.map((name) => [name, name.endsWith('Currency') ? String(row[name]) : Number(row[name])]),
   );
   const count = Number(row['filled']);
-  if (!known) return { ...numbers, count };
+  if (!isFixed) return { ...numbers, count };
   // Values that fit no reading are rejected, regardless of the others.
   return { ...numbers, count: count - Number(row['neither']), neither: 0 };
 }

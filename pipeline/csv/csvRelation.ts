@@ -51,7 +51,7 @@ interface CsvFile {
   readonly folder: string;
   readonly dateOrder: DateOrder | undefined;
   /** Properties of the dataset of the load, if it exists. */
-  readonly known: readonly string[] | undefined;
+  readonly propertyNames: readonly string[] | undefined;
 }
 
 /** @throws Failure InvalidBody with the options to add. */
@@ -129,14 +129,15 @@ interface Head {
 async function readOnce(original: CsvFile): Promise<Outcome> {
   const file = await withoutLast(original);
   const head = await parseHead(file);
-  const { known, reading } = file;
+  const { propertyNames, reading } = file;
   const { dialect } = head;
   const rows = head.records.filter(
     ({ cells, comment }) => cells.length > 0 && comment === undefined,
   );
   const names = rows[0]?.cells ?? [];
   // A file with known names needs no further check, and a last line that fits no schema is rejected.
-  const isKnown = names.length > 0 && names.every((name) => known?.includes(name.trim()) === true);
+  const isKnown =
+    names.length > 0 && names.every((name) => propertyNames?.includes(name.trim()) === true);
   const quoting = isKnown ? undefined : await findQuoting(head.opening.text, dialect, reading);
   if (quoting !== undefined) return quoting;
   if (reading.header === undefined && !isKnown) {
@@ -144,7 +145,7 @@ async function readOnce(original: CsvFile): Promise<Outcome> {
     const complaint = findTitles(whole) ?? findRecord(whole) ?? findHeaderLines(whole);
     if (complaint !== undefined) return complaint;
   }
-  if (reading.skipLast === undefined && known === undefined && dialect.delimiter !== ' ') {
+  if (reading.skipLast === undefined && propertyNames === undefined && dialect.delimiter !== ' ') {
     const footer = findFooter(await readLastLines(file.path), rows, dialect.delimiter);
     if (footer !== undefined) return footer;
   }

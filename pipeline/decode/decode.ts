@@ -39,7 +39,7 @@ interface Opening {
   readonly dateOrder?: DateOrder;
   readonly reading?: Reading;
   /** Properties of the dataset of the load, if it exists: values that do not fit are rejected. */
-  readonly known?: readonly string[];
+  readonly propertyNames?: readonly string[];
   /** The usual meaning of columns at the dataset's place, if it defines any. */
   readonly usual?: UsualColumns | undefined;
   /** Rewrites a file for such a dataset. */
@@ -69,10 +69,11 @@ async function openProperties(
   reading: Reading,
   bench: Workbench,
 ): Promise<Relation> {
-  const { known, usual } = opening;
+  const { propertyNames, usual } = opening;
   if (reading.facts === true) return openFacts(opening, bench);
   const declared = Object.keys(reading.columns ?? {});
-  const names = known === undefined ? {} : { known: [...known, ...declared] };
+  const names =
+    propertyNames === undefined ? {} : { propertyNames: [...propertyNames, ...declared] };
   const opened = await openFile({ ...opening, ...names }, bench);
   const { wide } = reading;
   if (wide === undefined) return openRewritten(opened, opening, bench);
@@ -191,7 +192,7 @@ async function openFile(opening: Opening, bench: Workbench): Promise<Relation> {
 }
 
 async function openText(opening: Opening, head: Buffer, bench: Workbench): Promise<Relation> {
-  const { dateOrder, known, reading = {} } = opening;
+  const { dateOrder, propertyNames, reading = {} } = opening;
   const text = await inUtf8(opening.path, head, reading, bench);
   const ofCompany = reading.facts === true && isCompany(text.head) ? COMPANY_FACTS : undefined;
   const jsonPath = opening.jsonPath ?? ofCompany;
@@ -203,7 +204,7 @@ async function openText(opening: Opening, head: Buffer, bench: Workbench): Promi
   if (error !== undefined) throw new NoDataFailure(error);
   if (content === 'csv') {
     await refuseEndlessLine(path);
-    return csvRelation({ ...text, reading, folder: bench.folder, dateOrder, known });
+    return csvRelation({ ...text, reading, folder: bench.folder, dateOrder, propertyNames });
   }
   const { header: named, nulls } = reading;
   const header = named === undefined ? named : named !== false && named !== 0;

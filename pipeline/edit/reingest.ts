@@ -99,9 +99,12 @@ export async function readAgain(
   await mkdir(folder);
   const files = before.map(({ batch }) => batch.path);
   const own = { ...bench, folder, files };
-  const known = Object.keys(becoming.dataset.schema.properties);
+  const propertyNames = Object.keys(becoming.dataset.schema.properties);
   const { facts, symbols, usual } = services.defaultsOf(load) ?? {};
-  const relation = withSymbols(await openRelation({ ...load, known, usual, facts }, own), symbols);
+  const relation = withSymbols(
+    await openRelation({ ...load, propertyNames, usual, facts }, own),
+    symbols,
+  );
   const fitted = await conformTo(
     { load, services, bench: own, events },
     relation,

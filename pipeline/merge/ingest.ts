@@ -69,7 +69,8 @@ export async function openLoad(
   }: Pick<Run, 'bench' | 'services'> & { events: Pick<IngestEvents, 'log'> },
 ): Promise<Relation> {
   const dataset = services.lake.directory.dataset(load.workspace, load.dataset);
-  const names = dataset === undefined ? {} : { known: Object.keys(dataset.schema.properties) };
+  const names =
+    dataset === undefined ? {} : { propertyNames: Object.keys(dataset.schema.properties) };
   const { facts, rewrite, usual } = services.defaultsOf(load) ?? {};
   const opening = { ...load, ...names, usual, rewrite, facts };
   const relation = load.relation ?? (await openRelation(opening, bench));

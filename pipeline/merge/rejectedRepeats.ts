@@ -30,9 +30,9 @@ export async function findRejectedRepeats(
     const valid = `(SELECT * FROM (${read}) WHERE ${FAULT} IS NULL)`;
     const numbered = withTerms(valid, index, 'n');
     const terms = index.terms.map((_, at) => `n${at}`).join(', ');
-    const shown = index.terms.map((_, at) => `CAST(n${at} AS VARCHAR)`).join(`, ', ', `);
+    const texts = index.terms.map((_, at) => `CAST(n${at} AS VARCHAR)`).join(`, ', ', `);
     const isStored = `EXISTS (FROM ${stored} AS s WHERE ${same(index)})`;
-    const statement = `SELECT ${NUMBER} AS n, concat(${shown}) AS shown, isStored FROM
+    const statement = `SELECT ${NUMBER} AS n, concat(${texts}) AS repeated, isStored FROM
       (SELECT *, ${isStored} AS isStored,
         row_number() OVER (PARTITION BY ${terms} ORDER BY ${NUMBER}) AS place FROM ${numbered} AS n)
       WHERE isStored OR place > 1 ORDER BY 1 LIMIT ${REJECTS_KEPT_MAX}`;
@@ -48,7 +48,7 @@ export async function findRejectedRepeats(
       const where = row['isStored'] === true ? 'is stored already' : 'is in the file already';
       return {
         line: fileLineOf(Number(row['n']), relation, lines),
-        error: `index value (${String(row['shown'])}) ${where}: duplicates=reject`,
+        error: `index value (${String(row['repeated'])}) ${where}: duplicates=reject`,
       };
     });
   });

@@ -81,8 +81,8 @@ export function openS3Bucket(settings: BucketSettings, sizes?: PieceSizes): Buck
     },
     text: (path) => send(path, (options) => readText(store, path, options)),
     write: async (path, text) => {
-      const put = new PutObjectCommand({ ...objectOf(store, path), Body: text });
-      await send(path, (options) => client.send(put, options));
+      const command = new PutObjectCommand({ ...objectOf(store, path), Body: text });
+      await send(path, (options) => client.send(command, options));
     },
     close: () => {
       client.destroy();

@@ -11,7 +11,7 @@ export interface DateSpelling {
   readonly time: boolean;
   readonly read:
     | { readonly kind: 'cast' }
-    /** As written by people, each value separately; without an order, values that depend on it are not read. */
+    /** As people write it, each value separately; without an order, values that depend on it are not read. */
     | {
         readonly kind: 'written';
         readonly order?: DateOrder;

@@ -37,8 +37,8 @@ interface Texts {
   /** Rejects exponents nevertheless: the numbers are not checked for infinity afterwards. */
   readonly hasExponents?: boolean;
   /**
-   * The property was declared to be a number: 01 is then 1, and 16 or 17 digits are accepted even if a shorter
-   * text has the same double.
+   * The property was declared to be a number: 01 is then 1, and 16 or 17 digits are accepted even if a
+   * shorter text has the same double.
    */
   readonly isDeclared?: boolean;
 }

@@ -7,7 +7,7 @@ export const REJECT_TABLES = `rejects_table = 'rejected', rejects_scan = 'reject
 const PLACE = 'coalesce(column_idx, 0)';
 
 /**
- * Rejected lines after a statement with `from(…)`: their count, and the first ones. If the count is zero, the
+ * Rejected lines after a statement with `from(…)`: their count, and the first ones. If the count is 0, the
  * second statement is skipped: its planning takes a tenth of DuckDB's time for a small load.
  */
 export const rejectStatements = (most: number): readonly string[] => [

@@ -58,7 +58,7 @@ export type Relation = {
   /** Columns of the original of a rewritten file, with their properties: `date+minute`. */
   readonly rewritten?: Readonly<Record<string, string>>;
   /** Values that are members of the rows already (`makingOnce`): terms by property. */
-  readonly made?: ReadonlyMap<string, string>;
+  readonly computed?: ReadonlyMap<string, string>;
   /** The exact texts that mean no value, if the load sets them; otherwise those of missing.ts. */
   readonly nulls?: readonly string[];
 } & (
@@ -309,7 +309,7 @@ export function given(relation: Relation, column: string): string {
   return relation.kind === 'parquet' ? `${name} IS NOT NULL` : `nullif(${name}, '') IS NOT NULL`;
 }
 
-/** For a SELECT of all columns and of `made`: each value is computed once, even if it is used repeatedly. */
+/** For a SELECT of all columns and of `computed`: each value is computed once, even if used repeatedly. */
 export function makingOnce(relation: Relation, targets: readonly Column[]): Relation {
   const computed = new Map<string, string>();
   for (const target of targets) {
@@ -317,12 +317,12 @@ export function makingOnce(relation: Relation, targets: readonly Column[]): Rela
     const cast = source && castOf(relation, source, target);
     if (cast !== undefined) computed.set(target.name, `${cast} AS ${computedName(target.name)}`);
   }
-  return { ...relation, made: computed };
+  return { ...relation, computed };
 }
 
 /** The expression of the value; undefined: DuckDB reads it directly. */
 function castOf(relation: Relation, source: SourceColumn, target: Column): string | undefined {
-  if (relation.made?.has(target.name) === true) return computedName(target.name);
+  if (relation.computed?.has(target.name) === true) return computedName(target.name);
   const { missing, number } = source.inferred;
   const cell = identifier(target.name);
   const { nulls } = relation;

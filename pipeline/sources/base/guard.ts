@@ -93,7 +93,7 @@ function checkHost(host: string, allowPrivateAddresses: boolean): void {
 
 /**
  * Resolves a name once, and checks every address: one that must not be reached refuses the whole name. If
- * private addresses are off, an unknown name and a private one fail alike, so that the names of the operator's
+ * private addresses are off, an unknown name and a private one fail alike, so that names of the operator's
  * network cannot be probed.
  * @throws SourceFailure naming the host; the signal's reason when it stops.
  */

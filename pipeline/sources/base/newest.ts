@@ -68,8 +68,8 @@ export function openListing<Item extends Listed>(
       for (const placed of items.filter(isNew)) {
         remembered.splice(indexOf(remembered, placed.place), 0, placed);
         if (remembered.length > rememberedMax) lowest = remembered.shift()?.place ?? lowest;
-        const remembers = remembered.map(({ mark }) => mark).join('');
-        const position = positionOf(order.definition, { floor: lowest, known: remembers });
+        const rememberedMarks = remembered.map(({ mark }) => mark).join('');
+        const position = positionOf(order.definition, { floor: lowest, known: rememberedMarks });
         yield { item: placed.item, position };
       }
     },
