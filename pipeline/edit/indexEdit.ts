@@ -179,8 +179,8 @@ async function sortUnique(
 function repeatsFailure(records: number, examples: readonly string[]): Failure {
   const what = `${records} records repeat an index value, such as ${examples.join(', ')}`;
   const rule =
-    'name more of its parts, or choose which one stays: duplicateKeyHandling=ignore (--duplicates keep-first) ' +
-    'or duplicateKeyHandling=replace (--duplicates replace)';
+    'name more of its parts, or choose which one stays: duplicateKeyHandling=ignore ' +
+    '(--duplicates keep-first) or duplicateKeyHandling=replace (--duplicates replace)';
   return new Failure('InvalidBody', `columnMapping can not be so: ${what}: ${rule}`);
 }
 
