@@ -71,11 +71,8 @@ async function fitFile(run: Looking, opened: Relation): Promise<Fit> {
     const declared = withDeclared(relation, declaredNames(dataset, defaults));
     const created = await firstLoad(run, declared, replaceable?.firstId);
     if (replaceable === undefined) return created;
-    return {
-      ...created,
-      draft: withOwnerSettings(created.draft, replaceable.dataset),
-      instead: replaceable,
-    };
+    const draft = withOwnerSettings(created.draft, replaceable.dataset);
+    return { ...created, draft, instead: replaceable };
   }
   checkDuplicates(`${dataset.workspace}.${dataset.dataset}`, dataset, load.chosen);
   const governed =

@@ -81,7 +81,7 @@ export function inFileSpelling(
     if (kind === 'json' || property === null) return [];
     const listed = columns.slice(0, COLUMNS_LISTED_MAX).map((one) => one.name);
     const available = `the file has ${listed.join(', ')}${columns.length > listed.length ? ', …' : ''}`;
-    throw new Failure('InvalidBody', `columns: available is no column ${column}; ${available}`);
+    throw new Failure('InvalidBody', `columns: there is no column ${column}; ${available}`);
   });
   return Object.fromEntries(entries);
 }

@@ -1,6 +1,5 @@
 // One ingestion: file -> decode -> infer or check -> conform -> duplicates -> sorted Parquet ->
-// one commit (DESIGN.md "Flows"). Until the commit nothing is visible; files that a crash leaves are removed
-// at the next start.
+// one commit (DESIGN.md "Flows"). Until then nothing is visible; the next start removes files of a crash.
 import { dirname } from 'node:path';
 import type { Lake } from '../../store/lake/lake.ts';
 import { ROW_COLUMN } from '../../store/lake/versions/columns.ts';
@@ -83,10 +82,7 @@ export async function openLoad(
   throw new Failure('InvalidBody', `${problem}; ${rule}`);
 }
 
-/**
- * Runs a load on this node or a free one.
- * @throws Failure with the reason; then nothing of the load is visible.
- */
+/** Runs a load on this node or a free one. @throws Failure with the reason; then nothing is visible. */
 export async function ingest(
   load: Load,
   author: string,

@@ -48,7 +48,7 @@ export function openListing<Item extends Listed>(
 ): Listing<Item> {
   const since = sinceOf(order);
   const floor = textOf(since, 'floor') ?? '';
-  const marks = new Set(textOf(since, 'marks')?.match(/.{12}/g) ?? []);
+  const marks = new Set(textOf(since, 'known')?.match(/.{12}/g) ?? []);
   const items: Placed<Item>[] = [];
   const isNew = ({ mark }: Placed<Item>): boolean => !marks.has(mark);
   return {

@@ -71,7 +71,7 @@ export const ODD_FILES: readonly OddFile[] = [
   { file: 'one-column-words.csv', types: 'remark:s', records: 3 },
   { file: 'one-row.csv', types: 'symbol:s date:d price:n', records: 1 },
   { file: 'header-alone.csv', refused: /has a header \("symbol,date,price"\) and no record/ },
-  { file: 'header-alone-no-break.csv', refused: /and no record; .* make the dataset first/ },
+  { file: 'header-alone-no-break.csv', refused: /and no record; .* create the dataset first/ },
   { file: 'all-equal.csv', types: 'symbol:s price:n', records: 3 },
   {
     file: 'no-header.csv',
