@@ -1,5 +1,5 @@
-// What becomes of staged records that do not keep an expectation: each is judged once, by the
-// gravest one, and what is kept aside is taken along whole.
+// Applies expectations to staged records: each record is judged once, by the gravest expectation that it
+// violates. Quarantined records are returned whole.
 import { join } from 'node:path';
 import {
   type Column,
@@ -23,21 +23,21 @@ import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 import type { Workbench } from '../bytes/workbench.ts';
 
 interface Judged extends Pick<Batch, 'quarantined' | 'warnings' | 'failed'> {
-  /** A sub-select of the staged records without those that were judged. */
-  readonly kept: string;
-  /** Records that were judged, in whatever way. */
+  /** A sub-select of the staged records that violated no expectation. */
+  readonly valid: string;
+  /** Records that violated an expectation. */
   readonly left: number;
   /** Those of them that are rejected. */
   readonly refused: number;
   readonly rejects: readonly Reject[];
 }
 
-/** Which expectation, by its place, a record is judged by; null: none. */
+/** Index of the expectation that a record violates; null if it violates none. */
 const VERDICT = '_system_verdict';
 /** The gravest first. */
 const GRAVITY: readonly Action[] = ['fail', 'reject', 'quarantine'];
 
-/** Checks of a request with their places and what a staged record is asked. */
+/** A check of the request with its index and its SQL condition over staged records. */
 interface Placed extends Check {
   readonly at: number;
   readonly condition: string;
@@ -55,33 +55,34 @@ export async function applyExpectations(
 ): Promise<Judged> {
   const { checks, columns, relation } = request;
   const none = { left: 0, refused: 0, rejects: [], quarantined: [], warnings: [] };
-  if (checks.list.length === 0) return { ...none, kept: read, failed: undefined };
+  if (checks.list.length === 0) return { ...none, valid: read, failed: undefined };
   const placed = await placeChecks(request, read, bench);
   const ordered = GRAVITY.flatMap((action) => placed.filter((check) => check.action === action));
   const cases = ordered.map(({ at, condition }) => `WHEN ${condition} THEN ${at}`);
   const verdict = `CASE WHEN ${FAULT} IS NOT NULL THEN NULL ${cases.join(' ')} END`;
   const judged = `(SELECT *, ${verdict} AS ${VERDICT} FROM ${read})`;
-  const kept = `(SELECT * EXCLUDE (${VERDICT}) FROM ${judged} WHERE ${VERDICT} IS NULL)`;
-  const record = documentOf(columns);
+  const valid = `(SELECT * EXCLUDE (${VERDICT}) FROM ${judged} WHERE ${VERDICT} IS NULL)`;
+  const record = jsonDocument(columns);
   const [counts = []] = await askEach(bench, relation, [
     `SELECT ${VERDICT} AS at, count(*) AS records, min(${NUMBER}) AS n, sum(strlen(${record})) AS bytes
       FROM ${judged} WHERE ${VERDICT} IS NOT NULL GROUP BY ALL`,
   ]);
-  const found = counts.map((row) => ({
+  const breaches = counts.map((row) => ({
     check: checks.list[Number(row['at'])],
     records: Number(row['records']),
     line: lineAt(Number(row['n'])),
     bytes: Number(row['bytes']),
   }));
-  const of = (action: Action): typeof found =>
-    found.filter(({ check }) => check?.action === action);
-  const total = (some: typeof found): number => some.reduce((sum, one) => sum + one.records, 0);
-  const [worst] = of('fail').toSorted((a, b) => a.line - b.line);
-  checkSize(total(of('quarantine')), of('quarantine'));
+  const withAction = (action: Action): typeof breaches =>
+    breaches.filter(({ check }) => check?.action === action);
+  const total = (group: typeof breaches): number =>
+    group.reduce((sum, one) => sum + one.records, 0);
+  const [worst] = withAction('fail').toSorted((a, b) => a.line - b.line);
+  checkSize(total(withAction('quarantine')), withAction('quarantine'));
   return {
-    kept,
-    left: total(found),
-    refused: total(of('fail')) + total(of('reject')),
+    valid,
+    left: total(breaches),
+    refused: total(withAction('fail')) + total(withAction('reject')),
     rejects: await listRejects({ request, judged, bench, placed, lineAt }),
     quarantined: await listAside({ request, judged, bench, placed, lineAt }),
     warnings: await listWarnings({ request, judged, bench, placed, lineAt }),
@@ -89,8 +90,8 @@ export async function applyExpectations(
   };
 }
 
-function checkSize(records: number, found: readonly { readonly bytes: number }[]): void {
-  const bytes = found.reduce((sum, one) => sum + one.bytes, 0);
+function checkSize(records: number, breaches: readonly { readonly bytes: number }[]): void {
+  const bytes = breaches.reduce((sum, one) => sum + one.bytes, 0);
   if (records <= QUARANTINE_MAX && bytes <= QUARANTINE_BYTES_MAX) return;
   const most = `${QUARANTINE_MAX} records and ${QUARANTINE_BYTES_MAX} bytes`;
   throw new Failure(
@@ -99,7 +100,7 @@ function checkSize(records: number, found: readonly { readonly bytes: number }[]
   );
 }
 
-/** The late records are found once, and known by their numbers from there on. */
+/** Late records are found once; the later statements refer to them by number. */
 async function placeChecks(
   { checks, relation }: BatchRequest,
   read: string,
@@ -108,14 +109,14 @@ async function placeChecks(
   const late = join(bench.folder, `${newUuid()}.parquet`);
   if (checks.list.some(({ breach }) => breach === undefined)) {
     const valid = `(SELECT * FROM ${read} WHERE ${FAULT} IS NULL)`;
-    const found = `SELECT ${NUMBER} FROM (${checks.late(valid)})`;
-    await askEach(bench, relation, [`COPY (${found}) TO ${literal(late)} (FORMAT parquet)`]);
+    const numbers = `SELECT ${NUMBER} FROM (${checks.late(valid)})`;
+    await askEach(bench, relation, [`COPY (${numbers}) TO ${literal(late)} (FORMAT parquet)`]);
   }
   const isLate = `${NUMBER} IN (SELECT ${NUMBER} FROM read_parquet(${literal(late)}))`;
   return checks.list.map((check, at) => ({ ...check, at, condition: check.breach ?? isLate }));
 }
 
-interface Court {
+interface Judging {
   readonly request: BatchRequest;
   readonly judged: string;
   readonly bench: Workbench;
@@ -123,12 +124,12 @@ interface Court {
   readonly lineAt: (n: number) => number;
 }
 
-const placesOf = (placed: readonly Placed[], actions: readonly Action[]): readonly number[] =>
+const findPlaces = (placed: readonly Placed[], actions: readonly Action[]): readonly number[] =>
   placed.filter(({ action }) => actions.includes(action)).map(({ at }) => at);
 
-async function listRejects(court: Court): Promise<readonly Reject[]> {
-  const { bench, judged, lineAt, placed, request } = court;
-  const places = placesOf(placed, ['fail', 'reject']);
+async function listRejects(judging: Judging): Promise<readonly Reject[]> {
+  const { bench, judged, lineAt, placed, request } = judging;
+  const places = findPlaces(placed, ['fail', 'reject']);
   if (places.length === 0) return [];
   const [rows = []] = await askEach(bench, request.relation, [
     `SELECT ${NUMBER} AS n, ${VERDICT} AS at FROM ${judged} WHERE ${VERDICT} IN (${places.join(', ')})
@@ -140,12 +141,12 @@ async function listRejects(court: Court): Promise<readonly Reject[]> {
   }));
 }
 
-async function listAside(court: Court): Promise<readonly Aside[]> {
-  const { bench, judged, lineAt, placed, request } = court;
-  const places = placesOf(placed, ['quarantine']);
+async function listAside(judging: Judging): Promise<readonly Aside[]> {
+  const { bench, judged, lineAt, placed, request } = judging;
+  const places = findPlaces(placed, ['quarantine']);
   if (places.length === 0) return [];
   const [rows = []] = await askEach(bench, request.relation, [
-    `SELECT ${NUMBER} AS n, ${VERDICT} AS at, ${documentOf(request.columns)} AS document
+    `SELECT ${NUMBER} AS n, ${VERDICT} AS at, ${jsonDocument(request.columns)} AS document
       FROM ${judged} WHERE ${VERDICT} IN (${places.join(', ')}) ORDER BY 1`,
   ]);
   return rows.map((row) => ({
@@ -155,9 +156,9 @@ async function listAside(court: Court): Promise<readonly Aside[]> {
   }));
 }
 
-/** Of the records that are left: a warning about one that is kept aside would say it twice. */
-async function listWarnings(court: Court): Promise<readonly Breach[]> {
-  const { bench, judged, lineAt, placed, request } = court;
+/** Counts only records that violated nothing graver, so that no record is reported twice. */
+async function listWarnings(judging: Judging): Promise<readonly Breach[]> {
+  const { bench, judged, lineAt, placed, request } = judging;
   const warned = placed.filter(({ action }) => action === 'warn');
   if (warned.length === 0) return [];
   const terms = warned.flatMap(({ at, condition }) => [
@@ -174,18 +175,18 @@ async function listWarnings(court: Court): Promise<readonly Breach[]> {
   });
 }
 
-/** Largest integer, and its negative, that every reader of JSON keeps as it is. */
+/** Largest integer, and its negative, that every JSON reader keeps exactly. */
 const EXACT_MAX = 9_007_199_254_740_992n;
 
-/** A record as JSON that a load reads again without a loss. */
-function documentOf(columns: readonly Column[]): string {
+/** A record as JSON that a load reads again without loss. */
+function jsonDocument(columns: readonly Column[]): string {
   const members = columns
     .filter(({ name }) => !isSystemColumn(name))
-    .map((column) => `${literal(column.name)}, ${memberOf(column)}`);
+    .map((column) => `${literal(column.name)}, ${jsonMember(column)}`);
   return `CAST(json_object(${members.join(', ')}) AS VARCHAR)`;
 }
 
-function memberOf({ name, type }: Column): string {
+function jsonMember({ name, type }: Column): string {
   const value = identifier(name);
   const text = `to_json(CAST(${value} AS VARCHAR))`;
   if (isDateType(type) || type === 'time' || isExactNumber(type)) return text;

@@ -1,9 +1,9 @@
 // From a relation to one sorted Parquet file of valid records, each index value once.
 //
-// The fast way is one COPY: texts of a CSV are cast exactly, read_csv keeps the lines that it rejects, the
-// sort makes repeats neighbours, and one streaming pass proves that there are none. Only when there are (or
-// a required value is missing) the exact way numbers the records, which is what tells first from last and
-// names the record that is at fault. JSON takes the fast way too: typed where its spelling lets it
+// The fast path is one COPY: texts of a CSV are cast exactly, read_csv stores the lines that it rejects, the
+// sort makes repeats neighbours, and one streaming pass counts them. Only if it finds repeats
+// (or a required value is missing) does the exact path number the records, which distinguishes the first from
+// the last and names the faulty record. JSON takes the fast path too: typed where its spelling allows it
 // (jsonSpelling.ts), as text and cast otherwise.
 import { join } from 'node:path';
 import type { Column } from '../../store/lake/versions/columns.ts';
@@ -44,25 +44,25 @@ import type { Batch, Misfit, BatchRequest } from './batchRequest.ts';
 import { identifier } from '../../store/duckdb/sqlText.ts';
 import type { Workbench } from '../bytes/workbench.ts';
 
-/** The batch, or the columns whose values do not fit the types, or that the index is none. */
+/** The batch, or the columns whose values do not fit the types, or a proof that the index is not unique. */
 type Attempt =
   | { readonly kind: 'batch'; readonly batch: Batch }
   | { readonly kind: 'unproved' }
   | { readonly kind: 'misfit'; readonly misfits: readonly Misfit[] };
 
-/** With `guessed` types a misfit is told, to be widened; otherwise it rejects its record. */
+/** With `guessed` types a misfit is returned, to be widened; otherwise it rejects its record. */
 export async function makeBatch(
   request: BatchRequest,
   bench: Workbench,
   guessed: boolean,
 ): Promise<Attempt> {
-  // Only the exact way knows records whose columns the schema does not have.
+  // Only the exact path handles records with columns that the schema does not have.
   const exactly = request.refused.length > 0;
   if (exactly && !guessed) return { kind: 'batch', batch: await exactBatch(request, bench) };
   const fast = await fastBatch(request, bench, guessed);
   if (guessed && fast.misfits.length > 0) return { kind: 'misfit', misfits: fast.misfits };
   const { batch, relation, repeats } = fast;
-  // Before anything more is done with them: a refusal takes a third of the time.
+  // Checked before further work: a refusal takes a third of the time.
   if (batch !== undefined) refuseMany(batch.stats.records);
   if (request.repeats === 'prove' && (batch === undefined || repeats > 0)) {
     return { kind: 'unproved' };
@@ -76,23 +76,23 @@ export async function makeBatch(
   const once = few
     ? dropRepeats({ ...request, relation }, batch, bench)
     : exactBatch(request, bench);
-  const [shown = []] = await ask(bench, relation, [repeatsShown(batch.path, request.index)]);
-  const repeated = { records: repeats, examples: repeatsTold(shown) };
+  const [exampleRows = []] = await ask(bench, relation, [repeatsShown(batch.path, request.index)]);
+  const repeated = { records: repeats, examples: repeatsTold(exampleRows) };
   return { kind: 'batch', batch: { ...(await once), repeated } };
 }
 
 const eachNumbered = (request: BatchRequest): BatchRequest => ({ ...request, sharesRow: false });
 
-/** Records of one ingestion (INTERFACE.md 3.8): past it nothing is ingested. */
+/** Records of one ingestion (INTERFACE.md 3.8): a larger body is refused. */
 const RECORDS_MAX = 20_000_000;
 
-/** @throws Failure for more than a job may have. */
+/** @throws Failure for more records than a job may have. */
 export function refuseMany(read: number): void {
   if (read <= RECORDS_MAX) return;
   throw new Failure('InvalidBody', `the body has ${read} records, at most ${RECORDS_MAX} a job`);
 }
 
-/** Only for a batch without invalid records: reading it again must meet the same ones. */
+/** Only for a batch without invalid records: the second read must meet the same records. */
 async function dropRepeats(request: BatchRequest, batch: Batch, bench: Workbench): Promise<Batch> {
   const { relation, columns, index, duplicates } = request;
   const path = join(bench.folder, `${newUuid()}.parquet`);
@@ -105,16 +105,16 @@ async function dropRepeats(request: BatchRequest, batch: Batch, bench: Workbench
 }
 
 interface Fast {
-  /** As it was read. */
+  /** As it was read: typed or as text. */
   readonly relation: Relation;
   readonly misfits: readonly Misfit[];
-  /** Undefined when only the exact way can tell which records to keep. */
+  /** Undefined when only the exact path can decide which records to keep. */
   readonly batch: Batch | undefined;
-  /** Records of the batch whose index value another one has. */
+  /** Records of the batch that repeat the index value of another one. */
   readonly repeats: number;
 }
 
-/** JSON is read typed first, where that may be; what DuckDB then refuses is read as text. */
+/** Reads JSON typed first, where its spelling allows it; if DuckDB refuses, reads it as text. */
 async function fastBatch(request: BatchRequest, bench: Workbench, guessed: boolean): Promise<Fast> {
   const typed = typedRelation(request.relation, request.columns);
   if (typed === undefined) return oneCopy(request, request.relation, bench, guessed);
@@ -126,7 +126,7 @@ async function fastBatch(request: BatchRequest, bench: Workbench, guessed: boole
   }
 }
 
-/** @param relation the request's, as it is to be read */
+/** @param relation the request's, typed or as text */
 async function oneCopy(
   request: BatchRequest,
   relation: Relation,
@@ -140,10 +140,10 @@ async function oneCopy(
     FROM ${fromClause(relation, columns, true)}${orderOfLoad(relation, index)}`;
   const rejecting = relation.kind === 'csv' ? rejectStatements(REJECTS_KEPT_MAX) : [];
   const repeats = apart.terms.length === 0 ? [] : [repeatsStatement(path, apart)];
-  const asked = breachStatements(checks, path);
+  const checkStatements = breachStatements(checks, path);
   try {
     const copy = copyTable(query, path, columns);
-    const before = [copy, ...repeats, ...asked];
+    const before = [copy, ...repeats, ...checkStatements];
     const rows = await ask(bench, relation, [...before, ...rejecting], before.length);
     const stats = fileStats(rows[0] ?? []);
     if (relation.kind === 'csv' && hasInfinity(stats, columns)) {
@@ -152,7 +152,7 @@ async function oneCopy(
     }
     const [counted, listed] = rows.slice(before.length);
     const repeating = repeats.length === 0 ? 0 : Number(rows[1]?.[0]?.['repeats']);
-    // Blank values are equal to none in SQL: records with them are numbered one by one.
+    // Blank values are equal to none in SQL, so records with them are numbered individually.
     const repeated = sharesRow && lacksIndex(stats, apart) ? stats.records : repeating;
     const breaches = breachesOf(checks, rows.slice(1 + repeats.length, before.length));
     const batch = {
@@ -174,15 +174,15 @@ async function oneCopy(
   }
 }
 
-/** Of a text that is longer than numbers are, such as 1e400: no text is read as infinity. */
-const hasInfinity = ({ columns: told }: FileStats, columns: readonly Column[]): boolean =>
+/** Detects a text longer than any number, such as 1e400: no text is read as infinity. */
+const hasInfinity = ({ columns: statistics }: FileStats, columns: readonly Column[]): boolean =>
   columns
     .filter(({ type }) => type === 'float64')
     .some(({ name }) =>
-      ['min', 'max'].some((bound) => /inf/i.test(told.get(name)?.get(bound) ?? '')),
+      ['min', 'max'].some((bound) => /inf/i.test(statistics.get(name)?.get(bound) ?? '')),
     );
 
-/** Every column with a misfit, by one pass over the file; the first line with one comes first. */
+/** Finds every column with a misfit in one pass over the file, ordered by the first line with one. */
 export async function findMisfits(
   { columns, ...request }: Pick<BatchRequest, 'relation' | 'columns'>,
   bench: Workbench,
@@ -201,8 +201,8 @@ export async function findMisfits(
   const faults = tests.map(({ condition }, at) => `${condition} AS ${FAULT}${at}`);
   const numbered = `(SELECT *, row_number() OVER () AS ${NUMBER}, ${faults.join(', ')} FROM
     ${fromClause(relation, columns, false)})`;
-  const [found] = await ask(bench, relation, [`SELECT ${terms.join(', ')} FROM ${numbered}`]);
-  const row = found?.[0] ?? {};
+  const [counts] = await ask(bench, relation, [`SELECT ${terms.join(', ')} FROM ${numbered}`]);
+  const row = counts?.[0] ?? {};
   const misfits = tests.flatMap(({ name }, at) =>
     row[`n${at}`] === null || row[`n${at}`] === undefined
       ? []

@@ -1,4 +1,4 @@
-// A batch: what is asked of one, where it is made, and what it is when it is made.
+// The request for a batch, and the batch.
 import type { Relation } from '../values/relation.ts';
 import type { UniqueIndex } from './uniqueIndex.ts';
 import type { Checks, Breach } from './expectations.ts';
@@ -15,18 +15,18 @@ export interface BatchRequest {
   readonly nowMs: number;
   /** Properties whose values become null where they do not fit. */
   readonly lenient: ReadonlySet<string>;
-  /** Columns of the file, a value in which refuses its record. */
+  /** Columns of the file that refuse each record with a value in them. */
   readonly refused: readonly string[];
   readonly checks: Checks;
   /** Number of the batch's first record, where records are numbered. */
   readonly firstRow: number;
-  /** What SOURCE_COLUMN has in each record. */
+  /** The value of SOURCE_COLUMN in each record. */
   readonly source: number;
-  /** Records get one number for all where key, subkey and date tell them apart. */
+  /** All records get one number where key, subkey and date already distinguish them. */
   readonly sharesRow: boolean;
   /**
-   * Records that repeat an index value: all but one are left out, or the attempt ends as `unproved`. `drop`
-   * keeps them all where there is no unique index.
+   * How repeated index values are handled: `drop` keeps one record of each (all of them without a unique
+   * index), `prove` ends the attempt as `unproved`.
    */
   readonly repeats: 'drop' | 'prove';
 }
@@ -36,29 +36,29 @@ export interface Batch {
   readonly stats: FileStats;
   readonly invalid: number;
   readonly rejects: readonly Reject[];
-  /** Records of the batch that another one of the batch took the place of. */
+  /** Records replaced by another record of the batch. */
   readonly duplicates: number;
-  /** Of these the first, where they were counted. */
+  /** Examples of the duplicates, where they were counted. */
   readonly repeated?: Repeated | undefined;
-  /** Records that are kept aside for an expectation that they did not keep. */
+  /** Records quarantined because they violate an expectation. */
   readonly quarantined: readonly Aside[];
   readonly warnings: readonly Breach[];
-  /** What ends the load; undefined where nothing does. */
+  /** The expectation that fails the load; undefined if none does. */
   readonly failed: Breach | undefined;
 }
 
 /** Records that repeat the index value of another one. */
 interface Repeated {
   readonly records: number;
-  /** The first values, for a person. */
+  /** The first values, for display. */
   readonly examples: readonly string[];
 }
 
-/** A column whose guessed type a value does not fit, and the first record that shows it. */
+/** A column with a value that does not fit its guessed type, and the first such record. */
 export interface Misfit {
   readonly column: string;
   readonly line: number;
   readonly value: string;
-  /** Records with such a value in the column, where they were counted. */
+  /** Records with such a value in the column, if they were counted. */
   readonly records?: number;
 }

@@ -1,5 +1,5 @@
-// The statements that a batch's ways share: what is selected of a file, how it is asked, and what the
-// answers mean.
+// The statements that both paths to a batch share: the select list, running statements, and reading their
+// results.
 import { isoTime } from '../../store/base/clock.ts';
 import {
   type Column,
@@ -28,19 +28,19 @@ import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 import { lineInFile } from '../bytes/unreadLines.ts';
 import type { Workbench } from '../bytes/workbench.ts';
 
-/** The place of a record in its file, from 1. */
+/** The position of a record in its file, from 1. */
 export const NUMBER = '_system_number';
-/** Why a record is refused; null in a good one. */
+/** Why a record is refused; null in a valid one. */
 export const FAULT = '_system_fault';
 
-/** @param order of the dates that the column was said to have */
+/** @param order the declared order of the column's dates */
 export const typeError = (name: string, type: ColumnType, order?: DateOrder): string => {
   const word = parseDecimal(type) === undefined ? TYPE_WORDS[columnKind(type)] : type;
-  const wanted = order === undefined ? word : `${word} in the order ${order}`;
-  return `validation failed: property '${name}' should be ${wanted}`;
+  const expected = order === undefined ? word : `${word} in the order ${order}`;
+  return `validation failed: property '${name}' should be ${expected}`;
 };
 
-/** The order that was said for the dates of a column, where it goes into one of dates. */
+/** The declared order of a column's dates, if the column is stored as dates. */
 export function saidOrder(
   { columns }: Relation,
   { name, type }: Pick<Column, 'name' | 'type'>,
@@ -49,10 +49,10 @@ export function saidOrder(
   return columns.find((column) => column.name === name)?.inferred.spelling?.order;
 }
 
-/** Characters of a value that is told with the reason why its record is refused. */
+/** Characters of a value that the reason of a rejection quotes. */
 const SHOWN_CHARACTERS = 60;
 
-/** The value of a column of the file as it is told, as an expression. */
+/** SQL expression for a value of the file as messages quote it. */
 export const shownValue = (name: string): string =>
   `to_json(left(CAST(${identifier(name)} AS VARCHAR), ${SHOWN_CHARACTERS}))`;
 
@@ -76,8 +76,8 @@ export function selection(
   { relation, columns, firstRow, index, lenient, nowMs, sharesRow, source }: BatchRequest,
   strict: boolean,
 ): string {
-  // Pushed records bring the time at which they were written, and their number.
-  const brought = new Set(relation.columns.map(({ name }) => name));
+  // Pushed records carry the time at which they were written, and their number.
+  const present = new Set(relation.columns.map(({ name }) => name));
   const now = `TIMESTAMP ${literal(isoTime(nowMs).slice(0, -1))}`;
   const system = new Map([
     [ROW_COLUMN, sharesRow ? `${firstRow}::BIGINT` : `row_number() OVER () + ${firstRow - 1}`],
@@ -85,7 +85,7 @@ export function selection(
   ]);
   return columns
     .map((column) => {
-      const own = !isSystemColumn(column.name) || brought.has(column.name);
+      const own = !isSystemColumn(column.name) || present.has(column.name);
       const value = own
         ? valueOf(relation, column, strict && !lenient.has(column.name))
         : (system.get(column.name) ?? now);
@@ -95,7 +95,7 @@ export function selection(
     .join(', ');
 }
 
-/** Too long a text of the index is an error: the exact way says in which record. */
+/** Raises an error for an index text that is too long: the exact path reports the record. */
 const shortText = (value: string): string =>
   `CASE WHEN strlen(${value}) > ${INDEX_BYTES_MAX} THEN ${MISFIT} ELSE ${value} END`;
 
@@ -118,11 +118,11 @@ export function lineOf(n: number, relation: Relation, unread: UnreadRows): numbe
 /** Lines that read_csv rejected, as it counts them. */
 type UnreadRows = readonly Pick<Reject, 'line'>[];
 
-/** Line of the n-th record that was read in its file as it came: `lineOf` counts those of a copy too. */
+/** Line of the n-th record in the original file: `lineOf` counts the lines of a copy too. */
 export const fileLineOf = (n: number, relation: Relation, unread: UnreadRows = []): number =>
   lineInFile(relation.lineSteps, lineOf(n, relation, unread));
 
-/** Each statement on an instance of its own: the memory of one is gone before the next begins. */
+/** Runs each statement on its own instance: the memory of one is freed before the next begins. */
 export async function askEach(
   bench: Workbench,
   relation: Relation,
@@ -135,7 +135,7 @@ export async function askEach(
   return rows;
 }
 
-/** @param endsAt the place of a statement that counts: those behind it run only where it counts any */
+/** @param endsAt index of a counting statement: those after it run only if it counts any */
 export async function ask(
   bench: Workbench,
   relation: Relation,
@@ -160,7 +160,7 @@ export async function ask(
   }
 }
 
-/** DuckDB's sentence for a person: without its stack and without the folders of this machine. */
+/** DuckDB's error text for display: without its stack and without folders of this machine. */
 function withoutPaths(text: string, relation: Relation, bench: Workbench): string {
   if (text.startsWith('Out of Memory Error')) {
     return 'the load needs more memory than a load may have: load the file in parts';

@@ -1,5 +1,5 @@
-// The exact way to a batch: every record has its number, so that a faulty one is named, the first of
-// equal ones is told from the last, and what does not keep an expectation is found again.
+// The exact path to a batch: every record is numbered, so that a faulty record is reported by line, the first
+// of equal records is distinguished from the last, and records that violate an expectation can be read again.
 import { join } from 'node:path';
 import type { Column } from '../../store/lake/versions/columns.ts';
 import { REJECTS_KEPT_MAX } from '../../store/work/jobs.ts';
@@ -36,14 +36,14 @@ import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 import type { Workbench } from '../bytes/workbench.ts';
 
 /** Numbers the records, then drops the faulty ones and all but one of each index value. */
-export async function exactBatch(asked: BatchRequest, bench: Workbench): Promise<Batch> {
-  const { columns } = asked;
-  // A fault is told by the value too, and a date is matched by a hundred patterns.
-  const relation = makingOnce(withExponents(asked.relation), columns);
-  const request = { ...asked, relation, sharesRow: false };
+export async function exactBatch(original: BatchRequest, bench: Workbench): Promise<Batch> {
+  const { columns } = original;
+  // A fault quotes the value too, and a date is matched against a hundred patterns.
+  const relation = makingOnce(withExponents(original.relation), columns);
+  const request = { ...original, relation, sharesRow: false };
   const staging = join(bench.folder, `${newUuid()}.parquet`);
   const path = join(bench.folder, `${newUuid()}.parquet`);
-  const members = ['*', ...(relation.made?.values() ?? [])].join(', ');
+  const members = ['*', ...(relation.computed?.values() ?? [])].join(', ');
   const from = `(SELECT ${members} FROM ${fromClause(relation, columns, false)})`;
   const numbered = `SELECT row_number() OVER () AS ${NUMBER}, * FROM
     (SELECT ${faultOf(request)} AS ${FAULT}, ${selection(request, false)} FROM ${from})`;
@@ -54,13 +54,13 @@ export async function exactBatch(asked: BatchRequest, bench: Workbench): Promise
   const read = `read_parquet(${literal(staging)})`;
   const unread = (listed ?? []).map((row) => lineReject(row));
   const lineAt = (n: number): number => lineOf(n, relation, unread);
-  const { kept, ...judged } = await applyExpectations(request, read, bench, lineAt);
+  const { valid, ...judged } = await applyExpectations(request, read, bench, lineAt);
   const sorted = join(bench.folder, `${newUuid()}.parquet`);
   const [tallied, faulty, , copied] = await askEach(bench, relation, [
     `SELECT count(*) AS records, count(${FAULT}) AS faulty FROM ${read}`,
     `SELECT ${NUMBER} AS n, ${FAULT} AS error FROM ${read} WHERE ${FAULT} IS NOT NULL
       ORDER BY 1 LIMIT ${REJECTS_KEPT_MAX}`,
-    `COPY (${sortedRecords(request, kept)}) TO ${literal(sorted)} (${STAGED})`,
+    `COPY (${sortedRecords(request, valid)}) TO ${literal(sorted)} (${STAGED})`,
     copyTable(survivors(request, `read_parquet(${literal(sorted)})`), path, columns),
   ]);
   const stats = fileStats(copied ?? []);
@@ -82,10 +82,10 @@ export async function exactBatch(asked: BatchRequest, bench: Workbench): Promise
   };
 }
 
-/** How the steps between are kept: cheap to write and to read again. */
+/** Options of intermediate files: fast to write and to read again. */
 const STAGED = 'FORMAT parquet, COMPRESSION lz4_raw';
 
-/** The valid records in the order of the index; of equal ones, the one to keep comes first. */
+/** The valid records in index order; the one to keep comes first among equals. */
 function sortedRecords({ columns, index, duplicates }: BatchRequest, read: string): string {
   const order = duplicates === 'ignore' ? 'ASC' : 'DESC';
   const own = isNumbered({ columns })
@@ -95,7 +95,7 @@ function sortedRecords({ columns, index, duplicates }: BatchRequest, read: strin
   return `SELECT * FROM ${read} WHERE ${FAULT} IS NULL ORDER BY ${terms.join(', ')}`;
 }
 
-/** The first record of each index value. `lag` over the file's order streams: memory stays flat. */
+/** The first record of each index value. `lag` over the file's order streams, so memory use is constant. */
 function survivors({ columns, index }: BatchRequest, read: string): string {
   const list = columns.map(({ name }) => identifier(name)).join(', ');
   if (index.terms.length === 0) return `SELECT ${list} FROM ${read}`;
@@ -105,10 +105,10 @@ function survivors({ columns, index }: BatchRequest, read: string): string {
     WHERE ${differs.join(' OR ')}`;
 }
 
-/** Why a record is refused, as an expression; null for a good one. */
+/** SQL expression for why a record is refused; null for a valid one. */
 export function faultOf({ relation, columns, index, lenient, refused }: BatchRequest): string {
-  const known = new Set(relation.columns.map(({ name }) => name));
-  const required = index.required.filter(({ name }) => known.has(name));
+  const fileColumns = new Set(relation.columns.map(({ name }) => name));
+  const required = index.required.filter(({ name }) => fileColumns.has(name));
   const absent = required.map(({ name, type }) => {
     const empty = type === 'varchar' ? ` OR ${identifier(name)} = ''` : '';
     const isRead = type !== 'varchar' || relation.nulls !== undefined;

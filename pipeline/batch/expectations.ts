@@ -1,34 +1,34 @@
-// What a dataset expects of its records, as SQL over a batch: every name is quoted, every value a
-// literal of our own printing.
+// Compiles the expectations of a dataset to SQL over a batch: every name is quoted, every value is a literal
+// printed here.
 import type { Column } from '../../store/lake/versions/columns.ts';
 import type { Action, Comparison, Expectation, Rule } from '../../store/lake/datasets/contracts.ts';
 import type { ColumnMapping } from '../../store/lake/datasets/datasets.ts';
 import type { Row } from '../../store/duckdb/protocol.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 
-/** How many records did not keep an expectation. */
+/** The number of records that violated an expectation. */
 export interface Breach {
   readonly rule: string;
   readonly records: number;
-  /** Of the first of them, where it is known. */
+  /** Of the first of them, if known. */
   readonly line: number | undefined;
 }
 
 export interface Check {
   readonly action: Action;
-  /** In words. */
+  /** The expectation in words. */
   readonly rule: string;
-  /** True where a record does not keep it; undefined: `late` finds those. */
+  /** SQL condition that is true for a record in violation; undefined: `late` finds those. */
   readonly breach: string | undefined;
 }
 
 export interface Checks {
   readonly list: readonly Check[];
-  /** SELECT of those of `rows` that are older than what is stored of their key. */
+  /** SELECT of those `rows` that are older than the stored records of their key. */
   readonly late: (rows: string) => string;
 }
 
-/** Where nothing is expected. */
+/** Checks of a dataset without expectations. */
 export const NO_CHECKS: Checks = { list: [], late: (rows) => rows };
 
 /** The parts of a dataset that its expectations are about. */
@@ -37,7 +37,7 @@ interface Expecting {
   readonly mapping: ColumnMapping;
 }
 
-/** @param stored a sub-select of the stored records' index; undefined when there are none */
+/** @param stored a sub-select of the stored records' index; undefined if there are none */
 export function checksOf(
   { expectations, mapping }: Expecting,
   columns: readonly Column[],
@@ -49,16 +49,16 @@ export function checksOf(
     .map((expectation) => ({
       action: expectation.action,
       rule: ruleText(expectation),
-      breach: breachOf(expectation, types),
+      breach: breachCondition(expectation, types),
     }));
   return { list, late: (rows) => lateRows(rows, stored ?? '', mapping) };
 }
 
-/** Whether the records that are stored must be looked at. */
+/** Whether an expectation depends on stored records. */
 export const looksBack = ({ expectations }: Expecting): boolean =>
   expectations.some((expectation) => 'monotone' in expectation);
 
-/** Properties whose kind a rule needs: a number can't become a text under a comparison. */
+/** Properties whose kind a rule fixes: a number must not become a text under a comparison. */
 export const askedOf = (expectations: readonly Expectation[]): ReadonlySet<string> =>
   new Set(
     expectations.flatMap((rule) => {
@@ -75,26 +75,26 @@ export function breachStatements({ late, list }: Checks, path: string): readonly
   const counts = list.map(({ breach }, at) =>
     breach === undefined ? `0 AS b${at}` : `count(*) FILTER (WHERE ${breach}) AS b${at}`,
   );
-  const told = `SELECT ${counts.join(', ')} FROM ${rows}`;
+  const counting = `SELECT ${counts.join(', ')} FROM ${rows}`;
   const behind = list.some(({ breach }) => breach === undefined);
-  return behind ? [told, `SELECT count(*) AS late FROM (${late(rows)})`] : [told];
+  return behind ? [counting, `SELECT count(*) AS late FROM (${late(rows)})`] : [counting];
 }
 
-/** The expectations that some record did not keep. */
+/** The expectations that at least one record violated. */
 export function breachesOf(
   { list }: Checks,
   rows: readonly (readonly Row[])[],
 ): readonly (Breach & Pick<Check, 'action'>)[] {
   return list.flatMap(({ action, breach, rule }, at) => {
-    const told = breach === undefined ? rows[1]?.[0]?.['late'] : rows[0]?.[0]?.[`b${at}`];
-    const records = Number(told ?? 0);
+    const count = breach === undefined ? rows[1]?.[0]?.['late'] : rows[0]?.[0]?.[`b${at}`];
+    const records = Number(count ?? 0);
     return records === 0 ? [] : [{ action, rule, records, line: undefined }];
   });
 }
 
 /**
- * A record that is stored already is a duplicate, and late only in that sense; what is new and
- * older than the newest of its key is late.
+ * Selects late records: new ones older than the newest record of their key. A record that is stored
+ * already is a duplicate, not late.
  */
 function lateRows(rows: string, stored: string, { key, subkey, date }: ColumnMapping): string {
   const [by, day] = [identifier(key ?? ''), identifier(date ?? '')];
@@ -110,12 +110,12 @@ function lateRows(rows: string, stored: string, { key, subkey, date }: ColumnMap
     AND NOT EXISTS (FROM ${stored} AS s WHERE ${same.join(' AND ')})`;
 }
 
-function breachOf(rule: Rule, columns: ReadonlyMap<string, Column>): string | undefined {
+function breachCondition(rule: Rule, columns: ReadonlyMap<string, Column>): string | undefined {
   if ('monotone' in rule) return undefined;
   if ('notNull' in rule) {
     return `(${rule.notNull.map((name) => `${identifier(name)} IS NULL`).join(' OR ')})`;
   }
-  return `coalesce(${brokenBy(rule, columns)}, false)`;
+  return `coalesce(${violationTest(rule, columns)}, false)`;
 }
 
 type LateRule = Exclude<
@@ -123,8 +123,8 @@ type LateRule = Exclude<
   { readonly monotone: true } | { readonly notNull: readonly string[] }
 >;
 
-/** Null where a value is. */
-function brokenBy(rule: LateRule, columns: ReadonlyMap<string, Column>): string {
+/** SQL test of a violated rule; null where a value is null. */
+function violationTest(rule: LateRule, columns: ReadonlyMap<string, Column>): string {
   if ('range' in rule) {
     const { property, min, max } = rule.range;
     const name = identifier(property);
@@ -145,13 +145,13 @@ function brokenBy(rule: LateRule, columns: ReadonlyMap<string, Column>): string 
     );
     return `${identifier(rule.oneOf.property)} NOT IN (${values.join(', ')})`;
   }
-  const pairs = comparisonsOf(rule.compare).map(
+  const pairs = parseComparisons(rule.compare).map(
     ({ left, operator, right }) => `${identifier(left)} ${OPPOSITE[operator]} ${identifier(right)}`,
   );
   return `(${pairs.join(' OR ')})`;
 }
 
-/** Years that 64 bits of nanoseconds do not hold bound nothing. */
+/** A bound outside of what 64 bits of nanoseconds represent does not restrict anything. */
 function boundText(bound: string, type: Column['type'] | undefined): string {
   if (type === 'timestamp_ns') return `TRY_CAST(${literal(bound)} AS TIMESTAMP_NS)`;
   return `CAST(${literal(bound)} AS ${type === 'date' ? 'DATE' : 'TIMESTAMP'})`;
@@ -167,7 +167,7 @@ const OPPOSITE: Readonly<Record<Comparison, string>> = {
 };
 
 /** Each comparison of a chain, with the properties on its sides. */
-function comparisonsOf(chain: readonly string[]): readonly {
+function parseComparisons(chain: readonly string[]): readonly {
   readonly left: string;
   readonly operator: Comparison;
   readonly right: string;
@@ -185,18 +185,18 @@ function comparisonsOf(chain: readonly string[]): readonly {
   );
 }
 
-/** Characters of a rule in words. */
+/** Maximum characters of a rule in words. */
 const RULE_TEXT_MAX = 300;
 
-/** The rule in words, with its name where it has one. */
+/** The rule in words, preceded by its name if it has one. */
 function ruleText(expectation: Expectation): string {
   const { name } = expectation;
-  const words = wordsOf(expectation);
-  const told = name === undefined ? words : `${name} (${words})`;
-  return told.length > RULE_TEXT_MAX ? `${told.slice(0, RULE_TEXT_MAX)}…` : told;
+  const words = describeRule(expectation);
+  const text = name === undefined ? words : `${name} (${words})`;
+  return text.length > RULE_TEXT_MAX ? `${text.slice(0, RULE_TEXT_MAX)}…` : text;
 }
 
-function wordsOf(rule: Rule): string {
+function describeRule(rule: Rule): string {
   if ('monotone' in rule) return 'not older than the newest record of its key';
   if ('notNull' in rule) return `${rule.notNull.join(', ')} not null`;
   if ('range' in rule) {

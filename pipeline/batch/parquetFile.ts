@@ -1,5 +1,5 @@
-// Writing Parquet for the lake: sorted, with field ids, and with the statistics that the catalog
-// keeps so that later reads can leave a file alone.
+// Statements that write Parquet for the lake: sorted, with field ids, and with the statistics that the
+// catalog stores so that later reads can skip files.
 import type { Column } from '../../store/lake/versions/columns.ts';
 import type { Row } from '../../store/duckdb/protocol.ts';
 import type { Question } from '../../store/duckdb/slots.ts';
@@ -12,8 +12,8 @@ import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 /** Rows of a row group: 122,880 read 5x faster for one key than 10,000 (STACK.md 2). */
 const ROW_GROUP_ROWS = 122_880;
 /**
- * The same in a file of up to so many rows: one large group holds every key there, so that a keyed
- * read would unpack all of it.
+ * Row group size of a file of up to SMALL_FILE_ROWS rows: one large group would contain every key, so that
+ * a keyed read would decompress all of it.
  */
 const SMALL_FILE_ROWS = 2_000_000;
 const SMALL_GROUP_ROWS = 8_192;
@@ -24,7 +24,7 @@ const DELETE_POSITION_FIELD = 2_147_483_645;
 
 /**
  * COPY that writes `query`, whose columns are the table's in any order, to `path`.
- * @param rows how many they are at most, when that is known
+ * @param rows upper bound of their number, if known
  */
 export function copyTable(
   query: string,
@@ -36,11 +36,11 @@ export function copyTable(
   return copy(query, path, ids, rows <= SMALL_FILE_ROWS ? SMALL_GROUP_ROWS : ROW_GROUP_ROWS);
 }
 
-/** Files of less are written again before another node has its copies of them. */
+/** Smaller files are written again locally: a worker's copies of them would arrive later. */
 const ELSEWHERE_BYTES = 1024 ** 2;
 
 /**
- * What a question says of a file of its folder that it writes from files of the lake alone.
+ * Remote-execution options of a statement that writes a file of its folder from files of the lake alone.
  * @param files that it reads
  */
 export function writing(
@@ -51,7 +51,7 @@ export function writing(
   return { written, anywhere: bytes >= ELSEWHERE_BYTES };
 }
 
-/** COPY that writes deleted positions; `query` answers file_path and pos. */
+/** COPY that writes deleted positions; `query` returns file_path and pos. */
 export const copyDeletes = (query: string, path: string): string =>
   copy(query, path, [`file_path: ${DELETE_PATH_FIELD}`, `pos: ${DELETE_POSITION_FIELD}`]);
 
@@ -64,7 +64,7 @@ const copy = (
   `COPY (${query}) TO ${literal(path)} (FORMAT parquet, COMPRESSION zstd,
     ROW_GROUP_SIZE ${groupRows}, FIELD_IDS {${fieldIds.join(', ')}}, ${STAMP_OPTION}, RETURN_STATS)`;
 
-/** What RETURN_STATS told of one file, by column name. */
+/** The RETURN_STATS result for one file, by column name. */
 export interface FileStats {
   readonly records: number;
   readonly bytes: number;
@@ -77,10 +77,11 @@ interface Pair<Value> {
   readonly value: Value;
 }
 
-/** Reads the one row that COPY … RETURN_STATS answers; none when nothing was written. */
+/** Reads the one row that COPY … RETURN_STATS returns; it returns none when nothing was written. */
 export function fileStats(rows: readonly Row[]): FileStats {
   const row = rows[0];
-  if (row === undefined) throw new Failure('SystemError', 'DuckDB told no statistics of a file');
+  if (row === undefined)
+    throw new Failure('SystemError', 'DuckDB returned no statistics of a file');
   const columns = (row['column_statistics'] ?? []) as readonly Pair<readonly Pair<string>[]>[];
   return {
     records: Number(row['count']),
@@ -95,7 +96,7 @@ export function fileStats(rows: readonly Row[]): FileStats {
   };
 }
 
-/** The file as a commit names it. */
+/** The file as a commit records it. */
 export function writtenFile(
   name: string,
   stats: FileStats,
@@ -112,7 +113,7 @@ export function writtenFile(
   };
 }
 
-/** No bound is better than another text: not every catalog's text has the character 0. */
+/** Drops a bound with the character 0, which not every catalog's text can store. */
 const boundOf = (text: string | undefined): string | null =>
   text === undefined || text.includes('\0') ? null : text;
 
@@ -125,7 +126,7 @@ function writtenColumn(
   return {
     columnId: column.id,
     bytes: count('column_size_bytes'),
-    // The format counts values without nulls; DuckDB tells rows.
+    // The format counts values without nulls; DuckDB reports rows.
     values: count('num_values') - count('null_count'),
     nulls: count('null_count'),
     min: boundOf(stats?.get('min')),

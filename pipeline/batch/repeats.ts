@@ -1,5 +1,5 @@
-// A sorted file with a few repeated index values, and its source: the repeated records are read
-// again, numbered, and only the right one of each takes its place. Numbering every record would
+// Removes repeats from a sorted file with few of them: only the repeated records are read again from the
+// source and numbered, and the right one of each is kept. Numbering every record would
 // keep DuckDB's sort from running in parallel (docs/operate/performance.md).
 import { join } from 'node:path';
 import type { Column } from '../../store/lake/versions/columns.ts';
@@ -8,7 +8,7 @@ import { copyTable } from './parquetFile.ts';
 import { orderBy, repeatedValues, type UniqueIndex } from './uniqueIndex.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 
-/** Share of repeats up to which reading only them again is the shorter way. */
+/** Share of repeats up to which reading only them again is faster. */
 export const REPEATS_SHARE_MAX = 0.2;
 
 interface Repeated {
@@ -20,7 +20,7 @@ interface Repeated {
   readonly keep: 'first' | 'last';
 }
 
-/** Statements that write each index value once to `path`; the last one answers its statistics. */
+/** Statements that write each index value once to `path`; the last one returns its statistics. */
 export function withoutRepeats(
   { sorted, source, columns, index, keep }: Repeated,
   folder: string,

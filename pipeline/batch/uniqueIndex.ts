@@ -1,6 +1,6 @@
 // The index of a dataset: key, subkey, date (INTERFACE.md 3.4). A declared one is unique; without a date
-// property the day of creation completes it. Where none was declared, records have a number after key, subkey
-// and date: the index orders them and finds them, and equal ones are all kept in their order.
+// property the day of creation completes it. If none was declared, records have a number after key, subkey
+// and date: the index orders and finds them, and equal records are all kept in their order.
 import {
   type Column,
   CREATED_COLUMN,
@@ -18,7 +18,7 @@ import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 export interface UniqueIndex {
   /** Columns that files are sorted by; empty when there is no index. */
   readonly columns: readonly Column[];
-  /** Expressions whose values are unique together, over the columns' own names; empty: nothing is unique. */
+  /** Expressions over the columns' own names whose values are unique together; empty: nothing is unique. */
   readonly terms: readonly string[];
   /** Columns in which every record must have a value. */
   readonly required: readonly Column[];
@@ -27,7 +27,7 @@ export interface UniqueIndex {
 export function uniqueIndexOf(dataset: Dataset, table: Table): UniqueIndex {
   const { key, subkey, date } = dataset.mapping;
   const numbered = isNumbered(table);
-  // As datasets without an index were made before their records had numbers.
+  // Datasets without an index that were created before records were numbered.
   if (key === undefined && date === undefined && !numbered)
     return { columns: [], terms: [], required: [] };
   const names = [key, subkey, date ?? CREATED_COLUMN, numbered ? ROW_COLUMN : undefined];
@@ -48,11 +48,11 @@ export const isNumbered = ({ columns }: Pick<Table, 'columns'>): boolean =>
 
 const nextRows = new WeakMap<object, number>();
 
-/** The number of the next record of a table; 1 is the first. Computed once for each version. */
+/** The number of the next record of a table; 1 is the first. Computed once per version. */
 export function nextRow(table: Pick<Table, 'columns' | 'files'>): number {
-  const known = nextRows.get(table) ?? findNextRow(table);
-  nextRows.set(table, known);
-  return known;
+  const next = nextRows.get(table) ?? findNextRow(table);
+  nextRows.set(table, next);
+  return next;
 }
 
 function findNextRow({ columns, files }: Pick<Table, 'columns' | 'files'>): number {
@@ -68,25 +68,25 @@ export const orderBy = (index: UniqueIndex): string =>
     : ` ORDER BY ${index.columns.map(({ name }) => identifier(name)).join(', ')}`;
 
 /**
- * Whether records come in the order of an index: of nothing but a time that is equal for all of a load and
- * the number that each gets as it comes. To sort 20 M of them took 1.5 of 3.4 s of processor time.
+ * Whether records arrive in the order of an index: its columns are only the load's time, equal for all, and
+ * the number that each record gets on arrival. To sort 20 M of them took 1.5 of 3.4 s of processor time.
  */
-const comesSorted = ({ columns }: Pick<Relation, 'columns'>, index: UniqueIndex): boolean => {
-  const brought = new Set(columns.map(({ name }) => name));
-  return index.columns.every(({ name }) => isOfTheLoad(name) && !brought.has(name));
+const arrivesSorted = ({ columns }: Pick<Relation, 'columns'>, index: UniqueIndex): boolean => {
+  const present = new Set(columns.map(({ name }) => name));
+  return index.columns.every(({ name }) => isAssignedByLoad(name) && !present.has(name));
 };
 
-/** As `orderBy`, but for records that come in that order. */
+/** As `orderBy`, but empty for records that arrive in that order. */
 export const orderOfLoad = (relation: Pick<Relation, 'columns'>, index: UniqueIndex): string =>
-  comesSorted(relation, index) ? '' : orderBy(index);
+  arrivesSorted(relation, index) ? '' : orderBy(index);
 
-const isOfTheLoad = (name: string): boolean => name === CREATED_COLUMN || name === ROW_COLUMN;
+const isAssignedByLoad = (name: string): boolean => name === CREATED_COLUMN || name === ROW_COLUMN;
 
-/** Index values that are shown of those that records repeat. */
+/** Repeated index values that are listed as examples. */
 const EXAMPLES_MAX = 3;
 const EXAMPLE_CHARACTERS = 60;
 
-/** The first index values that a sorted file repeats, a row each, for `repeatsTold`. */
+/** SELECT of the first index values that a sorted file repeats, one per row, for `repeatsTold`. */
 export function repeatsShown(path: string, index: UniqueIndex): string {
   const texts = index.terms.map(
     (_, at) => `left(CAST(t${at} AS VARCHAR), ${EXAMPLE_CHARACTERS}) AS t${at}`,
@@ -119,16 +119,16 @@ export function repeatedValues(
     (SELECT ${terms.join(', ')} FROM read_parquet(${literal(path)})) WHERE ${same}`;
 }
 
-/** Required values that are missing: null, or empty where the index is text. */
+/** Whether required values are missing: null, or empty where the index is text. */
 export function lacksIndex(stats: FileStats, { required }: UniqueIndex): boolean {
   return required.some(({ name }) => isBlank(stats, name));
 }
 
-/** What tells the records of a table apart: the unique index, or else all columns that order them. */
+/** Terms that distinguish the records of a table: the unique index, or else all columns that order them. */
 export const identityTerms = ({ columns, terms }: UniqueIndex): readonly string[] =>
   terms.length > 0 ? terms : columns.map(({ name }) => identifier(name));
 
-/** Key, subkey and date without the number: what may tell the records of one load apart. */
+/** Key, subkey and date without the number: they may distinguish the records of one load. */
 export function orderIndex({ columns }: Pick<UniqueIndex, 'columns'>): UniqueIndex {
   const own = columns.filter(({ name }) => name !== ROW_COLUMN);
   return { columns: own, terms: own.map(({ name }) => identifier(name)), required: own };
@@ -144,7 +144,7 @@ export function mayShareRow(
 ): boolean {
   if (!isNumbered({ columns })) return false;
   if (orderIndex(index).columns.every(({ name }) => name === CREATED_COLUMN)) return false;
-  // Where key and date did not tell the records of the largest file apart they will not now.
+  // If key and date did not distinguish the records of the largest file, they will not now.
   const largest = files.reduce<DataFile | undefined>(
     (most, file) => (most === undefined || file.records > most.records ? file : most),
     undefined,
@@ -154,13 +154,13 @@ export function mayShareRow(
   return range === undefined || range.min === range.max;
 }
 
-/** Some record has no value there; of a text, or an empty one. */
+/** Whether some record has no value there; an empty text counts as none. */
 export function isBlank(stats: FileStats, name: string): boolean {
-  const told = stats.columns.get(name);
-  return Number(told?.get('null_count') ?? 0) > 0 || told?.get('min') === '';
+  const column = stats.columns.get(name);
+  return Number(column?.get('null_count') ?? 0) > 0 || column?.get('min') === '';
 }
 
-/** Files of the dataset that may hold an index value of the new file, by catalog statistics. */
+/** Files of the dataset that may contain an index value of the new file, by catalog statistics. */
 export function overlapping(
   files: readonly DataFile[],
   stats: FileStats,
@@ -170,8 +170,8 @@ export function overlapping(
     index.columns.every((column) => {
       if (column.name === CREATED_COLUMN) return true;
       const range = file.ranges.get(column.id);
-      const told = stats.columns.get(column.name);
-      const [min, max] = [told?.get('min'), told?.get('max')];
+      const statistics = stats.columns.get(column.name);
+      const [min, max] = [statistics?.get('min'), statistics?.get('max')];
       if (min === undefined || max === undefined || !range?.min || !range.max) return true;
       const before = compareValues(column.type, range.max, min) < 0;
       return !before && compareValues(column.type, max, range.min) >= 0;

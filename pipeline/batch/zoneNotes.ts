@@ -1,11 +1,11 @@
-// Times of a zone that its clock passed over, or showed twice: how many of them a file has.
+// Counts the local times of a file that its zone skipped or repeated at a clock change.
 import { oddTimes } from '../dates/timeZones.ts';
 import type { Column } from '../../store/lake/versions/columns.ts';
 import { fromClause, localTime, type Relation } from '../values/relation.ts';
 import type { Workbench } from '../bytes/workbench.ts';
 import { ask } from './batchStatements.ts';
 
-/** A note for the load, where there are any. */
+/** Notes for the load, if there are such times. */
 export async function zoneNotes(
   relation: Relation,
   columns: readonly Column[],
@@ -20,8 +20,8 @@ export async function zoneNotes(
   const rows = `SELECT unnest([${locals.join(', ')}]) AS local FROM ${from}`;
   const counts = `SELECT count(*) FILTER (WHERE ${odd.missing}) AS missing,
     count(*) FILTER (WHERE ${odd.twice}) AS twice FROM (${rows})`;
-  const [[found] = []] = await ask(bench, relation, [counts]);
-  const [missing, twice] = [Number(found?.['missing']), Number(found?.['twice'])];
+  const [[tally] = []] = await ask(bench, relation, [counts]);
+  const [missing, twice] = [Number(tally?.['missing']), Number(tally?.['twice'])];
   return [
     ...(missing > 0
       ? [

@@ -1,4 +1,4 @@
-// What a file is, decided by its bytes and never by its name or header (INTERFACE.md 3.2: the
+// Detects what a file is by its bytes, never by its name or header (INTERFACE.md 3.2: the
 // original's own sample posts CSV as application/json).
 import { open } from 'node:fs/promises';
 import { Failure } from '../../store/base/failure.ts';
@@ -6,7 +6,7 @@ import { roomFor } from './pieces.ts';
 
 type Content = 'gzip' | 'zstd' | 'zip' | 'parquet' | 'arrow-file' | 'arrow-stream' | 'text';
 
-/** Bytes looked at: enough rows for a delimiter and a first guess at types. */
+/** Bytes inspected: enough rows for a delimiter and a first guess at types. */
 export const HEAD_BYTES = 1024 ** 2;
 
 export async function readHead(path: string): Promise<Buffer> {

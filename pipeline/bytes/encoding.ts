@@ -1,5 +1,5 @@
-// The encoding of a text, told by all of its bytes: what is no UTF-8 is written again as UTF-8, and
-// what can not be told is refused with the byte and the line.
+// Detects the encoding of a text from all of its bytes. A text that is not UTF-8 is transcoded to UTF-8; one
+// of unknown encoding is refused with the byte and the line.
 import { isAscii, isUtf8 } from 'node:buffer';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { Transform } from 'node:stream';
@@ -8,14 +8,14 @@ import { Failure, toldFull } from '../../store/base/failure.ts';
 import { piecesOf } from './pieces.ts';
 import type { Encoding } from './reading.ts';
 
-/** Read at once, and looked at in one turn of the loop: 8 ms where each byte is a line break. */
+/** Bytes read and inspected per turn of the event loop: 8 ms where each byte is a line break. */
 const PIECE_BYTES = 256 * 1024;
-/** Where each line is looked at by itself. */
+/** Bytes per piece where each line is inspected separately. */
 const LINES_BYTES = 64 * 1024;
-/** Bytes of the head that tell UTF-16 without a mark. */
-const TELLING_BYTES = 4096;
+/** Bytes of the head from which UTF-16 is detected without a mark. */
+const SAMPLE_BYTES = 4096;
 
-/** What all bytes of a text tell. */
+/** Properties of a text that take a scan of all its bytes. */
 export interface TextScan {
   readonly isUtf8: boolean;
   readonly hasNul: boolean;
@@ -25,7 +25,7 @@ export interface TextScan {
   readonly hasPlainNumbers: boolean;
 }
 
-/** UTF-16 by its mark, or by the zeros that western text has in it. @throws Failure for UTF-32. */
+/** Detects UTF-16 by its mark, or by the zeros of western text. @throws Failure for UTF-32. */
 export function wideEncodingOf(head: Buffer): Encoding | undefined {
   const mark = head.toString('latin1', 0, 4);
   if (mark === '\xFF\xFE\0\0' || mark === '\0\0\xFE\xFF') {
@@ -33,12 +33,12 @@ export function wideEncodingOf(head: Buffer): Encoding | undefined {
   }
   if (mark.startsWith('\xFF\xFE')) return 'utf-16le';
   if (mark.startsWith('\xFE\xFF')) return 'utf-16be';
-  const telling = head.subarray(0, Math.min(TELLING_BYTES, head.length & ~1));
-  if (telling.length < 8 || telling.some((byte) => byte > 0 && byte < 9)) return undefined;
+  const sample = head.subarray(0, Math.min(SAMPLE_BYTES, head.length & ~1));
+  if (sample.length < 8 || sample.some((byte) => byte > 0 && byte < 9)) return undefined;
   const zeros = [0, 0];
-  for (const [at, byte] of telling.entries())
+  for (const [at, byte] of sample.entries())
     if (byte === 0) zeros[at % 2] = (zeros[at % 2] ?? 0) + 1;
-  const [even = 0, odd = 0] = zeros.map((count) => count / (telling.length / 2));
+  const [even = 0, odd = 0] = zeros.map((count) => count / (sample.length / 2));
   if (odd > 0.7 && even < 0.05) return 'utf-16le';
   return even > 0.7 && odd < 0.05 ? 'utf-16be' : undefined;
 }
@@ -53,7 +53,9 @@ export async function scanText(path: string): Promise<TextScan> {
   for await (const piece of piecesOf(path, PIECE_BYTES)) {
     hasNul ||= piece.includes(0);
     hasPlainNumbers &&=
-      last !== E_SMALL && last !== E_LARGE && !ODD.some((sign) => piece.includes(sign));
+      last !== E_SMALL &&
+      last !== E_LARGE &&
+      !WIDE_NUMBER_SIGNS.some((sign) => piece.includes(sign));
     if (valid) {
       const bytes = rest.length === 0 ? piece : Buffer.concat([rest, piece]);
       const whole = wholeCharacters(bytes);
@@ -72,14 +74,14 @@ export async function scanText(path: string): Promise<TextScan> {
   return { isUtf8: valid && rest.length === 0, hasNul, mixedEnds, hasPlainNumbers };
 }
 
-const ODD = ['_', 'e-', 'E-'].map((sign) => Buffer.from(sign));
-/** One at the end of a piece may go on in the next. */
+const WIDE_NUMBER_SIGNS = ['_', 'e-', 'E-'].map((sign) => Buffer.from(sign));
+/** An `e` at the end of a piece may continue in the next. */
 const [E_SMALL, E_LARGE] = [101, 69] as const;
 
 const BREAK = 10;
 const RETURN = 13;
 
-/** Carriage returns, line feeds, and how many of them are pairs. */
+/** Counts carriage returns, line feeds, and their pairs. */
 function endsIn(piece: Buffer, before: number) {
   const ends = { pairs: before === RETURN && piece[0] === BREAK ? 1 : 0, breaks: 0, returns: 0 };
   for (let at = piece.indexOf(BREAK); at >= 0; at = piece.indexOf(BREAK, at + 1)) {
@@ -91,7 +93,7 @@ function endsIn(piece: Buffer, before: number) {
   return ends;
 }
 
-/** Bytes before a character that is cut off at the end. */
+/** Counts the bytes before a character that is cut off at the end. */
 function wholeCharacters(bytes: Buffer): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
     const byte = bytes[bytes.length - back] ?? 0;
@@ -104,9 +106,9 @@ function wholeCharacters(bytes: Buffer): number {
 }
 
 /**
- * The encoding of a text that is no UTF-8: that of western Windows, a superset of Latin-1, unless
- * something speaks against it.
- * @throws Failure InvalidBody naming the byte, the line, and what to say.
+ * The encoding of a text that is not UTF-8: Windows-1252, a superset of Latin-1, unless its bytes
+ * contradict that.
+ * @throws Failure InvalidBody naming the byte, the line, and the option to set.
  */
 export async function narrowEncodingOf(path: string): Promise<Encoding> {
   let line = 0;
@@ -118,41 +120,41 @@ export async function narrowEncodingOf(path: string): Promise<Encoding> {
       if (isAscii(bytes)) continue;
       if (isUtf8(bytes)) wide ??= line;
       else {
-        const told = toldNarrow(bytes, line);
-        narrow ??= told;
+        const description = describeNarrow(bytes, line);
+        narrow ??= description;
       }
       if (narrow !== undefined && wide !== undefined) {
-        throw untold(`${narrow}, and line ${wide} is`);
+        throw unknownEncoding(`${narrow}, and line ${wide} is`);
       }
     }
   }
   return 'windows-1252';
 }
 
-/** @throws Failure InvalidBody where it is not of western Windows either. */
-function toldNarrow(bytes: Buffer, line: number): string {
+/** @throws Failure InvalidBody where the bytes are not Windows-1252 either. */
+function describeNarrow(bytes: Buffer, line: number): string {
   const text = bytes.toString('latin1');
   const odd = NEVER.exec(text) ?? MANY.exec(text);
   const at = odd?.index ?? text.search(/[\x80-\xFF]/);
   const byte = `byte 0x${(bytes[at] ?? 0).toString(16).toUpperCase().padStart(2, '0')}`;
-  const told = `${byte} in line ${line} is no UTF-8`;
-  if (odd !== null) throw untold(told);
-  return told;
+  const description = `${byte} in line ${line} is no UTF-8`;
+  if (odd !== null) throw unknownEncoding(description);
+  return description;
 }
 
-/** Bytes that stand for nothing there, and control characters. */
+/** Bytes without a meaning in Windows-1252, and control characters. */
 const NEVER = /[\x00-\x08\x0E-\x19\x1B-\x1F\x7F\x81\x8D\x8F\x90\x9D]/;
-/** Western words have no such row of accents: this is Cyrillic, Greek, Chinese. */
+/** Western words have no such run of accented letters: this is Cyrillic, Greek or Chinese. */
 const MANY = /[\xC0-\xFF]{4}/;
 
-const untold = (why: string): Failure =>
+const unknownEncoding = (why: string): Failure =>
   new Failure(
     'InvalidBody',
-    `the encoding of the body can not be told: ${why}; ` +
-      'say encoding=windows-1252 (--encoding windows-1252) or another',
+    `the encoding of the body is unknown: ${why}; ` +
+      'pass encoding=windows-1252 (--encoding windows-1252) or another',
   );
 
-/** The lines of a piece at a time: a turn for each of them took a second where a file is nothing else. */
+/** Yields the lines of a piece together: a turn per line took a second for a file of short lines. */
 async function* linesOf(path: string): AsyncGenerator<readonly Buffer[]> {
   let rest: Buffer = Buffer.alloc(0);
   for await (const piece of piecesOf(path, LINES_BYTES)) {
@@ -164,7 +166,7 @@ async function* linesOf(path: string): AsyncGenerator<readonly Buffer[]> {
       from = at + 1;
     }
     rest = bytes.subarray(from);
-    // What ends no line is looked at as one.
+    // Bytes without a line break are inspected as one line.
     if (rest.length > PIECE_BYTES) {
       lines.push(rest);
       rest = Buffer.alloc(0);
@@ -174,7 +176,7 @@ async function* linesOf(path: string): AsyncGenerator<readonly Buffer[]> {
   if (rest.length > 0) yield [rest];
 }
 
-/** Where the first NUL byte of a text is. */
+/** Describes where the first NUL byte of a text is. */
 export async function tellNul(path: string): Promise<string> {
   let line = 1;
   for await (const piece of piecesOf(path, PIECE_BYTES)) {
@@ -183,7 +185,7 @@ export async function tellNul(path: string): Promise<string> {
     if (nul >= 0) break;
   }
   const what = `the body is no text: line ${line} holds NUL bytes`;
-  return `${what}; say encoding=utf-16le (--encoding utf-16le) if it is UTF-16`;
+  return `${what}; pass encoding=utf-16le (--encoding utf-16le) if it is UTF-16`;
 }
 
 /** Writes the text as UTF-8. @throws Failure InvalidBody where a byte does not fit the encoding. */

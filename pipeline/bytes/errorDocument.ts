@@ -1,41 +1,41 @@
-// An answer that reports an error instead of records, as vendors of data write it: JSON, or one line of
-// text. Its shape decides: one object with members of this vocabulary and no other. A record that looks
-// so loads with as=json.
+// Detects a response that reports an error instead of records, as data vendors write it: JSON, or one line of
+// text. Its shape decides: one object whose members all belong to this vocabulary. A record of the same shape
+// loads with as=json.
 import { quoted } from './excerpt.ts';
 
 /** Larger bodies are records. */
 const ERROR_BYTES_MAX = 16 * 1024;
-/** A sentence is shorter. */
+/** Maximum bytes of a sentence. */
 const SENTENCE_BYTES_MAX = 1_000;
-/** Objects within one another: `{"chart": {"error": {"description": …}}}`. */
+/** Nested objects: `{"chart": {"error": {"description": …}}}`. */
 const DEPTH_MAX = 3;
 
 /** Members that mean an error when they are not empty. */
-const TELLING = namesOf(
+const ERROR_NAMES = namesOf(
   'error errors fault exception message detail note information errmsg errcode',
   'errormessage errordescription errorcode errortype errormsg bcodemessage developermessage',
 );
 /** A member whose name ends so: `quandl_error`. */
 const ERROR_NAME = /error$/;
 
-/** Members that mean one beside a code of failure. */
+/** Members that mean an error beside a failure code. */
 const SENTENCES = namesOf('msg retmsg reason title info statusmessage statustext label');
 const CODES = namesOf('code status statuscode retcode success ok s rcode');
 
-/** Members that may be beside them; anything else is a record's own. */
-const BESIDE = namesOf(
+/** Members that may accompany them; any other belongs to a record. */
+const COMPANIONS = namesOf(
   'type instance timestamp time ts path method requestid traceid documentationurl details help hint',
   'description result results data meta count querycount resultscount nexttime nb retextinfo elapsed',
 );
-/** A single member with everything in it. */
+/** Names of a single member that wraps the whole document. */
 const WRAPPERS = namesOf('chart finance response body answer quotesummary optionchain spark');
-/** Of these the ones that have records where there are any. */
+/** Those members that contain the records, if there are any. */
 const RECORDS = namesOf('data result results');
 
 const FINE = /^(?:0+|2\d\d|ok|success|true|done|delayed|active|enabled|closed|open|completed?)$/i;
 const FAILED = /^(?:error|failed|failure|fail|false|no_data|not_authorized|-?\d{2,}|nodata)$/i;
 
-/** A line of text that no table has for a header. */
+/** Lines of text that no table has as its header. */
 const LINE = [
   /^(?:n\/d|error|forbidden|unauthori[sz]ed|unauthenticated|not found|unknown symbol)[.!]?$/i,
   /\bno (?:data|results?|records?)\b|\bnot (?:found|authori[sz]ed|allowed|available|entitled)\b/i,
@@ -48,10 +48,10 @@ function namesOf(...lists: readonly string[]): ReadonlySet<string> {
   return new Set(lists.flatMap((list) => list.split(' ')));
 }
 
-/** `Error Message`, `error_message` and `errorMessage` are one. */
+/** Normalizes a name: `Error Message`, `error_message` and `errorMessage` are one. */
 const plainName = (name: string): string => name.toLowerCase().replaceAll(/[ _-]/g, '');
 
-/** What the error says; undefined where the text is no answer of one. */
+/** The text of the error; undefined if the body is not an error response. */
 export function errorIn(head: Buffer): string | undefined {
   if (head.length > ERROR_BYTES_MAX) return undefined;
   const text = head
@@ -77,22 +77,22 @@ function sentenceOf(value: unknown, depth: number): string | undefined {
   ]);
   const inner = depth < DEPTH_MAX ? innerError(members, depth) : undefined;
   if (inner !== undefined) return inner;
-  if (members.some(([name, one]) => !isBeside(name, one))) return undefined;
-  const telling = members.filter(([name, one]) => isTelling(name) && !isEmpty(one));
+  if (members.some(([name, one]) => !isCompanion(name, one))) return undefined;
+  const errors = members.filter(([name, one]) => isErrorName(name) && !isEmpty(one));
   const failed = members.find(([name, one]) => CODES.has(name) && isFailure(one));
   const besides = failed === undefined ? [] : members.filter(([name]) => SENTENCES.has(name));
-  const all = [...telling, ...besides];
-  const words = all.map(([, one]) => wordsOf(one)).find((one) => one !== undefined);
+  const all = [...errors, ...besides];
+  const words = all.map(([, one]) => findSentence(one)).find((one) => one !== undefined);
   if (words !== undefined) return words;
   const [[, other] = []] = all;
   if (other !== undefined) return JSON.stringify(other);
-  // `{"s": "no_data"}`, with nothing that says more.
+  // `{"s": "no_data"}`, without any further text.
   return typeof failed?.[1] === 'string' ? failed[1] : undefined;
 }
 
-const isTelling = (name: string): boolean => TELLING.has(name) || ERROR_NAME.test(name);
+const isErrorName = (name: string): boolean => ERROR_NAMES.has(name) || ERROR_NAME.test(name);
 
-/** An object that wraps everything, or its `status`, may have the error. */
+/** The error inside an object that wraps everything, or inside its `status`. */
 function innerError(
   members: readonly (readonly [string, unknown])[],
   depth: number,
@@ -105,14 +105,18 @@ function innerError(
   return sentenceOf(status, depth + 1);
 }
 
-function isBeside(name: string, value: unknown): boolean {
+function isCompanion(name: string, value: unknown): boolean {
   if (RECORDS.has(name)) return isEmpty(value);
   return (
-    isTelling(name) || SENTENCES.has(name) || CODES.has(name) || BESIDE.has(name) || isList(value)
+    isErrorName(name) ||
+    SENTENCES.has(name) ||
+    CODES.has(name) ||
+    COMPANIONS.has(name) ||
+    isList(value)
   );
 }
 
-/** Members of an answer in columns that has no row. */
+/** Members of a columnar response without rows. */
 const isList = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
 
 const isFailure = (value: unknown): boolean =>
@@ -136,17 +140,17 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The sentence in an error's value. */
-function wordsOf(value: unknown): string | undefined {
+/** Finds the sentence in an error's value. */
+function findSentence(value: unknown): string | undefined {
   if (typeof value === 'string') return value === '' ? undefined : value;
   if (typeof value !== 'object' || value === null) return undefined;
   const first = ([name]: readonly [string, unknown]): number =>
     /message|info|detail|description/i.test(name) ? 0 : 1;
   const inner = Object.entries(value).sort((a, b) => first(a) - first(b));
-  return inner.map(([, one]) => wordsOf(one)).find((words) => words !== undefined);
+  return inner.map(([, one]) => findSentence(one)).find((words) => words !== undefined);
 }
 
-/** The only line of a text, where it is a sentence about an error. */
+/** The only line of a text, if it is a sentence about an error. */
 function lineIn(text: string): string | undefined {
   if (text.length > SENTENCE_BYTES_MAX || /[\r\n\t;|]|,\S/.test(text)) return undefined;
   const line = text.replaceAll('"', '').trim();

@@ -1,8 +1,8 @@
-// The few words by which a person recognises a page or a message: plain text, cut.
+// A short excerpt by which a person recognizes a page or a message: plain text, truncated.
 
 /** Characters of an excerpt. */
 const EXCERPT_MAX = 80;
-/** Characters of a page that are looked through for a title. */
+/** Characters of a page that are searched for a title. */
 const PAGE_MAX = 64 * 1024;
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -14,7 +14,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   nbsp: ' ',
 };
 
-/** One line without control characters, with at most `EXCERPT_MAX` characters, in quotes. */
+/** One line without control characters, of at most `EXCERPT_MAX` characters, in quotes. */
 export function quoted(text: string): string {
   const line = text.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
   const characters = [...line];
@@ -32,17 +32,17 @@ export function excerptOf(markup: string): string {
   return quoted(plain(page));
 }
 
-/** What stands between the first `<tag …>` and its end; empty where there is none. */
+/** The text between the first `<tag …>` and its end; empty if there is none. */
 function between(page: string, tag: string): string {
   const lower = page.toLowerCase();
-  const open = openingOf(lower, tag, 0);
+  const open = findOpening(lower, tag, 0);
   const from = open < 0 ? -1 : lower.indexOf('>', open);
   const end = from < 0 ? -1 : lower.indexOf(`</${tag}`, from);
   return end < 0 ? '' : page.slice(from + 1, end);
 }
 
-/** Where `<tag` begins that is no longer name. */
-function openingOf(lower: string, tag: string, from: number): number {
+/** Position where `<tag` begins and the name ends there. */
+function findOpening(lower: string, tag: string, from: number): number {
   for (let at = lower.indexOf(`<${tag}`, from); at >= 0; at = lower.indexOf(`<${tag}`, at + 1)) {
     if (!/[a-z0-9]/.test(lower[at + tag.length + 1] ?? '')) return at;
   }
@@ -51,19 +51,19 @@ function openingOf(lower: string, tag: string, from: number): number {
 
 function withoutElement(page: string, tag: string): string {
   const lower = page.toLowerCase();
-  let kept = '';
+  let text = '';
   let from = 0;
-  for (let at = openingOf(lower, tag, 0); at >= 0; at = openingOf(lower, tag, from)) {
-    kept += `${page.slice(from, at)} `;
+  for (let at = findOpening(lower, tag, 0); at >= 0; at = findOpening(lower, tag, from)) {
+    text += `${page.slice(from, at)} `;
     const end = lower.indexOf(`</${tag}`, at);
     const close = end < 0 ? -1 : lower.indexOf('>', end);
-    if (close < 0) return kept;
+    if (close < 0) return text;
     from = close + 1;
   }
-  return kept + page.slice(from);
+  return text + page.slice(from);
 }
 
-/** Text without tags, and without what scripts, styles and comments say. */
+/** Text without tags, and without the content of scripts, styles and comments. */
 function plain(page: string): string {
   return ['head', 'script', 'style']
     .reduce(withoutElement, page)

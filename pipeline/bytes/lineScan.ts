@@ -1,5 +1,5 @@
-// read_csv drops a line without a word when it is larger than its buffer (DuckDB 1.5.5: 20 MB in a
-// buffer of 32 MB, line size limit and reject table set). Such a line is found before: it holds a
+// read_csv silently drops a line that is larger than its buffer (DuckDB 1.5.5: 20 MB in a
+// buffer of 32 MB, line size limit and reject table set). This scan finds such a line first: it contains a
 // whole window of the file without a line break, and a window costs one small read.
 import { type FileHandle, open } from 'node:fs/promises';
 import { Failure } from '../../store/base/failure.ts';
@@ -8,7 +8,7 @@ const WINDOW_BYTES = 8 * 1024 ** 2;
 const PIECE_BYTES = 64 * 1024;
 const LINE_BREAKS = [0x0a, 0x0d] as const;
 
-/** @throws Failure InvalidBody when a line is certainly over 8 MB; one over 16 MB always is found. */
+/** @throws Failure InvalidBody when a line is certainly over 8 MB; one over 16 MB is always found. */
 export async function refuseEndlessLine(path: string): Promise<void> {
   const file = await open(path);
   try {

@@ -1,9 +1,9 @@
-// What is no data, by its first bytes: what people point a loader at by mistake, and what a source
-// answers instead of records. Its status and its header may say anything.
+// Recognizes bodies that are not data by their first bytes: files that people load by mistake, and responses
+// of a source without records. Neither status nor header is trusted.
 import { Failure } from '../../store/base/failure.ts';
 import { excerptOf, quoted } from './excerpt.ts';
 
-/** A body that is something else than records. */
+/** A body that is not records. */
 export class NoDataFailure extends Failure {
   /** With its article: `a web page ("Please log in")`. */
   readonly what: string;
@@ -13,7 +13,7 @@ export class NoDataFailure extends Failure {
     this.what = what;
   }
 
-  /** The same of what a source gave. */
+  /** The same failure for a response of a source. */
   ofSource(): Failure {
     return new Failure('InvalidBody', `the source answered ${this.what}`);
   }
@@ -86,26 +86,26 @@ const MAGIC: readonly Magic[] = [
   },
 ];
 
-/** Beginnings of text that could be a word of data: more than the word must be there. */
+/** Beginnings of text that could be a word of data: more than the word must match. */
 const TEXTS: readonly { readonly pattern: RegExp; readonly what: string }[] = [
-  { pattern: /^[A-Za-z_$][\w$.]{0,60}\(\s*[[{]/, what: 'JavaScript (JSONP): ask for plain JSON' },
+  { pattern: /^[A-Za-z_$][\w$.]{0,60}\(\s*[[{]/, what: 'JavaScript (JSONP): request plain JSON' },
   { pattern: /^-----\s*\n|^---\r?\n[\w-]+:/, what: 'a document (YAML)' },
 ];
 
-/** Of text that is looked at. */
-const LOOKED_AT_BYTES = 64 * 1024;
+/** Bytes of text that are inspected. */
+const INSPECTED_BYTES = 64 * 1024;
 
 /**
- * What the body is where it is no data; undefined where it may be.
+ * What the body is if it is not data; undefined if it may be data.
  * @param head its first bytes, of text in UTF-8
  */
 export function noDataIn(head: Buffer): string | undefined {
   const start = head.toString('latin1', 0, 600);
   const magic = MAGIC.find(({ bytes, at = 0 }) => start.startsWith(bytes, at));
   if (magic !== undefined && !isWord(magic, start)) return magic.what;
-  if (head.subarray(0, LOOKED_AT_BYTES).includes(0)) return undefined;
+  if (head.subarray(0, INSPECTED_BYTES).includes(0)) return undefined;
   const text = head
-    .toString('utf8', 0, LOOKED_AT_BYTES)
+    .toString('utf8', 0, INSPECTED_BYTES)
     .replace(/^\uFEFF/, '')
     .trimStart();
   return (
@@ -118,7 +118,7 @@ export function noDataIn(head: Buffer): string | undefined {
   );
 }
 
-/** `ORC,1` and `MZ;price` are headers of CSV, and `ID3` a name. */
+/** Whether the magic bytes may be a word of data: `ORC,1` and `MZ;price` are headers of CSV, `ID3` a name. */
 function isWord({ bytes, at = 0 }: Magic, start: string): boolean {
   const isText = /^[\w:%$+-]+$/.test(bytes) && bytes !== '%PDF-';
   if (!isText || bytes.length > 8) return false;
@@ -133,8 +133,8 @@ const PAGE_TAGS = new Set(
   ].flatMap((tags) => tags.split(' ')),
 );
 
-/** A page without a word is told by nothing else. */
-function told(what: string, text: string): string {
+/** Adds an excerpt, unless the page has no text. */
+function withExcerpt(what: string, text: string): string {
   const excerpt = excerptOf(text);
   return excerpt === '""' ? what : `${what} (${excerpt})`;
 }
@@ -148,7 +148,7 @@ function markupIn(text: string): string | undefined {
       rest,
     );
     if (skipped === null) break;
-    if (/^<!doctype\s+html/i.test(rest)) return told('a web page', text);
+    if (/^<!doctype\s+html/i.test(rest)) return withExcerpt('a web page', text);
     isXml ||= /^<[?]|^<!doctype/i.test(rest);
     rest = rest.slice(skipped[0].length);
   }
@@ -157,8 +157,8 @@ function markupIn(text: string): string | undefined {
   const [, name = '', closed, next = ''] = tag ?? [];
   const lower = name.toLowerCase();
   if (tag === null) {
-    if (isXml) return told('XML', text);
-    return wasComment && rest.startsWith('<') ? told('a web page', text) : undefined;
+    if (isXml) return withExcerpt('XML', text);
+    return wasComment && rest.startsWith('<') ? withExcerpt('a web page', text) : undefined;
   }
   if (/[,;|\t]/.test(next) && !isXml) return undefined;
   if (lower === 'svg') return 'an image (SVG)';
@@ -166,21 +166,21 @@ function markupIn(text: string): string | undefined {
   const isPage = PAGE_TAGS.has(lower);
   const tags = rest.match(/<\/?[a-z][^<>]*>/gi)?.length ?? 0;
   if (isPage && (ends || tags > 1 || /^(?:html|head|body|meta|script)$/.test(lower))) {
-    return told('a web page', text);
+    return withExcerpt('a web page', text);
   }
-  return isXml || ends ? told('XML', text) : undefined;
+  return isXml || ends ? withExcerpt('XML', text) : undefined;
 }
 
 const SQL = /^(?:CREATE (?:TABLE|DATABASE)|INSERT INTO|DROP TABLE|BEGIN TRANSACTION|SET \w+ ?=) /i;
 
-/** A script, below its comments. */
+/** Detects a script, below its comments. */
 function sqlIn(text: string): string | undefined {
   const lines = text.split('\n', DOCUMENT_LINES);
   const first = lines.find((line) => line.trim() !== '' && !line.startsWith('--'));
   return SQL.test(`${first?.trim()} `) ? 'a script of SQL: export its table as CSV' : undefined;
 }
 
-/** Lines that are looked at for the signs of a document. */
+/** Lines that are searched for the marks of a document. */
 const DOCUMENT_LINES = 200;
 
 const MARKS: readonly RegExp[] = [
@@ -193,7 +193,7 @@ const MARKS: readonly RegExp[] = [
   /\*\*\S/,
 ];
 
-/** Lines that are no comments, and that have one number of delimiters, are a table below its comments. */
+/** Whether the lines that are not comments are a table: all have the same number of delimiters. */
 function isTable(lines: readonly string[]): boolean {
   const rows = lines
     .filter((line) => line.trim() !== '' && !line.startsWith('#'))
@@ -205,10 +205,10 @@ function isTable(lines: readonly string[]): boolean {
   });
 }
 
-/** Lines that show a table. */
+/** Lines compared to recognize a table. */
 const TABLE_LINES = 5;
 
-/** A schema of Protocol Buffers, below its comments. */
+/** Detects a schema of Protocol Buffers, below its comments. */
 function protoIn(text: string): string | undefined {
   const lines = text.split('\n', DOCUMENT_LINES).map((line) => line.trim());
   const code = lines.filter((line) => line !== '' && !/^(?:\/\/|\/\*|\*)/.test(line));
@@ -222,9 +222,7 @@ function protoIn(text: string): string | undefined {
 
 const MAIL =
   /^(?:from|received|return-path|mime-version|delivered-to|message-id|subject|to|date): \S/i;
-/**
- * Lines at the beginning of a message that are looked at, and those of them that must be headers of mail.
- */
+/** Lines at the beginning of a message that are inspected, and the least number of mail headers in them. */
 const MAIL_LINES = 20;
 const MAIL_HEADERS = 3;
 
@@ -236,7 +234,7 @@ function mailIn(text: string): string | undefined {
   return begins && headers >= MAIL_HEADERS ? 'an e-mail message' : undefined;
 }
 
-/** A heading alone may be a comment above a table; what follows must look like a document too. */
+/** Detects Markdown. A heading alone may be a comment above a table; the following lines must match too. */
 function markdownIn(text: string): string | undefined {
   const lines = text.split(/\r?\n/, DOCUMENT_LINES);
   const [first = '', second = ''] = lines;

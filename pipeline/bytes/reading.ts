@@ -1,6 +1,6 @@
-// What a loader may say of a file where the file itself does not tell, or tells wrongly.
+// Reading options: what a loader may set if the file does not determine it, or determines it wrongly.
 
-/** Encodings that may be said; `TextDecoder` reads them. */
+/** Encodings that may be set; `TextDecoder` reads them. */
 export const ENCODINGS = [
   'utf-8',
   'utf-16le',
@@ -42,10 +42,10 @@ type DelimiterName = keyof typeof DELIMITERS;
 /** Quotes around cells, by name. */
 export const QUOTES = { double: '"', single: "'", none: '' } as const;
 
-/** How a quote inside quotes is written: twice, or behind a backslash. */
+/** How a quote inside quotes is written: doubled, or after a backslash. */
 export const ESCAPES = ['double', 'backslash'] as const;
 
-/** Lines that may be skipped above the header, or below the last record: a table may be among them. */
+/** Lines that may be skipped above the header or below the last record; a table may be among them. */
 export const SKIP_LINES_MAX = 10_000_000;
 /** Lines that a header may have. */
 export const HEADER_LINES_MAX = 20;
@@ -54,53 +54,53 @@ export const HEADER_LINES_MAX = 20;
 export const FORMAT_CHARACTERS_MAX = 100;
 export const ZONE_CHARACTERS_MAX = 60;
 
-/** Properties that may be said to have one value in all records. */
+/** Properties that may be set to one value in all records. */
 export const CONSTANTS_MAX = 100;
 
 /** Texts that may mean no value, and characters of one. */
 export const NULLS_MAX = 50;
 export const NULL_CHARACTERS_MAX = 100;
 
-/** What is said of how a file is to be read; what is not said is told by its bytes. */
+/** How a file is read; an option that is not set is detected from the bytes. */
 export interface Reading {
-  /** The body is that, whatever it looks like. */
+  /** Reads the body as this format, regardless of its content. */
   readonly as?: 'csv' | 'json';
   /**
-   * Lines of the header, true is 1 and false 0: of several the first has the names, and the others only
-   * where the first does not name a column, or names it like another one.
+   * Lines of the header; true is 1 and false 0. Of several, the first has the names; the others are used only
+   * where the first does not name a column, or repeats a name.
    */
   readonly header?: boolean | number;
   /** Lines above the header, or above the first record. */
   readonly skipLines?: number;
-  /** Lines at the end that are no records; 0: the last line is one, whatever it looks like. */
+  /** Lines at the end that are not records; 0: the last line is a record, regardless of its content. */
   readonly skipLast?: number;
   readonly delimiter?: DelimiterName;
   readonly quote?: keyof typeof QUOTES;
   readonly escape?: (typeof ESCAPES)[number];
   readonly encoding?: Encoding;
-  /** What columns of bytes become, of a Parquet or Arrow file; refused by name when undefined. */
+  /** How columns of bytes of a Parquet or Arrow file are decoded; refused by name when undefined. */
   readonly binary?: Binary;
-  /** How dates and times are written, in the letters of strptime. */
+  /** Format of dates and times, in strptime letters. */
   readonly dateFormat?: string;
-  /** The zone of times without an offset: a name of IANA, `-05:00` or `EST5`; UTC where undefined. */
+  /** Zone of times without an offset: an IANA name, `-05:00` or `EST5`; UTC where undefined. */
   readonly timeZone?: string;
-  /** The exact texts that mean no value, in every column; none where it is empty. */
+  /** The exact texts that mean no value, in every column; empty: none do. */
   readonly nulls?: readonly string[];
-  /** Column of the file -> the property that it is; null: it stays out. Others keep their names. */
+  /** Column of the file -> its property; null: left out. Other columns keep their names. */
   readonly columns?: Readonly<Record<string, string | null>>;
-  /** Properties that the file does not have, with the value of each record. */
+  /** Properties that the file does not have, with their value for all records. */
   readonly constants?: Readonly<Record<string, string | number | boolean>>;
-  /** Columns that are not said are what their names usually mean: for inputs of the market. */
+  /** Maps columns that are not set by the usual meaning of their names: for market inputs. */
   readonly guess?: boolean;
-  /** Whose file it is, of those that the place of the dataset knows: what columns and prices are. */
+  /** The vendor of the file, among those that the dataset's place supports: it decides columns and prices. */
   readonly vendor?: string;
-  /** Closes that contradict the splits that are stored are loaded as they are declared. */
+  /** Loads closes as declared even if they contradict the stored splits. */
   readonly confirmAdjustment?: boolean;
   /**
-   * The file has a column for each symbol, say. Each cell is a record: what its column is called is
-   * property `names` of it, what is in it property `values`.
+   * The file has a column for each symbol, for example. Each cell becomes a record with the column name as
+   * property `names` and the cell as property `values`.
    */
   readonly wide?: { readonly names: string; readonly values: string };
-  /** Records are single values that a company reported, and become those of a statement in CORE. */
+  /** Records are single values that a company reported; they become records of a statement in CORE. */
   readonly facts?: boolean;
 }

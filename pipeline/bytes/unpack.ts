@@ -1,4 +1,5 @@
-// Packed bodies to a plain temporary file, with an end: a bomb stops at a ratio, not at a full disk.
+// Decompresses bodies to a temporary file, up to a limit: a decompression bomb ends at a ratio, not at a
+// full disk.
 import { createReadStream, createWriteStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { Transform } from 'node:stream';
@@ -12,15 +13,15 @@ export type Packing = 'gzip' | 'zstd' | 'zip';
 
 /** Deflate can't beat about 1,032:1; text and Parquet stay far below this. */
 const RATIO_MAX = 200;
-/** Small files may unpack to this much whatever their ratio. */
+/** Small files may decompress to this size regardless of their ratio. */
 const FREE_BYTES = 64 * 1024 ** 2;
 
-/** Bytes that a file of so many bytes may become when it is decompressed or decoded. */
+/** Bytes that a file of this size may have after decompression or decoding. */
 export const expandedMax = (bytes: number): number => Math.max(FREE_BYTES, bytes * RATIO_MAX);
 
 /**
- * Unpacks one file; a zip must hold exactly one.
- * @throws Failure InvalidBody for a damaged file, TooLarge for one that unpacks beyond reason.
+ * Decompresses one file; a zip must contain exactly one.
+ * @throws Failure InvalidBody for a damaged file, TooLarge for one that expands beyond the limit.
  */
 export async function unpack(packing: Packing, from: string, to: string): Promise<void> {
   const most = expandedMax((await stat(from)).size);
@@ -50,13 +51,13 @@ function limited(packing: Packing, most: number): Transform {
   });
 }
 
-/** A workbook or a document is a zip of many files, these among the first. */
+/** A workbook or a document is a zip of many files, with one of these among the first. */
 const OFFICE_ENTRY = /^(?:\[Content_Types\]\.xml|(?:xl|word|ppt)\/.*|mimetype)$/;
 const OFFICE = 'an office file (such as xlsx): export it as CSV';
-/** What a Mac packs besides. */
-const BESIDE_ENTRY = /^__MACOSX\/|(?:^|\/)\.DS_Store$/;
-/** Files of a zip that are looked at for that. */
-const ENTRIES_LOOKED_AT = 20;
+/** Entries that macOS adds. */
+const MACOS_ENTRY = /^__MACOSX\/|(?:^|\/)\.DS_Store$/;
+/** Entries of a zip that are inspected. */
+const ENTRIES_MAX = 20;
 
 async function unpackZip(from: string, to: string, most: number): Promise<void> {
   const zip = await openPromise(from, { lazyEntries: true, autoClose: false });
@@ -65,15 +66,15 @@ async function unpackZip(from: string, to: string, most: number): Promise<void> 
     for await (const entry of zip.eachEntry()) {
       const { fileName } = entry;
       if (OFFICE_ENTRY.test(fileName)) throw new NoDataFailure(OFFICE);
-      if (fileName.endsWith('/') || BESIDE_ENTRY.test(fileName)) continue;
+      if (fileName.endsWith('/') || MACOS_ENTRY.test(fileName)) continue;
       entries.push(entry);
-      if (entries.length > ENTRIES_LOOKED_AT) break;
+      if (entries.length > ENTRIES_MAX) break;
     }
     const [entry] = entries;
     if (entry === undefined || entries.length !== 1) {
       throw new Failure('InvalidBody', 'a zip body must hold exactly one file');
     }
-    // An opened entry may fail at any moment: nothing may be awaited before someone listens.
+    // An opened entry may fail at any moment: attach its listener before any await.
     const source = await zip.openReadStreamPromise(entry);
     await pipeline(source, limited('zip', most), createWriteStream(to));
   } finally {

@@ -1,5 +1,5 @@
-// Lines of a file that were set aside before DuckDB read the rest, and the lines that its numbers stand
-// for.
+// Lines of a file that were set aside before DuckDB read the rest, and the mapping of DuckDB's line numbers
+// to lines of the file.
 import type { Reject } from '../../store/work/jobs.ts';
 
 /** Lines that are not records. */
@@ -10,12 +10,12 @@ export interface UnreadLines {
 }
 
 /**
- * From which of DuckDB's lines on a file has how many lines more; in rising order. DuckDB counts a record
- * as one line, and lines that were set aside not at all.
+ * Offsets from DuckDB's line numbers to lines of the file, in rising order. DuckDB counts a record as one
+ * line, and does not count lines that were set aside.
  */
 export type LineSteps = readonly { readonly from: number; readonly more: number }[];
 
-/** The line of the file of a line as DuckDB counts it. */
+/** Converts a line number of DuckDB to a line of the file. */
 export function lineInFile(steps: LineSteps | undefined, line: number): number {
   if (steps === undefined) return line;
   let [low, high] = [0, steps.length];

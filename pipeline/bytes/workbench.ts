@@ -1,17 +1,17 @@
-// Where files are worked on.
+// The context in which files are processed.
 import { link, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { inFolderOf } from '../../store/base/workFolder.ts';
 import type { DuckDbPool } from '../../store/duckdb/pool.ts';
 import type { Files } from '../../store/files/files.ts';
 
-/** A child, a folder of its own, and who is told of progress. */
+/** DuckDB processes, a folder, and a callback for progress. */
 export interface Workbench {
   readonly pool: DuckDbPool;
   readonly folder: string;
-  /** Stored files that later statements read are in here: one instance serves all of them. */
+  /** Folders of stored files that later statements read: one instance serves all of them. */
   readonly below?: readonly string[];
-  /** Files that statements read besides the body. */
+  /** Files that statements read in addition to the body. */
   readonly files?: readonly string[];
   readonly deadlineMs: number;
   readonly onProgress: (percent: number) => void;
@@ -26,7 +26,7 @@ interface WorkPlace {
 
 /**
  * Runs `work` with a new folder, beside those of other work in the workspace. Small statements of all of it
- * run on one instance in turn, which reads and writes what is the workspace's and nothing else.
+ * run on one shared instance in turn, which accesses only files of the workspace.
  */
 export function inWorkspace<T>(
   workspace: string,
@@ -37,25 +37,25 @@ export function inWorkspace<T>(
   return inFolderOf(workspace, place.temporary, (folder) => work({ folder, pool }));
 }
 
-/** For work in a folder that is one of its workspace. */
+/** The pool for work in a folder of the workspace. */
 export function poolIn(workspace: string, { lake, pool, temporary }: WorkPlace): DuckDbPool {
   const stored = dirname(lake.files.placeOf(join(workspace, 'file')));
   return pool.sharing([join(temporary, workspace), stored]);
 }
 
-/** Runs `work` with a name beside `folder` for a file that is the work's own, or with its own name. */
+/** Runs `work` with a name beside `folder` for a file that the work owns, or else with its own name. */
 export async function besideFolder<T>(
   { ownFile, path }: { readonly path: string; readonly ownFile?: boolean },
   folder: string,
   work: (path: string) => Promise<T>,
 ): Promise<T> {
   if (ownFile !== true) return work(path);
-  // In the folder it would count as what the work has written.
+  // In the folder it would count as output of the work.
   const beside = `${folder}.body`;
   try {
     await link(path, beside);
   } catch {
-    // It is on another disk, or that has no links.
+    // The file is on another disk, or the disk has no hard links.
     return work(path);
   }
   try {

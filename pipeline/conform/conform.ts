@@ -1,5 +1,5 @@
-// A file against its dataset: what of it fits, and what the dataset's contract makes of what does
-// not. Nothing is changed here but files of the work folder, so that a dry run is the same thing.
+// Fits a file to its dataset: which of its values fit, and how the contract handles the others. Changes only
+// files of the work folder, so that a dry run takes the same path.
 import { checkDuplicates, keptRepeat } from './duplicates.ts';
 import {
   checkPropertyNames,
@@ -36,10 +36,10 @@ import type { Conformed, Fit, Instead, Load, LoadLake, Looking, SchemaChange } f
 
 type Properties = Readonly<Record<string, PropertyType>>;
 
-/** Lines of a load's log that are notes too. */
+/** Log lines of a load that also become notes. */
 const LINES_NOTED_MAX = 100;
 
-/** @throws Failure InvalidBody for what the contract, or the index, does not let in. */
+/** @throws Failure InvalidBody for a file that the contract, or the index, refuses. */
 export async function conform(run: Looking, opened: Relation): Promise<Conformed> {
   const lines: string[] = [];
   const log = async (line: string): Promise<void> => {
@@ -47,9 +47,9 @@ export async function conform(run: Looking, opened: Relation): Promise<Conformed
     await run.events.log(line);
   };
   const fit = await fitFile({ ...run, events: { ...run.events, log } }, opened);
-  const made = fit.kind === 'new' ? fit.draft : fit.dataset;
+  const target = fit.kind === 'new' ? fit.draft : fit.dataset;
   const change = fit.kind === 'known' ? fit.change : undefined;
-  const { properties } = change?.schema ?? made.schema;
+  const { properties } = change?.schema ?? target.schema;
   const readings = await listReadings(fit.request.relation, properties, run.bench);
   for (const line of readings) await run.events.log(line);
   return { ...fit, inferred: [...lines, ...readings] };
@@ -57,63 +57,64 @@ export async function conform(run: Looking, opened: Relation): Promise<Conformed
 
 async function fitFile(run: Looking, opened: Relation): Promise<Fit> {
   const { load, services } = run;
-  const there = services.lake.directory.dataset(load.workspace, load.dataset);
-  const instead = await insteadOf(load, there, services.lake);
-  const known = instead === undefined ? there : undefined;
+  const stored = services.lake.directory.dataset(load.workspace, load.dataset);
+  const replaceable = await findReplaceable(load, stored, services.lake);
+  const dataset = replaceable === undefined ? stored : undefined;
   const defaults = services.defaultsOf(load);
-  const names = Object.keys(known?.schema.properties ?? {});
-  // Who names the index spells its properties.
-  const isOwn = known === undefined && load.mapping !== undefined;
+  const names = Object.keys(dataset?.schema.properties ?? {});
+  // A caller that declares the index uses its own spelling of properties.
+  const isOwn = dataset === undefined && load.mapping !== undefined;
   const spelled = isOwn ? opened : spellAsDocumented(opened, defaults, names);
-  const settled = await settle(settling(run), spelled, known);
+  const settled = await settle(settling(run), spelled, dataset);
   const relation = withSymbols(settled, defaults?.symbols);
-  if (known === undefined) {
-    const declared = withDeclared(relation, declaredNames(known, defaults));
-    const made = await firstLoad(run, declared, instead?.firstId);
-    if (instead === undefined) return made;
-    return { ...made, draft: withSaid(made.draft, instead.dataset), instead };
+  if (dataset === undefined) {
+    const declared = withDeclared(relation, declaredNames(dataset, defaults));
+    const created = await firstLoad(run, declared, replaceable?.firstId);
+    if (replaceable === undefined) return created;
+    const draft = withOwnerSettings(created.draft, replaceable.dataset);
+    return { ...created, draft, instead: replaceable };
   }
-  checkDuplicates(`${known.workspace}.${known.dataset}`, known, load.chosen);
-  const dataset =
-    load.accepted === true ? { ...known, contract: USUAL_CONTRACT, expectations: [] } : known;
-  const table = await tableOf(services.lake, known);
-  const against = { dataset, table };
-  const index = describeIndex(known, known.inferred ? '' : 'as declared');
-  if (!looksBack(dataset) || table.files.length === 0) {
-    const fitted = await conformTo(run, relation, against);
-    return { kind: 'known', ...fitted, dataset: known, index };
+  checkDuplicates(`${dataset.workspace}.${dataset.dataset}`, dataset, load.chosen);
+  const governed =
+    load.accepted === true ? { ...dataset, contract: USUAL_CONTRACT, expectations: [] } : dataset;
+  const table = await tableOf(services.lake, dataset);
+  const target = { dataset: governed, table };
+  const index = describeIndex(dataset, dataset.inferred ? '' : 'as declared');
+  if (!looksBack(governed) || table.files.length === 0) {
+    const fitted = await conformTo(run, relation, target);
+    return { kind: 'known', ...fitted, dataset, index };
   }
-  const { columns } = uniqueIndexOf(known, table);
+  const { columns } = uniqueIndexOf(dataset, table);
   const conformed = await withOpenFiles(services.lake.files, table.files, ({ paths, pathOf }) => {
     const stored = visibleRows(table.files, columns, pathOf);
     const bench = { ...run.bench, files: paths };
-    return conformTo({ ...run, bench }, relation, against, stored);
+    return conformTo({ ...run, bench }, relation, target, stored);
   });
-  return { kind: 'known', ...conformed, dataset: known, index };
+  return { kind: 'known', ...conformed, dataset, index };
 }
 
 /**
- * The stand-in that gives way to a load; undefined where nothing does.
- * @throws Failure Conflict where there is real data, and the load itself stands in.
+ * Finds the placeholder that a load replaces; undefined if it replaces none.
+ * @throws Failure Conflict if the dataset has real data and the load has placeholder records.
  */
-async function insteadOf(
+async function findReplaceable(
   load: Load,
-  there: Dataset | undefined,
+  stored: Dataset | undefined,
   lake: LoadLake,
 ): Promise<Instead | undefined> {
-  if (there === undefined || isStandIn(there) === (load.standIn !== undefined)) return undefined;
+  if (stored === undefined || isStandIn(stored) === (load.standIn !== undefined)) return undefined;
   if (load.standIn === undefined) {
-    return { dataset: there, firstId: await lake.nextColumnId(there.tableId) };
+    return { dataset: stored, firstId: await lake.nextColumnId(stored.tableId) };
   }
-  const place = `${there.workspace}.${there.dataset}`;
+  const place = `${stored.workspace}.${stored.dataset}`;
   throw new Failure(
     'Conflict',
-    `${place} has data of its owner: nothing invented stands in for it`,
+    `${place} has data of its owner: placeholder records cannot replace it`,
   );
 }
 
-/** What its owner said of a stand-in holds of what takes its place: above all, who may read it. */
-const withSaid = (
+/** Carries the owner's settings of a placeholder over to the dataset that replaces it: above all, access. */
+const withOwnerSettings = (
   draft: DatasetDraft,
   { access, smartLinks, title, weight }: Dataset,
 ): DatasetDraft => ({
@@ -126,7 +127,7 @@ const withSaid = (
   ),
 });
 
-/** What the texts of some properties are: they are kept as symbols are spelled. */
+/** Marks properties whose texts are symbols: they are stored in the spelling of symbols. */
 export const withSymbols = (relation: Relation, symbols: readonly string[] = []): Relation => ({
   ...relation,
   columns: relation.columns.map((column) =>
@@ -134,16 +135,16 @@ export const withSymbols = (relation: Relation, symbols: readonly string[] = [])
   ),
 });
 
-/** Properties whose types somebody declared: an inferred one holds what it was inferred to be. */
+/** Properties with a declared type, rather than an inferred one. */
 function declaredNames(
-  known: Dataset | undefined,
+  dataset: Dataset | undefined,
   defaults: DatasetDefaults | undefined,
 ): ReadonlySet<string> {
-  const own = known?.contract.inferred === true ? {} : known?.schema.properties;
+  const own = dataset?.contract.inferred === true ? {} : dataset?.schema.properties;
   return new Set(Object.keys({ ...defaults?.types, ...own }));
 }
 
-/** Columns whose types were not inferred from the file. */
+/** Marks columns whose types were not inferred from the file. */
 const withDeclared = (relation: Relation, names: ReadonlySet<string>): Relation => ({
   ...relation,
   columns: relation.columns.map((column) =>
@@ -152,8 +153,8 @@ const withDeclared = (relation: Relation, names: ReadonlySet<string>): Relation 
 });
 
 /**
- * A file against a dataset as it is, or as it is about to become.
- * @param stored a sub-select of its records' index, where they matter
+ * Fits a file to a dataset as it is, or as it will be after a change.
+ * @param stored a sub-select of the stored records' index, where it matters
  * @throws as `conform`.
  */
 export async function conformTo(
@@ -167,23 +168,26 @@ export async function conformTo(
     ({ name }) => !Object.hasOwn(dataset.schema.properties, name) && !isSystemColumn(name),
   );
   const declared = declaredNames(dataset, run.services.defaultsOf(run.load));
-  const found = { run, relation: withDeclared(relation, declared), dataset, table, unknown };
-  const leftOut = await leftOutOf(found);
-  return { ...(await conformKnown(found, stored)), leftOut };
+  const governed = { run, relation: withDeclared(relation, declared), dataset, table, unknown };
+  const leftOut = await handleUnknown(governed);
+  return { ...(await conformKnown(governed, stored)), leftOut };
 }
 
-/** A load into a dataset that is there. */
+/** A load into an existing dataset. */
 interface Governed {
   readonly run: Looking;
   readonly relation: Relation;
-  /** With the contract and the expectations that are in force for the load. */
+  /** With the contract and the expectations in force for the load. */
   readonly dataset: Dataset;
   readonly table: Table;
   readonly unknown: Relation['columns'];
 }
 
-/** @throws Failure InvalidBody where the contract freezes the columns. */
-async function leftOutOf({
+/**
+ * Applies the contract to columns that the schema does not have; returns those that are left out.
+ * @throws Failure InvalidBody where the contract freezes the columns.
+ */
+async function handleUnknown({
   dataset,
   relation,
   run,
@@ -205,7 +209,7 @@ async function leftOutOf({
   return names;
 }
 
-/** Of a batch and what the schema becomes for it. */
+/** A batch, and the schema change that it needs. */
 interface Fitted {
   readonly batch: Batch;
   readonly request: BatchRequest;
@@ -213,80 +217,81 @@ interface Fitted {
 }
 
 /**
- * Types of new properties are widened until the whole file fits, as if all of it was read; those of
- * known ones too, where the contract says so.
+ * Widens the types of new properties until the whole file fits, as if all of it had been sampled; those of
+ * existing ones too, where the contract allows it.
  * @param stored a sub-select of the stored records' index, where it matters
  */
-async function conformKnown(asked: Governed, stored: string | undefined): Promise<Fitted> {
-  let found = asked;
-  const { dataset, table, unknown } = found;
+async function conformKnown(initial: Governed, stored: string | undefined): Promise<Fitted> {
+  let governed = initial;
+  const { dataset, table, unknown } = governed;
   const { contract, schema } = dataset;
-  const defaults = found.run.services.defaultsOf(found.run.load);
+  const defaults = governed.run.services.defaultsOf(governed.run.load);
   const inferred = wantedDates(unknown, undefined);
   const added: Record<string, PropertyType> = addedProperties(contract, defaults, inferred);
   const isOpen = (name: string): boolean => isUndocumented(defaults, name);
-  const widens = found.relation.columns.some(
+  const widens = governed.relation.columns.some(
     ({ name }) => isOpen(name) && Object.hasOwn(schema.properties, name),
   );
   const widened: Record<string, PropertyType> = {};
-  const firstId = await firstIdOf(found, added);
+  const firstId = await firstNewId(governed, added);
   const isStrict = contract.types === 'evolve' || contract.types === 'freeze';
   const isInferred = contract.inferred === true;
   const guessing = Object.keys(added).length > 0 || widens || isStrict || isInferred;
   for (let guessed = guessing; ;) {
     const columns = columnsAfter(table.columns, added, widened, firstId);
-    const request = requestFor(found, columns, stored);
-    const attempt = await makeBatch(request, found.run.bench, guessed);
-    if (attempt.kind === 'unproved') throw new Failure('SystemError', 'an index was not asked for');
+    const request = requestFor(governed, columns, stored);
+    const attempt = await makeBatch(request, governed.run.bench, guessed);
+    if (attempt.kind === 'unproved')
+      throw new Failure('SystemError', 'no proof of an index was requested');
     if (attempt.kind === 'batch') {
-      const { run } = found;
-      const again = await settleRejected(settling(run), found.relation, dataset, attempt.batch);
+      const { run } = governed;
+      const again = await settleRejected(settling(run), governed.relation, dataset, attempt.batch);
       if (again !== undefined) {
-        found = { ...found, relation: again };
+        governed = { ...governed, relation: again };
         continue;
       }
-      await tellDiscarded(found, request);
+      await logDiscarded(governed, request);
       const change = changeOf(dataset, columns, added, widened);
       return { batch: attempt.batch, request, change };
     }
     const before = JSON.stringify([added, widened]);
     const { misfits } = attempt;
-    const how = settling(found.run);
-    const settled = await settleMisfits(how, found.relation, added, misfits, schema.properties);
-    const readOtherwise = settled.relation !== found.relation;
-    found = { ...found, relation: settled.relation };
+    const how = settling(governed.run);
+    const settled = await settleMisfits(how, governed.relation, added, misfits, schema.properties);
+    const isReadDifferently = settled.relation !== governed.relation;
+    governed = { ...governed, relation: settled.relation };
     Object.assign(added, settled.properties);
     for (const misfit of settled.rest) {
       const { column } = misfit;
       const into = Object.hasOwn(added, column) ? added : widened;
       const was = ownOf(into, column) ?? ownOf(schema.properties, column) ?? { type: 'string' };
       if (into === widened && contract.types === 'freeze')
-        throw frozen(misfit, was, found.relation);
+        throw frozen(misfit, was, governed.relation);
       if (into === added && defaults !== undefined && !isOpen(column)) continue;
       if (into === added || mayWiden(dataset, misfit, was, isOpen(column))) {
         const isExact = into === added || fitsNumbers(column, table);
-        into[column] = await widenFor(misfit, was, found, isExact);
+        into[column] = await widenFor(misfit, was, governed, isExact);
         continue;
       }
-      const wider = await widenInferred(misfit, was, intoOf(found));
+      const wider = await widenInferred(misfit, was, toInto(governed));
       if (wider === undefined) continue;
       into[column] = wider.property;
-      await tellWidened(wider.misfit, wider.property, was, found);
+      await tellWidened(wider.misfit, wider.property, was, governed);
     }
-    guessed = readOtherwise || JSON.stringify([added, widened]) !== before;
+    guessed = isReadDifferently || JSON.stringify([added, widened]) !== before;
   }
 }
 
-/** @throws Failure InvalidBody for a new property that can not stand beside those there are. */
-async function firstIdOf({ dataset, run, table }: Governed, added: Properties): Promise<number> {
+/** @throws Failure InvalidBody for a new property whose name conflicts with an existing one. */
+async function firstNewId({ dataset, run, table }: Governed, added: Properties): Promise<number> {
   if (Object.keys(added).length === 0) return 0;
   checkPropertyNames('the schema', Object.keys({ ...dataset.schema.properties, ...added }));
-  // A table that is about to become has columns that the catalog does not know yet.
+  // The table of a pending schema change has columns that the catalog does not have yet.
   const newest = Math.max(...table.columns.map(({ id }) => id));
   return Math.max(newest + 1, await run.services.lake.nextColumnId(table.tableId));
 }
 
-/** Never an indexed property, and none into what an expectation could not compare any more. */
+/** Refuses an indexed property, and a type that breaks a comparison of an expectation. */
 function mayWiden(
   { contract, expectations, mapping }: Dataset,
   { column, value }: Misfit,
@@ -298,7 +303,7 @@ function mayWiden(
   return !askedOf(expectations).has(column) || widen(property, value).type === 'number';
 }
 
-const intoOf = ({
+const toInto = ({
   dataset,
   relation,
   run,
@@ -310,12 +315,12 @@ const intoOf = ({
 
 function frozen(misfit: Misfit, property: PropertyType, relation: Relation): Failure {
   const { column, line, value } = misfit;
-  const shown = JSON.stringify(value.slice(0, 100));
-  const told = `line ${line} has ${shown} for '${column}', no ${wordOf(column, property, relation)}`;
-  return new Failure('InvalidBody', `the schema is frozen: ${told}`);
+  const example = JSON.stringify(value.slice(0, 100));
+  const mismatch = `line ${line} has ${example} for '${column}', no ${wordOf(column, property, relation)}`;
+  return new Failure('InvalidBody', `the schema is frozen: ${mismatch}`);
 }
 
-/** Columns keep their ids; new ones come after all that the table ever had. */
+/** Keeps the ids of columns; new columns get ids above all that the table ever had. */
 const columnsAfter = (
   columns: readonly Column[],
   added: Properties,
@@ -366,16 +371,16 @@ function requestFor(
     checks: checksOf(dataset, columns, stored),
     firstRow: run.load.firstRow ?? nextRow(table),
     source: run.load.sourceNumber ?? 0,
-    sharesRow: mayShareRow(table, index) && !bringsRow(relation),
+    sharesRow: mayShareRow(table, index) && !hasRowNumber(relation),
     repeats: 'drop',
   };
 }
 
-const bringsRow = ({ columns }: Relation): boolean =>
+const hasRowNumber = ({ columns }: Relation): boolean =>
   columns.some(({ name }) => name === ROW_COLUMN);
 
-/** Reports what became null: nothing is lost in silence. */
-async function tellDiscarded({ run }: Governed, request: BatchRequest): Promise<void> {
+/** Logs values that became null, so that no loss is silent. */
+async function logDiscarded({ run }: Governed, request: BatchRequest): Promise<void> {
   const { lenient } = request;
   if (lenient.size === 0) return;
   const columns = request.columns.filter(({ name }) => lenient.has(name));

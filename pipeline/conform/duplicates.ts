@@ -1,9 +1,9 @@
-// What happens to records that repeat an index value or a whole record. One rule for loads, pushes,
+// Rules for records that repeat an index value or a whole record. One rule for loads, pushes,
 // schedules and feeds: on a declared index the newest write replaces; without one every record is kept.
 import type { DatasetIndex } from '../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
 
-/** As callers name it: the parameter `duplicates`. */
+/** Values of the parameter `duplicates`. */
 export const DUPLICATES = [
   'replace',
   'keep-first',
@@ -14,21 +14,21 @@ export const DUPLICATES = [
 
 export type Duplicates = (typeof DUPLICATES)[number];
 
-/** As the original's clients name it: the parameter `duplicateKeyHandling`. */
+/** Values of the parameter `duplicateKeyHandling` of the original's clients. */
 export type DuplicateKeyHandling = 'ignore' | 'replace' | 'refuse';
 
-/** The members of a load that decide it. */
+/** The members of a load that control duplicates. */
 export interface DuplicateRules {
-  /** On a unique index; `reject` leaves records out as `ignore` does, and reports each. */
+  /** For a unique index; `reject` leaves records out like `ignore`, and reports each. */
   readonly duplicates: 'ignore' | 'replace' | 'reject';
-  /** What the caller chose by the parameter `duplicates`. */
+  /** The caller's choice in the parameter `duplicates`. */
   readonly chosen?: Duplicates;
-  /** The load ends where it creates a dataset and its file repeats a value of the declared index. */
+  /** Fails a load that creates a dataset if its file repeats a value of the declared index. */
   readonly refusesRepeats?: true;
   readonly skipsIdentical?: 'of-all';
 }
 
-/** Which of the records that repeat an index value is stored. */
+/** Which record is stored among those that repeat an index value. */
 export const keptRepeat = ({
   duplicates,
 }: Pick<DuplicateRules, 'duplicates'>): 'ignore' | 'replace' =>

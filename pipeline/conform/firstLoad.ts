@@ -37,21 +37,21 @@ import type { Fit, Looking, IngestServices } from './load.ts';
 
 type Properties = Readonly<Record<string, PropertyType>>;
 
-/** One load while its dataset is not there yet. */
+/** One load whose dataset does not exist yet. */
 interface First {
   readonly run: FirstLooking;
   readonly relation: Relation;
-  /** What the dataset is by its place. */
+  /** The defaults of the dataset's place. */
   readonly defaults: DatasetDefaults | undefined;
-  /** Of its first column. */
+  /** Id of the first column. */
   readonly firstId: number;
-  /** Properties that are null where their value does not fit. */
+  /** Properties that become null where their value does not fit. */
   readonly lenient?: ReadonlySet<string>;
 }
 
 /**
- * Types are guessed until all values fit. What does not fit a declared type is rejected, but only when
- * the guessed ones are proved on every record, also on those.
+ * Types are guessed until all values fit. A value that does not fit a declared type is rejected, but only
+ * after the guessed types are proved on every record, including the rejected ones.
  */
 type Step = 'guess' | 'prove' | 'reject';
 
@@ -59,33 +59,37 @@ type FirstLooking = Omit<Looking, 'services'> & {
   readonly services: Pick<IngestServices, 'clock' | 'defaultsOf'>;
 };
 
-type MadeNew = Extract<Fit, { readonly kind: 'new' }> & {
-  /** Key, subkey and date tell all records of the file apart: it could be declared. */
+type NewFit = Extract<Fit, { readonly kind: 'new' }> & {
+  /** Key, subkey and date distinguish all records of the file: they could be declared as the index. */
   readonly isProved: boolean;
 };
 
 /**
- * @param firstId of its columns, where they take the place of others
- * @throws Failure InvalidBody for what can not be its index.
+ * @param firstId of its columns, if they replace others
+ * @throws Failure InvalidBody for properties that cannot be its index.
  */
 export async function firstLoad(
   run: FirstLooking,
   relation: Relation,
   firstId = 1,
-): Promise<MadeNew> {
-  const made = await makeNew(run, relation, firstId);
-  const given = new Set(relation.columns.map(({ name }) => name));
-  const all = Object.keys(made.draft.schema.properties);
-  return { ...made, lacking: all.filter((name) => !given.has(name)) };
+): Promise<NewFit> {
+  const created = await createFit(run, relation, firstId);
+  const fileColumns = new Set(relation.columns.map(({ name }) => name));
+  const all = Object.keys(created.draft.schema.properties);
+  return { ...created, lacking: all.filter((name) => !fileColumns.has(name)) };
 }
 
-type Made = Omit<MadeNew, 'lacking'>;
+type CreatedFit = Omit<NewFit, 'lacking'>;
 
-async function makeNew(run: FirstLooking, relation: Relation, firstId: number): Promise<Made> {
+async function createFit(
+  run: FirstLooking,
+  relation: Relation,
+  firstId: number,
+): Promise<CreatedFit> {
   const { load } = run;
   const defaults = run.services.defaultsOf(load);
   let first: First = { run, relation, defaults, firstId };
-  const declared = declaredOf(first);
+  const declared = declaredTypes(first);
   const inferred = wantedDates(relation.columns, load.mapping ?? defaultMapping(first));
   let properties: Properties = { ...inferred, ...declared };
   let step: Step = 'guess';
@@ -96,36 +100,36 @@ async function makeNew(run: FirstLooking, relation: Relation, firstId: number): 
     checkColumns(draft, first.relation);
     checkDuplicates(`${load.workspace}.${load.dataset}`, draft, load.chosen);
     const repeats = declaredIndex === undefined ? 'prove' : 'drop';
-    const asking = step === 'prove' ? leniently(first, declared) : first;
-    const request = requestFor(asking, draft, repeats);
+    const candidate = step === 'prove' ? leniently(first, declared) : first;
+    const request = requestFor(candidate, draft, repeats);
     const attempt = await makeBatch(request, run.bench, step !== 'reject');
     if (attempt.kind === 'batch' && step === 'prove') {
       step = 'reject';
       continue;
     }
     if (attempt.kind === 'batch') {
-      if (draft.inferred && !isMapped(draft.mapping)) return proved(first, properties);
+      if (draft.inferred && !isMapped(draft.mapping)) return proveIndex(first, properties);
       refuseRepeats(attempt.batch, first);
-      return madeOf(attempt.batch, request, draft, first, isMapped(draft.mapping));
+      return toFit(attempt.batch, request, draft, first, isMapped(draft.mapping));
     }
-    if (attempt.kind === 'unproved') return proved(first, properties);
+    if (attempt.kind === 'unproved') return proveIndex(first, properties);
     const { misfits } = attempt;
     const open = without(properties, declared);
     const settled = await settleMisfits(settling(run), first.relation, open, misfits, declared);
-    const readOtherwise = settled.relation !== first.relation;
+    const isReadDifferently = settled.relation !== first.relation;
     first = { ...first, relation: settled.relation };
     const rest = settled.rest.filter(({ column }) => !Object.hasOwn(declared, column));
-    properties = await widened(rest, { ...properties, ...settled.properties }, first);
-    if (!readOtherwise && rest.length === 0) step = 'prove';
+    properties = await widenTypes(rest, { ...properties, ...settled.properties }, first);
+    if (!isReadDifferently && rest.length === 0) step = 'prove';
   }
 }
 
-/** The types of the file's columns that their dataset's place declares. */
-function declaredOf({ defaults, relation }: First): Properties {
-  const types = defaults?.types ?? {};
-  const told = relation.columns.map(({ name }) => [name, ownOf(types, name)] as const);
+/** The types that the dataset's place declares for columns of the file. */
+function declaredTypes({ defaults, relation }: First): Properties {
+  const placeTypes = defaults?.types ?? {};
+  const types = relation.columns.map(({ name }) => [name, ownOf(placeTypes, name)] as const);
   return Object.fromEntries(
-    told.flatMap(([name, type]) => (type === undefined ? [] : [[name, type]])),
+    types.flatMap(([name, type]) => (type === undefined ? [] : [[name, type]])),
   );
 }
 
@@ -137,7 +141,7 @@ const leniently = (first: First, declared: Properties): First => ({
 const without = (properties: Properties, some: Properties): Properties =>
   Object.fromEntries(Object.entries(properties).filter(([name]) => !Object.hasOwn(some, name)));
 
-/** The index that the load, or else the dataset's place, declares; undefined when neither does. */
+/** The index declared by the load, or else by the dataset's place; undefined if neither declares one. */
 function findDeclaredIndex(first: First): DatasetIndex | undefined {
   const { load } = first.run;
   const mapping = load.mapping ?? defaultMapping(first);
@@ -152,7 +156,7 @@ const inferredIndex = (mapping: ColumnMapping): DatasetIndex => ({
   inferred: true,
 });
 
-/** Of its place, without what the file has not and need not have. */
+/** The index of the dataset's place, without optional parts that the file lacks. */
 function defaultMapping({ defaults, relation }: First): ColumnMapping | undefined {
   if (defaults === undefined) return undefined;
   const names = new Set(relation.columns.map(({ name }) => name));
@@ -161,7 +165,7 @@ function defaultMapping({ defaults, relation }: First): ColumnMapping | undefine
   return Object.fromEntries(Object.entries(defaults.mapping).filter(has));
 }
 
-async function widened(
+async function widenTypes(
   misfits: readonly Misfit[],
   properties: Properties,
   { relation, run }: Pick<First, 'relation' | 'run'>,
@@ -173,17 +177,17 @@ async function widened(
     const own = relation.columns.find(({ name }) => name === column)?.inferred.own;
     const isWidest = own === undefined || isSameType(own, guessed);
     if (run.load.mapping?.date === column && guessed.format !== undefined && isWidest) {
-      const shown = JSON.stringify(value.slice(0, 100));
+      const example = JSON.stringify(value.slice(0, 100));
       const was = wordOf(column, guessed, relation);
-      throw noDate(column, `line ${line} has ${shown}, no ${was}`);
+      throw noDate(column, `line ${line} has ${example}, no ${was}`);
     }
     wider[column] = await widenFor(misfit, guessed, { relation, run });
   }
   return wider;
 }
 
-/** The first of the other indexes that tells all records apart; or a series, and a number for each record. */
-async function proved(first: First, properties: Properties): Promise<Made> {
+/** Finds the first other index that distinguishes all records; else numbers the records of a series. */
+async function proveIndex(first: First, properties: Properties): Promise<CreatedFit> {
   const { relation, run } = first;
   const { bench } = run;
   const plain = draftOf(first, properties, { mapping: {}, numbered: false, inferred: true });
@@ -205,34 +209,34 @@ async function proved(first: First, properties: Properties): Promise<Made> {
     const draft = draftOf(first, properties, inferredIndex(mapping));
     const sorted = await sortedByIndex(tableOf(draft, first), proving);
     if (sorted === undefined) continue;
-    return madeOf(sorted, requestFor(first, draft, 'drop'), draft, first, true);
+    return toFit(sorted, requestFor(first, draft, 'drop'), draft, first, true);
   }
   const mapping = seriesOf(properties, whole, (name) => !long.has(name));
   const draft = draftOf(first, properties, inferredIndex(mapping));
   const sorted = await numberedInOrder(tableOf(draft, first), proving);
-  return madeOf(sorted, requestFor(first, draft, 'drop'), draft, first, false);
+  return toFit(sorted, requestFor(first, draft, 'drop'), draft, first, false);
 }
 
-const madeOf = (
+const toFit = (
   batch: Batch,
   request: BatchRequest,
   draft: DatasetDraft,
   first: First,
   isProved: boolean,
-): Made => ({
+): CreatedFit => ({
   isProved,
   kind: 'new',
   batch,
   request,
   draft,
   leftOut: [],
-  index: told(draft, first),
+  index: describeNewIndex(draft, first),
 });
 
 const isText = (property: PropertyType | undefined): boolean =>
   property?.type === 'string' && property.format === undefined;
 
-/** Columns and index of a dataset that is not there yet. */
+/** Columns and index of a dataset that does not exist yet. */
 function tableOf(
   draft: DatasetDraft,
   { firstId }: Pick<First, 'firstId'>,
@@ -289,7 +293,7 @@ function draftOf(
   };
 }
 
-/** Documented properties that the file lacks: a later file may have them. Names are compared without case. */
+/** Documented properties that the file lacks; a later file may have them. Names ignore case. */
 function missingProperties(
   defaults: DatasetDefaults | undefined,
   properties: Properties,
@@ -302,21 +306,21 @@ function missingProperties(
 
 const TEXT: PropertyType = { type: 'string' };
 
-/** @throws Failure InvalidBody where the load is not to leave out what repeats an index value. */
+/** @throws Failure InvalidBody if the load must not leave out records that repeat an index value. */
 function refuseRepeats({ duplicates, repeated }: Batch, { run: { load } }: First): void {
   if (load.refusesRepeats !== true || duplicates === 0) return;
-  const shown = repeated === undefined ? '' : `, such as ${repeated.examples.join(', ')}`;
-  const what = `${duplicates} records repeat an index value${shown}`;
+  const examples = repeated === undefined ? '' : `, such as ${repeated.examples.join(', ')}`;
+  const what = `${duplicates} records repeat an index value${examples}`;
   const ways =
     'name more of its parts (subkey, date), keep all with uniqueIndex=false (--no-index),';
   const drop =
-    'or say which one stays: duplicates=keep-first (--duplicates keep-first) or duplicates=replace ' +
+    'or choose which one stays: duplicates=keep-first (--duplicates keep-first) or duplicates=replace ' +
     '(--duplicates replace)';
   throw new Failure('InvalidBody', `${what}: ${ways} ${drop}`);
 }
 
-/** Which index the dataset has and why, for the caller of the load. */
-function told(draft: DatasetDraft, { defaults, run: { load } }: First): string {
+/** Describes the index of the dataset and its origin for the caller of the load. */
+function describeNewIndex(draft: DatasetDraft, { defaults, run: { load } }: First): string {
   const isDeclared = load.mapping !== undefined || load.numbered === true;
   if (isDeclared) return describeIndex(draft, 'as declared');
   if (defaults !== undefined && !draft.inferred) return describeIndex(draft, 'as its id declares');

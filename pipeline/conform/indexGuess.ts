@@ -1,5 +1,5 @@
-// Proposes which properties tell the records of a file apart, by their names and types alone. A proposal is
-// proved on all records before it is used (indexProof.ts), and orders records only: it never drops one.
+// Proposes properties that distinguish the records of a file, by their names and types alone. A proposal is
+// proved on all records before it is used (indexProof.ts), and only orders records: it never drops one.
 import { isDated, type PropertyType } from '../../store/lake/versions/columns.ts';
 import type { ColumnMapping, DatasetIndex } from '../../store/lake/datasets/datasets.ts';
 import { DATE_NAMES } from '../values/infer.ts';
@@ -22,29 +22,29 @@ const KEY_NAMES = [
   'series_id',
   'series',
 ];
-/** What one record alone has, by its name. */
+/** Names of properties that identify a single record. */
 const IDENTIFYING =
   /(?:^|[ _-])(?:id|uid|uuid|code|symbol|ticker|isin|cusip|figi|cik|lei|iata|icao|key)$/i;
-/** Integers that part the records of a key. */
-const PARTING =
+/** Names of integers that subdivide the records of a key. */
+const DIVIDING =
   /(?:^|[ _-])(?:year|quarter|month|week|day|hour|period|number|no|rank|line|seq|level|version|id|code)$/i;
-/** Candidates that are looked at; each that a first look does not rule out costs a sort. */
+/** Maximum candidates; each that a sample does not rule out costs a sort. */
 const CANDIDATES_MAX = 40;
-/** Properties that may stand beside the key. */
+/** Maximum properties that are combined with the key. */
 const PARTS_MAX = 6;
 
-/** Properties by what they may be, the likeliest first. */
+/** Properties by their possible role, the likeliest first. */
 interface Parts {
   readonly key: string | undefined;
   readonly identifying: readonly string[];
   readonly texts: readonly string[];
-  readonly parting: readonly string[];
-  /** Dates that are named so. */
+  readonly dividing: readonly string[];
+  /** Dates with a usual name of dates. */
   readonly dates: readonly string[];
   readonly otherDates: readonly string[];
 }
 
-function partsOf(properties: Properties): Parts {
+function classifyProperties(properties: Properties): Parts {
   const names = Object.keys(properties);
   const typed = (type: PropertyType['type']): readonly string[] =>
     names.filter(
@@ -61,22 +61,22 @@ function partsOf(properties: Properties): Parts {
     key,
     identifying: scalars.filter((name) => name !== key && IDENTIFYING.test(name)),
     texts: texts.filter((name) => name !== key),
-    parting: integers.filter((name) => name !== key && PARTING.test(name)),
+    dividing: integers.filter((name) => name !== key && DIVIDING.test(name)),
     dates,
     otherDates: all.filter((name) => !dates.includes(name)),
   };
 }
 
 /**
- * The key by its name, and the date: one that is named so, or else the first property that is a date or
+ * The key by its name, and the date: one with a usual name, or else the first property that is a date or
  * time.
  */
 export function likeliestIndex(properties: Properties): ColumnMapping {
-  const { dates, key, otherDates } = partsOf(properties);
-  return mappingOf(key, undefined, dates[0] ?? otherDates[0]);
+  const { dates, key, otherDates } = classifyProperties(properties);
+  return toMapping(key, undefined, dates[0] ?? otherDates[0]);
 }
 
-const mappingOf = (
+const toMapping = (
   key: string | undefined,
   subkey: string | undefined,
   date: string | undefined,
@@ -87,52 +87,52 @@ const mappingOf = (
 });
 
 /**
- * Other indexes that records may have, the smallest and likeliest first.
- * @param whole has a value in every record
- * @param repeats a text whose values come again, as free texts do not
+ * Other indexes that the records may have, the smallest and likeliest first.
+ * @param whole tests a property for a value in every record
+ * @param repeats tests a text property for repeated values, which free texts do not have
  */
 export function otherIndexes(
   properties: Properties,
   whole: (name: string) => boolean,
   repeats: (name: string) => boolean,
 ): readonly ColumnMapping[] {
-  const parts = partsOf(properties);
+  const parts = classifyProperties(properties);
   const key = parts.key !== undefined && whole(parts.key) ? parts.key : undefined;
   const some = (names: readonly string[]): readonly string[] =>
     names.filter(whole).slice(0, PARTS_MAX);
   const dates = some([...parts.dates, ...parts.otherDates]);
   const identifying = some(parts.identifying);
   const texts = some(parts.texts.filter(repeats));
-  const beside = some([...parts.parting, ...texts]);
+  const beside = some([...parts.dividing, ...texts]);
   const keys = key === undefined ? [...new Set([...identifying, ...texts])] : [key];
-  const made: ColumnMapping[] = [];
+  const mappings: ColumnMapping[] = [];
   const add = (one?: string, two?: string, date?: string): void => {
-    if (one !== two) made.push(mappingOf(one, two, date));
+    if (one !== two) mappings.push(toMapping(one, two, date));
   };
   if (key === undefined) for (const date of dates) add(undefined, undefined, date);
-  // Alone, only what is named like it: the first names of five people differ too.
+  // Alone, only a property with an identifying name: the first names of five people differ too.
   for (const one of key === undefined ? identifying : [key, ...identifying]) add(one);
   for (const one of keys) for (const date of dates) add(one, undefined, date);
   for (const one of keys) for (const two of beside) add(one, two);
   for (const one of keys) for (const two of beside) for (const date of dates) add(one, two, date);
-  return made.slice(0, CANDIDATES_MAX);
+  return mappings.slice(0, CANDIDATES_MAX);
 }
 
 /**
- * What a series of records without a unique index goes by: the key, which may be blank, and a date that
- * all have.
+ * The mapping of a series of records without a unique index: the key, which may be blank, and a date that
+ * all records have.
  */
 export function seriesOf(
   properties: Properties,
   whole: (name: string) => boolean,
   isShort: (name: string) => boolean,
 ): ColumnMapping {
-  const { dates, key, otherDates } = partsOf(properties);
+  const { dates, key, otherDates } = classifyProperties(properties);
   const date = [...dates, ...otherDates].find(whole);
-  return mappingOf(key !== undefined && isShort(key) ? key : undefined, undefined, date);
+  return toMapping(key !== undefined && isShort(key) ? key : undefined, undefined, date);
 }
 
-/** Which index a dataset has, for a person. @param origin who declared it */
+/** Describes the index of a dataset for display. @param origin who declared it */
 export function describeIndex(
   { inferred, mapping, numbered }: DatasetIndex,
   origin: string,

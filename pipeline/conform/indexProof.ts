@@ -1,5 +1,5 @@
-// Finds the properties that tell the records of a file apart: candidates are proved on all records. Where
-// none does, records are numbered in the order of the file.
+// Finds the properties that distinguish the records of a file: candidates are proved on all records. If
+// no candidate passes, records are numbered in the order of the file.
 import { join } from 'node:path';
 import { type Column, ROW_COLUMN, SOURCE_COLUMN } from '../../store/lake/versions/columns.ts';
 import type { ColumnMapping } from '../../store/lake/datasets/datasets.ts';
@@ -20,26 +20,26 @@ import type { Batch } from '../batch/batchRequest.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 import type { Workbench } from '../bytes/workbench.ts';
 
-/** Records of a first look at all candidates. */
-const LOOKED_AT = 50_000;
-/** Candidates that are proved by a sort of all records. */
+/** Records that are sampled to rule candidates out. */
+const SAMPLE_RECORDS = 50_000;
+/** Maximum candidates proved by a sort of all records. */
 const PROVED_MAX = 4;
-/** Texts that are looked at as parts of an index, the first ones. */
+/** Texts that are considered as parts of an index, the first ones. */
 const TEXTS_MAX = 24;
 
-/** Where a batch is sorted anew. */
+/** A batch to sort, and the context of the work. */
 export interface Proving {
   /** In the order of the file. */
   readonly batch: Batch;
   readonly relation: Relation;
   readonly bench: Workbench;
-  /** What SOURCE_COLUMN has in each record. */
+  /** The value of SOURCE_COLUMN in each record. */
   readonly source: number;
 }
 
 /**
- * Without lines of a text that have no value at all, such as a last line of commas: these are invalid. In
- * a format of rows or objects a row of nulls is a record like any other.
+ * Removes lines of a text without any value, such as a last line of commas: these are invalid. In a format
+ * of rows or objects a row of nulls is a regular record.
  */
 export async function withoutEmpty(
   properties: readonly string[],
@@ -53,14 +53,14 @@ export async function withoutEmpty(
   const empty = `coalesce(${values.join(', ')}) IS NULL`;
   const path = join(bench.folder, `${newUuid()}.parquet`);
   const list = columns.map(({ name }) => identifier(name)).join(', ');
-  const kept = `SELECT ${list} FROM ${read} WHERE NOT (${empty})`;
-  const [found = [], copied] = await ask(bench, relation, [
+  const filled = `SELECT ${list} FROM ${read} WHERE NOT (${empty})`;
+  const [empties = [], copied] = await ask(bench, relation, [
     `SELECT file_row_number + 1 AS n FROM ${read} WHERE ${empty} ORDER BY 1 LIMIT ${REJECTS_KEPT_MAX}`,
-    copyTable(kept, path, columns, batch.stats.records),
+    copyTable(filled, path, columns, batch.stats.records),
   ]);
-  if (found.length === 0) return batch;
+  if (empties.length === 0) return batch;
   const stats = fileStats(copied ?? []);
-  const rejects = found.map(({ n }) => ({
+  const rejects = empties.map(({ n }) => ({
     line: lineOf(Number(n), relation, batch.rejects),
     error: 'validation failed: the record has no value',
   }));
@@ -75,7 +75,7 @@ export async function withoutEmpty(
   };
 }
 
-/** Texts some of which are longer than an index may hold. */
+/** Texts with a value that is longer than an index may store. */
 export async function longTexts(
   names: readonly string[],
   { batch, bench, relation }: Proving,
@@ -88,8 +88,8 @@ export async function longTexts(
 }
 
 /**
- * Texts whose values come again, as those of a key beside a date do: three records of two values, or more
- * of fewer. Free texts differ, and tell records apart by chance.
+ * Texts with repeated values, like those of a key beside a date: three records of two values, or more
+ * of fewer. Free texts differ, and would distinguish records by chance.
  */
 export async function repeatingTexts(
   names: readonly string[],
@@ -104,9 +104,9 @@ export async function repeatingTexts(
 }
 
 /**
- * Of the first records: how many there are, and how many values each of some lists of columns has.
+ * Counts the first records, and the distinct values that each list of columns has in them.
  * Hashes are counted: 50,000 texts of a kilobyte in 40 counts did not fit the memory of a load. Two
- * values of one hash only rule a candidate out.
+ * values with one hash can only rule a candidate out.
  */
 async function countFirst(
   lists: readonly (readonly string[])[],
@@ -117,14 +117,14 @@ async function countFirst(
   const counts = lists.map(
     (list, at) => `count(DISTINCT hash(${list.map(identifier).join(', ')})) AS d${at}`,
   );
-  const first = `(SELECT ${names} FROM read_parquet(${literal(batch.path)}) LIMIT ${LOOKED_AT})`;
+  const first = `(SELECT ${names} FROM read_parquet(${literal(batch.path)}) LIMIT ${SAMPLE_RECORDS})`;
   const statement = `SELECT count(*) AS records, ${counts.join(', ')} FROM ${first}`;
   const [[row] = []] = await ask(bench, relation, [statement]);
   const distinct = lists.map((_, at) => Number(row?.[`d${at}`] ?? 0));
   return { records: Number(row?.['records'] ?? 0), distinct };
 }
 
-/** Those candidates that the first records do not rule out, in their order. */
+/** The candidates that the sampled records do not rule out, in their order. */
 export async function possible(
   candidates: readonly ColumnMapping[],
   proving: Proving,
@@ -139,7 +139,7 @@ interface Sorting {
   readonly index: UniqueIndex;
 }
 
-/** The batch sorted by an index, all records under one number; undefined where two have one value of it. */
+/** The batch sorted by an index, all records under one number; undefined if two share an index value. */
 export async function sortedByIndex(
   { columns, index }: Sorting,
   { batch, bench, relation, source }: Proving,

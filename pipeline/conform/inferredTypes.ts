@@ -1,5 +1,5 @@
-// Properties whose types were inferred become wider where a later file needs it and nothing that is stored
-// is altered: integers become numbers for a decimal, and text for a code where they are named like codes.
+// Widens properties whose types were inferred if a later file needs it and no stored value changes:
+// integers become numbers for a decimal, and text for a code if the property has a code's name.
 import type { PropertyType } from '../../store/lake/versions/columns.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { Table } from '../../store/lake/versions/lakeRead.ts';
@@ -12,15 +12,15 @@ import type { Workbench } from '../bytes/workbench.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 
 /**
- * Stored records that one change of the schema may write again: as many as one ingestion of stored
+ * Stored records that one schema change may rewrite: as many as one ingestion of stored
  * records (INTERFACE.md 3.7, 3.8). They are sorted in the memory of ingestion, in the dataset's turn.
  */
 export const REWRITTEN_MAX = 1_000_000;
 
-/** Integers beyond it are not all doubles. */
+/** Larger integers are not all representable as doubles. */
 const EXACT_MAX = 2n ** 53n;
 
-/** A load into a dataset that is there. */
+/** A load into an existing dataset. */
 interface Into {
   readonly dataset: Dataset;
   readonly table: Table;
@@ -30,7 +30,7 @@ interface Into {
   readonly declared: ReadonlySet<string>;
 }
 
-/** What a misfit makes of an integer property; undefined where its record is rejected. */
+/** The wider type that a misfit gives an integer property; undefined where its record is rejected. */
 export async function widenInferred(
   misfit: Misfit,
   property: PropertyType,
@@ -50,46 +50,46 @@ export async function widenInferred(
   return decimal && { misfit: decimal, property: { type: 'number' } };
 }
 
-/** One word with a letter or a leading zero. */
+/** Whether a value is one word with a letter or a leading zero. */
 const isCode = (value: string): boolean =>
   /^[\w.:/-]{1,100}$/.test(value) && /[A-Za-z]|^0\d/.test(value);
 
-/** Each value that is stored in a column is a number (a double) without a loss. */
+/** Whether every value stored in a column converts to a number (a double) without loss. */
 export function fitsNumbers(name: string, { columns, files }: Table): boolean {
   const column = columns.find((one) => one.name === name);
   if (column?.type === 'float64') return true;
   return files.every(({ ranges }) => {
     const range = ranges.get(column?.id ?? 0);
     if (range === undefined) return false;
-    // Nulls alone have no bounds.
+    // A file with only nulls has no bounds.
     return [range.min, range.max].every((bound) => bound === null || isExactDouble(bound));
   });
 }
 
-/** Of decimals between two bounds some may have more digits than these. */
+/** False for a bound with decimals: values between may have more digits. */
 const isExactDouble = (bound: string): boolean =>
   /^-?\d{1,40}$/.test(bound) && BigInt(bound) >= -EXACT_MAX && BigInt(bound) <= EXACT_MAX;
 
 const DECIMAL = String.raw`[-+]?(?:0|[1-9][0-9]*)?\.[0-9]+(?:[eE][-+]?[0-9]{1,3})?`;
 const WHOLE = '[-+]?[0-9]{16,}';
 
-/** The first value with decimals; undefined also where the file has integers that no number holds. */
+/** The first value with decimals; undefined also if the file has integers beyond exact doubles. */
 async function firstDecimal(
   column: string,
   { bench, relation }: Into,
 ): Promise<Misfit | undefined> {
   if (relation.kind === 'parquet') return undefined;
   const target = { id: 1, name: column, type: 'varchar', nullable: true } as const;
-  const rows = `SELECT trim(${identifier(column)}) AS value, row_number() OVER () AS ${NUMBER}
+  const texts = `SELECT trim(${identifier(column)}) AS value, row_number() OVER () AS ${NUMBER}
     FROM ${fromClause(relation, [target], false)}`;
   const isDecimal = `regexp_full_match(value, ${literal(DECIMAL)}) AND TRY_CAST(value AS DOUBLE) % 1 <> 0`;
   const isLarge = `regexp_full_match(value, ${literal(WHOLE)}) AND
     coalesce(abs(TRY_CAST(value AS HUGEINT)) > ${EXACT_MAX}, true)`;
-  const [found] = await ask(bench, relation, [
+  const [rows] = await ask(bench, relation, [
     `SELECT min(${NUMBER}) FILTER (WHERE ${isDecimal}) AS n, bool_or(${isLarge}) AS has_large,
-      arg_min(value, ${NUMBER}) FILTER (WHERE ${isDecimal}) AS value FROM (${rows})`,
+      arg_min(value, ${NUMBER}) FILTER (WHERE ${isDecimal}) AS value FROM (${texts})`,
   ]);
-  const { has_large: hasLarge, n, value } = found?.[0] ?? {};
+  const { has_large: hasLarge, n, value } = rows?.[0] ?? {};
   if (hasLarge === true || n === null || n === undefined) return undefined;
   return {
     column,

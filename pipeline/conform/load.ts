@@ -1,4 +1,4 @@
-// A load: what it is told, what it runs with, and what its file conforms to.
+// A load: its request, its services, and the result of fitting its file.
 import type { ColumnMapping, RecordSchema, Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { DefaultsOf } from '../../store/lake/datasets/defaults.ts';
 import type { DateOrder } from '../values/dateFormats.ts';
@@ -19,51 +19,49 @@ import type { DatasetDraft } from '../../store/lake/datasetEdits.ts';
 import type { PropertyType, Column } from '../../store/lake/versions/columns.ts';
 import type { Workbench } from '../bytes/workbench.ts';
 
-/** What to load, and into what. */
+/** What to load, and into which dataset. */
 export interface Load extends Omit<DuplicateRules, 'refusesRepeats' | 'skipsIdentical'> {
   readonly path: string;
-  /** The file is the job's own, and nobody writes it any more. */
+  /** The job owns the file, and no other process writes it. */
   readonly ownFile?: boolean;
   readonly workspace: string;
   readonly dataset: string;
-  /** The load takes the place of every record that is stored. */
+  /** The load replaces all stored records. */
   readonly overwrite?: boolean;
-  /** Rejected records after which nothing is ingested. */
+  /** The number of rejected records above which nothing is ingested. */
   readonly rejectsMax: number;
-  /** Parts of the unique index when the dataset is made by this load; guessed when undefined. */
+  /** Parts of the unique index of a dataset that this load creates; guessed when undefined. */
   readonly mapping?: ColumnMapping;
-  /** The dataset that it makes has no unique index: every record is kept. */
+  /** The dataset that it creates has no unique index: every record is kept. */
   readonly numbered?: boolean;
-  /** Number of its first record, of a dataset without unique index: no push has one from there on. */
+  /** Number of its first record in a dataset without unique index, reserved against concurrent pushes. */
   readonly firstRow?: number;
-  /** The source file that it was read from; records are compared with those of the same one. */
+  /** The source file of the records; they are compared with stored records of the same source. */
   readonly sourceNumber?: number;
-  /**
-   * Of a dataset without unique index: records that are stored already, equal in every property, stay out.
-   */
+  /** Dataset without unique index: leaves out records that equal stored ones in every property. */
   readonly skipsIdentical?: 'of-source' | 'of-all';
-  /** It ends where it makes a dataset and its file repeats a value of the index that was asked for. */
+  /** Fails a load that creates a dataset if its file repeats a value of the requested index. */
   readonly refusesRepeats?: boolean;
-  /** Where the records of a JSON document are; `$[*]` or one a line when undefined. */
+  /** JSON path of the records in a document; `$[*]` or one per line when undefined. */
   readonly jsonPath?: string;
-  /** What comes first in dates like 01/02/2024; told by the values when undefined. */
+  /** What comes first in dates like 01/02/2024; detected from the values when undefined. */
   readonly dateOrder?: DateOrder;
-  /** What is said of how the file is to be read. */
+  /** Reading options of the file. */
   readonly reading?: Reading;
   readonly source?: string;
-  /** Its records stand in for those that the dataset's owner does not have yet (standIns.ts). */
+  /** Its records are placeholders until the owner loads data (standIns.ts). */
   readonly standIn?: Pick<Dataset, 'description' | 'historyDays'>;
-  /** The file's columns when its maker told them: nothing is guessed. */
+  /** The columns of a file written by this program: nothing is guessed. */
   readonly relation?: Relation;
-  /** What it changes for who has records in memory. */
+  /** The changed keys, for caches of records. */
   readonly touches?: ChangedKeys;
-  /** Its records were let in before: neither contract nor expectation is asked again. */
+  /** The records were accepted before: neither contract nor expectations are applied again. */
   readonly accepted?: boolean;
-  /** The job that it is, for records that are kept aside. */
+  /** The id of its job, for quarantined records. */
   readonly jobId?: string;
 }
 
-/** What a load asks of the lake, wherever it is worked on. */
+/** The operations of the lake that a load needs, on any node. */
 export interface LoadLake extends Pick<Lake, 'files' | 'nextColumnId'> {
   readonly directory: Pick<Lake['directory'], 'dataset'>;
   table(tableId: number): Promise<Table | undefined>;
@@ -76,41 +74,41 @@ export interface LoadServices extends Omit<IngestServices, 'lake' | 'others'> {
 
 export interface IngestServices {
   readonly lake: Lake;
-  /** Nodes that work on loads beside this one. */
+  /** Other nodes that execute loads. */
   readonly others?: LoadWorkers;
   readonly pool: DuckDbPool;
   readonly temporary: string;
   readonly clock: Clock;
   readonly at: AtCrashPoint;
   readonly deadlineMs: number;
-  /** What a dataset that a load makes is by its place, where the load does not say. */
+  /** Defaults of a dataset that a load creates, by its place, for options that the load does not set. */
   readonly defaultsOf: DefaultsOf;
-  /** Aborted when the load is to end without a trace. */
+  /** Aborted when the load must end without a trace. */
   readonly signal?: AbortSignal;
 }
 
-/** Told while it runs. */
+/** Callbacks while a load runs. */
 export interface IngestEvents {
   readonly validating: () => Promise<void>;
-  /** With how many records of the file were read and found good. */
+  /** Called with the number of valid records read. */
   readonly validated: (records: number) => Promise<void>;
   readonly ingesting: () => Promise<void>;
   readonly progress: (percent: number) => void;
   readonly log: (message: string) => Promise<void>;
 }
 
-const nothing = async (): Promise<void> => undefined;
+const ignoreEvent = async (): Promise<void> => undefined;
 
-/** A load that nobody follows: single records are not logged (INTERFACE.md 3.7). */
+/** Events of a load without a log: single records are not logged (INTERFACE.md 3.7). */
 export const silentEvents: IngestEvents = {
-  validating: nothing,
-  validated: nothing,
-  ingesting: nothing,
+  validating: ignoreEvent,
+  validated: ignoreEvent,
+  ingesting: ignoreEvent,
   progress: () => undefined,
-  log: nothing,
+  log: ignoreEvent,
 };
 
-/** One load while it is looked at. */
+/** One load while its file is fitted. */
 export interface Looking {
   readonly load: Load;
   readonly services: Pick<LoadServices, 'lake' | 'clock' | 'defaultsOf'>;
@@ -120,7 +118,7 @@ export interface Looking {
 
 type Properties = Readonly<Record<string, PropertyType>>;
 
-/** How the schema of a dataset becomes wider with a load. */
+/** The schema of a dataset widened by a load. */
 export interface SchemaChange {
   readonly schema: RecordSchema;
   /** All columns of the table afterwards. */
@@ -129,20 +127,20 @@ export interface SchemaChange {
   readonly widened: Properties;
 }
 
-/** A stand-in that gives way, and the ids of the columns that take the place of its own. */
+/** A placeholder to replace, and the first id of the columns that replace its own. */
 export interface Instead {
   readonly dataset: Dataset;
   readonly firstId: number;
 }
 
-/** A batch, and the dataset that it is for: one that is there, or one to be made. */
+/** A batch, and its dataset: an existing one, or the draft of a new one. */
 export type Fit = {
   readonly batch: Batch;
-  /** What the batch was made of. */
+  /** The request that produced the batch. */
   readonly request: BatchRequest;
-  /** Columns of the file that the schema does not have and that stay out. */
+  /** Columns of the file that the schema does not have and that are left out. */
   readonly leftOut: readonly string[];
-  /** Which index the dataset has, and why. */
+  /** Describes the index of the dataset and its origin. */
   readonly index: string;
 } & (
   | { readonly kind: 'known'; readonly dataset: Dataset; readonly change: SchemaChange | undefined }
@@ -151,13 +149,13 @@ export type Fit = {
       readonly draft: DatasetDraft;
       /** Documented properties of the dataset that the file does not have. */
       readonly lacking: readonly string[];
-      /** What is there, all of which gives way to it. */
+      /** The placeholder that the new dataset replaces completely. */
       readonly instead?: Instead;
     }
 );
 
 export type Conformed = Fit & {
-  /** Which types and readings were inferred from the values, a line each. */
+  /** Types and readings inferred from the values, one per line. */
   readonly inferred: readonly string[];
 };
 
@@ -165,21 +163,21 @@ export interface Ingested {
   readonly validated: number;
   readonly ingested: number;
   readonly invalid: number;
-  /** Records that are kept aside for an expectation that they did not keep. */
+  /** Records quarantined because they violate an expectation. */
   readonly quarantined: number;
   /**
-   * Records left out, or stored records replaced, because the index value was taken; and records left out
+   * Records left out, or stored records replaced, because the index value existed; and records left out
    * because equal ones are stored.
    */
   readonly duplicates: number;
-  /** Stored records that records of the load replaced; among the duplicates. */
+  /** Stored records that the load replaced; included in the duplicates. */
   readonly replaced: number;
-  /** Records left out because equal ones are stored; among the duplicates. */
+  /** Records left out because equal ones are stored; included in the duplicates. */
   readonly unchanged: number;
   /** Columns of the file that are not stored. */
   readonly columnsLeftOut: readonly string[];
   readonly rejects: readonly Reject[];
-  /** Which index and which properties it was read by, and what of it a person should look at. */
+  /** The index and the properties of the load, and what of it to review. */
   readonly notes: readonly string[];
 }
 
@@ -190,23 +188,23 @@ export interface MadeLoad {
   readonly touches: ChangedKeys | undefined;
   readonly outcome: Ingested;
   readonly dataset: Dataset;
-  /** Where its table has its files. */
+  /** The folder of the table's files. */
   readonly folder: string;
   readonly quarantined: Batch['quarantined'];
-  /** As it becomes, where it becomes wider. */
+  /** The new schema, if the load widens it. */
   readonly schema: RecordSchema | undefined;
-  /** What takes the place of a stand-in. */
+  /** The dataset that replaces a placeholder. */
   readonly instead: DatasetDraft | undefined;
 }
 
 export interface LoadStore {
-  /** The dataset that a load makes, once its records are known to be good. */
+  /** Creates the dataset of a load, after its records are validated. */
   create(draft: DatasetDraft): Promise<Dataset>;
-  /** @throws what the commit throws; then none of its published files is left behind, where that may be */
-  keep(made: MadeLoad): Promise<void>;
+  /** @throws the error of the commit; its published files are then removed, if possible */
+  keep(load: MadeLoad): Promise<void>;
 }
 
-/** One load, wherever it is worked on. */
+/** One load, on any node. */
 export interface LoadWork {
   readonly load: Load;
   readonly services: LoadServices;
@@ -214,12 +212,12 @@ export interface LoadWork {
   readonly store: LoadStore;
 }
 
-/** Other nodes that work on loads. */
+/** Other nodes that execute loads. */
 export interface LoadWorkers {
   /**
-   * Undefined where the load is for this node: it is small, none is free, or the one that worked on it
-   * was lost.
-   * @throws as if it was worked on here
+   * Returns undefined if this node must execute the load: it is small, no other node is free, or the one that
+   * executed it was lost.
+   * @throws the same errors as local execution
    */
-  work(asked: LoadWork): Promise<Ingested | undefined>;
+  work(load: LoadWork): Promise<Ingested | undefined>;
 }

@@ -1,4 +1,4 @@
-// Counts what became of the records of a write. The counts add up: received = stored + replaced +
+// Counts the outcomes of the records of a write. The counts add up: received = stored + replaced +
 // duplicates + rejected + quarantined.
 import { redacted } from '../../store/base/redact.ts';
 import type { Ingested } from './load.ts';
@@ -8,7 +8,7 @@ export interface LoadCounts {
   readonly stored: number;
   readonly replaced: number;
   readonly duplicates: number;
-  /** Equal in full to stored records; among the duplicates. */
+  /** Equal in full to stored records; included in the duplicates. */
   readonly unchanged: number;
   readonly rejected: number;
   readonly quarantined: number;
@@ -20,7 +20,7 @@ export interface LoadCounts {
 const INFERRED = /^(?:inferred index|properties): /;
 const WARNING = 'warning: ';
 
-/** @param counted a load's, or those of all files of a job */
+/** @param counted the counts of a load, or of all files of a job */
 export function toLoadCounts(counted: Omit<Ingested, 'rejects'>): LoadCounts {
   const { columnsLeftOut, duplicates, ingested, invalid, quarantined, replaced } = counted;
   const { unchanged, validated } = counted;

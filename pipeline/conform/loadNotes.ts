@@ -1,31 +1,31 @@
-// Describes a load for its owner: the index and the properties it was read by, what it replaced, and what it
-// left out. Everything that was inferred, left out, rejected or replaced has a line.
+// Describes a load for its owner: its index and properties, and what it replaced and left out. Everything
+// that was inferred, left out, rejected or replaced has a line.
 import { type PropertyType, propertyWord } from '../../store/lake/versions/columns.ts';
 import type { ColumnMapping, Dataset } from '../../store/lake/datasets/datasets.ts';
 import { quoteWord } from '../../store/base/shellWord.ts';
 import type { Conformed, Load } from './load.ts';
 
-/** Properties that are told. */
-const PROPERTIES_TOLD = 50;
-/** Share of duplicates above which a later load is worth a look: feeds that overlap have some. */
+/** Maximum properties that a note lists. */
+const PROPERTIES_LISTED_MAX = 50;
+/** Share of duplicates above which a later load gets a warning: overlapping feeds have some. */
 const DUPLICATES_SHARE = 0.01;
 
 interface Counts {
   readonly validated: number;
   /** Left out, or replaced stored records. */
   readonly duplicates: number;
-  /** Stored records that were replaced; among the duplicates. */
+  /** Stored records that were replaced; included in the duplicates. */
   readonly replaced: number;
-  /** Left out because equal records are stored; among the duplicates. */
+  /** Left out because equal records are stored; included in the duplicates. */
   readonly unchanged: number;
   readonly invalid: number;
-  /** Kept though equal records are stored. */
+  /** Kept although equal records are stored. */
   readonly identical: number;
-  /** Kept with key, subkey and date of stored records, and other values. */
+  /** Kept although stored records have the same key, subkey and date and other values. */
   readonly conflicting: number;
 }
 
-/** Each note one line; a warning begins with `warning: `. */
+/** Returns one line per note; a warning begins with `warning: `. */
 export function describeLoad(
   conformed: Conformed,
   counts: Counts,
@@ -36,7 +36,7 @@ export function describeLoad(
   const { properties } = change?.schema ?? dataset.schema;
   return [
     conformed.index,
-    toldProperties(properties, conformed.kind === 'new' ? conformed.lacking : []),
+    describeProperties(properties, conformed.kind === 'new' ? conformed.lacking : []),
     ...describeReplaced(counts),
     ...describeDuplicates(conformed, counts, load),
     ...describeEqual(counts),
@@ -47,10 +47,10 @@ export function describeLoad(
 
 function describeEqual({ identical, unchanged }: Counts): readonly string[] {
   const left = `${unchanged} records are unchanged: equal ones are stored already`;
-  const kept =
+  const stored =
     `${identical} records are equal to stored ones and were kept; ` +
     'duplicates=skip-identical (--duplicates skip-identical) leaves such records out';
-  return [...(unchanged === 0 ? [] : [left]), ...(identical === 0 ? [] : [kept])];
+  return [...(unchanged === 0 ? [] : [left]), ...(identical === 0 ? [] : [stored])];
 }
 
 function describeConflicts(
@@ -66,7 +66,7 @@ function describeConflicts(
   ];
 }
 
-/** Declares an index of stored records. Without `--duplicates`, records that repeat a value refuse it. */
+/** The command that declares an index of stored records. Without `--duplicates`, repeats refuse it. */
 export function indexCommand(workspace: string, dataset: string, mapping: ColumnMapping): string {
   const parts = Object.entries(mapping).map(([part, name]) => `--${part} ${quoteWord(name)}`);
   const place = `${quoteWord(dataset)} --workspace ${quoteWord(workspace)}`;
@@ -78,7 +78,7 @@ function describeLeftOut(
   leftOut: readonly string[],
   { invalid }: Counts,
 ): readonly string[] {
-  const names = leftOut.slice(0, PROPERTIES_TOLD).join(', ');
+  const names = leftOut.slice(0, PROPERTIES_LISTED_MAX).join(', ');
   const columns =
     `warning: columns that the dataset does not have are not stored: ${names}; to store them from now on, ` +
     `PATCH /v1/datasets/${workspace}/${dataset} with {"schemaContract":{"columns":"evolve"}}`;
@@ -88,13 +88,13 @@ function describeLeftOut(
   return [...(leftOut.length === 0 ? [] : [columns]), ...(invalid === 0 ? [] : [rejected])];
 }
 
-function toldProperties(
+function describeProperties(
   properties: Readonly<Record<string, PropertyType>>,
   lacking: readonly string[],
 ): string {
   const all = Object.entries(properties).filter(([name]) => !lacking.includes(name));
   const some = all
-    .slice(0, PROPERTIES_TOLD)
+    .slice(0, PROPERTIES_LISTED_MAX)
     .map(([name, property]) => `${name} ${propertyWord(property)}`);
   const more = all.length > some.length ? ` and ${all.length - some.length} more` : '';
   return `properties: ${some.join(', ')}${more}`;
@@ -116,11 +116,11 @@ function describeDuplicates(
 ): readonly string[] {
   const duplicates = all - replaced - unchanged;
   if (duplicates === 0) return [];
-  const shown =
+  const examples =
     repeated === undefined ? '' : `, in the file such as ${repeated.examples.join(', ')}`;
-  const taken = `${duplicates} of ${validated} records have an index value that was taken`;
-  const what = `${taken}, ${KEPT[load.duplicates]}`;
-  // Files that overlap bring some again: that is worth a line, and no warning.
+  const conflicts = `${duplicates} of ${validated} records have an index value that was taken`;
+  const what = `${conflicts}, ${KEPT[load.duplicates]}`;
+  // Overlapping files repeat some records: that is worth a line, but not a warning.
   const isUsual = kind === 'known' && duplicates <= validated * DUPLICATES_SHARE;
-  return [isUsual ? what : `warning: ${what}${shown}`];
+  return [isUsual ? what : `warning: ${what}${examples}`];
 }

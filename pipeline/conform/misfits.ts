@@ -1,5 +1,4 @@
-// A file whose values do not fit the types that they were guessed to have, or whose columns can not be an
-// index: what follows, and the words for it.
+// Widens types for values that do not fit the guessed ones, checks the columns of an index, and words both.
 import {
   columnTypeOf,
   isDated,
@@ -19,7 +18,7 @@ type Properties = Readonly<Record<string, PropertyType>>;
 export const ownOf = (properties: Properties, name: string): PropertyType | undefined =>
   Object.hasOwn(properties, name) ? properties[name] : undefined;
 
-/** @param fitsNumbers the integers that are stored are numbers too */
+/** @param fitsNumbers the stored integers are exact as numbers */
 export async function widenFor(
   misfit: Misfit,
   guessed: PropertyType,
@@ -45,12 +44,12 @@ export async function tellWidened(
   was: PropertyType,
   { relation, run }: { readonly relation: Relation; readonly run: Pick<Looking, 'events'> },
 ): Promise<void> {
-  const shown = JSON.stringify(value.slice(0, 100));
+  const example = JSON.stringify(value.slice(0, 100));
   const [to, from] = [propertyWord(wider), wordOf(column, was, relation)];
-  await run.events.log(`${column} becomes ${to}: line ${line} has ${shown}, no ${from}`);
+  await run.events.log(`${column} becomes ${to}: line ${line} has ${example}, no ${from}`);
 }
 
-/** What a value should have been. */
+/** Describes the expected type of a value. */
 export function wordOf(name: string, property: PropertyType, relation: Relation): string {
   const order = saidOrder(relation, { name, type: columnTypeOf(property) });
   const word = propertyWord(property);
@@ -60,7 +59,7 @@ export function wordOf(name: string, property: PropertyType, relation: Relation)
 export const noDate = (name: string, why: string): Failure =>
   new Failure('InvalidBody', `property '${name}' can not be the date: ${why}`);
 
-/** @throws Failure InvalidBody when an indexed property is not in the file or can't be one. */
+/** @throws Failure InvalidBody if an indexed property is not in the file or cannot be indexed. */
 export function checkColumns(dataset: DatasetDraft, relation: Relation): void {
   const names = new Set(relation.columns.map(({ name }) => name));
   for (const [part, name] of Object.entries(dataset.mapping)) {

@@ -1,4 +1,4 @@
-// What the place of a dataset says about the records of a load (PlaceCheck): read before anything is stored.
+// Runs the check of a dataset's place on the records of a load (PlaceCheck), before any are stored.
 import { Failure } from '../../store/base/failure.ts';
 import type { PlaceCheck } from '../../store/lake/datasets/defaults.ts';
 import { withOpenFiles } from '../../store/lake/versions/tableFiles.ts';
@@ -8,7 +8,7 @@ import { ask } from '../batch/batchStatements.ts';
 import type { Relation } from '../values/relation.ts';
 import type { Conformed, Load, Looking } from './load.ts';
 
-/** Records of a load that are compared with each other; a larger load is noted. */
+/** Maximum records of a load that are compared with each other; a larger load gets a note. */
 const RECORDS_MAX = 5_000_000;
 
 interface Checking {
@@ -19,7 +19,7 @@ interface Checking {
 
 /**
  * @returns lines for the notes of the load
- * @throws Failure InvalidBody where its records contradict what is stored, and nobody confirmed it
+ * @throws Failure InvalidBody if its records contradict stored ones without a confirmation
  */
 export async function checkPlace(checking: Checking): Promise<readonly string[]> {
   const { conformed, run } = checking;
@@ -31,18 +31,18 @@ export async function checkPlace(checking: Checking): Promise<readonly string[]>
     return [`note: over ${RECORDS_MAX} records are not compared with others`];
   const own = ownRows(checking, check);
   if (own === undefined) return [];
-  const { contradiction, notes } = await answer(checking, check, own);
+  const { contradiction, notes } = await runCheck(checking, check, own);
   if (contradiction === undefined) return notes;
   if (load.reading?.confirmAdjustment === true) return [...notes, `warning: ${contradiction}`];
   const rule = 'or confirm it with confirmAdjustment=true (--confirm-adjustment)';
   throw new Failure('InvalidBody', `${contradiction}, ${rule}`);
 }
 
-/** A load whose records are compared with those of another dataset is worked on where both are. */
+/** Whether a load's records are compared with another dataset: the load then runs where both are stored. */
 export const isCheckedBeside = (load: Load, { defaultsOf }: Looking['services']): boolean =>
   defaultsOf(load)?.check !== undefined;
 
-async function answer(
+async function runCheck(
   { relation, run }: Checking,
   check: PlaceCheck,
   own: string,
@@ -61,25 +61,25 @@ async function answer(
   if (table === undefined || table.files.length === 0) return read(undefined, []);
   const names = table.columns.map(({ name }) => name);
   if (!check.other.required.every((name) => names.includes(name))) return read(undefined, []);
-  const wanted = [...check.other.required, ...Object.keys(check.other.optional)];
-  const columns = table.columns.filter(({ name }) => wanted.includes(name));
+  const needed = [...check.other.required, ...Object.keys(check.other.optional)];
+  const columns = table.columns.filter(({ name }) => needed.includes(name));
   return withOpenFiles(lake.files, table.files, ({ paths, pathOf }) => {
     const rows = visibleRows(table.files, columns, pathOf);
-    return read(selected(`${rows}`, names, check.other), paths);
+    return read(selectColumns(`${rows}`, names, check.other), paths);
   });
 }
 
-/** Undefined where a column that the check needs is not there. */
+/** Undefined if a column that the check needs is missing. */
 function ownRows({ conformed }: Checking, { own }: PlaceCheck): string | undefined {
   const change = conformed.kind === 'known' ? conformed.change : undefined;
-  const made = conformed.kind === 'known' ? conformed.dataset : conformed.draft;
-  const names = Object.keys((change?.schema ?? made.schema).properties);
+  const target = conformed.kind === 'known' ? conformed.dataset : conformed.draft;
+  const names = Object.keys((change?.schema ?? target.schema).properties);
   if (!own.required.every((name) => names.includes(name))) return undefined;
-  return selected(`read_parquet(${literal(conformed.batch.path)})`, names, own);
+  return selectColumns(`read_parquet(${literal(conformed.batch.path)})`, names, own);
 }
 
-/** Rows with null for each optional column that is not there. */
-function selected(
+/** Selects rows, with null for each missing optional column. */
+function selectColumns(
   rows: string,
   names: readonly string[],
   { optional, required }: PlaceCheck['own'],

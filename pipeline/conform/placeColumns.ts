@@ -1,5 +1,5 @@
-// Columns of a dataset whose place documents its properties, as an input of the market does: documented
-// names in any case, documented properties in any dataset of the place, and others that are kept.
+// Columns of a dataset whose place documents its properties, such as a market input: documented
+// names match in any case, documented properties are allowed in every dataset, and other columns are kept.
 import type { PropertyType } from '../../store/lake/versions/columns.ts';
 import type { SchemaContract } from '../../store/lake/datasets/contracts.ts';
 import type { DatasetDefaults } from '../../store/lake/datasets/defaults.ts';
@@ -9,22 +9,24 @@ import type { Relation } from '../values/relation.ts';
 type Properties = Readonly<Record<string, PropertyType>>;
 
 /**
- * `Close` of a file is property `close`, unless the file has a column of that exact name.
- * @param known properties that the dataset has already; they keep their own spelling
+ * Spells columns as documented: `Close` of a file is property `close`, unless the file has a column `close`.
+ * @param existing properties of the dataset; they keep their own spelling
  */
 export function spellAsDocumented(
   relation: Relation,
   defaults: DatasetDefaults | undefined,
-  known: readonly string[],
+  existing: readonly string[],
 ): Relation {
   if (defaults === undefined) return relation;
-  const names = new Map([...Object.keys(defaults.types), ...known].map((one) => [lower(one), one]));
-  const given = new Set(relation.columns.map(({ name }) => name));
+  const names = new Map(
+    [...Object.keys(defaults.types), ...existing].map((one) => [lower(one), one]),
+  );
+  const usedNames = new Set(relation.columns.map(({ name }) => name));
   const spelled = new Map<string, string>();
   for (const { name } of relation.columns) {
     const own = names.get(lower(name));
-    if (own === undefined || own === name || given.has(own)) continue;
-    given.add(own);
+    if (own === undefined || own === name || usedNames.has(own)) continue;
+    usedNames.add(own);
     spelled.set(name, own);
   }
   if (spelled.size === 0) return relation;
@@ -39,7 +41,7 @@ export function spellAsDocumented(
 
 const lower = (name: string): string => name.toLowerCase();
 
-/** Columns of a file that the schema does not have, but will have: documented ones have their own type. */
+/** Columns of a file that are added to the schema: documented ones get their documented type. */
 export function addedProperties(
   { columns }: SchemaContract,
   defaults: DatasetDefaults | undefined,
@@ -54,6 +56,6 @@ export function addedProperties(
   );
 }
 
-/** Whether a property's type follows from files alone: such a type becomes wider for a later file. */
+/** Whether a property's type is inferred from files alone: a later file may widen it. */
 export const isUndocumented = (defaults: DatasetDefaults | undefined, name: string): boolean =>
   defaults !== undefined && !Object.hasOwn(defaults.types, name);

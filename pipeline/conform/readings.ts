@@ -1,5 +1,5 @@
-// Texts of a file that were read as something else than they spell: null for a mark of none, a number for
-// what people write. Each column says how many there are, and shows the first.
+// Lists texts of a file that were read as something other than what they spell: null for a mark of no value,
+// a number for a written form. Each line has the column, the count and the first text.
 import { columnTypeOf, type PropertyType } from '../../store/lake/versions/columns.ts';
 import type { Row } from '../../store/duckdb/protocol.ts';
 import { ask, fileLineOf, NUMBER, shownValue } from '../batch/batchStatements.ts';
@@ -10,12 +10,12 @@ import { fromClause, given, type Relation, valueOf } from '../values/relation.ts
 import type { Workbench } from '../bytes/workbench.ts';
 import { identifier } from '../../store/duckdb/sqlText.ts';
 
-/** Columns that are looked at. */
+/** Maximum columns that are checked. */
 const COLUMNS_MAX = 50;
 
 type Properties = Readonly<Record<string, PropertyType>>;
 
-/** One line for each kind of reading of a column; none where all is read as it stands. */
+/** One line for each kind of reading of a column; none if all texts are read literally. */
 export async function listReadings(
   relation: Relation,
   properties: Properties,
@@ -23,7 +23,7 @@ export async function listReadings(
 ): Promise<readonly string[]> {
   if (relation.kind === 'parquet') return [];
   const names = relation.columns
-    .filter((column) => isReadOtherwise(column, relation, properties))
+    .filter((column) => isReadDifferently(column, relation, properties))
     .slice(0, COLUMNS_MAX)
     .map(({ name }) => name);
   if (names.length === 0) return [];
@@ -40,19 +40,19 @@ export async function listReadings(
   });
   const rows = `SELECT *, row_number() OVER () AS ${NUMBER}, ${members.join(', ')}
     FROM ${fromClause(bare, targets, false)}`;
-  const terms = names.flatMap((name, at) => termsOf(name, at, relation));
+  const terms = names.flatMap((name, at) => readingTerms(name, at, relation));
   const statements = [`SELECT ${terms.join(', ')} FROM (${rows})`];
-  const [found, unread = []] = await ask(
+  const [counts, unread = []] = await ask(
     bench,
     relation,
     relation.kind === 'csv' ? [...statements, UNREAD_LINES] : statements,
   );
   const lines = unread.map((row) => ({ line: Number(row['line']) }));
   const lineAt = (n: unknown): number => fileLineOf(Number(n), relation, lines);
-  return names.flatMap((name, at) => readingsIn(found?.[0] ?? {}, name, at, lineAt));
+  return names.flatMap((name, at) => describeReadings(counts?.[0] ?? {}, name, at, lineAt));
 }
 
-function isReadOtherwise(
+function isReadDifferently(
   { constant, inferred, name }: Relation['columns'][number],
   { nulls = [] }: Relation,
   properties: Properties,
@@ -65,7 +65,7 @@ function isReadOtherwise(
   );
 }
 
-function termsOf(name: string, at: number, relation: Relation): readonly string[] {
+function readingTerms(name: string, at: number, relation: Relation): readonly string[] {
   const cell = identifier(name);
   const mark = `${given(relation, name)} AND ${missingTest(cell, relation.nulls)} AND read${at} IS NULL`;
   const number = relation.columns.find((column) => column.name === name)?.inferred.number;
@@ -84,7 +84,7 @@ function termsOf(name: string, at: number, relation: Relation): readonly string[
   ];
 }
 
-function readingsIn(
+function describeReadings(
   row: Row,
   name: string,
   at: number,

@@ -1,6 +1,6 @@
-// What a sample leaves open is settled by the whole file: in one pass all values of a column are
-// counted by how they can be read. So is what a sample got wrong, where a value further down is
-// spelled as people write dates and numbers. Files of plain values are not read once more.
+// Resolves columns that a sample leaves open from the whole file: one pass counts all values of a column by
+// how they can be read. It also corrects a wrong guess of the sample, if a later value is spelled as people
+// write dates and numbers. Files of plain values are not read again.
 import { isDated, type PropertyType } from '../../store/lake/versions/columns.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { Row } from '../../store/duckdb/protocol.ts';
@@ -26,11 +26,11 @@ import type { Workbench } from '../bytes/workbench.ts';
 interface Settling {
   readonly bench: Workbench;
   readonly events: Pick<IngestEvents, 'log'>;
-  /** The order that was said. */
+  /** The declared order of dates. */
   readonly order: DateOrder | undefined;
 }
 
-/** @param run one load while it is looked at */
+/** @param run one load while its file is fitted */
 export const settling = (run: {
   readonly bench: Workbench;
   readonly events: Pick<IngestEvents, 'log'>;
@@ -40,27 +40,27 @@ export const settling = (run: {
 type Properties = Readonly<Record<string, PropertyType>>;
 type SourceColumn = Relation['columns'][number];
 
-/** Rows of a Parquet file that tell which of its texts are dates. */
+/** Rows of a Parquet file that are sampled for texts with dates. */
 const SAMPLE_ROWS = 2_000;
 
 /**
- * The relation as the whole file tells it, where its sample left something open.
- * @param known the dataset that it goes into, where there is one
- * @throws Failure InvalidBody for dates that have a second reading, where no value tells which.
+ * Returns the relation with the columns resolved that its sample left open.
+ * @param dataset of the load, if it exists
+ * @throws Failure InvalidBody for dates with two readings, if no value resolves which.
  */
 export async function settle(
   run: Settling,
   relation: Relation,
-  known: Dataset | undefined,
+  dataset: Dataset | undefined,
 ): Promise<Relation> {
   const sampled = relation.kind === 'parquet' ? await sampleTexts(run, relation) : relation;
-  const questions = sampled.columns.flatMap((column) => openQuestion(column, known));
+  const questions = sampled.columns.flatMap((column) => openQuestion(column, dataset));
   return answerAll(run, sampled, [...questions, ...witnesses(sampled, questions)]);
 }
 
 /**
- * Where people wrote some numbers of a table with commas, the plain ones beside them are looked at as well:
- * 12.5 tells what 1,234 is, and beside 12,5 a plain 1.234 is a thousand.
+ * If some numbers of a table have commas, the plain numbers of other columns are inspected as well:
+ * 12.5 shows how to read 1,234, and beside 12,5 a plain 1.234 is a thousand.
  */
 function witnesses(
   { columns, kind }: Relation,
@@ -69,36 +69,36 @@ function witnesses(
   const isWritten = columns.some(({ inferred: { number } }) => number?.style === 'comma');
   const isOpen = questions.some((question) => question.kind === 'numbers');
   if (kind !== 'csv' || (!isWritten && !isOpen)) return [];
-  const asked = new Set(questions.map(({ name }) => name));
+  const names = new Set(questions.map(({ name }) => name));
   return columns
-    .filter(({ inferred, name }) => inferred.property.type === 'number' && !asked.has(name))
-    .map(({ name }) => ({ name, kind: 'numbers', known: true, witness: true }));
+    .filter(({ inferred, name }) => inferred.property.type === 'number' && !names.has(name))
+    .map(({ name }) => ({ name, kind: 'numbers', isFixed: true, witness: true }));
 }
 
-function openQuestion({ inferred, name }: SourceColumn, known: Dataset | undefined): Question[] {
+function openQuestion({ inferred, name }: SourceColumn, dataset: Dataset | undefined): Question[] {
   const { open, property, spelling } = inferred;
-  const target = ownOf(known?.schema.properties ?? {}, name);
-  const isNew = known === undefined || known.contract.columns === 'evolve';
+  const target = ownOf(dataset?.schema.properties ?? {}, name);
+  const isNew = dataset === undefined || dataset.contract.columns === 'evolve';
   if (target === undefined && (open === undefined || !isNew)) return [];
   const kind = open === 'number' ? 'numbers' : 'dates';
-  if (target === undefined) return [{ name, kind, known: false }];
+  if (target === undefined) return [{ name, kind, isFixed: false }];
   if (isDated(target)) {
     const text =
       property.type === 'string' && spelling === undefined && property.format === undefined;
-    return text ? [{ name, kind: 'dates', known: true }] : [];
+    return text ? [{ name, kind: 'dates', isFixed: true }] : [];
   }
-  const wanted = target.type === 'integer' || target.type === 'number';
-  return wanted && open === 'number' ? [{ name, kind, known: true }] : [];
+  const isNumber = target.type === 'integer' || target.type === 'number';
+  return isNumber && open === 'number' ? [{ name, kind, isFixed: true }] : [];
 }
 
 const ownOf = (properties: Properties, name: string): PropertyType | undefined =>
   Object.hasOwn(properties, name) ? properties[name] : undefined;
 
 /**
- * The relation with the columns settled whose guessed type a value does not fit that is a date or a
- * number all the same, and their types; `rest` are the misfits that are none.
+ * Resolves columns whose guessed type a value does not fit although it is a date or a number. Returns the
+ * relation, the new types, and in `rest` the misfits that are neither.
  * @param guessed types, which may change
- * @param known types, which stay: how the values of such a column are read may change
+ * @param fixed types, which stay: only the reading of such a column may change
  * @throws as `settle`.
  */
 export async function settleMisfits(
@@ -106,7 +106,7 @@ export async function settleMisfits(
   relation: Relation,
   guessed: Properties,
   misfits: readonly Misfit[],
-  known: Properties = {},
+  fixed: Properties = {},
 ): Promise<{
   readonly relation: Relation;
   readonly properties: Properties;
@@ -116,43 +116,43 @@ export async function settleMisfits(
     const name = misfit.column;
     const column = relation.columns.find((one) => one.name === name);
     const isNew = Object.hasOwn(guessed, name);
-    const named = kindOf(ownOf(isNew ? guessed : known, name));
+    const named = questionKind(ownOf(isNew ? guessed : fixed, name));
     const kind = isNew && areDays(column) && isDateText(misfit.value) ? 'dates' : named;
     if (column === undefined || column.settled === true || kind === undefined) return [];
-    // A typed column is no text that could be read in another way.
+    // A typed column has no texts that could be read differently.
     if (column.inferred.own !== undefined) return [];
-    return mayBe(kind, misfit.value, relation) ? [{ name, kind, known: !isNew }] : [];
+    return mayBe(kind, misfit.value, relation) ? [{ name, kind, isFixed: !isNew }] : [];
   });
   const settled = await answerAll(run, relation, [...questions, ...witnesses(relation, questions)]);
   const properties: Record<string, PropertyType> = {};
   const read = new Set<string>();
-  for (const { known: isKnown, name } of questions) {
+  for (const { isFixed, name } of questions) {
     const inferred = settled.columns.find((one) => one.name === name)?.inferred;
     const was = relation.columns.find((one) => one.name === name)?.inferred;
     if (inferred === undefined || inferred === was) continue;
     read.add(name);
-    if (!isKnown) properties[name] = inferred.property;
+    if (!isFixed) properties[name] = inferred.property;
     const misfit = misfits.find(({ column }) => column === name);
-    const shown = JSON.stringify(misfit?.value.slice(0, 100));
+    const example = JSON.stringify(misfit?.value.slice(0, 100));
     const word = inferred.property.format ?? inferred.property.type;
-    await run.events.log(`${name} is read as ${word}: line ${misfit?.line} has ${shown}`);
+    await run.events.log(`${name} is read as ${word}: line ${misfit?.line} has ${example}`);
   }
   const rest = misfits.filter(({ column }) => !read.has(column));
   return { relation: settled, properties, rest };
 }
 
-/** Digits such as 20240131, which are days among other dates. */
+/** Digits such as 20240131 that are days among other dates. */
 const areDays = (column: SourceColumn | undefined): boolean =>
   column?.inferred.numeric?.read.kind === 'strptime';
 
-function kindOf(property: PropertyType | undefined): Question['kind'] | undefined {
+function questionKind(property: PropertyType | undefined): Question['kind'] | undefined {
   if (isDated(property)) return 'dates';
   return property?.type === 'integer' || property?.type === 'number' ? 'numbers' : undefined;
 }
 
 const PLAIN_NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 
-/** A plain number becomes a wider type without this, and a text is none of these. */
+/** Whether a value may be read as the kind. A plain number is widened without this, a text is neither. */
 function mayBe(
   kind: Question['kind'],
   value: string,
@@ -165,12 +165,12 @@ function mayBe(
   return !PLAIN_NUMBER.test(value) || (isWritten && THOUSANDS.test(value));
 }
 
-/** Plain, and groups of thousands too. */
+/** Texts that are plain numbers and grouped thousands alike. */
 const THOUSANDS = /^[+-]?[1-9]\d{0,2}\.\d{3}$/;
 
 /**
- * The relation as all values of a file tell it that goes into a known dataset, some records of which
- * did not fit; undefined where that changes nothing.
+ * Resolves all columns of a file for an existing dataset after some of its records were rejected; undefined
+ * if that changes nothing.
  */
 export async function settleRejected(
   run: Settling,
@@ -179,11 +179,11 @@ export async function settleRejected(
   { invalid }: Batch,
 ): Promise<Relation | undefined> {
   if (invalid === 0 || relation.kind === 'parquet') return undefined;
-  const asked = relation.columns.flatMap(({ name, settled }): readonly Question[] => {
-    const kind = kindOf(ownOf(schema.properties, name));
-    return kind === undefined || settled === true ? [] : [{ name, kind, known: true }];
+  const candidates = relation.columns.flatMap(({ name, settled }): readonly Question[] => {
+    const kind = questionKind(ownOf(schema.properties, name));
+    return kind === undefined || settled === true ? [] : [{ name, kind, isFixed: true }];
   });
-  const questions = await unread(run.bench, relation, schema.properties, asked);
+  const questions = await unread(run.bench, relation, schema.properties, candidates);
   const again = await answerAll(run, relation, questions);
   const same = again.columns.every(
     ({ inferred }, at) => inferred === relation.columns[at]?.inferred,
@@ -199,10 +199,10 @@ async function answerAll(
   if (questions.length === 0) return relation;
   const rows = await countAll(run.bench, relation, questions);
   const answers = new Map<string, Inferred | undefined>();
-  const beside = stylesOf(questions, rows);
+  const beside = agreedStyle(questions, rows);
   for (const [at, question] of questions.entries()) {
     const row = rows[at] ?? {};
-    answers.set(question.name, await answer(run, relation, question, row, beside));
+    answers.set(question.name, await resolveColumn(run, relation, question, row, beside));
   }
   const columns = relation.columns.map((column) =>
     answers.has(column.name)
@@ -212,30 +212,33 @@ async function answerAll(
   return { ...relation, columns };
 }
 
-/** How the columns that can be read in one way are read, where they agree. */
-function stylesOf(questions: readonly Question[], rows: readonly Row[]): NumberStyle | undefined {
-  const proved = questions.flatMap(({ kind, known }, at) => {
+/** The number style of the columns with only one reading, if they agree. */
+function agreedStyle(
+  questions: readonly Question[],
+  rows: readonly Row[],
+): NumberStyle | undefined {
+  const proved = questions.flatMap(({ kind, isFixed }, at) => {
     if (kind !== 'numbers') return [];
-    const tally = numbersIn(rows[at] ?? {}, known);
+    const tally = numbersIn(rows[at] ?? {}, isFixed);
     return provedStyle(tally) ?? [];
   });
   const [first] = proved;
   return proved.every((style) => style === first) ? first : undefined;
 }
 
-/** Undefined: the values say nothing new. */
-async function answer(
+/** Undefined: the values add nothing new. */
+async function resolveColumn(
   run: Settling,
   relation: Relation,
   question: Question,
   row: Row,
   beside: NumberStyle | undefined,
 ): Promise<Inferred | undefined> {
-  const { kind, known, name } = question;
+  const { kind, isFixed, name } = question;
   const was = relation.columns.find((column) => column.name === name)?.inferred;
   const marks = Number(row['marks']) > 0 ? ({ missing: true } as const) : {};
   if (kind === 'numbers') {
-    const tally = numbersIn(row, known);
+    const tally = numbersIn(row, isFixed);
     const delimiter = relation.kind === 'csv' ? relation.delimiter : undefined;
     if (relation.kind !== 'csv') return marksOnly(was, tally, marks);
     const verdict = numberVerdict(tally, delimiter, beside);
@@ -248,61 +251,63 @@ async function answer(
     if (question.witness === true) {
       if (verdict.style === 'point' || was?.number !== undefined) return undefined;
       const why =
-        'the points of its numbers part thousands, as commas are decimal in other columns';
+        'the points of its numbers separate thousands, as commas are decimal in other columns';
       await run.events.log(`${name}: ${why}`);
     }
     return { ...numbersSpelled(verdict), ...marks };
   }
-  const tally = datesIn(row, known);
+  const tally = datesIn(row, isFixed);
   const verdict = dateVerdict(tally, run.order);
   if (verdict === 'ambiguous') throw ambiguous(name, String(row['open']));
   if (verdict === 'contradiction') {
     const [day, month] = [String(row['dayFirst']), String(row['monthFirst'])];
-    const told = `${day} has the day first, ${month} the month`;
-    await run.events.log(`${name}: the order of day and month contradicts itself: ${told}`);
+    const contradiction = `${day} has the day first, ${month} the month`;
+    await run.events.log(
+      `${name}: the order of day and month contradicts itself: ${contradiction}`,
+    );
   }
   if (verdict === undefined || verdict === 'contradiction') {
-    return known && tally.told > 0 ? { ...datesSpelled(WRITTEN), ...marks } : undefined;
+    return isFixed && tally.count > 0 ? { ...datesSpelled(WRITTEN), ...marks } : undefined;
   }
   return { ...datesSpelled(verdict), ...marks };
 }
 
 const WRITTEN = { time: true, read: { kind: 'written' } } as const;
 
-/** Numbers of JSON are numbers already. */
+/** Numbers of JSON need no reading: only marks of no value are added. */
 const marksOnly = (
   was: Inferred | undefined,
-  { neither, told }: NumberTally,
+  { count, neither }: NumberTally,
   marks: { readonly missing?: true },
 ): Inferred | undefined =>
-  was === undefined || marks.missing === undefined || was.missing === true || neither === told
+  was === undefined || marks.missing === undefined || was.missing === true || neither === count
     ? undefined
     : { ...was, ...marks };
 
 function ambiguous(name: string, example: string): Failure {
-  const say = 'dateOrder=MDY or DMY (--date-order)';
-  const why = `'${example}' can be read with the month first or the day first, and no value tells`;
-  return new Failure('InvalidBody', `column '${name}' needs ${say}: ${why}`);
+  const option = 'dateOrder=MDY or DMY (--date-order)';
+  const why = `'${example}' can be read with the month first or the day first, and no value decides`;
+  return new Failure('InvalidBody', `column '${name}' needs ${option}: ${why}`);
 }
 
-/** Parquet says of texts that they are texts: the first rows say which of them spell dates. */
+/** Parquet types texts only as texts: the first rows are sampled for those that spell dates. */
 async function sampleTexts({ bench, order }: Settling, relation: Relation): Promise<Relation> {
   const texts = relation.columns.filter(({ inferred }) => isText(inferred));
   if (texts.length === 0) return relation;
-  const lists = texts.map(
+  const samples = texts.map(
     ({ name }, at) => `list(left(CAST(${identifier(name)} AS VARCHAR), 1001)) AS v${at}`,
   );
   const names = texts.map(({ name }) => identifier(name)).join(', ');
   const rows = `SELECT ${names} FROM ${fromClause(relation, [], false)} LIMIT ${SAMPLE_ROWS}`;
-  const [found] = await ask(bench, relation, [`SELECT ${lists.join(', ')} FROM (${rows})`]);
-  const told = new Map(
+  const [lists] = await ask(bench, relation, [`SELECT ${samples.join(', ')} FROM (${rows})`]);
+  const inferredTypes = new Map(
     texts.map(({ name }, at) => {
-      const values = found?.[0]?.[`v${at}`];
+      const values = lists?.[0]?.[`v${at}`];
       return [name, inferJsonType(Array.isArray(values) ? values : [], order)];
     }),
   );
   const columns = relation.columns.map((column) => {
-    const inferred = told.get(column.name);
+    const inferred = inferredTypes.get(column.name);
     const dates = inferred?.spelling !== undefined || inferred?.open === 'order';
     return dates && inferred !== undefined ? { ...column, inferred } : column;
   });

@@ -1,5 +1,5 @@
-// What all values of a column tell, counted in one pass: how they can be read as dates or numbers, and
-// whether any of them is not read as it stands.
+// Counts in one pass how all values of a column can be read as dates or numbers, and which of them are not
+// read literally.
 import { columnTypeOf, type PropertyType } from '../../store/lake/versions/columns.ts';
 import type { Row } from '../../store/duckdb/protocol.ts';
 import { ask } from '../batch/batchStatements.ts';
@@ -13,19 +13,19 @@ import type { Workbench } from '../bytes/workbench.ts';
 
 type Properties = Readonly<Record<string, PropertyType>>;
 
-/** What the values of a column are looked at for. */
+/** What to detect in the values of a column. */
 export interface Question {
   readonly name: string;
   readonly kind: 'dates' | 'numbers';
-  /** The type is known: values that do not fit are rejected, and tell nothing of the others. */
-  readonly known: boolean;
-  /** Its values are plain numbers, and are read otherwise only where other columns prove it. */
+  /** The type is fixed: values that do not fit are rejected, and do not affect the others. */
+  readonly isFixed: boolean;
+  /** Its values are plain numbers, and are read differently only if other columns prove it. */
   readonly witness?: true;
 }
 
 /**
- * Of questions those that may have an answer: dates of a column with a value that is not read as it
- * stands and might be one, and all numbers where there is such a value, since they tell of each other.
+ * Keeps the questions that may have an answer: dates of a column with a value that is not read literally and
+ * might be a date, and all numbers if there is such a value, since they decide each other.
  */
 export async function unread(
   bench: Workbench,
@@ -60,29 +60,29 @@ const DATE_COUNTS = [
   'clocks',
 ] as const;
 
-/** Of numbers in a row of `countAll`. */
-export const numbersIn = (row: Row, known: boolean): NumberTally =>
-  tallyIn(row, NUMBER_COUNTS, known) as unknown as NumberTally;
+/** The tally of numbers in a row of `countAll`. */
+export const numbersIn = (row: Row, isFixed: boolean): NumberTally =>
+  tallyIn(row, NUMBER_COUNTS, isFixed) as unknown as NumberTally;
 
-/** Of dates in a row of `countAll`. */
-export const datesIn = (row: Row, known: boolean): DateTally =>
-  ({ ...tallyIn(row, DATE_COUNTS, known), first: [] }) as unknown as DateTally;
+/** The tally of dates in a row of `countAll`. */
+export const datesIn = (row: Row, isFixed: boolean): DateTally =>
+  ({ ...tallyIn(row, DATE_COUNTS, isFixed), first: [] }) as unknown as DateTally;
 
 function tallyIn(
   row: Row,
   counts: readonly string[],
-  known: boolean,
+  isFixed: boolean,
 ): Readonly<Record<string, unknown>> {
   const numbers = Object.fromEntries(
     counts.map((name) => [name, name.endsWith('Currency') ? String(row[name]) : Number(row[name])]),
   );
-  const told = Number(row['told']);
-  if (!known) return { ...numbers, told };
-  // Records of values that fit in no way are rejected, whatever becomes of the others.
-  return { ...numbers, told: told - Number(row['neither']), neither: 0 };
+  const count = Number(row['filled']);
+  if (!isFixed) return { ...numbers, count };
+  // Values that fit no reading are rejected, regardless of the others.
+  return { ...numbers, count: count - Number(row['neither']), neither: 0 };
 }
 
-/** For each question one row of counts. */
+/** Returns one row of counts per question. */
 export async function countAll(
   bench: Workbench,
   relation: Relation,
@@ -101,7 +101,7 @@ export async function countAll(
     const members = kind === 'dates' ? dateMembers(text) : numberMembers(text);
     const rows = `SELECT ${members}, nullif(${cell}, '') IS NOT NULL AS given,
       ${missingTest(`coalesce(${cell}, '')`)} AS mark FROM ${from}`;
-    return `SELECT count(*) FILTER (WHERE given AND NOT mark) AS told,
+    return `SELECT count(*) FILTER (WHERE given AND NOT mark) AS filled,
       count(*) FILTER (WHERE mark) AS marks,
       ${kind === 'dates' ? DATE_TERMS : NUMBER_TERMS} FROM (${rows})`;
   });
@@ -114,9 +114,9 @@ const dateMembers = (text: string): string =>
     ${writtenInstant(text, { order: 'MDY' })} AS month_first, ${isOrdered(text)} AS ordered,
     ${clocked(loweredText(text))} AS clock`;
 
-const told = 'given AND NOT mark';
+const IS_VALUE = 'given AND NOT mark';
 const countWhere = (condition: string): string =>
-  `count(*) FILTER (WHERE ${told} AND ${condition})`;
+  `count(*) FILTER (WHERE ${IS_VALUE} AND ${condition})`;
 const dayFirstOnly = 'month_first IS NULL AND day_first IS NOT NULL';
 const monthFirstOnly = 'day_first IS NULL AND month_first IS NOT NULL';
 const DATE_TERMS = `${countWhere('day_first IS NULL AND month_first IS NULL')} AS neither,
@@ -127,6 +127,6 @@ const DATE_TERMS = `${countWhere('day_first IS NULL AND month_first IS NULL')} A
   min(text) FILTER (WHERE ${dayFirstOnly}) AS dayFirst,
   min(text) FILTER (WHERE ${monthFirstOnly}) AS monthFirst`;
 const NUMBER_TERMS = [
-  ...Object.entries(numberTallyTerms(told)).map(([name, term]) => `${term} AS ${name}`),
-  `min(text) FILTER (WHERE ${told} AND regexp_matches(text, ${literal('[.,]')})) AS some`,
+  ...Object.entries(numberTallyTerms(IS_VALUE)).map(([name, term]) => `${term} AS ${name}`),
+  `min(text) FILTER (WHERE ${IS_VALUE} AND regexp_matches(text, ${literal('[.,]')})) AS some`,
 ].join(', ');

@@ -1,5 +1,5 @@
-// A file of single values that a company reported (a concept, its unit and its days in each record), written
-// again as the records that its dataset makes of them: a quarter or a year each.
+// Rewrites a file of single values that a company reported (a concept, its unit and its days in each record)
+// as the records of its dataset: one per quarter or year.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../store/base/failure.ts';
@@ -12,23 +12,23 @@ import { textContentOf } from '../bytes/content.ts';
 import type { Workbench } from '../bytes/workbench.ts';
 import { fromClause, type Relation } from '../values/relation.ts';
 
-/** Where the SEC's document of all facts of a company has them. */
+/** JSON path of the facts in the SEC's document of all facts of a company. */
 export const COMPANY_FACTS = '$.facts.{taxonomy}.{concept}.units.{unit}[*]';
 
-/** Where such a document has said what it is. */
+/** Bytes within which such a document is recognized. */
 const DOCUMENT_HEAD = 4_096;
 
 /** Whether a text is the document of a company; else it is a list of facts. */
 export const isCompany = (head: Buffer): boolean =>
   textContentOf(head) === 'json' && head.toString('utf8', 0, DOCUMENT_HEAD).includes('"facts"');
 
-/** Facts that are held in memory; a company has about ten thousand of the concepts that are read. */
+/** Maximum facts in memory; a company has about ten thousand of the concepts that are read. */
 const FACTS_MAX = 200_000;
 const TAXONOMY = 'us-gaap';
 
-/** By the names that the SEC gives them. */
+/** Column names as the SEC writes them. */
 const NEEDED = ['concept', 'unit', 'end', 'val', 'accn', 'form', 'filed'] as const;
-const BESIDE = ['start', 'fy', 'fp', 'taxonomy'] as const;
+const OPTIONAL = ['start', 'fy', 'fp', 'taxonomy'] as const;
 
 interface FactCopy {
   readonly path: string;
@@ -36,8 +36,8 @@ interface FactCopy {
 }
 
 /**
- * @returns the path of the copy, JSON of a record a line
- * @throws Failure InvalidBody for a file that has no such columns, none of the concepts, or too many of them
+ * @returns the path of the copy, one JSON record per line
+ * @throws Failure InvalidBody for a file that lacks a column, has none of the concepts, or too many values
  */
 export async function factCopy(
   relation: Relation,
@@ -51,40 +51,42 @@ export async function factCopy(
     `SELECT count(*) AS facts, count(*) FILTER (WHERE ${whole}) AS good FROM (${rows})`,
     `SELECT * EXCLUDE (given) FROM (${rows}) WHERE ${whole} LIMIT ${FACTS_MAX + 1}`,
   ];
-  const [[counted] = [], found = []] = await ask(bench, relation, statements);
+  const [[counted] = [], facts = []] = await ask(bench, relation, statements);
   const all = Number(counted?.['facts'] ?? 0);
   if (all === 0) refuse(`the file has no value of the ${TAXONOMY} concepts that are read`);
-  if (found.length > FACTS_MAX) {
+  if (facts.length > FACTS_MAX) {
     refuse(
       `the file has ${Number(counted?.['good'])} values of them, at most ${FACTS_MAX} are read`,
     );
   }
-  const { notes, records } = recordsOf(found.map(factOf));
-  if (records.length === 0) refuse('no period can be told of them: there is no 10-K, 10-Q or 20-F');
+  const { notes, records } = recordsOf(facts.map(factOf));
+  if (records.length === 0) refuse('no period is known: the file has no 10-K, 10-Q or 20-F');
   const path = join(bench.folder, newUuid());
   const lines = records.map((record) => `${JSON.stringify(record)}\n`);
   await writeFile(path, lines.join(''), { mode: 0o600 });
-  const broken = all - found.length;
+  const broken = all - facts.length;
   const faults = `facts: ${broken} without a number, a day or a filing stay out`;
   return {
     path,
     notes: [
-      `facts: ${records.length} periods were made of ${found.length} values`,
+      `facts: ${records.length} periods were made of ${facts.length} values`,
       ...(broken === 0 ? [] : [faults]),
       ...notes.map((note) => `facts: ${note}`),
     ],
   };
 }
 
-/** What is read of the file, as texts that are cast; `given` is what stands in it for a first day. */
+/** SELECT of the facts, as texts that are cast; `given` is the file's text for the first day. */
 function factRows(relation: Relation, concepts: readonly string[]): string {
   const names = new Set(relation.columns.map(({ name }) => name));
   const missing = NEEDED.filter((name) => !names.has(name));
   if (missing.length > 0) {
-    const told = `records have no ${missing.join(', ')}`;
-    refuse(`${told}; each is one value with ${NEEDED.join(', ')}, and start where it is of a time`);
+    const problem = `records have no ${missing.join(', ')}`;
+    refuse(
+      `${problem}; each is one value with ${NEEDED.join(', ')}, and start where it is of a time`,
+    );
   }
-  const columns = [...NEEDED, ...BESIDE]
+  const columns = [...NEEDED, ...OPTIONAL]
     .filter((name) => names.has(name))
     .map((name, at) => ({ id: at + 1, name, type: 'varchar' as const, nullable: true }));
   const text = (name: string): string =>

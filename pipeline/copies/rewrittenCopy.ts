@@ -1,4 +1,4 @@
-// A file written again as the place of its dataset says (FileRewrite): as texts, row by row, in its order.
+// Rewrites a file as the place of its dataset requires (FileRewrite): as texts, row by row, in order.
 import { join } from 'node:path';
 import { Failure } from '../../store/base/failure.ts';
 import { newUuid } from '../../store/base/random.ts';
@@ -9,9 +9,9 @@ import type { Workbench } from '../bytes/workbench.ts';
 import { rejectStatements } from '../values/rejectedLines.ts';
 import { fromClause, type Relation, valueOf } from '../values/relation.ts';
 
-/** Different texts of splits in one file. */
+/** Distinct split texts in one file. */
 const SPLIT_TEXTS_MAX = 5_000;
-/** Splits whose reading is reported. */
+/** Rounded splits listed in a note. */
 const NOTED_MAX = 5;
 
 interface RewrittenCopy {
@@ -21,13 +21,13 @@ interface RewrittenCopy {
 
 type Split = NonNullable<FileRewrite['split']>;
 
-/** Whether rows or cells change; else the file is read as it is. */
+/** Whether rows or cells change; else the file is read unchanged. */
 export const needsCopy = ({ moment, nonZero, split, symbol }: FileRewrite): boolean =>
   moment !== undefined || nonZero !== undefined || split !== undefined || symbol !== undefined;
 
 /**
- * @returns the path of the copy, a CSV of a comma and a header
- * @throws Failure InvalidBody for lines that have not a cell for each column
+ * @returns the path of the copy, a comma-separated CSV with a header
+ * @throws Failure InvalidBody for lines that lack a cell of a column
  */
 export async function rewrittenCopy(
   relation: Relation,
@@ -44,10 +44,10 @@ export async function rewrittenCopy(
   const splits = await readSplits(rewrite.split, { relation, rows, bench });
   const moment = readMoment(rewrite.moment, relation);
   const replaced = new Map([...moment.terms, ...splits.terms, ...symbolTerms(rewrite.symbol)]);
-  const kept = relation.columns
+  const names = relation.columns
     .map(({ name }) => name)
     .filter((name) => !rewrite.leftOut.includes(name));
-  const terms = kept.flatMap((name) => replaced.get(name) ?? [identifier(name)]);
+  const terms = names.flatMap((name) => replaced.get(name) ?? [identifier(name)]);
   if (moment.timed !== undefined)
     await refuseDays(rewrite, moment.timed, { relation, rows, bench });
   const tests = [...splits.tests, ...nonZeroTests(rewrite.nonZero)];
@@ -67,17 +67,17 @@ export async function rewrittenCopy(
   return { path, notes: [...splits.notes, ...(without === 0 ? [] : [skipped])] };
 }
 
-interface Place {
+interface Source {
   readonly relation: Relation;
   readonly rows: string;
   readonly bench: Workbench;
 }
 
-/** @throws Failure InvalidBody for a column of days: midnight is no minute of a bar. */
+/** @throws Failure InvalidBody for a column of days: midnight is not a minute of a bar. */
 async function refuseDays(
   { moment }: FileRewrite,
   timed: string,
-  { bench, relation, rows }: Place,
+  { bench, relation, rows }: Source,
 ): Promise<void> {
   const counting = `SELECT count(*) AS n, count(*) FILTER (WHERE ${timed}) AS timed FROM ${rows}`;
   const [[counted] = []] = await ask(bench, relation, [counting]);
@@ -97,7 +97,7 @@ function refuseLines(
 
 type Terms = readonly (readonly [column: string, terms: readonly string[]])[];
 
-/** A time that names its offset, or is a number, is an instant; any other is the exchange's own. */
+/** SQL terms of a time: one with an offset, or a number, is an instant; others are local to the exchange. */
 function readMoment(moment: FileRewrite['moment'], relation: Relation): Moment {
   if (moment === undefined) return { terms: [], timed: undefined };
   const { column, day, minute, zone } = moment;
@@ -106,7 +106,7 @@ function readMoment(moment: FileRewrite['moment'], relation: Relation): Moment {
   const time = `CAST(${valueOf(relation, target, false)} AS TIMESTAMP)`;
   const local = `CASE WHEN regexp_matches(${raw}, '${OFFSET}') OR regexp_full_match(${raw}, '${EPOCH}')
     THEN timezone(${literal(zone)}, timezone('UTC', ${time})) ELSE ${time} END`;
-  // What is no time stays as it is: it is rejected with its own text.
+  // A text that is not a time stays unchanged: it is rejected with its own text.
   const part = (format: string): string => `coalesce(strftime(${local}, '${format}'), ${raw})`;
   const terms = [
     `${part('%Y-%m-%d')} AS ${identifier(day)}`,
@@ -117,7 +117,7 @@ function readMoment(moment: FileRewrite['moment'], relation: Relation): Moment {
 
 interface Moment {
   readonly terms: Terms;
-  /** Whether a row has a time of day. */
+  /** SQL test of a row with a time of day. */
   readonly timed: string | undefined;
 }
 
@@ -149,22 +149,22 @@ interface SplitsRead {
   readonly notes: readonly string[];
 }
 
-/** Texts are few, and each is read once. @throws Failure InvalidBody for too many of them. */
+/** Reads each distinct text once: there are few. @throws Failure InvalidBody for too many of them. */
 async function readSplits(
   split: Split | undefined,
-  { bench, relation, rows }: Place,
+  { bench, relation, rows }: Source,
 ): Promise<SplitsRead> {
   if (split === undefined) return { terms: [], tests: [], notes: [] };
   const { column, from, isNone, parse, to } = split;
   const raw = textOf(column);
   const distinct = `SELECT DISTINCT ${raw} AS text FROM ${rows}
     WHERE nullif(${raw}, '') IS NOT NULL LIMIT ${SPLIT_TEXTS_MAX + 1}`;
-  const [found = []] = await ask(bench, relation, [distinct]);
-  if (found.length > SPLIT_TEXTS_MAX) {
+  const [distinctRows = []] = await ask(bench, relation, [distinct]);
+  if (distinctRows.length > SPLIT_TEXTS_MAX) {
     const what = `column ${column} has over ${SPLIT_TEXTS_MAX} different splits`;
     throw new Failure('InvalidBody', `${what}; split the file`);
   }
-  const all = found.map((row) => String(row['text']));
+  const all = distinctRows.map((row) => String(row['text']));
   const none = all.filter(isNone);
   const read = all.flatMap((text) => {
     const pair = isNone(text) ? undefined : parse(text);
@@ -175,10 +175,11 @@ async function readSplits(
     return cases.length === 0 ? raw : `CASE ${raw} ${cases.join(' ')} ELSE ${raw} END`;
   };
   const rounded = read.filter((one) => one.rounded);
-  const shown = rounded
+  const examples = rounded
     .slice(0, NOTED_MAX)
     .map((one) => `${one.text} as ${one.to} for ${one.from}`);
-  const more = rounded.length > shown.length ? `, and ${rounded.length - shown.length} more` : '';
+  const more =
+    rounded.length > examples.length ? `, and ${rounded.length - examples.length} more` : '';
   const isNoneTest = none.map((text) => literal(text)).join(', ');
   return {
     terms: [[column, [`${by('from')} AS ${identifier(from)}`, `${by('to')} AS ${identifier(to)}`]]],
@@ -187,6 +188,8 @@ async function readSplits(
       ...(none.length === 0 ? [] : [`${raw} NOT IN (${isNoneTest})`]),
     ],
     notes:
-      rounded.length === 0 ? [] : [`note: rounded splits are read as ${shown.join(', ')}${more}`],
+      rounded.length === 0
+        ? []
+        : [`note: rounded splits are read as ${examples.join(', ')}${more}`],
   };
 }

@@ -1,4 +1,4 @@
-// Columns of a CSV by its first records: their types, and the blanks around their cells.
+// Infers the columns of a CSV from its first records: their types, and the blanks around their cells.
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import type { Reading } from '../bytes/reading.ts';
 import type { DateOrder } from '../values/dateFormats.ts';
@@ -16,15 +16,15 @@ const SLICE_CELLS = 10_000;
 /** Records whose blanks are inspected. */
 const PADDED_ROWS = 200;
 
-/** What is said of the values. */
-interface Said extends Pick<Reading, 'dateFormat' | 'nulls'> {
+/** Reading options that affect values. */
+interface ValueOptions extends Pick<Reading, 'dateFormat' | 'nulls'> {
   readonly dateOrder: DateOrder | undefined;
 }
 
 export async function inferColumns(
   names: readonly string[],
   records: Rows,
-  { dateFormat, dateOrder, nulls }: Said,
+  { dateFormat, dateOrder, nulls }: ValueOptions,
 ) {
   const dates = dateFormat === undefined ? undefined : formattedDates(dateFormat, nulls);
   const most = Math.min(SAMPLE_ROWS, Math.ceil(SAMPLE_CELLS / names.length));
@@ -38,7 +38,7 @@ export async function inferColumns(
   return columns;
 }
 
-/** The type of values that are all dates of a format, as the loader passed it. */
+/** Returns the type of values that are all dates of the format that the loader set. */
 function formattedDates(
   format: string,
   nulls: Reading['nulls'],
@@ -49,14 +49,14 @@ function formattedDates(
     read: { kind: 'strptime', format, pattern, hasOffset },
   });
   return (values) => {
-    const given = values.filter((value) => value !== '');
-    const present = given.filter((value) => !isMissing(value, nulls));
+    const filled = values.filter((value) => value !== '');
+    const present = filled.filter((value) => !isMissing(value, nulls));
     if (present.length === 0 || !present.every(matches)) return undefined;
-    return present.length === given.length ? spelled : { ...spelled, missing: true };
+    return present.length === filled.length ? spelled : { ...spelled, missing: true };
   };
 }
 
-/** The dialect with what the first records show of blanks; the same one where they show nothing. */
+/** Adds to the dialect whether cells have blanks around them; returns the same one if they have none. */
 export function isPadded(records: readonly CsvRecord[], text: string, plain: Dialect): Dialect {
   if (plain.delimiter === ' ') return plain;
   const rows = records.filter(({ cells, comment }) => cells.length > 0 && comment === undefined);
@@ -67,7 +67,7 @@ export function isPadded(records: readonly CsvRecord[], text: string, plain: Dia
   return trims || spaced ? { ...plain, trims, spaced } : plain;
 }
 
-/** A column is of numbers or dates but for the blanks around them. */
+/** Whether a column has numbers or dates apart from the blanks around them. */
 function areNumbersPadded(rows: Rows): boolean {
   const [first = []] = rows;
   return first.some((_, at) => {
@@ -77,7 +77,7 @@ function areNumbersPadded(rows: Rows): boolean {
   });
 }
 
-/** Which columns of the first table have other values than texts. */
+/** For each column of the first table, whether its values are not texts. */
 export function typedColumns(
   data: readonly CsvRecord[],
   width: number,

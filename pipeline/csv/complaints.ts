@@ -1,5 +1,4 @@
-// What the first and last lines of a file leave open, and what to add to a load so that it is read as it
-// is meant.
+// Detects an ambiguous beginning or end of a file, and proposes the options that resolve it.
 import { PROPERTIES_MAX } from '../../store/lake/versions/columns.ts';
 import { quoted } from '../bytes/excerpt.ts';
 import { HEADER_LINES_MAX } from '../bytes/reading.ts';
@@ -10,7 +9,7 @@ import { type Kind, kindOf, type Rows, STEADY, widthOf } from './shape.ts';
 export interface Complaint {
   readonly why: string;
   readonly add: Hint;
-  /** What to add instead where the file is as it looks, and when that is so. */
+  /** The options to add if the file is as it looks, and the condition in words. */
   readonly otherwise?: { readonly add: Hint; readonly when: string };
 }
 
@@ -21,7 +20,7 @@ const rowsOf = (records: readonly CsvRecord[]): Rows => records.map(({ cells }) 
 const nonEmpty = (cells: readonly string[]): number =>
   cells.filter((cell) => cell.trim() !== '').length;
 
-/** Lines above the header; `records` from the first line on, without blank ones. */
+/** Finds lines above the header; `records` begin at the first line, without blank ones. */
 export function findTitles(records: readonly CsvRecord[]): Complaint | undefined {
   const rows = rowsOf(records);
   const [header = [], ...rest] = rows;
@@ -49,7 +48,7 @@ export function findTitles(records: readonly CsvRecord[]): Complaint | undefined
   return { why, add: { header: false, skipLines: line - 1 } };
 }
 
-/** The header has as many cells as the records, or one empty cell more or fewer, or is that of a table. */
+/** Whether the header has as many cells as the records, give or take an empty one, or heads a table. */
 function isAlike(header: readonly string[], rows: Rows, width: number): boolean {
   const wide = rows.filter(({ length }) => length === width);
   if (header.length === width) return true;
@@ -64,7 +63,7 @@ function isAlike(header: readonly string[], rows: Rows, width: number): boolean 
   });
 }
 
-/** How many lines of one text and empty cells are above a line of names. */
+/** Counts lines with one text and empty cells above a line of names. */
 function paddedTitles(rows: Rows): number | undefined {
   const at = rows.findIndex((cells) => nonEmpty(cells) > 1);
   const names = rows[at] ?? [];
@@ -78,7 +77,7 @@ function paddedTitles(rows: Rows): number | undefined {
   return isShown || names.length > 2 ? at : undefined;
 }
 
-/** The first line, where it is a record. */
+/** Detects a first line that is a record. */
 export function findRecord(records: readonly CsvRecord[]): Complaint | undefined {
   const [header = [], ...rest] = rowsOf(records);
   if (!isRecord(header, rest)) return undefined;
@@ -86,14 +85,14 @@ export function findRecord(records: readonly CsvRecord[]): Complaint | undefined
   return { why, add: { header: false }, otherwise: IS_HEADER };
 }
 
-/** Words for a value that is not there. */
+/** Words for a missing value. */
 const ABSENT = /^(?:|n\/?a|#n\/a|nan|null|none|nil|-+|\.+|\?|missing|unknown)$/i;
-/** `1,234`, `-1e400`, `3M`, and digits that no number holds. */
+/** `1,234`, `-1e400`, `3M`, and numbers with more digits than any number type. */
 const BEGINS_AS_NUMBER = /^[-+($€£]{0,3}[.,]?\d/;
-/** Rows at the end of the first ones that show of what kind a column is. */
-const SHOWN_ROWS = 1_000;
+/** Rows at the end of the sample that determine the kind of a column. */
+const KIND_ROWS = 1_000;
 
-/** Lines below the first one that belong to the header. */
+/** Detects lines below the first one that belong to the header. */
 export function findHeaderLines(records: readonly CsvRecord[]): Complaint | undefined {
   const rows = rowsOf(records);
   // Most files are decided by their second line: all values of all columns take longer than the load.
@@ -113,20 +112,20 @@ export function findHeaderLines(records: readonly CsvRecord[]): Complaint | unde
 const mayBeNames = (cells: readonly string[]): boolean =>
   cells.some((cell) => cell.trim() !== '' && kindOf([cell]) === 'text');
 
-/** Undefined: the column has no value. */
+/** The kind of a column; undefined if it has no value. */
 function columnKind(rows: Rows, at: number): Kind | undefined {
   const values = rows.map((row) => (row[at] ?? '').trim());
   return values.every((value) => value === '') ? undefined : kindOf(values);
 }
 
-/** Whether the row is no value of any column, by the kinds of the rows further below. */
+/** Whether the row fits no column, by the kinds of the rows further below. */
 function isHeaderPart(rows: Rows, at: number): boolean {
   const [header = []] = rows;
   const cells = rows[at] ?? [];
-  const shown = rows.slice(Math.max(at + 1, rows.length - Math.ceil(rows.length / 3)));
-  const below = shown.filter(({ length }) => length === header.length).slice(0, SHOWN_ROWS);
+  const lowest = rows.slice(Math.max(at + 1, rows.length - Math.ceil(rows.length / 3)));
+  const below = lowest.filter(({ length }) => length === header.length).slice(0, KIND_ROWS);
   if (cells.length !== header.length || below.length === 0 || !mayBeNames(cells)) return false;
-  // What repeats the header is left out without a word of the loader.
+  // A repeated header is left out automatically.
   if (cells.every((cell, place) => cell === header[place])) return false;
   let words = 0;
   let isBeside = false;
@@ -136,14 +135,14 @@ function isHeaderPart(rows: Rows, at: number): boolean {
     if (kind === undefined || cell === '' || ABSENT.test(cell)) continue;
     if (kind === 'text') isBeside = true;
     else if (kindOf([cell]) === kind) return false;
-    // An odd number is an odd value: no name.
+    // A malformed number is a value, not a name.
     else if (!BEGINS_AS_NUMBER.test(cell)) words += 1;
   }
-  // One word beside a name may be a value of its own; a line of them is no record.
+  // One word beside a name may be a value; a line of words is not a record.
   return words > 1 || (words === 1 && !isBeside);
 }
 
-/** A name that is a date or a number, as the values below it are; years and places may be names. */
+/** Whether a name is a date or a number like the values below it; years and places may be names. */
 function isRecord(header: readonly string[], records: Rows): boolean {
   const like = header.filter((name, at) => {
     const own = name === '' ? 'text' : kindOf([name]);
@@ -163,12 +162,12 @@ const isYear = (value: number | undefined): boolean =>
 
 const TOTALS =
   /^(?:grand[ -]?|sub[ -]?)?(?:totals?|sums?|summe|gesamt|insgesamt|averages?|mean|avg|somme|suma)\s*:?$/i;
-/** A sentence, or the sign of a note. */
+/** A sentence, or the mark of a note. */
 const FOOTER = /^(?:#|\*|\(c\)|©|end of)|^(?:source|note|quelle|footnote|copyright)|[a-z]{2}[: ]/i;
 
 /**
- * Totals and notes at the end.
- * @param last lines of the file, blank ones too, the last one at the end
+ * Detects totals and notes at the end.
+ * @param last lines of the file, blank ones too
  * @param records from the header on
  */
 export function findFooter(
@@ -184,22 +183,22 @@ export function findFooter(
     // The end of a cell with line breaks in it.
     if (line.split('"').length % 2 === 0) return false;
     const cells = line.split(delimiter).map((cell) => cell.replace(/^"|"$/g, '').trim());
-    const given = cells.filter((cell) => cell !== '');
-    const [first = ''] = given;
+    const filled = cells.filter((cell) => cell !== '');
+    const [first = ''] = filled;
     if (TOTALS.test(first)) return !firsts.has(first.toLowerCase());
-    return given.length === 1 && cells.length < width && FOOTER.test(first);
+    return filled.length === 1 && cells.length < width && FOOTER.test(first);
   };
   let count = 0;
   for (let back = 1; back < last.length; back += 1) {
     const line = last[last.length - back] ?? '';
-    // A comment is skipped and noted, wherever it is.
+    // A comment is skipped and noted in any position.
     if (line.trim() === '' || line.startsWith('#')) continue;
     if (!isFooter(line)) break;
     count = back;
   }
   if (count === 0) return undefined;
-  const shown = last.findLast((line) => line.trim() !== '') ?? '';
-  const why = `the last line (${quoted(shown)}) is no record`;
+  const example = last.findLast((line) => line.trim() !== '') ?? '';
+  const why = `the last line (${quoted(example)}) is no record`;
   return {
     why,
     add: { skipLast: count },

@@ -1,7 +1,7 @@
-// CSV, TSV, PSV and columns of blanks: the head of the file decides on delimiter, header and a first
-// guess at types; the rest of the file is DuckDB's, which corrects the guess (ingest.ts widens what does
-// not fit). Where a file leaves open how it is read, it is read as far as its hints go: what is refused
-// names a reading that was tried.
+// CSV, TSV, PSV and columns of blanks: the head of the file determines delimiter, header and a first guess at
+// types; DuckDB reads the rest of the file, which corrects the guess (ingest.ts widens types that do not
+// fit). If the reading of a file is ambiguous, hints are applied one after the other, and the refusal names a
+// combination that was tried.
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { checkPropertyCount, checkPropertyNames } from '../../store/lake/versions/columns.ts';
@@ -35,37 +35,40 @@ import { hasWideLines } from './lines/wideLines.ts';
 
 /** Records of the head that are inspected. */
 const SAMPLE_RECORDS = 10_000;
-/** Characters of the header in which its first name is. */
+/** Characters of the header in which the first name is searched. */
 const HEADER_CHARACTERS = 1_000;
-/** Readings of one file that are tried, each with what the one before it left open. */
+/** Maximum readings that are tried of one file, each with the hint that the one before it produced. */
 const READINGS_MAX = 6;
 
-/** A text that is to be read as CSV. */
+/** A text to read as CSV. */
 interface CsvFile {
   readonly path: string;
   /** In UTF-8. */
   readonly head: Buffer;
   readonly scan: TextScan;
   readonly reading: Reading;
-  /** For what must be written again. */
+  /** Folder for rewritten files. */
   readonly folder: string;
   readonly dateOrder: DateOrder | undefined;
-  /** Properties of the dataset that it goes into, where there is one. */
-  readonly known: readonly string[] | undefined;
+  /** Properties of the dataset of the load, if it exists. */
+  readonly propertyNames: readonly string[] | undefined;
 }
 
-/** @throws Failure InvalidBody in a sentence that says what to add. */
+/** @throws Failure InvalidBody with the options to add. */
 export async function csvRelation(file: CsvFile): Promise<Relation> {
   const tried = await tryReadings(file);
   const [first, ...more] = tried.complaints;
   if (first === undefined && tried.relation !== undefined) return tried.relation;
   const why = [...new Set(tried.complaints.map((one) => one.why))].join('; ');
-  const otherwise = tried.second ?? (more.length > 0 ? '' : await otherwiseOf(file, first));
-  throw new Failure('InvalidBody', `${why}; say ${printHint(tried.reading)}${otherwise}`);
+  const otherwise = tried.second ?? (more.length > 0 ? '' : await describeAlternative(file, first));
+  throw new Failure('InvalidBody', `${why}; pass ${printHint(tried.reading)}${otherwise}`);
 }
 
-/** What to add where the file is as it looks, if anything can be read so. */
-async function otherwiseOf(file: CsvFile, complaint: Complaint | undefined): Promise<string> {
+/** The options to add if the file is as it looks, if they produce records. */
+async function describeAlternative(
+  file: CsvFile,
+  complaint: Complaint | undefined,
+): Promise<string> {
   if (complaint?.otherwise === undefined) return '';
   const { add, when } = complaint.otherwise;
   const tried = await tryReadings({ ...file, reading: { ...file.reading, ...add } });
@@ -75,10 +78,10 @@ async function otherwiseOf(file: CsvFile, complaint: Complaint | undefined): Pro
 
 interface Tried {
   readonly complaints: readonly Complaint[];
-  /** With all that the complaints add. */
+  /** The reading with all hints of the complaints. */
   readonly reading: Reading;
   readonly relation?: Relation;
-  /** How another table of the file is loaded, as the end of a sentence. */
+  /** How to load another table of the file, as the end of a sentence. */
   readonly second?: string;
 }
 
@@ -114,7 +117,7 @@ async function tryReadings(file: CsvFile): Promise<Tried> {
 
 type Outcome = { readonly relation: Relation } | (Complaint & { readonly secondLine?: number });
 
-/** The head of a file, read. */
+/** The parsed head of a file. */
 interface Head {
   readonly opening: Opening;
   readonly text: string;
@@ -123,32 +126,33 @@ interface Head {
   readonly records: readonly CsvRecord[];
 }
 
-async function readOnce(given: CsvFile): Promise<Outcome> {
-  const file = await withoutLast(given);
-  const head = await readHeadOf(file);
-  const { known, reading } = file;
+async function readOnce(original: CsvFile): Promise<Outcome> {
+  const file = await withoutLast(original);
+  const head = await parseHead(file);
+  const { propertyNames, reading } = file;
   const { dialect } = head;
   const rows = head.records.filter(
     ({ cells, comment }) => cells.length > 0 && comment === undefined,
   );
   const names = rows[0]?.cells ?? [];
-  // A file of known names needs no second look, and a last line that fits no schema is rejected.
-  const isKnown = names.length > 0 && names.every((name) => known?.includes(name.trim()) === true);
+  // A file with known names needs no further check, and a last line that fits no schema is rejected.
+  const isKnown =
+    names.length > 0 && names.every((name) => propertyNames?.includes(name.trim()) === true);
   const quoting = isKnown ? undefined : await findQuoting(head.opening.text, dialect, reading);
   if (quoting !== undefined) return quoting;
   if (reading.header === undefined && !isKnown) {
     const whole = rows.filter(({ fault }) => fault === undefined);
-    const found = findTitles(whole) ?? findRecord(whole) ?? findHeaderLines(whole);
-    if (found !== undefined) return found;
+    const complaint = findTitles(whole) ?? findRecord(whole) ?? findHeaderLines(whole);
+    if (complaint !== undefined) return complaint;
   }
-  if (reading.skipLast === undefined && known === undefined && dialect.delimiter !== ' ') {
+  if (reading.skipLast === undefined && propertyNames === undefined && dialect.delimiter !== ' ') {
     const footer = findFooter(await readLastLines(file.path), rows, dialect.delimiter);
     if (footer !== undefined) return footer;
   }
-  return relationOf(file, head, rows);
+  return toRelation(file, head, rows);
 }
 
-/** The file without its last lines, where these are skipped. */
+/** The file without its last lines, if they are skipped. */
 async function withoutLast(file: CsvFile): Promise<CsvFile> {
   const { skipLast = 0 } = file.reading;
   if (skipLast === 0) return file;
@@ -158,7 +162,7 @@ async function withoutLast(file: CsvFile): Promise<CsvFile> {
   return { ...file, path, head: file.head.subarray(0, Math.min(size, file.head.length)) };
 }
 
-async function readHeadOf({ head, reading }: CsvFile): Promise<Head> {
+async function parseHead({ head, reading }: CsvFile): Promise<Head> {
   const text = wholeLines(head);
   const quote = QUOTES[reading.quote ?? 'double'];
   const escape = reading.escape === ESCAPES[1] ? '\\' : quote;
@@ -185,7 +189,7 @@ async function readHeadOf({ head, reading }: CsvFile): Promise<Head> {
   };
 }
 
-/** Without the last, possibly cut, line and without a byte order mark. */
+/** Text without the last, possibly truncated, line and without a byte order mark. */
 function wholeLines(head: Buffer): string {
   const text = head.toString('utf8').replace(/^\uFEFF/, '');
   if (head.length < HEAD_BYTES) return text;
@@ -194,22 +198,22 @@ function wholeLines(head: Buffer): string {
   return text.slice(0, end + 1);
 }
 
-/** What the header of a file decides. */
+/** The layout that the header of a file determines. */
 interface Layout {
   readonly names: readonly string[];
-  /** As the file spells it; undefined: it has none. */
+  /** As the file spells it; undefined if it has none. */
   readonly header: readonly string[] | undefined;
   readonly trailing: number | undefined;
-  /** The line below it. */
+  /** The line below the header. */
   readonly line: number;
   readonly notes: readonly string[];
   readonly hasBreaks: boolean;
 }
 
-function layoutOf(rows: readonly CsvRecord[], { header }: Reading, skip: number): Layout {
+function parseLayout(rows: readonly CsvRecord[], { header }: Reading, skip: number): Layout {
   const lines = Number(header ?? 1);
   const cells = rows.map((row) => row.cells);
-  const trailing = trailingOf(cells);
+  const trailing = findTrailing(cells);
   const own = (row: readonly string[] = []): readonly string[] =>
     trailing !== undefined && row.length === trailing ? row.slice(0, -1) : row;
   const first = own(cells[0]);
@@ -227,15 +231,15 @@ function layoutOf(rows: readonly CsvRecord[], { header }: Reading, skip: number)
     header: first,
     trailing,
     line: last === undefined ? skip + 1 : last.line + last.lines,
-    notes: [...joined.notes, ...renamed(joined.header, names)],
+    notes: [...joined.notes, ...describeRenamed(joined.header, names)],
     hasBreaks: rows.slice(0, lines).some((row) => row.lines > 1),
   };
 }
 
-async function relationOf(file: CsvFile, head: Head, rows: readonly CsvRecord[]): Promise<Outcome> {
+async function toRelation(file: CsvFile, head: Head, rows: readonly CsvRecord[]): Promise<Outcome> {
   const { dateOrder, reading } = file;
   const { dialect, opening } = head;
-  const layout = layoutOf(rows, reading, opening.skip);
+  const layout = parseLayout(rows, reading, opening.skip);
   const { header, line, names, trailing } = layout;
   const data = rows.slice(Number(reading.header ?? 1));
   const records = data
@@ -300,7 +304,7 @@ async function relationOf(file: CsvFile, head: Head, rows: readonly CsvRecord[])
   };
 }
 
-/** @throws Failure InvalidBody where no column has dates of the format that was passed */
+/** @throws Failure InvalidBody if no column has dates of the format that the loader set */
 function checkDates(columns: Relation['columns'], { dateFormat, wide }: Reading): void {
   if (dateFormat === undefined || wide !== undefined) return;
   const isRead = columns.some(({ inferred: { spelling } }) => spelling?.read.kind === 'strptime');
@@ -323,7 +327,7 @@ function secondTable(
 const isSame = (cells: readonly string[], header: readonly string[] | undefined): boolean =>
   header?.length === cells.length && header.every((name, at) => name === cells[at]);
 
-/** Whether DuckDB would read the file otherwise than it is meant. */
+/** Whether DuckDB would misread the file. */
 async function mustTidy(
   file: CsvFile,
   { dialect, opening, records, text }: Head,
@@ -357,10 +361,10 @@ function headerBegin(text: string, delimiter: string): string {
     : line.slice(0, end + 1);
 }
 
-/** What is not as it is written. */
-function renamed(given: readonly string[], names: readonly string[]): readonly string[] {
+/** Describes names that differ from the header. */
+function describeRenamed(header: readonly string[], names: readonly string[]): readonly string[] {
   const changed = names.flatMap((name, at) => {
-    const before = given[at] ?? '';
+    const before = header[at] ?? '';
     return before.trim() === name ? [] : [`${JSON.stringify(before.slice(0, 100))} is ${name}`];
   });
   return changed.length === 0
@@ -368,8 +372,8 @@ function renamed(given: readonly string[], names: readonly string[]): readonly s
     : [`the header names columns twice or not: ${changed.join(', ')}`];
 }
 
-/** The place of a last cell that is empty because each line ends in a delimiter. */
-function trailingOf(rows: Rows): number | undefined {
+/** The width of records with an empty last cell because each line ends in a delimiter. */
+function findTrailing(rows: Rows): number | undefined {
   const [header = [], ...records] = rows;
   if (records.length === 0 || header.length < 2) return undefined;
   const named = header.at(-1)?.trim() !== '';

@@ -1,15 +1,15 @@
-// The names of columns, from one or more header lines.
+// Derives the names of columns from one or more header lines.
 import { quoteWord } from '../../store/base/shellWord.ts';
 import { quoted } from '../bytes/excerpt.ts';
 import type { Rows } from './shape.ts';
 
-/** Names as a person would write them: without blanks around them, each once, none empty. */
+/** Names without surrounding blanks, each unique and none empty. */
 export function namesOf(header: readonly string[]): readonly string[] {
   const seen = new Set<string>();
-  /** The next number of a name that is there already: 30,000 alike took 40 s when each began at 2. */
+  /** The next number of a repeated name: 30,000 equal names took 40 s when each began at 2. */
   const next = new Map<string, number>();
-  return header.map((given, at) => {
-    const name = given.replace(/\p{Cc}+/gu, ' ').trim() || `column${at + 1}`;
+  return header.map((cell, at) => {
+    const name = cell.replace(/\p{Cc}+/gu, ' ').trim() || `column${at + 1}`;
     const plain = name.toLowerCase();
     let own = name;
     let n = next.get(plain) ?? 2;
@@ -21,9 +21,9 @@ export function namesOf(header: readonly string[]): readonly string[] {
 }
 
 /**
- * The cells of several header lines as those of one: the first line has the names. A last line that
- * begins with names and is empty else, such as pandas' `Date,,,`, names those columns. Names that are
- * alike, or empty, are joined with what the next lines have below them.
+ * Merges the cells of several header lines into one: the first line has the names. A last line that
+ * begins with names and is empty after them, such as pandas' `Date,,,`, names those columns. Names that are
+ * equal, or empty, are extended by the cells of the next lines below them.
  */
 export function joinHeader(lines: Rows): {
   readonly header: readonly string[];
@@ -32,7 +32,7 @@ export function joinHeader(lines: Rows): {
   const [first = [], ...others] = lines;
   if (others.length === 0) return { header: first, notes: [] };
   const last = lines.at(-1) ?? [];
-  const index = indexNames(last, first);
+  const index = countIndexNames(last, first);
   const used = new Set<number>(index === 0 ? [] : [lines.length - 1]);
   const header = first.map((name, at) => (at < index ? (last[at] ?? '') : name).trim());
   for (let at = 1; at < lines.length - (index > 0 ? 1 : 0); at += 1) {
@@ -50,21 +50,21 @@ export function joinHeader(lines: Rows): {
     }
   }
   const notes = lines.flatMap((line, at) =>
-    at === 0 || used.has(at) ? [] : [noteUnused(line, at, index)],
+    at === 0 || used.has(at) ? [] : [describeUnused(line, at, index)],
   );
   return { header, notes };
 }
 
-/** How many names a line begins with that is empty behind them; 0 where it is no such line. */
-function indexNames(line: readonly string[], first: readonly string[]): number {
+/** Counts the names at the beginning of a line that is empty after them; 0 for any other line. */
+function countIndexNames(line: readonly string[], first: readonly string[]): number {
   const index = line.findIndex((cell) => cell.trim() === '');
   if (index < 1 || line.length !== first.length) return 0;
-  // In the first line the columns of an index have one name at most, that of the line itself.
+  // In the first line the columns of an index have at most one name, that of the line itself.
   if (first.slice(1, index).some((cell) => cell.trim() !== '')) return 0;
   return line.slice(index).every((cell) => cell.trim() === '') ? index : 0;
 }
 
-function noteUnused(line: readonly string[], at: number, index: number): string {
+function describeUnused(line: readonly string[], at: number, index: number): string {
   const left = `header line ${at + 1} (${quoted(line.join(','))}) is left out`;
   const [name = ''] = line;
   const values = new Set(line.slice(Math.max(1, index)).map((cell) => cell.trim()));
@@ -72,5 +72,5 @@ function noteUnused(line: readonly string[], at: number, index: number): string 
   if (index !== 1 || values.size !== 1 || value === '' || name.trim() === '') return left;
   const set = `constants=${JSON.stringify({ [name.trim()]: value })}`;
   const option = `--set ${quoteWord(`${name.trim()}=${value}`)}`;
-  return `${left}: all columns have ${value}; to store it, say ${set} (${option})`;
+  return `${left}: all columns have ${value}; to store it, pass ${set} (${option})`;
 }

@@ -1,4 +1,4 @@
-// What is above the header of a CSV: lines to skip, Excel's word for the delimiter, blank lines, comments.
+// Parses the lines above the header of a CSV: skipped lines, Excel's `sep=` line, blank lines, comments.
 import { Failure } from '../../store/base/failure.ts';
 import { DELIMITERS, type Reading } from '../bytes/reading.ts';
 import { COMMENTED, LineList } from './lines/lineList.ts';
@@ -12,14 +12,14 @@ export interface Opening {
   readonly text: string;
   /** Lines above it. */
   readonly skip: number;
-  /** Passed, or written in the file. */
+  /** The declared delimiter, or the one written in the file. */
   readonly delimiter: string | undefined;
-  /** What comments begin with; undefined: `#`, where such a line is no record. */
+  /** The mark of comments; undefined: `#`, where such a line is not a record. */
   readonly comment: string | undefined;
   readonly notes: readonly string[];
 }
 
-/** @param delimiterOf the delimiter of a text, where the file does not write it */
+/** @param delimiterOf detects the delimiter of a text, if the file does not declare it */
 export async function openingOf(
   text: string,
   { delimiter, skipLines = 0 }: Reading,
@@ -45,7 +45,7 @@ export async function openingOf(
   rest = rest.slice(above.characters);
   skip += above.lines;
   const sign = COMMENTS.find((one) => one !== own && rest.startsWith(one));
-  const block = sign === undefined ? undefined : await commentBlock(rest, sign, own, delimiterOf);
+  const block = sign === undefined ? undefined : await findComments(rest, sign, own, delimiterOf);
   if (block === undefined)
     return { text: rest, skip, delimiter: own, comment: undefined, notes: [] };
   const list = new LineList();
@@ -59,10 +59,10 @@ export async function openingOf(
   };
 }
 
-/** With its break; empty at the end of the text. */
+/** The first line with its break; empty at the end of the text. */
 const firstLine = (text: string): string => /^[^\r\n]*(?:\r\n|\n|\r)/.exec(text)?.[0] ?? '';
 
-/** Blank lines at the beginning of a text; a head may be nothing else. */
+/** Counts blank lines at the beginning of a text; a head may have nothing else. */
 function blankLines(text: string) {
   const blank = /[ \t]*(?:\r\n|\n|\r)/y;
   let [lines, characters] = [0, 0];
@@ -77,13 +77,13 @@ function blankLines(text: string) {
 const BLOCK_LINES_MAX = 1_000;
 
 /**
- * Comments at the beginning of a text, and blank lines between them; undefined where they may be something
- * else.
+ * Finds comments at the beginning of a text, with blank lines between them; undefined if they may be
+ * something else.
  */
-async function commentBlock(
+async function findComments(
   text: string,
   sign: string,
-  said: string | undefined,
+  declared: string | undefined,
   delimiterOf: (text: string) => Promise<string>,
 ) {
   const lines: string[] = [];
@@ -97,26 +97,26 @@ async function commentBlock(
   }
   const below = text.slice(characters);
   if (below === '' || lines.length === BLOCK_LINES_MAX) return undefined;
-  const delimiter = said ?? (await delimiterOf(below));
+  const delimiter = declared ?? (await delimiterOf(below));
   if (delimiter.startsWith(sign)) return undefined;
-  const cellsOf = (one: string): readonly string[] => one.trim().split(delimiter);
-  const width = cellsOf(/^[^\r\n]*/.exec(below)?.[0] ?? '').length;
-  const next = cellsOf(/^[^\r\n]*/.exec(below)?.[0] ?? '');
+  const splitCells = (one: string): readonly string[] => one.trim().split(delimiter);
+  const width = splitCells(/^[^\r\n]*/.exec(below)?.[0] ?? '').length;
+  const next = splitCells(/^[^\r\n]*/.exec(below)?.[0] ?? '');
   const isNames = next.every((cell) => kindOf([cell.replace(/^"|"$/g, '').trim()]) === 'text');
   const last = lines.findLastIndex((one) => one.trim() !== '');
-  const alike = (one: string): boolean => cellsOf(one).length === width;
+  const alike = (one: string): boolean => splitCells(one).length === width;
   // `#symbol,date,price` above records is their header.
   const isHeader = last >= 0 && !isNames && (width > 1 ? alike(lines[last] ?? '') : false);
-  const kept = isHeader ? lines.slice(0, last) : lines;
-  const comments = kept.flatMap((one, at) => (one.trim() === '' ? [] : [at + 1]));
+  const commentLines = isHeader ? lines.slice(0, last) : lines;
+  const comments = commentLines.flatMap((one, at) => (one.trim() === '' ? [] : [at + 1]));
   if (comments.length === 0) return undefined;
-  const written = kept.filter((one) => one.trim() !== '');
+  const written = commentLines.filter((one) => one.trim() !== '');
   const isClear = written.every((one) => /^\s/.test(one.slice(sign.length)) || !alike(one));
   if (sign !== '#' && !(isClear && width > 1)) return undefined;
-  // In one column a line with this sign is a value, unless the next line is a name above other values.
+  // In one column a line with this mark is a value, unless the next line is a name above other values.
   if (width === 1 && !isNames) return undefined;
-  return { lines: kept.length, characters: kept.join('').length, comments };
+  return { lines: commentLines.length, characters: commentLines.join('').length, comments };
 }
 
-/** Characters of a line that are enough to see whether it is a comment; a longer one is none. */
+/** Characters of a line that are enough to detect a comment; a longer line is not one. */
 const BLOCK_CHARACTERS = 64 * 1024;

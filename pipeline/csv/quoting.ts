@@ -1,15 +1,15 @@
-// Other signs for quotes than the usual ones, by what they make of the first lines.
+// Detects other quote characters than the usual ones by parsing the first lines.
 import { QUOTES, type Reading } from '../bytes/reading.ts';
 import type { Complaint } from './complaints.ts';
 import type { Dialect } from './lines/records.ts';
 import { sampleRecords } from './sample.ts';
 import { widthOf } from './shape.ts';
 
-/** Characters and records that are tried. */
+/** Characters and records that are parsed. */
 const TRIED_CHARACTERS = 64 * 1024;
 const TRIED_RECORDS = 500;
 
-/** What to add where lines do not fit with double quotes, and all do with another sign. */
+/** The hint if lines do not fit with double quotes, and all fit with another quoting. */
 export async function findQuoting(
   text: string,
   dialect: Dialect,

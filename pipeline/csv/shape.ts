@@ -1,16 +1,15 @@
-// The shape of rows: how many columns they have, which delimiter splits them, and of what kind their
-// values are.
+// The shape of rows: their number of columns, the delimiter that splits them, and the kind of their values.
 import { inferType } from '../values/infer.ts';
 
 export type Rows = readonly (readonly string[])[];
 
-/** How the first rows look under one delimiter. */
+/** The first rows, split by one delimiter. */
 interface Split {
   readonly delimiter: string;
   readonly rows: Rows;
 }
 
-/** Columns that most of the rows have, and the share that has them. */
+/** The most frequent number of columns, and the share of rows that have it. */
 export function widthOf(rows: Rows): { readonly width: number; readonly share: number } {
   const counts = new Map<number, number>();
   for (const { length } of rows) counts.set(length, (counts.get(length) ?? 0) + 1);
@@ -19,11 +18,11 @@ export function widthOf(rows: Rows): { readonly width: number; readonly share: n
 }
 
 /**
- * The delimiter that splits most rows alike, header and all, and into most columns; one that is not in
- * the text where nothing does.
+ * The split with the most even rows, header included, and the most columns; undefined if no delimiter
+ * splits the text.
  */
 export function bestSplit(splits: readonly Split[]): Split | undefined {
-  const judged = splits.map((split) => {
+  const ratings = splits.map((split) => {
     const { width } = widthOf(split.rows.slice(1));
     const share = shareBelow(split.rows, width);
     const header = split.rows[0]?.length ?? 0;
@@ -31,7 +30,7 @@ export function bestSplit(splits: readonly Split[]): Split | undefined {
     const columns = only ? header : width;
     return { split, columns, even: only || header === width, share: only ? 1 : share };
   });
-  const [best] = judged
+  const [best] = ratings
     .filter(({ columns }) => columns > 1)
     .sort(
       (a, b) =>
@@ -41,13 +40,13 @@ export function bestSplit(splits: readonly Split[]): Split | undefined {
         Number(hasDimensions(b.split)) - Number(hasDimensions(a.split)) ||
         b.columns - a.columns,
     );
-  // One column of words with commas in them: no row has the same number of them.
+  // One column of words with commas in them: rows differ in their number.
   const prose = best !== undefined && !best.even && best.share <= STEADY;
   const isProse = prose && best.split.rows[0]?.length === 1;
   return isProse && !hasTable(best.split.rows, best.columns) ? undefined : best?.split;
 }
 
-/** Among titles and notes there are rows of one width, with a column of numbers or dates. */
+/** Whether rows of one width, with a column of numbers or dates, occur among titles and notes. */
 function hasTable(rows: Rows, width: number): boolean {
   const [, ...records] = rows.filter(({ length }) => length === width);
   if (records.length < 2 || records.length * 2 < rows.length - 2) return false;
@@ -60,11 +59,11 @@ function hasTable(rows: Rows, width: number): boolean {
 const isNames = (row: readonly string[]): boolean =>
   row.every((cell) => kindOf([cell.trim()]) === 'text');
 
-/** Tabs, where the first cell has dimensions as Eurostat writes them: `freq,unit,geo\\TIME_PERIOD`. */
+/** Detects tabs by a first cell with dimensions as Eurostat writes them: `freq,unit,geo\\TIME_PERIOD`. */
 const hasDimensions = ({ delimiter, rows }: Split): boolean =>
   delimiter === '\t' && /^[\w,]*\\\w+$/.test(rows[0]?.[0] ?? '');
 
-/** Of the rows from the first one with so many columns on, the share that has them: titles are above it. */
+/** The share of rows with this width from the first such row on: titles are above it. */
 function shareBelow(rows: Rows, width: number): number {
   const below = rows.slice(
     Math.max(
@@ -76,9 +75,9 @@ function shareBelow(rows: Rows, width: number): number {
   return like * 2 < rows.length ? 0 : like / below.length;
 }
 
-/** Share of rows that a delimiter must split alike. */
+/** Share of rows that a delimiter must split evenly. */
 export const STEADY = 0.8;
-/** Whether rows that were split by blanks are columns: some of them numbers or dates. */
+/** Whether rows split by blanks are columns: some of them numbers or dates. */
 export function isAligned(rows: Rows): boolean {
   const { width, share } = widthOf(rows);
   if (rows.length < 2 || width < 2 || share < 1) return false;

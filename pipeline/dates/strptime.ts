@@ -1,4 +1,4 @@
-// A format of dates in the letters of strptime, as DuckDB reads them: `%Y%m%d %H%M%S%g`.
+// Parses a date format in strptime letters, as DuckDB reads them: `%Y%m%d %H%M%S%g`.
 import { Failure } from '../../store/base/failure.ts';
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
@@ -19,7 +19,7 @@ const MONTH_NAMES = [
 const DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
 const DAY_NAMES = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'];
 
-/** What a part of a text is: so many digits, one of these words, an offset. */
+/** A part of a text: digits, one of some words, or an offset. */
 type Part =
   | { readonly kind: 'digits'; readonly least: number; readonly most: number }
   | { readonly kind: 'words'; readonly words: readonly string[] }
@@ -27,7 +27,7 @@ type Part =
 
 interface Letter {
   readonly part: Part;
-  /** Makes a time of a date. */
+  /** The letter belongs to the time of day. */
   readonly clock?: true;
 }
 
@@ -65,8 +65,8 @@ function patternOf(part: Part): string {
 
 const SIGNS = /[\\^$.*+?()[\]{}|]/g;
 
-/** Where a part of a text ends; undefined: it is not there. */
-function endOf(part: Part, text: string, at: number): number | undefined {
+/** Position where a part of a text ends; undefined if it does not match. */
+function findEnd(part: Part, text: string, at: number): number | undefined {
   if (part.kind === 'words') {
     const word = part.words.find((one) => text.startsWith(one, at));
     return word === undefined ? undefined : at + word.length;
@@ -86,7 +86,7 @@ const MEANINGS =
   '%f fraction, %n nanosecond, %z offset';
 
 interface DateFormat {
-  /** The whole text, in letters of any case; a regular expression of RE2. */
+  /** Regular expression (RE2) of the whole text, ignoring case. */
   readonly pattern: string;
   readonly time: boolean;
   /** The text has its own offset from UTC. */
@@ -94,7 +94,7 @@ interface DateFormat {
   readonly matches: (text: string) => boolean;
 }
 
-/** @throws Failure InvalidBody for a letter that is unknown, and for a format without a date */
+/** @throws Failure InvalidBody for an unknown letter, and for a format without a date */
 export function parseDateFormat(format: string): DateFormat {
   const letters = new Set<string>();
   const parts: Part[] = [];
@@ -115,7 +115,7 @@ export function parseDateFormat(format: string): DateFormat {
       throw new Failure('InvalidBody', `${got}; use ${MEANINGS}`);
     }
     letters.add(letter);
-    // Where digits follow digits a number of two has both.
+    // Between adjacent digits, a number of two digits has both.
     const isPair = part.kind === 'digits' && part.least === 1 && part.most === 2;
     parts.push(isPair && (isJoined || format[at + 1] === '%') ? digits(2) : part);
   }
@@ -133,7 +133,7 @@ export function parseDateFormat(format: string): DateFormat {
     matches: (text) => {
       const lower = text.toLowerCase();
       let at: number | undefined = 0;
-      for (const part of parts) at = at === undefined ? undefined : endOf(part, lower, at);
+      for (const part of parts) at = at === undefined ? undefined : findEnd(part, lower, at);
       return at === text.length;
     },
   };

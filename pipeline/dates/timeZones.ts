@@ -1,5 +1,5 @@
-// Times of a zone as instants, in SQL. A time that the clock passed over is read with the offset before
-// the change, one that it showed twice as the first of both, as Temporal's `compatible` has it.
+// Converts local times of a zone to instants, in SQL. A time that the clock skipped is read with the offset
+// before the change, a repeated one as the first of both, like Temporal's `compatible`.
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import { Failure } from '../../store/base/failure.ts';
 
@@ -16,28 +16,28 @@ interface Zone {
   readonly changes: readonly Change[];
 }
 
-/** Changes are searched in these years; times outside of them have the offset of the nearest. */
+/** Changes are searched in these years; times outside of them have the nearest offset. */
 const [FROM, TO] = [Date.UTC(1900, 0) / 1000, Date.UTC(2100, 0) / 1000];
-/** Offsets last longer than this. */
+/** Every offset lasts longer than this. */
 const STEP_SECONDS = 14 * 86_400;
 /** Steps in one turn of the event loop. */
 const TURN_STEPS = 200;
-/** Zones that are remembered. */
+/** Cached zones. */
 const ZONES_MAX = 50;
 
 const zones = new Map<string, Zone>();
 
 /** `-05:00`, `+0530`, `UTC+3`. */
 const OFFSET = /^(?:utc|gmt)?([+-])(\d{1,2})(?::?([0-5]\d))?$/i;
-/** As POSIX has a zone without summer time, where west is positive: `EST5`. */
+/** A POSIX zone without summer time, where west is positive: `EST5`. */
 const POSIX = /^[a-z]{3,5}([+-]?)(\d{1,2})(?::([0-5]\d))?$/i;
 
-/** @throws Failure InvalidBody for what is no zone */
+/** @throws Failure InvalidBody for an unknown zone */
 export function checkTimeZone(name: string): void {
   if (fixedOffset(name) === undefined) offsetReader(name);
 }
 
-/** Computes the changes of a zone, in turns of the event loop: all of them take a tenth of a second. */
+/** Computes the changes of a zone, yielding to the event loop: all of them take a tenth of a second. */
 export async function prepareZone(name: string): Promise<void> {
   if (zones.has(name)) return;
   const fixed = fixedOffset(name);
@@ -109,11 +109,11 @@ function unknown(name: string): Failure {
   return new Failure('InvalidBody', `timeZone: \`${name}\` is unknown; ${rule}`);
 }
 
-/** A local time of the zone, which is a name of a timestamp in SQL, as one in UTC. */
+/** Converts a local time of the zone, an SQL timestamp expression, to UTC. */
 export function instantIn(local: string, name: string): string {
   const { changes, offset } = zoneOf(name);
-  // The first offset that a local time may have is the one before: the next begins where both clocks are
-  // past it.
+  // The earlier offset applies to an ambiguous local time: a step begins where both clocks are past the
+  // change.
   const steps = changes.map(({ after, at, before }) => ({
     from: at + Math.max(before, after),
     offset: after,
@@ -127,7 +127,7 @@ interface Step {
   readonly offset: number;
 }
 
-/** A search by halves. */
+/** A binary search as nested CASE expressions. */
 function offsetTree(local: string, before: number, steps: readonly Step[]): string {
   const half = steps.length >> 1;
   const middle = steps[half];
@@ -140,7 +140,7 @@ function offsetTree(local: string, before: number, steps: readonly Step[]): stri
 const timestamp = (seconds: number): string =>
   `TIMESTAMP '${new Date(seconds * 1000).toISOString().slice(0, 19).replace('T', ' ')}'`;
 
-/** Conditions of local times that do not exist, and that exist twice; undefined: the zone has none. */
+/** SQL conditions of local times that do not exist, and that exist twice; undefined: the zone has none. */
 export function oddTimes(
   local: string,
   name: string,

@@ -1,5 +1,5 @@
-// Arrow files and streams: DuckDB does not read them, so a child process writes their batches as JSON
-// lines, one batch in memory at a time, and the types are those of the Arrow schema.
+// Opens Arrow files and streams. DuckDB does not read them, so a child process writes their batches as JSON
+// lines, one batch in memory at a time, with the types of the Arrow schema.
 import { join } from 'node:path';
 import { checkPropertyNames } from '../../store/lake/versions/columns.ts';
 import { newUuid } from '../../store/base/random.ts';
@@ -8,7 +8,7 @@ import type { Workbench } from '../bytes/workbench.ts';
 import type { Relation } from '../values/relation.ts';
 import { decode } from './child/decoders.ts';
 
-/** @throws Failure InvalidBody for a damaged file, or one with what records can not hold. */
+/** @throws Failure InvalidBody for a damaged file, or one with types that records cannot have. */
 export async function arrowRelation(
   from: string,
   isFile: boolean,
@@ -16,8 +16,8 @@ export async function arrowRelation(
   bench: Workbench,
 ): Promise<Relation> {
   const path = join(bench.folder, newUuid());
-  const said = binary === undefined ? {} : { binary };
-  const answer = await decode({ kind: 'arrow', from, to: path, isFile, ...said }, bench);
+  const bytesOption = binary === undefined ? {} : { binary };
+  const answer = await decode({ kind: 'arrow', from, to: path, isFile, ...bytesOption }, bench);
   const decoded = answer.kind === 'columns' ? answer.columns : [];
   checkPropertyNames(
     'the file',

@@ -1,4 +1,4 @@
-// A file as it came, opened: unpacked, told by its content, its columns and first types known.
+// Opens a received file: decompresses it, detects its content, and infers its columns and first types.
 import { join } from 'node:path';
 import { Failure } from '../../store/base/failure.ts';
 import { newUuid } from '../../store/base/random.ts';
@@ -32,25 +32,25 @@ import type { Relation } from '../values/relation.ts';
 import type { Packing } from '../bytes/unpack.ts';
 import type { Workbench } from '../bytes/workbench.ts';
 
-/** A file, and what is said of how it is to be read. */
+/** A file, and the options for reading it. */
 interface Opening {
   readonly path: string;
   readonly jsonPath?: string;
   readonly dateOrder?: DateOrder;
   readonly reading?: Reading;
-  /** Properties of the dataset that it goes into, where there is one: what does not fit is rejected. */
-  readonly known?: readonly string[];
-  /** What columns usually are, of a dataset whose place says so. */
+  /** Properties of the dataset of the load, if it exists: values that do not fit are rejected. */
+  readonly propertyNames?: readonly string[];
+  /** The usual meaning of columns at the dataset's place, if it defines any. */
   readonly usual?: UsualColumns | undefined;
-  /** How a file for such a dataset is written again. */
+  /** Rewrites a file for such a dataset. */
   readonly rewrite?: RewriteFile | undefined;
-  /** What such a dataset makes of single values that a company reported. */
+  /** Reads single values that a company reported as records of such a dataset. */
   readonly facts?: FactReader | undefined;
 }
 
 /**
- * The file as a relation, by its content; a packed one is unpacked first.
- * @throws NoDataFailure for what is none, Failure InvalidBody for what needs a word more.
+ * Opens the file as a relation by its content; a compressed one is decompressed first.
+ * @throws NoDataFailure for a body that is not data, Failure InvalidBody if further options are needed.
  */
 export async function openRelation(opening: Opening, bench: Workbench): Promise<Relation> {
   const { reading = {} } = opening;
@@ -69,28 +69,29 @@ async function openProperties(
   reading: Reading,
   bench: Workbench,
 ): Promise<Relation> {
-  const { known, usual } = opening;
+  const { propertyNames, usual } = opening;
   if (reading.facts === true) return openFacts(opening, bench);
-  const said = Object.keys(reading.columns ?? {});
-  const names = known === undefined ? {} : { known: [...known, ...said] };
+  const declared = Object.keys(reading.columns ?? {});
+  const names =
+    propertyNames === undefined ? {} : { propertyNames: [...propertyNames, ...declared] };
   const opened = await openFile({ ...opening, ...names }, bench);
   const { wide } = reading;
-  if (wide === undefined) return asRewritten(opened, opening, bench);
+  if (wide === undefined) return openRewritten(opened, opening, bench);
   const path = await longCopy(opened, { ...reading, wide }, bench);
   const { dateOrder } = opening;
   const written = {
     path,
-    reading: { ...LONG, ...ofValues(reading) },
+    reading: { ...LONG, ...valueOptions(reading) },
     ...(dateOrder === undefined ? {} : { dateOrder }),
   };
   const long = await openFile(written, bench);
   const note = `wide: each cell is a record, its column is ${wide.names} and its value ${wide.values}`;
-  const told = { ...long, notes: [...(opened.notes ?? []), note] };
-  return asProperties(told, { ...reading, ...withoutLeftOut(reading) }, usual);
+  const noted = { ...long, notes: [...(opened.notes ?? []), note] };
+  return asProperties(noted, { ...reading, ...withoutLeftOut(reading) }, usual);
 }
 
-/** Its columns as properties, after it is written again where its place says so. */
-async function asRewritten(
+/** Maps the columns to properties, after a rewrite if the dataset's place requires it. */
+async function openRewritten(
   opened: Relation,
   opening: Opening,
   bench: Workbench,
@@ -114,12 +115,12 @@ async function asRewritten(
     reading: { ...LONG, ...nullsOf(reading) },
     ...(dateOrder === undefined ? {} : { dateOrder }),
   };
-  const made = await openFile(written, bench);
+  const rewritten = await openFile(written, bench);
   const open = Object.entries(inFileSpelling(opened, columns)).filter(
     ([column]) => !Object.hasOwn(rewrite.columns, column) && !rewrite.leftOut.includes(column),
   );
   const relation = asProperties(
-    { ...made, notes: [...notes, ...copy.notes] },
+    { ...rewritten, notes: [...notes, ...copy.notes] },
     { ...asDeclared, columns: Object.fromEntries(open) },
     usual,
   );
@@ -127,7 +128,7 @@ async function asRewritten(
   return { ...relation, leftOut, rewritten: rewrite.columns };
 }
 
-/** @throws Failure InvalidBody also where the dataset makes nothing of facts. */
+/** @throws Failure InvalidBody also if the dataset has no records of facts. */
 async function openFacts(opening: Opening, bench: Workbench): Promise<Relation> {
   const { facts, reading = {}, usual } = opening;
   if (facts === undefined) {
@@ -136,14 +137,17 @@ async function openFacts(opening: Opening, bench: Workbench): Promise<Relation> 
   }
   const opened = await openFile(opening, bench);
   const { notes, path } = await factCopy(opened, facts, bench);
-  const made = await openFile({ path }, bench);
+  const records = await openFile({ path }, bench);
   const unread = opened.unread === undefined ? {} : { unread: opened.unread };
-  const told = { ...made, ...unread, notes: [...(opened.notes ?? []), ...notes] };
-  return asProperties(told, reading, usual);
+  const noted = { ...records, ...unread, notes: [...(opened.notes ?? []), ...notes] };
+  return asProperties(noted, reading, usual);
 }
 
-/** What is said of the values of a file, which a copy of it has too. */
-const ofValues = ({ dateFormat, ...reading }: Reading): Pick<Reading, 'dateFormat' | 'nulls'> => ({
+/** The options for values, which also apply to a copy of the file. */
+const valueOptions = ({
+  dateFormat,
+  ...reading
+}: Reading): Pick<Reading, 'dateFormat' | 'nulls'> => ({
   ...(dateFormat === undefined ? {} : { dateFormat }),
   ...nullsOf(reading),
 });
@@ -151,7 +155,7 @@ const ofValues = ({ dateFormat, ...reading }: Reading): Pick<Reading, 'dateForma
 const nullsOf = ({ nulls }: Reading): Pick<Reading, 'nulls'> =>
   nulls === undefined ? {} : { nulls };
 
-/** How a long copy is written. */
+/** The format of a written copy. */
 const LONG: Reading = {
   as: 'csv',
   header: true,
@@ -162,7 +166,7 @@ const LONG: Reading = {
   skipLines: 0,
 };
 
-/** What stayed out of a long copy is not in it. */
+/** The columns without those that a copy already left out. */
 const withoutLeftOut = ({ columns = {} }: Reading): Pick<Reading, 'columns'> => ({
   columns: Object.fromEntries(Object.entries(columns).filter(([, property]) => property !== null)),
 });
@@ -188,7 +192,7 @@ async function openFile(opening: Opening, bench: Workbench): Promise<Relation> {
 }
 
 async function openText(opening: Opening, head: Buffer, bench: Workbench): Promise<Relation> {
-  const { dateOrder, known, reading = {} } = opening;
+  const { dateOrder, propertyNames, reading = {} } = opening;
   const text = await inUtf8(opening.path, head, reading, bench);
   const ofCompany = reading.facts === true && isCompany(text.head) ? COMPANY_FACTS : undefined;
   const jsonPath = opening.jsonPath ?? ofCompany;
@@ -200,14 +204,14 @@ async function openText(opening: Opening, head: Buffer, bench: Workbench): Promi
   if (error !== undefined) throw new NoDataFailure(error);
   if (content === 'csv') {
     await refuseEndlessLine(path);
-    return csvRelation({ ...text, reading, folder: bench.folder, dateOrder, known });
+    return csvRelation({ ...text, reading, folder: bench.folder, dateOrder, propertyNames });
   }
   const { header: named, nulls } = reading;
   const header = named === undefined ? named : named !== false && named !== 0;
   return openJson({ path, head: text.head, jsonPath, insists, header, dateOrder, nulls }, bench);
 }
 
-/** The text in UTF-8: as it came, or written again. */
+/** The text in UTF-8: the file itself, or a transcoded copy. */
 async function inUtf8(path: string, head: Buffer, reading: Reading, bench: Workbench) {
   const asUtf8 = async (encoding: Encoding) => {
     const to = join(bench.folder, newUuid());
@@ -219,15 +223,15 @@ async function inUtf8(path: string, head: Buffer, reading: Reading, bench: Workb
     if (what !== undefined) throw new NoDataFailure(what);
   };
   refuse(head);
-  const said = reading.encoding;
-  const wide = said ?? wideEncodingOf(head);
+  const declared = reading.encoding;
+  const wide = declared ?? wideEncodingOf(head);
   if (wide !== undefined && wide !== 'utf-8') {
     const text = await asUtf8(wide);
     refuse(text.head);
     return text;
   }
   const scan = await scanText(path);
-  if (scan.isUtf8 || scan.hasNul || said === 'utf-8') return { path, head, scan };
+  if (scan.isUtf8 || scan.hasNul || declared === 'utf-8') return { path, head, scan };
   return asUtf8(await narrowEncodingOf(path));
 }
 

@@ -1,6 +1,6 @@
-// JSON as a relation. DuckDB reads lists of objects and objects on lines itself, and most of such files
-// are strict JSON: what it would take without a word is looked for as it reads them. Other shapes, and
-// files with a fault, are written again as lines.
+// Opens JSON as a relation. DuckDB reads lists of objects and objects on lines itself, and most of such files
+// are strict JSON: what it would accept silently is detected while it reads them. Other shapes, and
+// files with a fault, are rewritten as lines.
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Row } from '../../store/duckdb/protocol.ts';
@@ -31,14 +31,14 @@ import {
   writeJsonLines,
 } from './json/jsonLines.ts';
 
-/** A file that is scanned in a millisecond needs no process of its own. */
+/** A file up to this size is scanned in a millisecond, without a separate process. */
 const SMALL_BYTES = 64 * 1024;
 
 interface JsonOpening {
   readonly path: string;
   readonly head: Buffer;
   readonly jsonPath: string | undefined;
-  /** The body was said to be JSON: it is what it is, whatever its shape. */
+  /** The load declared the body to be JSON: its shape is not checked. */
   readonly insists: boolean;
   readonly header: boolean | undefined;
   readonly dateOrder: DateOrder | undefined;
@@ -46,8 +46,8 @@ interface JsonOpening {
 }
 
 /**
- * @throws Failure InvalidBody with the place of a fault, or what to add where the records are not to be
- * seen
+ * @throws Failure InvalidBody with the position of a fault, or with the options to add if the records cannot
+ * be located
  */
 export async function openJson(opening: JsonOpening, bench: Workbench): Promise<Relation> {
   const { head, insists, jsonPath, path } = opening;
@@ -67,7 +67,7 @@ export async function openJson(opening: JsonOpening, bench: Workbench): Promise<
     if (answer.kind === 'lists') refuseDocument(answer, size);
     if (answer.kind === 'lines') return openWritten(opening, to, answer, bench);
     if (answer.kind === 'record') refuseDocument({ lists: [], type: undefined }, size);
-    return readRecords({ ...emptyOf(opening), path, framing }, bench, opening.dateOrder);
+    return readRecords({ ...emptyRelation(opening), path, framing }, bench, opening.dateOrder);
   }
   const as = framing === 'lines' ? 'lines' : 'values';
   return openChecked(opening, { framing, size, as, steps: [] }, bench);
@@ -80,33 +80,34 @@ interface Whole {
   readonly steps: readonly JsonStep[];
 }
 
-/** As DuckDB reads it, unless it has a fault, or what DuckDB alone takes for JSON. */
+/** Lets DuckDB read the file, unless it has a fault, or syntax that only DuckDB accepts. */
 async function openChecked(
   opening: JsonOpening,
   whole: Whole,
   bench: Workbench,
 ): Promise<Relation> {
   const { path } = opening;
-  const again = (): Promise<Relation> => openLines(opening, whole.as, whole.steps, bench);
+  const openConverted = (): Promise<Relation> => openLines(opening, whole.as, whole.steps, bench);
   if (whole.size <= SMALL_BYTES) {
-    return again();
+    return openConverted();
   }
   try {
-    const empty = { ...emptyOf(opening), path, framing: whole.framing };
-    return (await relationOf(empty, bench, opening.dateOrder, true)) ?? (await again());
+    const empty = { ...emptyRelation(opening), path, framing: whole.framing };
+    return (await toRelation(empty, bench, opening.dateOrder, true)) ?? (await openConverted());
   } catch (error) {
     if (!(error instanceof Failure) || error.type !== 'InvalidBody') throw error;
-    // The place of the fault is known to a scan only; where it finds none, the reason stays.
-    await again();
+    // Only a scan knows the position of the fault; if it finds none, DuckDB's reason is reported.
+    await openConverted();
     throw error;
   }
 }
 
 const EMPTY = { kind: 'json', framing: 'lines', jsonPath: '$[*]', columns: [] } as const;
 
-const emptyOf = ({ nulls }: JsonOpening) => (nulls === undefined ? EMPTY : { ...EMPTY, nulls });
+const emptyRelation = ({ nulls }: JsonOpening) =>
+  nulls === undefined ? EMPTY : { ...EMPTY, nulls };
 
-/** The file written again as lines, which are strict JSON. */
+/** Opens the file rewritten as lines, which are strict JSON. */
 async function openLines(
   opening: JsonOpening,
   as: JsonTask['as'],
@@ -123,7 +124,7 @@ async function openWritten(
   answer: JsonAnswer,
   bench: Workbench,
 ): Promise<Relation> {
-  const relation = await readRecords({ ...emptyOf(opening), path }, bench, opening.dateOrder);
+  const relation = await readRecords({ ...emptyRelation(opening), path }, bench, opening.dateOrder);
   const notes = answer.kind === 'lines' ? answer.notes : [];
   return notes.length === 0
     ? relation
@@ -137,8 +138,8 @@ async function convert(
   bench: Workbench,
 ): Promise<{ readonly answer: JsonAnswer; readonly to: string }> {
   const to = join(bench.folder, newUuid());
-  const said = header === undefined ? {} : { header };
-  const task: JsonTask = { kind: 'json', from: path, to, as, steps, ...said };
+  const option = header === undefined ? {} : { header };
+  const task: JsonTask = { kind: 'json', from: path, to, as, steps, ...option };
   const { size } = await stat(path);
   if (size <= SMALL_BYTES) return { answer: await writeJsonLines(task), to };
   const decoded = await decode(task, bench);
@@ -151,31 +152,32 @@ async function readRecords(
   bench: Workbench,
   order: DateOrder | undefined,
 ): Promise<Relation> {
-  const relation = await relationOf(empty, bench, order, false);
+  const relation = await toRelation(empty, bench, order, false);
   if (relation === undefined) throw new Failure('SystemError', 'strict JSON was found not to be');
   return relation;
 }
 
 /**
- * The sample says how records are spelled; the file is read for those that are spelled otherwise.
- * @param suspects true: undefined where a record may be no strict JSON
+ * The sample determines the spelling of records; the file is read for records that are spelled differently.
+ * @param suspects true: returns undefined if a record may not be strict JSON
  */
-async function relationOf(
+async function toRelation(
   empty: JsonRelation,
   bench: Workbench,
   order: DateOrder | undefined,
   suspects: boolean,
 ): Promise<Relation | undefined> {
   const sample = sampleOf(await readJson(empty, sampleStatement(empty), bench), order, empty.nulls);
-  // Each further statement is 5 ms or more, and of few records any way is fast.
+  // Each further statement takes 5 ms or more; for few records any plan is fast.
   if (sample.whole && !suspects) return jsonRelation(empty, sample, sample.names, false);
   const pattern = patternOf(sample);
   const [unlike] = await readJson(empty, unlikeStatement(empty, pattern, suspects), bench);
   if (Number(unlike?.['suspects']) > 0) return undefined;
   const all = (unlike?.['names'] ?? []) as readonly string[];
-  const known = new Set(sample.names);
+  const sampledNames = new Set(sample.names);
   const like = Number(unlike?.['lists']) === 0;
-  if (all.every((name) => known.has(name))) return jsonRelation(empty, sample, sample.names, like);
+  if (all.every((name) => sampledNames.has(name)))
+    return jsonRelation(empty, sample, sample.names, like);
   const named = await readJson(empty, namesInOrder(empty), bench);
   const names = named.map((row) => String(row['name']));
   return jsonRelation(empty, sample, names, like);
@@ -187,7 +189,7 @@ async function readJson(
   { below, deadlineMs, folder, pool }: Workbench,
 ): Promise<readonly Row[]> {
   try {
-    // On the instance that the job goes on with: making one takes 10 ms of processor time.
+    // Runs on the instance that the job continues with: to start one takes 10 ms of processor time.
     const statements = [statement];
     const [rows] = await pool.rows({ files: [path], folder, below, statements, deadlineMs });
     return rows ?? [];
@@ -200,7 +202,7 @@ async function readJson(
   }
 }
 
-/** DuckDB's sentences are about its own functions. */
+/** Rewords the error: DuckDB's message is about its own functions. */
 function explainJson(reason: string): string {
   const [, bytes] = /"maximum_object_size" of (\d+) bytes/.exec(reason) ?? [];
   if (bytes !== undefined) return `a record of it has over ${bytes} bytes`;

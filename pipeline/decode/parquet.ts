@@ -1,4 +1,4 @@
-// Parquet brings its own types; ours are chosen from them.
+// Opens Parquet files, and maps their types to property types.
 import { join } from 'node:path';
 import {
   checkPropertyNames,
@@ -17,10 +17,10 @@ import { decode } from './child/decoders.ts';
 import { hasChecksums } from './pages/parquetPages.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 
-/** What a column of bytes may become. */
-const BINARY_HINT = 'say binary=text (--binary text) for UTF-8, or binary=hex (--binary hex)';
+/** Hint for a column of bytes. */
+const BINARY_HINT = 'pass binary=text (--binary text) for UTF-8, or binary=hex (--binary hex)';
 
-/** Column chunks whose checksums are compared. */
+/** Maximum column chunks whose checksums are compared. */
 const CHUNKS_MAX = 100_000;
 
 const ENCRYPTED = 'the body is an encrypted Parquet file: write it without encryption';
@@ -28,8 +28,8 @@ const DAMAGED = 'the body is not readable Parquet: damaged or cut short';
 
 /**
  * The relation of a Parquet file.
- * @param binary what its columns of bytes become
- * @throws Failure InvalidBody for a damaged file, or one with what records can not hold
+ * @param binary how its columns of bytes are decoded
+ * @throws Failure InvalidBody for a damaged file, or one with types that records cannot have
  */
 export async function parquetRelation(
   path: string,
@@ -41,14 +41,14 @@ export async function parquetRelation(
   const bytes = described.flatMap((row) =>
     row['column_type'] === 'BLOB' ? [String(row['column_name'])] : [],
   );
-  if (binary === undefined || bytes.length === 0) return relationOf(path, described);
-  const copy = await withoutBytes(path, bytes, binary, bench);
+  if (binary === undefined || bytes.length === 0) return toRelation(path, described);
+  const copy = await decodeBytes(path, bytes, binary, bench);
   const note = `columns of bytes are read as ${binary}: ${bytes.join(', ')}`;
-  return { ...relationOf(copy, await describe(copy, bench)), notes: [note] };
+  return { ...toRelation(copy, await describe(copy, bench)), notes: [note] };
 }
 
 const describe = async (path: string, bench: Workbench): Promise<readonly Row[]> =>
-  (await askParquet([`DESCRIBE SELECT * FROM read_parquet(${literal(path)})`], path, bench))[0] ??
+  (await queryParquet([`DESCRIBE SELECT * FROM read_parquet(${literal(path)})`], path, bench))[0] ??
   [];
 
 async function checkChunks(path: string, bench: Workbench): Promise<void> {
@@ -56,7 +56,7 @@ async function checkChunks(path: string, bench: Workbench): Promise<void> {
     'least(data_page_offset, coalesce(nullif(dictionary_page_offset, 0), data_page_offset))';
   const statement = `SELECT path_in_schema AS name, ${first} AS first, total_compressed_size AS bytes
     FROM parquet_metadata(${literal(path)}) ORDER BY 2 LIMIT ${CHUNKS_MAX}`;
-  const [rows = []] = await askParquet([statement], path, bench);
+  const [rows = []] = await queryParquet([statement], path, bench);
   const chunks = rows.map(({ bytes, first: from, name }) => ({
     column: String(name),
     from: Number(from),
@@ -65,8 +65,8 @@ async function checkChunks(path: string, bench: Workbench): Promise<void> {
   await decode({ kind: 'pages', from: path, chunks }, bench);
 }
 
-/** A copy with texts in the place of bytes. */
-async function withoutBytes(
+/** Writes a copy with texts in place of bytes. */
+async function decodeBytes(
   path: string,
   names: readonly string[],
   binary: Binary,
@@ -77,7 +77,7 @@ async function withoutBytes(
   if (binary === 'text') {
     const bad = columns.map((name) => `${name} IS NOT NULL AND TRY(decode(${name})) IS NULL`);
     const terms = bad.map((test, at) => `min(file_row_number) FILTER (WHERE ${test}) AS r${at}`);
-    const [[first = {}] = []] = await askParquet(
+    const [[first = {}] = []] = await queryParquet(
       [`SELECT ${terms.join(', ')} FROM ${rows}`],
       path,
       bench,
@@ -86,7 +86,7 @@ async function withoutBytes(
       const row = first[`r${at}`] ?? undefined;
       if (row === undefined) continue;
       const what = `column ${name}: the bytes of row ${Number(row) + 1} are not UTF-8`;
-      throw new Failure('InvalidBody', `${what}; say binary=hex (--binary hex)`);
+      throw new Failure('InvalidBody', `${what}; pass binary=hex (--binary hex)`);
     }
   }
   const texts = columns.map((name) =>
@@ -94,17 +94,17 @@ async function withoutBytes(
   );
   const to = join(bench.folder, newUuid());
   const query = `SELECT * REPLACE (${texts.join(', ')}) FROM read_parquet(${literal(path)})`;
-  await askParquet([`COPY (${query}) TO ${literal(to)} (FORMAT parquet)`], path, bench);
+  await queryParquet([`COPY (${query}) TO ${literal(to)} (FORMAT parquet)`], path, bench);
   return to;
 }
 
-async function askParquet(
+async function queryParquet(
   statements: readonly string[],
   path: string,
   { below, deadlineMs, folder, pool }: Workbench,
 ): Promise<readonly (readonly Row[])[]> {
   try {
-    // On the instance that the job goes on with: making one takes 10 ms of processor time.
+    // Runs on the instance that the job continues with: to start one takes 10 ms of processor time.
     return await pool.rows({ files: [path], folder, below, statements, deadlineMs });
   } catch (error) {
     if (isDiskFull(error)) throw toldFull(error);
@@ -113,7 +113,7 @@ async function askParquet(
   }
 }
 
-function relationOf(path: string, described: readonly Row[]): Relation {
+function toRelation(path: string, described: readonly Row[]): Relation {
   checkPropertyNames(
     'the file',
     described.map((row) => String(row['column_name'])),
@@ -129,14 +129,14 @@ function relationOf(path: string, described: readonly Row[]): Relation {
   return { kind: 'parquet', path, columns };
 }
 
-/** Types whose values mostly fit a narrower one, which every reader knows. */
+/** Types whose values mostly fit a narrower one, which every reader supports. */
 const OWN: ReadonlyMap<string, PropertyType> = new Map([
   ['UBIGINT', columnProperty('int128')],
   ['TIMESTAMP_NS', columnProperty('timestamp_ns')],
 ]);
 
 function propertyOf(type: string, name: string): PropertyType {
-  // Within an object or a list, too: as JSON they would become another text without a word.
+  // Nested bytes are refused too: as JSON they would silently become another text.
   if (/\bBLOB\b/.test(type))
     throw refusedType(type, name, type === 'BLOB' ? `: ${BINARY_HINT}` : '');
   if (/\[\d*\]$/.test(type)) return { type: 'array' };
@@ -148,7 +148,7 @@ function propertyOf(type: string, name: string): PropertyType {
   if (type.startsWith('TIMESTAMP')) return { type: 'string', format: 'date-time' };
   if (type === 'TIME' || type === 'TIME_NS') return { type: 'string', format: 'time' };
   if (/^(STRUCT|MAP)/.test(type)) return { type: 'object' };
-  // A time with an offset is of no zone that a time of day could keep.
+  // A time with an offset has no zone that a time of day could keep.
   if (/^(VARCHAR|UUID|TIME WITH TIME ZONE|ENUM.*|JSON)$/.test(type)) return { type: 'string' };
   throw refusedType(type, name, '');
 }

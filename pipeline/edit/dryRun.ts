@@ -1,4 +1,4 @@
-// What a load would do, without doing it: the same way up to the commit, in a work folder that goes.
+// Previews a load without storing it: the same path up to the commit, in a temporary work folder.
 import { stat } from 'node:fs/promises';
 import type { PropertyType } from '../../store/lake/versions/columns.ts';
 import type { ColumnMapping, Dataset, RecordSchema } from '../../store/lake/datasets/datasets.ts';
@@ -19,44 +19,44 @@ import { nameInFile } from '../values/namedColumns.ts';
 import type { Relation } from '../values/relation.ts';
 import { besideFolder, inWorkspace, type Workbench } from '../bytes/workbench.ts';
 
-/** Records that are shown of what would be rejected, and of what would be kept aside. */
-const TOLD_MAX = 100;
-/** Records that are shown of what would be ingested. */
+/** Maximum rejected, and maximum quarantined, records in the preview. */
+const LISTED_MAX = 100;
+/** Maximum records of the sample. */
 const SAMPLE_MAX = 10;
-/** Lines of the log that are kept. */
+/** Maximum lines of the log. */
 const LOG_MAX = 100;
 
 export interface DryRun {
   readonly workspace: string;
   readonly dataset: string;
-  /** False: the load would make the dataset. */
+  /** False: the load would create the dataset. */
   readonly exists: boolean;
-  /** Why the load would end in ERROR; undefined when it would not. */
+  /** Why the load would end in ERROR; undefined if it would not. */
   readonly error: string | undefined;
-  /** As it would be afterwards. */
+  /** The schema after the load. */
   readonly schema: RecordSchema;
   readonly mapping: ColumnMapping;
   readonly added: Readonly<Record<string, PropertyType>>;
   readonly widened: Readonly<Record<string, PropertyType>>;
-  /** Columns of the file that stay out. */
+  /** Columns of the file that are left out. */
   readonly leftOut: readonly string[];
-  /** What each column of the file is: a property, or null for one that was said to stay out. */
+  /** Column of the file -> its property, or null for one that the load leaves out. */
   readonly columns: Readonly<Record<string, string | null>>;
-  /** Properties that the file does not have, with the value of each record. */
+  /** Properties that the file does not have, with their value for all records. */
   readonly constants: Readonly<Record<string, string>>;
   readonly records: Counts;
   /** The first ones. */
   readonly rejects: readonly Reject[];
   readonly quarantined: readonly Aside[];
   readonly log: readonly string[];
-  /** As the job would tell them. */
+  /** Notes as in the report of the job. */
   readonly notes: readonly string[];
   readonly isUnique: boolean;
-  /** Of what would be ingested, as answers have records. */
+  /** Records that would be ingested, in the form of answers. */
   readonly sample: readonly object[];
-  /** Of the file as it came. */
+  /** Size of the received file. */
   readonly bytesRead: number;
-  /** Of the files that the load would add; what old versions keep stays besides. */
+  /** Size of the files that the load would add; files of old versions are kept in addition. */
   readonly bytesWritten: number;
 }
 
@@ -77,9 +77,9 @@ const NO_RECORDS: Counts = {
 };
 
 /**
- * Writes nothing but into a work folder that goes: no dataset, no job, no version. Not in the
- * dataset's turn: it tells what the load would do now.
- * @throws Failure InvalidBody for a file that can not be read.
+ * Writes only to a temporary work folder: no dataset, no job, no version. Does not wait for the dataset's
+ * turn: it reports what the load would do now.
+ * @throws Failure InvalidBody for a file that cannot be read.
  */
 export async function dryRun(load: Load, services: IngestServices): Promise<DryRun> {
   const { deadlineMs, signal } = services;
@@ -99,33 +99,38 @@ async function runOn(load: Load, services: IngestServices, bench: Workbench): Pr
   };
   const run = { load, services, bench, events: { log } };
   const relation = await openLoad(load, run);
-  const known = services.lake.directory.dataset(load.workspace, load.dataset);
+  const dataset = services.lake.directory.dataset(load.workspace, load.dataset);
   try {
-    const found = await conform(run, relation);
-    const conformed = { ...found, batch: withUnreadLines(found.batch, relation) };
+    const result = await conform(run, relation);
+    const conformed = { ...result, batch: withUnreadLines(result.batch, relation) };
     await tellBreaches(conformed.batch, { log });
-    const outcome = await outcomeOf(load, conformed, services, bench);
+    const outcome = await previewLoad(load, conformed, services, bench);
     const checked =
       outcome.error === undefined ? await checkPlace({ run, relation, conformed }) : [];
     for (const note of checked) await log(note);
     const notes = [...(relation.notes ?? []), ...(outcome.notes ?? []), ...checked];
-    const told = { ...outcome, notes, log: lines };
-    return { ...toldOf(load, known), ...readAs(relation), ...told, bytesRead: size };
+    const report = { ...outcome, notes, log: lines };
+    return {
+      ...emptyReport(load, dataset),
+      ...describeMapping(relation),
+      ...report,
+      bytesRead: size,
+    };
   } catch (error) {
     if (!isRefusal(error)) throw error;
-    const told = { error: reasonOf(error), log: lines, bytesRead: size };
-    return { ...toldOf(load, known), ...readAs(relation), ...told };
+    const report = { error: reasonOf(error), log: lines, bytesRead: size };
+    return { ...emptyReport(load, dataset), ...describeMapping(relation), ...report };
   }
 }
 
-function readAs({
+function describeMapping({
   columns,
   leftOut = [],
   rewritten = {},
 }: Relation): Pick<DryRun, 'columns' | 'constants'> {
-  const made = Object.values(rewritten).flatMap((properties) => properties.split('+'));
-  const told = columns.flatMap((column) =>
-    column.constant === undefined && !made.includes(column.name)
+  const rewrittenTo = Object.values(rewritten).flatMap((properties) => properties.split('+'));
+  const mapped = columns.flatMap((column) =>
+    column.constant === undefined && !rewrittenTo.includes(column.name)
       ? [[nameInFile(column), column.name] as const]
       : [],
   );
@@ -134,26 +139,26 @@ function readAs({
     constant === undefined ? [] : [[name, constant] as const],
   );
   return {
-    columns: Object.fromEntries([...Object.entries(rewritten), ...told, ...out]),
+    columns: Object.fromEntries([...Object.entries(rewritten), ...mapped, ...out]),
     constants: Object.fromEntries(constants),
   };
 }
 
-/** What the contract or an expectation says, not what the machine does. */
+/** Whether the contract or an expectation refuses the load, rather than a technical fault. */
 const isRefusal = (error: unknown): boolean =>
   error instanceof Failure && (error.type === 'InvalidBody' || error.type === 'Conflict');
 
-/** What is told when nothing else is known. */
-const toldOf = (
+/** The report of a load without any outcome. */
+const emptyReport = (
   { dataset, workspace }: Load,
-  known: Dataset | undefined,
+  stored: Dataset | undefined,
 ): Omit<DryRun, 'log' | 'bytesRead' | 'columns' | 'constants'> => ({
   workspace,
-  dataset: known?.dataset ?? dataset,
-  exists: known !== undefined,
+  dataset: stored?.dataset ?? dataset,
+  exists: stored !== undefined,
   error: undefined,
-  schema: known?.schema ?? { type: 'object', properties: {}, required: [] },
-  mapping: known?.mapping ?? {},
+  schema: stored?.schema ?? { type: 'object', properties: {}, required: [] },
+  mapping: stored?.mapping ?? {},
   added: {},
   widened: {},
   leftOut: [],
@@ -161,12 +166,12 @@ const toldOf = (
   rejects: [],
   quarantined: [],
   notes: [],
-  isUnique: known?.numbered !== true,
+  isUnique: stored?.numbered !== true,
   sample: [],
   bytesWritten: 0,
 });
 
-async function outcomeOf(
+async function previewLoad(
   load: Load,
   conformed: Conformed,
   services: IngestServices,
@@ -174,17 +179,17 @@ async function outcomeOf(
 ): Promise<Partial<DryRun>> {
   const { batch, leftOut } = conformed;
   const change = conformed.kind === 'known' ? conformed.change : undefined;
-  const made = conformed.kind === 'known' ? conformed.dataset : conformed.draft;
-  const { mapping, numbered, schema } = made;
-  const told = {
+  const target = conformed.kind === 'known' ? conformed.dataset : conformed.draft;
+  const { mapping, numbered, schema } = target;
+  const report = {
     schema: change?.schema ?? schema,
     mapping,
     isUnique: !numbered,
     added: change?.added ?? {},
     widened: change?.widened ?? {},
     leftOut,
-    rejects: batch.rejects.slice(0, TOLD_MAX),
-    quarantined: batch.quarantined.slice(0, TOLD_MAX),
+    rejects: batch.rejects.slice(0, LISTED_MAX),
+    quarantined: batch.quarantined.slice(0, LISTED_MAX),
   };
   const validated = batch.stats.records + batch.duplicates;
   const quarantined = batch.quarantined.length;
@@ -192,36 +197,36 @@ async function outcomeOf(
   try {
     refuseBatch(batch, load);
   } catch (error) {
-    return { ...told, records: counts, error: reasonOf(error) };
+    return { ...report, records: counts, error: reasonOf(error) };
   }
-  const met = await meeting(load, conformed, services, bench);
-  const duplicates = batch.duplicates + met.ignored + met.replaced + met.unchanged;
-  const records = { ...counts, ingested: met.stats.records, duplicates };
+  const merged = await mergePreview(load, conformed, services, bench);
+  const duplicates = batch.duplicates + merged.ignored + merged.replaced + merged.unchanged;
+  const records = { ...counts, ingested: merged.stats.records, duplicates };
   return {
-    ...told,
+    ...report,
     records,
-    notes: [...describeLoad(conformed, { ...met, ...records }, load), ...conformed.inferred],
-    sample: await sampleOf(met, told.schema, bench),
-    bytesWritten: bytesOf(met),
+    notes: [...describeLoad(conformed, { ...merged, ...records }, load), ...conformed.inferred],
+    sample: await sampleMerged(merged, report.schema, bench),
+    bytesWritten: countBytes(merged),
   };
 }
 
-type Met = Omit<Meeting, 'emptied'>;
+type Merged = Omit<Meeting, 'emptied'>;
 
-async function meeting(
+async function mergePreview(
   load: Load,
   conformed: Conformed,
   { lake }: IngestServices,
   bench: Workbench,
-): Promise<Met> {
+): Promise<Merged> {
   const { batch } = conformed;
-  if (conformed.kind === 'new') return { ...alone(batch), rewritten: undefined };
+  if (conformed.kind === 'new') return { ...newFile(batch), rewritten: undefined };
   const table = await tableOf(lake, conformed.dataset);
   const index = uniqueIndexOf(conformed.dataset, table);
   return mergeLoad(batch, load, conformed.change, { bench, files: lake.files, table, index });
 }
 
-const alone = ({ path, stats }: Batch): Omit<Met, 'rewritten'> => ({
+const newFile = ({ path, stats }: Batch): Omit<Merged, 'rewritten'> => ({
   path,
   stats,
   ignored: 0,
@@ -232,14 +237,14 @@ const alone = ({ path, stats }: Batch): Omit<Met, 'rewritten'> => ({
   deletes: [],
 });
 
-function bytesOf({ deletes, rewritten, stats }: Met): number {
+function countBytes({ deletes, rewritten, stats }: Merged): number {
   const own = stats.records === 0 ? 0 : stats.bytes;
-  const gone = deletes.reduce((sum, one) => sum + one.stats.bytes, 0);
-  return own + gone + (rewritten === undefined ? 0 : rewritten.stats.bytes);
+  const deleted = deletes.reduce((sum, one) => sum + one.stats.bytes, 0);
+  return own + deleted + (rewritten === undefined ? 0 : rewritten.stats.bytes);
 }
 
-async function sampleOf(
-  { path, stats }: Met,
+async function sampleMerged(
+  { path, stats }: Merged,
   schema: RecordSchema,
   { deadlineMs, folder, pool }: Workbench,
 ): Promise<readonly object[]> {

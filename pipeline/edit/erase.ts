@@ -1,4 +1,4 @@
-// Deleting records: positional deletes in one commit. Earlier versions keep what they had.
+// Deletes records by positional deletes in one commit. Earlier versions keep their records.
 import type { SeriesPlan } from '../../query/plan/seriesPlan.ts';
 import { printConditions, prunedFiles } from '../../query/plan/seriesSql.ts';
 import type { Database } from '../../store/catalog/database.ts';
@@ -13,8 +13,8 @@ import type { IngestServices } from '../conform/load.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 
 /**
- * Deletes what the plan's key, subkey and dates find; how many records that were.
- * @param alongside in the transaction of the deletion
+ * Deletes the records that match the plan's key, subkey and dates; returns their number.
+ * @param alongside runs in the transaction of the deletion
  */
 export async function eraseRecords(
   plan: SeriesPlan,
@@ -37,7 +37,7 @@ export async function eraseRecords(
   });
 }
 
-/** Deletes the records of days before one, of a dataset with a date; in its turn. */
+/** Deletes the records before a day, of a dataset with a date, in the dataset's turn. */
 export async function eraseBefore(
   day: Day,
   dataset: Dataset,

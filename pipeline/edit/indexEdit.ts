@@ -1,5 +1,5 @@
-// Another unique index for a dataset that is there, or none: its records are written again in the new
-// order, proved, and take the place of the old ones in one commit. Old versions answer as they did.
+// Changes the unique index of an existing dataset, or removes it: its records are rewritten in the new
+// order, proved, and replace the old ones in one commit. Old versions stay readable.
 import { join } from 'node:path';
 import {
   type Column,
@@ -33,16 +33,16 @@ import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 import { inWorkspace, type Workbench } from '../bytes/workbench.ts';
 
 export interface IndexEdit extends DatasetIndex {
-  /** Which record of an index value stays; undefined: none may go. */
+  /** Which record with a repeated index value is kept; undefined: repeats refuse the edit. */
   readonly duplicates: 'ignore' | 'replace' | undefined;
 }
 
-/** How many records gave way to another one of their index value. */
+/** @param left the number of records that were dropped for another one with their index value */
 type Commit = (edits: readonly Edit[], left: number) => Promise<void>;
 
 /**
- * In the dataset's turn, with nothing pending. The work folder is there while `commit` runs.
- * @throws Failure InvalidBody where a record has no value of the index, or repeats another's.
+ * Runs in the dataset's turn, with nothing pending. The work folder exists while `commit` runs.
+ * @throws Failure InvalidBody if a record has no value of the index, or repeats another's.
  */
 export async function editIndex(
   dataset: Dataset,
@@ -61,15 +61,15 @@ export async function editIndex(
   await inWorkspace(dataset.workspace, services, async (where) => {
     const bench = { ...where, deadlineMs, onProgress: () => undefined };
     const index = uniqueIndexOf(becoming, { ...table, columns });
-    const writing = { before: storedOrderOf(dataset, table), bench, columns, edit, index, table };
-    const { path, stats } = await rewritten(writing, services);
+    const writing = { before: storedOrder(dataset, table), bench, columns, edit, index, table };
+    const { path, stats } = await rewriteRecords(writing, services);
     services.at('parquet-written');
     const inserts = await publishFile(path, stats, { ...table, columns }, lake, 'all');
     await commit([...edits, ...inserts], table.records - stats.records);
   });
 }
 
-/** Columns keep their ids; the system's come and go with the index. */
+/** Columns keep their ids; system columns are added and removed with the index. */
 async function columnsAfter(
   becoming: Dataset,
   table: Table,
@@ -78,15 +78,15 @@ async function columnsAfter(
   const first = await lake.nextColumnId(table.tableId);
   let fresh = 0;
   return columnsOf(becoming).map((column) => {
-    const known = table.columns.find(({ name }) => name === column.name);
-    if (known !== undefined) return { ...column, id: known.id, type: known.type };
+    const existing = table.columns.find(({ name }) => name === column.name);
+    if (existing !== undefined) return { ...column, id: existing.id, type: existing.type };
     fresh += 1;
     return { ...column, id: first + fresh - 1 };
   });
 }
 
-/** The order in which the records are now: that of their numbers, or of the index. */
-function storedOrderOf(dataset: Dataset, table: Table): readonly string[] {
+/** The order in which the records are stored: that of their numbers, or of the index. */
+function storedOrder(dataset: Dataset, table: Table): readonly string[] {
   const { columns } = uniqueIndexOf(dataset, table);
   const row = columns.filter(({ name }) => name === ROW_COLUMN);
   const names = (row.length > 0 ? row : columns).map(({ name }) => identifier(name));
@@ -102,8 +102,8 @@ interface Writing {
   readonly table: Table;
 }
 
-/** Two steps: in the old order with numbers, then in the new one, each index value once. */
-async function rewritten(
+/** Rewrites in two steps: in the old order with numbers, then in the new one, each index value once. */
+async function rewriteRecords(
   writing: Writing,
   { lake }: IngestServices,
 ): Promise<{ readonly path: string; readonly stats: FileStats }> {
@@ -120,7 +120,7 @@ async function rewritten(
     await ask(bench, paths, [copy]);
   });
   await refuseBlanks(writing, staged);
-  return sortedOnce(writing, staged);
+  return sortUnique(writing, staged);
 }
 
 const NUMBER = '_system_number';
@@ -128,7 +128,7 @@ const NUMBER = '_system_number';
 function valueIn(table: Table, { name }: Column, before: readonly string[]): string {
   if (table.columns.some((column) => column.name === name)) return identifier(name);
   if (name === ROW_COLUMN) return `row_number() OVER (ORDER BY ${before.join(', ')})`;
-  // When a record of an index with a date was made is not known; when it was written is.
+  // The creation time of a record of an index with a date is unknown; its time of writing is not.
   return name === CREATED_COLUMN ? identifier(UPDATED_COLUMN) : 'NULL';
 }
 
@@ -144,12 +144,12 @@ async function refuseBlanks({ bench, index }: Writing, staged: string): Promise<
   for (const [at, { name }] of required.entries()) {
     const records = Number(row?.[`c${at}`] ?? 0);
     if (records === 0) continue;
-    const told = `${records} records have no value of '${name}'`;
-    throw new Failure('InvalidBody', `columnMapping can not be so: ${told}`);
+    const problem = `${records} records have no value of '${name}'`;
+    throw new Failure('InvalidBody', `columnMapping can not be so: ${problem}`);
   }
 }
 
-async function sortedOnce(
+async function sortUnique(
   { bench, columns, edit, index, table }: Writing,
   staged: string,
 ): Promise<{ readonly path: string; readonly stats: FileStats }> {
@@ -167,20 +167,20 @@ async function sortedOnce(
   if (repeats === 0) return { path, stats: fileStats(copied) };
   if (edit.duplicates === undefined) {
     const [rows = []] = await ask(bench, [], [repeatsShown(path, index)]);
-    throw repeating(repeats, repeatsTold(rows));
+    throw repeatsFailure(repeats, repeatsTold(rows));
   }
   const order = edit.duplicates === 'ignore' ? 'ASC' : 'DESC';
   const once = `SELECT ${list} FROM read_parquet(${literal(staged)})
     QUALIFY row_number() OVER (PARTITION BY ${index.terms.join(', ')} ORDER BY ${NUMBER} ${order}) = 1`;
-  const [kept = []] = await ask(bench, [], [copy(once)]);
-  return { path, stats: fileStats(kept) };
+  const [rows = []] = await ask(bench, [], [copy(once)]);
+  return { path, stats: fileStats(rows) };
 }
 
-function repeating(records: number, examples: readonly string[]): Failure {
+function repeatsFailure(records: number, examples: readonly string[]): Failure {
   const what = `${records} records repeat an index value, such as ${examples.join(', ')}`;
   const rule =
-    'name more of its parts, or say which one stays: duplicateKeyHandling=ignore (--duplicates keep-first) ' +
-    'or duplicateKeyHandling=replace (--duplicates replace)';
+    'name more of its parts, or choose which one stays: duplicateKeyHandling=ignore ' +
+    '(--duplicates keep-first) or duplicateKeyHandling=replace (--duplicates replace)';
   return new Failure('InvalidBody', `columnMapping can not be so: ${what}: ${rule}`);
 }
 

@@ -1,5 +1,5 @@
-// Purging records: no version that is left holds them, and what was before is history no more. Files
-// that hold any, in records that were deleted too, are written again without them.
+// Purges records: no remaining version has them, and the history before the purge ends. Files with any of
+// them, even in deleted records, are rewritten without them.
 import { join } from 'node:path';
 import { makeBind } from '../../query/plan/binding.ts';
 import type { SeriesPlan } from '../../query/plan/seriesPlan.ts';
@@ -21,10 +21,10 @@ import type { Edit } from '../../store/lake/edit.ts';
 import type { IngestServices } from '../conform/load.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 
-/** Runs in the purge's transaction: what else quotes records of the dataset goes with them. */
+/** Runs in the purge's transaction: deletes other copies of the dataset's records. */
 type Alongside = (transaction: Database) => Promise<void>;
 
-/** One purge while it runs. */
+/** The state of one purge. */
 interface Run {
   readonly plan: SeriesPlan;
   readonly dataset: Dataset;
@@ -34,8 +34,9 @@ interface Run {
 }
 
 /**
- * Purges what the plan's key, subkey and dates find in any version; how many records that were, a
- * record of several versions once. One that finds nothing ends no history. In the dataset's turn.
+ * Purges the records that match the plan's key, subkey and dates in any version; returns their number, with
+ * a record of several versions counted once. A purge without a match ends no history. Runs in the dataset's
+ * turn.
  */
 export async function purgeRecords(
   plan: SeriesPlan,
@@ -72,12 +73,12 @@ export async function purgeRecords(
 }
 
 interface Holders {
-  /** Names of files that hold a wanted record, also one that is deleted in them. */
+  /** Names of files with a matching record, including a deleted one. */
   readonly holders: ReadonlySet<string>;
   readonly records: number;
 }
 
-/** Looks through the files of all versions, as they are: deletes hide nothing here. */
+/** Searches the files of all versions without applying deletes. */
 async function findRecords({ plan, dataset, services, folder, pool }: Run): Promise<Holders> {
   const { deadlineMs, lake } = services;
   const every = { ...plan.table, files: await lake.everyFile(plan.table) };
@@ -89,11 +90,11 @@ async function findRecords({ plan, dataset, services, folder, pool }: Run): Prom
     .map((term, at) => `${term} AS t${at}`)
     .join(', ');
   return withOpenFiles(lake.files, files, async ({ paths, pathOf }) => {
-    const found = `FROM ${visibleRows(files, columns, pathOf, true)}
+    const matches = `FROM ${visibleRows(files, columns, pathOf, true)}
       WHERE ${printConditions(plan, literal)}`;
     const statements = [
-      `SELECT DISTINCT ${FILE_COLUMN} AS file ${found}`,
-      `SELECT count(*) AS records FROM (SELECT DISTINCT ${index} ${found})`,
+      `SELECT DISTINCT ${FILE_COLUMN} AS file ${matches}`,
+      `SELECT count(*) AS records FROM (SELECT DISTINCT ${index} ${matches})`,
     ];
     const [names = [], counts = []] = await pool.rows({
       files: paths,
@@ -108,24 +109,24 @@ async function findRecords({ plan, dataset, services, folder, pool }: Run): Prom
   });
 }
 
-/** Publishes the file's visible records but the wanted ones; nothing when none is left. */
+/** Publishes the file's visible records except the matching ones; nothing if none is left. */
 async function withoutRecords(file: DataFile, run: Run): Promise<readonly Edit[]> {
   const { plan, dataset, services, folder, pool } = run;
   const { deadlineMs, lake } = services;
   const { table } = plan;
   const written = `${newUuid()}.parquet`;
-  const made = join(folder, written);
+  const path = join(folder, written);
   const stats = await withProvedFiles(lake.files, [file], async ({ paths, pathOf }) => {
     const list = table.columns.map(({ name }) => identifier(name)).join(', ');
-    // Bound: another node puts its own paths in the place of texts that begin as this one's do.
+    // Bound: another node replaces texts that begin with this node's paths by its own paths.
     const parameters: Bound[] = [];
-    const kept = `SELECT ${list} FROM ${visibleRows([file], table.columns, pathOf)}
+    const remaining = `SELECT ${list} FROM ${visibleRows([file], table.columns, pathOf)}
       WHERE (${printConditions(plan, makeBind(parameters))}) IS NOT TRUE`;
-    const sorted = `${kept}${orderBy(uniqueIndexOf(dataset, table))}`;
-    const statements = [copyTable(sorted, made, table.columns)];
+    const sorted = `${remaining}${orderBy(uniqueIndexOf(dataset, table))}`;
+    const statements = [copyTable(sorted, path, table.columns)];
     const question = { files: paths, folder, statements, parameters, deadlineMs };
     return fileStats((await pool.rows({ ...question, ...writing(written, [file]) }))[0] ?? []);
   });
   services.at('parquet-written');
-  return publishFile(made, stats, table, lake, [file]);
+  return publishFile(path, stats, table, lake, [file]);
 }

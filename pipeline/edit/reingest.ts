@@ -1,5 +1,5 @@
-// Everything of a dataset, read again from its sources into what its schema becomes: each piece is held
-// against the dataset as it will be, then all of them are one file. Files of the work folder only.
+// Reads a whole dataset again from its sources into a changed schema: each file is fitted to the changed
+// dataset, then all batches become one file. Writes only files of the work folder.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
@@ -33,27 +33,27 @@ import type { Workbench } from '../bytes/workbench.ts';
 /** Records of one re-ingestion (INTERFACE.md 3.7, 3.8). */
 const REINGESTED_MAX = 1_000_000;
 
-/** A dataset and its table, without files, as they become. */
+/** A dataset and its table, without files, after the change. */
 export interface Becoming {
   readonly dataset: Dataset;
   readonly table: Table;
 }
 
-/** What was read of one piece, with the columns that the table was to have by then. */
+/** The batch of one file, with the columns of the table at that point. */
 export interface ReadBatch {
   readonly batch: Batch;
   readonly columns: readonly Column[];
   readonly duplicates: Load['duplicates'];
 }
 
-/** @throws Failure InvalidBody for more records than may be read again. */
+/** @throws Failure InvalidBody for more records than may be re-ingested. */
 export function checkReingestable(records: number, what: string): void {
   if (records <= REINGESTED_MAX) return;
   const most = `at most ${REINGESTED_MAX} may be re-ingested at once`;
   throw new Failure('InvalidBody', `${what} ${records} records, ${most}`);
 }
 
-/** The dataset with what an edit makes of it; properties that are new have columns of new ids. */
+/** Applies an edit to the dataset; new properties get columns with new ids. */
 export async function becomingOf(
   dataset: Dataset,
   table: Table,
@@ -61,22 +61,22 @@ export async function becomingOf(
   lake: Lake,
 ): Promise<Becoming> {
   const { properties } = changes.schema;
-  const kept = table.columns.flatMap((column) => {
+  const existing = table.columns.flatMap((column) => {
     if (isSystemColumn(column.name)) return [column];
     const property = Object.hasOwn(properties, column.name) ? properties[column.name] : undefined;
     return property === undefined ? [] : [{ ...column, type: columnTypeOf(property) }];
   });
-  const known = new Set(table.columns.map(({ name }) => name));
+  const names = new Set(table.columns.map(({ name }) => name));
   const firstId = await lake.nextColumnId(table.tableId);
   const added = Object.entries(properties)
-    .filter(([name]) => !known.has(name))
+    .filter(([name]) => !names.has(name))
     .map(([name, property], at) => ({
       id: firstId + at,
       name,
       type: columnTypeOf(property),
       nullable: true,
     }));
-  const columns = [...kept, ...added];
+  const columns = [...existing, ...added];
   return {
     dataset: { ...dataset, ...changes },
     table: { ...table, columns, files: [], records: 0, bytes: 0 },
@@ -84,8 +84,8 @@ export async function becomingOf(
 }
 
 /**
- * Holds one file against the dataset as it becomes, after the batches before it.
- * @throws Failure InvalidBody for what the contract, an expectation or a limit does not let in.
+ * Fits one file to the changed dataset, after the batches before it.
+ * @throws Failure InvalidBody if the contract, an expectation or a limit refuses it.
  */
 export async function readAgain(
   load: Load,
@@ -99,17 +99,20 @@ export async function readAgain(
   await mkdir(folder);
   const files = before.map(({ batch }) => batch.path);
   const own = { ...bench, folder, files };
-  const known = Object.keys(becoming.dataset.schema.properties);
+  const propertyNames = Object.keys(becoming.dataset.schema.properties);
   const { facts, symbols, usual } = services.defaultsOf(load) ?? {};
-  const relation = withSymbols(await openRelation({ ...load, known, usual, facts }, own), symbols);
-  const found = await conformTo(
+  const relation = withSymbols(
+    await openRelation({ ...load, propertyNames, usual, facts }, own),
+    symbols,
+  );
+  const fitted = await conformTo(
     { load, services, bench: own, events },
     relation,
     becoming,
     files.length === 0 ? undefined : `(SELECT * FROM ${readFiles(files)})`,
   );
-  const { change } = found;
-  const batch = withUnreadLines(found.batch, relation);
+  const { change } = fitted;
+  const batch = withUnreadLines(fitted.batch, relation);
   await tellBreaches(batch, events);
   refuseBatch(batch, load);
   const total = before.reduce((sum, one) => sum + one.batch.stats.records, batch.stats.records);
@@ -130,8 +133,8 @@ const readFiles = (paths: readonly string[]): string =>
   `read_parquet([${paths.map(literal).join(', ')}], union_by_name = true)`;
 
 /**
- * One sorted file of all batches, with an index value once: the last record that replaces, or else the
- * first. Undefined when there are none.
+ * Merges all batches into one sorted file, with an index value once: the last record that replaces, or else
+ * the first. Undefined if there are no batches.
  */
 export async function putTogether(
   batches: readonly ReadBatch[],
@@ -142,10 +145,10 @@ export async function putTogether(
   const { columns } = table;
   const index = uniqueIndexOf(dataset, table);
   const files = batches.map(({ batch }) => batch.path);
-  const all = `(${batches.map((one, at) => selected(one, at, columns)).join(' UNION ALL ')})`;
+  const all = `(${batches.map((one, at) => selectBatch(one, at, columns)).join(' UNION ALL ')})`;
   const list = columns.map(({ name }) => identifier(name)).join(', ');
   const path = join(folder, `${newUuid()}.parquet`);
-  const ask = async (statement: string, more: readonly string[] = []) =>
+  const query = async (statement: string, more: readonly string[] = []) =>
     (
       await pool.rows({ files: [...files, ...more], folder, statements: [statement], deadlineMs })
     )[0] ?? [];
@@ -153,29 +156,31 @@ export async function putTogether(
     const numbered = columns.map(({ name }) =>
       name === ROW_COLUMN ? `row_number() OVER () AS ${identifier(name)}` : identifier(name),
     );
-    const query = `SELECT ${numbered.join(', ')} FROM ${all}${orderBy(index)}`;
-    return { path, stats: fileStats(await ask(copyTable(query, path, columns))) };
+    const statement = `SELECT ${numbered.join(', ')} FROM ${all}${orderBy(index)}`;
+    return { path, stats: fileStats(await query(copyTable(statement, path, columns))) };
   }
   const sorted = join(folder, `${newUuid()}.parquet`);
   const order = [...index.terms, `${RANK} DESC`].join(', ');
-  await ask(`COPY (SELECT * FROM ${all} ORDER BY ${order}) TO ${literal(sorted)} (FORMAT parquet)`);
+  await query(
+    `COPY (SELECT * FROM ${all} ORDER BY ${order}) TO ${literal(sorted)} (FORMAT parquet)`,
+  );
   const before = index.terms.map((term, at) => `lag(${term}) OVER () AS _system_before${at}`);
   const differs = index.terms.map((term, at) => `${term} IS DISTINCT FROM _system_before${at}`);
   const once = `SELECT ${list} FROM
     (SELECT *, ${before.join(', ')} FROM read_parquet(${literal(sorted)}))
     WHERE ${differs.join(' OR ')}`;
-  return { path, stats: fileStats(await ask(copyTable(once, path, columns), [sorted])) };
+  return { path, stats: fileStats(await query(copyTable(once, path, columns), [sorted])) };
 }
 
-/** Which of equal records stays: the greatest. */
+/** Rank that decides which of equal records is kept: the greatest. */
 const RANK = '_system_rank';
 
-function selected(
+function selectBatch(
   { batch, columns, duplicates }: ReadBatch,
   at: number,
-  wanted: readonly Column[],
+  target: readonly Column[],
 ): string {
-  const values = wanted.map((column) => {
+  const values = target.map((column) => {
     const was = columns.find(({ id }) => id === column.id);
     const value =
       was === undefined
@@ -188,19 +193,19 @@ function selected(
 }
 
 /**
- * Nothing that is stored goes because a source does not have it any more.
+ * Refuses to lose a stored record that the sources no longer have.
  * @throws Failure InvalidBody with the number of records, and the first one.
  */
 export async function refuseLost(read: Rewritten | undefined, place: MergeBench): Promise<void> {
   const { bench, files, index, table } = place;
   const own = index.columns.filter(({ name }) => !isSystemColumn(name));
-  const told = (lost: number, first: string): Failure => {
+  const lostFailure = (lost: number, first: string): Failure => {
     const what = `${lost} of ${table.records} stored records`;
     return new Failure('InvalidBody', `${what} are not in what the sources have now${first}`);
   };
   const records = read?.stats.records ?? 0;
   if (read === undefined || own.length === 0) {
-    if (records < table.records) throw told(table.records - records, '');
+    if (records < table.records) throw lostFailure(table.records - records, '');
     return;
   }
   const names = own.map(({ name }) => identifier(name)).join(', ');
@@ -208,16 +213,16 @@ export async function refuseLost(read: Rewritten | undefined, place: MergeBench)
     const stored = visibleRows(table.files, own, pathOf);
     const lost = `SELECT ${names} FROM ${stored}
       EXCEPT ALL SELECT ${names} FROM read_parquet(${literal(read.path)})`;
-    const shown = own.map(
+    const keys = own.map(
       ({ name }, at) => `CAST(${identifier(name)} AS VARCHAR) AS v${at}, ${identifier(name)}`,
     );
-    const statement = `SELECT count(*) OVER () AS lost, ${shown.join(', ')} FROM (${lost})
+    const statement = `SELECT count(*) OVER () AS lost, ${keys.join(', ')} FROM (${lost})
       ORDER BY ${names} LIMIT 1`;
     const { deadlineMs, folder, pool } = bench;
-    const asked = { files: [...paths, read.path], folder, statements: [statement], deadlineMs };
-    return (await pool.rows(asked))[0] ?? [];
+    const question = { files: [...paths, read.path], folder, statements: [statement], deadlineMs };
+    return (await pool.rows(question))[0] ?? [];
   });
   if (row === undefined) return;
   const first = own.map((_, at) => String(row[`v${at}`])).join(', ');
-  throw told(Number(row['lost']), `, the first is ${first}`);
+  throw lostFailure(Number(row['lost']), `, the first is ${first}`);
 }

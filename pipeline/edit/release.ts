@@ -1,5 +1,5 @@
-// Records from quarantine into their dataset: a load of what is kept aside, which no expectation is
-// asked of again. What still does not fit its schema stays where it was.
+// Releases records from quarantine into their dataset: a load of the quarantined records without checking
+// expectations again. Records that do not fit the schema stay in quarantine.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
@@ -13,13 +13,13 @@ import { type IngestServices, type Load, silentEvents } from '../conform/load.ts
 interface Released {
   readonly ingested: number;
   readonly duplicates: number;
-  /** Records that stay: they do not fit the schema. */
+  /** Records that stay in quarantine: they do not fit the schema. */
   readonly invalid: number;
 }
 
 /**
- * In the dataset's turn: one version with the end of the records' quarantine.
- * @throws Failure InvalidBody when none of them fits the schema.
+ * Runs in the dataset's turn: one version, which also ends the quarantine of the records.
+ * @throws Failure InvalidBody if a record does not fit the schema.
  */
 export async function releaseRecords(
   dataset: Dataset,
@@ -31,8 +31,8 @@ export async function releaseRecords(
   if (records.length === 0) return { ingested: 0, duplicates: 0, invalid: 0 };
   return inFolderOf(dataset.workspace, services.temporary, async (folder) => {
     const path = join(folder, 'released');
-    await writeFile(path, linesOf(records), { mode: 0o600 });
-    const relation = relationOf(dataset, path);
+    await writeFile(path, toLines(records), { mode: 0o600 });
+    const relation = toRelation(dataset, path);
     const { tableId, workspace, dataset: name } = dataset;
     const load = {
       path,
@@ -53,19 +53,19 @@ export async function releaseRecords(
           throw new Failure('InvalidBody', `${invalid} of the records do not fit the schema`);
         }
         const stay = new Set(rejects.map(({ line }) => line));
-        const gone = records.filter((_, at) => !stay.has(at + 1)).map(({ id }) => id);
-        await forgetQuarantined(transaction, tableId, { ids: gone });
+        const released = records.filter((_, at) => !stay.has(at + 1)).map(({ id }) => id);
+        await forgetQuarantined(transaction, tableId, { ids: released });
       },
     );
   });
 }
 
-function* linesOf(records: readonly Quarantined[]): Generator<string> {
+function* toLines(records: readonly Quarantined[]): Generator<string> {
   for (const { document } of records) yield `${document}\n`;
 }
 
-/** Records are kept as their columns spell them: nothing is guessed. */
-function relationOf({ schema }: Dataset, path: string): Relation {
+/** Quarantined records are stored in the spelling of their columns: nothing is guessed. */
+function toRelation({ schema }: Dataset, path: string): Relation {
   const columns = Object.entries(schema.properties).map(([name, property]) => ({
     name,
     inferred: { property, spelling: undefined, numeric: undefined },

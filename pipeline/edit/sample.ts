@@ -1,4 +1,4 @@
-// A look at a file before anything is made of it: its first records as its own head suggests them.
+// Previews a file before it is loaded: its first records, with the types that its head suggests.
 import { columnTypeOf } from '../../store/lake/versions/columns.ts';
 import {
   type ColumnMapping,
@@ -21,16 +21,16 @@ interface Suggestion {
   readonly numbered: boolean;
 }
 
-/** The schema that a file suggests, and the index that its records prove. @throws Failure InvalidBody. */
+/** Suggests a schema for a file, and the index that its records prove. @throws Failure InvalidBody. */
 export async function suggestSchema(
   path: string,
-  said: { readonly jsonPath?: string | undefined; readonly dateOrder?: DateOrder },
+  options: { readonly jsonPath?: string | undefined; readonly dateOrder?: DateOrder },
   services: Pick<IngestServices, 'clock' | 'defaultsOf'>,
   bench: Workbench,
 ): Promise<Suggestion> {
-  const { dateOrder, jsonPath } = said;
+  const { dateOrder, jsonPath } = options;
   const order = dateOrder === undefined ? {} : { dateOrder };
-  const opening = { ...openingOf(path, jsonPath), ...order };
+  const opening = { ...toOpening(path, jsonPath), ...order };
   const opened = await openRelation(opening, bench);
   const rejectsMax = Number.MAX_SAFE_INTEGER;
   const load = {
@@ -41,23 +41,23 @@ export async function suggestSchema(
     rejectsMax,
   } as const;
   const run = { load, services, bench, events: silentEvents };
-  const made = await firstLoad(run, await settle(settling(run), opened, undefined));
-  const { mapping, schema } = made.draft;
-  const index = { mapping, numbered: !made.isProved, inferred: false };
+  const loaded = await firstLoad(run, await settle(settling(run), opened, undefined));
+  const { mapping, schema } = loaded.draft;
+  const index = { mapping, numbered: !loaded.isProved, inferred: false };
   return { schema: { ...schema, required: requiredOf(index) }, mapping, numbered: index.numbered };
 }
 
-const openingOf = (path: string, jsonPath: string | undefined) =>
+const toOpening = (path: string, jsonPath: string | undefined) =>
   jsonPath === undefined ? { path } : { path, jsonPath };
 
-/** The first records of a file, at most `most`, as a JSON array. @throws as `suggestSchema`. */
+/** The first `most` records of a file as a JSON array. @throws as `suggestSchema`. */
 export async function sampleRecords(
   path: string,
   jsonPath: string | undefined,
   most: number,
   bench: Workbench,
 ): Promise<string> {
-  const relation = await openRelation(openingOf(path, jsonPath), bench);
+  const relation = await openRelation(toOpening(path, jsonPath), bench);
   const columns = Object.entries(wantedDates(relation.columns, undefined)).map(
     ([name, property], at) => ({
       id: at + 1,

@@ -1,5 +1,5 @@
-// An edit of a dataset's schema with the records that it holds: they are left as they are, written
-// again with the new types, or let go. One version; old ones answer as they did (INTERFACE.md 3.7).
+// Edits a dataset's schema together with its records: they are left unchanged, rewritten with the new
+// types, or deleted. Creates one version; old ones stay readable (INTERFACE.md 3.7).
 import {
   type Column,
   columnTypeOf,
@@ -23,7 +23,7 @@ import { inWorkspace } from '../bytes/workbench.ts';
 import type { IngestServices } from '../conform/load.ts';
 import { identifier } from '../../store/duckdb/sqlText.ts';
 
-/** What becomes of stored records: left as they are, written again, or let go. */
+/** The handling of stored records: left unchanged, rewritten, or deleted. */
 export type Existing = 'leave' | 'update' | 'delete';
 
 interface SchemaEdit {
@@ -31,19 +31,19 @@ interface SchemaEdit {
   readonly retyped: Readonly<Record<string, PropertyType>>;
   readonly removed: readonly string[];
   readonly existing: Existing;
-  /** A stored value that can't be of the new type becomes null, instead of ending the edit. */
+  /** A stored value that does not fit the new type becomes null, instead of failing the edit. */
   readonly discardsValues: boolean;
 }
 
-/** Distinct values from which the spelling of dates is told. */
-const SPELLINGS_LOOKED_AT = 1_000;
-/** Characters of a value that are told, or looked at as a date. */
+/** Distinct values from which the spelling of dates is inferred. */
+const SPELLING_SAMPLE = 1_000;
+/** Characters of a value that are reported, or parsed as a date. */
 const VALUE_CHARACTERS = 64;
 
 /**
- * In the dataset's turn, with nothing pending. The work folder is there while `commit` runs, which
- * gets what is to be done to the table; with nothing to do it gets no edit.
- * @throws Failure InvalidBody naming the property, and the first value that is in the way.
+ * Runs in the dataset's turn, with nothing pending. The work folder exists while `commit` runs, which
+ * gets the edits of the table; without changes it gets none.
+ * @throws Failure InvalidBody naming the property, and the first value that prevents the edit.
  */
 export async function editSchema(
   dataset: Dataset,
@@ -53,7 +53,7 @@ export async function editSchema(
 ): Promise<void> {
   const { deadlineMs, lake } = services;
   const table = await tableOf(lake, dataset);
-  const altered = alteredBy(table.columns, edit);
+  const altered = findAltered(table.columns, edit);
   const stays = table.records > 0 && edit.existing !== 'delete';
   if (altered.length > 0 && stays) checkConvertible(table.columns, altered, edit);
   await inWorkspace(dataset.workspace, services, async (where) => {
@@ -76,15 +76,15 @@ export async function editSchema(
   });
 }
 
-/** Columns whose stored type becomes another one. */
-const alteredBy = (columns: readonly Column[], { retyped }: SchemaEdit): readonly Column[] =>
+/** Columns whose stored type changes. */
+const findAltered = (columns: readonly Column[], { retyped }: SchemaEdit): readonly Column[] =>
   columns.flatMap((column) => {
     const property = Object.hasOwn(retyped, column.name) ? retyped[column.name] : undefined;
     const type = property === undefined ? column.type : columnTypeOf(property);
     return type === column.type ? [] : [{ ...column, type }];
   });
 
-/** @throws Failure InvalidBody naming the property and what stands in the way. */
+/** @throws Failure InvalidBody naming the property and the reason. */
 function checkConvertible(
   columns: readonly Column[],
   altered: readonly Column[],
@@ -93,8 +93,8 @@ function checkConvertible(
   for (const { id, name, type } of altered) {
     const at = `schema.properties.${name}`;
     if (existing === 'leave') {
-      const told = 'while its records are left as they are: existing must be update or delete';
-      throw new Failure('InvalidBody', `${at} can not change its type ${told}`);
+      const rule = 'while its records are left as they are: existing must be update or delete';
+      throw new Failure('InvalidBody', `${at} can not change its type ${rule}`);
     }
     const was = columns.find((column) => column.id === id)?.type ?? type;
     if (converts(was, type)) continue;
@@ -109,14 +109,16 @@ function columnEdits(
   { added, removed }: SchemaEdit,
 ): readonly Edit[] {
   const { columns, tableId } = table;
-  const gone = columns.filter(({ name }) => removed.includes(name)).map(({ id }) => id);
+  const dropped = columns.filter(({ name }) => removed.includes(name)).map(({ id }) => id);
   const fresh = Object.entries(added).map(([name, property]) => ({
     name,
     type: columnTypeOf(property),
     nullable: true,
   }));
   return [
-    ...(gone.length === 0 ? [] : [{ kind: 'drop-columns', tableId, columnIds: gone } as const]),
+    ...(dropped.length === 0
+      ? []
+      : [{ kind: 'drop-columns', tableId, columnIds: dropped } as const]),
     ...(altered.length === 0
       ? []
       : [{ kind: 'alter-columns', tableId, columns: altered } as const]),
@@ -124,29 +126,29 @@ function columnEdits(
   ];
 }
 
-/** How the stored values of each altered column are converted; dates in the spelling they have. */
+/** SQL conversions of the stored values of altered columns; dates are parsed in their own spelling. */
 async function conversionsFor(altered: readonly Column[], place: MergeBench): Promise<Conversions> {
   const { table } = place;
   checkRewritable(table);
-  const made = new Map<number, string>();
+  const conversions = new Map<number, string>();
   for (const { id, type } of altered) {
     const was = table.columns.find((column) => column.id === id);
     if (was === undefined) continue;
     const value = `s.${identifier(was.name)}`;
     const spelled = was.type === 'varchar' && (type === 'date' || type === 'timestamp');
-    const inferred = spelled ? inferType(await spellingsOf(was, place)) : undefined;
+    const inferred = spelled ? inferType(await sampleValues(was, place)) : undefined;
     const read = (inferred?.spelling ?? inferred?.numeric)?.read;
-    made.set(id, conversionOf(value, was.type, type, read));
+    conversions.set(id, conversionOf(value, was.type, type, read));
   }
-  return made;
+  return conversions;
 }
 
-async function spellingsOf({ name }: Column, place: MergeBench): Promise<readonly string[]> {
+async function sampleValues({ name }: Column, place: MergeBench): Promise<readonly string[]> {
   const value = `left(${identifier(name)}, ${VALUE_CHARACTERS})`;
-  const rows = await askStored(
+  const rows = await queryStored(
     place,
     (stored) => `SELECT DISTINCT ${value} AS value FROM ${stored}
-      WHERE nullif(${identifier(name)}, '') IS NOT NULL LIMIT ${SPELLINGS_LOOKED_AT}`,
+      WHERE nullif(${identifier(name)}, '') IS NOT NULL LIMIT ${SPELLING_SAMPLE}`,
   );
   return rows.map((row) => String(row['value']));
 }
@@ -161,28 +163,31 @@ async function refuseLost(
   for (const { id, name, type } of altered) {
     const value = `s.${identifier(name)}`;
     const isText = table.columns.some((was) => was.id === id && was.type === 'varchar');
-    const given = isText ? `nullif(${value}, '')` : value;
-    const shownOf = index.columns.filter((column) => column.name !== ROW_COLUMN);
-    const named = shownOf.map(
+    const filled = isText ? `nullif(${value}, '')` : value;
+    const keys = index.columns.filter((column) => column.name !== ROW_COLUMN);
+    const named = keys.map(
       (column, at) => `CAST(s.${identifier(column.name)} AS VARCHAR) AS i${at}`,
     );
-    const shown = `left(CAST(${value} AS VARCHAR), ${VALUE_CHARACTERS}) AS value`;
+    const text = `left(CAST(${value} AS VARCHAR), ${VALUE_CHARACTERS}) AS value`;
     const order = index.columns.map((column) => `s.${identifier(column.name)}`);
-    const [row] = await askStored(
+    const [row] = await queryStored(
       place,
-      (stored) => `SELECT ${[shown, ...named].join(', ')} FROM ${stored} AS s
-        WHERE ${given} IS NOT NULL AND ${conversions.get(id) ?? 'true'} IS NULL
+      (stored) => `SELECT ${[text, ...named].join(', ')} FROM ${stored} AS s
+        WHERE ${filled} IS NOT NULL AND ${conversions.get(id) ?? 'true'} IS NULL
         ${order.length === 0 ? '' : `ORDER BY ${order.join(', ')}`} LIMIT 1`,
     );
     if (row === undefined) continue;
-    const where = shownOf.map((_, at) => String(row[`i${at}`])).join(', ');
+    const where = keys.map((_, at) => String(row[`i${at}`])).join(', ');
     const of = where === '' ? '' : ` of record ${where}`;
-    const told = `${JSON.stringify(String(row['value']))}${of} is no ${TYPES[type] ?? type}`;
-    throw new Failure('InvalidBody', `schema.properties.${name} can not change its type: ${told}`);
+    const problem = `${JSON.stringify(String(row['value']))}${of} is no ${TYPES[type] ?? type}`;
+    throw new Failure(
+      'InvalidBody',
+      `schema.properties.${name} can not change its type: ${problem}`,
+    );
   }
 }
 
-/** Types in the words of a schema, where they differ. */
+/** Types in schema terms, where they differ. */
 const TYPES: Readonly<Record<string, string>> = {
   int64: 'integer',
   float64: 'number',
@@ -191,7 +196,7 @@ const TYPES: Readonly<Record<string, string>> = {
   timestamp_ns: 'date-time-ns',
 };
 
-async function askStored(
+async function queryStored(
   { bench, files, table }: MergeBench,
   sql: (stored: string) => string,
 ): Promise<readonly Row[]> {

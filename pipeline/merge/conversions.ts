@@ -1,4 +1,4 @@
-// A stored value as another type, without losing a part of it: null where that can't be.
+// Converts a stored value to another type without loss: null where that is impossible.
 import {
   type ColumnKind,
   columnKind,
@@ -11,8 +11,8 @@ import { dateOf } from '../values/dateReading.ts';
 import { castText } from '../values/exactText.ts';
 import { nanosecondText } from '../../store/duckdb/sqlText.ts';
 
-/** Which type a column may become of which. Texts are spelled as answers spell their values. */
-const INTO: Readonly<Record<ColumnKind, readonly ColumnKind[]>> = {
+/** Allowed conversions by column kind. Texts are spelled like values of answers. */
+const CONVERSIONS: Readonly<Record<ColumnKind, readonly ColumnKind[]>> = {
   int64: ['int128', 'decimal', 'float64', 'varchar'],
   int128: ['int64', 'decimal', 'float64', 'varchar'],
   decimal: ['int64', 'int128', 'decimal', 'float64', 'varchar'],
@@ -37,10 +37,10 @@ const INTO: Readonly<Record<ColumnKind, readonly ColumnKind[]>> = {
 };
 
 export const converts = (from: ColumnType, to: ColumnType): boolean =>
-  from === to || INTO[columnKind(from)].includes(columnKind(to));
+  from === to || CONVERSIONS[columnKind(from)].includes(columnKind(to));
 
 /**
- * The value as SQL; null also where it is null or, for what is no text, an empty text.
+ * SQL of the conversion; null also for a null and, unless the value is a text, for an empty text.
  * @param read how texts spell a date
  */
 export function conversionOf(
@@ -50,7 +50,7 @@ export function conversionOf(
   read?: DateSpelling['read'],
 ): string {
   if (from === to) return value;
-  if (to === 'varchar') return textOf(value, from);
+  if (to === 'varchar') return toText(value, from);
   if (from === 'varchar') {
     if (to !== 'date' && to !== 'timestamp') return castText(value, to);
     return read === undefined || read.kind === 'cast'
@@ -58,33 +58,33 @@ export function conversionOf(
       : dateOf(value, read, to);
   }
   if (isExactNumber(to)) return castText(`CAST(${value} AS VARCHAR)`, to);
-  if (to === 'float64') return asDouble(value, from);
+  if (to === 'float64') return toDouble(value, from);
   if (to === 'timestamp' && from === 'date') return `CAST(${value} AS TIMESTAMP)`;
   const cast = `TRY_CAST(${value} AS ${sqlType(to)})`;
-  // Nothing is lost, and years out of its range cannot be compared with one.
+  // The cast is exact, and years out of its range cannot be compared with it.
   if (to === 'timestamp_ns') return cast;
   return `CASE WHEN ${cast} = ${value} THEN ${cast} END`;
 }
 
-/** A decimal becomes a double of the same digits, or none. */
-function asDouble(value: string, from: ColumnType): string {
+/** Converts a decimal to a double of the same digits, or to null. */
+function toDouble(value: string, from: ColumnType): string {
   const double = `CAST(${value} AS DOUBLE)`;
   if (!isExactNumber(from)) return double;
   return `CASE WHEN ${castText(`CAST(${double} AS VARCHAR)`, from)} = ${value} THEN ${double} END`;
 }
 
-/** As the JSON of an answer has it. */
-function textOf(value: string, from: ColumnType): string {
+/** Spells a value as in the JSON of an answer. */
+function toText(value: string, from: ColumnType): string {
   if (from === 'float64') {
     const whole = `CAST(CAST(${value} AS BIGINT) AS VARCHAR)`;
-    // Whole numbers are spelled as such, as far as 64 bits go.
+    // Whole numbers are spelled without a fraction, up to 64 bits.
     return `CASE WHEN abs(${value}) < 9e18 AND trunc(${value}) = ${value} THEN ${whole}
       ELSE CAST(${value} AS VARCHAR) END`;
   }
   if (from === 'timestamp_ns') return nanosecondText(value);
   if (from !== 'timestamp') return `CAST(${value} AS VARCHAR)`;
-  const spelled = (fraction: string): string =>
+  const format = (fraction: string): string =>
     `strftime(${value}, '%Y-%m-%dT%H:%M:%S.${fraction}Z')`;
-  return `CASE WHEN date_trunc('millisecond', ${value}) = ${value} THEN ${spelled('%g')}
-    ELSE ${spelled('%f')} END`;
+  return `CASE WHEN date_trunc('millisecond', ${value}) = ${value} THEN ${format('%g')}
+    ELSE ${format('%f')} END`;
 }

@@ -1,6 +1,6 @@
-// Compares a batch with stored records in full. A source that is read again brings its own earlier records
-// again, and a record that replaces an equal one changes nothing. Equal means equal in every property; a
-// record that occurs twice in a file without a unique index is stored twice.
+// Compares a batch with stored records in full. A source that is read again repeats its own earlier records,
+// and a record that replaces an equal one changes nothing. Equal means equal in every property; a record that
+// occurs twice in a file without a unique index is stored twice.
 import { join } from 'node:path';
 import {
   type Column,
@@ -22,20 +22,20 @@ import { askOpen, type MergeBench } from './reconcile.ts';
 
 export interface Comparison {
   readonly batch: Pick<Batch, 'path' | 'stats'>;
-  /** Records that were left out: stored already, equal in every property. */
+  /** Records left out because stored ones are equal in every property. */
   readonly unchanged: number;
-  /** Records that were kept, though stored ones are equal in every property. */
+  /** Records kept although stored ones are equal in every property. */
   readonly identical: number;
-  /** Records that were kept and have key, subkey and date of stored ones, with other values. */
+  /** Records kept although stored ones have the same key, subkey and date and other values. */
   readonly conflicting: number;
 }
 
-/** Stored records up to which a load that leaves nothing out is compared with them, for its counts alone. */
+/** Stored records up to which a load that leaves nothing out is compared with them, only for its counts. */
 const COUNTED_RECORDS_MAX = 5_000_000;
 
 type Compares = Pick<Load, 'duplicates' | 'jobId' | 'overwrite' | 'skipsIdentical' | 'relation'>;
 
-/** The batch as it is where there is nothing to compare it with. */
+/** Returns the batch unchanged if there is nothing to compare it with. */
 export async function compareWithStored(
   batch: Batch,
   load: Compares,
@@ -51,16 +51,16 @@ export async function compareWithStored(
     : (load.skipsIdentical ?? false);
   const isCompared = skips !== false || (!isUnique && load.jobId !== undefined);
   if (!isCompared || (!isUnique && !isNumbered(table))) return same;
-  // Blank values are in no range: by such a column no file is ruled out.
+  // Blank values are in no range: such a column cannot rule a file out.
   const ranged = orderIndex(index).columns.filter(({ name }) => !isBlank(batch.stats, name));
   const candidates = overlapping(table.files, batch.stats, orderIndex({ columns: ranged }));
   const stored = candidates.reduce((sum, { records }) => sum + records, 0);
   if (stored === 0) return same;
   if (skips === false && stored > COUNTED_RECORDS_MAX) return same;
   return withOpenFiles(place.files, candidates, async (open) => {
-    const compared = { ...comparing(place, open, candidates), batch, open, place };
+    const compared = { ...toComparison(place, open, candidates), batch, open, place };
     const left = skips === false ? same : await leaveOut(skips, compared);
-    // On a unique index those that are left replace what is stored.
+    // With a unique index the remaining records replace stored ones.
     return isUnique ? left : { ...left, ...(await countKept(left.batch, compared)) };
   });
 }
@@ -74,7 +74,7 @@ interface Compared {
   readonly properties: readonly Column[];
 }
 
-function comparing(
+function toComparison(
   { table }: MergeBench,
   open: OpenFiles,
   candidates: readonly DataFile[],
@@ -105,7 +105,7 @@ async function leaveOut(skips: 'of-source' | 'of-all', compared: Compared): Prom
   return { batch: { path, stats }, unchanged, identical: 0, conflicting: 0 };
 }
 
-/** The day of loading is part of a unique index without a date. */
+/** The condition of equality. The day of loading is part of a unique index without a date. */
 function sameRecord({ place: { index, table }, properties }: Compared): string {
   const isDaily =
     index.terms.length > 0 && table.columns.some(({ name }) => name === CREATED_COLUMN);
@@ -113,27 +113,27 @@ function sameRecord({ place: { index, table }, properties }: Compared): string {
   return isDaily ? `${equal(properties)} AND ${day('n')} = ${day('s')}` : equal(properties);
 }
 
-/** Records of earlier versions do not say which source they are of: they are compared too. */
+/** Records of earlier versions have no source: they are compared too. */
 function sourceCondition({ batch, place }: Compared): string {
   if (!place.table.columns.some(({ name }) => name === SOURCE_COLUMN)) return '';
   const source = batch.stats.columns.get(SOURCE_COLUMN)?.get('min') ?? '0';
   return `WHERE ${SOURCE_COLUMN} IS NULL OR ${SOURCE_COLUMN} = ${BigInt(source)}`;
 }
 
-/** Records under one number differ by key, subkey and date, so none is there twice. */
+/** Records under one number differ by key, subkey and date, so none occurs twice. */
 function occursOnce({ batch, place }: Compared): boolean {
   if (place.index.terms.length > 0) return true;
   const row = batch.stats.columns.get(ROW_COLUMN);
   return row !== undefined && row.get('min') === row.get('max');
 }
 
-/** Of each record those beyond the number of times that it is stored. */
+/** Selects the occurrences of each record beyond the number of its stored ones. */
 function surplusRows({ batch, properties }: Compared, stored: string): string {
   const names = properties.map(({ name }) => identifier(name)).join(', ');
   const numbered = `(SELECT *, row_number() OVER (PARTITION BY ${names} ORDER BY ${ROW_COLUMN}) AS ${COPY}
     FROM ${readBatch(batch)})`;
-  const counted = `(SELECT ${names}, count(*) AS ${COUNT} FROM ${stored} GROUP BY ${names})`;
-  return `${numbered} AS n LEFT JOIN ${counted} AS s ON ${equal(properties)}
+  const storedCounts = `(SELECT ${names}, count(*) AS ${COUNT} FROM ${stored} GROUP BY ${names})`;
+  return `${numbered} AS n LEFT JOIN ${storedCounts} AS s ON ${equal(properties)}
     WHERE n.${COPY} > coalesce(s.${COUNT}, 0)`;
 }
 
@@ -147,10 +147,10 @@ async function countKept(
   if (batch.stats.records === 0) return { identical: 0, conflicting: 0 };
   const { properties, place, stored } = compared;
   const keys = orderIndex(place.index).columns.filter(({ name }) => !isSystemColumn(name));
-  const met = (columns: readonly Column[]): string =>
+  const countMatches = (columns: readonly Column[]): string =>
     `SELECT count(*) AS records FROM ${readBatch(batch)} AS n
       WHERE EXISTS (FROM ${stored} AS s WHERE ${equal(columns)})`;
-  const statements = [met(properties), ...(keys.length === 0 ? [] : [met(keys)])];
+  const statements = [countMatches(properties), ...(keys.length === 0 ? [] : [countMatches(keys)])];
   const [same, sameKey] = await askOpen(place, compared.open, statements);
   const identical = Number(same?.[0]?.['records'] ?? 0);
   return {

@@ -1,6 +1,5 @@
 // One ingestion: file -> decode -> infer or check -> conform -> duplicates -> sorted Parquet ->
-// one commit (DESIGN.md "Flows"). Until the commit nothing is visible; the files it leaves when it
-// dies are swept at the next start.
+// one commit (DESIGN.md "Flows"). Until then nothing is visible; the next start removes files of a crash.
 import { dirname } from 'node:path';
 import type { Lake } from '../../store/lake/lake.ts';
 import { ROW_COLUMN } from '../../store/lake/versions/columns.ts';
@@ -46,19 +45,19 @@ import type {
 } from '../conform/load.ts';
 import { besideFolder, inWorkspace, type Workbench } from '../bytes/workbench.ts';
 
-/** One load while it runs. */
+/** The state of one load. */
 interface Run extends LoadWork {
   readonly bench: Workbench;
 }
 
-/** A load whose file was opened. */
+/** A load with its opened file. */
 interface OpenRun extends Run {
   readonly relation: Relation;
 }
 
 /**
- * The file of a load as a relation; how it was read where it could be read otherwise is logged.
- * @throws Failure InvalidBody for what can not be read, or would make a dataset without types.
+ * Opens the file of a load as a relation, and logs every reading that was ambiguous.
+ * @throws Failure InvalidBody for a file that cannot be read, or that has no types for a new dataset.
  */
 export async function openLoad(
   load: Load,
@@ -68,24 +67,22 @@ export async function openLoad(
     services,
   }: Pick<Run, 'bench' | 'services'> & { events: Pick<IngestEvents, 'log'> },
 ): Promise<Relation> {
-  const known = services.lake.directory.dataset(load.workspace, load.dataset);
-  const names = known === undefined ? {} : { known: Object.keys(known.schema.properties) };
+  const dataset = services.lake.directory.dataset(load.workspace, load.dataset);
+  const names =
+    dataset === undefined ? {} : { propertyNames: Object.keys(dataset.schema.properties) };
   const { facts, rewrite, usual } = services.defaultsOf(load) ?? {};
   const opening = { ...load, ...names, usual, rewrite, facts };
   const relation = load.relation ?? (await openRelation(opening, bench));
   for (const note of relation.notes ?? []) await events.log(note);
-  const isKnown = known !== undefined && (load.standIn !== undefined || !isStandIn(known));
+  const isKnown = dataset !== undefined && (load.standIn !== undefined || !isStandIn(dataset));
   if (relation.empty !== true || isKnown) return relation;
   const header = quoted(relation.columns.map(({ name }) => name).join(','));
-  const told = `the body has a header (${header}) and no record`;
-  const rule = 'nothing tells the types of a new dataset: add a record, or make the dataset first';
-  throw new Failure('InvalidBody', `${told}; ${rule}`);
+  const problem = `the body has a header (${header}) and no record`;
+  const rule = 'a new dataset needs a record for its types: add one, or create the dataset first';
+  throw new Failure('InvalidBody', `${problem}; ${rule}`);
 }
 
-/**
- * Here, or at a node that is free.
- * @throws Failure with the reason; then nothing of the load is visible.
- */
+/** Runs a load on this node or a free one. @throws Failure with the reason; then nothing is visible. */
 export async function ingest(
   load: Load,
   author: string,
@@ -96,31 +93,31 @@ export async function ingest(
   const numbered = await reserveRows(load, services.lake);
   const store = storeIn(services.lake, { load: numbered, author, finish });
   const others = isCheckedBeside(load, services) ? undefined : services.others;
-  const elsewhere = await others?.work({ load: numbered, services, events, store });
-  if (elsewhere !== undefined) return elsewhere;
-  // The file is looked at first, and that takes as long as a process takes to start.
+  const remote = await others?.work({ load: numbered, services, events, store });
+  if (remote !== undefined) return remote;
+  // A process starts while the file is opened, which takes about as long.
   services.pool.expect();
   return workOn({ load: numbered, services, events, store });
 }
 
 const isRow = ({ name }: { readonly name: string }): boolean => name === ROW_COLUMN;
 
-/** The load with numbers for its records, of a dataset without unique index. */
+/** Reserves numbers for the records of a load, in a dataset without unique index. */
 async function reserveRows(load: Load, lake: Lake): Promise<Load> {
-  const known = lake.directory.dataset(load.workspace, load.dataset);
-  if (known?.numbered !== true || load.relation?.columns.some(isRow) === true) return load;
-  const table = await tableOf(lake, known);
-  const firstRow = lake.rowNumbers.reserve(known.tableId, nextRow(table), LOAD_ROWS);
+  const dataset = lake.directory.dataset(load.workspace, load.dataset);
+  if (dataset?.numbered !== true || load.relation?.columns.some(isRow) === true) return load;
+  const table = await tableOf(lake, dataset);
+  const firstRow = lake.rowNumbers.reserve(dataset.tableId, nextRow(table), LOAD_ROWS);
   return { ...load, firstRow };
 }
 
-/** All of a load but its commit, which its store sees to. @throws as `ingest` */
+/** Runs a load except for its commit, which its store does. @throws as `ingest` */
 export async function workOn({ load, services, events, store }: LoadWork): Promise<Ingested> {
   const { deadlineMs, signal } = services;
   const abort = signal === undefined ? {} : { signal };
   return inWorkspace(load.workspace, services, async (place) => {
     const beside = services.defaultsOf(load)?.check?.beside;
-    const below = await foldersOf(load, services.lake, beside);
+    const below = await storedFolders(load, services.lake, beside);
     const bench = { ...place, below, deadlineMs, onProgress: events.progress, ...abort };
     const work = (path: string): Promise<Ingested> =>
       runOn({ load: { ...load, path }, services, bench, events, store });
@@ -132,14 +129,14 @@ async function runOn(run: Run): Promise<Ingested> {
   const { bench, events, load, services, store } = run;
   await events.validating();
   const relation = await openLoad(load, { services, bench, events });
-  const found = await conform(run, relation);
-  const conformed = { ...found, batch: withUnreadLines(found.batch, relation) };
+  const result = await conform(run, relation);
+  const conformed = { ...result, batch: withUnreadLines(result.batch, relation) };
   await tellBreaches(conformed.batch, events);
   refuseBatch(conformed.batch, load);
-  const checked = await checkPlace({ run, relation, conformed });
-  for (const note of checked) await events.log(note);
-  const placeNotes = [...(relation.notes ?? []), ...checked];
-  // The dataset is made once the records are known to be good.
+  const placeLines = await checkPlace({ run, relation, conformed });
+  for (const note of placeLines) await events.log(note);
+  const placeNotes = [...(relation.notes ?? []), ...placeLines];
+  // The dataset is created only after the records are validated.
   const dataset =
     conformed.kind === 'known'
       ? conformed.dataset
@@ -150,7 +147,7 @@ async function runOn(run: Run): Promise<Ingested> {
   await events.ingesting();
   const zoned = relation.zone === undefined ? [] : await notesOnZone(run, relation, conformed);
   for (const note of zoned) await events.log(note);
-  return meet({ ...run, relation }, conformed, dataset, [...placeNotes, ...zoned]);
+  return mergeAndCommit({ ...run, relation }, conformed, dataset, [...placeNotes, ...zoned]);
 }
 
 async function notesOnZone(
@@ -165,8 +162,8 @@ async function notesOnZone(
   return zoneNotes(relation, columns, bench);
 }
 
-/** Of the stored files that a load meets. */
-async function foldersOf(
+/** Folders of the stored files that a load reads. */
+async function storedFolders(
   { dataset, workspace }: Load,
   lake: LoadLake,
   beside: string | undefined,
@@ -174,15 +171,15 @@ async function foldersOf(
   const names = beside === undefined ? [dataset] : [dataset, beside];
   const folders: string[] = [];
   for (const name of names) {
-    const known = lake.directory.dataset(workspace, name);
-    if (known === undefined) continue;
-    const { folder } = await tableOf(lake, known);
+    const stored = lake.directory.dataset(workspace, name);
+    if (stored === undefined) continue;
+    const { folder } = await tableOf(lake, stored);
     folders.push(dirname(lake.files.placeOf(`${folder}file`)));
   }
   return folders;
 }
 
-/** Warnings of a batch, and how much of it is kept aside, as lines of the job's log. */
+/** Logs the warnings of a batch, and the number of its quarantined records. */
 export async function tellBreaches(
   { quarantined, warnings }: Batch,
   { log }: Pick<IngestEvents, 'log'>,
@@ -197,16 +194,16 @@ export async function tellBreaches(
 }
 
 /**
- * What ends a load although its file could be read.
- * @throws Failure for too many records, too many rejected ones, or an expectation that ends it.
+ * Refuses a load whose file could be read.
+ * @throws Failure for too many records, too many rejected ones, or an expectation that fails the load.
  */
 export function refuseBatch(batch: Batch, load: Load): void {
   refuseMany(batch.stats.records + batch.duplicates + batch.quarantined.length);
   const reasons = batch.rejects.slice(0, 3).map(({ line, error }) => `line ${line}: ${error}`);
   if (batch.failed !== undefined) {
     const { line, records, rule } = batch.failed;
-    const told = `expectation failed: ${rule}: line ${line}, ${records} records in all`;
-    throw new RejectedFailure(told, batch);
+    const reason = `expectation failed: ${rule}: line ${line}, ${records} records in all`;
+    throw new RejectedFailure(reason, batch);
   }
   if (batch.invalid > load.rejectsMax) {
     const counted = `${batch.invalid} invalid records, ${load.rejectsMax} allowed`;
@@ -218,7 +215,7 @@ export function refuseBatch(batch: Batch, load: Load): void {
   }
 }
 
-/** A load that its rejected records ended; they are told beside the reason. */
+/** A load that failed because of its rejected records, which are reported with the reason. */
 export class RejectedFailure extends Failure {
   readonly rejects: readonly Reject[];
   readonly invalid: number;
@@ -230,7 +227,7 @@ export class RejectedFailure extends Failure {
   }
 }
 
-async function meet(
+async function mergeAndCommit(
   run: OpenRun,
   conformed: Conformed,
   dataset: Dataset,
@@ -240,21 +237,21 @@ async function meet(
   const { lake } = services;
   const { batch } = conformed;
   const change = conformed.kind === 'known' ? conformed.change : undefined;
-  const { becoming, edits, table } = await targetOf(conformed, dataset, lake);
+  const { becoming, edits, table } = await loadTarget(conformed, dataset, lake);
   const index = uniqueIndexOf(becoming, table);
   const place = { bench, files: lake.files, table, index };
-  const met = await mergeLoad(batch, load, change, place);
+  const merged = await mergeLoad(batch, load, change, place);
   const counts = {
     validated: batch.stats.records + batch.duplicates,
-    ingested: met.stats.records,
+    ingested: merged.stats.records,
     invalid: batch.invalid,
     quarantined: batch.quarantined.length,
-    duplicates: batch.duplicates + met.ignored + met.replaced + met.unchanged,
-    replaced: met.replaced,
-    unchanged: met.unchanged,
+    duplicates: batch.duplicates + merged.ignored + merged.replaced + merged.unchanged,
+    replaced: merged.replaced,
+    unchanged: merged.unchanged,
   };
   const rejected = await rejectRepeats(run, conformed, counts, place);
-  const described = describeLoad(conformed, { ...counts, ...met, ...rejected }, load);
+  const described = describeLoad(conformed, { ...counts, ...merged, ...rejected }, load);
   const notes = [...described, ...placeNotes, ...conformed.inferred];
   const columnsLeftOut = [...new Set([...conformed.leftOut, ...(run.relation.leftOut ?? [])])];
   const outcome = { ...counts, rejects: batch.rejects, ...rejected, columnsLeftOut, notes };
@@ -262,18 +259,19 @@ async function meet(
   services.signal?.throwIfAborted();
   const wider = change === undefined ? table : { ...table, columns: change.columns };
   edits.push(...schemaEdits(table, change));
-  if (met.emptied) edits.push(met.emptied);
-  edits.push(...(await publishDeletes(met.deletes, table, lake)));
-  if (met.rewritten) {
-    const { path, stats } = met.rewritten;
+  if (merged.emptied) edits.push(merged.emptied);
+  edits.push(...(await publishDeletes(merged.deletes, table, lake)));
+  if (merged.rewritten) {
+    const { path, stats } = merged.rewritten;
     edits.push(...(await publishFile(path, stats, wider, lake, 'all')));
   }
-  const gone = conformed.kind === 'new' && conformed.instead !== undefined;
-  const replaces = gone || (met.emptied && !met.rewritten) ? 'all' : undefined;
-  edits.push(...(await publishFile(met.path, met.stats, wider, lake, replaces)));
+  const isReplaced = conformed.kind === 'new' && conformed.instead !== undefined;
+  const replaces = isReplaced || (merged.emptied && !merged.rewritten) ? 'all' : undefined;
+  edits.push(...(await publishFile(merged.path, merged.stats, wider, lake, replaces)));
   const message = `${outcome.ingested} records into ${dataset.workspace}.${dataset.dataset}`;
   const touches =
-    load.touches ?? (load.overwrite || change || gone ? undefined : touchedKeys(met.stats, index));
+    load.touches ??
+    (load.overwrite || change || isReplaced ? undefined : touchedKeys(merged.stats, index));
   await store.keep({
     edits,
     message,
@@ -283,7 +281,7 @@ async function meet(
     folder: table.folder,
     quarantined: batch.quarantined,
     schema: change?.schema,
-    instead: gone ? conformed.draft : undefined,
+    instead: isReplaced ? conformed.draft : undefined,
   });
   return outcome;
 }
@@ -295,7 +293,7 @@ interface RejectedRepeats {
   readonly rejects?: readonly Reject[];
 }
 
-/** What was left out for an index value that was taken, as rejects: where the caller chose so. */
+/** Turns records left out for an existing index value into rejects, if the caller chose that. */
 async function rejectRepeats(
   { load }: OpenRun,
   { batch, request }: Conformed,
@@ -309,8 +307,8 @@ async function rejectRepeats(
 ): Promise<RejectedRepeats> {
   const repeats = duplicates - unchanged;
   if (load.duplicates !== 'reject' || repeats === 0) return {};
-  const found = await findRejectedRepeats(batch, request, place);
-  const rejects = [...batch.rejects, ...found].sort((one, other) => one.line - other.line);
+  const repeated = await findRejectedRepeats(batch, request, place);
+  const rejects = [...batch.rejects, ...repeated].sort((one, other) => one.line - other.line);
   return {
     validated: validated - repeats,
     duplicates: unchanged,
@@ -319,15 +317,15 @@ async function rejectRepeats(
   };
 }
 
-/** What a load is stored into: its dataset, or what takes the place of a stand-in with the same commit. */
-async function targetOf(
+/** The target of a load: its dataset, or the one that replaces a placeholder in the same commit. */
+async function loadTarget(
   conformed: Conformed,
   dataset: Dataset,
   lake: LoadLake,
 ): Promise<{
   readonly becoming: Dataset;
   readonly table: Table;
-  /** What becomes of all that is there. */
+  /** Edits of everything that is stored. */
   readonly edits: Edit[];
 }> {
   const table = await tableOf(lake, dataset);
@@ -344,23 +342,23 @@ async function targetOf(
 }
 
 /**
- * Records that a load adds or replaces are those of its file. Statistics of long texts are cut so
- * that they still hold all of them between them.
+ * The keys of the records that a load adds or replaces, which are those of its file. Statistics of long texts
+ * are truncated so that the range still includes all of them.
  */
 function touchedKeys({ columns }: FileStats, index: UniqueIndex): ChangedKeys | undefined {
   const [key] = index.columns;
-  const told = key?.type === 'varchar' ? columns.get(key.name) : undefined;
-  const [least, greatest] = [told?.get('min'), told?.get('max')];
+  const statistics = key?.type === 'varchar' ? columns.get(key.name) : undefined;
+  const [least, greatest] = [statistics?.get('min'), statistics?.get('max')];
   if (least === undefined || greatest === undefined) return undefined;
   return { kind: 'keys', least, greatest };
 }
 
 /**
- * Publishes a sorted file of the table; the edit that names it, unless it holds no record.
- * @param replaces files whose records it holds, or that all that was there goes
+ * Publishes a sorted file of the table; returns the edit that adds it, unless it has no record.
+ * @param replaces files that it replaces, or `all` if it replaces all files
  */
 export async function publishFile(
-  made: string,
+  source: string,
   stats: FileStats,
   table: Table,
   lake: Pick<LoadLake, 'files' | 'stamp'>,
@@ -368,15 +366,19 @@ export async function publishFile(
 ): Promise<readonly Edit[]> {
   if (stats.records === 0) return [];
   const { name, path } = newFileOf(table);
-  const gone = typeof replaces === 'object' ? replaces.map((one) => shortName(one.path)) : replaces;
-  const stamp = await lake.stamp(table.tableId, gone === undefined ? {} : { replaces: gone });
-  await stampFile(made, stats.footerBytes, stamp);
-  const proof = await lake.files.publish(made, path);
+  const replaced =
+    typeof replaces === 'object' ? replaces.map((one) => shortName(one.path)) : replaces;
+  const stamp = await lake.stamp(
+    table.tableId,
+    replaced === undefined ? {} : { replaces: replaced },
+  );
+  await stampFile(source, stats.footerBytes, stamp);
+  const proof = await lake.files.publish(source, path);
   const file = writtenFile(name, stats, table.columns, proof);
   return [{ kind: 'insert', tableId: table.tableId, file }];
 }
 
-/** Publishes delete files; the edit that names them, if there are any. */
+/** Publishes delete files; returns the edit that adds them, if there are any. */
 export async function publishDeletes(
   pendings: Reconciled['deletes'],
   table: Table,

@@ -1,5 +1,5 @@
-// How a batch meets the records that are stored: what stays out, what gives way, and what must be
-// written again because the schema becomes wider. Files of the work folder only.
+// Merges a batch with the stored records: which of its records are left out, which stored ones are replaced,
+// and which must be rewritten because the schema is widened. Writes only files of the work folder.
 import { type Column, columnTypeOf } from '../../store/lake/versions/columns.ts';
 import type { Table } from '../../store/lake/versions/lakeRead.ts';
 import { type Comparison, compareWithStored } from './identical.ts';
@@ -11,13 +11,13 @@ import type { SchemaChange, Load } from '../conform/load.ts';
 import { keptRepeat } from '../conform/duplicates.ts';
 
 export interface Meeting extends Reconciled, Omit<Comparison, 'batch'> {
-  /** What ends all stored files, where all of them go. */
+  /** The edit that removes all stored files, if all of them are replaced. */
   readonly emptied: Edit | undefined;
-  /** The stored records with their columns as they become. */
+  /** The stored records with the changed columns. */
   readonly rewritten: Rewritten | undefined;
 }
 
-/** @throws Failure InvalidBody when more records than may be would have to be written again. */
+/** @throws Failure InvalidBody if more records than allowed would have to be rewritten. */
 export async function mergeLoad(
   read: Batch,
   load: Load,
@@ -25,9 +25,9 @@ export async function mergeLoad(
   place: MergeBench,
 ): Promise<Meeting> {
   const { table } = place;
-  const wider = change === undefined ? place : { ...place, table: after(place, change) };
-  const { batch: kept, ...counts } = await compareWithStored(read, load, wider);
-  const batch = { ...read, ...kept };
+  const wider = change === undefined ? place : { ...place, table: withColumns(place, change) };
+  const { batch: compared, ...counts } = await compareWithStored(read, load, wider);
+  const batch = { ...read, ...compared };
   const { tableId } = table;
   const emptied: Edit | undefined =
     table.files.length > 0 ? { kind: 'truncate', tableId } : undefined;
@@ -43,40 +43,45 @@ export async function mergeLoad(
   };
   if (load.overwrite === true) return { ...whole, emptied };
   if (change === undefined || emptied === undefined || !retypes(change, place)) {
-    const met = await reconcile(batch, keptRepeat(load), wider);
-    return { ...counts, ...met, emptied: undefined, rewritten: undefined };
+    const reconciled = await reconcile(batch, keptRepeat(load), wider);
+    return { ...counts, ...reconciled, emptied: undefined, rewritten: undefined };
   }
   if (load.duplicates === 'replace') {
     const rewritten = await rewriteStored(change.columns, place, { replacedBy: path });
     const replaced = table.records - rewritten.stats.records;
     return { ...whole, replaced, emptied, rewritten };
   }
-  const met = await reconcile(batch, 'ignore', wider);
-  return { ...counts, ...met, emptied, rewritten: await rewriteStored(change.columns, place) };
+  const reconciled = await reconcile(batch, 'ignore', wider);
+  return {
+    ...counts,
+    ...reconciled,
+    emptied,
+    rewritten: await rewriteStored(change.columns, place),
+  };
 }
 
-const after = ({ table }: MergeBench, { columns }: SchemaChange): MergeBench['table'] => ({
+const withColumns = ({ table }: MergeBench, { columns }: SchemaChange): MergeBench['table'] => ({
   ...table,
   columns,
 });
 
-/** Arrays become objects without a file that changes. */
+/** Whether a stored column changes its type. Arrays become objects without a change of files. */
 const retypes = ({ widened }: SchemaChange, { table }: MergeBench): boolean =>
   table.columns.some(({ name, type }) => {
     const wider = Object.hasOwn(widened, name) ? widened[name] : undefined;
     return wider !== undefined && columnTypeOf(wider) !== type;
   });
 
-/** What a change of the schema is for the catalog. */
+/** The catalog edits of a schema change. */
 export function schemaEdits(
   { columns, tableId }: MergeBench['table'],
   change: SchemaChange | undefined,
 ): Edit[] {
   if (change === undefined) return [];
-  const known = new Map(columns.map((column) => [column.id, column]));
-  const added = change.columns.filter(({ id }) => !known.has(id));
+  const existing = new Map(columns.map((column) => [column.id, column]));
+  const added = change.columns.filter(({ id }) => !existing.has(id));
   const altered = change.columns.filter((column) => {
-    const was = known.get(column.id);
+    const was = existing.get(column.id);
     return was !== undefined && was.type !== column.type;
   });
   return [
@@ -87,17 +92,17 @@ export function schemaEdits(
   ];
 }
 
-/** What becomes of a table's columns, and of all that it has. */
+/** The edits that replace a table's columns, and remove all of its files. */
 export function replacingEdits(before: Table, columns: readonly Column[]): readonly Edit[] {
   const { tableId } = before;
-  const gone = before.columns.filter(({ id }) => !columns.some((column) => column.id === id));
+  const dropped = before.columns.filter(({ id }) => !columns.some((column) => column.id === id));
   const added = columns.filter(({ id }) => !before.columns.some((column) => column.id === id));
   const altered = columns.filter(({ id, type }) =>
     before.columns.some((column) => column.id === id && column.type !== type),
   );
-  const columnIds = gone.map(({ id }) => id);
+  const columnIds = dropped.map(({ id }) => id);
   return [
-    ...(gone.length === 0 ? [] : [{ kind: 'drop-columns', tableId, columnIds } as const]),
+    ...(dropped.length === 0 ? [] : [{ kind: 'drop-columns', tableId, columnIds } as const]),
     ...(altered.length === 0
       ? []
       : [{ kind: 'alter-columns', tableId, columns: altered } as const]),

@@ -1,6 +1,6 @@
-// A pushed JSON record as a pending row, when that can be said without DuckDB: every value is of its
-// property's own JSON type and spelled as the column is. Anything else takes the exact way of a load,
-// which also has the words for what is wrong.
+// Converts a pushed JSON record to a pending row, if that is possible without DuckDB: every value has its
+// property's own JSON type and the spelling of the column. Any other record takes the exact path of a load,
+// which also describes its faults.
 import {
   type Column,
   type ColumnKind,
@@ -22,13 +22,12 @@ import type { Push } from '../../store/lake/pushes/pendingRows.ts';
 import { isoTime } from '../../store/base/clock.ts';
 import { INDEX_BYTES_MAX } from '../values/relation.ts';
 
-/** Records of one push; more are a load. */
+/** Records of one push; more must be a load. */
 const RECORDS_MAX = 1_000;
 const RECORD_BYTES_MAX = 65_536;
 
 /**
- * The table is of the dataset's schema as it is now: one that was read while the schema was changed
- * may be of the one before.
+ * Whether the table matches the dataset's schema: a table that was read during a schema change may be older.
  */
 export const isOf = ({ columns }: Table, { schema }: Dataset): boolean =>
   columns.every(({ name, type }) => {
@@ -37,20 +36,19 @@ export const isOf = ({ columns }: Table, { schema }: Dataset): boolean =>
     return property !== undefined && columnTypeOf(property) === type;
   });
 
-/** A body as it came, and what JavaScript makes of it. */
+/** A received body, and its parsed value. */
 interface PushedBody {
   readonly bytes: Buffer;
   readonly value: unknown;
 }
 
-/** Numbers in JSON values that JavaScript would write again in other digits. */
+/** Matches numbers in JSON values that JavaScript would write with other digits. */
 const REWRITTEN = /(?:\d\.?){16}|\d[eE]|-0/;
 
 /**
- * The records of a body, an object or an array of them, each once for its index value where the index is
- * unique. Undefined when one of them needs the exact way of a load, or the unique index has no date of its
- * own.
- * @param firstRow reserves numbers for records, of a dataset without unique index
+ * Converts the records of a body, an object or an array of them. Undefined if one of them needs the exact
+ * path of a load, or the unique index has no date property.
+ * @param firstRow reserves numbers for records, in a dataset without unique index
  */
 export function pushesOf(
   { bytes, value }: PushedBody,
@@ -69,7 +67,7 @@ export function pushesOf(
   const documents: Document[] = [];
   for (const record of records) {
     if (dataset.contract.columns === 'evolve' && hasNew(record, table.columns)) return undefined;
-    const document = documentOf(record, table.columns, symbols);
+    const document = toDocument(record, table.columns, symbols);
     if (document === undefined) return undefined;
     documents.push(document);
   }
@@ -77,7 +75,7 @@ export function pushesOf(
   const index = indexNames(dataset);
   const pushes: Push[] = [];
   for (const document of documents) {
-    const values = indexOf(document, index);
+    const values = toIndex(document, index);
     if (values === undefined) return undefined;
     pushes.push({ index: values, replaces, document });
   }
@@ -135,7 +133,7 @@ const mixesTimes = (records: readonly unknown[], columns: readonly Column[]): bo
     return kinds.includes('number') && kinds.includes('string');
   });
 
-function documentOf(
+function toDocument(
   record: unknown,
   columns: readonly Column[],
   symbols: readonly string[],
@@ -147,10 +145,10 @@ function documentOf(
   const members: [string, unknown][] = [];
   for (const { name, type } of columns) {
     if (isSystemColumn(name) || !Object.hasOwn(record, name)) continue;
-    const given = (record as Readonly<Record<string, unknown>>)[name];
-    if (given === null) continue;
+    const raw = (record as Readonly<Record<string, unknown>>)[name];
+    if (raw === null) continue;
     const read = VALUES[columnKind(type)];
-    const value = read(symbols.includes(name) ? symbolOf(given) : given, type);
+    const value = read(symbols.includes(name) ? toSymbol(raw) : raw, type);
     if (value === undefined) return undefined;
     members.push([name, value]);
   }
@@ -159,14 +157,14 @@ function documentOf(
 
 const ASCII = /^[\x20-\x7e]*$/;
 
-/** As loads keep symbols; undefined for letters that have other cases elsewhere. */
-const symbolOf = (value: unknown): unknown => {
+/** Spells a symbol as loads do; undefined for letters whose case depends on the language. */
+const toSymbol = (value: unknown): unknown => {
   if (typeof value !== 'string') return value;
   return ASCII.test(value) ? keptSymbol(value) : undefined;
 };
 
-/** JSON text of the index values; undefined when one is missing, empty or too long. */
-function indexOf(
+/** JSON text of the index values; undefined if one is missing, empty or too long. */
+function toIndex(
   document: Readonly<Record<string, unknown>>,
   names: readonly string[],
 ): string | undefined {
@@ -184,10 +182,10 @@ type Spelled = string | number | boolean | object | undefined;
 
 const DATE = /^\d{4}-\d\d-\d\d$/;
 const INSTANT = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-](?:0\d|1[0-5]):[0-5]\d)$/;
-/** As DuckDB spells it. */
+/** A time of day as DuckDB spells it. */
 const CLOCK = /^([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{0,5}[1-9])?$/;
 
-/** The value as its column's type spells it in JSON; undefined: the exact way must read it. */
+/** Spells a value by its column's type in JSON; undefined: the exact path must read it. */
 const VALUES: Readonly<Record<ColumnKind, (value: unknown, type: ColumnType) => Spelled>> = {
   varchar: (value) => (typeof value === 'string' ? value : undefined),
   boolean: (value) => (typeof value === 'boolean' ? value : undefined),
@@ -197,30 +195,30 @@ const VALUES: Readonly<Record<ColumnKind, (value: unknown, type: ColumnType) => 
   float64: (value) => (isExact(value) ? value : undefined),
   json: (value) => (typeof value === 'object' && value !== null ? value : undefined),
   date: (value) => (typeof value === 'string' && isDay(value) ? value : undefined),
-  timestamp: (value) => (typeof value === 'string' ? microsecondsOf(value) : epochOf(value)),
-  timestamp_ns: (value) => (typeof value === 'string' ? nanosecondsOf(value) : undefined),
+  timestamp: (value) => (typeof value === 'string' ? toMicroseconds(value) : toInstant(value)),
+  timestamp_ns: (value) => (typeof value === 'string' ? toNanoseconds(value) : undefined),
   time: (value) => (typeof value === 'string' && CLOCK.test(value) ? value : undefined),
 };
 
-/** As DuckDB spells it: with all digits of its scale. */
+/** Spells a decimal like DuckDB: with all digits of its scale. */
 function decimalText(value: unknown, type: ColumnType): string | undefined {
   const shape = decimalOf(type);
   if (typeof value !== 'number' && typeof value !== 'string') return undefined;
   return shape === undefined ? undefined : spellDecimal(String(value), shape);
 }
 
-/** JSON has no minus zero of its own: written again it would be another number. */
+/** Whether a number is kept exactly: JSON has no minus zero, it would become another number. */
 const isExact = (value: unknown): value is number =>
   typeof value === 'number' && Number.isFinite(value) && !Object.is(value, -0);
 
 const isDay = (text: string): boolean =>
-  DATE.test(text) && text >= '0001' && isoOf(`${text}T00:00:00.000Z`)?.slice(0, 10) === text;
+  DATE.test(text) && text >= '0001' && toIso(`${text}T00:00:00.000Z`)?.slice(0, 10) === text;
 
 /** Digits of a second that a timestamp stores. */
 const MICROSECOND_DIGITS = 6;
 
-/** With six digits behind the second only where the microseconds need them, as answers have it. */
-function microsecondsOf(text: string): string | undefined {
+/** Writes six digits after the second only if the microseconds need them, like answers. */
+function toMicroseconds(text: string): string | undefined {
   const { fraction, second } = parseInstant(text) ?? {};
   if (second === undefined || fraction === undefined) return undefined;
   if (fraction.length > MICROSECOND_DIGITS) return undefined;
@@ -231,16 +229,16 @@ function microsecondsOf(text: string): string | undefined {
 /** Milliseconds since 1970 by their number of digits, as a load reads them (`dateFormats.ts`). */
 const EPOCH_MS = { least: 1e11, most: 1e13 - 1 };
 
-function epochOf(value: unknown): string | undefined {
+function toInstant(value: unknown): string | undefined {
   if (typeof value !== 'number' || !Number.isInteger(value)) return undefined;
   if (value < EPOCH_MS.least || value > EPOCH_MS.most) return undefined;
   return isoTime(value).replace('T', ' ').slice(0, -1);
 }
 
-/** Whole years that 64 bits of nanoseconds hold. */
+/** Whole years that 64 bits of nanoseconds can represent. */
 const NANOSECOND_YEARS = { least: '1678', greatest: '2261' };
 
-function nanosecondsOf(text: string): string | undefined {
+function toNanoseconds(text: string): string | undefined {
   const { fraction, second } = parseInstant(text) ?? {};
   if (second === undefined || fraction === undefined) return undefined;
   const year = second.slice(0, 4);
@@ -248,19 +246,19 @@ function nanosecondsOf(text: string): string | undefined {
   return `${second}.${fraction.padEnd(9, '0')}`;
 }
 
-/** The second in UTC as DuckDB spells it, and the digits behind it. */
+/** The second in UTC as DuckDB spells it, and the digits after it. */
 function parseInstant(
   text: string,
 ): { readonly second: string; readonly fraction: string } | undefined {
   const [, local, fraction = '', zone] = INSTANT.exec(text) ?? [];
-  // Date.parse makes 1 March of 30 February.
-  if (local === undefined || isoOf(`${local}Z`)?.slice(0, 19) !== local) return undefined;
-  const utc = isoOf(`${local}${zone}`)?.slice(0, 19);
+  // Date.parse turns 30 February into 1 March.
+  if (local === undefined || toIso(`${local}Z`)?.slice(0, 19) !== local) return undefined;
+  const utc = toIso(`${local}${zone}`)?.slice(0, 19);
   if (utc === undefined || !/^\d{4}-/.test(utc) || utc < '0001') return undefined;
   return { second: utc.replace('T', ' '), fraction };
 }
 
-function isoOf(text: string): string | undefined {
+function toIso(text: string): string | undefined {
   const ms = Date.parse(text);
   return Number.isNaN(ms) ? undefined : new Date(ms).toISOString();
 }

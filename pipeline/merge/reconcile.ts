@@ -1,5 +1,5 @@
-// A batch against what its dataset holds already: equal index values are ignored, or the stored
-// records give way by positional deletes. No big file is rewritten, and history stays as it was.
+// Reconciles a batch with the stored records: repeated index values are ignored, or the stored records are
+// replaced by positional deletes. No large file is rewritten, and history is unchanged.
 import { join } from 'node:path';
 import type { Column } from '../../store/lake/versions/columns.ts';
 import type { Row } from '../../store/duckdb/protocol.ts';
@@ -21,7 +21,7 @@ import type { Batch } from '../batch/batchRequest.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 import type { Workbench } from '../bytes/workbench.ts';
 
-/** A delete file that waits to be published. */
+/** A delete file to publish. */
 interface PendingDeletes {
   readonly path: string;
   readonly dataFile: DataFile;
@@ -38,7 +38,7 @@ export interface Reconciled {
   readonly deletes: readonly PendingDeletes[];
 }
 
-/** Where a load meets what is stored. */
+/** The stored table that a load is merged into. */
 export interface MergeBench {
   readonly bench: Workbench;
   readonly files: Files;
@@ -51,19 +51,19 @@ export async function reconcile(
   duplicates: 'ignore' | 'replace',
   place: MergeBench,
 ): Promise<Reconciled> {
-  const nothing = { path: batch.path, stats: batch.stats, ignored: 0, replaced: 0, deletes: [] };
+  const unchanged = { path: batch.path, stats: batch.stats, ignored: 0, replaced: 0, deletes: [] };
   const { index, table } = place;
-  if (index.terms.length === 0 || batch.stats.records === 0) return nothing;
+  if (index.terms.length === 0 || batch.stats.records === 0) return unchanged;
   const candidates = overlapping(table.files, batch.stats, index);
-  if (candidates.length === 0) return nothing;
+  if (candidates.length === 0) return unchanged;
   return withOpenFiles(place.files, candidates, async (files) => {
     const open = { ...files, candidates };
-    if (duplicates === 'ignore') return withoutKnown(batch, place, open);
-    return { ...nothing, ...(await replaceKnown(batch, place, open)) };
+    if (duplicates === 'ignore') return ignoreStored(batch, place, open);
+    return { ...unchanged, ...(await replaceStored(batch, place, open)) };
   });
 }
 
-/** Delete files for the visible records that a condition over the table's columns finds. */
+/** Writes delete files for the visible records that match a condition over the table's columns. */
 export async function deletesWhere(
   condition: string,
   files: readonly DataFile[],
@@ -73,9 +73,9 @@ export async function deletesWhere(
   return withOpenFiles(place.files, files, (opened) => {
     const open = { ...opened, candidates: files };
     const rows = visibleRows(files, place.table.columns, open.pathOf, true);
-    const found = `SELECT ${FILE_COLUMN} AS file, ${POSITION_COLUMN} AS pos FROM ${rows}
+    const matching = `SELECT ${FILE_COLUMN} AS file, ${POSITION_COLUMN} AS pos FROM ${rows}
       WHERE ${condition}`;
-    return deletesOf(found, join(place.bench.folder, `${newUuid()}.parquet`), place, open);
+    return writeAllDeletes(matching, join(place.bench.folder, `${newUuid()}.parquet`), place, open);
   });
 }
 
@@ -83,39 +83,39 @@ interface Opened extends OpenFiles {
   readonly candidates: readonly DataFile[];
 }
 
-async function withoutKnown(batch: Batch, place: MergeBench, open: Opened): Promise<Reconciled> {
+async function ignoreStored(batch: Batch, place: MergeBench, open: Opened): Promise<Reconciled> {
   const { bench, table, index } = place;
   const path = join(bench.folder, `${newUuid()}.parquet`);
-  const kept = `SELECT ${names(table.columns)} FROM ${withTerms(batchRows(batch), index, 'n')} AS n
-    WHERE NOT EXISTS (FROM ${knownOf(batch, place, open)} AS s WHERE ${same(index)})${orderBy(index)}`;
-  const [copied] = await askOpen(place, open, [copyTable(kept, path, table.columns)]);
+  const remaining = `SELECT ${names(table.columns)} FROM ${withTerms(batchRows(batch), index, 'n')} AS n
+    WHERE NOT EXISTS (FROM ${storedMatches(batch, place, open)} AS s WHERE ${same(index)})${orderBy(index)}`;
+  const [copied] = await askOpen(place, open, [copyTable(remaining, path, table.columns)]);
   const stats = fileStats(copied ?? []);
   const ignored = batch.stats.records - stats.records;
   return { path, stats, ignored, replaced: 0, deletes: [] };
 }
 
-async function replaceKnown(
+async function replaceStored(
   batch: Batch,
   place: MergeBench,
   open: Opened,
 ): Promise<Pick<Reconciled, 'replaced' | 'deletes'>> {
   const { bench } = place;
   const matches = join(bench.folder, `${newUuid()}.parquet`);
-  const found = `SELECT ${FILE_COLUMN} AS file, ${POSITION_COLUMN} AS pos
-    FROM ${knownOf(batch, place, open)}`;
-  return deletesOf(found, matches, place, open);
+  const matching = `SELECT ${FILE_COLUMN} AS file, ${POSITION_COLUMN} AS pos
+    FROM ${storedMatches(batch, place, open)}`;
+  return writeAllDeletes(matching, matches, place, open);
 }
 
-/** Delete files for the records that `found` answers as file and pos, kept at `matches`. */
-async function deletesOf(
-  found: string,
+/** Writes delete files for the records that `matching` selects as file and pos, stored at `matches`. */
+async function writeAllDeletes(
+  matching: string,
   matches: string,
   place: MergeBench,
   open: Opened,
 ): Promise<Pick<Reconciled, 'replaced' | 'deletes'>> {
   const read = `read_parquet(${literal(matches)})`;
   const [, counted] = await askOpen(place, open, [
-    `COPY (${found}) TO ${literal(matches)} (FORMAT parquet)`,
+    `COPY (${matching}) TO ${literal(matches)} (FORMAT parquet)`,
     `SELECT file, count(*) AS records FROM ${read} GROUP BY file ORDER BY file`,
   ]);
   const rows = counted ?? [];
@@ -127,7 +127,7 @@ async function deletesOf(
   return { replaced: rows.reduce((sum, row) => sum + Number(row['records']), 0), deletes };
 }
 
-/** All deleted positions of one data file, the old ones with the new, strictly increasing. */
+/** Writes all deleted positions of one data file, old and new ones, strictly increasing. */
 async function writeDeletes(
   dataFile: DataFile,
   matches: string,
@@ -146,7 +146,7 @@ async function writeDeletes(
   return { path, dataFile, stats: fileStats(copied ?? []) };
 }
 
-/** The pending delete file as a commit names it. */
+/** The pending delete file as a commit records it. */
 export const writtenDeletes = (
   name: string,
   pending: PendingDeletes,
@@ -162,13 +162,13 @@ const names = (columns: readonly Column[]): string =>
 const batchRows = (batch: Batch): string => `read_parquet(${literal(batch.path)})`;
 
 /**
- * Index values and places of the visible stored records that the batch has too. Deleted ones are
- * left out last, among the few that match: to leave them out of a file of 20 million rows first
+ * Index values and positions of the visible stored records that the batch has too. Deleted records are
+ * filtered last, among the few that match: to filter them from a file of 20 million rows first
  * took over 1.3 GB.
  */
-function knownOf(batch: Batch, { table, index }: MergeBench, open: Opened): string {
-  const wanted = new Set(index.columns.map(({ id }) => id));
-  const columns = table.columns.filter(({ id }) => wanted.has(id));
+function storedMatches(batch: Batch, { table, index }: MergeBench, open: Opened): string {
+  const ids = new Set(index.columns.map(({ id }) => id));
+  const columns = table.columns.filter(({ id }) => ids.has(id));
   const whole = open.candidates.map((file) => ({ ...file, deletes: null }));
   const stored = withTerms(visibleRows(whole, columns, open.pathOf, true), index, 's');
   const matching = `(SELECT * FROM ${stored} AS s WHERE EXISTS
@@ -186,11 +186,11 @@ function knownOf(batch: Batch, { table, index }: MergeBench, open: Opened): stri
 export const withTerms = (rows: string, index: UniqueIndex, prefix: string): string =>
   `(SELECT *, ${index.terms.map((term, at) => `${term} AS ${prefix}${at}`).join(', ')} FROM ${rows})`;
 
-/** The terms `n0` … and `s0` … of two such are equal. */
+/** The condition that the terms `n0` … and `s0` … of two sub-selects are equal. */
 export const same = (index: UniqueIndex): string =>
   index.terms.map((_, at) => `n.n${at} = s.s${at}`).join(' AND ');
 
-/** Asks of stored files that are open, on the instance of the load. */
+/** Queries opened stored files, on the instance of the load. */
 export const askOpen = (
   { bench }: MergeBench,
   open: Pick<OpenFiles, 'paths'>,

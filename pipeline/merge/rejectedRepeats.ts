@@ -1,5 +1,5 @@
-// Finds the records of a load that repeat a value of the unique index, in the file or in what is stored, with
-// their lines: the choice `duplicates=reject` reports each.
+// Finds the records of a load that repeat a value of the unique index, in the file or in stored records, with
+// their lines: `duplicates=reject` reports each.
 import type { Reject } from '../../store/work/jobs.ts';
 import { REJECTS_KEPT_MAX } from '../../store/work/jobs.ts';
 import { withOpenFiles } from '../../store/lake/versions/tableFiles.ts';
@@ -12,7 +12,7 @@ import { UNREAD_LINES } from '../values/rejectedLines.ts';
 import { fromClause, withExponents } from '../values/relation.ts';
 import { type MergeBench, same, withTerms } from './reconcile.ts';
 
-/** @param request what the batch was made of */
+/** @param request the request that produced the batch */
 export async function findRejectedRepeats(
   batch: Batch,
   request: BatchRequest,
@@ -21,18 +21,18 @@ export async function findRejectedRepeats(
   const candidates = overlapping(table.files, batch.stats, index);
   const { columns } = request;
   const relation = withExponents(request.relation);
-  const asked = { ...request, relation, sharesRow: true };
+  const exactRequest = { ...request, relation, sharesRow: true };
   return withOpenFiles(files, candidates, async ({ paths, pathOf }) => {
     const stored = withTerms(visibleRows(candidates, table.columns, pathOf), index, 's');
     const read = `SELECT row_number() OVER () AS ${NUMBER}, * FROM
-      (SELECT ${faultOf(asked)} AS ${FAULT}, ${selection(asked, false)}
+      (SELECT ${faultOf(exactRequest)} AS ${FAULT}, ${selection(exactRequest, false)}
         FROM ${fromClause(relation, columns, false)})`;
     const valid = `(SELECT * FROM (${read}) WHERE ${FAULT} IS NULL)`;
     const numbered = withTerms(valid, index, 'n');
     const terms = index.terms.map((_, at) => `n${at}`).join(', ');
-    const shown = index.terms.map((_, at) => `CAST(n${at} AS VARCHAR)`).join(`, ', ', `);
+    const texts = index.terms.map((_, at) => `CAST(n${at} AS VARCHAR)`).join(`, ', ', `);
     const isStored = `EXISTS (FROM ${stored} AS s WHERE ${same(index)})`;
-    const statement = `SELECT ${NUMBER} AS n, concat(${shown}) AS shown, isStored FROM
+    const statement = `SELECT ${NUMBER} AS n, concat(${texts}) AS repeated, isStored FROM
       (SELECT *, ${isStored} AS isStored,
         row_number() OVER (PARTITION BY ${terms} ORDER BY ${NUMBER}) AS place FROM ${numbered} AS n)
       WHERE isStored OR place > 1 ORDER BY 1 LIMIT ${REJECTS_KEPT_MAX}`;
@@ -48,7 +48,7 @@ export async function findRejectedRepeats(
       const where = row['isStored'] === true ? 'is stored already' : 'is in the file already';
       return {
         line: fileLineOf(Number(row['n']), relation, lines),
-        error: `index value (${String(row['shown'])}) ${where}: duplicates=reject`,
+        error: `index value (${String(row['repeated'])}) ${where}: duplicates=reject`,
       };
     });
   });

@@ -1,5 +1,5 @@
-// Stored records as a changed schema has them: one new file in the place of all that there are. Old
-// versions keep theirs, with the columns that they had.
+// Rewrites stored records for a changed schema: one new file replaces all files of the table. Old
+// versions keep their files, with their columns.
 import { join } from 'node:path';
 import { type Column, sqlType } from '../../store/lake/versions/columns.ts';
 import { Failure } from '../../store/base/failure.ts';
@@ -19,26 +19,26 @@ export interface Rewritten {
   readonly stats: FileStats;
 }
 
-/** @throws Failure InvalidBody when the table has more records than may be written again. */
+/** @throws Failure InvalidBody if the table has more records than may be rewritten. */
 export function checkRewritable({ records }: Table): void {
   if (records <= REWRITTEN_MAX) return;
   const most = `at most ${REWRITTEN_MAX} may be written again at once`;
   throw new Failure('InvalidBody', `the dataset has ${records} records, ${most}`);
 }
 
-/** How the values `s."name"` of stored columns are converted, by the columns' ids. */
+/** SQL conversions of the values `s."name"` of stored columns, by the columns' ids. */
 export type Conversions = ReadonlyMap<number, string>;
 
 interface Rewriting {
-  /** A file of records that take the place of stored ones. */
+  /** A file of records that replace stored ones. */
   readonly replacedBy?: string;
-  /** Where they are not the usual ones of the types. */
+  /** Conversions that differ from the default ones of the types. */
   readonly conversions?: Conversions;
 }
 
 /**
  * Writes the visible records with other columns into the work folder.
- * @param columns those of the table afterwards; a column keeps its id when its type changes
+ * @param columns of the table after the change; a column keeps its id when its type changes
  */
 export async function rewriteStored(
   columns: readonly Column[],
@@ -67,12 +67,12 @@ export async function rewriteStored(
 
 /** The stored records, as `s`, whose index values are not in a file. */
 function withoutReplaced(stored: string, path: string, index: UniqueIndex): string {
-  const taken = withTerms(`read_parquet(${literal(path)})`, index, 'n');
+  const replacing = withTerms(`read_parquet(${literal(path)})`, index, 'n');
   return `${withTerms(stored, index, 's')} AS s
-    WHERE NOT EXISTS (FROM ${taken} AS n WHERE ${same(index)})`;
+    WHERE NOT EXISTS (FROM ${replacing} AS n WHERE ${same(index)})`;
 }
 
-/** What a stored record has in a column of the changed table. */
+/** The value of a stored record in a column of the changed table. */
 function valueIn({ columns }: Table, column: Column): string {
   const was = columns.find(({ id }) => id === column.id);
   if (was === undefined) return `CAST(NULL AS ${sqlType(column.type)})`;

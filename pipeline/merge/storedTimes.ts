@@ -1,4 +1,4 @@
-// When the records of a dataset were stored: the load that brought one is told by its time.
+// Lists when the records of a dataset were stored: the time identifies the load of a record.
 import { UPDATED_COLUMN } from '../../store/lake/versions/columns.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
@@ -9,7 +9,7 @@ import { tableOf } from '../conform/conform.ts';
 import type { IngestServices } from '../conform/load.ts';
 import { identifier } from '../../store/duckdb/sqlText.ts';
 
-/** Loads have one time each, pushed records one of their own. */
+/** Maximum distinct times: one per load, and one per pushed record. */
 const TIMES_MAX = 100_000;
 
 interface StoredTime {
@@ -17,7 +17,7 @@ interface StoredTime {
   readonly records: number;
 }
 
-/** Ascending. @throws Failure InvalidBody when they are too many to be told apart. */
+/** Ascending. @throws Failure InvalidBody if they are too many to distinguish. */
 export async function storedTimes(
   dataset: Dataset,
   services: IngestServices,
@@ -30,12 +30,12 @@ export async function storedTimes(
       const time = `epoch_ms(${identifier(UPDATED_COLUMN)})`;
       const statement = `SELECT ${time} AS t, count(*) AS n FROM ${visibleRows(files, own, pathOf)}
         GROUP BY 1 ORDER BY 1 LIMIT ${TIMES_MAX + 1}`;
-      const asked = { files: paths, folder, statements: [statement], deadlineMs };
-      return (await pool.rows(asked))[0] ?? [];
+      const question = { files: paths, folder, statements: [statement], deadlineMs };
+      return (await pool.rows(question))[0] ?? [];
     }),
   );
   if (rows.length > TIMES_MAX) {
-    const rule = `were stored at over ${TIMES_MAX} times: where each came from can not be told`;
+    const rule = `were stored at over ${TIMES_MAX} times: their loads cannot be distinguished`;
     throw new Failure('InvalidBody', `the records of the dataset ${rule}`);
   }
   return rows.map((row) => ({ timeMs: Number(row['t']), records: Number(row['n']) }));

@@ -1,4 +1,4 @@
-// What a load has come to is kept by the node that serves, wherever it was worked on: in one commit.
+// Commits the result of a load on the serving node in one commit, even if another node executed it.
 import { changeDatasetRow } from '../../store/lake/datasets/datasetRows.ts';
 import type { Database } from '../../store/catalog/database.ts';
 import type { Dataset, RecordSchema } from '../../store/lake/datasets/datasets.ts';
@@ -23,10 +23,10 @@ interface Storing {
 
 export const storeIn = (lake: Lake, { load, author, finish }: Storing): LoadStore => ({
   create: (draft) => createDataset(lake, draft, author),
-  keep: async (made) => {
-    const { dataset, instead, message, outcome, quarantined, schema, touches } = made;
+  keep: async (loaded) => {
+    const { dataset, instead, message, outcome, quarantined, schema, touches } = loaded;
     const note = { author, message, ...(touches ? { touches } : {}) };
-    await commitOrTidy(made, note, lake, async (transaction, committed) => {
+    await commitOrTidy(loaded, note, lake, async (transaction, committed) => {
       const { timeMs } = committed;
       await finish(transaction, outcome, committed);
       if (quarantined.length > 0) {
@@ -52,7 +52,7 @@ async function updateRow(
 /** Runs in the commit's transaction. */
 type Alongside = (transaction: Database, committed: Committed) => Promise<void>;
 
-/** What is refused in the transaction itself leaves no published file behind. */
+/** A refusal inside of the transaction leaves no published file behind. */
 async function commitOrTidy(
   { edits, folder }: Pick<MadeLoad, 'edits' | 'folder'>,
   note: CommitNote,

@@ -1,6 +1,6 @@
-// Files of the account's part of the folder that the operator opened to sources, and of nothing else: a
-// link or a `..` that leads out of it is refused. A pattern leaves such a link out, and one that leads
-// nowhere, with a note: one link must not stop whatever else the pattern names.
+// Pulls files of the account's part of the folder that the operator opened to sources, and of nothing else: a
+// link or a `..` that leads out of it is refused. A pattern skips such a link, and a broken one, with a note:
+// one link must not stop the other files that match the pattern.
 import { constants } from 'node:fs';
 import { copyFile, lstat, open, opendir, realpath, rm, stat } from 'node:fs/promises';
 import { isAbsolute, join, relative } from 'node:path';
@@ -22,12 +22,12 @@ import {
 interface FileRules extends AccountFolders {
   /** Undefined: no source reads files. */
   readonly sourceFolder: string | undefined;
-  /** Of the listing, and of each file. */
+  /** For the listing, and for each file. */
   readonly deadlineMs: number;
 }
 
 interface ListedFile extends Listed {
-  /** Without links. */
+  /** The real path, without links. */
   readonly path: string;
 }
 
@@ -37,19 +37,19 @@ interface Walk {
   readonly isOthers: (path: string) => boolean;
   readonly note: (note: string) => void;
   readonly signal: AbortSignal;
-  /** Entries that were looked at. */
+  /** Number of entries that were checked. */
   entries: number;
 }
 
-/** Looking at them takes 2 s (measured: 0.17 s for 100,000). */
+/** Checking this many takes 2 s (measured: 0.17 s for 100,000). */
 const ENTRIES_MAX = 1_000_000;
-/** Notes of one listing; the rest is counted. */
+/** Notes of one listing; further ones are summarized. */
 const NOTES_MAX = 20;
-/** Read at once: four times as fast as one call for each 32. */
-const ENTRIES_AT_ONCE = 1_000;
-/** Of a time in nanoseconds: as text it sorts like the number until the year 2286. */
+/** Entries per read: four times as fast as 32 per call. */
+const ENTRIES_BATCH = 1_000;
+/** Digits of a time in nanoseconds: as text it sorts like the number until the year 2286. */
 const TIME_DIGITS = 19;
-/** Read at once: larger ones are no faster. */
+/** Bytes per read: larger reads are no faster. */
 const CHUNK_BYTES = 1024 ** 2;
 
 export const filePull = (rules: FileRules): Pull<FileDefinition> =>
@@ -62,7 +62,7 @@ export const filePull = (rules: FileRules): Pull<FileDefinition> =>
     for (const { item, position } of listing.fresh()) {
       const { name, bytes } = item;
       using deadline = withDeadline(landing.signal, rules.deadlineMs, `the copy of ${name}`);
-      const path = await copied(item, { ...landing, signal: deadline.signal }, before, ofBytes);
+      const path = await copyFileTo(item, { ...landing, signal: deadline.signal }, before, ofBytes);
       before += bytes;
       const { jsonPath } = definition;
       const piece: Piece = { name, path, bytes, position };
@@ -73,7 +73,7 @@ export const filePull = (rules: FileRules): Pull<FileDefinition> =>
 
 /**
  * A path or pattern of files, below the folder of sources.
- * @throws SourceFailure naming the rule that is broken.
+ * @throws SourceFailure naming the broken rule.
  */
 export function checkSourcePath(path: string): void {
   checkPattern(path);
@@ -85,14 +85,14 @@ export function checkSourcePath(path: string): void {
 
 const NOT_SET = 'TAPEDECK_SOURCE_FOLDER is not set: no source reads files';
 
-/** @throws SourceFailure where the operator has opened no folder to sources. */
+/** @throws SourceFailure if the operator has opened no folder to sources. */
 export function checkSourceFolder(sourceFolder: string | undefined): void {
   if (sourceFolder === undefined) refuse(NOT_SET);
 }
 
 /**
- * Where a file of an account is that is read where it lies, without links.
- * @throws SourceFailure when it is not there, no file, or not the account's.
+ * The real path of an account's file that is read in place.
+ * @throws SourceFailure if it does not exist, is not a file, or is not the account's.
  */
 export async function sourceFile(
   rules: Omit<FileRules, 'deadlineMs'>,
@@ -100,9 +100,9 @@ export async function sourceFile(
   accountId: string,
 ): Promise<string> {
   checkSourcePath(path);
-  if (isPattern(path)) refuse('one file is meant, and no pattern');
+  if (isPattern(path)) refuse('the path must name one file, not a pattern');
   const walk: Walk = {
-    root: await rootOf(rules, accountId),
+    root: await accountRoot(rules, accountId),
     isOthers: (name) => isOfAnother(name, accountId, rules),
     note: () => undefined,
     signal: new AbortController().signal,
@@ -111,7 +111,7 @@ export async function sourceFile(
   return ((await fileAt(walk, path)) ?? refuse(`${path} is no file`)).path;
 }
 
-/** Goes down part by part, and reads only the folders that a pattern needs. */
+/** Walks the path part by part, and reads only the folders that a pattern needs. */
 async function list(
   rules: FileRules,
   path: string,
@@ -120,9 +120,9 @@ async function list(
 ): Promise<void> {
   using deadline = withDeadline(landing.signal, rules.deadlineMs, `the listing of ${path}`);
   const walk: Walk = {
-    root: await rootOf(rules, accountId),
+    root: await accountRoot(rules, accountId),
     isOthers: (name) => isOfAnother(name, accountId, rules),
-    note: notesTo(landing),
+    note: noteWriter(landing),
     signal: deadline.signal,
     entries: 0,
   };
@@ -133,21 +133,24 @@ async function list(
     return;
   }
   const head = parts.slice(0, literal).join('/');
-  // What a pattern leads to may be missing; what stands before it may not.
-  await insideOf(walk, head);
+  // Items below a wildcard may be missing; the part before it may not.
+  await resolveInside(walk, head);
   let names: readonly string[] = [head];
   for (const part of parts.slice(literal)) {
     const next: string[] = [];
-    for (const name of names) next.push(...(await below(walk, name, part)));
+    for (const name of names) next.push(...(await listBelow(walk, name, part)));
     names = next;
   }
   for (const name of names) {
-    const file = await fileAt(walk, name).catch(leftOut(walk, name));
+    const file = await fileAt(walk, name).catch(noteSkipped(walk, name));
     if (file !== undefined) listing.add(file);
   }
 }
 
-async function rootOf(rules: Omit<FileRules, 'deadlineMs'>, accountId: string): Promise<string> {
+async function accountRoot(
+  rules: Omit<FileRules, 'deadlineMs'>,
+  accountId: string,
+): Promise<string> {
   const { sourceFolder } = rules;
   if (sourceFolder === undefined) {
     return refuse(NOT_SET);
@@ -161,78 +164,78 @@ async function rootOf(rules: Omit<FileRules, 'deadlineMs'>, accountId: string): 
   );
 }
 
-/** Tells the first ones, and that there were more. */
-function notesTo({ onNote }: PullOrder['landing']): (note: string) => void {
-  let told = 0;
+/** Passes on the first notes, and one more if there were others. */
+function noteWriter({ onNote }: PullOrder['landing']): (note: string) => void {
+  let count = 0;
   return (note) => {
-    told += 1;
-    if (told <= NOTES_MAX) onNote?.(note);
-    else if (told === NOTES_MAX + 1) onNote?.('and more');
+    count += 1;
+    if (count <= NOTES_MAX) onNote?.(note);
+    else if (count === NOTES_MAX + 1) onNote?.('and more');
   };
 }
 
-/** Of what a pattern named: links that can not be followed do not count, nor does what has gone. */
-const leftOut =
+/** Skips a match of a pattern: a link that cannot be followed gets a note, a removed file does not. */
+const noteSkipped =
   (walk: Walk, name: string) =>
   async (error: unknown): Promise<undefined> => {
     if (!(error instanceof SourceFailure)) throw error;
     const isLinked = await hasLink(walk, name);
     if (isLinked) walk.note(`${name} is left out: ${reasonOf(error)}`);
-    else ifGone(error);
+    else ignoreGone(error);
   };
 
-/** Whether a part of the path, or what it ends in, is a link. */
+/** Whether a part of the path, or its last one, is a link. */
 async function hasLink({ root }: Walk, name: string): Promise<boolean> {
   let path = root;
   for (const part of name.split('/')) {
     path = join(path, part);
-    const found = await lstat(path).catch(() => undefined);
-    if (found === undefined) return false;
-    if (found.isSymbolicLink()) return true;
+    const stats = await lstat(path).catch(() => undefined);
+    if (stats === undefined) return false;
+    if (stats.isSymbolicLink()) return true;
   }
   return false;
 }
 
-async function below(walk: Walk, folder: string, part: string): Promise<readonly string[]> {
-  const nameOf = (entry: string): string => (folder === '' ? entry : `${folder}/${entry}`);
+async function listBelow(walk: Walk, folder: string, part: string): Promise<readonly string[]> {
+  const toName = (entry: string): string => (folder === '' ? entry : `${folder}/${entry}`);
   walk.signal.throwIfAborted();
-  if (!isPattern(part)) return [nameOf(part)];
+  if (!isPattern(part)) return [toName(part)];
   const matches = nameMatcher(part);
-  const path = await insideOf(walk, folder).catch(leftOut(walk, folder));
-  const found: string[] = [];
-  if (path === undefined || !(await stat(path)).isDirectory()) return found;
-  for await (const { name } of await opendir(path, { bufferSize: ENTRIES_AT_ONCE })) {
+  const path = await resolveInside(walk, folder).catch(noteSkipped(walk, folder));
+  const names: string[] = [];
+  if (path === undefined || !(await stat(path)).isDirectory()) return names;
+  for await (const { name } of await opendir(path, { bufferSize: ENTRIES_BATCH })) {
     walk.entries += 1;
-    if (walk.entries > ENTRIES_MAX) refuse(`a pattern looks at ${ENTRIES_MAX} entries at most`);
+    if (walk.entries > ENTRIES_MAX) refuse(`a pattern may check at most ${ENTRIES_MAX} entries`);
     if (walk.entries % 1_000 === 0) walk.signal.throwIfAborted();
-    if (matches(name) && !walk.isOthers(nameOf(name))) found.push(nameOf(name));
+    if (matches(name) && !walk.isOthers(toName(name))) names.push(toName(name));
   }
-  return found;
+  return names;
 }
 
-/** Undefined for what is no file. */
+/** Undefined if it is not a file. */
 async function fileAt(walk: Walk, name: string): Promise<ListedFile | undefined> {
   walk.signal.throwIfAborted();
-  const path = await insideOf(walk, name);
-  const found = await stat(path, { bigint: true }).catch((error: unknown) => {
-    throw told(error, name);
+  const path = await resolveInside(walk, name);
+  const stats = await stat(path, { bigint: true }).catch((error: unknown) => {
+    throw fileFailure(error, name);
   });
-  if (!found.isFile()) return undefined;
-  const time = String(found.mtimeNs < 0n ? 0n : found.mtimeNs).padStart(TIME_DIGITS, '0');
-  return { name, path, bytes: Number(found.size), time, version: String(found.mtimeNs) };
+  if (!stats.isFile()) return undefined;
+  const time = String(stats.mtimeNs < 0n ? 0n : stats.mtimeNs).padStart(TIME_DIGITS, '0');
+  return { name, path, bytes: Number(stats.size), time, version: String(stats.mtimeNs) };
 }
 
-/** The path without links. */
-async function insideOf({ isOthers, root }: Walk, name: string): Promise<string> {
+/** The real path, without links. */
+async function resolveInside({ isOthers, root }: Walk, name: string): Promise<string> {
   const path = await realpath(join(root, name)).catch((error: unknown) => {
-    throw told(error, name);
+    throw fileFailure(error, name);
   });
   if (!isWithin(path, root)) refuse(`${name} leads out of the account's TAPEDECK_SOURCE_FOLDER`);
   if (isOthers(relative(root, path))) refuse(`${name} is in the folder of another account`);
   return path;
 }
 
-async function copied(
+async function copyFileTo(
   item: ListedFile,
   landing: Landing,
   before: number,
@@ -243,22 +246,22 @@ async function copied(
   let path: string | undefined;
   try {
     path = landingPath(landing);
-    const isClone = await cloned(item.path, path);
+    const isClone = await cloneFile(item.path, path);
     if (isClone) onBytes(before + item.bytes, ofBytes);
-    else path = await streamed(item.path, landing, before, ofBytes);
+    else path = await streamFile(item.path, landing, before, ofBytes);
     const [now, copy] = await Promise.all([stat(item.path, { bigint: true }), stat(path)]);
     if (String(now.mtimeNs) === item.version && copy.size === item.bytes) return path;
   } catch (error) {
     if (path !== undefined) await rm(path, { force: true });
     signal.throwIfAborted();
-    throw told(error, item.name, true);
+    throw fileFailure(error, item.name, true);
   }
   await rm(path, { force: true });
   throw new SourceFailure(`${item.name} changed while it was read`, true);
 }
 
-/** Shares the blocks where the file system can: no byte is copied. */
-async function cloned(from: string, to: string): Promise<boolean> {
+/** Shares the blocks if the file system supports it: no byte is copied. */
+async function cloneFile(from: string, to: string): Promise<boolean> {
   try {
     await copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE_FORCE);
     return true;
@@ -267,13 +270,13 @@ async function cloned(from: string, to: string): Promise<boolean> {
   }
 }
 
-async function streamed(
+async function streamFile(
   from: string,
   landing: Landing,
   before: number,
   ofBytes: number,
 ): Promise<string> {
-  // A pipe that took the file's place would never end to open; a link would lead elsewhere.
+  // Opening a pipe that replaced the file would block; a link would lead elsewhere.
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   await using file = await open(from, flags);
   if (!(await file.stat()).isFile()) refuse('it is no file any more');
@@ -281,20 +284,20 @@ async function streamed(
   return (await land(chunks, landing, { before, ofBytes })).path;
 }
 
-/** What is gone matters only to who asked for it by its name. */
-function ifGone(error: unknown): undefined {
+/** Ignores a removed file, which matters only if it was requested by name. */
+function ignoreGone(error: unknown): undefined {
   if (error instanceof FileGone) return undefined;
   throw error;
 }
 
 class FileGone extends SourceFailure {}
 
-function told(error: unknown, name: string, isCopy = false): unknown {
+function fileFailure(error: unknown, name: string, isCopy = false): unknown {
   if (error instanceof Failure) return error;
   const { code } = error as { readonly code?: string };
   if (code === 'ENOENT' || code === 'ENOTDIR') {
-    const gone = isCopy ? 'has gone while it was read' : 'is not there';
-    return new FileGone(`${name} ${gone}`, isCopy);
+    const problem = isCopy ? 'has gone while it was read' : 'is not there';
+    return new FileGone(`${name} ${problem}`, isCopy);
   }
   if (code === 'EACCES' || code === 'EPERM') {
     return new SourceFailure(`${name} cannot be read: its permissions forbid it`, false);

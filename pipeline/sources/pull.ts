@@ -1,4 +1,4 @@
-// Every kind of source, by its definition.
+// Dispatches pulls and checks by the kind of the source's definition.
 import { Failure } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
 import type { AccountFolders } from './accountFolder.ts';
@@ -21,7 +21,7 @@ import {
   SourceFailure,
 } from './base/source.ts';
 
-/** The settings that a pull keeps to, and how other datasets of the account are read. */
+/** The settings of pulls, and the pull of other datasets of the account. */
 type PullParts = Pick<Settings, 'allowPrivateAddresses' | 'sourceFolder' | 'sourceTimeoutMs'> &
   AccountFolders &
   Pick<Guard, 'onRefused'> & { readonly dataset: Pull<DatasetDefinition> };
@@ -31,7 +31,7 @@ export function makePull(parts: PullParts): Pull {
   const { firstAccountId, sourceFolder } = parts;
   const rules = { ...outgoingRules(parts), firstAccountId, sourceFolder };
   const [http, file, feed] = [httpPull(rules), filePull(rules), feedPull(rules)];
-  // Their clients are loaded with the first source that needs them.
+  // Imported with the first source that needs them.
   const postgres: Pull<PostgresDefinition> = async function* (order) {
     const { postgresPull } = await import('./postgres/postgres.ts');
     yield* postgresPull(rules)(order);
@@ -57,7 +57,7 @@ export function makePull(parts: PullParts): Pull {
       case 'WEBSOCKET':
         return feed({ ...order, definition });
       case 'CAPTURE':
-        throw new SourceFailure('a recording is looked at by tapedeck capture info', false);
+        throw new SourceFailure('to inspect a recording, run tapedeck capture info', false);
     }
   };
 }
@@ -72,16 +72,16 @@ const outgoingRules = ({ allowPrivateAddresses, onRefused, sourceTimeoutMs }: Ou
   ...(onRefused === undefined ? {} : { onRefused }),
 });
 
-/** Pages of buckets that are fetched concurrently; each has a client of its own. */
+/** Pages of buckets that are fetched concurrently; each has its own client. */
 const LISTINGS_MAX = 16;
 
-/** Lists objects by the rules of pulls. */
+/** Lists objects under the same rules as pulls. */
 export function makeBucketListing(parts: OutgoingParts): ListBucket {
   const rules = outgoingRules(parts);
   let open = 0;
   return async (order) => {
     if (open >= LISTINGS_MAX) {
-      throw new Failure('Busy', `${LISTINGS_MAX} buckets are being listed, the most at a time`);
+      throw new Failure('Busy', `${LISTINGS_MAX} buckets are being listed, the maximum`);
     }
     open += 1;
     try {
@@ -94,8 +94,8 @@ export function makeBucketListing(parts: OutgoingParts): ListBucket {
 }
 
 /**
- * What can be said of a definition before it is first used.
- * @throws SourceFailure, an InvalidBody, naming the rule that is broken.
+ * Checks a definition before its first use.
+ * @throws SourceFailure, an InvalidBody, naming the broken rule.
  */
 export function checkDefinition(
   definition: SourceDefinition,

@@ -1,5 +1,5 @@
-// A version of a dataset, cut into parts: the same records in the same order each time that a part is
-// made, so that one which is made again is the one that it was.
+// Cuts a version of a dataset into parts: the same records in the same order each time a part is created, so
+// that a part created again is identical.
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeBind } from '../../query/plan/binding.ts';
@@ -28,45 +28,45 @@ import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 export const EXPORT_FORMATS = ['csv', 'jsonl', 'parquet', 'arrow'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
-/** How the bytes of a part are written. */
+/** The encoding of a part. */
 export interface PartFormat {
   readonly format: ExportFormat;
-  /** Of csv and jsonl. */
+  /** For csv and jsonl. */
   readonly compression: Compression;
 }
 
 /** Name and DuckDB's type of each column, in the order of the part. */
 export type PartSchema = readonly { readonly name: string; readonly type: string }[];
 
-/** Parts of one export: their list is kept as one text. */
+/** Maximum parts of one export: their list is stored as one text. */
 const PARTS_MAX = 1_000;
-/** Bytes of one part: an upload in pieces of 16 MiB has at most 10,000 of them. */
+/** Maximum bytes of one part: an upload in pieces of 16 MiB has at most 10,000 of them. */
 export const PART_BYTES_MAX = 64 * 1024 ** 3;
-/** Bytes of the lake that make a part where its owner does not say how many records do. */
+/** Bytes of the lake per part, unless the owner sets the number of records. */
 const USUAL_BYTES = 256 * 1024 ** 2;
 const USUAL_ROWS_MAX = 2_000_000;
 
-/** Names of parts that are being written begin with it. */
+/** Prefix of the names of unfinished parts. */
 export const UNFINISHED = 'making-';
 
-/** What a part is made of. */
+/** The data and the context of parts. */
 export interface PartsOf {
   readonly files: Files;
   readonly pool: DuckDbPool;
   readonly dataset: Dataset;
   readonly table: Table;
-  /** Records that were pushed by then and are no file of the version. */
+  /** Records that were pushed before the version and are not in its files. */
   readonly pushed: readonly PendingRow[];
   readonly deadlineMs: number;
   readonly signal: AbortSignal;
-  /** For what is unfinished; the part itself lands in it too. */
+  /** Folder for unfinished files, and for the part itself. */
   readonly folder: string;
 }
 
-/** Where a part ends: the values of its last record in the columns of its order. */
+/** The end of a part: the values of its last record in the columns of its order. */
 type Edge = readonly string[];
 
-/** Records between two edges, without the first and with the second; undefined: none. */
+/** Records after one edge, up to and including another; undefined: unbounded. */
 export interface PartRange {
   readonly after: Edge | undefined;
   readonly upTo: Edge | undefined;
@@ -74,26 +74,26 @@ export interface PartRange {
 }
 
 /**
- * Records of each part: as asked for, or so many as take about 256 MiB of the lake.
- * @throws Failure InvalidBody when there would be too many parts.
+ * Records of each part: as requested, or as many as take about 256 MiB of the lake.
+ * @throws Failure InvalidBody if there would be too many parts.
  */
-export function rowsOfPart({ bytes, records }: Table, asked: number | undefined): number {
+export function rowsOfPart({ bytes, records }: Table, requested: number | undefined): number {
   const fitting = Math.floor((USUAL_BYTES / Math.max(1, bytes)) * records);
   const usual = Math.min(USUAL_ROWS_MAX, Math.max(1, fitting));
-  const rows = asked ?? Math.max(usual, Math.ceil(records / PARTS_MAX));
+  const rows = requested ?? Math.max(usual, Math.ceil(records / PARTS_MAX));
   if (records <= rows * PARTS_MAX) return rows;
   const least = Math.ceil(records / PARTS_MAX);
   const rule = `must be at least ${least}: an export has at most ${PARTS_MAX} parts`;
   throw new Failure('InvalidBody', `rowsPerFile ${rule}, and ${records} records`);
 }
 
-/** The parts of a table, in their order; one without records where it has none. */
+/** The parts of a table, in their order; one empty part for a table without records. */
 export async function planParts(parts: PartsOf, rows: number): Promise<readonly PartRange[]> {
-  const records = await countOf(parts);
+  const records = await countRecords(parts);
   if (records <= rows) return [{ after: undefined, upTo: undefined, rows: records }];
-  const edges = await edgesOf(parts, rows, records);
+  const edges = await findEdges(parts, rows, records);
   const count = Math.ceil(records / rows);
-  if (edges.length !== count - 1) throw unlike(parts);
+  if (edges.length !== count - 1) throw inconsistent(parts);
   return Array.from({ length: count }, (_, at) => ({
     after: edges[at - 1],
     upTo: edges[at],
@@ -101,54 +101,54 @@ export async function planParts(parts: PartsOf, rows: number): Promise<readonly 
   }));
 }
 
-async function countOf(parts: PartsOf): Promise<number> {
+async function countRecords(parts: PartsOf): Promise<number> {
   if (parts.pushed.length === 0) return parts.table.records;
   return withOpenFiles(parts.files, parts.table.files, async ({ paths, pathOf }) => {
     const { bind, parameters } = makeBinding();
-    const statements = [`SELECT count(*) AS records FROM ${rowsOf(parts, [], pathOf, bind)}`];
-    const [found = []] = await parts.pool.rows({
-      ...questionOf(parts, paths),
+    const statements = [`SELECT count(*) AS records FROM ${selectRows(parts, [], pathOf, bind)}`];
+    const [counts = []] = await parts.pool.rows({
+      ...toQuestion(parts, paths),
       statements,
       parameters,
     });
-    return Number(found[0]?.['records'] ?? 0);
+    return Number(counts[0]?.['records'] ?? 0);
   });
 }
 
-const unlike = ({ dataset, table }: PartsOf): Failure => {
+const inconsistent = ({ dataset, table }: PartsOf): Failure => {
   const what = `version ${table.snapshot} of ${dataset.workspace}.${dataset.dataset}`;
-  return new Failure('SystemError', `${what} does not have the records that it says it has`);
+  return new Failure('SystemError', `${what} has another number of records than its catalog`);
 };
 
-/** The owner's properties, as they were in this version. */
+/** The owner's properties, as of this version. */
 const columnsOf = ({ columns }: Table): readonly Column[] =>
   columns.filter(({ name }) => !isSystemColumn(name));
 
 export const schemaOf = (table: Table): PartSchema =>
   columnsOf(table).map(({ name, type }) => ({ name, type: sqlType(type) }));
 
-/** One term of the order: what a record is compared by. */
+/** One term of the order by which records are compared. */
 interface Term {
   readonly sql: string;
   readonly type: string;
 }
 
-/** The columns that order records and tell them apart: the number first, where there is one. */
+/** The columns that order and distinguish records: the number first, if there is one. */
 function orderColumns(dataset: Dataset, table: Table): readonly Column[] {
   const { columns } = uniqueIndexOf(dataset, table);
   const row = columns.filter(({ name }) => name === ROW_COLUMN);
   return [...row, ...columns.filter((column) => !row.includes(column))];
 }
 
-/** Key, subkey and date of numbered records may be missing, and an order needs a value. */
+/** Replaces missing values: key, subkey and date of numbered records may be null. */
 function orderTerm({ name, type }: Column, table: Table): Term {
   const isTotal = !isNumbered(table) || name === ROW_COLUMN;
   if (isTotal) return { sql: identifier(name), type: sqlType(type) };
   return { sql: `coalesce(CAST(${identifier(name)} AS VARCHAR), '')`, type: 'VARCHAR' };
 }
 
-/** Key, subkey and date, or the number; of old datasets without an index the files, each from its begin. */
-function sortTermsOf({ dataset, table }: PartsOf): readonly Term[] {
+/** Key, subkey and date, or the number; for old datasets without an index the file and the position in it. */
+function sortTerms({ dataset, table }: PartsOf): readonly Term[] {
   const columns = orderColumns(dataset, table);
   if (columns.length > 0) return columns.map((column) => orderTerm(column, table));
   const names = table.files.map(({ path }) => literal(path.split('/').at(-1) ?? ''));
@@ -158,7 +158,7 @@ function sortTermsOf({ dataset, table }: PartsOf): readonly Term[] {
   ];
 }
 
-function rowsOf(
+function selectRows(
   { dataset, pushed, table }: PartsOf,
   columns: readonly Column[],
   pathOf: PathOf,
@@ -166,36 +166,36 @@ function rowsOf(
 ): string {
   const index = orderColumns(dataset, table);
   const read = [...new Set([...columns, ...index])];
-  // Of no column there are no rows.
+  // A SELECT needs at least one column.
   const some = read.length === 0 ? table.columns.slice(0, 1) : read;
   const stored = visibleRows(table.files, some, pathOf, index.length === 0);
   if (pushed.length === 0) return stored;
   return withPending(stored, some, index, pushed, 'true', bind);
 }
 
-/** The last record of each part but the last one. */
-async function edgesOf(parts: PartsOf, rows: number, records: number): Promise<readonly Edge[]> {
+/** The last record of each part except the last part. */
+async function findEdges(parts: PartsOf, rows: number, records: number): Promise<readonly Edge[]> {
   const { table } = parts;
   return withOpenFiles(parts.files, table.files, async ({ paths, pathOf }) => {
     const { bind, parameters } = makeBinding();
-    const terms = sortTermsOf(parts);
+    const terms = sortTerms(parts);
     const values = terms.map(({ sql }, at) => `${sql} AS t${at}`).join(', ');
     const names = terms.map((_, at) => `t${at}`);
     const texts = names.map((name) => `CAST(${name} AS VARCHAR) AS ${name}`).join(', ');
     const numbered = `SELECT ${names.join(', ')}, row_number() OVER (ORDER BY ${names.join(', ')}) AS n
-      FROM (SELECT ${values} FROM ${rowsOf(parts, [], pathOf, bind)})`;
+      FROM (SELECT ${values} FROM ${selectRows(parts, [], pathOf, bind)})`;
     const statement = `SELECT ${texts} FROM (${numbered})
       WHERE n % ${rows} = 0 AND n < ${records} ORDER BY n`;
-    const [found = []] = await parts.pool.rows({
-      ...questionOf(parts, paths),
+    const [edges = []] = await parts.pool.rows({
+      ...toQuestion(parts, paths),
       statements: [statement],
       parameters,
     });
-    return found.map((row) => names.map((name) => String(row[name])));
+    return edges.map((row) => names.map((name) => String(row[name])));
   });
 }
 
-const questionOf = ({ deadlineMs, folder, signal }: PartsOf, files: readonly string[]) => ({
+const toQuestion = ({ deadlineMs, folder, signal }: PartsOf, files: readonly string[]) => ({
   files,
   folder,
   deadlineMs,
@@ -204,8 +204,8 @@ const questionOf = ({ deadlineMs, folder, signal }: PartsOf, files: readonly str
 });
 
 /**
- * Writes one part into a new file of the folder; its path.
- * @throws Failure SystemError when it does not have the records of its range; TooLarge, TimedOut,
+ * Writes one part into a new file of the folder; returns its path.
+ * @throws Failure SystemError if the part does not have the records of its range; TooLarge, TimedOut,
  * ChildLost, Busy.
  */
 export async function makePart(
@@ -221,25 +221,25 @@ export async function makePart(
     const typed: BindTyped = (value, type) => `CAST(${bind(value)} AS ${type})`;
     const columns = columnsOf(parts.table);
     const list = columns.map((column) => identifier(column.name)).join(', ');
-    const terms = sortTermsOf(parts);
+    const terms = sortTerms(parts);
     const table = { ...parts, table: { ...parts.table, files } };
     const where = [
-      ...beyond(terms, range.after, '>', typed),
-      ...beyond(terms, range.upTo, '<=', typed),
+      ...edgeConditions(terms, range.after, '>', typed),
+      ...edgeConditions(terms, range.upTo, '<=', typed),
     ];
-    const statement = `SELECT ${list} FROM ${rowsOf(table, columns, pathOf, bind)}
+    const statement = `SELECT ${list} FROM ${selectRows(table, columns, pathOf, bind)}
       ${where.length === 0 ? '' : `WHERE ${where.join(' AND ')}`}
       ORDER BY ${terms.map(({ sql }) => sql).join(', ')}`;
     const file = { name: `${UNFINISHED}${newUuid()}`, bytesMax: PART_BYTES_MAX, compression };
-    const asked = { ...questionOf(parts, paths), onProgress };
-    const question = { ...asked, statements: [statement], parameters, file };
+    const common = { ...toQuestion(parts, paths), onProgress };
+    const question = { ...common, statements: [statement], parameters, file };
     const body = await parts.pool.body(question, format);
-    if (body.objects !== range.rows) throw unlike(parts);
+    if (body.objects !== range.rows) throw inconsistent(parts);
     return takeFile(body, parts.folder, name);
   });
 }
 
-/** The file of a body under its own name; its path. */
+/** Renames the file of a body; returns its path. */
 export async function takeFile({ file }: Body, folder: string, name: string): Promise<string> {
   if (file === undefined) throw new Failure('SystemError', 'a part left no file');
   const path = join(folder, name);
@@ -255,10 +255,10 @@ function makeBinding(): { readonly parameters: Bound[]; readonly bind: (value: B
 }
 
 /**
- * Conditions of the records behind an edge, or up to it. The first alone, of one column, lets whole row
- * groups be left out.
+ * Conditions of the records after an edge, or up to it. The first condition, on one column only, lets
+ * DuckDB skip whole row groups.
  */
-function beyond(
+function edgeConditions(
   terms: readonly Term[],
   edge: Edge | undefined,
   operator: '>' | '<=',
@@ -280,11 +280,11 @@ function beyond(
 
 const PRUNED = ['varchar', 'date', 'int64'];
 
-/** By the least and greatest key of the file, as the catalog has them. */
+/** Tests a file by its least and greatest key in the catalog. */
 function mayHaveSome(file: DataFile, { after, upTo }: PartRange, parts: PartsOf): boolean {
   const [column] = orderColumns(parts.dataset, parts.table);
   if (column === undefined || !PRUNED.includes(column.type)) return true;
-  const holds = (operator: '>=' | '<=', edge: Edge | undefined): boolean =>
+  const mayMatch = (operator: '>=' | '<=', edge: Edge | undefined): boolean =>
     edge === undefined || mayHold(file, { column, operator, values: [edge[0] ?? ''] });
-  return holds('>=', after) && holds('<=', upTo);
+  return mayMatch('>=', after) && mayMatch('<=', upTo);
 }

@@ -1,5 +1,5 @@
-// A folder below the one that the operator opened to exports: a link or a `..` that leads out of it is
-// refused. A part is renamed to its name once it is whole and on the disk.
+// Exports into a folder below the one that the operator opened to exports: a link or a `..` that leads out of
+// it is refused. A part is renamed to its name after it is complete and synced.
 import { copyFile, lstat, mkdir, readFile, realpath, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { contentOf } from '../../store/base/contents.ts';
@@ -12,18 +12,18 @@ import { MANIFEST, type Part, type Target } from './target.ts';
 export interface FolderRules {
   /** Undefined: no export writes files. */
   readonly exportFolder: string | undefined;
-  /** The data folder, which no export may reach. */
+  /** The data folder, which exports must not write to. */
   readonly data: string;
   readonly disk: Disk;
 }
 
 const PATH_CHARACTERS_MAX = 1_000;
-/** Of most file systems. */
+/** Limit of most file systems. */
 const NAME_BYTES_MAX = 255;
 
 /**
- * A path of a folder below the folder of exports.
- * @throws Failure InvalidBody naming the rule that is broken.
+ * Checks the path of a folder below the folder of exports.
+ * @throws Failure InvalidBody naming the broken rule.
  */
 export function checkExportPath(path: string): void {
   if (path.length > PATH_CHARACTERS_MAX) {
@@ -43,8 +43,8 @@ export function checkExportPath(path: string): void {
 const refusal = (reason: string): Failure => new Failure('InvalidBody', reason);
 
 /**
- * @param exportId is part of the names of what is unfinished
- * @throws SourceFailure when exports may not write there; the system's error made one.
+ * @param exportId is part of the names of unfinished files
+ * @throws SourceFailure if exports must not write there, or for an error of the system.
  */
 export async function openFolderTarget(
   path: string,
@@ -56,8 +56,8 @@ export async function openFolderTarget(
   const folder = await folderAt(path, rules);
   const { disk } = rules;
   const unfinished = (name: string): string => join(folder, `.${name}.${exportId}`);
-  /** On the disk under its name, or not there. */
-  const placed = async (from: string, name: string): Promise<void> => {
+  /** Syncs a file and renames it, so that it is on the disk under its name or not at all. */
+  const place = async (from: string, name: string): Promise<void> => {
     await disk.syncFile(from);
     await disk.rename(from, join(folder, name));
     await disk.syncFolder(folder);
@@ -65,44 +65,44 @@ export async function openFolderTarget(
   return {
     manifest: () => readFile(join(folder, MANIFEST), 'utf8').catch(ifMissing),
     find: async (part) => {
-      const found = await contentOf(join(folder, part.name), signal).catch(ifMissing);
-      const same = found?.sha256 === part.sha256 && found.bytes === part.bytes;
+      const content = await contentOf(join(folder, part.name), signal).catch(ifMissing);
+      const same = content?.sha256 === part.sha256 && content.bytes === part.bytes;
       return same ? part : undefined;
     },
     deliver: async (part, delivery) =>
-      told(async () => {
+      withFailure(async () => {
         await makeFolder(folder, disk);
-        await moved(delivery.path, part, unfinished(part.name), placed);
+        await moveFile(delivery.path, part, unfinished(part.name), place);
         return part;
       }),
     drop: async (part) => disk.remove(unfinished(part.name)),
     finish: (manifest) =>
-      told(async () => {
+      withFailure(async () => {
         await makeFolder(folder, disk);
         await writeFile(unfinished(MANIFEST), manifest);
-        await placed(unfinished(MANIFEST), MANIFEST);
+        await place(unfinished(MANIFEST), MANIFEST);
       }),
     [Symbol.asyncDispose]: async () => undefined,
   };
 }
 
-/** Renamed within a file system; copied beside its name first where the folder is on another one. */
-async function moved(
+/** Renames within a file system; if the folder is on another one, copies the file beside its name first. */
+async function moveFile(
   from: string,
   { name }: Part,
   unfinished: string,
-  placed: (from: string, name: string) => Promise<void>,
+  place: (from: string, name: string) => Promise<void>,
 ): Promise<void> {
   try {
-    await placed(from, name);
+    await place(from, name);
   } catch (error) {
     if (codeOf(error) !== 'EXDEV') throw error;
     await copyFile(from, unfinished);
-    await placed(unfinished, name);
+    await place(unfinished, name);
   }
 }
 
-/** Without links, though it need not be there yet. */
+/** The path without links, even if the folder does not exist yet. */
 async function folderAt(path: string, { data, exportFolder }: FolderRules): Promise<string> {
   if (exportFolder === undefined) {
     throw refused('TAPEDECK_EXPORT_FOLDER is not set: no export writes files');
@@ -110,40 +110,40 @@ async function folderAt(path: string, { data, exportFolder }: FolderRules): Prom
   const root = await realpath(exportFolder).catch(() => {
     throw refused('TAPEDECK_EXPORT_FOLDER is not there');
   });
-  const folder = await realPathOf(join(root, path));
+  const folder = await resolvePath(join(root, path));
   if (!isWithin(folder, root)) throw refused('target.path leads out of TAPEDECK_EXPORT_FOLDER');
   if (isWithin(folder, await realpath(data))) throw refused('target.path is in the data folder');
   return folder;
 }
 
-async function realPathOf(path: string): Promise<string> {
+async function resolvePath(path: string): Promise<string> {
   try {
     return await realpath(path);
   } catch (error) {
-    if (codeOf(error) !== 'ENOENT') throw toldOf(error);
-    // A link that leads nowhere would lead somewhere once it is written through.
+    if (codeOf(error) !== 'ENOENT') throw toFailure(error);
+    // A dangling link would be followed by the write.
     const dangling = await lstat(path).catch(() => undefined);
     if (dangling !== undefined) throw refused('target.path leads through a link to nowhere');
-    return join(await realPathOf(dirname(path)), path.slice(dirname(path).length));
+    return join(await resolvePath(dirname(path)), path.slice(dirname(path).length));
   }
 }
 
-/** Readable as the process's umask says: who exports wants others to read. */
+/** Creates a folder with the permissions of the process's umask, so that others can read exports. */
 export async function makeFolder(folder: string, disk: Disk): Promise<void> {
   await mkdir(folder, { recursive: true });
   await disk.makeFolder(folder);
 }
 
-async function told<T>(work: () => Promise<T>): Promise<T> {
+async function withFailure<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw toldOf(error);
+    throw toFailure(error);
   }
 }
 
-/** The system's errors, without paths of this machine. */
-function toldOf(error: unknown): unknown {
+/** Converts the system's errors to failures without paths of this machine. */
+function toFailure(error: unknown): unknown {
   const code = codeOf(error);
   if (error instanceof Failure || code === undefined) return error;
   if (code === 'ENOSPC' || code === 'EDQUOT') {
@@ -154,7 +154,7 @@ function toldOf(error: unknown): unknown {
 
 function ifMissing(error: unknown): undefined {
   if (['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '')) return undefined;
-  throw toldOf(error);
+  throw toFailure(error);
 }
 
 const codeOf = (error: unknown): string | undefined => (error as { code?: string }).code;

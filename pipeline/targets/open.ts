@@ -1,4 +1,4 @@
-// Every kind of target, by its definition.
+// Opens and checks targets by the kind of their definition.
 import type { Settings } from '../../store/base/settings/settings.ts';
 import { type Guard, systemResolve } from '../sources/base/guard.ts';
 import { checkS3 } from '../sources/s3/s3Names.ts';
@@ -8,20 +8,20 @@ import { MANIFEST, type S3Target, type Target, type TargetDefinition } from './t
 
 export interface TargetRules extends Omit<FolderRules, 'exportFolder'>, Pick<Guard, 'onRefused'> {
   readonly allowPrivateAddresses: boolean;
-  /** Of one request to a store. */
+  /** Deadline of one request to a store. */
   readonly deadlineMs: number;
 }
 
 interface TargetOrder {
   readonly exportId: string;
   readonly definition: TargetDefinition;
-  /** The folder that exports might write below when this one was made. */
+  /** The folder of exports when this export was created. */
   readonly exportFolder: string | undefined;
   readonly credential: Credential | undefined;
   readonly signal: AbortSignal;
 }
 
-/** @throws SourceFailure when nothing may be written there. */
+/** @throws SourceFailure if exports must not write there. */
 export async function openTarget(order: TargetOrder, rules: TargetRules): Promise<Target> {
   const { credential, definition, exportFolder, exportId, signal } = order;
   if (definition.type === 'FILE') {
@@ -29,16 +29,16 @@ export async function openTarget(order: TargetOrder, rules: TargetRules): Promis
   }
   checkTarget(definition, rules);
   if (credential === undefined) throw new SourceFailure('the credential is not there', false);
-  // Its client is loaded with the first target that needs it.
+  // Imported with the first target that needs it.
   const { openS3Target } = await import('./s3Target.ts');
   return openS3Target(definition, credential, { ...rules, resolve: systemResolve }, signal);
 }
 
-/** Characters of a prefix: a key has 1,024 bytes, and the name of a part takes some. */
+/** Maximum bytes of a prefix: a key has 1,024 bytes, and the name of a part needs some. */
 const PREFIX_BYTES_MAX = 900;
 
 /**
- * What can be said of a target before anything is written.
+ * Checks a target before anything is written.
  * @throws Failure InvalidBody naming the member and its rule.
  */
 export function checkTarget(
@@ -67,7 +67,7 @@ export function checkTarget(
   );
 }
 
-/** The prefix as parts are named with it. */
+/** Ends the prefix with a slash, as it precedes the names of parts. */
 export const asFolder = (target: S3Target): S3Target =>
   target.prefix === '' || target.prefix.endsWith('/')
     ? target

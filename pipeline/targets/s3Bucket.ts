@@ -1,4 +1,4 @@
-// A bucket of S3, or of a compatible store, as the place of a lake's files.
+// Stores a lake's files in a bucket of S3, or of a compatible store.
 import type { Readable } from 'node:stream';
 import {
   CopyObjectCommand,
@@ -16,17 +16,17 @@ import { systemResolve } from '../sources/base/guard.ts';
 import { openS3 } from '../sources/s3/s3.ts';
 import { FETCHES_MAX } from '../../store/files/bucket/fileCache.ts';
 import { fetchFile, PIECES_AT_ONCE, type PieceSizes } from './s3Fetch.ts';
-import { asked, ifThere, MARK, objectOf, openS3Target, type Store } from './s3Target.ts';
+import { ifThere, MARK, objectOf, openS3Target, request, type Store } from './s3Target.ts';
 
-/** Of one request: a file of a lake, or a piece of one. */
+/** Deadline of one request: a file of a lake, or a piece of one. */
 const DEADLINE_MS = 600_000;
-/** Of a text that is read whole. */
+/** Maximum bytes of a text that is read as a whole. */
 const TEXT_BYTES_MAX = 1024 ** 2;
 const NEVER = new AbortController().signal;
 
 /**
- * The operator named it, so that its address is not judged.
- * @param sizes of the pieces in which files come
+ * Opens the bucket without checking its address, which the operator configured.
+ * @param sizes of the pieces in which files are fetched
  */
 export function openS3Bucket(settings: BucketSettings, sizes?: PieceSizes): Bucket {
   const { accessKeyId, bucket, endpoint, prefix, region, secretAccessKey } = settings;
@@ -43,12 +43,12 @@ export function openS3Bucket(settings: BucketSettings, sizes?: PieceSizes): Buck
     ...(endpoint === undefined ? {} : { endpoint }),
   };
   const definition = { type: 'AWS-S3', credentialId: '', ...place } as const;
-  // The client writes into the credentials that it is given.
+  // The client modifies the credentials that are passed to it.
   const credential = () => ({ type: 'AWS-S3', accessKeyId, secretAccessKey }) as const;
   const client = openS3(place, credential(), rules);
   const target = openS3Target(definition, credential(), rules, NEVER);
   const store: Store = { client, definition, rules, signal: NEVER };
-  const send: Send = (path, work) => asked(store, path, work);
+  const send: Send = (path, work) => request(store, path, work);
   return {
     name: `s3://${bucket}/${prefix}`.replace(/\/$/, ''),
     put: async (path, source, content) => {
@@ -60,14 +60,14 @@ export function openS3Bucket(settings: BucketSettings, sizes?: PieceSizes): Buck
       try {
         await target.deliver(part, { path: source, upload: undefined, onUpload });
       } catch (error) {
-        // Pieces that nobody asks for again cost money; a store that is away keeps them.
+        // Abandoned pieces cost money; an unavailable store keeps them.
         await target.drop(part, upload).catch(() => undefined);
         throw error;
       }
     },
     get: (path, to) => fetchFile(store, path, to, sizes),
-    look: (path) => send(path, (options) => looked(store, path, options)),
-    list: (beginning) => listed(store, beginning),
+    look: (path) => send(path, (options) => headObject(store, path, options)),
+    list: (beginning) => listFiles(store, beginning),
     remove: async (path) => {
       const command = new DeleteObjectCommand(objectOf(store, path));
       await send(path, (options) => ifThere(client.send(command, options)));
@@ -79,10 +79,10 @@ export function openS3Bucket(settings: BucketSettings, sizes?: PieceSizes): Buck
       const remove = new DeleteObjectCommand(objectOf(store, from));
       await send(from, (options) => client.send(remove, options));
     },
-    text: (path) => send(path, (options) => textOf(store, path, options)),
+    text: (path) => send(path, (options) => readText(store, path, options)),
     write: async (path, text) => {
-      const put = new PutObjectCommand({ ...objectOf(store, path), Body: text });
-      await send(path, (options) => client.send(put, options));
+      const command = new PutObjectCommand({ ...objectOf(store, path), Body: text });
+      await send(path, (options) => client.send(command, options));
     },
     close: () => {
       client.destroy();
@@ -96,14 +96,18 @@ interface Options {
 }
 type Send = <T>(path: string, work: (options: Options) => Promise<T>) => Promise<T>;
 
-async function looked(store: Store, path: string, options: Options): ReturnType<Bucket['look']> {
+async function headObject(
+  store: Store,
+  path: string,
+  options: Options,
+): ReturnType<Bucket['look']> {
   const command = new HeadObjectCommand(objectOf(store, path));
   const answer = await ifThere(store.client.send(command, options));
   if (answer === undefined) return undefined;
   return { bytes: answer.ContentLength ?? 0, sha256: answer.Metadata?.[MARK] };
 }
 
-async function textOf(store: Store, path: string, options: Options): ReturnType<Bucket['text']> {
+async function readText(store: Store, path: string, options: Options): ReturnType<Bucket['text']> {
   const command = new GetObjectCommand(objectOf(store, path));
   const answer = await ifThere(store.client.send(command, options));
   if (answer === undefined) return undefined;
@@ -114,23 +118,23 @@ async function textOf(store: Store, path: string, options: Options): ReturnType<
   return (await answer.Body?.transformToString()) ?? '';
 }
 
-async function listed(store: Store, beginning: string): Promise<readonly BucketFile[]> {
+async function listFiles(store: Store, beginning: string): Promise<readonly BucketFile[]> {
   const { awsbucketName: Bucket, prefix } = store.definition;
-  const found: BucketFile[] = [];
+  const files: BucketFile[] = [];
   let ContinuationToken: string | undefined;
   do {
     const input = { Bucket, Prefix: `${prefix}${beginning}`, ContinuationToken };
     const command = new ListObjectsV2Command(input);
-    const page: ListObjectsV2CommandOutput = await asked(store, beginning, (options) =>
+    const page: ListObjectsV2CommandOutput = await request(store, beginning, (options) =>
       store.client.send(command, options),
     );
     for (const { Key = '', LastModified, Size = 0 } of page.Contents ?? []) {
       const path = Key.slice(prefix.length);
-      // The mark of a folder, which some tools put there, is no file.
+      // A folder marker, which some tools create, is not a file.
       if (!Key.endsWith('/'))
-        found.push({ path, bytes: Size, writtenMs: LastModified?.getTime() ?? 0 });
+        files.push({ path, bytes: Size, writtenMs: LastModified?.getTime() ?? 0 });
     }
     ContinuationToken = page.IsTruncated === true ? page.NextContinuationToken : undefined;
   } while (ContinuationToken !== undefined);
-  return found;
+  return files;
 }

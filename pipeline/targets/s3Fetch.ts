@@ -1,38 +1,38 @@
-// A file of a bucket, fetched in pieces beside each other: a store gives one connection a part of what it
-// gives several, and what was cut off goes on from where it was.
+// Fetches a file of a bucket in concurrent pieces: a store limits the rate of each connection, and a piece
+// that is cut off resumes where it stopped.
 import { type FileHandle, open } from 'node:fs/promises';
 import { addAbortSignal, Readable } from 'node:stream';
 import { GetObjectCommand, type GetObjectCommandOutput } from '@aws-sdk/client-s3';
 import { SourceFailure } from '../sources/base/source.ts';
-import { asked, ifThere, objectOf, type Store } from './s3Target.ts';
+import { ifThere, objectOf, request, type Store } from './s3Target.ts';
 
-/** Of one request; the first one is short, as most files are: it tells how long the file is. */
+/** Bytes per request; the first one is short, as most files are: its response has the length of the file. */
 export interface PieceSizes {
   readonly firstBytes: number;
   readonly bytes: number;
 }
 const SIZES: PieceSizes = { firstBytes: 4 * 1024 ** 2, bytes: 16 * 1024 ** 2 };
-/** Of one file. */
+/** Concurrent pieces of one file. */
 export const PIECES_AT_ONCE = 4;
-/** Requests for a piece after each other that bring little, each from where the one before was cut off. */
+/** Consecutive requests for a piece with little progress; each resumes where the one before was cut off. */
 const TRIES_MAX = 5;
 const LITTLE_BYTES = 256 * 1024;
 
-/** From the first byte to the last one, both in it. */
+/** A range of bytes, both ends included. */
 interface Span {
   readonly from: number;
   readonly to: number;
 }
 
-/** All pieces are of the same. */
-interface Known {
+/** The version of the object that all pieces must have. */
+interface ObjectVersion {
   readonly bytes: number;
   readonly etag: string | undefined;
 }
 
 /**
- * Into a file that is not there yet.
- * @returns false where there is no such object
+ * Fetches an object into a new file.
+ * @returns false if there is no such object
  * @throws SourceFailure
  */
 export async function fetchFile(
@@ -43,15 +43,15 @@ export async function fetchFile(
 ): Promise<boolean> {
   const file = await open(target, 'wx', 0o600);
   try {
-    const known = await fetchPiece(store, path, file, { from: 0, to: sizes.firstBytes - 1 });
-    if (known !== undefined) await fetchRest(store, path, file, spansOf(known, sizes), known);
-    return known !== undefined;
+    const version = await fetchPiece(store, path, file, { from: 0, to: sizes.firstBytes - 1 });
+    if (version !== undefined) await fetchRest(store, path, file, toSpans(version, sizes), version);
+    return version !== undefined;
   } finally {
     await file.close();
   }
 }
 
-function spansOf({ bytes: all }: Known, { bytes, firstBytes }: PieceSizes): Span[] {
+function toSpans({ bytes: all }: ObjectVersion, { bytes, firstBytes }: PieceSizes): Span[] {
   const count = Math.max(0, Math.ceil((all - firstBytes) / bytes));
   return Array.from({ length: count }, (_, at) => {
     const from = firstBytes + at * bytes;
@@ -59,19 +59,19 @@ function spansOf({ bytes: all }: Known, { bytes, firstBytes }: PieceSizes): Span
   });
 }
 
-/** The first piece that fails ends the others: none of them writes afterwards. */
+/** Fetches the other pieces. The first failure aborts all of them, so that none writes afterwards. */
 async function fetchRest(
   store: Store,
   path: string,
   file: FileHandle,
   spans: Span[],
-  known: Known,
+  version: ObjectVersion,
 ): Promise<void> {
   const ending = new AbortController();
   const own = { ...store, signal: AbortSignal.any([store.signal, ending.signal]) };
   const take = async (): Promise<void> => {
     for (let span = spans.shift(); span !== undefined; span = spans.shift()) {
-      await fetchPiece(own, path, file, span, known);
+      await fetchPiece(own, path, file, span, version);
     }
   };
   const taking = Array.from({ length: Math.min(PIECES_AT_ONCE, spans.length) }, take);
@@ -84,58 +84,62 @@ async function fetchRest(
   }
 }
 
-/** @param of undefined: whatever is there. @returns what is there; undefined where nothing is */
+/** @param of undefined: any version. @returns the version; undefined if there is no object */
 async function fetchPiece(
   store: Store,
   path: string,
   file: FileHandle,
   { from, to }: Span,
-  of?: Known,
-): Promise<Known | undefined> {
-  let [known, at] = [of, from];
+  of?: ObjectVersion,
+): Promise<ObjectVersion | undefined> {
+  let [version, at] = [of, from];
   const cutOff = (): SourceFailure =>
     new SourceFailure(`${path} was cut off after ${at} bytes`, true);
   const take = async ({ abortSignal }: { abortSignal: AbortSignal }): Promise<boolean> => {
-    const range = { Range: `bytes=${at}-${to}`, ...(known?.etag && { IfMatch: known.etag }) };
+    const range = { Range: `bytes=${at}-${to}`, ...(version?.etag && { IfMatch: version.etag }) };
     const command = new GetObjectCommand({ ...objectOf(store, path), ...range });
-    const answer = await whereThere(store.client.send(command, { abortSignal }));
-    if (answer === undefined && known === undefined) return false;
-    if (answer === undefined) throw new SourceFailure(`${path} went while it was read`, true);
-    known ??= knownOf(answer);
-    const end = answer.ContentRange === undefined ? known.bytes : to + 1;
-    // A store may know no ranges, or send another one than it was asked for.
+    const answer = await emptyOrMissing(store.client.send(command, { abortSignal }));
+    if (answer === undefined && version === undefined) return false;
+    if (answer === undefined)
+      throw new SourceFailure(`${path} was removed while it was read`, true);
+    version ??= versionOf(answer);
+    const end = answer.ContentRange === undefined ? version.bytes : to + 1;
+    // A store may not support ranges, or send another one than requested.
     const isRest = answer.ContentRange?.startsWith(`bytes ${at}-`) ?? at === 0;
-    for await (const bytes of bodyOf(answer, abortSignal)) {
+    for await (const bytes of bodyStream(answer, abortSignal)) {
       if (!isRest || at + bytes.length > end) throw cutOff();
       await file.write(bytes, 0, bytes.length, at);
       at += bytes.length;
     }
     return true;
   };
-  for (let vain = 0; ;) {
+  for (let failures = 0; ;) {
     const before = at;
     let failure: SourceFailure | undefined;
     try {
-      if (!(await asked(store, path, take))) return undefined;
+      if (!(await request(store, path, take))) return undefined;
     } catch (error) {
       store.signal.throwIfAborted();
       if (!(error instanceof SourceFailure && error.transient)) throw error;
       failure = error;
     }
-    if (known !== undefined && at > Math.min(to, known.bytes - 1)) return known;
-    vain = at - before < LITTLE_BYTES ? vain + 1 : 0;
-    if (vain === TRIES_MAX) throw failure ?? cutOff();
+    if (version !== undefined && at > Math.min(to, version.bytes - 1)) return version;
+    failures = at - before < LITTLE_BYTES ? failures + 1 : 0;
+    if (failures === TRIES_MAX) throw failure ?? cutOff();
   }
 }
 
-/** It ends when nobody waits for it any more. */
-const bodyOf = ({ Body }: GetObjectCommandOutput, signal: AbortSignal): AsyncIterable<Buffer> =>
+/** The body, aborted when the request is. */
+const bodyStream = (
+  { Body }: GetObjectCommandOutput,
+  signal: AbortSignal,
+): AsyncIterable<Buffer> =>
   Body === undefined ? Readable.from([]) : addAbortSignal(signal, Body as Readable);
 
-/** Of an empty file no byte can be asked for. */
+/** No byte range of an empty file can be requested. */
 const EMPTY: GetObjectCommandOutput = { ContentLength: 0, $metadata: {} };
 
-const whereThere = (
+const emptyOrMissing = (
   work: Promise<GetObjectCommandOutput>,
 ): Promise<GetObjectCommandOutput | undefined> =>
   ifThere(
@@ -145,9 +149,13 @@ const whereThere = (
     }),
   );
 
-/** A store that knows no ranges sends all of it. */
-function knownOf({ ContentLength, ContentRange, ETag: etag }: GetObjectCommandOutput): Known {
+/** The version of the response; a store without support for ranges sends the whole object. */
+function versionOf({
+  ContentLength,
+  ContentRange,
+  ETag: etag,
+}: GetObjectCommandOutput): ObjectVersion {
   const all = ContentRange === undefined ? ContentLength : ContentRange.split('/').at(-1);
-  // Of a weak tag, as proxies make them, no condition holds: the hash of the file tells what came.
+  // Weak tags, which proxies create, are not usable in conditions: the hash of the file is checked instead.
   return { bytes: Number(all ?? 0), etag: etag?.startsWith('W/') === true ? undefined : etag };
 }

@@ -1,5 +1,5 @@
-// S3 and compatible stores: a small part is one PUT, a large one is sent in pieces, and after a break
-// from the first piece that is missing. Every body goes with its MD5, which the store checks.
+// Exports to S3 and compatible stores: a small part is one PUT, a large one is sent in pieces, and resumed
+// from the first missing piece. Every body is sent with its MD5, which the store checks.
 import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import {
@@ -18,15 +18,15 @@ import { type Credential, SourceFailure } from '../sources/base/source.ts';
 import { type Delivery, MANIFEST, type Part, type S3Target, type Target } from './target.ts';
 
 export interface S3TargetRules extends S3Rules {
-  /** Of a piece, which is held in memory; `PIECE_BYTES` when undefined. */
+  /** Bytes of a piece, which is held in memory; `PIECE_BYTES` when undefined. */
   readonly pieceBytes?: number;
 }
 
-/** Stores take pieces from 5 MiB on, 10,000 of one object. */
+/** Stores accept pieces from 5 MiB on, up to 10,000 of one object. */
 const PIECE_BYTES = 16 * 1024 ** 2;
-/** Of a manifest that is read; our own is smaller. */
+/** Maximum bytes of a manifest that is read; our own is smaller. */
 const MANIFEST_BYTES_MAX = 4 * 1024 ** 2;
-/** What a store keeps beside an object that we made. */
+/** Metadata member with the hash of an object that this server wrote. */
 export const MARK = 'sha256';
 
 export interface Store {
@@ -46,9 +46,9 @@ export function openS3Target(
   const store = { client, definition, rules, signal };
   const { awsbucketName: bucket, prefix } = definition;
   return {
-    manifest: () => manifestOf(store),
-    find: (part) => found(store, part),
-    deliver: (part, delivery) => delivered(store, part, delivery),
+    manifest: () => readManifest(store),
+    find: (part) => findPart(store, part),
+    deliver: (part, delivery) => deliverPart(store, part, delivery),
     drop: async (part, upload) => {
       if (upload === undefined) return;
       const object = { Bucket: bucket, Key: `${prefix}${part.name}`, UploadId: upload.id };
@@ -60,7 +60,9 @@ export function openS3Target(
       const body = Buffer.from(manifest);
       const type = { ContentType: 'application/json' };
       const input = { ...objectOf(store, MANIFEST), Body: body, ContentMD5: md5Of(body), ...type };
-      await asked(store, MANIFEST, (options) => client.send(new PutObjectCommand(input), options));
+      await request(store, MANIFEST, (options) =>
+        client.send(new PutObjectCommand(input), options),
+      );
     },
     [Symbol.asyncDispose]: async () => client.destroy(),
   };
@@ -74,15 +76,15 @@ export const objectOf = (
   Key: `${prefix}${name}`,
 });
 
-/** An upload that the store does not know: it was completed, or given up. */
+/** The store does not have the upload: it was completed, or discarded. */
 class UploadGone extends SourceFailure {
   constructor() {
-    super('the store has given up the upload of a part', true);
+    super('the store has discarded the upload of a part', true);
   }
 }
 
-/** One request, within its time. @throws SourceFailure in words; the signal's reason. */
-export async function asked<T>(
+/** Sends one request with a deadline. @throws SourceFailure with a description; the signal's reason. */
+export async function request<T>(
   { definition, rules, signal }: Store,
   name: string,
   send: (options: { readonly abortSignal: AbortSignal }) => Promise<T>,
@@ -98,7 +100,7 @@ export async function asked<T>(
   }
 }
 
-/** The answer, or undefined where there is no such object. */
+/** The response, or undefined if there is no such object. */
 export async function ifThere<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work;
@@ -113,23 +115,23 @@ export async function ifThere<T>(work: Promise<T>): Promise<T | undefined> {
   }
 }
 
-async function manifestOf(store: Store): Promise<string | undefined> {
+async function readManifest(store: Store): Promise<string | undefined> {
   const command = new GetObjectCommand(objectOf(store, MANIFEST));
-  return asked(store, MANIFEST, async (options) => {
+  return request(store, MANIFEST, async (options) => {
     const answer = await ifThere(store.client.send(command, options));
     if (answer === undefined) return undefined;
     const bytes = answer.ContentLength ?? 0;
-    // Not ours, and too long to be read: that it is there is all that matters.
+    // Not ours, and too long to be read: only its existence matters.
     if (bytes <= MANIFEST_BYTES_MAX) return (await answer.Body?.transformToString()) ?? '';
     (answer.Body as { destroy?: () => void } | undefined)?.destroy?.();
     return '';
   });
 }
 
-/** By the store's own mark of the bytes, else by ours that was sent with them. */
-async function found(store: Store, part: Part): Promise<Part | undefined> {
+/** Finds a part by the store's own tag of the bytes, and by our hash that was sent with them. */
+async function findPart(store: Store, part: Part): Promise<Part | undefined> {
   const command = new HeadObjectCommand(objectOf(store, part.name));
-  const answer = await asked(store, part.name, (options) =>
+  const answer = await request(store, part.name, (options) =>
     ifThere(store.client.send(command, options)),
   );
   if (answer === undefined || answer.ContentLength !== part.bytes) return undefined;
@@ -139,29 +141,35 @@ async function found(store: Store, part: Part): Promise<Part | undefined> {
   return { ...part, ...(etag === undefined ? {} : { etag }) };
 }
 
-async function delivered(store: Store, part: Part, delivery: Delivery): Promise<Part> {
+async function deliverPart(store: Store, part: Part, delivery: Delivery): Promise<Part> {
   const { pieceBytes = PIECE_BYTES } = store.rules;
   await using file = await open(delivery.path);
   const etag =
     part.bytes > pieceBytes
-      ? await inPieces(store, part, delivery, file, pieceBytes).catch(async (error: unknown) => {
-          if (!(error instanceof UploadGone) || delivery.upload === undefined) throw error;
-          const there = await found(store, part);
-          if (there !== undefined) return there.etag;
-          return inPieces(store, part, { ...delivery, upload: undefined }, file, pieceBytes);
-        })
-      : await inOne(store, part, file);
+      ? await uploadPieces(store, part, delivery, file, pieceBytes).catch(
+          async (error: unknown) => {
+            if (!(error instanceof UploadGone) || delivery.upload === undefined) throw error;
+            const existing = await findPart(store, part);
+            if (existing !== undefined) return existing.etag;
+            return uploadPieces(store, part, { ...delivery, upload: undefined }, file, pieceBytes);
+          },
+        )
+      : await uploadWhole(store, part, file);
   return { ...part, ...(etag === undefined ? {} : { etag }) };
 }
 
-async function inOne(store: Store, part: Part, file: FileHandle): Promise<string | undefined> {
+async function uploadWhole(
+  store: Store,
+  part: Part,
+  file: FileHandle,
+): Promise<string | undefined> {
   const body = await bytesAt(file, 0, part.bytes);
   const input = { ...objectOf(store, part.name), Body: body, ContentMD5: md5Of(body) };
   const command = new PutObjectCommand({ ...input, Metadata: { [MARK]: part.sha256 } });
-  return (await asked(store, part.name, (options) => store.client.send(command, options))).ETag;
+  return (await request(store, part.name, (options) => store.client.send(command, options))).ETag;
 }
 
-async function inPieces(
+async function uploadPieces(
   store: Store,
   part: Part,
   { onUpload, upload }: Delivery,
@@ -170,7 +178,7 @@ async function inPieces(
 ): Promise<string | undefined> {
   const { client } = store;
   const object = objectOf(store, part.name);
-  const id = upload?.id ?? (await begun(store, part));
+  const id = upload?.id ?? (await beginUpload(store, part));
   const pieces = [...(upload?.pieces ?? [])];
   if (upload === undefined) await onUpload({ id, pieces });
   const count = Math.ceil(part.bytes / pieceBytes);
@@ -179,20 +187,20 @@ async function inPieces(
     const body = await bytesAt(file, from, Math.min(pieceBytes, part.bytes - from));
     const piece = { ...object, UploadId: id, PartNumber: at + 1, Body: body };
     const command = new UploadPartCommand({ ...piece, ContentMD5: md5Of(body) });
-    const { ETag } = await asked(store, part.name, (options) => client.send(command, options));
+    const { ETag } = await request(store, part.name, (options) => client.send(command, options));
     pieces.push(ETag ?? '');
     await onUpload({ id, pieces });
   }
   const Parts = pieces.map((ETag, at) => ({ ETag, PartNumber: at + 1 }));
   const whole = { ...object, UploadId: id, MultipartUpload: { Parts } };
   const done = new CompleteMultipartUploadCommand(whole);
-  return (await asked(store, part.name, (options) => client.send(done, options))).ETag;
+  return (await request(store, part.name, (options) => client.send(done, options))).ETag;
 }
 
-async function begun(store: Store, part: Part): Promise<string> {
+async function beginUpload(store: Store, part: Part): Promise<string> {
   const input = { ...objectOf(store, part.name), Metadata: { [MARK]: part.sha256 } };
   const command = new CreateMultipartUploadCommand(input);
-  const answer = await asked(store, part.name, (options) => store.client.send(command, options));
+  const answer = await request(store, part.name, (options) => store.client.send(command, options));
   return answer.UploadId ?? '';
 }
 

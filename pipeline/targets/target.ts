@@ -1,7 +1,7 @@
-// The seam behind which every kind of target stands: it takes parts, one after the other, and last the
-// manifest that names them.
+// The interface of all targets: a target takes parts, one after the other, and finally the manifest that
+// lists them.
 
-/** Where an export goes, as its owner defined it. */
+/** The destination of an export, as its owner defined it. */
 export type TargetDefinition = FolderTarget | S3Target;
 
 interface FolderTarget {
@@ -13,7 +13,7 @@ interface FolderTarget {
 export interface S3Target {
   readonly type: 'AWS-S3';
   readonly awsbucketName: string;
-  /** Before the name of each part; empty: none. */
+  /** Precedes the name of each part; may be empty. */
   readonly prefix: string;
   readonly credentialId: string;
   readonly region?: string;
@@ -21,51 +21,51 @@ export interface S3Target {
   readonly endpoint?: string;
 }
 
-/** A part by its name, and what its bytes are. */
+/** A part: its name, and the size and hash of its bytes. */
 export interface Part {
   readonly name: string;
   readonly rows: number;
   readonly bytes: number;
   /** Lower-case hex. */
   readonly sha256: string;
-  /** The store's own mark of these bytes, where it has one. */
+  /** The store's own tag of these bytes, if it has one. */
   readonly etag?: string;
 }
 
-/** An upload in pieces that has begun: its id, and the store's mark of each piece that has arrived. */
+/** A started upload in pieces: its id, and the store's tag of each piece that has arrived. */
 export interface Upload {
   readonly id: string;
   readonly pieces: readonly string[];
 }
 
-/** How a part is delivered. */
+/** The delivery of a part. */
 export interface Delivery {
-  /** The whole part, synced; a target may move it away. */
+  /** The complete part, synced; a target may move the file. */
   readonly path: string;
-  /** What has arrived of it before; undefined: nothing. */
+  /** The state of an earlier attempt; undefined if there was none. */
   readonly upload: Upload | undefined;
-  /** Told before more is sent: an upload goes on from what was told last. */
+  /** Called before more is sent: an upload resumes from the last reported state. */
   readonly onUpload: (upload: Upload) => Promise<void>;
 }
 
 /** The name of the manifest beside its parts. */
 export const MANIFEST = 'manifest.json';
 
-/** Where the manifest will be, as a person reads it. */
+/** The location of the manifest, for display. */
 export const manifestPlace = (target: TargetDefinition): string =>
   target.type === 'FILE'
     ? `${target.path}/${MANIFEST}`
     : `s3://${target.awsbucketName}/${target.prefix}${MANIFEST}`;
 
 export interface Target extends AsyncDisposable {
-  /** The manifest that is there; undefined: none. @throws SourceFailure. */
+  /** The existing manifest; undefined if there is none. @throws SourceFailure. */
   manifest(): Promise<string | undefined>;
-  /** The part as it is there; undefined when it is missing or is not this one. @throws SourceFailure. */
+  /** The delivered part; undefined if it is missing or has other bytes. @throws SourceFailure. */
   find(part: Part): Promise<Part | undefined>;
-  /** The part as it then is there. @throws SourceFailure. */
+  /** Delivers a part; returns it with the store's tag. @throws SourceFailure. */
   deliver(part: Part, delivery: Delivery): Promise<Part>;
-  /** Leaves nothing of a delivery that did not end, and as much as it can. */
+  /** Cleans up a failed delivery, as far as possible. */
   drop(part: Part, upload: Upload | undefined): Promise<void>;
-  /** Writes the manifest; then the export is whole. @throws SourceFailure. */
+  /** Writes the manifest, which completes the export. @throws SourceFailure. */
   finish(manifest: string): Promise<void>;
 }

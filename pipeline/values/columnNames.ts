@@ -1,11 +1,12 @@
-// What a column is by its name, where its values leave it open: an identifier is text although this file
-// has digits alone in it, a price is a number although this one has no decimals. A later file has both.
+// Infers the type of a column by its name where its values are inconclusive: an identifier is text even if
+// this file has only digits in it, a price is a number even if this file has no decimals. A later file may
+// have both.
 import type { Relation, SourceColumn } from './relation.ts';
 
 /**
- * Names of identifiers, in lower case without signs. Each of them has leading zeros, letters or signs
- * somewhere: 0005.HK, 037833100, 2330, `TRUE`, `NA`. A PERMNO is left out, which is a number of five digits
- * from 10000 on; `id` and `code` say too little.
+ * Names of identifiers, in lower case without punctuation. Each of them has leading zeros, letters or signs
+ * in some file: 0005.HK, 037833100, 2330, `TRUE`, `NA`. PERMNO is not included, a number of five digits
+ * from 10000 on; `id` and `code` are too general.
  */
 const IDENTIFIERS: ReadonlySet<string> = new Set([
   'symbol',
@@ -116,7 +117,7 @@ const IDENTIFIERS: ReadonlySet<string> = new Set([
   'hscode',
 ]);
 
-/** Names of prices and other measures, in lower case without signs. */
+/** Names of prices and other measures, in lower case without punctuation. */
 const MEASURES: ReadonlySet<string> = new Set([
   'open',
   'high',
@@ -195,14 +196,14 @@ const MEASURES: ReadonlySet<string> = new Set([
 
 const bare = (name: string): string => name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
 
-/** Such a property may become text for a code of a later file: its digits are no quantity. */
+/** Whether a property may become text for a code of a later file: its digits are not a quantity. */
 export const isCodeName = (name: string): boolean =>
   /(?:^|[^a-z])(?:id|code|no|nr|number|ref|reference)$/i.test(name) ||
   /[a-z](?:Id|Code|No)$/.test(name);
 
 /**
- * The relation with the types that names of its columns tell. Parquet has types of its own, and who
- * writes JSON says what is a text.
+ * The relation with types inferred from the names of its columns. Parquet has its own types, and JSON marks
+ * its own texts.
  */
 export function withNamedTypes(relation: Relation): Relation {
   if (relation.kind === 'parquet') return relation;

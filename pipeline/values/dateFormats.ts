@@ -1,9 +1,9 @@
-// How people write dates, and what a column of them tells: of each value whether it can be read with
-// the day first, with the month first, or both ways. What reads a whole file (dateReading.ts) is made
-// of the same shapes.
+// Formats of written dates, and the tally of a column: for each value whether it can be read with
+// the day first, with the month first, or both ways. The reading of a whole file (dateReading.ts) is based
+// on the same shapes.
 import { withoutSpaces } from './missing.ts';
 
-/** What comes first in dates like 01/02/2024: the month, or the day. */
+/** The first part of dates like 01/02/2024: the month, or the day. */
 export type DateOrder = 'MDY' | 'DMY';
 
 export interface DateSpelling {
@@ -11,11 +11,11 @@ export interface DateSpelling {
   readonly time: boolean;
   readonly read:
     | { readonly kind: 'cast' }
-    /** As people write it, each value for itself; without an order what depends on it is not read. */
+    /** As people write it, each value separately; without an order, values that depend on it are not read. */
     | {
         readonly kind: 'written';
         readonly order?: DateOrder;
-        /** Places in `SHAPES` of those that were seen. */
+        /** Indexes in `SHAPES` of the shapes that were seen. */
         readonly first?: readonly number[];
       }
     /** The whole text matches `pattern`, eight digits where undefined. */
@@ -25,16 +25,16 @@ export interface DateSpelling {
         readonly pattern?: string;
         readonly hasOffset?: boolean;
       }
-    /** Counts since 1970: of seconds (1), milliseconds (1,000) … */
+    /** Counts since 1970, in units per second: seconds (1), milliseconds (1,000) … */
     | { readonly kind: 'epoch'; readonly perSecond: 1 | 1_000 | 1_000_000 | 1_000_000_000 };
-  /** Where it was said, not told by the values: one of them may contradict it. */
+  /** Set if the order was declared rather than inferred: a value may then contradict it. */
   readonly order?: DateOrder;
 }
 
-/** A date as people write it, in lower case and without a weekday; regular expressions of RE2 too. */
+/** A written date, in lower case and without a weekday; the pattern is valid in RE2 too. */
 export interface DateShape {
   readonly spelled: string;
-  /** Groups of the pattern; no month or day: the first one. `a` and `b` change with the order. */
+  /** Groups of the pattern; without a month or day it is the first one. `a` and `b` depend on the order. */
   readonly year: number;
   readonly month?: number | 'a' | 'b';
   readonly day?: number | 'a' | 'b';
@@ -42,7 +42,7 @@ export interface DateShape {
   readonly week?: number;
   /** The year has two digits. */
   readonly short?: true;
-  /** No clock follows: it is a month, a quarter or a week. */
+  /** No time of day follows: it is a month, a quarter or a week. */
   readonly period?: true;
 }
 
@@ -54,16 +54,16 @@ const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', '
 const NAME = `(jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?|\
 september|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)`;
 
-/** Places in `MONTH_LETTERS` are three times the month, less one. */
+/** The index of a month in `MONTH_LETTERS` is three times its number, less three. */
 export const MONTH_LETTERS = MONTHS.join('');
 
-/** Longer than any date is written; what is longer is not looked at. */
+/** Longer than any written date; a longer text is not parsed. */
 export const DATE_CHARACTERS_MAX = 60;
 
 const DAY_FIRST = { month: 'b', day: 'a' } as const;
 const NAMED_DAY = { day: 1, month: 2, year: 3 } as const;
 
-/** Exclusive: at most one matches. */
+/** Exclusive: at most one shape matches a text. */
 export const SHAPES: readonly DateShape[] = [
   ...['-', '/', String.raw`\.`].map((sign) => ({
     spelled: `${YEAR}${sign}${DAY}${sign}${DAY}`,
@@ -72,7 +72,7 @@ export const SHAPES: readonly DateShape[] = [
     day: 3,
   })),
   { spelled: String.raw`((?:19|20)\d{2})(\d{2})(\d{2})`, year: 1, month: 2, day: 3 },
-  // With dots the day is first. Two digits each, where the year has two: 1.2.10 is a version.
+  // With dots the day is first. Two digits each if the year has two: 1.2.10 is a version.
   { spelled: String.raw`${DAY}\.${DAY}\.${YEAR}`, day: 1, month: 2, year: 3 },
   { spelled: String.raw`(\d{2})\.(\d{2})\.(\d{2})`, day: 1, month: 2, year: 3, short: true },
   { spelled: `${DAY}/${DAY}/${YEAR}`, ...DAY_FIRST, year: 3 },
@@ -100,7 +100,7 @@ export const SHAPES: readonly DateShape[] = [
   },
 ];
 
-/** A weekday in front says nothing more. */
+/** A leading weekday, which is ignored. */
 export const WEEKDAY =
   '^(?:mon(?:day)?|tue(?:s(?:day)?)?|wed(?:nesday)?|thu(?:r(?:s(?:day)?)?)?|fri(?:day)?|' +
   'sat(?:urday)?|sun(?:day)?)[.,]{0,2} +';
@@ -110,7 +110,7 @@ const HALVES = String.raw`(?:0?[1-9]|1[0-2])(?::[0-5]\d${SECONDS})? ?[ap]\.?m\.?
 const ZONE = String.raw`(?: ?(?:z|utc|gmt|[+-](?:0\d|1[0-5])(?::?[0-5]\d)?))?`;
 const TAIL = `(?:(?:t|,? +)(?:${CLOCK}|${HALVES})${ZONE})?`;
 
-/** Of a whole value in lower case, without spaces around it and a weekday in front. */
+/** Pattern of a whole value in lower case, without surrounding spaces and weekday. */
 export const wholePattern = ({ period, spelled }: DateShape): string =>
   `^${spelled}${period === true ? '' : TAIL}$`;
 
@@ -121,17 +121,17 @@ const HAS_CLOCK = /:|[ap]\.?m\.?/;
 interface Reading {
   readonly dayFirst: boolean;
   readonly monthFirst: boolean;
-  /** Both readings are dates, other ones. */
+  /** Both readings are dates, but different ones. */
   readonly differs: boolean;
-  /** Digits of which the order decides. */
+  /** The order decides how the digits are read. */
   readonly ordered: boolean;
   readonly clock: boolean;
-  /** The place of its shape in `SHAPES`. */
+  /** The index of its shape in `SHAPES`. */
   readonly at: number;
 }
 
-/** Undefined: no shape of a date. */
-function readingOf(value: string): Reading | undefined {
+/** Undefined if the value has no shape of a date. */
+function parseDate(value: string): Reading | undefined {
   if (value.length > DATE_CHARACTERS_MAX) return undefined;
   const text = withoutSpaces(value).toLowerCase().replace(WEEKDAY_IN_FRONT, '');
   for (const [at, { shape, whole }] of COMPILED.entries()) {
@@ -148,8 +148,8 @@ function readingOf(value: string): Reading | undefined {
 }
 
 function isDay(shape: DateShape, match: RegExpExecArray, order: DateOrder): boolean {
-  const year = yearOf(match[shape.year] ?? '');
-  if (shape.week !== undefined) return Number(match[shape.week]) <= weeksOf(year);
+  const year = parseYear(match[shape.year] ?? '');
+  if (shape.week !== undefined) return Number(match[shape.week]) <= countWeeks(year);
   if (shape.quarter !== undefined) return true;
   const month = groupOf(shape.month, order);
   const day = groupOf(shape.day, order);
@@ -160,52 +160,52 @@ function isDay(shape: DateShape, match: RegExpExecArray, order: DateOrder): bool
   return at >= 1 && at <= new Date(Date.UTC(2000 + (year % 400), number, 0)).getUTCDate();
 }
 
-/** Which group of the pattern it is, in that order. */
+/** The group of the pattern with this part, in that order. */
 export function groupOf(part: DateShape['month'], order: DateOrder): number | undefined {
   if (part === 'a') return order === 'DMY' ? 1 : 2;
   if (part === 'b') return order === 'DMY' ? 2 : 1;
   return part;
 }
 
-/** Two digits as POSIX has them. */
-const yearOf = (digits: string): number =>
+/** Reads two digits like POSIX. */
+const parseYear = (digits: string): number =>
   digits.length > 2 ? Number(digits) : Number(digits) + (Number(digits) >= 69 ? 1900 : 2000);
 
-/** A year has 53 weeks when it begins on a Thursday, or on a Wednesday and is a leap year. */
-function weeksOf(year: number): number {
+/** A year has 53 weeks if it begins on a Thursday, or on a Wednesday and is a leap year. */
+function countWeeks(year: number): number {
   const same = 2000 + (year % 400);
   const first = new Date(Date.UTC(same, 0, 1)).getUTCDay();
   const isLeap = new Date(Date.UTC(same, 2, 0)).getUTCDate() === 29;
   return first === 4 || (first === 3 && isLeap) ? 53 : 52;
 }
 
-/** What a column's values tell of its dates: how many of them there are of each kind. */
+/** Counts of the values of a column by how they can be read as dates. */
 export interface DateTally {
-  readonly told: number;
-  /** No dates, in whatever order. */
+  readonly count: number;
+  /** Not dates in any order. */
   readonly neither: number;
   readonly dayFirstOnly: number;
   readonly monthFirstOnly: number;
-  /** Other dates in the other order. */
+  /** Different dates in the two orders. */
   readonly differ: number;
-  /** Spelled in digits that have an order. */
+  /** Written with digits whose order matters. */
   readonly ordered: number;
   readonly clocks: number;
-  /** Places in `SHAPES`. */
+  /** Indexes in `SHAPES`. */
   readonly first: readonly number[];
 }
 
-/** `contradiction`: some values say that the day is first, others that the month is. */
+/** `contradiction`: some values have the day first, others the month. */
 type DateVerdict = DateSpelling | 'ambiguous' | 'contradiction' | undefined;
 
 /**
- * How a column is read.
- * @param order of day and month, where it is said: then values that contradict it are misfits, as
- *   any others are
+ * Decides how a column is read.
+ * @param order the declared order of day and month: values that contradict it are then misfits like any
+ *   others
  */
 export function dateVerdict(tally: DateTally, order?: DateOrder): DateVerdict {
-  const { clocks, dayFirstOnly, first, differ, monthFirstOnly, neither, ordered, told } = tally;
-  if (told === 0 || neither > 0) return undefined;
+  const { clocks, dayFirstOnly, first, differ, monthFirstOnly, neither, ordered, count } = tally;
+  if (count === 0 || neither > 0) return undefined;
   const time = clocks > 0;
   const written = { kind: 'written', first } as const;
   if (ordered === 0) return { time, read: written };
@@ -216,12 +216,12 @@ export function dateVerdict(tally: DateTally, order?: DateOrder): DateVerdict {
   return differ > 0 ? 'ambiguous' : { time, read: written };
 }
 
-/** Undefined as soon as a value is no date: most columns hold none, and that is to be known fast. */
-function tallyOf(values: readonly string[]): DateTally | undefined {
+/** Undefined at the first value that is not a date: most columns have none, which must be detected fast. */
+function tallyDates(values: readonly string[]): DateTally | undefined {
   const tally = { dayFirstOnly: 0, monthFirstOnly: 0, differ: 0, ordered: 0, clocks: 0 };
   const seen = new Set<number>();
   for (const value of values) {
-    const reading = readingOf(value);
+    const reading = parseDate(value);
     if (reading === undefined || !(reading.dayFirst || reading.monthFirst)) return undefined;
     seen.add(reading.at);
     if (!reading.monthFirst) tally.dayFirstOnly += 1;
@@ -230,17 +230,17 @@ function tallyOf(values: readonly string[]): DateTally | undefined {
     if (reading.ordered) tally.ordered += 1;
     if (reading.clock) tally.clocks += 1;
   }
-  return { told: values.length, neither: 0, ...tally, first: [...seen] };
+  return { count: values.length, neither: 0, ...tally, first: [...seen] };
 }
 
-/** True where a value is a date, in one order of day and month at least. */
-export const isDateText = (value: string): boolean => tallyOf([value]) !== undefined;
+/** Whether a value is a date in at least one order of day and month. */
+export const isDateText = (value: string): boolean => tallyDates([value]) !== undefined;
 
 const ISO_DAY = /^\d{4}-\d{2}-\d{2}$/;
 const ISO_INSTANT =
   /^\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}(?::?\d{2})?)?$/;
 
-/** Days and instants as ISO 8601 has them: DuckDB's casts read them, and nobody need ask how. */
+/** Days and instants in ISO 8601, which DuckDB's casts read without ambiguity. */
 function isoSpelling(values: readonly string[]): DateSpelling | undefined {
   let time = false;
   for (const value of values) {
@@ -251,15 +251,15 @@ function isoSpelling(values: readonly string[]): DateSpelling | undefined {
   return { time, read: { kind: 'cast' } };
 }
 
-/** How `values` (none empty) spell dates; undefined where one of them is none. */
+/** How `values` (none empty) spell dates; undefined if one of them is not a date. */
 export function datesOf(values: readonly string[], order?: DateOrder): DateVerdict {
   if (values.length === 0) return undefined;
-  const tally = tallyOf(values);
+  const tally = tallyDates(values);
   if (tally === undefined) return undefined;
   return isoSpelling(values) ?? dateVerdict(tally, order);
 }
 
-/** The same where only a reading will do. */
+/** The unambiguous reading of the dates, or undefined. */
 export function dateSpellingOf(
   values: readonly string[],
   order?: DateOrder,
@@ -268,7 +268,7 @@ export function dateSpellingOf(
   return typeof verdict === 'string' ? undefined : verdict;
 }
 
-/** Digits alone are a date only where a date is wanted: elsewhere they are numbers. */
+/** Digits alone are a date only where a date is expected: elsewhere they are numbers. */
 const NUMERIC: readonly (DateSpelling & { readonly pattern: RegExp })[] = [
   {
     pattern: /^(?:19|20)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])$/,

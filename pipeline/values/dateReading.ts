@@ -1,5 +1,5 @@
-// Dates as people write them, read by DuckDB: SQL made of the shapes of dateFormats.ts. Each value is
-// matched whole before anything is taken from it, since try_strptime passes over what follows.
+// Generates the SQL that reads written dates, from the shapes of dateFormats.ts. Each value is
+// matched as a whole before anything is extracted from it, since try_strptime ignores trailing text.
 import {
   DATE_CHARACTERS_MAX,
   type DateOrder,
@@ -13,11 +13,11 @@ import {
 } from './dateFormats.ts';
 import { literal } from '../../store/duckdb/sqlText.ts';
 
-/** What is matched: in lower case, without spaces around it. */
+/** The text that is matched: in lower case, without surrounding spaces. */
 export const loweredText = (text: string): string =>
   `CASE WHEN strlen(${text}) <= ${4 * DATE_CHARACTERS_MAX} THEN lower(trim(${text})) END`;
 
-/** The same without a weekday in front: a look at the first letter is cheaper than a replacement. */
+/** The text without a leading weekday: a check of the first letter is cheaper than a replacement. */
 const withoutWeekday = (text: string): string =>
   `CASE WHEN left(${text}, 1) IN ('m', 't', 'w', 'f', 's')
     THEN regexp_replace(${text}, ${literal(WEEKDAY)}, '') ELSE ${text} END`;
@@ -30,59 +30,59 @@ const MINUTES = String.raw`^(\d{1,2}:\d{2})($|[+-])`;
 const matches = (text: string, pattern: string): string =>
   `regexp_full_match(${text}, ${literal(pattern)})`;
 
-/** True where the text, which is a date in lower case, has a clock. */
+/** SQL test whether the text, a date in lower case, has a time of day. */
 export const clocked = (text: string): string => `regexp_matches(${text}, ${literal(HAS_CLOCK)})`;
 
-/** True where a text, which is a date, has an offset from UTC behind its clock. */
+/** SQL test whether a text, a date, has an offset from UTC after its time of day. */
 export const hasOffset = (text: string): string =>
   `regexp_matches(${text}, ${literal(String.raw`(?i)\d:\d.*(?:z|utc|gmt|[+-]\d{2}(?::?\d{2})?)\s*$`)})`;
 
-/** `make` of a name that stands for the value of `of`, which is reckoned once. */
+/** Applies `make` to a name bound to the value of `of`, so that it is evaluated once. */
 export const once = (of: string, name: string, make: (name: string) => string): string =>
   `list_transform([${of}], lambda ${name}: ${make(name)})[1]`;
 
 /**
- * A text as a timestamp, null where it is none.
- * @param read without an order, digits of which the order decides are read where both say the same
+ * Reads a text as a timestamp; null if it is none.
+ * @param read without an order, digits that depend on it are read only if both orders agree
  */
 export const writtenInstant = (text: string, read: Written = {}): string =>
   once(loweredText(text), 'spelled', (spelled) =>
-    once(withoutWeekday(spelled), 'written', (plain) => instantOf(plain, read)),
+    once(withoutWeekday(spelled), 'written', (plain) => buildInstant(plain, read)),
   );
 
 type Written = Pick<Extract<DateSpelling['read'], { readonly kind: 'written' }>, 'order' | 'first'>;
 
-/** A text as a date: with a clock only where that says midnight. */
+/** Reads a text as a date; a time of day must be midnight. */
 function writtenDay(text: string, read: Written): string {
   const midnight = (at: string): string =>
     `CASE WHEN ${at} = date_trunc('day', ${at}) THEN CAST(${at} AS DATE) END`;
   return once(writtenInstant(text, read), 'instant', midnight);
 }
 
-function instantOf(plain: string, { first = [], order }: Written): string {
-  // Those that were seen first are tried first: each that does not match costs 0.1 us.
+function buildInstant(plain: string, { first = [], order }: Written): string {
+  // Shapes that were seen are tried first: each that does not match costs 0.1 us.
   const shapes = [...new Set([...first.map((at) => SHAPES[at]), ...SHAPES])];
-  const day = dayOf(
+  const day = buildDay(
     plain,
     shapes.filter((shape) => shape !== undefined),
     order,
   );
-  const clock = `TRY_CAST(concat('1970-01-01 ', ${clockOf(plain)}) AS TIMESTAMPTZ)`;
+  const clock = `TRY_CAST(concat('1970-01-01 ', ${buildClock(plain)}) AS TIMESTAMPTZ)`;
   return `CAST(${day} AS TIMESTAMP) + CASE WHEN ${clocked(plain)}
     THEN CAST(${clock} AS TIMESTAMP) - TIMESTAMP '1970-01-01' ELSE INTERVAL 0 SECOND END`;
 }
 
 const ordered = ({ month }: DateShape): boolean => month === 'a' || month === 'b';
 
-/** True where a text has the shape of a date whose day and month the order tells. */
+/** SQL test whether a text has the shape of a date whose day and month depend on the order. */
 export function isOrdered(text: string): string {
   const patterns = SHAPES.filter(ordered).map(wholePattern);
   const plain = withoutWeekday(loweredText(text));
   return `coalesce(${matches(plain, patterns.join('|'))}, false)`;
 }
 
-/** What two readings say, where they say the same or one says nothing. */
-const agreed = (one: string, other: string): string =>
+/** The result of two readings, if they agree or one of them is null. */
+const agreeing = (one: string, other: string): string =>
   once(
     `[${one}, ${other}]`,
     'days',
@@ -90,52 +90,52 @@ const agreed = (one: string, other: string): string =>
       WHEN coalesce(${days}[2], ${days}[1]) = ${days}[1] THEN ${days}[1] END`,
   );
 
-/** Without an order both must say the same. */
-function dayOf(plain: string, shapes: readonly DateShape[], order?: DateOrder): string {
+/** Without an order both readings must agree. */
+function buildDay(plain: string, shapes: readonly DateShape[], order?: DateOrder): string {
   const cases = shapes.map((shape) => {
-    const one = dayIn(plain, shape, order ?? 'DMY');
-    const other = dayIn(plain, shape, order ?? 'MDY');
-    const day = order === undefined && ordered(shape) ? agreed(one, other) : one;
+    const one = shapeDay(plain, shape, order ?? 'DMY');
+    const other = shapeDay(plain, shape, order ?? 'MDY');
+    const day = order === undefined && ordered(shape) ? agreeing(one, other) : one;
     return `WHEN ${matches(plain, wholePattern(shape))} THEN ${day}`;
   });
   return `CASE ${cases.join(' ')} END`;
 }
 
-/** The day of a text that has this shape. */
-function dayIn(plain: string, shape: DateShape, order: DateOrder): string {
+/** The day of a text with this shape. */
+function shapeDay(plain: string, shape: DateShape, order: DateOrder): string {
   const { quarter, short, week, year } = shape;
-  const taken = (template: string): string =>
+  const extract = (template: string): string =>
     `regexp_replace(${plain}, ${literal(`^${shape.spelled}.*$`)}, ${literal(template)})`;
-  if (week !== undefined) return weekDay(taken, shape);
+  if (week !== undefined) return weekDay(extract, shape);
   const month = quarter ?? groupOf(shape.month, order) ?? 0;
   const day = groupOf(shape.day, order);
-  let text = taken(`\\${year}-\\${month}-${day === undefined ? '1' : `\\${day}`}`);
+  let text = extract(`\\${year}-\\${month}-${day === undefined ? '1' : `\\${day}`}`);
   if (short === true) {
-    text = `concat(CASE WHEN ${taken(`\\${year}`)} >= '69' THEN '19' ELSE '20' END, ${text})`;
+    text = `concat(CASE WHEN ${extract(`\\${year}`)} >= '69' THEN '19' ELSE '20' END, ${text})`;
   }
   if (quarter !== undefined) {
-    const first = `CAST(${taken(`\\${quarter}`)} AS INTEGER) * 3 - 2`;
-    text = `concat(${taken(`\\${year}`)}, '-', ${first}, '-1')`;
+    const first = `CAST(${extract(`\\${quarter}`)} AS INTEGER) * 3 - 2`;
+    text = `concat(${extract(`\\${year}`)}, '-', ${first}, '-1')`;
   } else if (shape.spelled.includes('jan')) {
-    const at = `instr(${literal(MONTH_LETTERS)}, left(${taken(`\\${month}`)}, 3)) // 3 + 1`;
+    const at = `instr(${literal(MONTH_LETTERS)}, left(${extract(`\\${month}`)}, 3)) // 3 + 1`;
     text = `regexp_replace(${text}, '[a-z]+', CAST(${at} AS VARCHAR))`;
   }
   return `TRY_CAST(${text} AS DATE)`;
 }
 
-/** Week 1 is the one with 4 January; the 53rd is none where it is the first of the next year. */
-function weekDay(taken: (template: string) => string, { day, week, year }: DateShape): string {
+/** Week 1 contains 4 January; a 53rd week that is the first of the next year is invalid. */
+function weekDay(extract: (template: string) => string, { day, week, year }: DateShape): string {
   const number = (group: number | undefined): string =>
-    `TRY_CAST(${taken(`\\${String(group)}`)} AS INTEGER)`;
-  const january = `TRY_CAST(concat(${taken(`\\${year}`)}, '-01-04') AS DATE)`;
+    `TRY_CAST(${extract(`\\${String(group)}`)} AS INTEGER)`;
+  const january = `TRY_CAST(concat(${extract(`\\${year}`)}, '-01-04') AS DATE)`;
   const monday = `(${january} - (isodow(${january}) - 1)::INTEGER
     + 7 * (${number(week)} - 1))`;
   const nth = typeof day === 'number' ? `coalesce(${number(day)}, 1) - 1` : '0';
   return `CASE WHEN week(${monday}) = ${number(week)} THEN ${monday} + (${nth})::INTEGER END`;
 }
 
-/** The clock of a text that has one, as DuckDB's cast reads it. */
-function clockOf(plain: string): string {
+/** The time of day of a text, as DuckDB's cast reads it. */
+function buildClock(plain: string): string {
   const part = (group: number): string => `regexp_extract(${plain}, ${literal(HALVES)}, ${group})`;
   const hour = `CAST(${part(1)} AS INTEGER) % 12 + CASE ${part(3)} WHEN 'p' THEN 12 ELSE 0 END`;
   const halves = `concat(${hour}, CASE ${part(2)} WHEN '' THEN ':00' ELSE ${part(2)} END, ${part(4)})`;
@@ -143,12 +143,12 @@ function clockOf(plain: string): string {
   const clock = `CASE WHEN regexp_matches(${plain}, ${literal(HALVES)}) THEN ${halves}
     ELSE regexp_extract(${plain}, ${literal(day)}, 1) END`;
   const pointed = `replace(replace(${clock}, ',', '.'), ' ', '')`;
-  // The cast knows no offset behind minutes.
+  // The cast does not accept an offset directly after minutes.
   const zoned = `regexp_replace(${pointed}, '(?:z|utc|gmt)$', '+00:00')`;
   return `regexp_replace(${zoned}, ${literal(MINUTES)}, ${literal(String.raw`\1:00\2`)})`;
 }
 
-/** Spellings that try_strptime reads alone, once they are matched: in a twentieth of the time. */
+/** Spellings that try_strptime alone reads after a match: in a twentieth of the time. */
 const QUICK: readonly { readonly guard: string; readonly format: (order: DateOrder) => string }[] =
   [
     ...['/', '-'].map((sign) => ({
@@ -166,7 +166,7 @@ const QUICK: readonly { readonly guard: string; readonly format: (order: DateOrd
     ].map(([guard = '', format = '']) => ({ guard, format: () => format })),
   ];
 
-/** Null where it is not spelled so: then it may be spelled otherwise. */
+/** Null if the text has another spelling, which is then tried. */
 function quickDay(text: string, { first = [], order }: Written): string | undefined {
   const seen = first.map((at) => SHAPES[at]);
   const named = seen.some((shape) => shape?.spelled.includes('jan'));
@@ -182,37 +182,40 @@ function quickDay(text: string, { first = [], order }: Written): string | undefi
 
 type DateRead = Exclude<DateSpelling['read'], { readonly kind: 'cast' }>;
 
-/** A text in the file's own spelling as a date or a timestamp; null where it is none. */
+/** Reads a text in the file's spelling as a date or a timestamp; null if it is none. */
 export function dateOf(text: string, read: DateRead, type: 'date' | 'timestamp'): string {
   if (read.kind === 'written') {
     const written = type === 'date' ? writtenDay(text, read) : writtenInstant(text, read);
     const quick = quickDay(text, read);
     return quick === undefined ? written : `coalesce(CAST(${quick} AS ${type}), ${written})`;
   }
-  const instant = digitsOf(text, read);
+  const instant = buildFromDigits(text, read);
   if (read.kind === 'epoch' || read.pattern === undefined) return `TRY_CAST(${instant} AS ${type})`;
-  // A cast cuts off nanoseconds and the time of a day.
+  // A cast truncates nanoseconds and the time of a day.
   const whole = (at: string): string => `CASE WHEN CAST(${at} AS TIMESTAMP) = ${at}
     ${type === 'date' ? `AND CAST(${at} AS DATE) = ${at}` : ''} THEN CAST(${at} AS ${type}) END`;
   return once(instant, 'instant', whole);
 }
 
-/** Casts would round 1580515200.7 and 12.34567891, and try_strptime takes 2020131. */
-function digitsOf(text: string, read: Exclude<DateRead, { readonly kind: 'written' }>): string {
+/** Matches first: casts would round 1580515200.7 and 12.34567891, and try_strptime accepts 2020131. */
+function buildFromDigits(
+  text: string,
+  read: Exclude<DateRead, { readonly kind: 'written' }>,
+): string {
   if (read.kind === 'strptime') {
     const parsed = `try_strptime(${text}, ${literal(read.format)})`;
     const pattern = read.pattern === undefined ? String.raw`\d{8}` : `(?i)${read.pattern}`;
     return `CASE WHEN ${matches(text, pattern)} THEN ${parsed} END`;
   }
-  if (read.perSecond === 1) return secondsOf(text);
+  if (read.perSecond === 1) return buildFromSeconds(text);
   const whole = matches(text, String.raw`-?\d{1,19}`);
   const count = `CASE WHEN ${whole} THEN TRY_CAST(${text} AS BIGINT) END`;
   if (read.perSecond === 1_000_000_000) return `make_timestamp((${count}) // 1000)`;
   return `make_timestamp((${count}) * ${1_000_000 / read.perSecond})`;
 }
 
-/** Seconds since 1970, with a fraction of at most six digits, or of zeros behind them. */
-function secondsOf(text: string): string {
+/** Seconds since 1970, with a fraction of at most six digits, or further zeros. */
+function buildFromSeconds(text: string): string {
   const isSeconds = matches(text, String.raw`-?\d{1,15}(?:\.\d{1,6}0*)?`);
   const micros = `CAST(TRY_CAST(${text} AS DECIMAL(38, 6)) * 1000000 AS BIGINT)`;
   return `make_timestamp(CASE WHEN ${isSeconds} THEN ${micros} END)`;

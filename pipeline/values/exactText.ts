@@ -1,5 +1,5 @@
-// A text, or a value that has a type, as the value of a property, in SQL: exactly, or not at all. DuckDB's
-// own casts are wider than that: they read 0005 as 5, 1_000 as 1000, 0x1F as 31, 1e400 as infinity, `t` as
+// Generates the SQL that converts a text, or a typed value, to the type of a property: exactly, or to null.
+// DuckDB's own casts accept more: they read 0005 as 5, 1_000 as 1000, 0x1F as 31, 1e400 as infinity, `t` as
 // true, `infinity` as a date, and keep 17 digits of 0.1234567890123456789.
 import {
   type ColumnType,
@@ -9,17 +9,17 @@ import {
 } from '../../store/lake/versions/columns.ts';
 import { literal } from '../../store/duckdb/sqlText.ts';
 
-/** A time of the day, to the microsecond; zeros behind that are none the less exact. */
+/** A time of day, to the microsecond; further zeros are exact too. */
 const CLOCK = String.raw`([01]?\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,6}0*)?)?`;
 
 /** Digits that every double keeps. */
 export const DIGITS_MAX = 15;
 
-/** A leading zero means a code: 007 is no number, unless it is declared to be one. */
+/** A leading zero means a code: 007 is not a number, unless the property is declared to be one. */
 const INTEGER = String.raw`[-+]?(?:0|[1-9][0-9]*)`;
 const DECLARED_INTEGER = '[-+]?[0-9]+';
 const whole = (integer: string): string => String.raw`${integer}(?:\.0*)?`;
-/** Whole numbers of an exponent. Without a point or a sign it may be a code: 9876E5. */
+/** Whole numbers with an exponent. Without a point or a sign it may be a code: 9876E5. */
 const SCIENTIFIC = String.raw`${INTEGER}(?:\.[0-9]*[eE][-+]?|[eE][-+])[0-9]{1,2}`;
 const number = (integer: string): string =>
   String.raw`(?:${integer}(?:\.[0-9]*)?|[-+]?\.[0-9]+)(?:[eE][-+]?[0-9]{1,4})?`;
@@ -27,18 +27,18 @@ const number = (integer: string): string =>
 const matches = (text: string, pattern: string): string =>
   `regexp_full_match(${text}, ${literal(pattern)})`;
 
-/** What is known of the texts. */
+/** Properties of the texts. */
 interface Texts {
   /**
-   * No number of the file has an underscore or a negative exponent: most are read by a comparison then,
-   * where a pattern costs 0.1 us.
+   * No number of the file has an underscore or a negative exponent: most are then read by a comparison,
+   * whereas a pattern costs 0.1 us.
    */
   readonly isPlain?: boolean;
-  /** Exponents are looked for all the same: nobody checks the numbers for infinity afterwards. */
+  /** Rejects exponents nevertheless: the numbers are not checked for infinity afterwards. */
   readonly hasExponents?: boolean;
   /**
-   * Somebody declared the property a number: 01 is 1 then, and 16 or 17 digits that only its double has will
-   * do.
+   * The property was declared to be a number: 01 is then 1, and 16 or 17 digits are accepted even if a
+   * shorter text has the same double.
    */
   readonly isDeclared?: boolean;
 }
@@ -70,7 +70,7 @@ export function castText(text: string, type: ColumnType, texts: Texts = {}): str
   }
 }
 
-/** What is spelled as DuckDB spells it is read; the rest needs a closer look. */
+/** Reads an integer in DuckDB's own spelling by comparison; others are matched by patterns. */
 function exactInteger(text: string, isDeclared: boolean): string {
   const value = `TRY_CAST(${text} AS BIGINT)`;
   const bare = `trim(${text})`;
@@ -83,7 +83,7 @@ function exactInteger(text: string, isDeclared: boolean): string {
     WHEN ${scientific} THEN TRY_CAST(${bare} AS BIGINT) END`;
 }
 
-/** Ranges of texts whose first signs begin a number without leading zeros. */
+/** Ranges of texts that begin a number without leading zeros. */
 const FIRST_SIGNS = [
   ['1', ':'],
   ['0.', '0/'],
@@ -96,12 +96,12 @@ function exactNumber(text: string, texts: Texts): string {
   const bare = `trim(${text})`;
   const value = `TRY_CAST(${bare} AS DOUBLE)`;
   const few = `strlen(${bare}) <= ${DIGITS_MAX} AND NOT contains(lower(${bare}), 'e')`;
-  const exact = `(${few} OR ${keptDigits(bare, value, isDeclared ? [15, 16] : [])})`;
+  const exact = `(${few} OR ${keepsDigits(bare, value, isDeclared ? [15, 16] : [])})`;
   const pattern = number(isDeclared ? DECLARED_INTEGER : INTEGER);
   const careful = `CASE WHEN ${matches(bare, pattern)} THEN CASE WHEN ${exact} THEN ${value} END END`;
   if (!isPlain) return careful;
   const none = hasExponents ? `AND NOT contains(lower(${text}), 'e')` : '';
-  // One after the other: most numbers are in the first range, and a disjunction takes three times as long.
+  // In sequence: most numbers are in the first range, and a disjunction takes three times as long.
   const cases = FIRST_SIGNS.map(
     ([from, to]) => `WHEN ${text} < '${to}' AND ${text} >= '${from}'
       AND strlen(${text}) <= ${DIGITS_MAX} ${none} THEN TRY_CAST(${text} AS DOUBLE)`,
@@ -110,10 +110,10 @@ function exactNumber(text: string, texts: Texts): string {
 }
 
 /**
- * The shortest text of the number has the digits of its text.
- * @param decimals of longer texts of it that will do
+ * SQL test whether the shortest text of the number has the digits of the original text.
+ * @param decimals of longer texts of the number that are accepted as well
  */
-function keptDigits(text: string, value: string, decimals: readonly number[]): string {
+function keepsDigits(text: string, value: string, decimals: readonly number[]): string {
   const longer = decimals.map((count) => `printf('%.${count}e', ${value})`);
   const spelled = [`CAST(${value} AS VARCHAR)`, ...longer];
   return `(isfinite(${value}) AND ${significant(text)} IN (${spelled.map(significant).join(', ')}))`;
@@ -123,7 +123,7 @@ function keptDigits(text: string, value: string, decimals: readonly number[]): s
 const significant = (text: string): string =>
   `trim(regexp_replace(regexp_replace(${text}, '[eE].*$', ''), '[^0-9]', '', 'g'), '0')`;
 
-/** A day with a time of its own is no day. */
+/** A day with a time other than midnight is not a day. */
 function exactDay(text: string): string {
   const day = `TRY_CAST(${text} AS DATE)`;
   const midnight = `TRY_CAST(${text} AS TIMESTAMP) = ${day}`;
@@ -133,7 +133,7 @@ function exactDay(text: string): string {
 
 const DECIMAL = String.raw`[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?`;
 
-/** DuckDB's cast rounds what has more digits behind the point than the type. */
+/** Refuses excess digits: DuckDB's cast rounds a value with more digits after the point than the type. */
 function castDecimal(text: string, scale: number, type: string): string {
   const trimmed = `trim(CAST(${text} AS VARCHAR))`;
   const fraction = String.raw`rtrim(regexp_extract(${trimmed}, '\.(\d*)', 1), '0')`;
@@ -148,7 +148,7 @@ const ZONE = String.raw` ?(Z|UTC|[+-]\d\d(:?\d\d)?)`;
 const INSTANT = String.raw`${DAY}([T ]\d{1,2}:\d\d(:\d\d(\.\d{1,9}0*)?)?(${ZONE})?)?`;
 const EPOCH = String.raw`-?\d{9,19}`;
 
-/** ISO 8601, or what passed since 1970 in a unit that its size tells, as of any date-time. */
+/** ISO 8601, or a count since 1970 whose unit is detected by its size, as for any date-time. */
 function castNanoseconds(text: string): string {
   const count = `TRY_CAST(${text} AS HUGEINT)`;
   const units = [
@@ -163,9 +163,9 @@ function castNanoseconds(text: string): string {
     WHEN regexp_full_match(${text}, ${literal(EPOCH)}) THEN make_timestamp_ns(${nanoseconds}) END`;
 }
 
-/** The value of a column that has the type of a property as another type, or null where it is none. */
+/** Casts the value of a typed column to another type, or to null if it does not fit. */
 export function castTyped(value: string, { format, type }: PropertyType, to: ColumnType): string {
-  // By its digits: a double is compared with a decimal as doubles are, which many decimals equal.
+  // By its digits: a double compares equal to many decimals.
   const isNumber = type === 'number' || type === 'integer';
   if (decimalOf(to) !== undefined && isNumber) return castText(value, to);
   const cast = `TRY_CAST(${value} AS ${sqlType(to)})`;

@@ -1,4 +1,4 @@
-// Types from values. Inference is monotone: more values can only widen a type, never narrow it.
+// Infers types from values. Inference is monotone: more values can only widen a type, never narrow it.
 import type { PropertyType } from '../../store/lake/versions/columns.ts';
 import type { ColumnMapping } from '../../store/lake/datasets/datasets.ts';
 import { type DateOrder, type DateSpelling, datesOf, numericSpellingOf } from './dateFormats.ts';
@@ -10,27 +10,27 @@ import { type NumberSpelling, numberTallyOf, numberVerdict } from './numberForma
 const INTEGER = /^[+-]?(?:0|[1-9]\d{0,17})$/;
 const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,4})?$/;
 const LEADING_ZERO = /^[+-]?0\d/;
-/** 12345E107 may be a code: only beside numbers with a point or a signed exponent it is none. */
+/** 12345E107 may be a code, except beside numbers with a point or a signed exponent. */
 const EXPONENT_CODE = /^\d+[eE]\d+$/;
 const REAL = /\.|[eE][+-]/;
 const BOOLEAN = /^(?:true|false)$/i;
 
-/** Characters of a value that is looked at; a longer one is a text, whatever it spells. */
-const LOOKED_AT_MAX = 1_000;
+/** Characters of a value that is parsed; a longer one is a text regardless of its content. */
+const VALUE_CHARACTERS_MAX = 1_000;
 
 export interface Inferred {
   readonly property: PropertyType;
-  /** The wider type of a column that has one, where most values fit `property`. */
+  /** The wider type of a typed column whose values mostly fit `property`. */
   readonly own?: PropertyType;
-  /** How the values spell their date, when it is one. */
+  /** How the values spell their date, if they are dates. */
   readonly spelling: DateSpelling | undefined;
-  /** How its digits spell a date, should one be wanted there. */
+  /** How digits would spell a date, where one is expected. */
   readonly numeric: DateSpelling | undefined;
-  /** How people wrote its numbers, where a cast would not read them. */
+  /** How the numbers are written, if a cast would not read them. */
   readonly number?: NumberSpelling;
-  /** Some of the texts say that there is no value (missing.ts). */
+  /** Some of the texts mean no value (missing.ts). */
   readonly missing?: true;
-  /** The values can be read in two ways, and these do not tell in which: the whole file may. */
+  /** The values can be read in two ways without deciding between them; the whole file may decide. */
   readonly open?: 'order' | 'number';
 }
 
@@ -39,47 +39,47 @@ const TEXT: Inferred = { property: { type: 'string' }, spelling: undefined, nume
 const plain = (type: PropertyType['type']): Inferred => ({ ...TEXT, property: { type } });
 
 /**
- * The narrowest type of all values; empty ones say nothing; none at all is a string.
- * @param nulls texts that mean no value, where they are named
+ * The narrowest type of all values; empty ones are ignored; without any value it is a string.
+ * @param nulls texts that mean no value, if they are set
  */
 export function inferType(
   values: readonly string[],
   order?: DateOrder,
   nulls?: readonly string[],
 ): Inferred {
-  const told = values.filter((value) => value !== '');
-  if (told.some(({ length }) => length > LOOKED_AT_MAX)) return TEXT;
-  if (told.length > 0 && told.every((value) => BOOLEAN.test(value))) return plain('boolean');
-  const cast = castable(told) ?? inferDates(told, order);
+  const filled = values.filter((value) => value !== '');
+  if (filled.some(({ length }) => length > VALUE_CHARACTERS_MAX)) return TEXT;
+  if (filled.length > 0 && filled.every((value) => BOOLEAN.test(value))) return plain('boolean');
+  const cast = castable(filled) ?? inferDates(filled, order);
   if (cast !== undefined) return cast;
-  const present = told.filter((value) => !isMissing(value, nulls));
-  if (present.length === told.length) return inferNumbers(told) ?? TEXT;
+  const present = filled.filter((value) => !isMissing(value, nulls));
+  if (present.length === filled.length) return inferNumbers(filled) ?? TEXT;
   const inferred = castable(present) ?? inferDates(present, order) ?? inferNumbers(present);
   return inferred === undefined ? TEXT : { ...inferred, missing: true };
 }
 
-/** Numbers that DuckDB's casts read. */
+/** Infers numbers that DuckDB's casts read. */
 function castable(values: readonly string[]): Inferred | undefined {
   if (values.length === 0) return undefined;
   const type = isEach(values, INTEGER) ? 'integer' : 'number';
   if (type === 'number' && !isEach(values, NUMBER)) return undefined;
   if (values.some((value) => LEADING_ZERO.test(value))) return undefined;
   const numeric = numericSpellingOf(values);
-  if (values.some(isLongNumber) || (type === 'number' && !values.every(isKept))) {
+  if (values.some(isLongNumber) || (type === 'number' && !values.every(fitsDouble))) {
     return { ...TEXT, numeric };
   }
   const areCodes = values.some((value) => EXPONENT_CODE.test(value)) && !values.some(isReal);
   return areCodes ? { ...TEXT, open: 'number' } : { ...plain(type), numeric };
 }
 
-/** A number that no code looks like: with a point, or a sign in its exponent. */
+/** Whether a number cannot be a code: it has a point, or a sign in its exponent. */
 const isReal = (value: string): boolean => REAL.test(value) && NUMBER.test(value);
 
-/** Digits that any double keeps. */
+/** Whether any double keeps the digits. */
 const isShort = (value: string): boolean => value.length <= DIGITS_MAX && !/e/i.test(value);
 
-/** A double has all digits of a number. */
-const isKept = (value: string): boolean =>
+/** Whether a double keeps all digits of a number. */
+const fitsDouble = (value: string): boolean =>
   isShort(value) || significant(value) === significant(String(Number(value)));
 
 /** Digits between leading and trailing zeros, without the exponent. */
@@ -119,34 +119,34 @@ export const numbersSpelled = (number: NumberSpelling): Inferred => ({
   number,
 });
 
-/** The type of JSON values: their own, or what their texts spell. */
+/** The type of JSON values: their own, or the type that their texts spell. */
 export function inferJsonType(
   values: readonly unknown[],
   order?: DateOrder,
   nulls?: readonly string[],
 ): Inferred {
-  const told = values.filter((value) => value !== null && value !== undefined && value !== '');
-  if (told.some((value) => typeof value === 'object')) {
-    const arrays = told.every((value) => Array.isArray(value));
+  const filled = values.filter((value) => value !== null && value !== undefined && value !== '');
+  if (filled.some((value) => typeof value === 'object')) {
+    const arrays = filled.every((value) => Array.isArray(value));
     return plain(arrays ? 'array' : 'object');
   }
-  // 1e400 is a number of JSON that is infinite here.
+  // 1e400 is a valid JSON number that JavaScript parses as infinity.
   const isNumber = (value: unknown): boolean =>
     typeof value === 'number' && !Number.isFinite(value);
-  if (told.length > 0 && told.every(isNumber)) return { ...plain('number'), missing: true };
-  const inferred = inferType(told.map(String), order, nulls);
-  // Texts that look like numbers stay texts: whoever writes JSON says which is which.
-  const texts = told.filter((value) => typeof value === 'string');
+  if (filled.length > 0 && filled.every(isNumber)) return { ...plain('number'), missing: true };
+  const inferred = inferType(filled.map(String), order, nulls);
+  // Texts that look like numbers stay texts: a JSON writer distinguishes them.
+  const texts = filled.filter((value) => typeof value === 'string');
   if (texts.length === 0 || inferred.spelling !== undefined || inferred.open === 'order') {
     return inferred;
   }
-  const numbers = texts.length < told.length && texts.every((text) => isMissing(text, nulls));
+  const numbers = texts.length < filled.length && texts.every((text) => isMissing(text, nulls));
   return numbers && inferred.number === undefined ? inferred : TEXT;
 }
 
 /**
- * Where a date is wanted, digits may spell it: the mapped date, or an integer that is named like
- * one and spells one in every record.
+ * Types with dates where they are expected, which digits may spell: the mapped date, or an integer with the
+ * name of a date that spells one in every record.
  */
 export function wantedDates(
   columns: readonly { readonly name: string; readonly inferred: Inferred }[],
@@ -155,18 +155,18 @@ export function wantedDates(
   return Object.fromEntries(
     columns.map(({ name, inferred }) => {
       const named = DATE_NAMES.includes(name.toLowerCase());
-      const wanted = mapping === undefined ? named : mapping.date === name;
-      if (!wanted || inferred.numeric === undefined) return [name, inferred.property];
+      const isExpected = mapping === undefined ? named : mapping.date === name;
+      if (!isExpected || inferred.numeric === undefined) return [name, inferred.property];
       const format = inferred.numeric.time ? 'date-time' : 'date';
       return [name, { type: 'string', format }];
     }),
   );
 }
 
-/** Digits that no number holds: an identifier, which must come back as it was. */
+/** Whether a number has too many digits for any type: it is an identifier, which must be kept unchanged. */
 const isLongNumber = (value: string): boolean => /^[+-]?\d{19,400}$/.test(value);
 
-/** The next wider type, for a value that does not fit: nothing is wider than text. */
+/** The next wider type, for a value that does not fit; text is the widest. */
 export function widen(property: PropertyType, value: string): PropertyType {
   if (property.type === 'array') return { type: 'object' };
   const number = property.type === 'integer' && isReal(value) && !LEADING_ZERO.test(value);

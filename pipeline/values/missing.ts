@@ -1,10 +1,10 @@
-// Texts that people and programs write where there is no number or date. Among texts the same is a text:
-// NA is a symbol, `-` an answer. A load may name its own instead (`nulls`).
+// Detects texts that people and programs write for a missing number or date. In a text column they are texts:
+// NA is a symbol, `-` an answer. A load may set its own instead (`nulls`).
 import { literal } from '../../store/duckdb/sqlText.ts';
 
 /**
- * In lower case. Spreadsheets have errors for values, Bloomberg `#N/A N/A`, MySQL `\N`, FRED `.`, the World
- * Bank `..`; no answer has infinity as a number.
+ * In lower case. Spreadsheets write errors for values, Bloomberg `#N/A N/A`, MySQL `\N`, FRED `.`, the World
+ * Bank `..`; no JSON number is infinite.
  */
 const MARKS: readonly string[] = [
   'na',
@@ -50,13 +50,13 @@ const MARKS: readonly string[] = [
 ];
 const LONGEST = Math.max(...MARKS.map(({ length }) => length));
 
-/** @param nulls the exact texts that mean no value, where they are named */
+/** @param nulls the exact texts that mean no value, if they are set */
 export const isMissing = (value: string, nulls?: readonly string[]): boolean =>
   nulls === undefined
     ? value.length <= LONGEST + 10 && MARKS.includes(withoutSpaces(value).toLowerCase())
     : nulls.includes(value);
 
-/** As DuckDB's trim has it: of spaces alone. */
+/** Trims like DuckDB: spaces only. */
 export function withoutSpaces(value: string): string {
   let [from, to] = [0, value.length];
   while (value[from] === ' ') from += 1;
@@ -64,7 +64,7 @@ export function withoutSpaces(value: string): string {
   return value.slice(from, to);
 }
 
-/** True where a text, which is not null, means no value. @param nulls as of `isMissing` */
+/** SQL test whether a text, which is not null, means no value. @param nulls as of `isMissing` */
 export function missingTest(text: string, nulls?: readonly string[]): string {
   const list = (nulls ?? MARKS).map(literal).join(', ');
   if (nulls === undefined) return `lower(trim(${text})) IN (${list})`;

@@ -1,18 +1,18 @@
-// Columns of a file under other names than it gives them, and properties that it does not have at all.
+// Renames columns of a file to properties, and adds properties that the file does not have.
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 
 export interface NamedColumn {
-  /** Of the property that it is. */
+  /** The name of the property. */
   readonly name: string;
-  /** What the file calls it, where that is not the same. */
+  /** The name in the file, if it differs. */
   readonly from?: string;
-  /** The value of each record: the file has no such column. */
+  /** The value for all records: the file has no such column. */
   readonly constant?: string;
 }
 
 export const nameInFile = ({ from, name }: NamedColumn): string => from ?? name;
 
-/** Members of a select list, each a value that all records have. */
+/** Terms of a select list for constants. */
 export const constantTerms = <T extends NamedColumn>(
   columns: readonly T[],
   typeOf: (column: T) => string,
@@ -24,8 +24,8 @@ export const constantTerms = <T extends NamedColumn>(
   );
 
 /**
- * Rows of a file with its columns under the names of properties, and constants beside them.
- * @param besides further columns of the rows, which are passed on
+ * Selects rows of a file with its columns renamed to properties, and constants.
+ * @param besides further columns of the rows, which are kept
  */
 export function underProperties(
   rows: string,

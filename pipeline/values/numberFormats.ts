@@ -1,23 +1,23 @@
-// How people write numbers in tables: 1,234.50 and 1.234,50, 12,34,567, $ and %, 68.18K, (12) and 12- for
-// -12. A column is read in one style, which all of its values must have; what leaves the style open
-// stays text.
+// Parses numbers as people write them in tables: 1,234.50 and 1.234,50, 12,34,567, $ and %, 68.18K, (12) and
+// 12- for -12. A column is read in one style, which all of its values must have; a column with an undecided
+// style stays text.
 import { DIGITS_MAX } from './exactText.ts';
 import { withoutSpaces } from './missing.ts';
 import { literal } from '../../store/duckdb/sqlText.ts';
 
-/** What stands before decimals: 1,234.5 or 1.234,5. */
+/** The decimal separator: 1,234.5 or 1.234,5. */
 export type NumberStyle = 'point' | 'comma';
 
 const SPACE = '[ \u00A0\u202F]';
-/** A sign, or one of the codes of ISO 4217 that tables have most. */
+/** A sign, or one of the codes of ISO 4217 that are most common in tables. */
 const CURRENCY =
   '(?:[$€£¥₹]|USD|EUR|GBP|JPY|CHF|CAD|AUD|NZD|CNY|HKD|SGD|SEK|NOK|DKK|INR|ZAR|BRL|MXN|KRW|PLN|CZK|TRY)';
 const FIRST = String.raw`[1-9]\d{0,2}`;
 const grouped = (sign: string, decimals: string): string =>
   String.raw`${FIRST}(?:${sign}\d{3})+(?:${decimals}\d+)?`;
-/** As in India: 12,34,567.89. */
+/** Indian grouping: 12,34,567.89. */
 const LAKHS = String.raw`[1-9]\d?(?:,\d{2})+,\d{3}`;
-const bodyOf = (group: string, decimals: string): string =>
+const buildBody = (group: string, decimals: string): string =>
   [
     grouped(group, decimals),
     grouped(SPACE, decimals),
@@ -27,27 +27,27 @@ const bodyOf = (group: string, decimals: string): string =>
     String.raw`${decimals}\d+`,
   ].join('|');
 
-/** Longer than any number is written; what is longer is not looked at. */
+/** Longer than any written number; a longer text is not parsed. */
 const NUMBER_CHARACTERS_MAX = 60;
 
 const SCALE = '(?:[kKmMbBtT]|bn|Bn|BN|mn|Mn|MN|tn|Tn|TN)';
-const BEHIND = `(?:${SPACE}?${SCALE})?(?:${SPACE}?(?:${CURRENCY}|%))?`;
+const SUFFIX = `(?:${SPACE}?${SCALE})?(?:${SPACE}?(?:${CURRENCY}|%))?`;
 const BEFORE = `(?:${CURRENCY}${SPACE}?)?`;
 const SIGNED = `(?:[-+−]?${BEFORE}|${CURRENCY}${SPACE}?[-+−])`;
-/** Also 5.00- and $(5.00), as accounts are written. */
-const wholeOf = (body: string): string =>
+/** A whole value; also 5.00- and $(5.00), as in accounting. */
+const buildWhole = (body: string): string =>
   [
-    `^(?:${SIGNED}(?:${body})${BEHIND}`,
-    `${BEFORE}(?:${body})${BEHIND}${SPACE}?[-−]`,
-    String.raw`${BEFORE}\(${BEFORE}(?:${body})${BEHIND}\))$`,
+    `^(?:${SIGNED}(?:${body})${SUFFIX}`,
+    `${BEFORE}(?:${body})${SUFFIX}${SPACE}?[-−]`,
+    String.raw`${BEFORE}\(${BEFORE}(?:${body})${SUFFIX}\))$`,
   ].join('|');
 
-/** Regular expressions of RE2 too. */
+/** Regular expressions that are valid in RE2 too. */
 const PATTERNS: Readonly<Record<NumberStyle, string>> = {
-  point: wholeOf(bodyOf(',', String.raw`\.`)),
-  comma: wholeOf(bodyOf(String.raw`\.`, ',')),
+  point: buildWhole(buildBody(',', String.raw`\.`)),
+  comma: buildWhole(buildBody(String.raw`\.`, ',')),
 };
-/** What casts read as well: of these no digit is too many. 9876E5 may be a code. */
+/** Numbers that casts read as well, with any number of digits. 9876E5 may be a code. */
 const EXPONENT = '(?:[eE][-+]?\\d{1,3})?';
 const PLAIN: Readonly<Record<NumberStyle, string>> = {
   point: String.raw`^[-+]?(?:(?:0|[1-9]\d*)(?:\.\d*${EXPONENT}|(?:[eE][-+]\d{1,3})?)|\.\d+${EXPONENT})$`,
@@ -57,27 +57,27 @@ const DECIMALS: Readonly<Record<NumberStyle, string>> = {
   point: String.raw`\.\d|\d[eE][-+0-9]`,
   comma: String.raw`,\d`,
 };
-/** Groups of lakhs, and groups of thousands that no lakhs have. */
+/** Groups of lakhs, and groups that occur only in thousands. */
 const LAKH_GROUPS = String.raw`\d,\d{2},`;
 const THOUSAND_GROUPS = String.raw`\d{3},\d{3}`;
-/** 3M may be three months: 3.5M is a number. */
+/** 3M may be three months, whereas 3.5M is a number. */
 const SCALED = String.raw`[0-9] ?${SCALE}\b`;
 const SCALED_DECIMALS = String.raw`[.,]\d+ ?${SCALE}\b`;
-/** Powers of ten of what stands behind a number, by its first letter. */
+/** Powers of ten of the suffix of a number, by its first letter. */
 const POWERS = { k: 3, m: 6, b: 9, t: 12 } as const;
-/** Groups that other things have as well: telephone numbers, addresses. */
+/** Groups that also occur in telephone numbers and addresses. */
 const LOOSE_GROUPS = String.raw`\d[ \x{a0}\x{202f}.]\d{3}\b`;
 
-/** What a column's values tell of its numbers: how many of them there are of each kind. */
+/** Counts of the values of a column by how they can be read as numbers. */
 export interface NumberTally {
-  readonly told: number;
-  /** Numbers in neither style, or of more digits than a number keeps. */
+  readonly count: number;
+  /** Numbers in neither style, or with too many digits. */
   readonly neither: number;
-  /** Such as casts read. */
+  /** Numbers that casts read. */
   readonly plain: number;
   readonly pointOnly: number;
   readonly commaOnly: number;
-  /** Such as 1,234 and 1.234: another number in the other style. */
+  /** Values such as 1,234 and 1.234: another number in the other style. */
   readonly openComma: number;
   readonly openPoint: number;
   readonly decimalPoints: number;
@@ -86,12 +86,12 @@ export interface NumberTally {
   readonly currencies: number;
   readonly leastCurrency: string;
   readonly mostCurrency: string;
-  /** With groups that a space or a point begins. */
+  /** Values with groups that begin with a space or a point. */
   readonly loose: number;
   readonly leastGroups: number;
   readonly mostGroups: number;
   readonly lakhs: number;
-  /** With groups that no lakhs have. */
+  /** Values with groups that occur only in thousands. */
   readonly thousands: number;
   readonly scaled: number;
   readonly scaledDecimals: number;
@@ -102,7 +102,7 @@ export interface NumberSpelling {
   readonly whole: boolean;
 }
 
-/** What a column proves to the others of its file: one that has 12.5 or 12,5 can be read in one way. */
+/** The style that a column proves for the others of its file: 12.5 or 12,5 can be read in one way only. */
 export const provedStyle = ({
   commaOnly,
   neither,
@@ -114,30 +114,30 @@ export const provedStyle = ({
 };
 
 /**
- * How a column is read.
- * @param beside how the other columns of the file are read, where they prove one style
- * @param delimiter of the file, once all values were counted: it tells what they leave open. Where a
- *   semicolon parts the cells, a comma begins decimals; where commas do, 1,234 is 1234.
+ * Decides how a column is read.
+ * @param beside the style of the other columns of the file, if they prove one
+ * @param delimiter of the file, after all values were counted: it decides undecided values. With
+ *   semicolons between cells, a comma is a decimal separator; with commas, 1,234 is 1234.
  */
 export function numberVerdict(
   tally: NumberTally,
   delimiter?: string,
   beside?: NumberStyle,
 ): NumberSpelling | 'ambiguous' | undefined {
-  const { commaOnly, currencies, openComma, openPoint, percents, pointOnly, told } = tally;
-  if (told === 0 || tally.neither > 0 || (pointOnly > 0 && commaOnly > 0)) return undefined;
+  const { commaOnly, currencies, openComma, openPoint, percents, pointOnly, count } = tally;
+  if (count === 0 || tally.neither > 0 || (pointOnly > 0 && commaOnly > 0)) return undefined;
   // Beside 12,5 of another column 1.234 is a thousand.
   if (beside === 'comma' && openPoint > 0 && pointOnly === 0 && openComma === 0) {
     return { style: 'comma', whole: tally.decimalCommas === 0 };
   }
-  // As in a sample: nobody need ask whether a plain 1.234 is a thousand.
-  if (tally.plain === told) return { style: 'point', whole: tally.decimalPoints === 0 };
-  // 5 % beside 5, and dollars beside euros, are other numbers than they seem.
-  if (percents > 0 && percents < told) return undefined;
+  // As in a sample: a plain 1.234 is not suspected to be a thousand.
+  if (tally.plain === count) return { style: 'point', whole: tally.decimalPoints === 0 };
+  // 5 % beside 5, and dollars beside euros, are different quantities.
+  if (percents > 0 && percents < count) return undefined;
   if (tally.leastCurrency !== tally.mostCurrency) return undefined;
   if (tally.lakhs > 0 && tally.thousands > 0) return undefined;
   if (tally.scaled > 0 && tally.scaledDecimals + currencies === 0) return undefined;
-  const style = styleOf(tally, delimiter, beside);
+  const style = decideStyle(tally, delimiter, beside);
   if (style === undefined) return openComma > 0 && openPoint > 0 ? undefined : 'ambiguous';
   const decimals = style === 'point' ? tally.decimalPoints : tally.decimalCommas;
   const proved = decimals + currencies + percents > 0 || tally.leastGroups < tally.mostGroups;
@@ -145,7 +145,7 @@ export function numberVerdict(
   return { style, whole: decimals === 0 };
 }
 
-function styleOf(
+function decideStyle(
   tally: NumberTally,
   delimiter: string | undefined,
   beside: NumberStyle | undefined,
@@ -160,29 +160,29 @@ function styleOf(
   return delimiter === ',' && openPoint === 0 ? 'point' : undefined;
 }
 
-const compiled = (pattern: string): RegExp =>
+const compile = (pattern: string): RegExp =>
   new RegExp(pattern.replaceAll(/\\x\{([0-9a-f]+)\}/g, String.raw`\u{$1}`), 'u');
-const AS_POINT = compiled(PATTERNS.point);
+const AS_POINT = compile(PATTERNS.point);
 const PLAIN_POINT = new RegExp(PLAIN.point);
 const PLAIN_COMMA = new RegExp(PLAIN.comma);
-const AS_COMMA = compiled(PATTERNS.comma);
-const POINT_DECIMALS = compiled(DECIMALS.point);
-const COMMA_DECIMALS = compiled(DECIMALS.comma);
+const AS_COMMA = compile(PATTERNS.comma);
+const POINT_DECIMALS = compile(DECIMALS.point);
+const COMMA_DECIMALS = compile(DECIMALS.comma);
 const LOOSE = new RegExp(String.raw`\d[ \u00A0\u202F.]\d{3}(?!\d)`);
 const GROUPS = new RegExp(String.raw`[ \u00A0\u202F.'’,]\d{3}(?!\d)`, 'g');
-const SIGN = compiled(CURRENCY);
+const SIGN = compile(CURRENCY);
 const IS_LAKH = new RegExp(LAKH_GROUPS);
 const IS_THOUSAND = new RegExp(THOUSAND_GROUPS);
 const IS_SCALED = new RegExp(SCALED);
 const IS_SCALED_DECIMAL = new RegExp(SCALED_DECIMALS);
 
-interface Counted {
+interface PossibleStyles {
   readonly point: boolean;
   readonly comma: boolean;
 }
 
-/** Undefined: no number that anybody writes so. */
-function readingOf(value: string): Counted | undefined {
+/** Undefined if the value is not a number in either style. */
+function parseStyles(value: string): PossibleStyles | undefined {
   if (value.length > NUMBER_CHARACTERS_MAX) return undefined;
   const few = value.replace(/\D/g, '').length <= DIGITS_MAX;
   const point = PLAIN_POINT.test(value) || (few && AS_POINT.test(value));
@@ -190,11 +190,11 @@ function readingOf(value: string): Counted | undefined {
   return point || comma ? { point, comma } : undefined;
 }
 
-/** True where a value is a number in one of the styles. */
+/** Whether a value is a number in one of the styles. */
 export const isNumberText = (value: string): boolean =>
-  readingOf(withoutSpaces(value)) !== undefined;
+  parseStyles(withoutSpaces(value)) !== undefined;
 
-/** Undefined as soon as one is no number. */
+/** Undefined at the first value that is not a number. */
 export function numberTallyOf(values: readonly string[]): NumberTally | undefined {
   const tally = {
     plain: 0,
@@ -216,7 +216,7 @@ export function numberTallyOf(values: readonly string[]): NumberTally | undefine
   const groups: number[] = [];
   for (const spaced of values) {
     const value = withoutSpaces(spaced);
-    const reading = readingOf(value);
+    const reading = parseStyles(value);
     if (reading === undefined) return undefined;
     const { comma, point } = reading;
     if (PLAIN_POINT.test(value)) tally.plain += 1;
@@ -242,7 +242,7 @@ export function numberTallyOf(values: readonly string[]): NumberTally | undefine
   signs.sort();
   groups.sort((one, other) => one - other);
   return {
-    told: values.length,
+    count: values.length,
     neither: 0,
     ...tally,
     leastCurrency: signs[0] ?? '',
@@ -257,7 +257,7 @@ const matches = (text: string, pattern: string): string =>
 const contains = (text: string, pattern: string): string =>
   `regexp_matches(${text}, ${literal(pattern)})`;
 
-/** Members of a SELECT, of a trimmed text, that `NUMBER_TALLY` counts. */
+/** Members of a SELECT of a trimmed text, which `numberTallyTerms` counts. */
 export function numberMembers(text: string): string {
   const digits = `length(regexp_replace(${text}, '[^0-9]', '', 'g')) <= ${DIGITS_MAX}
     AND length(${text}) <= ${NUMBER_CHARACTERS_MAX}`;
@@ -271,10 +271,11 @@ export function numberMembers(text: string): string {
     len(regexp_extract_all(${text}, ${literal(groups)})) AS parts`;
 }
 
-/** Terms of a SELECT over those that are a `NumberTally`, by its names. @param told which rows count */
-export function numberTallyTerms(told: string): Readonly<Record<string, string>> {
-  const count = (condition: string): string => `count(*) FILTER (WHERE ${told} AND ${condition})`;
-  const of = (term: string): string => `${term} FILTER (WHERE ${told})`;
+/** Terms of a SELECT over these members, by the names of `NumberTally`. @param counted condition of a row */
+export function numberTallyTerms(counted: string): Readonly<Record<string, string>> {
+  const count = (condition: string): string =>
+    `count(*) FILTER (WHERE ${counted} AND ${condition})`;
+  const of = (term: string): string => `${term} FILTER (WHERE ${counted})`;
   return {
     neither: count('NOT point AND NOT comma'),
     plain: count('plain_number'),
@@ -299,13 +300,13 @@ export function numberTallyTerms(told: string): Readonly<Record<string, string>>
 }
 
 /**
- * The number of a text in that style, as digits that casts read; null where it is none. 68.18K is
- * 68.18e+3: no digit is rounded on the way.
+ * The number of a text in that style, as digits that casts read; null if it is none. 68.18K becomes
+ * 68.18e+3, so that no digit is rounded.
  */
 export function plainNumber(spaced: string, style: NumberStyle): string {
   const text = `trim(${spaced})`;
-  const kept = style === 'point' ? '[^0-9.]' : '[^0-9,]';
-  const digits = `replace(regexp_replace(${text}, ${literal(kept)}, '', 'g'), ',', '.')`;
+  const dropped = style === 'point' ? '[^0-9.]' : '[^0-9,]';
+  const digits = `replace(regexp_replace(${text}, ${literal(dropped)}, '', 'g'), ',', '.')`;
   const fits = `length(${digits}) <= ${DIGITS_MAX + 1} AND ${matches(text, PATTERNS[style])}`;
   const negative = contains(text, '[-−(]');
   const scale = `lower(left(trim(regexp_extract(${text}, ${literal(SCALED)})[2:]), 1))`;
@@ -317,6 +318,6 @@ export function plainNumber(spaced: string, style: NumberStyle): string {
     WHEN ${fits} THEN concat(CASE WHEN ${negative} THEN '-' ELSE '' END, ${digits}, ${power}) END`;
 }
 
-/** True where the text is a number as casts read it. */
+/** SQL test whether the text is a number that casts read. */
 export const isPlainNumber = (text: string): string =>
   `(${matches(text, PLAIN.point)} OR ${matches(text, PLAIN.comma)})`;

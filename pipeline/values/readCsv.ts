@@ -1,9 +1,9 @@
-// The table function that reads a CSV with cells in double quotes. Cells are texts: DuckDB's own types are
-// wider than ours (exactText.ts).
+// The table function that reads a CSV with cells in double quotes. Cells are texts: DuckDB's own types accept
+// more than ours (exactText.ts).
 import { literal } from '../../store/duckdb/sqlText.ts';
 import { REJECT_TABLES } from './rejectedLines.ts';
 
-/** read_csv would take 16 lines as its buffer: small ones read slowly. */
+/** By default read_csv uses 16 lines as its buffer: a small buffer reads slowly. */
 const BUFFER_BYTES = 32_000_000;
 
 interface CsvText {

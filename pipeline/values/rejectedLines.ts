@@ -1,14 +1,14 @@
-// Lines that read_csv could not read, as it leaves them in tables of the connection.
+// Statements that read the lines that read_csv rejected, from tables of the connection.
 
-/** Tables in which read_csv leaves the lines that it could not read. */
+/** Options with the tables in which read_csv stores rejected lines. */
 export const REJECT_TABLES = `rejects_table = 'rejected', rejects_scan = 'rejected_scan'`;
 
-/** Of one line the leftmost fault is told: the same one whichever thread met it first. */
+/** The leftmost fault of a line is reported, so that the result does not depend on threads. */
 const PLACE = 'coalesce(column_idx, 0)';
 
 /**
- * Rejected lines after a statement with `from(…)`: all of them counted, the first ones told. Where there are
- * none the rest need not be asked: planning them is a tenth of what a small load asks of DuckDB.
+ * Rejected lines after a statement with `from(…)`: their count, and the first ones. If the count is 0, the
+ * second statement is skipped: its planning takes a tenth of DuckDB's time for a small load.
  */
 export const rejectStatements = (most: number): readonly string[] => [
   'SELECT count(DISTINCT line) AS lines FROM rejected',
@@ -17,7 +17,7 @@ export const rejectStatements = (most: number): readonly string[] => [
     FROM rejected GROUP BY line ORDER BY line LIMIT ${most}`,
 ];
 
-/** Lines that are looked at where each that was not read moves the lines of the records behind it. */
+/** Maximum rejected lines that are read to shift the line numbers of the records after them. */
 const UNREAD_LINES_MAX = 1_000;
 
 /** The first of these lines, after a statement with `from(…)`. */

@@ -1,4 +1,4 @@
-// A file as a relation: what DuckDB reads, and how each dataset property comes out of it.
+// A file as a relation: how DuckDB reads it, and how each dataset property is derived from it.
 import { readCsv } from './readCsv.ts';
 import {
   type Column,
@@ -28,14 +28,14 @@ import { inZone, localOnly } from './zonedTimes.ts';
 import type { LineSteps, UnreadLines } from '../bytes/unreadLines.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 
-/** A column of the file as it is read. */
+/** A column of the file. */
 export interface SourceColumn extends NamedColumn {
   readonly inferred: Inferred;
-  /** Set where every value of the file is known to be null or spelled so, and no record has two. */
+  /** Set if every value of the file is null or has this spelling, and no record repeats the member. */
   readonly spelled?: Spelled | undefined;
-  /** All values of the file were looked at for what the sample left open, or got wrong. */
+  /** All values of the file were inspected to resolve what the sample left open or guessed wrong. */
   readonly settled?: true;
-  /** Its texts are symbols, and kept as such (symbols.ts). */
+  /** Its texts are symbols, and stored in their spelling (symbols.ts). */
   readonly symbols?: true;
   /** Its dataset has the property: the type was not inferred from this file. */
   readonly isDeclared?: true;
@@ -44,22 +44,22 @@ export interface SourceColumn extends NamedColumn {
 export type Relation = {
   readonly path: string;
   readonly columns: readonly SourceColumn[];
-  /** How the file was read where it could be read in another way, for the log of its load. */
+  /** Ambiguous readings that were decided, for the log of the load. */
   readonly notes?: readonly string[];
   /** The file has a header and nothing else. */
   readonly empty?: true;
-  /** Lines of the file that are not read, and where its lines are numbered otherwise than DuckDB does. */
+  /** Lines of the file that are not read, and offsets between DuckDB's line numbers and the file's. */
   readonly unread?: UnreadLines;
   readonly lineSteps?: LineSteps;
-  /** Of times that are texts without an offset; UTC where undefined. */
+  /** Zone of times that are texts without an offset; UTC where undefined. */
   readonly zone?: string;
-  /** Columns of the file that stay out, by the names that it gives them. */
+  /** Columns of the file that are left out, by their names in the file. */
   readonly leftOut?: readonly string[];
-  /** Columns of the file that came as it was written again from, and what they are: `date+minute`. */
+  /** Columns of the original of a rewritten file, with their properties: `date+minute`. */
   readonly rewritten?: Readonly<Record<string, string>>;
-  /** Values that are members of the rows already, as `makingOnce` says: terms by property. */
-  readonly made?: ReadonlyMap<string, string>;
-  /** The exact texts that mean no value, where the load names them; otherwise those of missing.ts. */
+  /** Values that are members of the rows already (`makingOnce`): terms by property. */
+  readonly computed?: ReadonlyMap<string, string>;
+  /** The exact texts that mean no value, if the load sets them; otherwise those of missing.ts. */
   readonly nulls?: readonly string[];
 } & (
   | {
@@ -67,27 +67,27 @@ export type Relation = {
       readonly delimiter: string;
       /** Lines above the header, or above the first record; none when undefined. */
       readonly skip?: number;
-      /** What the columns of the file are called, as they stand; `columns` when undefined. */
+      /** Names of the columns in file order; those of `columns` when undefined. */
       readonly layout?: readonly string[];
       /** The first line is a record. */
       readonly headerless?: true;
       /** No number of the file has an underscore or a negative exponent, which casts read too widely. */
       readonly hasPlainNumbers?: true;
-      /** Each number is looked at for an exponent: 1e400 is infinity to a cast. */
+      /** Checks each number for an exponent, since a cast reads 1e400 as infinity. */
       readonly hasExponents?: true;
     }
   | {
       readonly kind: 'json';
       readonly framing: JsonFraming;
       readonly jsonPath: string;
-      /** Values are read as what they are `spelled`, not as text. */
+      /** Values are read with the type of their `spelled`, not as text. */
       readonly typed?: true;
     }
   | { readonly kind: 'parquet' }
 );
 
 /**
- * Bytes of one record as its file spells it: a line of CSV, a JSON object, the texts of a Parquet
+ * Bytes of one record in the file's spelling: a line of CSV, a JSON object, the texts of a Parquet
  * row (INTERFACE.md 3.8). A larger one is rejected.
  */
 export const RECORD_BYTES_MAX = 65_536;
@@ -100,9 +100,9 @@ export const INDEX_BYTES_MAX = 1_500;
 export const MISFIT_MARK = 'value does not fit property ';
 
 /**
- * The table function that reads the file. Cells of CSV are texts, for DuckDB's own types are wider than ours
- * (exactText.ts); so are members of JSON unless the relation is typed.
- * @param strict a record that is no JSON object is an error
+ * The table function that reads the file. Cells of CSV are texts, since DuckDB's own types accept more than
+ * ours (exactText.ts); so are members of JSON unless the relation is typed.
+ * @param strict a record that is not a JSON object is an error
  */
 export function fromClause(
   relation: Relation,
@@ -124,8 +124,8 @@ export function fromClause(
   }
   const names = relation.layout ?? relation.columns.map(({ name }) => name);
   const read = readCsv(relation, names, RECORD_BYTES_MAX);
-  // DuckDB looks a rejected line's column up among the columns that are used: one that is not used
-  // ends the engine. As texts these are never null, so this uses them and drops nothing.
+  // DuckDB looks a rejected line's column up among the used columns: an unused one crashes the engine. As
+  // texts these are never null, so this condition uses them and drops nothing.
   const unused = names.filter((name) => !byName.has(name));
   const used = unused.map((name) => `${identifier(name)} IS NOT NULL`);
   const rows = used.length === 0 ? read : `(SELECT * FROM ${read} WHERE ${used.join(' AND ')})`;
@@ -133,24 +133,24 @@ export function fromClause(
 }
 
 /**
- * A JSON relation that read_json may read itself; undefined where a record is not spelled as the
- * sample is. For 1 M records of 7 members the sorted COPY takes 1.5 s of processor time then, and
- * 2.3 s where json_transform makes texts that are cast.
+ * A JSON relation that read_json can read typed; undefined if records are not all spelled like the
+ * sample. For 1 M records of 7 members the sorted COPY then takes 1.5 s of processor time, instead of
+ * 2.3 s where json_transform creates texts that are cast.
  */
 export function typedRelation(
   relation: Relation,
   targets: readonly Column[],
 ): Relation | undefined {
-  // A number would lose digits on its way into a text.
+  // A number would lose digits when it is converted to a text.
   if (targets.some(({ type }) => isExactNumber(type))) return undefined;
-  const known =
+  const isSpelled =
     relation.kind === 'json' &&
     relation.nulls === undefined &&
     relation.columns.every(({ spelled }) => spelled !== undefined);
-  return known ? { ...relation, typed: true } : undefined;
+  return isSpelled ? { ...relation, typed: true } : undefined;
 }
 
-/** What would be read otherwise than by `jsonClause` is an error, such as 30 February. */
+/** A value that `jsonClause` would read differently is an error, such as 30 February. */
 function typedJsonClause(
   relation: Extract<Relation, { kind: 'json' }>,
   targets: readonly Column[],
@@ -171,7 +171,7 @@ function typedJsonClause(
   return underProperties(rows, sources, constants);
 }
 
-/** The relation as it is to be read where nothing checks the numbers for infinity. */
+/** The relation for reading where numbers are not checked for infinity. */
 export const withExponents = (relation: Relation): Relation =>
   relation.kind === 'csv' ? { ...relation, hasExponents: true } : relation;
 
@@ -190,9 +190,9 @@ function jsonClause(
   const read = `(SELECT json AS ${RECORD}, ${jsonMembers(members)} FROM ${jsonRecords(relation)}`;
   const named = (rows: string): string => underProperties(rows, sources, constants, RECORD);
   if (!strict) return named(`${read})`);
-  // Beside json_transform, not within it: `error` is volatile, and an expression that holds it is
-  // reckoned again for each member that is read (1 M records of 7 members: 7.8 s of processor time,
-  // so 2.3).
+  // Outside of json_transform: `error` is volatile, and an expression that contains it is evaluated
+  // again for each member that is read (1 M records of 7 members: 7.8 s of processor time,
+  // instead of 2.3).
   const good = `${IS_OBJECT} AND strlen(json) <= ${RECORD_BYTES_MAX}`;
   return named(`${read} WHERE CASE WHEN ${good} THEN true ELSE ${MISFIT} END)`);
 }
@@ -213,11 +213,11 @@ function parquetClause(
   return `(SELECT * FROM ${read} WHERE ${good})`;
 }
 
-/** Bytes of a row's texts; undefined when it has none, for numbers alone can't be too many. */
+/** Bytes of a row's texts; undefined if it has none, since numbers alone cannot be too many. */
 function parquetBytes(relation: Relation, targets: readonly Column[]): string | undefined {
-  const known = new Set(relation.columns.map(({ name }) => name));
+  const names = new Set(relation.columns.map(({ name }) => name));
   const texts = targets.filter(
-    ({ name, type }) => known.has(name) && (type === 'varchar' || type === 'json'),
+    ({ name, type }) => names.has(name) && (type === 'varchar' || type === 'json'),
   );
   const terms = texts.map(({ name, type }) => {
     const text = type === 'json' ? `to_json(${identifier(name)})` : identifier(name);
@@ -228,11 +228,11 @@ function parquetBytes(relation: Relation, targets: readonly Column[]): string | 
 
 export const MISFIT = `error(${literal(MISFIT_MARK)})`;
 const RECORD = '_system_record';
-/** Of a record that is a text. */
+/** The text of a record that is a text. */
 const TEXT = `json_extract_string(${RECORD}, '$')`;
-const madeName = (name: string): string => identifier(`_system_made_${name}`);
+const computedName = (name: string): string => identifier(`_system_made_${name}`);
 
-/** Why a record as a whole is refused, as CASE branches; read_csv itself refuses such lines. */
+/** CASE branches with the reasons why a whole record is refused; read_csv refuses such lines itself. */
 export function recordFaults(relation: Relation, targets: readonly Column[]): readonly string[] {
   const tooLarge = (bytes: string): string =>
     `WHEN ${bytes} > ${RECORD_BYTES_MAX} THEN ${literal(RECORD_TOO_LARGE)}`;
@@ -251,71 +251,78 @@ export function recordFaults(relation: Relation, targets: readonly Column[]): re
 
 type DateRead = Exclude<DateSpelling['read'], { readonly kind: 'cast' }>;
 
-/** How the file spells dates; undefined: DuckDB's own cast reads them. */
-function spellingOf({ numeric, property, spelling }: Inferred): DateRead | undefined {
+/** How the file spells dates; undefined if DuckDB's own cast reads them. */
+function findSpelling({ numeric, property, spelling }: Inferred): DateRead | undefined {
   const read = (spelling ?? numeric)?.read;
   if (read !== undefined) return read.kind === 'cast' ? undefined : read;
-  // Where a date is wanted, each text that can be read in one way only is read.
+  // Where a date is expected, each text with only one reading is read.
   const text = property.type === 'string' && property.format === undefined;
   return text ? { kind: 'written' } : undefined;
 }
 
 /**
- * The property's value from the file's row. `strict` raises an error that names the column where a
- * value does not fit; otherwise such a value is NULL and `misfit` tells it.
+ * The property's value from the file's row. `strict` raises an error that names the column if a
+ * value does not fit; otherwise such a value is NULL and `misfit` detects it.
  */
 export function valueOf(relation: Relation, target: Column, strict: boolean): string {
   const source = relation.columns.find(({ name }) => name === target.name);
   if (source === undefined) return `CAST(NULL AS ${sqlType(target.type)})`;
-  const value = asRead(relation, source, target, strict);
+  const value = readValue(relation, source, target, strict);
   return source.symbols === true && target.type === 'varchar' ? symbolOf(value) : value;
 }
 
-function asRead(relation: Relation, source: SourceColumn, target: Column, strict: boolean): string {
+function readValue(
+  relation: Relation,
+  source: SourceColumn,
+  target: Column,
+  strict: boolean,
+): string {
   const cast = castOf(relation, source, target);
   if (cast === undefined) return identifier(target.name);
   if (!strict || target.type === 'varchar') return `(${cast})`;
   const failed = `error(${literal(`${MISFIT_MARK}${target.name}`)})`;
-  return `CASE WHEN ${valued(relation, source, target)} THEN coalesce(${cast}, ${failed}) END`;
+  return `CASE WHEN ${hasValue(relation, source, target)} THEN coalesce(${cast}, ${failed}) END`;
 }
 
-/** True where the property has a value in the file that does not fit; undefined when none can. */
+/** SQL test whether the property has a value in the file that does not fit; undefined if none can. */
 export function misfit(relation: Relation, target: Column): string | undefined {
   const source = relation.columns.find(({ name }) => name === target.name);
   if (source === undefined) return undefined;
   // A text that means no value is null, and fits.
   const cast = target.type === 'varchar' ? undefined : castOf(relation, source, target);
-  return cast === undefined ? undefined : `${valued(relation, source, target)} AND ${cast} IS NULL`;
+  return cast === undefined
+    ? undefined
+    : `${hasValue(relation, source, target)} AND ${cast} IS NULL`;
 }
 
-/** The file has a value there, and does not say by a text that there is none. */
-function valued(relation: Relation, { inferred }: SourceColumn, { name }: Column): string {
+/** SQL test whether the file has a value there, other than a text that means no value. */
+function hasValue(relation: Relation, { inferred }: SourceColumn, { name }: Column): string {
   const has = given(relation, name);
   const { nulls } = relation;
   if (inferred.missing !== true && nulls === undefined) return has;
   return `${has} AND NOT ${missingTest(identifier(name), nulls)}`;
 }
 
-/** The file has a value there: empty text is none, unless the property is text itself. */
+/** SQL test whether the file has a value there: empty text is none, unless the property is text itself. */
 export function given(relation: Relation, column: string): string {
   const name = identifier(column);
   return relation.kind === 'parquet' ? `${name} IS NOT NULL` : `nullif(${name}, '') IS NOT NULL`;
 }
 
-/** To be read by a SELECT of all and of what is `made`: each value is made once, whoever asks how often. */
+/** For a SELECT of all columns and of `computed`: each value is computed once, even if used repeatedly. */
 export function makingOnce(relation: Relation, targets: readonly Column[]): Relation {
-  const made = new Map<string, string>();
+  const computed = new Map<string, string>();
   for (const target of targets) {
     const source = relation.columns.find(({ name }) => name === target.name);
     const cast = source && castOf(relation, source, target);
-    if (cast !== undefined) made.set(target.name, `${cast} AS ${madeName(target.name)}`);
+    if (cast !== undefined) computed.set(target.name, `${cast} AS ${computedName(target.name)}`);
   }
-  return { ...relation, made };
+  return { ...relation, computed };
 }
 
-/** How the value is made; undefined: it is what DuckDB reads. */
+/** The expression of the value; undefined: DuckDB reads it directly. */
 function castOf(relation: Relation, source: SourceColumn, target: Column): string | undefined {
-  if (relation.made?.has(target.name) === true) return madeName(target.name);
+  if (relation.computed?.has(target.name) === true) return computedName(target.name);
   const { missing, number } = source.inferred;
   const cell = identifier(target.name);
   const { nulls } = relation;
@@ -352,26 +359,26 @@ function castDate(
   { inferred }: Pick<SourceColumn, 'inferred'>,
   type: 'date' | 'timestamp',
 ): string {
-  const read = spellingOf(inferred);
+  const read = findSpelling(inferred);
   const date = read === undefined ? castText(text, type) : dateOf(text, read, type);
   if (zone === undefined || type === 'date' || read?.kind === 'epoch') return date;
   return inZone(text, date, read, zone);
 }
 
-/** The local time of a property, null where the text has an offset; undefined: its times are of no zone. */
+/** The local time of a property, null if the text has an offset; undefined if its times have no zone. */
 export function localTime(relation: Relation, target: Column): string | undefined {
   const { zone: _, ...own } = relation;
   const source = relation.columns.find(({ name }) => name === target.name);
   if (source === undefined || target.type !== 'timestamp') return undefined;
   const { property, spelling } = source.inferred;
-  // Parquet has times of its own.
+  // Parquet has its own times.
   if (relation.kind === 'parquet' && property.format !== undefined && !spelling) return undefined;
   const date = castOf(own, source, target);
-  const read = spellingOf(source.inferred);
+  const read = findSpelling(source.inferred);
   return date === undefined ? undefined : localOnly(identifier(target.name), date, read);
 }
 
-/** A typed value of a Parquet file as the property's type, without losing a part of it. */
+/** Converts a typed value of a Parquet file to the property's type without loss. */
 function castValue(
   value: string,
   relation: Relation,
@@ -380,7 +387,7 @@ function castValue(
 ): string {
   if (target.type === 'json') return `to_json(${value})`;
   const { type, format } = inferred.property;
-  // A date has none, and a date-time has more than that.
+  // A date has no time of day, and a date-time has more than that.
   if (target.type === 'time' && isDated(inferred.property)) return 'CAST(NULL AS TIME)';
   const text = type === 'string' && (format === undefined || inferred.spelling !== undefined);
   if (text && target.type !== 'varchar') {

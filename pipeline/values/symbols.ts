@@ -1,4 +1,4 @@
-// Texts that are symbols, as DuckDB spells them when they are loaded.
+// Spells texts that are symbols, in SQL, when they are loaded.
 import {
   CASED_SPELLINGS,
   SIGNS_OF_OTHERS,
@@ -6,15 +6,15 @@ import {
 } from '../../store/lake/datasets/symbolSpelling.ts';
 import { literal } from '../../store/duckdb/sqlText.ts';
 
-/** An expression of the symbol that a text is, as `keptSymbol` of the store has it. */
+/** The symbol of a text as an SQL expression, equivalent to `keptSymbol` of the store. */
 export function symbolOf(text: string): string {
   const bare = `trim(${text})`;
-  const cased = CASED_SPELLINGS.reduce(rewritten, bare);
-  const spelled = SPELLINGS.reduce(rewritten, `upper(${cased})`);
-  // Patterns cost ten times what looking for a sign does, and most symbols have none.
+  const cased = CASED_SPELLINGS.reduce(rewrite, bare);
+  const spelled = SPELLINGS.reduce(rewrite, `upper(${cased})`);
+  // Patterns cost ten times as much as searching for a sign, and most symbols have none.
   const signs = SIGNS_OF_OTHERS.map((sign) => `contains(${bare}, ${literal(sign)})`);
   return `CASE WHEN ${signs.join(' OR ')} THEN ${spelled} ELSE upper(${bare}) END`;
 }
 
-const rewritten = (text: string, { becomes, pattern }: (typeof SPELLINGS)[number]): string =>
+const rewrite = (text: string, { becomes, pattern }: (typeof SPELLINGS)[number]): string =>
   `regexp_replace(${text}, ${literal(pattern.source)}, ${literal(becomes.replaceAll('$', '\\'))})`;

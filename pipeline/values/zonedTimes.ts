@@ -1,4 +1,4 @@
-// Times of a text that are of a zone, unless the text has an offset of its own.
+// Converts texts that are local times of a zone, unless the text has its own offset.
 import { instantIn } from '../dates/timeZones.ts';
 import type { DateSpelling } from './dateFormats.ts';
 import { hasOffset, once } from './dateReading.ts';
@@ -8,7 +8,7 @@ type Read = DateSpelling['read'] | undefined;
 const isInstant = (read: Read): boolean =>
   read?.kind === 'epoch' || (read?.kind === 'strptime' && read.hasOffset === true);
 
-/** The instant of `date`, which is what the text says without a zone. */
+/** The instant of `date`, the time of the text without its zone. */
 export function inZone(text: string, date: string, read: Read, zone: string): string {
   if (isInstant(read)) return date;
   const instant = once(date, 'local', (local) => instantIn(local, zone));
@@ -17,7 +17,7 @@ export function inZone(text: string, date: string, read: Read, zone: string): st
     : `CASE WHEN ${hasOffset(text)} THEN ${date} ELSE ${instant} END`;
 }
 
-/** `date` where it is of a zone, else null; undefined: it never is. */
+/** `date` if it is a local time, else null; undefined if it never is. */
 export function localOnly(text: string, date: string, read: Read): string | undefined {
   if (isInstant(read)) return undefined;
   return read?.kind === 'strptime' ? date : `CASE WHEN NOT ${hasOffset(text)} THEN ${date} END`;

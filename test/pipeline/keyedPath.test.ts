@@ -61,7 +61,7 @@ test('paths that lead nowhere, names that are taken and misspelled steps are tol
   const taken = document({ a: { A: { units: { u: [{ unit: 'x', val: 1 }] } } } });
   assert.match(
     await fault(taken, FACTS),
-    /have a member unit already; say jsonPath=\$\.facts\S*\.units\.\{unit_\}\[\*\] /,
+    /have a member unit already; pass jsonPath=\$\.facts\S*\.units\.\{unit_\}\[\*\] /,
   );
   assert.match(await fault('[1]', '$.{a}.{a}'), /must not give one name to two steps/);
   assert.match(

@@ -1,9 +1,9 @@
-// Numbers of lines, for a person: the first ones, and how many there are.
+// Line numbers for display: the first ones, and their count.
 
-/** Lines that are named. */
+/** Maximum lines that are listed. */
 const LINES_NAMED = 10;
 
-/** Of lines that are comments. */
+/** Notes for lines that are comments. */
 export const COMMENTED = [
   'is a comment: it is no record',
   'are comments: they are no records',
@@ -18,7 +18,7 @@ export class LineList {
     if (this.first.length < LINES_NAMED) this.first.push(line);
   }
 
-  /** `lines 3, 7 and 12 more repeat …`, of one `line 3 repeats …`; nothing where there are none. */
+  /** `lines 3, 7 and 12 more repeat …`, or `line 3 repeats …` for one; empty if there are none. */
   note(one: string, many: string): readonly string[] {
     if (this.count === 0) return [];
     const more = this.count - this.first.length;

@@ -1,8 +1,8 @@
-// Quotes of a CSV, byte by byte: whether each opens a cell and closes it, so that any reader finds the
-// same cells.
+// Scans the quotes of a CSV byte by byte: whether each opens and closes a cell, so that every parser finds
+// the same cells.
 
 const [FEED, RETURN, QUOTE] = [10, 13, 34] as const;
-/** Bytes without a quote after which the next one is searched for. */
+/** Bytes without a quote after which the scan searches for the next quote. */
 const SEARCH_AFTER = 64;
 
 type Place = 'start' | 'cell' | 'quoted' | 'closed';
@@ -10,7 +10,7 @@ type Place = 'start' | 'cell' | 'quoted' | 'closed';
 export class QuoteScan {
   private readonly sign: number;
   private place: Place = 'start';
-  /** Quotes were seen. */
+  /** The scan has seen quotes. */
   isUsed = false;
 
   constructor(sign: number) {
@@ -21,7 +21,7 @@ export class QuoteScan {
     return this.place === 'quoted';
   }
 
-  /** Whether the next bytes have a quote at fault, or a line break inside quotes. */
+  /** Whether the next bytes have a malformed quote, or a line break inside quotes. */
   isOdd(bytes: Buffer): boolean {
     let { place } = this;
     let since = 0;
@@ -57,7 +57,7 @@ export class QuoteScan {
   }
 }
 
-/** Outside quotes, before a byte. */
+/** The state before a byte outside of quotes. */
 function placeAt(bytes: Buffer, at: number, sign: number): Place {
   const before = bytes[at - 1];
   return before === sign || before === FEED || before === RETURN ? 'start' : 'cell';

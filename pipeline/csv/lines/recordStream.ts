@@ -1,14 +1,14 @@
-// The records of a CSV file, read piece by piece. A piece is cut only where the longest record that may
-// follow is in memory as well.
+// Reads the records of a CSV file piece by piece. A piece is parsed only while the longest possible record
+// that may follow is in memory as well.
 import { createReadStream } from 'node:fs';
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import { type CsvRecord, type Dialect, RECORD_CHARACTERS_MAX, RecordReader } from './records.ts';
 
-/** Bytes that are read at once. */
+/** Bytes per read. */
 const PIECE_BYTES = 1024 ** 2;
-/** Characters that are in memory before records are read of them: those of a record, and a piece. */
+/** Characters in memory before records are parsed: those of a record, and a piece. */
 const WINDOW_CHARACTERS = 4 * RECORD_CHARACTERS_MAX;
-/** Characters, and records, that are read in one turn of the event loop. */
+/** Characters and records that are parsed per turn of the event loop. */
 const TURN_CHARACTERS = 256 * 1024;
 const TURN_RECORDS = 2_000;
 
@@ -18,12 +18,12 @@ interface RecordFile {
   readonly comment: string | undefined;
   /** Cells of a record. */
   readonly width: number;
-  /** Where the first record begins: byte and line. */
+  /** The byte and the line where the first record begins. */
   readonly start: number;
   readonly line: number;
 }
 
-/** Records in groups, one for each turn of the event loop. */
+/** Yields records in groups, one for each turn of the event loop. */
 export async function* readRecords(file: RecordFile): AsyncGenerator<readonly CsvRecord[]> {
   const { comment, dialect, path, start, width } = file;
   const decoder = new TextDecoder('utf-8', { ignoreBOM: start > 0 });

@@ -1,13 +1,13 @@
-// Records of a CSV as text: strict quotes, so that nothing is shifted without a fault. A record whose
-// quotes are at fault ends with its first line, and the next line is read as a record of its own.
+// Parses the records of a CSV with strict quotes, so that no cell is shifted without a fault. A record with
+// malformed quotes ends with its first line, and the next line is read as a record of its own.
 
-/** How the cells of a file are written. */
+/** The syntax of the cells of a file. */
 export interface Dialect {
-  /** A blank: any number of blanks. */
+  /** A blank means one or more blanks. */
   readonly delimiter: string;
-  /** Empty: no cell is quoted. */
+  /** Empty if no cell is quoted. */
   readonly quote: string;
-  /** In front of a quote inside quotes; the quote itself where it is doubled. */
+  /** The character before a quote inside quotes; the quote itself where it is doubled. */
   readonly escape: string;
   /** Blanks around cells are not part of them. */
   readonly trims: boolean;
@@ -19,22 +19,22 @@ export interface CsvRecord {
   readonly cells: readonly string[];
   /** The line of the file that it begins in, from 1. */
   readonly line: number;
-  /** Lines of the file that it has. */
+  /** The number of lines of the file that it spans. */
   readonly lines: number;
   /** Why it is not a record. */
   readonly fault?: string;
-  /** The line as it is written, where it is a comment. */
+  /** The whole line, if it is a comment. */
   readonly comment?: string;
 }
 
-/** Characters of a record from a quote on: a quote that is not closed within them is a fault. */
+/** Maximum characters from an opening quote to the end of its record: beyond, the quote is a fault. */
 export const RECORD_CHARACTERS_MAX = 1024 ** 2;
 
-const MEDDLED = 'a quote inside a cell encloses a delimiter';
+const ENCLOSED = 'a quote inside a cell encloses a delimiter';
 const AFTER_QUOTE = 'text after a closing quote';
 const UNCLOSED = 'a quote that is not closed';
 
-/** One record, and where the next one begins. */
+/** One record, and the position where the next one begins. */
 interface Read {
   readonly cells: readonly string[];
   readonly end: number;
@@ -42,7 +42,7 @@ interface Read {
 }
 
 /**
- * Reads the records of a text one after the other. Positions are remembered: each character is searched
+ * Reads the records of a text one after the other. Search positions are cached: each character is searched
  * once.
  */
 export class RecordReader {
@@ -51,14 +51,14 @@ export class RecordReader {
   private readonly comment: string | undefined;
   private at = 0;
   private line: number;
-  /** The next line feed, carriage return and quote from where they were last searched; -1: none. */
+  /** The next line feed, carriage return and quote from the last search position on; -1: none. */
   private feed = -2;
   private back = -2;
   private linesFrom = 0;
   private quoteAt = -2;
   private quoteFrom = 0;
 
-  /** @param line of the file that the text begins in */
+  /** @param line of the file where the text begins */
   constructor(text: string, dialect: Dialect, line: number, comment: string | undefined) {
     this.text = text;
     this.dialect = dialect;
@@ -66,7 +66,7 @@ export class RecordReader {
     this.comment = comment;
   }
 
-  /** Where the next record begins. */
+  /** The position where the next record begins. */
   get position(): number {
     return this.at;
   }
@@ -77,8 +77,8 @@ export class RecordReader {
 
   /**
    * The next record; undefined at the end of the text. A blank line is a record without cells.
-   * @param width of the records of the file, 0 before the first: decides what is a comment, and what was
-   * meant by   a quote at fault
+   * @param width of the records of the file, 0 before the first: it distinguishes comments from records, and
+   * resolves malformed quotes
    */
   next(width: number): CsvRecord | undefined {
     const { at, line, text } = this;
@@ -111,7 +111,7 @@ export class RecordReader {
     this.line += lines;
   }
 
-  /** Whether each line after the first of a record of many lines is a record by itself. */
+  /** Whether each line after the first of a multi-line record is a record on its own. */
   private areRecords(at: number, end: number, width: number): boolean {
     for (let from = this.afterBreak(this.lineEnd(at)); from < end;) {
       const { cells, end: to, fault } = this.recordAt(from);
@@ -145,7 +145,7 @@ export class RecordReader {
     const { dialect, text } = this;
     const { delimiter, quote, trims } = dialect;
     const cells: string[] = [];
-    let isMeddled = false;
+    let mayEnclose = false;
     for (let from = at; ;) {
       const start = trims || dialect.spaced ? this.afterBlanks(from) : from;
       if (text.startsWith(quote, start)) {
@@ -158,35 +158,36 @@ export class RecordReader {
           continue;
         }
         const end = this.lineEnd(from);
-        // Behind a quote of another line it is the first one that is at fault.
+        // If the quote opened in an earlier line, the first quote is the malformed one.
         const fault = this.lineEnd(at) < from ? UNCLOSED : AFTER_QUOTE;
         if (from !== end) return { cells, end: from, fault };
-        return this.judged({ cells, end: this.afterBreak(end) }, at, isMeddled);
+        return this.withoutEnclosed({ cells, end: this.afterBreak(end) }, at, mayEnclose);
       }
       const end = this.lineEnd(from);
-      const found = text.slice(from, end).indexOf(delimiter);
-      const to = found < 0 ? end : from + found;
+      const length = text.slice(from, end).indexOf(delimiter);
+      const to = length < 0 ? end : from + length;
       const cell = text.slice(from, to);
-      isMeddled ||= cell.includes(quote);
+      mayEnclose ||= cell.includes(quote);
       cells.push(trims ? cell.trim() : cell);
-      if (to === end) return this.judged({ cells, end: this.afterBreak(end) }, at, isMeddled);
+      if (to === end)
+        return this.withoutEnclosed({ cells, end: this.afterBreak(end) }, at, mayEnclose);
       from = to + delimiter.length;
     }
   }
 
   /**
-   * A quote in the middle of a cell may belong to the text or begin a quoted part: both must give one
-   * reading.
+   * Rejects an ambiguous quote: one in the middle of a cell may belong to the text or begin a quoted part,
+   * and both must give the same cells.
    */
-  private judged(read: Read, at: number, isMeddled: boolean): Read {
+  private withoutEnclosed(read: Read, at: number, mayEnclose: boolean): Read {
     const { delimiter, quote } = this.dialect;
-    if (!isMeddled) return read;
+    if (!mayEnclose) return read;
     const parts = this.text.slice(at, read.end).split(quote);
     if (parts.length % 2 === 0) return read;
     const outside = parts.filter((_, index) => index % 2 === 0).join('');
     return outside.split(delimiter).length === read.cells.length
       ? read
-      : { ...read, fault: MEDDLED };
+      : { ...read, fault: ENCLOSED };
   }
 
   /** A quoted cell whose quote is at `start`. */
@@ -213,11 +214,11 @@ export class RecordReader {
       }
       const value = text.slice(start + 1, close);
       close += 1;
-      return { value: isEscaped ? this.unescaped(value) : value, end: close, fault: undefined };
+      return { value: isEscaped ? this.unescape(value) : value, end: close, fault: undefined };
     }
   }
 
-  private unescaped(value: string): string {
+  private unescape(value: string): string {
     const { escape, quote } = this.dialect;
     if (escape === quote) return value.replaceAll(quote + quote, quote);
     let plain = '';
@@ -225,13 +226,13 @@ export class RecordReader {
       const at = value.indexOf(escape, from);
       if (at < 0) return plain + value.slice(from);
       const next = value[at + 1] ?? '';
-      // Other sequences stay as they are written.
+      // Other sequences stay unchanged.
       plain += value.slice(from, at) + (next === quote || next === escape ? next : escape + next);
       from = at + 2;
     }
   }
 
-  /** A line with quotes whose cells are parted by blanks. */
+  /** Parses a line with quotes whose cells are separated by blanks. */
   private alignedAt(at: number, end: number): Read {
     const { text } = this;
     const { quote } = this.dialect;
@@ -263,7 +264,7 @@ export class RecordReader {
     return at;
   }
 
-  /** Where the line that `from` is in ends: its break, or the end of the text. */
+  /** The end of the line at `from`: its break, or the end of the text. */
   private lineEnd(from: number): number {
     const { text } = this;
     const isBack = from < this.linesFrom;
@@ -290,7 +291,7 @@ export class RecordReader {
     return this.text[end] === '\r' && this.text[end + 1] === '\n' ? end + 2 : end + 1;
   }
 
-  /** Lines of the text between two places; the last one may have no break. */
+  /** Counts lines of the text between two positions; the last one may have no break. */
   private linesBetween(from: number, to: number): number {
     let lines = 0;
     for (let at = from; at < to; at = this.afterBreak(this.lineEnd(at))) lines += 1;

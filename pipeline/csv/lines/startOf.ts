@@ -1,7 +1,7 @@
-// Where a line of a file begins.
+// Finds the byte where a line of a file begins.
 import { createReadStream } from 'node:fs';
 
-/** The byte where the line after the first ones begins. They are in the head, so a piece of it will do. */
+/** The byte after the first `skip` lines. They are in the head, so the read ends early. */
 export async function startOf(path: string, skip: number): Promise<number> {
   if (skip === 0) return 0;
   let [lines, at] = [0, 0];

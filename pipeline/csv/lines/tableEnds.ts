@@ -1,23 +1,23 @@
-// Where a table ends and another one begins in the same file: behind a gap, by a line that is a header.
+// Detects the end of a table and the beginning of another one in the same file: a header line after a gap.
 import { PROPERTIES_MAX } from '../../../store/lake/versions/columns.ts';
 import { isMissing } from '../../values/missing.ts';
 import { inferType } from '../../values/infer.ts';
 import type { CsvRecord } from './records.ts';
 
 export interface SecondTable {
-  /** Of its header. */
+  /** The line of its header. */
   readonly line: number;
-  /** Lines of the file from the end of the first table on. */
+  /** Number of lines of the file after the end of the first table. */
   readonly linesAfter: number;
 }
 
-/** What is known of the first table. */
+/** Properties of the first table. */
 interface FirstTable {
   readonly header: readonly string[] | undefined;
   /** The first line below it. */
   readonly line: number;
   readonly trailing: number | undefined;
-  /** True of columns whose values are no texts. */
+  /** True for columns whose values are not texts. */
   readonly typed: readonly boolean[];
   readonly width: number;
 }
@@ -27,13 +27,12 @@ type Gap = 'none' | 'blank' | 'title';
 export class TableEnds {
   private readonly file: FirstTable;
   private gap: Gap = 'none';
-  private found: number | undefined;
+  private secondLine: number | undefined;
   /** The last line of the last record. */
   private lastLine: number;
   private endLine = 0;
   /**
-   * A run of lines with another number of cells: where it begins, how many they are, and of how many
-   * cells.
+   * A run of lines with another number of cells: its first line, its length, and its number of cells.
    */
   private run = { line: 0, count: 0, cells: 0 };
   private other: { readonly line: number; readonly cells: number } | undefined;
@@ -43,32 +42,32 @@ export class TableEnds {
     this.lastLine = file.line - 1;
   }
 
-  /** The second table, once all lines were seen. */
+  /** The second table, after all lines were added. */
   get second(): SecondTable | undefined {
-    if (this.found === undefined) return undefined;
-    return { line: this.found, linesAfter: this.endLine - this.lastLine };
+    if (this.secondLine === undefined) return undefined;
+    return { line: this.secondLine, linesAfter: this.endLine - this.lastLine };
   }
 
   see({ cells, comment, fault, line, lines }: CsvRecord): void {
     const { trailing, width } = this.file;
     this.endLine = line + lines - 1;
-    if (this.found !== undefined) return;
+    if (this.secondLine !== undefined) return;
     if (cells.length === 0 || comment !== undefined) {
       if (comment === undefined && this.gap === 'none') this.gap = 'blank';
       return;
     }
-    const given = cells.filter((cell) => cell.trim() !== '').length;
-    const isEmpty = fault === undefined && given === 0;
+    const filled = cells.filter((cell) => cell.trim() !== '').length;
+    const isEmpty = fault === undefined && filled === 0;
     const fits = cells.length === width || (cells.length === trailing && cells.at(-1) === '');
     if (fault !== undefined || !fits || isEmpty) {
       if (isEmpty) this.gap = this.gap === 'none' ? 'blank' : this.gap;
-      else if (given === 1 && fault === undefined) this.gap = 'title';
+      else if (filled === 1 && fault === undefined) this.gap = 'title';
       this.seeOther(cells, line, fault);
       return;
     }
     this.run = { line: 0, count: 0, cells: 0 };
     if (this.gap !== 'none' && this.isHeader(cells)) {
-      this.found = line;
+      this.secondLine = line;
       return;
     }
     this.gap = 'none';
@@ -78,7 +77,7 @@ export class TableEnds {
   private seeOther(cells: readonly string[], line: number, fault: string | undefined): void {
     if (fault !== undefined || cells.length < 2 || cells.length !== this.run.cells) {
       this.run = { line, count: 1, cells: fault === undefined ? cells.length : 0 };
-      // More are no header: to inspect 250,000 cells took 0.5 s of the event loop.
+      // A wider line is not a header: to inspect 250,000 cells took 0.5 s of the event loop.
       this.isNames =
         cells.length <= PROPERTIES_MAX && cells.every((cell) => cell !== '' && isText(cell));
       return;
@@ -96,9 +95,9 @@ export class TableEnds {
     if (header !== undefined && header.every((name, at) => name === names[at])) {
       return this.gap === 'title';
     }
-    const given = names.filter((cell) => cell.trim() !== '');
-    if (given.length * 2 <= names.length || !given.every(isText)) return false;
-    // One word among the values may be a record at fault; a line of them is a header.
+    const filled = names.filter((cell) => cell.trim() !== '');
+    if (filled.length * 2 <= names.length || !filled.every(isText)) return false;
+    // One word among the values may be a faulty record; a line of words is a header.
     const differ = names.filter((cell, at) => typed[at] === true && cell.trim() !== '').length;
     return differ > 0 && differ >= Math.min(2, typed.filter(Boolean).length);
   }
@@ -107,11 +106,11 @@ export class TableEnds {
     if (this.other === undefined) return [];
     const { cells, line } = this.other;
     const what = `another table of ${cells} columns begins in line ${line}`;
-    return [`warning: ${what}: to load it, say skipLines=${line - 1} (--skip-lines ${line - 1})`];
+    return [`warning: ${what}: to load it, pass skipLines=${line - 1} (--skip-lines ${line - 1})`];
   }
 }
 
-/** A word that is no value of a typed column, and none that says that there is no value. */
+/** Whether a word is neither a value of a typed column nor a mark of no value. */
 const isText = (cell: string): boolean => {
   const { format, type } = inferType([cell.trim()]).property;
   return type === 'string' && format === undefined && !isMissing(cell);

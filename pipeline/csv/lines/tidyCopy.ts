@@ -1,5 +1,5 @@
-// A CSV written again where DuckDB would not read it as it is meant. Each line of the file is a record of
-// the copy, a rejected line, or a line that is reported as no record.
+// Rewrites a CSV that DuckDB would misread. Each line of the file becomes a record of the copy, a rejected
+// line, or a line that a note reports.
 import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -12,14 +12,14 @@ import { type SecondTable, TableEnds } from './tableEnds.ts';
 import type { CsvRecord, Dialect } from './records.ts';
 import { readRecords } from './recordStream.ts';
 
-/** The delimiter of the copy, whose cells are quoted as RFC 4180 has it. */
+/** The delimiter of the copy, whose cells are quoted by RFC 4180. */
 export const TIDY_DELIMITER = ',';
-/** Characters that are written at once. */
+/** Characters per write. */
 const PIECE_CHARACTERS = 64 * 1024;
-/** Places where the numbers of lines begin to differ; behind the last one they are not exact. */
+/** Maximum line-number steps; line numbers after the last step are not exact. */
 const STEPS_MAX = 1_000_000;
 
-/** A file, and which of its lines are records. */
+/** A file, and the properties that identify its records. */
 interface Untidy {
   readonly path: string;
   readonly dialect: Dialect;
@@ -29,20 +29,20 @@ interface Untidy {
   readonly line: number;
   /** Cells of a record. */
   readonly width: number;
-  /** Cells of a record with an empty one behind its last; undefined: none has it. */
+  /** Cells of a record with an extra empty one at its end; undefined: no record has it. */
   readonly trailing: number | undefined;
-  /** The header, whose repetition is no record; undefined: there is none. */
+  /** The header, whose repetitions are skipped; undefined if there is none. */
   readonly header: readonly string[] | undefined;
-  /** True of columns whose values are no texts. */
+  /** True for columns whose values are not texts. */
   readonly typed: readonly boolean[];
 }
 
-/** What the copy has, and what it has not. */
+/** The results of the rewrite. */
 export interface TidyFile {
   readonly unread: UnreadLines | undefined;
   readonly lineSteps: LineSteps;
   readonly notes: readonly string[];
-  /** Where another table begins; then the copy is of no use. */
+  /** The beginning of another table; the copy is then unused. */
   readonly second: SecondTable | undefined;
 }
 
@@ -78,7 +78,7 @@ class Tidying {
   async *text(): AsyncGenerator<string> {
     let text = '';
     for await (const records of readRecords(this.file)) {
-      for (const record of records) text += this.lineOf(record);
+      for (const record of records) text += this.toLine(record);
       if (text.length < PIECE_CHARACTERS) continue;
       yield text;
       text = '';
@@ -86,8 +86,8 @@ class Tidying {
     yield text;
   }
 
-  /** What the copy has of a record. */
-  private lineOf(record: CsvRecord): string {
+  /** The line of the copy for a record; empty if it is left out. */
+  private toLine(record: CsvRecord): string {
     const { cells, comment, fault, line } = record;
     const { trailing, width } = this.file;
     this.ends.see(record);
@@ -113,10 +113,10 @@ class Tidying {
     if (ends) this.trailing += 1;
     this.written += 1;
     this.number(record);
-    return `${own.map((cell) => spelled(cell, width)).join(TIDY_DELIMITER)}\n`;
+    return `${own.map((cell) => quoteCell(cell, width)).join(TIDY_DELIMITER)}\n`;
   }
 
-  /** A column of words may have its own name among them. */
+  /** Detects a repeated header; a column of words may contain its own name. */
   private repeatsHeader(cells: readonly string[]): boolean {
     const { header, typed, width } = this.file;
     if (header === undefined || (width === 1 && typed[0] !== true)) return false;
@@ -163,13 +163,13 @@ const REPEATED = [
 ] as const;
 const BLANK = ['is blank: it is no record', 'are blank: they are no records'] as const;
 
-/** In the words of read_csv, which rejects such lines of other files. */
+/** Words the reason like read_csv, which rejects such lines of other files. */
 const wrongWidth = (width: number, cells: number): string =>
   `Expected Number of Columns: ${width} Found: ${cells}`;
 
 const QUOTED = /[",\r\n]|^\s|\s$/;
 
-function spelled(cell: string, width: number): string {
+function quoteCell(cell: string, width: number): string {
   if (cell === '') return width === 1 ? '""' : '';
   return QUOTED.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
 }

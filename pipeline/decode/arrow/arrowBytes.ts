@@ -1,4 +1,4 @@
-// Columns of bytes: refused, or as texts where the load says how.
+// Columns of bytes: refused, or decoded to texts as the load specifies.
 import { isUtf8 } from 'node:buffer';
 import { type Data, type DataType, Type } from 'apache-arrow';
 import type { PropertyType } from '../../../store/lake/versions/columns.ts';
@@ -15,31 +15,31 @@ const BYTES: readonly Type[] = [
 
 export const isBytes = (type: DataType): boolean => BYTES.includes(type.typeId);
 
-/** @throws Refused where the load does not say what they become */
+/** @throws Refused if the load does not specify how they are decoded */
 export function propertyOfBytes(
   name: string,
   type: DataType,
   binary: Binary | undefined,
 ): PropertyType {
   if (binary !== undefined) return { type: 'string' };
-  const hint = 'say binary=text (--binary text) for UTF-8, or binary=hex (--binary hex)';
+  const hint = 'pass binary=text (--binary text) for UTF-8, or binary=hex (--binary hex)';
   throw new Refused(`column ${name} has type ${String(type)}, which records can not hold: ${hint}`);
 }
 
-/** @returns of a row its value as JSON. @throws Refused for bytes that are no text */
+/** @returns a function from a row to its value as JSON. @throws Refused for bytes that are not text */
 export function textsOfBytes(data: Data, name: string, binary: Binary): (row: number) => string {
-  const read = bytesOf(data);
+  const read = bytesReader(data);
   return (row) => {
     if (!data.getValid(row)) return 'null';
     const bytes = read(row);
     if (binary === 'hex') return `"${bytes.toString('hex')}"`;
     if (isUtf8(bytes)) return JSON.stringify(bytes.toString('utf8'));
     const what = `column ${name}: the bytes of row ${row + 1} are not UTF-8`;
-    throw new Refused(`${what}; say binary=hex (--binary hex)`);
+    throw new Refused(`${what}; pass binary=hex (--binary hex)`);
   };
 }
 
-function bytesOf(data: Data): (row: number) => Buffer {
+function bytesReader(data: Data): (row: number) => Buffer {
   const { stride, typeId, valueOffsets, values } = data;
   if (typeId === Type.BinaryView) return (row) => viewBytes(data, row) ?? Buffer.alloc(0);
   const bytes = asBuffer(values as Uint8Array);

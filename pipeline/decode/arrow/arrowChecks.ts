@@ -1,10 +1,10 @@
 // Checks the columns of one decoded batch before a value is read: buffers are as long as their rows need,
-// offsets ascend within what they point into, indexes are within their dictionary, texts are UTF-8.
+// offsets ascend within the buffer they point into, indexes are within their dictionary, texts are UTF-8.
 import { isUtf8 } from 'node:buffer';
 import { type Data, Type } from 'apache-arrow';
 import { Refused } from './refused.ts';
 
-/** Bytes of one view: four of length, then the text itself or its start, its buffer and its offset. */
+/** Bytes of one view: four of length, then either the text itself, or its prefix, buffer and offset. */
 const VIEW_BYTES = 16;
 const INLINE_BYTES_MAX = 12;
 
@@ -37,7 +37,7 @@ const checkBits: Check = ({ length, values }, _column, refuse) => {
   if (byteLength(values) * 8 < length) refuse(FEW_VALUES);
 };
 
-/** Offsets of `length` rows that ascend up to `end`. */
+/** Checks that the offsets of `length` rows ascend up to `end`. */
 function checkOffsets({ length, valueOffsets }: Data, end: number, refuse: Refuse): void {
   if (length === 0) return;
   if (Number(valueOffsets?.length ?? 0) < length + 1) refuse('its offsets are fewer than its rows');
@@ -57,8 +57,8 @@ const checkTexts: Check = (data, _column, refuse) => {
   if (length === 0) return;
   const bytes = asBuffer(values);
   const [start, end] = [Number(valueOffsets[0]), Number(valueOffsets[length])];
-  // One pass for all of them: each text begins with the first byte of a character, and all bytes are
-  // characters.
+  // One pass for all texts: each begins with the first byte of a character, and all bytes together are
+  // valid.
   if (isUtf8(bytes.subarray(start, end)) && beginCharacters(data, bytes, end)) return;
   for (let row = 0; row < length; row += 1) {
     const text = bytes.subarray(Number(valueOffsets[row]), Number(valueOffsets[row + 1]));
@@ -80,7 +80,7 @@ const checkBytes: Check = (data, _column, refuse) =>
 export const asBuffer = (values: Uint8Array): Buffer =>
   Buffer.from(values.buffer, values.byteOffset, values.byteLength);
 
-/** @returns the bytes of a row of a column of views; undefined where they are outside its buffers */
+/** @returns the bytes of a row of a column of views; undefined if they are outside its buffers */
 export function viewBytes({ values, variadicBuffers }: Data, row: number): Buffer | undefined {
   const view = asBuffer(values as Uint8Array).subarray(row * VIEW_BYTES, (row + 1) * VIEW_BYTES);
   const size = view.readInt32LE(0);

@@ -1,5 +1,5 @@
-// One Arrow file or stream as JSON lines, batch by batch, with the types of its schema. Runs in a child
-// process only.
+// Converts one Arrow file or stream to JSON lines, batch by batch, with the types of its schema. Runs in a
+// child process only.
 import { createWriteStream } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
@@ -22,7 +22,7 @@ export interface ArrowTask {
   readonly from: string;
   readonly to: string;
   readonly isFile: boolean;
-  /** What columns of bytes become; refused when undefined. */
+  /** How columns of bytes are decoded; refused when undefined. */
   readonly binary?: Binary;
 }
 
@@ -33,7 +33,7 @@ export interface ArrowColumn {
 
 /**
  * Writes the lines and returns the columns.
- * @throws Refused, or whatever the decoder meets in a damaged file
+ * @throws Refused, or any error of the decoder for a damaged file
  */
 export async function writeArrowLines(task: ArrowTask): Promise<readonly ArrowColumn[]> {
   await checkMessages(task.from, task.isFile);
@@ -52,20 +52,20 @@ export async function writeArrowLines(task: ArrowTask): Promise<readonly ArrowCo
   });
   if (columns.length === 0) throw new Refused('it has no schema, or no column');
   const wider = new Map<string, PropertyType>();
-  const lines = Readable.from(writtenLines(reader, { columns, wider }, { ...task, bytesMax }));
+  const lines = Readable.from(toLines(reader, { columns, wider }, { ...task, bytesMax }));
   await pipeline(lines, createWriteStream(task.to, { mode: 0o600 }));
   return columns.map(({ name, property }) => ({ name, property: wider.get(name) ?? property }));
 }
 
 interface Writing {
   readonly columns: readonly ArrowColumn[];
-  /** Of columns whose values do not fit the type of their Arrow type. */
+  /** Types of columns whose values do not fit the type of their Arrow type. */
   readonly wider: Map<string, PropertyType>;
 }
 
 type Batches = AsyncIterable<{ readonly data: Data; readonly numRows: number }>;
 
-async function* writtenLines(
+async function* toLines(
   batches: Batches,
   { columns: typed, wider }: Writing,
   { binary = 'hex', bytesMax }: Pick<ArrowTask, 'binary'> & { readonly bytesMax: number },
@@ -98,9 +98,7 @@ async function* writtenLines(
   yield text;
 }
 
-/**
- * What is decompressed counts for the whole file: few bytes may not become many, in however many batches.
- */
+/** Limits the decompressed bytes of the whole file, over all of its batches. */
 function limitExpansion(bytesMax: number): void {
   let total = 0;
   compressionRegistry.set(CompressionType.ZSTD, {
@@ -113,6 +111,6 @@ function limitExpansion(bytesMax: number): void {
   });
 }
 
-/** Why a file was refused: the decoder's own words would help nobody. */
+/** The reason of a refusal; the decoder's own errors are not helpful to users. */
 export const explainArrow = (error: unknown): string =>
   `the body is not readable Arrow: ${error instanceof Refused ? error.message : 'it is damaged'}`;

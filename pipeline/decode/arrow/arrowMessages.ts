@@ -1,5 +1,5 @@
-// The messages of an Arrow file or stream, checked before anything of them is decoded: byte order, types,
-// lengths of columns, places of buffers. What metadata claims is compared with the bytes that are there.
+// Checks the messages of an Arrow file or stream before any of it is decoded: byte order, types,
+// lengths of columns, positions of buffers. Metadata is compared with the actual bytes.
 import { open } from 'node:fs/promises';
 import {
   type FlatTable,
@@ -15,20 +15,20 @@ import {
 } from './flatBuffer.ts';
 import { Refused } from './refused.ts';
 
-/** Bytes of one batch, compressed and not: all of it is in memory. */
+/** Bytes of one batch, compressed or not: it is in memory as a whole. */
 export const BATCH_BYTES_MAX = 256 * 1024 ** 2;
 /** Bytes of a message's metadata. */
 const METADATA_BYTES_MAX = 16 * 1024 ** 2;
-/** Rows that a file may have whatever its size, and values of all its columns. */
+/** Rows that a file of any size may have, and values of all its columns. */
 const FREE_ROWS = 100_000;
 const FREE_VALUES = 1_000_000;
-/** Rows, and values, for each byte of the file: a column of booleans has 8, of zstd some hundred. */
+/** Rows and values per byte of the file: a column of booleans has 8, one compressed by zstd some hundred. */
 const VALUES_PER_BYTE = 200;
-/** Columns within columns. */
+/** Depth of nested columns. */
 const DEPTH_MAX = 64;
 const COLUMNS_MAX = 20_000;
 
-/** Types of the format that the decoder does not read, by their numbers. */
+/** Types of the format that the decoder does not support, by number. */
 const UNREAD_TYPES: Readonly<Record<number, string>> = {
   11: 'interval',
   14: 'union',
@@ -38,25 +38,25 @@ const UNREAD_TYPES: Readonly<Record<number, string>> = {
   26: 'large list view',
 };
 const TYPE_MAX = 26;
-/** The codec of compressed buffers that is read. */
+/** The only supported codec of compressed buffers. */
 const ZSTD = 1;
 
 const HEADER = { schema: 1, dictionary: 2, batch: 3 } as const;
 const DAMAGED = 'a message is damaged';
 const CUT = 'it is cut short';
 const OPENING_BYTES = 8;
-/** Length of the index, and the mark of the format. */
+/** Bytes of the index length and the format's mark. */
 const CLOSING_BYTES = 10;
-/** A place in the index: where a message begins, and the bytes of its two parts. */
+/** Bytes of an index entry: the position of a message, and the lengths of its two parts. */
 const BLOCK_BYTES = 24;
 
-/** What the checks know of the file so far. */
+/** The state of the checks. */
 interface Walk {
   readonly size: number;
   readonly read: (at: number, bytes: number) => Promise<Buffer>;
   readonly rowsMax: number;
   readonly valuesMax: number;
-  /** Of each column the number of its own field nodes; undefined before the schema. */
+  /** The number of field nodes of each column; undefined before the schema. */
   columns: readonly number[] | undefined;
   rows: number;
   values: number;
@@ -86,7 +86,7 @@ export async function checkMessages(path: string, isFile: boolean): Promise<void
   }
 }
 
-/** One message after the other, to an end mark or the end. */
+/** Checks one message after the other, up to an end mark or the end. */
 async function checkStream(walk: Walk): Promise<void> {
   for (let at = 0; at < walk.size;) {
     const bytes = await checkMessageAt(at, walk);
@@ -111,7 +111,7 @@ async function checkMessageAt(at: number, walk: Walk): Promise<number> {
   return bytes + body;
 }
 
-/** A file is read by the index at its end: its schema, and where its dictionaries and batches are. */
+/** Checks a file by the index at its end: its schema, and the positions of dictionaries and batches. */
 async function checkFile(walk: Walk): Promise<void> {
   const at = walk.size - CLOSING_BYTES;
   if (at < OPENING_BYTES) throw new Refused(CUT);
@@ -126,7 +126,7 @@ async function checkFile(walk: Walk): Promise<void> {
   }
 }
 
-/** @returns where the messages of dictionaries and batches begin */
+/** @returns the positions of the messages of dictionaries and batches */
 function readFooter(bytes: Buffer, walk: Walk): readonly number[] {
   try {
     const footer = rootTable(bytes);
@@ -179,7 +179,7 @@ function checkSchema(schema: FlatTable, walk: Walk): void {
   });
 }
 
-/** Field nodes of a column: its own, and those of the columns within it. */
+/** Counts the field nodes of a column: its own, and those of nested columns. */
 function countNodes(field: FlatTable, column: string, depth: number): number {
   if (depth > DEPTH_MAX) throw new Refused(`column ${column} is nested over ${DEPTH_MAX} deep`);
   const type = readByte(field, 2);
@@ -190,9 +190,9 @@ function countNodes(field: FlatTable, column: string, depth: number): number {
   if (type === 0 || type > TYPE_MAX) throw new Refused(`column ${column} has an unknown type`);
   const children = readTables(field, 5);
   if (children.length > COLUMNS_MAX) throw new Refused(`it has over ${COLUMNS_MAX} columns`);
-  const within = children.reduce((sum, child) => sum + countNodes(child, column, depth + 1), 0);
+  const nested = children.reduce((sum, child) => sum + countNodes(child, column, depth + 1), 0);
   // Values of a column with a dictionary are indexes: its batches have one node.
-  return readTable(field, 4) === undefined ? within + 1 : 1;
+  return readTable(field, 4) === undefined ? nested + 1 : 1;
 }
 
 function checkDictionary(dictionary: FlatTable, body: number, walk: Walk): void {

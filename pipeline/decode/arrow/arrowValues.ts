@@ -1,10 +1,10 @@
-// Values of Arrow columns as JSON texts, exactly: digits stay digits, and times keep what a double of
-// milliseconds would lose.
+// Converts values of Arrow columns to exact JSON texts: digits are kept, and so is the part of times that a
+// double of milliseconds would lose.
 import { type Data, type DataType, TimeUnit, Type } from 'apache-arrow';
 import { DIGITS_MAX, propertyOf, type PropertyType } from '../../../store/lake/versions/columns.ts';
 import { asBuffer, viewBytes } from './arrowChecks.ts';
 
-/** Undefined for what records can not hold: bytes, durations, unions. */
+/** Undefined for types that records cannot have: bytes, durations, unions. */
 export function propertyOfArrow(type: DataType): PropertyType | undefined {
   switch (type.typeId) {
     case Type.Int:
@@ -29,10 +29,10 @@ export function propertyOfArrow(type: DataType): PropertyType | undefined {
     case Type.List:
     case Type.LargeList:
     case Type.FixedSizeList:
-      return areHeld(type.children) ? { type: 'array' } : undefined;
+      return areSupported(type.children) ? { type: 'array' } : undefined;
     case Type.Struct:
     case Type.Map:
-      return areHeld(type.children) ? { type: 'object' } : undefined;
+      return areSupported(type.children) ? { type: 'object' } : undefined;
     case Type.Dictionary:
       return propertyOfArrow((type as { dictionary: DataType } & DataType).dictionary);
     default:
@@ -40,15 +40,15 @@ export function propertyOfArrow(type: DataType): PropertyType | undefined {
   }
 }
 
-/** A decimal that no column holds is a text. */
+/** A decimal with too many digits for any column becomes a text. */
 function decimalProperty({ precision = 0, scale = 0 }: Details): PropertyType {
-  const isHeld = precision <= DIGITS_MAX && scale >= 0 && scale <= precision;
-  return isHeld ? propertyOf(`decimal(${precision},${scale})`) : { type: 'string' };
+  const fitsColumn = precision <= DIGITS_MAX && scale >= 0 && scale <= precision;
+  return fitsColumn ? propertyOf(`decimal(${precision},${scale})`) : { type: 'string' };
 }
 
 const INT64_MAX = 2n ** 63n - 1n;
 
-/** The type that values of a column need where they do not fit that of its Arrow type. */
+/** The wider type of a column whose values do not fit that of its Arrow type. */
 export function widerProperty(data: Data): PropertyType | undefined {
   const { type, values } = data;
   const { bitWidth, isSigned, unit } = type as unknown as Details;
@@ -63,18 +63,18 @@ export function widerProperty(data: Data): PropertyType | undefined {
   return undefined;
 }
 
-const areHeld = (fields: DataType['children']): boolean =>
+const areSupported = (fields: DataType['children']): boolean =>
   fields.every(({ type }: { readonly type: DataType }) => propertyOfArrow(type) !== undefined);
 
-/** Of a row of the column, its value as JSON. */
+/** Returns the value of a row as JSON. */
 type TextAt = (row: number) => string;
 
 export function textsOf(data: Data): TextAt {
-  const value = valuesOf(data);
+  const value = valueReader(data);
   return (row) => (data.getValid(row) ? value(row) : 'null');
 }
 
-/** What some types say besides. */
+/** Further members of some types. */
 interface Details {
   readonly unit?: number;
   readonly precision?: number;
@@ -86,7 +86,7 @@ interface Details {
 
 const detailsOf = ({ type }: Data): Details => type as unknown as Details;
 
-function valuesOf(data: Data): TextAt {
+function valueReader(data: Data): TextAt {
   const { type, values } = data;
   const { unit = 0 } = detailsOf(data);
   switch (type.typeId) {
@@ -128,14 +128,14 @@ function valuesOf(data: Data): TextAt {
 }
 
 const DAY_MS = 86_400_000;
-/** Of one second, by the unit of Arrow: seconds, milli-, micro-, nanoseconds. */
+/** Units per second, by Arrow's unit: seconds, milli-, micro-, nanoseconds. */
 const PER_SECOND = [1n, 1_000n, 1_000_000n, 1_000_000_000n];
 const SECONDS_MAX = 8_640_000_000_000n;
 
 const numberText = (value: number): string =>
   Number.isFinite(value) ? JSON.stringify(value) : `"${value}"`;
 
-/** Texts as they are: a decoder of Arrow's own would drop a byte order mark. */
+/** Decodes texts unchanged: Arrow's own decoder would drop a byte order mark. */
 function offsetTexts({ valueOffsets, values }: Data): TextAt {
   const bytes = asBuffer(values as Uint8Array);
   return (row) =>
@@ -146,10 +146,10 @@ function offsetTexts({ valueOffsets, values }: Data): TextAt {
 
 function floatAt(data: Data, row: number): number {
   const value = Number(data.values[row]);
-  return detailsOf(data).precision === 0 ? halfOf(value) : value;
+  return detailsOf(data).precision === 0 ? decodeHalf(value) : value;
 }
 
-function halfOf(bits: number): number {
+function decodeHalf(bits: number): number {
   const sign = bits & 0x8000 ? -1 : 1;
   const exponent = (bits >> 10) & 0x1f;
   const fraction = bits & 0x3ff;
@@ -158,10 +158,10 @@ function halfOf(bits: number): number {
   return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
 }
 
-/** Digits that a reader of JSON keeps for sure. */
-const DIGITS_OF_DOUBLE = 15;
+/** Digits that every JSON reader keeps exactly. */
+const DOUBLE_DIGITS = 15;
 
-const exactText = (text: string): string => (text.length > DIGITS_OF_DOUBLE ? `"${text}"` : text);
+const exactText = (text: string): string => (text.length > DOUBLE_DIGITS ? `"${text}"` : text);
 
 function decimalText(data: Data, row: number): string {
   const { values } = data;
@@ -185,14 +185,14 @@ const dateText = (ms: number): string => {
 
 function momentText(count: bigint, unit: number): string {
   const per = PER_SECOND[unit] ?? 1n;
-  const seconds = floorOf(count, per);
+  const seconds = floorDivide(count, per);
   if (seconds > SECONDS_MAX || seconds < -SECONDS_MAX) return `"${count}"`;
   const start = new Date(Number(seconds) * 1000).toISOString().slice(0, -5);
   const part = unit === 0 ? '' : `.${String(count - seconds * per).padStart(unit * 3, '0')}`;
   return `"${start}${part}Z"`;
 }
 
-const floorOf = (count: bigint, per: bigint): bigint =>
+const floorDivide = (count: bigint, per: bigint): bigint =>
   count / per - (count < 0n && count % per !== 0n ? 1n : 0n);
 
 function clockText(count: bigint, unit: number): string {
@@ -232,7 +232,7 @@ function listTexts(data: Data): TextAt {
   };
 }
 
-/** `"key":value` of a map's entries. */
+/** Writes `"key":value` for the entries of a map. */
 function entryTexts({ children }: Data): TextAt {
   const [keys, values] = children.map((child: Data) => textsOf(child));
   return (row) => {

@@ -1,5 +1,5 @@
-// Reads tables of a flat buffer, the encoding of Arrow's metadata. Every offset is checked by the buffer
-// that it points into: a wrong one throws a RangeError and never reads another byte.
+// Reads tables of a flat buffer, the encoding of Arrow's metadata. Every offset is checked against the
+// buffer: an invalid one throws a RangeError and never reads another byte.
 
 export interface FlatTable {
   readonly bytes: Buffer;
@@ -14,12 +14,12 @@ interface FlatVector {
   readonly length: number;
 }
 
-/** Elements of a vector. Metadata has at most 16 MiB, so no honest one has more. */
+/** Elements of a vector. Metadata has at most 16 MiB, so no valid vector has more. */
 const ELEMENTS_MAX = 2 ** 22;
 
 export const rootTable = (bytes: Buffer): FlatTable => ({ bytes, at: bytes.readUInt32LE(0) });
 
-/** Position of field `n`; undefined where the table leaves it at its default. */
+/** Position of field `n`; undefined if the table omits it because it has its default. */
 function findField({ at, bytes }: FlatTable, n: number): number | undefined {
   const layout = at - bytes.readInt32LE(at);
   if (bytes.readUInt16LE(layout) < 6 + 2 * n) return undefined;
@@ -37,7 +37,7 @@ export function readShort(table: FlatTable, n: number): number {
   return field === undefined ? 0 : table.bytes.readInt16LE(field);
 }
 
-/** A 64-bit integer as a number: one past 2^53 is past every limit anyway. */
+/** A 64-bit integer as a number: a value above 2^53 exceeds every limit anyway. */
 export function readLong(table: FlatTable, n: number): number {
   const field = findField(table, n);
   return field === undefined ? 0 : longAt(table.bytes, field);

@@ -1,4 +1,4 @@
-// A refusal of Arrow in words for a person. Every other error of a decoder means damage, and its own
-// words stay here.
+// A refusal of an Arrow file with a text for the user. Every other error of a decoder means damage, and its
+// message is not shown.
 
 export class Refused extends Error {}

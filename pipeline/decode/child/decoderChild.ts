@@ -1,5 +1,5 @@
-// A child process that decodes bytes of strangers, one task at a time. It has no setting and no secret;
-// its parent may kill it at any moment, and a file that ends it costs one load.
+// A child process that decodes untrusted bytes, one task at a time. It has no settings and no secrets;
+// its parent may kill it at any moment, and a file that crashes it costs one load.
 import {
   Failure,
   type FailureType,
@@ -28,7 +28,7 @@ export type DecodeAnswer =
   | { readonly kind: 'json'; readonly answer: JsonAnswer }
   | { readonly kind: 'unpacked' }
   | { readonly kind: 'checked' }
-  /** The body is something else than data. */
+  /** The body is not data. */
   | { readonly kind: 'none'; readonly what: string }
   | { readonly kind: 'failed'; readonly type: FailureType; readonly reason: string };
 
@@ -42,7 +42,7 @@ async function decode(task: DecodeTask): Promise<DecodeAnswer> {
     return { kind: 'checked' };
   }
   if (task.kind === 'json') return { kind: 'json', answer: await writeJsonLines(task) };
-  // Loaded when it is needed: it takes 0.1 s.
+  // Imported on demand: it takes 0.1 s.
   const { explainArrow, writeArrowLines } = await import('../arrow/arrowLines.ts');
   try {
     return { kind: 'columns', columns: await writeArrowLines(task) };
@@ -54,9 +54,10 @@ async function decode(task: DecodeTask): Promise<DecodeAnswer> {
 
 function explain(error: unknown): DecodeAnswer {
   if (error instanceof NoDataFailure) return { kind: 'none', what: error.what };
-  const told = isDiskFull(error) ? toldFull(error) : error;
-  if (told instanceof Failure) return { kind: 'failed', type: told.type, reason: reasonOf(told) };
-  // The words of a library are about its own code.
+  const explained = isDiskFull(error) ? toldFull(error) : error;
+  if (explained instanceof Failure)
+    return { kind: 'failed', type: explained.type, reason: reasonOf(explained) };
+  // The messages of a library are about its own code.
   return { kind: 'failed', type: 'InvalidBody', reason: 'the body could not be decoded' };
 }
 

@@ -1,5 +1,5 @@
-// Child processes that decode bytes of strangers. A file can end its decoder, by memory, by time or by a
-// fault of a library, and nothing else. One idle process is kept for the next file, because to start one
+// Child processes that decode untrusted bytes. A file can end only its own decoder, by memory, by time or
+// by a fault of a library. One idle process is kept for the next file, because to start one
 // takes 80 ms.
 import type { ChildProcess } from 'node:child_process';
 import { Failure } from '../../../store/base/failure.ts';
@@ -8,14 +8,14 @@ import { NoDataFailure } from '../../bytes/noData.ts';
 import type { Workbench } from '../../bytes/workbench.ts';
 import type { DecodeAnswer, DecodeTask } from './decoderChild.ts';
 
-/** Memory of JavaScript in a decoder; buffers of a batch are beside it. */
+/** JavaScript heap of a decoder; buffers of a batch are allocated outside of it. */
 const HEAP_MIB = 512;
-/** Decoders that run concurrently, and files that wait for one: one more is refused with 503. */
+/** Decoders that run concurrently, and files that wait for one: above that, a file is refused with 503. */
 const CONCURRENCY = 4;
 const WAITING_MAX = 256;
-/** An idle decoder ends after so long. */
+/** Idle time after which a decoder ends. */
 const IDLE_MS = 30_000;
-/** It gives way to reads, as DuckDB's processes of loads do. */
+/** Runs at lower priority than reads, like DuckDB's processes for loads. */
 const NICENESS = 10;
 
 const decoderProcesses: ChildProcesses = processesOf(
@@ -38,10 +38,10 @@ type Decoded = Extract<
 >;
 
 /**
- * Decodes a file in a process of its own.
- * @throws NoDataFailure, Failure InvalidBody, TooLarge, DiskFull, TimedOut; ChildLost where the process
- * was killed from outside, and Busy where none can be started or too many files wait: the same file may
- * go well
+ * Decodes a file in a separate process.
+ * @throws NoDataFailure, Failure InvalidBody, TooLarge, DiskFull, TimedOut; ChildLost if the process was
+ * killed from outside, and Busy if none can be started or too many files wait: a retry of the same file may
+ * succeed
  */
 export async function decode(
   task: DecodeTask,
@@ -67,24 +67,24 @@ async function takePlace(): Promise<void> {
   running += 1;
 }
 
-/** Ends the idle process; those that run end with their files. */
+/** Ends the idle process; running ones end with their files. */
 export async function closeDecoders(): Promise<void> {
-  const kept = idle;
+  const last = idle;
   idle = undefined;
-  if (kept === undefined) return;
-  clearTimeout(kept.timer);
-  await decoderProcesses.end(kept.child, true);
+  if (last === undefined) return;
+  clearTimeout(last.timer);
+  await decoderProcesses.end(last.child, true);
 }
 
 function takeChild(): ChildProcess {
-  const kept = idle;
+  const last = idle;
   idle = undefined;
-  if (kept === undefined) return startChild();
-  clearTimeout(kept.timer);
-  kept.child.removeAllListeners('exit');
-  kept.child.ref();
-  kept.child.channel?.ref();
-  return kept.child;
+  if (last === undefined) return startChild();
+  clearTimeout(last.timer);
+  last.child.removeAllListeners('exit');
+  last.child.ref();
+  last.child.channel?.ref();
+  return last.child;
 }
 
 function startChild(): ChildProcess {
@@ -95,7 +95,7 @@ function startChild(): ChildProcess {
   }
 }
 
-/** Keeps it for the next file. It does not keep the server, and ends with it. */
+/** Keeps a process for the next file. It does not keep the server running, and ends with it. */
 function keepChild(child: ChildProcess): void {
   if (idle !== undefined || !child.connected) {
     child.kill('SIGKILL');
@@ -145,7 +145,7 @@ function runTask(
   });
 }
 
-/** A process that the file ended aborts; one that the system or a person ended is killed. */
+/** A process that crashes on its file aborts; one ended by the system or a person is killed. */
 function explainExit(name: NodeJS.Signals | null): Failure {
   if (name === 'SIGKILL' || name === 'SIGTERM') {
     return new Failure('ChildLost', 'the process that decoded the body was ended; try again');

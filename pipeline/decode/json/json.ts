@@ -1,5 +1,5 @@
-// JSON: an array of objects, objects on lines, or an array below a path. A sample tells the types;
-// names of members are taken from every record, since a rare member may come late.
+// Reads JSON: an array of objects, objects on lines, or an array below a path. Types are inferred from a
+// sample; names of members are taken from every record, since a rare member may appear late.
 import { checkPropertyNames, PROPERTIES_MAX } from '../../../store/lake/versions/columns.ts';
 import type { Row } from '../../../store/duckdb/protocol.ts';
 import { Failure } from '../../../store/base/failure.ts';
@@ -11,9 +11,9 @@ import { IS_OBJECT, type JsonFraming, jsonRecords } from '../../values/jsonRecor
 import { RECORD_BYTES_MAX, RECORD_TOO_LARGE, type Relation } from '../../values/relation.ts';
 import { literal } from '../../../store/duckdb/sqlText.ts';
 
-/** Records that are looked at for types; the rest corrects the guess. */
+/** Records that are sampled for types; later records correct the guess. */
 const SAMPLE_RECORDS = 2_000;
-/** Of these, bytes: each is read whole, and the event loop waits for it. */
+/** Bytes of the sample: each record is parsed as a whole, which blocks the event loop. */
 const SAMPLE_BYTES = 512 * 1024;
 export function framingOf(head: Buffer): JsonFraming {
   const text = head
@@ -21,12 +21,12 @@ export function framingOf(head: Buffer): JsonFraming {
     .replace(/^\uFEFF/, '')
     .trimStart();
   if (text.startsWith('[')) return 'array';
-  // An object over several lines: the first is none, and goes on in a second that begins none.
+  // An object over several lines: its first line is incomplete, and the second does not begin an object.
   const [first = '', second] = text.split('\n').filter((line) => line.trim() !== '');
   if (second === undefined) return head.length === HEAD_BYTES ? 'objects' : 'lines';
   if (isObject(first)) return 'lines';
-  const goesOn = /[,:[{]$/.test(first.trimEnd());
-  return second.trimStart().startsWith('{') && !goesOn ? 'lines' : 'objects';
+  const isContinued = /[,:[{]$/.test(first.trimEnd());
+  return second.trimStart().startsWith('{') && !isContinued ? 'lines' : 'objects';
 }
 
 function isObject(text: string): boolean {
@@ -41,8 +41,8 @@ function isObject(text: string): boolean {
 export type JsonRelation = Extract<Relation, { kind: 'json' }>;
 
 /**
- * Rows of sampled records as `json`, with the `names` of their members where they are other ones
- * than those of the record before. A record that is too large to be stored has neither.
+ * SELECT of sampled records as `json`, with the `names` of their members if they differ from
+ * those of the record before. A record that is too large to be stored has neither.
  */
 export const sampleStatement = (relation: JsonRelation): string =>
   `SELECT json, nullif(names, lag(names) OVER ()) AS names, records, large FROM
@@ -54,21 +54,21 @@ export const sampleStatement = (relation: JsonRelation): string =>
           FROM ${jsonRecords(relation)} WHERE ${IS_OBJECT} LIMIT ${SAMPLE_RECORDS}))
     WHERE bytes <= ${SAMPLE_BYTES}`;
 
-/** What the first records tell. */
+/** The result of sampling the first records. */
 interface JsonSample {
   /** The file has no other records. */
   readonly whole: boolean;
-  /** Names of a record's members in their order, of each record that has other ones. */
+  /** Names of a record's members in their order, for each record with other names than the one before. */
   readonly lists: readonly (readonly string[])[];
-  /** All of them in the order in which they appear. */
+  /** All names in the order of their appearance. */
   readonly names: readonly string[];
   readonly inferred: (name: string) => Inferred;
   /** The first record that is too large to be stored. */
   readonly tooLarge: number | undefined;
 }
 
-/** None where only DuckDB takes the text for JSON (a last comma, NaN): the file is written again then. */
-function recordOf(row: Row): readonly Readonly<Record<string, unknown>>[] {
+/** Empty for a text that only DuckDB accepts as JSON (a last comma, NaN): the file is then rewritten. */
+function parseRecord(row: Row): readonly Readonly<Record<string, unknown>>[] {
   try {
     return [JSON.parse(String(row['json'])) as Record<string, unknown>];
   } catch {
@@ -86,13 +86,13 @@ export function sampleOf(
     row['names'] === null ? [] : [row['names'] as readonly string[]],
   );
   const names = [...new Set(lists.flat())];
-  const known = new Map<string, Inferred>();
+  const types = new Map<string, Inferred>();
   let values: ReadonlyMap<string, readonly unknown[]> | undefined;
   const inferred = (name: string): Inferred => {
-    values ??= valuesOf(rows.flatMap(recordOf));
-    const told = known.get(name) ?? inferJsonType(values.get(name) ?? [], order, nulls);
-    known.set(name, told);
-    return told;
+    values ??= collectValues(rows.flatMap(parseRecord));
+    const type = types.get(name) ?? inferJsonType(values.get(name) ?? [], order, nulls);
+    types.set(name, type);
+    return type;
   };
   const records = Number(rows[0]?.['records'] ?? 0);
   const whole = records < SAMPLE_RECORDS && rows.length === records;
@@ -100,40 +100,40 @@ export function sampleOf(
   return { whole, lists, names, inferred, tooLarge: large === undefined ? large : Number(large) };
 }
 
-/** Of each member the values that it has, in one pass: names times records may be many. */
-function valuesOf(
+/** Collects the values of each member in one pass: names times records may be many. */
+function collectValues(
   records: readonly Readonly<Record<string, unknown>>[],
 ): ReadonlyMap<string, readonly unknown[]> {
   const values = new Map<string, unknown[]>();
   for (const record of records) {
     for (const [name, value] of Object.entries(record)) {
-      const found = values.get(name);
-      if (found === undefined) values.set(name, [value]);
-      else found.push(value);
+      const list = values.get(name);
+      if (list === undefined) values.set(name, [value]);
+      else list.push(value);
     }
   }
   return values;
 }
 
-/** What only a record has that is too large to be stored is no column, wherever in the file it is. */
+/** A member that occurs only in a record that is too large to be stored is not a column. */
 const IS_RECORD = `${IS_OBJECT} AND strlen(json) <= ${RECORD_BYTES_MAX}`;
 
 /**
- * A record may have what DuckDB alone takes for JSON: a comma before a bracket, NaN, an infinity. Texts
- * may look so, too: a scan knows. A line that is none at all is null.
+ * A record may have syntax that only DuckDB accepts: a comma before a bracket, NaN, an infinity. Texts
+ * may match, too; only a scan decides. A line that is not JSON at all is null.
  */
 const IS_SUSPECT = `json IS NULL OR
   regexp_matches(json, ',\\s*[}\\]]|[\\[:,]\\s*-?(?:[nN][aA][nN]|[iI][nN][fF])')`;
-/** In the place of names, of a record that is one. */
+/** Replaces the names of a suspect record. */
 const SUSPECTS = `[chr(1)]`;
 
 /**
- * One row: how many lists of members' names the records have that do not match `pattern` (a record
- * that is no object counts as a list too), and all `names` on these lists, in no order. Lists are
+ * SELECT of one row: the number of distinct lists of members' names of records that do not match `pattern` (a
+ * record that is not an object counts as a list too), and all `names` on these lists, in no order. Lists are
  * few, names are many: to group lists takes 0.6 s of processor time for 1 M records of 7 members, on
  * every thread; to number and group their names took 1.0 on one. To match them all takes 0.6.
  * @param pattern of a whole record (`spellingPattern`); undefined: none matches
- * @param suspects also how many lists are of records that may be no strict JSON
+ * @param suspects also counts lists of records that may not be strict JSON
  */
 export function unlikeStatement(
   relation: JsonRelation,
@@ -154,7 +154,7 @@ export function unlikeStatement(
         (SELECT DISTINCT unnest(names) AS name FROM unlike LIMIT ${PROPERTIES_MAX + 1})) AS names`;
 }
 
-/** The names of all members in the order in which they appear: to number records is slow. */
+/** SELECT of the names of all members in order of appearance, which is slow: it numbers the records. */
 export const namesInOrder = (relation: JsonRelation): string =>
   `SELECT name FROM (
       SELECT n, unnest(names) AS name, generate_subscripts(names, 1) AS place FROM
@@ -164,7 +164,7 @@ export const namesInOrder = (relation: JsonRelation): string =>
           GROUP BY names))
     GROUP BY name ORDER BY min((n, place)) LIMIT ${PROPERTIES_MAX + 1}`;
 
-/** The pattern that all sampled records match; undefined where there is none. */
+/** The pattern that all sampled records match; undefined if there is none. */
 export function patternOf(sample: JsonSample): string | undefined {
   const { inferred, lists, names } = sample;
   if (names.length > MEMBERS_MAX) return undefined;
@@ -175,7 +175,7 @@ export function patternOf(sample: JsonSample): string | undefined {
 /**
  * The relation with its columns, from the sample and the names of all members in their order.
  * @param like every record matches the pattern of the sample
- * @throws Failure InvalidBody for names that can not stand side by side.
+ * @throws Failure InvalidBody for names that conflict.
  */
 export function jsonRelation(
   empty: JsonRelation,

@@ -1,4 +1,4 @@
-// A JSON document that holds its records somewhere inside: which of its lists they may be.
+// Refuses a JSON document with its records in a nested list, and proposes the lists that may have them.
 import { Failure } from '../../../store/base/failure.ts';
 import { quoteWord } from '../../../store/base/shellWord.ts';
 import { printJsonPath } from './jsonPath.ts';
@@ -8,30 +8,30 @@ import type { JsonAnswer } from './jsonLines.ts';
 
 type Lists = Pick<Extract<JsonAnswer, { readonly kind: 'lists' }>, 'lists' | 'type'>;
 
-/** Lists that are told, the longest first. */
-const TOLD_MAX = 5;
+/** Maximum lists that the error names, the longest first. */
+const LISTED_MAX = 5;
 
-/** False where a second line is to be seen: each of them is a record then. */
+/** False if the text has a second line: each line is then a record. */
 export function isAlone(head: Buffer, framing: JsonFraming): boolean {
   if (framing === 'objects') return true;
   return framing === 'lines' && !head.toString('utf8').trim().includes('\n');
 }
 
-/** Documents whose only records are in their list, be it as short as it may. */
+/** Document types whose records are always in their list, even a list of one. */
 const COLLECTIONS = ['FeatureCollection', 'Topology'];
 
-/** @throws Failure InvalidBody naming the lists, where there are any. */
+/** @throws Failure InvalidBody naming the lists, if there are any. */
 export function refuseDocument({ lists, type }: Lists, bytes: number): void {
   const isCollection = COLLECTIONS.includes(type ?? '');
   const [first] = lists;
   if (first === undefined || !lists.some(({ count }) => count > 1 || isCollection)) {
     if (bytes <= RECORD_BYTES_MAX) return;
     const what = `the body is one JSON document of ${bytes} bytes without a list of objects`;
-    const rule = `a record has at most ${RECORD_BYTES_MAX}; say jsonPath if its records are deeper`;
+    const rule = `a record has at most ${RECORD_BYTES_MAX}; pass jsonPath if its records are deeper`;
     throw new Failure('InvalidBody', `${what}: ${rule}, or write one object for each record`);
   }
-  const found = lists
-    .slice(0, TOLD_MAX)
+  const descriptions = lists
+    .slice(0, LISTED_MAX)
     .map(
       ({ count, steps, what }) =>
         `${printJsonPath(steps)} has ${count} ${what}${count === 1 ? '' : 's'}`,
@@ -39,6 +39,6 @@ export function refuseDocument({ lists, type }: Lists, bytes: number): void {
   const path = printJsonPath(first.steps);
   const rule = 'the body is one JSON document, no list of records';
   const option = `--json-path ${quoteWord(path)}`;
-  const say = `say jsonPath=${path} (${option}), or as=json (--as json) if it is one record`;
-  throw new Failure('InvalidBody', `${rule}: ${found.join(', ')}; ${say}`);
+  const hint = `pass jsonPath=${path} (${option}), or as=json (--as json) if it is one record`;
+  throw new Failure('InvalidBody', `${rule}: ${descriptions.join(', ')}; ${hint}`);
 }

@@ -1,6 +1,5 @@
-// JSON of any shape as JSON lines, a record each: below a path, in lists, in columns, or line by line
-// with each faulty line in the place of its record. Runs in a child process, or in the server where the
-// file is small.
+// Converts JSON of any shape to JSON lines, one record each: below a path, in lists, in columns, or line by
+// line with each faulty line at its position. Runs in a child process, or in the server for a small file.
 import { readFileSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { Failure } from '../../../store/base/failure.ts';
@@ -14,16 +13,13 @@ import { LineWriter } from './lineWriter.ts';
 import { ListRows } from './listRows.ts';
 import { writeShape } from './shapedLines.ts';
 
-/**
- * Bytes of a document that is read by a path or for its shape, and of a text that is searched for its
- * fault.
- */
+/** Bytes of a document that is read by a path or its shape, and of a text that is scanned for its fault. */
 export const DOCUMENT_BYTES_MAX = 64 * 1024 ** 2;
 const TEXT_BYTES_MAX = 1024 ** 3;
-/** Bytes of a line that is read in pieces. */
+/** Bytes per read, and bytes of a line. */
 const PIECE_BYTES = 1024 ** 2;
 const LINE_BYTES_MAX = 4 * 1024 ** 2;
-/** Records whose members have the names of properties already. */
+/** Error for records with a member that has the name of a path property. */
 const CLASH = 'records have a member';
 
 export interface JsonTask {
@@ -31,28 +27,28 @@ export interface JsonTask {
   readonly from: string;
   readonly to: string;
   /**
-   * `lines`: each line is a record. `values`: each value of the text, or what is at `steps` in it.
-   * `document`: the text is one value, whose shape decides.
+   * `lines`: each line is a record. `values`: each value of the text, or the value at `steps` in it.
+   * `document`: the text is one value, and its shape decides.
    */
   readonly as: 'lines' | 'values' | 'document';
   readonly steps: readonly JsonStep[];
-  /** Whether the first of records that are lists has their names; undefined: its values decide. */
+  /** Whether the first of records that are lists has their names; undefined: decided by its values. */
   readonly header?: boolean;
 }
 
 export type JsonAnswer =
-  /** The lines are written. */
+  /** The lines were written. */
   | { readonly kind: 'lines'; readonly notes: readonly string[] }
   | {
       readonly kind: 'lists';
       readonly lists: readonly FoundList[];
-      /** What the document calls itself. */
+      /** The `type` member of the document. */
       readonly type: string | undefined;
     }
   /** The text is one record. */
   | { readonly kind: 'record' };
 
-/** @throws Failure InvalidBody with the place of a fault */
+/** @throws Failure InvalidBody with the position of a fault */
 export async function writeJsonLines(task: JsonTask): Promise<JsonAnswer> {
   if (task.as === 'lines') return writeLines(task);
   const { size } = await stat(task.from);
@@ -80,7 +76,7 @@ function writeValues(text: JsonText, task: JsonTask): JsonAnswer {
     const rows = new ListRows(text, writer, task.header);
     const walk: Walk = { text, writer, rows, steps: task.steps, keys: [], names: [] };
     walkSteps(walk, 0);
-    // Documents may follow one another; behind a list of records nothing may.
+    // Several documents may follow each other; a list of records must be the only one.
     const isList = task.steps.length === 1 && task.steps[0]?.kind === 'elements';
     while (!isList && text.peek() !== undefined) walkSteps(walk, 0);
     checkEnd(text);
@@ -89,7 +85,7 @@ function writeValues(text: JsonText, task: JsonTask): JsonAnswer {
       const path = printJsonPath(task.steps);
       throw new Failure('InvalidBody', `jsonPath: nothing is at ${path} of the body`);
     }
-    return { kind: 'lines', notes: [...notesOfRows(rows), ...notesOfNone(text)] };
+    return { kind: 'lines', notes: [...describeRows(rows), ...describeNonNumbers(text)] };
   } finally {
     writer.close();
   }
@@ -99,17 +95,17 @@ function checkEnd(text: JsonText): void {
   if (text.peek() !== undefined) throw text.fault('behind the end of the document');
 }
 
-const notesOfRows = ({ count, hasHeader }: ListRows): readonly string[] => {
+const describeRows = ({ count, hasHeader }: ListRows): readonly string[] => {
   if (count === 0) return [];
   const named = hasHeader
-    ? 'the first of them has their names; if it is a record, say header=false (--no-header)'
+    ? 'the first of them has their names; if it is a record, pass header=false (--no-header)'
     : `their values are column1 to column${count}: ` +
       'columns={"column1":"date"} (--map column1=date) names them';
   return [`records are lists: ${named}`];
 };
 
-/** @throws JsonFault where a text has nothing but them */
-function notesOfNone({ bytes, noNumbers, values }: JsonText): readonly string[] {
+/** @throws JsonFault if a text has no other values */
+function describeNonNumbers({ bytes, noNumbers, values }: JsonText): readonly string[] {
   const [first] = noNumbers;
   if (first === undefined) return [];
   const word = bytes.toString('latin1', first.start, first.end);
@@ -125,13 +121,13 @@ interface Walk {
   readonly writer: LineWriter;
   readonly rows: ListRows;
   readonly steps: readonly JsonStep[];
-  /** Members that the names on the way became, as JSON, and their names. */
+  /** Members with the names on the way, as JSON, and the names of these members. */
   readonly keys: string[];
   readonly names: string[];
   isLists?: boolean;
 }
 
-/** Follows the path from the value that is next; everything beside it is scanned too. */
+/** Follows the path from the next value; everything else is scanned too. */
 function walkSteps(walk: Walk, level: number): void {
   const { steps, text } = walk;
   const step = steps[level];
@@ -163,7 +159,7 @@ function walkSteps(walk: Walk, level: number): void {
 function writeRecord(walk: Walk, level: number): void {
   const { keys, rows, text, writer } = walk;
   const start = text.at;
-  // Lists are records where the first record is one.
+  // Lists are records if the first record is one.
   walk.isLists ??= text.bytes[start] === 0x5b;
   if (walk.isLists && text.bytes[start] === 0x5b) {
     const cells: Slice[] = [];
@@ -190,7 +186,7 @@ function writeRecord(walk: Walk, level: number): void {
     );
     const path = printJsonPath(steps);
     const option = `--json-path ${quoteWord(path)}`;
-    throw new Failure('InvalidBody', `${what}; say jsonPath=${path} (${option})`);
+    throw new Failure('InvalidBody', `${what}; pass jsonPath=${path} (${option})`);
   }
   writer.append(`{${keys.join(',')}${members.length === 0 ? '' : ','}`);
   writer.appendSlice(text, { start: start + 1, end: text.at });
@@ -200,58 +196,61 @@ function writeRecord(walk: Walk, level: number): void {
 function writeDocument(text: JsonText, task: JsonTask): JsonAnswer {
   const root = sketchValue(text);
   // Several values are records, one after the other.
-  if (text.peek() !== undefined) return rewritten(text.bytes, task, []);
+  if (text.peek() !== undefined) return convertValues(text.bytes, task, []);
   const read = ({ end, start }: Slice): string => text.bytes.toString('utf8', start, end);
   const shape = findShape(root, read);
   if (shape.kind === 'record') {
-    return text.noNumbers.length === 0 ? shape : rewritten(text.bytes, task, []);
+    return text.noNumbers.length === 0 ? shape : convertValues(text.bytes, task, []);
   }
   if (shape.kind === 'lists') {
     const type = root.members.find(({ name }) => name === 'type')?.value;
     return { ...shape, type: type?.kind === 'text' ? text.readText(type) : undefined };
   }
   if (shape.kind === 'keyed') {
-    const answer = rewritten(text.bytes, task, [{ kind: 'each', property: shape.property }]);
+    const answer = convertValues(text.bytes, task, [{ kind: 'each', property: shape.property }]);
     const note = `records are the members of the document: their names became property ${shape.property}`;
     return { kind: 'lines', notes: [note, ...answer.notes] };
   }
   const writer = new LineWriter(task.to);
   try {
     const notes = writeShape(shape, text, writer);
-    return { kind: 'lines', notes: [...notes, ...notesOfNone(text)] };
+    return { kind: 'lines', notes: [...notes, ...describeNonNumbers(text)] };
   } finally {
     writer.close();
   }
 }
 
-function rewritten(bytes: Buffer, task: JsonTask, steps: readonly JsonStep[]) {
+function convertValues(bytes: Buffer, task: JsonTask, steps: readonly JsonStep[]) {
   const answer = writeValues(new JsonText(bytes), { ...task, steps });
   return { kind: 'lines' as const, notes: answer.kind === 'lines' ? answer.notes : [] };
 }
 
-/** A faulty line keeps its place, and is rejected with the column of its fault. */
+/** Converts line by line. A faulty line keeps its position, and is rejected with the column of its fault. */
 async function writeLines(task: JsonTask): Promise<JsonAnswer> {
   const writer = new LineWriter(task.to);
-  const found = { count: 0, first: '' };
+  const nonNumbers = { count: 0, first: '' };
   try {
     let number = 0;
     for await (const line of linesIn(task.from)) {
       number += 1;
-      writeLine(line, number, writer, found);
+      writeLine(line, number, writer, nonNumbers);
     }
   } finally {
     writer.close();
   }
-  const what = `values such as ${found.first} are no JSON: read as null`;
-  return { kind: 'lines', notes: found.count === 0 ? [] : [`warning: ${found.count} ${what}`] };
+  const what = `values such as ${nonNumbers.first} are no JSON: read as null`;
+  return {
+    kind: 'lines',
+    notes: nonNumbers.count === 0 ? [] : [`warning: ${nonNumbers.count} ${what}`],
+  };
 }
 
-interface NoNumbers {
+interface NonNumbers {
   count: number;
   first: string;
 }
 
-function writeLine(line: Buffer, number: number, writer: LineWriter, found: NoNumbers): void {
+function writeLine(line: Buffer, number: number, writer: LineWriter, nonNumbers: NonNumbers): void {
   if (line.length > LINE_BYTES_MAX) {
     writer.writeFault(`should be JSON of at most ${LINE_BYTES_MAX} bytes: line ${number} has more`);
     return;
@@ -266,10 +265,10 @@ function writeLine(line: Buffer, number: number, writer: LineWriter, found: NoNu
     if (first !== undefined && text.values === 0) {
       throw new JsonFault(first.start, `${word}, which is no JSON value`);
     }
-    if (first !== undefined && found.count === 0) {
-      found.first = `${word} in ${placeIn(line, first.start, number)}`;
+    if (first !== undefined && nonNumbers.count === 0) {
+      nonNumbers.first = `${word} in ${placeIn(line, first.start, number)}`;
     }
-    found.count += text.noNumbers.length;
+    nonNumbers.count += text.noNumbers.length;
   } catch (error) {
     if (!(error instanceof JsonFault)) throw error;
     writer.writeFault(`should be JSON; ${placeIn(line, error.at, number)}: ${error.message}`);
@@ -279,7 +278,7 @@ function writeLine(line: Buffer, number: number, writer: LineWriter, found: NoNu
   writer.endLine();
 }
 
-/** Lines without their ends. Of one that is too long only as much as shows that it is. */
+/** Lines without their ends. A line that is too long is truncated just above the limit. */
 async function* linesIn(path: string): AsyncGenerator<Buffer> {
   let rest: Buffer = Buffer.alloc(0);
   for await (const piece of piecesOf(path, PIECE_BYTES)) {

@@ -1,6 +1,6 @@
-// Where the records of a JSON document are: the subset `$`, `.name`, `[*]` (INTERFACE.md 3.7), `["name"]`
-// for names with other characters, and `.{name}` for every member of an object, whose own name becomes
-// property `name` of each record below it.
+// Parses paths to the records of a JSON document: the subset `$`, `.name`, `[*]` (INTERFACE.md 3.7),
+// `["name"]` for names with other characters, and `.{name}` for every member of an object, whose own name
+// becomes property `name` of each record below it.
 import { Failure } from '../../../store/base/failure.ts';
 
 export type JsonStep =
@@ -15,12 +15,12 @@ const PATH_MAX = 2_000;
 
 const PLAIN_NAME = /^[\p{L}_][\p{L}\p{N}_-]{0,127}$/u;
 const PROPERTY = /^[A-Za-z_][A-Za-z0-9_-]{0,127}$/;
-/** Where a name that is not quoted ends. */
+/** The end of an unquoted name. */
 const NAME_END = /[.[]/;
 
 /**
- * `$.data.rows` -> `$.data.rows[*]`: the records are the elements of the array it names, or at `$.{row}`
- * the members' values.
+ * `$.data.rows` -> `$.data.rows[*]`: the records are the elements of the array at the path; at `$.{row}` they
+ * are the members' values.
  */
 export function checkJsonPath(path: string): string {
   const steps = parseJsonPath(path);
@@ -28,7 +28,7 @@ export function checkJsonPath(path: string): string {
     const rule = 'must be $ with steps .name, .{name} and [*], or ["name"] for a name with blanks';
     throw new Failure('InvalidParameter', `"jsonPath" ${rule}; got ${path.slice(0, PATH_MAX)}`);
   }
-  const properties = propertiesOf(path);
+  const properties = listProperties(path);
   if (new Set(properties).size < properties.length) {
     throw new Failure('InvalidParameter', '"jsonPath" must not give one name to two steps .{name}');
   }
@@ -36,33 +36,33 @@ export function checkJsonPath(path: string): string {
   return last === undefined || last.kind === 'member' ? `${path}[*]` : path;
 }
 
-/** Properties that names of members become. */
-const propertiesOf = (path: string): readonly string[] =>
+/** The properties that names of members become. */
+const listProperties = (path: string): readonly string[] =>
   stepsOf(path).flatMap((step) => (step.kind === 'each' ? [step.property] : []));
 
-/** @param path that was checked */
+/** @param path that was checked before */
 export const stepsOf = (path: string): readonly JsonStep[] => parseJsonPath(path) ?? [];
 
-/** Undefined where the text is no path. */
+/** Undefined if the text is not a path. */
 function parseJsonPath(path: string): readonly JsonStep[] | undefined {
   if (!path.startsWith('$') || path.length > PATH_MAX) return undefined;
   const steps: JsonStep[] = [];
   for (let at = 1; at < path.length;) {
-    const found = parseStep(path.slice(at));
-    if (found === undefined || steps.length === STEPS_MAX) return undefined;
-    steps.push(found.step);
-    at += found.length;
+    const parsed = parseStep(path.slice(at));
+    if (parsed === undefined || steps.length === STEPS_MAX) return undefined;
+    steps.push(parsed.step);
+    at += parsed.length;
   }
   return steps;
 }
 
-interface Found {
+interface ParsedStep {
   readonly step: JsonStep;
   /** Characters of the path. */
   readonly length: number;
 }
 
-function parseStep(rest: string): Found | undefined {
+function parseStep(rest: string): ParsedStep | undefined {
   if (rest.startsWith('[*]')) return { step: { kind: 'elements' }, length: 3 };
   if (rest.startsWith('["') || rest.startsWith("['")) return parseQuoted(rest);
   if (rest.startsWith('.{')) {
@@ -80,7 +80,7 @@ function parseStep(rest: string): Found | undefined {
 }
 
 /** `["name"]` or `['name']`, with the escapes of JSON. */
-function parseQuoted(rest: string): Found | undefined {
+function parseQuoted(rest: string): ParsedStep | undefined {
   const quote = rest.charAt(1);
   let end = 2;
   while (end < rest.length && rest.charAt(end) !== quote) end += rest.charAt(end) === '\\' ? 2 : 1;
@@ -95,7 +95,7 @@ function parseQuoted(rest: string): Found | undefined {
   }
 }
 
-/** The path that these steps are, as `checkJsonPath` reads it. */
+/** Prints steps as a path that `checkJsonPath` accepts. */
 export const printJsonPath = (steps: readonly JsonStep[]): string =>
   steps.reduce((path, step) => {
     if (step.kind === 'elements') return `${path}[*]`;

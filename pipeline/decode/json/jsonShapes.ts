@@ -1,5 +1,4 @@
-// The shapes in which JSON holds records otherwise than as a list of objects, found in the outline of a
-// document.
+// Detects shapes of JSON records other than a list of objects, in the outline of a document.
 import type { JsonStep } from './jsonPath.ts';
 import type { Member, Sketch } from './jsonSketch.ts';
 
@@ -9,7 +8,7 @@ export type Shape =
       readonly kind: 'table';
       readonly names: Sketch;
       readonly rows: Sketch;
-      /** Labels of the rows, as pandas writes them beside. */
+      /** Labels of the rows, as pandas writes them. */
       readonly index: Sketch | undefined;
       readonly leftOut: readonly string[];
     }
@@ -17,7 +16,7 @@ export type Shape =
   | {
       readonly kind: 'columns';
       readonly columns: readonly Member[];
-      /** Members with one value, which each record has. */
+      /** Members with one value, which becomes part of each record. */
       readonly constants: readonly Member[];
       readonly leftOut: readonly string[];
     }
@@ -35,26 +34,26 @@ export interface FoundList {
   readonly what: 'object' | 'list';
 }
 
-/** Objects within one another whose members are looked through. */
+/** Depth of objects whose members are searched. */
 const LEVELS_MAX = 3;
 const NAMES = ['fields', 'columns', 'headers', 'header', 'column_names', 'columnnames'];
 const ROWS = ['data', 'rows', 'values', 'records'];
-/** Members that say how a request went, and are no data. */
+/** Members that report the status of a request, and are not data. */
 const STATUS = ['s', 'status', 'success', 'ok', 'code', 'error', 'errmsg', 'message'];
 const FINE = /^(?:"(?:ok|success|200|0)?"|true|false|null|200|0)$/i;
 
 const LABEL = /^(?:\d+|\d{4}-\d\d-\d\d.*|\d{4}\/\d\d\/\d\d.*)$/;
 const DAY = /^\d{4}[-/]\d\d[-/]\d\d/;
 
-/** @param read the text of a slice */
+/** @param read returns the text of a slice */
 export function findShape(root: Sketch, read: (slice: Sketch) => string): Shape {
   for (const { value } of objectsIn(root, [], 0)) {
-    const shape = tableIn(value) ?? columnsIn(value, read);
-    if (shape !== undefined && !hasLists(root, value)) return outside(root, value, shape);
+    const shape = findTable(value) ?? findColumns(value, read);
+    if (shape !== undefined && !hasLists(root, value)) return withOuterMembers(root, value, shape);
   }
-  const rows = turnedIn(root) ?? keyedIn(root);
+  const rows = findTurned(root) ?? findKeyed(root);
   if (rows !== undefined) return rows;
-  const lists = listsIn(root);
+  const lists = findLists(root);
   return lists.length === 0 ? { kind: 'record' } : { kind: 'lists', lists };
 }
 
@@ -63,7 +62,7 @@ interface Place {
   readonly value: Sketch;
 }
 
-/** The document's object and those in it, the outer ones first. */
+/** The document's object and nested ones, the outer ones first. */
 function objectsIn(value: Sketch, steps: readonly JsonStep[], level: number): readonly Place[] {
   if (value.kind !== 'object') return [];
   const inner =
@@ -78,14 +77,14 @@ function objectsIn(value: Sketch, steps: readonly JsonStep[], level: number): re
 const memberNamed = ({ members }: Sketch, names: readonly string[]): Member | undefined =>
   members.find(({ name }) => names.includes(name.toLowerCase().replaceAll(' ', '_')));
 
-/** A list of names: texts, or objects that have a name. */
+/** Whether a list has names: texts, or objects that have a name. */
 function isNames({ count, first, isFlat, kind }: Sketch): boolean {
   if (kind !== 'list' || count === 0 || first === undefined) return false;
   if (first.kind === 'text') return isFlat;
   return first.kind === 'object' && first.members.some(({ name }) => name === 'name');
 }
 
-function tableIn(object: Sketch): Shape | undefined {
+function findTable(object: Sketch): Shape | undefined {
   const names = memberNamed(object, NAMES);
   const rows = memberNamed(object, ROWS);
   if (names === undefined || rows === undefined || !isNames(names.value)) return undefined;
@@ -105,7 +104,7 @@ function tableIn(object: Sketch): Shape | undefined {
   };
 }
 
-function columnsIn(object: Sketch, read: (slice: Sketch) => string): Shape | undefined {
+function findColumns(object: Sketch, read: (slice: Sketch) => string): Shape | undefined {
   const { count, members } = object;
   if (count !== members.length) return undefined;
   const lists = members.filter(({ value }) => value.kind === 'list');
@@ -125,30 +124,30 @@ function columnsIn(object: Sketch, read: (slice: Sketch) => string): Shape | und
   };
 }
 
-/** True where the document has a list outside of an object: its records may be there as well. */
+/** Whether the document has a list outside of an object, which may have its records. */
 function hasLists(value: Sketch, object: Sketch): boolean {
   if (value === object) return false;
   if (value.kind === 'list') return value.count > 0;
   return value.members.some((one) => hasLists(one.value, object));
 }
 
-/** With the members that are beside the object of the records, by the names of the outermost ones. */
-function outside(root: Sketch, object: Sketch, shape: Shape): Shape {
+/** Adds to `leftOut` the outermost names of members outside of the object of the records. */
+function withOuterMembers(root: Sketch, object: Sketch, shape: Shape): Shape {
   if (root === object || (shape.kind !== 'table' && shape.kind !== 'columns')) return shape;
-  const beside: string[] = [];
+  const outer: string[] = [];
   let at = root;
   while (at !== object) {
     const inner = at.members.find(
       ({ value }) => value.start <= object.start && object.end <= value.end,
     );
     if (inner === undefined) break;
-    beside.push(...at.members.filter((one) => one !== inner).map(({ name }) => name));
+    outer.push(...at.members.filter((one) => one !== inner).map(({ name }) => name));
     at = inner.value;
   }
-  return { ...shape, leftOut: [...beside, ...shape.leftOut] };
+  return { ...shape, leftOut: [...outer, ...shape.leftOut] };
 }
 
-/** True where all members are objects with the members of the first one. */
+/** Whether all members are objects with most members of the first one. */
 function areAlike({ count, kind, members }: Sketch): boolean {
   const [first] = members;
   if (kind !== 'object' || count < 2 || first?.value.kind !== 'object') return false;
@@ -164,7 +163,7 @@ function areAlike({ count, kind, members }: Sketch): boolean {
 const areLabels = (members: readonly Member[]): boolean =>
   members.every(({ name }) => LABEL.test(name));
 
-function turnedIn(root: Sketch): Shape | undefined {
+function findTurned(root: Sketch): Shape | undefined {
   const { count, members } = root;
   const [first] = members;
   if (!areAlike(root) || first === undefined || areLabels(members)) return undefined;
@@ -177,23 +176,25 @@ function turnedIn(root: Sketch): Shape | undefined {
     : undefined;
 }
 
-function keyedIn(root: Sketch): Shape | undefined {
+function findKeyed(root: Sketch): Shape | undefined {
   const { members } = root;
   if (!areAlike(root) || !areLabels(members)) return undefined;
-  return { kind: 'keyed', property: propertyFor(root) };
+  return { kind: 'keyed', property: freeProperty(root) };
 }
 
 /** A name for the labels of rows that none of their members has. */
-function propertyFor({ members }: Sketch): string {
+function freeProperty({ members }: Sketch): string {
   const usual = members.every(({ name }) => DAY.test(name)) ? 'date' : 'index';
   const isTaken = members.some(({ value }) => value.members.some(({ name }) => name === usual));
   return isTaken ? `${usual}_` : usual;
 }
 
-/** Lists of objects or of lists in the document, and objects with a member for each day; those of
- * objects first, and the longest first. */
-function listsIn(root: Sketch): readonly FoundList[] {
-  const found = objectsIn(root, [], 0).flatMap(({ steps, value: { members } }) =>
+/**
+ * Finds lists of objects or of lists in the document, and objects with a member for each day; those of
+ * objects first, and the longest first.
+ */
+function findLists(root: Sketch): readonly FoundList[] {
+  const lists = objectsIn(root, [], 0).flatMap(({ steps, value: { members } }) =>
     members.flatMap(({ name, value }): readonly FoundList[] => {
       const to: readonly JsonStep[] = [...steps, { kind: 'member', name }];
       if (value.kind === 'list' && value.first?.kind === 'object') {
@@ -203,13 +204,13 @@ function listsIn(root: Sketch): readonly FoundList[] {
         return [{ steps: [...to, { kind: 'elements' }], count: value.count, what: 'list' }];
       }
       if (!areAlike(value) || !value.members.every((one) => DAY.test(one.name))) return [];
-      const each = { kind: 'each', property: propertyFor(value) } as const;
+      const each = { kind: 'each', property: freeProperty(value) } as const;
       return [{ steps: [...to, each], count: value.count, what: 'object' }];
     }),
   );
   const isList = ({ what }: FoundList): number => (what === 'list' ? 1 : 0);
-  return [...found].sort((a, b) => isList(a) - isList(b) || b.count - a.count).slice(0, LISTS_MAX);
+  return [...lists].sort((a, b) => isList(a) - isList(b) || b.count - a.count).slice(0, LISTS_MAX);
 }
 
-/** Lists that are reported. */
+/** Maximum lists that are returned. */
 const LISTS_MAX = 20;

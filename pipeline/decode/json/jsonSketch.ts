@@ -1,21 +1,20 @@
-// The outline of a JSON document: which objects and lists it has, how long they are and what is in them
-// first.
+// The outline of a JSON document: its objects and lists, their lengths, and their first elements.
 import type { JsonText, Slice } from './jsonText.ts';
 
-/** Objects within one another that are outlined; what is deeper is scanned and no more. */
+/** Depth of nested objects in the outline; deeper values are only scanned. */
 const LEVELS = 5;
-/** Members of an object that are outlined. */
+/** Members of an object in the outline. */
 const MEMBERS_MAX = 60;
 
 export interface Sketch extends Slice {
   readonly kind: 'object' | 'list' | 'text' | 'scalar' | 'null';
   /** All members of an object, or elements of a list. */
   readonly count: number;
-  /** Of an object, the first ones. */
+  /** The first members of an object. */
   readonly members: readonly Member[];
-  /** Of a list, its first element. */
+  /** The first element of a list. */
   readonly first: Sketch | undefined;
-  /** Of a list: none of its elements is a list or an object. */
+  /** Whether no element of a list is a list or an object. */
   readonly isFlat: boolean;
 }
 
@@ -24,7 +23,7 @@ export interface Member {
   readonly value: Sketch;
 }
 
-/** @param text at a value; behind it afterwards */
+/** @param text positioned at a value; advanced to its end */
 export function sketchValue(text: JsonText, level = 0): Sketch {
   const byte = text.peek();
   const start = text.at;

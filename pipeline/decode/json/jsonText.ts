@@ -1,11 +1,11 @@
-// Reads JSON as RFC 8259 has it, strictly, and names the place of a fault. DuckDB takes a comma before a
-// bracket, NaN and a member twice without a word. It scans bytes and makes no values, so that digits stay
-// as they are written.
+// Parses JSON strictly by RFC 8259, and reports the position of a fault. DuckDB silently accepts a comma
+// before a bracket, NaN and a repeated member. The parser scans bytes and creates no values, so that digits
+// are kept as they are written.
 
-/** Objects and lists within one another. */
+/** Depth of nested objects and lists. */
 const DEPTH_MAX = 1_000;
 
-/** A text that is no JSON, where it stops being it. */
+/** A fault of a JSON text, and its position. */
 export class JsonFault extends Error {
   readonly at: number;
 
@@ -35,7 +35,7 @@ const ZERO = 0x30;
 const NINE = 0x39;
 
 const LITERALS = [Buffer.from('true'), Buffer.from('false'), Buffer.from('null')];
-const NO_NUMBER = /^-?(?:nan|inf|infinity)$/i;
+const NON_NUMBER = /^-?(?:nan|inf|infinity)$/i;
 const WORD_MAX = 40;
 
 const isSpace = (byte: number | undefined): boolean =>
@@ -47,11 +47,11 @@ export class JsonText {
   readonly bytes: Buffer;
   /** The next byte. */
   at: number;
-  /** NaN and infinities so far: no JSON, and written by programs for a missing number. */
+  /** NaN and infinities so far: they are not JSON, but programs write them for missing numbers. */
   readonly noNumbers: Slice[] = [];
-  /** Values so far that are neither null nor no number. */
+  /** Number of values so far, except null, NaN and infinities. */
   values = 0;
-  /** By depth the names of the last object, which are known to differ from one another. */
+  /** The names of the last object at each depth, which are distinct. */
   readonly #distinct: (readonly Slice[])[] = [];
 
   constructor(bytes: Buffer) {
@@ -94,7 +94,7 @@ export class JsonText {
       return names;
     }
     const before = this.#distinct[depth] ?? [];
-    // Records mostly have the names of the record before, in its order: as long as they do, each is new.
+    // Records mostly have the names of the record before, in its order: while they match, each name is new.
     let texts: Set<string> | undefined;
     for (;;) {
       if (this.peek() !== QUOTE) throw this.fault('where a name in double quotes must be');
@@ -103,7 +103,7 @@ export class JsonText {
       if (texts !== undefined || like === undefined || !this.#areEqual(like, name)) {
         texts ??= new Set(names.map((one) => this.readText(one)));
         const text = this.readText(name);
-        if (texts.has(text)) throw this.#twice(name, text);
+        if (texts.has(text)) throw this.#repeatedName(name, text);
         texts.add(text);
       }
       names.push(name);
@@ -136,7 +136,7 @@ export class JsonText {
     }
   }
 
-  /** @returns its place, with the quotes */
+  /** @returns its position, with the quotes */
   scanText(): Slice {
     const { bytes } = this;
     const start = this.at;
@@ -146,8 +146,8 @@ export class JsonText {
       if (byte === QUOTE) break;
       if (byte === undefined) throw new JsonFault(start, 'a text without its closing quote');
       if (byte < 0x20) {
-        const shown = `0x${byte.toString(16).padStart(2, '0')}`;
-        throw new JsonFault(at, `a control character (${shown}) in a text: write it as an escape`);
+        const code = `0x${byte.toString(16).padStart(2, '0')}`;
+        throw new JsonFault(at, `a control character (${code}) in a text: write it as an escape`);
       }
       at = byte === BACKSLASH ? this.#skipEscape(at) : at + 1;
     }
@@ -160,13 +160,13 @@ export class JsonText {
     return JSON.parse(this.bytes.toString('utf8', start, end)) as string;
   }
 
-  /** What is at the next byte, and why that is a fault. */
+  /** Describes the next byte and why it is a fault. */
   fault(why: string): JsonFault {
     this.skipSpace();
     return new JsonFault(this.at, `${this.#describe()} ${why}`);
   }
 
-  /** True behind the last member or element; false behind a comma. */
+  /** True after the last member or element; false after a comma. */
   #isLast(close: number): boolean {
     const byte = this.peek();
     if (byte === close) {
@@ -186,7 +186,7 @@ export class JsonText {
       throw new JsonFault(this.at, `objects and lists over ${DEPTH_MAX} deep`);
   }
 
-  #twice(name: Slice, text: string): JsonFault {
+  #repeatedName(name: Slice, text: string): JsonFault {
     return new JsonFault(name.start, `member ${JSON.stringify(text)} for the second time`);
   }
 
@@ -217,8 +217,8 @@ export class JsonText {
   }
 
   #halfPair(at: number): JsonFault {
-    const shown = this.bytes.toString('latin1', at, at + 6);
-    return new JsonFault(at, `${shown} in a text, which is half of a pair (surrogate)`);
+    const escape = this.bytes.toString('latin1', at, at + 6);
+    return new JsonFault(at, `${escape} in a text, which is half of a pair (surrogate)`);
   }
 
   #readUnit(at: number): number {
@@ -264,7 +264,7 @@ export class JsonText {
       return;
     }
     const [word = ''] = /^-?[A-Za-z_]+/.exec(bytes.toString('latin1', at, at + WORD_MAX)) ?? [];
-    if (NO_NUMBER.test(word)) {
+    if (NON_NUMBER.test(word)) {
       this.at = at + word.length;
       this.noNumbers.push({ start: at, end: this.at });
       return;
@@ -291,7 +291,7 @@ function skipDigits(bytes: Buffer, from: number): number {
   return at;
 }
 
-/** `line 2, column 7`: columns count characters. @param line of the first byte */
+/** `line 2, column 7`: columns count characters. @param line the number of the first line */
 export function placeIn(bytes: Buffer, at: number, line = 1): string {
   let start = 0;
   let lines = line;

@@ -1,12 +1,12 @@
-// Writes JSON lines from slices of a text as they are: digits, order and escapes stay.
+// Writes JSON lines from slices of a text without changes: digits, order and escapes are kept.
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { Failure } from '../../../store/base/failure.ts';
 import { FAULT_MARK } from '../../values/jsonSpelling.ts';
 import type { JsonText, Slice } from './jsonText.ts';
 
-/** Bytes that are written together. */
-const ROOM_BYTES = 256 * 1024;
-/** Bytes of the lines: names are written with each record, so that few long ones could fill a disk. */
+/** Bytes per write. */
+const BUFFER_BYTES = 256 * 1024;
+/** Maximum bytes of the lines: each record repeats the names, so that few long names could fill a disk. */
 const LINES_BYTES_MAX = 1024 ** 3;
 
 const BREAK = 0x0a;
@@ -15,7 +15,7 @@ const SPACE = 0x20;
 
 export class LineWriter {
   readonly #file: number;
-  readonly #room = Buffer.allocUnsafe(ROOM_BYTES);
+  readonly #buffer = Buffer.allocUnsafe(BUFFER_BYTES);
   #filled = 0;
   #written = 0;
   /** Lines so far. */
@@ -25,7 +25,7 @@ export class LineWriter {
     this.#file = openSync(path, 'w', 0o600);
   }
 
-  /** @throws Failure InvalidBody past the limit */
+  /** @throws Failure InvalidBody above the limit */
   append(piece: string | Buffer): void {
     const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;
     this.#written += bytes.length;
@@ -33,12 +33,12 @@ export class LineWriter {
       const rule = `its names with each record are over ${LINES_BYTES_MAX} bytes`;
       throw new Failure('InvalidBody', `jsonPath: ${rule}; leave some of them out of the path`);
     }
-    if (bytes.length > ROOM_BYTES - this.#filled) this.#flush();
-    if (bytes.length > ROOM_BYTES) writeAll(this.#file, bytes);
-    else this.#filled += bytes.copy(this.#room, this.#filled);
+    if (bytes.length > BUFFER_BYTES - this.#filled) this.#flush();
+    if (bytes.length > BUFFER_BYTES) writeAll(this.#file, bytes);
+    else this.#filled += bytes.copy(this.#buffer, this.#filled);
   }
 
-  /** A slice on one line; NaN and infinities that are the last ones of the text become null. */
+  /** Appends a slice on one line; NaN and infinities, the last ones of the text, become null. */
   appendSlice(text: JsonText, { end, start }: Slice): void {
     const { bytes, noNumbers } = text;
     let first = noNumbers.length;
@@ -58,7 +58,7 @@ export class LineWriter {
     this.lines += 1;
   }
 
-  /** A line that is rejected with this reason. */
+  /** Writes a line that is rejected with this reason. */
   writeFault(reason: string): void {
     this.append(JSON.stringify(`${FAULT_MARK}${reason}`));
     this.endLine();
@@ -73,7 +73,7 @@ export class LineWriter {
   }
 
   #flush(): void {
-    if (this.#filled > 0) writeAll(this.#file, this.#room.subarray(0, this.#filled));
+    if (this.#filled > 0) writeAll(this.#file, this.#buffer.subarray(0, this.#filled));
     this.#filled = 0;
   }
 }
@@ -82,7 +82,7 @@ function writeAll(file: number, bytes: Buffer): void {
   for (let at = 0; at < bytes.length;) at += writeSync(file, bytes, at);
 }
 
-/** Raw line ends are only between the tokens of JSON. */
+/** Replaces line breaks: raw ones occur only between the tokens of JSON. */
 function onOneLine(bytes: Buffer): Buffer {
   if (bytes.indexOf(BREAK) < 0 && bytes.indexOf(RETURN) < 0) return bytes;
   return Buffer.from(bytes.map((byte) => (byte === BREAK || byte === RETURN ? SPACE : byte)));

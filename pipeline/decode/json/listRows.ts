@@ -1,23 +1,23 @@
-// Records that are lists, `[1478131200000, 950.0]`, as objects: each value under the name of its place.
+// Converts records that are lists, `[1478131200000, 950.0]`, to objects: each value is named by its position.
 import { Failure } from '../../../store/base/failure.ts';
 import type { JsonText, Slice } from './jsonText.ts';
 import type { LineWriter } from './lineWriter.ts';
 
-/** Properties that a list may have. */
+/** Maximum values of a list. */
 const WIDTH_MAX = 10_000;
 
 export class ListRows {
   readonly #text: JsonText;
   readonly #writer: LineWriter;
-  /** False: the first list is a record; undefined: its values decide. */
+  /** False: the first list is a record; undefined: decided by its values. */
   readonly #header: boolean | undefined;
   #names: readonly string[] | undefined;
-  /** The first list, until the second one is there. */
+  /** The first list, until the second one is read. */
   #first: readonly Slice[] | undefined;
   /** The names are those of a list of the file. */
   hasHeader = false;
 
-  /** @param names of the places, where they are known */
+  /** @param names of the positions, if they are known */
   constructor(
     text: JsonText,
     writer: LineWriter,
@@ -34,7 +34,7 @@ export class ListRows {
     return this.#names?.length ?? 0;
   }
 
-  /** @param keys members that each record has besides, as JSON */
+  /** @param keys additional members of the record, as JSON */
   add(cells: readonly Slice[], keys: readonly string[]): void {
     if (this.#names === undefined && this.#first === undefined && this.#header !== false) {
       this.#first = cells;
@@ -51,12 +51,12 @@ export class ListRows {
     if (this.#first !== undefined) this.#decide([]);
   }
 
-  /** Whether the first list has the names: it is all texts, and the second one is not. */
+  /** Decides whether the first list has the names: it has only texts, and the second one does not. */
   #decide(second: readonly Slice[]): void {
     const first = this.#first;
     this.#first = undefined;
     if (first === undefined) {
-      this.#names ??= placesOf(second.length);
+      this.#names ??= defaultNames(second.length);
       return;
     }
     const isText = (cell: Slice): boolean => this.#text.bytes[cell.start] === 0x22;
@@ -66,13 +66,13 @@ export class ListRows {
       if (!areNames)
         throw new Failure(
           'InvalidBody',
-          'the first list is no header: say header=false (--no-header)',
+          'the first list is no header: pass header=false (--no-header)',
         );
       this.#names = checkNames(first.map((cell) => this.#text.readText(cell)));
       this.hasHeader = true;
       return;
     }
-    this.#names = placesOf(first.length);
+    this.#names = defaultNames(first.length);
     this.#write(first, this.#keys);
   }
 
@@ -95,14 +95,14 @@ export class ListRows {
   }
 }
 
-function placesOf(width: number): readonly string[] {
+function defaultNames(width: number): readonly string[] {
   if (width > WIDTH_MAX) {
     throw new Failure('InvalidBody', `a list has ${width} values, a record at most ${WIDTH_MAX}`);
   }
   return Array.from({ length: width }, (_, at) => `"column${at + 1}"`);
 }
 
-/** @throws Failure InvalidBody for names that occur twice or are empty */
+/** @throws Failure InvalidBody for names that are repeated or empty */
 export function checkNames(names: readonly string[]): readonly string[] {
   const seen = new Set<string>();
   for (const name of names) {

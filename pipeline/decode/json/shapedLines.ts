@@ -1,4 +1,4 @@
-// Records of a document whose names are written once: tables, and a list or an object for each column.
+// Writes records of a document with its names written once: tables, and a list or an object per column.
 import { Failure } from '../../../store/base/failure.ts';
 import type { Shape } from './jsonShapes.ts';
 import type { Member, Sketch } from './jsonSketch.ts';
@@ -8,22 +8,22 @@ import { checkNames, ListRows } from './listRows.ts';
 
 type Shaped = Extract<Shape, { readonly kind: 'table' | 'columns' | 'turned' }>;
 
-/** @returns what the load's notes say of it */
+/** @returns notes of the load */
 export function writeShape(shape: Shaped, text: JsonText, writer: LineWriter): readonly string[] {
   if (shape.kind === 'table') return writeTable(shape, text, writer);
   if (shape.kind === 'columns') return writeColumns(shape, text, writer);
   return writeTurned(shape, text, writer);
 }
 
-/** The text again, so that NaN before a slice is not taken for the last one. */
-const again = ({ bytes }: JsonText, at: number): JsonText => {
+/** A new scanner at a position, so that an earlier NaN is not mistaken for the last one. */
+const scannerAt = ({ bytes }: JsonText, at: number): JsonText => {
   const text = new JsonText(bytes);
   text.at = at;
   return text;
 };
 
-function elementsOf(text: JsonText, list: Slice): readonly Slice[] {
-  const own = again(text, list.start);
+function readElements(text: JsonText, list: Slice): readonly Slice[] {
+  const own = scannerAt(text, list.start);
   const cells: Slice[] = [];
   own.scanList(0, () => {
     const start = own.at;
@@ -41,10 +41,10 @@ function writeTable(
   text: JsonText,
   writer: LineWriter,
 ): readonly string[] {
-  const named = elementsOf(text, names).map((cell) => nameIn(text, cell));
+  const named = readElements(text, names).map((cell) => readName(text, cell));
   const property = named.includes('index') ? 'index_' : 'index';
-  const labels = index === undefined ? undefined : elementsOf(text, index);
-  const own = again(text, rows.start);
+  const labels = index === undefined ? undefined : readElements(text, index);
+  const own = scannerAt(text, rows.start);
   const lists = new ListRows(own, writer, false, named);
   checkNames(named);
   let row = 0;
@@ -71,8 +71,8 @@ function writeTable(
   return [note, ...noteLeftOut(leftOut)];
 }
 
-/** A name is a text, or an object that has one. */
-function nameIn(text: JsonText, cell: Slice): string {
+/** Reads a name: a text, or an object with one. */
+function readName(text: JsonText, cell: Slice): string {
   const value: unknown = JSON.parse(sliceText(text, cell));
   if (typeof value === 'string') return value;
   const name: unknown = Reflect.get(Object(value), 'name');
@@ -90,7 +90,7 @@ function writeColumns(
   text: JsonText,
   writer: LineWriter,
 ): readonly string[] {
-  const lists = columns.map(({ value }) => elementsOf(text, value));
+  const lists = columns.map(({ value }) => readElements(text, value));
   writeRows(
     columns.map(({ name }) => name),
     lists,
@@ -108,10 +108,10 @@ function writeTurned(
   writer: LineWriter,
 ): readonly string[] {
   const [first] = columns;
-  const labels = first === undefined ? [] : membersOf(text, first.value);
+  const labels = first === undefined ? [] : readMembers(text, first.value);
   const lists = columns.map((column) => {
-    const members = membersOf(text, column.value);
-    if (members.some(({ name }, at) => name !== labels[at]?.name)) throw differing(column);
+    const members = readMembers(text, column.value);
+    if (members.some(({ name }, at) => name !== labels[at]?.name)) throw rowsDiffer(column);
     return members.map(({ value }) => value);
   });
   const property = columns.some(({ name }) => name === 'index') ? 'index_' : 'index';
@@ -129,17 +129,17 @@ function writeTurned(
   ];
 }
 
-const differing = ({ name }: Member): Failure =>
+const rowsDiffer = ({ name }: Member): Failure =>
   new Failure(
     'InvalidBody',
     `the columns of the document have different rows, as has ${name}: write a list of records`,
   );
 
-function membersOf(
+function readMembers(
   text: JsonText,
   object: Sketch,
 ): readonly { readonly name: string; readonly value: Slice }[] {
-  const own = again(text, object.start);
+  const own = scannerAt(text, object.start);
   const members: { readonly name: string; readonly value: Slice }[] = [];
   own.scanObject(0, (name) => {
     const start = own.at;

@@ -1,19 +1,19 @@
-// Compares the pages of a Parquet file with the checksums that their headers have: DuckDB reads them
-// without. Many writers leave checksums out; then the first page has none, and nothing else is read.
+// Compares the pages of a Parquet file with the checksums in their headers, which DuckDB ignores.
+// Many writers omit checksums; then the first page has none, and nothing else is read.
 import { type FileHandle, open } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { Failure } from '../../../store/base/failure.ts';
 
-/** Bytes in which the header of a page must be: minima and maxima may be long. */
+/** Bytes that contain the header of a page at most: minima and maxima may be long. */
 const HEADER_BYTES_MAX = 1024 ** 2;
-/** Most headers are far shorter. */
+/** Bytes that contain most headers. */
 const HEADER_BYTES = 4 * 1024;
 const PIECE_BYTES = 1024 ** 2;
 const DEPTH_MAX = 16;
-/** The first page is behind `PAR1`. */
+/** The first page follows `PAR1`. */
 const FIRST_PAGE = 4;
 
-/** Pages of one column that follow each other. */
+/** Consecutive pages of one column. */
 interface Chunk {
   readonly column: string;
   readonly from: number;
@@ -27,7 +27,7 @@ export interface PagesTask {
 }
 
 interface PageHeader {
-  /** Bytes of the header itself, and of the page behind it. */
+  /** Bytes of the header itself, and of the page after it. */
   readonly length: number;
   readonly bytes: number;
   readonly checksum: number | undefined;
@@ -38,14 +38,14 @@ export async function hasChecksums(path: string): Promise<boolean> {
   try {
     return (await readHeader(file, FIRST_PAGE)).checksum !== undefined;
   } catch {
-    // What is no page is DuckDB's to refuse.
+    // DuckDB refuses a file without a valid page.
     return false;
   } finally {
     await file.close();
   }
 }
 
-/** @throws Failure InvalidBody naming the column of the first page that is not as it was written */
+/** @throws Failure InvalidBody naming the column of the first page that does not match its checksum */
 export async function checkPages({ chunks, from }: PagesTask): Promise<void> {
   const file = await open(from);
   try {
@@ -58,7 +58,7 @@ export async function checkPages({ chunks, from }: PagesTask): Promise<void> {
 async function checkChunk(file: FileHandle, { bytes, column, from }: Chunk): Promise<void> {
   const damaged = new Failure(
     'InvalidBody',
-    `the body is not readable Parquet: a page of column ${column} is not as its checksum says`,
+    `the body is not readable Parquet: a page of column ${column} does not match its checksum`,
   );
   for (let at = from; at < from + bytes;) {
     const header = await readHeader(file, at).catch(() => undefined);
@@ -66,7 +66,7 @@ async function checkChunk(file: FileHandle, { bytes, column, from }: Chunk): Pro
     at += header.length;
     if (
       header.checksum !== undefined &&
-      (await sumOf(file, at, header.bytes)) !== header.checksum
+      (await computeChecksum(file, at, header.bytes)) !== header.checksum
     ) {
       throw damaged;
     }
@@ -74,7 +74,7 @@ async function checkChunk(file: FileHandle, { bytes, column, from }: Chunk): Pro
   }
 }
 
-async function sumOf(file: FileHandle, from: number, bytes: number): Promise<number> {
+async function computeChecksum(file: FileHandle, from: number, bytes: number): Promise<number> {
   const piece = Buffer.alloc(Math.min(bytes, PIECE_BYTES));
   let sum = 0;
   for (let done = 0; done < bytes;) {
@@ -105,7 +105,7 @@ const CHECKSUM = 4;
 /** Types of the compact protocol. */
 const TYPE = { byte: 3, integers: [4, 5, 6], double: 7, binary: 8, lists: [9, 10], struct: 12 };
 
-/** Thrift's compact protocol, as far as it takes to find the end of a header. */
+/** Thrift's compact protocol, as far as needed to find the end of a header. */
 class Thrift {
   readonly #bytes: Buffer;
   #at = 0;
@@ -166,7 +166,7 @@ class Thrift {
     else if (type === TYPE.binary) this.#at += this.#unsigned();
     else if (type === TYPE.struct) this.#fields(depth + 1, () => false);
     else if (TYPE.lists.includes(type)) this.#skipList(depth);
-    // Truths are in the type itself.
+    // The value of a boolean is part of its type.
     else if (type > 2) throw new Error('the header has an unknown type');
   }
 

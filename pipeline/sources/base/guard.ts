@@ -1,5 +1,5 @@
-// Where this server connects to on a user's word: the Internet, and its own network only when the
-// operator says so. The addresses that were judged are the ones that are connected to.
+// Guards connections that this server opens at a user's request: to the Internet, and to its own network only
+// if the operator allows it. Only checked addresses are connected to.
 import { lookup } from 'node:dns/promises';
 import type { LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
@@ -13,21 +13,21 @@ export type Resolve = (host: string) => Promise<readonly LookupAddress[]>;
 export interface Guard {
   readonly allowPrivateAddresses: boolean;
   readonly resolve: Resolve;
-  /** Logs for the operator which private address a refused name has: its user must not learn it. */
+  /** Logs for the operator the private address of a refused name, which its user must not learn. */
   readonly onRefused?: (reason: string) => void;
 }
 
-/** As every program of the machine resolves: its hosts file counts too. */
+/** Resolves like every program of the machine, including its hosts file. */
 export const systemResolve: Resolve = (host) => lookup(host, { all: true, order: 'verbatim' });
 
 /** A signed URL of a store has up to 2,000; few servers read more than 8,192. */
 const URL_CHARACTERS_MAX = 8_192;
 /** RFC 1035. */
 const HOST_CHARACTERS_MAX = 253;
-/** Addresses of a name that are tried; all of them are judged. */
+/** Addresses of a name that are tried; all of them are checked. */
 const ADDRESSES_MAX = 8;
 
-/** Ports of other protocols that no browser speaks HTTP to (Fetch standard, "port blocking"). */
+/** Ports of other protocols that no browser sends HTTP to (Fetch standard, "port blocking"). */
 const OTHER_PROTOCOLS: ReadonlySet<number> = new Set(
   `0 1 7 9 11 13 15 17 19 20 21 22 23 25 37 42 43 53 69 77 79 87 95 101 102 103 104 109 110 111
   113 115 117 119 123 135 137 139 143 161 179 389 427 465 512 513 514 515 526 530 531 532 540 548
@@ -37,21 +37,21 @@ const OTHER_PROTOCOLS: ReadonlySet<number> = new Set(
     .map(Number),
 );
 
-/** What IANA has given to the public Internet; the rest of IPv6 is nobody's, or embeds IPv4. */
+/** The block that IANA assigned to the public Internet; other IPv6 is unassigned, or embeds IPv4. */
 const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
-/** Public by number, but the metadata service of a cloud to the machines in it. */
+/** Public addresses of a cloud's metadata service for its own machines. */
 const METADATA: readonly string[] = ['168.63.129.16'];
 
 /**
- * The URL in `text`, or in `text` as a link of `base`: http or https, without user or password.
- * A host that is an address is judged here; a name is, once it is resolved.
- * @throws SourceFailure naming the rule that is broken.
+ * Parses the URL in `text`, or `text` as a link of `base`: http or https, without user or password.
+ * Checks a host that is an address; a name is checked when it is resolved.
+ * @throws SourceFailure naming the broken rule.
  */
 export function checkUrl(text: string, allowPrivateAddresses: boolean, base?: URL): URL {
   if (text.length > URL_CHARACTERS_MAX) {
     refuse(`a URL has at most ${URL_CHARACTERS_MAX} characters`);
   }
-  // The parser would leave out or turn round what stands here, and mean another host.
+  // The parser would drop or convert these characters, and return another host.
   if (/[\u0000-\u0020\u007f\\]/.test(text))
     refuse('a URL has no space, backslash or control character');
   if (base === undefined && !/^https?:\/\/[^/]/i.test(text)) {
@@ -70,8 +70,8 @@ export function checkUrl(text: string, allowPrivateAddresses: boolean, base?: UR
 }
 
 /**
- * A host name, or an address, in brackets or not.
- * @throws SourceFailure when it is neither, or an address that must not be reached.
+ * Checks a host name, or an address, in brackets or not.
+ * @throws SourceFailure if it is neither, or an address that must not be reached.
  */
 function checkHost(host: string, allowPrivateAddresses: boolean): void {
   const bare = withoutBrackets(host);
@@ -81,7 +81,7 @@ function checkHost(host: string, allowPrivateAddresses: boolean): void {
   }
   const labels = bare.replace(/\.$/, '').split('.');
   const proper = labels.every((label) => /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/i.test(label));
-  // The parser of URLs has turned every number that is an address into one: this is none.
+  // The URL parser has converted every number that is an address: this one is not.
   const isNumber = /^(?:\d+|0x[\da-f]*)$/i.test(labels.at(-1) ?? '');
   if (!proper || isNumber || bare.length > HOST_CHARACTERS_MAX) {
     refuse(`"${bare.slice(0, 100)}" is no host name`);
@@ -92,9 +92,9 @@ function checkHost(host: string, allowPrivateAddresses: boolean): void {
 }
 
 /**
- * Resolves once, and judges every address: one that must not be reached refuses the whole name. Where
- * private addresses are off, an unknown name and a private one fail alike: the names of the operator's
- * network can not be probed.
+ * Resolves a name once, and checks every address: one that must not be reached refuses the whole name. If
+ * private addresses are off, an unknown name and a private one fail alike, so that names of the operator's
+ * network cannot be probed.
  * @throws SourceFailure naming the host; the signal's reason when it stops.
  */
 export async function addressesOf(
@@ -116,20 +116,20 @@ export async function addressesOf(
   return addresses.slice(0, ADDRESSES_MAX);
 }
 
-/** For sockets: answers what was judged before, whatever the name means by now. */
+/** A lookup for sockets that returns the addresses checked before, even if the name has changed. */
 export const pinnedLookup =
   (addresses: readonly LookupAddress[]): LookupFunction =>
   (_host, options, callback) => {
-    answer(addresses, options, callback);
+    callBack(addresses, options, callback);
   };
 
-/** For clients that choose hosts themselves: a socket gets the addresses that are judged here. */
+/** A lookup for clients that choose hosts themselves: it returns only checked addresses. */
 export const guardedLookup =
   (guard: Guard): LookupFunction =>
   (host, options, callback) => {
     addressesOf(host, guard).then(
       (addresses) => {
-        answer(addresses, options, callback);
+        callBack(addresses, options, callback);
       },
       (error: unknown) => {
         callback(error as Error, '', 0);
@@ -139,7 +139,7 @@ export const guardedLookup =
 
 type Answer = Parameters<LookupFunction>;
 
-function answer(
+function callBack(
   addresses: readonly LookupAddress[],
   options: Answer[1],
   callback: Answer[2],
@@ -166,7 +166,7 @@ function checkResolved(
 
 function isPublic(address: string): boolean {
   if (isIP(address) === 0) return false;
-  // An IPv4 address that is mapped into IPv6 is judged as what it is.
+  // An IPv4 address mapped into IPv6 is checked as IPv4.
   const parsed = ipaddr.process(address);
   if (parsed.range() !== 'unicast') return false;
   if (parsed instanceof ipaddr.IPv6) return parsed.match(GLOBAL_IPV6);
@@ -180,7 +180,7 @@ function unresolved(host: string, error: unknown, allowPrivateAddresses: boolean
   return new SourceFailure(`host ${host} cannot be resolved: ${code ?? reasonOf(error)}`, true);
 }
 
-/** The operating system's resolver cannot be stopped, but it need not be waited for. */
+/** Stops waiting for the operating system's resolver, which cannot be stopped itself. */
 function stoppable<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work;
   const stopped = Promise.withResolvers<never>();

@@ -1,4 +1,4 @@
-// How bytes become a file of the landing: whole, counted and hashed, or not there at all.
+// Writes bytes to a file of the landing folder: whole, counted and hashed, or not at all.
 import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -16,19 +16,18 @@ interface Landed {
 }
 
 interface Arriving {
-  /** Bytes that arrived of this pull before. */
+  /** Bytes of this pull that arrived before. */
   readonly before: number;
-  /** Bytes of the pull, when that is known. */
+  /** Total bytes of the pull, if known. */
   readonly ofBytes: number | undefined;
 }
 
-/** A new file of the landing's folder; nobody has made it yet. */
+/** A new path in the landing folder. */
 export const landingPath = (landing: Landing): string => join(landing.folder, newUuid());
 
 /**
- * Writes `chunks` into a new file.
- * @throws SourceFailure over the landing's limit; the signal's reason; whatever `chunks` throws.
- * No file is left then.
+ * Writes `chunks` into a new file. A failure leaves no file.
+ * @throws SourceFailure over the landing's limit; the signal's reason; any error of `chunks`.
  */
 export async function land(
   chunks: AsyncIterable<Buffer> | Iterable<Buffer>,
@@ -39,7 +38,7 @@ export async function land(
   const path = landingPath(landing);
   const hash = createHash('sha256');
   let bytes = 0;
-  const counted = async function* (): AsyncGenerator<Buffer, void> {
+  const countBytes = async function* (): AsyncGenerator<Buffer, void> {
     for await (const chunk of chunks) {
       bytes += chunk.length;
       if (bytes > bytesMax) throw overLimit(bytesMax);
@@ -49,7 +48,7 @@ export async function land(
     }
   };
   try {
-    await pipeline(counted, createWriteStream(path, { flags: 'wx', mode: 0o600 }), { signal });
+    await pipeline(countBytes, createWriteStream(path, { flags: 'wx', mode: 0o600 }), { signal });
     return { path, bytes, sha256: hash.digest('hex') };
   } catch (error) {
     await rm(path, { force: true });

@@ -1,6 +1,6 @@
-// What of a listing has not come yet. A time alone does not tell: a file may be copied in with its
-// old time, and an upload in parts bears the time it began. So the position remembers the newest
-// few thousand by what they are, and only below those a time decides.
+// Finds the items of a listing that have not been pulled yet. A time alone is not enough: a file may be
+// copied in with its old time, and a multi-part upload has the time of its beginning. So the position
+// remembers the newest few thousand by name and version, and only older ones are decided by time.
 import { positionOf, shortHash, sinceOf, textOf } from './position.ts';
 import { type Position, type PullOrder, SourceFailure } from './source.ts';
 
@@ -8,36 +8,36 @@ import { type Position, type PullOrder, SourceFailure } from './source.ts';
 export interface Listed {
   readonly name: string;
   readonly bytes: number;
-  /** Texts that sort as the times do; of the source's clock, never of ours. */
+  /** Texts that sort like the times of the source's clock. */
   readonly time: string;
-  /** What changes when its content does: a time to the nanosecond, an ETag. */
+  /** A value that changes with the content: a time to the nanosecond, an ETag. */
   readonly version: string;
 }
 
 interface Fresh<Item extends Listed> {
   readonly item: Item;
-  /** Of the pull, once this item is stored. */
+  /** The position of the pull after this item is stored. */
   readonly position: Position;
 }
 
 /** 12 characters each: 48 kB of position. */
 const REMEMBERED_MAX = 4_000;
-/** Held in memory at once, some 300 bytes each. */
+/** Maximum items in memory, some 300 bytes each. */
 const LISTED_MAX = 100_000;
 
-/** Gathers a listing: leaves out what came long ago, and has a limit. */
+/** Collects a listing of bounded size, without the items that were pulled long ago. */
 export interface Listing<Item extends Listed> {
   /** @throws SourceFailure over `LISTED_MAX` items. */
   add(item: Item): void;
-  /** What is new, oldest first, then by name; with the position after each. */
+  /** The new items, oldest first, then by name; with the position after each. */
   fresh(): Generator<Fresh<Item>, void>;
-  /** Bytes of all that is new. */
+  /** Total bytes of the new items. */
   bytes(): number;
 }
 
 interface Placed<Item extends Listed> {
   readonly item: Item;
-  /** Sorts as items are to come. */
+  /** Sort key: the order in which items are pulled. */
   readonly place: string;
   readonly mark: string;
 }
@@ -48,9 +48,9 @@ export function openListing<Item extends Listed>(
 ): Listing<Item> {
   const since = sinceOf(order);
   const floor = textOf(since, 'floor') ?? '';
-  const known = new Set(textOf(since, 'known')?.match(/.{12}/g) ?? []);
+  const marks = new Set(textOf(since, 'known')?.match(/.{12}/g) ?? []);
   const items: Placed<Item>[] = [];
-  const isNew = ({ mark }: Placed<Item>): boolean => !known.has(mark);
+  const isNew = ({ mark }: Placed<Item>): boolean => !marks.has(mark);
   return {
     add: (item) => {
       const place = `${item.time} ${item.name}`;
@@ -68,8 +68,8 @@ export function openListing<Item extends Listed>(
       for (const placed of items.filter(isNew)) {
         remembered.splice(indexOf(remembered, placed.place), 0, placed);
         if (remembered.length > rememberedMax) lowest = remembered.shift()?.place ?? lowest;
-        const marks = remembered.map(({ mark }) => mark).join('');
-        const position = positionOf(order.definition, { floor: lowest, known: marks });
+        const rememberedMarks = remembered.map(({ mark }) => mark).join('');
+        const position = positionOf(order.definition, { floor: lowest, known: rememberedMarks });
         yield { item: placed.item, position };
       }
     },
@@ -77,7 +77,7 @@ export function openListing<Item extends Listed>(
   };
 }
 
-/** Where `place` stands among sorted ones. */
+/** The index of `place` in sorted items. */
 function indexOf(sorted: readonly { readonly place: string }[], place: string): number {
   let [low, high] = [0, sorted.length];
   while (low < high) {

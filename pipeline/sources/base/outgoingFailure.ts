@@ -1,8 +1,8 @@
-// What went wrong on the way, in words, and whether it is worth another try.
+// Describes network failures, and decides whether a retry may succeed.
 import { Failure, reasonOf } from '../../../store/base/failure.ts';
 import { SourceFailure } from './source.ts';
 
-/** Codes of sockets and of the HTTP client, which the next try may not meet. */
+/** Error codes of sockets and of the HTTP client that a retry may avoid. */
 const TRANSIENT: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'refuses connections',
   ECONNRESET: 'closed the connection',
@@ -18,19 +18,19 @@ const TRANSIENT: Readonly<Record<string, string>> = {
   UND_ERR_CONNECT_TIMEOUT: 'does not answer',
   UND_ERR_HEADERS_TIMEOUT: 'does not answer in time',
   UND_ERR_BODY_TIMEOUT: 'stopped in the middle of its answer',
-  // Of zlib: the encoded stream ends before its mark.
+  // From zlib: the encoded stream ends before its mark.
   Z_BUF_ERROR: 'sent a body that is cut short',
 };
 
 const PERMANENT: Readonly<Record<string, string>> = {
-  Z_DATA_ERROR: 'sent a body that is not encoded as it says',
+  Z_DATA_ERROR: 'sent a body that is not in its declared encoding',
   UND_ERR_HEADERS_OVERFLOW: 'sent too many headers',
 };
 
-/** Of TLS: the certificate, or that nobody speaks it there. */
+/** TLS errors: an invalid certificate, or no TLS at the port. */
 const TLS = /CERT|SELF_SIGNED|UNABLE_TO_|ERR_TLS|ERR_SSL|EPROTO/;
 
-/** What a caller is told of `error`: the reason of a signal that stopped it, or one with words. */
+/** The error to report: the reason of the signal that stopped it, or a failure with a description. */
 export function failureOf(error: unknown, host: string, signal: AbortSignal): unknown {
   if (signal.aborted) return signal.reason;
   if (error instanceof Failure) return error;
@@ -43,7 +43,7 @@ interface Coded {
   readonly cause: unknown;
 }
 
-/** Undefined when `error` is not one of the network's. */
+/** Undefined if `error` is not a network error. */
 export function networkFailure(error: unknown, host: string): SourceFailure | undefined {
   const { code = '', name, cause } = error as Partial<Coded>;
   const transient = TRANSIENT[code];

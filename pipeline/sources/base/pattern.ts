@@ -1,11 +1,11 @@
-// Names that a pattern names: `*` any characters, `?` one, `[a-z]` and `[!a-z]` one of a set, none
-// of them a `/`; a leading dot only where the pattern has it, as in a shell.
+// Matches names against a pattern: `*` any characters, `?` one, `[a-z]` and `[!a-z]` one of a set, never
+// a `/`; a leading dot only if the pattern has it, as in a shell.
 import { SourceFailure } from './source.ts';
 
 const PATTERN_CHARACTERS_MAX = 1_024;
 const MAGIC = /[*?[]/;
 
-/** One character of a segment: a text of one, or what a set holds. */
+/** One step of a segment: a literal character is a text, others are objects. */
 type Step =
   | { readonly kind: 'many' }
   | { readonly kind: 'one' }
@@ -15,23 +15,23 @@ type Step =
       readonly ranges: readonly [string, string][];
     };
 
-/** @throws SourceFailure naming what is wrong with it. */
+/** @throws SourceFailure describing the fault. */
 export function checkPattern(pattern: string): void {
   if (pattern === '' || pattern.length > PATTERN_CHARACTERS_MAX) {
     refuse(`a pattern has 1 to ${PATTERN_CHARACTERS_MAX} characters`);
   }
   if (/[\u0000-\u001f\u007f]/.test(pattern)) refuse('a pattern has no control character');
-  for (const segment of pattern.split('/')) stepsOf(segment);
+  for (const segment of pattern.split('/')) parseSegment(segment);
 }
 
 export const isPattern = (text: string): boolean => MAGIC.test(text);
 
-/** The characters before the first that stands for others. */
+/** The literal characters before the first wildcard. */
 export const literalHead = (pattern: string): string => pattern.split(MAGIC, 1)[0] ?? '';
 
 /**
- * What tells whether a whole name matches; in time of pattern x name at most.
- * @throws SourceFailure when the pattern is none.
+ * Returns a function that tests whether a whole name matches, in time of pattern x name at most.
+ * @throws SourceFailure for an invalid pattern.
  */
 export function nameMatcher(pattern: string): (name: string) => boolean {
   const segments = pattern.split('/').map(segmentMatcher);
@@ -45,22 +45,22 @@ export function nameMatcher(pattern: string): (name: string) => boolean {
 }
 
 function segmentMatcher(segment: string): (part: string) => boolean {
-  const steps = stepsOf(segment);
+  const steps = parseSegment(segment);
   return (part) => {
     if (part.startsWith('.') && !segment.startsWith('.')) return false;
     return matchesSteps([...part], steps);
   };
 }
 
-/** Greedy, going back to the last `*` only: more would find nothing else. */
+/** Matches greedily, and backtracks to the last `*` only: earlier ones cannot match more. */
 function matchesSteps(characters: readonly string[], steps: readonly (Step | string)[]): boolean {
   let [at, step, many, from] = [0, 0, -1, 0];
   while (at < characters.length) {
-    const wanted = steps[step];
-    if (typeof wanted === 'object' && wanted.kind === 'many') {
+    const expected = steps[step];
+    if (typeof expected === 'object' && expected.kind === 'many') {
       [many, from] = [step, at];
       step += 1;
-    } else if (wanted !== undefined && isMatch(characters[at] ?? '', wanted)) {
+    } else if (expected !== undefined && isMatch(characters[at] ?? '', expected)) {
       at += 1;
       step += 1;
     } else if (many >= 0) {
@@ -74,22 +74,22 @@ function matchesSteps(characters: readonly string[], steps: readonly (Step | str
 function isMatch(character: string, step: Step | string): boolean {
   if (typeof step === 'string') return character === step;
   if (step.kind !== 'set') return step.kind === 'one';
-  const found = step.ranges.some(([low, high]) => character >= low && character <= high);
-  return found !== step.negated;
+  const isIncluded = step.ranges.some(([low, high]) => character >= low && character <= high);
+  return isIncluded !== step.negated;
 }
 
-function stepsOf(segment: string): readonly (Step | string)[] {
+function parseSegment(segment: string): readonly (Step | string)[] {
   const steps: (Step | string)[] = [];
   let rest = segment;
   while (rest !== '') {
-    // The first character of a set is never its end.
+    // The first character of a set never ends it.
     const [set, not, others, these] = /^\[(?:([!^])(.[^\]]*)|([^!^][^\]]*))\]/u.exec(rest) ?? [];
     const [first = ''] = rest;
     if (set !== undefined) {
       steps.push({
         kind: 'set',
         negated: not !== undefined,
-        ranges: rangesOf(others ?? these ?? ''),
+        ranges: parseRanges(others ?? these ?? ''),
       });
     } else if (first === '[') {
       refuse('a pattern has a [ without its ]; a [ of a name is written [[]');
@@ -100,7 +100,7 @@ function stepsOf(segment: string): readonly (Step | string)[] {
   return steps;
 }
 
-function rangesOf(inside: string): readonly [string, string][] {
+function parseRanges(inside: string): readonly [string, string][] {
   return [...inside.matchAll(/(.)-(.)|./gsu)].map(([one, low, high]) => [low ?? one, high ?? one]);
 }
 

@@ -1,8 +1,8 @@
-// The seam behind which every kind of source stands: a pull lands what is new, one file after the
-// other, and each tells where the next pull begins.
+// The interface of all sources: a pull lands new records, one file after the other, each with the position
+// where the next pull begins.
 import { Failure } from '../../../store/base/failure.ts';
 
-/** Where records come from, as its owner defined it (INTERFACE.md 3.7 "Sources"). */
+/** The source of records, as its owner defined it (INTERFACE.md 3.7 "Sources"). */
 export type SourceDefinition =
   | HttpDefinition
   | FileDefinition
@@ -15,26 +15,26 @@ export interface HttpDefinition {
   readonly type: 'HTTP';
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** `$` with steps `.name` and `[*]`: where the records stand in the document. */
+  /** `$` with steps `.name` and `[*]`: the path of the records in the document. */
   readonly jsonPath?: string;
   readonly pages?: Pages;
 }
 
-/** How a list that comes in pages is read to its end. */
+/** How a paged list is read to its end. */
 export type Pages =
   /** `parameter` counts pages up from `first`, until one has no records. */
   | { readonly kind: 'page'; readonly parameter: string; readonly first?: number }
-  /** `parameter` is sent the value at `cursorPath` of the page before, until there is none. */
+  /** `parameter` is set to the value at `cursorPath` of the previous page, until there is none. */
   | { readonly kind: 'cursor'; readonly parameter: string; readonly cursorPath: string };
 
-/** A file, or every file that a pattern (`*`, `?`, `[…]`) names, below the folder of sources. */
+/** A file, or every file that matches a pattern (`*`, `?`, `[…]`), below the folder of sources. */
 export interface FileDefinition {
   readonly type: 'FILE';
   readonly path: string;
   readonly jsonPath?: string;
 }
 
-/** One object, or every object newer than the last pull that a pattern names. */
+/** One object, or every object that matches a pattern and is newer than the last pull. */
 export interface S3Definition {
   readonly type: 'AWS-S3';
   readonly awsbucketName: string;
@@ -50,7 +50,7 @@ export interface PostgresDefinition {
   readonly type: 'POSTGRES';
   readonly table?: string;
   readonly query?: string;
-  /** Column whose greatest value of the last pull is where the next one begins. */
+  /** Column whose greatest value in the last pull is where the next one begins. */
   readonly incrementalColumn?: string;
 }
 
@@ -61,28 +61,28 @@ export interface DatasetDefinition {
   readonly query?: string;
 }
 
-/** Messages of others as they come, stored as they come. */
+/** A feed of messages, stored on arrival. */
 export interface FeedDefinition {
   readonly type: 'SSE' | 'WEBSOCKET';
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Where the records stand in a message; without it a message is a record, or a list of them. */
+  /** The path of the records in a message; without it a message is a record, or a list of them. */
   readonly jsonPath?: string;
-  /** Of the same workspace. */
+  /** A dataset of the same workspace. */
   readonly dataset: string;
-  /** Texts that are sent to a WebSocket once it is open: what is wanted of it. */
+  /** Texts that are sent to a WebSocket after it opens: its subscriptions. */
   readonly messages?: readonly string[];
-  /** Properties by the names of the messages; null leaves one out. */
+  /** Properties by the names in the messages; null leaves one out. */
   readonly columns?: Readonly<Record<string, string | null>>;
-  /** Properties that every record has, where its message does not say otherwise. */
+  /** Properties that every record has unless its message sets them. */
   readonly constants?: Readonly<Record<string, string | number | boolean>>;
-  /** Records whose index value is stored already: ignored, where it does not say `replace`. */
+  /** Handling of records whose index value is stored already: `ignore` by default. */
   readonly duplicateKeyHandling?: 'ignore' | 'replace';
   /** `PAUSED` stops it. */
   readonly state?: 'ACTIVE' | 'PAUSED';
 }
 
-/** A recording of an exchange's feed, told again as it was told then. */
+/** A recording of an exchange's feed, replayed at its original pace. */
 export interface CaptureDefinition extends Pick<
   FeedDefinition,
   'dataset' | 'columns' | 'constants' | 'duplicateKeyHandling' | 'state'
@@ -90,14 +90,14 @@ export interface CaptureDefinition extends Pick<
   readonly type: 'CAPTURE';
   /** Below the folder of sources. */
   readonly path: string;
-  /** Times the pace that it had, 1 where it does not say; `max`: as fast as it is stored. */
+  /** Factor of the original pace, 1 by default; `max`: as fast as records can be stored. */
   readonly speed?: number | 'max';
 }
 
-/** What goes on by itself as long as it is there. */
+/** Sources that run continuously, without schedules. */
 export type FollowedDefinition = FeedDefinition | CaptureDefinition;
 
-/** What opens a source; never returned to anyone. */
+/** The secret that opens a source; never returned to any client. */
 export type Credential =
   | {
       readonly type: 'AWS-S3';
@@ -113,22 +113,22 @@ export type Credential =
       readonly database: string;
       readonly user: string;
       readonly password: string;
-      /** TLS with a certificate that is checked; `off` for a server without it. */
+      /** TLS with certificate validation; `off` for a server without TLS. */
       readonly tls?: 'on' | 'off';
     };
 
-/** A page of the objects of a bucket. */
+/** A request for a page of the objects of a bucket. */
 export interface BucketOrder {
   readonly bucket: string;
   readonly endpoint: string | undefined;
   readonly region: string | undefined;
   readonly credential: Credential | undefined;
   readonly prefix: string;
-  /** Objects and folders below the prefix only, not what the folders contain. */
+  /** Lists only objects and folders directly below the prefix, not the contents of folders. */
   readonly isFoldersOnly: boolean;
   /** At most 1,000. */
   readonly limit: number;
-  /** `nextPage` of the page before. */
+  /** `nextPage` of the previous page. */
   readonly page: string | undefined;
   readonly signal: AbortSignal;
 }
@@ -142,65 +142,65 @@ export interface BucketPage {
     /** Epoch milliseconds. */
     readonly lastModified: number | null;
   }[];
-  /** Null at the end. */
+  /** Null on the last page. */
   readonly nextPage: string | null;
 }
 
 export type ListBucket = (order: BucketOrder) => Promise<BucketPage>;
 
-/** Where a pull ended, in the source's own terms: plain JSON, kept beside the records. */
+/** The position where a pull ended, in the source's own terms: plain JSON, stored beside the records. */
 export type Position = Readonly<Record<string, string | number | null>>;
 
 /** A file of records that has landed. */
 export interface Piece {
-  /** Object, URL, path or table, as a person knows it. */
+  /** Object, URL, path or table, for display. */
   readonly name: string;
-  /** Written whole, in the landing's folder; who takes the piece removes it. */
+  /** Written completely, in the landing folder; the consumer of the piece removes it. */
   readonly path: string;
   readonly bytes: number;
   readonly jsonPath?: string;
-  /** Of a list that is one thing: it is stored with its other pages, after the last of them. */
+  /** A page of a list that is stored as a whole, after its last page. */
   readonly page?: true;
-  /** Where the next pull begins once this piece is stored. */
+  /** Where the next pull begins after this piece is stored. */
   readonly position: Position;
 }
 
-/** Where pieces land, and within what. */
+/** The folder where pieces land, and its limits. */
 export interface Landing {
   readonly folder: string;
-  /** Bytes of one piece. */
+  /** Maximum bytes of one piece. */
   readonly bytesMax: number;
   readonly signal: AbortSignal;
   readonly nowMs: number;
-  /** Bytes that have arrived of this pull, and of how many when that is known. */
+  /** Called with the bytes of this pull that have arrived, and the total if known. */
   readonly onBytes: (bytes: number, ofBytes: number | undefined) => void;
-  /** What was left out and why, for the log of the job. */
+  /** Called for each item left out, with the reason, for the log of the job. */
   readonly onNote?: (note: string) => void;
 }
 
 export interface PullOrder<Definition extends SourceDefinition = SourceDefinition> {
-  /** Whose source it is: what it reads of this server, it reads as that account. */
+  /** The owner of the source: data of this server is read with that account's rights. */
   readonly owner: { readonly accountId: string; readonly workspace: string };
   readonly definition: Definition;
   readonly credential: Credential | undefined;
-  /** Undefined: all there is. */
+  /** Undefined: everything. */
   readonly since: Position | undefined;
   readonly landing: Landing;
-  /** Rows enough for a look; a source may send less than everything. Undefined: everything. */
+  /** Requests only enough rows for a preview; a source may send fewer than all. Undefined: all. */
   readonly sample?: true;
 }
 
 /**
- * Pieces, oldest first; none when nothing is new. The next one lands when it is asked for.
- * @throws SourceFailure with the reason; pieces before it are whole.
+ * Pieces, oldest first; none if nothing is new. The next one lands when it is requested.
+ * @throws SourceFailure with the reason; pieces before it are complete.
  */
 export type Pull<Definition extends SourceDefinition = SourceDefinition> = (
   order: PullOrder<Definition>,
 ) => AsyncIterable<Piece>;
 
-/** A source that did not give what it was asked for. */
+/** A source that did not return what was requested. */
 export class SourceFailure extends Failure {
-  /** Worth another try: the network, a server's fault, a time limit. */
+  /** A retry may succeed: a network failure, a fault of the server, a timeout. */
   readonly transient: boolean;
 
   constructor(detail: string, transient: boolean) {

@@ -1,4 +1,4 @@
-// Server-sent events of others.
+// Reads server-sent events.
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { openOutgoing, type OutgoingRules } from '../http/outgoing.ts';
 import { SourceFailure } from '../base/source.ts';
@@ -10,7 +10,7 @@ import {
   SILENCE_MS,
 } from './feedOrder.ts';
 
-/** A connection is as old as a day at most. */
+/** Maximum age of a connection. */
 const DAY_MS = 86_400_000;
 
 export async function* eventMessages(
@@ -34,18 +34,18 @@ export async function* eventMessages(
   if (answer.status !== 200) throw refused(`it answered ${answer.status}`, answer.status);
   if (!kind.startsWith('text/event-stream')) throw refused(`it answered ${kind}`, 200);
   onOpen();
-  const found: EventSourceMessage[] = [];
+  const events: EventSourceMessage[] = [];
   const parser = createParser({
     maxBufferSize: MESSAGE_BYTES_MAX,
-    onEvent: (event) => void found.push(event),
+    onEvent: (event) => void events.push(event),
   });
   const decoder = new TextDecoder();
   for await (const chunk of answer.body) {
     parser.feed(decoder.decode(chunk, { stream: true }));
-    for (const { data, id } of found.splice(0)) yield { text: data, id };
+    for (const { data, id } of events.splice(0)) yield { text: data, id };
   }
 }
 
-/** Whoever is refused may be let in later: only what is sent to the wrong place is not tried again soon. */
+/** A refused connection may succeed later, except after a client error, which is not retried soon. */
 const refused = (what: string, status: number): SourceFailure =>
   new SourceFailure(`${what}, not text/event-stream`, status >= 500 || status === 429);

@@ -1,4 +1,4 @@
-// Messages of a feed of others, as they come, until it ends or its signal does.
+// Yields the messages of a feed as they arrive, until the feed ends or its signal aborts.
 import type { OutgoingRules } from '../http/outgoing.ts';
 import { checkHeaders } from '../http/headers.ts';
 import { checkUrl } from '../base/guard.ts';
@@ -8,14 +8,14 @@ import { eventMessages } from './eventMessages.ts';
 import { type FeedMessage, type FeedOrder, httpOf } from './feedOrder.ts';
 import { socketMessages } from './socketMessages.ts';
 
-/** @throws SourceFailure of why it ended; the signal's reason. */
+/** @throws SourceFailure with the reason why it ended; the signal's reason. */
 export const feedMessages = (
   order: FeedOrder,
   rules: OutgoingRules,
 ): AsyncGenerator<FeedMessage, void> =>
   order.definition.type === 'SSE' ? eventMessages(order, rules) : socketMessages(order, rules);
 
-/** @throws SourceFailure naming the rule that is broken. */
+/** @throws SourceFailure naming the broken rule. */
 export function checkFeed(definition: FeedDefinition, allowPrivateAddresses: boolean): void {
   const { headers = {}, type, url } = definition;
   const scheme = type === 'SSE' ? /^https?:/i : /^wss?:/i;
@@ -27,13 +27,13 @@ export function checkFeed(definition: FeedDefinition, allowPrivateAddresses: boo
   checkHeaders(headers);
 }
 
-/** What of a recording becomes records: the datasets that they go into are named so. */
+/** Datasets that a recording can feed: their names select the kind of its records. */
 const CAPTURED: readonly string[] = ['TRADES', 'QUOTES', 'BOOK'];
 
-/** @throws SourceFailure naming the rule that is broken. */
+/** @throws SourceFailure naming the broken rule. */
 export function checkCapture({ dataset, path }: CaptureDefinition): void {
   if (isPattern(path)) throw new SourceFailure('path names one recording, and no pattern', false);
   if (CAPTURED.includes(dataset)) return;
-  const rule = `dataset is one of ${CAPTURED.join(', ')}: which of them tells what it is fed with`;
+  const rule = `dataset is one of ${CAPTURED.join(', ')}, which selects the records of the recording`;
   throw new SourceFailure(rule, false);
 }

@@ -1,25 +1,25 @@
-// What a feed of others is opened with, and what comes of it.
+// The parameters and the messages of a feed.
 import type { Credential, FeedDefinition } from '../base/source.ts';
 
 export interface FeedMessage {
   readonly text: string;
-  /** To go on from, where its server tells one. */
+  /** The id to resume from, if the server sends one. */
   readonly id: string | undefined;
 }
 
 export interface FeedOrder {
   readonly definition: FeedDefinition;
   readonly credential: Credential | undefined;
-  /** The message that was read last. */
+  /** The id of the last message that was read. */
   readonly lastId: string | undefined;
   readonly signal: AbortSignal;
-  /** It is connected. */
+  /** Called when the connection is open. */
   readonly onOpen: () => void;
 }
 
-/** A message of more is left out. */
+/** A larger message is left out. */
 export const MESSAGE_BYTES_MAX = 1024 ** 2;
-/** A feed that tells nothing for so long, not even that it lives, is begun again. */
+/** A feed that is silent for this long, even without keep-alives, is restarted. */
 export const SILENCE_MS = 300_000;
 
 export function headersOf({ credential, definition }: FeedOrder): Record<string, string> {
@@ -27,5 +27,5 @@ export function headersOf({ credential, definition }: FeedOrder): Record<string,
   return { ...definition.headers, ...secret };
 }
 
-/** A WebSocket's address with the scheme of the request that it begins with. */
+/** A WebSocket's address with the scheme of its opening HTTP request. */
 export const httpOf = (url: string): string => url.replace(/^ws(s?):/i, 'http$1:');

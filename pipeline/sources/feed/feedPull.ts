@@ -1,4 +1,4 @@
-// A look at what a feed tells: its first records, or those of some seconds.
+// Previews a feed: its first records, or those of some seconds.
 import { land } from '../base/landing.ts';
 import { type FeedDefinition, type Pull, SourceFailure } from '../base/source.ts';
 import type { OutgoingRules } from '../http/outgoing.ts';
@@ -8,13 +8,13 @@ import { recordsOf } from './feedRecords.ts';
 const SAMPLE_RECORDS = 100;
 const SAMPLE_MS = 5_000;
 
-/** Feeds go on by themselves: no job takes from them. */
+/** Feeds run continuously: no job pulls from them. */
 export const feedPull = (rules: OutgoingRules): Pull<FeedDefinition> =>
   async function* ({ credential, definition, landing, sample }) {
     if (sample !== true) {
       const { dataset, type } = definition;
-      const told = `a source of type ${type} feeds its dataset ${dataset} as long as it is active`;
-      throw new SourceFailure(`${told}: no schedule and no job takes from it`, false);
+      const rule = `a source of type ${type} feeds its dataset ${dataset} as long as it is active`;
+      throw new SourceFailure(`${rule}: no schedule and no job takes from it`, false);
     }
     const over = AbortSignal.timeout(SAMPLE_MS);
     const signal = AbortSignal.any([landing.signal, over]);
@@ -23,8 +23,9 @@ export const feedPull = (rules: OutgoingRules): Pull<FeedDefinition> =>
     const lines: string[] = [];
     try {
       for await (const { text } of feedMessages(order, rules)) {
-        const told = recordsOf(text, definition);
-        if ('records' in told) lines.push(...told.records.map((record) => JSON.stringify(record)));
+        const message = recordsOf(text, definition);
+        if ('records' in message)
+          lines.push(...message.records.map((record) => JSON.stringify(record)));
         if (lines.length >= SAMPLE_RECORDS) break;
       }
     } catch (error) {
@@ -32,7 +33,7 @@ export const feedPull = (rules: OutgoingRules): Pull<FeedDefinition> =>
       if (!over.aborted) throw error;
     }
     if (lines.length === 0) {
-      throw new SourceFailure(`it told no record in ${SAMPLE_MS / 1_000} s`, true);
+      throw new SourceFailure(`it sent no record in ${SAMPLE_MS / 1_000} s`, true);
     }
     const bytes = [Buffer.from(`${lines.join('\n')}\n`)];
     const landed = await land(bytes, landing, { before: 0, ofBytes: undefined });

@@ -1,4 +1,4 @@
-// Messages of a WebSocket.
+// Reads messages of a WebSocket.
 import { addressesOf, pinnedLookup } from '../base/guard.ts';
 import type { OutgoingRules } from '../http/outgoing.ts';
 import { SourceFailure } from '../base/source.ts';
@@ -11,7 +11,7 @@ import {
   SILENCE_MS,
 } from './feedOrder.ts';
 
-/** Messages that wait to be stored; a WebSocket can't be told to wait. */
+/** Maximum queued messages; a WebSocket has no backpressure. */
 const WAITING_MAX = 50_000;
 const WAITING_BYTES_MAX = 32 * 1024 ** 2;
 
@@ -21,7 +21,7 @@ export async function* socketMessages(
 ): AsyncGenerator<FeedMessage, void> {
   const { definition, signal } = order;
   const addresses = await addressesOf(new URL(httpOf(definition.url)).hostname, rules, signal);
-  // With the first feed, as outgoing.ts loads it.
+  // Imported with the first feed, as in outgoing.ts.
   const { Agent, WebSocket } = await import('undici');
   const dispatcher = new Agent({
     webSocket: { maxPayloadSize: MESSAGE_BYTES_MAX },
@@ -31,7 +31,7 @@ export async function* socketMessages(
       ...(rules.ca === undefined ? {} : { ca: rules.ca }),
     },
   });
-  const waiting = new Waiting(order);
+  const queue = new MessageQueue(order);
   const headers = headersOf(order);
   const socket = new WebSocket(definition.url, { dispatcher, headers });
   const stop = (): void => socket.close();
@@ -41,12 +41,12 @@ export async function* socketMessages(
       for (const message of definition.messages ?? []) socket.send(message);
       order.onOpen();
     });
-    socket.addEventListener('message', ({ data }) => waiting.add(data));
-    socket.addEventListener('error', ({ error }) => waiting.end(brokenBy(error)));
+    socket.addEventListener('message', ({ data }) => queue.add(data));
+    socket.addEventListener('error', ({ error }) => queue.end(connectionFailure(error)));
     socket.addEventListener('close', ({ code, reason }) => {
-      waiting.end(new SourceFailure(`it was closed: ${code} ${reason}`.trim(), true));
+      queue.end(new SourceFailure(`it was closed: ${code} ${reason}`.trim(), true));
     });
-    yield* waiting.messages();
+    yield* queue.messages();
   } finally {
     signal.removeEventListener('abort', stop);
     socket.close();
@@ -54,14 +54,14 @@ export async function* socketMessages(
   }
 }
 
-function brokenBy(error: unknown): SourceFailure {
+function connectionFailure(error: unknown): SourceFailure {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   const why = cause instanceof Error ? cause.message : 'it can not be reached';
   return new SourceFailure(why === '' ? 'it can not be reached' : why, true);
 }
 
-/** Messages that came and were not taken yet. */
-class Waiting {
+/** The queue of messages that were received and not yet consumed. */
+class MessageQueue {
   readonly #signal: AbortSignal;
   #texts: string[] = [];
   #bytes = 0;
@@ -79,7 +79,7 @@ class Waiting {
 
   add(data: unknown): void {
     this.#silence.refresh();
-    // Records come as text.
+    // Records are text messages; binary ones are ignored.
     if (typeof data !== 'string') return;
     this.#texts.push(data);
     this.#bytes += data.length;
@@ -97,7 +97,7 @@ class Waiting {
     this.#wake();
   }
 
-  /** What came before the end is told first. */
+  /** Yields the messages received before the end first. */
   async *messages(): AsyncGenerator<FeedMessage, void> {
     for (;;) {
       const texts = this.#texts;

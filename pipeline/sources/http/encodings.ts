@@ -1,4 +1,4 @@
-// Bodies as they were before they were encoded for the way (`content-encoding`).
+// Decodes bodies by their `content-encoding`.
 import { pipeline, type Transform } from 'node:stream';
 import {
   createBrotliDecompress,
@@ -8,10 +8,10 @@ import {
 } from 'node:zlib';
 import { SourceFailure } from '../base/source.ts';
 
-/** What is asked for: codings whose decoders read streams of several members to their end. */
+/** Accepted codings: those whose decoders read streams of several members to their end. */
 export const ACCEPTED_ENCODINGS = 'gzip, br';
 
-/** A server needs one; each costs a window of memory. */
+/** A server needs one; each takes a window of memory. */
 const CODINGS_MAX = 3;
 
 type Decoder = Transform & { readonly bytesWritten: number };
@@ -25,9 +25,9 @@ const DECODERS: Readonly<Record<string, () => Decoder>> = {
 };
 
 /**
- * `chunks` decoded by the value of their header `content-encoding`.
- * @throws SourceFailure when a coding is not known, or there are too many; when bytes follow what
- * can be decoded; else the error of zlib.
+ * Decodes `chunks` by the value of their header `content-encoding`.
+ * @throws SourceFailure if a coding is unknown, or there are too many; if bytes follow the end of the
+ * encoded stream; else the error of zlib.
  */
 export function decoded(chunks: AsyncIterable<Buffer>, encoding: string): AsyncIterable<Buffer> {
   const codings = encoding
@@ -57,7 +57,7 @@ async function* decode(
     }
   };
   yield* pipeline(counted, decoder, () => undefined) as AsyncIterable<Buffer>;
-  // A decoder that has seen its end leaves the rest, which may be records.
+  // A decoder that has reached its end ignores the rest, which may be records.
   if (decoder.bytesWritten < bytes) {
     throw new SourceFailure(`bytes follow the end of the ${coding} body`, false);
   }

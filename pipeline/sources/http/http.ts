@@ -1,4 +1,4 @@
-// HTTP: the body of a URL, or of each page of a list, when it is not the one that came before.
+// Pulls the body of a URL over HTTP, or each page of a list, if it differs from that of the last pull.
 import { rm } from 'node:fs/promises';
 import { isoTime } from '../../../store/base/clock.ts';
 import { land } from '../base/landing.ts';
@@ -22,31 +22,31 @@ import {
 
 type HttpOrder = PullOrder<HttpDefinition>;
 
-/** A longer one is not sent back: the body's hash tells too. */
+/** A longer validator is not sent back: the body's hash detects changes too. */
 const VALIDATOR_CHARACTERS_MAX = 1_024;
-/** Of a failure's body, shown to who has to mend the source. */
+/** Bytes of a failure's body, which is shown to the owner of the source. */
 const REASON_BYTES_MAX = 65_536;
 const REASON_CHARACTERS_MAX = 200;
 
 export const httpPull = (rules: OutgoingRules): Pull<HttpDefinition> =>
-  async function* (given) {
-    const url = urlOn(given.definition.url, given.landing.nowMs);
-    const order = { ...given, definition: { ...given.definition, url } };
+  async function* (original) {
+    const url = expandDate(original.definition.url, original.landing.nowMs);
+    const order = { ...original, definition: { ...original.definition, url } };
     const { pages } = order.definition;
     await using outgoing = openOutgoing(rules);
-    if (pages === undefined) yield* whole(outgoing, order);
-    else yield* listed(outgoing, order, pages);
+    if (pages === undefined) yield* pullWhole(outgoing, order);
+    else yield* pullPages(outgoing, order, pages);
   };
 
-/** `{yyyy}`, `{mm}` and `{dd}` as the day of a time, in UTC: files that are named by day. */
-function urlOn(url: string, ms: number): string {
+/** Replaces `{yyyy}`, `{mm}` and `{dd}` by the day of a time, in UTC: for files named by day. */
+function expandDate(url: string, ms: number): string {
   const [yyyy = '', mm = '', dd = ''] = isoTime(ms).slice(0, 10).split('-');
   const parts: Readonly<Record<string, string>> = { yyyy, mm, dd };
   return url.replaceAll(/\{(yyyy|mm|dd)\}/g, (_, part: string) => parts[part] ?? '');
 }
 
-/** One body: asked for on condition, and compared, since few servers know conditions. */
-async function* whole(outgoing: Outgoing, order: HttpOrder): AsyncGenerator<Piece, void> {
+/** Pulls one body with a conditional request, and compares it, since few servers support conditions. */
+async function* pullWhole(outgoing: Outgoing, order: HttpOrder): AsyncGenerator<Piece, void> {
   const { definition, landing } = order;
   const since = sinceOf(order);
   const conditions = {
@@ -66,14 +66,14 @@ async function* whole(outgoing: Outgoing, order: HttpOrder): AsyncGenerator<Piec
     lastModified: validator(answer, 'last-modified'),
     hash: sha256,
   });
-  yield piece(order, { name: nameOf(definition.url), path, bytes, position });
+  yield toPiece(order, { name: nameOf(definition.url), path, bytes, position });
 }
 
 /**
- * Pages that are those of the pull before are left out as long as none has changed; from the
- * first that has, all come: a later page may say the last word on a record of an earlier one.
+ * Skips pages that are the same as in the last pull until one has changed; from the first changed page on,
+ * all are pulled: a later page may update a record of an earlier one.
  */
-async function* listed(
+async function* pullPages(
   outgoing: Outgoing,
   order: HttpOrder,
   pages: Pages,
@@ -89,7 +89,7 @@ async function* listed(
     const name = `${nameOf(definition.url)} page ${number}`;
     const url = withParameter(definition.url, pages, value);
     const isMore = pages.kind === 'page' && number > 1;
-    const body = await pageBody(outgoing, order, { url, arrived, isMore });
+    const body = await readPageBody(outgoing, order, { url, arrived, isMore });
     if (body === undefined) return;
     const read = readPage(body, pages, definition.jsonPath);
     if (isEnd(read, pages, number, name)) return;
@@ -103,7 +103,7 @@ async function* listed(
         ofBytes: undefined,
       });
       const position = positionOf(definition, { pages: hashes.join(',') });
-      yield piece(order, { name, path, bytes, position, page: true });
+      yield toPiece(order, { name, path, bytes, position, page: true });
     }
     if (sample === true) return;
     value = nextValue(read, pages, number, cursors);
@@ -130,19 +130,19 @@ function nextValue(
   return read.cursor;
 }
 
-interface PageAsked {
+interface PageRequest {
   readonly url: string;
-  /** Bytes of the pages before. */
+  /** Bytes of the previous pages. */
   readonly arrived: number;
-  /** After other pages: it is no fault that it is not there. */
+  /** True after other pages: a missing page is then no failure. */
   readonly isMore: boolean;
 }
 
-/** Undefined where the list has ended. */
-async function pageBody(
+/** Undefined if the list has ended. */
+async function readPageBody(
   outgoing: Outgoing,
   order: HttpOrder,
-  { url, arrived, isMore }: PageAsked,
+  { url, arrived, isMore }: PageRequest,
 ): Promise<Buffer | undefined> {
   const { bytesMax, onBytes } = order.landing;
   const answer = await get(outgoing, order, url, Math.min(PAGE_BYTES_MAX, bytesMax), { isMore });
@@ -163,7 +163,7 @@ interface HttpRequest {
   readonly isMore?: boolean;
 }
 
-/** Undefined when there is nothing new. */
+/** Undefined if there is nothing new. */
 async function get(
   outgoing: Outgoing,
   order: HttpOrder,
@@ -187,14 +187,14 @@ async function get(
   throw await statusFailure(answer, nameOf(url));
 }
 
-/** Those of the credential stand over those of the definition. */
+/** Headers of the credential override those of the definition. */
 function headersOf({ definition, credential }: HttpOrder): Readonly<Record<string, string>> {
   if (credential !== undefined && credential.type !== 'HTTP') {
     refuse(`a credential of type ${credential.type} does not open an HTTP source`);
   }
   const headers = new Map<string, string>();
-  for (const given of [definition.headers ?? {}, credential?.headers ?? {}]) {
-    for (const [name, value] of Object.entries(given)) headers.set(name.toLowerCase(), value);
+  for (const source of [definition.headers ?? {}, credential?.headers ?? {}]) {
+    for (const [name, value] of Object.entries(source)) headers.set(name.toLowerCase(), value);
   }
   return Object.fromEntries(headers);
 }
@@ -212,7 +212,7 @@ async function statusFailure(answer: OutgoingAnswer, name: string): Promise<Sour
   return new SourceFailure(reason === '' ? what : `${what}: ${reason}`, transient);
 }
 
-/** The beginning of a failure's own words, on one line. */
+/** The beginning of a failure's body, on one line. */
 async function reasonText(answer: OutgoingAnswer): Promise<string> {
   if (/html/i.test(answer.headers.get('content-type') ?? '')) return '';
   const chunks: Buffer[] = [];
@@ -222,7 +222,7 @@ async function reasonText(answer: OutgoingAnswer): Promise<string> {
       if (chunks.reduce((sum, { length }) => sum + length, 0) > REASON_BYTES_MAX) break;
     }
   } catch {
-    // The status says enough.
+    // The status is enough.
   }
   const text = Buffer.concat(chunks)
     .toString('utf8')
@@ -237,7 +237,7 @@ function withParameter(url: string, pages: Pages, value: string | undefined): st
   return next.href;
 }
 
-/** Without its query, which may hold a key. */
+/** The URL without its query, which may have a key. */
 function nameOf(url: string): string {
   if (!URL.canParse(url)) return 'the URL';
   const { origin, pathname } = new URL(url);
@@ -249,9 +249,12 @@ function validator(answer: OutgoingAnswer, name: string): string | null {
   return value === undefined || value.length > VALIDATOR_CHARACTERS_MAX ? null : value;
 }
 
-function piece(order: HttpOrder, found: Omit<Piece, 'jsonPath'> & { position: Position }): Piece {
+function toPiece(
+  order: HttpOrder,
+  fields: Omit<Piece, 'jsonPath'> & { position: Position },
+): Piece {
   const { jsonPath } = order.definition;
-  return jsonPath === undefined ? found : { ...found, jsonPath };
+  return jsonPath === undefined ? fields : { ...fields, jsonPath };
 }
 
 function refuse(reason: string): never {

@@ -1,5 +1,5 @@
-// HTTP requests on a user's word: sources that are read, webhooks that are called. Every hop goes
-// to an address that was judged, ends within a time, and brings no more than it may.
+// Sends HTTP requests at a user's request: pulls of sources, calls of webhooks. Every hop connects to a
+// checked address, has a deadline, and a size limit.
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Client, Dispatcher } from 'undici';
 import { VERSION } from '../../../store/base/version.ts';
@@ -11,9 +11,9 @@ import { failureOf } from '../base/outgoingFailure.ts';
 import { SourceFailure } from '../base/source.ts';
 
 export interface OutgoingRules extends Guard {
-  /** Of one request, from its name's resolution to the end of its body. */
+  /** Deadline of one request, from the resolution of its name to the end of its body. */
   readonly deadlineMs: number;
-  /** Without a byte; `IDLE_MS` when undefined. */
+  /** Maximum time without a byte; `IDLE_MS` when undefined. */
   readonly idleMs?: number;
   /** PEM of certificate authorities instead of those that come with the runtime. */
   readonly ca?: string;
@@ -22,48 +22,48 @@ export interface OutgoingRules extends Guard {
 export interface OutgoingRequest {
   readonly method: 'GET' | 'POST';
   readonly url: string;
-  /** A user's (`checkHeaders`); all but `OPEN_HEADERS` stay with the origin of `url`. */
+  /** Headers of a user (`checkHeaders`); all but `OPEN_HEADERS` are sent only to the origin of `url`. */
   readonly headers: Readonly<Record<string, string>>;
-  /** What the caller itself adds; names in lower case. */
+  /** Headers that the caller itself adds; names in lower case. */
   readonly ownHeaders?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Bytes of the answer, as it comes and as it is once decoded. */
+  /** Maximum bytes of the response, both as received and decoded. */
   readonly bytesMax: number;
   readonly signal: AbortSignal;
 }
 
 export interface OutgoingAnswer {
   readonly status: number;
-  /** Names in lower case; of a repeated one, all values after commas. */
+  /** Names in lower case; values of a repeated one are joined by commas. */
   readonly headers: ReadonlyMap<string, string>;
-  /** Bytes of the body, when that is known before. */
+  /** Bytes of the body, if known before. */
   readonly bytes: number | undefined;
   /**
-   * Decoded; read it once, to its end or not at all.
-   * @throws SourceFailure when it is cut short, too long, too slow, or not what it says it is.
+   * The decoded body; read it once, to its end or not at all.
+   * @throws SourceFailure if it is truncated, too long, too slow, or not in its declared encoding.
    */
   readonly body: AsyncIterable<Buffer>;
 }
 
-/** Connections of one pull or one delivery: a name is resolved once as long as it lives. */
+/** Connections of one pull or one delivery: each name is resolved once during its life. */
 export interface Outgoing extends AsyncDisposable {
   /**
-   * Follows redirects: of a POST only those that keep it one; the others are the answer.
-   * @throws SourceFailure saying whether it is worth another try; the signal's reason.
+   * Follows redirects: for a POST only those that keep the method; others are returned as the response.
+   * @throws SourceFailure, transient if a retry may succeed; the signal's reason.
    */
   send(request: OutgoingRequest): Promise<OutgoingAnswer>;
 }
 
 const REDIRECTS_MAX = 5;
 const CONNECT_MS = 10_000;
-/** A report that a server computes before its first byte takes up to a minute. */
+/** A server that computes a report sends its first byte after up to a minute. */
 const IDLE_MS = 60_000;
-/** Origins with an open connection; a list whose pages move about closes the oldest. */
+/** Maximum origins with an open connection; above it, the oldest is closed. */
 const ORIGINS_MAX = 8;
-/** Read of the body of a redirect, so that its connection can be used again. */
+/** Bytes of a redirect's body that are read, so that its connection can be reused. */
 const REDIRECT_BODY_BYTES = 16_384;
 
-/** Sent to other origins too: they say what is wanted, not by whom. */
+/** Headers that are sent to other origins too: they describe the request, not the user. */
 const OPEN_HEADERS: ReadonlySet<string> = new Set([
   'accept',
   'accept-language',
@@ -71,9 +71,9 @@ const OPEN_HEADERS: ReadonlySet<string> = new Set([
   'user-agent',
 ]);
 
-/** What undici says of bytes behind the end of an answer; only this event tells. */
+/** undici's error for bytes after the end of a response; only this event reports it. */
 const OVERRUN = 'bad response';
-/** Turns of the event loop until undici has looked at what came together with that end. */
+/** Turns of the event loop until undici has parsed the bytes that arrived with that end. */
 const OVERRUN_TURNS = 3;
 
 export function openOutgoing(rules: OutgoingRules): Outgoing {
@@ -86,10 +86,10 @@ export function openOutgoing(rules: OutgoingRules): Outgoing {
   };
 }
 
-/** To one origin. */
+/** A connection to one origin. */
 interface Connection {
   readonly client: Client;
-  /** Bytes came behind the end of an answer. */
+  /** Bytes arrived after the end of a response. */
   overran: boolean;
 }
 
@@ -115,9 +115,9 @@ async function send(
         body: request.body ?? null,
         signal,
       });
-      const next = linkOf(response, request, url, rules);
+      const next = redirectTarget(response, request, url, rules);
       if (next === undefined)
-        return answerOf(response, request.bytesMax, { connection, url, deadline });
+        return toAnswer(response, request.bytesMax, { connection, url, deadline });
       if (hop === REDIRECTS_MAX) refuse(`more than ${REDIRECTS_MAX} redirects`);
       await response.body.dump({ limit: REDIRECT_BODY_BYTES, signal });
       url = next;
@@ -134,11 +134,11 @@ async function connectionTo(
   connections: Connections,
   signal: AbortSignal,
 ): Promise<Connection> {
-  const known = connections.get(url.origin);
-  if (known !== undefined) return known;
+  const existing = connections.get(url.origin);
+  if (existing !== undefined) return existing;
   const addresses = await addressesOf(url.hostname, rules, signal);
   const idleMs = rules.idleMs ?? IDLE_MS;
-  // With the first request: it takes each start 70 ms to load.
+  // Imported with the first request: it would add 70 ms to each start.
   const { Client } = await import('undici');
   const client = new Client(url.origin, {
     headersTimeout: idleMs,
@@ -146,7 +146,7 @@ async function connectionTo(
     connect: {
       timeout: Math.min(CONNECT_MS, idleMs),
       lookup: pinnedLookup(addresses),
-      // Said, so that no variable of the environment says otherwise.
+      // Explicit, so that no environment variable overrides it.
       rejectUnauthorized: true,
       ...(rules.ca === undefined ? {} : { ca: rules.ca }),
     },
@@ -173,15 +173,15 @@ function headersOf(request: OutgoingRequest, sameOrigin: boolean): Record<string
   return { ...headers, ...request.ownHeaders, 'accept-encoding': ACCEPTED_ENCODINGS };
 }
 
-/** Where a redirect leads; undefined when the response is the answer. */
-function linkOf(
+/** The target of a redirect; undefined if the response is final. */
+function redirectTarget(
   response: Dispatcher.ResponseData,
   request: OutgoingRequest,
   from: URL,
   rules: OutgoingRules,
 ): URL | undefined {
   const { statusCode, headers } = response;
-  // Turned into a GET, a POST would lose its body and still look delivered.
+  // Converted to a GET, a POST would lose its body and still appear delivered.
   const followed = request.method === 'GET' ? [301, 302, 303, 307, 308] : [307, 308];
   if (!followed.includes(statusCode)) return undefined;
   const { location } = headers;
@@ -193,16 +193,16 @@ function linkOf(
   return url;
 }
 
-interface Way {
+interface Exchange {
   readonly connection: Connection;
   readonly url: URL;
   readonly deadline: Deadline;
 }
 
-function answerOf(
+function toAnswer(
   response: Dispatcher.ResponseData,
   bytesMax: number,
-  { connection, url, deadline }: Way,
+  { connection, url, deadline }: Exchange,
 ): OutgoingAnswer {
   const headers = new Map(
     Object.entries(response.headers).flatMap(([name, value]) =>
@@ -230,13 +230,13 @@ function answerOf(
   return { status: response.statusCode, headers, bytes, body: body() };
 }
 
-/** A length that is too small would cut records off in silence. */
+/** Refuses a content-length that is too small: records would be cut off silently. */
 async function refuseOverrun(connection: Connection): Promise<void> {
   for (let turns = 0; turns < OVERRUN_TURNS; turns += 1) await turn();
   if (connection.overran) refuse('the answer is longer than its content-length');
 }
 
-/** A few bytes may be gigabytes once they are decoded, so that both are counted. */
+/** Limits bytes. A few bytes may decode to gigabytes, so that both are counted. */
 async function* limited(
   chunks: AsyncIterable<Buffer>,
   bytesMax: number,

@@ -1,23 +1,23 @@
-// Lists that come in pages: what a page says about the next one.
+// Reads paged lists: the records of a page, and its reference to the next one.
 import { reasonOf } from '../../../store/base/failure.ts';
 import { checkJsonPath, stepsOf } from '../../decode/json/jsonPath.ts';
 import { noDataIn } from '../../bytes/noData.ts';
 import { type Pages, SourceFailure } from '../base/source.ts';
 
-/** A list that is longer is read by a server's own export, or has no end. */
+/** A longer list needs the server's own export, or has no end. */
 export const PAGES_MAX = 1_000;
-/** Of one page: it is parsed in the server's process, which 16 MiB stop for 0.12 to 0.19 s. */
+/** Maximum bytes of one page: it is parsed in the server's process, which 16 MiB block for 0.12 to 0.19 s. */
 export const PAGE_BYTES_MAX = 16 * 1024 ** 2;
 
 const CURSOR_CHARACTERS_MAX = 2_048;
 const PARAMETER = /^[A-Za-z0-9_.~[\]-]{1,100}$/;
 const CURSOR_PATH = /^\$(?:\.[A-Za-z_][A-Za-z0-9_-]{0,127}){1,20}$/;
 
-/** What was read of a page. */
+/** The parsed result of a page. */
 export interface PageRead {
-  /** Records at the path; undefined when the path leads to nothing. */
+  /** Number of records at the path; undefined if the path does not exist. */
   readonly records: number | undefined;
-  /** Undefined: there is no next page. */
+  /** Undefined if there is no next page. */
   readonly cursor: string | undefined;
 }
 
@@ -36,7 +36,7 @@ export function checkPages(pages: Pages): void {
 
 /**
  * @param body of one page, at most `PAGE_BYTES_MAX`.
- * @throws SourceFailure when it is not JSON, or its cursor cannot be sent.
+ * @throws SourceFailure if it is not JSON, or its cursor cannot be sent.
  */
 export function readPage(body: Buffer, pages: Pages, jsonPath: string | undefined): PageRead {
   let document: unknown;
@@ -47,17 +47,17 @@ export function readPage(body: Buffer, pages: Pages, jsonPath: string | undefine
     if (what !== undefined) return refuse(`the source answered ${what}`);
     return refuse(`a page is not JSON: ${reasonOf(error).slice(0, 200)}`);
   }
-  const found = jsonPath === undefined ? [document].flat() : valuesAt(document, jsonPath);
-  const cursor = pages.kind === 'cursor' ? cursorOf(document, pages.cursorPath) : undefined;
-  return { records: found?.length, cursor };
+  const records = jsonPath === undefined ? [document].flat() : valuesAt(document, jsonPath);
+  const cursor = pages.kind === 'cursor' ? readCursor(document, pages.cursorPath) : undefined;
+  return { records: records?.length, cursor };
 }
 
-/** Elements that the path names; undefined when a step is missing everywhere. */
+/** Elements at the path; undefined if a step is missing everywhere. */
 function valuesAt(document: unknown, jsonPath: string): readonly unknown[] | undefined {
   let values: readonly unknown[] = [document];
   for (const step of stepsOf(checkJsonPath(jsonPath))) {
-    const goesOn = step.kind === 'member' ? hasMember(step.name) : GOES_ON[step.kind];
-    const next = values.filter(goesOn);
+    const hasStep = step.kind === 'member' ? hasMember(step.name) : HAS_STEP[step.kind];
+    const next = values.filter(hasStep);
     if (next.length === 0 && values.length > 0) return undefined;
     values =
       step.kind === 'member' ? next.map((value) => memberOf(value, step.name)) : inside(next);
@@ -65,7 +65,7 @@ function valuesAt(document: unknown, jsonPath: string): readonly unknown[] | und
   return values;
 }
 
-const GOES_ON = {
+const HAS_STEP = {
   elements: (value: unknown): boolean => Array.isArray(value),
   each: (value: unknown): boolean =>
     typeof value === 'object' && value !== null && !Array.isArray(value),
@@ -74,7 +74,7 @@ const GOES_ON = {
 const inside = (values: readonly unknown[]): readonly unknown[] =>
   values.flatMap((value) => Object.values(value as object) as readonly unknown[]);
 
-function cursorOf(document: unknown, path: string): string | undefined {
+function readCursor(document: unknown, path: string): string | undefined {
   const value = path
     .split('.')
     .slice(1)

@@ -1,4 +1,4 @@
-// PostgreSQL: a table or a SELECT, read through a cursor in one read-only snapshot, and written as
+// Pulls from PostgreSQL: a table or a SELECT, read through a cursor in one read-only snapshot, and written as
 // JSON lines with exact values.
 import { rm } from 'node:fs/promises';
 import { Socket } from 'node:net';
@@ -30,7 +30,7 @@ import {
 } from '../base/source.ts';
 
 export interface PostgresRules extends Guard {
-  /** From the resolution of the host's name to the last row. */
+  /** Deadline from the resolution of the host's name to the last row. */
   readonly deadlineMs: number;
   /** PEM of certificate authorities instead of those that come with the runtime. */
   readonly ca?: string;
@@ -40,12 +40,12 @@ type PostgresOrder = PullOrder<PostgresDefinition>;
 type Login = Extract<Credential, { type: 'POSTGRES' }>;
 
 const CONNECT_MS = 10_000;
-/** Given to the server to hear that the session is over. */
+/** Time for the server to receive the end of the session. */
 const END_MS = 1_000;
-/** Of rows in memory: as many rows are fetched at once as had this many bytes before. */
+/** Bytes of rows in memory: the size of the last rows determines how many are fetched next. */
 const BATCH_BYTES = 4 * 1024 ** 2;
 const BATCH_ROWS_MAX = 10_000;
-/** Before it is known how wide rows are. */
+/** Rows of the first fetch, before their width is known. */
 const FIRST_ROWS = 100;
 const SAMPLE_ROWS = 2_000;
 
@@ -73,33 +73,33 @@ interface Session extends AsyncDisposable {
   readonly client: Client;
 }
 
-/** In a transaction that reads one snapshot, with texts that are the same whoever asks. */
+/** Opens a transaction that reads one snapshot, with settings that make texts independent of the user. */
 async function connect(login: Login, rules: PostgresRules, signal: AbortSignal): Promise<Session> {
   const addresses = await addressesOf(login.host, rules, signal);
   const failures: unknown[] = [];
   for (const { address } of addresses) {
     const socket = new Socket();
     const client = new Client({ ...configuration(login, address, rules), stream: () => socket });
-    // Whatever breaks is told by the query that waits for it.
+    // Errors are reported by the query that waits for a result.
     client.on('error', () => undefined);
     const stop = (): void => void socket.destroy();
     signal.addEventListener('abort', stop, { once: true });
     const end = async (): Promise<void> => {
       signal.removeEventListener('abort', stop);
-      const said = signal.aborted ? undefined : client.end().catch(() => undefined);
-      await Promise.race([said, delay(END_MS, undefined, { ref: false })]);
+      const closing = signal.aborted ? undefined : client.end().catch(() => undefined);
+      await Promise.race([closing, delay(END_MS, undefined, { ref: false })]);
       socket.destroy();
     };
     try {
       signal.throwIfAborted();
       await client.connect();
-      await client.query(beginning(rules.deadlineMs));
+      await client.query(beginStatements(rules.deadlineMs));
       return { client, [Symbol.asyncDispose]: end };
     } catch (error) {
       await end();
       signal.throwIfAborted();
       failures.push(error);
-      // Another address is another way to the same server, not another opinion of it.
+      // A refusal by the server holds for its other addresses too.
       if ((error as { readonly severity?: string }).severity !== undefined) break;
     }
   }
@@ -126,40 +126,40 @@ function configuration(login: Login, address: string, rules: PostgresRules): Cli
   };
 }
 
-const beginning = (deadlineMs: number): string => `
+const beginStatements = (deadlineMs: number): string => `
   BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
   SET LOCAL statement_timeout = ${deadlineMs};
   SET LOCAL TimeZone = 'UTC'; SET LOCAL DateStyle = 'ISO, YMD'; SET LOCAL IntervalStyle = 'iso_8601';
   SET LOCAL bytea_output = 'hex'; SET LOCAL extra_float_digits = 1;`;
 
-type Read = Omit<Piece, 'name'>;
+type PulledRows = Omit<Piece, 'name'>;
 
-/** Undefined when nothing is new. */
+/** Undefined if nothing is new. */
 async function pullRows(
   login: Login,
   rules: PostgresRules,
   order: PostgresOrder,
-): Promise<Read | undefined> {
+): Promise<PulledRows | undefined> {
   const { definition, landing, sample } = order;
   await using session = await connect(login, rules, landing.signal);
   const { client } = session;
-  const from = `FROM (${await relationOf(client, definition)}\n) AS q`;
-  // The extended protocol takes one statement: the other one would take all that a text holds.
+  const from = `FROM (${await sourceSelect(client, definition)}\n) AS q`;
+  // The extended protocol accepts only one statement; the simple one would run every statement of the text.
   const first = { text: `SELECT * ${from} LIMIT 0`, queryMode: 'extended' };
   const columns = (await client.query(first)).fields;
   const since = sinceOf(order);
   const [value, rows] = [textOf(since, 'value'), textOf(since, 'rows')];
-  const asked = { client, columns, value };
+  const query = { client, columns, value };
   const limit = sample === true ? `LIMIT ${SAMPLE_ROWS}` : '';
   const seen: Seen = { without: rowDigest(), last: rowDigest(), value: undefined };
   const { incrementalColumn } = definition;
   const column = incrementalColumn === undefined ? undefined : `q.${quoted(incrementalColumn)}`;
-  const where = column === undefined ? '' : await whereOf(asked, from, column, rows);
+  const where = column === undefined ? '' : await buildWhere(query, from, column, rows);
   const sorted = column === undefined ? '' : `ORDER BY ${column}`;
   const text = `${from} ${where} ${sorted} ${limit}`;
-  const lines = linesOf(read(asked, text, column), seen);
+  const lines = toLines(readBatches(query, text, column), seen);
   const { path, bytes } = await land(lines, landing, { before: 0, ofBytes: undefined });
-  // Without a greatest value, everything came: it is new when it is not what came before.
+  // Without a greatest value, all rows were read: they are new unless they equal those of the last pull.
   const isSame = seen.value === undefined && seen.without.text() === rows;
   if (bytes === 0 || isSame) {
     await rm(path);
@@ -173,30 +173,30 @@ async function pullRows(
 interface PostgresQuery {
   readonly client: Client;
   readonly columns: readonly Column[];
-  /** The greatest of the pull before. */
+  /** The greatest value of the last pull. */
   readonly value: string | undefined;
 }
 
-/** The table's name is read by PostgreSQL's own rules, and comes back quoted. */
-async function relationOf(client: Client, { query, table }: PostgresDefinition): Promise<string> {
+/** Resolves the table's name by PostgreSQL's own rules, and returns it quoted. */
+async function sourceSelect(client: Client, { query, table }: PostgresDefinition): Promise<string> {
   if (query !== undefined) return withoutTail(query, '; \t\r\n\f\v');
-  const found = await client.query<{ name: string }>('SELECT $1::regclass::text AS name', [table]);
-  return `SELECT * FROM ${found.rows[0]?.name ?? ''}`;
+  const result = await client.query<{ name: string }>('SELECT $1::regclass::text AS name', [table]);
+  return `SELECT * FROM ${result.rows[0]?.name ?? ''}`;
 }
 
 /**
- * What is greater than before; and the rows that have just that value once more, when they are not
- * the ones that came: a day's later rows bear the same date.
+ * Selects rows with a greater value than before; and the rows with the same value again, unless they equal
+ * those of the last pull: later rows of a day have the same date.
  */
-async function whereOf(
-  asked: PostgresQuery,
+async function buildWhere(
+  query: PostgresQuery,
   from: string,
   column: string,
   rows: string | undefined,
 ): Promise<string> {
-  if (asked.value === undefined) return '';
+  if (query.value === undefined) return '';
   const digest = rowDigest();
-  for await (const batch of read(asked, `${from} WHERE ${column} = $1`, column)) {
+  for await (const batch of readBatches(query, `${from} WHERE ${column} = $1`, column)) {
     for (const { line } of batch) digest.add(line);
   }
   return `WHERE ${column} ${digest.text() === rows ? '>' : '>='} $1`;
@@ -204,13 +204,13 @@ async function whereOf(
 
 interface Row {
   readonly line: string;
-  /** Of the incremental column. */
+  /** The value of the incremental column. */
   readonly value: string | null;
 }
 
 const RAW = { getTypeParser: () => (text: string) => text };
 
-async function* read(
+async function* readBatches(
   { client, columns, value }: PostgresQuery,
   rest: string,
   column: string | undefined,
@@ -224,22 +224,25 @@ async function* read(
   for (;;) {
     const batch = await cursor.read(rows);
     if (batch.length === 0) return;
-    const read = batch.map((row) => ({ line: lineOf(columns, row), value: row.at(-1) ?? null }));
-    yield read;
-    const bytes = read.reduce((sum, { line }) => sum + line.length, 0);
-    const next = Math.floor((read.length * BATCH_BYTES) / bytes);
+    const rendered = batch.map((row) => ({
+      line: lineOf(columns, row),
+      value: row.at(-1) ?? null,
+    }));
+    yield rendered;
+    const bytes = rendered.reduce((sum, { line }) => sum + line.length, 0);
+    const next = Math.floor((rendered.length * BATCH_BYTES) / bytes);
     rows = Math.min(Math.max(1, next), BATCH_ROWS_MAX);
   }
 }
 
-/** What a pull has seen: rows without a value, and those of the greatest one. */
+/** Digests of the rows of a pull: those without a value, and those with the greatest one. */
 interface Seen {
   readonly without: RowDigest;
   last: RowDigest;
   value: string | undefined;
 }
 
-async function* linesOf(
+async function* toLines(
   batches: AsyncIterable<readonly Row[]>,
   seen: Seen,
 ): AsyncGenerator<Buffer, void> {

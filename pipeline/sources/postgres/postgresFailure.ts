@@ -1,25 +1,25 @@
-// What PostgreSQL, or the way to it, answered instead.
+// Describes failures of PostgreSQL and of the connection to it.
 import { Failure, reasonOf } from '../../../store/base/failure.ts';
 import { networkFailure } from '../base/outgoingFailure.ts';
 import { SourceFailure } from '../base/source.ts';
 
 /**
- * Classes of SQLSTATE that the next try may not meet: connection, rollback by conflict, resources,
- * lock not had, operator's intervention (with time limits), system.
+ * Classes of SQLSTATE that a retry may avoid: connection, rollback by conflict, resources,
+ * lock not available, operator intervention (with timeouts), system.
  */
 const TRANSIENT = /^(?:08|25P0[34]|40|53|55P03|57|58)/;
-/** Of the client: the connection went without a word of the server. */
+/** Errors of the client: the connection ended without an error of the server. */
 const GONE = /^Connection terminated|^timeout expired|^Client (?:was closed|has encountered)/;
 
-interface Told {
+interface PostgresError {
   readonly code?: string;
-  /** Only errors of the server have one. */
+  /** Set only by errors of the server. */
   readonly severity?: string;
 }
 
 export function postgresFailureOf(error: unknown, host: string): unknown {
   if (error instanceof Failure) return error;
-  const { code = '', severity } = error as Told;
+  const { code = '', severity } = error as PostgresError;
   const reason = reasonOf(error);
   if (severity !== undefined) {
     return new SourceFailure(`PostgreSQL: ${reason}`, TRANSIENT.test(code));
@@ -27,7 +27,10 @@ export function postgresFailureOf(error: unknown, host: string): unknown {
   if (GONE.test(reason))
     return new SourceFailure(`${host} closed the connection or is not there`, true);
   if (/SSL/.test(reason) && code === '') {
-    return new SourceFailure(`${host}: ${reason}; its credential may say "tls": "off"`, false);
+    return new SourceFailure(
+      `${host}: ${reason}; set "tls": "off" in its credential for a server without TLS`,
+      false,
+    );
   }
   return networkFailure(error, host) ?? error;
 }

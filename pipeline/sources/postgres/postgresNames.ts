@@ -1,4 +1,4 @@
-// What may be asked of PostgreSQL. Apart from `postgres.ts`, whose client is loaded with the first source.
+// Checks requests to PostgreSQL. Separate from `postgres.ts`, whose client is imported with the first source.
 import { type PostgresDefinition, SourceFailure } from '../base/source.ts';
 
 const QUERY_CHARACTERS_MAX = 100_000;
@@ -19,7 +19,7 @@ export function checkPostgres({ incrementalColumn, query, table }: PostgresDefin
   if (query.length > QUERY_CHARACTERS_MAX || query.includes('\0')) {
     refuse(`"query" has at most ${QUERY_CHARACTERS_MAX} characters`);
   }
-  // A first word only: that it is one statement, and reads, is the server's to enforce.
+  // Checks only the first word: that it is one read-only statement is enforced by the server.
   if (!READS.test(query.slice(firstWordAt(query)))) {
     refuse('"query" must be one SELECT');
   }
@@ -27,7 +27,7 @@ export function checkPostgres({ incrementalColumn, query, table }: PostgresDefin
 
 const READS = /^(?:SELECT|VALUES|WITH|TABLE)\b/i;
 
-/** Where the first word begins, behind spaces, parentheses and comments; each is read once. */
+/** The position of the first word, after spaces, parentheses and comments; each is read once. */
 function firstWordAt(query: string): number {
   let at = 0;
   for (;;) {

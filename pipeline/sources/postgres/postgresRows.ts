@@ -1,4 +1,4 @@
-// Rows of PostgreSQL as JSON lines: every value as exact as the server wrote it.
+// Renders rows of PostgreSQL as JSON lines: every value exactly as the server wrote it.
 import { createHash } from 'node:crypto';
 import { escapeIdentifier } from 'pg';
 
@@ -12,10 +12,10 @@ type Render = (text: string) => string;
 
 const asNumber: Render = (text) => (/^-?(?:Infinity|NaN)$/.test(text) ? 'null' : text);
 const asText: Render = (text) => JSON.stringify(text);
-/** JSON may be written over several lines: between its tokens, a line's end is a space. */
+/** JSON may be written over several lines: line ends between its tokens become spaces. */
 const asJson: Render = (text) => text.replace(/[\r\n]/g, ' ');
 const asTime = (zone: string): Render => {
-  // A year before 1 or after 9999 stays as it is written; `infinity` is no time.
+  // A year before 1 or after 9999 stays unchanged; `infinity` is not a time.
   const whole = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?)(?:\+00)?$/;
   return (text) => {
     if (/^-?infinity$/.test(text)) return 'null';
@@ -24,8 +24,8 @@ const asTime = (zone: string): Render => {
   };
 };
 
-/** By the type's number (src/include/catalog/pg_type.dat). */
-const RENDERED: Readonly<Record<number, Render>> = {
+/** Renderers by the number of the type (src/include/catalog/pg_type.dat). */
+const RENDERERS: Readonly<Record<number, Render>> = {
   16: (text) => (text === 't' ? 'true' : 'false'),
   17: (text) => `"${Buffer.from(text.slice(2), 'hex').toString('base64')}"`,
   18: asText,
@@ -38,7 +38,7 @@ const RENDERED: Readonly<Record<number, Render>> = {
   114: asJson,
   700: asNumber,
   701: asNumber,
-  // What pads a char(n) is not part of its value.
+  // The padding of a char(n) is not part of its value.
   1042: (text) => asText(withoutTail(text, ' ')),
   1043: asText,
   1082: (text) => (/^-?infinity$/.test(text) ? 'null' : asText(text)),
@@ -52,7 +52,7 @@ const RENDERED: Readonly<Record<number, Render>> = {
   3802: asJson,
 };
 
-/** Without any of `characters` at its end. An expression would begin again at each of them. */
+/** Strips `characters` from the end. A regular expression would restart at each of them. */
 export function withoutTail(text: string, characters: string): string {
   let end = text.length;
   while (end > 0 && characters.includes(text.charAt(end - 1))) end -= 1;
@@ -61,26 +61,26 @@ export function withoutTail(text: string, characters: string): string {
 
 export const quoted = (name: string): string => escapeIdentifier(name);
 
-/** Of the relation `q`: arrays, records and all else as PostgreSQL itself writes them in JSON. */
+/** Columns of the relation `q`: arrays, records and other types as PostgreSQL writes them in JSON. */
 export const columnList = (columns: readonly Column[]): string =>
   columns
     .map(({ dataTypeID, name }) => {
       const column = `q.${quoted(name)}`;
-      return dataTypeID in RENDERED ? column : `to_json(${column})`;
+      return dataTypeID in RENDERERS ? column : `to_json(${column})`;
     })
     .join(', ');
 
-/** @param row texts of the columns, as `columnList` asked for them */
+/** @param row texts of the columns, as selected by `columnList` */
 export function lineOf(columns: readonly Column[], row: readonly (string | null)[]): string {
   const members = columns.map(({ dataTypeID, name }, index) => {
     const text = row[index] ?? null;
-    const render = RENDERED[dataTypeID] ?? asJson;
+    const render = RENDERERS[dataTypeID] ?? asJson;
     return `${JSON.stringify(name)}:${text === null ? 'null' : render(text)}`;
   });
   return `{${members.join(',')}}`;
 }
 
-/** Tells two sets of rows apart, whatever their order. */
+/** Distinguishes two sets of rows, regardless of their order. */
 export interface RowDigest {
   add(line: string): void;
   text(): string;

@@ -1,4 +1,4 @@
-// S3: one object when its ETag changed, or all that a pattern names and that are new.
+// Pulls from S3: one object if its ETag changed, or all new objects that match a pattern.
 import { Agent as HttpsAgent } from 'node:https';
 import type { Readable } from 'node:stream';
 import {
@@ -30,17 +30,17 @@ import {
 } from '../base/source.ts';
 
 export interface S3Rules extends Guard {
-  /** Of a listing, and of each object. */
+  /** Deadline of a listing, and of each object. */
   readonly deadlineMs: number;
-  /** Without a byte; `IDLE_MS` when undefined. */
+  /** Maximum time without a byte; `IDLE_MS` when undefined. */
   readonly idleMs?: number;
-  /** At once; `SOCKETS_MAX` when undefined. */
+  /** Maximum concurrent connections; `SOCKETS_MAX` when undefined. */
   readonly socketsMax?: number;
 }
 
 type S3Order = PullOrder<S3Definition>;
 
-/** What a pull has at hand. */
+/** The context of a pull. */
 interface Store {
   readonly client: S3Client;
   readonly order: S3Order;
@@ -49,11 +49,11 @@ interface Store {
 
 const CONNECT_MS = 10_000;
 const IDLE_MS = 60_000;
-/** The first try, and two more 0.1 to 0.4 s later: for longer troubles, jobs have retries. */
+/** The first attempt, and two more 0.1 to 0.4 s later: for longer outages, jobs have retries. */
 const ATTEMPTS_MAX = 3;
 /** A page has 1,000 names of at most 1,024 bytes. */
 const ANSWER_BYTES_MAX = 4 * 1024 ** 2;
-/** One object at a time, and room for a retry. */
+/** One object at a time, and a spare one for a retry. */
 const SOCKETS_MAX = 4;
 
 export const s3Pull = (rules: S3Rules): Pull<S3Definition> =>
@@ -63,8 +63,8 @@ export const s3Pull = (rules: S3Rules): Pull<S3Definition> =>
     const client = openS3(order.definition, order.credential, rules);
     const store: Store = { client, order, rules };
     try {
-      if (key !== undefined) yield* one(store, key);
-      else if (pattern !== undefined) yield* matching(store, pattern);
+      if (key !== undefined) yield* pullObject(store, key);
+      else if (pattern !== undefined) yield* pullMatches(store, pattern);
     } catch (error) {
       order.landing.signal.throwIfAborted();
       throw s3FailureOf(error, awsbucketName);
@@ -74,7 +74,7 @@ export const s3Pull = (rules: S3Rules): Pull<S3Definition> =>
   };
 
 /**
- * A client that reaches judged addresses only; whoever has it destroys it.
+ * A client that connects only to checked addresses; the caller destroys it.
  * @throws SourceFailure for a credential of another kind.
  */
 export const openS3 = (
@@ -91,19 +91,19 @@ function configuration(
   if (credential !== undefined && credential.type !== 'AWS-S3') {
     throw new SourceFailure(`a credential of type ${credential.type} does not open S3`, false);
   }
-  // Every host that the client makes of bucket, region and endpoint is resolved and judged here.
+  // Every host that the client derives from bucket, region and endpoint is resolved and checked here.
   const maxSockets = rules.socketsMax ?? SOCKETS_MAX;
   const sockets = { keepAlive: true, lookup: guardedLookup(rules), maxSockets };
   const idleMs = rules.idleMs ?? IDLE_MS;
   return {
     region,
-    // Nothing of this machine's own configuration opens a user's source.
+    // No configuration of this machine is used for a user's source.
     credentials: credential ?? { accessKeyId: '', secretAccessKey: '' },
     ...(credential === undefined
       ? { signer: { sign: (request) => Promise.resolve(request) } }
       : {}),
     ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
-    // Compatible stores do not know checksums of other kinds: what is sent has an MD5 of its own.
+    // Compatible stores do not support other checksums: requests have an MD5 instead.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     maxAttempts: ATTEMPTS_MAX,
     streamCollector: boundedAnswer,
@@ -119,7 +119,7 @@ function configuration(
   };
 }
 
-/** Listings and refusals are held whole; bodies of objects are not. */
+/** Collects listings and error responses in memory; bodies of objects are streamed. */
 async function boundedAnswer(stream: Readable): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
@@ -133,24 +133,24 @@ async function boundedAnswer(stream: Readable): Promise<Uint8Array> {
   return Buffer.concat(chunks);
 }
 
-async function* one(store: Store, key: string): AsyncGenerator<Piece, void> {
+async function* pullObject(store: Store, key: string): AsyncGenerator<Piece, void> {
   const { definition, landing } = store.order;
   const etag = textOf(sinceOf(store.order), 'etag');
   using deadline = withDeadline(landing.signal, store.rules.deadlineMs, key);
   const limited = { ...landing, signal: deadline.signal };
   const answer = await get(store, key, { IfNoneMatch: etag }, limited.signal);
   if (answer === undefined) return;
-  // A store may not know the condition.
+  // The store may not support the condition.
   if (answer.ETag !== undefined && answer.ETag === etag) {
     (answer.Body as Readable).on('error', () => undefined).destroy();
     return;
   }
-  const { path, bytes } = await landed(key, answer, limited, 0, answer.ContentLength);
+  const { path, bytes } = await landObject(key, answer, limited, 0, answer.ContentLength);
   const position = positionOf(definition, { etag: answer.ETag ?? null });
-  yield pieceOf(store.order, { name: key, path, bytes, position });
+  yield toPiece(store.order, { name: key, path, bytes, position });
 }
 
-async function* matching(store: Store, pattern: string): AsyncGenerator<Piece, void> {
+async function* pullMatches(store: Store, pattern: string): AsyncGenerator<Piece, void> {
   const { landing, sample } = store.order;
   const listing: Listing<Listed> = openListing(store.order);
   await list(store, pattern, listing);
@@ -162,28 +162,28 @@ async function* matching(store: Store, pattern: string): AsyncGenerator<Piece, v
     const limited = { ...landing, signal: deadline.signal };
     const answer = await get(store, name, { IfMatch: item.version }, limited.signal);
     if (answer === undefined) return;
-    const { path, bytes } = await landed(name, answer, limited, before, ofBytes);
+    const { path, bytes } = await landObject(name, answer, limited, before, ofBytes);
     before += bytes;
-    yield pieceOf(store.order, { name, path, bytes, position });
+    yield toPiece(store.order, { name, path, bytes, position });
     if (sample === true) return;
   }
 }
 
-/** Only what stands below the literal head of the pattern is listed, page by page. */
+/** Lists only names below the literal head of the pattern, page by page. */
 async function list(store: Store, pattern: string, listing: Listing<Listed>): Promise<void> {
   const { client, order, rules } = store;
   const bucket = order.definition.awsbucketName;
   using deadline = withDeadline(order.landing.signal, rules.deadlineMs, `the listing of ${bucket}`);
   const Prefix = literalHead(pattern);
   const matches = nameMatcher(pattern);
-  // A pattern of one level need not see what is below it.
+  // A pattern of one level does not need deeper names.
   const Delimiter = pattern.slice(Prefix.length).includes('/') ? undefined : '/';
   let ContinuationToken: string | undefined;
   do {
     const input = { Bucket: bucket, Prefix, Delimiter, ContinuationToken };
     const page: ListObjectsV2CommandOutput = await listPage(client, input, deadline.signal);
     for (const { ETag = '', Key = '', LastModified, Size = 0 } of page.Contents ?? []) {
-      // The mark of a folder, which some tools put there, is no file.
+      // A folder marker, which some tools create, is not a file.
       if (Key.endsWith('/') || !matches(Key)) continue;
       const time = LastModified?.toISOString() ?? '';
       listing.add({ name: Key, bytes: Size, time, version: ETag });
@@ -192,7 +192,7 @@ async function list(store: Store, pattern: string, listing: Listing<Listed>): Pr
   } while (ContinuationToken !== undefined);
 }
 
-/** @throws SourceFailure of what the store answers instead. */
+/** @throws SourceFailure for an error of the store. */
 export const listPage = (
   client: S3Client,
   input: ListObjectsV2CommandInput,
@@ -208,7 +208,7 @@ interface Condition {
   readonly IfNoneMatch?: string | undefined;
 }
 
-/** Undefined when the object is still the one of `IfNoneMatch`. */
+/** Undefined if the object still has the ETag of `IfNoneMatch`. */
 async function get(
   { client, order }: Store,
   key: string,
@@ -227,7 +227,7 @@ async function get(
   }
 }
 
-async function landed(
+async function landObject(
   key: string,
   answer: GetObjectCommandOutput,
   landing: Landing,
@@ -240,7 +240,7 @@ async function landed(
     body.on('error', () => undefined).destroy();
     throw overLimit(landing.bytesMax);
   }
-  const counted = async function* (): AsyncGenerator<Buffer, void> {
+  const countBytes = async function* (): AsyncGenerator<Buffer, void> {
     let bytes = 0;
     try {
       for await (const chunk of body as AsyncIterable<Buffer>) {
@@ -254,10 +254,10 @@ async function landed(
     if (length === undefined || bytes === length) return;
     throw new SourceFailure(`${key} was cut off: ${bytes} of ${length} bytes came`, true);
   };
-  return land(counted(), landing, { before, ofBytes });
+  return land(countBytes(), landing, { before, ofBytes });
 }
 
-function pieceOf({ definition }: S3Order, piece: Piece): Piece {
+function toPiece({ definition }: S3Order, piece: Piece): Piece {
   const { jsonPath } = definition;
   return jsonPath === undefined ? piece : { ...piece, jsonPath };
 }

@@ -1,4 +1,4 @@
-// What an S3 store, or the way to it, answered instead.
+// Describes failures of an S3 store and of the connection to it.
 import { Failure, reasonOf } from '../../../store/base/failure.ts';
 import { networkFailure } from '../base/outgoingFailure.ts';
 import { SourceFailure } from '../base/source.ts';
@@ -10,7 +10,7 @@ const CREDENTIAL: ReadonlySet<string> = new Set([
   'InvalidToken',
   'SignatureDoesNotMatch',
 ]);
-const LATER: ReadonlySet<string> = new Set([
+const TRANSIENT: ReadonlySet<string> = new Set([
   'RequestTimeout',
   'SlowDown',
   'Throttling',
@@ -18,7 +18,7 @@ const LATER: ReadonlySet<string> = new Set([
   'TimeoutError',
 ]);
 
-interface Answered {
+interface StoreError {
   readonly name?: string;
   readonly message?: string;
   readonly $metadata?: { readonly httpStatusCode?: number };
@@ -26,27 +26,27 @@ interface Answered {
 
 /**
  * @param key undefined for a listing
- * @param listed the object was there a moment ago
+ * @param listed the object was in a listing a moment ago
  */
 export function s3FailureOf(error: unknown, bucket: string, key?: string, listed = false): unknown {
   if (error instanceof Failure) return error;
-  const { name = '', $metadata } = error as Answered;
+  const { name = '', $metadata } = error as StoreError;
   const status = $metadata?.httpStatusCode ?? 0;
-  const said = `${name}: ${reasonOf(error).split('\n', 1)[0] ?? ''}`;
+  const detail = `${name}: ${reasonOf(error).split('\n', 1)[0] ?? ''}`;
   if (name === 'NoSuchBucket') return permanent(`bucket ${bucket} is not there`);
   if (name === 'NoSuchKey' || name === 'NotFound') {
     if (listed) return transient(`object ${key ?? ''} has gone while it was read`);
     return permanent(`object ${key ?? ''} is not there in bucket ${bucket}`);
   }
-  if (CREDENTIAL.has(name)) return permanent(`bucket ${bucket} refused the credential: ${said}`);
+  if (CREDENTIAL.has(name)) return permanent(`bucket ${bucket} refused the credential: ${detail}`);
   if (status === 412 && listed) return transient(`object ${key ?? ''} changed while it was read`);
-  if (status >= 500 || status === 429 || LATER.has(name)) {
-    return transient(`bucket ${bucket} does not answer in time or has a fault: ${said}`);
+  if (status >= 500 || status === 429 || TRANSIENT.has(name)) {
+    return transient(`bucket ${bucket} does not answer in time or has a fault: ${detail}`);
   }
-  // An error without a status never was an answer.
+  // An error without a status is not a response.
   const network = networkFailure(error, `the server of bucket ${bucket}`);
   if (network !== undefined) return network;
-  return status > 0 ? permanent(`bucket ${bucket} answered HTTP ${status}: ${said}`) : error;
+  return status > 0 ? permanent(`bucket ${bucket} answered HTTP ${status}: ${detail}`) : error;
 }
 
 const permanent = (reason: string): SourceFailure => new SourceFailure(reason, false);

@@ -1,4 +1,4 @@
-// Lists the objects of a bucket, one page a call, for a person who looks for what to load. The same judged
+// Lists the objects of a bucket for a user who selects what to load, one page per call. Uses the same checked
 // addresses and credentials as pulls.
 import type { S3Client } from '@aws-sdk/client-s3';
 import { withDeadline } from '../base/deadline.ts';
@@ -10,7 +10,7 @@ import { checkBucket } from './s3Names.ts';
 /** A caller waits for a page; `sourceTimeoutMs` is for whole files. */
 const PAGE_DEADLINE_MS = 30_000;
 
-/** @throws SourceFailure of a place that is refused, and of what the store answers instead. */
+/** @throws SourceFailure for a refused location, and for an error of the store. */
 export async function listBucket(order: BucketOrder, rules: S3Rules): Promise<BucketPage> {
   const { bucket, endpoint, region } = order;
   const place = {
@@ -20,7 +20,7 @@ export async function listBucket(order: BucketOrder, rules: S3Rules): Promise<Bu
   checkBucket({ awsbucketName: bucket, ...place }, rules.allowPrivateAddresses);
   const client = openS3(place, order.credential, rules);
   try {
-    return await pageOf(client, order, Math.min(PAGE_DEADLINE_MS, rules.deadlineMs));
+    return await readPage(client, order, Math.min(PAGE_DEADLINE_MS, rules.deadlineMs));
   } catch (error) {
     order.signal.throwIfAborted();
     throw s3FailureOf(error, bucket);
@@ -29,7 +29,7 @@ export async function listBucket(order: BucketOrder, rules: S3Rules): Promise<Bu
   }
 }
 
-async function pageOf(
+async function readPage(
   client: S3Client,
   { bucket, isFoldersOnly, limit, page, prefix, signal }: BucketOrder,
   deadlineMs: number,

@@ -1,11 +1,11 @@
-// What may be asked of an S3 store. Apart from `s3.ts`, whose client costs a server 35 MB.
+// Checks requests to an S3 store. Separate from `s3.ts`, whose client takes 35 MB of a server's memory.
 import { checkUrl } from '../base/guard.ts';
 import { checkPattern } from '../base/pattern.ts';
 import { type S3Definition, SourceFailure } from '../base/source.ts';
 
-/** Of S3; compatible stores take more, but no `/`. */
+/** Rule of S3; compatible stores allow more, but no `/`. */
 const BUCKET = /^[A-Za-z0-9][A-Za-z0-9._-]{1,61}[A-Za-z0-9]$/;
-/** It becomes a part of a host name. */
+/** The region becomes part of a host name. */
 const REGION = /^[a-z0-9-]{1,32}$/;
 const KEY_BYTES_MAX = 1_024;
 
@@ -21,7 +21,7 @@ export function checkS3(definition: S3Definition, allowPrivateAddresses: boolean
   checkBucket(definition, allowPrivateAddresses);
 }
 
-/** Where a bucket is. @throws SourceFailure naming the member and its rule. */
+/** Checks the location of a bucket. @throws SourceFailure naming the member and its rule. */
 export function checkBucket(
   { awsbucketName, endpoint, region }: Pick<S3Definition, 'awsbucketName' | 'endpoint' | 'region'>,
   allowPrivateAddresses: boolean,

@@ -68,13 +68,13 @@ test('rejected records are told alike, beside a running server and without one',
 test('the standard input, a path in a document and how a file is read are said alike', async () => {
   const geo = '{"type":"FeatureCollection","features":[{"id":"a","n":1},{"id":"b","n":2}]}';
   const cases: readonly (readonly [string, readonly string[], RegExp])[] = [
-    [geo, [], /say jsonPath=\$\.features\[\*\] \(--json-path '\$\.features\[\*\]'\)/],
+    [geo, [], /pass jsonPath=\$\.features\[\*\] \(--json-path '\$\.features\[\*\]'\)/],
     [geo, ['--json-path', '$.features[*]'], /2 stored, 0 replaced, 0 duplicates, 0 rejected/],
     ['A;1\nB;2\n', ['--no-header'], /2 records received, 2 stored/],
     [
       'Title\nid,v\nA,1\nB,2\nTotal,3\n',
       [],
-      /say skipLines=1&skipLast=1 \(--skip-lines 1 --skip-last 1\)/,
+      /pass skipLines=1&skipLast=1 \(--skip-lines 1 --skip-last 1\)/,
     ],
     [
       'Title\nid,v\nA,1\nB,2\nTotal,3\n',

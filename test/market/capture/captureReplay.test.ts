@@ -120,7 +120,7 @@ test('what is refused', async () => {
     expect.stringMatching(/nothing.pcap is not there/),
   ]);
   expect((await refused({ capture: '../secret' }))[1]).toMatch(/without \. and \.\./);
-  expect((await refused({ capture: '*.pcap' }))[1]).toMatch(/one file is meant/);
+  expect((await refused({ capture: '*.pcap' }))[1]).toMatch(/the path must name one file/);
   expect((await refused({ capture: 'out.pcap' }))[1]).toMatch(/leads out/);
   expect((await refused({ capture: 'text.pcap' }))[0]).toBe(404);
   expect((await refused({ capture: 'text.pcap', from: '2024-01-02' }))[0]).toBe(400);

@@ -22,7 +22,7 @@ const PRICES = ['symbol,date,close', 'A,2024-01-02,1.5', 'B,2024-01-03,2.5'] as 
 const AROUND: readonly TradeFile[] = [
   {
     file: 'worldbank.csv',
-    refused: /7 columns begin in line 5; say skipLines=4 \(--skip-lines 4\)/,
+    refused: /7 columns begin in line 5; pass skipLines=4 \(--skip-lines 4\)/,
     hints: [
       {
         hint: 'skipLines=4',
@@ -37,7 +37,7 @@ const AROUND: readonly TradeFile[] = [
   },
   {
     file: 'bundesbank.csv',
-    refused: /lines 2 to 5 .* parts of the header; say header=5/,
+    refused: /lines 2 to 5 .* parts of the header; pass header=5/,
     hints: [
       {
         hint: 'header=5',
@@ -53,7 +53,7 @@ const AROUND: readonly TradeFile[] = [
   },
   {
     file: 'fama-french.csv',
-    refused: /5 columns begin in line 4.*a second table begins in line 9; say /,
+    refused: /5 columns begin in line 4.*a second table begins in line 9; pass /,
     hints: [
       {
         hint: 'skipLines=3&skipLast=7',
@@ -89,7 +89,7 @@ const AROUND: readonly TradeFile[] = [
       'U0000001,USD,MSFT,20240117,1200,389.47,-2.5',
     ],
     rejects: [4, 5, 6].map((line) => `${line}: Expected Number of Columns: 7 Found: 6`),
-    notes: [/another table of 6 columns begins in line 4: to load it, say skipLines=3/],
+    notes: [/another table of 6 columns begins in line 4: to load it, pass skipLines=3/],
   },
   {
     file: 'two-sections.csv',
@@ -102,16 +102,16 @@ const AROUND: readonly TradeFile[] = [
   },
   {
     file: 'first-line-blank.csv',
-    refused: /11 columns begin in line 4; say skipLines=3/,
+    refused: /11 columns begin in line 4; pass skipLines=3/,
   },
   {
     file: 'preamble.csv',
-    refused: /3 columns begin in line 3; say skipLines=2/,
+    refused: /3 columns begin in line 3; pass skipLines=2/,
     hints: [{ hint: 'skipLines=2', rows: ['a,b,c', '1,2,3', '4,5,6'] }],
   },
   {
     file: 'title-with-commas.csv',
-    refused: /3 columns begin in line 2; say skipLines=1/,
+    refused: /3 columns begin in line 2; pass skipLines=1/,
     hints: [{ hint: 'skipLines=1', rows: PRICES }],
   },
   {
@@ -121,7 +121,7 @@ const AROUND: readonly TradeFile[] = [
   },
   {
     file: 'blank-above-footer.csv',
-    refused: /\("Source: Example"\) is no record; say skipLast=1/,
+    refused: /\("Source: Example"\) is no record; pass skipLast=1/,
     hints: [
       {
         hint: 'skipLast=1',
@@ -136,7 +136,7 @@ const AROUND: readonly TradeFile[] = [
   },
   {
     file: 'blanks-at-end.csv',
-    refused: /say skipLast=3/,
+    refused: /pass skipLast=3/,
     hints: [{ hint: 'skipLast=3', rows: ['date,close', '2024-01-02,1', '2024-01-03,2'] }],
   },
   {
@@ -174,7 +174,7 @@ const AROUND: readonly TradeFile[] = [
   },
   {
     file: 'yfinance.csv',
-    refused: /lines 2 to 3 .* parts of the header; say header=3/,
+    refused: /lines 2 to 3 .* parts of the header; pass header=3/,
     hints: [
       {
         hint: 'header=3',
@@ -204,7 +204,7 @@ const AROUND: readonly TradeFile[] = [
   },
   {
     file: 'yfinance-tickers.csv',
-    refused: /say header=3/,
+    refused: /pass header=3/,
     hints: [
       {
         hint: 'header=3',
@@ -239,7 +239,7 @@ const QUOTED: readonly TradeFile[] = [
   },
   {
     file: 'single-quotes.csv',
-    refused: /single quotes; say quote=single \(--quote single\)/,
+    refused: /single quotes; pass quote=single \(--quote single\)/,
     hints: [
       { hint: 'quote=single', rows: ['a,b', '1,x', '2,"y, z"', '3,w'] },
       {
@@ -251,7 +251,7 @@ const QUOTED: readonly TradeFile[] = [
   },
   {
     file: 'backslash.csv',
-    refused: /with a backslash; say escape=backslash \(--escape backslash\)/,
+    refused: /with a backslash; pass escape=backslash \(--escape backslash\)/,
     hints: [
       { hint: 'escape=backslash', rows: ['a,b', '1,"say ""hi"", x"', '2,y', '3,z'] },
       {

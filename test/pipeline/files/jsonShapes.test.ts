@@ -182,7 +182,7 @@ for (const [at, [body, records]] of HINTS.entries()) {
     const refused = await load(server, id, body);
     const { message } = JSON.parse(await refused.text()) as { readonly message: string };
     assert.equal(refused.status, 400, message);
-    const [, jsonPath = ''] = /say jsonPath=(.*) \(--json-path /.exec(message) ?? [];
+    const [, jsonPath = ''] = /pass jsonPath=(.*) \(--json-path /.exec(message) ?? [];
     const job = await loaded(server, id, body, { jsonPath });
     assert.equal(job.recordsIngested, records, jsonPath);
     const other = await loaded(server, `${id}_ONE`, body, { as: 'json' });

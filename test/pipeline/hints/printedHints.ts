@@ -35,13 +35,13 @@ const TEXTS: readonly PrintedHint[] = [
   {
     name: 'titles and totals',
     body: 'Title\n\nsymbol,v\nA,1\nB,2\nTotal,3\n',
-    printed: 'say skipLines=2&skipLast=1 (--skip-lines 2 --skip-last 1)',
+    printed: 'pass skipLines=2&skipLast=1 (--skip-lines 2 --skip-last 1)',
     stored: [['symbol,v', 'A,1', 'B,2']],
   },
   {
     name: 'no header',
     body: 'A,1.5\nB,2.5\n',
-    printed: 'say header=false (--no-header), or header=true (--header-lines 1) if it is one',
+    printed: 'pass header=false (--no-header), or header=true (--header-lines 1) if it is one',
     stored: [
       ['column1,column2', 'A,1.5', 'B,2.5'],
       ['A,1.5', 'B,2.5'],
@@ -50,7 +50,7 @@ const TEXTS: readonly PrintedHint[] = [
   {
     name: 'a total that is a record',
     body: 'symbol,v\nA,1\nB,2\nTotal,3\n',
-    printed: 'say skipLast=1 (--skip-last 1), or skipLast=0 (--skip-last 0) if it is one',
+    printed: 'pass skipLast=1 (--skip-last 1), or skipLast=0 (--skip-last 0) if it is one',
     stored: [
       ['symbol,v', 'A,1', 'B,2'],
       ['symbol,v', 'A,1', 'B,2', 'Total,3'],
@@ -59,7 +59,7 @@ const TEXTS: readonly PrintedHint[] = [
   {
     name: 'quotes of another sign',
     body: "a,b\n1,'x'\n2,'y, z'\n",
-    printed: 'say quote=single (--quote single), or quote=double (--quote double) if they are not',
+    printed: 'pass quote=single (--quote single), or quote=double (--quote double) if they are not',
     stored: [
       ['a,b', '1,x', '2,"y, z"'],
       ['a,b', "1,'x'"],
@@ -68,7 +68,7 @@ const TEXTS: readonly PrintedHint[] = [
   {
     name: 'another table in the file',
     body: SECTIONS,
-    printed: 'to load it, say skipLines=3 (--skip-lines 3)',
+    printed: 'to load it, pass skipLines=3 (--skip-lines 3)',
     stored: [['day,x', '2024-01-02,5', '2024-01-03,6']],
   },
   {
@@ -76,7 +76,7 @@ const TEXTS: readonly PrintedHint[] = [
     body: YFINANCE('Ticker', 'MSFT'),
     query: { header: '3' },
     options: ['--header-lines', '3'],
-    printed: 'to store it, say constants={"Ticker":"MSFT"} (--set Ticker=MSFT)',
+    printed: 'to store it, pass constants={"Ticker":"MSFT"} (--set Ticker=MSFT)',
     stored: [['Date,Close,Open,Ticker', '2024-01-02,1.5,2.5,MSFT', '2024-01-03,3.5,4.5,MSFT']],
   },
   {
@@ -84,7 +84,7 @@ const TEXTS: readonly PrintedHint[] = [
     body: YFINANCE('Ticker Name', "O'X $1"),
     query: { header: '3' },
     options: ['--header-lines', '3'],
-    printed: `say constants={"Ticker Name":"O'X $1"} (--set 'Ticker Name=O'\\''X $1')`,
+    printed: `pass constants={"Ticker Name":"O'X $1"} (--set 'Ticker Name=O'\\''X $1')`,
     stored: [
       ['Date,Close,Open,Ticker Name', "2024-01-02,1.5,2.5,O'X $1", "2024-01-03,3.5,4.5,O'X $1"],
     ],
@@ -109,13 +109,13 @@ const TEXTS: readonly PrintedHint[] = [
   {
     name: 'an unknown encoding',
     body: Buffer.concat([Buffer.from('a,b\né,1\n'), LATIN.subarray(4)]),
-    printed: 'say encoding=windows-1252 (--encoding windows-1252) or another',
+    printed: 'pass encoding=windows-1252 (--encoding windows-1252) or another',
     stored: [['a,b', 'Ã©,1', 'ç,1']],
   },
   {
     name: 'UTF-16 without a mark',
     body: Buffer.from(`${GREEK},${GREEK}2\nα,β\nγ,δ\n`, 'utf16le'),
-    printed: 'say encoding=utf-16le (--encoding utf-16le) if it is UTF-16',
+    printed: 'pass encoding=utf-16le (--encoding utf-16le) if it is UTF-16',
     stored: [[`${GREEK},${GREEK}2`, 'α,β', 'γ,δ']],
   },
 ];
@@ -125,7 +125,7 @@ const DOCUMENTS: readonly PrintedHint[] = [
     name: 'a list inside a document',
     body: '{"it\'s (so)":{"a b":[{"v":1},{"v":2}]}}',
     printed:
-      `say jsonPath=$["it's (so)"]["a b"][*] (--json-path '$["it'\\''s (so)"]["a b"][*]'), ` +
+      `pass jsonPath=$["it's (so)"]["a b"][*] (--json-path '$["it'\\''s (so)"]["a b"][*]'), ` +
       'or as=json (--as json) if it is one record',
     stored: [
       ['v', '1', '2'],
@@ -138,7 +138,7 @@ const DOCUMENTS: readonly PrintedHint[] = [
     query: { jsonPath: '$.p.{s}[*]' },
     options: ['--json-path', '$.p.{s}[*]'],
     printed:
-      "records have a member s already; say jsonPath=$.p.{s_}[*] (--json-path '$.p.{s_}[*]')",
+      "records have a member s already; pass jsonPath=$.p.{s_}[*] (--json-path '$.p.{s_}[*]')",
     stored: [['s_,s,v', 'A,x,1', 'B,y,2']],
   },
   {
@@ -150,7 +150,7 @@ const DOCUMENTS: readonly PrintedHint[] = [
   {
     name: 'lists whose first one may be a header',
     body: '[["t","v"],["a",1],["b",2]]',
-    printed: 'if it is a record, say header=false (--no-header)',
+    printed: 'if it is a record, pass header=false (--no-header)',
     stored: [['column1,column2', 't,v', 'a,1', 'b,2']],
   },
   {
@@ -158,13 +158,13 @@ const DOCUMENTS: readonly PrintedHint[] = [
     body: '[[1,2],[3,4]]',
     query: { header: 'true' },
     options: ['--header-lines', '1'],
-    printed: 'the first list is no header: say header=false (--no-header)',
+    printed: 'the first list is no header: pass header=false (--no-header)',
     stored: [['column1,column2', '1,2', '3,4']],
   },
   {
     name: 'columns of bytes',
     body: bytesColumn,
-    printed: 'say binary=text (--binary text) for UTF-8, or binary=hex (--binary hex)',
+    printed: 'pass binary=text (--binary text) for UTF-8, or binary=hex (--binary hex)',
     stored: [
       ['k,b', '1,abc'],
       ['k,b', '1,616263'],
@@ -178,7 +178,7 @@ const STORED: readonly PrintedHint[] = [
     body: 'a,b\n1,2\n',
     query: { constants: '{"a":"x"}' },
     options: ['--set', 'a=x'],
-    printed: 'to leave column a out, say columns={"a":null} (--map a=)',
+    printed: 'to leave column a out, pass columns={"a":null} (--map a=)',
     stored: [['b,a', '2,x']],
   },
   {
@@ -186,7 +186,7 @@ const STORED: readonly PrintedHint[] = [
     body: 'a,x y\n1,2\n',
     query: { columns: '{"a":"x y"}' },
     options: ['--map', 'a=x y'],
-    printed: `to leave column x y out, say columns={"a":"x y","x y":null} (--map 'x y=')`,
+    printed: `to leave column x y out, pass columns={"a":"x y","x y":null} (--map 'x y=')`,
     stored: [['x y', '1']],
   },
   {
@@ -211,7 +211,7 @@ const STORED: readonly PrintedHint[] = [
     query: { key: 'symbol', duplicateKeyHandling: 'refuse' },
     options: ['--key', 'symbol'],
     printed:
-      'keep all with uniqueIndex=false (--no-index), or say which one stays: duplicates=keep-first ' +
+      'keep all with uniqueIndex=false (--no-index), or choose which one stays: duplicates=keep-first ' +
       '(--duplicates keep-first) or duplicates=replace (--duplicates replace)',
     stored: [
       ['symbol,v', 'A,1', 'A,2'],

@@ -47,13 +47,13 @@ test('a row of nulls is a record in every format of rows', async () => {
 
 test('bytes of Parquet are refused by name, or read as the load says', async () => {
   const bytes = await inputOf('bytes.parquet');
-  await refused(bytes, /column name has type BLOB.*: say binary=text \(--binary text\) for UTF-8/);
+  await refused(bytes, /column name has type BLOB.*: pass binary=text \(--binary text\) for UTF-8/);
   await loaded(server, 'BYTES', bytes, { binary: 'text' });
   assert.equal(await read(server, '/data/WS/BYTES?limit=9'), '[{"k":1,"name":"abc"}]');
   await loaded(server, 'HEX', bytes, { binary: 'hex' });
   assert.equal(await read(server, '/data/WS/HEX?limit=9'), '[{"k":1,"name":"616263"}]');
   const odd = await parquetOf(`SELECT 1 AS k, 'ok'::BLOB AS b UNION ALL SELECT 2, '\\xFF'::BLOB`);
-  await refused(odd, /column b: the bytes of row 2 are not UTF-8; say binary=hex/, {
+  await refused(odd, /column b: the bytes of row 2 are not UTF-8; pass binary=hex/, {
     binary: 'text',
   });
   const nested = await parquetOf(`SELECT 1 AS k, ['a'::BLOB] AS list`);
@@ -67,7 +67,7 @@ test('bytes of Arrow are refused by name, or read as the load says', async () =>
   });
   for (const format of ['file', 'stream'] as const) {
     const bytes = arrow.tableToIPC(table, format);
-    await refused(bytes, /column b has type Binary.*: say binary=text/);
+    await refused(bytes, /column b has type Binary.*: pass binary=text/);
     await loaded(server, `TEXT_${format}`, bytes, { binary: 'text' });
     const records = await read(server, `/data/WS/TEXT_${format}?limit=9&format=csv`);
     assert.deepEqual(records.trim().split(/\r?\n/).sort(), ['1,é', '2,', 'k,b']);
@@ -131,6 +131,6 @@ test('a page that is not as its checksum says is refused', async () => {
   await loaded(server, 'WITHOUT', plain);
   await loaded(server, 'RIGHT', withChecksum(plain, true));
   assert.equal(await read(server, '/data/WS/RIGHT?limit=1&sort=asc'), '[{"v":"v0"}]');
-  const what = /not readable Parquet: a page of column v is not as its checksum says/;
+  const what = /not readable Parquet: a page of column v does not match its checksum/;
   await refused(withChecksum(plain, false), what);
 });

@@ -142,8 +142,8 @@ test('documents that no company has are told with what is wrong, and nothing is 
   const whole = { end: '2023-12-31', val: 1, accn: 'a', form: '10-K', filed: '2024-02-01' };
   const { val: _, ...valueless } = whole;
   assert.match(await fault(lone(valueless)), /records have no val; each is one value with concept/);
-  assert.match(await fault(lone({ ...whole, form: '8-K' })), /no period can be told of them/);
-  assert.match(await fault(lone({ ...whole, val: 'many' })), /no period can be told of them/);
+  assert.match(await fault(lone({ ...whole, form: '8-K' })), /no period is known/);
+  assert.match(await fault(lone({ ...whole, val: 'many' })), /no period is known/);
   const many = Object.fromEntries(
     Array.from({ length: 50_000 }, (_none, at) => [`Custom${at}`, { units: { USD: [whole] } }]),
   );

@@ -239,7 +239,7 @@ test('each cell of a wide file is a record, but for cells without a value', asyn
     [
       'Day,A,B\n2024-01-30,1,2\n2024-01-31,1\n2024-02-01,1,2\n',
       {},
-      /wide: line 3 can not be told apart/,
+      /wide: line 3 cannot be split/,
     ],
     ['[{"Day":"2024-01-30","A":1}]', {}, /wide: only CSV and Parquet/],
     ['Day,A\n2024-01-30,1\n', { wide: 'symbol' }, /"wide" must be two properties/],

@@ -343,7 +343,7 @@ describe('bodies', () => {
       true,
     ],
     ['cut gzip', [head('content-encoding: gzip'), zipped.subarray(0, 60)], /cut short/, true],
-    ['no gzip', [`${head('content-encoding: gzip')}<html>`], /not encoded as it says/, false],
+    ['no gzip', [`${head('content-encoding: gzip')}<html>`], /not in its declared encoding/, false],
     ['no zstd', [`${head('content-encoding: zstd')}<html>`], /cannot be decoded/, false],
     [
       'bytes behind',
