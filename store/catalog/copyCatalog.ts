@@ -129,7 +129,7 @@ const canonicalRow = (row: CatalogRow): string =>
 const portableValue = (value: unknown): unknown =>
   typeof value === 'boolean' ? (value ? 1 : 0) : value;
 
-/** PostgreSQL's text has no character 0. A bound with a replaced character would be wrong: it becomes null. */
+/** PostgreSQL's text has no character 0. A bound with a replaced character would be wrong: null instead. */
 const portableRow = (row: CatalogRow): CatalogRow =>
   Object.fromEntries(
     Object.entries(row).map(([name, value]) => {

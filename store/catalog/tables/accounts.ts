@@ -69,7 +69,7 @@ const NEW_COLUMNS: Readonly<Record<string, readonly NewColumn[]>> = {
   usage: [['premium', 'bigint', 0]],
 };
 
-/** Publishable tokens of a folder of version 1 can read every dataset of their account, and keep that right. */
+/** Publishable tokens of a folder of version 1 can read every dataset of their account: they still can. */
 const READ_ALL = JSON.stringify([{ datasets: '*', rights: ['read'] }]);
 
 /** In older folders every token accepts both forms of a signature, as before. */
