@@ -68,7 +68,7 @@ export function openFolder(root: string): Folder {
     lock: at('lock.db'),
   };
   const folders = [folder.root, folder.lake, folder.spool, folder.exports, folder.temporary];
-  const closed = withWriteCheck(folder.root, () => {
+  const restricted = withWriteCheck(folder.root, () => {
     for (const path of folders) {
       mkdirSync(path, { recursive: true, mode: 0o700 });
       accessSync(path, constants.R_OK | constants.W_OK);
@@ -77,7 +77,7 @@ export function openFolder(root: string): Folder {
     return [...folders, ...secrets].flatMap(closeToOthers);
   });
   for (const path of [folder.root, dirname(folder.root)]) syncFolder(path);
-  return { ...folder, closed };
+  return { ...folder, closed: restricted };
 }
 
 /** Runs work that writes the folder. @throws Failure Conflict with advice if the folder can't be written */

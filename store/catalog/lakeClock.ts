@@ -71,7 +71,7 @@ export class LakeClock {
 
   /** A clock for a process that neither writes nor reads earlier versions. */
   static reading(wall: Clock): LakeClock {
-    const rules = { onBack: 'mark', tell: () => undefined } as const;
+    const rules: Rules = { onBack: 'mark', tell: () => undefined };
     return new LakeClock(wall, rules, { marks: [], nextId: 1, lastMs: 0 });
   }
 

@@ -111,7 +111,7 @@ export class Children {
 
   /** Removes all remote processes; their requests run on this node. */
   dismiss(): void {
-    for (const slot of this.#slots.all) if (slot.isLent) slot.child.kill();
+    for (const slot of this.#slots.all) if (slot.isRemote) slot.child.kill();
   }
 
   load(): PoolLoad {
@@ -216,7 +216,7 @@ export class Children {
   #replaceIfLarge(slot: Slot): void {
     const most = this.#options.memoryBytes + CHILD_OVERHEAD_BYTES / 2;
     if (slot.child === undefined || slot.bytes <= most) return;
-    if (slot.isLent) return void slot.child.kill();
+    if (slot.isRemote) return void slot.child.kill();
     const { child } = slot;
     slot.child = undefined;
     child.removeAllListeners('exit');
@@ -244,7 +244,7 @@ export class Children {
     const scope = this.#scope(slot, question);
     // The pool was closed in the meantime: the process may belong to another pool by now.
     if (this.#isClosed) throw stoppingFailure();
-    const child = slot.isLent ? slot.child : (slot.child ??= this.#start(slot));
+    const child = slot.isRemote ? slot.child : (slot.child ??= this.#start(slot));
     return new Promise<Answer>((answered, failed) => {
       const { memoryBytes } = scope;
       const running = { id, memoryBytes, question, answered, failed, stopped: undefined };
@@ -290,7 +290,7 @@ export class Children {
       }
     }
     const leave = (): void => this.#stop(slot, callerLeft());
-    const silenceTimer = slot.isLent ? this.#watchSilence(slot) : undefined;
+    const silenceTimer = slot.isRemote ? this.#watchSilence(slot) : undefined;
     question.signal?.addEventListener('abort', leave, { once: true });
     if (question.signal?.aborted === true) leave();
     return () => {
@@ -301,11 +301,11 @@ export class Children {
   }
 
   /** Kills the connection to a remote process that is silent for too long. */
-  #watchSilence(slot: Extract<Slot, { readonly isLent: true }>): NodeJS.Timeout {
-    slot.heardMs = monotonicMs();
+  #watchSilence(slot: Extract<Slot, { readonly isRemote: true }>): NodeJS.Timeout {
+    slot.lastMessageMs = monotonicMs();
     const { silentMs = SILENCE_MAX_MS } = this.#options;
     const check = (): void => {
-      if (monotonicMs() - slot.heardMs > silentMs) slot.child.kill();
+      if (monotonicMs() - slot.lastMessageMs > silentMs) slot.child.kill();
     };
     return setInterval(check, silentMs / 5);
   }
@@ -371,20 +371,20 @@ export class Children {
 
   #receive(slot: Slot, message: FromChild): void {
     const { running } = slot;
-    if (slot.isLent) slot.heardMs = monotonicMs();
+    if (slot.isRemote) slot.lastMessageMs = monotonicMs();
     if (message.kind === 'started') {
-      if (!slot.isLent && slot.child !== undefined) markStarted(slot.child);
+      if (!slot.isRemote && slot.child !== undefined) markStarted(slot.child);
       this.#isWarming = false;
       return running?.onStarted?.();
     }
     if (message.kind === 'memory') return this.#checkMemory(slot, message.bytes);
-    if (slot.isLent && message.kind === 'answer') this.#remoteAnswers += 1;
+    if (slot.isRemote && message.kind === 'answer') this.#remoteAnswers += 1;
     if (running === undefined || message.id !== running.id) return;
     if (message.kind === 'progress') running.question.onProgress?.(message.percent);
     else if (running.stopped !== undefined) running.failed(running.stopped);
     else if (message.kind === 'answer') running.answered(message.answer);
     // The cause may be the remote machine: the request is repeated on this one.
-    else if (slot.isLent && message.type === 'SystemError') running.failed(new RemoteLost());
+    else if (slot.isRemote && message.type === 'SystemError') running.failed(new RemoteLost());
     else running.failed(new Failure(message.type, message.detail));
   }
 

@@ -63,12 +63,12 @@ interface Place {
 }
 
 export type Slot =
-  | (Place & { readonly isLent: false; child: ChildProcess | undefined })
+  | (Place & { readonly isRemote: false; child: ChildProcess | undefined })
   | (Place & {
-      readonly isLent: true;
+      readonly isRemote: true;
       readonly child: LentProcess;
       /** Monotonic time of its last message. */
-      heardMs: number;
+      lastMessageMs: number;
     });
 
 /** Limit of remote processes in a pool. */
@@ -84,14 +84,14 @@ export interface Borrowing {
 }
 
 export class Slots {
-  readonly own: readonly Extract<Slot, { readonly isLent: false }>[];
+  readonly own: readonly Extract<Slot, { readonly isRemote: false }>[];
   readonly #remote = new Set<Slot>();
   readonly #options: Borrowing;
   #places = FIRST_REMOTE_PLACE;
 
   constructor(count: number, borrowing: Borrowing) {
     this.#options = borrowing;
-    const empty = { child: undefined, bytes: 0, running: undefined, isLent: false } as const;
+    const empty = { child: undefined, bytes: 0, running: undefined, isRemote: false } as const;
     this.own = Array.from({ length: count }, (_, place) => ({ place, ...empty }));
   }
 
@@ -107,8 +107,8 @@ export class Slots {
   lend(child: LentProcess): Slot | undefined {
     if (this.#remote.size >= REMOTE_MAX) return undefined;
     this.#places += 1;
-    const idle = { bytes: 0, running: undefined, heardMs: 0 };
-    const slot: Slot = { place: this.#places, child, ...idle, isLent: true };
+    const idle = { bytes: 0, running: undefined, lastMessageMs: 0 };
+    const slot: Slot = { place: this.#places, child, ...idle, isRemote: true };
     this.#remote.add(slot);
     return slot;
   }
@@ -159,7 +159,7 @@ const started = new WeakSet<ChildProcess>();
 export const markStarted = (child: ChildProcess): void => void started.add(child);
 
 export const isStarted = (slot: Slot): boolean =>
-  slot.isLent || (slot.child !== undefined && started.has(slot.child));
+  slot.isRemote || (slot.child !== undefined && started.has(slot.child));
 
 /** Estimates the memory of a waiting request. */
 export const bytesOfQuestion = ({ parameters = [], statements }: Question): number =>
