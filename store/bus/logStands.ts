@@ -1,5 +1,5 @@
-// The checkpoints of topics: up to which stored data their messages are complete. A checkpoint is written when
-// all messages before it are in the log, so that another node never reads one that is ahead of the messages.
+// The checkpoints of topics: up to which stored data their messages are complete. A checkpoint is written
+// after all messages before it are in the log, so that another node never reads one ahead of the messages.
 import type { LogPlace } from './logPlace.ts';
 
 interface Pending {

@@ -35,8 +35,8 @@ export const PAGE_ROWS = 2_000;
 export async function copyCatalog(order: CopyOrder): Promise<Copied> {
   const version = await folderVersion(order.from);
   if (version !== FOLDER_VERSION) {
-    const difference = `it has version ${version}, this program makes ${FOLDER_VERSION}: start its server once`;
-    throw new Failure('Conflict', `the catalog can not be copied: ${difference}`);
+    const reason = `it has version ${version}, this program makes ${FOLDER_VERSION}: start its server once`;
+    throw new Failure('Conflict', `the catalog can not be copied: ${reason}`);
   }
   return order.to.transaction().execute(async (transaction) => {
     await migrateInside(transaction);
@@ -82,8 +82,8 @@ async function copyTable(
   }
   const written = await computeFingerprint(pagesTo(to, table));
   if (written.text === read.text) return read.rows;
-  const difference = `table ${table}: ${read.rows} rows were read, ${written.rows} are there, or differ`;
-  throw new Failure('Conflict', `the copy of the catalog is not what was copied: ${difference}`);
+  const reason = `table ${table}: ${read.rows} rows were read, ${written.rows} are there, or differ`;
+  throw new Failure('Conflict', `the copy of the catalog is not what was copied: ${reason}`);
 }
 
 async function insertPage(to: Database, table: string, page: readonly CatalogRow[]): Promise<void> {

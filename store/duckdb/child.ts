@@ -24,7 +24,7 @@ import { columnsOf, renderBody, renderPages } from './render.ts';
 import { identifier } from './sqlText.ts';
 import { runOne, streamOne } from './statement.ts';
 
-/** Limit of warm instances, evicted by least recent use: 3 MB each, plus the Parquet footers they have read. */
+/** Warm instances, evicted by least recent use: 3 MB each, and the Parquet footers they have read. */
 const INSTANCES_MAX = 12;
 /** Files of which one instance caches the footers: with more it is replaced by a new one. */
 const FILES_MAX = 1_000;
