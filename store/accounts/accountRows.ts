@@ -1,25 +1,25 @@
-// What an account is allowed, as an operator sets it, and how it is kept.
+// The settings of an account that an operator sets, and their database columns.
 import type { Selectable } from 'kysely';
 import { Failure } from '../base/failure.ts';
 import type { ServiceTables } from '../catalog/tables/service.ts';
 import { type Tier, TIER_NAMES, tierOf } from './tiers.ts';
 
-/** What an operator may set of an account. */
+/** The settings of an account that an operator may change. */
 export interface AccountSettings {
   readonly name: string;
   readonly tier: string;
   readonly payAsYouGo: boolean;
-  /** Suspended: its tokens are refused as of an inactive account. */
+  /** The tokens of a suspended account are refused with `Inactive`. */
   readonly suspended: boolean;
-  /** Pay-as-you-go messages of a month after which everything is refused. */
+  /** Pay-as-you-go messages in a month after which all calls are refused. */
   readonly circuitBreaker: number | undefined;
-  /** Messages of a month after which all calls stop: the account's own limit (SPEC.md "Message budget"). */
+  /** Messages in a month after which all calls stop, set by the account (SPEC.md "Message budget"). */
   readonly budget: number | undefined;
-  /** The same as a limit of the operator, which no token of the account moves. */
+  /** The same limit, set by the operator: no token of the account can change it. */
   readonly ceiling: number | undefined;
-  /** Premium messages of a month; 0: no premium data. */
+  /** Premium messages in a month; 0: no premium data. */
   readonly premiumMessages: number;
-  /** Restricted datasets of CORE that it may read, by name. */
+  /** Names of the restricted datasets of CORE that it may read. */
   readonly grants: readonly string[];
   readonly defaultWorkspace: string | undefined;
 }

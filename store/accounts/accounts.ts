@@ -1,5 +1,5 @@
-// Accounts and their tokens. All of them are in memory: telling a caller reads no database. Every
-// change is one transaction together with its line of the audit log.
+// Accounts and their tokens, cached in memory: to identify a caller reads no database. Every change
+// and its audit entry are written in one transaction.
 import type { Selectable } from 'kysely';
 import {
   type Account,
@@ -38,11 +38,11 @@ import {
 import { TokenUses } from './tokenUses.ts';
 
 export interface TokenShown extends Token {
-  /** The token itself; whoever may read this may use it. */
+  /** The token itself: who can read it can use it. */
   readonly text: string;
 }
 
-/** Actor of what the program itself does. */
+/** Actor of changes that the program makes. */
 const SYSTEM = 'system';
 
 export class Accounts {
@@ -51,7 +51,7 @@ export class Accounts {
   readonly #clock: Clock;
   #callers: Callers = { accounts: new Map(), byHash: new Map(), byId: new Map() };
   readonly #uses: TokenUses;
-  readonly #inTurn = oneByOne();
+  readonly #runSerially = oneByOne();
   readonly changes = new QuietChanges();
 
   private constructor(database: Database, secrets: Secrets, clock: Clock) {
@@ -67,29 +67,29 @@ export class Accounts {
     return accounts;
   }
 
-  /** A token was used at another node. */
+  /** Records a use of a token at another node. */
   used(tokenId: string, timeMs: number): void {
     this.#uses.add(tokenId, timeMs);
   }
 
-  /** The caller behind a token. @throws Failure InvalidKey, DisabledKey, Inactive. */
+  /** Finds the caller of a token. @throws Failure InvalidKey, DisabledKey, Inactive. */
   identify(text: string): Caller {
     const caller = activeCaller(this.#callers.byHash.get(this.#secrets.hash(text)));
     this.#uses.add(caller.tokenId, this.#clock());
     return caller;
   }
 
-  /** The secret with which requests of a signed token are signed. */
+  /** The secret that signs the requests of a signed token. */
   signingSecret(text: string): string | undefined {
     return this.#callers.byHash.get(this.#secrets.hash(text))?.signingSecret;
   }
 
-  /** By the token's id. @throws Failure as `identify`. */
+  /** Finds the caller by the token's id. @throws Failure as `identify`. */
   callerOf(tokenId: string): Caller {
     return activeCaller(this.#callers.byId.get(tokenId));
   }
 
-  /** Whom a token stands for, also where it may not act. */
+  /** Finds the caller by the token's id, even if the token is disabled or the account is suspended. */
   known(tokenId: string): Caller | undefined {
     return this.#callers.byId.get(tokenId)?.caller;
   }
@@ -98,15 +98,15 @@ export class Accounts {
     return this.#callers.accounts.get(accountId);
   }
 
-  /** Oldest first: the first one is the operator's. */
+  /** All accounts, oldest first: the first one is the operator's. */
   list(): readonly Account[] {
     return [...this.#callers.accounts.values()];
   }
 
-  /** Makes an account with its two test tokens; its id. */
+  /** Creates an account with its two test tokens. @returns its id */
   async createAccount(name: string, tier: string, actor = SYSTEM): Promise<string> {
     const accountId = await this.#change(actor, async (transaction) => {
-      const id = await insertAccount(this.#making(transaction), name, tier);
+      const id = await insertAccount(this.#insertContext(transaction), name, tier);
       return [id, { accountId: id, action: 'create account', detail: { name, tier } }];
     });
     return accountId;
@@ -118,10 +118,10 @@ export class Accounts {
     changes: Partial<AccountSettings>,
     actor = SYSTEM,
   ): Promise<Account> {
-    found(this.#callers.accounts.get(accountId));
+    required(this.#callers.accounts.get(accountId));
     if (changes.tier !== undefined) checkTier(changes.tier);
     await this.#change(actor, async (transaction) => {
-      // What another change wrote since must stay.
+      // Reads the row again: what another change wrote in the meantime is kept.
       const row = await transaction
         .selectFrom('account')
         .selectAll()
@@ -135,11 +135,11 @@ export class Accounts {
         .execute();
       return [undefined, { accountId, action: 'change account', detail: { ...changes } }];
     });
-    return found(this.#callers.accounts.get(accountId));
+    return required(this.#callers.accounts.get(accountId));
   }
 
   /**
-   * Makes a token, or takes the given text as one.
+   * Creates a token.
    * @throws Failure LimitReached at the tier's number of tokens.
    */
   async createToken(
@@ -150,8 +150,8 @@ export class Accounts {
   ): Promise<TokenShown> {
     const all = { ...DEFAULT_SETTINGS, ...settings };
     const tokenId = await this.#change(actor, async (transaction) => {
-      this.#checkRoom(accountId);
-      const id = await insertToken(this.#making(transaction), accountId, {
+      this.#checkTokenLimit(accountId);
+      const id = await insertToken(this.#insertContext(transaction), accountId, {
         kind,
         test: false,
         settings: all,
@@ -161,7 +161,7 @@ export class Accounts {
         { accountId, action: 'create token', detail: { tokenId: id, kind, ...settings } },
       ];
     });
-    return this.#shown(tokenId);
+    return this.#loadToken(tokenId);
   }
 
   /** @throws Failure NotFound when the account has no such token. */
@@ -174,8 +174,8 @@ export class Accounts {
     this.token(accountId, tokenId);
     await this.#change(actor, async (transaction) => {
       const { disabled, test } = this.token(accountId, tokenId);
-      if (disabled && changes.disabled === false && !test) this.#checkRoom(accountId);
-      // What another change wrote since must stay.
+      if (disabled && changes.disabled === false && !test) this.#checkTokenLimit(accountId);
+      // Reads the row again: what another change wrote in the meantime is kept.
       const row = await transaction
         .selectFrom('token')
         .selectAll()
@@ -188,10 +188,10 @@ export class Accounts {
         .execute();
       return [undefined, { accountId, action: 'change token', detail: { tokenId, ...changes } }];
     });
-    return this.#shown(tokenId);
+    return this.#loadToken(tokenId);
   }
 
-  /** A new text for a token; the old one is disabled at once. Its signing secret is new as well. */
+  /** Replaces a token's text and its signing secret; the old text is disabled immediately. */
   async rotateToken(accountId: string, tokenId: string, actor = SYSTEM): Promise<TokenShown> {
     const { kind, test } = this.token(accountId, tokenId);
     await this.#change(actor, async (transaction) => {
@@ -213,13 +213,13 @@ export class Accounts {
         .execute();
       return [undefined, { accountId, action: 'rotate token', detail: { tokenId } }];
     });
-    return this.#shown(tokenId);
+    return this.#loadToken(tokenId);
   }
 
-  /** Requests with the token need a signature from now on; its secret. Again: the same secret. */
+  /** Requires signatures from now on. @returns the signing secret, the same one for a repeated call */
   async signToken(accountId: string, text: string, actor = SYSTEM): Promise<string> {
-    const known = this.signingSecret(text);
-    if (known !== undefined) return known;
+    const current = this.signingSecret(text);
+    if (current !== undefined) return current;
     await this.#setSigning(accountId, text, true, actor);
     return this.signingSecret(text) ?? '';
   }
@@ -230,20 +230,20 @@ export class Accounts {
 
   /** @throws Failure NotFound when the account has no such token. */
   token(accountId: string, tokenId: string): Token {
-    const known = [...this.#callers.byHash.values()].find(
+    const current = [...this.#callers.byHash.values()].find(
       ({ caller, retired }) =>
         !retired && caller.tokenId === tokenId && caller.accountId === accountId,
     );
-    return found(known).caller.token;
+    return required(current).caller.token;
   }
 
-  /** Whether the text is a token of the account, and not one that was rotated away. */
+  /** Whether the text is a current token of the account, not a retired one. */
   ownsToken(accountId: string, text: string): boolean {
-    const known = this.#callers.byHash.get(this.#secrets.hash(text));
-    return known?.caller.accountId === accountId && !known.retired;
+    const current = this.#callers.byHash.get(this.#secrets.hash(text));
+    return current?.caller.accountId === accountId && !current.retired;
   }
 
-  /** Every token of an account, or of all accounts, oldest first, those for tests last. */
+  /** All tokens of one account or of all accounts, oldest first, test tokens last. */
   async tokens(accountId?: string): Promise<readonly TokenShown[]> {
     await this.saveUses();
     const query = this.#database
@@ -255,29 +255,29 @@ export class Accounts {
     const rows = await (
       accountId === undefined ? query : query.where('account_id', '=', accountId)
     ).execute();
-    return rows.map((row) => this.#show(row));
+    return rows.map((row) => this.#withText(row));
   }
 
-  /** Writes when tokens were last used; false where the disk is full. */
+  /** Saves when tokens were last used. @returns false if the disk is full */
   saveUses(): Promise<boolean> {
     return this.#uses.save();
   }
 
   /**
-   * The first account with its two tokens, all or nothing: a first start that is cut in between
-   * begins anew. Undefined when there is an account already.
+   * Creates the first account and its two tokens in one transaction, so that an interrupted first start can
+   * be repeated. @returns undefined if there is an account already
    */
   async createFirst(
-    given: Readonly<Record<TokenKind, string>>,
+    texts: Readonly<Record<TokenKind, string>>,
   ): Promise<{ readonly accountId: string; readonly tokens: readonly TokenShown[] } | undefined> {
     if (this.#callers.accounts.size > 0) return undefined;
     const accountId = await this.#change(SYSTEM, async (transaction) => {
-      const id = await insertAccount(this.#making(transaction), 'first', 'scale');
+      const id = await insertAccount(this.#insertContext(transaction), 'first', 'scale');
       for (const kind of ['publishable', 'secret'] as const) {
         const grants = kind === 'publishable' ? READ_ALL : undefined;
         const settings = { ...DEFAULT_SETTINGS, grants };
-        const order = { kind, test: false, settings, given: given[kind] };
-        await insertToken(this.#making(transaction), id, order);
+        const order = { kind, test: false, settings, text: texts[kind] };
+        await insertToken(this.#insertContext(transaction), id, order);
       }
       return [id, { accountId: id, action: 'create account', detail: { name: 'first' } }];
     });
@@ -286,23 +286,23 @@ export class Accounts {
   }
 
   /** @throws Failure LimitReached at the tier's number of tokens. */
-  #checkRoom(accountId: string): void {
-    const { tier } = found(this.#callers.accounts.get(accountId));
+  #checkTokenLimit(accountId: string): void {
+    const { tier } = required(this.#callers.accounts.get(accountId));
     const active = [...this.#callers.byHash.values()].filter(({ caller, retired }) => {
       const { disabled, test } = caller.token;
       return caller.accountId === accountId && !test && !disabled && !retired;
     });
     if (active.length < tier.tokensMax) return;
-    const told = `${tier.tokensMax} tokens, the maximum of tier ${tier.name}`;
-    throw new Failure('LimitReached', `the account has ${told}: disable one first`);
+    const tokens = `${tier.tokensMax} tokens, the maximum of tier ${tier.name}`;
+    throw new Failure('LimitReached', `the account has ${tokens}: disable one first`);
   }
 
-  /** One after the other: what `work` finds in memory is what the catalog says. */
+  /** Runs changes one after another, so that memory equals the catalog when `work` begins. */
   #change<T>(
     actor: string,
     work: (transaction: Database) => Promise<readonly [T, Omit<AuditEntry, 'actor'>]>,
   ): Promise<T> {
-    return this.#inTurn(async () => {
+    return this.#runSerially(async () => {
       const result = await this.#database.transaction().execute(async (transaction) => {
         const [value, entry] = await work(transaction);
         await writeAudit(transaction, { actor, ...entry }, this.#clock());
@@ -314,11 +314,11 @@ export class Accounts {
   }
 
   async #setSigning(accountId: string, text: string, signs: boolean, actor: string): Promise<void> {
-    const known = this.#callers.byHash.get(this.#secrets.hash(text));
-    if (known?.caller.accountId !== accountId || known.retired) throw new Failure('NotFound');
-    const { tokenId } = known.caller;
+    const current = this.#callers.byHash.get(this.#secrets.hash(text));
+    if (current?.caller.accountId !== accountId || current.retired) throw new Failure('NotFound');
+    const { tokenId } = current.caller;
     await this.#change(actor, async (transaction) => {
-      // Who asks beside another gets the other's secret.
+      // Concurrent calls share one secret.
       const secret = this.signingSecret(text) ?? randomHex(32);
       await transaction
         .updateTable('token')
@@ -330,51 +330,54 @@ export class Accounts {
     });
   }
 
-  /** Accounts of a folder of version 1 have none. */
+  /** Adds the test tokens that accounts of a folder of version 1 lack. */
   async completeTestTokens(): Promise<void> {
-    const known = [...this.#callers.byHash.values()].map(({ caller }) => caller.token);
-    const having = new Set(known.filter(({ test }) => test).map(({ accountId }) => accountId));
-    const lacking = [...this.#callers.accounts.keys()].filter(
-      (accountId) => !having.has(accountId),
+    const tokens = [...this.#callers.byHash.values()].map(({ caller }) => caller.token);
+    const accountsWithTest = new Set(
+      tokens.filter(({ test }) => test).map(({ accountId }) => accountId),
     );
-    if (lacking.length === 0) return;
+    const accountsWithoutTest = [...this.#callers.accounts.keys()].filter(
+      (accountId) => !accountsWithTest.has(accountId),
+    );
+    if (accountsWithoutTest.length === 0) return;
     await this.#database.transaction().execute(async (transaction) => {
-      for (const accountId of lacking) await insertTestTokens(this.#making(transaction), accountId);
+      for (const accountId of accountsWithoutTest)
+        await insertTestTokens(this.#insertContext(transaction), accountId);
     });
     await this.reload();
   }
 
-  #making(transaction: Database): Making {
+  #insertContext(transaction: Database): Making {
     return { database: transaction, secrets: this.#secrets, clock: this.#clock };
   }
 
-  async #shown(tokenId: string): Promise<TokenShown> {
+  async #loadToken(tokenId: string): Promise<TokenShown> {
     await this.saveUses();
     const row = await this.#database
       .selectFrom('token')
       .selectAll()
       .where('token_id', '=', tokenId)
       .executeTakeFirstOrThrow();
-    return this.#show(row);
+    return this.#withText(row);
   }
 
-  #show(row: Selectable<ServiceTables['token']>): TokenShown {
+  #withText(row: Selectable<ServiceTables['token']>): TokenShown {
     const text = row.kind === 'secret' ? this.#secrets.unseal(row.stored) : row.stored;
     return { ...tokenOf(row), text };
   }
 
-  /** Who is who, as the catalog says. */
+  /** Reads accounts and tokens from the catalog again. */
   async reload(): Promise<void> {
     this.adopt(await loadCallers(this.#database, this.#secrets));
   }
 
-  /** Who is who from now on. */
+  /** Replaces the accounts and tokens in memory. */
   adopt(callers: Callers): void {
     this.#callers = callers;
   }
 }
 
-function found<T>(value: T | undefined): T {
+function required<T>(value: T | undefined): T {
   if (value === undefined) throw new Failure('NotFound');
   return value;
 }

@@ -1,4 +1,4 @@
-// Who changed what about accounts and tokens: written in the same transaction as the change.
+// The audit log of changes to accounts and tokens. An entry is written in the transaction of its change.
 import type { Database } from '../catalog/database.ts';
 import { redactedData } from '../base/redact.ts';
 
@@ -7,7 +7,7 @@ export interface AuditEntry {
   readonly actor: string;
   readonly accountId: string;
   readonly action: string;
-  /** What was given; never a token or a secret. */
+  /** The parameters of the change; never a token or a secret. */
   readonly detail: Readonly<Record<string, unknown>>;
 }
 
@@ -15,7 +15,7 @@ export interface AuditLine extends AuditEntry {
   readonly timeMs: number;
 }
 
-/** Entries kept; the oldest go first. */
+/** Entries to keep; the oldest are deleted first. */
 const ENTRIES_MAX = 1_000_000;
 
 export async function writeAudit(
@@ -37,7 +37,7 @@ export async function writeAudit(
     .execute();
 }
 
-/** The newest entries of one account, or of all, newest first. */
+/** Reads the latest entries of one account or of all, newest first. */
 export async function readAudit(
   database: Database,
   accountId: string | undefined,

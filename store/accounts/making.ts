@@ -1,4 +1,4 @@
-// Accounts and tokens as they are made, in the transaction of whoever makes them.
+// Inserts accounts and tokens in the caller's transaction.
 import { checkTier } from './accountRows.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Database } from '../catalog/database.ts';
@@ -13,48 +13,48 @@ import {
   type TokenSettings,
 } from './tokens.ts';
 
-/** Where they are made, and what seals and dates them. */
+/** The transaction, and what seals and dates the new rows. */
 export interface Making {
   readonly database: Database;
   readonly secrets: Secrets;
   readonly clock: Clock;
 }
 
-interface TokenOrder {
+interface TokenSpec {
   readonly kind: TokenKind;
   readonly test: boolean;
   readonly settings: TokenSettings;
-  /** The text to take; undefined or empty: a new one. */
-  readonly given?: string;
+  /** The token's text; undefined or empty: a random one. */
+  readonly text?: string;
 }
 
-/** With its two test tokens; its id. */
-export async function insertAccount(making: Making, name: string, tier: string): Promise<string> {
+/** Inserts an account with its two test tokens. @returns its id */
+export async function insertAccount(context: Making, name: string, tier: string): Promise<string> {
   checkTier(tier);
   const account_id = randomHex(8);
-  const row = { account_id, name, tier, pay_as_you_go: true, created_ms: making.clock() };
-  await making.database.insertInto('account').values(row).execute();
-  await insertTestTokens(making, account_id);
+  const row = { account_id, name, tier, pay_as_you_go: true, created_ms: context.clock() };
+  await context.database.insertInto('account').values(row).execute();
+  await insertTestTokens(context, account_id);
   return account_id;
 }
 
-/** Two for each account (SPEC.md "Authentication" 3). */
-export async function insertTestTokens(making: Making, accountId: string): Promise<void> {
+/** Inserts the two test tokens of an account (SPEC.md "Authentication" 3). */
+export async function insertTestTokens(context: Making, accountId: string): Promise<void> {
   for (const kind of ['publishable', 'secret'] as const) {
     const grants = kind === 'publishable' ? READ_ALL : undefined;
     const settings = { ...DEFAULT_SETTINGS, grants };
-    await insertToken(making, accountId, { kind, test: true, settings });
+    await insertToken(context, accountId, { kind, test: true, settings });
   }
 }
 
-/** Its id. */
+/** Inserts a token. @returns its id */
 export async function insertToken(
   { clock, database, secrets }: Making,
   accountId: string,
-  { given = '', kind, settings, test }: TokenOrder,
+  { text: presetText = '', kind, settings, test }: TokenSpec,
 ): Promise<string> {
   const tokenId = randomHex(8);
-  const text = given === '' ? newTokenText(kind, test) : given;
+  const text = presetText === '' ? newTokenText(kind, test) : presetText;
   const row = { token_id: tokenId, account_id: accountId, kind, test, created_ms: clock() };
   await database
     .insertInto('token')
@@ -63,7 +63,7 @@ export async function insertToken(
   return tokenId;
 }
 
-/** A token's text as it is stored. */
+/** The columns of a token's text: its hash, and the text, sealed if it is secret. */
 export function textColumns(
   secrets: Secrets,
   text: string,

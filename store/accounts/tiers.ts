@@ -1,15 +1,15 @@
-// What an account may do, as data (INTERFACE.md 3.8). Later members join here, not in code.
+// The tiers and their limits, as data (INTERFACE.md 3.8). New limits are added here, not in code.
 
 const GIGABYTE = 1024 ** 3;
 
-/** What one SQL query may take; the server's settings may allow less. */
+/** Limits of one SQL query; the server's settings may be lower. */
 interface SqlAllowance {
-  /** Rows of its answer: one with more is cut, and says so. */
+  /** Rows of a result: a longer one is truncated, and marked as truncated. */
   readonly rowsMax: number;
   readonly deadlineMs: number;
   readonly memoryBytes: number;
   readonly spillBytes: number;
-  /** Time of queries that failed, within a minute, after which no more are taken (429). */
+  /** Total time of failed queries in a minute after which further ones are refused (429). */
   readonly failedMsPerMinute: number;
 }
 
@@ -51,9 +51,9 @@ export interface Tier {
   readonly tokensMax: number;
   readonly datasetsMax: number;
   readonly storageBytesMax: number;
-  /** Requests of one token in a second. */
+  /** Requests of one token in one second. */
   readonly requestsPerSecond: number;
-  /** Records of one answer; a request for more gets this many. */
+  /** Records of one answer; a request for more returns this many. */
   readonly rowsMax: number;
   readonly sql: SqlAllowance;
   /** Signed tokens (SPEC.md "Account"). */
@@ -123,7 +123,7 @@ const TIERS: readonly Tier[] = [
   },
 ];
 
-const NOTHING: Tier = {
+const NO_TIER: Tier = {
   name: 'none',
   messagesMonthly: 0,
   payAsYouGo: false,
@@ -140,9 +140,9 @@ const NOTHING: Tier = {
 
 export const TIER_NAMES: readonly string[] = TIERS.map(({ name }) => name);
 
-/** The tier of that name; an account with a name that no longer exists may do nothing metered. */
-export const tierOf = (name: string): Tier => TIERS.find((tier) => tier.name === name) ?? NOTHING;
+/** The tier of that name. A tier that no longer exists allows nothing that is metered. */
+export const tierOf = (name: string): Tier => TIERS.find((tier) => tier.name === name) ?? NO_TIER;
 
-/** True when `tier` is the named one or a larger one. */
+/** Whether `tier` is the named tier or a larger one. */
 export const reachesTier = (tier: Tier, least: string): boolean =>
   TIER_NAMES.indexOf(tier.name) >= TIER_NAMES.indexOf(least);

@@ -1,34 +1,34 @@
-// When tokens were last used: kept in memory, since a use may not cost a write.
+// The times at which tokens were last used, collected in memory so that a request costs no write.
 import { isDiskFull } from '../base/failure.ts';
 import type { Database } from '../catalog/database.ts';
 import { pieceOf, runTogether } from '../catalog/together.ts';
 
 export class TokenUses {
   readonly #database: Database;
-  /** Since they were last written, by the token's id. */
-  #used = new Map<string, number>();
+  /** Uses that are not saved yet, by the token's id. */
+  #unsaved = new Map<string, number>();
 
   constructor(database: Database) {
     this.#database = database;
   }
 
   add(tokenId: string, timeMs: number): void {
-    this.#used.set(tokenId, timeMs);
+    this.#unsaved.set(tokenId, timeMs);
   }
 
   /**
-   * Writes them, before tokens are listed and at the end.
-   * @returns false where the disk is full: that is no reason not to show what is there
+   * Saves the uses, before tokens are listed and at shutdown.
+   * @returns false if the disk is full: a list of tokens must not fail for that
    */
   async save(): Promise<boolean> {
-    const uses = this.#used;
+    const uses = this.#unsaved;
     if (uses.size === 0) return true;
-    this.#used = new Map();
+    this.#unsaved = new Map();
     try {
       await this.#write(uses);
       return true;
     } catch (error) {
-      this.#used = new Map([...uses, ...this.#used]);
+      this.#unsaved = new Map([...uses, ...this.#unsaved]);
       if (isDiskFull(error)) return false;
       throw error;
     }

@@ -1,4 +1,4 @@
-// A token: whose it is, what it reaches, from where it may be used. Its text is not part of it.
+// A token: its account, its rights and the addresses it may be used from. Its text is not part of it.
 import type { Selectable } from 'kysely';
 import { randomHex } from '../base/random.ts';
 import type { ServiceTables } from '../catalog/tables/service.ts';
@@ -12,24 +12,24 @@ export interface Grant {
   readonly rights: readonly Right[];
 }
 
-/** What the owner of a token may set (INTERFACE.md 3.1 "Token settings"). */
+/** The settings of a token that its owner may change (INTERFACE.md 3.1 "Token settings"). */
 export interface TokenSettings {
   readonly name: string;
   readonly disabled: boolean;
-  /** Messages in a month, premium ones too; undefined: as many as the account has. */
+  /** Messages in a month, including premium ones; undefined: no limit but the account's. */
   readonly messageLimit: number | undefined;
-  /** Undefined: what its kind reaches, nothing when publishable, the whole account when secret. */
+  /** Undefined: a publishable token has no rights, a secret one has all rights on its account. */
   readonly grants: readonly Grant[] | undefined;
-  /** Datasets of workspace CORE; its premium ones. */
+  /** Access to the datasets of workspace CORE, and to its premium datasets. */
   readonly core: boolean;
   readonly premium: boolean;
-  /** Addresses and CIDR ranges it may be used from; none: from anywhere. */
+  /** Addresses and CIDR ranges it may be used from; empty: any address. */
   readonly addresses: readonly string[];
-  /** Referrer patterns (INTERFACE.md 5); none: from any page. */
+  /** Referrer patterns (INTERFACE.md 5); empty: any page. */
   readonly referrers: readonly string[];
-  /** A signature is taken once, except that of a GET. */
+  /** Accepts each signature once, except that of a GET. */
   readonly refuseReplays: boolean;
-  /** A signature covers the whole query; the token alone, as the original's clients sign, is refused. */
+  /** Signatures must cover the whole query, not only the token as those of the original's clients do. */
   readonly fullSignatures: boolean;
 }
 
@@ -37,7 +37,7 @@ export interface Token extends TokenSettings {
   readonly tokenId: string;
   readonly accountId: string;
   readonly kind: TokenKind;
-  /** Only for the test environment (SPEC.md "Authentication" 3). */
+  /** Valid only in the test environment (SPEC.md "Authentication" 3). */
   readonly test: boolean;
   readonly signed: boolean;
   readonly createdMs: number;
@@ -72,7 +72,7 @@ export function hasRight(token: Token, workspace: string, dataset: string, right
   );
 }
 
-/** Whether a token may do what concerns no single dataset. */
+/** Whether a token may do operations that are not limited to one dataset. */
 export const managesAccount = (token: Token): boolean =>
   token.kind === 'secret' && token.grants === undefined;
 

@@ -1,20 +1,20 @@
-// Addresses that a list of rules names, and the address a request came from.
+// Matches addresses against lists of rules, and finds the client address of a request.
 import { BlockList, isIPv4, isIPv6, SocketAddress } from 'node:net';
 import { Failure } from './failure.ts';
 
 const RULES_MAX = 100;
 
-/** Two lists, because one alone would let `::/0` speak for IPv4 too. */
+/** Two lists, because in a single one `::/0` would match IPv4 too. */
 export interface AddressRules {
   readonly ipv4: BlockList;
   readonly ipv6: BlockList;
 }
 
 /**
- * Reads rules: `192.0.2.7`, `192.0.2.0/24`, `2001:db8::1` or `2001:db8::/32`. Bits of a range
- * behind its prefix don't count. `::ffff:192.0.2.7` is the IPv4 address in it, everywhere.
- * None of them means that no address is named: what that means is the caller's.
- * @throws Failure InvalidBody naming the rule that can't be read, or that there are over 100.
+ * Parses rules: `192.0.2.7`, `192.0.2.0/24`, `2001:db8::1` or `2001:db8::/32`. Bits of a range
+ * after its prefix are ignored. `::ffff:192.0.2.7` always means its IPv4 address.
+ * An empty list matches no address; the caller decides what that means.
+ * @throws Failure InvalidBody with the rule that can't be parsed, or if there are more than 100 rules.
  */
 export function parseAddresses(texts: readonly string[]): AddressRules {
   if (texts.length > RULES_MAX) refuse(`there are more than ${RULES_MAX}`);
@@ -23,7 +23,7 @@ export function parseAddresses(texts: readonly string[]): AddressRules {
   return rules;
 }
 
-/** Whether a rule names `address`; what is no address is never named. */
+/** Whether a rule matches `address`; a text that is no address matches none. */
 export function allowsAddress(rules: AddressRules, address: string): boolean {
   const plain = plainAddress(address);
   if (plain === undefined) return false;
@@ -31,11 +31,11 @@ export function allowsAddress(rules: AddressRules, address: string): boolean {
 }
 
 /**
- * Where a request came from: `peer`, the other end of the socket, or, as far as the hops are
- * `trusted` proxies, the one before it in `forwardedFor` (header X-Forwarded-For, which every
- * proxy continues on the right). Whatever an untrusted hop wrote is not looked at. A hop that is
- * no address (`unknown`, a name, nothing) ends the walk at the proxy that wrote it.
- * Answers one spelling of each address, so that it can be counted by.
+ * The client address of a request: `peer`, the other end of the socket, or, while the hops are
+ * `trusted` proxies, the one before it in `forwardedFor` (header X-Forwarded-For, to which every
+ * proxy appends on the right). Entries of an untrusted hop are ignored. A hop that is
+ * no address (`unknown`, a name, nothing) ends the search at the proxy that wrote it.
+ * Returns one spelling of each address, so that requests can be counted by it.
  */
 export function clientAddress(
   peer: string,
@@ -63,7 +63,7 @@ function addRule({ ipv4, ipv6 }: AddressRules, text: string): void {
     ipv6.addSubnet(plain, prefix, 'ipv6');
     return;
   }
-  // Of an IPv4 address that is written as IPv6, the first 96 bits are always the same.
+  // The first 96 bits of an IPv4 address written as IPv6 are fixed.
   const fixed = isIPv4(address) ? 0 : 96;
   const prefix = bits === undefined ? 32 : Number(bits) - fixed;
   if (prefix > 32) refuse(`"${text}" has a prefix over ${32 + fixed}`);
@@ -71,7 +71,7 @@ function addRule({ ipv4, ipv6 }: AddressRules, text: string): void {
   ipv4.addSubnet(plain, prefix);
 }
 
-/** RFC 5952 without zone, IPv4 where it is one; undefined for what is no address. */
+/** The RFC 5952 spelling without a zone, or the IPv4 address; undefined if the text is no address. */
 function plainAddress(text: string): string | undefined {
   if (isIPv4(text)) return text;
   if (!isIPv6(text)) return undefined;

@@ -1,5 +1,5 @@
-// Named places where a crash must lose nothing. Production passes `survive`; the crash tests pass
-// a function that kills the process at the named place.
+// Named points at which a crash must lose nothing. Production passes `survive`; the crash tests pass
+// a function that kills the process at the named point.
 
 type CrashPoint =
   | 'spool-written'

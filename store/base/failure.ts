@@ -1,8 +1,8 @@
-// What can go wrong for a caller. Anything that is not a `Failure` is a bug and answers 500.
-// Sentences are made here and read everywhere, so that no token gets past here.
+// Errors that a caller may receive. Any other error is a bug and is answered with 500.
+// Every message is redacted here, so that no token appears in it.
 import { redacted } from './redact.ts';
 
-/** SPEC.md "Errors", one word each, plus what a self-hosted server must be able to say. */
+/** The errors of SPEC.md "Errors", one word each, and those that a self-hosted server needs in addition. */
 export type FailureType =
   | 'IncorrectValues'
   | 'NoSymbol'
@@ -47,30 +47,30 @@ export type FailureType =
   | 'DiskFull';
 
 /**
- * A refusal meant for the caller.
- * `detail` is a sentence for a person; it names the parameter and the rule where there is one.
- * A token that stands in it is hidden.
+ * An error for the caller.
+ * `detail` is a sentence for a person; it names the parameter and the rule, if there is one.
+ * Tokens in it are redacted.
  */
 export class Failure extends Error {
   readonly type: FailureType;
   readonly detail: string | undefined;
-  /** After which another try may go well, where that is known. */
+  /** Time after which a retry may succeed, if known. */
   readonly waitMs: number | undefined;
 
   constructor(type: FailureType, detail?: string, waitMs?: number) {
-    const told = detail === undefined ? undefined : redacted(detail);
-    super(told === undefined ? type : `${type}: ${told}`);
+    const safeDetail = detail === undefined ? undefined : redacted(detail);
+    super(safeDetail === undefined ? type : `${type}: ${safeDetail}`);
     this.name = 'Failure';
     this.type = type;
-    this.detail = told;
+    this.detail = safeDetail;
     this.waitMs = waitMs;
   }
 }
 
-/** A refusal that came before a record was read: it tells of none, and costs nothing. */
+/** An error raised before any record was read: it reveals none, and is not charged. */
 export class NothingRead extends Failure {}
 
-/** A process took more memory than it may, of which others may have had a part. */
+/** A process exceeded its memory limit; other requests may have used a part of that memory. */
 export class OverMemory extends Failure {
   constructor(bytes: number) {
     super('TooLarge', `the ${bytes} byte memory limit was reached`);
@@ -78,8 +78,8 @@ export class OverMemory extends Failure {
 }
 
 /**
- * The catalog, or the store of the files, is not there for now: nothing of what was asked was done, and
- * another try may go well.
+ * The catalog or the file store is temporarily unavailable: nothing of the request was done, and a retry may
+ * succeed.
  */
 export class Away extends Failure {
   constructor(detail: string) {
@@ -87,27 +87,27 @@ export class Away extends Failure {
   }
 }
 
-/** The process that worked was killed, from outside or for its memory: another try may go well. */
+/** Whether the worker process was killed, from outside or for its memory: a retry may succeed. */
 export const isLost = (error: unknown): boolean =>
   error instanceof OverMemory || (error instanceof Failure && error.type === 'ChildLost');
 
-/** The sentence of any thrown thing, for logs and job reasons. */
+/** The message of any thrown value, for logs and job reasons. */
 export function reasonOf(error: unknown): string {
   if (error instanceof Failure) return error.detail ?? error.type;
   return redacted(error instanceof Error ? error.message : String(error));
 }
 
-/** True when a write failed because the disk, or the user's share of it, is full. */
+/** Whether a write failed because the disk, or the user's quota, is full. */
 export function isDiskFull(error: unknown): boolean {
   const { code } = error as { readonly code?: string };
   if (code === 'ENOSPC' || code === 'EDQUOT') return true;
   return /disk is full|No space left on device|disk quota exceeded/i.test(reasonOf(error));
 }
 
-/** What holds a folder up whose disk has no room at all. */
+/** The error for a folder whose disk is full. */
 export const diskFull = (folder: string): Failure =>
   new Failure('DiskFull', `the disk of ${folder} is full: make room`);
 
-/** A write that a full disk refused, as the caller is told it; anything else as it was. */
+/** Converts the error of a full disk into a Failure for the caller; returns any other error unchanged. */
 export const toldFull = (error: unknown): unknown =>
   isDiskFull(error) ? new Failure('DiskFull', 'the disk is full: nothing was written') : error;

@@ -1,13 +1,13 @@
-// Speaks to the process that started this one. Without it there is nobody to work for, nor to complain to.
+// Sends messages to the parent process, and ends this process when the parent is gone.
 
-/** Ends this process where the other one is gone: a message that can't be written is no error of ours. */
+/** Sends a message. A failed send means that the parent is gone: it ends this process and does not throw. */
 export function sendToParent(message: object): void {
   process.send?.(message, undefined, undefined, (error: Error | null) => {
     if (error !== null) end();
   });
 }
 
-/** An exit would wait for what runs: minutes, while nobody wants its answer. */
+/** Kills this process when its parent ends: an exit would wait minutes for a running statement. */
 export function endWithParent(): void {
   process.on('disconnect', end);
 }

@@ -1,10 +1,10 @@
-// The one place that reads randomness.
+// The only file that reads randomness.
 import { randomBytes, randomUUID } from 'node:crypto';
 
-/** Lower-case hex text of `bytes` random bytes. */
+/** The lower-case hex text of `bytes` random bytes. */
 export const randomHex = (bytes: number): string => randomBytes(bytes).toString('hex');
 
-/** Makes texts of 16 hex digits that differ: random ones cost 10 µs, as much as a read of memory. */
+/** Creates a generator of distinct ids of 16 hex digits: a random id costs 10 µs, like a cached read. */
 export function countedIds(): () => string {
   let [start, count] = ['', 0xffffffff];
   return () => {
@@ -14,11 +14,11 @@ export function countedIds(): () => string {
   };
 }
 
-/** Fresh random bytes: keys and initialisation vectors. */
+/** Random bytes for keys and initialisation vectors. */
 export const randomKey = (bytes: number): Buffer => randomBytes(bytes);
 
 /** RFC 9562 version 4 UUID. */
 export const newUuid = (): string => randomUUID();
 
-/** 0 up to 1: for waits that should differ, never for secrets. */
+/** A random number from 0 up to 1: for jitter, never for secrets. */
 export const randomShare = (): number => Math.random();

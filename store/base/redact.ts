@@ -1,58 +1,60 @@
-// Whatever looks like a token of ours, or a signing secret, is told by its ends: in every log line,
-// failure, reject, job message and audit entry. Callers put tokens where none belongs, such as the
-// path, a statement or a cell, and what was made of them is read by others.
+// Masks everything that looks like a token or a signing secret in log lines, errors, rejects, job
+// messages and audit entries. Callers put tokens in wrong places, such as the path, a statement or a
+// cell, and other people read the resulting texts.
 
-/** What follows a prefix of ours; it is looked at from its underscore on, so that none hides the next. */
+/** The text after a token prefix. A match begins at the underscore, so that adjacent tokens are all found. */
 const AFTER_PREFIX = /(?<=pk|sk|ak)_[0-9a-z]+/gi;
-/** Tokens that we made have 32 or 48 hex digits, wherever they stand. */
-const MADE = /^_[0-9a-f]{32,}/i;
+/** Generated tokens have 32 or 48 hex digits, anywhere in the text. */
+const GENERATED = /^_[0-9a-f]{32,}/i;
 /**
- * Given ones begin a word and have at least 8 characters, a digit among the first 16 or all of them. So
- * the column `pk_identifier` keeps its name.
+ * Configured tokens begin a word and have at least 8 characters, a digit among the first 16 or all of them.
+ * So the column `pk_identifier` is not masked.
  */
-const GIVEN = /^_(?:(?=[a-z]{0,15}[0-9])[a-z0-9]{8}|[a-z]{16})/i;
-/** A word begins where no letter or digit is before; one that ends an escape of JSON, as `\\n`, is none. */
+const CONFIGURED = /^_(?:(?=[a-z]{0,15}[0-9])[a-z0-9]{8}|[a-z]{16})/i;
+/** A word begins where no letter or digit precedes; the end of a JSON escape, such as `\\n`, is no letter. */
 const WORD_BEGINS = /(?:^|[^a-z0-9]|\\[a-z])T?(?:pk|sk|ak)$/i;
-/** A signing secret or a data key has 64 hex digits; a hash, which may have as many, keeps its ends. */
+/** Signing secrets and data keys have 64 hex digits. So may hashes: the first and last digits are kept. */
 const SECRET = /(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])/gi;
-/** What can be one word of a URL, however it is encoded. */
+/** A word of a URL, percent-encoded or not. */
 const WORDS = /[\w%]+/g;
-/** Times that a percent sign is looked behind. */
+/** Levels of percent-encoding that are decoded. */
 const ENCODED_MAX = 3;
 
-/** The text without any token that stands in it, plain or percent-encoded. */
+/** Masks all tokens in a text, plain or percent-encoded. */
 export function redacted(text: string): string {
-  const plain = hidden(text);
-  return plain.includes('%') ? plain.replaceAll(WORDS, decodedHidden) : plain;
+  const plain = maskTokens(text);
+  return plain.includes('%') ? plain.replaceAll(WORDS, maskEncodedWord) : plain;
 }
 
-const hidden = (text: string): string =>
+const maskTokens = (text: string): string =>
   text
-    .replaceAll(AFTER_PREFIX, (found: string, at: number) => {
-      const made = MADE.exec(found)?.[0];
-      // As tokens are shown to their owner; a short one would be told by half.
-      if (made !== undefined) return `_…${made.slice(-4)}${found.slice(made.length)}`;
-      const given = GIVEN.test(found) && WORD_BEGINS.test(text.slice(Math.max(0, at - 5), at));
-      if (!given) return found;
-      return `_…${found.length > 32 ? found.slice(-4) : ''}`;
+    .replaceAll(AFTER_PREFIX, (candidate: string, at: number) => {
+      const generated = GENERATED.exec(candidate)?.[0];
+      // Shows the last four characters, as for the owner; of a short token that would reveal half.
+      if (generated !== undefined)
+        return `_…${generated.slice(-4)}${candidate.slice(generated.length)}`;
+      const isConfigured =
+        CONFIGURED.test(candidate) && WORD_BEGINS.test(text.slice(Math.max(0, at - 5), at));
+      if (!isConfigured) return candidate;
+      return `_…${candidate.length > 32 ? candidate.slice(-4) : ''}`;
     })
     .replaceAll(SECRET, (secret: string) => `${secret.slice(0, 4)}…${secret.slice(-4)}`);
 
-function decodedHidden(word: string): string {
+function maskEncodedWord(word: string): string {
   let decoded = word;
   for (let at = 0; at < ENCODED_MAX && decoded.includes('%'); at += 1) {
     decoded = decoded.replaceAll(/%([0-9a-f]{2})/gi, (_, hex: string) =>
       String.fromCharCode(Number.parseInt(hex, 16)),
     );
-    // Nothing that ends a text of JSON or a line may come of it.
+    // Replaces characters that could end a JSON string or a line.
     const safe = decoded.replaceAll(/[^ \w%&+,./:;=?~-]/g, '_');
-    const told = hidden(safe);
-    if (told !== safe) return told;
+    const masked = maskTokens(safe);
+    if (masked !== safe) return masked;
   }
   return word;
 }
 
-/** Plain data with every text in it redacted, names of members as well. */
+/** Masks tokens in all texts of plain data, including member names. */
 export function redactedData(value: unknown): unknown {
   if (typeof value === 'string') return redacted(value);
   if (Array.isArray(value)) return value.map(redactedData);

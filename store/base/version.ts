@@ -1,3 +1,3 @@
-// The program's version; package.json says the same, and a test compares them.
+// The program's version. A test compares it with package.json.
 
 export const VERSION = '0.2.0';

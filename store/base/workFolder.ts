@@ -1,9 +1,9 @@
-// A folder of its own for one piece of work: what is left in it goes with the work, however it ends.
+// Temporary folders that are removed when their work ends, also if it fails.
 import { mkdir, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { newUuid } from './random.ts';
 
-/** Runs `work` with a new folder below `temporary`. */
+/** Runs `work` with a new temporary folder below `temporary`. */
 export async function inWorkFolder<T>(
   temporary: string,
   work: (folder: string) => Promise<T>,
@@ -17,7 +17,7 @@ export async function inWorkFolder<T>(
   }
 }
 
-/** The same below a folder that works of one owner have together, and that the last of them takes along. */
+/** The same below a folder of the owner, which is removed together with its last temporary folder. */
 export async function inFolderOf<T>(
   owner: string,
   temporary: string,
@@ -27,7 +27,7 @@ export async function inFolderOf<T>(
   try {
     return await inWorkFolder(folder, work);
   } finally {
-    // Another one works there, or it has gone with that already.
+    // Fails if another temporary folder is left, or if that has removed the folder already.
     await rmdir(folder).catch(() => undefined);
   }
 }

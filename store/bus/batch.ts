@@ -1,7 +1,7 @@
-// Messages that many subscribers get together: joined once, whoever they are for.
+// A batch of messages for many subscribers, whose bytes are joined only once.
 import { asChunk } from './frames.ts';
 
-/** One message as it is sent. */
+/** One encoded message. */
 export interface Frame {
   readonly symbol: string;
   readonly bytes: Buffer;
@@ -24,13 +24,13 @@ export class Batch {
     return this.#bytes;
   }
 
-  /** The same as a chunk of an HTTP/1.1 body. */
+  /** The bytes as a chunk of an HTTP/1.1 body. */
   get chunk(): Buffer {
     this.#chunk ??= asChunk(this.bytes);
     return this.#chunk;
   }
 
-  /** The first ones. */
+  /** The first `count` messages. */
   upTo(count: number): Batch {
     return count >= this.frames.length ? this : new Batch(this.frames.slice(0, count));
   }

@@ -1,4 +1,4 @@
-// Subscribers that want the same messages: what is for them is gathered and joined once.
+// A group of subscribers with equal subscriptions: their messages are collected and encoded once.
 import { randomHex } from '../base/random.ts';
 import { Batch, type Frame } from './batch.ts';
 import { dataFrame } from './frames.ts';
@@ -6,39 +6,39 @@ import { Held, type HeldMessage } from './held.ts';
 import { type LogPlace, placeOf, placeText } from './logPlace.ts';
 import type { TopicLog } from './topicLog.ts';
 
-/** What a subscriber wants. Those of equal subscriptions share a group. */
+/** The topics and options of a subscriber. Subscribers with equal subscriptions share a group. */
 export interface Subscription {
   readonly topics: readonly string[];
-  /** Undefined for all. */
+  /** Undefined: all symbols. */
   readonly symbols: readonly string[] | undefined;
-  /** 0: every message; else the newest of each symbol, at most one in so many milliseconds. */
+  /** 0: every message; otherwise messages are conflated to the latest of each symbol in this interval. */
   readonly intervalMs: number;
-  /** Messages have ids, so that a subscriber may go on where it was cut off. */
+  /** Messages have ids, so that a subscriber can resume after a disconnect. */
   readonly ids: boolean;
-  /** Each message as it is written to these subscribers; undefined: as it is. */
+  /** Changes each message for these subscribers; undefined: messages are sent unchanged. */
   readonly disguise?: Disguise | undefined;
 }
 
 export interface Disguise {
-  /** Those of one name write alike. */
+  /** Transforms of equal names are equal. */
   readonly name: string;
   readonly of: (json: string) => string;
 }
 
 export interface Subscriber {
-  /** Must not throw, nor wait. */
+  /** Receives messages. It must neither throw nor wait. */
   take(batch: Batch): void;
-  /** Bytes that wait for it, where it would not take more; 0 or undefined where it would. */
+  /** Queued bytes of a subscriber that accepts no more; otherwise 0 or undefined. */
   readonly behind?: number;
 }
 
-/** JSON of a message; undefined when there is nothing to tell after all. Made once, for all groups. */
+/** Renders a message as JSON, once for all groups; undefined if there is nothing to send. */
 export type Render = () => string | undefined;
 
-/** What a subscriber that came back missed. */
+/** The messages that a resuming subscriber missed. */
 interface Resumed {
   readonly frames: readonly Frame[];
-  /** Messages that are not held any more; null where nobody knows how many. */
+  /** Number of messages that are no longer buffered; null if it is unknown. */
   readonly gap: number | null;
 }
 
@@ -47,155 +47,160 @@ export class Group {
   readonly subscribers = new Set<Subscriber>();
   /** When the last subscriber left, epoch milliseconds. */
   leftMs = 0;
-  /** Nobody can join it any more. */
+  /** No subscriber can join it any more. */
   isEnded = false;
-  /** Names this group's ids: those of another one mean nothing to it. */
+  /** Prefix of this group's ids, by which it recognizes them. */
   readonly #epoch = randomHex(4);
   #ordinal = 0;
-  #due: Frame[] = [];
-  readonly #newest = new Map<string, Render>();
-  /** Those of `#due`, where they have ids. */
-  #toHold: HeldMessage[] = [];
-  readonly #held = new Held();
-  /** Where messages are kept beyond this process. */
+  #pending: Frame[] = [];
+  readonly #latest = new Map<string, Render>();
+  /** The messages of `#pending`, if they have ids. */
+  #toBuffer: HeldMessage[] = [];
+  readonly #replayBuffer = new Held();
+  /** The log that is shared with other nodes. */
   readonly #log: TopicLog | undefined;
-  #place: LogPlace | undefined;
-  /** Ordinals in the log of what is due. */
-  #logged: number[] = [];
-  /** Subscribers that came after messages which are still on their way into the log. */
-  readonly #since = new Map<Subscriber, number>();
+  #position: LogPlace | undefined;
+  /** The log ordinals of the pending messages. */
+  #pendingOrdinals: number[] = [];
+  /** Subscribers that joined while messages were being written to the log, with the next ordinal then. */
+  readonly #joinOrdinals = new Map<Subscriber, number>();
 
   constructor(subscription: Subscription, log?: TopicLog) {
     this.subscription = subscription;
     this.#log = this.isKept ? log : undefined;
-    this.#place = this.#log?.place;
+    this.#position = this.#log?.place;
   }
 
-  /** Whoever gets the newest only comes back to the newest. */
+  /** Whether its messages are logged. A conflated subscriber resumes with the latest messages instead. */
   get isKept(): boolean {
     return this.subscription.ids && this.subscription.intervalMs === 0;
   }
 
   get isDue(): boolean {
-    return this.#due.length > 0 || this.#newest.size > 0;
+    return this.#pending.length > 0 || this.#latest.size > 0;
   }
 
-  /** Messages that wait for the next turn. */
+  /** Messages that are sent in the next turn. */
   get waiting(): number {
-    return this.#due.length + this.#newest.size;
+    return this.#pending.length + this.#latest.size;
   }
 
   join(subscriber: Subscriber): void {
     this.subscribers.add(subscriber);
-    if (this.#log?.isIdle === false) this.#since.set(subscriber, this.#log.ordinal);
+    if (this.#log?.isIdle === false) this.#joinOrdinals.set(subscriber, this.#log.ordinal);
   }
 
   leave(subscriber: Subscriber): boolean {
-    this.#since.delete(subscriber);
+    this.#joinOrdinals.delete(subscriber);
     return this.subscribers.delete(subscriber);
   }
 
-  /** One that is in the log, or could not be kept. */
-  addKept(symbol: string, json: string, place: LogPlace | undefined, ordinal: number): void {
-    this.#place = place ?? this.#place;
-    this.#gather(symbol, json, ordinal);
+  /** Adds a message that is in the log, or could not be logged. */
+  addKept(symbol: string, json: string, position: LogPlace | undefined, ordinal: number): void {
+    this.#position = position ?? this.#position;
+    this.#enqueue(symbol, json, ordinal);
   }
 
   add(symbol: string, render: Render): void {
     if (this.subscription.intervalMs > 0) {
-      this.#newest.set(symbol, render);
+      this.#latest.set(symbol, render);
       return;
     }
     const json = render();
-    if (json !== undefined) this.#gather(symbol, json, this.#log?.ordinal ?? 0);
+    if (json !== undefined) this.#enqueue(symbol, json, this.#log?.ordinal ?? 0);
   }
 
-  /** Hands over what waits. */
+  /** Sends the pending messages. */
   flush(): void {
-    for (const [symbol, render] of this.#newest) {
+    for (const [symbol, render] of this.#latest) {
       const json = render();
-      if (json !== undefined) this.#gather(symbol, json, 0);
+      if (json !== undefined) this.#enqueue(symbol, json, 0);
     }
-    this.#newest.clear();
-    if (this.#due.length === 0) return;
-    const batch = new Batch(this.#due);
-    this.#due = [];
-    this.#held.add(this.#toHold);
-    this.#toHold = [];
-    const logged = this.#logged;
-    this.#logged = [];
+    this.#latest.clear();
+    if (this.#pending.length === 0) return;
+    const batch = new Batch(this.#pending);
+    this.#pending = [];
+    this.#replayBuffer.add(this.#toBuffer);
+    this.#toBuffer = [];
+    const ordinals = this.#pendingOrdinals;
+    this.#pendingOrdinals = [];
     for (const subscriber of this.subscribers) {
-      const own = this.#since.size === 0 ? batch : this.#newOf(batch, logged, subscriber);
-      if (own !== undefined) subscriber.take(own);
+      const ownBatch =
+        this.#joinOrdinals.size === 0 ? batch : this.#withoutEarlier(batch, ordinals, subscriber);
+      if (ownBatch !== undefined) subscriber.take(ownBatch);
     }
   }
 
-  /** Without what was there when it came. */
-  #newOf(batch: Batch, logged: readonly number[], subscriber: Subscriber): Batch | undefined {
-    const since = this.#since.get(subscriber);
-    if (since === undefined) return batch;
-    const first = logged.findIndex((ordinal) => ordinal >= since);
+  /** Removes messages that were published before the subscriber joined. */
+  #withoutEarlier(
+    batch: Batch,
+    ordinals: readonly number[],
+    subscriber: Subscriber,
+  ): Batch | undefined {
+    const joinOrdinal = this.#joinOrdinals.get(subscriber);
+    if (joinOrdinal === undefined) return batch;
+    const first = ordinals.findIndex((ordinal) => ordinal >= joinOrdinal);
     if (first < 0) return undefined;
-    this.#since.delete(subscriber);
+    this.#joinOrdinals.delete(subscriber);
     return first === 0 ? batch : new Batch(batch.frames.slice(first));
   }
 
-  /** @param id of the last message that was read, by the subscriber that goes on */
+  /** @param id of the last message that the resuming subscriber received */
   after(id: string, subscriber?: Subscriber): Resumed {
-    // What is on its way into the log comes behind that.
-    if (subscriber !== undefined) this.#since.delete(subscriber);
-    const [epoch, text = '', place = ''] = id.split('-');
-    const read = /^\d{1,15}$/.test(text) ? Number(text) : undefined;
-    if (epoch !== this.#epoch || read === undefined || read > this.#ordinal) {
-      return this.#afterPlace(placeOf(place));
+    // Messages that are being written to the log follow that id.
+    if (subscriber !== undefined) this.#joinOrdinals.delete(subscriber);
+    const [epoch, text = '', position = ''] = id.split('-');
+    const received = /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+    if (epoch !== this.#epoch || received === undefined || received > this.#ordinal) {
+      return this.#resumeFromLog(placeOf(position));
     }
-    const missed = this.#ordinal - read;
-    const frames = this.#held.newest(missed).map(({ id, json, symbol }) => ({
+    const missed = this.#ordinal - received;
+    const frames = this.#replayBuffer.newest(missed).map(({ id, json, symbol }) => ({
       symbol,
       bytes: dataFrame(json, id),
     }));
     return { frames, gap: missed - frames.length };
   }
 
-  /** What others told, or this process before it forgot the group. */
-  #afterPlace(place: LogPlace | undefined): Resumed {
-    if (place === undefined || this.#log === undefined) return { frames: [], gap: null };
+  /** Reads messages that other nodes published, or this process before it ended the group. */
+  #resumeFromLog(position: LogPlace | undefined): Resumed {
+    if (position === undefined || this.#log === undefined) return { frames: [], gap: null };
     const { symbols, topics } = this.subscription;
-    const { isWhole, messages } = this.#log.after(topics, symbols, place);
-    const frames = messages.map(({ json, place: own, symbol }) => ({
+    const { isWhole, messages } = this.#log.after(topics, symbols, position);
+    const frames = messages.map(({ json, place, symbol }) => ({
       symbol,
-      bytes: dataFrame(this.#written(json), `0-0-${placeText(own)}`),
+      bytes: dataFrame(this.#transform(json), `0-0-${placeText(place)}`),
     }));
     return { frames, gap: isWhole ? 0 : null };
   }
 
-  /** A message of the group that is for one subscriber alone: it has the id of the last one. */
+  /** Encodes a message for a single subscriber, with the id of the group's latest message. */
   framed(symbol: string, json: string): Frame {
-    return { symbol, bytes: dataFrame(this.#written(json), this.#id) };
+    return { symbol, bytes: dataFrame(this.#transform(json), this.#id) };
   }
 
-  #gather(symbol: string, json: string, logged: number): void {
+  #enqueue(symbol: string, json: string, logOrdinal: number): void {
     this.#ordinal += 1;
     const id = this.#id;
-    const written = this.#written(json);
-    if (id !== undefined) this.#toHold.push({ symbol, json: written, id });
-    this.#due.push({ symbol, bytes: dataFrame(written, id) });
-    this.#logged.push(logged);
+    const sent = this.#transform(json);
+    if (id !== undefined) this.#toBuffer.push({ symbol, json: sent, id });
+    this.#pending.push({ symbol, bytes: dataFrame(sent, id) });
+    this.#pendingOrdinals.push(logOrdinal);
   }
 
-  #written(json: string): string {
+  #transform(json: string): string {
     return this.subscription.disguise?.of(json) ?? json;
   }
 
-  /** Of the newest message. */
+  /** The id of the latest message. */
   get #id(): string | undefined {
     if (!this.subscription.ids) return undefined;
-    const place = this.#place === undefined ? '' : `-${placeText(this.#place)}`;
-    return `${this.#epoch}-${this.#ordinal}${place}`;
+    const position = this.#position === undefined ? '' : `-${placeText(this.#position)}`;
+    return `${this.#epoch}-${this.#ordinal}${position}`;
   }
 }
 
-/** Equal for equal subscriptions. */
+/** A key that is equal for equal subscriptions. */
 export const nameOf = ({ disguise, ids, intervalMs, symbols, topics }: Subscription): string =>
   JSON.stringify([
     topics.toSorted(),

@@ -1,23 +1,23 @@
-// Messages that a group keeps for subscribers that come back. As text: their bytes are cut from memory that
-// other messages share, all of which one short message would keep.
+// Buffers the messages of a group for subscribers that resume. They are stored as text, because their bytes
+// are slices of memory shared with other messages, all of which one short message would retain.
 
-/** Messages of a group that are kept, and what they take. */
+/** Limits of the buffered messages of a group. */
 const MESSAGES_MAX = 10_000;
 const BYTES_MAX = 4 * 1024 ** 2;
-/** The list is cut once so many of its first are over: each message is moved about once. */
-const OVER_MAX = MESSAGES_MAX / 4;
+/** The list is compacted after so many messages were dropped: each message is moved about once. */
+const DROPPED_MAX = MESSAGES_MAX / 4;
 
 export interface HeldMessage {
   readonly symbol: string;
-  /** As it is written to its subscribers. */
+  /** As sent to the subscribers. */
   readonly json: string;
   readonly id: string;
 }
 
 export class Held {
-  /** Those that are over are let go at once, and their places later. */
+  /** Dropped messages are undefined until the list is compacted. */
   #messages: (HeldMessage | undefined)[] = [];
-  /** Of the oldest one that is kept. */
+  /** Index of the oldest buffered message. */
   #first = 0;
   #bytes = 0;
 
@@ -29,12 +29,12 @@ export class Held {
       this.#messages[this.#first] = undefined;
       this.#first += 1;
     }
-    if (this.#first <= OVER_MAX) return;
+    if (this.#first <= DROPPED_MAX) return;
     this.#messages = this.#messages.slice(this.#first);
     this.#first = 0;
   }
 
-  /** The newest ones, oldest first; fewer where fewer are kept. */
+  /** The latest messages, oldest first; fewer if fewer are buffered. */
   newest(count: number): readonly HeldMessage[] {
     const from = Math.max(this.#first, this.#messages.length - count);
     return this.#messages.slice(from).filter((one) => one !== undefined);

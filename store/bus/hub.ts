@@ -1,26 +1,26 @@
-// Publish once, for everyone who wants it: a message goes to the groups that its topic and symbol have,
-// never past each subscriber; each group hands what it gathered to its subscribers together.
+// Publishes messages to groups of subscribers. A message is added to the groups of its topic and symbol, not
+// to each subscriber; each group sends its pending messages to its subscribers as one batch.
 import { type Clock, monotonicMs } from '../base/clock.ts';
 import { Group, nameOf, type Render, type Subscriber, type Subscription } from './group.ts';
 import { type LogStore, TopicLog } from './topicLog.ts';
 
 /**
- * Messages of one turn go out together: a write for each costs a system call for each. A turn waits as
- * long as the last one took, so that it is 1 ms late where little happens, and half of the time is left
- * for others.
+ * Messages of one turn are sent as one batch, because each write costs a system call. The delay before a turn
+ * equals the duration of the last one: it is 1 ms under low load, and half of the time is left for other
+ * work.
  */
-const TURN_MS_LEAST = 1;
-const TURN_MS_MOST = 20;
-/** Messages that may wait for their turn; a burst of more goes out at once. */
-const WAITING_MAX = 10_000;
-/** How long a group whose subscribers all left holds messages for those that come back. */
-const HELD_MS = 300_000;
-/** Groups that hold messages for nobody. */
+const TURN_MIN_MS = 1;
+const TURN_MAX_MS = 20;
+/** Messages that may wait for the next turn; with more they are sent immediately. */
+const PENDING_MAX = 10_000;
+/** How long a group without subscribers buffers messages for those that resume. */
+const IDLE_GROUP_MS = 300_000;
+/** Groups without subscribers. */
 const IDLE_GROUPS_MAX = 200;
 
-const NOBODY: ReadonlySet<Group> = new Set();
+const NO_GROUPS: ReadonlySet<Group> = new Set();
 
-/** Groups of one topic. */
+/** The groups of one topic. */
 interface Listeners {
   readonly all: Set<Group>;
   readonly bySymbol: Map<string, Set<Group>>;
@@ -30,13 +30,13 @@ export class Hub {
   readonly #clock: Clock;
   readonly #groups = new Map<string, Group>();
   readonly #topics = new Map<string, Listeners>();
-  readonly #due = new Set<Group>();
+  readonly #pending = new Set<Group>();
   readonly #idle = new Set<Group>();
   readonly #timers = new Map<number, NodeJS.Timeout>();
-  /** Until the next turn of those that have no interval. */
-  #turnMs = TURN_MS_LEAST;
+  /** Delay until the next turn of groups without an interval. */
+  #turnMs = TURN_MIN_MS;
   #isClosed = false;
-  /** Undefined: messages are held in this process alone. */
+  /** The log shared with other nodes; undefined: messages are buffered only in this process. */
   readonly log: TopicLog | undefined;
 
   constructor(clock: Clock, logs?: LogStore) {
@@ -46,36 +46,36 @@ export class Hub {
       new TopicLog(logs, {
         hears: (topic) => this.hears(topic),
         onTold: () => {
-          for (const group of this.#due) if (group.isKept) this.#flush(group);
+          for (const group of this.#pending) if (group.isKept) this.#flush(group);
         },
       });
   }
 
-  /** Whether anyone listens to a symbol of a topic: else nothing need be made. */
+  /** Whether a symbol of a topic has subscribers: otherwise no message needs to be rendered. */
   listens(topic: string, symbol: string): boolean {
     const listeners = this.#topics.get(topic);
     return listeners !== undefined && (listeners.all.size > 0 || listeners.bySymbol.has(symbol));
   }
 
-  /** Whether anyone listens to a topic at all. */
+  /** Whether a topic has subscribers. */
   hears(topic: string): boolean {
     return this.#topics.has(topic);
   }
 
-  /** @param make the message's JSON; asked once, and only where anyone listens */
+  /** @param make renders the message's JSON; called once, and only if there are subscribers */
   publish(topic: string, symbol: string, make: Render): void {
     const isKept = this.log?.isKept(topic) === true;
     const listeners = this.#topics.get(topic);
-    const own = listeners?.bySymbol.get(symbol) ?? NOBODY;
-    const all = listeners?.all ?? NOBODY;
+    const own = listeners?.bySymbol.get(symbol) ?? NO_GROUPS;
+    const all = listeners?.all ?? NO_GROUPS;
     if (!isKept && own.size === 0 && all.size === 0) return;
-    const render = once(make);
-    if (isKept) return this.#keep(topic, symbol, render, [...all, ...own]);
+    const render = memoize(make);
+    if (isKept) return this.#publishLogged(topic, symbol, render, [...all, ...own]);
     for (const group of all) this.#add(group, symbol, render);
     for (const group of own) this.#add(group, symbol, render);
   }
 
-  /** To everyone who listens to a topic, whichever symbols were chosen. */
+  /** Publishes a message to all subscribers of a topic, regardless of their symbols. */
   announce(topic: string, json: string): void {
     const isKept = this.log?.isKept(topic) === true;
     const listeners = this.#topics.get(topic);
@@ -83,23 +83,23 @@ export class Hub {
     const groups = new Set(listeners?.all);
     for (const own of listeners?.bySymbol.values() ?? [])
       for (const group of own) groups.add(group);
-    if (isKept) return this.#keep(topic, '', () => json, [...groups]);
+    if (isKept) return this.#publishLogged(topic, '', () => json, [...groups]);
     for (const group of groups) this.#add(group, '', () => json);
   }
 
-  /** Whoever joins with ids may go on at another node, from here on. */
+  /** Logs the topics of a subscription with ids from now on, so that it can be resumed at another node. */
   async prepare({ ids, intervalMs, topics }: Subscription): Promise<void> {
     const { log } = this;
     if (log === undefined || !ids || intervalMs > 0 || !(await log.opened())) return;
     for (const topic of topics) log.keep(topic);
-    // Who resumes is to find what came since others told of a topic.
+    // A subscriber that resumes must find the messages since another node published the topic.
     await log.settled();
   }
 
-  /** The group that its messages come from, from this instant on; to be left again. */
+  /** Adds a subscriber to its group, which sends it messages from now on. The caller must leave the group. */
   join(subscription: Subscription, subscriber: Subscriber): Group {
     const name = nameOf(subscription);
-    const group = this.#groups.get(name) ?? this.#made(name, subscription);
+    const group = this.#groups.get(name) ?? this.#createGroup(name, subscription);
     if (subscription.intervalMs === 0) group.flush();
     group.join(subscriber);
     this.#idle.delete(group);
@@ -114,12 +114,12 @@ export class Hub {
     }
     group.leftMs = this.#clock();
     this.#idle.add(group);
-    this.#forget();
+    this.#endIdleGroups();
   }
 
-  /** Hands over what waits for those without an interval. @returns bytes that wait for whoever is full */
+  /** Sends the pending messages of groups without an interval. @returns queued bytes of slow subscribers */
   drain(): number {
-    for (const group of this.#due) if (group.subscription.intervalMs === 0) this.#flush(group);
+    for (const group of this.#pending) if (group.subscription.intervalMs === 0) this.#flush(group);
     let bytes = 0;
     for (const { subscribers } of this.#groups.values()) {
       for (const { behind = 0 } of subscribers) bytes += behind;
@@ -135,27 +135,27 @@ export class Hub {
     for (const group of Array.from(this.#groups.values())) this.#end(group);
   }
 
-  /** Groups, those of them without subscribers, and messages that wait. */
+  /** Counts of groups, groups without subscribers, and pending messages. */
   state(): { readonly groups: number; readonly idle: number; readonly waiting: number } {
-    const waiting = [...this.#due].reduce((sum, group) => sum + group.waiting, 0);
+    const waiting = [...this.#pending].reduce((sum, group) => sum + group.waiting, 0);
     return { groups: this.#groups.size, idle: this.#idle.size, waiting };
   }
 
   #add(group: Group, symbol: string, render: Render): void {
     group.add(symbol, render);
-    if (group.waiting >= WAITING_MAX && group.subscription.intervalMs === 0) group.flush();
-    if (this.#due.has(group)) return;
-    this.#due.add(group);
-    this.#arm(group.subscription.intervalMs);
+    if (group.waiting >= PENDING_MAX && group.subscription.intervalMs === 0) group.flush();
+    if (this.#pending.has(group)) return;
+    this.#pending.add(group);
+    this.#scheduleTurn(group.subscription.intervalMs);
   }
 
-  /** Those that may come back get it once it is in the log, all others with the next turn. */
-  #keep(topic: string, symbol: string, render: Render, groups: readonly Group[]): void {
+  /** Sends a message to resumable groups once it is in the log, and to others in the next turn. */
+  #publishLogged(topic: string, symbol: string, render: Render, groups: readonly Group[]): void {
     const { log } = this;
     const json = render();
     if (log === undefined || json === undefined) return;
-    const kept = groups.filter(({ isKept }) => isKept);
-    if (kept.length < groups.length) {
+    const resumable = groups.filter(({ isKept }) => isKept);
+    if (resumable.length < groups.length) {
       for (const group of groups) if (!group.isKept) this.#add(group, symbol, render);
     }
     log.add({
@@ -163,40 +163,40 @@ export class Hub {
       symbol,
       json,
       tell: (place, ordinal) => {
-        for (const group of kept) {
+        for (const group of resumable) {
           if (group.isEnded) continue;
           group.addKept(symbol, json, place, ordinal);
-          this.#due.add(group);
+          this.#pending.add(group);
         }
       },
     });
-    if (log.gathered >= WAITING_MAX) log.flush();
-    else this.#arm(0);
+    if (log.gathered >= PENDING_MAX) log.flush();
+    else this.#scheduleTurn(0);
   }
 
   #flush(group: Group): void {
-    this.#due.delete(group);
+    this.#pending.delete(group);
     group.flush();
   }
 
-  /** Turns of an interval are the same for all its groups; 0 for those that have none. */
-  #arm(everyMs: number): void {
+  /** Schedules the next turn of an interval, which its groups share; 0: the groups without an interval. */
+  #scheduleTurn(everyMs: number): void {
     if (this.#timers.has(everyMs) || this.#isClosed) return;
     const turn = (): void => {
       this.#timers.delete(everyMs);
-      const beganMs = monotonicMs();
-      for (const group of this.#due) {
+      const startMs = monotonicMs();
+      for (const group of this.#pending) {
         if (group.subscription.intervalMs === everyMs) this.#flush(group);
       }
       if (everyMs === 0) this.log?.flush();
-      const tookMs = monotonicMs() - beganMs;
-      if (everyMs === 0) this.#turnMs = Math.min(TURN_MS_MOST, Math.max(TURN_MS_LEAST, tookMs));
-      this.#forget();
+      const durationMs = monotonicMs() - startMs;
+      if (everyMs === 0) this.#turnMs = Math.min(TURN_MAX_MS, Math.max(TURN_MIN_MS, durationMs));
+      this.#endIdleGroups();
     };
     this.#timers.set(everyMs, setTimeout(turn, everyMs || this.#turnMs));
   }
 
-  #made(name: string, subscription: Subscription): Group {
+  #createGroup(name: string, subscription: Subscription): Group {
     const group = new Group(subscription, this.log);
     this.#groups.set(name, group);
     for (const topic of subscription.topics) {
@@ -215,7 +215,7 @@ export class Hub {
     const { subscription } = group;
     group.isEnded = true;
     this.#groups.delete(nameOf(subscription));
-    this.#due.delete(group);
+    this.#pending.delete(group);
     this.#idle.delete(group);
     for (const topic of subscription.topics) {
       const listeners = this.#topics.get(topic);
@@ -230,9 +230,9 @@ export class Hub {
     }
   }
 
-  /** Ends groups that nobody came back to; the oldest ones first. */
-  #forget(): void {
-    const before = this.#clock() - HELD_MS;
+  /** Ends groups that have had no subscribers for too long, the oldest first. */
+  #endIdleGroups(): void {
+    const before = this.#clock() - IDLE_GROUP_MS;
     for (const group of this.#idle) {
       if (group.leftMs > before && this.#idle.size <= IDLE_GROUPS_MAX) break;
       this.#end(group);
@@ -240,14 +240,14 @@ export class Hub {
   }
 }
 
-function once(make: Render): Render {
-  let isMade = false;
-  let made: string | undefined;
+function memoize(make: Render): Render {
+  let isRendered = false;
+  let json: string | undefined;
   return () => {
-    if (!isMade) {
-      made = make();
-      isMade = true;
+    if (!isRendered) {
+      json = make();
+      isRendered = true;
     }
-    return made;
+    return json;
   };
 }

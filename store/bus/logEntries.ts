@@ -1,5 +1,5 @@
-// What is kept together: messages of some topics, how far they tell of what is stored, and where some are
-// missing.
+// The entries of the log: messages of topics, checkpoints of the data that they cover, and gaps of missing
+// messages.
 import { placeOf, placeText, type LogPlace } from './logPlace.ts';
 
 export type LogEntry =
@@ -9,42 +9,42 @@ export type LogEntry =
       readonly symbol: string;
       readonly json: string;
     }
-  /** Everything up to a stand was told by the messages before it, the last of which has a place. */
+  /** The messages before a checkpoint cover all data up to it; `last` is the position of the last of them. */
   | {
-      readonly kind: 'stand';
+      readonly kind: 'checkpoint';
       readonly topic: string;
-      readonly stand: string;
+      readonly checkpoint: string;
       readonly last: LogPlace;
     }
-  /** Messages of the topic were told, and could not be kept. */
-  | { readonly kind: 'hole'; readonly topic: string };
+  /** Messages of the topic were sent, but could not be logged. */
+  | { readonly kind: 'gap'; readonly topic: string };
 
-type Written =
+type EncodedEntry =
   | readonly [topic: number, symbol: string, json: string]
-  | readonly [topic: number, symbol: null, stand: string, last: string]
+  | readonly [topic: number, symbol: null, checkpoint: string, last: string]
   | readonly [topic: number];
 
 export function entriesText(entries: readonly LogEntry[]): string {
   const topics = [...new Set(entries.map(({ topic }) => topic))];
   const ordinals = new Map(topics.map((topic, at) => [topic, at]));
-  const written = entries.map((entry): Written => {
+  const encoded = entries.map((entry): EncodedEntry => {
     const topic = ordinals.get(entry.topic) ?? 0;
-    if (entry.kind === 'hole') return [topic];
+    if (entry.kind === 'gap') return [topic];
     if (entry.kind === 'message') return [topic, entry.symbol, entry.json];
-    return [topic, null, entry.stand, placeText(entry.last)];
+    return [topic, null, entry.checkpoint, placeText(entry.last)];
   });
-  return JSON.stringify([topics, written]);
+  return JSON.stringify([topics, encoded]);
 }
 
-/** @param text as `entriesText` wrote it; what a later program adds is left out */
+/** Parses entries of `entriesText`, and ignores those that a later program adds. */
 export function entriesOf(text: string): readonly LogEntry[] {
-  const [topics, written] = JSON.parse(text) as [readonly string[], readonly Written[]];
-  return written.flatMap((one): readonly LogEntry[] => {
+  const [topics, encoded] = JSON.parse(text) as [readonly string[], readonly EncodedEntry[]];
+  return encoded.flatMap((one): readonly LogEntry[] => {
     const topic = topics[one[0]];
     if (topic === undefined) return [];
-    if (one.length === 1) return [{ kind: 'hole', topic }];
+    if (one.length === 1) return [{ kind: 'gap', topic }];
     if (one[1] !== null) return [{ kind: 'message', topic, symbol: one[1], json: one[2] }];
     const last = placeOf(one[3]);
-    return last === undefined ? [] : [{ kind: 'stand', topic, stand: one[2], last }];
+    return last === undefined ? [] : [{ kind: 'checkpoint', topic, checkpoint: one[2], last }];
   });
 }

@@ -1,29 +1,29 @@
-// Places in a log of messages: of two messages the later one has the later place, whichever node told them.
+// Positions in a log of messages: a later message has a higher position, on every node.
 
 export interface LogPlace {
-  /** Tells one log from another that took its name. */
+  /** Distinguishes the log from a later one of the same name. */
   readonly tag: string;
   readonly sequence: number;
-  /** Among what was kept together. */
+  /** Index among the entries of one append. */
   readonly index: number;
 }
 
-/** After everything that was kept together with it. */
+/** An index after all entries of one append. */
 export const LAST_INDEX = 999_999;
 
 /** `mb2x7k1c.512.3`. */
 export const placeText = ({ index, sequence, tag }: LogPlace): string =>
   `${tag}.${sequence}.${index}`;
 
-const PLACE = /^([0-9a-z]{1,16})\.(\d{1,15})\.(\d{1,6})$/;
+const POSITION = /^([0-9a-z]{1,16})\.(\d{1,15})\.(\d{1,6})$/;
 
-/** Undefined for what is no place. */
+/** Parses a position; undefined if the text is none. */
 export function placeOf(text: string): LogPlace | undefined {
-  const [, tag, sequence, index] = PLACE.exec(text) ?? [];
+  const [, tag, sequence, index] = POSITION.exec(text) ?? [];
   if (tag === undefined) return undefined;
   return { tag, sequence: Number(sequence), index: Number(index) };
 }
 
-/** Of places of one log. */
+/** Compares positions of one log. */
 export const isBefore = (one: LogPlace, other: LogPlace): boolean =>
   one.sequence < other.sequence || (one.sequence === other.sequence && one.index < other.index);

@@ -1,25 +1,25 @@
-// How far the messages of topics tell of what is stored. A stand is written once all messages before it are
-// in the log: what another node finds there is never ahead of what it can read.
+// The checkpoints of topics: up to which stored data their messages are complete. A checkpoint is written
+// after all messages before it are in the log, so that another node never reads one ahead of the messages.
 import type { LogPlace } from './logPlace.ts';
 
 interface Pending {
-  readonly stand: string;
-  /** Messages of the log with lesser ordinals belong to it. */
-  readonly after: number;
+  readonly checkpoint: string;
+  /** Messages with lower ordinals belong to it. */
+  readonly endOrdinal: number;
   last: LogPlace;
 }
 
-interface StandToWrite {
+interface Checkpoint {
   readonly topic: string;
-  readonly stand: string;
-  /** Of the last message that belongs to it. */
+  readonly checkpoint: string;
+  /** Position of the last message that belongs to it. */
   readonly last: LogPlace;
 }
 
 export class LogStands {
-  /** The oldest one of a topic and the newest: those between say nothing that the newest does not. */
+  /** The oldest and the latest checkpoint of each topic: the latest replaces those between. */
   readonly #pending = new Map<string, Pending[]>();
-  readonly #ready = new Map<string, StandToWrite>();
+  readonly #ready = new Map<string, Checkpoint>();
 
   get isReady(): boolean {
     return this.#ready.size > 0;
@@ -29,35 +29,36 @@ export class LogStands {
     return this.#pending.has(topic) || this.#ready.has(topic);
   }
 
-  /** @param after ordinal of the next message @param last place of the topic's newest one in the log */
-  mark(topic: string, stand: string, after: number, last: LogPlace): void {
+  /** @param endOrdinal of the next message @param last position of the topic's latest message in the log */
+  mark(topic: string, checkpoint: string, endOrdinal: number, last: LogPlace): void {
     const [oldest] = this.#pending.get(topic) ?? [];
-    const newest = { stand, after, last };
+    const newest = { checkpoint, endOrdinal, last };
     this.#pending.set(topic, oldest === undefined ? [newest] : [oldest, newest]);
   }
 
-  /** A message of the topic is in the log. */
+  /** Records that a message of the topic is in the log. */
   kept(topic: string, ordinal: number, place: LogPlace): void {
     for (const pending of this.#pending.get(topic) ?? []) {
-      if (ordinal < pending.after) pending.last = place;
+      if (ordinal < pending.endOrdinal) pending.last = place;
     }
   }
 
-  /** All messages with lesser ordinals were told. */
+  /** Records that all messages with lower ordinals were sent. */
   told(ordinal: number): void {
     for (const [topic, all] of this.#pending) {
       const [oldest, newest] = all;
-      if (oldest === undefined || oldest.after > ordinal) continue;
-      const { last, stand } = newest !== undefined && newest.after <= ordinal ? newest : oldest;
-      this.#ready.set(topic, { topic, stand, last });
-      const rest = all.filter(({ after }) => after > ordinal);
+      if (oldest === undefined || oldest.endOrdinal > ordinal) continue;
+      const { last, checkpoint } =
+        newest !== undefined && newest.endOrdinal <= ordinal ? newest : oldest;
+      this.#ready.set(topic, { topic, checkpoint, last });
+      const rest = all.filter(({ endOrdinal }) => endOrdinal > ordinal);
       if (rest.length === 0) this.#pending.delete(topic);
       else this.#pending.set(topic, rest);
     }
   }
 
-  /** What is to be written now, once. */
-  take(): readonly StandToWrite[] {
+  /** Removes and returns the checkpoints that are ready to be written. */
+  take(): readonly Checkpoint[] {
     const ready = [...this.#ready.values()];
     this.#ready.clear();
     return ready;

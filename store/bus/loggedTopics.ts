@@ -1,15 +1,15 @@
-// Messages of a log as they are remembered: those of each topic by their places, and from which place on
-// all of them are there.
+// Caches the messages of a log in memory: those of each topic by position, and the position from which on
+// they are complete.
 import { isBefore, type LogPlace } from './logPlace.ts';
 
-/** Text that is remembered of all topics; of what is over the oldest goes first. */
+/** Cached characters of all topics; the oldest messages are evicted first. */
 const CHARACTERS_MAX = 64 * 1024 ** 2;
-/** A list is cut once so many of its first are over: each message is moved about once. */
-const OVER_MAX = 1_000;
+/** A list is compacted after so many messages were dropped: each message is moved about once. */
+const DROPPED_MAX = 1_000;
 
 interface LoggedMessage {
   readonly place: LogPlace;
-  /** '' is for everybody. */
+  /** '': for all subscribers of the topic. */
   readonly symbol: string;
   readonly json: string;
 }
@@ -17,13 +17,13 @@ interface LoggedMessage {
 interface Topic {
   messages: (LoggedMessage | undefined)[];
   first: number;
-  /** Nobody knows what came before. */
-  wholeFrom: LogPlace;
+  /** Earlier messages are unknown. */
+  completeFrom: LogPlace;
 }
 
 export class LoggedTopics {
   readonly #topics = new Map<string, Topic>();
-  /** Whose message is the next oldest one. */
+  /** The topics of all messages, oldest message first. */
   #order: string[] = [];
   #orderFirst = 0;
   #characters = 0;
@@ -34,36 +34,36 @@ export class LoggedTopics {
   }
 
   add(topic: string, message: LoggedMessage): void {
-    this.#topicOf(topic, message.place).messages.push(message);
+    this.#ensureTopic(topic, message.place).messages.push(message);
     this.#order.push(topic);
     this.#characters += message.json.length;
     while (this.#characters > this.#charactersMax) this.#dropOldest();
   }
 
-  /** What came before a place is not known; again, and of a later one, it takes the place of the former. */
+  /** Marks messages before a position as unknown; a repeated call replaces the position. */
   cut(topic: string, from: LogPlace): void {
-    this.#topicOf(topic, from).wholeFrom = from;
+    this.#ensureTopic(topic, from).completeFrom = from;
   }
 
-  /** All messages from a place on are there, unless it is known already that they are not. */
+  /** Adds a topic whose messages are complete from a position on; an existing topic is unchanged. */
   begin(topic: string, from: LogPlace): void {
-    this.#topicOf(topic, from);
+    this.#ensureTopic(topic, from);
   }
 
-  /** Messages of these topics and symbols after a place, in their order. */
+  /** The messages of topics and symbols after a position, in their order. */
   after(
     topics: readonly string[],
     symbols: readonly string[] | undefined,
     place: LogPlace,
   ): { readonly messages: readonly LoggedMessage[]; readonly isWhole: boolean } {
-    const wanted = symbols && new Set(symbols).add('');
+    const symbolSet = symbols && new Set(symbols).add('');
     let isWhole = true;
     const lists = topics.map((name): readonly LoggedMessage[] => {
       const topic = this.#topics.get(name);
-      if (topic === undefined || topic.wholeFrom.tag !== place.tag) isWhole = false;
+      if (topic === undefined || topic.completeFrom.tag !== place.tag) isWhole = false;
       if (topic === undefined) return [];
-      if (isBefore(place, topic.wholeFrom)) isWhole = false;
-      return newerOf(topic, place).filter(({ symbol }) => wanted?.has(symbol) ?? true);
+      if (isBefore(place, topic.completeFrom)) isWhole = false;
+      return messagesAfter(topic, place).filter(({ symbol }) => symbolSet?.has(symbol) ?? true);
     });
     const [only = []] = lists;
     if (lists.length === 1) return { messages: only, isWhole };
@@ -71,12 +71,12 @@ export class LoggedTopics {
     return { messages, isWhole };
   }
 
-  #topicOf(name: string, from: LogPlace): Topic {
-    const known = this.#topics.get(name);
-    if (known !== undefined) return known;
-    const made: Topic = { messages: [], first: 0, wholeFrom: from };
-    this.#topics.set(name, made);
-    return made;
+  #ensureTopic(name: string, from: LogPlace): Topic {
+    const existing = this.#topics.get(name);
+    if (existing !== undefined) return existing;
+    const topic: Topic = { messages: [], first: 0, completeFrom: from };
+    this.#topics.set(name, topic);
+    return topic;
   }
 
   #dropOldest(): void {
@@ -86,21 +86,21 @@ export class LoggedTopics {
     if (topic === undefined || dropped === undefined) return;
     topic.messages[topic.first] = undefined;
     topic.first += 1;
-    topic.wholeFrom = dropped.place;
+    topic.completeFrom = dropped.place;
     this.#characters -= dropped.json.length;
-    if (topic.first > OVER_MAX && topic.first * 2 > topic.messages.length) {
+    if (topic.first > DROPPED_MAX && topic.first * 2 > topic.messages.length) {
       topic.messages = topic.messages.slice(topic.first);
       topic.first = 0;
     }
-    if (this.#orderFirst > OVER_MAX && this.#orderFirst * 2 > this.#order.length) {
+    if (this.#orderFirst > DROPPED_MAX && this.#orderFirst * 2 > this.#order.length) {
       this.#order = this.#order.slice(this.#orderFirst);
       this.#orderFirst = 0;
     }
   }
 }
 
-/** Places rise: the first one behind a place is found by halves. */
-function newerOf({ first, messages }: Topic, place: LogPlace): readonly LoggedMessage[] {
+/** Finds the messages after a position by binary search: positions ascend. */
+function messagesAfter({ first, messages }: Topic, place: LogPlace): readonly LoggedMessage[] {
   let [least, most] = [first, messages.length];
   while (least < most) {
     const middle = (least + most) >>> 1;

@@ -1,73 +1,75 @@
-// Messages of topics that somebody may come back to are kept where other nodes find them, before they are
-// told: whoever resumes, at whichever node, gets what came after the place that was read.
+// Logs the messages of resumable topics for other nodes before they are sent. A subscriber that resumes at
+// any node receives the messages after its last position.
 import { monotonicMs } from '../base/clock.ts';
 import { entriesOf, entriesText, type LogEntry } from './logEntries.ts';
 import { LoggedTopics } from './loggedTopics.ts';
 import { LAST_INDEX, type LogPlace } from './logPlace.ts';
 import { LogStands } from './logStands.ts';
 
-/** Where logs are kept. None of it throws: what is not there is undefined. */
+/** The storage of logs. No method throws: what is unavailable is undefined. */
 export interface LogStore {
-  /** Undefined: it can't be asked for now. `last` is the newest sequence. */
+  /** Opens the log. Undefined: it is unavailable. `last` is the latest sequence. */
   open(): Promise<
     { readonly tag: string; readonly first: number; readonly last: number } | undefined
   >;
-  /** What is there up to a sequence, oldest first. @returns whether it was read to the end */
+  /** Reads entries up to a sequence, oldest first. @returns whether it was read to the end */
   read(last: number, take: (sequence: number, text: string) => void): Promise<boolean>;
-  /** Undefined: whether it is kept is not known. */
+  /** Appends entries. Undefined: it is unknown whether they are stored. */
   append(text: string): Promise<Pick<LogPlace, 'tag' | 'sequence'> | undefined>;
 }
 
-/** A message, and what is done with it once it is kept. */
-interface Telling {
+/** A message, and the callback that sends it once it is logged. */
+interface OutgoingMessage {
   readonly topic: string;
   readonly symbol: string;
   readonly json: string;
-  /** @param place undefined where it could not be kept @param ordinal rises with each message */
+  /** @param place undefined if it could not be logged @param ordinal increases with each message */
   readonly tell: (place: LogPlace | undefined, ordinal: number) => void;
 }
 
-/** What another node, or this one before, told of a topic. */
-interface Recalled {
-  /** Up to which everything was told. */
+/** The state of a topic that another node, or an earlier process, logged. */
+interface RecoveredTopic {
+  /** The checkpoint up to which all data was sent. */
   readonly stand: string;
-  /** Messages after that. */
+  /** The messages after the checkpoint. */
   readonly told: Set<string>;
 }
 
-interface Kept {
-  /** Since when it is wanted, or was asked for. */
+/** A topic that is being logged. */
+interface TopicState {
+  /** When logging began. */
   readonly sinceMs: number;
-  stand: string | undefined;
-  told: Set<string>;
+  checkpoint: string | undefined;
+  /** The messages after the checkpoint. */
+  messages: Set<string>;
   last: LogPlace;
 }
 
 interface LogParts {
   readonly hears: (topic: string) => boolean;
-  /** Some messages were told. */
+  /** Called after messages were sent. */
   readonly onTold: () => void;
 }
 
-/** Stands are told again, so that topics in which nothing happens are known; logs forget after five. */
+/** Checkpoints are repeated, because logs delete entries after five minutes, also those of idle topics. */
 const REFRESH_MS = 60_000;
-/** Texts are cut: NATS takes a megabyte unless it is told otherwise, and a character is six bytes at most. */
+/** Largest append: NATS accepts a megabyte by default, and a character is at most six bytes. */
 const TEXT_CHARACTERS_MAX = 150_000;
 
 export class TopicLog {
   readonly #store: LogStore;
   #topics = new LoggedTopics();
-  readonly #kept = new Map<string, Kept>();
-  readonly #recalled = new Map<string, Recalled>();
-  #gathered: Telling[] = [];
-  /** Of the next message. */
+  readonly #states = new Map<string, TopicState>();
+  readonly #recovered = new Map<string, RecoveredTopic>();
+  #pending: OutgoingMessage[] = [];
+  /** Ordinal of the next message. */
   #ordinal = 0;
-  /** All before it were told. */
-  #told = 0;
-  readonly #stands = new LogStands();
-  readonly #holes = new Set<string>();
+  /** Messages with lower ordinals were sent. */
+  #sentOrdinal = 0;
+  readonly #checkpoints = new LogStands();
+  readonly #gaps = new Set<string>();
   #tail: Promise<void> = Promise.resolve();
-  #place: LogPlace | undefined;
+  #position: LogPlace | undefined;
   #opening: Promise<boolean> | undefined;
   #timer: NodeJS.Timeout | undefined;
   readonly #parts: LogParts;
@@ -77,49 +79,54 @@ export class TopicLog {
     this.#parts = parts;
   }
 
-  /** Of the newest message that was kept; undefined before it was opened. */
+  /** Position of the latest logged message; undefined before the log is open. */
   get place(): LogPlace | undefined {
-    return this.#place;
+    return this.#position;
   }
 
-  /** Of the next message that is told to this log. */
+  /** Ordinal of the next message that is added. */
   get ordinal(): number {
     return this.#ordinal;
   }
 
   get isIdle(): boolean {
-    return this.#told === this.#ordinal;
+    return this.#sentOrdinal === this.#ordinal;
   }
 
-  /** Reads what there is, once. @returns false where it can't be asked for now */
+  /** Opens and reads the log once. @returns false if it is unavailable */
   async opened(): Promise<boolean> {
-    if (this.#place !== undefined) return true;
+    if (this.#position !== undefined) return true;
     this.#opening ??= this.#open().finally(() => (this.#opening = undefined));
     return this.#opening;
   }
 
   isKept(topic: string): boolean {
-    return this.#kept.has(topic);
+    return this.#states.has(topic);
   }
 
-  /** Of a topic that is not kept yet. */
-  recalled(topic: string): Readonly<Recalled> | undefined {
-    return this.#recalled.get(topic);
+  /** The recovered state of a topic that is not being logged yet. */
+  recalled(topic: string): Readonly<RecoveredTopic> | undefined {
+    return this.#recovered.get(topic);
   }
 
   /**
-   * From here on its messages are kept; whoever is to go on from here waits until that is settled. Again it
-   * does nothing.
-   * @param missing messages that came since it was recalled; undefined where nobody knows
+   * Logs the messages of a topic from now on; a subscriber that may resume from here waits for `settled`. A
+   * repeated call does nothing.
+   * @param missing messages since the recovered state; undefined if they are unknown
    */
-  keep(topic: string, missing?: readonly Pick<Telling, 'symbol' | 'json'>[]): void {
-    const last = this.#place;
-    if (last === undefined || this.#kept.has(topic)) return;
-    this.#recalled.delete(topic);
-    this.#kept.set(topic, { sinceMs: monotonicMs(), stand: undefined, told: new Set(), last });
+  keep(topic: string, missing?: readonly Pick<OutgoingMessage, 'symbol' | 'json'>[]): void {
+    const last = this.#position;
+    if (last === undefined || this.#states.has(topic)) return;
+    this.#recovered.delete(topic);
+    this.#states.set(topic, {
+      sinceMs: monotonicMs(),
+      checkpoint: undefined,
+      messages: new Set(),
+      last,
+    });
     if (missing === undefined) {
-      // Nobody knows at other nodes either, whatever stands are told from now on.
-      this.#holes.add(topic);
+      // Other nodes must not assume completeness either, despite later checkpoints.
+      this.#gaps.add(topic);
       this.#topics.cut(topic, last);
     } else this.#topics.begin(topic, last);
     for (const { json, symbol } of missing ?? []) {
@@ -128,54 +135,54 @@ export class TopicLog {
     this.#timer ??= setInterval(() => this.#refresh(), REFRESH_MS).unref();
   }
 
-  /** Nobody makes its messages any more. */
+  /** Stops logging a topic whose messages are no longer published. */
   forget(topic: string): void {
-    const kept = this.#kept.get(topic);
-    this.#kept.delete(topic);
-    this.#stands.forget(topic);
-    if (kept?.stand === undefined) return;
-    this.#recalled.set(topic, { stand: kept.stand, told: kept.told });
+    const state = this.#states.get(topic);
+    this.#states.delete(topic);
+    this.#checkpoints.forget(topic);
+    if (state?.checkpoint === undefined) return;
+    this.#recovered.set(topic, { stand: state.checkpoint, told: state.messages });
   }
 
-  /** It is told with the next turn. */
-  add(telling: Telling): void {
-    this.#kept.get(telling.topic)?.told.add(telling.json);
-    this.#gathered.push(telling);
+  /** Adds a message, which is sent in the next turn. */
+  add(message: OutgoingMessage): void {
+    this.#states.get(message.topic)?.messages.add(message.json);
+    this.#pending.push(message);
     this.#ordinal += 1;
   }
 
-  /** Everything up to a stand is among the messages that were added. */
-  mark(topic: string, stand: string): void {
-    const kept = this.#kept.get(topic);
-    if (kept === undefined) return;
-    kept.stand = stand;
-    kept.told.clear();
-    this.#stands.mark(topic, stand, this.#ordinal, kept.last);
-    if (this.isIdle) this.#stands.told(this.#ordinal);
+  /** Sets a checkpoint: the messages added so far cover all data up to it. */
+  mark(topic: string, checkpoint: string): void {
+    const state = this.#states.get(topic);
+    if (state === undefined) return;
+    state.checkpoint = checkpoint;
+    state.messages.clear();
+    this.#checkpoints.mark(topic, checkpoint, this.#ordinal, state.last);
+    if (this.isIdle) this.#checkpoints.told(this.#ordinal);
   }
 
   get gathered(): number {
-    return this.#gathered.length;
+    return this.#pending.length;
   }
 
-  /** Keeps what was gathered, and tells it then, in its order. */
+  /** Logs the pending messages, and then sends them in their order. */
   flush(): void {
-    const gathered = this.#gathered;
-    this.#gathered = [];
-    const parts = partsOf(gathered);
-    if (parts.length === 0 && (this.#stands.isReady || this.#holes.size > 0)) parts.push([]);
+    const pending = this.#pending;
+    this.#pending = [];
+    const parts = splitIntoAppends(pending);
+    if (parts.length === 0 && (this.#checkpoints.isReady || this.#gaps.size > 0)) parts.push([]);
     for (const part of parts) this.#append(part);
   }
 
-  /** Everything that was added until now was told. */
+  /** Waits until all messages added so far are sent. */
   async settled(): Promise<void> {
     this.flush();
     await this.#tail;
   }
 
-  /** What came after a place, of those that resume. */
-  after(...asked: Parameters<LoggedTopics['after']>): ReturnType<LoggedTopics['after']> {
-    return this.#topics.after(...asked);
+  /** The messages after a position, for subscribers that resume. */
+  after(...query: Parameters<LoggedTopics['after']>): ReturnType<LoggedTopics['after']> {
+    return this.#topics.after(...query);
   }
 
   close(): void {
@@ -183,40 +190,42 @@ export class TopicLog {
     this.flush();
   }
 
-  #append(part: readonly Telling[]): void {
-    const holes = [...this.#holes].map((topic): LogEntry => ({ kind: 'hole', topic }));
+  #append(part: readonly OutgoingMessage[]): void {
+    const gaps = [...this.#gaps].map((topic): LogEntry => ({ kind: 'gap', topic }));
     const messages = part.map((one): LogEntry => ({ kind: 'message', ...one }));
-    const stands = this.#stands.take().map((one): LogEntry => ({ kind: 'stand', ...one }));
-    const entries = [...holes, ...messages, ...stands];
+    const checkpoints = this.#checkpoints
+      .take()
+      .map((one): LogEntry => ({ kind: 'checkpoint', ...one }));
+    const entries = [...gaps, ...messages, ...checkpoints];
     const sending = this.#store.append(entriesText(entries));
     this.#tail = this.#tail.then(async () => {
-      this.#took(entries, await sending, part);
-      // Else they go with the messages that wait.
-      if (this.isIdle && this.#stands.isReady) this.flush();
+      this.#finishAppend(entries, await sending, part);
+      // Otherwise the checkpoints are written with the pending messages.
+      if (this.isIdle && this.#checkpoints.isReady) this.flush();
     });
   }
 
-  #took(
+  #finishAppend(
     entries: readonly LogEntry[],
-    kept: Pick<LogPlace, 'tag' | 'sequence'> | undefined,
-    part: readonly Telling[],
+    appended: Pick<LogPlace, 'tag' | 'sequence'> | undefined,
+    part: readonly OutgoingMessage[],
   ): void {
-    if (kept === undefined) this.#missed(entries);
-    else this.#remember(entries, kept);
+    if (appended === undefined) this.#recordGaps(entries);
+    else this.#remember(entries, appended);
     const first = entries.findIndex(({ kind }) => kind === 'message');
     for (const [at, { tell }] of part.entries()) {
-      tell(kept && { ...kept, index: first + at }, this.#told);
-      this.#told += 1;
+      tell(appended && { ...appended, index: first + at }, this.#sentOrdinal);
+      this.#sentOrdinal += 1;
     }
-    this.#stands.told(this.#told);
+    this.#checkpoints.told(this.#sentOrdinal);
     this.#parts.onTold();
   }
 
-  /** Who resumes from before is told so: here at once, at other nodes by what is kept next. */
-  #missed(entries: readonly LogEntry[]): void {
-    const last = this.#place;
+  /** Records a gap for subscribers that resume: here immediately, at other nodes with the next append. */
+  #recordGaps(entries: readonly LogEntry[]): void {
+    const last = this.#position;
     for (const { topic } of entries) {
-      this.#holes.add(topic);
+      this.#gaps.add(topic);
       if (last !== undefined) this.#topics.cut(topic, { ...last, index: last.index + 1 });
     }
   }
@@ -225,88 +234,89 @@ export class TopicLog {
     entries: readonly LogEntry[],
     { sequence, tag }: Pick<LogPlace, 'tag' | 'sequence'>,
   ): void {
-    if (tag !== this.#place?.tag) this.#renewed(tag);
-    let ordinal = this.#told;
+    if (tag !== this.#position?.tag) this.#resetFor(tag);
+    let ordinal = this.#sentOrdinal;
     for (const [index, entry] of entries.entries()) {
       const place = { tag, sequence, index };
-      if (entry.kind === 'hole') this.#holes.delete(entry.topic);
+      if (entry.kind === 'gap') this.#gaps.delete(entry.topic);
       else if (entry.kind === 'message') {
         this.#topics.add(entry.topic, { ...entry, place });
-        this.#stands.kept(entry.topic, ordinal, place);
-        const kept = this.#kept.get(entry.topic);
-        if (kept !== undefined) kept.last = place;
+        this.#checkpoints.kept(entry.topic, ordinal, place);
+        const state = this.#states.get(entry.topic);
+        if (state !== undefined) state.last = place;
         ordinal += 1;
       }
-      this.#place = place;
+      this.#position = place;
     }
   }
 
-  /** Another log has its name: nothing of the former one is there. */
-  #renewed(tag: string): void {
+  /** Resets the state: a new log has the same name and none of the former messages. */
+  #resetFor(tag: string): void {
     const place = { tag, sequence: 0, index: LAST_INDEX };
     this.#topics = new LoggedTopics();
-    for (const [topic, kept] of this.#kept) {
+    for (const [topic, state] of this.#states) {
       this.#topics.cut(topic, place);
-      kept.last = place;
+      state.last = place;
     }
-    this.#recalled.clear();
+    this.#recovered.clear();
   }
 
   #refresh(): void {
-    for (const [topic, { sinceMs, stand }] of this.#kept) {
+    for (const [topic, { checkpoint, sinceMs }] of this.#states) {
       if (!this.#parts.hears(topic) && monotonicMs() - sinceMs > REFRESH_MS) this.forget(topic);
-      else if (stand !== undefined && !this.#stands.has(topic)) this.mark(topic, stand);
+      else if (checkpoint !== undefined && !this.#checkpoints.has(topic))
+        this.mark(topic, checkpoint);
     }
     this.flush();
   }
 
   async #open(): Promise<boolean> {
-    const found = await this.#store.open();
-    if (found === undefined) return false;
-    const { first, last, tag } = found;
+    const log = await this.#store.open();
+    if (log === undefined) return false;
+    const { first, last, tag } = log;
     const before = { tag, sequence: first - 1, index: LAST_INDEX };
     const isRead = await this.#store.read(last, (sequence, text) => {
       for (const [index, entry] of entriesOf(text).entries()) {
-        this.#recall(entry, { tag, sequence, index }, before);
+        this.#recoverEntry(entry, { tag, sequence, index }, before);
       }
     });
     if (!isRead) {
       this.#topics = new LoggedTopics();
-      this.#recalled.clear();
+      this.#recovered.clear();
       return false;
     }
-    this.#place = { tag, sequence: last, index: LAST_INDEX };
+    this.#position = { tag, sequence: last, index: LAST_INDEX };
     return true;
   }
 
-  #recall(entry: LogEntry, place: LogPlace, before: LogPlace): void {
+  #recoverEntry(entry: LogEntry, place: LogPlace, before: LogPlace): void {
     const { kind, topic } = entry;
-    if (kind === 'hole') return this.#topics.cut(topic, place);
-    if (kind === 'stand') {
+    if (kind === 'gap') return this.#topics.cut(topic, place);
+    if (kind === 'checkpoint') {
       const last = entry.last.tag === place.tag ? entry.last : before;
       this.#topics.begin(topic, last);
       const { messages } = this.#topics.after([topic], undefined, last);
-      const told = new Set(messages.map(({ json }) => json));
-      this.#recalled.set(topic, { stand: entry.stand, told });
+      const texts = new Set(messages.map(({ json }) => json));
+      this.#recovered.set(topic, { stand: entry.checkpoint, told: texts });
       return;
     }
     this.#topics.begin(topic, before);
     this.#topics.add(topic, { ...entry, place });
-    this.#recalled.get(topic)?.told.add(entry.json);
+    this.#recovered.get(topic)?.told.add(entry.json);
   }
 }
 
-/** As many at once as one append takes. */
-function partsOf(gathered: readonly Telling[]): Telling[][] {
-  const parts: Telling[][] = [];
+/** Splits messages into parts that fit into one append. */
+function splitIntoAppends(pending: readonly OutgoingMessage[]): OutgoingMessage[][] {
+  const parts: OutgoingMessage[][] = [];
   let characters = Infinity;
-  for (const telling of gathered) {
-    if (characters + telling.json.length > TEXT_CHARACTERS_MAX) {
+  for (const message of pending) {
+    if (characters + message.json.length > TEXT_CHARACTERS_MAX) {
       parts.push([]);
       characters = 0;
     }
-    parts.at(-1)?.push(telling);
-    characters += telling.json.length;
+    parts.at(-1)?.push(message);
+    characters += message.json.length;
   }
   return parts;
 }

@@ -1,39 +1,38 @@
-// Where the catalog is: a file of the data folder, or a database of PostgreSQL. Whoever needs it opens it
-// at its place.
+// The location of the catalog, from which it is opened: a file of the data folder, or a PostgreSQL database.
 import type { PagesOf } from './copyCatalog.ts';
 import type { Database, HeldDatabase } from './database.ts';
 
 export interface CatalogPlace {
-  /** As an operator finds it. */
+  /** The location, for the operator. */
   readonly name: string;
-  /** What to put back when it is lost. */
+  /** How to restore the catalog if it is lost. */
   readonly advice: string;
-  /** Whether it was ever made. */
+  /** Whether the catalog exists. */
   isThere(): Promise<boolean>;
-  /** Opens (and makes) it for a command, which waits for the disk. Whoever opens holds the data folder. */
+  /** Opens (or creates) it for a command, synchronously. The caller must hold the lock of the data folder. */
   open(): Database;
   /**
-   * The same for a server, whose event loop never waits.
-   * @param onFault told why the catalog is away; callers are told that it is
+   * Opens it for a server without blocking the event loop.
+   * @param onFault called with the reason when the catalog is unavailable
    * @param onTaken called when another process has the catalog; by default an exception ends this one
    */
   openServed(onFault: (reason: unknown) => void, onTaken?: (error: Error) => void): Database;
   /**
-   * What is committed, beside whoever holds it; changes nothing.
-   * @param answerMs where it is a server: what is silent for longer is lost
+   * Opens it for reading committed data while another process holds it.
+   * @param answerMs timeout after which a silent database server is considered lost
    */
   openReading(answerMs?: number): Database;
-  /** Rows of a table; a place whose database it is not says what it likes. */
+  /** Reads the rows of a table of a database of this location. */
   readonly pages: PagesOf;
-  /** Takes what is held open away, to where nobody serves it. @returns where that is */
-  setAside(held: Database, nowMs: number): Promise<string>;
-  /** Removes one that was begun and is nothing yet. */
+  /** Moves the open catalog to a location that is not served. @returns that location */
+  setAside(database: Database, nowMs: number): Promise<string>;
+  /** Removes an incomplete catalog. */
   discard(): Promise<void>;
-  /** What is committed now, beside whoever holds it. */
+  /** Opens a snapshot of the committed data while another process holds the catalog. */
   openMoment(): Promise<HeldDatabase>;
   /**
-   * What was deleted leaves the catalog's own files too.
-   * @returns false when a reader of an older moment still keeps it
+   * Removes deleted rows from the catalog's files.
+   * @returns false if a reader of an older snapshot still needs them
    */
   scrub(database: Database): Promise<boolean>;
 }

@@ -1,6 +1,6 @@
-// The catalog's spelling of a time.
+// Formats and parses times as the catalog stores them.
 
-/** `2026-01-31 12:00:00.000+00`: sortable as text. */
+/** Formats a time as `2026-01-31 12:00:00.000+00`, which sorts as text. */
 export const catalogTime = (ms: number): string =>
   new Date(ms).toISOString().replace('T', ' ').replace('Z', '+00');
 

@@ -1,4 +1,4 @@
-// A catalog made anew in another engine: every row of every table, in one transaction, compared afterwards.
+// Copies the catalog to another engine: every row of every table, in one transaction, compared afterwards.
 import { createHash } from 'node:crypto';
 import { type Insertable, sql } from 'kysely';
 import { Failure } from '../base/failure.ts';
@@ -7,13 +7,13 @@ import { FOLDER_VERSION, folderVersion, migrateInside } from './migrate.ts';
 
 export type CatalogRow = Readonly<Record<string, unknown>>;
 
-/** Rows of a table, some at once; whoever asks for them reads one moment. */
+/** Reads the rows of a table in pages, in one snapshot. */
 export type PagesOf = (database: Database, table: string) => AsyncIterable<readonly CatalogRow[]>;
 
 export interface CopyOrder {
   readonly from: Database;
   readonly pagesFrom: PagesOf;
-  /** Without any table. */
+  /** An empty database. */
   readonly to: Database;
   readonly pagesTo: PagesOf;
 }
@@ -23,20 +23,20 @@ export interface Copied {
   readonly rows: number;
 }
 
-/** Parameters of one statement: what both engines take. */
+/** Parameters of one statement that both engines accept. */
 const PARAMETERS_MAX = 30_000;
 /** Rows of a page. */
 export const PAGE_ROWS = 2_000;
 
 /**
- * Nothing is left in the target unless all is there.
- * @throws Failure Conflict when the source is of another version, or what was written is not what was read
+ * Copies the catalog in one transaction of the target.
+ * @throws Failure Conflict if the source has another version, or the copy differs from it
  */
 export async function copyCatalog(order: CopyOrder): Promise<Copied> {
   const version = await folderVersion(order.from);
   if (version !== FOLDER_VERSION) {
-    const told = `it has version ${version}, this program makes ${FOLDER_VERSION}: start its server once`;
-    throw new Failure('Conflict', `the catalog can not be copied: ${told}`);
+    const reason = `it has version ${version}, this program makes ${FOLDER_VERSION}: start its server once`;
+    throw new Failure('Conflict', `the catalog can not be copied: ${reason}`);
   }
   return order.to.transaction().execute(async (transaction) => {
     await migrateInside(transaction);
@@ -47,23 +47,25 @@ export async function copyCatalog(order: CopyOrder): Promise<Copied> {
   });
 }
 
-/** The first table whose rows are not the same in both; undefined where all are. */
+/** Finds the first table whose rows differ; undefined if all are equal. */
 export async function differentTable(order: CopyOrder): Promise<string | undefined> {
   const { from, pagesFrom, pagesTo, to } = order;
   return to.transaction().execute(async (transaction) => {
     for (const { name } of await from.introspection.getTables()) {
-      const one = await fingerprintOf(pagesFrom(from, name));
-      const other = await fingerprintOf(pagesTo(transaction, name));
+      const one = await computeFingerprint(pagesFrom(from, name));
+      const other = await computeFingerprint(pagesTo(transaction, name));
       if (one.text !== other.text) return name;
     }
     return undefined;
   });
 }
 
-async function fingerprintOf(pages: AsyncIterable<readonly CatalogRow[]>): Promise<Fingerprint> {
-  const print = new Fingerprint();
-  for await (const page of pages) print.add(page.map(portable));
-  return print;
+async function computeFingerprint(
+  pages: AsyncIterable<readonly CatalogRow[]>,
+): Promise<Fingerprint> {
+  const fingerprint = new Fingerprint();
+  for await (const page of pages) fingerprint.add(page.map(portableRow));
+  return fingerprint;
 }
 
 async function copyTable(
@@ -73,15 +75,15 @@ async function copyTable(
 ): Promise<number> {
   await sql`delete from ${sql.table(table)}`.execute(to);
   const read = new Fingerprint();
-  for await (const asRead of pagesFrom(from, table)) {
-    const page = asRead.map(portable);
+  for await (const sourcePage of pagesFrom(from, table)) {
+    const page = sourcePage.map(portableRow);
     read.add(page);
     await insertPage(to, table, page);
   }
-  const written = await fingerprintOf(pagesTo(to, table));
+  const written = await computeFingerprint(pagesTo(to, table));
   if (written.text === read.text) return read.rows;
-  const told = `table ${table}: ${read.rows} rows were read, ${written.rows} are there, or differ`;
-  throw new Failure('Conflict', `the copy of the catalog is not what was copied: ${told}`);
+  const reason = `table ${table}: ${read.rows} rows were read, ${written.rows} are there, or differ`;
+  throw new Failure('Conflict', `the copy of the catalog is not what was copied: ${reason}`);
 }
 
 async function insertPage(to: Database, table: string, page: readonly CatalogRow[]): Promise<void> {
@@ -96,7 +98,7 @@ async function insertPage(to: Database, table: string, page: readonly CatalogRow
   }
 }
 
-/** The same for the same rows, in any order and from either engine. */
+/** A checksum of rows that is independent of their order and of the engine. */
 class Fingerprint {
   rows = 0;
   readonly #sums = [0n, 0n];
@@ -107,8 +109,8 @@ class Fingerprint {
 
   add(page: readonly CatalogRow[]): void {
     for (const row of page) {
-      const digest = createHash('sha256').update(lineOf(row)).digest();
-      // A sum, so that equal rows count as often as they are there.
+      const digest = createHash('sha256').update(canonicalRow(row)).digest();
+      // A sum counts equal rows as often as they occur.
       this.#sums[0] = BigInt.asUintN(64, (this.#sums[0] ?? 0n) + digest.readBigUInt64LE(0));
       this.#sums[1] = BigInt.asUintN(64, (this.#sums[1] ?? 0n) + digest.readBigUInt64LE(8));
       this.rows += 1;
@@ -116,18 +118,19 @@ class Fingerprint {
   }
 }
 
-const lineOf = (row: CatalogRow): string =>
+const canonicalRow = (row: CatalogRow): string =>
   JSON.stringify(
     Object.keys(row)
       .sort()
-      .map((name) => [name, asBoth(row[name])]),
+      .map((name) => [name, portableValue(row[name])]),
   );
 
-/** A value as both engines have it. */
-const asBoth = (value: unknown): unknown => (typeof value === 'boolean' ? (value ? 1 : 0) : value);
+/** Converts a value to the representation that both engines share. */
+const portableValue = (value: unknown): unknown =>
+  typeof value === 'boolean' ? (value ? 1 : 0) : value;
 
-/** PostgreSQL's text has no character 0; a bound with another one instead would be none. */
-const portable = (row: CatalogRow): CatalogRow =>
+/** PostgreSQL's text has no character 0. A bound with a replaced character would be wrong: null instead. */
+const portableRow = (row: CatalogRow): CatalogRow =>
   Object.fromEntries(
     Object.entries(row).map(([name, value]) => {
       if (typeof value !== 'string' || !value.includes('\0')) return [name, value];

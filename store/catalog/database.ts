@@ -1,6 +1,5 @@
 // The catalog database behind Kysely's asynchronous interface: SQLite in `../sqlite/`, PostgreSQL in
-// `../postgres/`.
-// Only SQL that both speak; one connection, so transactions never interleave.
+// `../postgres/`. It uses only SQL that both support. It has one connection: transactions never interleave.
 import { type DatabaseIntrospector, type DialectAdapter, Kysely, type QueryCompiler } from 'kysely';
 import { type Engine, EngineDriver } from './engine.ts';
 import type { LakeTables } from './tables/lake.ts';
@@ -11,19 +10,19 @@ export interface Tables extends LakeTables, ServiceTables {}
 /** The catalog, or a transaction in it. */
 export type Database = Kysely<Tables>;
 
-/** Runs beside what records something, in the same transaction. @param id of what is recorded */
+/** An additional step in the transaction that stores a row. @param id of the stored row */
 export type Alongside = (transaction: Database, id: string) => Promise<void>;
 
-/** What is committed at one moment, while its writers go on. */
+/** A snapshot of the committed data, which does not block writers. */
 export interface HeldDatabase {
   readonly database: Database;
-  /** Writes a copy as a file of SQLite, which is exactly that moment: whole or not at all; not synced. */
+  /** Writes the snapshot as an SQLite file, whole or not at all; the file is not synced. */
   copyTo(path: string): Promise<void>;
-  /** Once or more. */
+  /** May be called repeatedly. */
   close(): Promise<void>;
 }
 
-/** Closes a database however the work ends. */
+/** Runs work on a database and closes it, also if the work fails. */
 export async function closing<T>(
   database: Database,
   work: (database: Database) => Promise<T>,
@@ -35,10 +34,10 @@ export async function closing<T>(
   }
 }
 
-/** How an engine spells SQL, and tells which tables there are. */
+/** The SQL dialect and the table introspection of an engine. */
 export interface Spelling {
   compiler(): QueryCompiler;
-  /** It says that there is one connection: who asks for it waits for its turn. */
+  /** Declares a single connection, for which callers queue. */
   adapter(): DialectAdapter;
   introspector(database: Kysely<unknown>): DatabaseIntrospector;
 }

@@ -1,14 +1,14 @@
-// Kysely's one connection over whatever runs the statements. A transaction begins with its first write:
-// what it reads before that is what is committed, since nobody else writes.
+// Kysely's single connection over an engine that runs statements. A transaction begins with its first write:
+// its earlier reads see committed data, because there is no other writer.
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from 'kysely';
 import { SelectQueryNode } from 'kysely';
 import { type Piece, type Ran, TOGETHER } from './statements.ts';
 
-/** Where statements run. */
+/** Runs statements. */
 export interface Engine {
-  /** One piece after the other; answers what the last statement did. */
+  /** Runs statements in order. @returns the result of the last one */
   readonly write: (pieces: readonly Piece[]) => Promise<Ran>;
-  /** What is committed. */
+  /** Reads committed data. */
   readonly read: (sql: string, parameters: readonly unknown[]) => Ran | Promise<Ran>;
   readonly close: () => Promise<void>;
 }
@@ -51,25 +51,25 @@ export class EngineDriver implements Driver {
   }
 }
 
-const piecesIn = ({ parameters, sql }: CompiledQuery): readonly Piece[] =>
+const toPieces = ({ parameters, sql }: CompiledQuery): readonly Piece[] =>
   sql === TOGETHER ? (parameters as readonly Piece[]) : [{ sql, each: [parameters] }];
 
 const BEGIN: Piece = { sql: 'begin', each: [[]] };
 
 class EngineConnection implements DatabaseConnection {
   readonly #engine: Engine;
-  /** `asked`: nothing was written yet. */
-  #transaction: 'none' | 'asked' | 'open' = 'none';
+  /** `requested`: nothing was written yet. */
+  #transaction: 'none' | 'requested' | 'open' = 'none';
 
   constructor(engine: Engine) {
     this.#engine = engine;
   }
 
   begin(): void {
-    this.#transaction = 'asked';
+    this.#transaction = 'requested';
   }
 
-  /** A commit that fails is followed by a rollback, which finds the transaction as it is. */
+  /** Ends the transaction. After a failed commit it is still open for the rollback that follows. */
   async end(how: 'commit' | 'rollback'): Promise<void> {
     if (this.#transaction === 'open') await this.#engine.write([{ sql: how, each: [[]] }]);
     this.#transaction = 'none';
@@ -79,7 +79,7 @@ class EngineConnection implements DatabaseConnection {
     const isRead = this.#transaction !== 'open' && SelectQueryNode.is(query.query);
     const { changed, rows } = isRead
       ? await this.#engine.read(query.sql, query.parameters)
-      : await this.#write(piecesIn(query));
+      : await this.#write(toPieces(query));
     return {
       rows: rows as R[],
       ...(changed === undefined ? {} : { numAffectedRows: BigInt(changed.count) }),
@@ -87,12 +87,12 @@ class EngineConnection implements DatabaseConnection {
   }
 
   #write(pieces: readonly Piece[]): Promise<Ran> {
-    if (this.#transaction !== 'asked') return this.#engine.write(pieces);
+    if (this.#transaction !== 'requested') return this.#engine.write(pieces);
     this.#transaction = 'open';
     return this.#engine.write([BEGIN, ...pieces]);
   }
 
-  /** The catalog's answers are whole. */
+  /** Not supported: the catalog returns complete results. */
   streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
     throw new Error('the catalog streams nothing');
   }

@@ -1,4 +1,4 @@
-// The data folder: where everything is, who holds it, which version it has.
+// The data folder: the paths of its parts, and its lock.
 import {
   accessSync,
   closeSync,
@@ -20,38 +20,37 @@ export interface Folder {
   readonly catalog: string;
   /** Root of the lake's Parquet files: `<workspace>/<dataset>/ducklake-<uuid>.parquet`. */
   readonly lake: string;
-  /** Bodies as they came, until their job ends. */
+  /** Received bodies, until their job ends. */
   readonly spool: string;
-  /** What exports that have not ended have made and not yet delivered. */
+  /** Undelivered parts of running exports. */
   readonly exports: string;
-  /** Files that owners published: each has a name of its own. */
+  /** Files that owners published, each under a unique name. */
   readonly published: string;
-  /** Files that were found in the lake and that the catalog does not know, by day. */
+  /** Files of the lake that are not in the catalog, by day. */
   readonly unclaimed: string;
-  /** Unfinished files and DuckDB's spill; emptied at start. */
+  /** Incomplete files and DuckDB's spill; emptied at start. */
   readonly temporary: string;
-  /** The data key, when it is not a setting. */
+  /** File of the data key, if it is not a setting. */
   readonly key: string;
-  /** The token of the admin API, when it is not a setting. */
+  /** File of the admin token, if it is not a setting. */
   readonly adminToken: string;
-  /** The tokens of the first account, until their owner removes the file. */
+  /** File of the first account's tokens, until their owner removes it. */
   readonly firstTokens: string;
   readonly lock: string;
-  /** Paths that others could read until it was opened, to be told. */
+  /** Paths that other users could read before the folder was opened, for the log. */
   readonly closed: readonly string[];
 }
 
-/** Where a restore works until it is whole: a folder that has it is not served. */
+/** Working folder of a restore: a data folder that contains it is not served. */
 export const RESTORING = 'restoring';
 
 /**
- * Makes the folder's parts, readable by this user alone; closes those that are there and are not.
- * @throws Failure Conflict when a restore into the folder did not end, or others may read it.
+ * Creates the folder's parts, readable by this user only; restricts the modes of existing ones.
+ * @throws Failure Conflict if a restore into the folder has not ended, or other users can read it.
  */
 export function openFolder(root: string): Folder {
   if (existsSync(join(root, RESTORING))) {
-    const told = `a restore into ${resolve(root)} has not ended: run it again`;
-    throw new Failure('Conflict', told);
+    throw new Failure('Conflict', `a restore into ${resolve(root)} has not ended: run it again`);
   }
   const at = (name: string): string => join(resolve(root), name);
   const folder = {
@@ -69,7 +68,7 @@ export function openFolder(root: string): Folder {
     lock: at('lock.db'),
   };
   const folders = [folder.root, folder.lake, folder.spool, folder.exports, folder.temporary];
-  const closed = writing(folder.root, () => {
+  const restricted = withWriteCheck(folder.root, () => {
     for (const path of folders) {
       mkdirSync(path, { recursive: true, mode: 0o700 });
       accessSync(path, constants.R_OK | constants.W_OK);
@@ -78,23 +77,23 @@ export function openFolder(root: string): Folder {
     return [...folders, ...secrets].flatMap(closeToOthers);
   });
   for (const path of [folder.root, dirname(folder.root)]) syncFolder(path);
-  return { ...folder, closed };
+  return { ...folder, closed: restricted };
 }
 
-/** @throws Failure Conflict naming the folder and what to do, when it can not be written. */
-function writing<T>(root: string, work: () => T): T {
+/** Runs work that writes the folder. @throws Failure Conflict with advice if the folder can't be written */
+function withWriteCheck<T>(root: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
     if (isDiskFull(error)) throw diskFull(resolve(root));
     const { code } = error as { readonly code?: string };
     const rule = 'make it a folder that this user may write, or name another in TAPEDECK_DATA';
-    const told = `the data folder ${root} can not be written (${code ?? reasonOf(error)}): ${rule}`;
-    throw new Failure('Conflict', told);
+    const reason = `the data folder ${root} can not be written (${code ?? reasonOf(error)}): ${rule}`;
+    throw new Failure('Conflict', reason);
   }
 }
 
-/** The entries of a folder reach the disk; a parent that may not be read keeps its own pace. */
+/** Syncs the entries of a folder, except a parent that this user may not read. */
 function syncFolder(path: string): void {
   try {
     const file = openSync(path, 'r');
@@ -106,13 +105,13 @@ function syncFolder(path: string): void {
 }
 
 /**
- * Holds the folder for this process until the returned function is called or the process ends,
- * however it ends; in the room of the reserve where its disk has no other.
- * @throws Failure Busy when another process holds it.
+ * Locks the folder for this process until the returned function is called or the process ends in any
+ * way. On a full disk it uses the space of the reserve.
+ * @throws Failure Busy if another process has locked it.
  */
 export function lockFolder(folder: Folder): () => void {
   const { lock, root } = folder;
-  const unlock = writing(root, () => {
+  const unlock = withWriteCheck(root, () => {
     try {
       return holdFile(lock);
     } catch (error) {
@@ -131,7 +130,7 @@ export function lockFolder(folder: Folder): () => void {
   throw new Failure('Busy', `another Tapedeck process holds the data folder ${folder.root}`);
 }
 
-/** A process holds the folder. */
+/** Whether a process has locked the folder. */
 export function isHeld(folder: Folder): boolean {
   try {
     lockFolder(folder)();
@@ -145,9 +144,9 @@ export function isHeld(folder: Folder): boolean {
 const SQLITE_BUSY = 5;
 
 /**
- * Holds a lock file, made when there is none; undefined when someone else holds it. SQLite's file
- * lock is the kernel's, so a kill leaves no stale lock behind.
- * @throws SQLite's error when the file can not be opened or written.
+ * Locks a file, which is created if missing; undefined if another process has locked it. SQLite uses the
+ * kernel's file lock, so a killed process leaves no stale lock.
+ * @throws SQLite's error if the file can't be opened or written.
  */
 export function holdFile(path: string): (() => void) | undefined {
   const database = new DatabaseSync(path, { timeout: 0 });

@@ -1,33 +1,33 @@
-// The lake's time: one clock for versions and pushed records, which only goes on. Where the machine's
-// clock goes back it goes on at the same pace, ahead of it, and a mark says since when and by how much:
-// a time that a person asks for is one of the machine's.
+// The lake's monotonic clock, for versions and pushed records. When the machine's clock goes back, the lake's
+// clock continues at the same pace, ahead of it. A mark records since when and by how much, because users
+// specify times of the machine's clock.
 import { timeOfCatalog } from './catalogTime.ts';
 import { type Clock, isoTime } from '../base/clock.ts';
 import type { Database } from './database.ts';
 import { Failure } from '../base/failure.ts';
 
-/** A clock that is so far behind what was committed has gone back; less is a correction. */
+/** A clock that is further behind the latest commit has gone back; a smaller step is a correction. */
 export const CLOCK_BEHIND_MS = 5_000;
-/** Marks that are kept: a clock that jumps all the time makes no more. The oldest go. */
+/** Limit of stored marks, for a clock that jumps all the time. The oldest are deleted. */
 const MARKS_MAX = 1_000;
 
-/** From a time of the machine's clock on, the lake's is so far ahead of it. */
+/** The offset of the lake's clock from a time of the machine's clock on. */
 interface Mark {
   readonly wallMs: number;
   readonly offsetMs: number;
 }
 
-/** The machine's clock is behind the newest commit. */
+/** The machine's clock is behind the latest commit. */
 interface ClockBack {
-  /** What the machine says. */
+  /** The machine's time. */
   readonly clock: string;
-  /** The time of the newest commit or push. */
+  /** The time of the latest commit or push. */
   readonly committed: string;
   readonly behindMs: number;
 }
 
 interface Rules {
-  /** `mark` goes on; `refuse` takes no commit and no push while the clock is behind. */
+  /** `mark` continues; `refuse` refuses commits and pushes while the clock is behind. */
   readonly onBack: 'mark' | 'refuse';
   readonly tell: (back: ClockBack) => void;
 }
@@ -40,88 +40,93 @@ export class LakeClock {
   #unwritten: readonly Mark[] = [];
   #nextId: number;
   #lastMs: number;
-  /** A clock that stays behind is told once. */
-  #isTold = false;
+  /** A clock that stays behind is reported once. */
+  #isReported = false;
 
   private constructor(
     wall: Clock,
     rules: Rules,
-    known: { marks: readonly Mark[]; nextId: number; lastMs: number },
+    state: { marks: readonly Mark[]; nextId: number; lastMs: number },
   ) {
     this.#wall = wall;
     this.#rules = rules;
-    this.#marks = known.marks;
-    this.#nextId = known.nextId;
-    this.#lastMs = known.lastMs;
+    this.#marks = state.marks;
+    this.#nextId = state.nextId;
+    this.#lastMs = state.lastMs;
   }
 
-  /** Goes on from the newest commit, push or pushed record of the catalog. */
+  /** Continues from the latest commit, push or pushed record of the catalog. */
   static async open(database: Database, wall: Clock, rules: Rules): Promise<LakeClock> {
     const rows = await database.selectFrom('clock_mark').selectAll().orderBy('mark_id').execute();
     const marks = rows.map((row) => ({ wallMs: row.wall_ms, offsetMs: row.offset_ms }));
     const nextId = Number(rows.at(-1)?.mark_id ?? 0) + 1;
-    const clock = new LakeClock(wall, rules, { marks, nextId, lastMs: await lastOf(database) });
+    const clock = new LakeClock(wall, rules, {
+      marks,
+      nextId,
+      lastMs: await readLastTime(database),
+    });
     await clock.meet(database);
     return clock;
   }
 
-  /** Of one who writes nothing, and asks for no time of the past. */
+  /** A clock for a process that neither writes nor reads earlier versions. */
   static reading(wall: Clock): LakeClock {
-    const rules = { onBack: 'mark', tell: () => undefined } as const;
+    const rules: Rules = { onBack: 'mark', tell: () => undefined };
     return new LakeClock(wall, rules, { marks: [], nextId: 1, lastMs: 0 });
   }
 
-  /** How far the lake's time is ahead of the machine's. */
+  /** How far the lake's clock is ahead of the machine's. */
   get aheadMs(): number {
     return Math.max(0, this.now() - this.#wall());
   }
 
-  /** What it is, without going on. */
+  /** The current time, without advancing the clock. */
   now(): number {
     return Math.max(this.#wall() + this.#offsetMs(), this.#lastMs);
   }
 
   /**
-   * A time that nothing had before.
-   * @throws Failure Busy when the clock went back and that is to be refused.
+   * Advances the clock to an unused time.
+   * @throws Failure Busy if the machine's clock went back and the rule is `refuse`.
    */
   next(): number {
-    const back = this.#look();
-    if (back !== undefined) throw refused(back);
+    const back = this.#checkWallClock();
+    if (back !== undefined) throw clockBackFailure(back);
     this.#lastMs = Math.max(this.#wall() + this.#offsetMs(), this.#lastMs + 1);
     return this.#lastMs;
   }
 
   /**
-   * Meets a clock that went back, or that is right again, and keeps its mark. That is of the time when
-   * it was met: the sooner, the fewer times have two meanings.
+   * Detects that the machine's clock went back, or is right again, and stores a mark with the time of the
+   * detection: the earlier it is, the fewer times are ambiguous.
    */
   async meet(database: Database): Promise<void> {
-    this.#look();
+    this.#checkWallClock();
     if (this.#unwritten.length === 0) return;
-    const marked = await database.transaction().execute((inside) => this.write(inside));
-    marked();
+    const confirm = await database.transaction().execute((inside) => this.write(inside));
+    confirm();
   }
 
-  /** How far the clock is behind, where that is to be refused; else it is marked. */
-  #look(): ClockBack | undefined {
-    const back = this.#back();
+  /** Marks a clock that went back. @returns how far it is behind, if the rule is `refuse` */
+  #checkWallClock(): ClockBack | undefined {
+    const back = this.#clockBack();
     const wallMs = this.#wall();
     if (back === undefined) {
-      this.#isTold = false;
-      if (this.#offsetMs() > 0 && wallMs > this.#lastMs) this.#mark({ wallMs, offsetMs: 0 });
+      this.#isReported = false;
+      if (this.#offsetMs() > 0 && wallMs > this.#lastMs) this.#addMark({ wallMs, offsetMs: 0 });
       return undefined;
     }
-    if (!this.#isTold) this.#rules.tell(back);
-    this.#isTold = true;
+    if (!this.#isReported) this.#rules.tell(back);
+    this.#isReported = true;
     if (this.#rules.onBack === 'refuse') return back;
-    this.#mark({ wallMs, offsetMs: this.#lastMs + 1 - wallMs });
+    this.#addMark({ wallMs, offsetMs: this.#lastMs + 1 - wallMs });
     return undefined;
   }
 
   /**
-   * In the transaction of what bears a time of it; what is not committed is written by the next.
-   * @returns is to be called when that is committed
+   * Writes the marks in the transaction that stores a time of this clock. If it is rolled back, the next one
+   * writes them.
+   * @returns a function to call after the commit
    */
   async write(transaction: Database): Promise<() => void> {
     const marks = this.#unwritten;
@@ -146,12 +151,12 @@ export class LakeClock {
     };
   }
 
-  /** The lake's time at a time of the machine's clock; without end for now and later. */
+  /** Converts a time of the machine's clock to the lake's; infinite for now and later. */
   lakeTimeOf(wallMs: number): number {
     if (wallMs >= this.#wall()) return Number.POSITIVE_INFINITY;
     const at = this.#marks.findLastIndex((mark) => mark.wallMs <= wallMs);
     const next = this.#marks[at + 1];
-    // What comes after the next mark may have times that were passed, and not used, before it.
+    // Times after the next mark may have been skipped before it.
     const endMs = next === undefined ? Number.POSITIVE_INFINITY : next.wallMs + next.offsetMs - 1;
     return Math.min(endMs, wallMs + (this.#marks[at]?.offsetMs ?? 0));
   }
@@ -160,13 +165,13 @@ export class LakeClock {
     return this.#marks.at(-1)?.offsetMs ?? 0;
   }
 
-  #mark(mark: Mark): void {
+  #addMark(mark: Mark): void {
     this.#marks = [...this.#marks, mark].slice(-MARKS_MAX);
     this.#unwritten = [...this.#unwritten, mark].slice(-MARKS_MAX);
     this.#nextId += 1;
   }
 
-  #back(): ClockBack | undefined {
+  #clockBack(): ClockBack | undefined {
     const wallMs = this.#wall();
     const behindMs = this.#lastMs - (wallMs + this.#offsetMs());
     if (behindMs <= CLOCK_BEHIND_MS) return undefined;
@@ -174,13 +179,13 @@ export class LakeClock {
   }
 }
 
-const refused = ({ behindMs, clock, committed }: ClockBack): Failure => {
-  const told = `the server's clock says ${clock}, and the newest commit is of ${committed}`;
+const clockBackFailure = ({ behindMs, clock, committed }: ClockBack): Failure => {
+  const reason = `the server's clock is at ${clock}, and the latest commit is of ${committed}`;
   const rule = 'nothing is written until the clock is right (TAPEDECK_CLOCK_BACK)';
-  return new Failure('Busy', `${told}, ${Math.round(behindMs / 1000)} s later: ${rule}`);
+  return new Failure('Busy', `${reason}, ${Math.round(behindMs / 1000)} s later: ${rule}`);
 };
 
-async function lastOf(database: Database): Promise<number> {
+async function readLastTime(database: Database): Promise<number> {
   const snapshot = await database
     .selectFrom('ducklake_snapshot')
     .select('snapshot_time')

@@ -1,4 +1,4 @@
-// The one migration path of the data folder. A step never changes once it has been released.
+// The migrations of the data folder. A released step never changes.
 import { type Kysely, sql } from 'kysely';
 import { addAccounts, addCeilings, addFullSignatures } from './tables/accounts.ts';
 import type { Database } from './database.ts';
@@ -65,23 +65,23 @@ const STEPS: readonly Step[] = [
   addWriteKeys,
 ];
 
-/** What this program makes of a folder. */
+/** The folder version of this program. */
 export const FOLDER_VERSION = STEPS.length;
 
 /**
- * Brings the catalog to this program's version, each step in one transaction.
- * @throws Failure Conflict when the folder was written by a newer program.
+ * Migrates the catalog to this program's version, each step in one transaction.
+ * @throws Failure Conflict if the folder was written by a newer program.
  */
 export async function migrate(database: Database): Promise<void> {
-  for (const step of await stepsOf(database)) await database.transaction().execute(step);
+  for (const step of await pendingSteps(database)) await database.transaction().execute(step);
 }
 
-/** The same, as a part of a transaction. */
+/** Migrates the catalog within a transaction. */
 export async function migrateInside(transaction: Database): Promise<void> {
-  for (const step of await stepsOf(transaction)) await step(transaction);
+  for (const step of await pendingSteps(transaction)) await step(transaction);
 }
 
-async function stepsOf(
+async function pendingSteps(
   database: Database,
 ): Promise<readonly ((transaction: Database) => Promise<void>)[]> {
   const version = await folderVersion(database);
@@ -99,7 +99,7 @@ async function stepsOf(
   });
 }
 
-/** The version of the catalog's tables; 0 where there are none. */
+/** Reads the version of the catalog's tables; 0 if there are none. */
 export async function folderVersion(database: Database): Promise<number> {
   const tables = await database.introspection.getTables();
   if (!tables.some((table) => table.name === 'folder')) return 0;

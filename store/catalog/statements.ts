@@ -1,17 +1,17 @@
-// What is asked of the engine that keeps the catalog, whichever it is.
+// The statements that any catalog engine runs, and their results.
 
-/** What a statement answered. */
+/** The result of a statement. */
 export interface Ran {
   readonly rows: readonly unknown[];
-  /** Rows that it changed, where it says so. */
+  /** Number of changed rows, if the engine reports it. */
   readonly changed?: { readonly count: number | bigint };
 }
 
-/** A statement, and the parameters of each of its runs. */
+/** A statement, and the parameters of each execution. */
 export interface Piece {
   readonly sql: string;
   readonly each: readonly (readonly unknown[])[];
 }
 
-/** Stands for a statement whose parameters are pieces: what goes to the catalog in one message. */
+/** Marks a query whose parameters are statements that are sent to the catalog in one message. */
 export const TOGETHER = '-- together';

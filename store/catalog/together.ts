@@ -1,27 +1,28 @@
-// Statements that go to the catalog in one message, in one transaction: what a window gathered.
+// Batches statements: they are sent to the catalog in one message and run in one transaction.
 import { CompiledQuery, type Insertable, type InsertQueryBuilder, type InsertResult } from 'kysely';
 import type { Database, Tables } from './database.ts';
 import { type Piece, TOGETHER } from './statements.ts';
 
-interface Compiles {
+interface CompilableQuery {
   compile(): CompiledQuery;
 }
 
-/** A statement as a piece. */
-export function pieceOf(query: Compiles): Piece {
+/** CompilableQuery a query to a statement of a batch. */
+export function pieceOf(query: CompilableQuery): Piece {
   const { parameters, sql } = query.compile();
   return { sql, each: [parameters] };
 }
 
 /**
- * Rows of one table, each with the members of the first, in its order.
- * @param also what the statement says beside its values
+ * Builds the insert of rows into one table. All rows have the members of the first, in its order.
+ * @param also adds clauses to the statement
  */
 export function insertEach<T extends keyof Tables>(
   database: Database,
   table: T,
   rows: readonly Insertable<Tables[T]>[],
-  also: (insert: InsertQueryBuilder<Tables, T, InsertResult>) => Compiles = (insert) => insert,
+  also: (insert: InsertQueryBuilder<Tables, T, InsertResult>) => CompilableQuery = (insert) =>
+    insert,
 ): readonly Piece[] {
   const [first] = rows;
   if (first === undefined) return [];
@@ -29,7 +30,7 @@ export function insertEach<T extends keyof Tables>(
   return [{ sql, each: rows.map((row) => Object.values(row)) }];
 }
 
-/** Runs pieces in a transaction, one after the other. */
+/** Runs a batch of statements in order in a transaction. */
 export async function runTogether(transaction: Database, pieces: readonly Piece[]): Promise<void> {
   if (pieces.length === 0) return;
   await transaction.executeQuery(CompiledQuery.raw(TOGETHER, [...pieces]));

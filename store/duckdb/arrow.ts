@@ -1,6 +1,6 @@
-// Result rows as an Arrow IPC stream, made column by column from the memory of DuckDB's own vectors.
-// That memory goes with its chunk, so all is copied out of it; what lies under a null may be
-// anything, another record's too, and is not.
+// Encodes result rows as an Arrow IPC stream, column by column from the memory of DuckDB's vectors.
+// That memory is freed with its chunk, so values are copied. The bytes under a null are undefined, possibly
+// another record's, and are not copied.
 import { open } from 'node:fs/promises';
 import {
   type DuckDBDataChunk,
@@ -17,36 +17,36 @@ import { tooLong } from './fileBody.ts';
 import { type Body, BODY_BYTES_MAX } from './protocol.ts';
 import { checkTypes, tooLarge, uniqueNames } from './render.ts';
 
-/** Rows and bytes at which a batch is closed: so large that its own words do not count. */
+/** Rows and bytes at which a batch ends: so large that its overhead is negligible. */
 const BATCH_ROWS = 65_536;
 const BATCH_BYTES = 8 * 1024 ** 2;
 
-/** What a chunk holds of one column. */
+/** The part of one column in a chunk. */
 interface Piece {
   readonly rows: number;
   readonly items: Uint8Array;
-  /** A bit for each row, the lowest first; undefined when none is null. */
+  /** Validity bits by row, lowest first; undefined if no value is null. */
   readonly valid: Uint8Array | undefined;
 }
 
-/** A column of a batch before it has its values. */
+/** The pieces of a column of a batch, and its nulls. */
 interface Cells {
   readonly pieces: readonly Piece[];
   readonly length: number;
   readonly nullCount: number;
-  /** Empty when none is null. */
+  /** Empty if no value is null. */
   readonly nullBitmap: Uint8Array;
 }
 
 interface Kind {
   readonly type: arrow.DataType;
-  /** Bytes of an item in DuckDB's memory. */
+  /** Bytes of a value in DuckDB's memory. */
   readonly itemBytes: number;
   readonly data: (cells: Cells) => arrow.Data;
 }
 
 interface Batch {
-  /** Kept as long as the pieces: they point into them. */
+  /** Referenced as long as the pieces, which point into them. */
   readonly chunks: DuckDBDataChunk[];
   /** By column. */
   readonly pieces: readonly Piece[][];
@@ -57,10 +57,10 @@ interface Batch {
 export async function renderArrow(result: DuckDBResult): Promise<Body> {
   const batches: arrow.RecordBatch[] = [];
   let [objects, bytes] = [0, 0];
-  for await (const { made, rows, size } of batchesOf(result)) {
+  for await (const { batch, rows, size } of renderBatches(result)) {
     bytes += size;
     if (bytes > BODY_BYTES_MAX) throw tooLarge();
-    batches.push(made);
+    batches.push(batch);
     objects += rows;
   }
   const stream = arrow.RecordBatchStreamWriter.writeAll(batches).toUint8Array(true);
@@ -68,7 +68,7 @@ export async function renderArrow(result: DuckDBResult): Promise<Body> {
   return { objects, bytes: stream };
 }
 
-/** The same into a new file, a batch at a time. @throws Failure TooLarge, as soon as it is. */
+/** Writes the stream to a new file, batch by batch. @throws Failure TooLarge as soon as it is too long. */
 export async function arrowFile(
   result: DuckDBResult,
   path: string,
@@ -86,9 +86,9 @@ export async function arrowFile(
       await file.writeFile(piece);
     }
   };
-  for await (const { made, rows } of batchesOf(result)) {
+  for await (const { batch, rows } of renderBatches(result)) {
     objects += rows;
-    writer.write(made);
+    writer.write(batch);
     await drain();
   }
   writer.finish();
@@ -96,7 +96,7 @@ export async function arrowFile(
   return { objects, bytes: new Uint8Array(), file: { path, length } };
 }
 
-/** The writer's own queue can only be asked for more than it has, and then waits for ever. */
+/** Collects the writer's output: a read of its own queue waits for ever when the queue is empty. */
 class Pieces extends arrow.AsyncByteQueue {
   #pieces: Uint8Array[] = [];
 
@@ -111,23 +111,23 @@ class Pieces extends arrow.AsyncByteQueue {
   }
 }
 
-interface MadeBatch {
-  readonly made: arrow.RecordBatch;
+interface RenderedBatch {
+  readonly batch: arrow.RecordBatch;
   readonly rows: number;
   /** Bytes of its values. */
   readonly size: number;
 }
 
-async function* batchesOf(result: DuckDBResult): AsyncGenerator<MadeBatch, void> {
+async function* renderBatches(result: DuckDBResult): AsyncGenerator<RenderedBatch, void> {
   checkTypes(result);
-  const kinds = result.columnTypes().map(kindOf);
+  const kinds = result.columnTypes().map(columnKind);
   const names = uniqueNames(result.columnNames());
   const fields = kinds.map(({ type }, at) => new arrow.Field(names[at] ?? '', type, true));
   const schema = new arrow.Schema(fields);
   const begin = (): Batch => ({ chunks: [], pieces: kinds.map(() => []), rows: 0, bytes: 0 });
-  const end = (batch: Batch): MadeBatch => {
+  const end = (batch: Batch): RenderedBatch => {
     const { bytes: size, rows } = batch;
-    return { made: closed(batch, schema, kinds), rows, size };
+    return { batch: toRecordBatch(batch, schema, kinds), rows, size };
   };
   let batch = begin();
   let isFirst = true;
@@ -140,7 +140,7 @@ async function* batchesOf(result: DuckDBResult): AsyncGenerator<MadeBatch, void>
     isFirst = false;
     batch = begin();
   }
-  // The schema comes with the first batch, also where there is no record.
+  // The first batch contains the schema, also if there are no records.
   if (batch.rows > 0 || isFirst) yield end(batch);
 }
 
@@ -161,17 +161,21 @@ function addChunk(batch: Batch, chunk: DuckDBDataChunk, kinds: readonly Kind[]):
   }
 }
 
-function closed(batch: Batch, schema: arrow.Schema, kinds: readonly Kind[]): arrow.RecordBatch {
+function toRecordBatch(
+  batch: Batch,
+  schema: arrow.Schema,
+  kinds: readonly Kind[],
+): arrow.RecordBatch {
   const { pieces, rows: length } = batch;
   const children = kinds.map(({ data }, at) => {
     const own = pieces[at] ?? [];
-    return data({ pieces: own, length, ...nullsOf(own, length) });
+    return data({ pieces: own, length, ...collectNulls(own, length) });
   });
   const type = new arrow.Struct(schema.fields);
   return new arrow.RecordBatch(schema, arrow.makeData({ type, length, nullCount: 0, children }));
 }
 
-function nullsOf(
+function collectNulls(
   pieces: readonly Piece[],
   length: number,
 ): Pick<Cells, 'nullBitmap' | 'nullCount'> {
@@ -196,12 +200,11 @@ function setBit(bits: Uint8Array, at: number): void {
   bits[at >> 3] = (bits[at >> 3] ?? 0) | (1 << (at & 7));
 }
 
-const LONG = BigInt64Array.BYTES_PER_ELEMENT;
+const LONG_BYTES = BigInt64Array.BYTES_PER_ELEMENT;
 
-/** How a column goes out; text in DuckDB's memory is 16 bytes, which hold or name its place. */
 /**
- * The types that stand for those that have none here; undefined when all have. What is exact in a type
- * stays exact in its other: a UUID as a text.
+ * The types to which columns without an Arrow type are cast; undefined if no cast is needed. Casts are exact:
+ * a UUID becomes a text.
  */
 export function arrowCasts(result: DuckDBResult): readonly string[] | undefined {
   const types = result.columnTypes().map(({ typeId }) => CASTS.get(typeId));
@@ -231,30 +234,42 @@ const CASTS: ReadonlyMap<DuckDBTypeId, string> = new Map([
   [DuckDBTypeId.TIMESTAMP_TZ, 'TIMESTAMP'],
 ]);
 
-function kindOf(type: DuckDBType): Kind {
+function columnKind(type: DuckDBType): Kind {
   switch (type.typeId) {
     case DuckDBTypeId.BIGINT:
-      return fixed(new arrow.Int64(), LONG, (bytes) => new BigInt64Array(bytes));
+      return fixedWidthKind(new arrow.Int64(), LONG_BYTES, (bytes) => new BigInt64Array(bytes));
     case DuckDBTypeId.DOUBLE:
-      return fixed(new arrow.Float64(), LONG, (bytes) => new Float64Array(bytes));
+      return fixedWidthKind(new arrow.Float64(), LONG_BYTES, (bytes) => new Float64Array(bytes));
     case DuckDBTypeId.TIMESTAMP:
-      return fixed(
+      return fixedWidthKind(
         new arrow.TimestampMicrosecond('UTC'),
-        LONG,
+        LONG_BYTES,
         (bytes) => new BigInt64Array(bytes),
       );
     case DuckDBTypeId.TIME:
-      return fixed(new arrow.TimeMicrosecond(), LONG, (bytes) => new BigInt64Array(bytes));
+      return fixedWidthKind(
+        new arrow.TimeMicrosecond(),
+        LONG_BYTES,
+        (bytes) => new BigInt64Array(bytes),
+      );
     case DuckDBTypeId.DATE:
-      return fixed(new arrow.DateDay(), LONG / 2, (bytes) => new Int32Array(bytes));
+      return fixedWidthKind(new arrow.DateDay(), LONG_BYTES / 2, (bytes) => new Int32Array(bytes));
     case DuckDBTypeId.TIMESTAMP_NS:
-      return fixed(new arrow.TimestampNanosecond('UTC'), LONG, (bytes) => new BigInt64Array(bytes));
+      return fixedWidthKind(
+        new arrow.TimestampNanosecond('UTC'),
+        LONG_BYTES,
+        (bytes) => new BigInt64Array(bytes),
+      );
     case DuckDBTypeId.DECIMAL:
       return decimalKind(type);
     case DuckDBTypeId.HUGEINT:
-      return fixed(new arrow.Decimal(0, 38, 128), 2 * LONG, (bytes) => new Uint32Array(bytes));
+      return fixedWidthKind(
+        new arrow.Decimal(0, 38, 128),
+        2 * LONG_BYTES,
+        (bytes) => new Uint32Array(bytes),
+      );
     case DuckDBTypeId.BOOLEAN:
-      return fixed(new arrow.Bool(), 1, bitsOf);
+      return fixedWidthKind(new arrow.Bool(), 1, packBits);
     case DuckDBTypeId.VARCHAR:
       return { type: new arrow.Utf8(), itemBytes: TEXT_BYTES, data: textData };
     default:
@@ -262,20 +277,20 @@ function kindOf(type: DuckDBType): Kind {
   }
 }
 
-/** DuckDB keeps a decimal in an integer that just holds its digits, Arrow in one of 128 bits. */
+/** DuckDB stores a decimal in the smallest integer for its digits, Arrow in one of 128 bits. */
 function decimalKind({ scale, width }: DuckDBDecimalType): Kind {
   const type = new arrow.Decimal(scale, width, 128);
-  if (width > 18) return fixed(type, 2 * LONG, (bytes) => new Uint32Array(bytes));
+  if (width > 18) return fixedWidthKind(type, 2 * LONG_BYTES, (bytes) => new Uint32Array(bytes));
   const [itemBytes, view] =
     width > 9
-      ? ([LONG, (bytes: ArrayBuffer) => new BigInt64Array(bytes)] as const)
+      ? ([LONG_BYTES, (bytes: ArrayBuffer) => new BigInt64Array(bytes)] as const)
       : width > 4
-        ? ([LONG / 2, (bytes: ArrayBuffer) => new Int32Array(bytes)] as const)
-        : ([LONG / 4, (bytes: ArrayBuffer) => new Int16Array(bytes)] as const);
-  return fixed(type, itemBytes, (bytes) => widened(view(bytes)));
+        ? ([LONG_BYTES / 2, (bytes: ArrayBuffer) => new Int32Array(bytes)] as const)
+        : ([LONG_BYTES / 4, (bytes: ArrayBuffer) => new Int16Array(bytes)] as const);
+  return fixedWidthKind(type, itemBytes, (bytes) => widenTo128(view(bytes)));
 }
 
-function widened(items: ArrayLike<number | bigint>): Uint32Array {
+function widenTo128(items: ArrayLike<number | bigint>): Uint32Array {
   const words = new BigInt64Array(2 * items.length);
   for (let at = 0; at < items.length; at += 1) {
     const value = BigInt(items[at] ?? 0);
@@ -285,12 +300,12 @@ function widened(items: ArrayLike<number | bigint>): Uint32Array {
   return new Uint32Array(words.buffer);
 }
 
-type Values = BigInt64Array | Float64Array | Int32Array | Uint32Array | Uint8Array;
+type TypedValues = BigInt64Array | Float64Array | Int32Array | Uint32Array | Uint8Array;
 
-function fixed(
+function fixedWidthKind(
   type: arrow.DataType,
   itemBytes: number,
-  view: (bytes: ArrayBuffer) => Values,
+  view: (bytes: ArrayBuffer) => TypedValues,
 ): Kind {
   return {
     type,
@@ -314,7 +329,7 @@ function fixed(
 }
 
 /** DuckDB's booleans are bytes, Arrow's are bits. */
-function bitsOf(bytes: ArrayBuffer): Uint8Array {
+function packBits(bytes: ArrayBuffer): Uint8Array {
   const values = new Uint8Array(bytes);
   const bits = new Uint8Array(Math.ceil(values.length / 8));
   for (const [at, value] of values.entries()) if (value !== 0) setBit(bits, at);
@@ -322,7 +337,7 @@ function bitsOf(bytes: ArrayBuffer): Uint8Array {
 }
 
 const TEXT_BYTES = 16;
-/** Text up to this stands in its item, after the length; longer text where the item points. */
+/** A text up to this length is stored in its item, after the length; the item points to a longer text. */
 const TEXT_INLINE_BYTES = 12;
 
 function textData({ pieces, length, nullCount, nullBitmap }: Cells): arrow.Data {
@@ -331,7 +346,7 @@ function textData({ pieces, length, nullCount, nullBitmap }: Cells): arrow.Data 
   const data = new Uint8Array(total);
   let [at, end] = [0, 0];
   for (const piece of pieces) {
-    const view = viewOf(piece);
+    const view = dataView(piece);
     for (let row = 0; row < piece.rows; row += 1) {
       const start = row * TEXT_BYTES;
       const size = isValid(piece, row) ? view.getUint32(start, true) : 0;
@@ -352,7 +367,7 @@ function copyText(
   at: number,
 ): void {
   if (size > TEXT_INLINE_BYTES) {
-    const place = items.byteOffset + start + LONG;
+    const place = items.byteOffset + start + LONG_BYTES;
     into.set(bindings.get_data_from_pointer(items.buffer as ArrayBuffer, place, size), at);
     return;
   }
@@ -361,7 +376,7 @@ function copyText(
 }
 
 function textBytes(piece: Piece): number {
-  const view = viewOf(piece);
+  const view = dataView(piece);
   let bytes = 0;
   for (let row = 0; row < piece.rows; row += 1) {
     if (isValid(piece, row)) bytes += view.getUint32(row * TEXT_BYTES, true);
@@ -369,5 +384,5 @@ function textBytes(piece: Piece): number {
   return bytes;
 }
 
-const viewOf = ({ items }: Piece): DataView =>
+const dataView = ({ items }: Piece): DataView =>
   new DataView(items.buffer, items.byteOffset, items.byteLength);

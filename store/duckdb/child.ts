@@ -1,5 +1,5 @@
-// A DuckDB child process: one request at a time, on a locked instance of the request's scope.
-// It remembers nothing but a few warm instances; the parent may kill it at any moment.
+// A DuckDB child process. It runs one request at a time on a locked instance of the request's scope.
+// Its only state is a few warm instances; the parent may kill it at any time.
 import { join } from 'node:path';
 import type { DuckDBConnection, DuckDBInstance, DuckDBResult } from '@duckdb/node-api';
 import { contentOf } from '../base/contents.ts';
@@ -24,27 +24,27 @@ import { columnsOf, renderBody, renderPages } from './render.ts';
 import { identifier } from './sqlText.ts';
 import { runOne, streamOne } from './statement.ts';
 
-/** Warm instances kept, the ones used last: 3 MB each, and the Parquet footers that it read. */
+/** Warm instances, evicted by least recent use: 3 MB each, and the Parquet footers they have read. */
 const INSTANCES_MAX = 12;
-/** Files of which one instance keeps the footers: with more it gives way to a new one. */
+/** Files of which one instance caches the footers: with more it is replaced by a new one. */
 const FILES_MAX = 1_000;
-/** How often memory and progress are told while a statement runs. */
-const TELL_MS = 50;
+/** Interval of memory and progress reports while a statement runs. */
+const REPORT_INTERVAL_MS = 50;
 
-interface Warm {
+interface WarmInstance {
   readonly instance: DuckDBInstance;
   readonly files: Set<string>;
 }
 
-const instances = new Map<string, Warm>();
-/** Made while nobody waits. */
+const instances = new Map<string, WarmInstance>();
+/** An instance that is created ahead, while no request waits. */
 let spare: Promise<DuckDBInstance> | undefined = blankInstance();
 const jobs = new JobInstances({ blank: takeSpare, gone: makeSpare });
 let running: { readonly id: number; readonly connection: DuckDBConnection } | undefined;
-/** The request that was interrupted last, also one that had no connection yet. */
+/** Id of the last interrupted request, which may not have a connection yet. */
 let interrupted = -1;
 
-const tell = (message: FromChild): void => sendToParent(message);
+const report = (message: FromChild): void => sendToParent(message);
 
 process.on('message', (message: ToChild) => {
   if (message.kind === 'request') return void serve(message.request);
@@ -53,19 +53,19 @@ process.on('message', (message: ToChild) => {
 });
 endWithParent();
 
-tell({ kind: 'started' });
+report({ kind: 'started' });
 
 async function serve(request: Request): Promise<void> {
-  const timer = setInterval(() => tellState(request), TELL_MS);
+  const timer = setInterval(() => reportState(request), REPORT_INTERVAL_MS);
   try {
-    tell({ kind: 'answer', id: request.id, answer: await answer(request) });
+    report({ kind: 'answer', id: request.id, answer: await answer(request) });
   } catch (error) {
     const type = error instanceof Failure ? error.type : 'SystemError';
-    tell({ kind: 'failure', id: request.id, type, detail: reasonOf(error) });
+    report({ kind: 'failure', id: request.id, type, detail: reasonOf(error) });
   } finally {
     clearInterval(timer);
     running = undefined;
-    // Whoever has one kept asks next, most often.
+    // With a shared instance the next request most likely uses it.
     if (!jobs.isKept) makeSpare();
   }
 }
@@ -75,16 +75,16 @@ function makeSpare(): void {
 }
 
 function takeSpare(): Promise<DuckDBInstance> {
-  const taken = spare ?? blankInstance();
+  const instance = spare ?? blankInstance();
   spare = undefined;
-  return taken;
+  return instance;
 }
 
-function tellState(request: Request): void {
-  tell({ kind: 'memory', bytes: process.memoryUsage.rss() });
+function reportState(request: Request): void {
+  report({ kind: 'memory', bytes: process.memoryUsage.rss() });
   if (!request.progress || running === undefined) return;
   const percent = Math.min(99, Math.max(0, Math.floor(running.connection.progress.percentage)));
-  tell({ kind: 'progress', id: request.id, percent });
+  report({ kind: 'progress', id: request.id, percent });
 }
 
 async function answer(request: Request): Promise<Answer> {
@@ -96,26 +96,26 @@ async function answer(request: Request): Promise<Answer> {
   if (request.scope.folder === undefined || request.scope.kept === true) {
     const instance = await warmInstance(request.scope);
     const connection = await instance.connect();
-    return answerOn(connection, request).finally(() => connection.closeSync());
+    return runRequest(connection, request).finally(() => connection.closeSync());
   }
-  return jobs.run(request.scope, (connection) => answerOn(connection, request));
+  return jobs.run(request.scope, (connection) => runRequest(connection, request));
 }
 
-async function answerOn(connection: DuckDBConnection, request: Request): Promise<Answer> {
+async function runRequest(connection: DuckDBConnection, request: Request): Promise<Answer> {
   running = { id: request.id, connection };
   if (interrupted === request.id) throw new Failure('TimedOut', 'interrupted');
   if (request.progress) await keepProgress(connection);
   const last = request.statements.at(-1) ?? '';
   const before = [];
   for (const [at, statement] of request.statements.slice(0, -1).entries()) {
-    const rows = await rowsOf(connection, statement, []);
+    const rows = await runRows(connection, statement, []);
     before.push(rows);
-    if (at !== request.endsAt || countOf(rows) > 0) continue;
-    const unasked = request.statements.slice(at + 1).map((): readonly Row[] => []);
-    return { kind: 'rows', rows: [...before, ...unasked] };
+    if (at !== request.endsAt || firstValue(rows) > 0) continue;
+    const skipped = request.statements.slice(at + 1).map((): readonly Row[] => []);
+    return { kind: 'rows', rows: [...before, ...skipped] };
   }
   try {
-    return await lastOn(connection, last, request, before);
+    return await runLast(connection, last, request, before);
   } catch (error) {
     if (!isBroken(error) || interrupted === request.id) throw error;
     await whyBroken(connection, last, request.parameters);
@@ -124,10 +124,10 @@ async function answerOn(connection: DuckDBConnection, request: Request): Promise
 }
 
 /** The first value of the first row. */
-const countOf = ([row = {}]: readonly Row[]): number => Number(Object.values(row)[0] ?? 0);
+const firstValue = ([row = {}]: readonly Row[]): number => Number(Object.values(row)[0] ?? 0);
 
 /** @param before rows of the statements before the last */
-async function lastOn(
+async function runLast(
   connection: DuckDBConnection,
   last: string,
   request: Request,
@@ -135,7 +135,7 @@ async function lastOn(
 ): Promise<Answer> {
   const { answer, parameters } = request;
   if (answer === 'rows') {
-    return { kind: 'rows', rows: [...before, await rowsOf(connection, last, parameters)] };
+    return { kind: 'rows', rows: [...before, await runRows(connection, last, parameters)] };
   }
   if (answer === 'contents') throw new Failure('SystemError', 'contents are no statement');
   if (answer === 'pages' || answer === 'columns') {
@@ -143,10 +143,10 @@ async function lastOn(
     if (answer === 'pages') return { kind: 'pages', pages: await renderPages(result) };
     return { kind: 'rows', rows: [columnsOf(result)] };
   }
-  return { kind: 'body', body: await bodyOn(connection, last, answer, request) };
+  return { kind: 'body', body: await renderLast(connection, last, answer, request) };
 }
 
-async function bodyOn(
+async function renderLast(
   connection: DuckDBConnection,
   query: string,
   format: BodyFormat,
@@ -154,16 +154,16 @@ async function bodyOn(
 ): Promise<Body> {
   if (file !== undefined && format !== 'arrow') {
     const { fewRows, name, ...limits } = file;
-    const wanted = { query, parameters, path: join(folder, name), ...limits };
-    // Only texts come as bytes: to keep the rows of a Parquet file first is a copy for nothing.
+    const target = { query, parameters, path: join(folder, name), ...limits };
+    // Only texts may be returned as bytes: to buffer the rows of a Parquet file would be a useless copy.
     return fewRows === undefined || format === 'parquet'
-      ? fileBody(connection, { ...wanted, format })
-      : keptBody(connection, { ...wanted, format }, fewRows);
+      ? fileBody(connection, { ...target, format })
+      : keptBody(connection, { ...target, format }, fewRows);
   }
   if (format === 'parquet') return parquetBody(connection, query, parameters, folder);
   const result = await streamOne(connection, query, parameters);
   if (format !== 'arrow') return renderBody(result, format);
-  // When it is first asked for: it takes 0.15 s and 22 MB to load.
+  // Loaded on first use: it takes 0.15 s and 22 MB.
   const { arrowCasts, arrowFile, renderArrow } = await import('./arrow.ts');
   const render = (rows: DuckDBResult): Promise<Body> =>
     file === undefined
@@ -181,7 +181,7 @@ async function bodyOn(
   return render(await streamOne(connection, cast, parameters));
 }
 
-async function rowsOf(
+async function runRows(
   connection: DuckDBConnection,
   statement: string,
   parameters: readonly Bound[],
@@ -192,10 +192,10 @@ async function rowsOf(
 async function warmInstance(scope: Scope): Promise<DuckDBInstance> {
   const { files, folders } = scope;
   const key = JSON.stringify(folders === undefined ? scope : { ...scope, files: [] });
-  const known = instances.get(key);
-  const full = known !== undefined && known.files.size > FILES_MAX;
-  if (full) closeWarm(key);
-  const warm = known === undefined || full ? await unattached(scope) : known;
+  const cached = instances.get(key);
+  const isFull = cached !== undefined && cached.files.size > FILES_MAX;
+  if (isFull) closeWarm(key);
+  const warm = cached === undefined || isFull ? await createWarm(scope) : cached;
   for (const file of folders === undefined ? [] : files) warm.files.add(file);
   instances.delete(key);
   instances.set(key, warm);
@@ -209,7 +209,7 @@ function closeWarm(key: string): void {
   instances.delete(key);
 }
 
-async function unattached(scope: Scope): Promise<Warm> {
-  const worth = { ...scope, threads: await threadsFor(scope) };
-  return { instance: await lockedInstance(worth, takeSpare()), files: new Set() };
+async function createWarm(scope: Scope): Promise<WarmInstance> {
+  const adjusted = { ...scope, threads: await threadsFor(scope) };
+  return { instance: await lockedInstance(adjusted, takeSpare()), files: new Set() };
 }

@@ -1,6 +1,5 @@
-// DuckDB children: so many processes, one request each, and a bounded line before them. A request that
-// outlives its deadline or its memory is interrupted, then its child is killed: a killed child costs one
-// request, never the server.
+// A pool of DuckDB child processes with one request each and a bounded queue. A request that exceeds its
+// deadline or memory is interrupted, then its child is killed: that fails one request, never the server.
 import type { ChildProcess } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -13,117 +12,117 @@ import { bytesOfQuestion, isStarted, markStarted, reserve, Slots } from './slots
 import type { Borrowing, LentProcess, Question, Slot } from './slots.ts';
 
 export interface PoolOptions extends Borrowing {
-  /** Those that one account may have at a time; there is one more, so that another need not wait. */
+  /** Processes that one account may use concurrently; there is one more for other accounts. */
   readonly children: number;
-  /** DuckDB's memory for each child; when `shared`, for all that run, in equal parts. */
+  /** DuckDB's memory for each child; with `shared`, for all running children, in equal parts. */
   readonly memoryBytes: number;
   readonly shared?: boolean;
   readonly threads: number;
   /**
-   * A child may read the whole folders of a question's files: what it has open serves the next
-   * version of a dataset too. Only where no statement is a caller's.
+   * A child may read the whole folders of a request's files, so that its instance can also serve the next
+   * version of a dataset. Only for pools that run no statement of a caller.
    */
   readonly byFolder?: boolean;
-  /** Where a child may spill, each in a folder of its own, and how much at most. */
+  /** Where children may spill, each in its own folder, and the limit of each. */
   readonly spill?: { readonly folder: string; readonly bytes: number };
-  /** Unix niceness, 0 to 19: a child with more of it gives way to the server and to readers. */
+  /** Unix niceness, 0 to 19: with a higher value the server and readers have priority. */
   readonly niceness?: number;
-  /** Processes of its own when undefined. */
+  /** Undefined: the pool's own processes. */
   readonly processes?: ChildProcesses;
-  /** Told how long a request took that failed by what its account asked for. */
+  /** Called with the duration of a request that failed because of its account's input. */
   readonly onFailed?: (account: string, ms: number) => void;
-  /** A lent process that runs a statement and says nothing for so long is given up. */
+  /** A remote process that runs a statement is abandoned after such a silence. */
   readonly silentMs?: number;
 }
 
-/** How often it is tried to start a process where the last try failed. */
+/** Interval of retries after a process could not be started. */
 const RETRY_MS = 1_000;
 /** After an interrupt a healthy child answers within milliseconds (STACK.md 1.2: 2 ms). */
 const INTERRUPT_GRACE_MS = 1_000;
 /**
- * DuckDB's buffers are under its own limit; Node, rendering and what DuckDB takes besides fit in
- * this: a sort of 5 M rows has about 400 MB resident beyond a limit of 384 or 768 MB.
+ * DuckDB's buffers are within its own limit. Node, rendering and DuckDB's other memory fit into this:
+ * a sort of 5 M rows has about 400 MB resident beyond a limit of 384 or 768 MB.
  */
 const CHILD_OVERHEAD_BYTES = 512 * 1024 ** 2;
 
-/** A process that has not started by then is stopped. */
-const START_MS = 30_000;
-/** A parser of 5 s waits behind queries of 30 s. */
-const LEAST_WAIT_MS = 30_000;
+/** A process that has not started within this time is stopped. */
+const START_TIMEOUT_MS = 30_000;
+/** Minimum wait in the queue: a 5 s parse request may wait behind 30 s queries. */
+const WAIT_MIN_MS = 30_000;
 
-/** Its node tells of itself five times a second while it runs a statement. */
-const SILENT_MS = 5_000;
+/** A remote node reports five times a second while it runs a statement. */
+const SILENCE_MAX_MS = 5_000;
 
-type Wanted = Request['answer'];
+type AnswerKind = Request['answer'];
 
-/** Requests so far: their ids are of all pools, since a child may serve one after the other. */
-let requests = 0;
+/** Number of requests, from which ids derive. All pools share it: a child may serve several in turn. */
+let requestCount = 0;
 
-/** How the processes of a pool are. */
+/** The load of a pool's processes. */
 export interface PoolLoad {
   readonly running: number;
   readonly waiting: number;
-  /** Processes that ended by themselves, or had to be killed. */
+  /** Processes that ended unexpectedly or were killed. */
   readonly lost: number;
-  /** The last process that was to start could not. */
+  /** The last start of a process failed. */
   readonly failing: boolean;
   /** Processes of other nodes. */
   readonly lent: number;
-  /** What they answered. */
+  /** Requests that they answered. */
   readonly byLent: number;
 }
 
-/** A lent process did not answer: another one does. */
-class GivenBack extends Error {}
+/** A remote process did not answer: the request is repeated on another one. */
+class RemoteLost extends Error {}
 
 export class Children {
   readonly #options: PoolOptions;
   readonly #slots: Slots;
-  #byLent = 0;
-  readonly #line: TimedLine<Question, Slot>;
-  /** Its end, once it was closed. */
-  #closing: Promise<void> | undefined;
+  #remoteAnswers = 0;
+  readonly #queue: TimedLine<Question, Slot>;
+  /** Resolves when the pool is closed. */
+  #closed: Promise<void> | undefined;
   #lost = 0;
   #isWarming = false;
-  /** When a process could not be started, while none was since. */
+  /** When the last start failed; undefined after a successful one. */
   #failedMs: number | undefined;
 
   constructor(options: PoolOptions) {
     this.#options = options;
     this.#slots = new Slots(options.children + 1, options);
-    this.#line = new TimedLine({
+    this.#queue = new TimedLine({
       places: () => options.children + this.#slots.lent,
-      leastWaitMs: LEAST_WAIT_MS,
+      leastWaitMs: WAIT_MIN_MS,
       bytesOf: bytesOfQuestion,
     });
   }
 
-  /** A process of another node, until it ends. */
+  /** Adds a process of another node, until it ends. */
   lend(child: LentProcess): void {
     const slot = this.#isClosed ? undefined : this.#slots.lend(child);
     if (slot === undefined) return void child.kill();
-    child.on('message', (message: FromChild) => this.#hear(slot, message));
+    child.on('message', (message: FromChild) => this.#receive(slot, message));
     child.once('exit', () => {
       this.#slots.gone(slot);
-      slot.running?.failed(slot.running.stopped ?? new GivenBack());
+      slot.running?.failed(slot.running.stopped ?? new RemoteLost());
     });
-    this.#next();
+    this.#serveQueue();
   }
 
-  /** None of other nodes from here on: what they were asked is asked here. */
+  /** Removes all remote processes; their requests run on this node. */
   dismiss(): void {
-    for (const slot of this.#slots.all) if (slot.isLent) slot.child.kill();
+    for (const slot of this.#slots.all) if (slot.isRemote) slot.child.kill();
   }
 
   load(): PoolLoad {
     const running = this.#slots.all.filter((slot) => slot.running !== undefined).length;
-    const told = { lost: this.#lost, failing: this.#failedMs !== undefined };
     return {
       running,
-      waiting: this.#line.size,
-      ...told,
+      waiting: this.#queue.size,
+      lost: this.#lost,
+      failing: this.#failedMs !== undefined,
       lent: this.#slots.lent,
-      byLent: this.#byLent,
+      byLent: this.#remoteAnswers,
     };
   }
 
@@ -133,13 +132,13 @@ export class Children {
     for (const slot of this.#slots.own.slice(0, -1)) if (!this.#startAhead(slot)) return;
   }
 
-  /** A question comes soon: a process for it starts meanwhile, where none is free. */
+  /** Starts a process for an imminent request if none is free. */
   expect(): void {
     const slot = this.#slots.own.find(({ running }) => running === undefined);
     if (!this.#isClosed && slot !== undefined) this.#startAhead(slot);
   }
 
-  /** False where it could not: a request tries again, and so does whoever asks whether the pool is ready. */
+  /** Starts a process. @returns false if it failed: a request or the next readiness check retries */
   #startAhead(slot: Slots['own'][number]): boolean {
     try {
       slot.child ??= this.#start(slot);
@@ -149,29 +148,29 @@ export class Children {
     }
   }
 
-  /** True while none of those that were started ahead has begun to read requests. */
+  /** Whether no process that was started ahead accepts requests yet. */
   get isStarting(): boolean {
     return this.#isWarming && !this.#slots.own.some(isStarted);
   }
 
-  /** True when processes can be started, as far as the last try tells; a failed one is repeated. */
+  /** Whether processes can be started, by the last attempt; a failed one is retried. */
   ready(): boolean {
     if (this.#failedMs === undefined) return true;
     if (monotonicMs() - this.#failedMs >= RETRY_MS) this.warm();
     return this.#failedMs === undefined;
   }
 
-  /** Again it waits for the same end: a process that was given back may serve another pool by then. */
+  /** Closes the pool once. Repeated calls share the promise: a process may serve another pool by then. */
   close(): Promise<void> {
-    this.#closing ??= this.#end();
-    return this.#closing;
+    this.#closed ??= this.#killAll();
+    return this.#closed;
   }
 
   get #isClosed(): boolean {
-    return this.#closing !== undefined;
+    return this.#closed !== undefined;
   }
 
-  async #end(): Promise<void> {
+  async #killAll(): Promise<void> {
     const { processes = ownProcesses } = this.#options;
     this.dismiss();
     const ended = this.#slots.own.map(async ({ child, running }) => {
@@ -181,43 +180,43 @@ export class Children {
   }
 
   /** @throws Failure TimedOut, ChildLost, Busy, TooLarge; SystemError with DuckDB's sentence. */
-  async ask(question: Question, answer: Wanted): Promise<Answer> {
-    const began = monotonicMs();
+  async ask(question: Question, answer: AnswerKind): Promise<Answer> {
+    const startMs = monotonicMs();
     try {
-      return await this.#askOnce(question, answer);
+      return await this.#runOnce(question, answer);
     } catch (error) {
-      if (!(error instanceof GivenBack)) throw error;
-      const deadlineMs = Math.max(1, question.deadlineMs - (monotonicMs() - began));
-      return this.#askOnce({ ...question, deadlineMs, isOwn: true }, answer);
+      if (!(error instanceof RemoteLost)) throw error;
+      const deadlineMs = Math.max(1, question.deadlineMs - (monotonicMs() - startMs));
+      return this.#runOnce({ ...question, deadlineMs, isOwn: true }, answer);
     }
   }
 
-  async #askOnce(question: Question, answer: Wanted): Promise<Answer> {
+  async #runOnce(question: Question, answer: AnswerKind): Promise<Answer> {
     const slot = await this.#take(question);
-    const began = monotonicMs();
+    const startMs = monotonicMs();
     try {
       return await this.#run(slot, question, answer);
     } catch (error) {
       this.#dropBody(slot, question);
-      const isOurs = error instanceof Failure ? error.type === 'Busy' : error instanceof GivenBack;
-      if (!isOurs) this.#options.onFailed?.(question.account, monotonicMs() - began);
+      const isOurs = error instanceof Failure ? error.type === 'Busy' : error instanceof RemoteLost;
+      if (!isOurs) this.#options.onFailed?.(question.account, monotonicMs() - startMs);
       throw error;
     } finally {
       slot.running = undefined;
-      this.#line.tookMs(monotonicMs() - began);
-      this.#refresh(slot);
-      this.#next();
+      this.#queue.tookMs(monotonicMs() - startMs);
+      this.#replaceIfLarge(slot);
+      this.#serveQueue();
     }
   }
 
   /**
-   * Memory that a child was given it seldom gives back: after a large request the next one would
-   * be weighed with it. So a child that grew beyond half of its overhead gives way to a new one.
+   * A child seldom releases memory, which would be charged to its next request. So a child that grew
+   * beyond half of its overhead is replaced by a new one.
    */
-  #refresh(slot: Slot): void {
+  #replaceIfLarge(slot: Slot): void {
     const most = this.#options.memoryBytes + CHILD_OVERHEAD_BYTES / 2;
     if (slot.child === undefined || slot.bytes <= most) return;
-    if (slot.isLent) return void slot.child.kill();
+    if (slot.isRemote) return void slot.child.kill();
     const { child } = slot;
     slot.child = undefined;
     child.removeAllListeners('exit');
@@ -225,9 +224,9 @@ export class Children {
   }
 
   async #take(question: Question): Promise<Slot> {
-    if (this.#isClosed) throw stopping();
-    // Nobody who waits may take a slot that is free now: it was offered to them when it became free.
-    return this.#reserved(question) ?? this.#line.wait(question);
+    if (this.#isClosed) throw stoppingFailure();
+    // A slot that is free now was already offered to the waiting requests, which cannot use it.
+    return this.#reserved(question) ?? this.#queue.wait(question);
   }
 
   #reserved(question: Question): Slot | undefined {
@@ -235,17 +234,17 @@ export class Children {
     return free === undefined ? undefined : reserve(free, question);
   }
 
-  #next(): void {
+  #serveQueue(): void {
     const slotFor = (question: Question): Slot | undefined => this.#reserved(question);
-    while (this.#line.give(slotFor, this.#slots.lent === 0));
+    while (this.#queue.give(slotFor, this.#slots.lent === 0));
   }
 
-  #run(slot: Slot, question: Question, answer: Wanted): Promise<Answer> {
-    const id = (requests += 1);
+  #run(slot: Slot, question: Question, answer: AnswerKind): Promise<Answer> {
+    const id = (requestCount += 1);
     const scope = this.#scope(slot, question);
-    // Its turn came as the pool was closing: the process may be another one's by now.
-    if (this.#isClosed) throw stopping();
-    const child = slot.isLent ? slot.child : (slot.child ??= this.#start(slot));
+    // The pool was closed in the meantime: the process may belong to another pool by now.
+    if (this.#isClosed) throw stoppingFailure();
+    const child = slot.isRemote ? slot.child : (slot.child ??= this.#start(slot));
     return new Promise<Answer>((answered, failed) => {
       const { memoryBytes } = scope;
       const running = { id, memoryBytes, question, answered, failed, stopped: undefined };
@@ -268,7 +267,7 @@ export class Children {
     }).finally(this.#watch(slot, question));
   }
 
-  /** Sets the deadline and the caller's signal; the returned function lifts both. */
+  /** Starts the deadline and listens to the caller's signal. @returns a function that removes both */
   #watch(slot: Slot, question: Question): () => void {
     const stop = (detail: string): void => this.#stop(slot, new Failure('TimedOut', detail));
     const late = `the ${question.deadlineMs} ms time limit was reached`;
@@ -276,9 +275,13 @@ export class Children {
     let timer: NodeJS.Timeout;
     if (isStarted(slot)) timer = begin();
     else {
-      // That a process starts is no part of a caller's time.
-      const unstarted = new Failure('Busy', 'the query process takes too long to start', START_MS);
-      timer = setTimeout(() => this.#stop(slot, unstarted), START_MS);
+      // The start of a process does not count as a caller's time.
+      const unstarted = new Failure(
+        'Busy',
+        'the query process takes too long to start',
+        START_TIMEOUT_MS,
+      );
+      timer = setTimeout(() => this.#stop(slot, unstarted), START_TIMEOUT_MS);
       if (slot.running !== undefined) {
         slot.running.onStarted = () => {
           clearTimeout(timer);
@@ -287,24 +290,24 @@ export class Children {
       }
     }
     const leave = (): void => this.#stop(slot, callerLeft());
-    const looking = slot.isLent ? this.#listenTo(slot) : undefined;
+    const silenceTimer = slot.isRemote ? this.#watchSilence(slot) : undefined;
     question.signal?.addEventListener('abort', leave, { once: true });
     if (question.signal?.aborted === true) leave();
     return () => {
       clearTimeout(timer);
-      clearInterval(looking);
+      clearInterval(silenceTimer);
       question.signal?.removeEventListener('abort', leave);
     };
   }
 
-  /** A process of another machine that says nothing is not waited for. */
-  #listenTo(slot: Extract<Slot, { readonly isLent: true }>): NodeJS.Timeout {
-    slot.heardMs = monotonicMs();
-    const { silentMs = SILENT_MS } = this.#options;
-    const look = (): void => {
-      if (monotonicMs() - slot.heardMs > silentMs) slot.child.kill();
+  /** Kills the connection to a remote process that is silent for too long. */
+  #watchSilence(slot: Extract<Slot, { readonly isRemote: true }>): NodeJS.Timeout {
+    slot.lastMessageMs = monotonicMs();
+    const { silentMs = SILENCE_MAX_MS } = this.#options;
+    const check = (): void => {
+      if (monotonicMs() - slot.lastMessageMs > silentMs) slot.child.kill();
     };
-    return setInterval(look, silentMs / 5);
+    return setInterval(check, silentMs / 5);
   }
 
   #stop(slot: Slot, reason: Failure): void {
@@ -334,10 +337,10 @@ export class Children {
       const more = workspace === undefined ? {} : { shared: workspace };
       return { ...scope, ...more, folder, ...(below.length === 0 ? {} : { folders: below }) };
     }
-    return byFolder === true ? { ...scope, folders: foldersOf(question.files) } : scope;
+    return byFolder === true ? { ...scope, folders: parentFolders(question.files) } : scope;
   }
 
-  /** @throws Failure Busy when no process can be started; the slot is as it was. */
+  /** @throws Failure Busy if no process can be started; the slot is unchanged. */
   #start(slot: Slots['own'][number]): ChildProcess {
     slot.bytes = 0;
     let child: ChildProcess;
@@ -348,7 +351,7 @@ export class Children {
       throw error;
     }
     this.#failedMs = undefined;
-    child.on('message', (message: FromChild) => this.#hear(slot, message));
+    child.on('message', (message: FromChild) => this.#receive(slot, message));
     child.once('exit', (code, signal) => {
       if (slot.child === child) slot.child = undefined;
       if (!this.#isClosed) this.#lost += 1;
@@ -359,33 +362,33 @@ export class Children {
     return child;
   }
 
-  /** What a failed request had written of its body is nobody's. */
+  /** Deletes the incomplete body of a failed request. */
   #dropBody(slot: Slot, { file }: Question): void {
     const { spill } = this.#options;
     if (spill === undefined || file === undefined) return;
     rmSync(join(spillFolder(spill.folder, slot.place), file.name), { force: true });
   }
 
-  #hear(slot: Slot, message: FromChild): void {
+  #receive(slot: Slot, message: FromChild): void {
     const { running } = slot;
-    if (slot.isLent) slot.heardMs = monotonicMs();
+    if (slot.isRemote) slot.lastMessageMs = monotonicMs();
     if (message.kind === 'started') {
-      if (!slot.isLent && slot.child !== undefined) markStarted(slot.child);
+      if (!slot.isRemote && slot.child !== undefined) markStarted(slot.child);
       this.#isWarming = false;
       return running?.onStarted?.();
     }
-    if (message.kind === 'memory') return this.#weigh(slot, message.bytes);
-    if (slot.isLent && message.kind === 'answer') this.#byLent += 1;
+    if (message.kind === 'memory') return this.#checkMemory(slot, message.bytes);
+    if (slot.isRemote && message.kind === 'answer') this.#remoteAnswers += 1;
     if (running === undefined || message.id !== running.id) return;
     if (message.kind === 'progress') running.question.onProgress?.(message.percent);
     else if (running.stopped !== undefined) running.failed(running.stopped);
     else if (message.kind === 'answer') running.answered(message.answer);
-    // It may be that machine: here it is known what it is.
-    else if (slot.isLent && message.type === 'SystemError') running.failed(new GivenBack());
+    // The cause may be the remote machine: the request is repeated on this one.
+    else if (slot.isRemote && message.type === 'SystemError') running.failed(new RemoteLost());
     else running.failed(new Failure(message.type, message.detail));
   }
 
-  #weigh(slot: Slot, bytes: number): void {
+  #checkMemory(slot: Slot, bytes: number): void {
     slot.bytes = bytes;
     if (slot.running === undefined) return;
     const most = slot.running.memoryBytes + CHILD_OVERHEAD_BYTES;
@@ -395,7 +398,7 @@ export class Children {
   }
 }
 
-const foldersOf = (files: readonly string[]): readonly string[] =>
+const parentFolders = (files: readonly string[]): readonly string[] =>
   [...new Set(files.map((path) => dirname(path)))].sort();
 
-const stopping = (): Failure => new Failure('Busy', 'the server is stopping');
+const stoppingFailure = (): Failure => new Failure('Busy', 'the server is stopping');

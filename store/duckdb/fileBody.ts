@@ -1,5 +1,5 @@
-// Result rows as a file that DuckDB writes itself, with all its threads: Parquet of any size, text
-// of many rows. What a value looks like is as in render.ts.
+// Result rows as a file that DuckDB writes with all its threads: Parquet of any size, text
+// of many rows. Values have the same format as in render.ts.
 import { readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type DuckDBConnection, type DuckDBResult, DuckDBTypeId } from '@duckdb/node-api';
@@ -20,12 +20,12 @@ import { cellSql, memberSql } from './valueSql.ts';
 import { identifier, literal } from './sqlText.ts';
 import { runOne, streamOne } from './statement.ts';
 
-/** As the lake's own files. */
+/** The row group size of the lake's files. */
 const ROW_GROUP_ROWS = 122_880;
-/** How often the growing file is looked at. */
-const LOOK_MS = 100;
+/** Interval of checks of the growing file's size. */
+const SIZE_CHECK_MS = 100;
 
-interface Wanted<Format extends FileFormat = FileFormat> {
+interface FileTarget<Format extends FileFormat = FileFormat> {
   readonly query: string;
   readonly parameters: readonly Bound[];
   readonly format: Format;
@@ -34,7 +34,7 @@ interface Wanted<Format extends FileFormat = FileFormat> {
   readonly compression?: Compression | undefined;
 }
 
-/** A Parquet file, read into memory. @throws Failure TooLarge, as soon as it is. */
+/** Writes a Parquet file and reads it into memory. @throws Failure TooLarge as soon as it is too long. */
 export async function parquetBody(
   connection: DuckDBConnection,
   query: string,
@@ -42,81 +42,85 @@ export async function parquetBody(
   folder: string,
 ): Promise<Body> {
   const path = join(folder, 'body.parquet');
-  const wanted = { query, parameters, format: 'parquet', path, bytesMax: BODY_BYTES_MAX } as const;
+  const target = { query, parameters, format: 'parquet', path, bytesMax: BODY_BYTES_MAX } as const;
   try {
-    const { objects } = await writeBody(connection, wanted);
+    const { objects } = await writeBody(connection, target);
     return { objects, bytes: await readFile(path) };
   } finally {
     await rm(path, { force: true });
   }
 }
 
-/** Rows of a query whose number nobody knew: they, and what was spilled of them, go with the connection. */
-const KEPT = 'answer';
-const KEPT_ROWS = `FROM ${KEPT}`;
+/** A temporary table of rows whose number was unknown; it and its spill are dropped with the connection. */
+const BUFFER_TABLE = 'answer';
+const BUFFER_QUERY = `FROM ${BUFFER_TABLE}`;
 
 /**
- * Most answers of which nobody could say how few rows they have are small. To write one of them by
- * COPY means to bind its query twice and to make a file: 20 ms more than these bytes.
+ * Buffers rows of an unknown number, and returns few rows as bytes. Most such answers are small. Writing one
+ * with COPY binds its query twice and creates a file, which takes 20 ms more.
  */
 export async function keptBody(
   connection: DuckDBConnection,
-  wanted: Wanted<TextFormat>,
+  target: FileTarget<TextFormat>,
   fewRows: number,
 ): Promise<Body> {
-  const create = `CREATE TEMP TABLE ${KEPT} AS ${wanted.query}`;
-  const [[rows] = []] = await (await runOne(connection, create, wanted.parameters)).getRows();
-  const body = Number(rows) <= fewRows ? await textOf(connection, wanted.format) : undefined;
-  return body ?? (await fileBody(connection, { ...wanted, query: KEPT_ROWS, parameters: [] }));
+  const create = `CREATE TEMP TABLE ${BUFFER_TABLE} AS ${target.query}`;
+  const [[rows] = []] = await (await runOne(connection, create, target.parameters)).getRows();
+  const body =
+    Number(rows) <= fewRows ? await renderBuffered(connection, target.format) : undefined;
+  return body ?? (await fileBody(connection, { ...target, query: BUFFER_QUERY, parameters: [] }));
 }
 
-/** The bytes; undefined where they are more than a body may have in memory. */
-async function textOf(connection: DuckDBConnection, format: TextFormat): Promise<Body | undefined> {
+/** Renders the buffered rows; undefined if they exceed the limit of a body in memory. */
+async function renderBuffered(
+  connection: DuckDBConnection,
+  format: TextFormat,
+): Promise<Body | undefined> {
   try {
-    return await renderBody(await streamOne(connection, KEPT_ROWS), format);
+    return await renderBody(await streamOne(connection, BUFFER_QUERY), format);
   } catch (error) {
     if (error instanceof Failure && error.type === 'TooLarge') return undefined;
     throw error;
   }
 }
 
-/** The file stays: whoever asked takes it. @throws Failure TooLarge, as soon as it is. */
-export async function fileBody(connection: DuckDBConnection, wanted: Wanted): Promise<Body> {
-  const { objects, length } = await writeBody(connection, wanted);
-  return { objects, bytes: new Uint8Array(), file: { path: wanted.path, length } };
+/** Writes a file, which the caller takes isOver. @throws Failure TooLarge as soon as it exceeds the limit. */
+export async function fileBody(connection: DuckDBConnection, target: FileTarget): Promise<Body> {
+  const { objects, length } = await writeBody(connection, target);
+  return { objects, bytes: new Uint8Array(), file: { path: target.path, length } };
 }
 
 async function writeBody(
   connection: DuckDBConnection,
-  wanted: Wanted,
+  target: FileTarget,
 ): Promise<{ readonly objects: number; readonly length: number }> {
-  const { bytesMax, parameters, path } = wanted;
-  const copy = await copyStatement(connection, wanted);
-  let over = false;
-  const look = async (): Promise<void> => {
-    over ||= (await bytesOf(path)) > bytesMax;
+  const { bytesMax, parameters, path } = target;
+  const copy = await copyStatement(connection, target);
+  let isOver = false;
+  const checkSize = async (): Promise<void> => {
+    isOver ||= (await fileSize(path)) > bytesMax;
   };
-  const looking = setInterval(async () => {
-    await look();
-    if (over) connection.interrupt();
-  }, LOOK_MS);
+  const timer = setInterval(async () => {
+    await checkSize();
+    if (isOver) connection.interrupt();
+  }, SIZE_CHECK_MS);
   try {
     const [row] = await (await runOne(connection, copy, parameters)).getRowObjectsJson();
-    await look();
-    if (over) throw tooLong(bytesMax);
-    return { objects: Number(row?.['Count']), length: await bytesOf(path) };
+    await checkSize();
+    if (isOver) throw tooLong(bytesMax);
+    return { objects: Number(row?.['Count']), length: await fileSize(path) };
   } catch (error) {
-    // An interrupted COPY takes its file away.
-    throw over ? tooLong(bytesMax) : error;
+    // An interrupted COPY deletes its file.
+    throw isOver ? tooLong(bytesMax) : error;
   } finally {
-    clearInterval(looking);
+    clearInterval(timer);
   }
 }
 
 export const tooLong = (bytes: number): Failure =>
-  new Failure('TooLarge', `the answer is over ${bytes} bytes: ask for less of it`);
+  new Failure('TooLarge', `the answer is over ${bytes} bytes: request less of it`);
 
-async function bytesOf(path: string): Promise<number> {
+async function fileSize(path: string): Promise<number> {
   try {
     return (await stat(path)).size;
   } catch {
@@ -124,21 +128,20 @@ async function bytesOf(path: string): Promise<number> {
   }
 }
 
-/** What the file would hold is known before it is written: its columns are bound without a row. */
+/** Builds the COPY statement. Binds the query without rows to get the columns of the file. */
 async function copyStatement(
   connection: DuckDBConnection,
-  { compression = 'none', format, parameters, path, query }: Wanted,
+  { compression = 'none', format, parameters, path, query }: FileTarget,
 ): Promise<string> {
   const result = await streamOne(connection, `FROM (${query}) LIMIT 0`, parameters);
   checkTypes(result);
   const options = `${OPTIONS[format]}, USE_TMP_FILE false`;
   if (format === 'parquet')
-    return `COPY (${filed(result, query)}) TO ${literal(path)} (${options})`;
-  const packed = `${options}, COMPRESSION ${compression}`;
-  // As a sub-select's, which have names of their own.
+    return `COPY (${castHugeIntegers(result, query)}) TO ${literal(path)} (${options})`;
+  const textOptions = `${options}, COMPRESSION ${compression}`;
   const names = result.columnNames();
   const types = result.columnTypes();
-  // By place: in the query itself two columns may have one name.
+  // Columns are referenced by position, because two columns of the query may have the same name.
   const places = names.map((_, at) => `c${at}`);
   const escapes = isEscaped(format);
   const isJson = jsonFraming(format) !== undefined;
@@ -150,13 +153,13 @@ async function copyStatement(
     return `${escapedFormulaSql(type, place, cell)} AS ${identifier(escapedFormula(name))}`;
   });
   const rows = `SELECT ${list.join(', ')} FROM (${query}) AS answer(${places.join(', ')})`;
-  return `COPY (${rows}) TO ${literal(path)} (${packed})`;
+  return `COPY (${rows}) TO ${literal(path)} (${textOptions})`;
 }
 
 const HUGE: ReadonlySet<DuckDBTypeId> = new Set([DuckDBTypeId.HUGEINT, DuckDBTypeId.UHUGEINT]);
 
-/** The query with decimals in the place of integers that DuckDB would write as doubles. */
-function filed(result: DuckDBResult, query: string): string {
+/** Casts huge integers to decimals, because DuckDB would write them to Parquet as doubles. */
+function castHugeIntegers(result: DuckDBResult, query: string): string {
   const types = result.columnTypes();
   if (!types.some(({ typeId }) => HUGE.has(typeId))) return query;
   const names = result.columnNames();

@@ -1,5 +1,5 @@
-// The instances of jobs. Making one takes 10 ms of processor time, a quarter of what a small load took: jobs
-// of a workspace that touch few bytes share one, and other jobs have one for their statements.
+// The instances of jobs. Creating one takes 10 ms of processor time, a quarter of a small load: jobs
+// of a workspace that touch few bytes share one, and every other job has its own.
 import { dirname, resolve, sep } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
@@ -7,82 +7,82 @@ import { reasonOf } from '../base/failure.ts';
 import { isFew, lockedInstance } from './instance.ts';
 import type { Scope } from './protocol.ts';
 
-/** What a job has for itself goes when it asks nothing for so long, or something else is asked. */
-const KEPT_MS = 100;
-/** Loads that follow each other are shared for; 3 MB each until then. */
-const SHARED_MS = 10_000;
-/** Workspaces whose jobs a process serves in turn; with one more the instance that was used first goes. */
+/** A job's own instance is closed after this idle time, or when another scope is requested. */
+const OWN_IDLE_MS = 100;
+/** A shared instance of 3 MB is kept for this idle time for subsequent loads. */
+const SHARED_IDLE_MS = 10_000;
+/** Shared instances of a process; with more, the least recently used one is closed. */
 const SHARED_MAX = 4;
-/** DuckDB reads one JSON document into 128 MB. What takes more is told soon, and done again elsewhere. */
+/** DuckDB reads one JSON document into 128 MB. A statement that needs more fails early and is run alone. */
 const SHARED_BYTES = 256 * 1024 ** 2;
 
 type Work<T> = (connection: DuckDBConnection) => Promise<T>;
 
-interface Kept {
+interface OpenInstance {
   readonly scope: Scope;
   readonly instance: DuckDBInstance;
   timer: NodeJS.Timeout | undefined;
 }
 
 interface JobInstanceParts {
-  /** An instance of no scope. */
+  /** Creates an instance without a scope. */
   readonly blank: () => Promise<DuckDBInstance>;
-  /** None is kept any more. */
+  /** Called when no shared instance is left. */
   readonly gone: () => void;
 }
 
 export class JobInstances {
   readonly #parts: JobInstanceParts;
-  /** Of one job. */
-  #own: Kept | undefined;
-  /** By the folders of their workspaces, the one used last at the end. */
-  readonly #shared = new Map<string, Kept>();
+  /** The instance of one job. */
+  #own: OpenInstance | undefined;
+  /** Shared instances by the folders of their workspaces, the last used one at the end. */
+  readonly #shared = new Map<string, OpenInstance>();
 
   constructor(parts: JobInstanceParts) {
     this.#parts = parts;
   }
 
-  /** True while the next request is likely to need no other one. */
+  /** Whether the next request can probably use a shared instance. */
   get isKept(): boolean {
     return this.#shared.size > 0;
   }
 
-  /** Does the work of a request of a scope with a folder. */
+  /** Runs the work of a request whose scope has a folder. */
   async run<T>({ shared, ...scope }: Scope, work: Work<T>): Promise<T> {
     const few = await isFew(scope);
     const own = { ...scope, threads: few ? 1 : scope.threads };
     const isOwn = this.#own !== undefined && covers(this.#own.scope, own);
     if (few && !isOwn && shared !== undefined && isWithin(shared, scope)) {
       try {
-        return await this.#onShared(shared, own.memoryBytes, work);
+        return await this.#runOnShared(shared, own.memoryBytes, work);
       } catch (error) {
-        // Nothing is spilled there. The statements make the same files once more, where they may spill.
+        // A shared instance cannot spill. The statements create the same files again where they can.
         if (!reasonOf(error).startsWith('Out of Memory Error')) throw error;
       }
     }
-    return this.#onOwn(own, work);
+    return this.#runOnOwn(own, work);
   }
 
-  async #onOwn<T>(scope: Scope, work: Work<T>): Promise<T> {
+  async #runOnOwn<T>(scope: Scope, work: Work<T>): Promise<T> {
     if (this.#own !== undefined && !covers(this.#own.scope, scope)) this.#closeOwn();
-    this.#own ??= await this.#make(scope);
-    return on(this.#own, { work, ms: KEPT_MS, close: () => this.#closeOwn() });
+    this.#own ??= await this.#open(scope);
+    return runOn(this.#own, { work, idleMs: OWN_IDLE_MS, close: () => this.#closeOwn() });
   }
 
-  async #onShared<T>(folders: readonly string[], bytes: number, work: Work<T>): Promise<T> {
+  async #runOnShared<T>(folders: readonly string[], bytes: number, work: Work<T>): Promise<T> {
     const key = folders.join('\n');
     const close = (): void => this.#closeShared(key);
-    const known = this.#shared.get(key);
-    if (known !== undefined && known.scope.memoryBytes > bytes) close();
-    const kept = this.#shared.get(key) ?? (await this.#make(sharedScope(folders, bytes)));
+    const existing = this.#shared.get(key);
+    if (existing !== undefined && existing.scope.memoryBytes > bytes) close();
+    const opened = this.#shared.get(key) ?? (await this.#open(sharedScope(folders, bytes)));
     this.#shared.delete(key);
-    this.#shared.set(key, kept);
+    this.#shared.set(key, opened);
     const [oldest] = this.#shared.keys();
     if (this.#shared.size > SHARED_MAX && oldest !== undefined) this.#closeShared(oldest);
-    return on(kept, { work, ms: SHARED_MS, close });
+    return runOn(opened, { work, idleMs: SHARED_IDLE_MS, close });
   }
 
-  async #make(scope: Scope): Promise<Kept> {
+  async #open(scope: Scope): Promise<OpenInstance> {
     return {
       scope,
       instance: await lockedInstance(scope, this.#parts.blank()),
@@ -91,41 +91,41 @@ export class JobInstances {
   }
 
   #closeOwn(): void {
-    if (this.#own !== undefined) end(this.#own);
+    if (this.#own !== undefined) closeInstance(this.#own);
     this.#own = undefined;
   }
 
   #closeShared(key: string): void {
-    const kept = this.#shared.get(key);
-    if (kept !== undefined) end(kept);
+    const opened = this.#shared.get(key);
+    if (opened !== undefined) closeInstance(opened);
     this.#shared.delete(key);
     if (!this.isKept) this.#parts.gone();
   }
 }
 
-interface Doing<T> {
+interface Execution<T> {
   readonly work: Work<T>;
-  /** It is closed when so long nothing is asked. */
-  readonly ms: number;
+  /** Idle time after which the instance is closed. */
+  readonly idleMs: number;
   readonly close: () => void;
 }
 
-async function on<T>(kept: Kept, { close, ms, work }: Doing<T>): Promise<T> {
-  clearTimeout(kept.timer);
+async function runOn<T>(opened: OpenInstance, { close, idleMs, work }: Execution<T>): Promise<T> {
+  clearTimeout(opened.timer);
   try {
-    // What a connection made for itself, such as temporary tables, is of one request.
-    const connection = await kept.instance.connect();
-    const done = await work(connection).finally(() => connection.closeSync());
-    kept.timer = setTimeout(close, ms);
-    return done;
+    // State of a connection, such as temporary tables, belongs to one request.
+    const connection = await opened.instance.connect();
+    const result = await work(connection).finally(() => connection.closeSync());
+    opened.timer = setTimeout(close, idleMs);
+    return result;
   } catch (error) {
-    // After a failure DuckDB may not go on with what it ran on.
+    // After a failure the instance may be unusable.
     close();
     throw error;
   }
 }
 
-function end({ instance, timer }: Kept): void {
+function closeInstance({ instance, timer }: OpenInstance): void {
   clearTimeout(timer);
   instance.closeSync();
 }
@@ -143,15 +143,15 @@ const isWithin = (shared: readonly string[], { files, folder }: Scope): boolean 
     shared.some((one) => resolve(path).startsWith(`${one}${sep}`)),
   );
 
-/** An instance of the one may do all that the other asks for. */
+/** Whether an instance of the first scope allows all that the second one requests. */
 function covers(
-  { files: known, threads: has, ...own }: Scope,
-  { files, threads, ...asked }: Scope,
+  { files: openFiles, threads: openThreads, ...own }: Scope,
+  { files, threads, ...requested }: Scope,
 ): boolean {
-  const open = new Set([...known, ...(own.folders ?? [])]);
+  const open = new Set([...openFiles, ...(own.folders ?? [])]);
   return (
-    has >= threads &&
-    isDeepStrictEqual(own, asked) &&
+    openThreads >= threads &&
+    isDeepStrictEqual(own, requested) &&
     files.every((one) => open.has(one) || open.has(dirname(one)))
   );
 }

@@ -1,4 +1,4 @@
-// What DuckDB is asked for: rows, bodies, pages, columns; for an account, or for the server itself.
+// Requests to DuckDB for rows, bodies, pages and columns, on behalf of an account or of the server.
 import { Children, type PoolLoad, type PoolOptions } from './children.ts';
 import type { LentProcess, Question } from './slots.ts';
 import type { Content } from '../base/contents.ts';
@@ -8,28 +8,28 @@ type PoolQuestion = Omit<Question, 'account' | 'shared'>;
 
 export class DuckDbPool {
   readonly #children: Children;
-  /** Whose turn its questions take; the server's own when empty. */
+  /** The account whose share of the pool its requests use; empty: the server's. */
   readonly account: string;
   readonly #shared: readonly string[] | undefined;
 
-  /** @param account whose turn its questions take; the server's own when empty */
+  /** @param account whose share of the pool the requests use; empty: the server's */
   constructor(children: PoolOptions | Children, account = '', shared?: readonly string[]) {
     this.#children = children instanceof Children ? children : new Children(children);
     this.account = account;
     this.#shared = shared;
   }
 
-  /** The same processes, asked for an account. */
+  /** The same processes, on behalf of an account. */
   of(account: string): DuckDbPool {
     return new DuckDbPool(this.#children, account, this.#shared);
   }
 
-  /** The same, for jobs of a workspace whose files are below these folders, as are those of no other one. */
+  /** The same processes, for jobs of the workspace that exclusively owns these folders. */
   sharing(folders: readonly string[]): DuckDbPool {
     return new DuckDbPool(this.#children, this.account, folders);
   }
 
-  /** How busy the pool is, for the metrics. */
+  /** The load of the pool, for the metrics. */
   load(): PoolLoad {
     return this.#children.load();
   }
@@ -39,12 +39,12 @@ export class DuckDbPool {
     this.#children.warm();
   }
 
-  /** Starts a child for a question that comes soon, where none is free. */
+  /** Starts a child for an imminent request if none is free. */
   expect(): void {
     this.#children.expect();
   }
 
-  /** True until the first of those that were started ahead reads requests. */
+  /** Whether no child that was started ahead accepts requests yet. */
   get isStarting(): boolean {
     return this.#children.isStarting;
   }
@@ -55,50 +55,50 @@ export class DuckDbPool {
   }
 
   /**
-   * Answers the rows of each statement: for small results, since these rows cross the process.
-   * @throws Failure TimedOut, ChildLost, Busy; SystemError with DuckDB's sentence.
+   * Returns the rows of each statement: for small results, because rows are copied between processes.
+   * @throws Failure TimedOut, ChildLost, Busy; SystemError with DuckDB's message.
    */
   async rows(question: PoolQuestion): Promise<readonly (readonly Row[])[]> {
-    const answer = await this.#ask(question, 'rows');
+    const answer = await this.#run(question, 'rows');
     return answer.kind === 'rows' ? answer.rows : [];
   }
 
-  /** Answers the last statement's rendered bytes and its count of rows. */
+  /** Returns the rendered bytes and the row count of the last statement. */
   async body(question: PoolQuestion, format: BodyFormat): Promise<Body> {
-    const answer = await this.#ask(question, format);
+    const answer = await this.#run(question, format);
     return answer.kind === 'body' ? answer.body : { objects: 0, bytes: new Uint8Array() };
   }
 
   /**
-   * Answers the last statement's records as JSON, in `count` pages: its first column is the page's
-   * number, its second one the number that orders the records.
+   * Returns the last statement's records as JSON in `count` pages: the first column is the page's
+   * number, the second one the number that orders the records.
    */
   async pages(question: PoolQuestion, count: number): Promise<readonly Page[]> {
-    const answer = await this.#ask(question, 'pages');
+    const answer = await this.#run(question, 'pages');
     const pages = Array<Page>(count).fill(EMPTY_PAGE);
     if (answer.kind === 'pages') for (const page of answer.pages) pages[page.number] = page;
     return pages;
   }
 
-  /** Answers the columns of the last statement, `name` and `type` of each. */
+  /** Returns the columns of the last statement, `name` and `type` of each. */
   async columns(question: PoolQuestion): Promise<readonly Row[]> {
-    const answer = await this.#ask(question, 'columns');
+    const answer = await this.#run(question, 'columns');
     return answer.kind === 'rows' ? (answer.rows[0] ?? []) : [];
   }
 
-  /** Answers length and SHA-256 of each file: a hash of many bytes would keep the event loop. */
+  /** Returns length and SHA-256 of each file: hashing many bytes would block the event loop. */
   async contents(files: readonly string[], deadlineMs: number): Promise<readonly Content[]> {
-    const answer = await this.#ask({ files, statements: [], deadlineMs }, 'contents');
+    const answer = await this.#run({ files, statements: [], deadlineMs }, 'contents');
     const rows = answer.kind === 'rows' ? (answer.rows[0] ?? []) : [];
     return rows.map((row) => ({ bytes: Number(row['bytes']), sha256: String(row['sha256']) }));
   }
 
-  /** A process of another node answers too, until it ends. */
+  /** Adds a process of another node to the pool, until it ends. */
   lend(child: LentProcess): void {
     this.#children.lend(child);
   }
 
-  /** Those of other nodes are asked nothing from here on. */
+  /** Stops using processes of other nodes. */
   dismiss(): void {
     this.#children.dismiss();
   }
@@ -107,11 +107,11 @@ export class DuckDbPool {
     return this.#children.close();
   }
 
-  #ask(
+  #run(
     question: PoolQuestion,
     answer: Parameters<Children['ask']>[1],
   ): ReturnType<Children['ask']> {
-    const asker = { account: this.account, shared: this.#shared };
-    return this.#children.ask({ ...question, ...asker }, answer);
+    const owner = { account: this.account, shared: this.#shared };
+    return this.#children.ask({ ...question, ...owner }, answer);
   }
 }

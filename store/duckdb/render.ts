@@ -1,5 +1,5 @@
-// Result rows as the bytes of an answer. Values survive exactly: an integer past 2^53 becomes JSON
-// text, a timestamp keeps its microseconds, JSON properties go out as they came in.
+// Renders result rows as the bytes of an answer. Values are exact: an integer above 2^53 becomes a JSON
+// string, a timestamp keeps its microseconds, JSON properties are returned unchanged.
 import {
   DuckDBDateValue,
   DuckDBDecimalValue,
@@ -55,7 +55,7 @@ export async function renderBody(result: DuckDBResult, format: TextFormat): Prom
   return { objects, bytes: Buffer.concat(pieces) };
 }
 
-/** Types of columns that no format can say, or that would carry whole records in one value. */
+/** Column types that no format can represent, or that would contain whole records in one value. */
 const REFUSED_TYPES: ReadonlySet<DuckDBTypeId> = new Set([
   DuckDBTypeId.STRUCT,
   DuckDBTypeId.MAP,
@@ -66,17 +66,17 @@ const REFUSED_TYPES: ReadonlySet<DuckDBTypeId> = new Set([
   DuckDBTypeId.ENUM,
 ]);
 
-/** @throws Failure InvalidParameter for one that can not be answered. */
+/** Checks the types of columns. @throws Failure InvalidParameter for a type that can't be rendered. */
 export function checkTypes(result: DuckDBResult): void {
   const names = result.columnNames();
   result.columnTypes().forEach((type, at) => {
     if (!isRefused(type)) return;
-    const told = `column ${names[at] ?? ''} is a ${DuckDBTypeId[type.typeId]}`;
-    throw new Failure('InvalidParameter', `${told}: name its parts, or cast it`);
+    const column = `column ${names[at] ?? ''} is a ${DuckDBTypeId[type.typeId]}`;
+    throw new Failure('InvalidParameter', `${column}: name its parts, or cast it`);
   });
 }
 
-/** Name and DuckDB's type of each column. @throws as `checkTypes`. */
+/** Returns name and DuckDB type of each column. @throws as `checkTypes`. */
 export function columnsOf(result: DuckDBResult): readonly Row[] {
   checkTypes(result);
   const types = result.columnTypes();
@@ -90,7 +90,7 @@ const isRefused = (type: DuckDBType): boolean =>
   (type.typeId === DuckDBTypeId.LIST && 'valueType' in type && isRefused(type.valueType));
 
 /**
- * JSON records with a comma after each. The first column is the number of the record's page, the
+ * Renders JSON records with a comma after each. The first column is the number of the record's page, the
  * second one orders the records of a page; neither is a member.
  */
 export async function renderPages(result: DuckDBResult): Promise<readonly NumberedPage[]> {
@@ -128,7 +128,7 @@ interface PagePieces {
 
 const emptyPage = (number: number): PagePieces => ({ number, pieces: [], ends: [], dates: [] });
 
-/** Copied out of Node's shared pool: a page is sent as it is kept. */
+/** Copies the bytes out of Node's shared pool, because pages are cached and sent as they are. */
 const filledPage = ({ dates, ends, number, pieces }: PagePieces): NumberedPage => ({
   number,
   bytes: new Uint8Array(Buffer.concat(pieces)),
@@ -153,13 +153,13 @@ export const tooLarge = (): Failure =>
     `the answer is over ${BODY_BYTES_MAX} bytes: narrow it with limit, from, to or filter`,
   );
 
-/** Two columns of one name would be one member: the second is called `name_1`. */
+/** Makes column names unique, because names become members: the second one is called `name_1`. */
 export function uniqueNames(names: readonly string[]): readonly string[] {
-  const taken = new Set<string>();
+  const used = new Set<string>();
   return names.map((name) => {
     let unique = name;
-    for (let next = 1; taken.has(unique); next += 1) unique = `${name}_${next}`;
-    taken.add(unique);
+    for (let next = 1; used.has(unique); next += 1) unique = `${name}_${next}`;
+    used.add(unique);
     return unique;
   });
 }
@@ -180,7 +180,7 @@ function jsonRow(columns: readonly string[], prints: readonly Print[]): Shape['r
   };
 }
 
-/** Of csv and psv. */
+/** The delimiter of csv or psv. */
 const delimiterOf = (format: TextFormat): ',' | '|' =>
   format === 'csv' || format === 'csvEscaped' ? ',' : '|';
 
@@ -207,7 +207,7 @@ function delimitedShape(result: DuckDBResult, delimiter: ',' | '|', escapes: boo
 const printersOf = (result: DuckDBResult, printer: (type: DuckDBType) => Print): readonly Print[] =>
   result.columnTypes().map((type) => printer(type));
 
-/** @param strings a decimal is a string, whatever its digits */
+/** @param strings renders every decimal as a string, regardless of its digits */
 function jsonPrinter(type: DuckDBType, strings = false): Print {
   if (type.alias === 'JSON') return (value) => strictJson(String(value));
   return (value) => {
@@ -224,12 +224,12 @@ function jsonPrinter(type: DuckDBType, strings = false): Print {
   };
 }
 
-/** DuckDB takes NaN and a last comma for JSON: such a value goes out as a text. A record has one line. */
+/** DuckDB accepts NaN and trailing commas in JSON: such a value becomes a text. A record has one line. */
 function strictJson(text: string): string {
   if (!/nan|inf|,\s*[\]}]|[\r\n]/i.test(text)) return text;
   try {
     JSON.parse(text);
-    // Line breaks can only stand between its parts; a record of JSON lines has none.
+    // Line breaks can only be between tokens; a record of JSON lines has none.
     return text.replaceAll(/[\r\n]+/g, ' ');
   } catch {
     return JSON.stringify(text);
@@ -248,7 +248,7 @@ function cellPrinter(type: DuckDBType, delimiter: string): Print {
 const isSafe = (value: bigint): boolean =>
   value >= BigInt(Number.MIN_SAFE_INTEGER) && value <= BigInt(Number.MAX_SAFE_INTEGER);
 
-/** Decimals of 15 digits are one and the same as doubles, on their way there and back. */
+/** Decimals of up to 15 digits convert to doubles and back without loss. */
 const isExact = ({ scale, value }: DuckDBDecimalValue, strings: boolean): boolean =>
   !(strings && scale > 0) && value > -1_000_000_000_000_000n && value < 1_000_000_000_000_000n;
 
@@ -260,12 +260,12 @@ function plainText(value: DuckDBValue): string {
   return String(value);
 }
 
-/** The last instant that a Date of JavaScript holds. */
+/** The last instant that a JavaScript Date can represent. */
 const TIME_MAX_US = 8_640_000_000_000_000_000n;
 
 /** `2024-02-29T23:59:59.123Z`, with six digits only where the microseconds need them. */
 function timestampText(micros: bigint): string {
-  // Infinity, and years that no one reads.
+  // Infinity, and years out of range.
   if (micros > TIME_MAX_US || micros < -TIME_MAX_US) return micros > 0n ? 'infinity' : '-infinity';
   const rest = ((micros % 1_000_000n) + 1_000_000n) % 1_000_000n;
   const whole = new Date(Number((micros - rest) / 1000n)).toISOString().slice(0, -5);
@@ -273,7 +273,7 @@ function timestampText(micros: bigint): string {
   return `${whole}.${digits.endsWith('000') ? digits.slice(0, 3) : digits}Z`;
 }
 
-/** The same with nine digits where the nanoseconds need them. */
+/** The same, with nine digits where the nanoseconds need them. */
 function nanosecondText(nanoseconds: bigint): string {
   const rest = ((nanoseconds % 1000n) + 1000n) % 1000n;
   const micros = (nanoseconds - rest) / 1000n;
@@ -283,7 +283,7 @@ function nanosecondText(nanoseconds: bigint): string {
   return `${whole}${digits}${String(rest).padStart(3, '0')}Z`;
 }
 
-/** RFC 4180: quoted when it holds the delimiter, a quote or a line break, or nothing: null has no quotes. */
+/** RFC 4180: quotes a text that contains the delimiter, a quote or a line break, or is empty, unlike null. */
 function quotedCell(text: string, delimiter: string): string {
   const plain = text !== '' && !text.includes(delimiter) && !/["\r\n]/.test(text);
   return plain ? text : `"${text.replaceAll('"', '""')}"`;

@@ -1,4 +1,4 @@
-// A place for one child process, and what it leaves on the disk.
+// Starts and ends child processes, and manages their spill folders.
 import module from 'node:module';
 import { type ChildProcess, fork } from 'node:child_process';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { Failure, reasonOf } from '../base/failure.ts';
 import type { ToChild } from './protocol.ts';
 import type { LentProcess } from './slots.ts';
 
-/** Names of files that hold bodies begin with it. */
+/** Prefix of the names of body files. */
 export const BODY_PREFIX = 'body-';
 
 interface SlotOptions {
@@ -18,28 +18,28 @@ interface SlotOptions {
 
 export const spillFolder = (folder: string, place: number): string => join(folder, `sql-${place}`);
 
-/** Where the processes of pools come from, and what becomes of them. */
+/** Creates and ends the processes of pools. */
 export interface ChildProcesses {
-  /** A process that is there when this returns, and runs nothing. */
+  /** Returns a running process without a request. */
   start(niceness: number): ChildProcess;
-  /** Its pool asks it nothing more. @param isIdle false when it may still run a statement */
+  /** Ends a process that its pool no longer uses. @param isIdle false if it may still run a statement */
   end(child: ChildProcess, isIdle: boolean): Promise<void>;
 }
 
 /**
- * A process for each place, which ends with its pool. @param script what it runs @param execArgv options
+ * Forks a process for each slot, which ends with its pool. @param script its program @param execArgv options
  * of Node
  */
 export const processesOf = (script: URL, execArgv: readonly string[] = []): ChildProcesses => ({
   start(niceness) {
-    // No environment: a child knows no setting and no secret.
+    // No environment: a child must have no settings and no secrets.
     const child = fork(script, [], {
       serialization: 'advanced',
       execArgv: [...execArgv],
-      env: { UV_THREADPOOL_SIZE: '4', ...compiled() },
+      env: { UV_THREADPOOL_SIZE: '4', ...compileCacheVariable() },
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
-    // What failed is told by an event; that there is no process can be seen at once.
+    // Ignores the error event: without a process, `pid` is undefined immediately.
     child.on('error', () => undefined);
     if (child.pid === undefined) throw new Error('the system started no process');
     renice(child.pid, niceness);
@@ -54,7 +54,7 @@ export const processesOf = (script: URL, execArgv: readonly string[] = []): Chil
 
 export const ownProcesses = processesOf(new URL('./child.ts', import.meta.url));
 
-/** @throws Failure Busy when the machine has no room for a process: no file, no process, no memory. */
+/** Starts a child. @throws Failure Busy if the machine has too few files, processes or memory. */
 export function startChild(
   { niceness = 0, spill }: SlotOptions,
   place: number,
@@ -64,37 +64,38 @@ export function startChild(
     if (spill !== undefined) clearSpill(spillFolder(spill.folder, place));
     return processes.start(niceness);
   } catch (error) {
-    const told = 'a query process could not be started: try again later';
-    throw new Failure('Busy', `${told} (${codeOf(error) ?? reasonOf(error)})`);
+    const reason = 'a query process could not be started: try again later';
+    throw new Failure('Busy', `${reason} (${errorCode(error) ?? reasonOf(error)})`);
   }
 }
 
-/** Where this process keeps its compiled modules, if it does: a child reads them in half of the time. */
-function compiled(): Readonly<Record<string, string>> {
+/** Passes on this process's compile cache, which halves the load time of a child. */
+function compileCacheVariable(): Readonly<Record<string, string>> {
   const folder = module.getCompileCacheDir();
   return folder === undefined ? {} : { NODE_COMPILE_CACHE: folder };
 }
 
-const codeOf = (error: unknown): string | undefined => (error as { readonly code?: string }).code;
+const errorCode = (error: unknown): string | undefined =>
+  (error as { readonly code?: string }).code;
 
 /**
- * At once: the threads that it starts inherit it, those that run already would not change. Never before the
- * server itself: where that was started with `nice`, only root may.
+ * Sets the niceness immediately, because only threads that start later inherit it. It is never below that of
+ * the server itself, which only root may do.
  */
 function renice(pid: number, niceness: number): void {
   try {
     setPriority(pid, Math.max(niceness, getPriority()));
   } catch (error) {
-    // One that has ended already is told by its exit.
+    // If it has ended already, its exit event reports that.
     if ((error as { readonly info?: { readonly code?: string } }).info?.code !== 'ESRCH')
       throw error;
   }
 }
 
-/** What a killed child had spilled is nobody's. */
+/** Deletes the spill of a killed child. */
 function clearSpill(folder: string): void {
   mkdirSync(folder, { recursive: true });
-  // Bodies are on their way to somebody yet.
+  // Keeps bodies, which may still be sent.
   for (const name of readdirSync(folder)) {
     if (!name.startsWith(BODY_PREFIX)) rmSync(join(folder, name), { recursive: true, force: true });
   }

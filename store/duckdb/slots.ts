@@ -1,5 +1,4 @@
-// The places of a pool: those of its own processes, and those of processes that other nodes lend, for as
-// long as they do.
+// The slots of a pool: for its own processes, and for processes of other nodes while they are available.
 import type { ChildProcess } from 'node:child_process';
 import type { EventEmitter } from 'node:events';
 import type { Failure } from '../base/failure.ts';
@@ -9,36 +8,36 @@ export interface Question {
   readonly account: string;
   readonly files: readonly string[];
   readonly folder?: string;
-  /** Folders that further questions of `folder` read from: one instance serves them all. */
+  /** Folders that later requests with the same `folder` read: one instance serves them all. */
   readonly below?: readonly string[] | undefined;
-  /** Folders of a workspace: a question of `folder` that touches nothing else shares an instance. */
+  /** Folders of a workspace: requests with a `folder` that use nothing else share an instance. */
   readonly shared?: readonly string[] | undefined;
   /** Run in order on one connection; `parameters` are bound to the last. */
   readonly statements: readonly string[];
-  /** The place of one that counts: where it counts none, those behind it are not run, and have no rows. */
+  /** Index of a counting statement: if it returns 0, the later ones are skipped and have no rows. */
   readonly endsAt?: number;
   readonly parameters?: readonly Bound[];
   readonly deadlineMs: number;
-  /** Of DuckDB and of the disk, when less than the pool's own. */
+  /** Limits of memory and disk, if lower than the pool's. */
   readonly limits?: { readonly memoryBytes: number; readonly spillBytes: number };
-  /** When fewer than the pool's own. */
+  /** Number of threads, if lower than the pool's. */
   readonly threads?: number;
-  /** Of no use to its statements, which have very many columns. */
+  /** Optimizers to disable for statements with very many columns. */
   readonly skips?: readonly Optimizer[];
-  /** The caller went away: the statement is interrupted. */
+  /** Interrupts the statement when the caller disconnects. */
   readonly signal?: AbortSignal;
   readonly onProgress?: (percent: number) => void;
-  /** The body is to be a file of the pool's spill, or of `folder`: its caller removes it. */
+  /** Writes the body to a file in the pool's spill or in `folder`; the caller removes it. */
   readonly file?: BodyFile;
-  /** The name of a file of `folder` that the statements write. */
+  /** Name of a file in `folder` that the statements write. */
   readonly written?: string;
-  /** It reads files of the lake, and writes nothing but `file` or `written`: other nodes answer it first. */
+  /** Reads only files of the lake and writes only `file` or `written`: preferably runs on other nodes. */
   readonly anywhere?: boolean;
-  /** A lent process gave it back. */
+  /** A remote process failed: run it on this node. */
   readonly isOwn?: boolean;
 }
 
-/** Tells messages (`message`) and its end (`exit`), as a child process does. */
+/** A process of another node. It emits `message` and `exit`, like a child process. */
 export interface LentProcess extends Pick<EventEmitter, 'on' | 'once'> {
   send(message: ToChild, done: () => void): unknown;
   kill(): unknown;
@@ -50,93 +49,93 @@ interface Running {
   readonly question: Question;
   readonly answered: (answer: Answer) => void;
   readonly failed: (failure: Error) => void;
-  /** The process has started: from here on its time counts. */
+  /** Called when the process has started: its deadline begins. */
   onStarted?: () => void;
-  /** Why it was interrupted, once it was. */
+  /** The reason of the interrupt, if it was interrupted. */
   stopped: Failure | undefined;
 }
 
 interface Place {
   readonly place: number;
-  /** Resident bytes that the process told last. */
+  /** Resident bytes by the last report of the process. */
   bytes: number;
   running: Running | undefined;
 }
 
 export type Slot =
-  | (Place & { readonly isLent: false; child: ChildProcess | undefined })
+  | (Place & { readonly isRemote: false; child: ChildProcess | undefined })
   | (Place & {
-      readonly isLent: true;
+      readonly isRemote: true;
       readonly child: LentProcess;
-      /** When it was heard last, monotonic. */
-      heardMs: number;
+      /** Monotonic time of its last message. */
+      lastMessageMs: number;
     });
 
-/** Lent ones of a pool. */
-const LENT_MAX = 256;
-/** Places of lent processes, in the names of folders. */
-const FIRST_LENT = 1_000;
+/** Limit of remote processes in a pool. */
+const REMOTE_MAX = 256;
+/** First slot number of remote processes. */
+const FIRST_REMOTE_PLACE = 1_000;
 
 export interface Borrowing {
-  /** Where the lake's files are, with a separator at its end: processes of other nodes read those too. */
+  /** Root of the lake's files, with a trailing separator: processes of other nodes can read those too. */
   readonly lake?: string;
-  /** They answer only what says that it may be answered anywhere. */
+  /** Remote processes run only requests that declare `anywhere`. */
   readonly isSaid?: boolean;
 }
 
 export class Slots {
-  readonly own: readonly Extract<Slot, { readonly isLent: false }>[];
-  readonly #lent = new Set<Slot>();
-  readonly #borrowing: Borrowing;
-  #places = FIRST_LENT;
+  readonly own: readonly Extract<Slot, { readonly isRemote: false }>[];
+  readonly #remote = new Set<Slot>();
+  readonly #options: Borrowing;
+  #places = FIRST_REMOTE_PLACE;
 
   constructor(count: number, borrowing: Borrowing) {
-    this.#borrowing = borrowing;
-    const empty = { child: undefined, bytes: 0, running: undefined, isLent: false } as const;
+    this.#options = borrowing;
+    const empty = { child: undefined, bytes: 0, running: undefined, isRemote: false } as const;
     this.own = Array.from({ length: count }, (_, place) => ({ place, ...empty }));
   }
 
   get all(): readonly Slot[] {
-    return this.#lent.size === 0 ? this.own : [...this.own, ...this.#lent];
+    return this.#remote.size === 0 ? this.own : [...this.own, ...this.#remote];
   }
 
   get lent(): number {
-    return this.#lent.size;
+    return this.#remote.size;
   }
 
-  /** Undefined where there are enough. */
+  /** Adds a remote process; undefined if there are too many. */
   lend(child: LentProcess): Slot | undefined {
-    if (this.#lent.size >= LENT_MAX) return undefined;
+    if (this.#remote.size >= REMOTE_MAX) return undefined;
     this.#places += 1;
-    const idle = { bytes: 0, running: undefined, heardMs: 0 };
-    const slot: Slot = { place: this.#places, child, ...idle, isLent: true };
-    this.#lent.add(slot);
+    const idle = { bytes: 0, running: undefined, lastMessageMs: 0 };
+    const slot: Slot = { place: this.#places, child, ...idle, isRemote: true };
+    this.#remote.add(slot);
     return slot;
   }
 
   gone(slot: Slot): void {
-    this.#lent.delete(slot);
+    this.#remote.delete(slot);
   }
 
-  /** A free place for a question: no account takes the last one of the pool's own. */
+  /** Finds a free slot for a request; no account may take the last one of the pool's own. */
   for(question: Question): Slot | undefined {
-    const elsewhere = question.anywhere === true ? this.#lentFor(question) : undefined;
-    if (elsewhere !== undefined) return elsewhere;
+    const remoteSlot = question.anywhere === true ? this.#findRemote(question) : undefined;
+    if (remoteSlot !== undefined) return remoteSlot;
     const own = this.own.filter(({ running }) => running?.question.account === question.account);
     const free = this.own.find(isFree);
     if (free !== undefined && own.length < this.own.length - 1) return free;
-    return this.#lentFor(question);
+    return this.#findRemote(question);
   }
 
-  #lentFor(question: Question): Slot | undefined {
-    if (this.#lent.size === 0 || !this.#isLendable(question)) return undefined;
-    for (const slot of this.#lent) if (isFree(slot)) return slot;
+  #findRemote(question: Question): Slot | undefined {
+    if (this.#remote.size === 0 || !this.#canRunRemotely(question)) return undefined;
+    for (const slot of this.#remote) if (isFree(slot)) return slot;
     return undefined;
   }
 
-  /** It reads files of the lake alone, and writes into no folder of this machine but what it says. */
-  #isLendable({ anywhere, files, folder, isOwn }: Question): boolean {
-    const { isSaid, lake } = this.#borrowing;
+  /** Whether it reads only files of the lake, and writes to a local folder only if it declares `anywhere`. */
+  #canRunRemotely({ anywhere, files, folder, isOwn }: Question): boolean {
+    const { isSaid, lake } = this.#options;
     if (lake === undefined || isOwn === true) return false;
     if (anywhere !== true && (isSaid === true || folder !== undefined)) return false;
     return files.length > 0 && files.every((path) => path.startsWith(lake));
@@ -145,7 +144,7 @@ export class Slots {
 
 const isFree = ({ running }: Slot): boolean => running === undefined;
 
-/** Marks a slot as taken before its request exists, so that no one else takes it. */
+/** Reserves a slot before its request exists, so that no other request takes it. */
 export function reserve(slot: Slot, question: Question): Slot {
   const ignore = (): void => undefined;
   const nothing = { id: 0, memoryBytes: Number.MAX_SAFE_INTEGER, stopped: undefined };
@@ -153,15 +152,15 @@ export function reserve(slot: Slot, question: Question): Slot {
   return slot;
 }
 
-/** Processes that have started: a pool may take one that another pool had. */
+/** Processes that have started. It is shared by all pools, because a process can move to another one. */
 const started = new WeakSet<ChildProcess>();
 
-/** The process reads requests from now on. */
+/** Records that the process is ready for requests. */
 export const markStarted = (child: ChildProcess): void => void started.add(child);
 
 export const isStarted = (slot: Slot): boolean =>
-  slot.isLent || (slot.child !== undefined && started.has(slot.child));
+  slot.isRemote || (slot.child !== undefined && started.has(slot.child));
 
-/** What a question holds while it waits. */
+/** Estimates the memory of a waiting request. */
 export const bytesOfQuestion = ({ parameters = [], statements }: Question): number =>
   [...statements, ...parameters].reduce<number>((sum, part) => sum + String(part).length, 0);

@@ -1,15 +1,15 @@
-// Names and texts as SQL spells them. Loads nothing: who only writes SQL needs no DuckDB.
+// Quotes names and texts for SQL. It has no imports, so that code that only writes SQL does not load DuckDB.
 
-/** A text as a SQL literal. */
+/** Quotes a text as an SQL literal. */
 export const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
-/** A name as a quoted SQL identifier. */
+/** Quotes a name as an SQL identifier. */
 export const identifier = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
-/** A TIMESTAMP_NS as answers have it: with three, six or nine digits behind the second. */
+/** SQL that formats a TIMESTAMP_NS as in answers: with three, six or nine fractional digits. */
 export function nanosecondText(value: string): string {
   const count = `epoch_ns(${value})`;
-  // DuckDB's own cast to microseconds goes towards 1970.
+  // DuckDB's own cast to microseconds rounds towards 1970.
   const rest = `((${count} % 1000 + 1000) % 1000)`;
   const instant = `make_timestamp((${count} - ${rest}) // 1000)`;
   const spelled = (fraction: string): string =>

@@ -1,5 +1,4 @@
-// SQL that prints a value for a file as render.ts prints it: what DuckDB writes by itself is not always
-// JSON, nor exact.
+// SQL that formats a value for a file as render.ts does: DuckDB's own output is not always JSON or exact.
 import { DuckDBDecimalType, DuckDBListType, type DuckDBType, DuckDBTypeId } from '@duckdb/node-api';
 import { nanosecondText } from './sqlText.ts';
 
@@ -18,10 +17,10 @@ const SPELLED: ReadonlySet<DuckDBTypeId> = new Set([
   DuckDBTypeId.TIME,
   DuckDBTypeId.UUID,
 ]);
-/** Digits that a double holds exactly. */
+/** Digits that a double represents exactly. */
 const EXACT_DIGITS = 15;
 
-/** A column of csv and psv. */
+/** SQL of a column of csv or psv. */
 export function cellSql(type: DuckDBType, place: string): string {
   if (type instanceof DuckDBListType) {
     const list = `CAST(to_json(${memberSql(type, place)}) AS VARCHAR)`;
@@ -31,8 +30,8 @@ export function cellSql(type: DuckDBType, place: string): string {
 }
 
 /**
- * A member of JSON.
- * @param strings a decimal is a string, whatever its digits
+ * SQL of a member of JSON.
+ * @param strings formats every decimal as a string, regardless of its digits
  * @param depth of lists around it
  */
 export function memberSql(type: DuckDBType, place: string, strings = false, depth = 0): string {
@@ -56,20 +55,20 @@ export function memberSql(type: DuckDBType, place: string, strings = false, dept
   return SPELLED.has(type.typeId) ? text : plainSql(type, place);
 }
 
-/** What DuckDB takes for JSON and nobody else: outside of texts JSON has no such letters. */
+/** Non-standard JSON that DuckDB accepts: standard JSON has no such letters outside of strings. */
 const LENIENT = String.raw`[iINA]|na|,\s*[\]}]`;
 const JSON_TEXTS = String.raw`"([^"\\]|\\.)*"`;
 
 function jsonSql(text: string): string {
   const bare = `regexp_replace(${text}, '${JSON_TEXTS}', '0', 'g')`;
-  // A record of JSON lines has one line; a break can only stand between the parts of a value.
+  // A record of JSON lines has one line; line breaks can only be between tokens of a value.
   const strict = `CAST(regexp_replace(${text}, '[\\r\\n]+', ' ', 'g') AS JSON)`;
   return `CASE WHEN regexp_matches(${bare}, '${LENIENT}') THEN to_json(${text}) ELSE ${strict} END`;
 }
 
 function plainSql(type: DuckDBType, place: string): string {
   if (type.typeId === DuckDBTypeId.DOUBLE) return finite(place);
-  // The digits of a double, which 0.1 has not: it is the same value in every answer.
+  // Formatted as a double, so that a value such as 0.1 is the same in every answer.
   if (type.typeId === DuckDBTypeId.FLOAT) return finite(`CAST(${place} AS DOUBLE)`);
   if (type.typeId === DuckDBTypeId.TIMESTAMP_NS) return nanosecondText(place);
   return INSTANTS.has(type.typeId) ? instantSql(place) : place;

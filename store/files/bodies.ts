@@ -1,27 +1,27 @@
-// Bodies of jobs from their acknowledgement to their end: where whoever takes the server's place finds them.
+// Stores the bodies of jobs from acknowledgement to the end of the job, so that another server can take over.
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Disk } from '../base/disk.ts';
 
 export interface Bodies {
-  /** Before anyone is told that it was taken. @throws what keeps it from being kept */
+  /** Stores a body before it is acknowledged. @throws the reason why it can't be stored */
   keep(path: string): Promise<void>;
-  /** It is on this disk, if it is anywhere. @throws the reason of `signal` */
+  /** Fetches a body to this disk, if it exists. @throws the reason of `signal` */
   bring(path: string, signal: AbortSignal): Promise<void>;
   remove(path: string): Promise<void>;
-  /** At a start: those that are no job's go. */
-  sweep(wanted: ReadonlySet<string>): Promise<void>;
+  /** Removes bodies without a job, at a start. */
+  sweep(jobPaths: ReadonlySet<string>): Promise<void>;
 }
 
-/** What was acknowledged is on this disk, and nowhere else. */
+/** Stores acknowledged bodies only on this disk. */
 export const localBodies = (disk: Disk, folder: string): Bodies => ({
   keep: async () => undefined,
   bring: async () => undefined,
   remove: (path) => disk.remove(path),
-  sweep: async (wanted) => {
+  sweep: async (jobPaths) => {
     for (const name of await readdir(folder)) {
       const path = join(folder, name);
-      if (!wanted.has(path)) await disk.remove(path);
+      if (!jobPaths.has(path)) await disk.remove(path);
     }
   },
 });

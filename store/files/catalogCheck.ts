@@ -1,5 +1,5 @@
-// Is this the catalog of these files? Asked at each start, before anything is written: a catalog that
-// was lost, is older than its files, or is another lake's must never decide what is garbage.
+// Checks at each start, before any write, that the catalog belongs to the lake's files. A catalog that
+// was lost, is older than its files, or belongs to another lake must never decide which files are garbage.
 import type { CatalogPlace } from '../catalog/catalogPlace.ts';
 import { closing, type Database } from '../catalog/database.ts';
 import { Failure, reasonOf } from '../base/failure.ts';
@@ -7,42 +7,42 @@ import { HEAD_FILE, type Head } from './lakeHead.ts';
 import type { LakePlace } from './lakePlace.ts';
 import { newUuid } from '../base/random.ts';
 
-/** Who owns the lake's files, and how far that is known. */
+/** The owner of the lake's files, and whether that is proved. */
 export interface Ownership {
-  /** Id of the lake, made with its catalog. */
+  /** Id of the lake, created with its catalog. */
   readonly lake: string;
   /** Id of this run of the program. */
   readonly run: string;
-  /** Of the last runs, this one included: what they wrote and never committed is garbage. */
+  /** Ids of the last runs, including this one: their uncommitted files are garbage. */
   readonly runs: readonly string[];
-  /** The lake's own note names this catalog, at a snapshot that it has. */
+  /** The head file of the lake names this catalog and one of its snapshots. */
   readonly proved: boolean;
 }
 
 const RUNS = 'runs';
-/** Each start sweeps what the runs before it left: more are never asked for. */
-const RUNS_KEPT = 20;
+/** Each start removes the files of the runs before it: older ids are not needed. */
+const RUNS_MAX = 20;
 
-const adviceOf = ({ advice }: CatalogPlace): string =>
+const formatAdvice = ({ advice }: CatalogPlace): string =>
   `Nothing was changed. ${advice}, restore a backup into a new folder, or run \`tapedeck repair\` to see ` +
   'what can be done with the files';
 
 /**
- * Before the catalog is opened, and so made.
- * @throws Failure Conflict when there is none, and the lake has files.
+ * Runs before the catalog is opened, which would create it.
+ * @throws Failure Conflict if there is no catalog but the lake has files.
  */
 export async function refuseLostCatalog(catalog: CatalogPlace, place: LakePlace): Promise<void> {
   if (await catalog.isThere()) return;
   const files = (await place.list()).filter(({ path }) => path.endsWith('.parquet'));
   const head = await place.readHead();
   if (files.length === 0 && head === undefined) return;
-  const had = `${place.name} has ${files.length} files${head === undefined ? '' : ` ${toldOf(head)}`}`;
-  throw new Failure('Conflict', `${catalog.name} is missing, and ${had}. ${adviceOf(catalog)}`);
+  const had = `${place.name} has ${files.length} files${head === undefined ? '' : ` ${describeHead(head)}`}`;
+  throw new Failure('Conflict', `${catalog.name} is missing, and ${had}. ${formatAdvice(catalog)}`);
 }
 
 /**
- * Once the catalog is open.
- * @throws Failure Conflict when the lake's files are another catalog's, or those of a newer one.
+ * Runs after the catalog is opened.
+ * @throws Failure Conflict if the lake's files belong to another catalog, or to a later state of it.
  */
 export async function refuseWrongCatalog(
   database: Database,
@@ -50,22 +50,23 @@ export async function refuseWrongCatalog(
   place: LakePlace,
 ): Promise<void> {
   const head = await place.readHead();
-  const known = await catalogHead(database);
+  const current = await catalogHead(database);
   if (head === undefined) return;
-  const named = `${catalog.name} ${known === undefined ? 'is new' : `is ${toldOf(known)}`}`;
-  const files = `the files of ${place.name} are those ${toldOf(head)} or a later one`;
-  if (known !== undefined && known.lake === head.lake && known.snapshot >= head.snapshot) return;
-  const what = known?.lake === head.lake ? 'is older than its files' : 'belongs to other files';
+  const named = `${catalog.name} ${current === undefined ? 'is new' : `is ${describeHead(current)}`}`;
+  const files = `the files of ${place.name} are those ${describeHead(head)} or a later one`;
+  if (current !== undefined && current.lake === head.lake && current.snapshot >= head.snapshot)
+    return;
+  const what = current?.lake === head.lake ? 'is older than its files' : 'belongs to other files';
   throw new Failure(
     'Conflict',
-    `the catalog ${what}: ${named}, but ${files}. ${adviceOf(catalog)}`,
+    `the catalog ${what}: ${named}, but ${files}. ${formatAdvice(catalog)}`,
   );
 }
 
-const toldOf = ({ lake, snapshot }: Pick<Head, 'lake' | 'snapshot'>): string =>
+const describeHead = ({ lake, snapshot }: Pick<Head, 'lake' | 'snapshot'>): string =>
   `of lake ${lake.slice(0, 8)} at snapshot ${snapshot}`;
 
-/** What both of them say, without a server; undefined where catalog and files belong together. */
+/** Runs both checks without a server. @returns the fault; undefined if catalog and files match */
 export async function catalogFault(
   catalog: CatalogPlace,
   place: LakePlace,
@@ -81,7 +82,7 @@ export async function catalogFault(
   }
 }
 
-/** Lake and newest snapshot as the catalog has them; undefined for a new one. */
+/** Reads lake id and latest snapshot of the catalog; undefined for a new one. */
 export async function catalogHead(
   database: Database,
 ): Promise<Pick<Head, 'lake' | 'snapshot'> | undefined> {
@@ -100,7 +101,7 @@ export async function catalogHead(
   return { lake: first.schema_uuid, snapshot: Number(newest?.snapshot ?? 0) };
 }
 
-/** Begins a run: from now on files carry its id. */
+/** Begins a run, whose id is part of the names of its files. */
 export async function beginRun(
   database: Database,
   place: LakePlace,
@@ -114,7 +115,7 @@ export async function beginRun(
       .where('key', '=', RUNS)
       .executeTakeFirst();
     const before = JSON.parse(row?.value ?? '[]') as readonly string[];
-    const all = [...before, run].slice(-RUNS_KEPT);
+    const all = [...before, run].slice(-RUNS_MAX);
     await transaction.deleteFrom('folder').where('key', '=', RUNS).execute();
     const value = JSON.stringify(all);
     await transaction.insertInto('folder').values({ key: RUNS, value }).execute();
@@ -123,5 +124,5 @@ export async function beginRun(
   return { lake, run, runs, proved: (await place.readHead()) !== undefined };
 }
 
-/** Whether a path below the lake's root is the lake's own note. */
+/** Whether a path below the lake's root is the head file. */
 export const isHeadFile = (path: string): boolean => path.startsWith(HEAD_FILE);

@@ -1,16 +1,16 @@
-// A lake file is read only while its bytes are those that were written. Its hash is compared when its
-// identity on the disk is not the one under which it was right; what is damaged stays so until it is healed.
+// Ensures that a lake file is read only if its bytes are those that were written. Its hash is compared when
+// its identity on the disk has changed since the last successful check. Damage is cached until the repair.
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Content, HashFile } from '../base/contents.ts';
 import type { Compared, Proof } from './proofTable.ts';
 
-/** A file of the lake as its catalog knows it. */
+/** A file of the lake, from its catalog. */
 export interface LakeFile {
   /** Relative to the lake's root. */
   readonly path: string;
   readonly bytes: number;
-  /** Undefined for a file that was written before there were hashes, and not compared yet. */
+  /** Undefined for a file from before hashes were stored that has not been compared yet. */
   readonly proof: Proof | undefined;
 }
 
@@ -18,171 +18,174 @@ interface ProofParts {
   /** The lake's root. */
   readonly root: string;
   readonly hash: HashFile;
-  /** Milliseconds that never go back. */
+  /** A monotonic clock in milliseconds. */
   readonly monotonic: () => number;
-  /** What was found is to be kept: damage, or another identity of right bytes. */
-  readonly onCompared: (file: LakeFile, found: Compared) => void;
+  /** Called to store a result: damage, or a new identity of correct bytes. */
+  readonly onCompared: (file: LakeFile, result: Compared) => void;
 }
 
-interface Known {
+/** The cached state of a file. */
+interface FileState {
   readonly seen: string | undefined;
-  /** A sentence without a subject: `is missing`. */
+  /** A predicate such as `is missing`; undefined if the file is correct. */
   readonly damage: string | undefined;
-  /** When the file's identity was asked last, and its bytes. */
-  lookedMs: number;
+  /** When the file's identity was last read. */
+  checkedMs: number;
+  /** When the file's bytes were last compared. */
   readonly comparedMs: number;
 }
 
-/** Of so many files the identity is asked at each read: 3 µs each, where a promise costs 20. */
-const LOOKED_ALWAYS_MAX = 100;
-/** Of more, at most so often. */
-const LOOK_MS = 1_000;
-/** Whoever meets an error in a file has it compared again, at most so often. */
-const COMPARE_AGAIN_MS = 60_000;
-/** Also in the first minute of a process, whose clock begins at 0. */
+/** Up to so many files the identity is read at each use: 3 µs each, while a promise takes 20. */
+const ALWAYS_CHECKED_MAX = 100;
+/** The check interval for more files. */
+const CHECK_INTERVAL_MS = 1_000;
+/** Minimum interval of comparisons of a file after read errors. */
+const COMPARE_INTERVAL_MS = 60_000;
+/** Earlier than any time of a process, whose clock begins at 0. */
 const NEVER = Number.NEGATIVE_INFINITY;
-/** Files that are remembered; one that was forgotten is looked at again. */
-const KNOWN_MAX = 200_000;
+/** Limit of cached states; an evicted file is checked again. */
+const STATES_MAX = 200_000;
 
 export class FileProofs {
   readonly #parts: ProofParts;
-  readonly #known = new Map<string, Known>();
-  readonly #asking = new Map<string, Promise<Known>>();
+  readonly #states = new Map<string, FileState>();
+  readonly #checks = new Map<string, Promise<FileState>>();
 
   constructor(parts: ProofParts) {
     this.#parts = parts;
   }
 
   /**
-   * What is wrong with files, by path: only of those that are damaged.
-   * @param compare their bytes, though nothing says that they are others
+   * Finds the damage of files, by path; correct files are not included.
+   * @param compare compares the bytes even if the identity is unchanged
    */
   async damageOf(
     files: readonly LakeFile[],
     compare = false,
   ): Promise<ReadonlyMap<string, string>> {
     const nowMs = this.#parts.monotonic();
-    const always = compare || files.length <= LOOKED_ALWAYS_MAX;
+    const always = compare || files.length <= ALWAYS_CHECKED_MAX;
     const damage = new Map<string, string>();
-    const unsure: LakeFile[] = [];
+    const unchecked: LakeFile[] = [];
     for (const file of files) {
-      const known = this.#known.get(file.path);
-      const due = known === undefined || always || nowMs - known.lookedMs >= LOOK_MS;
-      if (due && (compare || !this.#isSame(file.path, known, nowMs))) unsure.push(file);
-      else if (known?.damage !== undefined) damage.set(file.path, known.damage);
+      const state = this.#states.get(file.path);
+      const due = state === undefined || always || nowMs - state.checkedMs >= CHECK_INTERVAL_MS;
+      if (due && (compare || !this.#isSame(file.path, state, nowMs))) unchecked.push(file);
+      else if (state?.damage !== undefined) damage.set(file.path, state.damage);
     }
-    if (unsure.length === 0) return damage;
-    for (const [file, known] of await Promise.all(
-      unsure.map(async (one) => [one, await this.#look(one, compare)] as const),
+    if (unchecked.length === 0) return damage;
+    for (const [file, state] of await Promise.all(
+      unchecked.map(async (one) => [one, await this.#checkOnce(one, compare)] as const),
     )) {
-      if (known.damage !== undefined) damage.set(file.path, known.damage);
+      if (state.damage !== undefined) damage.set(file.path, state.damage);
     }
     return damage;
   }
 
-  /** Compares the bytes, though they were right before; what is wrong with the file, if anything is. */
+  /** Compares the bytes of a file in any case. @returns its damage, if any */
   async compare(file: LakeFile): Promise<string | undefined> {
-    return (await this.#look(file, true)).damage;
+    return (await this.#checkOnce(file, true)).damage;
   }
 
-  /** After an error in a read of these: the same, of those that were not just compared. */
+  /** Compares files after a read error, except those that were compared recently. @returns their damage */
   async compareAgain(files: readonly LakeFile[]): Promise<ReadonlyMap<string, string>> {
-    const before = this.#parts.monotonic() - COMPARE_AGAIN_MS;
-    const due = files.filter(({ path }) => (this.#known.get(path)?.comparedMs ?? NEVER) <= before);
+    const before = this.#parts.monotonic() - COMPARE_INTERVAL_MS;
+    const due = files.filter(({ path }) => (this.#states.get(path)?.comparedMs ?? NEVER) <= before);
     for (const file of due) await this.compare(file);
     return this.damageOf(files);
   }
 
-  /** Of all that is remembered, for readiness and metrics. */
+  /** Number of damaged files in the cache, for readiness and metrics. */
   get damaged(): number {
     let count = 0;
-    for (const { damage } of this.#known.values()) if (damage !== undefined) count += 1;
+    for (const { damage } of this.#states.values()) if (damage !== undefined) count += 1;
     return count;
   }
 
-  #isSame(path: string, known: Known | undefined, nowMs: number): boolean {
-    if (known === undefined || identityOf(join(this.#parts.root, path)) !== known.seen)
+  #isSame(path: string, state: FileState | undefined, nowMs: number): boolean {
+    if (state === undefined || identityOf(join(this.#parts.root, path)) !== state.seen)
       return false;
-    known.lookedMs = nowMs;
+    state.checkedMs = nowMs;
     return true;
   }
 
-  #look(file: LakeFile, compare: boolean): Promise<Known> {
-    const asking = this.#asking.get(file.path);
-    if (asking !== undefined && !compare) return asking;
-    const before = asking ?? Promise.resolve();
-    const asked = before
-      .then(() => this.#ask(file, compare))
+  #checkOnce(file: LakeFile, compare: boolean): Promise<FileState> {
+    const running = this.#checks.get(file.path);
+    if (running !== undefined && !compare) return running;
+    const before = running ?? Promise.resolve();
+    const check = before
+      .then(() => this.#check(file, compare))
       .finally(() => {
-        if (this.#asking.get(file.path) === asked) this.#asking.delete(file.path);
+        if (this.#checks.get(file.path) === check) this.#checks.delete(file.path);
       });
-    this.#asking.set(file.path, asked);
-    return asked;
+    this.#checks.set(file.path, check);
+    return check;
   }
 
-  async #ask(file: LakeFile, compare: boolean): Promise<Known> {
+  async #check(file: LakeFile, compare: boolean): Promise<FileState> {
     const { monotonic, root } = this.#parts;
     const seen = identityOf(join(root, file.path));
-    const known = this.#known.get(file.path);
-    const lookedMs = monotonic();
-    if (!compare && known !== undefined && known.seen === seen) {
-      known.lookedMs = lookedMs;
-      return known;
+    const state = this.#states.get(file.path);
+    const checkedMs = monotonic();
+    if (!compare && state !== undefined && state.seen === seen) {
+      state.checkedMs = checkedMs;
+      return state;
     }
-    const right = known === undefined && seen !== undefined && seen === file.proof?.seen;
+    const right = state === undefined && seen !== undefined && seen === file.proof?.seen;
     if (!compare && (right || (seen !== undefined && file.proof === undefined))) {
-      return this.#keep(file.path, { seen, damage: undefined, lookedMs, comparedMs: NEVER });
+      return this.#setState(file.path, { seen, damage: undefined, checkedMs, comparedMs: NEVER });
     }
-    const damage = await this.#damage(file, seen);
-    return this.#keep(file.path, { seen, damage, lookedMs, comparedMs: lookedMs });
+    const damage = await this.#compareBytes(file, seen);
+    return this.#setState(file.path, { seen, damage, checkedMs, comparedMs: checkedMs });
   }
 
-  async #damage(file: LakeFile, seen: string | undefined): Promise<string | undefined> {
+  async #compareBytes(file: LakeFile, seen: string | undefined): Promise<string | undefined> {
     const { hash, onCompared, root } = this.#parts;
     const { bytes, path, proof } = file;
-    const found = seen === undefined ? undefined : await hash(join(root, path), bytes).catch(gone);
-    const damage = wrong(found, bytes, proof?.sha256);
-    const sha256 = proof?.sha256 ?? found?.sha256;
+    const content =
+      seen === undefined ? undefined : await hash(join(root, path), bytes).catch(ignoreMissing);
+    const damage = describeDamage(content, bytes, proof?.sha256);
+    const sha256 = proof?.sha256 ?? content?.sha256;
     if (proof !== undefined && sha256 !== undefined) {
       const { fileId } = proof;
-      const kept = damage === undefined ? (seen ?? null) : null;
-      const isNew = kept === null || kept !== proof.seen;
-      if (isNew) onCompared(file, { fileId, sha256, seen: kept, damage: damage ?? null });
+      const identity = damage === undefined ? (seen ?? null) : null;
+      const isNew = identity === null || identity !== proof.seen;
+      if (isNew) onCompared(file, { fileId, sha256, seen: identity, damage: damage ?? null });
     }
     return damage;
   }
 
-  #keep(path: string, known: Known): Known {
-    if (this.#known.size >= KNOWN_MAX) {
-      for (const [old, { damage }] of this.#known) {
+  #setState(path: string, state: FileState): FileState {
+    if (this.#states.size >= STATES_MAX) {
+      for (const [old, { damage }] of this.#states) {
         if (damage !== undefined) continue;
-        this.#known.delete(old);
+        this.#states.delete(old);
         break;
       }
     }
-    this.#known.delete(path);
-    this.#known.set(path, known);
-    return known;
+    this.#states.delete(path);
+    this.#states.set(path, state);
+    return state;
   }
 }
 
-function wrong(
-  found: Content | undefined,
+function describeDamage(
+  content: Content | undefined,
   bytes: number,
   sha256: string | undefined,
 ): string | undefined {
-  if (found === undefined) return 'is missing';
-  if (found.bytes !== bytes) return `has ${found.bytes} bytes instead of ${bytes}`;
-  if (sha256 === undefined || found.sha256 === sha256) return undefined;
+  if (content === undefined) return 'is missing';
+  if (content.bytes !== bytes) return `has ${content.bytes} bytes instead of ${bytes}`;
+  if (sha256 === undefined || content.sha256 === sha256) return undefined;
   return 'is damaged: its SHA-256 is not the one that was written';
 }
 
-function gone(error: unknown): undefined {
+function ignoreMissing(error: unknown): undefined {
   if ((error as { readonly code?: string }).code !== 'ENOENT') throw error;
 }
 
-/** Changes whenever a file is written or exchanged; undefined where there is none. */
+/** An identity that changes when a file is written or replaced; undefined if the file is missing. */
 export function identityOf(path: string): string | undefined {
-  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return found === undefined ? undefined : `${found.ino}.${found.size}.${found.mtimeNs}`;
+  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return stats === undefined ? undefined : `${stats.ino}.${stats.size}.${stats.mtimeNs}`;
 }

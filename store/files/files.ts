@@ -1,5 +1,5 @@
 // The lake's files: immutable once published, addressed by a path relative to the lake's root.
-// `open` pins local paths; a store behind a network would copy to a local cache there.
+// `open` pins local paths; files of an object store are copied to a local cache.
 import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -12,92 +12,92 @@ import type { Proof } from './proofTable.ts';
 
 interface Pinned {
   readonly paths: readonly string[];
-  /** What is wrong with files, by their path in the lake: only of those that are damaged. */
+  /** The damage of files by their path in the lake; correct files are not included. */
   readonly damage: ReadonlyMap<string, string>;
-  /** Ends the pin; a removal that waited for it then happens. */
+  /** Ends the pin, and runs a removal that waited for it. */
   release(): void;
 }
 
-/** A file as it is: damaged, or what it is known by from now on. */
+/** The result of an inspection: the damage, or the file's new proof. */
 export type Inspected =
   | { readonly kind: 'damaged'; readonly what: string }
   | { readonly kind: 'right'; readonly proof: Omit<Proof, 'fileId'> };
 
-interface Lent {
+interface LocalFile {
   readonly path: string;
   release(): void;
 }
 
 export interface Files {
   /**
-   * Local paths of lake files, pinned: none goes before `release`.
-   * @param compare their bytes with what was written: for who makes what they hold permanent
-   * @throws Outdated when one of them was to be removed already.
+   * Pins lake files and returns their local paths: no file is removed before `release`.
+   * @param compare compares their bytes with the hashes: for callers that store their content permanently
+   * @throws Outdated if one of them is already scheduled for removal.
    */
   open(files: readonly LakeFile[], compare?: boolean): Promise<Pinned>;
-  /** The same at once, and whatever their bytes are: for who compares them itself. */
+  /** Pins files synchronously without checking their bytes: for callers that compare them. */
   pin(relative: readonly string[]): Omit<Pinned, 'damage'>;
-  /** A pinned file as a local one, until it is released: for who goes through many, one after the other. */
-  borrow(relative: string): Promise<Lent>;
-  /** Looks at a pinned file where it is kept. */
+  /** Provides a pinned file as a local one until it is released: for callers that process many in turn. */
+  borrow(relative: string): Promise<LocalFile>;
+  /** Inspects a pinned file at its storage location. */
   inspect(file: LakeFile): Promise<Inspected>;
-  /** Moves a synced temporary file, with the right bytes, to the place of one that is damaged. */
+  /** Replaces a damaged file by a synced temporary file with the correct bytes. */
   mend(temporary: string, relative: string, content: Content): Promise<void>;
-  /** After an error in a read of open files: their bytes are compared; what is wrong with them. */
+  /** Compares the bytes of open files after a read error. @returns their damage */
   examine(files: readonly LakeFile[]): Promise<ReadonlyMap<string, string>>;
-  /** Moves a finished temporary file to its place and makes it durable; what its bytes are. */
+  /** Publishes a finished temporary file durably. @returns its proof */
   publish(temporary: string, relative: string): Promise<Omit<Proof, 'fileId'>>;
-  /** Removes files: at once, or when the last one that pins them releases them. */
+  /** Removes files immediately, or when their last pin is released. */
   remove(relative: readonly string[]): Promise<void>;
-  /** Told before they are; undefined where no other machine has copies of them. */
+  /** Registers a listener that is called before removals; undefined if no other machine has copies. */
   readonly onRemoved?: (listener: (relative: readonly string[]) => void) => void;
-  /** Removed files stay so after a loss of power: only then may they be forgotten. */
+  /** Makes removals durable; only then may the files be forgotten. */
   settle(relative: readonly string[]): Promise<void>;
-  /** Where a lake file is on this machine, or a folder of them, while it is open. */
+  /** The local path of an open lake file, or of a folder of them. */
   placeOf(relative: string): string;
-  /** Whether a file is there, though it may be removed already for new readers. */
+  /** Whether a file exists, even if it is already removed for new readers. */
   has(relative: string): Promise<boolean>;
 }
 
-/** How the bytes of files are known. */
+/** Hashes files and checks their bytes. */
 export interface Hashing {
   readonly proofs: FileProofs;
   readonly hash: HashFile;
 }
 
-/** The version that was planned with ended before its files were opened: a new plan will do. */
+/** The planned version was removed before its files were opened: a new plan succeeds. */
 export class Outdated extends Failure {
   constructor() {
-    super('Busy', 'the version ended while it was asked for: please try again');
+    super('Busy', 'the version was removed during the request: please try again');
   }
 }
 
-/** Removed paths that are remembered: a plan is not older than so many removals. */
+/** Limit of remembered removals: no plan is older than so many. */
 const REMOVED_MAX = 10_000;
 
-interface Held {
-  /** How many have a path open. */
+interface FileUse {
+  /** Number of pins by path. */
   readonly pins: Map<string, number>;
-  /** Paths that were removed, or go with their last pin. */
+  /** Paths that were removed, or will be with their last pin. */
   readonly removed: Set<string>;
 }
 
-/** What happens to a file that is whole, before it comes to its place. */
-type Sending = (temporary: string, relative: string, content: Content) => Promise<void>;
+/** Stores a complete file elsewhere before it is published locally. */
+type Upload = (temporary: string, relative: string, content: Content) => Promise<void>;
 
 export function localFiles(
   root: string,
   disk: Disk,
   at: AtCrashPoint,
   hashing: Hashing,
-  send: Sending = async () => undefined,
+  send: Upload = async () => undefined,
 ): Files {
   const { hash, proofs } = hashing;
-  const held: Held = { pins: new Map(), removed: new Set() };
+  const use: FileUse = { pins: new Map(), removed: new Set() };
   return {
     open: async (files, compare = false) => {
       const relative = files.map(({ path }) => path);
-      const pinned = pin(held, relative, root, disk);
+      const pinned = pin(use, relative, root, disk);
       try {
         return { ...pinned, damage: await proofs.damageOf(files, compare) };
       } catch (error) {
@@ -105,14 +105,14 @@ export function localFiles(
         throw error;
       }
     },
-    pin: (relative) => pin(held, relative, root, disk),
+    pin: (relative) => pin(use, relative, root, disk),
     borrow: async (relative) => ({ path: join(root, relative), release: () => undefined }),
     inspect: async (file) => {
       const what = await proofs.compare(file);
       if (what !== undefined) return { kind: 'damaged', what };
       const path = join(root, file.path);
       const seen = identityOf(path) ?? null;
-      // Of a time before there were hashes: what it is now is what it was.
+      // A file from before hashes were stored is considered correct.
       const { sha256 } = file.proof ?? (await hash(path, file.bytes));
       return { kind: 'right', proof: { sha256, seen } };
     },
@@ -129,7 +129,7 @@ export function localFiles(
       await publish(disk, at, temporary, target);
       return { sha256, seen: identityOf(target) ?? null };
     },
-    remove: (relative) => remove(held, relative, root, disk),
+    remove: (relative) => remove(use, relative, root, disk),
     settle: async (relative) => {
       const folders = new Set(relative.map((path) => dirname(join(root, path))));
       for (const folder of folders) if (existsSync(folder)) await disk.syncFolder(folder);
@@ -155,7 +155,7 @@ async function publish(
 }
 
 async function remove(
-  { pins, removed }: Held,
+  { pins, removed }: FileUse,
   relative: readonly string[],
   root: string,
   disk: Disk,
@@ -169,25 +169,25 @@ async function remove(
 }
 
 function pin(
-  { pins, removed }: Held,
+  { pins, removed }: FileUse,
   relative: readonly string[],
   root: string,
   disk: Disk,
 ): Omit<Pinned, 'damage'> {
   if (relative.some((path) => removed.has(path))) throw new Outdated();
   for (const path of relative) pins.set(path, (pins.get(path) ?? 0) + 1);
-  let holds = true;
+  let isPinned = true;
   return {
     paths: relative.map((path) => join(root, path)),
     release: () => {
-      if (!holds) return;
-      holds = false;
+      if (!isPinned) return;
+      isPinned = false;
       for (const path of relative) {
         const left = (pins.get(path) ?? 1) - 1;
         if (left > 0) pins.set(path, left);
         else {
           pins.delete(path);
-          // What can't be removed now is swept at the next start: no commit names it.
+          // A failed removal is repeated at the next start: no commit names the file.
           if (removed.has(path)) disk.remove(join(root, path)).catch(() => undefined);
         }
       }

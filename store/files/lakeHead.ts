@@ -1,5 +1,5 @@
-// What the lake knows of its catalog, beside the files: whose they are and which snapshot is the newest.
-// A catalog that was lost, restored or exchanged is told by it before anything is swept.
+// The head file of the lake: the catalog that owns the files, and its latest snapshot. It reveals a lost,
+// restored or exchanged catalog before any file is removed.
 import { isoTime } from '../base/clock.ts';
 
 export interface Head {
@@ -8,21 +8,21 @@ export interface Head {
   readonly timeMs: number;
 }
 
-/** Whose files the lake's are, as they say themselves. */
+/** The owner of the lake's files, according to the head file. */
 export interface LakeOwner {
   readonly lake: string;
   readonly run: string;
-  /** A commit is durable: the lake's own note follows before anyone is told. */
+  /** Updates the head file after a durable commit, before the commit is reported. */
   moved(snapshot: number, timeMs: number): Promise<void>;
 }
 
-/** In the lake's folder; no catalog names it. */
+/** Name of the head file in the lake's folder; no catalog names it. */
 export const HEAD_FILE = 'catalog.json';
 
 const NOTE =
   'These files belong to the catalog of this lake at this snapshot or a later one. Do not edit.';
 
-/** Undefined for a text that is none: power may have been lost while it was written. */
+/** Parses a head file; undefined if it is invalid, because power may be lost during its write. */
 export function headIn(text: string | undefined): Head | undefined {
   if (text === undefined) return undefined;
   try {

@@ -1,5 +1,4 @@
-// Where the files of a lake are, as one place: what there is, the lake's own note, and where that is put
-// aside which no catalog knows.
+// The storage location of a lake: its files, its head file, and the folder for files that are in no catalog.
 import { statSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,7 +10,7 @@ import { endUnclaimed, putAside } from './unclaimed.ts';
 interface PlacedFile {
   /** Below the lake's root. */
   readonly path: string;
-  /** So young that another server may be about to commit it. */
+  /** It was written so recently that another server may be about to commit it. */
   readonly isYoung: boolean;
 }
 
@@ -21,18 +20,18 @@ export interface SizedFile {
 }
 
 export interface LakePlace {
-  /** As an operator finds it. */
+  /** The location, for the operator. */
   readonly name: string;
   list(): Promise<readonly PlacedFile[]>;
-  /** Of these, by their paths, what is not there in its whole length. */
+  /** Returns the paths of files that are missing or do not have their full length. */
   missing(files: readonly SizedFile[]): Promise<readonly string[]>;
-  /** Undefined where there is no note, or none that can be read: power may be lost while it is written. */
+  /** Undefined if the head file is missing or invalid, because power may be lost during its write. */
   readHead(): Promise<Head | undefined>;
-  /** Replaces it in one step. */
+  /** Replaces the head file atomically. */
   writeHead(head: Head): Promise<void>;
-  /** Takes files out of the lake, into a place of this moment; that place. */
+  /** Moves files out of the lake to a folder of this time. @returns that folder */
   putAside(paths: readonly string[], nowMs: number): Promise<string>;
-  /** Removes what was put aside longer ago than it is kept. */
+  /** Removes moved files after their retention time. */
   endAside(nowMs: number): Promise<void>;
 }
 
@@ -45,7 +44,7 @@ export const localPlace = (folder: Folder, disk: Disk): LakePlace => ({
   },
   missing: async (files) => files.filter((file) => !isWhole(folder, file)).map(({ path }) => path),
   readHead: async () => headIn(await textOf(join(folder.lake, HEAD_FILE))),
-  // Not synced: it must outlive a kill, and after a loss of power an older one, or none, only makes the
+  // Not synced: it must survive a kill; after a power loss an older or missing head file only makes the
   // start more careful.
   writeHead: async (head) => {
     const fresh = join(folder.lake, `${HEAD_FILE}.new`);

@@ -1,14 +1,14 @@
-// The hash of each lake file, beside the format's own tables, which have no place for it.
+// The table of the hashes of lake files. The format's own tables have no column for them.
 import type { Database } from '../catalog/database.ts';
 
-/** What is known of the bytes of a file. */
+/** The hash of a file, and its identity when the bytes were last correct. */
 export interface Proof {
   readonly fileId: number;
   readonly sha256: string;
   readonly seen: string | null;
 }
 
-/** In the transaction of the commit that names the file. */
+/** Inserts a proof in the transaction of the commit that names the file. */
 export async function insertProof(
   transaction: Database,
   { fileId, sha256, seen }: Proof,
@@ -18,7 +18,7 @@ export async function insertProof(
   await transaction.insertInto('file_proof').values(row).execute();
 }
 
-/** What a comparison found. A damaged file loses what it was seen as: it is compared at each start. */
+/** The result of a comparison. A damaged file has no identity (`seen`): it is compared at each start. */
 export interface Compared {
   readonly fileId: number;
   readonly sha256: string;
@@ -31,15 +31,15 @@ export async function saveCompared(
   { damage, fileId, seen, sha256 }: Compared,
   nowMs: number,
 ): Promise<void> {
-  const found = { seen, checked_ms: nowMs, damage };
+  const columns = { seen, checked_ms: nowMs, damage };
   await database
     .insertInto('file_proof')
-    .values({ file_id: fileId, sha256, ...found })
-    .onConflict((conflict) => conflict.column('file_id').doUpdateSet(found))
+    .values({ file_id: fileId, sha256, ...columns })
+    .onConflict((conflict) => conflict.column('file_id').doUpdateSet(columns))
     .execute();
 }
 
-/** Proofs of files that no version names any more go. */
+/** Deletes the proofs of files that no version references. */
 export async function dropStaleProofs(database: Database): Promise<void> {
   await database
     .deleteFrom('file_proof')

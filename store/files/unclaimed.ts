@@ -1,22 +1,22 @@
-// Files of the lake that the catalog does not know and can not have written: put aside for a named
-// time, by the moment at which they were found, so that a wrong catalog costs nobody's data.
+// Files of the lake that are not in the catalog and that it cannot have written. They are moved to a folder
+// named by the time of discovery and kept for a fixed time, so that a wrong catalog does not delete data.
 import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isoTime, momentName } from '../base/clock.ts';
 import type { Disk } from '../base/disk.ts';
 import type { Folder } from '../catalog/folder.ts';
 
-/** They are kept for so long, then removed. */
+/** Retention time of these files. */
 export const UNCLAIMED_DAYS = 30;
 const DAY_MS = 86_400_000;
-/** `2026-01-31T120000.000Z`: one for each time that files are put aside. */
-const NAMED = /^\d{4}-\d{2}-\d{2}T\d{6}\.\d{3}Z$/;
+/** Name of a folder of moved files: `2026-01-31T120000.000Z`. */
+const FOLDER_NAME = /^\d{4}-\d{2}-\d{2}T\d{6}\.\d{3}Z$/;
 
-/** Whether files of a moment were kept long enough; false for a name that is none. */
+/** Whether the retention time of a folder is over; false if the name is no time. */
 export const isOver = (name: string, nowMs: number): boolean =>
-  NAMED.test(name) && name < isoTime(nowMs - UNCLAIMED_DAYS * DAY_MS).slice(0, 10);
+  FOLDER_NAME.test(name) && name < isoTime(nowMs - UNCLAIMED_DAYS * DAY_MS).slice(0, 10);
 
-/** Moves files of the lake, by their paths below its root, into a folder of this moment; that folder. */
+/** Moves files of the lake, by their paths below its root, to a folder of this time. @returns that folder */
 export async function putAside(
   paths: readonly string[],
   { lake, unclaimed }: Folder,
@@ -24,18 +24,18 @@ export async function putAside(
   disk: Disk,
 ): Promise<string> {
   const folder = join(unclaimed, momentName(nowMs));
-  const touched = new Set<string>();
+  const changedFolders = new Set<string>();
   for (const path of paths) {
     const target = join(folder, path);
     await disk.makeFolder(dirname(target));
     await disk.rename(join(lake, path), target);
-    touched.add(dirname(target));
+    changedFolders.add(dirname(target));
   }
-  for (const at of touched) await disk.syncFolder(at);
+  for (const at of changedFolders) await disk.syncFolder(at);
   return folder;
 }
 
-/** Removes what was found more than `UNCLAIMED_DAYS` before. */
+/** Removes files that were moved more than `UNCLAIMED_DAYS` ago. */
 export async function endUnclaimed(
   { unclaimed }: Folder,
   nowMs: number,

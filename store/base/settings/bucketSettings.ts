@@ -1,4 +1,4 @@
-// `TAPEDECK_DATA=s3://bucket/prefix`: which bucket the files of datasets are in, and how it is reached.
+// Parses `TAPEDECK_DATA=s3://bucket/prefix`: the bucket of dataset files, and its connection.
 import { Failure } from '../failure.ts';
 
 export interface BucketSettings {
@@ -10,17 +10,17 @@ export interface BucketSettings {
   readonly region: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** Disk of copies. */
+  /** Disk space for cached copies. */
   readonly cacheBytes: number;
 }
 
 const SCHEME = 's3://';
-/** A bucket, and a prefix of names of letters, digits and `._-`. */
-const PLACE =
+/** A bucket and a prefix; names consist of letters, digits and `._-`. */
+const BUCKET_URL =
   /^s3:\/\/([A-Za-z0-9][A-Za-z0-9._-]{1,61}[A-Za-z0-9])((?:\/[A-Za-z0-9._-]{1,100}){0,8})\/?$/;
 const REGION = /^[a-z0-9-]{1,32}$/;
-/** Settings that say nothing without a bucket. */
-const OF_BUCKETS = [
+/** Settings that apply only to a bucket. */
+const BUCKET_SETTINGS = [
   'TAPEDECK_FOLDER',
   'TAPEDECK_S3_ENDPOINT',
   'TAPEDECK_S3_REGION',
@@ -29,29 +29,29 @@ const OF_BUCKETS = [
   'TAPEDECK_FILE_CACHE',
 ] as const;
 
-type BucketSetting = (typeof OF_BUCKETS)[number];
+type BucketSetting = (typeof BUCKET_SETTINGS)[number];
 
 const refuse = (rule: string): never => {
   throw new Failure('InvalidParameter', rule);
 };
 
 /**
- * Undefined where `data` is a folder.
- * @throws Failure InvalidParameter naming the variable and its rule
+ * Parses the settings of the bucket; undefined if `data` is a folder.
+ * @throws Failure InvalidParameter with the variable and its rule
  */
 export function bucketOf(
   data: string,
   text: (name: BucketSetting) => string,
-  isGiven: (name: BucketSetting) => boolean,
+  isSet: (name: BucketSetting) => boolean,
   cacheBytes: () => number,
 ): BucketSettings | undefined {
   if (!data.startsWith(SCHEME)) {
-    const lost = OF_BUCKETS.find(isGiven);
-    if (lost === undefined) return undefined;
-    return refuse(`setting ${lost} goes with TAPEDECK_DATA=s3://bucket/prefix alone`);
+    const unused = BUCKET_SETTINGS.find(isSet);
+    if (unused === undefined) return undefined;
+    return refuse(`setting ${unused} goes with TAPEDECK_DATA=s3://bucket/prefix alone`);
   }
   const [, bucket = '', below = ''] =
-    PLACE.exec(data) ??
+    BUCKET_URL.exec(data) ??
     refuse(
       `setting TAPEDECK_DATA must be a
     folder, or s3://bucket/prefix of letters, digits and ._-`.replace(/\s+/g, ' '),

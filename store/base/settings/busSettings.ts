@@ -1,13 +1,13 @@
-// `TAPEDECK_BUS=nats://user:password@host:port`: where nodes keep what streams told.
+// Parses `TAPEDECK_BUS=nats://user:password@host:port`: the NATS server that stores stream messages.
 import { Failure } from '../failure.ts';
 
 export interface BusSettings {
-  /** `host:port` of each server of one cluster. */
+  /** `host:port` of each server of the cluster. */
   readonly servers: readonly string[];
   readonly isTls: boolean;
   readonly user: string | undefined;
   readonly password: string | undefined;
-  /** In place of both. */
+  /** Used instead of user and password. */
   readonly token: string | undefined;
 }
 
@@ -19,21 +19,22 @@ const refuse = (rule: string): never => {
 };
 
 /**
- * Undefined where the setting is empty: what streams told is held in the process alone.
- * @throws Failure InvalidParameter naming the rule; never what was given, which may have a password in it
+ * Parses the setting; undefined if it is empty: stream messages are stored only in the process.
+ * @throws Failure InvalidParameter with the rule, but without the value, which may contain a password
  */
 export function busSettings(text: string): BusSettings | undefined {
   if (text === '') return undefined;
-  const urls = text.split(',').map((one) => urlOf(one.trim()));
+  const urls = text.split(',').map((one) => parseUrl(one.trim()));
   if (urls.length > SERVERS_MAX) refuse(`has at most ${SERVERS_MAX} servers`);
   const [first] = urls;
   if (first === undefined) return undefined;
-  const isOther = (url: URL): boolean =>
+  const differsFromFirst = (url: URL): boolean =>
     url.protocol !== first.protocol ||
     (url.username !== '' && url.username !== first.username) ||
     (url.password !== '' && url.password !== first.password);
-  if (urls.some(isOther)) refuse('names servers of one cluster: scheme, user and password are one');
-  const [name, password] = [decoded(first.username), decoded(first.password)];
+  if (urls.some(differsFromFirst))
+    refuse('names servers of one cluster: scheme, user and password are one');
+  const [name, password] = [decodeUrlPart(first.username), decodeUrlPart(first.password)];
   const isToken = name !== '' && password === '';
   return {
     servers: urls.map(({ hostname, port }) => `${hostname}:${port === '' ? '4222' : port}`),
@@ -44,7 +45,7 @@ export function busSettings(text: string): BusSettings | undefined {
   };
 }
 
-function urlOf(text: string): URL {
+function parseUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : refuse(`must be empty or ${FORM}`);
   const isPlain = ['', '/'].includes(url.pathname) && url.search === '' && url.hash === '';
   if (!['nats:', 'tls:'].includes(url.protocol) || url.hostname === '' || !isPlain) {
@@ -53,7 +54,7 @@ function urlOf(text: string): URL {
   return url;
 }
 
-function decoded(text: string): string {
+function decodeUrlPart(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -1,7 +1,7 @@
-// Settings of the ports: a part of the table in settingsTable.ts, and what reads their values.
+// The settings of ports, which are a part of the table in settingsTable.ts, and the parsers of their values.
 import { matching } from './settingValues.ts';
 
-/** As in `settingsTable.ts`. */
+/** Rows of the table in `settingsTable.ts`. */
 export const DOOR_SETTINGS = [
   {
     name: 'TAPEDECK_RATE_LIMIT',
@@ -19,55 +19,56 @@ export const DOOR_SETTINGS = [
     name: 'TAPEDECK_SANDBOX_PORT',
     fallback: '',
     unit: 'port',
-    help: 'Port of the test environment; there is none when empty.',
+    help: 'Port of the test environment; none when empty.',
   },
   {
     name: 'TAPEDECK_STREAM_PORT',
     fallback: '',
     unit: 'port',
-    help: 'Port of streams alone, beside the one of everything; there is none when empty.',
+    help: 'Additional port that serves only streams; none when empty.',
   },
   {
     name: 'TAPEDECK_CONSOLE',
     fallback: 'on',
     unit: 'on|off',
-    help: 'Serve the console, the screens for people, under /console.',
+    help: 'Serve the web console under /console.',
   },
   {
     name: 'TAPEDECK_METRICS_PORT',
     fallback: '',
     unit: 'port or address:port',
     help:
-      'Port of /metrics and /healthz alone, on 127.0.0.1 without an address; the other ports then have no ' +
-      '/metrics.',
+      'Port that serves only /metrics and /healthz, on 127.0.0.1 unless an address is set; the other ports ' +
+      'then do not serve /metrics.',
   },
   {
     name: 'TAPEDECK_MCP_ORIGINS',
     fallback: '',
     unit: 'origins',
-    help: 'Comma list of origins whose pages may use /mcp, beside the address of the server itself.',
+    help: 'Comma list of origins whose pages may use /mcp, in addition to the address of the server.',
   },
 ] as const;
 
-/** Where a port listens. */
+/** The address at which a port listens. */
 export interface Place {
   readonly host: string;
   readonly port: number;
 }
 
-const PLACE = /^(?:(?:\[([0-9a-fA-F:.]{2,45})\]|([\w.-]{1,253})):)?(\d{1,5})$/;
+const LISTEN_ADDRESS = /^(?:(?:\[([0-9a-fA-F:.]{2,45})\]|([\w.-]{1,253})):)?(\d{1,5})$/;
 const PORT_MAX = 65_535;
 
-/** Undefined for none. @throws Failure InvalidParameter */
+/** Parses the address of a port; undefined if empty. @throws Failure InvalidParameter */
 export function place(name: string, text: string): Place | undefined {
   if (text === '') return undefined;
   const rule = 'a port, such as 9464, or an address and a port, such as 0.0.0.0:9464';
-  const [, bracketed, plain, port] = PLACE.exec(matching(name, text, PLACE, rule)) ?? [];
+  const [, bracketed, plain, port] =
+    LISTEN_ADDRESS.exec(matching(name, text, LISTEN_ADDRESS, rule)) ?? [];
   if (Number(port) > PORT_MAX) matching(name, '', /./, rule);
   return { host: bracketed ?? plain ?? '127.0.0.1', port: Number(port) };
 }
 
-/** One origin: a scheme and a host, with a port where it is not that of the scheme. */
+/** One origin: a scheme and a host, with a port if it is not the default of the scheme. */
 const ORIGIN = /^https?:\/\/[^\s/?#,@]{1,253}$/;
 const ORIGINS_MAX = 100;
 

@@ -1,4 +1,4 @@
-// Values of settings, from their texts.
+// Parses the values of settings.
 import { type AddressRules, parseAddresses } from '../addresses.ts';
 import { Failure } from '../failure.ts';
 

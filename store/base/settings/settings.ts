@@ -1,4 +1,4 @@
-// The one place that reads the environment: every setting checked, by the table that declares it.
+// The only file that reads the environment. It checks every setting against the table that declares it.
 import { distance } from 'fastest-levenshtein';
 import type { AddressRules } from '../addresses.ts';
 import { type BucketSettings, bucketOf } from './bucketSettings.ts';
@@ -21,16 +21,16 @@ const GIGABYTE = 1024 ** 3;
 
 type SettingName = (typeof SETTINGS)[number]['name'];
 
-/** Of one of several that share a catalog. */
+/** Settings of one of several nodes that share a catalog. */
 interface NodeSettings {
-  /** It waits until nobody else serves that database, and lets go of it when it can't be reached. */
+  /** Waits until no other node serves the database, and stops serving it when it can't reach it. */
   readonly standby: boolean;
   readonly role: 'all' | 'api' | 'worker';
-  /** While another node serves, its query processes are that one's too. */
+  /** While another node serves, this one runs queries for it in its query processes. */
   readonly lend: boolean;
-  /** While another node serves, it answers reads itself. */
+  /** While another node serves, this one answers reads from its replica. */
   readonly nodeReads: boolean;
-  /** '' where it is told by `host`, or by the machine. */
+  /** '' if it is derived from `host` or from the machine's name. */
   readonly nodeHost: string;
 }
 
@@ -38,20 +38,20 @@ export interface Settings extends NodeSettings {
   readonly port: number;
   readonly host: string;
   readonly data: string;
-  /** Where the files of datasets are; undefined: in the data folder. */
+  /** Bucket of the dataset files; undefined: they are in the data folder. */
   readonly bucket: BucketSettings | undefined;
-  /** Where the catalog is; undefined: in the data folder. */
+  /** PostgreSQL database of the catalog; undefined: it is in the data folder. */
   readonly database: DatabaseSettings | undefined;
-  /** Where nodes keep what streams told; undefined: in the process. */
+  /** NATS server that stores stream messages; undefined: they are stored in the process. */
   readonly bus: BusSettings | undefined;
   readonly brand: string;
   readonly publishableToken: string;
   readonly secretToken: string;
   readonly encryptionKey: string;
   readonly demo: boolean;
-  /** Of the synthetic exchange. */
+  /** Symbols of the synthetic exchange. */
   readonly demoSymbols: number;
-  /** When it streams: in its hours, or always. */
+  /** When the synthetic exchange streams: during its session, or always. */
   readonly demoClock: 'always' | 'session';
   readonly zone: string;
   readonly bodyBytesMax: number;
@@ -63,7 +63,7 @@ export interface Settings extends NodeSettings {
   readonly sqlSpillBytes: number;
   readonly sqlTimeoutMs: number;
   readonly sqlCacheBytes: number;
-  /** Disk of answers that one account has not read yet. */
+  /** Disk space for answers that one account has not read yet. */
   readonly answerDiskBytes: number;
   readonly drainMs: number;
   readonly ingestMemoryBytes: number;
@@ -76,37 +76,37 @@ export interface Settings extends NodeSettings {
   readonly keepAllMs: number;
   readonly keepHourlyMs: number;
   readonly keepDailyMs: number;
-  /** What becomes of commits and pushes when the clock went back. */
+  /** How commits and pushes are handled after the clock went back. */
   readonly clockBack: 'mark' | 'refuse';
   readonly adminToken: string;
-  /** Reads all metrics; empty where only the operator does. */
+  /** Token that reads all metrics; empty: only the admin token does. */
   readonly metricsToken: string;
-  /** What commands speak to in place of a data folder: a URL, a token, a PEM file. */
+  /** The server that commands use instead of a data folder: its URL, a token, a PEM file. */
   readonly server: string;
   readonly token: string;
   readonly ca: string;
   readonly metering: boolean;
   readonly journalMonths: number;
-  /** `YYYYMM`: later months that were charged are not believed. */
+  /** `YYYYMM`: charges of later months are ignored. */
   readonly billingMonth: string | undefined;
   readonly rateLimit: boolean;
   readonly trustedProxies: AddressRules;
-  /** Undefined: there is no test environment. */
+  /** Port of the test environment; undefined: there is none. */
   readonly sandboxPort: number | undefined;
   readonly streamPort: number | undefined;
-  /** Of /metrics alone; undefined: the other ports have it. */
+  /** Address of the port that serves only /metrics; undefined: the other ports serve it. */
   readonly metricsPlace: Place | undefined;
   readonly attribution: string;
-  /** Of pages that may use /mcp, beside those of the server itself. */
+  /** Origins of pages that may use /mcp, in addition to the server's own. */
   readonly mcpOrigins: ReadonlySet<string>;
-  /** People find screens under /console. */
+  /** Serves the web console under /console. */
   readonly console: boolean;
-  /** Through which mail is sent: `smtp://user:password@host:port`; '' for none. */
+  /** The mail server: `smtp://user:password@host:port`; '' for none. */
   readonly smtp: string;
   readonly mailFrom: string;
   /** Outgoing requests may reach private addresses. */
   readonly allowPrivateAddresses: boolean;
-  /** Undefined: no source reads files, no export writes them. */
+  /** Undefined: sources read no files; exports write none. */
   readonly sourceFolder: string | undefined;
   readonly exportFolder: string | undefined;
   readonly sourceBytesMax: number;
@@ -114,17 +114,17 @@ export interface Settings extends NodeSettings {
   readonly sourceTimeoutMs: number;
 }
 
-/** Variables of the environment by name. */
+/** Environment variables by name. */
 export const environment = (): Readonly<Record<string, string | undefined>> => process.env;
 
 /**
- * Reads and checks every setting at once.
- * @throws Failure InvalidParameter naming the variable and its rule, or the nearest known name.
+ * Reads and checks all settings.
+ * @throws Failure InvalidParameter with the variable and its rule, or with the most similar setting name.
  */
 export function readSettings(variables: Readonly<Record<string, string | undefined>>): Settings {
   refuseUnknown(Object.keys(variables));
   refuseHalfTls(variables);
-  const text: Text = (name) => variables[name] ?? defaultOf(name);
+  const text: Text = (name) => variables[name] ?? defaultValue(name);
   const whole: Whole = (name, least, most) => wholeNumber(name, text(name), least, most);
   const bucket = bucketOf(
     text('TAPEDECK_DATA'),
@@ -357,21 +357,21 @@ function sourceSettings(text: Text, whole: Whole): SourceSettings {
   };
 }
 
-const defaultOf = (name: SettingName): string =>
+const defaultValue = (name: SettingName): string =>
   SETTINGS.find((setting) => setting.name === name)?.fallback ?? '';
 
 function refuseUnknown(names: readonly string[]): void {
-  const known = new Set<string>(SETTINGS.map((setting) => setting.name));
+  const settingNames = new Set<string>(SETTINGS.map((setting) => setting.name));
   for (const name of names) {
-    if (!name.startsWith('TAPEDECK_') || known.has(name)) continue;
-    const nearest = [...known].sort((a, b) => distance(a, name) - distance(b, name))[0];
+    if (!name.startsWith('TAPEDECK_') || settingNames.has(name)) continue;
+    const nearest = [...settingNames].sort((a, b) => distance(a, name) - distance(b, name))[0];
     throw new Failure('InvalidParameter', `setting ${name} is not known; did you mean ${nearest}?`);
   }
 }
 
 function refuseHalfTls(variables: Readonly<Record<string, string | undefined>>): void {
-  const given = ['TAPEDECK_TLS_CERT', 'TAPEDECK_TLS_KEY'].filter((name) => variables[name]);
-  if (given.length === 1) {
+  const present = ['TAPEDECK_TLS_CERT', 'TAPEDECK_TLS_KEY'].filter((name) => variables[name]);
+  if (present.length === 1) {
     const rule = 'TAPEDECK_TLS_CERT and TAPEDECK_TLS_KEY must be set together';
     throw new Failure('InvalidParameter', rule);
   }

@@ -1,4 +1,4 @@
-// The one declared table of settings; settings.ts reads them.
+// The table of all settings; settings.ts reads their values.
 import { DOOR_SETTINGS } from './doorSettings.ts';
 
 const MEGABYTE = 1024 ** 2;
@@ -6,7 +6,7 @@ const GIGABYTE = 1024 ** 3;
 
 type Declaration = Readonly<Record<'name' | 'fallback' | 'unit' | 'help', string>>;
 
-/** Every setting: environment variable, default, unit, help. docs/operate/operating.md prints this table. */
+/** Every setting: environment variable, default, unit, help. docs/operate/operating.md has this table. */
 export const SETTINGS = [
   {
     name: 'TAPEDECK_PORT',
@@ -25,57 +25,57 @@ export const SETTINGS = [
     name: 'TAPEDECK_FOLDER',
     fallback: './data',
     unit: 'folder',
-    help: 'The data folder where TAPEDECK_DATA is a bucket: all but the files of datasets.',
+    help: 'The data folder if TAPEDECK_DATA is a bucket: everything except the files of datasets.',
   },
   {
     name: 'TAPEDECK_DATABASE',
     fallback: '',
     unit: 'URL',
-    help: 'Catalog as `postgres://user:password@host:port/database`; a file when empty.',
+    help: 'PostgreSQL catalog, `postgres://user:password@host:port/database`; a file when empty.',
   },
   {
     name: 'TAPEDECK_BUS',
     fallback: '',
     unit: 'URL',
     help:
-      'NATS that keeps what streams told for five minutes, so that readers go on at another node, ' +
-      '`nats://user:password@host:port`; in the process when empty.',
+      'NATS server that stores stream messages for five minutes, so that readers can resume at another ' +
+      'node, `nats://user:password@host:port`; stored in the process when empty.',
   },
   {
     name: 'TAPEDECK_STANDBY',
     fallback: 'off',
     unit: 'on, off',
-    help: 'Hand requests on while another node serves the catalog; take its place when it is gone.',
+    help: 'Forward requests while another node serves the catalog; take over when it is gone.',
   },
   {
     name: 'TAPEDECK_ROLE',
     fallback: 'all',
     unit: 'all, api, worker',
-    help: 'What a node does: api lends no processes; worker lends them and never serves.',
+    help: 'Role of a node: api runs no queries for other nodes; worker does, and never serves.',
   },
   {
     name: 'TAPEDECK_LEND',
     fallback: 'on',
     unit: 'on, off',
-    help: 'A node that hands on lends its query processes to the one that serves.',
+    help: 'A node that forwards requests runs queries for the serving node.',
   },
   {
     name: 'TAPEDECK_NODE_READS',
     fallback: 'on',
     unit: 'on, off',
-    help: 'A node that does not serve answers reads itself, where it knows what is stored.',
+    help: 'A node that forwards requests answers reads itself if its replica is up to date.',
   },
   {
     name: 'TAPEDECK_NODE_HOST',
     fallback: '',
     unit: 'host',
-    help: 'Name or address of this node for others; TAPEDECK_HOST or the machine’s when empty.',
+    help: 'Name or address of this node for other nodes; TAPEDECK_HOST or the machine’s when empty.',
   },
   {
     name: 'TAPEDECK_FILE_CACHE',
     fallback: String(10 * GIGABYTE),
     unit: 'bytes',
-    help: 'Disk of copies of files of the bucket; those that are open may be more.',
+    help: 'Disk space for cached files of the bucket; open files may exceed it.',
   },
   {
     name: 'TAPEDECK_S3_ENDPOINT',
@@ -136,7 +136,7 @@ export const SETTINGS = [
     name: 'TAPEDECK_DEMO_CLOCK',
     fallback: 'session',
     unit: 'always|session',
-    help: 'When the synthetic exchange streams: in its hours, or outside them the last session again.',
+    help: 'Outside trading hours the synthetic exchange repeats the last session, or sends nothing.',
   },
   {
     name: 'TAPEDECK_ZONE',
@@ -166,7 +166,7 @@ export const SETTINGS = [
     name: 'TAPEDECK_CACHE_BYTES',
     fallback: String(GIGABYTE / 4),
     unit: 'bytes',
-    help: 'Memory for series in demand; 0 keeps none.',
+    help: 'Memory of the series cache; 0 turns it off.',
   },
   {
     name: 'TAPEDECK_SQL_CHILDREN',
@@ -184,7 +184,7 @@ export const SETTINGS = [
     name: 'TAPEDECK_SQL_SPILL',
     fallback: String(4 * GIGABYTE),
     unit: 'bytes',
-    help: 'Disk that an SQL process may use for what does not fit into its memory.',
+    help: 'Disk space for data of an SQL process that does not fit into its memory.',
   },
   {
     name: 'TAPEDECK_SQL_TIMEOUT',
@@ -196,19 +196,19 @@ export const SETTINGS = [
     name: 'TAPEDECK_SQL_CACHE',
     fallback: String(16 * MEGABYTE),
     unit: 'bytes',
-    help: 'Memory for short answers of SQL that are asked for again; 0 keeps none.',
+    help: 'Memory of the cache of short SQL results; 0 turns it off.',
   },
   {
     name: 'TAPEDECK_ANSWER_DISK',
     fallback: String(2 * GIGABYTE),
     unit: 'bytes',
-    help: 'Disk that answers of one account may use until they are read; beyond it 503.',
+    help: 'Disk space for unread answers of one account; above it requests are refused with 503.',
   },
   {
     name: 'TAPEDECK_DRAIN',
     fallback: '20000',
     unit: 'ms',
-    help: 'Time from SIGTERM, SIGINT or SIGHUP to the end of the process, whatever is still running.',
+    help: 'Time from SIGTERM, SIGINT or SIGHUP to the end of the process, even if requests are running.',
   },
   {
     name: 'TAPEDECK_INGEST_MEMORY',
@@ -227,7 +227,7 @@ export const SETTINGS = [
     name: 'TAPEDECK_JOBS',
     fallback: '2',
     unit: 'jobs',
-    help: 'Ingestion jobs that run at once, one for each dataset at most.',
+    help: 'Ingestion jobs that run concurrently, at most one for each dataset.',
   },
   {
     name: 'TAPEDECK_LOG',
@@ -264,7 +264,7 @@ export const SETTINGS = [
     name: 'TAPEDECK_CLOCK_BACK',
     fallback: 'mark',
     unit: 'mark|refuse',
-    help: 'If the clock is over 5 s behind the newest commit: continue and mark it, or refuse writes.',
+    help: 'If the clock is over 5 s behind the latest commit: continue and mark it, or refuse writes.',
   },
   {
     name: 'TAPEDECK_ADMIN_TOKEN',
@@ -276,25 +276,25 @@ export const SETTINGS = [
     name: 'TAPEDECK_METRICS_TOKEN',
     fallback: '',
     unit: 'token',
-    help: 'Token that reads all of /metrics and nothing else; only the admin token does when empty.',
+    help: 'Token that reads all of /metrics and nothing else; when empty only the admin token does.',
   },
   {
     name: 'TAPEDECK_SERVER',
     fallback: '',
     unit: 'URL',
-    help: 'Server that commands speak to in place of a data folder; --server.',
+    help: 'Server that commands use instead of a data folder; --server.',
   },
   {
     name: 'TAPEDECK_TOKEN',
     fallback: '',
     unit: 'token',
-    help: 'Token by which commands speak to it: a secret one, or its admin token; --token.',
+    help: 'Token that commands send to it: a secret token or its admin token; --token.',
   },
   {
     name: 'TAPEDECK_CA',
     fallback: '',
     unit: 'path',
-    help: 'PEM file of the authority, or certificate, that commands trust it by; --ca.',
+    help: 'PEM file of the certificate, or its authority, that commands trust; --ca.',
   },
   {
     name: 'TAPEDECK_METERING',
@@ -312,7 +312,7 @@ export const SETTINGS = [
     name: 'TAPEDECK_BILLING_MONTH',
     fallback: '',
     unit: 'YYYYMM',
-    help: 'Present month, for after the clock was far ahead: later charges are ignored at start.',
+    help: 'Current month, to set after the clock was far ahead: later charges are ignored at start.',
   },
   ...DOOR_SETTINGS,
   {
@@ -337,7 +337,7 @@ export const SETTINGS = [
     name: 'TAPEDECK_MAIL_FROM',
     fallback: 'tapedeck@localhost',
     unit: 'address',
-    help: 'Address that mail of rules comes from.',
+    help: 'Sender address of mail from rules.',
   },
   {
     name: 'TAPEDECK_SOURCE_FOLDER',

@@ -1,4 +1,4 @@
-// What streams told, kept by NATS JetStream: one stream for each lake, in the order in which it was told.
+// Stores stream messages in NATS JetStream: one stream for each lake, in the order of publication.
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   connect,
@@ -24,34 +24,34 @@ import { entriesText } from '../logEntries.ts';
 import type { LogStore } from '../topicLog.ts';
 import { SoleWriter } from './soleWriter.ts';
 
-/** How long messages are kept, and how much of them. Older ones go first. */
-const KEPT_MS = 300_000;
-const KEPT_BYTES = 64 * 1024 ** 2;
-/** Whoever listens waits so long at most for messages to be kept; then they go on without. */
-const ACK_MS = 1_000;
-const ASK_MS = 2_000;
-/** No answer is waited for so long: the process was stopped, and another one may have taken its place. */
-const SLEPT_MS = ACK_MS + 3 * ASK_MS;
+/** Age and size limits of stored messages. The oldest are deleted first. */
+const RETENTION_MS = 300_000;
+const RETENTION_BYTES = 64 * 1024 ** 2;
+/** Subscribers wait at most so long for messages to be stored; then they are sent anyway. */
+const ACK_TIMEOUT_MS = 1_000;
+const REQUEST_TIMEOUT_MS = 2_000;
+/** No timeout is that long: the process was suspended, and another one may have taken over. */
+const SUSPENDED_MS = ACK_TIMEOUT_MS + 3 * REQUEST_TIMEOUT_MS;
 /** 300,000 messages, of 1,000 a second for five minutes, take 4 s. */
-const READ_MS = 30_000;
-/** Bytes on their way to the server. */
-const WAITING_BYTES_MAX = 16 * 1024 ** 2;
-const AGAIN_MS = 1_000;
-/** Of JetStream: there is no such stream. */
-const NO_STREAM = 10_059;
-/** Of JetStream: another message came behind the one that was told. */
-const WRONG_LAST = 10_071;
-/** No entry. */
-const NOTHING = entriesText([]);
+const READ_TIMEOUT_MS = 30_000;
+/** Unacknowledged bytes sent to the server. */
+const IN_FLIGHT_BYTES_MAX = 16 * 1024 ** 2;
+const RETRY_DELAY_MS = 1_000;
+/** JetStream error: the stream does not exist. */
+const STREAM_NOT_FOUND = 10_059;
+/** JetStream error: another message follows the expected last one. */
+const WRONG_LAST_SEQUENCE = 10_071;
+/** A message without entries. */
+const EMPTY_MESSAGE = entriesText([]);
 
-type Opened = NonNullable<Awaited<ReturnType<LogStore['open']>>>;
+type OpenedLog = NonNullable<Awaited<ReturnType<LogStore['open']>>>;
 
 interface NatsLogParts {
   readonly settings: BusSettings;
-  /** Names the stream. */
+  /** Part of the stream's name. */
   readonly lake: string;
   readonly onFault: (reason: unknown) => void;
-  /** As long as a process takes to find out that it does not serve any more, unless a test says less. */
+  /** Time in which a process detects that it no longer serves; tests set less. */
   readonly fenceMs?: number;
 }
 
@@ -60,14 +60,14 @@ export class NatsLog implements LogStore {
   readonly #name: string;
   readonly #subject: string;
   #connection: NatsConnection | undefined;
-  /** Undefined while it is to be asked for. */
+  /** Undefined: the stream must be opened again. */
   #tag: string | undefined;
-  /** Shared by those who ask at once, so that they go on in their order. */
-  #opening: Promise<Opened | undefined> | undefined;
+  /** Shared by concurrent callers, so that they continue in their order. */
+  #opening: Promise<OpenedLog | undefined> | undefined;
   readonly #writer: SoleWriter;
-  #isTaken = false;
-  #waitingBytes = 0;
-  #isAway = true;
+  #isClaimed = false;
+  #inFlightBytes = 0;
+  #isDisconnected = true;
   #isClosed = false;
   readonly #connecting: Promise<void>;
 
@@ -80,17 +80,17 @@ export class NatsLog implements LogStore {
     this.#connecting = this.#connect();
   }
 
-  /** Whether it can be asked. */
+  /** Whether the server is connected. */
   get isHere(): boolean {
-    return !this.#isAway;
+    return !this.#isDisconnected;
   }
 
-  async open(): Promise<Opened | undefined> {
-    this.#opening ??= this.#asked(async (manager, connection) => {
-      const { created, state } = await this.#stream(manager);
-      const tag = tagOf(created);
-      const last = this.#isTaken ? state.last_seq : await this.#taken(connection, state.last_seq);
-      this.#isTaken = true;
+  async open(): Promise<OpenedLog | undefined> {
+    this.#opening ??= this.#request(async (manager, connection) => {
+      const { created, state } = await this.#ensureStream(manager);
+      const tag = creationTag(created);
+      const last = this.#isClaimed ? state.last_seq : await this.#claim(connection, state.last_seq);
+      this.#isClaimed = true;
       this.#writer.found(tag, last);
       this.#tag = tag;
       return { tag, first: state.first_seq, last };
@@ -99,35 +99,36 @@ export class NatsLog implements LogStore {
   }
 
   /**
-   * From here on it is this process that writes: whoever did before is refused, and finds that out.
-   * @returns the sequence of what says so
+   * Makes this process the writer: later messages of the former writer are rejected.
+   * @returns the sequence of the message that claims the stream
    */
-  async #taken(connection: NatsConnection, found: number): Promise<number> {
-    for (let lastSequence = found; ;) {
-      const options = { timeout: ACK_MS, retries: 0, expect: { lastSequence } };
+  async #claim(connection: NatsConnection, latest: number): Promise<number> {
+    for (let lastSequence = latest; ;) {
+      const options = { timeout: ACK_TIMEOUT_MS, retries: 0, expect: { lastSequence } };
       try {
-        return (await jetstream(connection).publish(this.#subject, NOTHING, options)).seq;
+        return (await jetstream(connection).publish(this.#subject, EMPTY_MESSAGE, options)).seq;
       } catch (error) {
-        if (!(error instanceof JetStreamApiError) || error.code !== WRONG_LAST) throw error;
-        // The last word of the former one.
-        const manager = await jetstreamManager(connection, { timeout: ASK_MS });
-        lastSequence = (await this.#stream(manager)).state.last_seq;
+        if (!(error instanceof JetStreamApiError) || error.code !== WRONG_LAST_SEQUENCE)
+          throw error;
+        // The former writer has written in the meantime.
+        const manager = await jetstreamManager(connection, { timeout: REQUEST_TIMEOUT_MS });
+        lastSequence = (await this.#ensureStream(manager)).state.last_seq;
       }
     }
   }
 
   async read(last: number, take: (sequence: number, text: string) => void): Promise<boolean> {
-    const isRead = await this.#asked(async (manager, connection) => {
+    const isRead = await this.#request(async (manager, connection) => {
       const consumer = await manager.consumers.add(this.#name, {
         ack_policy: AckPolicy.None,
         deliver_policy: DeliverPolicy.All,
         mem_storage: true,
         filter_subject: this.#subject,
-        inactive_threshold: nanos(ASK_MS * 5),
+        inactive_threshold: nanos(REQUEST_TIMEOUT_MS * 5),
       });
       if (consumer.num_pending === 0) return true;
       const reader = await jetstream(connection).consumers.get(this.#name, consumer.name);
-      const options = { max_messages: consumer.num_pending, expires: READ_MS };
+      const options = { max_messages: consumer.num_pending, expires: READ_TIMEOUT_MS };
       let sequence = 0;
       for await (const message of await reader.fetch(options)) {
         sequence = message.seq;
@@ -143,42 +144,43 @@ export class NatsLog implements LogStore {
   async append(text: string): ReturnType<LogStore['append']> {
     const bytes = Buffer.from(text);
     const connection = this.#connection;
-    const isFull = this.#waitingBytes + bytes.length > WAITING_BYTES_MAX;
-    if (connection === undefined || this.#isAway || isFull) return undefined;
-    this.#waitingBytes += bytes.length;
+    const isFull = this.#inFlightBytes + bytes.length > IN_FLIGHT_BYTES_MAX;
+    if (connection === undefined || this.#isDisconnected || isFull) return undefined;
+    this.#inFlightBytes += bytes.length;
     const sinceMs = monotonicMs();
     try {
       const tag = this.#tag ?? (await this.open())?.tag;
       if (tag === undefined) return undefined;
       const sequence = await this.#publish(connection, bytes);
-      return sequence === undefined ? await this.#unsure() : { tag, sequence };
+      return sequence === undefined ? await this.#waitForFence() : { tag, sequence };
     } catch (error) {
-      // It may be another one, or none, when it is asked next.
+      // The stream may have been replaced or deleted.
       this.#tag = undefined;
       this.#parts.onFault(error);
-      if (monotonicMs() - sinceMs > SLEPT_MS) this.#writer.overtaken();
-      return await this.#unsure();
+      if (monotonicMs() - sinceMs > SUSPENDED_MS) this.#writer.overtaken();
+      return await this.#waitForFence();
     } finally {
-      this.#waitingBytes -= bytes.length;
+      this.#inFlightBytes -= bytes.length;
     }
   }
 
-  /** Where another one may serve, readers hear from it what this one would tell: by then it has ended. */
-  async #unsure(): Promise<undefined> {
+  /** Waits while fenced: a new serving process sends the messages, and this process ends meanwhile. */
+  async #waitForFence(): Promise<undefined> {
     if (this.#writer.fencedMs > 0) await sleep(this.#writer.fencedMs, undefined, { ref: false });
   }
 
-  /** Undefined where another one writes. */
+  /** Publishes a message; undefined if another process writes. */
   async #publish(connection: NatsConnection, bytes: Buffer): Promise<number | undefined> {
     const lastSequence = this.#writer.begin();
     if (lastSequence === undefined) return undefined;
-    const options = { timeout: ACK_MS, retries: 0, expect: { lastSequence } };
+    const options = { timeout: ACK_TIMEOUT_MS, retries: 0, expect: { lastSequence } };
     try {
       const { seq } = await jetstream(connection).publish(this.#subject, bytes, options);
       this.#writer.kept(seq);
       return seq;
     } catch (error) {
-      if (error instanceof JetStreamApiError && error.code === WRONG_LAST) this.#writer.refused();
+      if (error instanceof JetStreamApiError && error.code === WRONG_LAST_SEQUENCE)
+        this.#writer.refused();
       else this.#writer.lost();
       throw error;
     }
@@ -188,75 +190,78 @@ export class NatsLog implements LogStore {
     this.#isClosed = true;
     const connection = this.#connection;
     if (connection !== undefined) {
-      // A server that does not answer is not waited for.
-      const late = sleep(this.#isAway ? 0 : ACK_MS, undefined, { ref: false });
+      // Does not wait for a server that does not answer.
+      const late = sleep(this.#isDisconnected ? 0 : ACK_TIMEOUT_MS, undefined, { ref: false });
       await Promise.race([connection.drain().catch(() => undefined), late]);
       await connection.close();
     }
     await this.#connecting;
   }
 
-  /** Until it is there, or nobody wants it any more: a server works without. */
+  /** Retries until it is connected or closed: a server works without NATS. */
   async #connect(): Promise<void> {
     const options = {
-      ...howToReach(this.#parts.settings),
+      ...connectionOptions(this.#parts.settings),
       pingInterval: 5e3,
       maxReconnectAttempts: -1,
-      reconnectTimeWait: AGAIN_MS,
+      reconnectTimeWait: RETRY_DELAY_MS,
       ignoreAuthErrorAbort: true,
     };
-    let told = '';
+    let lastError = '';
     while (!this.#isClosed) {
       try {
         const connection = await connect(options);
         this.#connection = connection;
-        this.#isAway = false;
+        this.#isDisconnected = false;
         void this.#follow(connection);
         if (this.#isClosed) await connection.close();
         return;
       } catch (error) {
-        if (String(error) !== told) this.#parts.onFault(error);
-        told = String(error);
-        await sleep(AGAIN_MS / 4);
+        if (String(error) !== lastError) this.#parts.onFault(error);
+        lastError = String(error);
+        await sleep(RETRY_DELAY_MS / 4);
       }
     }
   }
 
   async #follow(connection: NatsConnection): Promise<void> {
     for await (const { type } of connection.status()) {
-      if (type === 'disconnect' || type === 'close') this.#isAway = true;
+      if (type === 'disconnect' || type === 'close') this.#isDisconnected = true;
       if (type === 'disconnect') this.#parts.onFault(new Error('the connection to NATS is lost'));
       if (type !== 'reconnect') continue;
-      this.#isAway = false;
+      this.#isDisconnected = false;
       this.#tag = undefined;
     }
   }
 
-  /** Undefined where it can't be asked, which is told. */
-  async #asked<T>(
-    ask: (manager: JetStreamManager, connection: NatsConnection) => Promise<T>,
+  /** Runs a request; undefined if it fails, which is reported. */
+  async #request<T>(
+    work: (manager: JetStreamManager, connection: NatsConnection) => Promise<T>,
   ): Promise<T | undefined> {
     const connection = this.#connection;
-    if (connection === undefined || this.#isAway) return undefined;
+    if (connection === undefined || this.#isDisconnected) return undefined;
     try {
-      return await ask(await jetstreamManager(connection, { timeout: ASK_MS }), connection);
+      return await work(
+        await jetstreamManager(connection, { timeout: REQUEST_TIMEOUT_MS }),
+        connection,
+      );
     } catch (error) {
       this.#parts.onFault(error);
       return undefined;
     }
   }
 
-  /** Made where there is none. */
-  async #stream(manager: JetStreamManager): Promise<StreamInfo> {
+  /** Reads the stream's state, and creates the stream if it is missing. */
+  async #ensureStream(manager: JetStreamManager): Promise<StreamInfo> {
     try {
       return await manager.streams.info(this.#name);
     } catch (error) {
-      if (!(error instanceof JetStreamApiError) || error.code !== NO_STREAM) throw error;
+      if (!(error instanceof JetStreamApiError) || error.code !== STREAM_NOT_FOUND) throw error;
       return manager.streams.add({
         name: this.#name,
         subjects: [this.#subject],
-        max_age: nanos(KEPT_MS),
-        max_bytes: KEPT_BYTES,
+        max_age: nanos(RETENTION_MS),
+        max_bytes: RETENTION_BYTES,
         discard: DiscardPolicy.Old,
         retention: RetentionPolicy.Limits,
         storage: StorageType.File,
@@ -265,10 +270,16 @@ export class NatsLog implements LogStore {
   }
 }
 
-const howToReach = ({ isTls, password, servers, token, user }: BusSettings): ConnectionOptions => ({
+const connectionOptions = ({
+  isTls,
+  password,
+  servers,
+  token,
+  user,
+}: BusSettings): ConnectionOptions => ({
   servers: [...servers],
   name: 'tapedeck',
-  timeout: ASK_MS,
+  timeout: REQUEST_TIMEOUT_MS,
   ...(user === undefined
     ? {}
     : {
@@ -279,16 +290,16 @@ const howToReach = ({ isTls, password, servers, token, user }: BusSettings): Con
   ...(isTls ? { tls: {} } : {}),
 });
 
-/** What it says of itself. @throws Error where it does not answer, or has no JetStream */
+/** Reads the version of the server. @throws Error if it does not answer or has no JetStream */
 export async function askNats(settings: BusSettings): Promise<{ readonly version: string }> {
-  const connection = await connect({ ...howToReach(settings), reconnect: false });
+  const connection = await connect({ ...connectionOptions(settings), reconnect: false });
   try {
-    await (await jetstreamManager(connection, { timeout: ASK_MS })).getAccountInfo();
+    await (await jetstreamManager(connection, { timeout: REQUEST_TIMEOUT_MS })).getAccountInfo();
     return { version: connection.info?.version ?? '' };
   } finally {
     await connection.close();
   }
 }
 
-/** Epoch milliseconds of when it was made, which a next one of its name does not have. */
-const tagOf = (created: string): string => Date.parse(created).toString(36);
+/** The creation time in epoch milliseconds, which differs from that of a later stream of the same name. */
+const creationTag = (created: string): string => Date.parse(created).toString(36);

@@ -1,59 +1,59 @@
-// A log is written by one process, the one that serves. One that lost its place without knowing it, since it
-// slept, must add nothing behind what the next one wrote: a reader would hear it twice.
+// Ensures that only the serving process writes a log. A process that was suspended and replaced unnoticed
+// must not append to its successor's messages: readers would receive messages twice.
 
-/** Who finds that another one wrote writes nothing for so long: by then it knows whether it serves. */
-const FENCED_MS = 5_000;
+/** A process that detects another writer is fenced for so long: by then it has detected whether it serves. */
+const FENCE_MS = 5_000;
 
 export class SoleWriter {
   readonly #clockMs: () => number;
   #tag: string | undefined;
-  /** The newest sequence that is known. */
+  /** The latest sequence of which this process is certain. */
   #last = 0;
-  /** Own messages of which nobody knows whether they were kept. */
-  #unknown = 0;
-  #onTheirWay = 0;
+  /** Own messages that may or may not be stored. */
+  #unconfirmed = 0;
+  #inFlight = 0;
   #fencedUntilMs = -Infinity;
 
   readonly #fenceMs: number;
 
-  /** @param clockMs never goes back */
-  constructor(clockMs: () => number, fenceMs = FENCED_MS) {
+  /** @param clockMs a monotonic clock */
+  constructor(clockMs: () => number, fenceMs = FENCE_MS) {
     this.#clockMs = clockMs;
     this.#fenceMs = fenceMs;
   }
 
-  /** The log was asked what it has. @param tag tells it from another one of its name */
+  /** Sets the state read from the log. @param tag distinguishes the log from a later one of the same name */
   found(tag: string, last: number): void {
-    const most = this.#last + this.#unknown + this.#onTheirWay;
-    if (tag === this.#tag && last > most) this.overtaken();
-    [this.#tag, this.#last, this.#unknown] = [tag, last, 0];
+    const lastMax = this.#last + this.#unconfirmed + this.#inFlight;
+    if (tag === this.#tag && last > lastMax) this.overtaken();
+    [this.#tag, this.#last, this.#unconfirmed] = [tag, last, 0];
   }
 
-  /** The sequence that the next message comes behind; undefined: it is not to be written. */
+  /** Begins a write. @returns the sequence that must precede the message; undefined: do not write it */
   begin(): number | undefined {
     if (this.#clockMs() < this.#fencedUntilMs) return undefined;
-    this.#onTheirWay += 1;
-    return this.#last + this.#onTheirWay - 1;
+    this.#inFlight += 1;
+    return this.#last + this.#inFlight - 1;
   }
 
   kept(sequence: number): void {
-    this.#onTheirWay -= 1;
+    this.#inFlight -= 1;
     this.#last = Math.max(this.#last, sequence);
   }
 
-  /** It may have been kept or not. */
+  /** Ends a write whose message may or may not be stored. */
   lost(): void {
-    this.#onTheirWay -= 1;
-    this.#unknown += 1;
+    this.#inFlight -= 1;
+    this.#unconfirmed += 1;
   }
 
-  /** It was refused: another one was kept in its place. */
+  /** Ends a write that was rejected: another message was stored instead. */
   refused(): void {
-    this.#onTheirWay -= 1;
+    this.#inFlight -= 1;
     this.overtaken();
   }
 
-  /** How long it is to write nothing yet. */
+  /** The remaining time without writes. */
   get fencedMs(): number {
     return Math.max(0, this.#fencedUntilMs - this.#clockMs());
   }

@@ -1,4 +1,4 @@
-// A small text that only this user may read, written whole or not at all.
+// Writes a small text file that only this user can read, atomically.
 import { closeSync, fsyncSync, openSync, renameSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 

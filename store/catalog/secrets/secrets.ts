@@ -1,4 +1,4 @@
-// The data key and what it protects: look-up hashes and sealed texts.
+// Keyed hashes and encrypted texts under the data key.
 import { createCipheriv, createDecipheriv, createHmac, createSecretKey } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { Failure } from '../../base/failure.ts';
@@ -6,7 +6,7 @@ import { randomHex, randomKey } from '../../base/random.ts';
 import { writeSecretFile } from './secretFile.ts';
 
 export interface Secrets {
-  /** HMAC-SHA-256 under the data key, hex: looks a token up without keeping it. */
+  /** HMAC-SHA-256 under the data key, hex: finds a token without storing it. */
   hash(text: string): string;
   /** AES-256-GCM under the data key: base64 of nonce, tag and text. */
   seal(text: string): string;
@@ -14,13 +14,13 @@ export interface Secrets {
   unseal(sealed: string): string;
 }
 
-/** Secrets whose key may change while they are used. */
+/** Secrets whose key can be rotated at run time. */
 export interface LiveSecrets extends Secrets {
-  /** From now on everything is sealed under another key; what was sealed before still opens. */
+  /** Seals under another key from now on; texts sealed before can still be unsealed. */
   become(fresh: Secrets): void;
 }
 
-/** @param former of a rotation that may not have met everything */
+/** @param former keys of a rotation that may be incomplete */
 export function liveSecrets(first: Secrets, ...former: readonly Secrets[]): LiveSecrets {
   let keys = [first, ...former];
   const current = (): Secrets => keys[0] ?? first;
@@ -37,7 +37,7 @@ export function liveSecrets(first: Secrets, ...former: readonly Secrets[]): Live
   };
 }
 
-/** Keys of one process: rotations that were not followed by a start. */
+/** Limit of keys in one process: rotations since its start. */
 const KEYS_MAX = 100;
 
 export function doesOpen(secrets: Secrets, sealed: string): boolean {
@@ -53,36 +53,36 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const KEY_BYTES = 32;
 
-/** `hex` is the key itself, or empty: then the file at `path` holds it, made at the first start. */
+/** @param hex the key, or empty: then it is in the file at `path`, which is created at the first start */
 export function openSecrets(hex: string, path: string): Secrets {
-  const key = Buffer.from(hex === '' ? keyFile(path) : hex, 'hex');
+  const key = Buffer.from(hex === '' ? loadKeyFile(path) : hex, 'hex');
   const secret = createSecretKey(key);
   return {
-    hash: remembering((text) => createHmac('sha256', secret).update(text).digest('hex')),
+    hash: cacheHashes((text) => createHmac('sha256', secret).update(text).digest('hex')),
     seal: (text) => seal(key, text),
     unseal: (sealed) => unseal(key, sealed),
   };
 }
 
-/** Texts whose hash is remembered, and their greatest length: past it they are forgotten at once. */
-const REMEMBERED_MAX = 10_000;
-const REMEMBERED_LENGTH = 128;
+/** Cached hashes, and the maximum length of their texts; a full cache is cleared. */
+const CACHED_HASHES_MAX = 10_000;
+const CACHED_TEXT_LENGTH_MAX = 128;
 
-/** Every call hashes its token: the same few texts, 5 µs each. */
-function remembering(hash: (text: string) => string): (text: string) => string {
-  const known = new Map<string, string>();
+/** Caches hashes: every call hashes its token, and the same few tokens take 5 µs each. */
+function cacheHashes(hash: (text: string) => string): (text: string) => string {
+  const cache = new Map<string, string>();
   return (text) => {
-    const before = known.get(text);
-    if (before !== undefined) return before;
-    const made = hash(text);
-    if (known.size >= REMEMBERED_MAX) known.clear();
-    if (text.length <= REMEMBERED_LENGTH) known.set(text, made);
-    return made;
+    const cached = cache.get(text);
+    if (cached !== undefined) return cached;
+    const computed = hash(text);
+    if (cache.size >= CACHED_HASHES_MAX) cache.clear();
+    if (text.length <= CACHED_TEXT_LENGTH_MAX) cache.set(text, computed);
+    return computed;
   };
 }
 
-/** Written whole or not at all: tokens that were made under a lost key could never be read again. */
-function keyFile(path: string): string {
+/** Reads or creates the key file atomically: secrets sealed under a lost key could never be unsealed. */
+function loadKeyFile(path: string): string {
   if (!existsSync(path)) writeSecretFile(path, randomHex(KEY_BYTES));
   const hex = readFileSync(path, 'utf8').trim();
   if (new RegExp(`^[0-9a-f]{${KEY_BYTES * 2}}$`, 'i').test(hex)) return hex;

@@ -1,10 +1,9 @@
-// Folder version 2: what accounts may do and spend, what their tokens reach, why each message was
-// charged, and who changed what.
+// Folder version 2: rights and limits of accounts and tokens, the journal of charges, and the audit log.
 import { type Kysely, sql } from 'kysely';
 import { createTable, hasColumn } from './createTable.ts';
 
 export interface RetiredTokenTable {
-  /** Hash of a token that was rotated away: it is told apart from one that never was. */
+  /** Hash of a token that was replaced by a rotation, to distinguish it from an unknown one. */
   readonly hash: string;
   readonly token_id: string;
   readonly time_ms: number;
@@ -13,11 +12,11 @@ export interface RetiredTokenTable {
 export interface AuditTable {
   readonly sequence: number;
   readonly time_ms: number;
-  /** Who acted: `admin`, or the id of the token that was used. */
+  /** `admin`, or the id of the token that was used. */
   readonly actor: string;
   readonly account_id: string;
   readonly action: string;
-  /** JSON: what was given. Never a token or a secret. */
+  /** JSON: the parameters of the change. Never a token or a secret. */
   readonly detail_json: string;
 }
 
@@ -70,10 +69,10 @@ const NEW_COLUMNS: Readonly<Record<string, readonly NewColumn[]>> = {
   usage: [['premium', 'bigint', 0]],
 };
 
-/** Publishable tokens of a folder of version 1 read every dataset of their account: they still do. */
+/** Publishable tokens of a folder of version 1 can read every dataset of their account: they still can. */
 const READ_ALL = JSON.stringify([{ datasets: '*', rights: ['read'] }]);
 
-/** A folder of before: every token takes both forms of a signature, as it did. */
+/** In older folders every token accepts both forms of a signature, as before. */
 export async function addFullSignatures(database: Kysely<unknown>): Promise<void> {
   await database.schema
     .alterTable('token')
@@ -81,7 +80,7 @@ export async function addFullSignatures(database: Kysely<unknown>): Promise<void
     .execute();
 }
 
-/** The first folders of version 1 were written before jobs had their order and counted their starts. */
+/** Adds the order and the attempts of jobs, which the first folders of version 1 lack. */
 async function completeJobs(database: Kysely<unknown>): Promise<void> {
   if (!(await hasColumn(database, 'job', 'sequence'))) {
     await database.schema.alterTable('job').addColumn('sequence', 'bigint').execute();
@@ -117,7 +116,7 @@ export async function addAccounts(database: Kysely<unknown>): Promise<void> {
   );
 }
 
-/** The operator's limit on the messages of a month, beside the account's own budget. */
+/** The operator's limit on the messages of a month, in addition to the account's own budget. */
 export async function addCeilings(database: Kysely<unknown>): Promise<void> {
   await database.schema.alterTable('account').addColumn('ceiling', 'bigint').execute();
 }

@@ -1,15 +1,15 @@
-// How the tables of the catalog are declared and made.
+// Declares and creates the tables of the catalog.
 import type { ColumnType, Kysely } from 'kysely';
 
-/** A boolean column: SQLite answers 0 or 1, PostgreSQL true or false; read it by truth. */
+/** A boolean column: SQLite returns 0 or 1, PostgreSQL true or false; convert it with `Boolean`. */
 export type SqlBoolean = ColumnType<boolean | number, boolean, boolean>;
 
-/** A column that a later step added: an insert may leave it to its default. */
+/** A column that a later step added: an insert may omit it, and its default applies. */
 export type Added<T> = ColumnType<T, T | undefined, T>;
 
 export type AddedBoolean = ColumnType<boolean | number, boolean | undefined, boolean>;
 
-/** One `create table` from the compact notation: `name type, name! type`. */
+/** Creates a table from the compact notation `name type, name! type`; `!` marks the primary key. */
 export async function createTable(
   database: Kysely<unknown>,
   table: string,
@@ -27,13 +27,13 @@ export async function createTable(
   await builder.execute();
 }
 
-/** Whether a table is there and has a column. */
+/** Whether a table exists and has a column. */
 export async function hasColumn(
   database: Kysely<unknown>,
   table: string,
   column: string,
 ): Promise<boolean> {
   const tables = await database.introspection.getTables();
-  const known = tables.find(({ name }) => name === table)?.columns ?? [];
-  return known.some(({ name }) => name === column);
+  const existing = tables.find(({ name }) => name === table)?.columns ?? [];
+  return existing.some(({ name }) => name === column);
 }

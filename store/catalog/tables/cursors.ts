@@ -1,4 +1,4 @@
-// Where the cursors of callers stand.
+// The positions of callers' cursors.
 import type { Kysely } from 'kysely';
 import { createTable, hasColumn } from './createTable.ts';
 
@@ -7,7 +7,7 @@ export interface QueryCursorTable {
   readonly table_id: number;
   readonly query_id: string;
   readonly snapshot_id: number;
-  /** Of the last push that it told; null of a cursor of folder version 8. */
+  /** Sequence of the last push that it returned; null for a cursor of folder version 8. */
   readonly sequence: number | null;
   readonly used_ms: number;
 }
@@ -24,9 +24,9 @@ export async function addQueryCursors(database: Kysely<unknown>): Promise<void> 
     .execute();
 }
 
-/** Folder version 9. A cursor of before stands behind its snapshot's files, and before every push. */
+/** Folder version 9. An older cursor is positioned after its snapshot's files and before every push. */
 export async function addCursorSequences(database: Kysely<unknown>): Promise<void> {
-  // The first folders of version 3 were written before cursors were a part of it.
+  // The first folders of version 3 have no cursors.
   if (!(await hasColumn(database, 'query_cursor', 'used_ms'))) await addQueryCursors(database);
   await database.schema.alterTable('query_cursor').addColumn('sequence', 'bigint').execute();
 }

@@ -1,8 +1,8 @@
-// What datasets and jobs were given since the first version of a folder.
+// Columns and tables that later folder versions added to datasets and jobs.
 import type { Kysely } from 'kysely';
 import { createTable, type SqlBoolean } from './createTable.ts';
 
-/** The folder version that knows contracts, expectations and quarantined records. */
+/** Adds contracts, expectations and quarantined records. */
 export async function addContracts(database: Kysely<unknown>): Promise<void> {
   const { schema } = database;
   await schema.alterTable('dataset').addColumn('contract_json', 'text').execute();
@@ -14,7 +14,7 @@ export async function addContracts(database: Kysely<unknown>): Promise<void> {
   await addQuarantine(database);
 }
 
-/** On which terms the records of a dataset may be shown and passed on. */
+/** Adds the license of a dataset: the terms for showing and redistributing its records. */
 export async function addLicenses(database: Kysely<unknown>): Promise<void> {
   await database.schema
     .alterTable('dataset')
@@ -22,7 +22,7 @@ export async function addLicenses(database: Kysely<unknown>): Promise<void> {
     .execute();
 }
 
-/** Whether the records of a dataset are numbered, and what a job tells of its load. */
+/** Adds whether the records of a dataset are numbered, and the notes of a job on its load. */
 export async function addNumberedDatasets(database: Kysely<unknown>): Promise<void> {
   await database.schema
     .alterTable('dataset')
@@ -31,13 +31,13 @@ export async function addNumberedDatasets(database: Kysely<unknown>): Promise<vo
   await database.schema.alterTable('job').addColumn('notes_json', 'text').execute();
 }
 
-/** Records that are kept aside. */
+/** Quarantined records. */
 export interface QuarantineTable {
   readonly quarantine_id: string;
   readonly table_id: number;
-  /** Of rule and record: what comes again is not kept twice. */
+  /** Digest of rule and record, so that a repeated record is stored once. */
   readonly digest: string;
-  /** Null: a single record that was written. */
+  /** Null: a single write without a job. */
   readonly job_id: string | null;
   readonly line: number;
   readonly rule: string;
@@ -59,20 +59,20 @@ async function addQuarantine(database: Kysely<unknown>): Promise<void> {
     .execute();
 }
 
-/** A file that was loaded into a dataset without a unique index: its bytes and options, as a hash. */
+/** A file that was loaded into a dataset without a unique index, identified by its hash. */
 export interface LoadedFileTable {
   readonly table_id: number;
-  /** SHA-256 of the bytes and of the options that decide what they become. */
+  /** SHA-256 of the bytes and of the options that affect their decoding. */
   readonly digest: string;
   readonly bytes: number;
   readonly job_id: string | null;
   readonly records: number;
   readonly time_ms: number;
-  /** Some of its records may not be stored: rejected, or deleted since, or read by another schema. */
+  /** Some of its records may be missing: rejected, deleted since, or read with another schema. */
   readonly is_partial: SqlBoolean;
 }
 
-/** Which indexes were inferred, what jobs count of replaced records, and which files were loaded. */
+/** Adds which indexes were inferred, the counts of replaced records of jobs, and the loaded files. */
 export async function addInferredIndexes(database: Kysely<unknown>): Promise<void> {
   const { schema } = database;
   const zero = 'bigint' as const;
@@ -102,7 +102,7 @@ export async function addInferredIndexes(database: Kysely<unknown>): Promise<voi
   await markInferred(database);
 }
 
-/** What is read of a folder of an earlier version. */
+/** The columns that are read from a folder of an earlier version. */
 interface EarlierTables {
   readonly dataset: {
     readonly table_id: number;
@@ -128,8 +128,8 @@ interface EarlierTables {
 type Earlier = Kysely<EarlierTables>;
 
 /**
- * Marks datasets whose unique index was inferred. Earlier versions recorded that nowhere, so it is read
- * from jobs and commits. The index of a marked dataset stays as it is until its owner chooses.
+ * Marks datasets whose unique index was inferred. Earlier versions did not record that, so it is derived
+ * from jobs and commits. The index of a marked dataset is unchanged until its owner decides.
  */
 async function markInferred(database: Earlier): Promise<void> {
   const tables = await database
@@ -147,16 +147,16 @@ async function markInferred(database: Earlier): Promise<void> {
   }
 }
 
-/** What a load job reports of an index that its caller, or the dataset's place, declared. */
+/** The note of a load job on an index that its caller, or the dataset's id, declared. */
 const DECLARED = /, as (?:asked|its id says)$/;
 const INFERRED = /, proved on all records$/;
-/** A dataset created by a push has its first records this soon: both are one request. */
+/** A dataset created by a push has its first records within this time, because both are one request. */
 const ONE_REQUEST_MS = 5_000;
 
 async function isInferred(database: Earlier, tableId: number, workspace: string): Promise<boolean> {
-  const [creation, first] = await commitsOf(database, tableId);
+  const [creation, first] = await findCommits(database, tableId);
   const jobId = creation?.author?.match(/ job ([0-9a-f]{32})$/)?.[1];
-  if (jobId !== undefined) return inferredByJob(await jobNamed(database, jobId), workspace);
+  if (jobId !== undefined) return isInferredByJob(await findJob(database, jobId), workspace);
   if (creation === undefined || first === undefined || workspace === 'CORE') return false;
   const isPush = first.author === creation.author && /^\d+ records into /.test(first.message);
   return isPush && first.timeMs - creation.timeMs < ONE_REQUEST_MS;
@@ -164,7 +164,7 @@ async function isInferred(database: Earlier, tableId: number, workspace: string)
 
 type JobRow = Omit<EarlierTables['job'], 'job_id'>;
 
-function inferredByJob(job: JobRow | undefined, workspace: string): boolean {
+function isInferredByJob(job: JobRow | undefined, workspace: string): boolean {
   const index = job === undefined ? undefined : firstNote(job);
   if (index !== undefined && DECLARED.test(index)) return false;
   if (index !== undefined && INFERRED.test(index)) return true;
@@ -175,24 +175,24 @@ function inferredByJob(job: JobRow | undefined, workspace: string): boolean {
 const firstNote = ({ notes_json }: JobRow): string | undefined =>
   (JSON.parse(notes_json ?? '[]') as readonly string[])[0];
 
-const jobNamed = (database: Earlier, jobId: string): Promise<JobRow | undefined> =>
+const findJob = (database: Earlier, jobId: string): Promise<JobRow | undefined> =>
   database
     .selectFrom('job')
     .select(['load_json', 'notes_json'])
     .where('job_id', '=', jobId)
     .executeTakeFirst();
 
-interface CommitOf {
+interface Commit {
   readonly author: string | null;
   readonly message: string;
   readonly timeMs: number;
 }
 
 /** The commit that created a table, and the first that stored records in it. */
-async function commitsOf(
+async function findCommits(
   database: Earlier,
   tableId: number,
-): Promise<readonly (CommitOf | undefined)[]> {
+): Promise<readonly (Commit | undefined)[]> {
   const begins = await Promise.all(
     (['ducklake_table', 'ducklake_data_file'] as const).map((table) =>
       database

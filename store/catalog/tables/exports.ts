@@ -1,4 +1,4 @@
-// What leaves: exports, and how far they are; published files, and the addresses that download one once.
+// Exports and their progress; published files, and the single-use download links.
 import type { Kysely } from 'kysely';
 import { createTable } from './createTable.ts';
 
@@ -8,18 +8,18 @@ export interface ExportTable {
   readonly export_id: string;
   readonly account_id: string;
   readonly workspace: string;
-  /** JSON: what, in which format, and whereto. */
+  /** JSON: the data, the format and the target. */
   readonly order_json: string;
-  /** The one version of the lake that every part is of. */
+  /** The version of the lake from which all parts are exported. */
   readonly snapshot_id: number;
   readonly state: ExportState;
   /** 0 to 100. */
   readonly progress: number;
-  /** Starts since a part was finished: more than one when the server ended meanwhile. */
+  /** Starts since the last finished part: more than one if the server stopped in between. */
   readonly attempts: number;
-  /** JSON: the parts that are at the target, in their order. */
+  /** JSON: the parts that were delivered to the target, in their order. */
   readonly parts_json: string;
-  /** JSON: the part that is made and not yet at the target; null: none. */
+  /** JSON: the finished part that is not delivered yet; null: none. */
   readonly made_json: string | null;
   readonly rows: number;
   readonly bytes: number;
@@ -45,34 +45,34 @@ export interface FileTypeTable {
   readonly type_id: string;
   readonly workspace: string;
   readonly name: string;
-  /** JSON: a `FileType` without what stands in columns of its own. */
+  /** JSON: a `FileType` without the members that have their own columns. */
   readonly body_json: string;
-  /** Downloads that began. */
+  /** Started downloads. */
   readonly downloads: number;
   readonly created_ms: number;
   readonly updated_ms: number;
 }
 
 export interface PublicationTable {
-  /** Its file is of this name, in the folder of published files. */
+  /** Also the name of its file in the folder of published files. */
   readonly publication_id: string;
   readonly type_id: string;
   readonly workspace: string;
-  /** Empty where the type is not by symbol. */
+  /** Empty if the type is not by symbol. */
   readonly symbol: string;
-  /** `YYYYMMDD`; empty where the type is not by date. */
+  /** `YYYYMMDD`; empty if the type is not by date. */
   readonly date: string;
   readonly bytes: number;
   /** Hex. */
   readonly sha256: string;
-  /** Null while its file is on its way: a crash leaves it so, and a start removes it. */
+  /** Null while its file is being stored; a start removes rows that a crash left so. */
   readonly committed_ms: number | null;
-  /** When another took its place, or it was withdrawn; its file stays as long as an address may live. */
+  /** When it was replaced or withdrawn; its file is kept for the lifetime of a download link. */
   readonly ended_ms: number | null;
 }
 
 export interface DownloadLinkTable {
-  /** SHA-256 of the address's secret, hex. */
+  /** SHA-256 of the link's secret, hex. */
   readonly link_hash: string;
   readonly publication_id: string;
   readonly type_id: string;

@@ -6,11 +6,11 @@ export interface FileProofTable {
   /** `data_file_id` or `delete_file_id`: the format takes both from one sequence. */
   readonly file_id: number;
   readonly sha256: string;
-  /** The file's identity when its bytes were right last; null where they are not. */
+  /** The file's identity when its bytes were last correct; null if they are not. */
   readonly seen: string | null;
-  /** When they were compared last. */
+  /** When the bytes were last compared. */
   readonly checked_ms: number;
-  /** What is wrong with it; null where nothing is known to be. */
+  /** The damage of the file; null if none is known. */
   readonly damage: string | null;
 }
 

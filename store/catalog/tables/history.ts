@@ -1,15 +1,15 @@
-// Where the history of datasets begins.
+// The beginning of the history of datasets.
 import type { Kysely } from 'kysely';
 import { createTable } from './createTable.ts';
 
 export interface HistoryFloorTable {
   readonly table_id: number;
-  /** The first snapshot that can be asked. */
+  /** The first snapshot that can be queried. */
   readonly snapshot_id: number;
   /** When the history before it ended. */
   readonly time_ms: number;
   readonly reason: string;
-  /** Records that a purge took out of all versions. */
+  /** Records that a purge removed from all versions. */
   readonly records: number;
 }
 

@@ -1,6 +1,6 @@
-// The catalog of the lake: the tables of the DuckLake 1.0 specification, as its DDL has them.
-// UUID and TIMESTAMP WITH TIME ZONE are text in SQLite, which has neither; the format's own SQLite
-// catalogs do the same.
+// The catalog of the lake: the tables of the DuckLake 1.0 specification, as in its DDL.
+// UUID and TIMESTAMP WITH TIME ZONE are text in SQLite, which has neither type, as in the format's own
+// SQLite catalogs.
 import type { Kysely } from 'kysely';
 import { createTable, type SqlBoolean } from './createTable.ts';
 
@@ -233,7 +233,7 @@ const DDL: Readonly<Record<string, string>> = {
     bigint, view_name text, dialect text, sql text, column_aliases text`,
 };
 
-/** Creates the catalog tables and the two indexes that our own look-ups need. */
+/** Creates the catalog tables and the two indexes that this program's queries need. */
 export async function createLakeTables(database: Kysely<unknown>): Promise<void> {
   for (const [table, columns] of Object.entries(DDL)) await createTable(database, table, columns);
   await database.schema

@@ -1,5 +1,5 @@
-// Indexes of the catalog's tables for our own look-ups by table: without them each is a scan over all
-// datasets, and a list of them grows with the square of their number. Foreign readers do not mind.
+// Indexes of the catalog's tables for queries by table: without them each query scans all datasets, and the
+// time to list them grows with the square of their number. Other readers of the format are not affected.
 import type { Kysely } from 'kysely';
 
 const INDEXES: readonly (readonly [table: string, columns: readonly string[]])[] = [

@@ -1,5 +1,5 @@
-// Records that were pushed: those that are no file yet, what became of the others, and how far the lake's
-// clock is ahead of the machine's. Keys of writes: what a request with an `Idempotency-Key` came to.
+// Pushed records that are not in a file yet, the log of flushed ones, the offsets of the lake's clock, and
+// the stored answers of requests with an `Idempotency-Key`.
 import type { Kysely } from 'kysely';
 import { createTable } from './createTable.ts';
 
@@ -8,9 +8,9 @@ export interface PendingTable {
   readonly table_id: number;
   /** JSON: the values of the unique index. */
   readonly index_json: string;
-  /** 1: it replaces a stored record of its index value; 0: a stored one stays. */
+  /** 1: it replaces a stored record with its index value; 0: the stored record is kept. */
   readonly replaces: number;
-  /** JSON: the record by its column names, as DuckDB reads them. */
+  /** JSON: the record by its column names, as DuckDB reads it. */
   readonly document: string;
   readonly time_ms: number;
 }
@@ -25,7 +25,7 @@ export async function addPending(database: Kysely<unknown>): Promise<void> {
 export interface PushLogTable {
   readonly log_id: number;
   readonly table_id: number;
-  /** The version that holds the rows. */
+  /** The version that contains the rows. */
   readonly snapshot_id: number;
   readonly flushed_ms: number;
   readonly first_sequence: number;
@@ -36,7 +36,7 @@ export interface PushLogTable {
   readonly body: string;
 }
 
-/** Up to which version the flushes of a dataset are not known any more. */
+/** The version up to which the flushes of a dataset are no longer recorded. */
 export interface PushEndTable {
   readonly table_id: number;
   readonly snapshot_id: number;
@@ -74,7 +74,7 @@ export interface WriteKeyTable {
   readonly write_key: string;
   /** SHA-256 of the request, hex. */
   readonly fingerprint: string;
-  /** JSON: what its answer is made of. */
+  /** JSON: the data of its answer. */
   readonly answer: string;
   /** In capitals: a purge of it removes the row. */
   readonly workspace: string;

@@ -1,21 +1,21 @@
-// Rules, where they stand, and the alerts that they made.
+// Rules, their state, and their alerts.
 import type { Kysely } from 'kysely';
 import { createTable, type SqlBoolean } from './createTable.ts';
 
 export interface RuleTable {
   readonly rule_id: string;
   readonly account_id: string;
-  /** The token that made it: what it may read, and what its alerts are charged to. */
+  /** The token that created it: it defines the rule's read rights, and its alerts are charged to it. */
   readonly token_id: string;
   readonly name: string;
   /** A symbol, or ANYEVENT. */
   readonly event: string;
   /** JSON: a `RuleBody`. */
   readonly body_json: string;
-  /** What its deliveries are signed with, sealed under the data key. */
+  /** The secret that signs its deliveries, sealed under the data key. */
   readonly sealed: string;
   readonly is_active: SqlBoolean;
-  /** Why it was paused, where not by its owner; '' otherwise. */
+  /** Why it was paused, if not by its owner; '' otherwise. */
   readonly note: string;
   readonly created_ms: number;
   readonly updated_ms: number;
@@ -31,7 +31,7 @@ export interface RuleStandTable {
   readonly fired_ms: number;
 }
 
-/** What a rule did on one day of the zone of bills. */
+/** Counts of a rule on one day of the billing zone. */
 export interface RuleDayTable {
   readonly account_id: string;
   readonly rule_id: string;
@@ -40,7 +40,7 @@ export interface RuleDayTable {
   readonly evaluated: number;
   readonly passed: number;
   readonly sent: number;
-  /** Values that alerts carried. */
+  /** Number of values in alerts. */
   readonly told: number;
 }
 
@@ -50,17 +50,17 @@ export interface AlertTable {
   readonly account_id: string;
   readonly symbol: string;
   readonly time_ms: number;
-  /** JSON: the values that it tells. */
+  /** JSON: the values that it contains. */
   readonly values_json: string;
-  /** As the rule had it then. */
+  /** The rule's method when it fired. */
   readonly method: string;
   readonly messages: number;
   /** `logged`, `shadow`, `waiting`, `delivered`, `dead` or `unsent`. */
   readonly state: string;
-  /** Why it was not sent, or what came of its last call; '' for nothing yet. */
+  /** Why it was not sent, or the result of its last call; '' if there is none yet. */
   readonly outcome: string;
   readonly attempts: number;
-  /** When it is due; 0: not any more. */
+  /** When the next call is due; 0: never. */
   readonly next_ms: number;
 }
 
@@ -69,7 +69,7 @@ export interface AlertCallTable {
   readonly alert_id: string;
   readonly time_ms: number;
   readonly outcome: string;
-  /** The first of what the receiver answered. */
+  /** The beginning of the receiver's response. */
   readonly answer: string;
 }
 

@@ -1,4 +1,4 @@
-// Ingestion schedules and every run that was due.
+// Ingestion schedules and their runs.
 import type { Kysely } from 'kysely';
 import { createTable } from './createTable.ts';
 
@@ -10,16 +10,16 @@ export interface ScheduleTable {
   readonly dataset: string;
   /** `ENABLED` or `PAUSED`. */
   readonly state: string;
-  /** The due time that comes next; null: none. */
+  /** The next due time; null: none. */
   readonly next_ms: number | null;
-  /** A try again of the run that was due at `due_ms`; null: none. */
+  /** Time of the next retry of the run that was due at `due_ms`; null: none. */
   readonly retry_ms: number | null;
   readonly due_ms: number | null;
-  /** Tries of that run so far. */
+  /** Attempts of that run so far. */
   readonly attempt: number;
   /** JSON: a `ScheduleBody`. */
   readonly body_json: string;
-  /** JSON: where the last pull ended; null: there was none. */
+  /** JSON: the position at the end of the last pull; null: there was none. */
   readonly position_json: string | null;
   readonly created_ms: number;
   readonly updated_ms: number;
@@ -30,12 +30,12 @@ export interface RunTable {
   readonly schedule_id: string;
   readonly workspace: string;
   readonly dataset: string;
-  /** The first due time that it stands for. */
+  /** The first due time that the run covers. */
   readonly due_ms: number;
-  /** Due times that it stands for: more than one when runs were missed. */
+  /** Due times that the run covers: more than one if runs were missed. */
   readonly dues: number;
   readonly attempt: number;
-  /** `RUN`, `SKIPPED` or, for one that took place elsewhere, `NOTED`. */
+  /** `RUN`, `SKIPPED` or, for a run outside of this server, `NOTED`. */
   readonly outcome: string;
   readonly job_id: string | null;
   readonly note: string;

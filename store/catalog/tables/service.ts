@@ -1,4 +1,4 @@
-// The tables beside the lake: who may ask, what was charged, what ran.
+// The tables of the service: accounts, tokens, datasets, jobs and charges.
 import type { Kysely } from 'kysely';
 import type { AuditTable, JournalTable, RetiredTokenTable } from './accounts.ts';
 import type { CredentialTable, DataSourceTable, FeedPositionTable } from './sources.ts';
@@ -33,12 +33,12 @@ interface AccountTable {
   readonly pay_as_you_go: SqlBoolean;
   readonly created_ms: number;
   readonly suspended: AddedBoolean;
-  /** Pay-as-you-go messages of a month after which everything is refused; null: no such point. */
+  /** Pay-as-you-go messages in a month after which all calls are refused; null: no limit. */
   readonly circuit_breaker: Added<number | null>;
-  /** Messages of a month after which all calls stop; null: none was set. */
+  /** Messages in a month after which all calls stop; null: no limit. */
   readonly budget: Added<number | null>;
   readonly ceiling: Added<number | null>;
-  /** Premium messages of a month; 0: no access to premium data. */
+  /** Premium messages in a month; 0: no access to premium data. */
   readonly premium_messages: Added<number>;
   /** JSON: names of restricted datasets of CORE that the account may read. */
   readonly grants_json: Added<string>;
@@ -49,17 +49,17 @@ interface TokenTable {
   readonly token_id: string;
   readonly account_id: string;
   readonly kind: string;
-  /** HMAC-SHA-256 of the token under the data key, hex: how a caller's token is looked up. */
+  /** HMAC-SHA-256 of the token under the data key, hex, by which it is found. */
   readonly hash: string;
-  /** The token itself: clear when publishable, sealed under the data key when secret. */
+  /** The token: in plain text if publishable, sealed under the data key if secret. */
   readonly stored: string;
   readonly disabled: SqlBoolean;
   readonly created_ms: number;
   readonly name: Added<string>;
-  /** For the test environment only. */
+  /** Valid only in the test environment. */
   readonly test: AddedBoolean;
   readonly message_limit: Added<number | null>;
-  /** JSON: which datasets it reaches and how; null: what its kind reaches. */
+  /** JSON: its rights on datasets; null: the rights of its kind. */
   readonly grants_json: Added<string | null>;
   readonly core: AddedBoolean;
   readonly premium: AddedBoolean;
@@ -87,33 +87,33 @@ interface DatasetTable {
   readonly description: string;
   readonly source: string;
   readonly weight: number;
-  /** JSON: the schema as the owner wrote it or as it was inferred. */
+  /** JSON: the schema as declared by the owner or as inferred. */
   readonly schema_json: string;
-  /** JSON: which property is key, subkey and date. */
+  /** JSON: the properties that are key, subkey and date. */
   readonly mapping_json: string;
   readonly created_ms: number;
   readonly updated_ms: number;
-  /** JSON: who else may read it (datasets.ts `Access`). */
+  /** JSON: other accounts with read access (datasets.ts `Access`). */
   readonly access_json: Added<string>;
-  /** JSON: which properties hold symbols of a known kind. */
+  /** JSON: properties that contain symbols of a known kind. */
   readonly smart_links_json: Added<string>;
-  /** Days for which versions are kept; null: as the server keeps them. */
+  /** Days for which versions are kept; null: the server's setting. */
   readonly history_days: Added<number | null>;
-  /** JSON: what does not fit the schema (contracts.ts); null: as usual. */
+  /** JSON: how records that violate the schema are handled (contracts.ts); null: the default. */
   readonly contract_json: Added<string | null>;
-  /** JSON: what is expected of records; null: nothing. */
+  /** JSON: the expectations on records; null: none. */
   readonly expectations_json: Added<string | null>;
   /** 1: its records are numbered, and have no unique index. */
   readonly is_numbered: Added<number>;
-  /** 1: its index was inferred from data; nobody declared it. */
+  /** 1: its index was inferred from data, not declared. */
   readonly is_inferred: Added<number>;
-  /** On which terms its records may be shown and passed on. */
+  /** Terms for showing and redistributing its records. */
   readonly license: Added<string>;
 }
 
 interface JobTable {
   readonly job_id: string;
-  /** Order in which jobs were taken: a clock may be set back, this never is. */
+  /** Order in which jobs were accepted: unlike a clock, it never goes back. */
   readonly sequence: number;
   readonly account_id: string;
   readonly workspace: string;
@@ -123,9 +123,9 @@ interface JobTable {
   readonly last_good_status: string;
   /** 0 to 100. */
   readonly progress: number;
-  /** How often it was begun: more than once when the server ended while it ran. */
+  /** Number of starts: more than one if the server stopped while it ran. */
   readonly attempts: number;
-  /** JSON: where the bytes are and how to load them. */
+  /** JSON: the location of the bytes and the load options. */
   readonly load_json: string;
   readonly bytes: number;
   readonly records_validated: number;
@@ -138,11 +138,11 @@ interface JobTable {
   readonly created_ms: number;
   readonly started_ms: number | null;
   readonly finished_ms: number | null;
-  /** JSON: index, properties and warnings of its load, for its owner. */
+  /** JSON: index, properties and warnings of its load, for the owner. */
   readonly notes_json: Added<string | null>;
   /** Stored records that its records replaced. */
   readonly records_replaced: Added<number>;
-  /** Records left out because the same source brought them before, equal in every property. */
+  /** Records left out because the same source delivered them before, equal in every property. */
   readonly records_unchanged: Added<number>;
   /** JSON: columns of its files that are not stored. */
   readonly columns_left_out_json: Added<string | null>;
@@ -175,7 +175,7 @@ interface UsageTable {
   readonly account_id: string;
   readonly token_id: string;
   readonly usage_key: string;
-  /** Hours since the epoch, from which days of any zone add up. */
+  /** Hours since the epoch, which can be summed to days of any zone. */
   readonly hour: number;
   readonly messages: number;
   readonly calls: number;

@@ -1,4 +1,4 @@
-// Data sources and the credentials that open them.
+// Data sources and their credentials.
 import type { Kysely } from 'kysely';
 import { createTable, type SqlBoolean } from './createTable.ts';
 
@@ -21,18 +21,18 @@ export interface DataSourceTable {
   readonly type: string;
   readonly definition_json: string;
   readonly credential_id: string | null;
-  /** Made together with a schedule, by the server: it makes no dataset (SPEC.md). */
+  /** Created by the server together with a schedule: it creates no dataset (SPEC.md). */
   readonly generated: SqlBoolean;
   readonly created_ms: number;
   readonly updated_ms: number;
 }
 
-/** How far a source is read that is followed. */
+/** The read position of a source that is followed. */
 export interface FeedPositionTable {
   readonly source_id: string;
-  /** Where it is from: of another one an id says nothing. */
+  /** The origin of the id: ids of different origins are not comparable. */
   readonly origin: string;
-  /** Of the last message whose records are stored. */
+  /** Id of the last message whose records are stored. */
   readonly last_id: string;
 }
 

@@ -8,7 +8,7 @@ export interface QueryTable {
   readonly kind: string;
   readonly workspace: string;
   readonly name: string;
-  /** JSON: a `NamedQuery` without what stands in columns of its own. */
+  /** JSON: a `NamedQuery` without the members that have their own columns. */
   readonly body_json: string;
   readonly created_ms: number;
   readonly updated_ms: number;

@@ -9,13 +9,13 @@ export interface WebhookTable {
   readonly url: string;
   /** JSON: a `WebhookFilter`. */
   readonly filter_json: string;
-  /** JSON of headers and secret, sealed under the data key. */
+  /** JSON: headers and secret, sealed under the data key. */
   readonly sealed: string;
   readonly created_ms: number;
   readonly updated_ms: number;
   readonly delivered: number;
   readonly failed: number;
-  /** When it was last called, and what came of it; null: never. */
+  /** Time and result of the last call; null: never called. */
   readonly called_ms: number | null;
   readonly outcome: string | null;
 }
@@ -24,7 +24,7 @@ export interface DeliveryTable {
   readonly delivery_id: string;
   readonly webhook_id: string;
   readonly body: string;
-  /** Calls so far. */
+  /** Number of calls so far. */
   readonly attempts: number;
   readonly next_ms: number;
   readonly made_ms: number;

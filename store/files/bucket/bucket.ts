@@ -1,4 +1,4 @@
-// The seam under files that are not on this machine: whole objects, written once, by their paths.
+// The interface to an object store: whole objects, written once, by path.
 import type { Content } from '../../base/contents.ts';
 import { Away } from '../../base/failure.ts';
 
@@ -8,37 +8,37 @@ export interface BucketFile {
   readonly writtenMs: number;
 }
 
-/** Each verb @throws the store's failure, in words; what it has tried again is its own matter. */
+/** Each method @throws an error with the store's message, after its own retries. */
 export interface Bucket {
   /** `s3://bucket/prefix`. */
   readonly name: string;
   put(path: string, source: string, content: Content): Promise<void>;
-  /** Into a local file; false where there is no such object. */
+  /** Downloads an object to a local file; false if it does not exist. */
   get(path: string, target: string): Promise<boolean>;
-  /** What is there, with the hash that was written beside it; undefined where there is none. */
+  /** Returns the length of an object, and the hash stored with it; undefined if it does not exist. */
   look(
     path: string,
   ): Promise<{ readonly bytes: number; readonly sha256: string | undefined } | undefined>;
-  /** All whose paths begin so. */
-  list(beginning: string): Promise<readonly BucketFile[]>;
-  /** What is not there is removed already. */
+  /** Lists all objects whose paths have a prefix. */
+  list(prefix: string): Promise<readonly BucketFile[]>;
+  /** Removes an object; a missing one is no error. */
   remove(path: string): Promise<void>;
   move(from: string, to: string): Promise<void>;
-  /** A short text; undefined where there is none. */
+  /** Reads a short text; undefined if it does not exist. */
   text(path: string): Promise<string | undefined>;
   write(path: string, text: string): Promise<void>;
   close(): void;
 }
 
-/** Told to the operator; a caller learns nothing of the bucket. */
+/** Logs an error for the operator; the caller receives no details of the bucket. */
 export type ToldOfBucket = (what: string, reason: unknown) => void;
 
-/** What a caller is told of a store's failure. @throws Away */
-export async function asked<T>(told: ToldOfBucket, what: string, work: Promise<T>): Promise<T> {
+/** Waits for a bucket operation, and hides its error from the caller. @throws Away */
+export async function asked<T>(onFault: ToldOfBucket, what: string, work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    told(what, error);
+    onFault(what, error);
     throw new Away('the store of the files does not answer: please try again later');
   }
 }

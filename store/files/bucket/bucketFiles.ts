@@ -1,4 +1,4 @@
-// The files of a lake that are in a bucket: each is read from a copy on this disk.
+// The files of a lake in a bucket: each is read from a cached copy on this disk.
 import { join, relative as pathBelow } from 'node:path';
 import type { AtCrashPoint } from '../../base/crashPoints.ts';
 import type { Content } from '../../base/contents.ts';
@@ -10,7 +10,7 @@ import { inLake } from './bucketPlace.ts';
 import type { FileCache } from './fileCache.ts';
 
 interface BucketParts {
-  /** Where the copies are. */
+  /** Root of the copies. */
   readonly root: string;
   readonly disk: Disk;
   readonly at: AtCrashPoint;
@@ -24,7 +24,7 @@ export function bucketFiles(parts: BucketParts): Files {
   const { at, bucket, cache, hashing, root, told } = parts;
   const send = (path: string, relative: string, content: Content): Promise<void> =>
     asked(told, 'send a file', bucket.put(inLake(relative), path, content));
-  const local = localFiles(root, removingBoth(parts), at, hashing, send);
+  const local = localFiles(root, diskWithBucketRemoval(parts), at, hashing, send);
   const { proofs } = hashing;
   const listeners: ((relative: readonly string[]) => void)[] = [];
   return {
@@ -37,7 +37,7 @@ export function bucketFiles(parts: BucketParts): Files {
       };
       try {
         release = await cache.hold(files.map(({ path }) => path));
-        const damage = await renewed(parts, files, await proofs.damageOf(files, compare));
+        const damage = await refetchDamaged(parts, files, await proofs.damageOf(files, compare));
         return { paths: pinned.paths, damage, release: end };
       } catch (error) {
         end();
@@ -50,7 +50,7 @@ export function bucketFiles(parts: BucketParts): Files {
       return { path: join(root, relative), release };
     },
     inspect: (file) => inspect(file, local, parts),
-    examine: async (files) => renewed(parts, files, await local.examine(files)),
+    examine: async (files) => refetchDamaged(parts, files, await local.examine(files)),
     mend: async (temporary, relative, content) => {
       await send(temporary, relative, content);
       await local.mend(temporary, relative, content);
@@ -73,8 +73,8 @@ export function bucketFiles(parts: BucketParts): Files {
   };
 }
 
-/** What is damaged still when its copy was fetched anew. */
-async function renewed(
+/** Fetches damaged copies again. @returns the remaining damage */
+async function refetchDamaged(
   { cache, hashing: { proofs } }: BucketParts,
   files: readonly LakeFile[],
   damage: ReadonlyMap<string, string>,
@@ -85,8 +85,8 @@ async function renewed(
   return proofs.damageOf(damaged, true);
 }
 
-/** A file goes from the bucket first: what fails is tried again as long as the catalog knows of it. */
-const removingBoth = ({ bucket, cache, disk, root, told }: BucketParts): Disk => ({
+/** Removes files from the bucket first: a failed removal is retried while the catalog has the file. */
+const diskWithBucketRemoval = ({ bucket, cache, disk, root, told }: BucketParts): Disk => ({
   ...disk,
   remove: async (path) => {
     const relative = pathBelow(root, path);
@@ -96,20 +96,20 @@ const removingBoth = ({ bucket, cache, disk, root, told }: BucketParts): Disk =>
   },
 });
 
-/** What the bucket has, without fetching it, and the copy where there is one. */
+/** Inspects the object in the bucket without fetching it, and the copy if there is one. */
 async function inspect(
   file: LakeFile,
   local: Files,
   { bucket, cache, told }: BucketParts,
 ): Promise<Inspected> {
-  const found = await asked(told, 'look at a file', bucket.look(inLake(file.path)));
-  if (found === undefined) return { kind: 'damaged', what: `is missing in ${bucket.name}` };
-  if (found.bytes !== file.bytes) {
-    const what = `has ${found.bytes} bytes instead of ${file.bytes} in ${bucket.name}`;
+  const object = await asked(told, 'inspect a file', bucket.look(inLake(file.path)));
+  if (object === undefined) return { kind: 'damaged', what: `is missing in ${bucket.name}` };
+  if (object.bytes !== file.bytes) {
+    const what = `has ${object.bytes} bytes instead of ${file.bytes} in ${bucket.name}`;
     return { kind: 'damaged', what };
   }
-  const sha256 = file.proof?.sha256 ?? found.sha256;
-  if (found.sha256 !== undefined && sha256 !== found.sha256) {
+  const sha256 = file.proof?.sha256 ?? object.sha256;
+  if (object.sha256 !== undefined && sha256 !== object.sha256) {
     return { kind: 'damaged', what: `is another one in ${bucket.name}: its SHA-256 differs` };
   }
   if (sha256 !== undefined && !cache.has(file.path)) {

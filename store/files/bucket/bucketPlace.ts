@@ -1,4 +1,4 @@
-// The place of a lake in a bucket: its files below `lake/`, what no catalog knows below `unclaimed/`.
+// The location of a lake in a bucket: its files are below `lake/`, files of no catalog below `unclaimed/`.
 import { type Clock, momentName } from '../../base/clock.ts';
 import { Failure, reasonOf } from '../../base/failure.ts';
 import { HEAD_FILE, headIn, headText } from '../lakeHead.ts';
@@ -8,50 +8,49 @@ import type { Bucket } from './bucket.ts';
 
 const LAKE = 'lake/';
 const UNCLAIMED = 'unclaimed/';
-/** A load is never under way for longer: what is older was left by it. */
+/** No load runs longer: an older file was left by a failed one. */
 const YOUNG_MS = 86_400_000;
 
-/** Where the bucket has a file of the lake. */
+/** The key of a lake file in the bucket. */
 export const inLake = (relative: string): string => `${LAKE}${relative}`;
 
-/** What it asks is the operator's matter: she is told what the store said. */
+/** Creates the location. Its errors are for the operator, and include the store's message. */
 export function bucketPlace(bucket: Bucket, clock: Clock): LakePlace {
   const head = inLake(HEAD_FILE);
-  const asked = <T>(work: Promise<T>): Promise<T> =>
+  const withReason = <T>(work: Promise<T>): Promise<T> =>
     work.catch((error: unknown) => {
       throw new Failure('Busy', `${bucket.name}: ${reasonOf(error)}`);
     });
   return {
     name: `${bucket.name}/${LAKE.slice(0, -1)}`,
     list: async () => {
-      const found = await asked(bucket.list(LAKE));
-      return found.map(({ path, writtenMs }) => {
+      const objects = await withReason(bucket.list(LAKE));
+      return objects.map(({ path, writtenMs }) => {
         const isYoung = clock() - writtenMs < YOUNG_MS;
         return { path: path.slice(LAKE.length), isYoung };
       });
     },
     missing: async (files) => {
-      const found = await asked(bucket.list(LAKE));
-      const sizes = new Map(found.map(({ bytes, path }) => [path, bytes]));
+      const objects = await withReason(bucket.list(LAKE));
+      const sizes = new Map(objects.map(({ bytes, path }) => [path, bytes]));
       return files
         .filter(({ bytes, path }) => sizes.get(inLake(path)) !== bytes)
         .map(({ path }) => path);
     },
-    readHead: async () => headIn(await asked(bucket.text(head))),
-    writeHead: (now) => asked(bucket.write(head, headText(now))),
+    readHead: async () => headIn(await withReason(bucket.text(head))),
+    writeHead: (now) => withReason(bucket.write(head, headText(now))),
     putAside: async (paths, nowMs) => {
       const place = `${UNCLAIMED}${momentName(nowMs)}`;
       for (const path of paths) {
-        const moved = bucket.move(inLake(path), `${place}/${path}`);
-        await asked(moved);
+        await withReason(bucket.move(inLake(path), `${place}/${path}`));
       }
       return `${bucket.name}/${place}`;
     },
     endAside: async (nowMs) => {
-      for (const { path } of await asked(bucket.list(UNCLAIMED))) {
+      for (const { path } of await withReason(bucket.list(UNCLAIMED))) {
         const [moment = ''] = path.slice(UNCLAIMED.length).split('/');
         if (!isOver(moment, nowMs)) continue;
-        await asked(bucket.remove(path));
+        await withReason(bucket.remove(path));
       }
     },
   };

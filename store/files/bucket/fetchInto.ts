@@ -1,19 +1,19 @@
-// A file of the bucket comes to its place whole and synced, or not at all.
+// Fetches a file of the bucket to its local path, complete and synced, or not at all.
 import { dirname, join } from 'node:path';
 import type { Disk } from '../../base/disk.ts';
 import { newUuid } from '../../base/random.ts';
 
 interface FetchOrder {
   readonly disk: Disk;
-  /** Where it is until it is whole: on the disk of its place. */
+  /** Folder of incomplete files, on the same disk as the target. */
   readonly temporary: string;
-  /** Into a local file; false where there is none. */
+  /** Downloads to a local file; false if the object does not exist. */
   readonly fetch: (part: string) => Promise<boolean>;
-  /** Looks at what came; false, or a failure, and it does not get its place. */
+  /** Checks the downloaded file; if it returns false or throws, the file is discarded. */
   readonly isRight?: (part: string) => Promise<boolean>;
 }
 
-/** False where there is none, or not the right one: what is in its place stays. */
+/** @returns false if the object does not exist or is not correct: the target is unchanged */
 export async function fetchInto(
   target: string,
   { disk, fetch, isRight, temporary }: FetchOrder,
@@ -22,7 +22,7 @@ export async function fetchInto(
   try {
     if (!(await fetch(part))) return false;
     if (isRight !== undefined && !(await isRight(part))) return false;
-    // What a loss of power took away of it would be taken for damage.
+    // After a power loss an unsynced file would look damaged.
     await disk.syncFile(part);
     await disk.makeFolder(dirname(target));
     await disk.rename(part, target);

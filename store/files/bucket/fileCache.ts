@@ -1,5 +1,5 @@
-// Copies of files of a bucket on this disk. One that is wanted is fetched once, whoever waits for it; past a
-// size those go that nobody has open and that were used longest ago.
+// A disk cache of the files of a bucket. Concurrent requests share one fetch; above a size limit the least
+// recently used copies that are not open are evicted.
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Disk } from '../../base/disk.ts';
@@ -7,30 +7,30 @@ import { diskFull, isDiskFull } from '../../base/failure.ts';
 import { fetchInto } from './fetchInto.ts';
 
 interface CacheParts {
-  /** Of the copies: a file's path below it is its path in the lake. */
+  /** Root of the copies: a file's path below it is its path in the lake. */
   readonly root: string;
-  /** For files that are being fetched; on the same disk. */
+  /** Folder of files that are being fetched, on the same disk. */
   readonly temporary: string;
   readonly disk: Disk;
-  /** Of all copies; those that are open may be more. */
+  /** Limit of all copies; open ones may exceed it. */
   readonly bytesMax: number;
-  /** Fetches a file of the lake; false where there is none. */
+  /** Fetches a file of the lake; false if it does not exist. */
   readonly fetch: (path: string, target: string) => Promise<boolean>;
-  /** A copy could not be removed: it stays until it is tried again. */
+  /** Called when a copy could not be removed: it stays until a retry. */
   readonly onFault: (reason: unknown) => void;
 }
 
-/** Files that are fetched at once; the store's client has sockets for all of their pieces. */
+/** Concurrent fetches; the store's client has sockets for all of their parts. */
 export const FETCHES_MAX = 4;
 
 export class FileCache {
   readonly #parts: CacheParts;
-  /** Bytes by path, the one used longest ago first. */
+  /** Bytes by path, the least recently used copy first. */
   readonly #sizes = new Map<string, number>();
-  readonly #held = new Map<string, number>();
+  readonly #pins = new Map<string, number>();
   readonly #fetching = new Map<string, Promise<void>>();
   /** Copies that are being removed. */
-  readonly #leaving = new Map<string, Promise<void>>();
+  readonly #removals = new Map<string, Promise<void>>();
   readonly #waiting: (() => void)[] = [];
   #fetches = 0;
   #bytes = 0;
@@ -40,7 +40,7 @@ export class FileCache {
     this.#parts = parts;
   }
 
-  /** Takes over the copies that are there. */
+  /** Opens the cache with the existing copies. */
   static async open(parts: CacheParts): Promise<FileCache> {
     const cache = new FileCache(parts);
     for (const path of await parts.disk.list(parts.root)) await cache.added(path);
@@ -56,14 +56,14 @@ export class FileCache {
   }
 
   /**
-   * Has copies of files, as far as the bucket has them, until the returned function is called.
+   * Fetches and pins copies of files, if the bucket has them, until the returned function is called.
    * @throws what `fetch` throws; Failure DiskFull
    */
   async hold(paths: readonly string[]): Promise<() => void> {
-    for (const path of paths) this.#held.set(path, (this.#held.get(path) ?? 0) + 1);
-    const release = this.#releaseOf(paths);
+    for (const path of paths) this.#pins.set(path, (this.#pins.get(path) ?? 0) + 1);
+    const release = this.#createRelease(paths);
     try {
-      const missing = paths.filter((path) => !this.#use(path));
+      const missing = paths.filter((path) => !this.#touch(path));
       if (missing.length > 0) await Promise.all(missing.map((path) => this.#fetchOnce(path)));
       return release;
     } catch (error) {
@@ -72,21 +72,21 @@ export class FileCache {
     }
   }
 
-  /** A copy was put there. */
+  /** Registers a new copy. */
   async added(path: string): Promise<void> {
     const { size } = await stat(join(this.#parts.root, path));
     this.#forget(path);
     this.#sizes.set(path, size);
     this.#bytes += size;
-    void this.#trim(this.#parts.bytesMax);
+    void this.#evict(this.#parts.bytesMax);
   }
 
-  /** A copy was removed, and its file with it. */
+  /** Forgets a copy whose file was removed. */
   dropped(path: string): void {
     this.#forget(path);
   }
 
-  /** The files are no more: whatever there is of their copies goes, though somebody reads it. */
+  /** Removes the copies of removed files, even while they are read. */
   drop(paths: readonly string[]): void {
     for (const path of paths) {
       void this.#fetching.get(path)?.then(
@@ -95,36 +95,36 @@ export class FileCache {
       );
       if (!this.#sizes.has(path)) continue;
       this.#forget(path);
-      void this.#leave(path);
+      void this.#removeCopy(path);
     }
   }
 
-  /** All copies go: of which files are no more is not known. */
+  /** Removes all copies, when it is unknown which files were removed. */
   clear(): void {
     this.drop([...this.#sizes.keys(), ...this.#fetching.keys()]);
   }
 
-  /** A copy that is not what it should be is fetched anew. */
+  /** Fetches a damaged copy again. */
   async again(path: string): Promise<void> {
     this.#forget(path);
     await this.#fetchOnce(path);
   }
 
-  #releaseOf(paths: readonly string[]): () => void {
-    let holds = true;
+  #createRelease(paths: readonly string[]): () => void {
+    let isPinned = true;
     return () => {
-      if (!holds) return;
-      holds = false;
+      if (!isPinned) return;
+      isPinned = false;
       for (const path of paths) {
-        const left = (this.#held.get(path) ?? 1) - 1;
-        if (left > 0) this.#held.set(path, left);
-        else this.#held.delete(path);
+        const left = (this.#pins.get(path) ?? 1) - 1;
+        if (left > 0) this.#pins.set(path, left);
+        else this.#pins.delete(path);
       }
-      void this.#trim(this.#parts.bytesMax);
+      void this.#evict(this.#parts.bytesMax);
     };
   }
 
-  #use(path: string): boolean {
+  #touch(path: string): boolean {
     const size = this.#sizes.get(path);
     if (size === undefined) return false;
     this.#sizes.delete(path);
@@ -138,16 +138,16 @@ export class FileCache {
   }
 
   #fetchOnce(path: string): Promise<void> {
-    const known = this.#fetching.get(path);
-    if (known !== undefined) return known;
-    const fetching = this.#inTurn(() => this.#fetch(path)).finally(() =>
+    const running = this.#fetching.get(path);
+    if (running !== undefined) return running;
+    const fetching = this.#runLimited(() => this.#fetch(path)).finally(() =>
       this.#fetching.delete(path),
     );
     this.#fetching.set(path, fetching);
     return fetching;
   }
 
-  async #inTurn(work: () => Promise<void>): Promise<void> {
+  async #runLimited(work: () => Promise<void>): Promise<void> {
     if (this.#fetches >= FETCHES_MAX) {
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     } else this.#fetches += 1;
@@ -161,13 +161,13 @@ export class FileCache {
   }
 
   async #fetch(path: string): Promise<void> {
-    await this.#leaving.get(path);
+    await this.#removals.get(path);
     try {
       await this.#copy(path);
     } catch (error) {
       if (!isDiskFull(error)) throw error;
-      // Copies are what may go.
-      await this.#trim(0);
+      // Evicts copies to free space.
+      await this.#evict(0);
       await this.#copy(path).catch((again: unknown) => {
         throw isDiskFull(again) ? diskFull(this.#parts.root) : again;
       });
@@ -182,24 +182,24 @@ export class FileCache {
     await this.added(path);
   }
 
-  #trim(bytesMax: number): Promise<unknown> {
-    const gone: Promise<void>[] = [];
+  #evict(bytesMax: number): Promise<unknown> {
+    const removals: Promise<void>[] = [];
     for (const path of this.#sizes.keys()) {
       if (this.#bytes <= bytesMax) break;
-      if (this.#held.has(path)) continue;
+      if (this.#pins.has(path)) continue;
       this.#forget(path);
-      gone.push(this.#leave(path));
+      removals.push(this.#removeCopy(path));
     }
-    return Promise.all(gone);
+    return Promise.all(removals);
   }
 
-  #leave(path: string): Promise<void> {
+  #removeCopy(path: string): Promise<void> {
     const { disk, onFault, root } = this.#parts;
     const leaving = disk
       .remove(join(root, path))
       .catch(onFault)
-      .finally(() => this.#leaving.delete(path));
-    this.#leaving.set(path, leaving);
+      .finally(() => this.#removals.delete(path));
+    this.#removals.set(path, leaving);
     return leaving;
   }
 }

@@ -1,5 +1,5 @@
-// Bodies of jobs where several machines may serve: in the bucket until their jobs have ended, so that a load
-// which was acknowledged on one machine is done on another one.
+// Stores the bodies of jobs in the bucket until their jobs have ended, so that another machine can run a load
+// that was acknowledged on this one.
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,8 +11,8 @@ import { isDiskFull } from '../../base/failure.ts';
 import { fetchInto } from './fetchInto.ts';
 
 const SPOOL = 'spool/';
-/** A store that is away is asked again, for as long as a job may wait. */
-const AGAIN_MS = 5_000;
+/** Delay of retries while the store is unavailable, for as long as a job may wait. */
+const RETRY_DELAY_MS = 5_000;
 
 interface SharedParts {
   readonly bucket: Bucket;
@@ -21,45 +21,45 @@ interface SharedParts {
   readonly told: ToldOfBucket;
 }
 
-const keyOf = (path: string): string => `${SPOOL}${basename(path)}`;
+const bodyKey = (path: string): string => `${SPOOL}${basename(path)}`;
 
 export function sharedBodies({ bucket, disk, folder, told }: SharedParts): Bodies {
   const local = localBodies(disk, folder.spool);
   const removeShared = async (key: string): Promise<void> => {
-    // One that stays is removed at the next start.
+    // If it fails, it is removed at the next start.
     await bucket.remove(key).catch((error: unknown) => told('a body could not be removed', error));
   };
-  const fetched = (path: string): Promise<boolean> =>
+  const fetchBody = (path: string): Promise<boolean> =>
     fetchInto(path, {
       disk,
       temporary: folder.temporary,
-      fetch: (part) => bucket.get(keyOf(path), part),
+      fetch: (part) => bucket.get(bodyKey(path), part),
     });
   return {
     keep: async (path) => {
       const what = 'a body could not be kept';
-      await asked(told, what, bucket.put(keyOf(path), path, await contentOf(path)));
+      await asked(told, what, bucket.put(bodyKey(path), path, await contentOf(path)));
     },
     bring: async (path, signal) => {
       while (!existsSync(path)) {
         try {
-          // One that is nowhere is told by its job.
-          await fetched(path);
+          // The job reports a body that does not exist.
+          await fetchBody(path);
           return;
         } catch (error) {
           if (isDiskFull(error)) throw error;
           told('a body could not be fetched', error);
-          await sleep(AGAIN_MS, undefined, { signal });
+          await sleep(RETRY_DELAY_MS, undefined, { signal });
         }
       }
     },
     remove: async (path) => {
       await local.remove(path);
-      await removeShared(keyOf(path));
+      await removeShared(bodyKey(path));
     },
-    sweep: async (wanted) => {
-      await local.sweep(wanted);
-      const keys = new Set([...wanted].map(keyOf));
+    sweep: async (jobPaths) => {
+      await local.sweep(jobPaths);
+      const keys = new Set([...jobPaths].map(bodyKey));
       for (const { path } of await asked(told, 'bodies could not be listed', bucket.list(SPOOL))) {
         if (!keys.has(path)) await removeShared(path);
       }

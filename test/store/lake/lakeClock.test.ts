@@ -90,7 +90,7 @@ test('a setting refuses what is written while the clock is behind, at a start to
         date: '2020-02-02',
       });
       assert.equal(pushed.status, 503, told);
-      assert.match(pushed.text, /clock says 2026-01-01T11:00.*TAPEDECK_CLOCK_BACK/, told);
+      assert.match(pushed.text, /clock is at 2026-01-01T11:00.*TAPEDECK_CLOCK_BACK/, told);
       const refused = await load(server, 'D', '{"symbol":"A","date":"2020-03-01","v":3}');
       assert.match(await refused.text(), /ended in ERROR.*TAPEDECK_CLOCK_BACK/, told);
       assert.deepEqual(await valuesAt(server, wall.ms), [0, 1], told);
