@@ -19,25 +19,25 @@ export interface Asked {
 }
 
 /** Finds a cached answer whose inputs are unchanged and whose lifetime has not ended. */
-export function findAnswer(asked: Asked): KnownAnswer | undefined {
-  const { ask, call, services } = asked;
+export function findAnswer(request: Asked): KnownAnswer | undefined {
+  const { ask, call, services } = request;
   if (!isOfNow(call)) return undefined;
-  const cached = services.market.answers.find(cacheKey(asked), services);
+  const cached = services.market.answers.find(cacheKey(request), services);
   return cached === undefined || ask.nowMs >= cached.steadyUntilMs ? undefined : cached;
 }
 
 /** @param stamps of all inputs, taken before the read */
 export function keepAnswer(
-  asked: Asked,
+  request: Asked,
   answer: Omit<KnownAnswer, 'steadyUntilMs'>,
   read: Read,
   stamps: Stamps,
 ): void {
-  const { ask, call, services, wanted } = asked;
+  const { ask, call, services, wanted } = request;
   // An empty answer is not cached: whether the symbol exists is checked again.
   if (!isOfNow(call) || answer.body.objects === 0) return;
   const steadyUntilMs = steadyUntil(ask, wanted.needs(ask), read);
-  services.market.answers.keep(cacheKey(asked), { ...answer, steadyUntilMs }, stamps);
+  services.market.answers.keep(cacheKey(request), { ...answer, steadyUntilMs }, stamps);
 }
 
 /** The cache key: everything that an answer depends on except stored data and time. */

@@ -275,8 +275,8 @@ export async function rendered(
   const value = type.answer(ask, read);
   const names = listOf(query, 'filter');
   if (names !== undefined) refuseEmptyFilter(type, names);
-  const wanted = value === undefined ? EMPTY[type.shape] : (type.shownOf?.(ask, value) ?? value);
-  const filteredValue = filtered(wanted, names);
+  const visible = value === undefined ? EMPTY[type.shape] : (type.shownOf?.(ask, value) ?? value);
+  const filteredValue = filtered(visible, names);
   return bodyInTurns(filteredValue, countChargedObjects(type, value), format);
 }
 
