@@ -1,6 +1,6 @@
 // Computes the types of a batch: cached answers, and one plan and one read for all others.
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import type { Ask, Need, Read } from '../../market/types/ask.ts';
+import type { Need, Read } from '../../market/types/ask.ts';
 import type { MarketType } from '../../market/types/marketTypes.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { Body } from '../../store/duckdb/protocol.ts';
@@ -118,11 +118,14 @@ function buildTypeBatch(
   // The needs of a type differ between symbols only in the key.
   const readable = readableFor(type, type.needs(askOf('', options, nowMs)), call, services.lake);
   const untilMs = nowMs - delayFor(callerOf(call.caller), readable, services.lake);
-
-  const requests = symbols.map((symbol): Asked => {
-    const ask: Ask = askOf(symbol, options, nowMs, untilMs);
-    return { call, services, wanted: type, ask, readable, format: 'json' };
-  });
+  const requests = symbols.map((symbol): Asked => ({
+    call,
+    services,
+    wanted: type,
+    ask: askOf(symbol, options, nowMs, untilMs),
+    readable,
+    format: 'json',
+  }));
   const cached = requests.flatMap((one) => {
     const answer = findAnswer(one);
     return answer === undefined ? [] : [[one, answer] as const];

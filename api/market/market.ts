@@ -103,16 +103,34 @@ export async function answerMarket(
   );
   const needs = type.needs(currentRequest);
   const readable = readableFor(type, needs, call, services.lake);
-  const ask = { ...currentRequest, untilMs: nowMs - delayFor(caller, readable, services.lake) };
-  const wanted = resolveAttribute(type, parts.attribute);
-  const request: Asked = { call, services, wanted, ask, readable, format };
+  const timedRequest = {
+    ...currentRequest,
+    untilMs: nowMs - delayFor(caller, readable, services.lake),
+  };
+  const attributedType = resolveAttribute(type, parts.attribute);
+  const request: Asked = {
+    call,
+    services,
+    wanted: attributedType,
+    ask: timedRequest,
+    readable,
+    format,
+  };
   const answer = findCachedAnswer(request) ?? (await planAnswer(request));
   const { moment, snapshot } = answer;
   const tag = answer.tag === undefined ? undefined : tagFor(call, [answer.tag]);
   if (tag !== undefined && !truthOf(call.query, 'estimate') && has(call.ifNoneMatch, tag)) {
     return { kind: 'unchanged', snapshot, moment, tag };
   }
-  const fare = fareOfType(call, caller, wanted, [ask], answer.most, readable, services);
+  const fare = fareOfType(
+    call,
+    caller,
+    attributedType,
+    [timedRequest],
+    answer.most,
+    readable,
+    services,
+  );
   const datasets = [...readable.values()];
   const metering = await metered(call, services, caller, fare, async () => {
     const body = await answer.body(fare.most);
@@ -198,7 +216,7 @@ function buildPathRequest(symbol: string, options: Options, nowMs: number, inPat
   }
 }
 
-/** Builds the tag of daily answers, which change only with data or at the end of the day; others have none. */
+/** Builds the tag of daily answers, which change only with data or at the end of the day. */
 function buildTag(
   { query }: Call,
   type: MarketType,

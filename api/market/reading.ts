@@ -66,7 +66,7 @@ export async function planNeeds(
   at: Moment,
 ): Promise<Planned> {
   const reads: PlannedRead[] = [];
-  const known = new Map<string, ReadonlyMap<string, KnownRows>>();
+  const cachedGroups = new Map<string, ReadonlyMap<string, KnownRows>>();
   const version: (string | number)[] = [];
   const memory = isOfNow(call) ? services.market : undefined;
   const groups = groupsOf(needs);
@@ -77,7 +77,7 @@ export async function planNeeds(
     // Callers with a delay do not share cached rows with callers without one.
     const own = hasHiddenRecords(call, dataset, group, services) ? undefined : memory;
     const { cached, missing } = findCachedRows(own, name, group, dataset, services);
-    known.set(name, cached);
+    cachedGroups.set(name, cached);
     for (const rows of cached.values()) {
       version.push(name, ...rows.version);
       snapshot = Math.max(snapshot, rows.snapshot);
@@ -94,7 +94,7 @@ export async function planNeeds(
     snapshot = Math.max(snapshot, plan.table.snapshot);
     if (memory === undefined && isLater(read.moment, moment)) moment = read.moment;
   }
-  return { reads, known, groups, moment, snapshot, version, memory };
+  return { reads, known: cachedGroups, groups, moment, snapshot, version, memory };
 }
 
 /** Minutes are dated by their day: market/derive leaves delayed ones out by their time. */
@@ -155,11 +155,16 @@ async function planRead(
   const own = buildParameters(dataset, group);
   const rowsMax = group.keys.length === 0 ? WIDE_ROWS_MAX : ROWS_MAX;
   const isMinutes = MINUTE_INPUTS.has(group.input);
-  const seenOf = (): Visibility | undefined =>
+  const findMinuteVisibility = (): Visibility | undefined =>
     isMinutes && call.environment !== 'test' ? { kind: 'all' } : undefined;
   try {
     const shape = group.input === UPDATED_INPUT ? 'time-series' : 'data';
-    return await readDataset(call, services, dataset, shape, { own, at, rowsMax, seenOf });
+    return await readDataset(call, services, dataset, shape, {
+      own,
+      at,
+      rowsMax,
+      seenOf: findMinuteVisibility,
+    });
   } catch (error) {
     if (error instanceof Failure && error.type === 'NotFound') return undefined;
     throw error;

@@ -166,15 +166,15 @@ export async function answerWide(call: Call, services: TallyServices): Promise<A
   const caller = callerOf(call.caller);
   const nowMs = services.clock();
   const untilMs = nowMs - delayFor(caller, readable, services.lake);
-  const ask = askOf('', optionsOf(quote, call.query, true), nowMs, untilMs);
+  const timedRequest = askOf('', optionsOf(quote, call.query, true), nowMs, untilMs);
   const at = momentNow(services);
   const dataset = readable.get(list.of);
   const foreign = dataset !== undefined && isForeign(caller, dataset, services.lake);
   const premium = dataset !== undefined && paysPremium(caller, dataset, services.lake);
   const { most, usageKey, weight } = list;
   const order = { requestId: call.requestId, endpoint: call.endpoint, usageKey, weight, premium };
-  const told = foreign ? () => most : undefined;
-  const fare: Fare = { order, most: maxObjects(call, list), least: foreign ? 1 : 0, told };
+  const bound = foreign ? () => most : undefined;
+  const fare: Fare = { order, most: maxObjects(call, list), least: foreign ? 1 : 0, told: bound };
   let snapshot = 0;
   let moment: Moment = at;
   const read = async (needs: readonly Need[]): Promise<Read> => {
@@ -184,7 +184,7 @@ export async function answerWide(call: Call, services: TallyServices): Promise<A
     return readPlanned(planned, services, call);
   };
   const metering = await metered(call, services, caller, fare, async () => {
-    const value = await list.answer({ call, ask, read }, services);
+    const value = await list.answer({ call, ask: timedRequest, read }, services);
     const objects = list.count?.(value) ?? Object.keys(value).length;
     return bodyOf(filterEach(value, listOf(call.query, 'filter')), objects, format);
   });

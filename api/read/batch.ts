@@ -143,7 +143,7 @@ export async function paidFor<T extends { readonly objects: number }>(
   const requestId = before.length === 0 ? call.requestId : `${call.requestId}.${before.length + 1}`;
   const partFare = { ...fare, order: { ...fare.order, requestId } };
   const { least, most: objectsMost, told, order } = partFare;
-  const messagesTold =
+  const messageBound =
     told === undefined ? undefined : Math.min(objectsMost, told()) * order.weight;
   const common = { fare: least === 0 ? undefined : partFare, charge: undefined };
   try {
@@ -160,7 +160,7 @@ export async function paidFor<T extends { readonly objects: number }>(
       result,
       charge,
       price,
-      messagesTold: messagesTold ?? messages + premiumMessages,
+      messagesTold: messageBound ?? messages + premiumMessages,
     };
   } catch (error) {
     if (!(error instanceof Failure) || error.type !== 'PriceTooHigh') throw error;
@@ -176,9 +176,8 @@ const sumMessages = (parts: readonly Part[]): number =>
 /** Builds the part of a dataset that failed with a charge. */
 function failedPart({ charge }: PaidFailure, moment: Moment): BodyPart {
   const price = { messages: charge.messages, premiumMessages: charge.premium, objects: 0 };
-  const messagesTold = price.messages + price.premiumMessages;
   const empty = { body: EMPTY_BODY, snapshot: 0, moment, fare: undefined, datasets: [] };
-  return { ...empty, charge, price, messagesTold };
+  return { ...empty, charge, price, messagesTold: price.messages + price.premiumMessages };
 }
 
 /** Describes the failure of one dataset; rethrows a failure of the whole request. */

@@ -158,10 +158,10 @@ function waitForExcess(
 
 async function countObjects<T extends { readonly objects: number }>(
   result: T,
-  { counted: objectsText, price }: Fare & { readonly price?: (result: T) => number },
+  { counted, price }: Fare & { readonly price?: (result: T) => number },
 ): Promise<number> {
   const objects = price === undefined ? result.objects : price(result);
-  return objectsText === undefined ? objects : Math.max(objects, await objectsText());
+  return counted === undefined ? objects : Math.max(objects, await counted());
 }
 
 const isFree = ({ environment }: Call, { settings }: Pick<Services, 'settings'>): boolean =>

@@ -153,7 +153,7 @@ export function fareOf(
   const aggregatedReads = reads.filter(({ plan }) => foldsRecords(plan));
   const most = (plan: SeriesPlan): number =>
     foldsRecords(plan) ? recordsMost(plan) : objectsMax(plan);
-  const told = (): number =>
+  const bound = (): number =>
     Math.max(
       1,
       sum((plan) => Math.min(most(plan), recordsMost(plan))),
@@ -165,7 +165,7 @@ export function fareOf(
     return Math.max(1, objects);
   };
   const isCounted = aggregatedReads.length > 0 || reads.some(({ plan }) => testsValues(plan));
-  return { order, most: sum(most), least: 1, told, counted: isCounted ? counts : undefined };
+  return { order, most: sum(most), least: 1, told: bound, counted: isCounted ? counts : undefined };
 }
 
 /** Builds the charge order of a read of a dataset. */
@@ -290,13 +290,13 @@ async function beginNamedQuery(
   { cursors, lake, pending }: Pick<Services, 'cursors' | 'lake' | 'pending'>,
 ): Promise<NamedQuery> {
   const { cursor, end } = await (testCursors ?? cursors).begin(name);
-  let told: Moment | undefined;
-  atEnd((whole) => end(whole && !bodiless ? told : undefined));
+  let covered: Moment | undefined;
+  atEnd((whole) => end(whole && !bodiless ? covered : undefined));
   return {
     since:
       cursor === undefined ? undefined : await sinceOf(name.tableId, cursor, { lake, pending }),
     setCovered: (moment) => {
-      told = moment;
+      covered = moment;
     },
     fail: () => end(undefined),
   };
@@ -311,8 +311,8 @@ export async function sinceOf(
   const table = await lake.tableAt(tableId, snapshot);
   if (table === undefined) return undefined;
   try {
-    const told = await pending.past(tableId, snapshot, { kind: 'sequence', sequence });
-    return { table, told: told.rows };
+    const past = await pending.past(tableId, snapshot, { kind: 'sequence', sequence });
+    return { table, told: past.rows };
   } catch (error) {
     if (error instanceof Failure && error.type === 'Gone') return undefined;
     throw error;

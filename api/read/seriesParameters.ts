@@ -287,7 +287,5 @@ function parseUpdatedMs(value: string, zone: string): number {
   return startOfDay(day, zone);
 }
 
-const mapDefined = <T>(
-  value: string | undefined,
-  parameters: (value: string) => T,
-): T | undefined => (value === undefined ? undefined : parameters(value));
+const mapDefined = <T>(value: string | undefined, parse: (value: string) => T): T | undefined =>
+  value === undefined ? undefined : parse(value);

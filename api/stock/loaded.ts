@@ -48,7 +48,7 @@ export async function answerLoaded(
   const call = { ...request, query: parts.query };
   const requestedSymbols = isMarket ? listOf(call.query, 'symbols') : undefined;
   const records = recordsOf(type, dataset, { ...buildContext(call, services, true), parts });
-  const dress = async (body: Body, format: string): Promise<Body> => {
+  const renderAnswer = async (body: Body, format: string): Promise<Body> => {
     if (body.objects === 0 && !isMarket) await refuseUnknown(symbol, call, services);
     if (format !== 'json') return body;
     const bytes = renderForPath(type, symbol, body, parts);
@@ -57,7 +57,7 @@ export async function answerLoaded(
   };
   const keys = isMarket ? requestedSymbols?.map(symbolOf).slice(0, MARKET_SYMBOLS_MAX) : [symbol];
   const parameters = keys === undefined || keys.length === 0 ? records : { ...records, keys };
-  return answerSeries(call, services, dataset, 'data', { parameters, dress });
+  return answerSeries(call, services, dataset, 'data', { parameters, dress: renderAnswer });
 }
 
 /** Renders an answer for its path: one value, one record, or the form of its type. */

@@ -105,14 +105,14 @@ export async function recordsOf(
   const subscription = { topics: [topic], symbols: keys, intervalMs, ids };
   // Messages after that position are sent after the latest records as of it.
   const started = await records.between(topic, (position) => {
-    return { stand: position, gathering: new Gathering(services.streams.hub, subscription) };
+    return { position, gathering: new Gathering(services.streams.hub, subscription) };
   });
   try {
-    const newest = await readLatest(dataset, render, keys ?? [], call, services, started?.stand);
+    const newest = await readLatest(dataset, render, keys ?? [], call, services, started?.position);
     const ofKey: Newest = (key) => [newest.get(key) ?? []].flat();
     const opening = { subscription, newest: ofKey, snapshot: keys ?? [] };
     const past = isRenewed
-      ? { past: await readWrittenBefore(reader, started?.stand, subscription) }
+      ? { past: await readWrittenBefore(reader, started?.position, subscription) }
       : {};
     return { ...opening, ...past, gathering: started?.gathering };
   } catch (error) {

@@ -45,8 +45,8 @@ const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
   collection: ['collectionName', 'listLimit', 'displayPercent'],
 };
 
-const row = (of: string, path: string, summary: string, shape: Shape): TypeRow => ({
-  of,
+const row = (id: string, path: string, summary: string, shape: Shape): TypeRow => ({
+  of: id,
   called: buildOperationNameOfPath(path),
   path,
   summary,
