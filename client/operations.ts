@@ -636,63 +636,63 @@ export interface Operations {
     body: undefined;
     answer: unknown;
   };
-  /** Quotes as they change, at most one of a symbol in 50 ms. */
+  /** Quotes as they change, at most one per symbol in 50 ms. */
   streamStocksUS: {
     path: {  };
     query: { symbols?: readonly (string)[]; nosnapshot?: boolean; snapshotAsOf?: number; heartbeat?: number; ids?: boolean; resumeFrom?: string; events?: boolean };
     body: undefined;
     answer: unknown;
   };
-  /** Quotes as they change, at most one of a symbol in 1 s. */
+  /** Quotes as they change, at most one per symbol in 1 s. */
   streamStocksUS1Second: {
     path: {  };
     query: { symbols?: readonly (string)[]; nosnapshot?: boolean; snapshotAsOf?: number; heartbeat?: number; ids?: boolean; resumeFrom?: string; events?: boolean };
     body: undefined;
     answer: unknown;
   };
-  /** Quotes as they change, at most one of a symbol in 5 s. */
+  /** Quotes as they change, at most one per symbol in 5 s. */
   streamStocksUS5Second: {
     path: {  };
     query: { symbols?: readonly (string)[]; nosnapshot?: boolean; snapshotAsOf?: number; heartbeat?: number; ids?: boolean; resumeFrom?: string; events?: boolean };
     body: undefined;
     answer: unknown;
   };
-  /** Quotes as they change, at most one of a symbol in a minute. */
+  /** Quotes as they change, at most one per symbol in a minute. */
   streamStocksUS1Minute: {
     path: {  };
     query: { symbols?: readonly (string)[]; nosnapshot?: boolean; snapshotAsOf?: number; heartbeat?: number; ids?: boolean; resumeFrom?: string; events?: boolean };
     body: undefined;
     answer: unknown;
   };
-  /** Quotes as they change, at most one of a symbol in 50 ms. */
+  /** Quotes as they change, at most one per symbol in 50 ms. */
   streamStocksUSNoUTP: {
     path: {  };
     query: { symbols?: readonly (string)[]; nosnapshot?: boolean; snapshotAsOf?: number; heartbeat?: number; ids?: boolean; resumeFrom?: string; events?: boolean };
     body: undefined;
     answer: unknown;
   };
-  /** Quotes as they change, at most one of a symbol in 1 s. */
+  /** Quotes as they change, at most one per symbol in 1 s. */
   streamStocksUSNoUTP1Second: {
     path: {  };
     query: { symbols?: readonly (string)[]; nosnapshot?: boolean; snapshotAsOf?: number; heartbeat?: number; ids?: boolean; resumeFrom?: string; events?: boolean };
     body: undefined;
     answer: unknown;
   };
-  /** Quotes as they change, at most one of a symbol in 5 s. */
+  /** Quotes as they change, at most one per symbol in 5 s. */
   streamStocksUSNoUTP5Second: {
     path: {  };
     query: { symbols?: readonly (string)[]; nosnapshot?: boolean; snapshotAsOf?: number; heartbeat?: number; ids?: boolean; resumeFrom?: string; events?: boolean };
     body: undefined;
     answer: unknown;
   };
-  /** Quotes as they change, at most one of a symbol in a minute. */
+  /** Quotes as they change, at most one per symbol in a minute. */
   streamStocksUSNoUTP1Minute: {
     path: {  };
     query: { symbols?: readonly (string)[]; nosnapshot?: boolean; snapshotAsOf?: number; heartbeat?: number; ids?: boolean; resumeFrom?: string; events?: boolean };
     body: undefined;
     answer: unknown;
   };
-  /** Quotes as they change, at most one of a symbol in 50 ms. */
+  /** Quotes as they change, at most one per symbol in 50 ms. */
   streamStocksOTC: {
     path: {  };
     query: { symbols?: readonly (string)[]; nosnapshot?: boolean; snapshotAsOf?: number; heartbeat?: number; ids?: boolean; resumeFrom?: string; events?: boolean };
@@ -790,14 +790,14 @@ export interface Operations {
     body: undefined;
     answer: unknown;
   };
-  /** News as they come. */
+  /** News as they arrive. */
   streamNewsStream: {
     path: {  };
     query: { symbols?: readonly (string)[]; nosnapshot?: boolean; snapshotAsOf?: number; heartbeat?: number; ids?: boolean; resumeFrom?: string; events?: boolean };
     body: undefined;
     answer: unknown;
   };
-  /** Scores of sentiment as they come. */
+  /** Sentiment scores as they arrive. */
   streamSentiment: {
     path: {  };
     query: { symbols?: readonly (string)[]; nosnapshot?: boolean; snapshotAsOf?: number; heartbeat?: number; ids?: boolean; resumeFrom?: string; events?: boolean };
@@ -2365,7 +2365,7 @@ export interface Operations {
     body: undefined;
     answer: readonly (MarketVolume)[];
   };
-  /** What comes, of several kinds. */
+  /** Upcoming events of several kinds. */
   getStockUpcomingEvents: {
     path: { symbol: string | number };
     query: { exactDate?: string; symbols?: readonly (string)[]; asOf?: string; maxMessages?: number };

@@ -1,4 +1,4 @@
-// Answers of single types in the market's memory: under which name, and when one is kept or found.
+// Caches answers of single types in the market's memory, and finds them again.
 import type { KnownAnswer, Stamps } from '../../market/board/marketMemory.ts';
 import type { Ask, Read } from '../../market/types/ask.ts';
 import type { MarketType } from '../../market/types/marketTypes.ts';
@@ -8,7 +8,7 @@ import type { Call } from '../request/endpoint.ts';
 import { listOf } from '../request/parameters.ts';
 import { isOfNow, type MarketServices, type Readable } from './reading.ts';
 
-/** One type of one symbol, as it is to be answered. */
+/** The request for one type of one symbol. */
 export interface Asked {
   readonly call: Call;
   readonly services: MarketServices;
@@ -18,30 +18,30 @@ export interface Asked {
   readonly format: BodyFormat;
 }
 
-/** While nothing that it was made of has changed, and the clock has not made another one of it. */
-export function findAnswer(asked: Asked): KnownAnswer | undefined {
-  const { ask, call, services } = asked;
+/** Finds a cached answer whose inputs are unchanged and whose lifetime has not ended. */
+export function findAnswer(request: Asked): KnownAnswer | undefined {
+  const { ask, call, services } = request;
   if (!isOfNow(call)) return undefined;
-  const known = services.market.answers.find(nameOf(asked), services);
-  return known === undefined || ask.nowMs >= known.steadyUntilMs ? undefined : known;
+  const cached = services.market.answers.find(cacheKey(request), services);
+  return cached === undefined || ask.nowMs >= cached.steadyUntilMs ? undefined : cached;
 }
 
-/** @param stamps of all that was read, taken before */
+/** @param stamps of all inputs, taken before the read */
 export function keepAnswer(
-  asked: Asked,
-  made: Omit<KnownAnswer, 'steadyUntilMs'>,
+  request: Asked,
+  answer: Omit<KnownAnswer, 'steadyUntilMs'>,
   read: Read,
   stamps: Stamps,
 ): void {
-  const { ask, call, services, wanted } = asked;
-  // Whether a symbol without an answer is known at all is asked anew.
-  if (!isOfNow(call) || made.body.objects === 0) return;
+  const { ask, call, services, wanted } = request;
+  // An empty answer is not cached: whether the symbol exists is checked again.
+  if (!isOfNow(call) || answer.body.objects === 0) return;
   const steadyUntilMs = steadyUntil(ask, wanted.needs(ask), read);
-  services.market.answers.keep(nameOf(asked), { ...made, steadyUntilMs }, stamps);
+  services.market.answers.keep(cacheKey(request), { ...answer, steadyUntilMs }, stamps);
 }
 
-/** Everything that an answer depends on but what is stored and when it is. */
-function nameOf({ ask, call, format, readable, wanted }: Asked): string {
+/** The cache key: everything that an answer depends on except stored data and time. */
+function cacheKey({ ask, call, format, readable, wanted }: Asked): string {
   const { nowMs, options, symbol, untilMs } = ask;
   const filter = listOf(call.query, 'filter') ?? null;
   const rest = [wanted.attribute, options, filter, format, [...readable.keys()], nowMs - untilMs];

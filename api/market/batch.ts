@@ -1,6 +1,6 @@
-// Types of a batch that are computed: what is known, and for the rest one plan and one read for all of them.
-import { setImmediate as othersTurn } from 'node:timers/promises';
-import type { Ask, Need, Read } from '../../market/types/ask.ts';
+// Computes the types of a batch: cached answers, and one plan and one read for all others.
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import type { Need, Read } from '../../market/types/ask.ts';
 import type { MarketType } from '../../market/types/marketTypes.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { Body } from '../../store/duckdb/protocol.ts';
@@ -18,17 +18,17 @@ import { type MarketServices, planNeeds, type Readable, readPlanned } from './re
 export interface ComputedBatch {
   readonly snapshot: number;
   readonly moment: Moment;
-  /** All that is read for the answer. */
+  /** All datasets that are read for the answer. */
   readonly datasets: readonly Dataset[];
   readonly fareOf: (type: MarketType) => Fare;
-  /** The answer of a type for each symbol, in their order. */
+  /** The answer of a type for each symbol, in the order of the symbols. */
   readonly bodiesOf: (type: MarketType) => Promise<readonly Body[]>;
 }
 
-/** One type for all symbols: some answers are known already. */
-interface TypeAsked {
-  readonly asked: readonly Asked[];
-  readonly known: ReadonlyMap<Asked, NonNullable<ReturnType<typeof findAnswer>>>;
+/** One type for all symbols, with the answers that are cached. */
+interface TypeBatch {
+  readonly requests: readonly Asked[];
+  readonly cachedAnswers: ReadonlyMap<Asked, NonNullable<ReturnType<typeof findAnswer>>>;
 }
 
 export async function computedBatch(
@@ -41,25 +41,25 @@ export async function computedBatch(
   const nowMs = services.clock();
   const caller = callerOf(call.caller);
   const all = new Map(
-    types.map((type) => [type, askedOf(type, symbols, call, services, nowMs)] as const),
+    types.map((type) => [type, buildTypeBatch(type, symbols, call, services, nowMs)] as const),
   );
-  const readable = allReadable([...all.values()].flatMap(({ asked }) => asked.slice(0, 1)));
+  const readable = mergeReadable([...all.values()].flatMap(({ requests }) => requests.slice(0, 1)));
   const tableIds = [...readable.values()].map(({ tableId }) => tableId);
   const stamps = services.market.stampsOf(tableIds, services);
-  const open = [...all.values()].flatMap(({ asked, known }) =>
-    asked.filter((one) => !known.has(one)),
+  const uncachedRequests = [...all.values()].flatMap(({ requests, cachedAnswers }) =>
+    requests.filter((one) => !cachedAnswers.has(one)),
   );
-  const needs = open.flatMap(({ ask, wanted }) => wanted.needs(ask));
+  const needs = uncachedRequests.flatMap(({ ask, wanted }) => wanted.needs(ask));
   const planned = await planNeeds(call, services, readable, needs, at);
-  const known = [...all.values()].flatMap((of) => [...of.known.values()]);
-  const snapshot = Math.max(planned.snapshot, ...known.map((answer) => answer.snapshot));
-  let reading: Promise<Read> | undefined;
-  const turn = turns();
-  const answered = async (one: Asked, of: TypeAsked): Promise<Body> => {
-    const before = of.known.get(one);
+  const cached = [...all.values()].flatMap((batch) => [...batch.cachedAnswers.values()]);
+  const snapshot = Math.max(planned.snapshot, ...cached.map((answer) => answer.snapshot));
+  let pendingRead: Promise<Read> | undefined;
+  const yieldIfDue = createYielder();
+  const answerOne = async (one: Asked, batch: TypeBatch): Promise<Body> => {
+    const before = batch.cachedAnswers.get(one);
     if (before !== undefined) return before.body;
-    reading ??= readPlanned(planned, services, call);
-    const read = await reading;
+    pendingRead ??= readPlanned(planned, services, call);
+    const read = await pendingRead;
     const body = await rendered(call, one.wanted, one.ask, read, 'json');
     const most = mostOf(one.wanted, [one.ask], planned, true);
     keepAnswer(one, { body, snapshot: planned.snapshot, tag: undefined, most }, read, stamps);
@@ -70,71 +70,79 @@ export async function computedBatch(
     moment: planned.moment,
     datasets: [...readable.values()],
     fareOf: (type) => {
-      const of = all.get(type) ?? NONE;
-      const asks = of.asked.map(({ ask }) => ask);
-      const left = of.asked.filter((one) => !of.known.has(one)).map(({ ask }) => ask);
+      const batch = all.get(type) ?? NONE;
+      const typeRequests = batch.requests.map(({ ask }) => ask);
+      const uncached = batch.requests
+        .filter((one) => !batch.cachedAnswers.has(one))
+        .map(({ ask }) => ask);
       const most = (foreign: boolean): number =>
-        knownMost(of, foreign) + mostOf(type, left, planned, foreign);
-      return fareOfType(call, caller, type, asks, most, readable, services);
+        countCachedObjects(batch, foreign) + mostOf(type, uncached, planned, foreign);
+      return fareOfType(call, caller, type, typeRequests, most, readable, services);
     },
     bodiesOf: async (type) => {
-      const of = all.get(type) ?? NONE;
+      const batch = all.get(type) ?? NONE;
       const bodies: Body[] = [];
-      for (const one of of.asked) {
-        bodies.push(await answered(one, of));
-        if (!of.known.has(one)) await turn();
+      for (const one of batch.requests) {
+        bodies.push(await answerOne(one, batch));
+        if (!batch.cachedAnswers.has(one)) await yieldIfDue();
       }
       return bodies;
     },
   };
 }
 
-/** Milliseconds of computing before others have their turn of the loop. */
-const TURN_MS = 5;
+/** Milliseconds of computation before the event loop is yielded. */
+const YIELD_AFTER_MS = 5;
 
-/** Lets others have their turn, when what was computed since the last one took its time. */
-function turns(): () => Promise<void> {
+/** Yields the event loop when the computation since the last yield took at least `TURN_MS`. */
+function createYielder(): () => Promise<void> {
   let sinceMs = monotonicMs();
   return async () => {
-    if (monotonicMs() - sinceMs < TURN_MS) return;
-    await othersTurn();
+    if (monotonicMs() - sinceMs < YIELD_AFTER_MS) return;
+    await yieldToEventLoop();
     sinceMs = monotonicMs();
   };
 }
 
-const NONE: TypeAsked = { asked: [], known: new Map() };
+const NONE: TypeBatch = { requests: [], cachedAnswers: new Map() };
 
-function askedOf(
+function buildTypeBatch(
   type: MarketType,
   symbols: readonly string[],
   call: Call,
   services: MarketServices,
   nowMs: number,
-): TypeAsked {
+): TypeBatch {
   const options = optionsOf(type, call.query, false);
   refuseContradictions(type, options);
-  // What a type needs is the same for each symbol, but for the key.
+  // The needs of a type differ between symbols only in the key.
   const readable = readableFor(type, type.needs(askOf('', options, nowMs)), call, services.lake);
   const untilMs = nowMs - delayFor(callerOf(call.caller), readable, services.lake);
-  const of = { call, services, wanted: type, readable, format: 'json' } as const;
-  const asked = symbols.map((symbol): Asked => {
-    const ask: Ask = askOf(symbol, options, nowMs, untilMs);
-    return { ...of, ask };
-  });
-  const known = asked.flatMap((one) => {
+  const requests = symbols.map((symbol): Asked => ({
+    call,
+    services,
+    wanted: type,
+    ask: askOf(symbol, options, nowMs, untilMs),
+    readable,
+    format: 'json',
+  }));
+  const cached = requests.flatMap((one) => {
     const answer = findAnswer(one);
     return answer === undefined ? [] : [[one, answer] as const];
   });
-  return { asked, known: new Map(known) };
+  return { requests, cachedAnswers: new Map(cached) };
 }
 
-function allReadable(asked: readonly Asked[]): Readable {
+function mergeReadable(requests: readonly Asked[]): Readable {
   const all = new Map<Need['input'], Dataset>();
-  for (const { readable } of asked) {
+  for (const { readable } of requests) {
     for (const [input, dataset] of readable) all.set(input, dataset);
   }
   return all;
 }
 
-const knownMost = ({ known }: TypeAsked, foreign: boolean): number =>
-  [...known.values()].reduce((sum, { body, most }) => sum + (foreign ? most : body.objects), 0);
+const countCachedObjects = ({ cachedAnswers }: TypeBatch, foreign: boolean): number =>
+  [...cachedAnswers.values()].reduce(
+    (sum, { body, most }) => sum + (foreign ? most : body.objects),
+    0,
+  );

@@ -1,4 +1,4 @@
-// What is asked of the whole market, its last days, and quotes of those who are found in them.
+// Reads the last days of the whole market, and computes quotes of many symbols.
 import { BOARD_DAYS, boardOf, type Standing } from '../../market/board/board.ts';
 import { dayIn as dayOfRow } from '../../market/derive/values.ts';
 import { type Ask, between, type Need, newest, type Read } from '../../market/types/ask.ts';
@@ -13,7 +13,7 @@ export interface AskedOfAll {
   readonly read: (needs: readonly Need[]) => Promise<Read>;
 }
 
-/** The last two days of every symbol, up to a day. */
+/** Reads the last two days of every symbol, up to a day. */
 export async function boardNow(
   { ask, read }: AskedOfAll,
   upTo: Day = ask.today,
@@ -25,14 +25,14 @@ export async function boardNow(
   const to = newestDay < upTo ? newestDay : upTo;
   const days = between('HISTORICAL_PRICES', '', addDays(to, -BOARD_DAYS), to);
   const splits = between('SPLITS', '', addDays(to, -BOARD_DAYS), ask.today);
-  const found = await read([days, splits]);
-  return boardOf(found(days), found(splits), ask.today);
+  const rowsFor = await read([days, splits]);
+  return boardOf(rowsFor(days), rowsFor(splits), ask.today);
 }
 
-/** Symbols whose quotes are made of one read: with 150 the memory of a read process was not enough. */
-const QUOTES_TOGETHER = 50;
+/** Symbols whose quotes are computed from one read: with 150 the memory of a read process was not enough. */
+const QUOTES_BATCH_SIZE = 50;
 
-/** In their order; nothing for those of whom nothing is known. */
+/** Computes quotes in the order of the symbols; symbols without data are left out. */
 export async function quotesOf(
   { ask, read }: AskedOfAll,
   symbols: readonly string[],
@@ -40,12 +40,12 @@ export async function quotesOf(
   const quote = marketType('quote');
   if (quote === undefined) throw new Failure('NotFound');
   const quotes: object[] = [];
-  for (let at = 0; at < symbols.length; at += QUOTES_TOGETHER) {
-    const together = symbols.slice(at, at + QUOTES_TOGETHER);
-    const asks = together.map((symbol) => ({ ...ask, symbol }));
-    const found = await read(asks.flatMap((one) => quote.needs(one)));
-    for (const one of asks) {
-      const value = quote.answer(one, found);
+  for (let at = 0; at < symbols.length; at += QUOTES_BATCH_SIZE) {
+    const chunk = symbols.slice(at, at + QUOTES_BATCH_SIZE);
+    const typeRequests = chunk.map((symbol) => ({ ...ask, symbol }));
+    const rowsFor = await read(typeRequests.flatMap((one) => quote.needs(one)));
+    for (const one of typeRequests) {
+      const value = quote.answer(one, rowsFor);
       if (typeof value === 'object' && value !== null) quotes.push(value);
     }
   }

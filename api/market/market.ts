@@ -1,4 +1,4 @@
-// One market type of a symbol, computed from CORE's inputs, or its part of a batch.
+// Computes one market type of a symbol from CORE's inputs, alone or as a part of a batch.
 import type { Ask, Need, Options, Read } from '../../market/types/ask.ts';
 import { filterMembersOf, membersOf } from '../../market/types/example.ts';
 import { type MarketType, marketType } from '../../market/types/marketTypes.ts';
@@ -26,25 +26,22 @@ import {
 } from './reading.ts';
 import { bodyInTurns, filtered, rowsWithin } from '../request/rendering.ts';
 
-/**
- * The type of a name where this server's CORE has what it is computed from; undefined where it has its
- * answers loaded, or none of its inputs.
- */
+/** Finds the computed type of a name; undefined if CORE has its answers loaded or none of its inputs. */
 export function computedType(name: string, { directory }: Lake): MarketType | undefined {
   const type = marketType(name);
   if (type === undefined) return undefined;
-  const isThere = (id: string): boolean => directory.dataset(CORE, id)?.mapping.key !== undefined;
+  const hasInput = (id: string): boolean => directory.dataset(CORE, id)?.mapping.key !== undefined;
   const loaded = type.loadedAs === undefined ? undefined : directory.dataset(CORE, type.loadedAs);
   if (loaded !== undefined && areAnswers(loaded)) return undefined;
-  return type.of.some(isThere) ? type : undefined;
+  return type.of.some(hasInput) ? type : undefined;
 }
 
-/** Whether records of a dataset answer the type of its name: the input BOOK has changes of books instead. */
+/** Whether records of a dataset answer the type of its name: the input BOOK stores book changes instead. */
 export const areAnswers = ({ dataset, mapping, schema }: Dataset): boolean =>
   mapping.key !== undefined &&
   !(dataset.toUpperCase() === 'BOOK' && Object.hasOwn(schema.properties, 'side'));
 
-/** What a caller lacks for a dataset, whatever it asks of it. */
+/** Failures of a caller without access to a dataset. */
 export const LACKING: ReadonlySet<FailureType> = new Set<FailureType>([
   'Restricted',
   'FreeTierNotAllowed',
@@ -53,8 +50,8 @@ export const LACKING: ReadonlySet<FailureType> = new Set<FailureType>([
 ]);
 
 /**
- * The inputs among those that types read which the caller may read.
- * @throws Failure of the first input that a type is made of, when it may read none of them.
+ * Selects the inputs that the caller may read.
+ * @throws Failure of the type's first own input if the caller may read none of its own inputs.
  */
 export function readableFor(
   type: MarketType,
@@ -63,24 +60,25 @@ export function readableFor(
   lake: Lake,
 ): Readable {
   const readable = new Map<Need['input'], Dataset>();
-  let lacking: Failure | undefined;
+  let accessFailure: Failure | undefined;
   for (const input of new Set([...type.of, ...needs.map((need) => need.input)])) {
     if (lake.directory.dataset(CORE, input) === undefined) continue;
     try {
       readable.set(input, datasetOf(callerOf(caller), CORE, input, lake));
     } catch (error) {
       if (!(error instanceof Failure && LACKING.has(error.type))) throw error;
-      if (type.of.includes(input)) lacking ??= error;
+      if (type.of.includes(input)) accessFailure ??= error;
     }
   }
-  if (lacking !== undefined && !type.of.some((input) => readable.has(input))) throw lacking;
+  if (accessFailure !== undefined && !type.of.some((input) => readable.has(input)))
+    throw accessFailure;
   return readable;
 }
 
-/** Whether a symbol is known at all: else its lone answer is a failure. */
+/** Throws for a symbol that does not exist, whose single answer is a failure. */
 type RefuseUnknown = (symbol: string, call: Call) => Promise<void>;
 
-/** One type of one symbol. @param refuseUnknown throws UnknownSymbol */
+/** Answers one type of one symbol. @param refuseUnknown throws UnknownSymbol */
 export async function answerMarket(
   call: Call,
   services: MarketServices,
@@ -97,19 +95,42 @@ export async function answerMarket(
   const options = { ...optionsOf(type, call.query, true), ...parts.options };
   refuseContradictions(type, options);
   const nowMs = services.clock();
-  const now = asked(symbol, options, nowMs, parts.options.range !== undefined);
-  const needs = type.needs(now);
+  const currentRequest = buildPathRequest(
+    symbol,
+    options,
+    nowMs,
+    parts.options.range !== undefined,
+  );
+  const needs = type.needs(currentRequest);
   const readable = readableFor(type, needs, call, services.lake);
-  const ask = { ...now, untilMs: nowMs - delayFor(caller, readable, services.lake) };
-  const wanted = attributed(type, parts.attribute);
-  const request = { call, services, wanted, ask, readable, format };
-  const answer = knownAnswer(request) ?? (await plannedAnswer(request));
+  const timedRequest = {
+    ...currentRequest,
+    untilMs: nowMs - delayFor(caller, readable, services.lake),
+  };
+  const attributedType = resolveAttribute(type, parts.attribute);
+  const request: Asked = {
+    call,
+    services,
+    wanted: attributedType,
+    ask: timedRequest,
+    readable,
+    format,
+  };
+  const answer = findCachedAnswer(request) ?? (await planAnswer(request));
   const { moment, snapshot } = answer;
   const tag = answer.tag === undefined ? undefined : tagFor(call, [answer.tag]);
   if (tag !== undefined && !truthOf(call.query, 'estimate') && has(call.ifNoneMatch, tag)) {
     return { kind: 'unchanged', snapshot, moment, tag };
   }
-  const fare = fareOfType(call, caller, wanted, [ask], answer.most, readable, services);
+  const fare = fareOfType(
+    call,
+    caller,
+    attributedType,
+    [timedRequest],
+    answer.most,
+    readable,
+    services,
+  );
   const datasets = [...readable.values()];
   const metering = await metered(call, services, caller, fare, async () => {
     const body = await answer.body(fare.most);
@@ -124,8 +145,8 @@ export async function answerMarket(
   return rowsOf(call, { body, format, snapshot, moment, tag, charge, datasets });
 }
 
-/** An answer that can be given; what it costs and which version it is of is known before. */
-interface Given {
+/** An answer whose price and version are known before its body is computed. */
+interface PlannedAnswer {
   readonly moment: Moment;
   readonly snapshot: number;
   /** Versions of the inputs, and the format; undefined where the answer moves with the clock. */
@@ -134,29 +155,29 @@ interface Given {
   readonly body: (most: number) => Promise<Body>;
 }
 
-/** From memory. */
-function knownAnswer(asked: Asked): Given | undefined {
-  const known = findAnswer(asked);
-  if (known === undefined) return undefined;
-  const { body, most, snapshot, tag } = known;
+/** Builds an answer from the cache. */
+function findCachedAnswer(answerRequest: Asked): PlannedAnswer | undefined {
+  const cached = findAnswer(answerRequest);
+  if (cached === undefined) return undefined;
+  const { body, most, snapshot, tag } = cached;
   return {
     snapshot,
     tag,
-    moment: momentNow(asked.services),
+    moment: momentNow(answerRequest.services),
     most: (foreign) => (foreign ? most : body.objects),
     body: () => Promise.resolve(body),
   };
 }
 
-async function plannedAnswer(asked: Asked): Promise<Given> {
-  const { ask, call, format, readable, services, wanted } = asked;
+async function planAnswer(answerRequest: Asked): Promise<PlannedAnswer> {
+  const { ask, call, format, readable, services, wanted } = answerRequest;
   const needs = wanted.needs(ask);
   const at = momentNow(services);
   const tableIds = [...readable.values()].map(({ tableId }) => tableId);
   const stamps = services.market.stampsOf(tableIds, services);
   const planned = await planNeeds(call, services, readable, needs, at);
   const { moment, snapshot } = planned;
-  const tag = ask.untilMs < ask.nowMs ? undefined : tagOf(call, wanted, planned, format);
+  const tag = ask.untilMs < ask.nowMs ? undefined : buildTag(call, wanted, planned, format);
   return {
     moment,
     snapshot,
@@ -166,7 +187,7 @@ async function plannedAnswer(asked: Asked): Promise<Given> {
       const read = await readPlanned(planned, services, call);
       const body = await rendered(call, wanted, ask, read, format);
       keepAnswer(
-        asked,
+        answerRequest,
         {
           body,
           snapshot,
@@ -181,12 +202,12 @@ async function plannedAnswer(asked: Asked): Promise<Given> {
   };
 }
 
-/** Milliseconds that a caller is behind: as the one of all inputs that is delayed most for it. */
+/** The longest delay of the inputs for a caller, in milliseconds. */
 export const delayFor = (caller: Caller, readable: Readable, lake: Lake): number =>
   Math.max(0, ...[...readable.values()].map((dataset) => delayOf(caller, dataset, lake)));
 
-/** @throws Failure InvalidParameter; InvalidKey for a range that a path names and that is none. */
-function asked(symbol: string, options: Options, nowMs: number, inPath: boolean): Ask {
+/** @throws Failure InvalidParameter; InvalidKey for an invalid range in the path. */
+function buildPathRequest(symbol: string, options: Options, nowMs: number, inPath: boolean): Ask {
   try {
     return askOf(symbol, options, nowMs);
   } catch (error) {
@@ -195,49 +216,50 @@ function asked(symbol: string, options: Options, nowMs: number, inPath: boolean)
   }
 }
 
-/** Answers of days are the same until something changes or the day ends; what a clock moves has no tag. */
-function tagOf(
+/** Builds the tag of daily answers, which change only with data or at the end of the day. */
+function buildTag(
   { query }: Call,
   type: MarketType,
   { groups, version }: Planned,
   format: BodyFormat,
 ): string | undefined {
-  const isOfDays = [...groups.values()].every(({ input }) => OF_DAYS.has(input));
+  const isOfDays = [...groups.values()].every(({ input }) => DAILY_INPUTS.has(input));
   const isSettled = (type.charge.kind === 'rows' || type.name === 'previous') && isOfDays;
   return isSettled && query['includeToday'] !== true
     ? [...version, format].join('.').replaceAll(/[^\w.-]/g, '-')
     : undefined;
 }
 
-const OF_DAYS: ReadonlySet<Need['input']> = new Set<Need['input']>([
+const DAILY_INPUTS: ReadonlySet<Need['input']> = new Set<Need['input']>([
   'HISTORICAL_PRICES',
   'SPLITS',
   'DIVIDENDS',
 ] as const);
 
-/** Messages of one attribute (INTERFACE.md 0.3). */
+/** Messages charged for one attribute (INTERFACE.md 0.3). */
 export const ATTRIBUTE_WEIGHT = 1;
 
 /**
- * The type that answers one attribute of another. One that stats do not have is all of them, as clients
- * of the original know it (INTERFACE.md 0.2).
- * @throws Failure NotFound for one that no other type has.
+ * Finds or builds the type that answers one attribute of another type. An unknown attribute of stats returns
+ * all of stats, as clients of the original expect (INTERFACE.md 0.2).
+ * @throws Failure NotFound for an unknown attribute of another type.
  */
-function attributed(type: MarketType, attribute: string | undefined): MarketType {
+function resolveAttribute(type: MarketType, attribute: string | undefined): MarketType {
   if (attribute === undefined) return type;
-  const known = ATTRIBUTED.get(type)?.get(attribute);
-  if (known !== undefined) return known;
-  const made = attributeOf(type, attribute);
-  const others = ATTRIBUTED.get(type) ?? new Map<string, MarketType>();
-  // Of each type a few hundred, in some spellings: what nobody would ask for is not kept.
-  if (others.size < ATTRIBUTED_MOST) ATTRIBUTED.set(type, others.set(attribute, made));
-  return made;
+  const cached = attributeTypes.get(type)?.get(attribute);
+  if (cached !== undefined) return cached;
+  const attributeType = buildAttributeType(type, attribute);
+  const others = attributeTypes.get(type) ?? new Map<string, MarketType>();
+  // A type has a few hundred attributes, in several spellings: the limit bounds the cache.
+  if (others.size < ATTRIBUTE_TYPES_MAX)
+    attributeTypes.set(type, others.set(attribute, attributeType));
+  return attributeType;
 }
 
-const ATTRIBUTED = new Map<MarketType, Map<string, MarketType>>();
-const ATTRIBUTED_MOST = 500;
+const attributeTypes = new Map<MarketType, Map<string, MarketType>>();
+const ATTRIBUTE_TYPES_MAX = 500;
 
-function attributeOf(type: MarketType, attribute: string): MarketType {
+function buildAttributeType(type: MarketType, attribute: string): MarketType {
   const name = membersOf(type).find((member) => member.toLowerCase() === attribute.toLowerCase());
   if (name === undefined && type.name === 'stats') return type;
   if (name === undefined) throw new Failure('NotFound');
@@ -249,16 +271,18 @@ function attributeOf(type: MarketType, attribute: string): MarketType {
     shape: 'value',
     charge: { kind: 'answer', weight: ATTRIBUTE_WEIGHT, usageKey: key },
     answer: (ask, read) => {
-      const found = type.answer(ask, read);
-      return found === undefined ? undefined : new Map(Object.entries(found as object)).get(name);
+      const typeAnswer = type.answer(ask, read);
+      return typeAnswer === undefined
+        ? undefined
+        : new Map(Object.entries(typeAnswer as object)).get(name);
     },
   };
 }
 
-/** What a symbol without data of a type is answered (INTERFACE.md 0.2). */
+/** Answers for a symbol without data of a type (INTERFACE.md 0.2). */
 const EMPTY = { object: {}, list: [], value: null } as const;
 
-/** One answer as bytes, with what is paid of it. */
+/** Renders one answer as bytes, with the number of charged objects. */
 export async function rendered(
   { query }: Call,
   type: MarketType,
@@ -269,12 +293,12 @@ export async function rendered(
   const value = type.answer(ask, read);
   const names = listOf(query, 'filter');
   if (names !== undefined) refuseEmptyFilter(type, names);
-  const wanted = value === undefined ? EMPTY[type.shape] : (type.shownOf?.(ask, value) ?? value);
-  const shown = filtered(wanted, names);
-  return bodyInTurns(shown, objectsOf(type, value), format);
+  const visible = value === undefined ? EMPTY[type.shape] : (type.shownOf?.(ask, value) ?? value);
+  const filteredValue = filtered(visible, names);
+  return bodyInTurns(filteredValue, countChargedObjects(type, value), format);
 }
 
-/** Whether a filter names any attribute of a type. */
+/** Whether a filter names at least one attribute of a type. */
 export function filterLeavesOf(type: MarketType, names: readonly string[] | undefined): boolean {
   const members = filterMembersOf(type);
   return (
@@ -286,7 +310,7 @@ function refuseEmptyFilter(type: MarketType, names: readonly string[]): void {
   if (!filterLeavesOf(type, names)) refuse('filter', 'names no attribute of these records');
 }
 
-function objectsOf({ charge, rowsOf: rowsOfType }: MarketType, value: unknown): number {
+function countChargedObjects({ charge, rowsOf: rowsOfType }: MarketType, value: unknown): number {
   if (value === undefined) return 0;
   const rows = Array.isArray(value)
     ? (value as readonly unknown[])
@@ -295,6 +319,6 @@ function objectsOf({ charge, rowsOf: rowsOfType }: MarketType, value: unknown): 
   return charge.paid(rows ?? []);
 }
 
-/** What a batch answers for a symbol of which a type has nothing. */
+/** The answer of a batch for a symbol without data of a type. */
 export const nothingOfType = ({ shape }: MarketType): Uint8Array =>
   Buffer.from(JSON.stringify(EMPTY[shape]));

@@ -1,4 +1,4 @@
-// Parameters of market types: declared for the table of endpoints, and read into what a type is asked.
+// Declares the parameters of market types for the table of endpoints, and parses them into a type request.
 import { dayAt } from '../../market/derive/words.ts';
 import type { Ask, Options } from '../../market/types/ask.ts';
 import { spanOf } from '../../market/types/days.ts';
@@ -17,16 +17,16 @@ import {
   type Values,
 } from '../request/parameters.ts';
 
-/** Quotes of one list. */
+/** Maximum quotes of one list. */
 export const LIST_MAX = 100;
 
-const switched = (name: keyof Options, help: string): Parameter => ({
+const booleanParameter = (name: keyof Options, help: string): Parameter => ({
   kind: 'boolean',
   name,
   help,
 });
 
-const inputOf = (name: string): Parameter => ({
+const inputParameter = (name: string): Parameter => ({
   kind: 'text',
   name,
   pattern: /^\d{1,15}(\.\d{1,9})?$/,
@@ -34,21 +34,27 @@ const inputOf = (name: string): Parameter => ({
   help: 'Option of a technical indicator, in their order; docs/ask/market.md has the defaults.',
 });
 
-/** Those that loaded types do not have. */
+/** Parameters that loaded types do not have. */
 export const MARKET_PARAMETERS: readonly Parameter[] = [
-  switched('chartCloseOnly', 'Only date, close, volume and changes; a fifth of the price.'),
-  switched('chartByDay', 'With range=date: the bar of the day instead of its minutes.'),
-  switched('chartSimplify', 'Leaves out bars that a line through the others does not need.'),
-  switched('changeFromClose', 'changeOverTime from the close before the first bar.'),
-  switched('chartReset', 'The day of minutes begins at midnight, not at the opening.'),
-  switched('chartIEXOnly', 'Bars without the members of the whole market.'),
-  switched('chartIEXWhenNull', 'Accepted: prices of the market and of the feed are the same here.'),
-  switched(
+  booleanParameter('chartCloseOnly', 'Only date, close, volume and changes; a fifth of the price.'),
+  booleanParameter('chartByDay', 'With range=date: the bar of the day instead of its minutes.'),
+  booleanParameter(
+    'chartSimplify',
+    'Leaves out bars that a line through the others does not need.',
+  ),
+  booleanParameter('changeFromClose', 'changeOverTime from the close before the first bar.'),
+  booleanParameter('chartReset', 'The day of minutes begins at midnight, not at the opening.'),
+  booleanParameter('chartIEXOnly', 'Bars without the members of the whole market.'),
+  booleanParameter(
+    'chartIEXWhenNull',
+    'Accepted: prices of the market and of the feed are the same here.',
+  ),
+  booleanParameter(
     'includeToday',
     'Charts of days end with the latest price, where the day is no bar yet.',
   ),
-  switched('displayPercent', 'Shares of 1 in percent, in quote, stats and charts.'),
-  switched('oddLot', 'delayed-quote: the latest odd lot.'),
+  booleanParameter('displayPercent', 'Shares of 1 in percent, in quote, stats and charts.'),
+  booleanParameter('oddLot', 'delayed-quote: the latest odd lot.'),
   {
     kind: 'integer',
     name: 'listLimit',
@@ -64,18 +70,18 @@ export const MARKET_PARAMETERS: readonly Parameter[] = [
     rule: 'must be the name of a technical indicator',
     help: 'In a batch: the name of the technical indicator.',
   },
-  ...['input1', 'input2', 'input3', 'input4'].map(inputOf),
-  switched('lastIndicator', 'Only the last value of an indicator, with its bar.'),
-  switched('indicatorOnly', 'An indicator without its chart.'),
+  ...['input1', 'input2', 'input3', 'input4'].map(inputParameter),
+  booleanParameter('lastIndicator', 'Only the last value of an indicator, with its bar.'),
+  booleanParameter('indicatorOnly', 'An indicator without its chart.'),
   {
     kind: 'boolean',
     name: 'fullUpcomingEarnings',
-    help: 'Accepted with upcoming earnings: they are told whole anyway.',
+    help: 'Accepted with upcoming earnings: all attributes are always returned.',
   },
   { kind: 'day', name: 'exactDate', help: 'The day of minutes, or of range=date: YYYYMMDD.' },
 ];
 
-/** What says which records or how they are shown: a type that takes one of them not has no use for it. */
+/** Options that select or render records: a type that does not list one of them refuses it. */
 const OPTION_NAMES: readonly (keyof Options)[] = [
   ...(['range', 'from', 'to', 'on', 'exactDate', 'last', 'sort', 'chartLast'] as const),
   ...(['chartInterval', 'chartCloseOnly', 'chartByDay', 'chartSimplify'] as const),
@@ -85,15 +91,15 @@ const OPTION_NAMES: readonly (keyof Options)[] = [
   ...(['lastIndicator', 'indicatorOnly'] as const),
 ];
 
-/** @throws Failure InvalidParameter naming a parameter that the type, asked alone, has no use for. */
+/** Refuses options that a type, requested alone, does not support. @throws Failure InvalidParameter. */
 export function refuseUselessOf(type: MarketType, query: Values): void {
-  const useless = OPTION_NAMES.find(
+  const unusedOption = OPTION_NAMES.find(
     (name) => query[name] !== undefined && !type.options.includes(name),
   );
-  if (useless !== undefined) refuse(useless, `is not allowed with ${type.name}`);
+  if (unusedOption !== undefined) refuse(unusedOption, `is not allowed with ${type.name}`);
 }
 
-/** What a path says after the type: an option, or the attribute that is wanted. */
+/** The path after the type: an option, or the requested attribute. */
 interface Parts {
   readonly options: Options;
   readonly attribute: string | undefined;
@@ -102,9 +108,9 @@ interface Parts {
 const CODE = /^[A-Za-z0-9-]{1,24}$/;
 
 /**
- * `/chart/1y`, `/chart/date/20190220`, `/quote/latestPrice`, `/options/20240315/call`.
- * @throws Failure NotFound where a type has no such part; IncorrectValues for a date with dashes and
- * InvalidKey for a range that is none, as clients of the original know them (INTERFACE.md 0.1).
+ * Parses `/chart/1y`, `/chart/date/20190220`, `/quote/latestPrice`, `/options/20240315/call`.
+ * @throws Failure NotFound if a type has no such part; IncorrectValues for a date with dashes and
+ * InvalidKey for an invalid range, as clients of the original expect (INTERFACE.md 0.1).
  */
 export function partsOf(
   type: MarketType,
@@ -116,7 +122,8 @@ export function partsOf(
   if (type.part === 'indicator' && detail === undefined) {
     return { options: { indicator: part }, attribute: undefined };
   }
-  if (type.part === 'expiration') return { options: chainOf(part, detail), attribute: undefined };
+  if (type.part === 'expiration')
+    return { options: parseChainOptions(part, detail), attribute: undefined };
   if (type.part === 'day' && detail === undefined) {
     return { options: { on: parseDay('date', part) }, attribute: undefined };
   }
@@ -129,13 +136,13 @@ export function partsOf(
   return { options: { range: part, exactDate: exactDay(detail) }, attribute: undefined };
 }
 
-/** `/options/20240315/call`. @throws Failure InvalidParameter. */
-function chainOf(expiration: string, side: string | undefined): Options {
-  const wanted = side?.toLowerCase();
-  if (wanted !== undefined && wanted !== 'call' && wanted !== 'put') {
+/** Parses `/options/20240315/call`. @throws Failure InvalidParameter. */
+function parseChainOptions(expiration: string, side: string | undefined): Options {
+  const lowerSide = side?.toLowerCase();
+  if (lowerSide !== undefined && lowerSide !== 'call' && lowerSide !== 'put') {
     return refuse('side', 'must be call or put');
   }
-  return { expiration: expirationIn(expiration), side: wanted };
+  return { expiration: expirationIn(expiration), side: lowerSide };
 }
 
 /** @throws Failure InvalidParameter. */
@@ -157,14 +164,14 @@ function exactDay(text: string): Day {
   }
 }
 
-const NONE: Options = {};
+const NO_OPTIONS: Options = {};
 
 /**
- * Of the query, what a type takes.
- * @param alone in a batch the others are for other types, and a count is that of news
+ * Parses the options of the query that a type supports.
+ * @param alone false in a batch, where other options belong to other types and `last` counts news
  */
 export function optionsOf(type: MarketType, query: Values, alone: boolean): Options {
-  if (type.options.every((name) => query[name] === undefined)) return NONE;
+  if (type.options.every((name) => query[name] === undefined)) return NO_OPTIONS;
   const all: Options = {
     range: textOf(query, 'range'),
     from: dayOf(query, 'from'),
@@ -191,24 +198,24 @@ export function optionsOf(type: MarketType, query: Values, alone: boolean): Opti
     displayPercent: truthOf(query, 'displayPercent'),
     oddLot: truthOf(query, 'oddLot'),
     indicator: textOf(query, 'indicator'),
-    input1: writtenNumber(query, 'input1'),
-    input2: writtenNumber(query, 'input2'),
-    input3: writtenNumber(query, 'input3'),
-    input4: writtenNumber(query, 'input4'),
+    input1: parseNumber(query, 'input1'),
+    input2: parseNumber(query, 'input2'),
+    input3: parseNumber(query, 'input3'),
+    input4: parseNumber(query, 'input4'),
     lastIndicator: truthOf(query, 'lastIndicator'),
     indicatorOnly: truthOf(query, 'indicatorOnly'),
   };
-  const taken = type.options.filter((name) => all[name] !== undefined && all[name] !== false);
-  return Object.fromEntries(taken.map((name) => [name, all[name]]));
+  const names = type.options.filter((name) => all[name] !== undefined && all[name] !== false);
+  return Object.fromEntries(names.map((name) => [name, all[name]]));
 }
 
-/** Its pattern says that it is one. */
-function writtenNumber(query: Values, name: string): number | undefined {
+/** Parses a number; the parameter's pattern has checked that it is one. */
+function parseNumber(query: Values, name: string): number | undefined {
   const text = textOf(query, name);
   return text === undefined ? undefined : Number(text);
 }
 
-/** @throws Failure InvalidParameter where two of them contradict each other, or name no indicator. */
+/** @throws Failure InvalidParameter if two options contradict each other, or name no indicator. */
 export function refuseContradictions(type: MarketType, options: Options): void {
   const { from, on, range, to } = options;
   if (type.part === 'indicator') checkIndicator(options);

@@ -1,4 +1,4 @@
-// What answers of market types cost: known before anything is read.
+// Prices answers of market types before anything is read.
 import type { Ask } from '../../market/types/ask.ts';
 import type { MarketType } from '../../market/types/marketTypes.ts';
 import type { Caller } from '../../store/accounts/callers.ts';
@@ -14,21 +14,21 @@ import {
   rowsOfWindow,
 } from './reading.ts';
 
-/** The fare of one type for all symbols of a call. */
+/** Builds the fare of one type for all symbols of a call. */
 export function fareOfType(
   { endpoint, requestId }: Pick<Call, 'endpoint' | 'requestId'>,
   caller: Caller,
   type: MarketType,
   asks: readonly Ask[],
-  mostAsked: (foreign: boolean) => number,
+  maxObjects: (foreign: boolean) => number,
   readable: Readable,
   { lake }: Pick<MarketServices, 'lake'>,
 ): Fare {
   const main = type.of.flatMap((input) => readable.get(input) ?? []);
   const foreign = main.some((dataset) => isForeign(caller, dataset, lake));
   const premium = main.some((dataset) => paysPremium(caller, dataset, lake));
-  const most = mostAsked(foreign);
-  const order = { requestId, endpoint, premium, ...weightOf(type, asks, readable) };
+  const most = maxObjects(foreign);
+  const order = { requestId, endpoint, premium, ...selectWeight(type, asks, readable) };
   return {
     order,
     most,
@@ -37,7 +37,7 @@ export function fareOfType(
   };
 }
 
-function weightOf(
+function selectWeight(
   { charge }: MarketType,
   [ask]: readonly Ask[],
   readable: Readable,
@@ -49,7 +49,10 @@ function weightOf(
   return { usageKey: `${dataset.workspace}.${dataset.dataset}`, weight };
 }
 
-/** Over data of others by what the catalog tells, whatever is known: a bound may be told for nothing. */
+/**
+ * The maximum number of charged objects. Over data of others it is computed from the catalog alone, even if
+ * rows are cached: this bound may be shown free of charge.
+ */
 export function mostOf(
   { charge }: MarketType,
   asks: readonly Ask[],
@@ -59,17 +62,17 @@ export function mostOf(
   if (charge.kind === 'answer') return asks.length;
   const [ask] = asks;
   const input = ask === undefined ? undefined : charge.of(ask);
-  const wanted = [...groups].filter(
+  const chargedGroups = [...groups].filter(
     ([, group]) => group.input === input && group.window.kind !== 'at',
   );
-  const rows = wanted.reduce((sum, [name, group]) => {
+  const rows = chargedGroups.reduce((sum, [name, group]) => {
     const read = reads.find((one) => one.name === name);
-    const found = asks.flatMap(({ symbol }) => known.get(name)?.get(keyOf(symbol)) ?? []);
-    const unread = Math.max(0, asks.length - found.length) * rowsOfWindow(group);
+    const cachedEntries = asks.flatMap(({ symbol }) => known.get(name)?.get(keyOf(symbol)) ?? []);
+    const uncachedRows = Math.max(0, asks.length - cachedEntries.length) * rowsOfWindow(group);
     return (
       sum +
-      found.reduce((all, one) => all + (foreign ? one.most : one.rows.length), 0) +
-      (read === undefined ? 0 : Math.min(rowsMost(read), unread))
+      cachedEntries.reduce((all, one) => all + (foreign ? one.most : one.rows.length), 0) +
+      (read === undefined ? 0 : Math.min(rowsMost(read), uncachedRows))
     );
   }, 0);
   return Math.min(rows, charge.most * asks.length);

@@ -1,4 +1,4 @@
-// What is counted over a whole input of CORE: a database counts it, under the rights of who asks.
+// Aggregates a whole input of CORE with SQL, under the rights of the caller.
 import type { Row } from '../../market/derive/values.ts';
 import type { InputId } from '../../market/inputs/inputRow.ts';
 import { inputOf } from '../../market/inputs/inputs.ts';
@@ -11,13 +11,13 @@ import type { MarketServices } from './reading.ts';
 
 export type TallyServices = MarketServices & Pick<Services, 'database' | 'queries' | 'sql'>;
 
-/** Rows of one count. */
+/** Maximum rows of one aggregate. */
 const ROWS_MAX = 200_000;
 
-/** The owner's spelling of a property, quoted, NULL where there is none; of an input, its dataset. */
+/** Quotes a property in the owner's spelling, NULL if it does not exist; for an input, its dataset. */
 type Spell = (name: string) => string;
 
-/** Nothing where the input is not there. @throws Failure of what the caller lacks to read it. */
+/** Runs an aggregate; no rows if the input does not exist. @throws Failure if the caller may not read it. */
 export async function tally(
   call: Call,
   services: TallyServices,
@@ -26,17 +26,17 @@ export async function tally(
 ): Promise<readonly Row[]> {
   if (services.lake.directory.dataset(CORE, input) === undefined) return [];
   const dataset = datasetOf(callerOf(call.caller), CORE, input, services.lake);
-  const text = question(spellingOf(dataset, input));
+  const text = question(buildSpell(dataset, input));
   const { asOf } = call.query;
   const bare = { ...call, query: asOf === undefined ? {} : { asOf } };
-  const asked = { workspace: CORE, text, parameters: {} };
-  const bound = await bindQuery(bare, services, asked);
+  const sqlQuery = { workspace: CORE, text, parameters: {} };
+  const bound = await bindQuery(bare, services, sqlQuery);
   const limits = { ...limitsOf(callerOf(call.caller), services.settings), rowsMax: ROWS_MAX };
   const { bytes } = await runSql(bound, 'json', services.sql, limits, call, 'never');
   return JSON.parse(Buffer.from(bytes).toString('utf8')) as readonly Row[];
 }
 
-function spellingOf({ dataset, mapping, schema }: Dataset, input: InputId): Spell {
+function buildSpell({ dataset, mapping, schema }: Dataset, input: InputId): Spell {
   const names = new Map(Object.keys(schema.properties).map((name) => [name.toLowerCase(), name]));
   const index = inputOf(input)?.mapping;
   for (const part of ['key', 'subkey', 'date'] as const) {
@@ -45,8 +45,8 @@ function spellingOf({ dataset, mapping, schema }: Dataset, input: InputId): Spel
   }
   return (name) => {
     const own = name === input ? dataset : names.get(name.toLowerCase());
-    return own === undefined ? 'NULL' : quoted(own);
+    return own === undefined ? 'NULL' : quoteName(own);
   };
 }
 
-const quoted = (name: string): string => `\`${name.replaceAll('`', '``')}\``;
+const quoteName = (name: string): string => `\`${name.replaceAll('`', '``')}\``;

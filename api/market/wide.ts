@@ -1,4 +1,5 @@
-// Types of the whole market (INTERFACE.md 1 "market"): lists, every symbol's last days, volume by venue.
+// Answers types of the whole market (INTERFACE.md 1 "market"): lists, the last days of every symbol, and
+// volume by venue.
 import { lastDayOf, LIST_NAMES, type Standing, volumesOf } from '../../market/board/board.ts';
 import { previousRow } from '../../market/derive/dailyBars.ts';
 import { instantIn, numberIn, textIn } from '../../market/derive/values.ts';
@@ -14,7 +15,7 @@ import { CORE } from '../../store/lake/datasets/datasets.ts';
 import type { Moment } from '../../store/lake/history/history.ts';
 import type { Lake } from '../../store/lake/lake.ts';
 import { callerOf, isForeign, paysPremium } from '../auth/access.ts';
-import { metered } from '../read/metering.ts';
+import { type Fare, metered } from '../read/metering.ts';
 import { momentNow } from '../read/moments.ts';
 import { formatOf, rowsOf } from '../read/series.ts';
 import type { Answer, Call } from '../request/endpoint.ts';
@@ -37,25 +38,25 @@ import { type MarketServices, planNeeds, type Readable, readPlanned } from './re
 import { bodyOf, filtered } from '../request/rendering.ts';
 import { tally, type TallyServices } from './tallies.ts';
 
-interface Wide {
+interface MarketList {
   readonly of: InputId;
-  /** Messages of each symbol or row that is answered (INTERFACE.md 0.3). */
+  /** Messages charged for each returned symbol or row (INTERFACE.md 0.3). */
   readonly weight: number;
   readonly usageKey: string;
   readonly most: number;
-  /** The path names which one. */
+  /** The path names the list. */
   readonly part?: true;
-  readonly answer: (asked: AskedOfAll, services: TallyServices) => Promise<object>;
+  readonly answer: (request: AskedOfAll, services: TallyServices) => Promise<object>;
   readonly shape: (called: ShapeCalled) => Shape;
-  /** What is paid of an answer; its members when left out. */
+  /** Counts the charged objects of an answer; its members when left out. */
   readonly count?: (value: object) => number;
 }
 
 const lengthOf = (value: unknown): number => (Array.isArray(value) ? value.length : 0);
 
-/** Symbols of one market. */
+/** Maximum symbols of one market. */
 const SYMBOLS_MOST = 20_000;
-const WIDE: Readonly<Record<string, Wide>> = {
+const MARKET_LISTS: Readonly<Record<string, MarketList>> = {
   list: {
     of: 'HISTORICAL_PRICES',
     weight: 2,
@@ -96,7 +97,7 @@ const WIDE: Readonly<Record<string, Wide>> = {
     weight: 2,
     usageKey: 'OPEN_CLOSE',
     most: SYMBOLS_MOST,
-    answer: async (asked) => byName(await boardNow(asked), lastDayOf),
+    answer: async (request) => mapBySymbol(await boardNow(request), lastDayOf),
     shape: (called) => mapShape(called('Ohlc')),
   },
   previous: {
@@ -104,8 +105,8 @@ const WIDE: Readonly<Record<string, Wide>> = {
     weight: 2,
     usageKey: 'PREVIOUS',
     most: SYMBOLS_MOST,
-    answer: async (asked) =>
-      byName(await boardNow(asked, addDays(asked.ask.today, -1)), ({ bars, symbol }) =>
+    answer: async (request) =>
+      mapBySymbol(await boardNow(request, addDays(request.ask.today, -1)), ({ bars, symbol }) =>
         previousRow(symbol, bars),
       ),
     shape: (called) => mapShape(called('DayBar')),
@@ -115,28 +116,28 @@ const WIDE: Readonly<Record<string, Wide>> = {
     weight: 1,
     usageKey: 'MARKET_VOLUME',
     most: 100,
-    answer: volumeByVenue,
+    answer: computeVolumeByVenue,
     shape: volumeShape,
   },
 };
 
-/** What a path names of those that have parts. */
+/** Allowed parts of the path, by type. */
 const PARTS: Readonly<Record<string, readonly string[]>> = {
   list: LIST_NAMES,
   collection: COLLECTION_KINDS,
 };
 
-/** A type of the whole market, as documents tell it. */
+/** A type of the whole market, for the OpenAPI document. */
 interface WideForm {
   readonly name: string;
-  /** What the path may name; undefined where it names nothing. */
+  /** Allowed parts of the path; undefined if it has none. */
   readonly parts: readonly string[] | undefined;
-  /** Messages of each symbol or row. */
+  /** Messages charged for each symbol or row. */
   readonly weight: number;
   readonly shape: (called: ShapeCalled) => Shape;
 }
 
-export const WIDE_FORMS: readonly WideForm[] = Object.entries(WIDE).map(
+export const WIDE_FORMS: readonly WideForm[] = Object.entries(MARKET_LISTS).map(
   ([name, { part, shape, weight }]) => ({
     name,
     shape,
@@ -145,35 +146,35 @@ export const WIDE_FORMS: readonly WideForm[] = Object.entries(WIDE).map(
   }),
 );
 
-/** Of a type of the whole market, what it is made of. */
-export const wideInput = (name: string): string | undefined => WIDE[name.toLowerCase()]?.of;
+/** The main input of a type of the whole market. */
+export const wideInput = (name: string): string | undefined => MARKET_LISTS[name.toLowerCase()]?.of;
 
-/** Whether a type is one of the whole market, and CORE has what it is made of. */
+/** Whether a type is one of the whole market, and CORE has its main input. */
 export const isWideType = (name: string, { directory }: Lake): boolean => {
-  const wide = WIDE[name.toLowerCase()];
-  return wide !== undefined && directory.dataset(CORE, wide.of)?.mapping.key !== undefined;
+  const list = MARKET_LISTS[name.toLowerCase()];
+  return list !== undefined && directory.dataset(CORE, list.of)?.mapping.key !== undefined;
 };
 
 export async function answerWide(call: Call, services: TallyServices): Promise<Answer> {
   const name = (call.path['type'] ?? '').toLowerCase();
-  const wide = WIDE[name];
+  const list = MARKET_LISTS[name];
   const quote = marketType('quote');
-  if (wide === undefined || quote === undefined) throw new Failure('NotFound');
-  refusePart(call, name, wide);
+  if (list === undefined || quote === undefined) throw new Failure('NotFound');
+  refusePart(call, name, list);
   const format = formatOf(call);
-  const readable = readableOf(wide, call, services);
+  const readable = selectReadable(list, call, services);
   const caller = callerOf(call.caller);
   const nowMs = services.clock();
   const untilMs = nowMs - delayFor(caller, readable, services.lake);
-  const ask = askOf('', optionsOf(quote, call.query, true), nowMs, untilMs);
+  const timedRequest = askOf('', optionsOf(quote, call.query, true), nowMs, untilMs);
   const at = momentNow(services);
-  const dataset = readable.get(wide.of);
+  const dataset = readable.get(list.of);
   const foreign = dataset !== undefined && isForeign(caller, dataset, services.lake);
   const premium = dataset !== undefined && paysPremium(caller, dataset, services.lake);
-  const { most, usageKey, weight } = wide;
+  const { most, usageKey, weight } = list;
   const order = { requestId: call.requestId, endpoint: call.endpoint, usageKey, weight, premium };
-  const told = foreign ? () => most : undefined;
-  const fare = { order, most: mostOf(call, wide), least: foreign ? 1 : 0, told };
+  const bound = foreign ? () => most : undefined;
+  const fare: Fare = { order, most: maxObjects(call, list), least: foreign ? 1 : 0, told: bound };
   let snapshot = 0;
   let moment: Moment = at;
   const read = async (needs: readonly Need[]): Promise<Read> => {
@@ -183,29 +184,29 @@ export async function answerWide(call: Call, services: TallyServices): Promise<A
     return readPlanned(planned, services, call);
   };
   const metering = await metered(call, services, caller, fare, async () => {
-    const value = await wide.answer({ call, ask, read }, services);
-    const objects = wide.count?.(value) ?? Object.keys(value).length;
-    return bodyOf(filteredEach(value, listOf(call.query, 'filter')), objects, format);
+    const value = await list.answer({ call, ask: timedRequest, read }, services);
+    const objects = list.count?.(value) ?? Object.keys(value).length;
+    return bodyOf(filterEach(value, listOf(call.query, 'filter')), objects, format);
   });
   const datasets = [...readable.values()];
-  const given = { snapshot, moment, tag: undefined, datasets };
-  if (metering.kind === 'unread') return { ...metering, ...given, format };
+  const common = { snapshot, moment, tag: undefined, datasets };
+  if (metering.kind === 'unread') return { ...metering, ...common, format };
   if (metering.kind === 'estimate') {
     return { kind: 'json', value: metering.price, metering: 'free' };
   }
   const { charge, result: body } = metering;
-  return rowsOf(call, { ...given, body, format, charge });
+  return rowsOf(call, { ...common, body, format, charge });
 }
 
-/** Without a limit as many as there are usually, or can be. */
-function mostOf({ path, query }: Call, { most, part }: Wide): number {
+/** The maximum number of objects: the limit, or the default of a list, or the maximum of the type. */
+function maxObjects({ path, query }: Call, { most, part }: MarketList): number {
   const limit = part === true ? numberOf(query, 'listLimit') : undefined;
   const isList = most === LIST_MAX || path['part']?.toLowerCase() === LIST;
   return Math.min(limit ?? (isList ? LIST_USUAL : most), most);
 }
 
-/** @throws Failure NotFound for a part that is missing, or a part of what has none. */
-function refusePart({ path, query }: Call, name: string, { part }: Wide): void {
+/** @throws Failure NotFound for a missing part, or for a part of a type without parts. */
+function refusePart({ path, query }: Call, name: string, { part }: MarketList): void {
   if (path['detail'] !== undefined || (path['part'] !== undefined) !== (part === true)) {
     throw new Failure('NotFound');
   }
@@ -215,37 +216,37 @@ function refusePart({ path, query }: Call, name: string, { part }: Wide): void {
     refuse('collectionName', `is not allowed with ${name}`);
 }
 
-/** @throws Failure of what the caller lacks. */
-function readableOf(wide: Wide, call: Call, { lake }: MarketServices): Readable {
+/** @throws Failure if the caller may not read the main input. */
+function selectReadable(list: MarketList, call: Call, { lake }: MarketServices): Readable {
   const quote = marketType('quote');
   if (quote === undefined) throw new Failure('NotFound');
-  const inputs: readonly InputId[] = ['SPLITS', 'VENUES', 'COMPANY', 'EARNINGS', wide.of];
+  const inputs: readonly InputId[] = ['SPLITS', 'VENUES', 'COMPANY', 'EARNINGS', list.of];
   const needs = [...quote.needs(askOf('', {}, 0)), ...inputs.map((input) => newest(input, '', 1))];
-  return readableFor({ ...quote, of: [wide.of] }, needs, call, lake);
+  return readableFor({ ...quote, of: [list.of] }, needs, call, lake);
 }
 
-/** Objects by symbol are filtered one by one. */
-function filteredEach(value: object, names: readonly string[] | undefined): unknown {
+/** Filters a list, or each object of an object by symbol. */
+function filterEach(value: object, names: readonly string[] | undefined): unknown {
   if (names === undefined || Array.isArray(value)) return filtered(value, names);
   return Object.fromEntries(
     Object.entries(value).map(([symbol, one]) => [symbol, filtered(one, names)]),
   );
 }
 
-const byName = (
+const mapBySymbol = (
   board: readonly Standing[],
-  valueOf: (standing: Standing) => object,
+  valueOf: (entry: Standing) => object,
 ): Readonly<Record<string, object>> =>
-  Object.fromEntries(board.map((standing) => [standing.symbol, valueOf(standing)]));
+  Object.fromEntries(board.map((entry) => [entry.symbol, valueOf(entry)]));
 
-/** Of the day of the newest trade: a database adds it up, however many there are. */
-async function volumeByVenue(
+/** Sums the volume of the latest day of trades by venue, with SQL. */
+async function computeVolumeByVenue(
   { ask, call, read }: AskedOfAll,
   services: TallyServices,
 ): Promise<object> {
   const [last, venues] = [newest('TRADES', '', 1), wholeOf('VENUES', '')];
-  const found = await read([last, venues]);
-  const row = found(last).at(-1);
+  const rowsFor = await read([last, venues]);
+  const row = rowsFor(last).at(-1);
   if (row === undefined) return [];
   const lastMs = instantIn(row, 'time');
   const [from, to, until] = [startOfToday(lastMs), endOfToday(lastMs), ask.untilMs].map((ms) =>
@@ -265,6 +266,6 @@ async function volumeByVenue(
       volume: numberIn(sum, 'volume') ?? 0,
       lastUpdated: instantIn(sum, 'lastUpdated'),
     })),
-    found(venues),
+    rowsFor(venues),
   );
 }

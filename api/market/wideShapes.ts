@@ -1,4 +1,4 @@
-// The shapes of what is told of the whole market and not by a type of a symbol.
+// Defines shapes of answers of the whole market that no type of a symbol has.
 import { boardOf, sectorsOf, volumesOf } from '../../market/board/board.ts';
 import type { Row } from '../../market/derive/values.ts';
 import { EXAMPLE_DAY, EXAMPLE_SYMBOL, observedRow } from '../../market/types/observed.ts';
@@ -20,8 +20,8 @@ export const sectorShape = (): Shape =>
     }),
   );
 
-/** What a feed of its own tape told apart. */
-const OF_TAPES = ['tapeA', 'tapeB', 'tapeC'];
+/** Members that only a feed with separate tapes can fill. */
+const TAPE_MEMBERS = ['tapeA', 'tapeB', 'tapeC'];
 
 export const volumeShape = (): Shape =>
   withUntold(
@@ -32,10 +32,10 @@ export const volumeShape = (): Shape =>
         ),
       ),
     ),
-    OF_TAPES,
+    TAPE_MEMBERS,
   );
 
-/** Records of earnings, each with a quote. */
+/** Earnings records, each with a quote. */
 export function todayShape(called: ShapeCalled): Shape {
   const { properties, required = [], ...record } = recordShape('EARNINGS');
   const row: Shape = {

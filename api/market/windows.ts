@@ -1,22 +1,22 @@
-// Reads that serve several needs: for each input and window one, of all keys; what each need asked for is
-// cut out of it again, so that what is read besides never shows in an answer.
+// Groups needs into shared reads: one for each input and window, with all keys. Each need is cut out of the
+// shared rows again, so that surplus rows never appear in an answer.
 import type { Row } from '../../market/derive/values.ts';
 import type { Need, Window } from '../../market/types/ask.ts';
 
-/** Records of some keys, by one plan. */
+/** Records of some keys, read by one plan. */
 export interface Group {
   readonly input: Need['input'];
-  /** None: the input has records of no symbol. */
+  /** Empty if the records of the input belong to no symbol. */
   readonly keys: readonly string[];
   readonly window: Window;
 }
 
-/** Newest records that are read where fewer are needed: what one type reads serves the next. */
-const COUNTS: Readonly<Partial<Record<Need['input'], number>>> = { HISTORICAL_PRICES: 270 };
+/** Minimum number of latest records to read, so that other types can reuse them. */
+const MIN_COUNTS: Readonly<Partial<Record<Need['input'], number>>> = { HISTORICAL_PRICES: 270 };
 
-/** Which group has the records of a need. */
+/** The name of the group that has the records of a need. */
 export function groupNameOf({ input, window }: Need): string {
-  if (window.kind === 'newest') return `${input} newest ${countOf(input, window.count)}`;
+  if (window.kind === 'newest') return `${input} newest ${effectiveCount(input, window.count)}`;
   if (window.kind === 'at') return `${input} at ${window.day}`;
   if (window.kind === 'oldest') return `${input} oldest`;
   if (window.kind === 'page') {
@@ -26,32 +26,34 @@ export function groupNameOf({ input, window }: Need): string {
   return `${input} ${window.from ?? ''} to ${window.to ?? ''}`;
 }
 
-const countOf = (input: Need['input'], count: number): number =>
-  Math.max(count, COUNTS[input] ?? 1);
+const effectiveCount = (input: Need['input'], count: number): number =>
+  Math.max(count, MIN_COUNTS[input] ?? 1);
 
 export function groupsOf(needs: readonly Need[]): ReadonlyMap<string, Group> {
   const groups = new Map<string, { readonly group: Group; readonly keys: Set<string> }>();
   for (const need of needs) {
     const { input, key, window } = need;
     const name = groupNameOf(need);
-    const known = groups.get(name) ?? {
-      group: { input, keys: [], window: wideOf(input, window) },
+    const entry = groups.get(name) ?? {
+      group: { input, keys: [], window: widenWindow(input, window) },
       keys: new Set<string>(),
     };
-    if (key !== '') known.keys.add(key);
-    groups.set(name, known);
+    if (key !== '') entry.keys.add(key);
+    groups.set(name, entry);
   }
   return new Map(
     [...groups].map(([name, { group, keys }]) => [name, { ...group, keys: [...keys] }]),
   );
 }
 
-const wideOf = (input: Need['input'], window: Window): Window =>
-  window.kind === 'newest' ? { kind: 'newest', count: countOf(input, window.count) } : window;
+const widenWindow = (input: Need['input'], window: Window): Window =>
+  window.kind === 'newest'
+    ? { kind: 'newest', count: effectiveCount(input, window.count) }
+    : window;
 
-/** Of a key's records in a group those that a need asked for. */
+/** Selects the records that a need requested from a key's records in a group. */
 export function cutOf(rows: readonly Row[], { window }: Need): readonly Row[] {
-  // The same records stay the same array: what was computed of them is known by it.
+  // The same records stay the same array: values computed from them are cached by its identity.
   return window.kind === 'newest' && rows.length > window.count
     ? rows.slice(rows.length - window.count)
     : rows;

@@ -1,7 +1,6 @@
-// Several datasets in one request: the answer of each, one after the other (INTERFACE.md 3.5
-// "Batch"). What fails for one of them alone is told at the end and never fails the others; what the
-// caller may not do, or asks wrongly, fails the request before anything is spent. How parts are paid
-// for and become one answer is the same for a batch of the stock door (stock.ts).
+// Answers several datasets in one request, one after the other (INTERFACE.md 3.5 "Batch"). A failure of one
+// dataset is reported at the end and does not fail the others. A request that is invalid or not allowed fails
+// before anything is spent. Batches of the stock endpoints (stock.ts) charge and join parts the same way.
 import { runSeries } from '../../query/series/series.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import { type Body, jsonFraming, type TextFormat } from '../../store/duckdb/protocol.ts';
@@ -26,13 +25,13 @@ export async function answerBatch(
   ids: readonly string[],
 ): Promise<Answer> {
   const picture = pictureOf(call.query);
-  if (picture !== undefined) refuse('format', `${picture} draws the records of one dataset`);
+  if (picture !== undefined) refuse('format', `${picture} renders the records of one dataset`);
   const format = formatOf(call);
   if (format === 'arrow' || format === 'parquet' || jsonFraming(format) === undefined) {
     return refuse('format', 'must be json or jsonl with several datasets: their columns differ');
   }
-  const given = ['queryId', 'schema'].find((name) => call.query[name] !== undefined);
-  if (given !== undefined) refuse(given, 'is not allowed with several datasets');
+  const unsupported = ['queryId', 'schema'].find((name) => call.query[name] !== undefined);
+  if (unsupported !== undefined) refuse(unsupported, 'is not allowed with several datasets');
   const queries = ids.length * (readSeries(call, services.settings.zone).keys?.length ?? 1);
   if (queries > QUERIES_MAX) refuse('key', `and datasets must be at most ${QUERIES_MAX} queries`);
   const caller = callerOf(call.caller);
@@ -43,28 +42,28 @@ export async function answerBatch(
     for (const id of ids) {
       try {
         const dataset = datasetOf(caller, workspace, id, services.lake);
-        parts.push(await partOf(call, services, dataset, format, at, parts));
+        parts.push(await readPart(call, services, dataset, format, at, parts));
       } catch (error) {
-        failures.push(told(error, id));
+        failures.push(describeFailure(error, id));
         if (error instanceof PaidFailure) parts.push(failedPart(error, at));
       }
     }
-    return answerOf(call, parts, at, format, { bytes: joined(parts, failures, format) });
+    return answerOf(call, parts, at, format, { bytes: joinParts(parts, failures, format) });
   });
 }
 
-/** What one dataset gave to an answer of several. */
+/** The part of one dataset in an answer of several. */
 export interface Part {
-  /** Those that it was read from. */
+  /** The datasets that it was read from. */
   readonly datasets: readonly Dataset[];
   readonly snapshot: number;
   readonly moment: Moment;
-  /** Undefined when only the price was asked for. */
+  /** Undefined when only the price was requested. */
   readonly charge: Charge | undefined;
   readonly price: Price;
-  /** Undefined of a part that failed: its charge is all there is. */
+  /** Undefined for a failed part, which has only a charge. */
   readonly fare: Fare | undefined;
-  /** Messages that count against `maxMessages`: over data of others what the catalog tells. */
+  /** Messages counted against `maxMessages`: over data of others the bound of the catalog. */
   readonly messagesTold: number;
 }
 
@@ -79,8 +78,8 @@ interface Price {
 }
 
 /**
- * Work that makes an answer of `parts` and fails as a whole: then none of them is charged, but for
- * the least of those that read data of others.
+ * Runs work that builds an answer of `parts`. If it fails, no part is charged except the minimum charge of
+ * parts that read data of others.
  */
 export async function unchargedOnFailure(
   call: Call,
@@ -92,17 +91,17 @@ export async function unchargedOnFailure(
     return await work();
   } catch (error) {
     for (const { charge } of parts) charge?.undelivered();
-    // What is asked wrongly is so whatever was read.
-    const isAsked = error instanceof Failure && error.type === 'InvalidParameter';
-    if (call.environment === 'test' || isAsked) throw error;
+    // An invalid request is invalid independent of the data read.
+    const isInvalidRequest = error instanceof Failure && error.type === 'InvalidParameter';
+    if (call.environment === 'test' || isInvalidRequest) throw error;
     const fares = parts.flatMap(({ fare }) => (fare === undefined ? [] : [fare]));
     throw paidFailure(error, services, callerOf(call.caller), fares);
   }
 }
 
-const NOTHING: Body = { objects: 0, bytes: new Uint8Array() };
+const EMPTY_BODY: Body = { objects: 0, bytes: new Uint8Array() };
 
-async function partOf(
+async function readPart(
   call: Call,
   services: SeriesServices,
   dataset: Dataset,
@@ -115,12 +114,12 @@ async function partOf(
   const { snapshot } = plan.table;
   const run = (): Promise<Body> => runSeries(plan, format, services.series, call, remembered);
   const fare = fareOf(call, services, dataset, [read]);
-  const { result = NOTHING, ...paid } = await paidFor(call, services, fare, before, run);
+  const { result = EMPTY_BODY, ...paid } = await paidFor(call, services, fare, before, run);
   return { ...paid, datasets: [dataset], body: result, snapshot, moment };
 }
 
-interface Paid<T> extends Omit<Part, 'datasets' | 'snapshot' | 'moment'> {
-  /** Undefined when only the price was asked for. */
+interface PaidPart<T> extends Omit<Part, 'datasets' | 'snapshot' | 'moment'> {
+  /** Undefined when only the price was requested. */
   readonly result?: T;
 }
 
@@ -135,33 +134,33 @@ export async function paidFor<T extends { readonly objects: number }>(
   fare: Fare,
   before: readonly Part[],
   run: () => Promise<T>,
-): Promise<Paid<T>> {
+): Promise<PaidPart<T>> {
   const caller = callerOf(call.caller);
   const most = numberOf(call.query, 'maxMessages');
-  const left = most === undefined ? {} : { maxMessages: Math.max(0, most - costOf(before)) };
-  const within = { ...call, query: { ...call.query, ...left } };
-  // A line of the journal is told by its request: those of one request must differ.
+  const left = most === undefined ? {} : { maxMessages: Math.max(0, most - sumMessages(before)) };
+  const partCall = { ...call, query: { ...call.query, ...left } };
+  // Journal lines are identified by request id: the parts of one request need different ids.
   const requestId = before.length === 0 ? call.requestId : `${call.requestId}.${before.length + 1}`;
-  const own = { ...fare, order: { ...fare.order, requestId } };
-  const { least, most: objectsMost, told, order } = own;
-  const messagesTold =
+  const partFare = { ...fare, order: { ...fare.order, requestId } };
+  const { least, most: objectsMost, told, order } = partFare;
+  const messageBound =
     told === undefined ? undefined : Math.min(objectsMost, told()) * order.weight;
-  const of = { fare: least === 0 ? undefined : own, charge: undefined };
+  const common = { fare: least === 0 ? undefined : partFare, charge: undefined };
   try {
-    const metering = await metered(within, services, caller, own, run);
-    if (metering.kind === 'unread') return { ...of, price: FREE, messagesTold: 0 };
+    const metering = await metered(partCall, services, caller, partFare, run);
+    if (metering.kind === 'unread') return { ...common, price: FREE, messagesTold: 0 };
     if (metering.kind === 'estimate') {
-      return { ...of, price: metering.price, messagesTold: 0 };
+      return { ...common, price: metering.price, messagesTold: 0 };
     }
     const { charge, result } = metering;
     const { messages, premium: premiumMessages } = charge;
     const price = { messages, premiumMessages, objects: result.objects };
     return {
-      ...of,
+      ...common,
       result,
       charge,
       price,
-      messagesTold: messagesTold ?? messages + premiumMessages,
+      messagesTold: messageBound ?? messages + premiumMessages,
     };
   } catch (error) {
     if (!(error instanceof Failure) || error.type !== 'PriceTooHigh') throw error;
@@ -171,19 +170,18 @@ export async function paidFor<T extends { readonly objects: number }>(
 
 const FREE: Price = { messages: 0, premiumMessages: 0, objects: 0 };
 
-const costOf = (parts: readonly Part[]): number =>
+const sumMessages = (parts: readonly Part[]): number =>
   parts.reduce((sum, { messagesTold }) => sum + messagesTold, 0);
 
-/** What failed for one dataset and costs: its charge goes with the rest of the answer. */
+/** Builds the part of a dataset that failed with a charge. */
 function failedPart({ charge }: PaidFailure, moment: Moment): BodyPart {
   const price = { messages: charge.messages, premiumMessages: charge.premium, objects: 0 };
-  const messagesTold = price.messages + price.premiumMessages;
-  const nothing = { body: NOTHING, snapshot: 0, moment, fare: undefined, datasets: [] };
-  return { ...nothing, charge, price, messagesTold };
+  const empty = { body: EMPTY_BODY, snapshot: 0, moment, fare: undefined, datasets: [] };
+  return { ...empty, charge, price, messagesTold: price.messages + price.premiumMessages };
 }
 
-/** The sentence for one dataset that failed; what concerns the whole request is thrown again. */
-function told(error: unknown, id: string): string {
+/** Describes the failure of one dataset; rethrows a failure of the whole request. */
+function describeFailure(error: unknown, id: string): string {
   const failure = error instanceof Failure ? error : new Failure('SystemError');
   const { status, text } = FAILURES[failure.type];
   if (failure.type === 'NotFound') return `${text}: ${id.slice(0, 128)}`;
@@ -191,13 +189,13 @@ function told(error: unknown, id: string): string {
   return `internal error occurred, code ${randomHex(7).toUpperCase()}`;
 }
 
-/** The answer of all parts, or what they cost; `at` is the moment that it was begun at. */
+/** Builds the answer of all parts, or their price; `at` is the moment when the call began. */
 export function answerOf(
   call: Call,
   parts: readonly Part[],
   at: Moment,
   format: TextFormat,
-  made: Pick<Body, 'bytes' | 'pieces'>,
+  content: Pick<Body, 'bytes' | 'pieces'>,
   leftOut: readonly string[] = [],
 ): Answer {
   const snapshot = Math.max(0, ...parts.map((part) => part.snapshot));
@@ -205,11 +203,11 @@ export function answerOf(
   if (call.bodiless) {
     return { kind: 'unread', format, snapshot, moment: at, tag: undefined, datasets };
   }
-  if (truthOf(call.query, 'estimate')) return priceOf(parts);
+  if (truthOf(call.query, 'estimate')) return toPriceAnswer(parts);
   const charges = parts.flatMap(({ charge }) => (charge === undefined ? [] : [charge]));
   const objects = parts.reduce((sum, { price }) => sum + price.objects, 0);
   return rowsOf(call, {
-    body: { objects, ...made },
+    body: { objects, ...content },
     format,
     snapshot,
     moment: parts.length === 0 ? at : lastMoment(parts.map(({ moment }) => moment)),
@@ -220,7 +218,7 @@ export function answerOf(
   });
 }
 
-function priceOf(parts: readonly Part[]): Answer {
+function toPriceAnswer(parts: readonly Part[]): Answer {
   const sum = (member: keyof Price): number =>
     parts.reduce((total, { price }) => total + price[member], 0);
   const value = {
@@ -231,7 +229,7 @@ function priceOf(parts: readonly Part[]): Answer {
   return { kind: 'json', value, metering: 'free' };
 }
 
-function joined(
+function joinParts(
   parts: readonly BodyPart[],
   failures: readonly string[],
   format: TextFormat,

@@ -1,7 +1,7 @@
-// A metered call, whatever it runs: hold its upper bound, run, settle what it returned; or only
-// tell its price. Nothing is spent on a call that costs more than its caller allowed, nor on one that
-// fails; but one that read data of others and failed by its caller's doing costs its least: that it
-// failed tells of them too. The last messages are spent on answers only.
+// Meters a call: holds its upper bound, runs it, settles the returned objects; or returns only its price. A
+// call that costs more than its caller allowed, or that fails, is free. A call over data of others that the
+// caller made fail costs its minimum, because the failure reveals data too. The last messages are spent on
+// answers only.
 import { Type } from '../request/body/schema.ts';
 import type { Caller } from '../../store/accounts/callers.ts';
 import { Failure, type FailureType, NothingRead } from '../../store/base/failure.ts';
@@ -32,10 +32,10 @@ export const METERING_PARAMETERS: readonly Parameter[] = [
 export type Metered<T> =
   | { readonly kind: 'charged'; readonly result: T; readonly charge: Charge }
   | { readonly kind: 'estimate'; readonly price: Price }
-  /** HEAD: nothing was read, so that nothing of it can show. */
+  /** HEAD: nothing was read. */
   | { readonly kind: 'unread' };
 
-/** What a call costs, in messages of its kinds, and why. */
+/** The price of a call in messages by kind, with objects and weight. */
 export interface Price {
   readonly messages: number;
   readonly premiumMessages: number;
@@ -43,7 +43,7 @@ export interface Price {
   readonly weight: number;
 }
 
-/** Of an answer to `estimate`. */
+/** The schema of an answer to `estimate`. */
 export const PRICE = Type.Object({
   messages: Type.Integer(),
   premiumMessages: Type.Integer(),
@@ -51,20 +51,20 @@ export const PRICE = Type.Object({
   weight: Type.Integer(),
 });
 
-/** What a call pays for one dataset, in objects. */
+/** The price bounds of a call for one dataset, in objects. */
 export interface Fare {
   readonly order: ChargeOrder;
-  /** The most that it can be; may be far more than there is. */
+  /** The upper bound; may be far more than the dataset has. */
   readonly most: number;
-  /** Over data of others: what it costs also when it fails; 0 over one's own. */
+  /** Over data of others the charge of a failed call; 0 over own data. */
   readonly least: number;
-  /** Over data of others: the most that the catalog's statistics leave, which may be shown free of charge. */
+  /** Over data of others the upper bound by the catalog's statistics, which may be shown free of charge. */
   readonly told?: (() => number) | undefined;
-  /** What the answer is made of, where that is not what it has; after it was read. */
+  /** Counts the records behind an aggregated answer, after it was read. */
   readonly counted?: (() => Promise<number>) | undefined;
 }
 
-/** A failure that costs: it read data of others. */
+/** A failure with a charge: it read data of others. */
 export class PaidFailure extends Failure {
   readonly charge: Charge;
 
@@ -75,9 +75,8 @@ export class PaidFailure extends Failure {
 }
 
 /**
- * Runs a call for `caller` and charges the objects that it returned, or what `price` makes of them.
- * @throws Failure OverLimit, CircuitBreaker, PriceTooHigh, and what `run` throws: then it is free, or
- * a PaidFailure.
+ * Runs a call for `caller` and charges the returned objects, or the number that `price` computes from them.
+ * @throws Failure OverLimit, CircuitBreaker, PriceTooHigh; a failure of `run` is free, or a PaidFailure.
  */
 export async function metered<T extends { readonly objects: number }>(
   call: Call,
@@ -89,37 +88,37 @@ export async function metered<T extends { readonly objects: number }>(
   if (call.bodiless) return { kind: 'unread' };
   const { ledger } = services;
   const { least, most, order, told } = fare;
-  const priced = truthOf(call.query, 'estimate');
+  const isEstimate = truthOf(call.query, 'estimate');
   const allowed = numberOf(call.query, 'maxMessages');
-  if (told !== undefined && (priced || allowed !== undefined)) {
+  if (told !== undefined && (isEstimate || allowed !== undefined)) {
     const price = priceOf([{ order, objects: Math.min(most, told()) }]);
-    if (priced) return { kind: 'estimate', price };
-    refuseDear(price, allowed, 'may cost');
+    if (isEstimate) return { kind: 'estimate', price };
+    refusePrice(price, allowed, 'may cost');
   }
-  if (priced) {
-    const objects = await objectsOf(await run(), fare);
+  if (isEstimate) {
+    const objects = await countObjects(await run(), fare);
     return { kind: 'estimate', price: priceOf([{ order, objects }]) };
   }
-  const refuseOwn = (objects: number): void => {
-    if (told === undefined) refuseDear(priceOf([{ order, objects }]), allowed, 'costs');
+  const refuseOverAllowed = (objects: number): void => {
+    if (told === undefined) refusePrice(priceOf([{ order, objects }]), allowed, 'costs');
   };
   if (isFree(call, services)) {
     const result = await run();
-    const objects = await objectsOf(result, fare);
-    refuseOwn(objects);
+    const objects = await countObjects(result, fare);
+    refuseOverAllowed(objects);
     return { kind: 'charged', result, charge: uncharged(call, [{ order, objects }]) };
   }
-  const room = ledger.waitForRoom(caller, order, most, least);
-  if (room !== undefined) await room;
-  const hold = holdFor(ledger, caller, fare);
+  const waitForRoom = ledger.waitForRoom(caller, order, most, least);
+  if (waitForRoom !== undefined) await waitForRoom;
+  const hold = holdFare(ledger, caller, fare);
   try {
     const result = await run();
     const isPlain = fare.counted === undefined && fare.price === undefined;
-    // Reads of memory wait for nothing else.
-    const objects = isPlain ? result.objects : await objectsOf(result, fare);
-    refuseOwn(objects);
-    const more = roomBeyond(ledger, caller, hold, objects);
-    if (more !== undefined) await more;
+    // Reads from memory skip the extra await.
+    const objects = isPlain ? result.objects : await countObjects(result, fare);
+    refuseOverAllowed(objects);
+    const waitForMore = waitForExcess(ledger, caller, hold, objects);
+    if (waitForMore !== undefined) await waitForMore;
     return { kind: 'charged', result, charge: ledger.settle(hold, objects) };
   } catch (error) {
     ledger.release(hold);
@@ -128,11 +127,11 @@ export async function metered<T extends { readonly objects: number }>(
 }
 
 /**
- * A refusal after a read costs the least of its call. It may not take the last messages: where it would, they
- * have to cover the bound that the catalog tells, or nothing is read.
+ * Holds the upper bound of a call. A refusal after a read costs the minimum of its call, but must not consume
+ * the last messages: in that case the balance has to cover the catalog's bound, or nothing is read.
  * @throws Failure OverLimit or CircuitBreaker, free of charge.
  */
-function holdFor(
+function holdFare(
   ledger: Metering,
   caller: Caller,
   { least, most, order, told }: Omit<Fare, 'counted'>,
@@ -146,8 +145,8 @@ function holdFor(
   return ledger.hold(caller, order, bound, bound);
 }
 
-/** Where less was left than a call could cost, and it costs more than was held: as before a hold. */
-function roomBeyond(
+/** Waits for room if a call costs more than was held because less was left than its upper bound. */
+function waitForExcess(
   ledger: Metering,
   caller: Caller,
   { messages, order }: Hold,
@@ -157,7 +156,7 @@ function roomBeyond(
   return beyond > 0 ? ledger.waitForRoom(caller, { ...order, weight: 1 }, beyond) : undefined;
 }
 
-async function objectsOf<T extends { readonly objects: number }>(
+async function countObjects<T extends { readonly objects: number }>(
   result: T,
   { counted, price }: Fare & { readonly price?: (result: T) => number },
 ): Promise<number> {
@@ -169,8 +168,8 @@ const isFree = ({ environment }: Call, { settings }: Pick<Services, 'settings'>)
   !settings.metering || environment === 'test';
 
 /**
- * The same for a call that pays for several datasets: all of them or none.
- * @param run answers the objects of each fare too
+ * Meters a call that charges for several datasets: all of them or none.
+ * @param run returns the objects of each fare too
  */
 export async function meteredTogether<T>(
   call: Call,
@@ -191,14 +190,14 @@ export async function meteredTogether<T>(
   const charges: Charge[] = [];
   try {
     for (const fare of fares) {
-      const room = ledger.waitForRoom(caller, fare.order, fare.most, fare.least);
-      if (room !== undefined) await room;
-      holds.push(holdFor(ledger, caller, fare));
+      const waitForRoom = ledger.waitForRoom(caller, fare.order, fare.most, fare.least);
+      if (waitForRoom !== undefined) await waitForRoom;
+      holds.push(holdFare(ledger, caller, fare));
     }
     const { objects, result } = await run();
     for (const [at, hold] of holds.entries()) {
-      const more = roomBeyond(ledger, caller, hold, objects[at] ?? 0);
-      if (more !== undefined) await more;
+      const waitForMore = waitForExcess(ledger, caller, hold, objects[at] ?? 0);
+      if (waitForMore !== undefined) await waitForMore;
       charges.push(ledger.settle(hold, objects[at] ?? 0));
     }
     return { kind: 'charged', result, charge: summed(charges) };
@@ -209,8 +208,8 @@ export async function meteredTogether<T>(
   }
 }
 
-/** What its caller can bring about, and what could tell it something. */
-const CALLERS_DOING: ReadonlySet<FailureType> = new Set<FailureType>([
+/** Failures that a caller can cause, and that could reveal data. */
+const CALLER_FAILURES: ReadonlySet<FailureType> = new Set<FailureType>([
   'InvalidParameter',
   'TooLarge',
   'TimedOut',
@@ -219,8 +218,8 @@ const CALLERS_DOING: ReadonlySet<FailureType> = new Set<FailureType>([
 ] as const);
 
 /**
- * A failure of a call that had begun to read, with what it costs.
- * @param fares that were held until now: what was released is there yet
+ * Adds the charge to a failure of a call that had begun to read.
+ * @param fares held until now: the released messages are still available
  */
 export function paidFailure(
   error: unknown,
@@ -228,7 +227,7 @@ export function paidFailure(
   caller: Caller,
   fares: readonly Pick<Fare, 'order' | 'least'>[],
 ): unknown {
-  if (!(error instanceof Failure) || !CALLERS_DOING.has(error.type)) return error;
+  if (!(error instanceof Failure) || !CALLER_FAILURES.has(error.type)) return error;
   if (error instanceof NothingRead || !services.settings.metering) return error;
   const before = error instanceof PaidFailure ? [error.charge] : [];
   const charges = fares.flatMap(({ least, order }) => {
@@ -240,7 +239,7 @@ export function paidFailure(
   return new PaidFailure(error, summed([...before, ...charges]));
 }
 
-/** Several charges as one. */
+/** Adds several charges up to one. */
 export const summed = (charges: readonly Charge[]): Charge => ({
   messages: charges.reduce((sum, { messages }) => sum + messages, 0),
   premium: charges.reduce((sum, { premium }) => sum + premium, 0),
@@ -253,7 +252,7 @@ interface Priced {
   readonly objects: number;
 }
 
-/** The price of all, with the highest of their weights. */
+/** Adds prices up, with the highest weight. */
 export function priceOf(parts: readonly Priced[]): Price {
   let [messages, premiumMessages, objects, weight] = [0, 0, 0, 0];
   for (const { objects: count, order } of parts) {
@@ -265,7 +264,7 @@ export function priceOf(parts: readonly Priced[]): Price {
   return { messages, premiumMessages, objects, weight };
 }
 
-/** Why a call is not answered that costs more than was allowed; undefined where it may. */
+/** The refusal of a call that costs more than was allowed; undefined if it does not. */
 export function dearRefusal(
   { messages, objects, premiumMessages, weight }: Price,
   most: number | undefined,
@@ -273,18 +272,18 @@ export function dearRefusal(
 ): Failure | undefined {
   const all = messages + premiumMessages;
   if (most === undefined || all <= most) return undefined;
-  const counted = `${objects} ${objects === 1 ? 'object' : 'objects'} of weight ${weight}`;
-  const price = `${all} messages: ${counted}`;
+  const objectsText = `${objects} ${objects === 1 ? 'object' : 'objects'} of weight ${weight}`;
+  const price = `${all} messages: ${objectsText}`;
   return new Failure('PriceTooHigh', `"maxMessages" is ${most}, and the call ${verb} ${price}`);
 }
 
 /** @throws Failure PriceTooHigh */
-function refuseDear(price: Price, most: number | undefined, verb: string): void {
+function refusePrice(price: Price, most: number | undefined, verb: string): void {
   const refusal = dearRefusal(price, most, verb);
   if (refusal !== undefined) throw refusal;
 }
 
-/** Nobody pays: the test environment tells the price, a server without metering 0. */
+/** Builds a free charge: the test environment reports the price, a server without metering 0. */
 function uncharged({ environment }: Call, parts: readonly Priced[]): Charge {
   const price = environment === 'test' ? priceOf(parts) : { messages: 0, premiumMessages: 0 };
   const ignore = (): void => undefined;

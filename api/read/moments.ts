@@ -1,4 +1,4 @@
-// Which moment a read is of: now, for all of its datasets the same one, or one that was asked for.
+// Determines the moment of a read: now, the same for all of its datasets, or a requested one.
 import type { AsOf, Moment } from '../../store/lake/history/history.ts';
 import type { Table } from '../../store/lake/versions/lakeRead.ts';
 import type { PastRows } from '../../store/lake/pushes/pending.ts';
@@ -7,13 +7,13 @@ import type { Services } from '../request/endpoint.ts';
 
 type Lake = Pick<Services, 'lake' | 'pending'>;
 
-/** What is there for readers. */
+/** The current moment for readers. */
 export const momentNow = ({ lake, pending }: Lake): Moment => ({
   snapshot: lake.snapshot,
   sequence: pending.sequence,
 });
 
-/** A dataset as it was. */
+/** A dataset as of a past moment. */
 interface Past {
   readonly table: Table;
   readonly moment: Moment;
@@ -21,8 +21,8 @@ interface Past {
 }
 
 /**
- * Undefined when the dataset was not there yet.
- * @throws Failure InvalidParameter when there never was such a moment, Gone when it has ended.
+ * Reads a dataset as of a moment; undefined if it did not exist yet.
+ * @throws Failure InvalidParameter for a moment that never existed, Gone for one that has expired.
  */
 export async function pastOf(
   tableId: number,
@@ -32,21 +32,21 @@ export async function pastOf(
   const table = await lake.table(tableId, asOf);
   if (table === undefined) return undefined;
   const { snapshot } = table;
-  const cut = cutOf(asOf, lake);
+  const cut = toPushCut(asOf, lake);
   const past = await pending.past(tableId, snapshot, cut);
   const sequence = cut.kind === 'sequence' ? cut.sequence : past.sequence;
   return { table, moment: { snapshot, sequence }, pending: past.rows };
 }
 
-/** Where changes are told from: a version, and what of later ones was there by then. */
+/** The start of a list of changes: a version, and the rows of later versions that existed by then. */
 export interface Begin {
   readonly snapshot: number;
   readonly known: readonly FlushedRow[];
-  /** What was pushed by then. */
+  /** The pushes that existed by then. */
   readonly cut: PushCut;
 }
 
-/** @throws Failure Gone when changes since that moment can't be told any more. */
+/** @throws Failure Gone if changes since that moment are not available any more. */
 export async function beginOf(
   tableId: number,
   since: AsOf,
@@ -54,16 +54,16 @@ export async function beginOf(
 ): Promise<Begin> {
   const snapshot = await lake.versionAt(since);
   await lake.checkSince(tableId, snapshot);
-  const cut = cutOf(since, lake);
+  const cut = toPushCut(since, lake);
   return { snapshot, known: await pending.flushedSince(tableId, snapshot, cut), cut };
 }
 
-function cutOf(asOf: AsOf, lake: Services['lake']): PushCut {
+function toPushCut(asOf: AsOf, lake: Services['lake']): PushCut {
   const inside = lake.inLakeTime(asOf);
   return inside.kind === 'time' ? inside : { kind: 'sequence', sequence: inside.sequence };
 }
 
-/** The last of the moments of the parts of one answer; they differ in what was pushed at most. */
+/** The latest moment of the parts of one answer; they differ at most in pushes. */
 export const lastMoment = (moments: readonly Moment[]): Moment => ({
   snapshot: Math.max(0, ...moments.map(({ snapshot }) => snapshot)),
   sequence: Math.max(0, ...moments.map(({ sequence }) => sequence)),

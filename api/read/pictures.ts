@@ -1,4 +1,4 @@
-// An answer as a picture: the records of the same request in JSON, drawn. It costs what they cost.
+// Renders the records of an answer as a chart, at the price of the records.
 import { LINES_MAX } from '../../query/charts/records/chart.ts';
 import { HEIGHTS, USUAL_SIZE, WIDTHS } from '../../query/charts/chartLayout.ts';
 import { CHART_KINDS } from '../../query/charts/records/chartPoints.ts';
@@ -14,71 +14,71 @@ export const PICTURES: readonly PictureFormat[] = ['svg', 'png', 'vega-lite'];
 
 const TITLE_MAX = 200;
 
-/** What a picture may be asked for beside its format. Each name begins alike: owners name parameters too. */
+/** Parameters of a chart. They share a prefix, because owners name parameters too. */
 export const PICTURE_PARAMETERS: readonly Parameter[] = [
   {
     kind: 'text',
     name: 'chartColumn',
     help:
-      `Of a picture: the attribute that is drawn, or up to ${LINES_MAX} between commas; by default close, ` +
-      'price, value, or the first number. Of candles: what is drawn over them.',
+      `The attribute that the chart shows, or up to ${LINES_MAX} separated by commas; by default close, ` +
+      'price, value, or the first number. For candles, attributes that are drawn over them.',
   },
   {
     kind: 'choice',
     name: 'chartKind',
     choices: CHART_KINDS,
-    help: 'Of a picture: line, or candles of open, high, low and close; line by default.',
+    help: 'Kind of chart: line, or candles of open, high, low and close; line by default.',
   },
   {
     kind: 'text',
     name: 'chartTitle',
     charactersMax: TITLE_MAX,
-    help: 'Of a picture: what stands above it; by default what was asked for.',
+    help: 'Title of the chart; by default the requested keys and dataset.',
   },
   {
     kind: 'integer',
     name: 'chartWidth',
     ...WIDTHS,
-    help: `Of a picture: its width in dots; ${USUAL_SIZE.width} by default.`,
+    help: `Width of the chart in pixels; ${USUAL_SIZE.width} by default.`,
   },
   {
     kind: 'integer',
     name: 'chartHeight',
     ...HEIGHTS,
-    help: `Of a picture: its height in dots; ${USUAL_SIZE.height} by default.`,
+    help: `Height of the chart in pixels; ${USUAL_SIZE.height} by default.`,
   },
 ];
 
-const told = `${PICTURES.slice(0, -1).join(', ')} or ${PICTURES.at(-1)}`;
+const FORMATS_TEXT = `${PICTURES.slice(0, -1).join(', ')} or ${PICTURES.at(-1)}`;
 
-/** Undefined for an answer that is none. @throws Failure for what goes with pictures alone, or never. */
+/** The requested chart format, if any. @throws Failure for parameters that do not fit the format. */
 export function pictureOf(query: Values): PictureFormat | undefined {
   const picture = PICTURES.find((item) => item === textOf(query, 'format'));
   if (picture === undefined) {
-    const given = PICTURE_PARAMETERS.find(({ name }) => query[name] !== undefined);
-    if (given !== undefined) refuse(given.name, `goes with format ${told}`);
+    const parameter = PICTURE_PARAMETERS.find(({ name }) => query[name] !== undefined);
+    if (parameter !== undefined) refuse(parameter.name, `goes with format ${FORMATS_TEXT}`);
   } else if (query['callback'] !== undefined) {
     refuse('callback', `is not allowed with format ${picture}`);
   }
   return picture;
 }
 
-/** What is drawn of an answer, and of what. */
+/** How an answer is rendered as a chart. */
 export interface Shown {
-  /** Undefined: nothing, its records are the answer. */
+  /** Undefined: the answer is the records. */
   readonly picture: PictureFormat | undefined;
-  /** What stands above it, where the call names nothing. */
+  /** The default title. */
   readonly title: string;
-  /** The attribute that names a line: records of several are several lines. */
+  /** The attribute whose values separate records into lines. */
   readonly key?: string | undefined;
 }
 
 interface Drawn extends Body {
-  /** Of the records, whatever became of them: some are charged by their bytes. */
+  /** The bytes of the records before rendering: some reads are charged by bytes. */
   readonly recordBytes: number;
 }
 
-/** A picture of records of a series: the keys that were asked for, and whose records they are. */
+/** Builds the title and line key of a chart of a series from the requested keys. */
 export const seriesShown = (
   { path }: Pick<Call, 'path'>,
   name: string,
@@ -90,7 +90,7 @@ export const seriesShown = (
 });
 
 /**
- * The records of a body as a picture; as they are where none is asked for.
+ * Renders the records of a body as a chart; returns them unchanged if no chart is requested.
  * @throws Failure InvalidParameter, Busy, TimedOut, TooLarge
  */
 export async function drawn(

@@ -1,5 +1,5 @@
-// A metered read of a dataset, whole: plan, hold, run, settle. The price is known before anything
-// is read (limit x weight), and only what was returned is charged.
+// Runs a metered read of a dataset: plan, hold, run, settle. The price bound is known before anything is read
+// (limit x weight), and only returned records are charged.
 import { dateOf, dayIn, endOfDay, parseInstant } from '../../query/time/dates.ts';
 import { countRecords, runSeries } from '../../query/series/series.ts';
 import { foldsRecords, recordsMost, testsValues } from '../../query/series/seriesRecords.ts';
@@ -39,11 +39,11 @@ export type SeriesServices = Pick<
   'clock' | 'cursors' | 'lake' | 'pending' | 'series' | 'settings'
 > & { readonly ledger: Metering };
 
-/** How another door asks for the same records, where it does, and what it makes of them. */
+/** Adapts the read for another endpoint: its own parameters, chart format, and rendering of the records. */
 export interface OtherDoor {
   readonly parameters?: SeriesParameters;
   readonly picture?: PictureFormat;
-  /** May refuse: nothing is charged then. */
+  /** May throw a refusal, which is free of charge. */
   readonly dress: (body: Body, format: BodyFormat) => Promise<Body>;
 }
 
@@ -58,18 +58,18 @@ export async function answerSeries(
   const format = formatOf(call);
   if (format === 'arrow' || format === 'parquet') refuseBeside(call, format);
   const queryId = textOf(call.query, 'queryId');
-  if (queryId === undefined) return answered(call, services, dataset, shape, format, door);
+  if (queryId === undefined) return answerPlanned(call, services, dataset, shape, format, door);
   const name = { accountId: caller.accountId, tableId: dataset.tableId, queryId };
-  const named = await namedQuery(call, name, services);
+  const named = await beginNamedQuery(call, name, services);
   try {
-    return await answered(call, services, dataset, shape, format, door, named);
+    return await answerPlanned(call, services, dataset, shape, format, door, named);
   } catch (error) {
-    named.failed();
+    named.fail();
     throw error;
   }
 }
 
-async function answered(
+async function answerPlanned(
   call: Call,
   services: SeriesServices,
   dataset: Dataset,
@@ -86,11 +86,11 @@ async function answered(
     return { kind: 'json', value: describePlan(plan), metering: 'free' };
   }
   const { snapshot } = plan.table;
-  // Of delayed data the answer is another one a moment later, with nothing written.
-  const isSteady = named === undefined && plan.visibility.kind !== 'before';
-  const tag = isSteady ? tagFor(call, [...version, picture ?? format]) : undefined;
-  const priced = truthOf(call.query, 'estimate');
-  if (tag !== undefined && !priced && has(call.ifNoneMatch, tag)) {
+  // An answer of delayed data changes with time, without any write.
+  const isCacheable = named === undefined && plan.visibility.kind !== 'before';
+  const tag = isCacheable ? tagFor(call, [...version, picture ?? format]) : undefined;
+  const isEstimate = truthOf(call.query, 'estimate');
+  if (tag !== undefined && !isEstimate && has(call.ifNoneMatch, tag)) {
     return { kind: 'unchanged', snapshot, moment, tag };
   }
   const read = (): Promise<Body> => runSeries(plan, format, services.series, call, remembered);
@@ -102,13 +102,13 @@ async function answered(
   if (metering.kind === 'estimate') {
     return { kind: 'json', value: metering.price, metering: 'free' };
   }
-  named?.told(moment);
+  named?.setCovered(moment);
   const { result: body, charge } = metering;
   const datasets = [dataset];
   return rowsOf(call, { body, format, picture, snapshot, moment, tag, charge, datasets });
 }
 
-/** An answer of records, as the query wants it dressed. */
+/** Builds an answer of records with the output options of the query. */
 export function rowsOf(
   { query }: Call,
   rows: Omit<Extract<Answer, { kind: 'rows' }>, 'kind' | 'plain' | 'callback' | 'cacheSeconds'>,
@@ -131,13 +131,13 @@ export function rowsOf(
   };
 }
 
-/** The most records that a plan can answer. */
+/** The maximum number of records that a plan can return. */
 export const objectsMax = ({ limit, takes }: SeriesPlan): number =>
   limit * Math.max(1, takes.length);
 
 /**
- * What reads of one dataset cost. Over data of others conditions on values are paid, though nothing
- * meets them, and so are all records that an answer folds (DESIGN.md "Rules of price and ledger").
+ * Builds the fare of reads of one dataset. Over data of others, conditions on values are charged even if no
+ * record matches, and so are all records that an answer aggregates (DESIGN.md "Rules of price and ledger").
  */
 export function fareOf(
   call: Call,
@@ -146,29 +146,30 @@ export function fareOf(
   reads: readonly Pick<DatasetRead, 'plan'>[],
 ): Fare {
   const caller = callerOf(call.caller);
-  const order = chargeOrderOf(call, caller, dataset, services);
+  const order = buildChargeOrder(call, caller, dataset, services);
   const sum = (count: (plan: SeriesPlan) => number): number =>
     reads.reduce((total, { plan }) => total + count(plan), 0);
   if (!isForeign(caller, dataset, services.lake)) return { order, most: sum(objectsMax), least: 0 };
-  const folded = reads.filter(({ plan }) => foldsRecords(plan));
+  const aggregatedReads = reads.filter(({ plan }) => foldsRecords(plan));
   const most = (plan: SeriesPlan): number =>
     foldsRecords(plan) ? recordsMost(plan) : objectsMax(plan);
-  const told = (): number =>
+  const bound = (): number =>
     Math.max(
       1,
       sum((plan) => Math.min(most(plan), recordsMost(plan))),
     );
   const counts = async (): Promise<number> => {
     let objects = 0;
-    for (const { plan } of folded) objects += await countRecords(plan, services.series, call);
+    for (const { plan } of aggregatedReads)
+      objects += await countRecords(plan, services.series, call);
     return Math.max(1, objects);
   };
-  const isCounted = folded.length > 0 || reads.some(({ plan }) => testsValues(plan));
-  return { order, most: sum(most), least: 1, told, counted: isCounted ? counts : undefined };
+  const isCounted = aggregatedReads.length > 0 || reads.some(({ plan }) => testsValues(plan));
+  return { order, most: sum(most), least: 1, told: bound, counted: isCounted ? counts : undefined };
 }
 
-/** What a read of a dataset costs, and whom. */
-const chargeOrderOf = (
+/** Builds the charge order of a read of a dataset. */
+const buildChargeOrder = (
   { endpoint, requestId }: Call,
   caller: Caller,
   dataset: Dataset,
@@ -184,29 +185,27 @@ const chargeOrderOf = (
 interface DatasetRead {
   readonly plan: SeriesPlan;
   readonly moment: Moment;
-  /** Memory may answer. */
+  /** The answer may come from memory. */
   readonly remembered: boolean;
-  /** Tells this answer from that of another time. */
+  /** Identifies the version of this answer. */
   readonly version: readonly (string | number)[];
 }
 
 interface ReadOptions {
-  /** What another door makes of its parameters; its days may be others tomorrow. */
+  /** Parameters of another endpoint; its days may change with the date. */
   readonly own?: SeriesParameters | undefined;
-  /** The moment of an answer that has several parts, where none is asked for. */
+  /** The moment of an answer of several parts, if none is requested. */
   readonly at?: Moment | undefined;
   readonly named?: NamedQuery | undefined;
-  /** Records of a key, where another door makes its answer of more than the caller's tier may ask for. */
+  /** Maximum records of a key, if another endpoint computes its answer from more than the tier allows. */
   readonly rowsMax?: number | undefined;
-  /** Only what was written since. */
+  /** Only records written since. */
   readonly since?: Since | undefined;
-  /** Another door that itself leaves out what may not be seen yet. */
+  /** Visibility of another endpoint that leaves out delayed records on its own. */
   readonly seenOf?: ((dataset: Dataset) => Visibility | undefined) | undefined;
 }
 
-/**
- * The plan of a request over one dataset.
- */
+/** Plans the read of a request over one dataset. */
 export async function readDataset(
   call: Call,
   services: SeriesServices,
@@ -222,10 +221,10 @@ export async function readDataset(
   const asOf = readAsOf(textOf(call.query, 'asOf'), zone);
   const { tableId } = dataset;
   const past = asOf === undefined ? undefined : await pastOf(tableId, asOf, services);
-  const table = asOf === undefined ? await tableNow(tableId, at, lake) : past?.table;
+  const table = asOf === undefined ? await readCurrentTable(tableId, at, lake) : past?.table;
   if (table === undefined) throw new Failure('NotFound');
   const visibility = seenOf?.(dataset) ?? visibilityOf(caller, dataset, services);
-  // No one else has a turn from here to the end of the plan: it is of one moment.
+  // Nothing awaits from here to the end of the plan, so the plan is of one moment.
   const moment = past?.moment ??
     at ?? { snapshot: lake.versionOf(table), sequence: services.pending.sequence };
   const pending = (keys?: readonly string[]): readonly PendingRow[] =>
@@ -250,19 +249,19 @@ export async function readDataset(
   return { plan, moment, remembered, version };
 }
 
-const tableNow = (
+const readCurrentTable = (
   tableId: number,
   at: Moment | undefined,
   lake: Lake,
 ): Promise<Table | undefined> =>
   at === undefined ? lake.table(tableId) : lake.tableSeen(tableId, at.snapshot);
 
-/** Characters of a hash that no caller meets twice. */
+/** Characters of a hash that make collisions practically impossible. */
 const TAG_HASH_CHARACTERS = 32;
 
 /**
- * The ETag of an answer: the versions that it is computed from, its format, and the whole request. A cache
- * or a client that keeps tags without their URLs must not take one answer for another.
+ * Builds the ETag of an answer from the input versions, the format, and the whole request. A cache or client
+ * that stores tags without their URLs must not confuse two answers.
  */
 export function tagFor(
   { endpoint, environment, path, query }: Call,
@@ -272,38 +271,38 @@ export function tagFor(
   return `"${[...version, request.slice(0, TAG_HASH_CHARACTERS)].join('.')}"`;
 }
 
-/** Whether an If-None-Match names a tag; a weak one is good enough for a GET. */
+/** Whether an If-None-Match names a tag; a weak tag matches too, as the request is a GET. */
 export const has = (ifNoneMatch: string, tag: string): boolean =>
   ifNoneMatch.split(',').some((item) => item.trim().replace(/^W\//, '') === tag);
 
 interface NamedQuery {
-  /** What its last answer told; undefined on its first run. */
+  /** The position after its last answer; undefined on its first run. */
   readonly since: Since | undefined;
-  /** The answer that is to be sent tells up to a moment. */
-  readonly told: (moment: Moment) => void;
-  readonly failed: () => void;
+  /** Records the moment that the current answer covers. */
+  readonly setCovered: (moment: Moment) => void;
+  readonly fail: () => void;
 }
 
-/** A query with a name answers what is new or changed since its last answer that arrived. */
-async function namedQuery(
+/** Begins a named query, which returns records that are new or changed since its last delivered answer. */
+async function beginNamedQuery(
   { atEnd, bodiless, testCursors }: Call,
   name: QueryName,
   { cursors, lake, pending }: Pick<Services, 'cursors' | 'lake' | 'pending'>,
 ): Promise<NamedQuery> {
   const { cursor, end } = await (testCursors ?? cursors).begin(name);
-  let told: Moment | undefined;
-  atEnd((whole) => end(whole && !bodiless ? told : undefined));
+  let covered: Moment | undefined;
+  atEnd((whole) => end(whole && !bodiless ? covered : undefined));
   return {
     since:
       cursor === undefined ? undefined : await sinceOf(name.tableId, cursor, { lake, pending }),
-    told: (moment) => {
-      told = moment;
+    setCovered: (moment) => {
+      covered = moment;
     },
-    failed: () => end(undefined),
+    fail: () => end(undefined),
   };
 }
 
-/** Undefined where it stood has ended: then it begins again. */
+/** Reads the position of a cursor; undefined if its version has expired: the query starts again. */
 export async function sinceOf(
   tableId: number,
   { sequence, snapshot }: Moment,
@@ -312,15 +311,15 @@ export async function sinceOf(
   const table = await lake.tableAt(tableId, snapshot);
   if (table === undefined) return undefined;
   try {
-    const told = await pending.past(tableId, snapshot, { kind: 'sequence', sequence });
-    return { table, told: told.rows };
+    const past = await pending.past(tableId, snapshot, { kind: 'sequence', sequence });
+    return { table, told: past.rows };
   } catch (error) {
     if (error instanceof Failure && error.type === 'Gone') return undefined;
     throw error;
   }
 }
 
-/** Names and types of the answer's attributes, in the words of JSON schema. */
+/** Lists names and types of the answer's attributes, as JSON schema. */
 export function describePlan({ members, table }: SeriesPlan): readonly object[] {
   const columns = new Map(table.columns.map((column) => [column.name, column.type]));
   return members.map((member) => {
@@ -331,23 +330,23 @@ export function describePlan({ members, table }: SeriesPlan): readonly object[] 
   });
 }
 
-/** @throws Failure InvalidParameter when bytes are asked for where only text can be answered. */
+/** Refuses `callback` with a binary format. @throws Failure InvalidParameter. */
 export function refuseBeside({ query }: Call, format: BodyFormat): void {
   if (query['callback'] !== undefined) refuse('callback', `is not allowed with format ${format}`);
 }
 
 const FORMATS: readonly BodyFormat[] = ['json', 'jsonl', 'csv', 'psv', 'arrow', 'parquet'];
 
-/** `format`, else the Accept header (INTERFACE.md 3.5), else JSON. */
+/** Selects the format: `format`, else the Accept header (INTERFACE.md 3.5), else JSON. */
 export const formatOf = (call: Pick<Call, 'query' | 'accept' | 'navigates'>): BodyFormat =>
-  stringsFormat(escapedFormat(askedFormat(call), call.query, call.navigates), call.query);
+  stringsFormat(escapedFormat(requestedFormat(call), call.query, call.navigates), call.query);
 
-function askedFormat({ query, accept }: Pick<Call, 'query' | 'accept'>): BodyFormat {
+function requestedFormat({ query, accept }: Pick<Call, 'query' | 'accept'>): BodyFormat {
   const format = textOf(query, 'format');
   if (format === 'text') return 'csv';
   if (PICTURES.some((picture) => picture === format)) return 'json';
-  const known = FORMATS.find((item) => item === format);
-  if (known !== undefined) return known;
+  const listedFormat = FORMATS.find((item) => item === format);
+  if (listedFormat !== undefined) return listedFormat;
   if (accept.includes('application/x-ndjson')) return 'jsonl';
   if (accept.includes('application/vnd.apache.arrow.stream')) return 'arrow';
   if (accept.includes('application/vnd.apache.parquet')) return 'parquet';
@@ -355,8 +354,8 @@ function askedFormat({ query, accept }: Pick<Call, 'query' | 'accept'>): BodyFor
 }
 
 /**
- * Eight digits of a day and a date mean the end of that day: what was known then. Other digits are a
- * snapshot id, after a colon the sequence of the last push.
+ * Parses `asOf`. A date, also as eight digits, means the end of that day. Other digits are a snapshot id,
+ * optionally with a colon and the sequence of the last push.
  */
 export function readAsOf(
   text: string | undefined,

@@ -1,4 +1,4 @@
-// The query parameters of both series doors: declared once, and read into what a plan is made from.
+// Declares the query parameters of both series endpoints, and parses them into the parameters of a plan.
 import { parseDay, parseInstant, startOfDay } from '../../query/time/dates.ts';
 import type { Day } from '../../query/time/days.ts';
 import { isDated } from '../../query/plan/seriesRules.ts';
@@ -27,35 +27,48 @@ import {
 import type { SeriesParameters } from '../../query/plan/seriesParameters.ts';
 
 const COUNT_MAX = 1_000_000_000;
-const count = (name: string, help: string): Parameter => ({
+const countParameter = (name: string, help: string): Parameter => ({
   kind: 'integer',
   name,
   help,
   least: 1,
   most: COUNT_MAX,
 });
-const text = (name: string, help: string): Parameter => ({ kind: 'text', name, help });
-const switched = (name: string, help: string): Parameter => ({ kind: 'boolean', name, help });
+const textParameter = (name: string, help: string): Parameter => ({ kind: 'text', name, help });
+const booleanParameter = (name: string, help: string): Parameter => ({
+  kind: 'boolean',
+  name,
+  help,
+});
 
-/** Datasets by keys of one request (INTERFACE.md 3.5). */
+/** Maximum datasets times keys of one request (INTERFACE.md 3.5). */
 export const QUERIES_MAX = 2_000;
 
-/** Seconds that a cache of the caller may keep an answer. */
+/** Maximum seconds for which the caller's cache may store an answer. */
 const CACHE_SECONDS_MAX = 86_400;
 
-/** Which records (SPEC.md "Time series"; INTERFACE.md 3.5). */
+/** Parameters that select records (SPEC.md "Time series"; INTERFACE.md 3.5). */
 const RECORDS: readonly Parameter[] = [
-  text('range', 'Range code: today, ytd, last-week, 5d, 6m, 1y, max, 2020, Q12020, H12020 ...'),
-  switched('calendar', 'true: allows future ranges, and counted ranges run forward from today.'),
-  switched('forward', 'The same as calendar.'),
-  switched('future', 'true: only records after today; false: none of them.'),
+  textParameter(
+    'range',
+    'Range code: today, ytd, last-week, 5d, 6m, 1y, max, 2020, Q12020, H12020 ...',
+  ),
+  booleanParameter(
+    'calendar',
+    'true: allows future ranges, and counted ranges run forward from today.',
+  ),
+  booleanParameter('forward', 'The same as calendar.'),
+  booleanParameter('future', 'true: only records after today; false: none of them.'),
   { kind: 'day', name: 'from', help: 'Records on or after this date.' },
   { kind: 'day', name: 'to', help: 'Records on or before this date.' },
   { kind: 'day', name: 'on', help: 'Records on this date.' },
-  count('last', 'The latest n records, newest first.'),
-  count('first', 'The first n records, oldest first.'),
-  count('next', 'The next n records from today on, oldest first.'),
-  count('limit', 'At most n records; 1 without a date. first, last and next take precedence.'),
+  countParameter('last', 'The latest n records, newest first.'),
+  countParameter('first', 'The first n records, oldest first.'),
+  countParameter('next', 'The next n records from today on, oldest first.'),
+  countParameter(
+    'limit',
+    'At most n records; 1 without a date. first, last and next take precedence.',
+  ),
   {
     kind: 'integer',
     name: 'offset',
@@ -63,17 +76,20 @@ const RECORDS: readonly Parameter[] = [
     least: 0,
     most: COUNT_MAX,
   },
-  count('interval', 'Only every nth record.'),
+  countParameter('interval', 'Only every nth record.'),
   {
     kind: 'choice',
     name: 'sort',
     choices: ['asc', 'desc'],
     help: 'Order by date; desc by default.',
   },
-  text('dateField', 'Attribute to use for range, dates and order, instead of the date.'),
-  text('subattribute', 'Records by any attribute: key|value equal, key~value not, comma = and.'),
-  text('updated', 'Records written or changed at this date or time, or later.'),
-  text(
+  textParameter('dateField', 'Attribute to use for range, dates and order, instead of the date.'),
+  textParameter(
+    'subattribute',
+    'Records by any attribute: key|value equal, key~value not, comma = and.',
+  ),
+  textParameter('updated', 'Records written or changed at this date or time, or later.'),
+  textParameter(
     'collapse',
     `One record a period: ${PERIODS.join(', ')}; after a | how: ${FOLDS.join(', ')}. last by default.`,
   ),
@@ -83,10 +99,13 @@ const RECORDS: readonly Parameter[] = [
     choices: TRANSFORMS,
     help: 'Numbers as difference, relative difference, sum so far, or relative to the first, which is 100.',
   },
-  text('transforms', 'Earlier spelling of transform: a JSON array with one of its names, or none.'),
+  textParameter(
+    'transforms',
+    'Earlier spelling of transform: a JSON array with one of its names, or none.',
+  ),
 ];
 
-/** How they are answered. */
+/** Parameters of the answer's form. */
 const ANSWER: readonly Parameter[] = [
   { kind: 'list', name: 'filter', help: 'Comma list of the attributes to return.' },
   {
@@ -104,12 +123,12 @@ const ANSWER: readonly Parameter[] = [
     pattern: /^[A-Za-z_$][\w$]{0,63}(\.[A-Za-z_$][\w$]{0,63}){0,4}$/,
     rule: 'must be a JavaScript identifier, or several joined by dots',
   },
-  switched('schema', 'Return only the names and types of the attributes; free.'),
-  switched(
+  booleanParameter('schema', 'Return only the names and types of the attributes; free.'),
+  booleanParameter(
     'includeSystemRecordProperties',
     'true: adds id, key, subkey, date and updated of each record.',
   ),
-  text(
+  textParameter(
     'asOf',
     'Read the data as of a moment, pushes included: a value of svccloud-as-of, a time (ISO 8601, ' +
       'epoch milliseconds, or a date, YYYY-MM-DD or YYYYMMDD: its end); a snapshot id is the version alone.',
@@ -121,7 +140,7 @@ const ANSWER: readonly Parameter[] = [
     pattern: /^[A-Za-z0-9]{1,3}$/,
     rule: 'must be 1 to 3 letters or digits',
   },
-  switched('cache', 'false: reads the files, not memory.'),
+  booleanParameter('cache', 'false: reads the files, not memory.'),
   {
     kind: 'integer',
     name: 'cacheTTL',
@@ -136,17 +155,17 @@ const ANSWER: readonly Parameter[] = [
     pattern: /^[^A-Za-z0-9]$/u,
     rule: 'must be one character that is no letter and no digit',
   },
-  text('collectionName', 'Accepted for clients of the original.'),
+  textParameter('collectionName', 'Accepted for clients of the original.'),
 ];
 
-/** Query parameters of both series doors. */
+/** Query parameters of both series endpoints. */
 export const SERIES_PARAMETERS: readonly Parameter[] = [
   ...RECORDS,
   ...ANSWER,
   ...METERING_PARAMETERS,
 ];
 
-/** Those of a door that draws its records as well. */
+/** Query parameters of an endpoint that can also render its records as a chart. */
 export const DRAWN_PARAMETERS: readonly Parameter[] = SERIES_PARAMETERS.flatMap((parameter) => {
   if (parameter.name !== 'format' || parameter.kind !== 'choice') return [parameter];
   const help = `${parameter.help} svg, png and vega-lite are a chart of the records.`;
@@ -156,8 +175,8 @@ export const DRAWN_PARAMETERS: readonly Parameter[] = SERIES_PARAMETERS.flatMap(
   ];
 });
 
-/** What does not go with a query that answers only what is new: some of it would be lost. */
-const AGAINST_QUERY_ID = [
+/** Parameters that a query with a cursor refuses, because it would skip records. */
+const QUERY_ID_EXCLUSIONS = [
   'asOf',
   'collapse',
   'transform',
@@ -167,22 +186,22 @@ const AGAINST_QUERY_ID = [
   'next',
 ];
 
-/** @throws Failure InvalidParameter naming the parameter and its rule. */
+/** Parses series parameters. @throws Failure InvalidParameter naming the parameter and its rule. */
 export function readSeries(
   { path, query }: Pick<Call, 'path' | 'query'>,
   zone: string,
 ): SeriesParameters {
   const { subkey } = path;
   const sort = textOf(query, 'sort');
-  const beside = AGAINST_QUERY_ID.find((name) => query[name] !== undefined);
-  if (query['queryId'] !== undefined && beside !== undefined) {
-    refuse('queryId', `is not allowed beside "${beside}"`);
+  const excluded = QUERY_ID_EXCLUSIONS.find((name) => query[name] !== undefined);
+  if (query['queryId'] !== undefined && excluded !== undefined) {
+    refuse('queryId', `is not allowed beside "${excluded}"`);
   }
-  const read: SeriesParameters = {
-    keys: keysOf(path['key'], query),
+  const parameters: SeriesParameters = {
+    keys: parseKeys(path['key'], query),
     subkey: subkey === '' ? undefined : subkey,
     range: textOf(query, 'range'),
-    calendar: forwardOf(query),
+    calendar: parseForward(query),
     future: query['future'] === undefined ? undefined : truthOf(query, 'future'),
     from: dayOf(query, 'from'),
     to: dayOf(query, 'to'),
@@ -195,25 +214,25 @@ export function readSeries(
     interval: numberOf(query, 'interval'),
     sort: sort === 'asc' || sort === 'desc' ? sort : undefined,
     dateField: textOf(query, 'dateField'),
-    subattributes: mapped(textOf(query, 'subattribute'), parseSubattributes),
-    updated: mapped(textOf(query, 'updated'), (value) => updatedMs(value, zone)),
-    collapse: mapped(textOf(query, 'collapse'), parseCollapse),
-    transform: transformOf(query),
+    subattributes: mapDefined(textOf(query, 'subattribute'), parseSubattributes),
+    updated: mapDefined(textOf(query, 'updated'), (value) => parseUpdatedMs(value, zone)),
+    collapse: mapDefined(textOf(query, 'collapse'), parseCollapse),
+    transform: parseTransform(query),
     filter: listOf(query, 'filter'),
     systemProperties: truthOf(query, 'includeSystemRecordProperties') ? true : undefined,
   };
-  return isHabit(read, query) ? withoutLimit(read) : read;
+  return hasDefaultLimit(parameters, query) ? withoutLimit(parameters) : parameters;
 }
 
 /**
- * `transform`, or its earlier spelling, which clients of the original still send.
- * @throws Failure InvalidParameter for more than one, and for what is no name of one.
+ * Parses `transform`, or its earlier spelling, which clients of the original still send.
+ * @throws Failure InvalidParameter for more than one, and for an unknown name.
  */
-function transformOf(query: Values): Transform | undefined {
+function parseTransform(query: Values): Transform | undefined {
   const listed = textOf(query, 'transforms');
   if (listed === undefined) return TRANSFORMS.find((item) => item === query['transform']);
   if (query['transform'] !== undefined) refuse('transforms', 'is not allowed beside "transform"');
-  const names = arrayIn(listed);
+  const names = parseArray(listed);
   const [transform] = TRANSFORMS.filter((item) => item === names?.[0]);
   if (names === undefined || names.length > 1 || (names.length === 1 && transform === undefined)) {
     refuse('transforms', `must be a JSON array with one of ${TRANSFORMS.join(', ')}, or none`);
@@ -221,7 +240,7 @@ function transformOf(query: Values): Transform | undefined {
   return transform;
 }
 
-function arrayIn(text: string): readonly unknown[] | undefined {
+function parseArray(text: string): readonly unknown[] | undefined {
   try {
     const value: unknown = JSON.parse(text);
     return Array.isArray(value) ? value : undefined;
@@ -231,23 +250,23 @@ function arrayIn(text: string): readonly unknown[] | undefined {
 }
 
 /**
- * A client library of the original adds `calendar=false` and `limit=1` to every time series
- * (INTERFACE.md 5): whoever names a range there means its records, not one of them.
+ * Whether `limit=1` is a default of a client library: one of the original adds `calendar=false` and `limit=1`
+ * to every time series (INTERFACE.md 5), although its users want all records of a named range.
  */
-const isHabit = (read: SeriesParameters, query: Values): boolean =>
-  query['calendar'] === false && read.limit === 1 && isDated(read);
+const hasDefaultLimit = (parameters: SeriesParameters, query: Values): boolean =>
+  query['calendar'] === false && parameters.limit === 1 && isDated(parameters);
 
 function withoutLimit({ limit: _, ...rest }: SeriesParameters): SeriesParameters {
   return rest;
 }
 
-/** Data sets or keys of one path segment, each once. */
+/** Splits one path segment into distinct datasets or keys. */
 export function separated(segment: string, query: Values): readonly string[] {
   const separator = textOf(query, 'batchSeparator') ?? ',';
   return [...new Set(segment.split(separator).filter((item) => item !== ''))];
 }
 
-function keysOf(segment: string | undefined, query: Values): readonly string[] | undefined {
+function parseKeys(segment: string | undefined, query: Values): readonly string[] | undefined {
   if (segment === undefined || segment === '') return undefined;
   const keys = separated(segment, query);
   if (keys.length === 0) refuse('key', 'must name one key at least');
@@ -255,18 +274,18 @@ function keysOf(segment: string | undefined, query: Values): readonly string[] |
   return keys;
 }
 
-function forwardOf(query: Values): boolean | undefined {
-  const given = ['calendar', 'forward'].filter((name) => query[name] !== undefined);
-  if (given.length === 0) return undefined;
-  return given.some((name) => truthOf(query, name));
+function parseForward(query: Values): boolean | undefined {
+  const names = ['calendar', 'forward'].filter((name) => query[name] !== undefined);
+  if (names.length === 0) return undefined;
+  return names.some((name) => truthOf(query, name));
 }
 
-function updatedMs(value: string, zone: string): number {
+function parseUpdatedMs(value: string, zone: string): number {
   const ms = parseInstant(value, zone);
   if (ms !== undefined) return ms;
   const day: Day = parseDay('updated', value);
   return startOfDay(day, zone);
 }
 
-const mapped = <T>(value: string | undefined, read: (value: string) => T): T | undefined =>
-  value === undefined ? undefined : read(value);
+const mapDefined = <T>(value: string | undefined, parse: (value: string) => T): T | undefined =>
+  value === undefined ? undefined : parse(value);

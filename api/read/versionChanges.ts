@@ -1,5 +1,5 @@
-// The records that each version of a dataset, and the pushes after the last one, inserted, replaced and
-// deleted, by index. A push is listed once: before its flush, or with the version that holds it.
+// Lists the records that each version of a dataset, and the pushes after the last one, inserted, replaced and
+// deleted, by index. A push is listed once: before its flush, or with the version that contains it.
 import { changesBetween, changesPushed } from '../../query/series/changes.ts';
 import type { SeriesEngine } from '../../query/series/series.ts';
 import { readVersions } from '../../store/lake/history/versions.ts';
@@ -12,7 +12,7 @@ import { type AsOf, type Moment, momentText } from '../../store/lake/history/his
 import { netOf, type PendingRow } from '../../store/lake/pushes/pendingRows.ts';
 import { type Begin, beginOf } from './moments.ts';
 
-/** Versions that are looked at, the newest. */
+/** Maximum versions to inspect, latest first. */
 const VERSIONS_MAX = 10_000;
 
 interface VersionChanges {
@@ -23,13 +23,13 @@ interface VersionChanges {
 
 type Changes = Awaited<ReturnType<typeof changesBetween>>;
 
-/** Changes are told by index: a dataset without one has none. */
+/** Whether a dataset has an index: changes are reported by index. */
 export const isIndexed = ({ mapping, numbered }: Dataset): boolean =>
   mapping.key !== undefined || mapping.date !== undefined || numbered;
 
 /**
- * Oldest first; versions that changed no record are left out.
- * @param which `ending`: those alone in which records ended
+ * Reads the changes of versions, oldest first; versions that changed no record are left out.
+ * @param which `ending`: only versions in which records ended
  */
 export async function* changesSince(
   { mapping, tableId }: Dataset,
@@ -41,27 +41,31 @@ export async function* changesSince(
   for (const { compaction, deleted, snapshot, timeMs } of versions.toReversed()) {
     if (which === 'ending' && deleted === 0) continue;
     const earlier = await lake.snapshotBefore(snapshot);
-    // Beside its predecessor it changes no record; else it also tells what was thinned out.
+    // A compaction directly after its predecessor changes no record; otherwise it includes expired versions.
     if (compaction && earlier === snapshot - 1) continue;
     const after = await lake.tableAt(tableId, snapshot);
     if (after === undefined) continue;
     const before = (await lake.tableAt(tableId, earlier)) ?? { ...after, files: [] };
     const names = indexOf(mapping, after);
-    // Where the index became another one, by what both versions have of it; nothing else changed then.
-    const both = after.columns.filter(({ id }) => before.columns.some((one) => one.id === id));
-    const index = names.flatMap((name) => both.filter((one) => one.name === name));
+    // If the index changed, the columns common to both versions are compared; nothing else changed then.
+    const commonColumns = after.columns.filter(({ id }) =>
+      before.columns.some((one) => one.id === id),
+    );
+    const index = names.flatMap((name) => commonColumns.filter((one) => one.name === name));
     if (index.length < names.length && before.records === after.records) continue;
-    const known = begin.known.filter((row) => row.snapshot > earlier && row.snapshot <= snapshot);
+    const flushedRows = begin.known.filter(
+      (row) => row.snapshot > earlier && row.snapshot <= snapshot,
+    );
     const changes =
-      both.length === 0
-        ? await allReplaced(before, after, mapping, series)
-        : await changesBetween(before, after, index, netOf(known), series);
+      commonColumns.length === 0
+        ? await compareAll(before, after, mapping, series)
+        : await changesBetween(before, after, index, netOf(flushedRows), series);
     if (!compaction || !isEmpty(changes)) yield { snapshot, timeMs, changes };
   }
 }
 
-/** Of two versions that share no column, where a stand-in gave way: all of one, and all of the other. */
-async function allReplaced(
+/** Compares versions without common columns, after a placeholder was replaced: all records differ. */
+async function compareAll(
   before: Table,
   after: Table,
   mapping: ColumnMapping,
@@ -71,59 +75,59 @@ async function allReplaced(
     indexOf(mapping, version).flatMap((name) =>
       version.columns.filter((column) => column.name === name),
     );
-  const nothing = { files: [], records: 0 };
-  const [gone, come] = await Promise.all([
-    changesBetween(before, { ...before, ...nothing }, indexIn(before), [], series),
-    changesBetween({ ...after, ...nothing }, after, indexIn(after), [], series),
+  const empty = { files: [], records: 0 };
+  const [deletions, insertions] = await Promise.all([
+    changesBetween(before, { ...before, ...empty }, indexIn(before), [], series),
+    changesBetween({ ...after, ...empty }, after, indexIn(after), [], series),
   ]);
-  return { inserted: come.inserted, replaced: [], deleted: gone.deleted };
+  return { inserted: insertions.inserted, replaced: [], deleted: deletions.deleted };
 }
 
-/** Versions of one answer: the next call continues from the last of them. */
+/** Maximum versions of one answer: the next call continues after the last of them. */
 const LISTED_MAX = 100;
 
 interface ListedChanges extends Changes {
   readonly snapshot: number;
   readonly date: number;
-  /** `since` of the call that continues after it. */
+  /** The `since` of the call that continues after it. */
   readonly asOf: string;
 }
 
 type Parts = Pick<Services, 'database' | 'lake' | 'pending' | 'series'>;
 
-/** Changes up to now, oldest first: those of versions, then those of pushes that no version holds. */
+/** Lists changes up to now, oldest first: those of versions, then those of pushes in no version. */
 export async function listChangesSince(
   dataset: Dataset,
   since: AsOf,
   services: Parts,
 ): Promise<readonly ListedChanges[]> {
   const { tableId } = dataset;
-  // What is pending is taken before the versions are read: a flush in between must not list it twice.
+  // Pending rows are read before the versions: a flush in between must not list them twice.
   const table = await services.lake.table(tableId);
-  const now = table === undefined ? undefined : pendingNow(table, services);
+  const now = table === undefined ? undefined : readPending(table, services);
   const begin = await beginOf(tableId, since, services);
   const past = await services.pending.past(tableId, table?.snapshot ?? begin.snapshot, begin.cut);
   const sequence = begin.known.reduce((last, row) => Math.max(last, row.sequence), past.sequence);
-  const listed: ListedChanges[] = [];
+  const entries: ListedChanges[] = [];
   for await (const { changes, snapshot, timeMs } of changesSince(dataset, begin, services)) {
     if (now !== undefined && snapshot > now.moment.snapshot) break;
-    listed.push({ snapshot, date: timeMs, ...changes, asOf: momentText({ snapshot, sequence }) });
-    if (listed.length === LISTED_MAX) return listed;
+    entries.push({ snapshot, date: timeMs, ...changes, asOf: momentText({ snapshot, sequence }) });
+    if (entries.length === LISTED_MAX) return entries;
   }
-  if (table === undefined || now === undefined) return listed;
+  if (table === undefined || now === undefined) return entries;
   const names = indexOf(dataset.mapping, table);
   const index = names.flatMap((name) => table.columns.filter((column) => column.name === name));
-  const fresh = now.rows.filter((row) => row.sequence > sequence);
-  if (fresh.length === 0) return listed;
+  const newRows = now.rows.filter((row) => row.sequence > sequence);
+  if (newRows.length === 0) return entries;
   const changes = await changesPushed(table, index, past.rows(), now.rows, services.series);
-  const date = Math.max(...fresh.map(({ timeMs }) => timeMs));
+  const date = Math.max(...newRows.map(({ timeMs }) => timeMs));
   const { snapshot } = now.moment;
-  if (!isEmpty(changes)) listed.push({ snapshot, date, ...changes, asOf: momentText(now.moment) });
-  return listed;
+  if (!isEmpty(changes)) entries.push({ snapshot, date, ...changes, asOf: momentText(now.moment) });
+  return entries;
 }
 
-/** What is pending beside the latest version of a table, in one tick. */
-function pendingNow(
+/** Reads the rows pending beside the latest version of a table, in one tick. */
+function readPending(
   table: Table,
   { lake, pending }: Parts,
 ): { readonly moment: Moment; readonly rows: readonly PendingRow[] } {

@@ -1,4 +1,4 @@
-// What an endpoint is: one row of the table from which routes, checks, headers, OpenAPI, the
+// Defines an endpoint: one row of the table from which routes, checks, headers, OpenAPI, the
 // reference page and the authorization matrix derive (DESIGN.md idea 8).
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
@@ -65,7 +65,7 @@ import type { Part } from './ranges.ts';
 import type { Environment } from './throttle.ts';
 import type { Uses } from './uses.ts';
 
-/** Everything an endpoint may use. Made once, in main.ts. */
+/** All services that an endpoint may use; created once, in main.ts. */
 export interface Services {
   readonly settings: Settings;
   readonly clock: Clock;
@@ -76,10 +76,10 @@ export interface Services {
   readonly at: AtCrashPoint;
   readonly lake: Lake;
   readonly proofs: FileProofs;
-  /** Copies of the files of a bucket; undefined where they are in the data folder. */
+  /** Copies of the files of a bucket; undefined if the files are in the data folder. */
   readonly fileCache: FileCache | undefined;
   readonly fileCheck: FileCheck;
-  /** Published files that are not handed out. */
+  /** Published files that are not served because they are damaged. */
   readonly damagedPublications: DamagedPublications;
   readonly accounts: Accounts;
   readonly adminToken: string;
@@ -99,12 +99,12 @@ export interface Services {
   readonly runner: Runner;
   readonly journal: JournalParts;
   readonly ingestion: IngestServices;
-  /** Nodes that work on loads. */
+  /** Dispatches loads to nodes that work on them. */
   readonly loadGiver: LoadGiver;
   readonly secrets: LiveSecrets;
   readonly fetching: FetchParts;
   readonly scheduler: Scheduler;
-  /** Who is told of each job that has ended. */
+  /** Listeners that are called for each finished job. */
   readonly jobEnds: Set<(job: Job) => void>;
   readonly deliveries: Deliveries;
   readonly rules: Rules;
@@ -112,14 +112,14 @@ export interface Services {
   readonly exports: Exports;
   readonly publications: Publications;
   readonly downloads: Uses;
-  /** What the synthetic exchange is still to load. */
+  /** Progress of the initial load of the synthetic exchange. */
   readonly filling: FillProgress;
   readonly failedTime: FailedTime;
   readonly streams: Streaming;
   readonly upstreams: Upstreams;
 }
 
-/** What is told as it happens, and to whom. */
+/** Live data and their readers. */
 export interface Streaming {
   readonly hub: Hub;
   readonly board: LiveBoard;
@@ -127,105 +127,105 @@ export interface Streaming {
   readonly open: OpenStreams;
   readonly feeds: Feeds;
   readonly records: RecordWatches;
-  /** Where messages are kept for other nodes; undefined where they are not. */
+  /** The log of messages for other nodes; undefined without one. */
   readonly bus?: { readonly isHere: boolean } | undefined;
-  /** It is of the past: what is stored of now has no place in it. */
+  /** A replay of past data, which must not be mixed with current stored data. */
   readonly isReplay?: true;
 }
 
-/** One request, checked. */
+/** One checked request. */
 export interface Call {
   readonly requestId: string;
-  /** Id of the row of the table that answers it. */
+  /** Id of the endpoint that answers it. */
   readonly endpoint: string;
   readonly environment: Environment;
-  /** A HEAD request: its answer carries no records, so that nothing is read and it costs nothing. */
+  /** A HEAD request: nothing is read, and it is free. */
   readonly bodiless: boolean;
-  /** Undefined where the endpoint needs no token, or the operator's. */
+  /** Undefined if the endpoint needs no token, or the operator's. */
   readonly caller: Caller | undefined;
-  /** Who acts, for the audit log: the id of the token, or `admin`. */
+  /** The actor for the audit log: the id of the token, or `admin`. */
   readonly actor: string;
-  /** Must be told the hash of a streamed body before it is used; throws when it was not signed. */
+  /** Must be called with the hash of a streamed body before it is used; throws if it was not signed. */
   readonly checkBody: ((bodyHash: string) => void) | undefined;
-  /** Values of the path's own segments, the version among them. */
+  /** Values of the path's named segments, including the version. */
   readonly path: Readonly<Record<string, string>>;
   readonly query: Values;
-  /** The checked JSON body, where the endpoint declares one; of a form also a text that is no JSON. */
+  /** The checked JSON body, if the endpoint declares one; for a form also a text that is not JSON. */
   readonly json: unknown;
-  /** The body as it comes, where the endpoint takes a file. */
+  /** The body as a stream, if the endpoint accepts a file. */
   readonly stream: Readable;
   readonly contentLength: number | undefined;
   readonly accept: string;
-  /** A browser shows or saves the answer itself: no script asked for it. */
+  /** A browser shows or saves the answer: the request does not come from a script. */
   readonly navigates: boolean;
-  /** Header If-None-Match: tags of answers that the caller has. */
+  /** Header If-None-Match: tags of answers that the caller has cached. */
   readonly ifNoneMatch: string;
   /** Header Range: which bytes of a file. */
   readonly range: string;
-  /** Header If-Range: the file of which these bytes are. */
+  /** Header If-Range: the version of the file that the range belongs to. */
   readonly ifRange: string;
-  /** Where the caller is, as far as proxies that are trusted tell it. */
+  /** The caller's address, as far as trusted proxies report it. */
   readonly address: string;
-  /** The account of a token that is shown where none is needed. @throws Failure for one that is no good. */
+  /** The caller of an optional token. @throws Failure for an invalid token. */
   readonly identified: () => Caller | undefined;
-  /** The header of that name: the last message of a stream that was read. */
+  /** Header Last-Event-ID: the last message that was read from a stream. */
   readonly lastEventId: string;
-  /** The header of that name: a write with it is done once; empty where there is none. */
+  /** Header Idempotency-Key: a write with it is done once; empty without the header. */
   readonly idempotencyKey: string;
-  /** Once, when the answer is over: whether all of it was handed to the network. */
+  /** Registers work for the end of the answer: `whole` if all of it was handed to the network. */
   readonly atEnd: (work: (whole: boolean) => void) => void;
-  /** Where named queries stand in the test environment; undefined in production. */
+  /** Positions of named queries in the test environment; undefined in production. */
   readonly testCursors: TestCursors | undefined;
-  /** A signal that is aborted when the caller goes away, made when it is first asked for. */
+  /** A signal that is aborted when the caller disconnects; created on first use. */
   readonly departure: () => AbortSignal;
 }
 
 /** A published file, or a part of it. */
 export interface FileAnswer {
   readonly kind: 'file';
-  /** 416: there are no such bytes. */
+  /** 416: the range is outside of the file. */
   readonly status: 200 | 206 | 416;
   readonly part: Part;
-  /** Of the whole file. */
+  /** Length of the whole file. */
   readonly bytes: number;
-  /** Undefined where only its headers are told. */
+  /** Undefined if only headers are sent. */
   readonly stream: Readable | undefined;
   readonly tag: string;
   readonly contentType: string;
-  /** As it is saved: printable ASCII without quotes. */
+  /** The name for saving: printable ASCII without quotes. */
   readonly name: string;
   readonly source: string;
-  /** Must be called once the answer is over: whether its `length` bytes were handed to the network. */
+  /** Must be called when the answer has ended: `whole` if its `length` bytes were handed to the network. */
   readonly ended: (whole: boolean, length: number) => void;
 }
 
-/** Messages without an end, for as long as the caller listens. */
+/** Messages without an end, until the caller disconnects. */
 export interface StreamAnswer {
   readonly kind: 'stream';
-  /** By which its caller may change what it is sent. */
+  /** The id by which its caller may change the subscription. */
   readonly id: string;
   readonly datasets: readonly Dataset[];
-  /** The headers were written: from now on the socket is the stream's. */
+  /** Takes over the socket, after the headers were written. */
   readonly open: (socket: Socket, isChunked: boolean) => void;
-  /** It never was opened. */
+  /** Called if the stream is never opened. */
   readonly unopened: () => void;
 }
 
 export type Answer =
   | FileAnswer
-  /** To an address of this server, below the root. */
+  /** A redirect to an address of this server, below the root. */
   | {
       readonly kind: 'redirect';
       readonly location: string;
       readonly charge: Charge;
-      /** Whom what is there must be credited to. */
+      /** The source to be credited for the target. */
       readonly source: string;
     }
   | StreamAnswer
   | {
       readonly kind: 'json';
       readonly value: unknown;
-      /** `none`: without the headers of its price. */
+      /** `none`: without price headers. */
       readonly metering: 'free' | 'none';
       /** JSON by default. */
       readonly format?: BodyFormat | undefined;
@@ -234,7 +234,7 @@ export type Answer =
       /** JSONP function name; only with json. */
       readonly callback?: string | undefined;
     }
-  /** The headers of an answer that was not read, for HEAD: it costs nothing and has no length. */
+  /** The headers of an answer to HEAD: nothing is read, it is free and has no length. */
   | {
       readonly kind: 'unread';
       readonly format: BodyFormat;
@@ -244,91 +244,90 @@ export type Answer =
       readonly tag: string | undefined;
       readonly datasets: readonly Dataset[];
     }
-  /** The caller has this answer already: it costs nothing. */
+  /** The caller has cached this answer: it is free. */
   | {
       readonly kind: 'unchanged';
       readonly snapshot: number;
       readonly moment: Moment;
       readonly tag: string;
     }
-  /** Text that costs nothing. */
+  /** Text, free of charge. */
   | { readonly kind: 'text'; readonly text: string; readonly contentType: string }
   | {
       readonly kind: 'rows';
       readonly body: Body;
       readonly format: BodyFormat;
-      /** The body is one, drawn from what the format says. */
+      /** The body is a chart, rendered from records in `format`. */
       readonly picture?: PictureFormat | undefined;
       /** As plain text to look at, not as a file. */
       readonly plain: boolean;
       /** JSONP function name; only with json. */
       readonly callback: string | undefined;
       readonly snapshot: number;
-      /** What was there to be read: `asOf` that answers the same again. */
+      /** The moment of the read: the `asOf` that returns the same answer again. */
       readonly moment: Moment;
-      /** Rows after which the answer was cut; undefined for a whole one. */
+      /** Rows after which the answer was truncated; undefined for a complete one. */
       readonly cutAt?: number | undefined;
-      /** Seconds that a cache of the caller may keep it. */
+      /** Seconds for which the caller's cache may store it. */
       readonly cacheSeconds: number | undefined;
-      /** Names these records of this version; undefined when the next answer is another one. */
+      /** Identifies these records of this version; undefined if the next answer differs anyway. */
       readonly tag: string | undefined;
       readonly charge: Charge;
-      /** Those that it was made of, to be credited. */
+      /** The source datasets, to be credited. */
       readonly datasets: readonly Dataset[];
-      /** What was asked for and the caller may not read, where the rest is answered without it. */
+      /** Requested parts that the caller may not read; the rest is answered without them. */
       readonly leftOut?: readonly string[] | undefined;
     };
 
 /**
- * Which tokens an endpoint takes. A publishable one may read what it was granted, `granted` also
- * takes one with the right to change it, `admin` is the operator's own.
+ * The tokens that an endpoint accepts. A publishable token may read what it was granted, `granted` also
+ * accepts one with the right to change it, `admin` is the operator's own.
  */
 export type TokenNeed = 'none' | 'publishable' | 'granted' | 'secret' | 'admin';
 
-/** @typeParam S what its handler uses */
+/** @typeParam S services of its handler */
 export interface Endpoint<S = Services> {
   /** OpenAPI operation id. */
   readonly id: string;
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Below the version; trailing segments with `?` may be left out. */
+  /** The path below the version; trailing segments with `?` may be left out. */
   readonly path: string;
   readonly aliases?: readonly string[];
-  /** Aliases that should not be used any more, with the day since when. */
+  /** Deprecated aliases, with the day of their deprecation. */
   readonly deprecated?: Readonly<Record<string, string>>;
   readonly token: TokenNeed;
   readonly summary: string;
-  /** Names that are not declared are kept as texts: the handler knows which there are. */
+  /** Parameters that are not declared are passed as texts: the handler checks them. */
   readonly openParameters?: true;
-  /** What a call costs, for the reference. */
+  /** The price of a call, for the reference. */
   readonly weight: string;
-  /** It takes the header `Idempotency-Key`. */
+  /** It accepts the header `Idempotency-Key`. */
   readonly once?: true;
   /** Answers even when a budget or a circuit breaker stops all calls of the account. */
   readonly always?: true;
   readonly parameters: readonly Parameter[];
   /**
-   * `form`: the parameters may stand in a JSON body as well as in the query, as clients of the
-   * original send them (INTERFACE.md 5, 6). `bytesMax`: a maximum of `bodyLimits.ts` other than that of
-   * control bodies.
+   * `form`: the parameters may be in a JSON body as well as in the query, as clients of the original send
+   * them (INTERFACE.md 5, 6). `bytesMax`: a maximum of `bodyLimits.ts` other than that of control bodies.
    */
   readonly body?:
     | { readonly kind: 'json'; readonly schema: TSchema; readonly bytesMax?: number }
     | { readonly kind: 'form' }
     /** JSON, or any text: `Call.json` has the value or the text. */
     | { readonly kind: 'text'; readonly bytesMax?: number }
-    /** Bytes that are not held; `json`: of one JSON object or a list of them. */
+    /** Streamed bytes; `json`: of one JSON object or a list of them. */
     | { readonly kind: 'file'; readonly json?: true };
   /** JSON schema of the 200 answer. */
   readonly answer: TSchema;
-  /** All that is in it, where what makes it tells that: the market's document has it. */
+  /** The exact shape of the answer, if known, for the market's document. */
   readonly shape?: Shape;
-  /** The answer is a stream of events; `too`: or the JSON of `answer`, for who asks for none. */
+  /** The answer is a stream of events; `too`: or the JSON of `answer`, if no stream is requested. */
   readonly events?: 'only' | 'too';
-  /** Formats besides JSON that the endpoint answers in. */
+  /** Formats besides JSON. */
   readonly formats?: readonly (PlainFormat | PictureFormat)[];
   /**
-   * The test environment has it as well: it answers data, or what is needed to ask for them, and shows
-   * nothing of how production is set up or used.
+   * Available in the test environment too: it returns data, or information needed to request them, and
+   * reveals nothing of the setup or use of production.
    */
   readonly inTest?: true;
   readonly failures: FailureStyle;

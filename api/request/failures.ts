@@ -1,9 +1,9 @@
-// How a failure looks to a caller. The sentences are an interface: clients compare them
-// (INTERFACE.md 0.1); workspace routes answer JSON, and RFC 9457 comes when it is asked for.
+// Renders failures for callers. The messages are an interface: clients compare them (INTERFACE.md 0.1).
+// Workspace routes return JSON, and the Accept header can request RFC 9457.
 import { Failure, type FailureType } from '../../store/base/failure.ts';
 import { randomHex } from '../../store/base/random.ts';
 
-interface Told {
+interface FailureText {
   readonly status: number;
   readonly text: string;
 }
@@ -11,8 +11,8 @@ interface Told {
 const QUOTA =
   'You have exceeded your allotted message quota. Please enable pay-as-you-go to regain access';
 
-/** Every failure's HTTP status and sentence (SPEC.md "Errors"; texts of INTERFACE.md 0.1). */
-export const FAILURES: Readonly<Record<FailureType, Told>> = {
+/** Every failure's HTTP status and message (SPEC.md "Errors"; texts of INTERFACE.md 0.1). */
+export const FAILURES: Readonly<Record<FailureType, FailureText>> = {
   IncorrectValues: { status: 400, text: 'You have supplied invalid values for this request' },
   NoSymbol: { status: 400, text: 'No symbol provided' },
   TypeRequired: { status: 400, text: 'A valid value of types is required' },
@@ -65,13 +65,13 @@ export const FAILURES: Readonly<Record<FailureType, Told>> = {
   },
   SystemError: { status: 500, text: 'System Error' },
   Damaged: { status: 500, text: 'A stored file is damaged' },
-  Gone: { status: 410, text: 'The version that was asked for has ended' },
+  Gone: { status: 410, text: 'The requested version has expired' },
   PriceTooHigh: { status: 402, text: 'The call costs more messages than it was allowed' },
   StorageLimit: { status: 402, text: 'The workspace stores as much as its tier allows' },
   TestReadOnly: { status: 403, text: 'The test environment changes nothing' },
   InvalidParameter: { status: 400, text: 'You have supplied invalid values for this request' },
   InvalidBody: { status: 400, text: 'You have supplied invalid values for this request' },
-  // What a source answers is not the caller's fault, but it is what was asked for: clients know 400.
+  // A failing source is not the caller's fault, but clients expect 400.
   SourceFailed: { status: 400, text: 'You have supplied invalid values for this request' },
   EndedTooOften: { status: 400, text: 'You have supplied invalid values for this request' },
   LimitReached: { status: 400, text: 'You have supplied invalid values for this request' },
@@ -83,8 +83,8 @@ export const FAILURES: Readonly<Record<FailureType, Told>> = {
   ChildLost: { status: 503, text: 'The query process was lost, please try again' },
 };
 
-/** Failures whose plain sentence clients compare, on every kind of route. */
-const PLAIN = new Set<FailureType>([
+/** Failures whose plain message clients compare, on every kind of route. */
+const PLAIN_FAILURES = new Set<FailureType>([
   'NoKey',
   'InvalidKey',
   'DisabledKey',
@@ -114,40 +114,48 @@ interface FailureAnswer {
   readonly body: string;
 }
 
-/** How the route's callers expect failures: plain data routes or workspace routes. */
+/** The form of failures: of plain data routes or of workspace routes. */
 export type FailureStyle = 'data' | 'workspace';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** Their plain sentences stay as they are, and what to do stands behind them. */
-const ADVISED: ReadonlySet<FailureType> = new Set(['Restricted']);
+/** Failures whose plain message is followed by advice. */
+const ADVISED_FAILURES: ReadonlySet<FailureType> = new Set(['Restricted']);
 
-/** Their plain sentences are the original's, and name nothing. */
-const UNNAMED: ReadonlySet<FailureType> = new Set(['NotFound', 'UnknownSymbol']);
+/** Failures whose plain message is the original's and names no resource. */
+const UNNAMED_FAILURES: ReadonlySet<FailureType> = new Set(['NotFound', 'UnknownSymbol']);
 
 /**
- * Anything that is no Failure is a bug: 500, with nothing of it told.
- * @param asked what a problem says of what was not found
+ * Renders a failure; an error that is no Failure is a bug and returns 500 without details.
+ * @param describeMissing describes what was not found, for the problem form
  */
 export function failureAnswer(
   error: unknown,
   style: FailureStyle,
   accept: string,
   requestId: string,
-  asked: () => string,
+  describeMissing: () => string,
 ): FailureAnswer {
   const failure = error instanceof Failure ? error : new Failure('SystemError');
   const { status, text } = FAILURES[failure.type];
   const detail = failure.type === 'SystemError' ? text : (failure.detail ?? text);
   if (accept.includes('application/problem+json')) {
     const type = `urn:tapedeck:failure:${failure.type}`;
-    const told = UNNAMED.has(failure.type) ? (failure.detail ?? asked()) : detail;
-    const body = JSON.stringify({ type, title: text, status, detail: told, instance: requestId });
+    const problemDetail = UNNAMED_FAILURES.has(failure.type)
+      ? (failure.detail ?? describeMissing())
+      : detail;
+    const body = JSON.stringify({
+      type,
+      title: text,
+      status,
+      detail: problemDetail,
+      instance: requestId,
+    });
     return { status, contentType: 'application/problem+json; charset=utf-8', body };
   }
-  if (PLAIN.has(failure.type)) {
-    const isAdvice = ADVISED.has(failure.type) && failure.detail !== undefined;
-    return asSentence(status, isAdvice ? `${text} ${detail}.` : detail);
+  if (PLAIN_FAILURES.has(failure.type)) {
+    const isAdvice = ADVISED_FAILURES.has(failure.type) && failure.detail !== undefined;
+    return toPlainAnswer(status, isAdvice ? `${text} ${detail}.` : detail);
   }
   if (style === 'workspace') {
     const message = `${detail} (${randomHex(7).toUpperCase()})`;
@@ -156,14 +164,14 @@ export function failureAnswer(
   if (failure.type === 'InvalidParameter') {
     return { status, contentType: JSON_TYPE, body: JSON.stringify({ error: detail }) };
   }
-  return asSentence(status, detail);
+  return toPlainAnswer(status, detail);
 }
 
 /**
- * Clients compare these sentences, and the original's type; what a caller sent never becomes markup in
- * them.
+ * Renders a plain message with the original's content type, which clients compare; text of a caller never
+ * becomes markup.
  */
-const asSentence = (status: number, detail: string): FailureAnswer => ({
+const toPlainAnswer = (status: number, detail: string): FailureAnswer => ({
   status,
   contentType: 'text/html; charset=utf-8',
   body: detail.replaceAll('<', '&lt;').replaceAll('>', '&gt;'),

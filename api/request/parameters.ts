@@ -1,4 +1,4 @@
-// Query parameters: declared once in the endpoint table, checked here, told in OpenAPI.
+// Checks query parameters, which are declared once in the endpoint table and documented in OpenAPI.
 import { parseDay } from '../../query/time/dates.ts';
 import type { Day } from '../../query/time/days.ts';
 import { ITEMS_MAX } from './body/bodyLimits.ts';
@@ -14,10 +14,10 @@ export type Parameter =
       readonly kind: 'text';
       readonly pattern?: RegExp;
       readonly rule?: string;
-      /** Most characters, where it is not 4,096. */
+      /** Maximum characters; 4,096 by default. */
       readonly charactersMax?: number;
     })
-  /** `mayBeEmpty`: its endpoint says itself what an empty one is. */
+  /** `mayBeEmpty`: its endpoint handles an empty list. */
   | (Declared & { readonly kind: 'list'; readonly mayBeEmpty?: true })
   | (Declared & { readonly kind: 'day' })
   | (Declared & { readonly kind: 'integer'; readonly least: number; readonly most: number })
@@ -27,52 +27,52 @@ export type Parameter =
 type Value = string | number | boolean | readonly string[];
 export type Values = Readonly<Record<string, Value>>;
 
-/** Characters of one value; a longer one is refused. Keys may have 1,500 bytes (INTERFACE.md 3.8). */
+/** Maximum characters of one value. Keys may have 1,500 bytes (INTERFACE.md 3.8). */
 const TEXT_MAX = 4_096;
 
 /** Accepted everywhere: the token, and the cache-buster of browser libraries (DESIGN.md). */
 const ALWAYS = new Set(['token', '_']);
 
-interface Accepting {
+interface Declarations {
   readonly parameters: readonly Parameter[];
   readonly openParameters?: true;
 }
 
-const open = (name: string): Parameter => ({ kind: 'text', name, help: '' });
+const undeclaredParameter = (name: string): Parameter => ({ kind: 'text', name, help: '' });
 
 /** @throws Failure InvalidParameter naming the parameter and its rule. */
 export function readParameters(
-  { openParameters, parameters }: Accepting,
+  { openParameters, parameters }: Declarations,
   query: Readonly<Record<string, unknown>>,
 ): Values {
-  const byName = named(parameters);
+  const byName = mapByName(parameters);
   const values: Record<string, Value> = {};
   for (const [name, raw] of Object.entries(query)) {
     if (ALWAYS.has(name)) continue;
     const parameter = byName.get(name);
     if (parameter === undefined && openParameters === true)
-      values[name] = readValue(open(name), raw);
+      values[name] = readValue(undeclaredParameter(name), raw);
     else if (parameter === undefined) refuse(name, 'is not allowed');
     else values[name] = readValue(parameter, raw);
   }
   return values;
 }
 
-const maps = new WeakMap<readonly Parameter[], ReadonlyMap<string, Parameter>>();
+const mapCache = new WeakMap<readonly Parameter[], ReadonlyMap<string, Parameter>>();
 
-/** The declarations of an endpoint by name, made once. */
-function named(declared: readonly Parameter[]): ReadonlyMap<string, Parameter> {
-  const known = maps.get(declared);
-  if (known !== undefined) return known;
-  const made = new Map(declared.map((parameter) => [parameter.name, parameter]));
-  maps.set(declared, made);
-  return made;
+/** Maps the declarations of an endpoint by name; cached. */
+function mapByName(declared: readonly Parameter[]): ReadonlyMap<string, Parameter> {
+  const cached = mapCache.get(declared);
+  if (cached !== undefined) return cached;
+  const byName = new Map(declared.map((parameter) => [parameter.name, parameter]));
+  mapCache.set(declared, byName);
+  return byName;
 }
 
-/** A token that was given as a name is not repeated: answers end up in logs of others. */
+/** Throws a refusal. A token that was sent as a name is redacted: answers end up in logs of others. */
 export const refuse = (name: string, rule: string): never => {
-  const told = name.slice(0, 64).replaceAll(/([psa]k_)\w+/g, '$1…');
-  throw new Failure('InvalidParameter', `"${told}" ${rule}`);
+  const redactedName = name.slice(0, 64).replaceAll(/([psa]k_)\w+/g, '$1…');
+  throw new Failure('InvalidParameter', `"${redactedName}" ${rule}`);
 };
 
 function readValue(parameter: Parameter, raw: unknown): Value {
@@ -86,8 +86,8 @@ function readValue(parameter: Parameter, raw: unknown): Value {
     return refuse(name, `must have at most ${most ?? TEXT_MAX} characters`);
   }
   if (parameter.kind === 'text') {
-    const fits = parameter.pattern === undefined || parameter.pattern.test(raw);
-    return fits ? raw : refuse(name, parameter.rule ?? 'is not valid');
+    const isMatch = parameter.pattern === undefined || parameter.pattern.test(raw);
+    return isMatch ? raw : refuse(name, parameter.rule ?? 'is not valid');
   }
   if (parameter.kind === 'list') return raw.split(',').filter((item) => item !== '');
   if (parameter.kind === 'day') return parseDay(name, raw);
@@ -112,9 +112,9 @@ function readBoolean(name: string, raw: string): boolean {
 }
 
 /**
- * The members of a form's body as if they stood in the query, where clients put them too; a body
- * that is no object, such as the text `[object Object]` of old clients, has none.
- * @throws Failure InvalidParameter when a member is no text, number or boolean; InvalidBody for too many.
+ * Merges the members of a form's body into the query, where clients put them too; a body that is no object,
+ * such as the text `[object Object]` of old clients, has none.
+ * @throws Failure InvalidParameter if a member is no text, number or boolean; InvalidBody for too many.
  */
 export function formOf(
   query: Readonly<Record<string, unknown>>,
@@ -125,8 +125,8 @@ export function formOf(
   if (names.length > ITEMS_MAX)
     throw new Failure('InvalidBody', `the body must have at most ${ITEMS_MAX} members`);
   const members = Object.entries(json).map(([name, value]) => {
-    const scalar = ['string', 'number', 'boolean'].includes(typeof value);
-    if (!scalar) refuse(name, 'must be a text, number or boolean');
+    const isScalar = ['string', 'number', 'boolean'].includes(typeof value);
+    if (!isScalar) refuse(name, 'must be a text, number or boolean');
     return [name, String(value)];
   });
   return { ...query, ...Object.fromEntries(members) };

@@ -1,12 +1,12 @@
-// `Range` of a download (RFC 9110 14): one range of bytes; what is no such header is as if not sent.
+// Parses `Range` of a download (RFC 9110 14): one range of bytes; an invalid header is ignored.
 
-/** Bytes of a file from `start` up to, not with, `end`. */
+/** Bytes of a file from `start` up to, but not including, `end`. */
 export interface Part {
   readonly start: number;
   readonly end: number;
 }
 
-/** `undefined`: the whole file is asked for. `none`: there are no such bytes. */
+/** `undefined`: the whole file is requested. `none`: the range is outside of the file. */
 export function partOf(range: string, bytes: number): Part | 'none' | undefined {
   const [, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(range.trim()) ?? [];
   if (first === '' && last === '') return undefined;

@@ -1,5 +1,5 @@
 // Renders values in memory as json, lines of json, csv or psv, with the attributes that `filter` names.
-import { setImmediate as othersTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Body, BodyFormat } from '../../store/duckdb/protocol.ts';
 import { refuse } from './parameters.ts';
 
@@ -8,82 +8,83 @@ type Members = Readonly<Record<string, unknown>>;
 const isMembers = (value: unknown): value is Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** `chart/dynamic` holds its rows in a member. */
+/** The rows of a value that has them in a member, as `chart/dynamic` does. */
 export const rowsWithin = (value: unknown): readonly unknown[] | undefined =>
   isMembers(value) && Array.isArray(value['data'])
     ? (value['data'] as readonly unknown[])
     : undefined;
 
-/** With the attributes that a filter names, as they stand. */
+/** Selects the attributes that a filter names, in their original order. */
 export function filtered(value: unknown, names: readonly string[] | undefined): unknown {
   if (names === undefined || typeof value !== 'object' || value === null) return value;
-  const wanted = new Set(names);
+  const selectedNames = new Set(names);
   const pick = (item: unknown): unknown =>
     isMembers(item)
-      ? Object.fromEntries(Object.entries(item).filter(([name]) => wanted.has(name)))
+      ? Object.fromEntries(Object.entries(item).filter(([name]) => selectedNames.has(name)))
       : item;
   if (Array.isArray(value)) return value.map(pick);
-  const within = rowsWithin(value);
-  return within === undefined ? pick(value) : { ...value, data: within.map(pick) };
+  const rows = rowsWithin(value);
+  return rows === undefined ? pick(value) : { ...value, data: rows.map(pick) };
 }
 
-/** @throws Failure InvalidParameter for a format of files, which hold records of a dataset. */
+/** @throws Failure InvalidParameter for a binary format, which needs records of a dataset. */
 export function bodyOf(value: unknown, objects: number, format: BodyFormat): Body {
   return { objects, bytes: Buffer.from(textOf(value, format)) };
 }
 
-/** Rows that are made text in one turn of the loop: 5 ms. */
-const TURN_ROWS = 2_000;
+/** Rows that are rendered before the event loop is yielded: 5 ms. */
+const YIELD_AFTER_ROWS = 2_000;
 
-/** The same for answers that may be long: others have their turns between what is computed and the text. */
+/** Renders a body that may be long, and yields the event loop between its parts. */
 export async function bodyInTurns(
   value: unknown,
   objects: number,
   format: BodyFormat,
 ): Promise<Body> {
-  if (!Array.isArray(value) || value.length <= TURN_ROWS) return bodyOf(value, objects, format);
-  await othersTurn();
+  if (!Array.isArray(value) || value.length <= YIELD_AFTER_ROWS)
+    return bodyOf(value, objects, format);
+  await yieldToEventLoop();
   if (format !== 'json') return bodyOf(value, objects, format);
   const rows = value as readonly unknown[];
   const pieces: string[] = [];
-  for (let from = 0; from < rows.length; from += TURN_ROWS) {
-    pieces.push(JSON.stringify(rows.slice(from, from + TURN_ROWS)).slice(1, -1));
-    await othersTurn();
+  for (let from = 0; from < rows.length; from += YIELD_AFTER_ROWS) {
+    pieces.push(JSON.stringify(rows.slice(from, from + YIELD_AFTER_ROWS)).slice(1, -1));
+    await yieldToEventLoop();
   }
   return { objects, bytes: Buffer.from(`[${pieces.join(',')}]`) };
 }
 
-/** @throws Failure InvalidParameter for a format of files. */
+/** @throws Failure InvalidParameter for a binary format. */
 export function textOf(value: unknown, format: BodyFormat): string {
   if (format === 'json') return JSON.stringify(value ?? null);
   if (format === 'arrow' || format === 'parquet') {
     return refuse('format', 'must be json, jsonl, csv or psv: the answer is computed');
   }
-  const rows = rowsOf(value);
+  const rows = toRows(value);
   if (format === 'jsonl') return rows.map((row) => `${JSON.stringify(row)}\n`).join('');
   const escaped = format === 'csvEscaped' || format === 'psvEscaped';
-  return separated(rows, format.startsWith('psv') ? '|' : ',', escaped);
+  return renderSeparated(rows, format.startsWith('psv') ? '|' : ',', escaped);
 }
 
-function rowsOf(value: unknown): readonly Members[] {
+function toRows(value: unknown): readonly Members[] {
   const rows =
     rowsWithin(value) ?? (Array.isArray(value) ? (value as readonly unknown[]) : [value]);
   return rows.map((row) => (isMembers(row) ? row : { value: row ?? null }));
 }
 
-function separated(rows: readonly Members[], separator: string, escaped: boolean): string {
+function renderSeparated(rows: readonly Members[], separator: string, escaped: boolean): string {
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   if (names.length === 0) return '';
   const line = (cells: readonly string[]): string => `${cells.join(separator)}\n`;
-  const cell = (value: unknown): string => cellOf(value, separator, escaped);
+  const cell = (value: unknown): string => renderCell(value, separator, escaped);
   return [
     line(names.map(cell)),
     ...rows.map((row) => line(names.map((name) => cell(row[name])))),
   ].join('');
 }
 
-/** RFC 4180; what a spreadsheet would run as a formula gets a quotation mark before it when asked. */
-function cellOf(value: unknown, separator: string, escaped: boolean): string {
+/** Renders a cell by RFC 4180; `escaped` puts a quotation mark before texts that a spreadsheet would run. */
+function renderCell(value: unknown, separator: string, escaped: boolean): string {
   if (value === null || value === undefined) return '';
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   const plain = typeof value === 'string' ? value : JSON.stringify(value);

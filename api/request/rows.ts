@@ -1,4 +1,4 @@
-// What rows of the endpoint table have in common.
+// Builds common parts of rows of the endpoint table.
 import type { TSchema } from 'typebox';
 import { Type } from './body/schema.ts';
 import type { Shape } from '../../market/types/shape.ts';
@@ -7,19 +7,19 @@ import type { Answer, Endpoint } from './endpoint.ts';
 /** An object whose members the reference does not list. */
 export const ANY = Type.Object({}, { additionalProperties: true });
 
-/** An answer whose shape is known: of it the document of all endpoints tells no more than the kind. */
+/** Declares an answer with an exact shape; the document of all endpoints has only its kind. */
 export const shaped = (shape: Shape): Pick<Endpoint, 'answer' | 'shape'> => ({
-  answer: kindOf(shape),
+  answer: toKindSchema(shape),
   shape,
 });
 
-function kindOf({ anyOf, items }: Shape): TSchema {
+function toKindSchema({ anyOf, items }: Shape): TSchema {
   if (anyOf !== undefined) {
-    const kinds = new Map(anyOf.map(kindOf).map((kind) => [JSON.stringify(kind), kind]));
+    const kinds = new Map(anyOf.map(toKindSchema).map((kind) => [JSON.stringify(kind), kind]));
     const [only = ANY, ...rest] = kinds.values();
     return rest.length === 0 ? only : Type.Union([only, ...rest]);
   }
-  return items === undefined ? ANY : Type.Array(kindOf(items));
+  return items === undefined ? ANY : Type.Array(toKindSchema(items));
 }
 
 /** A row for the owner of a workspace, without parameters. */

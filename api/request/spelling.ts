@@ -1,6 +1,6 @@
-// How texts and decimals are spelled in an answer. Spreadsheets run a text that begins with `=` as a
-// formula, from whichever file they open. Who saves an answer from a browser will open it so; a program
-// wants the texts as they are.
+// Selects how texts and decimals are written in an answer. Spreadsheets run a text that begins with `=` as a
+// formula from any file, and a user who saves an answer from a browser is likely to open it in one. A program
+// needs the texts unchanged.
 import type { BodyFormat } from '../../store/duckdb/protocol.ts';
 import { type Parameter, textOf, type Values } from './parameters.ts';
 
@@ -13,10 +13,10 @@ export const CSV_FORMULAS: Parameter = {
     'not; the default is escape if a browser opens or saves the answer, else keep.',
 };
 
-/** The format, as this caller gets it. @param navigates the answer is a browser's page or download */
+/** Selects the format for this caller. @param navigates the answer is a browser's page or download */
 export function escapedFormat(format: BodyFormat, query: Values, navigates: boolean): BodyFormat {
-  const wanted = textOf(query, 'csvFormulas') ?? (navigates ? 'escape' : 'keep');
-  if (wanted === 'keep') return format;
+  const mode = textOf(query, 'csvFormulas') ?? (navigates ? 'escape' : 'keep');
+  if (mode === 'keep') return format;
   if (format === 'csv') return 'csvEscaped';
   return format === 'psv' ? 'psvEscaped' : format;
 }
@@ -30,7 +30,7 @@ export const JSON_DECIMALS: Parameter = {
     'which readers of JSON would round; the default is auto.',
 };
 
-/** The format, with decimals as the query wants them. */
+/** Selects the format with decimals as the query requests them. */
 export function stringsFormat(format: BodyFormat, query: Values): BodyFormat {
   if (textOf(query, 'jsonDecimals') !== 'string') return format;
   if (format === 'json') return 'jsonStrings';

@@ -1,5 +1,5 @@
-// Where named queries of the test environment stood: in memory, and apart from those of production,
-// which an answer of the test environment must not move.
+// Stores positions of named queries of the test environment in memory, separate from those of production,
+// which an answer of the test environment must not change.
 import { LruMap } from 'toad-cache';
 import type { Moment } from '../../store/lake/history/history.ts';
 import type { QueryName, QueryTurn } from '../../store/lake/history/queryCursors.ts';
@@ -8,7 +8,7 @@ export interface TestCursors {
   begin(name: QueryName): QueryTurn;
 }
 
-/** Named queries that are remembered; the one asked longest ago begins anew. */
+/** Maximum tracked named queries; the least recently used one is evicted and starts again. */
 const CURSORS_MAX = 1_000;
 
 export function makeTestCursors(): TestCursors {

@@ -1,4 +1,4 @@
-// Requests that come too fast: 429, and when to come again (SPEC.md "Limits").
+// Refuses requests above the rate limits with 429 and the time to retry (SPEC.md "Limits").
 import { isIPv6 } from 'node:net';
 import type { Caller } from '../../store/accounts/callers.ts';
 import { Failure } from '../../store/base/failure.ts';
@@ -8,7 +8,7 @@ import { makeRateLimiter } from './rateLimit.ts';
 /** Production, or the test environment with its own port and tokens (SPEC.md "Authentication" 3). */
 export type Environment = 'production' | 'test';
 
-/** Requests of one address in a second, and as many at once. */
+/** Requests of one address per second, and its burst. */
 const ADDRESS_RATE: Readonly<Record<Environment, number>> = { production: 100, test: 10 };
 
 export interface Throttle {
@@ -16,18 +16,18 @@ export interface Throttle {
   address(address: string): void;
   /** @throws Failure TooManyRequests */
   token(caller: Caller): void;
-  /** Requests that another node may take, of the same limits. */
+  /** Grants requests of the same limits to other nodes. */
   readonly permits: Permits;
 }
 
-const OPEN: Throttle = {
+const UNLIMITED: Throttle = {
   address: () => undefined,
   token: () => undefined,
   permits: { address: (_address, most) => most, token: (_caller, most) => most },
 };
 
-/** One caller has a whole /64 of IPv6: its addresses count as one. */
-function networkOf(address: string): string {
+/** The network of an address: one caller has a whole /64 of IPv6, so its addresses count as one. */
+function toNetwork(address: string): string {
   if (!isIPv6(address)) return address;
   const [head = '', tail = ''] = address.split('::');
   const [left, right] = [head, tail].map((part) => (part === '' ? [] : part.split(':')));
@@ -36,29 +36,29 @@ function networkOf(address: string): string {
   return (groups ?? []).slice(0, 4).join(':');
 }
 
-/** `clockMs` never goes back. */
+/** @param clockMs a monotonic clock */
 export function makeThrottle(
   on: boolean,
   environment: Environment,
   clockMs: () => number,
 ): Throttle {
-  if (!on) return OPEN;
+  if (!on) return UNLIMITED;
   const limiter = makeRateLimiter(clockMs);
   const take = (key: string, rate: number): void => {
     const waitMs = limiter.take(key, rate, rate);
     if (waitMs > 0) throw new Failure('TooManyRequests', undefined, waitMs);
   };
-  /** At most one of `parts` of the rate, but 1: so others find some too. */
-  const some = (key: string, rate: number, most: number, parts: number): number =>
+  /** Takes at most one of `parts` shares of the rate, at least 1, so that some remains for others. */
+  const takeShare = (key: string, rate: number, most: number, parts: number): number =>
     limiter.takeUpTo(key, rate, rate, Math.min(most, Math.max(1, Math.floor(rate / parts))));
   return {
     permits: {
       address: (address, most, parts) =>
-        some(`address ${networkOf(address)}`, ADDRESS_RATE[environment], most, parts),
+        takeShare(`address ${toNetwork(address)}`, ADDRESS_RATE[environment], most, parts),
       token: ({ tier, tokenId }, most, parts) =>
-        some(`token ${tokenId}`, tier.requestsPerSecond, most, parts),
+        takeShare(`token ${tokenId}`, tier.requestsPerSecond, most, parts),
     },
-    address: (address) => take(`address ${networkOf(address)}`, ADDRESS_RATE[environment]),
+    address: (address) => take(`address ${toNetwork(address)}`, ADDRESS_RATE[environment]),
     token: ({ tokenId, tier }) => take(`token ${tokenId}`, tier.requestsPerSecond),
   };
 }

@@ -1,29 +1,29 @@
-// What goes over an address that was used: every byte once. The client that used it may ask for further
-// ranges, one after the other, and for what a cut connection may have lost; nobody gets a byte that was
-// handed over already. Kept in memory for the minute that an address lives: after a start of the server
-// an address that was used is over.
+// Tracks downloads over a one-time address: every byte is sent once. The client that used the address may
+// request further ranges, one after the other, and bytes that a broken connection may have lost; nobody
+// receives a byte that was already delivered. The state is in memory for the minute that an address is valid:
+// after a restart of the server a used address is invalid.
 import type { Part } from './ranges.ts';
 
-/** Of what the network took, the most that may be lost when a connection is cut: buffers of both ends. */
+/** Maximum bytes handed to the network that a broken connection may lose: the buffers of both ends. */
 const IN_FLIGHT_MAX = 16 * 1024 ** 2;
-/** Answers over one address. */
+/** Maximum answers over one address. */
 const ANSWERS_MAX = 100;
-/** Addresses in use that are remembered; past it the oldest may not be continued. */
+/** Maximum tracked addresses; above it the oldest can't be continued. */
 const USES_MAX = 100_000;
-/** Downloads of one account that run at once. */
+/** Maximum concurrent downloads of one account. */
 export const RUNNING_MAX = 100;
 
 interface Use {
   readonly client: string;
   readonly expiresMs: number;
-  /** What was handed over. */
-  readonly served: Part[];
+  /** Delivered ranges. */
+  readonly servedParts: Part[];
   running: boolean;
   answers: number;
 }
 
 interface UseOrder {
-  /** Of the address. */
+  /** The hash of the download address. */
   readonly hash: string;
   /** The address of the client's network. */
   readonly client: string;
@@ -40,7 +40,7 @@ export class Uses {
     return (this.#running.get(accountId) ?? 0) < RUNNING_MAX;
   }
 
-  /** Counts a running download; what ends it. */
+  /** Counts a running download. @returns a function that ends it */
   run(accountId: string): () => void {
     this.#running.set(accountId, (this.#running.get(accountId) ?? 0) + 1);
     return () => {
@@ -50,38 +50,39 @@ export class Uses {
     };
   }
 
-  /** The first use of an address, by who claimed it. @returns what is told how many bytes went. */
-  begin(order: UseOrder, expiresMs: number): (handed: number) => void {
+  /** Starts the first use of an address by its client. @returns a function to call with the bytes sent */
+  begin(order: UseOrder, expiresMs: number): (bytesSent: number) => void {
     const { client, hash, nowMs, part } = order;
     for (const [key, use] of this.#uses) {
       const isOver = use.expiresMs <= nowMs && !use.running;
       if (!isOver && this.#uses.size < USES_MAX) break;
       this.#uses.delete(key);
     }
-    const use: Use = { client, expiresMs, served: [], running: false, answers: 0 };
+    const use: Use = { client, expiresMs, servedParts: [], running: false, answers: 0 };
     this.#uses.set(hash, use);
-    return started(use, part);
+    return startUse(use, part);
   }
 
-  /** A further part over an address that was used; undefined when it is not to be had. */
-  continue({ client, hash, nowMs, part }: UseOrder): ((handed: number) => void) | undefined {
+  /** Starts a further part over a used address; undefined if it is refused. */
+  continue({ client, hash, nowMs, part }: UseOrder): ((bytesSent: number) => void) | undefined {
     const use = this.#uses.get(hash);
     if (use === undefined || use.client !== client || use.expiresMs <= nowMs) return undefined;
     if (use.running || use.answers >= ANSWERS_MAX) return undefined;
-    if (use.served.some(({ end, start }) => start < part.end && part.start < end)) return undefined;
-    return started(use, part);
+    if (use.servedParts.some(({ end, start }) => start < part.end && part.start < end))
+      return undefined;
+    return startUse(use, part);
   }
 }
 
-function started(use: Use, { end, start }: Part): (handed: number) => void {
+function startUse(use: Use, { end, start }: Part): (bytesSent: number) => void {
   use.running = true;
   use.answers += 1;
-  return (handed) => {
+  return (bytesSent) => {
     use.running = false;
-    if (handed === 0) return;
-    const isWhole = handed >= end - start;
-    // Whoever has the first byte has begun: from there no one begins again.
-    const sure = Math.max(start + 1, start + handed - IN_FLIGHT_MAX);
-    use.served.push({ start, end: isWhole ? end : sure });
+    if (bytesSent === 0) return;
+    const isWhole = bytesSent >= end - start;
+    // A client that received the first byte has begun: nobody may start from there again.
+    const receivedEnd = Math.max(start + 1, start + bytesSent - IN_FLIGHT_MAX);
+    use.servedParts.push({ start, end: isWhole ? end : receivedEnd });
   };
 }

@@ -1,4 +1,4 @@
-// Writes that carry an `Idempotency-Key`: the same request is done once, and answered as the first time.
+// Runs writes with an `Idempotency-Key`: a repeated request is done once, and returns the first answer.
 import { createHash } from 'node:crypto';
 import { Failure } from '../../store/base/failure.ts';
 import type { Alongside } from '../../store/catalog/database.ts';
@@ -16,18 +16,18 @@ type KeyServices = Pick<Services, 'writeKeys'>;
 /** One write. */
 export interface Once {
   /**
-   * What was stored with the same key; undefined: the write is to be done.
-   * @throws Failure Conflict when the key belongs to another request.
+   * Finds the result stored with the same key; undefined if the write is still to be done.
+   * @throws Failure Conflict if the key belongs to another request.
    */
   earlier<T>(bodyHash: string): Promise<T | undefined>;
-  /** Statements for the write's transaction: they store what its answer is made of. */
-  pieces(kept: object): readonly Piece[];
+  /** Statements for the write's transaction that store the data of its answer. */
+  pieces(result: object): readonly Piece[];
 }
 
 /** A write without a key. */
 export const UNKEYED: Once = { earlier: async () => undefined, pieces: () => [] };
 
-/** Runs a write; not beside another one with its key, and not for a caller who left meanwhile. */
+/** Runs a write; not concurrently with another one with its key, and not for a disconnected caller. */
 export async function writeOnce<T>(
   call: Call,
   { writeKeys }: KeyServices,
@@ -42,25 +42,26 @@ export async function writeOnce<T>(
   const { accountId = '' } = call.caller ?? {};
   return writeKeys.inTurn(accountId, key, () => {
     if (call.departure().aborted) throw callerLeft();
-    let known: WriteKey | undefined;
+    let writeKey: WriteKey | undefined;
     return work({
       earlier: async <Kept>(bodyHash: string) => {
         const { id: dataset = '', workspace = '' } = call.path;
-        const fingerprint = fingerprintOf(call, bodyHash);
-        known = { accountId, key, fingerprint, workspace, dataset };
-        return (await writeKeys.find(known)) as Kept | undefined;
+        const fingerprint = buildFingerprint(call, bodyHash);
+        writeKey = { accountId, key, fingerprint, workspace, dataset };
+        return (await writeKeys.find(writeKey)) as Kept | undefined;
       },
-      pieces: (kept) => {
-        if (known === undefined) throw new Error('a key is stored before it was looked up');
-        return writeKeys.pieces(known, kept);
+      pieces: (result) => {
+        if (writeKey === undefined)
+          throw new Error('the idempotency key is stored before the lookup');
+        return writeKeys.pieces(writeKey, result);
       },
     });
   });
 }
 
 /**
- * The id of what a request creates, or created when it was sent before.
- * @param create creates it, and calls what it is passed in the transaction that records it
+ * Creates an item once, and returns its id, also for a repeated request.
+ * @param create creates it, and calls the passed function in the transaction that records it
  */
 export const createOnce = (
   call: Call,
@@ -75,14 +76,14 @@ export const createOnce = (
     return create((transaction, id) => runTogether(transaction, once.pieces({ id })));
   });
 
-/** Of the checked body of a call. */
-export const jsonHashOf = ({ json }: Call): string => hashOf(JSON.stringify(json ?? null));
+/** The hash of the checked body of a call. */
+export const jsonHashOf = ({ json }: Call): string => hashText(JSON.stringify(json ?? null));
 
-const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');
+const hashText = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** Path, parameters and body: the token may be another one of the account. */
-function fingerprintOf({ endpoint, path, query }: Call, bodyHash: string): string {
+/** Hashes path, parameters and body, without the token: another token of the account may repeat the call. */
+function buildFingerprint({ endpoint, path, query }: Call, bodyHash: string): string {
   const { version: _, ...segments } = path;
   const sorted = (values: object): readonly unknown[] => Object.entries(values).toSorted();
-  return hashOf(JSON.stringify([endpoint, sorted(segments), sorted(query), bodyHash]));
+  return hashText(JSON.stringify([endpoint, sorted(segments), sorted(query), bodyHash]));
 }

@@ -1,5 +1,5 @@
-// `POST /rules/backtest`: when a rule would have fired, and what that would have cost. It is paid as the bars
-// that it runs over: what it tells, it tells of them.
+// Answers `POST /rules/backtest`: when a rule would have fired, and at what cost. It is charged for the bars
+// that it runs over, because its answer reveals them.
 import type { Static } from 'typebox';
 import { Type } from '../request/body/schema.ts';
 import {
@@ -56,27 +56,27 @@ export const BACKTEST_BODY = Type.Object(
   { additionalProperties: false },
 );
 
-/** Days of a backtest by minutes, and by days. */
+/** Maximum days of a backtest by minutes, and by days. */
 const MINUTE_DAYS_MAX = 31;
 const DAYS_MAX = 3_660;
-/** Before today, where nothing says from when on. */
+/** Days before today, if `from` is missing. */
 const DEFAULT_DAYS = 7;
 const MINUTES_OF_DAY = 960;
 const LOGS = [{ method: 'logs', frequency: 60 }];
 
 export async function answerBacktest(call: Call, services: RuleServices): Promise<Answer> {
   const caller = callerOf(call.caller);
-  const given = call.json as Static<typeof BACKTEST_BODY>;
+  const request = call.json as Static<typeof BACKTEST_BODY>;
   const reader = ruleReaderOf(caller, services);
-  const { from, outputs = LOGS, step, symbols, to, ...said } = given;
-  const rule = saidRule({ ...said, outputs }, reader.propertyKind, services.settings);
+  const { from, outputs = LOGS, step, symbols, to, ...ruleBody } = request;
+  const rule = saidRule({ ...ruleBody, outputs }, reader.propertyKind, services.settings);
   const running = runningRule({ ...rule, id: 'backtest' }, reader.propertyKind);
-  const range = rangeOf({ from, to, step }, services.clock());
-  const subjects = await subjectsOf(running, symbols, call, services);
+  const range = parseRange({ from, to, step }, services.clock());
+  const subjects = await resolveSubjects(running, symbols, call, services);
   const named = namedSymbols(running);
   const names = [...new Set([...subjects, ...named])];
-  // A rule of named symbols alone runs as they change.
-  const over = subjects.length === 0 ? names : subjects;
+  // A rule that only names symbols in its index runs when they change.
+  const evaluatedSymbols = subjects.length === 0 ? names : subjects;
   const bars: InputId = range.step === 'minute' ? 'INTRADAY_PRICES' : 'HISTORICAL_PRICES';
   const readable = readableBars(call, services);
   const dataset = readable.get(bars);
@@ -85,34 +85,38 @@ export async function answerBacktest(call: Call, services: RuleServices): Promis
   const barWeight = dataset?.weight ?? 1;
   const order = { requestId, endpoint, usageKey: 'BACKTEST', weight: barWeight, premium };
   const days = numberOfDay(range.to) - numberOfDay(range.from) + 1;
-  const most = over.length * days * (range.step === 'minute' ? MINUTES_OF_DAY : 1);
+  const most = evaluatedSymbols.length * days * (range.step === 'minute' ? MINUTES_OF_DAY : 1);
   const output = outputWeight(rule.body);
   const weight = alertWeight(allNames(running), output, reader.weightOfNamed);
   const metering = await metered(call, services, caller, { order, most, least: 0 }, async () => {
-    const wanted = wantedOf(running);
-    const past = await pastOf(names, range, wanted, { call, readable, services });
-    const instants = instantsOf(over, past, range);
-    const told = await backtest(running, instants, (one) => past.get(one), call.departure());
-    const view = { ...range, symbols: over, ...viewOf(told, weight, instants.length) };
+    const neededFacts = listNeededFacts(running);
+    const past = await readPastFacts(names, range, neededFacts, { call, readable, services });
+    const instants = mergeInstants(evaluatedSymbols, past, range);
+    const backtested = await backtest(running, instants, (one) => past.get(one), call.departure());
+    const view = {
+      ...range,
+      symbols: evaluatedSymbols,
+      ...toView(backtested, weight, instants.length),
+    };
     return bodyOf(view, instants.length, formatOf(call));
   });
   const moment = momentNow(services);
-  const made = {
+  const common = {
     snapshot: moment.snapshot,
     moment,
     tag: undefined,
     datasets: dataset === undefined ? [] : [dataset],
   };
-  if (metering.kind === 'unread') return { ...metering, ...made, format: formatOf(call) };
+  if (metering.kind === 'unread') return { ...metering, ...common, format: formatOf(call) };
   if (metering.kind === 'estimate')
     return { kind: 'json', value: metering.price, metering: 'free' };
   const { charge, result: body } = metering;
-  return rowsOf(call, { ...made, body, format: formatOf(call), charge });
+  return rowsOf(call, { ...common, body, format: formatOf(call), charge });
 }
 
 /**
- * How a rule stood with a symbol at an instant of the past, whether it ran then or not.
- * @throws Failure InvalidParameter for records of datasets; what the caller lacks to read the bars
+ * Evaluates a rule for a symbol as of a past instant, even if it did not run then.
+ * @throws Failure InvalidParameter for records of datasets; access failures of the bars
  */
 export async function whyAt(
   rule: Pick<Rule, 'body' | 'event' | 'id'>,
@@ -126,7 +130,11 @@ export async function whyAt(
   const day = dayAt(timeMs);
   const readable = readableBars(call, services);
   const range: Range = { from: day, to: day, step: 'minute' };
-  const past = await pastOf(names, range, wantedOf(running), { call, readable, services });
+  const past = await readPastFacts(names, range, listNeededFacts(running), {
+    call,
+    readable,
+    services,
+  });
   return whyThen(running, { symbol, timeMs }, (one) => past.get(one)) ?? {};
 }
 
@@ -136,29 +144,30 @@ interface Range {
   readonly step: Step;
 }
 
-interface RangeGiven {
+interface RangeRequest {
   readonly from: string | undefined;
   readonly to: string | undefined;
   readonly step: Step | undefined;
 }
 
 /** @throws Failure InvalidParameter. */
-function rangeOf(given: RangeGiven, nowMs: number): Range {
-  const to = given.to === undefined ? dayAt(nowMs) : parseDay('to', given.to);
-  const from = given.from === undefined ? addDays(to, -DEFAULT_DAYS) : parseDay('from', given.from);
+function parseRange(request: RangeRequest, nowMs: number): Range {
+  const to = request.to === undefined ? dayAt(nowMs) : parseDay('to', request.to);
+  const from =
+    request.from === undefined ? addDays(to, -DEFAULT_DAYS) : parseDay('from', request.from);
   const days = numberOfDay(to) - numberOfDay(from) + 1;
   if (days < 1) throw new Failure('InvalidParameter', 'to must not be before from');
-  const step = given.step ?? (days <= MINUTE_DAYS_MAX ? 'minute' : 'day');
+  const step = request.step ?? (days <= MINUTE_DAYS_MAX ? 'minute' : 'day');
   const most = step === 'minute' ? MINUTE_DAYS_MAX : DAYS_MAX;
   if (days > most) {
-    const rule = step === 'minute' ? '; ask for step day, or for fewer' : '';
+    const rule = step === 'minute' ? '; use step day, or request fewer days' : '';
     throw new Failure('InvalidParameter', `from to to has at most ${most} days by ${step}${rule}`);
   }
   return { from, to, step };
 }
 
-/** @throws Failure InvalidParameter where it is not said which. */
-async function subjectsOf(
+/** Selects the symbols of a backtest. @throws Failure InvalidParameter if they are missing or not allowed. */
+async function resolveSubjects(
   { event }: RunningRule,
   symbols: readonly string[] | undefined,
   call: Call,
@@ -175,7 +184,7 @@ async function subjectsOf(
   return [...new Set(await tickersOf([...new Set(some)], call, services))];
 }
 
-/** @throws Failure InvalidParameter for records of datasets, whose past is not read here. */
+/** Lists the symbols that a rule names. @throws Failure InvalidParameter for records of datasets. */
 const namedSymbols = (rule: RunningRule): readonly string[] =>
   allNames(rule).flatMap((name) => {
     const named = namedFact(name);
@@ -190,22 +199,24 @@ function readableBars(call: Call, { clock, lake }: RuleServices): Readable {
   return readableFor(type, type.needs(askOf('', {}, clock())), call, lake);
 }
 
-interface Reading {
+interface ReadContext {
   readonly call: Call;
   readonly readable: Readable;
   readonly services: RuleServices;
 }
 
-async function pastOf(
+async function readPastFacts(
   symbols: readonly string[],
   { from, step, to }: Range,
-  wanted: FactsWanted,
-  { call, readable, services }: Reading,
+  neededFacts: FactsWanted,
+  { call, readable, services }: ReadContext,
 ): Promise<ReadonlyMap<string, PastFacts>> {
   const type = marketType('advanced-stats');
-  const asked = symbols.flatMap((symbol) => type?.needs(askOf(symbol, {}, services.clock())) ?? []);
+  const typeNeeds = symbols.flatMap(
+    (symbol) => type?.needs(askOf(symbol, {}, services.clock())) ?? [],
+  );
   const ticks = ['TRADES', 'QUOTES', 'INTRADAY_PRICES'];
-  const wholes = asked
+  const wholes = typeNeeds
     .filter(({ input }) => !ticks.includes(input))
     .map(({ input, key }) => wholeOf(input, key));
   const minutes = symbols.map((key): Need => ({
@@ -227,16 +238,16 @@ async function pastOf(
   return new Map(
     symbols.map((symbol) => [
       symbol,
-      new PastFacts(symbol, (input, key) => rows.get(`${input} ${key}`) ?? [], wanted),
+      new PastFacts(symbol, (input, key) => rows.get(`${input} ${key}`) ?? [], neededFacts),
     ]),
   );
 }
 
-const wantedOf = (rule: RunningRule): FactsWanted =>
+const listNeededFacts = (rule: RunningRule): FactsWanted =>
   factsWanted(new Set(allNames(rule).map((name) => namedFact(name)?.fact ?? name)));
 
-/** Of all symbols in the order of time. */
-function instantsOf(
+/** Merges the instants of all symbols in the order of time. */
+function mergeInstants(
   symbols: readonly string[],
   past: ReadonlyMap<string, PastFacts>,
   { from, step, to }: Range,
@@ -247,16 +258,16 @@ function instantsOf(
   return all.sort((one, other) => one.timeMs - other.timeMs);
 }
 
-const viewOf = (told: Backtested, weight: number, instants: number): object => ({
+const toView = (backtested: Backtested, weight: number, instants: number): object => ({
   instants,
-  evaluated: told.evaluated,
-  passed: told.passed,
-  alerts: told.fired,
+  evaluated: backtested.evaluated,
+  passed: backtested.passed,
+  alerts: backtested.fired,
   weight,
-  messages: told.fired * weight,
-  conditions: told.conditions,
-  ...(told.fired > FIRINGS_TOLD ? { firingsTold: FIRINGS_TOLD } : {}),
-  firings: told.firings.map(({ symbol, timeMs, values }) => ({
+  messages: backtested.fired * weight,
+  conditions: backtested.conditions,
+  ...(backtested.fired > FIRINGS_TOLD ? { firingsTold: FIRINGS_TOLD } : {}),
+  firings: backtested.firings.map(({ symbol, timeMs, values }) => ({
     timestamp: timeMs,
     event: symbol,
     data: values,

@@ -1,4 +1,4 @@
-// Alerts as records of a dataset of the rule's owner: what is checked before, and how each is stored, once.
+// Stores alerts as records of a dataset of the rule's owner, each once, and checks the dataset beforehand.
 import { Readable } from 'node:stream';
 import { namedFact } from '../../jobs/rules/runningRule.ts';
 import type { Caller } from '../../store/accounts/callers.ts';
@@ -14,7 +14,7 @@ import { type RecordServices, storeRecords } from '../datasets/ingest/recordWrit
 import type { Services } from '../request/endpoint.ts';
 import { callOf } from '../auth/standingCall.ts';
 
-/** An alert's own id is in the index: what is stored twice is one record. */
+/** The alert's id is in the index: an alert that is stored twice is one record. */
 const INDEX: ColumnMapping = { key: 'symbol', subkey: 'alertId', date: 'time' };
 
 const BODY = {
@@ -38,8 +38,8 @@ interface Place {
   readonly dataset: string;
 }
 
-/** `ID`, of the account's first workspace, or `WORKSPACE.ID`. @throws Failure InvalidBody. */
-function placeOf(name: string, caller: Caller, { lake }: Pick<Services, 'lake'>): Place {
+/** Parses `ID` in the account's first workspace, or `WORKSPACE.ID`. @throws Failure InvalidBody. */
+function parsePlace(name: string, caller: Caller, { lake }: Pick<Services, 'lake'>): Place {
   const dot = name.indexOf('.');
   const [first] = ownWorkspaces(caller, lake);
   const workspace = dot < 0 ? (first?.workspace ?? '') : name.slice(0, dot);
@@ -48,8 +48,8 @@ function placeOf(name: string, caller: Caller, { lake }: Pick<Services, 'lake'>)
   return { workspace, dataset };
 }
 
-/** A rule's body whose dataset is named whole, and made; what a failure must undo. */
-interface Placed {
+/** A rule's body with the full name of its dataset, and a function that undoes its creation. */
+interface PlacedOutput {
   readonly body: RuleBody;
   readonly undo: () => Promise<void>;
 }
@@ -57,80 +57,85 @@ interface Placed {
 const NOTHING_TO_UNDO = (): Promise<void> => Promise.resolve();
 
 /**
- * Its dataset is made when the rule is: one that is deleted later stays away.
+ * Creates the dataset of a rule's output with the rule; a dataset that is deleted later is not created again.
  * @param others rules of the account, without this one
- * @throws Failure NotFound, Restricted of the token; InvalidParameter of a dataset with another index, or a
- * circle.
+ * @throws Failure NotFound, Restricted of the token; InvalidParameter for a dataset with another index, or a
+ * cycle.
  */
 export async function placedOutput(
-  given: RuleBody,
+  requestedBody: RuleBody,
   others: readonly Rule[],
   caller: Caller,
   services: Pick<Services, 'ingestion' | 'lake' | 'queries'>,
-): Promise<Placed> {
-  const name = given.output.members['dataset'];
-  if (name === undefined) return { body: given, undo: NOTHING_TO_UNDO };
+): Promise<PlacedOutput> {
+  const name = requestedBody.output.members['dataset'];
+  if (name === undefined) return { body: requestedBody, undo: NOTHING_TO_UNDO };
   const { ingestion, lake } = services;
-  const { dataset: id, workspace: asked } = placeOf(name, caller, services);
-  const owned = changeableIn(caller, asked, id, 'write', lake);
+  const { dataset: id, workspace: requestedWorkspace } = parsePlace(name, caller, services);
+  const owned = changeableIn(caller, requestedWorkspace, id, 'write', lake);
   const { workspace } = owned;
-  const known = lake.directory.dataset(workspace, id);
-  // By its whole name: the account's first workspace may be another one later.
-  const dataset = `${workspace}.${known?.dataset ?? id}`;
-  const output = { ...given.output, members: { ...given.output.members, dataset } };
-  const body = { ...given, output };
-  refuseCircles(body, others);
-  if (known !== undefined) {
-    if (!hasIndex(known)) throw notOfAlerts(id);
+  const existing = lake.directory.dataset(workspace, id);
+  // The full name, because the account's first workspace may change.
+  const dataset = `${workspace}.${existing?.dataset ?? id}`;
+  const output = { ...requestedBody.output, members: { ...requestedBody.output.members, dataset } };
+  const body = { ...requestedBody, output };
+  refuseCycles(body, others);
+  if (existing !== undefined) {
+    if (!hasIndex(existing)) throw indexFailure(id);
     return { body, undo: NOTHING_TO_UNDO };
   }
   checkDatasetRoom(caller, owned, id, services);
   const draft = draftOf(workspace, id, { dataset: BODY }, ingestion.defaultsOf);
-  const made = await makeDataset(lake, draft, caller.accountId);
+  const created = await makeDataset(lake, draft, caller.accountId);
   return {
     body,
     undo: async () => {
-      await dropDataset(lake, made, caller.accountId, false, async () => undefined);
+      await dropDataset(lake, created, caller.accountId, false, async () => undefined);
     },
   };
 }
 
-/** Also one that may have a record twice is no place for alerts. */
+/** Whether a dataset has the index of alerts; a dataset that may contain duplicates is refused too. */
 const hasIndex = ({ mapping, numbered }: Dataset): boolean =>
   !numbered &&
   mapping.key === INDEX.key &&
   mapping.subkey === INDEX.subkey &&
   mapping.date === INDEX.date;
 
-const notOfAlerts = (dataset: string): Failure =>
+const indexFailure = (dataset: string): Failure =>
   new Failure(
     'InvalidParameter',
     `outputs[0].dataset ${dataset} has another unique index than alerts: symbol, alertId, time`,
   );
 
-/** A rule that wakes itself would fire for ever: by what it writes, or by what others write of that. */
-function refuseCircles(body: RuleBody, others: readonly Rule[]): void {
+/** Refuses a rule that triggers itself through its output dataset, directly or through other rules. */
+function refuseCycles(body: RuleBody, others: readonly Rule[]): void {
   const writes = ({ output }: RuleBody): string | undefined =>
     output.members['dataset']?.toUpperCase();
   const own = writes(body);
   const reached = new Set<string>();
-  const open = own === undefined ? [] : [own];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+  const pendingNames = own === undefined ? [] : [own];
+  for (let next = pendingNames.pop(); next !== undefined; next = pendingNames.pop()) {
     if (reached.has(next)) continue;
     reached.add(next);
-    if (readBy(body).has(next)) {
-      const told = `outputs[0].dataset ${next} is read by this rule, or leads to what it reads`;
-      throw new Failure('InvalidParameter', `${told}: it would fire for ever`);
+    if (listReadDatasets(body).has(next)) {
+      const reason = `outputs[0].dataset ${next} is read by this rule, or leads to what it reads`;
+      throw new Failure('InvalidParameter', `${reason}: it would fire for ever`);
     }
     for (const rule of others) {
-      const place = readBy(rule.body).has(next) ? writes(rule.body) : undefined;
-      if (place !== undefined) open.push(place);
+      const place = listReadDatasets(rule.body).has(next) ? writes(rule.body) : undefined;
+      if (place !== undefined) pendingNames.push(place);
     }
   }
 }
 
-/** Datasets that a rule reads, by their paths. */
-function readBy({ additionalIndex, additionalKeys, conditions, index }: RuleBody): Set<string> {
+/** Lists the datasets that a rule reads, by path. */
+function listReadDatasets({
+  additionalIndex,
+  additionalKeys,
+  conditions,
+  index,
+}: RuleBody): Set<string> {
   const texts = [...conditions.flat(), ...index, ...additionalIndex, ...additionalKeys];
   const names = texts.filter((text): text is string => typeof text === 'string');
   const paths = new Set<string>();
@@ -143,7 +148,7 @@ function readBy({ additionalIndex, additionalKeys, conditions, index }: RuleBody
 
 export type AlertRecordServices = RecordServices & Pick<Services, 'accounts'>;
 
-/** @throws Failure of what the token that made the rule lacks by now, or of what does not fit. */
+/** Stores an alert. @throws Failure if the rule's token has lost its rights, or for an invalid record. */
 export async function saveAlert(
   rule: Rule,
   alert: Alert,
@@ -152,21 +157,22 @@ export async function saveAlert(
   const { accounts, lake } = services;
   const caller = accounts.callerOf(rule.tokenId);
   const name = rule.body.output.members['dataset'] ?? '';
-  const { dataset: id, workspace } = placeOf(name, caller, services);
-  const found = lake.directory.dataset(workspace, id);
-  if (found === undefined) throw new Failure('InvalidParameter', `${name} is not there any more`);
-  if (!hasIndex(found)) throw notOfAlerts(id);
-  const bytes = Buffer.from(JSON.stringify(recordOf(rule, alert)));
+  const { dataset: id, workspace } = parsePlace(name, caller, services);
+  const dataset = lake.directory.dataset(workspace, id);
+  if (dataset === undefined)
+    throw new Failure('InvalidParameter', `${name} does not exist any more`);
+  if (!hasIndex(dataset)) throw indexFailure(id);
+  const bytes = Buffer.from(JSON.stringify(toRecord(rule, alert)));
   const call = callOf(caller);
   const stream = Readable.from([bytes]);
   const path = { workspace, id };
   const query = { createDatasetOnDemand: false };
-  const asked = { ...call, path, query, stream, contentLength: bytes.length };
-  const { quarantined } = await storeRecords(asked, services);
+  const writeCall = { ...call, path, query, stream, contentLength: bytes.length };
+  const { quarantined } = await storeRecords(writeCall, services);
   if (quarantined > 0) throw new Failure('InvalidParameter', 'it is in quarantine');
 }
 
-const recordOf = (rule: Rule, alert: Alert): object => ({
+const toRecord = (rule: Rule, alert: Alert): object => ({
   // An index has no empty key.
   symbol: alert.symbol === '' ? (rule.body.index[0] ?? rule.id) : alert.symbol,
   alertId: alert.alert_id,

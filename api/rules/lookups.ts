@@ -1,4 +1,4 @@
-// What a value may be compared with, where that is one of a list (SPEC.md "Rules schema object").
+// Lists the values that a lookup value may be compared with (SPEC.md "Rules schema object").
 import { ruleValue } from '../../market/rules/ruleValues.ts';
 import { runSeries } from '../../query/series/series.ts';
 import { Failure } from '../../store/base/failure.ts';
@@ -9,12 +9,12 @@ import type { Call } from '../request/endpoint.ts';
 import { callOf } from '../auth/standingCall.ts';
 import type { RuleServices } from './ruleReaders.ts';
 
-/** The property of CORE's companies that a value is. */
+/** The property of CORE's companies behind a value. */
 const PROPERTIES: Readonly<Record<string, string>> = {
   primaryExchange: 'exchange',
   sector: 'sector',
 };
-/** Companies that are looked at, and entries that are told. */
+/** Maximum companies to inspect, and entries to return. */
 const COMPANIES_MAX = 20_000;
 const ENTRIES_MAX = 1_000;
 
@@ -26,7 +26,7 @@ interface Entry {
   readonly scope: string;
 }
 
-/** @throws Failure NotFound for a value that has no list. */
+/** @throws Failure NotFound for a value without a list. */
 export async function answerLookup(
   name: string,
   call: Call,
@@ -39,11 +39,11 @@ export async function answerLookup(
   const { lake } = services;
   if (lake.directory.dataset(CORE, 'COMPANY') === undefined) return [];
   const dataset = datasetOf(caller, CORE, 'COMPANY', lake);
-  const standing = callOf(caller);
+  const ownCall = callOf(caller);
   const own = { filter: [property], last: COMPANIES_MAX };
   const options = { own, rowsMax: COMPANIES_MAX };
-  const { plan } = await readDataset(standing, services, dataset, 'data', options);
-  const { bytes } = await runSeries(plan, 'json', services.series, standing);
+  const { plan } = await readDataset(ownCall, services, dataset, 'data', options);
+  const { bytes } = await runSeries(plan, 'json', services.series, ownCall);
   const rows = JSON.parse(Buffer.from(bytes).toString('utf8')) as readonly Record<
     string,
     unknown

@@ -1,4 +1,4 @@
-// Bodies of rules, as clients of the original send them and as later ones do, checked whole.
+// Checks bodies of rules, as clients of the original and later clients send them.
 import type { Static } from 'typebox';
 import { matching, Type } from '../request/body/schema.ts';
 import { checkedOutput } from '../../jobs/rules/outputs.ts';
@@ -14,7 +14,7 @@ import { Failure } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
 import type { RuleBody } from '../../store/work/rules.ts';
 
-/** Values told beside those of the conditions, and names of an index. */
+/** Maximum additional values of alerts, and names of an index. */
 const NAMES_MAX = 100;
 const NAME = Type.String({ minLength: 1, maxLength: 500 });
 const NAMES = Type.Optional(Type.Array(NAME, { maxItems: NAMES_MAX }));
@@ -25,7 +25,7 @@ export const RULE_BODY = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 100,
-        description: `A symbol, or ${ANY_SYMBOL} for each that anything changes of.`,
+        description: `A symbol, or ${ANY_SYMBOL} for every symbol with changed values.`,
       }),
     ),
     type: Type.Optional(Type.Enum(['any', 'all'])),
@@ -48,14 +48,14 @@ export const RULE_BODY = Type.Object(
     additionalIndex: NAMES,
     trigger: Type.Optional(Type.Enum(['level', 'edge'])),
     shadow: Type.Optional(
-      Type.Boolean({ description: 'true: alerts are recorded, and none is sent.' }),
+      Type.Boolean({ description: 'true: alerts are recorded, but not sent.' }),
     ),
   },
   { additionalProperties: false },
 );
 
-/** What a client says of a rule, checked. */
-interface SaidRule {
+/** A checked rule of a client. */
+interface CheckedRule {
   readonly name: string;
   readonly event: string;
   readonly body: RuleBody;
@@ -63,23 +63,23 @@ interface SaidRule {
 
 /** @throws Failure InvalidParameter naming the member and its rule. */
 export function saidRule(
-  given: Static<typeof RULE_BODY>,
+  request: Static<typeof RULE_BODY>,
   propertyKind: PropertyKind,
   settings: Pick<Settings, 'allowPrivateAddresses' | 'smtp'>,
-): SaidRule {
-  const { additionalIndex = [], additionalKeys = [], conditions, index = [], ruleSet } = given;
-  const output = checkedOutput(given.outputs, {
+): CheckedRule {
+  const { additionalIndex = [], additionalKeys = [], conditions, index = [], ruleSet } = request;
+  const output = checkedOutput(request.outputs, {
     allowPrivateAddresses: settings.allowPrivateAddresses,
     isEmailSet: settings.smtp !== '',
   });
   const body: RuleBody = {
-    match: given.type ?? 'any',
+    match: request.type ?? 'any',
     conditions,
     additionalKeys,
     index,
     additionalIndex,
-    trigger: given.trigger ?? 'level',
-    isShadow: given.shadow ?? false,
+    trigger: request.trigger ?? 'level',
+    isShadow: request.shadow ?? false,
     output,
   };
   const checked = checkedConditions(body, propertyKind);
@@ -95,5 +95,5 @@ export function saidRule(
     const rule = `is required: a symbol, ${ANY_SYMBOL}, or an index in its place`;
     throw new Failure('InvalidParameter', `ruleSet ${rule}`);
   }
-  return { name: given.ruleName, event: (ruleSet ?? '').trim().toUpperCase(), body };
+  return { name: request.ruleName, event: (ruleSet ?? '').trim().toUpperCase(), body };
 }

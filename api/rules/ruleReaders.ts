@@ -1,4 +1,4 @@
-// What rules read: quotes as they change, figures of days, and records of datasets; by a caller's rights.
+// Reads the values of rules by a caller's rights: live quotes, daily figures, and records of datasets.
 import { type NamedFact, namedFact } from '../../jobs/rules/runningRule.ts';
 import type { RuleReader } from '../../jobs/rules/ruleGroup.ts';
 import { dayAt } from '../../market/derive/words.ts';
@@ -22,8 +22,8 @@ import { rightsOf } from '../streams/answerStream.ts';
 import { entitledTo, type StreamServices } from '../streams/entitled.ts';
 import { callOf } from '../auth/standingCall.ts';
 
-/** What stands of a symbol for a day. */
-interface Standing {
+/** The values of a symbol that stay the same for a day. */
+interface DailyValues {
   readonly day: string;
   readonly stats: Row | undefined;
   readonly advanced: Row | undefined;
@@ -31,14 +31,14 @@ interface Standing {
   readonly splits: readonly Row[];
 }
 
-/** Symbols of which it is kept. */
-const KEPT_MAX = 5_000;
-/** Symbols that are read at once. */
-const READ_AT_ONCE = 20;
+/** Maximum symbols whose daily values are cached. */
+const CACHE_MAX = 5_000;
+/** Symbols of one read. */
+const BATCH_SIZE = 20;
 
 export type RuleServices = StreamServices & Pick<Services, 'queries'>;
 
-/** @throws Failure of what the caller may not read as it happens */
+/** Builds the reader of a caller's rules. @throws Failure if the caller may not read live data. */
 export function ruleReaderOf(caller: Caller, services: RuleServices): RuleReader {
   const call = callOf(caller);
   entitledTo({ inputs: ['TRADES', 'QUOTES'] }, call, services);
@@ -48,10 +48,10 @@ export function ruleReaderOf(caller: Caller, services: RuleServices): RuleReader
   const readable = readableFor(type, needsOf(''), call, services.lake);
   const rights = rightsOf(readable, call, services);
   const view = services.streams.quotes.view(rights);
-  const kept = new Map<string, Standing>();
-  const standingOf = (symbol: string): Standing | undefined => {
-    const known = kept.get(symbol);
-    return known?.day === dayAt(services.clock()) ? known : undefined;
+  const dailyCache = new Map<string, DailyValues>();
+  const findDaily = (symbol: string): DailyValues | undefined => {
+    const cached = dailyCache.get(symbol);
+    return cached?.day === dayAt(services.clock()) ? cached : undefined;
   };
   return {
     name: `${caller.accountId} ${rights.tableIds.join()}`,
@@ -59,44 +59,44 @@ export function ruleReaderOf(caller: Caller, services: RuleServices): RuleReader
     weightOfNamed: (fact) => datasetOfFact(fact, caller, services).weight,
     isOfOthers: (names) => names.some((name) => isOfOthers(name, caller, services)),
     readsTable: (tableId, facts) => {
-      if (rights.tableIds.includes(tableId)) kept.clear();
-      return rights.tableIds.includes(tableId) || ofTable(tableId, facts, services);
+      if (rights.tableIds.includes(tableId)) dailyCache.clear();
+      return rights.tableIds.includes(tableId) || readsTable(tableId, facts, services);
     },
     prepare: async (symbols) => {
       await services.streams.quotes.prepare(view, symbols);
-      const missing = symbols.filter((symbol) => standingOf(symbol) === undefined);
-      for (let at = 0; at < missing.length; at += READ_AT_ONCE) {
-        const some = missing.slice(at, at + READ_AT_ONCE);
-        const actions = some.flatMap((symbol) => [
+      const missing = symbols.filter((symbol) => findDaily(symbol) === undefined);
+      for (let at = 0; at < missing.length; at += BATCH_SIZE) {
+        const chunk = missing.slice(at, at + BATCH_SIZE);
+        const actions = chunk.flatMap((symbol) => [
           wholeOf('DIVIDENDS', symbol),
           wholeOf('SPLITS', symbol),
         ]);
-        const read = await rights.read([...some.flatMap(needsOf), ...actions]);
-        for (const symbol of some) {
-          if (kept.size >= KEPT_MAX) kept.clear();
+        const read = await rights.read([...chunk.flatMap(needsOf), ...actions]);
+        for (const symbol of chunk) {
+          if (dailyCache.size >= CACHE_MAX) dailyCache.clear();
           const ask = askOf(symbol, {}, services.clock());
-          kept.set(symbol, {
+          dailyCache.set(symbol, {
             day: ask.today,
-            stats: rowOf(marketType('stats')?.answer(ask, read)),
-            advanced: rowOf(type.answer(ask, read)),
+            stats: toRow(marketType('stats')?.answer(ask, read)),
+            advanced: toRow(type.answer(ask, read)),
             dividends: read(wholeOf('DIVIDENDS', symbol)),
             splits: read(wholeOf('SPLITS', symbol)),
           });
         }
       }
     },
-    facts: (symbol, wanted) => {
-      const standing = standingOf(symbol);
+    facts: (symbol, neededFacts) => {
+      const daily = findDaily(symbol);
       const live = services.streams.board.get(symbol);
-      if (standing === undefined) return undefined;
-      const quote = services.streams.quotes.row(view, symbol, wanted.quoteParts);
-      return factsOf({ ...standing, quote, live, nowMs: services.clock() }, wanted);
+      if (daily === undefined) return undefined;
+      const quote = services.streams.quotes.row(view, symbol, neededFacts.quoteParts);
+      return factsOf({ ...daily, quote, live, nowMs: services.clock() }, neededFacts);
     },
-    named: (facts) => namedFacts(facts, caller, services),
+    named: (facts) => readNamedFacts(facts, caller, services),
   };
 }
 
-const rowOf = (value: unknown): Row | undefined =>
+const toRow = (value: unknown): Row | undefined =>
   typeof value === 'object' && value !== null ? (value as Row) : undefined;
 
 /** @throws Failure NotFound, Restricted. */
@@ -108,14 +108,14 @@ function datasetOfFact(
   return wholeDatasetOf(caller, workspace, namespace, services);
 }
 
-/** Values of a rule's own symbol, and of named symbols, are made of data in CORE. */
+/** Whether a value is computed from data of others; values of symbols are computed from CORE. */
 function isOfOthers(name: string, caller: Caller, { lake }: Pick<Services, 'lake'>): boolean {
   const fact = namedFact(name);
   const workspace = fact === undefined || fact.namespace === 'STOCK' ? CORE : fact.workspace;
   return lake.directory.workspace(workspace)?.accountId !== caller.accountId;
 }
 
-function ofTable(
+function readsTable(
   tableId: number,
   facts: readonly NamedFact[],
   { lake }: Pick<Services, 'lake'>,
@@ -144,14 +144,14 @@ function propertyKind(
   return isDated(property) ? 'date' : 'string';
 }
 
-/** The newest record of each key, read once for each dataset. */
-async function namedFacts(
+/** Reads the latest record of each key, once for each dataset. */
+async function readNamedFacts(
   facts: readonly NamedFact[],
   caller: Caller,
   services: RuleServices,
 ): Promise<Facts> {
   const call = callOf(caller);
-  const found: Record<string, Literal | null> = {};
+  const values: Record<string, Literal | null> = {};
   const places = new Map(
     facts.map((fact) => [`${fact.workspace}:${fact.namespace}`.toUpperCase(), fact] as const),
   );
@@ -162,20 +162,20 @@ async function namedFacts(
     const dataset = datasetOfFact(one, caller, services);
     const { key } = dataset.mapping;
     const keys = [...new Set(own.map(({ entity }) => entity))];
-    const asked = key === undefined ? { last: 1 } : { keys, last: 1 };
-    const { plan } = await readDataset(call, services, dataset, 'data', { own: asked });
+    const parameters = key === undefined ? { last: 1 } : { keys, last: 1 };
+    const { plan } = await readDataset(call, services, dataset, 'data', { own: parameters });
     const { bytes } = await runSeries(plan, 'jsonl', services.series, call);
-    const records = recordsIn(bytes);
+    const records = parseRecords(bytes);
     for (const { entity, fact, name } of own) {
       const record = records.find((row) => key === undefined || isSame(row[key], entity));
-      found[name] = literalOf(asNumber(record?.[fact], dataset.schema.properties[fact]));
+      values[name] = toLiteral(toNumber(record?.[fact], dataset.schema.properties[fact]));
     }
   }
-  return found;
+  return values;
 }
 
-/** A number of more digits than a double holds is a text in JSON; conditions compare doubles. */
-const asNumber = (value: unknown, property: PropertyType | undefined): unknown =>
+/** Converts a number that is a text in JSON because of its many digits; conditions compare doubles. */
+const toNumber = (value: unknown, property: PropertyType | undefined): unknown =>
   typeof value === 'string' && /^(number|integer)$/.test(property?.type ?? '')
     ? Number(value)
     : value;
@@ -183,14 +183,14 @@ const asNumber = (value: unknown, property: PropertyType | undefined): unknown =
 const isSame = (value: unknown, key: string): boolean =>
   String(value).toUpperCase() === key.toUpperCase();
 
-const recordsIn = (bytes: Uint8Array): readonly Row[] =>
+const parseRecords = (bytes: Uint8Array): readonly Row[] =>
   Buffer.from(bytes)
     .toString('utf8')
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as Row);
 
-function literalOf(value: unknown): Literal | null {
+function toLiteral(value: unknown): Literal | null {
   if (typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value)) return value.slice(0, 10);
   return typeof value === 'number' || typeof value === 'string' || typeof value === 'boolean'
     ? value

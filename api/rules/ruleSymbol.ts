@@ -1,4 +1,4 @@
-// Refuses rules of symbols that no data are of: such a rule would never fire.
+// Refuses rules of symbols without data: such a rule would never fire.
 import { distance } from 'fastest-levenshtein';
 import { ANY_SYMBOL } from '../../jobs/rules/ruleEngine.ts';
 import { Failure } from '../../store/base/failure.ts';
@@ -6,11 +6,11 @@ import { securitiesNow } from '../market/reference/known.ts';
 import type { Call, Services } from '../request/endpoint.ts';
 import { knownOf, type StockServices } from '../stock/knownSymbols.ts';
 
-/** Edits up to which another symbol may have been meant. */
+/** Maximum edit distance of a suggested symbol. */
 const EDITS_MAX = 2;
 
 /**
- * Where no securities are known yet, any symbol may still get data.
+ * Refuses an unknown symbol, unless no securities are loaded yet: any symbol may still receive data then.
  * @param symbol '' for a rule of an index
  * @throws Failure InvalidParameter with the nearest symbol
  */

@@ -1,8 +1,9 @@
-// What the rules of an account did this month (SPEC.md "Account", usage types of rules and alerts).
+// Counts the runs and alerts of an account's rules this month (SPEC.md "Account", usage types of rules and
+// alerts).
 import type { Services } from '../request/endpoint.ts';
 import { type RuleCounts, ruleDays } from '../../store/work/rules.ts';
 
-/** What each type counts: runs of rules, runs that passed, alerts that were charged, their values. */
+/** The count of each usage type: runs of rules, runs that passed, charged alerts, their values. */
 const COUNTED: Readonly<Record<string, Exclude<keyof RuleCounts, 'sent'>>> = {
   rules: 'evaluated',
   'rule-records': 'passed',

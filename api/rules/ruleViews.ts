@@ -1,11 +1,11 @@
-// Rules as clients see them: the schema, list entries, outputs.
+// Renders rules for clients: the schema, list entries, outputs.
 import { OUTPUT_METHODS } from '../../jobs/rules/outputs.ts';
 import { RULE_VALUES } from '../../market/rules/ruleValues.ts';
 import { OPERATORS } from '../../query/rules/operators.ts';
 import type { Alert } from '../../store/work/alerts.ts';
 import { type Rule, subjectOf } from '../../store/work/rules.ts';
 
-/** Clients take the members by keyword: no other may be there (INTERFACE.md 4). */
+/** Renders the schema. Clients pass the members as keywords: no other may be added (INTERFACE.md 4). */
 export const schemaView = (isEmailSet: boolean): object => ({
   schema: RULE_VALUES.map(({ isLookup = false, kind, label, value, weight, weightKey }) => ({
     label,
@@ -51,7 +51,7 @@ export const schemaView = (isEmailSet: boolean): object => ({
   operators: OPERATORS,
 });
 
-/** @param weight messages of one alert; undefined while it can't run */
+/** Renders a rule. @param weight messages of one alert; undefined while it can't run */
 export const ruleView = (rule: Rule, weight: number | undefined): object => ({
   id: rule.id,
   name: rule.name,
@@ -82,10 +82,7 @@ export const ruleView = (rule: Rule, weight: number | undefined): object => ({
   ...(rule.note === '' ? {} : { note: rule.note }),
 });
 
-/**
- * What a rule with the method logs stored: its values as members, as SPEC.md has them, and once more in
- * `data`, as webhooks do.
- */
+/** Renders an alert of the method logs: its values as members (SPEC.md), and in `data`, as in webhooks. */
 export function outputView({ symbol, time_ms, values_json }: Alert, rule: Rule): object {
   const data = JSON.parse(values_json) as Readonly<Record<string, unknown>>;
   return {
@@ -98,7 +95,7 @@ export function outputView({ symbol, time_ms, values_json }: Alert, rule: Rule):
   };
 }
 
-/** What became of an alert. */
+/** Renders an alert with the state of its delivery. */
 export const alertView = (alert: Alert): object => ({
   alertId: alert.alert_id,
   ruleId: alert.rule_id,

@@ -1,5 +1,5 @@
-// `information_schema` as tools ask it: what the caller may read, as tables without files whose records are
-// made for the question. They cost nothing, as DESCRIBE and SHOW TABLES do.
+// Serves `information_schema` for tools: the datasets and views that the caller may read, as tables without
+// files whose records are built for the query. They are free, as DESCRIBE and SHOW TABLES are.
 import type { BoundDataset } from '../../query/sql/plan/boundTable.ts';
 import type { Hint } from '../../query/sql/plan/selectPlan.ts';
 import type { Caller } from '../../store/accounts/callers.ts';
@@ -23,14 +23,14 @@ type SchemaServices = Pick<Services, 'clock' | 'lake' | 'queries'>;
 const SCHEMA = 'INFORMATION_SCHEMA';
 const CATALOG = 'tapedeck';
 
-/** Records of one table, which are bound as one parameter of about 4 MB. */
+/** Maximum records of one table, which are bound as one parameter of about 4 MB. */
 const ROWS_MAX = 20_000;
 
 const text = { type: 'string' } as const;
 const whole = { type: 'integer' } as const;
 
-/** Something that can be selected from. */
-interface Named {
+/** A dataset or view that a query can select from. */
+interface TableEntry {
   readonly table_schema: string;
   readonly table_name: string;
   readonly table_type: 'BASE TABLE' | 'VIEW';
@@ -42,15 +42,15 @@ type Row = Readonly<Record<string, string | number | null>>;
 
 interface SchemaTable {
   readonly properties: Readonly<Record<string, typeof text | typeof whole>>;
-  readonly rows: (named: Iterable<Named>) => Iterable<Row>;
+  readonly rows: (entries: Iterable<TableEntry>) => Iterable<Row>;
 }
 
-/** The columns of the standard that mean something here, under its names. */
+/** The supported columns of the SQL standard, under its names. */
 const TABLES: Readonly<Record<string, SchemaTable>> = {
   SCHEMATA: {
     properties: { catalog_name: text, schema_name: text },
-    rows: function* (named) {
-      for (const schema_name of new Set([...named].map(({ table_schema }) => table_schema))) {
+    rows: function* (entries) {
+      for (const schema_name of new Set([...entries].map(({ table_schema }) => table_schema))) {
         yield { catalog_name: CATALOG, schema_name };
       }
     },
@@ -63,8 +63,8 @@ const TABLES: Readonly<Record<string, SchemaTable>> = {
       table_type: text,
       TABLE_COMMENT: text,
     },
-    rows: function* (named) {
-      for (const { table_name, table_schema, table_type, title } of named) {
+    rows: function* (entries) {
+      for (const { table_name, table_schema, table_type, title } of entries) {
         const comment = title === '' ? null : title;
         yield {
           table_catalog: CATALOG,
@@ -86,8 +86,8 @@ const TABLES: Readonly<Record<string, SchemaTable>> = {
       is_nullable: text,
       data_type: text,
     },
-    rows: function* (named) {
-      for (const { schema, table_name, table_schema } of named) {
+    rows: function* (entries) {
+      for (const { schema, table_name, table_schema } of entries) {
         for (const [at, [column_name, property]] of Object.entries(schema.properties).entries()) {
           const is_nullable = schema.required.includes(column_name) ? 'NO' : 'YES';
           const data_type = sqlType(columnTypeOf(property));
@@ -109,16 +109,16 @@ const TABLES: Readonly<Record<string, SchemaTable>> = {
 export const isInformation = ({ workspace }: Pick<Dataset, 'workspace'>): boolean =>
   workspace === SCHEMA;
 
-/** The table of that name; undefined for another name. */
+/** Finds the table of a name; undefined for another name. */
 export function informationTable(
   workspace: string | undefined,
   name: string,
   createdMs: number,
 ): Dataset | undefined {
   const dataset = name.toUpperCase();
-  const known = workspace?.toUpperCase() === SCHEMA ? TABLES[dataset] : undefined;
-  if (known === undefined) return undefined;
-  const { properties } = known;
+  const schemaTable = workspace?.toUpperCase() === SCHEMA ? TABLES[dataset] : undefined;
+  if (schemaTable === undefined) return undefined;
+  const { properties } = schemaTable;
   return {
     ...UNSAID,
     tableId: 0,
@@ -137,9 +137,9 @@ export function informationTable(
 }
 
 /**
- * Its records for the caller.
- * @param hints conditions of the query on this table: workspaces and names that it asks for
- * @throws Failure InvalidParameter past the number of records.
+ * Builds the records of a table for the caller.
+ * @param hints conditions of the query on this table: the requested workspaces and names
+ * @throws Failure InvalidParameter above the maximum number of records.
  */
 export function boundInformation(
   dataset: Dataset,
@@ -151,8 +151,8 @@ export function boundInformation(
   const timeMs = services.clock();
   const names = Object.keys(dataset.schema.properties);
   const pending: PendingRow[] = [];
-  const named = asked(namedOf(caller, services), hints);
-  for (const document of TABLES[dataset.dataset]?.rows(named) ?? []) {
+  const entries = selectTables(listTables(caller, services), hints);
+  for (const document of TABLES[dataset.dataset]?.rows(entries) ?? []) {
     if (pending.length === ROWS_MAX) refuseMore(dataset);
     const sequence = pending.length + 1;
     pending.push({ index: String(sequence), replaces: true, document, sequence, timeMs });
@@ -176,7 +176,7 @@ export function boundInformation(
   };
 }
 
-function namedOf(caller: Caller, { lake, queries }: SchemaServices): readonly Named[] {
+function listTables(caller: Caller, { lake, queries }: SchemaServices): readonly TableEntry[] {
   const datasets = readableDatasets(caller, lake).map(({ dataset, schema, title, workspace }) => ({
     table_schema: workspace,
     table_name: dataset,
@@ -193,16 +193,20 @@ function namedOf(caller: Caller, { lake, queries }: SchemaServices): readonly Na
       schema,
     }),
   );
-  const all: readonly Named[] = [...datasets, ...views];
-  const order = ({ table_name, table_schema }: Named): string => `${table_schema} ${table_name}`;
+  const all: readonly TableEntry[] = [...datasets, ...views];
+  const order = ({ table_name, table_schema }: TableEntry): string =>
+    `${table_schema} ${table_name}`;
   return all.toSorted((one, other) => (order(one) < order(other) ? -1 : 1));
 }
 
-/** Those that the query can have asked for: it compares them itself, too. */
-function asked(named: readonly Named[], hints: readonly Hint[]): readonly Named[] {
-  const wanted = hints.filter(({ numeric, operator }) => operator === '=' && !numeric);
-  return named.filter((one) =>
-    wanted.every(({ column, values }) => {
+/** Selects the tables that can match the conditions of the query, which checks them again. */
+function selectTables(
+  entries: readonly TableEntry[],
+  hints: readonly Hint[],
+): readonly TableEntry[] {
+  const equalityHints = hints.filter(({ numeric, operator }) => operator === '=' && !numeric);
+  return entries.filter((one) =>
+    equalityHints.every(({ column, values }) => {
       const name = column.toLowerCase();
       return name !== 'table_schema' && name !== 'table_name' ? true : values.includes(one[name]);
     }),
@@ -210,6 +214,6 @@ function asked(named: readonly Named[], hints: readonly Hint[]): readonly Named[
 }
 
 function refuseMore({ dataset }: Dataset): never {
-  const rule = `holds more than ${ROWS_MAX} records for you: ask for one table_name`;
+  const rule = `has more than ${ROWS_MAX} records for you: select one table_name`;
   throw new Failure('InvalidParameter', `"sqlQuery": information_schema.${dataset} ${rule}`);
 }

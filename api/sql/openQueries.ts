@@ -1,4 +1,4 @@
-// The views and published queries of a workspace as an OpenAPI 3.1 document.
+// Builds an OpenAPI 3.1 document of the views and published queries of a workspace.
 import type { RecordSchema } from '../../store/lake/datasets/datasets.ts';
 import type {
   PublishedQuery,
@@ -32,7 +32,7 @@ export function openQueries(
   };
 }
 
-const told = ({ description, name, title }: View | PublishedQuery): Json => ({
+const baseOperation = ({ description, name, title }: View | PublishedQuery): Json => ({
   operationId: name,
   summary: title === '' ? name : title,
   ...(description === '' ? {} : { description }),
@@ -40,13 +40,13 @@ const told = ({ description, name, title }: View | PublishedQuery): Json => ({
 });
 
 const viewOperation = (view: View): Json => ({
-  ...told(view),
+  ...baseOperation(view),
   responses: responses(view.schema),
 });
 
 const operation = (query: PublishedQuery): Json => ({
-  ...told(query),
-  parameters: query.parameters.map(parameterOf),
+  ...baseOperation(query),
+  parameters: query.parameters.map(toParameter),
   responses: responses(undefined),
 });
 
@@ -59,10 +59,10 @@ const responses = (schema: RecordSchema | undefined): Json => ({
       },
     },
   },
-  default: { description: 'A refusal, in words.' },
+  default: { description: 'An error message.' },
 });
 
-const parameterOf = ({ default: fallback, description, name, type }: QueryParameter): Json => ({
+const toParameter = ({ default: fallback, description, name, type }: QueryParameter): Json => ({
   name,
   in: 'query',
   required: fallback === undefined,

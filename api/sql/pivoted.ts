@@ -1,6 +1,6 @@
-// PIVOT whose columns are the values that its records have, and UNPIVOT of columns by a pattern, as the texts
-// that name them: the columns of an answer are known before it is read. Of the data of others only their
-// owner's words are columns: names would tell values that nobody paid for.
+// Rewrites PIVOT without named columns, and UNPIVOT of columns by a pattern, to statements that name them, so
+// that the columns of an answer are known before it is read. PIVOT over data of others must name its columns:
+// found values would be revealed without being charged.
 import { datasetsOf } from '../../query/sql/plan/boundTable.ts';
 import { runSql, type SqlColumn } from '../../query/sql/run/run.ts';
 import { refuseAt, type Token, tokensOf } from '../../query/sql/text/tokens.ts';
@@ -10,25 +10,25 @@ import { bindQuery, type BindServices, limitsOf, type SqlQuestion } from './sql.
 
 const STATEMENT = /^\s*(?:un)?pivot(?:_wider|_longer)?\b/i;
 
-/** Values that are looked for: more columns are refused as of every PIVOT. */
+/** Maximum values that become columns: more are refused, as with every PIVOT. */
 const VALUES_MAX = 200;
 
-/** Names and types of a query's answer. */
+/** Reads names and types of the columns of a query. */
 type ColumnsOf = (text: string) => Promise<readonly SqlColumn[]>;
 
-/** Where the columns of a statement are said. */
-interface On {
+/** The ON clause of a statement. */
+interface OnClause {
   readonly isPivot: boolean;
-  /** What is read. */
+  /** The source table or query. */
   readonly source: string;
   readonly text: string;
   readonly at: number;
-  /** Offset behind it. */
+  /** Offset of its end. */
   readonly end: number;
   readonly tokens: readonly Token[];
 }
 
-/** The text with its columns named; itself where it is no such statement. */
+/** Returns the text with its columns named; another statement is unchanged. */
 export async function pivotedText(
   question: SqlQuestion,
   columnsOf: ColumnsOf,
@@ -37,24 +37,25 @@ export async function pivotedText(
 ): Promise<string> {
   const { text } = question;
   if (!STATEMENT.test(text)) return text;
-  const on = onOf(text);
+  const on = parseOn(text);
   if (on === undefined || on.tokens.some((token) => isWord(token, 'in'))) return text;
-  const named = (entries: string): string => text.slice(0, on.end) + entries + text.slice(on.end);
+  const withColumns = (entries: string): string =>
+    text.slice(0, on.end) + entries + text.slice(on.end);
   if (!on.isPivot) {
     if (!on.tokens.some((token) => token.value === '*' || isWord(token, 'columns'))) return text;
     const columns = await columnsOf(`SELECT ${on.text} FROM ${on.source}`);
-    const names = columns.map(({ name }) => quoted(name, '`'));
+    const names = columns.map(({ name }) => quoteText(name, '`'));
     return `${text.slice(0, on.at)}${names.join(', ')} ${text.slice(on.end)}`;
   }
-  // What is wrong with the rest is said of the rest.
-  await columnsOf(named(` IN ('x')`));
-  const values = await valuesOf(on, question, call, services);
-  return named(` IN (${values.join(', ')})`);
+  // Checks the rest first, so that its faults are reported for the rest.
+  await columnsOf(withColumns(` IN ('x')`));
+  const values = await readValues(on, question, call, services);
+  return withColumns(` IN (${values.join(', ')})`);
 }
 
-function onOf(text: string): On | undefined {
+function parseOn(text: string): OnClause | undefined {
   const tokens = tokensOf(text);
-  const outer = outside(tokens);
+  const outer = outsideParentheses(tokens);
   const start = outer.find((token) => isWord(token, 'on'));
   if (start === undefined) return undefined;
   const isPivot = !/^un/i.test(tokens[0]?.value ?? '');
@@ -67,8 +68,8 @@ function onOf(text: string): On | undefined {
   const comma = after.find(({ at, kind, value }) => at < last && kind === 'sign' && value === ',');
   if (isPivot && comma !== undefined) refuseAt(text, comma.at, 'PIVOT takes one ON');
   const source = text.slice((tokens[0]?.at ?? 0) + (tokens[0]?.value.length ?? 0), start.at);
-  const said = text.slice(first.at, last);
-  const end = first.at + said.trimEnd().length;
+  const clause = text.slice(first.at, last);
+  const end = first.at + clause.trimEnd().length;
   return { isPivot, source, text: text.slice(first.at, end), at: first.at, end, tokens: inside };
 }
 
@@ -79,8 +80,8 @@ const isEnd = ({ kind, value }: Token): boolean => kind === 'sign' && value === 
 const isWord = ({ kind, value }: Token, word: string): boolean =>
   kind === 'word' && value.toLowerCase() === word;
 
-/** Those that stand in no parentheses. */
-function outside(tokens: readonly Token[]): readonly Token[] {
+/** Selects the tokens outside of parentheses. */
+function outsideParentheses(tokens: readonly Token[]): readonly Token[] {
   let depth = 0;
   return tokens.filter(({ kind, value }) => {
     if (kind !== 'sign') return depth === 0;
@@ -90,9 +91,9 @@ function outside(tokens: readonly Token[]): readonly Token[] {
   });
 }
 
-/** As literals, in their order. */
-async function valuesOf(
-  on: On,
+/** Reads the distinct values as literals, in order. */
+async function readValues(
+  on: OnClause,
   question: SqlQuestion,
   call: Call,
   services: BindServices,
@@ -110,13 +111,13 @@ async function valuesOf(
     readonly v: unknown;
     readonly n: string;
   }[];
-  if (rows.length === 0) refuseAt(question.text, on.at, 'PIVOT finds no value to make a column of');
+  if (rows.length === 0) refuseAt(question.text, on.at, 'PIVOT finds no value for a column');
   return rows.map(({ n, v }) => {
-    // No column is without a name.
+    // An empty value needs a column name.
     if (v === '') return `'' AS \`(empty)\``;
-    return typeof v === 'string' ? quoted(n, `'`) : n;
+    return typeof v === 'string' ? quoteText(n, `'`) : n;
   });
 }
 
-const quoted = (text: string, quote: string): string =>
+const quoteText = (text: string, quote: string): string =>
   `${quote}${text.replaceAll(quote, quote + quote)}${quote}`;

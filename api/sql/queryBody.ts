@@ -1,4 +1,4 @@
-// The bodies that make views and published queries, and what is stored of them.
+// Checks the bodies of views and published queries, and builds their stored form.
 import type { Static } from 'typebox';
 import { matching, Type } from '../request/body/schema.ts';
 import { describeSql } from '../../query/sql/run/run.ts';
@@ -40,7 +40,7 @@ const WEIGHT_MAX = 1_000_000;
 const PARAMETERS_MAX = 50;
 const NAME_RULE = 'a letter or _, then up to 63 letters, digits or _';
 
-const TOLD = {
+const COMMON_MEMBERS = {
   name: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
   title: Type.Optional(Type.String({ maxLength: TEXT_MAX })),
   description: Type.Optional(Type.String({ maxLength: TEXT_MAX })),
@@ -50,7 +50,7 @@ const TOLD = {
 export const VIEW_BODY = Type.Object({
   view: Type.Object(
     {
-      ...TOLD,
+      ...COMMON_MEMBERS,
       columnMapping: Type.Optional(COLUMN_MAPPING),
     },
     { additionalProperties: false },
@@ -77,7 +77,7 @@ const PARAMETER = Type.Object(
 export const ENDPOINT_BODY = Type.Object({
   endpoint: Type.Object(
     {
-      ...TOLD,
+      ...COMMON_MEMBERS,
       parameters: Type.Optional(Type.Array(PARAMETER, { maxItems: PARAMETERS_MAX })),
       weight: Type.Optional(Type.Integer({ minimum: 0, maximum: WEIGHT_MAX })),
       tier: Type.Optional(Type.Enum([...TIER_NAMES])),
@@ -86,16 +86,16 @@ export const ENDPOINT_BODY = Type.Object({
   ),
 });
 
-/** A view as it is stored. @throws Failure InvalidParameter for a query that can not be run. */
+/** Builds the stored form of a view. @throws Failure InvalidParameter for a query that can not be run. */
 export async function viewBody(
   call: Call,
   services: QueryBodyServices,
   workspace: string,
 ): Promise<Extract<QueryBody, { kind: 'view' }>> {
   const { view } = call.json as Static<typeof VIEW_BODY>;
-  const { columns, tables, plan } = await described(call, services, workspace, view.query, {});
+  const { columns, tables, plan } = await describeQuery(call, services, workspace, view.query, {});
   const schema = schemaOf(columns);
-  const inherited = inheritedMapping(plan.query, (index) => parentOf(tables[index]));
+  const inherited = inheritedMapping(plan.query, (index) => findParent(tables[index]));
   const mapping = { ...inherited.mapping, ...view.columnMapping };
   checkMapping(mapping, schema);
   return {
@@ -103,14 +103,14 @@ export async function viewBody(
     title: view.title ?? '',
     description: view.description ?? '',
     query: view.query,
-    tables: tables.map(namedOf),
+    tables: tables.map(toNamedTable),
     parent: inherited.parent,
     schema,
     mapping,
   };
 }
 
-/** A published query as it is stored. @throws Failure InvalidParameter as `viewBody`. */
+/** Builds the stored form of a published query. @throws Failure InvalidParameter as `viewBody`. */
 export async function endpointBody(
   call: Call,
   services: QueryBodyServices,
@@ -120,28 +120,28 @@ export async function endpointBody(
   const { parameters = [], tier, weight } = endpoint;
   const names = new Set(parameters.map(({ name }) => name));
   if (names.size < parameters.length) {
-    throw new Failure('InvalidBody', 'parameters names one of them twice');
+    throw new Failure('InvalidBody', 'parameters has a name twice');
   }
-  const taken = parameters.find(({ name }) => TAKEN_NAMES.has(name));
-  if (taken !== undefined) {
-    throw new Failure('InvalidBody', `a parameter may not be called ${taken.name}`);
+  const reserved = parameters.find(({ name }) => TAKEN_NAMES.has(name));
+  if (reserved !== undefined) {
+    throw new Failure('InvalidBody', `a parameter may not be called ${reserved.name}`);
   }
-  const samples = Object.fromEntries(parameters.map((item) => [item.name, sampleOf(item)]));
-  const { tables } = await described(call, services, workspace, endpoint.query, samples);
+  const samples = Object.fromEntries(parameters.map((item) => [item.name, sampleValue(item)]));
+  const { tables } = await describeQuery(call, services, workspace, endpoint.query, samples);
   return {
     kind: 'endpoint',
     title: endpoint.title ?? '',
     description: endpoint.description ?? '',
     query: endpoint.query,
-    tables: tables.map(namedOf),
+    tables: tables.map(toNamedTable),
     parameters,
     ...(weight === undefined ? {} : { weight }),
     ...(tier === undefined ? {} : { tier }),
   };
 }
 
-/** A query is stored only when it can be run now: its columns are asked for, nothing is read. */
-async function described(
+/** Describes the columns of a query, without a read: a query is stored only if it can be run now. */
+async function describeQuery(
   call: Call,
   services: QueryBodyServices,
   workspace: string,
@@ -152,17 +152,17 @@ async function described(
   failedTime.check(callerOf(call.caller));
   const bound = await bindQuery(call, services, { workspace, text, parameters });
   if (datasetsOf(bound.tables).some(({ dataset }) => isInformation(dataset))) {
-    throw new Failure('InvalidBody', 'information_schema is for questions, not for stored queries');
+    throw new Failure('InvalidBody', 'information_schema is not allowed in stored queries');
   }
   const limits = limitsOf(callerOf(call.caller), settings);
   const columns = await describeSql(bound, sql, limits, call);
   return { columns, tables: bound.tables, plan: bound.plan };
 }
 
-const namedOf = (table: BoundTable): NamedTable =>
+const toNamedTable = (table: BoundTable): NamedTable =>
   table.kind === 'view' ? { viewId: table.view.id } : { tableId: table.dataset.tableId };
 
-function parentOf(table: BoundTable | undefined): Parent | undefined {
+function findParent(table: BoundTable | undefined): Parent | undefined {
   if (table === undefined) return undefined;
   if (table.kind === 'view') return { id: table.view.name, mapping: table.view.mapping };
   return { id: table.dataset.dataset, mapping: table.dataset.mapping };
@@ -173,20 +173,20 @@ function checkMapping(mapping: ColumnMapping, { properties }: RecordSchema): voi
     if (Object.hasOwn(properties, name)) continue;
     throw new Failure(
       'InvalidBody',
-      `columnMapping.${part} names ${name}, which the query has not`,
+      `columnMapping.${part} names ${name}, which is not a column of the query`,
     );
   }
 }
 
-/** A value of the parameter's type, to see whether the query can be run. */
-function sampleOf({ default: fallback, type }: QueryParameter): ParameterValue {
+/** A sample value of the parameter's type, to check whether the query can be run. */
+function sampleValue({ default: fallback, type }: QueryParameter): ParameterValue {
   if (fallback !== undefined) return fallback;
   if (type === 'boolean') return true;
   if (type === 'date') return '2024-01-02';
   return type === 'string' ? '' : 1;
 }
 
-/** What the owner sees of a view, beside the members of a dataset. */
+/** Members of a view that its owner sees besides those of a dataset. */
 export const viewMembers = ({ parent, query }: View): object => ({
   parentDatasetId: parent,
   query,

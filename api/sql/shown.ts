@@ -1,5 +1,5 @@
-// DESCRIBE, SHOW TABLES and SUMMARIZE, which analysts begin with: answered as a query, so that every format
-// and the terminal have them. The first two cost nothing, as a schema does.
+// Rewrites DESCRIBE, SHOW TABLES and SUMMARIZE to queries, so that every format and the terminal support
+// them. The first two are free, as a schema is.
 import { describeSql, type SqlColumn } from '../../query/sql/run/run.ts';
 import { literal } from '../../store/duckdb/sqlText.ts';
 import { callerOf, readableDatasets } from '../auth/access.ts';
@@ -14,33 +14,33 @@ const SUMMARIZE = /^\s*summarize\s+(?=[^\s;])/i;
 const SHOW = /^show\s+tables$/i;
 const QUERY = /^[\s(]*(?:select|with|from|values)\b/i;
 
-/** The query itself where it is another one. @throws Failure of what is described. */
+/** Rewrites a statement to a query; other queries are unchanged. @throws Failure of the described query. */
 export async function shownQuery(
   call: Call,
   services: BindServices & Pick<Services, 'failedTime'>,
   question: SqlQuestion,
 ): Promise<SqlQuestion> {
   const { text } = question;
-  if (SHOW.test(statementOf(text)))
-    return shown(question, ['name'], tablesOf(call, services, question));
+  if (SHOW.test(trimStatement(text)))
+    return buildValuesQuery(question, ['name'], listTables(call, services, question));
   const start = (DESCRIBE.exec(text) ?? SUMMARIZE.exec(text))?.[0];
   services.failedTime.check(callerOf(call.caller));
   if (start === undefined) {
-    const columns = (what: string) => columnsOf(what, call, services, question);
+    const columns = (what: string) => describeColumns(what, call, services, question);
     return { ...question, text: await pivotedText(question, columns, call, services) };
   }
   const rest = text.slice(start.length);
-  // In its place, so that what is wrong with it is shown where it stands.
+  // Keeps the offsets, so that a fault is reported at its place in the original text.
   const what = QUERY.test(rest) ? `${' '.repeat(start.length)}${rest}` : `SELECT * FROM ${rest}`;
-  const columns = await columnsOf(what, call, services, question);
+  const columns = await describeColumns(what, call, services, question);
   if (SUMMARIZE.test(text)) {
-    return { ...question, text: summaryOf(statementOf(what), columns) };
+    return { ...question, text: summaryOf(trimStatement(what), columns) };
   }
   const rows = columns.map(({ name, type }) => [name, type]);
-  return shown(question, ['column_name', 'column_type'], rows);
+  return buildValuesQuery(question, ['column_name', 'column_type'], rows);
 }
 
-async function columnsOf(
+async function describeColumns(
   what: string,
   call: Call,
   services: BindServices,
@@ -51,24 +51,24 @@ async function columnsOf(
   return describeSql(bound, services.sql, limits, call);
 }
 
-/** Without what may stand around it. */
-function statementOf(text: string): string {
+/** Removes spaces and a semicolon around a statement. */
+function trimStatement(text: string): string {
   const bare = text.trim();
   return bare.endsWith(';') ? bare.slice(0, -1).trimEnd() : bare;
 }
 
-function tablesOf(
-  { caller: given }: Call,
+function listTables(
+  { caller: tokenCaller }: Call,
   { lake, queries }: BindServices,
   { workspace }: SqlQuestion,
 ): readonly (readonly string[])[] {
-  const caller = callerOf(given);
+  const caller = callerOf(tokenCaller);
   const datasets = readableDatasets(caller, lake, workspace).map(({ dataset }) => dataset);
   const views = readableViews(caller, { lake, queries }, workspace);
   return [...datasets, ...views.map(({ name }) => name)].sort().map((name) => [name]);
 }
 
-function shown(
+function buildValuesQuery(
   question: SqlQuestion,
   names: readonly string[],
   rows: readonly (readonly string[])[],

@@ -1,5 +1,5 @@
-// A metered query, whole: plan, bind, hold, run, settle. Whoever asks, by the door itself, by a view
-// or by a published endpoint, asks here.
+// Runs a metered query: plan, bind, hold, run, settle. The SQL endpoint, views and published queries all use
+// this path.
 import type { PictureFormat } from '../../query/charts/drawing.ts';
 import { dayIn } from '../../query/time/dates.ts';
 import { instantText } from '../../query/plan/seriesPlan.ts';
@@ -48,12 +48,12 @@ import { isInformation } from './informationSchema.ts';
 import { isLogs } from './systemLogs.ts';
 import { dropFile } from '../http/heldAnswers.ts';
 
-/** What it takes to bind a query to the tables of its caller. */
+/** Services needed to bind a query to the tables of its caller. */
 export type BindServices = Pick<
   Services,
   'clock' | 'database' | 'lake' | 'pending' | 'queries' | 'settings' | 'sql'
 > & {
-  /** At a node that does not serve: whether what is read from now on is what is stored. */
+  /** On a replica node: checks that reads from now on return the stored state. */
   readonly sure?: () => (tables: readonly BoundTable[]) => void;
 };
 export type SqlServices = BindServices &
@@ -63,7 +63,7 @@ export interface SqlQuestion {
   readonly workspace: string;
   readonly text: string;
   readonly parameters: ParameterValues;
-  /** Of a query that its owner stored: what its tables were, and how it is charged and told. */
+  /** For a stored query: its tables, its weight, and its key in the usage. */
   readonly stored?: {
     readonly tables: readonly NamedTable[];
     readonly weight: number | undefined;
@@ -90,7 +90,7 @@ export async function answerSql(
   }
   const rows = Math.min(limits.rowsMax, rowsMost(bound));
   const fare = sqlFareOf(call, caller, bound, services, question, rows);
-  const price = await priced(call, sql, question, { bound, fare, limits, rows });
+  const price = await answerPrice(call, sql, question, { bound, fare, limits, rows });
   if (price !== undefined) return price;
   const format = formatOf(call);
   if (format === 'arrow' || format === 'parquet') refuseBeside(call, format);
@@ -99,66 +99,69 @@ export async function answerSql(
   const isUnchanged = tag !== undefined && has(call.ifNoneMatch, tag);
   if (isUnchanged) return { kind: 'unchanged', snapshot, moment, tag };
   const asFile = isLarge(rows, format, call);
-  let made: Body['file'];
-  // How many records of others it is made of is counted each time.
-  const isKept = tag !== undefined && fare.tariff.counted.length === 0;
+  let bodyFile: Body['file'];
+  // Records of others behind an aggregate are counted each time.
+  const isCacheable = tag !== undefined && fare.tariff.counted.length === 0;
   const run = async () => {
     const beganMs = monotonicMs();
     const counts = await countRecords(bound, fare.tariff.counted, sql, limits, call);
     const read = () => runSql(bound, format, sql, limits, call, asFile ? 'if long' : 'never');
     const name = [caller.tokenId, tag, question.stored?.usageKey, rows, asFile].join(' ');
-    const body = isKept ? await sql.answers.find(name, tableIdsOf(bound), read) : await read();
-    made = body.file;
+    const body = isCacheable ? await sql.answers.find(name, tableIdsOf(bound), read) : await read();
+    bodyFile = body.file;
     const bytes = await paidBytesOf(fare, body, () => describeSql(bound, sql, limits, call), bound);
     const objects = objectsOfItems(fare.tariff, body.objects, bytes, counts);
     const refusal = refusalOfOwn(fare, objects, numberOf(call.query, 'maxMessages'));
     if (refusal !== undefined) {
-      // It costs no messages, so its time counts as that of a failed query.
+      // The refusal is free, so its time counts as that of a failed query.
       services.failedTime.spent(caller.accountId, monotonicMs() - beganMs);
       throw refusal;
     }
-    return { result: await drawn(call, services, body, shownOf(question, picture)), objects };
+    return {
+      result: await drawn(call, services, body, toChartOptions(question, picture)),
+      objects,
+    };
   };
   const metering = await meteredTogether(call, services, caller, fare.fares, run).catch((error) => {
-    dropFile(made);
+    dropFile(bodyFile);
     throw error;
   });
-  if (picture !== undefined) dropFile(made);
+  if (picture !== undefined) dropFile(bodyFile);
   const datasets = datasetsOf(bound.tables).map((table) => table.dataset);
-  const about = { format, picture, snapshot, moment, tag, datasets };
-  if (metering.kind === 'unread') return { ...metering, ...about };
+  const common = { format, picture, snapshot, moment, tag, datasets };
+  if (metering.kind === 'unread') return { ...metering, ...common };
   const { charge, result: body } = metering;
-  const answer = { body, charge, ...about };
-  const cutAt = body.objects < limits.rowsMax ? undefined : cutOf(bound, limits);
+  const answer = { body, charge, ...common };
+  const cutAt = body.objects < limits.rowsMax ? undefined : truncationLimit(bound, limits);
   return { ...rowsOf(call, answer), ...(cutAt === undefined ? {} : { cutAt }) };
 }
 
-const shownOf = ({ stored, workspace }: SqlQuestion, picture: Shown['picture']): Shown => ({
+const toChartOptions = ({ stored, workspace }: SqlQuestion, picture: Shown['picture']): Shown => ({
   picture,
   title: stored?.usageKey ?? workspace,
 });
 
-interface Priced {
+interface PricedPlan {
   readonly bound: BoundPlan;
   readonly fare: SqlFare;
   readonly limits: SqlLimits;
-  /** The most that the answer can have. */
+  /** The maximum rows of the answer. */
   readonly rows: number;
 }
 
 /**
- * Steps and price, or the price alone; undefined for a call that asks for neither.
- * @throws Failure PriceTooHigh where the same price is over `maxMessages`
+ * Answers the plan with its price, or the price alone; undefined for a call that requests neither.
+ * @throws Failure PriceTooHigh if the same price is over `maxMessages`
  */
-async function priced(
+async function answerPrice(
   call: Call,
   sql: SqlServices['sql'],
   { stored }: SqlQuestion,
-  { bound, fare, limits, rows }: Priced,
+  { bound, fare, limits, rows }: PricedPlan,
 ): Promise<Answer | undefined> {
   const explains = truthOf(call.query, 'explain');
   const allowed = numberOf(call.query, 'maxMessages');
-  // The steps of a stored query tell how it is made.
+  // The plan of a stored query reveals its text.
   const isStored = stored !== undefined || bound.tables.some(({ kind }) => kind === 'view');
   if (explains && isStored && call.environment === 'test') throw new Failure('TestReadOnly');
   const estimates = explains || truthOf(call.query, 'estimate');
@@ -175,10 +178,10 @@ async function priced(
   return { kind: 'json', value, metering: 'free' };
 }
 
-/** Rows from which on DuckDB writes the body itself: below, that takes longer than it saves. */
+/** Rows from which on DuckDB writes the body to a file: below, that takes longer than it saves. */
 const FILE_ROWS = 10_000;
 
-/** Whether the body is to be a file: where it may be long, and nothing has to be put around it. */
+/** Whether the body becomes a file: if it may be long, and nothing has to be put around it. */
 function isLarge(rows: number, format: BodyFormat, { query }: Call): boolean {
   if (format === 'arrow' || query['callback'] !== undefined) return false;
   return rows > FILE_ROWS;
@@ -187,7 +190,7 @@ function isLarge(rows: number, format: BodyFormat, { query }: Call): boolean {
 const tableIdsOf = ({ tables }: BoundPlan): readonly number[] =>
   datasetsOf(tables).map(({ dataset }) => dataset.tableId);
 
-/** The bytes that an answer is paid by; its columns are looked at only where it is paid by bytes. */
+/** The charged bytes of an answer; its columns are described only if it is charged by bytes. */
 export async function paidBytesOf(
   fare: SqlFare,
   body: Body,
@@ -200,20 +203,20 @@ export async function paidBytesOf(
   return Math.min(bytes, paidBytesMost(bound, await describe(), body.objects));
 }
 
-/** The newest version among the tables of a query. */
+/** The latest version among the tables of a query. */
 export const snapshotOf = ({ tables }: BoundPlan): number =>
   Math.max(0, ...datasetsOf(tables).map(({ table }) => table.snapshot));
 
-/** The moment of all tables of a query. */
+/** The common moment of the tables of a query. */
 export const momentOf = ({ tables }: BoundPlan): Moment =>
   lastMoment(datasetsOf(tables).map(({ moment }) => moment));
 
-/** Who asks a query, what beside it, and until when. */
-type Asking = Pick<Call, 'caller' | 'query' | 'departure'>;
+/** The part of a call that is needed to bind a query. */
+type BindCall = Pick<Call, 'caller' | 'query' | 'departure'>;
 
-/** The plan of a query with the tables that its caller reads. */
+/** Plans a query and binds it to the tables that its caller may read. */
 export async function bindQuery(
-  call: Asking,
+  call: BindCall,
   services: BindServices,
   question: SqlQuestion,
 ): Promise<BoundPlan> {
@@ -224,7 +227,7 @@ export async function bindQuery(
   const at = momentNow(services);
   const check = services.sure?.();
   const plan = await planSql(question.text, question.parameters, sql, call);
-  const asked = {
+  const binding = {
     caller,
     workspace,
     source: question.text,
@@ -235,7 +238,7 @@ export async function bindQuery(
     owned: question.stored !== undefined,
     call,
   };
-  const tables = await bindTables(plan, asked, services);
+  const tables = await bindTables(plan, binding, services);
   check?.(tables);
   return {
     plan,
@@ -247,7 +250,7 @@ export async function bindQuery(
   };
 }
 
-/** What the tier allows, as far as the server does. */
+/** The limits of the tier, within those of the server. */
 export const limitsOf = ({ tier }: Caller, settings: Settings): SqlLimits => ({
   rowsMax: tier.sql.rowsMax,
   deadlineMs: Math.min(tier.sql.deadlineMs, settings.sqlTimeoutMs),
@@ -255,12 +258,15 @@ export const limitsOf = ({ tier }: Caller, settings: Settings): SqlLimits => ({
   spillBytes: Math.min(tier.sql.spillBytes, settings.sqlSpillBytes),
 });
 
-/** Rows after which the tier cut the answer; not where the query itself asked for no more. */
-function cutOf({ plan: { query } }: BoundPlan, { rowsMax }: SqlLimits): number | undefined {
+/** Rows after which the tier truncated the answer; undefined if the query's own LIMIT did. */
+function truncationLimit(
+  { plan: { query } }: BoundPlan,
+  { rowsMax }: SqlLimits,
+): number | undefined {
   return query.limit !== undefined && query.limit <= rowsMax ? undefined : rowsMax;
 }
 
-/** Versions of the tables; undefined where the next answer is another one whatever they are. */
+/** Builds the tag of an answer from the versions of its tables; undefined if the answer changes with time. */
 export function tagOf(
   { plan, system, tables }: BoundPlan,
   format: BodyFormat | PictureFormat,
@@ -271,14 +277,16 @@ export function tagOf(
     ({ dataset: { tableId, updatedMs }, newest, table: { snapshot } }) =>
       [tableId, snapshot, newest, updatedMs].join('.'),
   );
-  const views = viewsOf(tables).map(({ updatedMs }) => updatedMs);
-  const asked = JSON.stringify([question.text, question.parameters, system]);
-  return `"sql.${bodyHashOf([...versions, ...views, asked].join(' '))}.${format}"`;
+  const views = listViews(tables).map(({ updatedMs }) => updatedMs);
+  const request = JSON.stringify([question.text, question.parameters, system]);
+  return `"sql.${bodyHashOf([...versions, ...views, request].join(' '))}.${format}"`;
 }
 
-/** The views among tables and within each other. */
-const viewsOf = (tables: readonly BoundTable[]): readonly View[] =>
-  tables.flatMap((table) => (table.kind === 'view' ? [table.view, ...viewsOf(table.tables)] : []));
+/** Lists the views of a query, including nested ones. */
+const listViews = (tables: readonly BoundTable[]): readonly View[] =>
+  tables.flatMap((table) =>
+    table.kind === 'view' ? [table.view, ...listViews(table.tables)] : [],
+  );
 
 const isMomentary = (plan: SelectPlan, tables: readonly BoundTable[]): boolean =>
   plan.momentary ||

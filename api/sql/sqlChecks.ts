@@ -1,4 +1,5 @@
-// What is surely another thing than its writer means, once the tables of a query are known.
+// Refuses parts of a query that certainly mean something else than their author intends, once its tables are
+// bound.
 import type { SelectPlan } from '../../query/sql/plan/selectPlan.ts';
 import { refuseAt } from '../../query/sql/text/tokens.ts';
 import { Failure } from '../../store/base/failure.ts';
@@ -7,31 +8,39 @@ import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 
 type Properties = Dataset['schema']['properties'];
 
-/** @param found properties of the tables of the plan, in their order */
+/** @param tableProperties properties of the tables of the plan, in their order */
 export function checkMeant(
   plan: SelectPlan,
-  found: readonly Properties[],
+  tableProperties: readonly Properties[],
   source: string,
   isStored: boolean,
 ): void {
-  checkNames(plan, found, source);
-  // A stored query was checked when it was made: what its tables were given since changes nothing.
-  if (!isStored) checkQuoted(plan, found, source);
-  checkDays(plan, found);
+  checkNames(plan, tableProperties, source);
+  // A stored query was checked when it was created: columns added later must not change that.
+  if (!isStored) checkQuoted(plan, tableProperties, source);
+  checkDays(plan, tableProperties);
 }
 
-/** A table's name that stands as a column would be its whole record. */
-function checkNames({ doubtful }: SelectPlan, found: readonly Properties[], source: string): void {
+/** Refuses a table name in the place of a column: it would be the whole record. */
+function checkNames(
+  { doubtful }: SelectPlan,
+  tableProperties: readonly Properties[],
+  source: string,
+): void {
   for (const { at, name, table } of doubtful) {
-    if (hasProperty(found[table], name)) continue;
+    if (hasProperty(tableProperties[table], name)) continue;
     refuseAt(source, at, `${name} is no column: name one`);
   }
 }
 
-/** Double quotes are around texts here, and around names where others learned SQL. */
-function checkQuoted({ quoted }: SelectPlan, found: readonly Properties[], source: string): void {
+/** Refuses double-quoted column names: double quotes delimit texts here, but names in standard SQL. */
+function checkQuoted(
+  { quoted }: SelectPlan,
+  tableProperties: readonly Properties[],
+  source: string,
+): void {
   for (const { at, name } of quoted) {
-    if (!found.some((properties) => hasProperty(properties, name))) continue;
+    if (!tableProperties.some((properties) => hasProperty(properties, name))) continue;
     const rule = `"${name}" is a text here, and there is a column of that name`;
     refuseAt(source, at, `${rule}: write \`${name}\` for the column, '${name}' for the text`);
   }
@@ -42,11 +51,11 @@ const hasProperty = (properties: Properties | undefined, name: string): boolean 
 
 const DAY = /^(\d{4}-\d{2}-\d{2})(?: \d{2}:\d{2}:\d{2}(?:\.\d{1,6})?)?$/;
 
-/** A day that no calendar has is compared with nothing, also where no record would be read for it. */
-function checkDays({ hints }: SelectPlan, found: readonly Properties[]): void {
+/** Refuses comparison with an invalid date, even if no record would be read for it. */
+function checkDays({ hints }: SelectPlan, tableProperties: readonly Properties[]): void {
   for (const { column, table, values } of hints) {
     const [, property] =
-      Object.entries(found[table] ?? {}).find(
+      Object.entries(tableProperties[table] ?? {}).find(
         ([own]) => own.toLowerCase() === column.toLowerCase(),
       ) ?? [];
     if (property === undefined || !isDateType(columnTypeOf(property))) continue;

@@ -1,4 +1,4 @@
-// The query parameters that every SQL answer has: how it is dressed, as of when, what it may cost.
+// Declares the query parameters of every SQL answer: output format, moment, maximum price.
 import { CSV_FORMULAS, JSON_DECIMALS } from '../request/spelling.ts';
 import { METERING_PARAMETERS } from '../read/metering.ts';
 import { PICTURE_PARAMETERS, PICTURES } from '../read/pictures.ts';
@@ -39,7 +39,7 @@ export const SQL_PARAMETERS: readonly Parameter[] = [
   ...METERING_PARAMETERS,
 ];
 
-/** Names that a published query can not give to parameters of its own. */
+/** Reserved names that parameters of a published query can not have. */
 export const TAKEN_NAMES: ReadonlySet<string> = new Set([
   ...SQL_PARAMETERS.map(({ name }) => name),
   'token',

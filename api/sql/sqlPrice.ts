@@ -1,4 +1,4 @@
-// What a query costs whom: its orders, one for each dataset of others and one for all the rest.
+// Prices a query: one charge order for each dataset of others, and one for all other data.
 import { objectsMost, type Tariff, tariffOf } from '../../query/sql/run/price.ts';
 import type { Restriction } from '../../query/sql/reads/references.ts';
 import type { Level } from '../../query/sql/reads/leaves.ts';
@@ -8,14 +8,14 @@ import { paysPremium } from '../auth/access.ts';
 import type { Call, Services } from '../request/endpoint.ts';
 import { type Fare, type Price, priceOf, dearRefusal } from '../read/metering.ts';
 
-/** Of a query that its owner stored. */
+/** The price of a stored query. */
 interface Stored {
   readonly weight: number | undefined;
   readonly usageKey: string;
 }
 
 interface PricedQuery {
-  /** Whose query it is. */
+  /** The workspace of the query. */
   readonly workspace: string;
   readonly stored?: Stored;
   readonly restrictions?: readonly Restriction[];
@@ -25,11 +25,11 @@ interface PricedQuery {
 export interface SqlFare {
   readonly tariff: Tariff;
   readonly fares: readonly Fare[];
-  /** Some data are of others: their price is told by the catalog's statistics alone. */
+  /** Some data belong to others: their price is estimated from the catalog's statistics alone. */
   readonly foreign: boolean;
 }
 
-/** @param rows the most that the answer can have */
+/** Builds the fare of a query. @param rows the maximum rows of the answer */
 export function sqlFareOf(
   call: Call,
   caller: Caller,
@@ -52,7 +52,7 @@ export function sqlFareOf(
     const key =
       dataset === undefined ? `${workspace}.SQL` : `${dataset.workspace}.${dataset.dataset}`;
     const order = {
-      // A line of the journal is told by its request: those of one request must differ.
+      // Journal lines are identified by request id: the orders of one request need different ids.
       requestId: at === 0 ? call.requestId : `${call.requestId}.${at + 1}`,
       endpoint: call.endpoint,
       usageKey: stored?.usageKey ?? key,
@@ -65,18 +65,18 @@ export function sqlFareOf(
   return { tariff, fares, foreign: tariff.items.some(({ least }) => least > 0) };
 }
 
-/** Whether some of it is paid by the bytes of the answer; else they do not matter. */
+/** Whether a part is charged by the bytes of the answer. */
 export const isPaidByBytes = ({ tariff }: SqlFare): boolean =>
   tariff.items.some(({ byRecords }) => !byRecords);
 
-/** The most that a query can cost. */
+/** The maximum price of a query. */
 export function mostOf({ fares, tariff }: SqlFare, rows: number, bytes: number): Price {
   const objects = objectsMost(tariff, rows, bytes);
   return priceOf(fares.map(({ order }, at) => ({ order, objects: objects[at] ?? 0 })));
 }
 
 /**
- * Before anything is read: how many rows there are would tell what they hold, for nothing.
+ * Refuses a query before anything is read: an exact number of rows would reveal data free of charge.
  * @throws Failure PriceTooHigh.
  */
 export function refuseDear(
@@ -91,14 +91,14 @@ export function refuseDear(
   if (all <= most) return;
   const advice =
     fare.tariff.shares.length > 0 ? 'conditions on the unique index make' : 'a LIMIT makes';
-  const price = `${all} messages: ${partsOf(fare, rows, bytes)}`;
+  const price = `${all} messages: ${describeParts(fare, rows, bytes)}`;
   throw new Failure(
     'PriceTooHigh',
     `"maxMessages" is ${most}, and the query may cost ${price}; ${advice} it less`,
   );
 }
 
-/** The refusal of a query over the caller's own data alone that costs more than was allowed. */
+/** The refusal of a query over only the caller's own data that costs more than was allowed. */
 export function refusalOfOwn(
   { fares, foreign }: SqlFare,
   objects: readonly number[],
@@ -109,7 +109,7 @@ export function refusalOfOwn(
   return dearRefusal(price, most, 'costs');
 }
 
-function partsOf({ fares, tariff }: SqlFare, rows: number, bytes: number): string {
+function describeParts({ fares, tariff }: SqlFare, rows: number, bytes: number): string {
   const objects = objectsMost(tariff, rows, bytes);
   const parts = fares.map(({ order }, at) => {
     const count = objects[at] ?? 0;

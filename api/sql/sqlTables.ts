@@ -1,6 +1,6 @@
-// The tables of a query as its caller reads them: datasets, and views, whose own tables are those that
-// their owner reads. What a caller may not know of does not exist, whatever the spelling; what it may
-// not read is refused before a file is opened.
+// Binds the tables of a query for its caller: datasets, and views, whose own tables are bound for their
+// owner. A table that the caller may not know of does not exist, in any spelling; one that it may not read is
+// refused before a file is opened.
 import type { BoundTable } from '../../query/sql/plan/boundTable.ts';
 import { planSql } from '../../query/sql/run/run.ts';
 import type { SelectPlan, TableName } from '../../query/sql/plan/selectPlan.ts';
@@ -27,53 +27,55 @@ type SqlTablesServices = Pick<
 
 interface Binding {
   readonly caller: Caller;
-  /** Where names without a workspace are looked for first; then CORE. */
+  /** The workspace of names without one; CORE is searched next. */
   readonly workspace: string;
-  /** The text that the places of the plan are of. */
+  /** The query text that the offsets of the plan refer to. */
   readonly source: string;
   readonly asOf: AsOf | undefined;
-  /** Where no other one is asked for: the moment of all tables. */
+  /** The moment of all tables, if `asOf` is undefined. */
   readonly at: Moment;
-  /** What the tables were when the query was made; none of a query that was made now. */
+  /** The tables of a stored query when it was stored; empty for another query. */
   readonly named: readonly NamedTable[];
   /** Ids of the views that this query is part of, the outermost first. */
   readonly within: readonly string[];
-  /** The query is its owner's: rights of the caller's token on single datasets do not matter. */
+  /** The query belongs to its owner: the token's rights on single datasets do not apply. */
   readonly owned: boolean;
   readonly call: Pick<Call, 'departure'>;
 }
 
-/** Views in views. */
+/** Maximum depth of nested views. */
 const VIEWS_DEPTH_MAX = 10;
 
 type NamedTarget =
   | { readonly kind: 'dataset'; readonly dataset: Dataset }
   | { readonly kind: 'view'; readonly view: View };
 
-/** @throws Failure InvalidParameter naming a table that is not there; what `datasetOf` throws else. */
+/** @throws Failure InvalidParameter naming a missing table; the failures of `datasetOf`. */
 export async function bindTables(
   plan: SelectPlan,
-  asked: Binding,
+  binding: Binding,
   services: SqlTablesServices,
 ): Promise<readonly BoundTable[]> {
   await openLogs(plan, services);
-  // Rights first, of all: nothing is opened for a query that may not run.
-  const found = plan.tables.map((name, at) => tableOf(name, asked.named[at], asked, services));
-  const schemas = found.map((item) => (item.kind === 'view' ? item.view : item.dataset).schema);
+  // All rights are checked first: nothing is opened for a query that may not run.
+  const targets = plan.tables.map((name, at) =>
+    findTable(name, binding.named[at], binding, services),
+  );
+  const schemas = targets.map((item) => (item.kind === 'view' ? item.view : item.dataset).schema);
   checkMeant(
     plan,
     schemas.map((schema) => schema?.properties ?? {}),
-    asked.source,
-    asked.owned,
+    binding.source,
+    binding.owned,
   );
   const bound: BoundTable[] = [];
-  for (const item of found) {
-    if (item.kind === 'view') bound.push(await bindView(item.view, asked, services));
+  for (const item of targets) {
+    if (item.kind === 'view') bound.push(await bindView(item.view, binding, services));
     else if (isInformation(item.dataset)) {
       const hints = plan.hints.filter(({ table }) => table === bound.length);
-      const { at, caller } = asked;
+      const { at, caller } = binding;
       bound.push(boundInformation(item.dataset, caller, hints, at, services));
-    } else bound.push(await bindDataset(item.dataset, asked, services));
+    } else bound.push(await bindDataset(item.dataset, binding, services));
   }
   return bound;
 }
@@ -96,11 +98,11 @@ async function bindDataset(
   const table = await services.lake.tableSeen(tableId, at.snapshot);
   if (table === undefined) throw new Failure('NotFound');
   const newest = Math.min(at.sequence, services.pending.newest(tableId));
-  const pending = await besideFiles(dataset, table.snapshot, at.sequence, caller, services);
+  const pending = await readPending(dataset, table.snapshot, at.sequence, caller, services);
   return { ...bound, table, pending, moment: at, newest };
 }
 
-async function besideFiles(
+async function readPending(
   dataset: Dataset,
   snapshot: number,
   sequence: number,
@@ -111,42 +113,42 @@ async function besideFiles(
   return pending.beside(dataset.tableId, snapshot, undefined, sequence);
 }
 
-/** @throws Failure InvalidParameter for a view that is part of itself. */
+/** Binds the tables of a view. @throws Failure InvalidParameter for a view that contains itself. */
 export async function bindView(
   view: View,
-  asked: Binding,
+  binding: Binding,
   services: SqlTablesServices,
 ): Promise<Extract<BoundTable, { kind: 'view' }>> {
   const name = `${view.workspace}.${view.name}`;
-  if (asked.within.includes(view.id)) {
-    throw new Failure('InvalidParameter', `"sqlQuery": view ${name} is part of itself`);
+  if (binding.within.includes(view.id)) {
+    throw new Failure('InvalidParameter', `"sqlQuery": view ${name} contains itself`);
   }
-  if (asked.within.length >= VIEWS_DEPTH_MAX) {
+  if (binding.within.length >= VIEWS_DEPTH_MAX) {
     throw new Failure('InvalidParameter', `"sqlQuery": at most ${VIEWS_DEPTH_MAX} views in views`);
   }
-  const plan = await planSql(view.query, {}, services.sql, asked.call);
+  const plan = await planSql(view.query, {}, services.sql, binding.call);
   const inner = {
-    ...asked,
+    ...binding,
     workspace: view.workspace,
     source: view.query,
     named: view.tables,
-    within: [...asked.within, view.id],
+    within: [...binding.within, view.id],
     owned: true,
   };
   return { kind: 'view', view, plan, tables: await bindTables(plan, inner, services) };
 }
 
-function tableOf(
+function findTable(
   table: TableName,
   named: NamedTable | undefined,
   { caller, owned, source, workspace }: Binding,
   { clock, lake, queries }: Pick<Services, 'clock' | 'lake' | 'queries'>,
 ): NamedTarget {
-  const reader = owned ? asOwner(caller) : caller;
+  const reader = owned ? toOwner(caller) : caller;
   const places = table.workspace === undefined ? [workspace, CORE] : [table.workspace];
-  const known = named === undefined ? undefined : asNamed(named, lake, queries);
-  const renamed = known === undefined ? [] : [known];
-  // No dataset has a hyphen in its name: where the original had one, an underscore replaces it.
+  const currentName = named === undefined ? undefined : findCurrentName(named, lake, queries);
+  const renamed = currentName === undefined ? [] : [currentName];
+  // Dataset names have no hyphens: an underscore replaces those of the original.
   const names = [...new Set([table.name, table.name.replaceAll('-', '_')])];
   const spelled = names.flatMap((name) => places.map((place) => ({ place, name })));
   for (const { place, name } of [...renamed, ...spelled]) {
@@ -161,14 +163,14 @@ function tableOf(
   const information = informationTable(table.workspace, table.name, clock());
   if (information !== undefined) {
     if (!owned) return { kind: 'dataset', dataset: information };
-    refuseAt(source, table.at, 'information_schema is for questions, not for stored queries');
+    refuseAt(source, table.at, 'information_schema is not allowed in stored queries');
   }
   const where = table.workspace === undefined ? workspace : table.workspace;
   return refuseAt(source, table.at, `there is no dataset ${where}.${table.name}`.slice(0, 400));
 }
 
-/** The name that a table of a stored query has now, if it is still there. */
-function asNamed(
+/** Finds the current name of a table of a stored query, if the table still exists. */
+function findCurrentName(
   { tableId, viewId }: NamedTable,
   lake: Lake,
   queries: Services['queries'],
@@ -179,8 +181,8 @@ function asNamed(
   return view === undefined ? undefined : { place: view.workspace, name: view.name };
 }
 
-/** The caller without the limits of its token: what its account reads. */
-const asOwner = (caller: Caller): Caller => ({
+/** The caller without the limits of its token, with the rights of its account. */
+const toOwner = (caller: Caller): Caller => ({
   ...caller,
   token: { ...caller.token, kind: 'secret', grants: undefined },
 });

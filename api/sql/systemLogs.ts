@@ -1,5 +1,5 @@
-// `_SYSTEM.LOGS` to SQL: a dataset without files whose records are the log lines of the account that
-// asks, as they are now.
+// Serves `_SYSTEM.LOGS` to SQL: a dataset without files whose records are the current log lines of the
+// caller's account.
 import type { SelectPlan } from '../../query/sql/plan/selectPlan.ts';
 import { isoTime } from '../../store/base/clock.ts';
 import type { Database } from '../../store/catalog/database.ts';
@@ -10,13 +10,13 @@ import type { PendingRow } from '../../store/lake/pushes/pendingRows.ts';
 import { LOGS, SYSTEM_WORKSPACE } from '../../store/lake/systemTables.ts';
 import type { Services } from '../request/endpoint.ts';
 
-/** Lines of one query, the newest: they are bound as one parameter of about 3 MB. */
+/** Maximum lines of one query, latest first: they are bound as one parameter of about 3 MB. */
 const LINES_MAX = 10_000;
 
 export const isLogs = ({ dataset, workspace }: Dataset): boolean =>
   workspace === SYSTEM_WORKSPACE && dataset === LOGS.dataset;
 
-/** Makes the dataset when a query first names it: most servers are never asked. */
+/** Creates the dataset when a query first names it, because most servers never need it. */
 export async function openLogs(
   { tables }: SelectPlan,
   { clock, lake }: Pick<Services, 'clock' | 'lake'>,

@@ -1,4 +1,4 @@
-// A view as the series doors answer it: its rows with all their parameters, metered as a query.
+// Answers a view through the series endpoints, with all their parameters, metered as a query.
 import { dayIn } from '../../query/time/dates.ts';
 import { instantText, planSeries, type SeriesPlan } from '../../query/plan/seriesPlan.ts';
 import { foldsRows } from '../../query/series/seriesRecords.ts';
@@ -51,7 +51,7 @@ type ViewsServices = Pick<
   | 'sql'
 >;
 
-/** The view of a path, where no dataset has its name. @throws Failure Restricted. */
+/** Finds the view of a path, if no dataset has its name. @throws Failure Restricted. */
 export function viewNamed(
   call: Call,
   workspace: string,
@@ -62,7 +62,7 @@ export function viewNamed(
   return viewOf(callerOf(call.caller), workspace, id, { lake, queries });
 }
 
-/** `/time-series/{id}`: `WS.VIEW`, or a view of the default workspace. */
+/** Finds the view of `/time-series/{id}`: `WS.VIEW`, or a view of the default workspace. */
 export function seriesView(call: Call, id: string, services: ViewsServices): View | undefined {
   const dot = id.indexOf('.');
   if (dot > 0) return viewNamed(call, id.slice(0, dot), id.slice(dot + 1), services);
@@ -78,8 +78,9 @@ export async function answerView(
 ): Promise<Answer> {
   const caller = callerOf(call.caller);
   const { settings } = services;
-  const given = ['queryId', 'updated'].find((name) => call.query[name] !== undefined);
-  if (given !== undefined) refuse(given, 'is not allowed with a view: it keeps no records');
+  const unsupported = ['queryId', 'updated'].find((name) => call.query[name] !== undefined);
+  if (unsupported !== undefined)
+    refuse(unsupported, 'is not allowed with a view: it stores no records');
   const format = formatOf(call);
   const picture = pictureOf(call.query);
   if (format === 'arrow' || format === 'parquet') refuseBeside(call, format);
@@ -101,12 +102,12 @@ export async function answerView(
     return { kind: 'json', value: describePlan(plan), metering: 'free' };
   }
   const datasets = datasetsOf(bound.tables).map((table) => table.dataset);
-  const shown = { picture, ...seriesShown(call, view.name, dataset.mapping, shape) };
-  const paid = await paidView({ plan, bound, view, format, shown }, call, services);
+  const chart = { picture, ...seriesShown(call, view.name, dataset.mapping, shape) };
+  const paid = await runPaidView({ plan, bound, view, format, chart }, call, services);
   if (paid.kind === 'estimate') return { kind: 'json', value: paid.price, metering: 'free' };
-  const told = { format, picture, snapshot, moment, tag: undefined, datasets };
-  if (paid.kind === 'unread') return { ...paid, ...told };
-  return rowsOf(call, { ...told, body: paid.result, charge: paid.charge });
+  const common = { format, picture, snapshot, moment, tag: undefined, datasets };
+  if (paid.kind === 'unread') return { ...paid, ...common };
+  return rowsOf(call, { ...common, body: paid.result, charge: paid.charge });
 }
 
 interface PlannedView {
@@ -114,12 +115,12 @@ interface PlannedView {
   readonly bound: BoundPlan;
   readonly view: View;
   readonly format: BodyFormat;
-  readonly shown: Shown;
+  readonly chart: Shown;
 }
 
-/** Its rows at their price: exact before it is paid over one's own data, else as of any query. */
-async function paidView(
-  { bound, format, plan, shown, view }: PlannedView,
+/** Runs a view at its price: exact over own data, else the bound of any query. */
+async function runPaidView(
+  { bound, format, plan, chart, view }: PlannedView,
   call: Call,
   services: ViewsServices,
 ): Promise<Metered<Body>> {
@@ -127,21 +128,21 @@ async function paidView(
   const { settings, sql } = services;
   const limits = limitsOf(caller, settings);
   const stored = { weight: undefined, usageKey: `${view.workspace}.${view.name}` };
-  const asked = {
+  const pricedQuery = {
     workspace: view.workspace,
     stored,
     restrictions: restrictionsOf(plan),
     folds: foldsRows(plan),
   };
   const rows = Math.min(objectsMax(plan), rowsMost(bound));
-  const fare = sqlFareOf(call, caller, bound, services, asked, rows);
+  const fare = sqlFareOf(call, caller, bound, services, pricedQuery, rows);
   const describe = () => describeSql(bound, sql, limits, call);
   const [own] = fare.fares;
   if (own !== undefined && !fare.foreign) {
     const read = async () => {
       const body = await runViewSeries(plan, bound, format, sql, limits, call);
       const recordBytes = await paidBytesOf(fare, body, describe, bound);
-      return { ...(await drawn(call, services, body, shown)), recordBytes };
+      return { ...(await drawn(call, services, body, chart)), recordBytes };
     };
     const price = ({ objects, recordBytes }: Awaited<ReturnType<typeof read>>): number =>
       objectsOf(objects, recordBytes);
@@ -159,11 +160,11 @@ async function paidView(
     const body = await runViewSeries(plan, bound, format, sql, limits, call);
     const bytes = await paidBytesOf(fare, body, describe, bound);
     const objects = objectsOfItems(fare.tariff, body.objects, bytes, counts);
-    return { result: await drawn(call, services, body, shown), objects };
+    return { result: await drawn(call, services, body, chart), objects };
   });
 }
 
-/** The view's plan with the tables that its owner reads. */
+/** Plans a view with the tables that its owner reads. */
 export async function boundView(
   view: View,
   call: Call,

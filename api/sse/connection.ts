@@ -1,5 +1,5 @@
-// One open stream: what is written to its socket is paid for, and a reader that does not read ends or gets
-// only the newest.
+// Runs one open stream: messages written to its socket are charged, and a slow reader is disconnected, or its
+// messages are conflated to the latest.
 import type { Socket } from 'node:net';
 import { Batch, type Frame } from '../../store/bus/batch.ts';
 import { asChunk, eventFrame, HEARTBEAT, LAST_CHUNK } from '../../store/bus/frames.ts';
@@ -8,37 +8,37 @@ import type { Hub } from '../../store/bus/hub.ts';
 import type { Gathering } from './gathering.ts';
 import type { MessageMeter } from './meter.ts';
 
-/** Bytes that may wait for a reader; for the streams of all symbols. */
+/** Maximum bytes buffered for a reader, and for a reader of all symbols. */
 const WAITING_BYTES_MAX = 1024 ** 2;
 const FIREHOSE_WAITING_BYTES_MAX = 8 * 1024 ** 2;
-/** Messages that wait to be paid, at most as long as a lease of another node; with more it is slow. */
-const UNPAID_MAX = 10_000;
-/** Charges are written, and the token is asked for, so often. */
+/** Maximum messages that wait to be charged, at most for the lease of another node; with more it is slow. */
+const UNCHARGED_MAX = 10_000;
+/** Intervals of settling charges and of checking the token. */
 const SETTLE_MS = 10_000;
 const CHECK_MS = 5_000;
 
-/** Why a stream ended, as who asked for events is told. */
+/** Why a stream ended, as sent to clients with `events`. */
 export type EndReason =
   'quota' | 'token' | 'slow' | 'stopping' | 'closed' | 'source' | 'permission';
 
-/** The newest messages of a symbol as JSON, of each of its channels; none where there is none. */
+/** Returns the latest messages of a symbol as JSON, one for each channel that has any. */
 export type Newest = (symbol: string) => readonly string[];
 
 interface ConnectionParts {
   readonly socket: Socket;
-  /** HTTP/1.0 knows no chunks. */
+  /** False for HTTP/1.0, which has no chunks. */
   readonly isChunked: boolean;
   readonly hub: Hub;
   readonly meter: MessageMeter;
   readonly subscription: Subscription;
   readonly newest: Newest;
-  /** It listens already, since the moment of its newest messages. */
+  /** The buffer that is subscribed since the moment of the latest messages. */
   readonly gathering: Gathering | undefined;
-  /** Tells gaps, notices and its end by name. */
+  /** Sends gaps, notices and the end as named events. */
   readonly events: boolean;
   /** 0 for none. */
   readonly heartbeatMs: number;
-  /** Whether the token is still one. */
+  /** Whether the token still has access. */
   readonly isAllowed: () => boolean;
   readonly nowMs: number;
   readonly onEnd: (reason: EndReason) => void;
@@ -47,26 +47,26 @@ interface ConnectionParts {
 export class StreamConnection implements Subscriber {
   readonly #parts: ConnectionParts;
   #group: Group;
-  /** Who listens for it. */
-  #listening: Gathering | this;
+  /** The current subscriber of the group. */
+  #subscriber: Gathering | this;
   #newest: Newest;
-  /** Symbols whose newest message is to be sent when the reader reads again, and it where it is known. */
+  /** Symbols whose latest message is sent when the reader has room again, with the message if it is known. */
   readonly #missed = new Map<string, Frame | undefined>();
   #isOpen = true;
-  /** Messages so far at each of the last minutes, oldest first. */
+  /** Total messages at each of the last minutes, oldest first. */
   readonly #minutes: { readonly ms: number; readonly messages: number }[] = [];
   #hasWritten = false;
   #writtenMs: number;
   #settledMs: number;
   #checkedMs: number;
 
-  #unpaid: Frame[] = [];
+  #uncharged: Frame[] = [];
 
   constructor(parts: ConnectionParts) {
     this.#parts = parts;
     this.#newest = parts.newest;
     this.#writtenMs = this.#settledMs = this.#checkedMs = parts.nowMs;
-    this.#listening = parts.gathering ?? this;
+    this.#subscriber = parts.gathering ?? this;
     this.#group = parts.gathering?.group ?? parts.hub.join(parts.subscription, this);
     parts.socket.on('drain', () => this.#catchUp());
     parts.socket.once('close', () => this.end('closed'));
@@ -76,7 +76,7 @@ export class StreamConnection implements Subscriber {
     return this.#group.subscription;
   }
 
-  /** Whoever gets the newest only is never behind. */
+  /** Bytes that a full reader is behind; 0 for a conflated stream. */
   get behind(): number {
     const isBehind = this.subscription.intervalMs === 0 && this.#isFull();
     return isBehind ? this.#parts.socket.writableLength : 0;
@@ -86,47 +86,47 @@ export class StreamConnection implements Subscriber {
     return this.#parts.meter.charged;
   }
 
-  /** Messages of an hour as the last one went, or as long as it is open. */
+  /** Messages per hour, over the last hour or since the stream was opened. */
   hourly(nowMs: number): number {
     const [since = { ms: this.#parts.nowMs, messages: 0 }] = this.#minutes;
     const elapsed = Math.max(1_000, nowMs - since.ms);
     return Math.round(((this.messages - since.messages) / elapsed) * 3_600_000);
   }
 
-  /** What it missed since the message of an id, and how much of that is not held any more. */
+  /** Sends the messages missed since an id, and the number of those that are not buffered any more. */
   resume(id: string): void {
-    const { frames, gap } = this.#group.after(id, this.#listening);
-    if (gap !== 0) this.#tell('gap', { messages: gap });
+    const { frames, gap } = this.#group.after(id, this.#subscriber);
+    if (gap !== 0) this.#sendEvent('gap', { messages: gap });
     if (frames.length > 0) this.take(new Batch(frames));
-    // What was gathered is among them.
+    // The buffered messages are among them.
     this.#parts.gathering?.open(this);
   }
 
-  /** What came since the moment of the newest messages. */
+  /** Sends the messages received since the moment of the latest messages. */
   sendGathered(gathering = this.#parts.gathering): void {
     const batches = gathering === undefined ? [] : gathering.open(this);
     if (batches === undefined) this.end('slow');
     for (const batch of batches ?? []) this.take(batch);
   }
 
-  /** The newest messages of each of these symbols, as it stands now. */
+  /** Sends the latest messages of these symbols. */
   sendNewest(symbols: Iterable<string>): void {
     for (const symbol of symbols) this.#missed.set(symbol, undefined);
     this.#catchUp();
   }
 
-  /** Messages that were told before. */
+  /** Sends past messages. */
   sendPast(messages: readonly { readonly symbol: string; readonly json: string }[]): void {
     if (messages.length === 0) return;
     this.take(new Batch(messages.map(({ json, symbol }) => this.#group.framed(symbol, json))));
   }
 
-  /** Another subscription in place of this one. */
+  /** Replaces the subscription. */
   change(subscription: Subscription, newest: Newest, gathering?: Gathering): void {
     if (!this.#isOpen) return gathering?.drop();
-    this.#parts.hub.leave(this.#group, this.#listening);
+    this.#parts.hub.leave(this.#group, this.#subscriber);
     this.#newest = newest;
-    this.#listening = gathering ?? this;
+    this.#subscriber = gathering ?? this;
     this.#group = gathering?.group ?? this.#parts.hub.join(subscription, this);
   }
 
@@ -140,7 +140,7 @@ export class StreamConnection implements Subscriber {
     else for (const frame of batch.frames) this.#missed.set(frame.symbol, frame);
   }
 
-  /** Once a second or so. */
+  /** Checks token, quota and heartbeat; called about once a second. */
   look(nowMs: number): void {
     if (!this.#isOpen) return;
     const { heartbeatMs, isAllowed, meter } = this.#parts;
@@ -167,16 +167,16 @@ export class StreamConnection implements Subscriber {
     this.#hasWritten = false;
     if (heartbeatMs > 0 && nowMs - this.#writtenMs >= heartbeatMs && !this.#isFull()) {
       this.#writtenMs = nowMs;
-      this.#put(HEARTBEAT);
+      this.#writeRaw(HEARTBEAT);
     }
   }
 
   end(reason: EndReason): void {
     if (!this.#isOpen) return;
-    this.#tell('end', { reason });
+    this.#sendEvent('end', { reason });
     this.#isOpen = false;
     const { hub, isChunked, meter, onEnd, socket } = this.#parts;
-    hub.leave(this.#group, this.#listening);
+    hub.leave(this.#group, this.#subscriber);
     meter.close();
     if (reason === 'slow') socket.destroy();
     else if (!socket.destroyed) socket.end(isChunked ? LAST_CHUNK : '');
@@ -184,8 +184,8 @@ export class StreamConnection implements Subscriber {
   }
 
   #write(batch: Batch): void {
-    // Those before wait yet.
-    if (this.#unpaid.length > 0) return this.#owe(batch.frames);
+    // Earlier messages are still waiting.
+    if (this.#uncharged.length > 0) return this.#queueUncharged(batch.frames);
     const paid = this.#parts.meter.pay(batch.frames.length);
     if (paid > 0) {
       const sent = batch.upTo(paid);
@@ -195,21 +195,21 @@ export class StreamConnection implements Subscriber {
     if (paid === batch.frames.length) return;
     const { room } = this.#parts.meter;
     if (room === undefined) return this.end('quota');
-    this.#owe(batch.frames.slice(paid));
+    this.#queueUncharged(batch.frames.slice(paid));
     void room.then(() => {
-      const frames = this.#unpaid;
-      this.#unpaid = [];
+      const frames = this.#uncharged;
+      this.#uncharged = [];
       if (this.#isOpen) this.#write(new Batch(frames));
     });
   }
 
-  /** They are sent when what other nodes were lent is here. */
-  #owe(frames: readonly Frame[]): void {
-    this.#unpaid.push(...frames);
-    if (this.#unpaid.length > UNPAID_MAX) this.end('slow');
+  /** Queues messages until quota leased to other nodes is returned. */
+  #queueUncharged(frames: readonly Frame[]): void {
+    this.#uncharged.push(...frames);
+    if (this.#uncharged.length > UNCHARGED_MAX) this.end('slow');
   }
 
-  /** Sends what was missed as far as the reader takes it. */
+  /** Sends missed messages while the reader has room. */
   #catchUp(): void {
     while (this.#missed.size > 0 && this.#isOpen && !this.#isFull()) {
       const frames: Frame[] = [];
@@ -217,7 +217,7 @@ export class StreamConnection implements Subscriber {
         this.#missed.delete(symbol);
         if (frame !== undefined) frames.push(frame);
         else frames.push(...this.#newest(symbol).map((json) => this.#group.framed(symbol, json)));
-        if (frames.length >= AT_ONCE) break;
+        if (frames.length >= FRAMES_BATCH_SIZE) break;
       }
       if (frames.length > 0) this.#write(new Batch(frames));
     }
@@ -229,11 +229,11 @@ export class StreamConnection implements Subscriber {
     return this.#parts.socket.writableLength > most;
   }
 
-  #tell(name: string, value: object): void {
-    if (this.#parts.events && this.#isOpen) this.#put(eventFrame(name, value));
+  #sendEvent(name: string, value: object): void {
+    if (this.#parts.events && this.#isOpen) this.#writeRaw(eventFrame(name, value));
   }
 
-  #put(bytes: Buffer): void {
+  #writeRaw(bytes: Buffer): void {
     if (this.#parts.socket.destroyed) return;
     this.#parts.socket.write(this.#parts.isChunked ? asChunk(bytes) : bytes);
   }
@@ -241,5 +241,5 @@ export class StreamConnection implements Subscriber {
 
 const HOUR_MINUTES = 60;
 
-/** Messages that are made at once for one reader. */
-const AT_ONCE = 100;
+/** Messages built for one reader before they are written. */
+const FRAMES_BATCH_SIZE = 100;

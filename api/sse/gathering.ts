@@ -1,9 +1,9 @@
-// What is told between the moment of a stream's first messages and its opening: it comes behind them.
+// Buffers messages between the moment of a stream's first messages and its opening; they are sent after them.
 import type { Batch } from '../../store/bus/batch.ts';
 import type { Group, Subscriber, Subscription } from '../../store/bus/group.ts';
 import type { Hub } from '../../store/bus/hub.ts';
 
-/** Messages that wait for the opening. */
+/** Maximum messages that wait for the opening. */
 const MESSAGES_MAX = 10_000;
 
 export class Gathering implements Subscriber {
@@ -28,7 +28,7 @@ export class Gathering implements Subscriber {
     if (this.#messages <= MESSAGES_MAX) this.#batches.push(batch);
   }
 
-  /** From here on the target takes all itself. @returns undefined where more came than is kept */
+  /** Forwards all further messages to the target. @returns buffered messages; undefined after an overflow */
   open(target: Subscriber): readonly Batch[] | undefined {
     this.#target = target;
     const batches = this.#batches;
@@ -36,7 +36,7 @@ export class Gathering implements Subscriber {
     return this.#messages > MESSAGES_MAX ? undefined : batches;
   }
 
-  /** Nobody opens it. */
+  /** Ends a buffer that is never opened. */
   drop(): void {
     this.#hub.leave(this.group, this);
     this.#batches = [];

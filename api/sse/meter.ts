@@ -1,31 +1,31 @@
-// What a stream costs (SPEC.md "Streaming reserve cycle"): messages are reserved before they are sent, and
-// what was sent is charged when an interval ends, and when the stream does.
+// Charges a stream (SPEC.md "Streaming reserve cycle"): messages are reserved before they are sent, and sent
+// messages are charged at the end of each interval and of the stream.
 import type { Caller } from '../../store/accounts/callers.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Ledger } from '../../store/ledger/ledger.ts';
 import { type ChargeOrder, orderFor } from '../../store/ledger/metering.ts';
 
-/** Messages that are reserved at first, and at least; more where more are sent in an interval. */
-const RESERVE_LEAST = 20;
-const RESERVE_MOST = 10_000;
+/** Minimum and maximum reserved messages; the reserve grows with the messages of an interval. */
+const RESERVE_MIN = 20;
+const RESERVE_MAX = 10_000;
 
 type OwnHold = ReturnType<Ledger['hold']>;
 
-/** What a connection asks of its meter. */
+/** The meter of a connection. */
 export interface MessageMeter {
-  /** Messages that were charged, those that are not settled yet among them. */
+  /** Charged messages, including unsettled ones. */
   readonly charged: number;
-  /** How many of the next messages may be sent; they are charged. Where it is fewer, see `room`. */
+  /** Charges messages. Returns how many may be sent; if fewer, `room` may provide more. */
   readonly pay: (messages: number) => number;
-  /** Until what other nodes were lent is home; undefined where no more can come. */
+  /** Resolves when quota leased to other nodes is returned; undefined if no more can arrive. */
   readonly room: Promise<void> | undefined;
-  /** At the end of an interval; false where nothing is left to reserve, nor lent. */
+  /** Ends an interval; false if nothing is left to reserve, nor leased to other nodes. */
   readonly renew: () => boolean;
-  /** Again it does nothing. */
+  /** Ends the meter; idempotent. */
   readonly close: () => void;
 }
 
-/** In the test environment nobody pays, and messages are only counted. */
+/** Counts messages without a charge, in the test environment. */
 export class CountingMeter implements MessageMeter {
   readonly room = undefined;
   #messages = 0;
@@ -48,36 +48,36 @@ export class CountingMeter implements MessageMeter {
   }
 }
 
-/** Before a meter is made; undefined: at once. */
+/** Waits for room before a meter is created; undefined if there is room. */
 export const roomForStream = (
   ledger: Ledger,
   caller: Caller,
   order: ChargeOrder,
-): Promise<void> | undefined => ledger.waitForRoom(caller, order, RESERVE_LEAST, 1);
+): Promise<void> | undefined => ledger.waitForRoom(caller, order, RESERVE_MIN, 1);
 
 export class StreamMeter implements MessageMeter {
   readonly #ledger: Ledger;
   readonly #caller: Caller;
   readonly #order: ChargeOrder;
-  /** Undefined while it waits for what is lent. */
+  /** Undefined while it waits for leased quota. */
   #hold: OwnHold | undefined;
   #room: Promise<void> | undefined;
-  /** What came home was waited for once, and nothing could be reserved since. */
+  /** Leased quota was waited for once, and nothing could be reserved since. */
   #hasWaited = false;
-  /** Of the hold. */
+  /** Messages sent of the current hold. */
   #sent = 0;
   #settlements = 0;
   #charged = 0;
   #isOpen = true;
   readonly #forget: () => void;
 
-  /** @throws Failure OverLimit, CircuitBreaker: nothing can be reserved. */
+  /** @throws Failure OverLimit, CircuitBreaker if nothing can be reserved. */
   constructor(ledger: Ledger, caller: Caller, order: ChargeOrder) {
     this.#ledger = ledger;
     this.#caller = caller;
     this.#order = orderFor(caller, order);
-    this.#hold = this.#reserved(RESERVE_LEAST, 1);
-    this.#forget = ledger.addReserve(caller.accountId, () => this.#giveBack());
+    this.#hold = this.#holdMessages(RESERVE_MIN, 1);
+    this.#forget = ledger.addReserve(caller.accountId, () => this.#releaseUnused());
   }
 
   get charged(): number {
@@ -95,33 +95,33 @@ export class StreamMeter implements MessageMeter {
       this.#sent += now;
       paid += now;
       if (paid === messages) return paid;
-      const before = this.#settled();
-      // One message at least, or nothing is left.
+      const before = this.#settle();
+      // Reserves at least one message, or nothing is left.
       if (!this.#reserve(Math.max(messages - paid, before * 2))) return paid;
     }
   }
 
   /**
-   * At the end of an interval: charges what was sent, and reserves for the next one.
-   * @returns false where nothing is left to reserve
+   * Ends an interval: charges the sent messages, and reserves for the next one.
+   * @returns false if nothing is left to reserve
    */
   renew(): boolean {
     if (!this.#isOpen) return false;
     if (this.#room !== undefined) return true;
-    const sent = this.#settled();
+    const sent = this.#settle();
     return this.#reserve(sent * 2) || this.#room !== undefined;
   }
 
-  /** Charges what was sent and gives the rest back. Again it does nothing. */
+  /** Charges the sent messages and releases the rest; idempotent. */
   close(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     this.#forget();
-    this.#settled();
+    this.#settle();
   }
 
-  /** Something else is short: what was sent stays reserved until it is charged. */
-  #giveBack(): void {
+  /** Releases the unused reserve for other calls; sent messages stay reserved until they are charged. */
+  #releaseUnused(): void {
     const { weight } = this.#order;
     if (this.#hold !== undefined) this.#ledger.shrink(this.#hold, this.#sent * weight);
   }
@@ -133,15 +133,15 @@ export class StreamMeter implements MessageMeter {
       : Math.floor((this.#hold?.messages ?? 0) / weight) - this.#sent;
   }
 
-  /** @returns false where nothing is left: then it is over, or waits for what is lent */
+  /** @returns false if nothing is left: the meter then ends, or waits for leased quota */
   #reserve(messages: number): boolean {
     try {
-      this.#hold = this.#reserved(messages, 1);
+      this.#hold = this.#holdMessages(messages, 1);
       this.#hasWaited = false;
       return true;
     } catch (error) {
       const isOver = error instanceof Failure && error.type !== 'SystemError';
-      this.#room = isOver ? this.#lentHome() : undefined;
+      this.#room = isOver ? this.#waitForLeased() : undefined;
       this.#isOpen = this.#room !== undefined;
       if (!this.#isOpen) this.#forget();
       if (isOver) return false;
@@ -149,7 +149,7 @@ export class StreamMeter implements MessageMeter {
     }
   }
 
-  #lentHome(): Promise<void> | undefined {
+  #waitForLeased(): Promise<void> | undefined {
     if (this.#hasWaited) return undefined;
     this.#hasWaited = true;
     const room = roomForStream(this.#ledger, this.#caller, this.#order);
@@ -158,15 +158,15 @@ export class StreamMeter implements MessageMeter {
     });
   }
 
-  #reserved(messages: number, least: number): OwnHold {
-    const most = Math.min(RESERVE_MOST, Math.max(RESERVE_LEAST, messages));
-    // Each settlement is a line of the journal.
+  #holdMessages(messages: number, least: number): OwnHold {
+    const most = Math.min(RESERVE_MAX, Math.max(RESERVE_MIN, messages));
+    // Each settlement is a journal line and needs its own id.
     const requestId = `${this.#order.requestId}.${this.#settlements}`;
     return this.#ledger.hold(this.#caller, { ...this.#order, requestId }, most, least);
   }
 
-  /** Messages that were charged by it. */
-  #settled(): number {
+  /** Settles the hold. @returns the charged messages */
+  #settle(): number {
     const hold = this.#hold;
     const sent = this.#sent;
     this.#sent = 0;

@@ -1,19 +1,19 @@
-// The open streams of a server: how many there may be, and what is due for each of them.
+// Tracks the open streams of a server, limits their number, and runs their periodic checks.
 import type { Clock } from '../../store/base/clock.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { EndReason, StreamConnection } from './connection.ts';
 
-/** Of the server, and of one account. */
+/** Maximum streams of the server, and of one account. */
 const STREAMS_MAX = 12_000;
 const ACCOUNT_STREAMS_MAX = 2_000;
-const LOOK_MS = 1_000;
+const CHECK_INTERVAL_MS = 1_000;
 
 export interface OpenStream {
   readonly accountId: string;
   readonly connection: StreamConnection;
-  /** Another subscription, as a query of its endpoint says it. @throws Failure as opening it does */
+  /** Changes the subscription by query parameters of its endpoint. @throws Failure as opening does */
   readonly change: (query: Readonly<Record<string, readonly string[]>>) => Promise<void>;
-  /** Reads the datasets that exist now, where others did before; undefined where they are the same. */
+  /** Switches to the current datasets; undefined if they have not changed. */
   readonly renew: () => Promise<void> | undefined;
 }
 
@@ -34,7 +34,7 @@ export class OpenStreams {
     this.#parts = parts;
   }
 
-  /** @throws Failure Busy where there is no room, or the server is stopping. */
+  /** @throws Failure Busy if a maximum is reached, or the server is stopping. */
   checkRoom(accountId: string): void {
     if (this.#isClosed) throw new Failure('Busy', 'the server is stopping');
     if (this.#open.size >= STREAMS_MAX) {
@@ -49,7 +49,7 @@ export class OpenStreams {
     const { accountId } = stream;
     this.#open.set(id, stream);
     this.#byAccount.set(accountId, (this.#byAccount.get(accountId) ?? 0) + 1);
-    this.#timer ??= setInterval(() => this.#look(), LOOK_MS).unref();
+    this.#timer ??= setInterval(() => this.#checkAll(), CHECK_INTERVAL_MS).unref();
   }
 
   ended(id: string, reason: EndReason): void {
@@ -65,7 +65,7 @@ export class OpenStreams {
     this.#timer = undefined;
   }
 
-  /** A stream of the account; undefined when it is not open, or another account's. */
+  /** Finds a stream of the account; undefined if it is not open, or belongs to another account. */
   find(id: string, accountId: string): OpenStream | undefined {
     const open = this.#open.get(id);
     return open?.accountId === accountId ? open : undefined;
@@ -75,14 +75,14 @@ export class OpenStreams {
     return { open: this.#open.size, ended: this.#ended };
   }
 
-  /** Ends all of them; none is opened any more. */
+  /** Ends all streams and refuses new ones. */
   close(): void {
     this.#isClosed = true;
     for (const { connection } of Array.from(this.#open.values())) connection.end('stopping');
     clearInterval(this.#timer);
   }
 
-  #look(): void {
+  #checkAll(): void {
     const nowMs = this.#parts.clock();
     for (const { connection, renew } of Array.from(this.#open.values())) {
       connection.look(nowMs);

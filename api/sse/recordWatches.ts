@@ -1,55 +1,55 @@
-// Records of datasets as they are written: read once after each commit or push, exactly those that were not
-// told before, and published to whoever listens.
+// Watches datasets for written records: reads each commit or push once, exactly the records that were not
+// published before, and publishes them to subscribers.
 import { monotonicMs } from '../../store/base/clock.ts';
 import type { Hub } from '../../store/bus/hub.ts';
 import type { Moment } from '../../store/lake/history/history.ts';
 
-/** A record, and the key by which subscribers choose; undefined for all of them. */
+/** A record with the key that subscribers filter by; undefined for all subscribers. */
 export interface Written {
   readonly key: string | undefined;
   readonly json: string;
 }
 
-/** What was told: of a moment all that was there, or nothing of the dataset yet. */
+/** The position of a watch: a moment whose records are all published, or nothing of the dataset yet. */
 export type Stand = Moment | 'nothing';
 
 export interface Change {
   /** At most `WRITTEN_MAX`. */
   readonly records: readonly Written[];
-  /** Where it stands after them. */
+  /** The position after these records. */
   readonly moment: Moment;
-  /** Keys of records that are gone; `any` where nobody knows which. Of readers that tell it. */
+  /** Keys of ended records, `any` if they are unknown; only from readers that report it. */
   readonly gone?: ReadonlySet<string> | 'any';
-  /** What was written since is not known any more. */
+  /** The records written since are not available any more. */
   readonly isUnknown?: boolean;
 }
 
-/** How records of one dataset are read, by the rights of who listened first. */
+/** Reads records of one dataset, with the rights of the first subscriber. */
 export interface RecordReader {
-  /** Where it stands now: what is there is told to nobody. */
+  /** The current position: existing records are not published. */
   readonly begin: () => Promise<Stand>;
   /** @param until undefined for now */
-  readonly since: (stand: Stand, until?: Moment) => Promise<Change>;
+  readonly since: (position: Stand, until?: Moment) => Promise<Change>;
 }
 
-/** Records of one reading; of a load of more only these are told, and that there are more. */
+/** Maximum records of one read; of a larger load only these are published, with a notice of more. */
 export const WRITTEN_MAX = 10_000;
-/** Records that are told in one turn of the loop. */
-const TURN_RECORDS = 500;
-/** Whoever asked for a topic joins it soon: until then it is watched for nobody. */
+/** Records published before the event loop is yielded. */
+const YIELD_AFTER_RECORDS = 500;
+/** Time for a client that requested a topic to join it; the watch runs without subscribers until then. */
 const OPENING_MS = 60_000;
 
 interface Watch {
   readonly name: string;
   readonly tableId: number;
   readonly reader: RecordReader;
-  /** Else it ends. */
+  /** The watch ends when this returns false. */
   readonly isWanted: () => boolean;
-  readonly tell: (change: Change) => Promise<void>;
-  stand: Stand;
+  readonly onChange: (change: Change) => Promise<void>;
+  position: Stand;
   isReading: boolean;
   isDue: boolean;
-  /** Done between two readings. */
+  /** Work to run between two reads. */
   readonly turns: (() => Promise<void>)[];
 }
 
@@ -58,56 +58,58 @@ interface WatchParts {
   readonly onFault: (reason: unknown) => void;
 }
 
-/** As a log keeps it. */
+/** A message as stored in a log. */
 interface LateMessage {
   readonly symbol: string;
   readonly json: string;
 }
 
+type RecalledLog = NonNullable<ReturnType<NonNullable<Hub['log']>['recalled']>>;
+
 const isAfter = (one: Moment, other: Moment): boolean =>
   one.snapshot > other.snapshot || one.sequence > other.sequence;
 
-/** Message for those who get a part of a load. */
+/** The notice to subscribers that receive only a part of a load. */
 export const MORE = JSON.stringify({ type: 'more' });
 
 export class RecordWatches {
   readonly #parts: WatchParts;
-  /** By name. */
+  /** Watches by name. */
   readonly #watches = new Map<string, Watch>();
-  /** When somebody asked for a topic last. */
-  readonly #askedMs = new Map<string, number>();
+  /** The time of the last request for each topic. */
+  readonly #requestedMs = new Map<string, number>();
 
   constructor(parts: WatchParts) {
     this.#parts = parts;
   }
 
-  /** The topic of a dataset's records from now on. */
+  /** Starts publishing a dataset's new records. @returns the topic */
   async watch(tableId: number, shape: string, reader: RecordReader): Promise<string> {
     const topic = `records/${tableId}/${shape}`;
-    this.#askedMs.set(topic, monotonicMs());
+    this.#requestedMs.set(topic, monotonicMs());
     await this.follow({
       name: topic,
       tableId,
       reader,
-      isWanted: () => this.#parts.hub.hears(topic) || this.#isAsked(topic),
-      tell: ({ records }) => this.#publish(topic, records),
+      isWanted: () => this.#parts.hub.hears(topic) || this.#wasRequested(topic),
+      onChange: ({ records }) => this.#publish(topic, records),
     });
     return topic;
   }
 
-  #isAsked(topic: string): boolean {
-    return monotonicMs() - (this.#askedMs.get(topic) ?? -Infinity) < OPENING_MS;
+  #wasRequested(topic: string): boolean {
+    return monotonicMs() - (this.#requestedMs.get(topic) ?? -Infinity) < OPENING_MS;
   }
 
   /**
-   * Runs between two readings of a topic that is watched, at once: what was told until then is of one
-   * moment. Undefined where it is not watched any more.
+   * Runs a function between two reads of a watched topic, so that everything published before is of one
+   * moment. Undefined if the topic is not watched any more.
    */
-  async between<T>(topic: string, run: (stand: Stand) => T): Promise<T | undefined> {
+  async between<T>(topic: string, run: (position: Stand) => T): Promise<T | undefined> {
     const watch = this.#watches.get(topic);
     if (watch === undefined) return undefined;
     return new Promise((resolve) => {
-      this.#turn(watch, async () => resolve(run(watch.stand)));
+      this.#turn(watch, async () => resolve(run(watch.position)));
     });
   }
 
@@ -116,7 +118,7 @@ export class RecordWatches {
     if (!watch.isReading) void this.#read(watch);
   }
 
-  /** Messages of a topic that is watched are kept from here on, after those that came since it was. */
+  /** Starts logging the messages of a watched topic, after those published since the watch began. */
   async keep(topic: string): Promise<void> {
     const { hub, onFault } = this.#parts;
     const { log } = hub;
@@ -128,57 +130,63 @@ export class RecordWatches {
         const recalled = log.recalled(topic);
         const missing = recalled && (await this.#missing(watch, recalled).catch(onFault));
         log.keep(topic, missing ?? undefined);
-        if (watch.stand !== 'nothing') log.mark(topic, JSON.stringify(watch.stand));
+        if (watch.position !== 'nothing') log.mark(topic, JSON.stringify(watch.position));
         resolve();
       });
     });
-    // Who joins now goes on from behind what the log says of this.
+    // A client that joins now continues after this position of the log.
     await log.settled();
   }
 
-  /** What was written after what others told of a topic; undefined where nobody knows. */
+  /** Reads the records written after the logged messages of a topic; undefined if they are not available. */
   async #missing(
-    { reader, stand: until }: Watch,
-    { stand, told }: { readonly stand: string; readonly told: ReadonlySet<string> },
+    { reader, position: until }: Watch,
+    { stand: position, told: publishedJson }: RecalledLog,
   ): Promise<readonly LateMessage[] | undefined> {
-    const since = JSON.parse(stand) as Moment;
-    // A catalog that was restored may stand before what was told.
+    const since = JSON.parse(position) as Moment;
+    // A restored catalog may be behind the published messages.
     if (until === 'nothing' || isAfter(since, until)) return undefined;
     if (!isAfter(until, since)) return [];
     const { isUnknown, records } = await reader.since(since, until);
     if (isUnknown === true) return undefined;
-    const missing = records.filter(({ json }) => !told.has(json));
+    const missing = records.filter(({ json }) => !publishedJson.has(json));
     const all = missing.map(({ json, key = '' }) => ({ symbol: key, json }));
     return records.length < WRITTEN_MAX ? all : [...all, { symbol: '', json: MORE }];
   }
 
   /**
-   * Records of a dataset from now on, as long as they are wanted. Again by one name it does nothing.
-   * @returns whether it begins
+   * Watches the new records of a dataset while they are wanted; a second call with its name does nothing.
+   * @returns whether the watch was started
    */
   async follow(
-    watch: Pick<Watch, 'name' | 'tableId' | 'reader' | 'isWanted' | 'tell'>,
+    watch: Pick<Watch, 'name' | 'tableId' | 'reader' | 'isWanted' | 'onChange'>,
   ): Promise<boolean> {
     if (this.#watches.has(watch.name)) return false;
-    const stand = await watch.reader.begin();
-    // Another may have begun meanwhile.
+    const position = await watch.reader.begin();
+    // A concurrent call may have started it.
     if (this.#watches.has(watch.name)) return false;
-    this.#watches.set(watch.name, { ...watch, stand, isReading: false, isDue: false, turns: [] });
+    this.#watches.set(watch.name, {
+      ...watch,
+      position,
+      isReading: false,
+      isDue: false,
+      turns: [],
+    });
     return true;
   }
 
-  /** What was written by then is told, or was there before; what is being told is not. */
+  /** The position of a watch: all earlier records are published or older; excludes the current read. */
   standOf(name: string): Stand | undefined {
-    return this.#watches.get(name)?.stand;
+    return this.#watches.get(name)?.position;
   }
 
-  /** Something was written into these tables. */
+  /** Schedules reads after a write into these tables. */
   changed(tableIds: readonly number[]): void {
     for (const watch of this.#watches.values()) {
       if (!tableIds.includes(watch.tableId)) continue;
       if (!watch.isWanted()) {
         this.#watches.delete(watch.name);
-        this.#askedMs.delete(watch.name);
+        this.#requestedMs.delete(watch.name);
         this.#parts.hub.log?.forget(watch.name);
         continue;
       }
@@ -197,27 +205,27 @@ export class RecordWatches {
         else return;
       }
     } catch (error) {
-      // Told again with the next change: nothing is lost but time.
+      // The next change publishes these records too: they are only delayed.
       this.#parts.onFault(error);
     } finally {
       watch.isReading = false;
-      // Of those that came while the last reading failed.
+      // Runs work that arrived while the last read failed.
       if (watch.turns.length > 0) void this.#read(watch);
     }
   }
 
   async #next(watch: Watch): Promise<void> {
     watch.isDue = false;
-    const change = await watch.reader.since(watch.stand);
-    await watch.tell(change);
-    watch.stand = change.moment;
+    const change = await watch.reader.since(watch.position);
+    await watch.onChange(change);
+    watch.position = change.moment;
     this.#parts.hub.log?.mark(watch.name, JSON.stringify(change.moment));
   }
 
   async #publish(topic: string, records: readonly Written[]): Promise<void> {
     const { hub } = this.#parts;
     for (const [at, { json, key }] of records.entries()) {
-      if (at % TURN_RECORDS === TURN_RECORDS - 1) await new Promise(setImmediate);
+      if (at % YIELD_AFTER_RECORDS === YIELD_AFTER_RECORDS - 1) await new Promise(setImmediate);
       if (key === undefined) hub.announce(topic, json);
       else hub.publish(topic, key, () => json);
     }

@@ -1,30 +1,30 @@
-// The streams of the original (INTERFACE.md 2.2): what each sends, how often, and whose data it is of.
+// Lists the streams of the original (INTERFACE.md 2.2): messages, interval and inputs of each.
 import { deepTopic } from '../../market/live/deepMessages.ts';
 
-interface Named {
+interface StreamBase {
   readonly name: string;
   readonly summary: string;
-  /** As its messages are told in the account's usage. */
+  /** The key of its messages in the account's usage. */
   readonly usageKey: string;
-  /** Inputs of CORE: who may not read one of those that are there, or sees it delayed, gets no stream. */
+  /** Inputs of CORE: a caller without access to an existing one, or with a delay, gets no stream. */
   readonly inputs: readonly string[];
 }
 
-/** How a record is told: as it stands, or as the original told what it is of. */
+/** The form of a record: unchanged, or as in the original. */
 export type RecordShape =
   'record' | 'rate' | 'news' | 'score' | 'cryptoQuote' | 'cryptoBook' | 'cryptoEvent';
 
-export type StreamRow = Named &
+export type StreamRow = StreamBase &
   (
     | { readonly kind: 'quotes'; readonly intervalMs: number }
     | { readonly kind: 'ticks'; readonly topic: 'tops' | 'last' }
-    /** Undefined: the channels that are asked for. */
+    /** Undefined: the requested channels. */
     | { readonly kind: 'deep'; readonly channel?: string }
     /** Records of one dataset of CORE as they are written. */
     | { readonly kind: 'records'; readonly intervalMs: number; readonly shape: RecordShape }
   );
 
-/** A quote changes with each tick: as often as a person, or a chart, can see. */
+/** The shortest interval of quotes, which change with each tick: what a person or a chart can perceive. */
 const QUOTE_MS = 50;
 const TICKS: readonly string[] = ['TRADES', 'QUOTES'];
 const DEPTH: readonly string[] = [...TICKS, 'BOOK'];
@@ -34,7 +34,7 @@ const quotes = (name: string, intervalMs: number): StreamRow => ({
   name,
   intervalMs,
   usageKey: name.toUpperCase(),
-  summary: `Quotes as they change, at most one of a symbol in ${wordsOf(intervalMs)}.`,
+  summary: `Quotes as they change, at most one per symbol in ${formatInterval(intervalMs)}.`,
   inputs: TICKS,
 });
 
@@ -53,10 +53,10 @@ const records = (
   inputs: [dataset],
 });
 
-const wordsOf = (ms: number): string =>
+const formatInterval = (ms: number): string =>
   ms < 1_000 ? `${ms} ms` : ms < 60_000 ? `${ms / 1_000} s` : 'a minute';
 
-const EVERY: readonly (readonly [suffix: string, intervalMs: number])[] = [
+const INTERVALS: readonly (readonly [suffix: string, intervalMs: number])[] = [
   ['', QUOTE_MS],
   ['1Second', 1_000],
   ['5Second', 5_000],
@@ -77,7 +77,7 @@ const CHANNELS: readonly string[] = [
   'trading-status',
 ];
 
-/** A channel of deep under a path of its own, as iexjs asks for it. */
+/** Builds the row of a channel of deep under its own path, as iexjs requests it. */
 const channelRow = (channel: string): StreamRow => ({
   kind: 'deep',
   name: channel,
@@ -89,7 +89,7 @@ const channelRow = (channel: string): StreamRow => ({
 
 export const STREAM_ROWS: readonly StreamRow[] = [
   ...['stocksUS', 'stocksUSNoUTP'].flatMap((name) =>
-    EVERY.map(([suffix, intervalMs]) => quotes(`${name}${suffix}`, intervalMs)),
+    INTERVALS.map(([suffix, intervalMs]) => quotes(`${name}${suffix}`, intervalMs)),
   ),
   quotes('stocksOTC', QUOTE_MS),
   {
@@ -116,8 +116,8 @@ export const STREAM_ROWS: readonly StreamRow[] = [
     summary: 'Everything of the book of one symbol, by channels.',
   },
   ...CHANNELS.filter((channel) => channel !== 'deep').map(channelRow),
-  records('news-stream', 'NEWS', 'news', 'News as they come.'),
-  records('sentiment', 'SENTIMENT', 'score', 'Scores of sentiment as they come.'),
+  records('news-stream', 'NEWS', 'news', 'News as they arrive.'),
+  records('sentiment', 'SENTIMENT', 'score', 'Sentiment scores as they arrive.'),
   records(
     'cryptoQuotes',
     'CRYPTO_QUOTES',
@@ -139,8 +139,8 @@ export const STREAM_ROWS: readonly StreamRow[] = [
   })),
 ];
 
-/** Spellings that clients send. */
-const CHANNEL_OF: ReadonlyMap<string, string> = new Map([
+/** Channels by the spellings that clients send. */
+const CHANNEL_BY_SPELLING: ReadonlyMap<string, string> = new Map([
   ...CHANNELS.map((channel): [string, string] => [channel, channel]),
   ...CHANNELS.map((channel): [string, string] => [channel.replaceAll('-', ''), channel]),
   ...(['ssr', 'tradebreak', 'tradebreaks'] as const).map((name): [string, string] => [
@@ -151,8 +151,9 @@ const CHANNEL_OF: ReadonlyMap<string, string> = new Map([
 
 export const CHANNEL_NAMES = CHANNELS;
 
-/** Undefined for a channel that there is not. */
-export const channelOf = (text: string): string | undefined => CHANNEL_OF.get(text.toLowerCase());
+/** Finds a channel; undefined if it does not exist. */
+export const channelOf = (text: string): string | undefined =>
+  CHANNEL_BY_SPELLING.get(text.toLowerCase());
 
 export const topicsOf = (row: StreamRow, channels: readonly string[]): readonly string[] => {
   if (row.kind === 'deep') return channels.map(deepTopic);
@@ -163,5 +164,5 @@ const BY_NAME: ReadonlyMap<string, string> = new Map(
   STREAM_ROWS.map(({ name }) => [name.toLowerCase(), name]),
 );
 
-/** As the table spells it; clients write it in lower case too. */
+/** Finds the name of a stream in the table's spelling; clients also use lower case. */
 export const streamName = (text: string): string | undefined => BY_NAME.get(text.toLowerCase());

@@ -1,5 +1,5 @@
-// `upcoming-events`: what comes of several kinds at once (INTERFACE.md 1), each under the rights and at the
-// price of its own type, as in a batch.
+// Answers `upcoming-events`: events of several kinds (INTERFACE.md 1), each under the rights and at the price
+// of its own type, as in a batch.
 import type { Row } from '../../market/derive/values.ts';
 import { listShape, objectShape, type Shape } from '../../market/types/shape.ts';
 import { recordShape } from '../../market/types/shapes.ts';
@@ -14,34 +14,34 @@ import { MARKET, typeNamed } from './stockTypes.ts';
 
 export const EVENTS = 'upcoming-events';
 
-const COMING = 'upcoming-';
-const GLUED = /^([^?]*)\?exactDate=(\d[\d-]{7,9})$/;
+const UPCOMING_PREFIX = 'upcoming-';
+const APPENDED_DATE = /^([^?]*)\?exactDate=(\d[\d-]{7,9})$/;
 
-/** iexjs glues `?exactDate=` to the only symbol. */
+/** Splits `?exactDate=` from the last symbol, to which iexjs appends it. */
 export function unglued(call: Call): Call {
   const symbols = listOf(call.query, 'symbols') ?? [];
-  const [, symbol, day] = GLUED.exec(symbols.at(-1) ?? '') ?? [];
-  const isComing = (call.path['type'] ?? '').toLowerCase().startsWith(COMING);
-  if (!isComing || symbol === undefined || day === undefined) return call;
+  const [, symbol, day] = APPENDED_DATE.exec(symbols.at(-1) ?? '') ?? [];
+  const isUpcoming = (call.path['type'] ?? '').toLowerCase().startsWith(UPCOMING_PREFIX);
+  if (!isUpcoming || symbol === undefined || day === undefined) return call;
   const exactDate = parseDay('exactDate', day);
   const query = { ...call.query, symbols: [...symbols.slice(0, -1), symbol], exactDate };
   return { ...call, query };
 }
 
-/** Members of the answer, and the types that they are. */
+/** Members of the answer with their types. */
 const KINDS: readonly (readonly [member: string, type: string])[] = [
   ['earnings', 'upcoming-earnings'],
   ['dividends', 'upcoming-dividends'],
   ['splits', 'upcoming-splits'],
 ];
 
-/** Offerings, whose calendar holds them as they are and as they are to be shown. */
+/** The type of offerings, whose answer has raw and formatted records. */
 const OFFERINGS = 'upcoming-ipos';
 
 const recordsOfType = (name: string): Shape =>
   listShape(recordShape(typeNamed(name)?.dataset ?? ''));
 
-/** Records of each kind. */
+/** The shape of the answer: records of each kind. */
 export const EVENTS_SHAPE: Shape = {
   $id: 'UpcomingEvents',
   ...objectShape({
@@ -50,16 +50,16 @@ export const EVENTS_SHAPE: Shape = {
   }),
 };
 
-type Told = readonly Row[] | { readonly rawData?: readonly Row[] };
-type Lists = Readonly<Record<string, Told | undefined>>;
+type KindAnswer = readonly Row[] | { readonly rawData?: readonly Row[] };
+type Lists = Readonly<Record<string, KindAnswer | undefined>>;
 
-const rowsIn = (told: Told = []): readonly Row[] =>
-  'rawData' in told ? (told.rawData ?? []) : listed(told);
+const selectRows = (content: KindAnswer = []): readonly Row[] =>
+  'rawData' in content ? (content.rawData ?? []) : toRows(content);
 
-const listed = (told: Told): readonly Row[] =>
-  Array.isArray(told) ? (told as readonly Row[]) : [];
+const toRows = (content: KindAnswer): readonly Row[] =>
+  Array.isArray(content) ? (content as readonly Row[]) : [];
 
-/** Of a symbol; of the market those of all, or of some of it. */
+/** Answers the events of a symbol; for the market, of all symbols or of the requested ones. */
 export async function answerEvents(call: Call, services: StockServices): Promise<Answer> {
   const isMarket = symbolOf(call.path['symbol'] ?? '') === MARKET;
   const ofAll = isMarket && (listOf(call.query, 'symbols') ?? []).length === 0;
@@ -67,10 +67,13 @@ export async function answerEvents(call: Call, services: StockServices): Promise
   const query = { ...call.query, types };
   const answer = await answerStockBatch({ ...call, query }, services, ofAll);
   if (answer.kind !== 'rows') return answer;
-  const told = JSON.parse(Buffer.from(wholeOf(answer.body)).toString('utf8')) as Lists;
+  const content = JSON.parse(Buffer.from(wholeOf(answer.body)).toString('utf8')) as Lists;
   const isBySymbol = isMarket && !ofAll;
-  const of: readonly Lists[] = isBySymbol ? Object.values(told as unknown as Lists[]) : [told];
-  const rowsOf = (type: string): readonly Row[] => of.flatMap((lists) => rowsIn(lists[type]));
+  const groups: readonly Lists[] = isBySymbol
+    ? Object.values(content as unknown as Lists[])
+    : [content];
+  const rowsOf = (type: string): readonly Row[] =>
+    groups.flatMap((lists) => selectRows(lists[type]));
   const others = Object.fromEntries(KINDS.map(([member, type]) => [member, rowsOf(type)]));
   const rawData = rowsOf(OFFERINGS);
   const value = { ipos: { rawData, viewData: rawData.map(viewOf) }, ...others };

@@ -1,5 +1,4 @@
-// Which symbols there are: those that any of CORE's datasets by symbol has, among those that the caller
-// reads.
+// Checks which symbols exist: those with records in a dataset of CORE by symbol that the caller may read.
 import { INPUTS } from '../../market/inputs/inputs.ts';
 import { runSeries } from '../../query/series/series.ts';
 import { CORE, type Dataset } from '../../store/lake/datasets/datasets.ts';
@@ -20,32 +19,34 @@ export async function refuseUnknown(
   call: Call,
   services: StockServices,
 ): Promise<void> {
-  const known = await knownOf([symbol], call, services);
-  if (!known.has(symbol)) throw new Failure('UnknownSymbol');
+  const existing = await knownOf([symbol], call, services);
+  if (!existing.has(symbol)) throw new Failure('UnknownSymbol');
 }
 
-const SERVING: ReadonlySet<string> = new Set([
+const SYMBOL_DATASETS: ReadonlySet<string> = new Set([
   ...STOCK_TYPES.map(({ dataset }) => dataset),
   ...INPUTS.filter(({ mapping }) => mapping.key === 'symbol').map(({ id }) => id),
 ]);
 
-/** Those of the symbols that are known. */
+/** Selects the symbols that exist. */
 export async function knownOf(
   symbols: readonly string[],
   call: Call,
   services: StockServices,
 ): Promise<ReadonlySet<string>> {
-  const known = new Set<string>();
+  const existing = new Set<string>();
   const readable =
     symbols.length === 0 ? [] : readableDatasets(callerOf(call.caller), services.lake, CORE);
-  for (const dataset of readable.filter(({ dataset: id }) => SERVING.has(id.toUpperCase()))) {
-    const keys = symbols.filter((symbol) => !known.has(symbol));
-    for (const one of await recordedIn(dataset, keys, call, services)) known.add(one);
+  for (const dataset of readable.filter(({ dataset: id }) =>
+    SYMBOL_DATASETS.has(id.toUpperCase()),
+  )) {
+    const keys = symbols.filter((symbol) => !existing.has(symbol));
+    for (const one of await recordedIn(dataset, keys, call, services)) existing.add(one);
   }
-  return known;
+  return existing;
 }
 
-/** Those of the symbols that a dataset has records of. */
+/** Selects the symbols that have records in a dataset. */
 export async function recordedIn(
   dataset: Dataset,
   symbols: readonly string[],

@@ -1,4 +1,4 @@
-// Types whose answers are loaded: the records of one dataset of CORE, read and charged as every series is.
+// Answers loaded types from the records of one dataset of CORE, read and charged like every series.
 import type { SeriesPlan } from '../../query/plan/seriesPlan.ts';
 import { dayAt } from '../../market/derive/words.ts';
 import { listIn } from '../../market/derive/values.ts';
@@ -27,80 +27,82 @@ import {
 } from './stockParameters.ts';
 import { isOfMarket, isToldTwice, type StockType } from './stockTypes.ts';
 
-/** Of what comes for some of the market's symbols; further ones are not answered, as in a batch. */
+/** Maximum requested symbols of the market; further ones are ignored, as in a batch. */
 const MARKET_SYMBOLS_MAX = 100;
 
-/** One type of one symbol, or of all of them. */
+/** Answers one type of one symbol, or of all symbols. */
 export async function answerLoaded(
-  given: Call,
+  request: Call,
   services: StockServices,
   type: StockType,
   symbol: string,
 ): Promise<Answer> {
-  const dataset = datasetOf(callerOf(given.caller), CORE, type.dataset, services.lake);
+  const dataset = datasetOf(callerOf(request.caller), CORE, type.dataset, services.lake);
   const isMarket = isOfMarket(type, symbol);
-  const told = wholeWithout(dataset, type, partsOf(type, given.path, given.query));
-  refuseUseless(type, told.query);
-  // Of all symbols those of one day are a list; of one symbol its newest record is.
-  const isList = type.shape === 'listed' && isMarket && told.query['on'] === undefined;
-  const on = isList ? await newestDay(dataset, given, services) : undefined;
-  const parts = on === undefined ? told : { ...told, query: { ...told.query, on } };
-  const call = { ...given, query: parts.query };
-  const some = isMarket ? listOf(call.query, 'symbols') : undefined;
-  const records = recordsOf(type, dataset, { ...askingOf(call, services, true), parts });
-  const dress = async (body: Body, format: string): Promise<Body> => {
+  const pathParts = wholeWithout(dataset, type, partsOf(type, request.path, request.query));
+  refuseUseless(type, pathParts.query);
+  // For the market a listed type returns one day of all symbols; for a symbol its latest record.
+  const isList = type.shape === 'listed' && isMarket && pathParts.query['on'] === undefined;
+  const on = isList ? await newestDay(dataset, request, services) : undefined;
+  const parts = on === undefined ? pathParts : { ...pathParts, query: { ...pathParts.query, on } };
+  const call = { ...request, query: parts.query };
+  const requestedSymbols = isMarket ? listOf(call.query, 'symbols') : undefined;
+  const records = recordsOf(type, dataset, { ...buildContext(call, services, true), parts });
+  const renderAnswer = async (body: Body, format: string): Promise<Body> => {
     if (body.objects === 0 && !isMarket) await refuseUnknown(symbol, call, services);
     if (format !== 'json') return body;
-    const bytes = dressed(type, symbol, body, parts);
-    const isTwice = some === undefined && isToldTwice(type);
-    return { ...body, bytes: isTwice ? toldTwice(bytes, dayAt(services.clock())) : bytes };
+    const bytes = renderForPath(type, symbol, body, parts);
+    const isTwice = requestedSymbols === undefined && isToldTwice(type);
+    return { ...body, bytes: isTwice ? renderRawAndView(bytes, dayAt(services.clock())) : bytes };
   };
-  const keys = isMarket ? some?.map(symbolOf).slice(0, MARKET_SYMBOLS_MAX) : [symbol];
+  const keys = isMarket ? requestedSymbols?.map(symbolOf).slice(0, MARKET_SYMBOLS_MAX) : [symbol];
   const parameters = keys === undefined || keys.length === 0 ? records : { ...records, keys };
-  return answerSeries(call, services, dataset, 'data', { parameters, dress });
+  return answerSeries(call, services, dataset, 'data', { parameters, dress: renderAnswer });
 }
 
-/** An answer as its path wants it: one value, one record, or as its type is. */
-function dressed(
+/** Renders an answer for its path: one value, one record, or the form of its type. */
+function renderForPath(
   type: StockType,
   symbol: string,
   body: Body,
   { attribute, isNext }: PathParts,
 ): Uint8Array {
   if (attribute !== undefined) {
-    const [record = {}] = recordsIn(asShown(type, body));
+    const [record = {}] = parseRecords(convertValues(type, body));
     return Buffer.from(JSON.stringify(Object.values(record)[0] ?? null));
   }
-  if (isNext !== true) return shapedAs(type, symbol, body);
+  if (isNext !== true) return renderRecords(type, symbol, body);
   return body.objects === 0 ? Buffer.from('{}') : body.bytes.subarray(1, -1);
 }
 
-const recordsIn = ({ bytes }: Pick<Body, 'bytes'>): readonly Readonly<Record<string, unknown>>[] =>
+const parseRecords = ({
+  bytes,
+}: Pick<Body, 'bytes'>): readonly Readonly<Record<string, unknown>>[] =>
   JSON.parse(Buffer.from(bytes).toString('utf8')) as readonly Readonly<Record<string, unknown>>[];
 
 /** A type's part of a batch. */
 export interface StockPart extends Part {
-  /** Of each symbol, in their order: the type's answer, `{}` or `[]` where it has no records. */
+  /** The type's answer for each symbol, in order; `{}` or `[]` without records. */
   readonly bodies: readonly Body[];
 }
 
-interface Loaded {
+interface LoadedType {
   readonly dataset: Dataset;
   readonly type: StockType;
-  /** Of the whole market, by no symbol. */
+  /** The whole market, without symbols. */
   readonly ofAll: boolean;
 }
 
-/** All symbols of one type: one price, one line of the journal. */
+/** Reads one type for all symbols, with one price and one journal line. */
 export async function loadedPart(
   call: Call,
   services: StockServices,
-  { dataset, ofAll, type }: Loaded,
+  { dataset, ofAll, type }: LoadedType,
   symbols: readonly string[],
   at: Moment,
   before: readonly StockPart[],
 ): Promise<StockPart> {
-  const records = recordsOf(type, dataset, askingOf(call, services, false));
+  const records = recordsOf(type, dataset, buildContext(call, services, false));
   const reads = await Promise.all(
     symbols.map((symbol) => {
       const own = ofAll ? records : { ...records, keys: [symbol] };
@@ -121,13 +123,16 @@ export async function loadedPart(
   const moment = lastMoment(reads.map((read) => read.moment));
   const today = dayAt(services.clock());
   const shaped = bodies.map((body, at) => {
-    const bytes = shapedAs(type, symbols[at] ?? '', body);
-    return { objects: body.objects, bytes: isToldTwice(type) ? toldTwice(bytes, today) : bytes };
+    const bytes = renderRecords(type, symbols[at] ?? '', body);
+    return {
+      objects: body.objects,
+      bytes: isToldTwice(type) ? renderRawAndView(bytes, today) : bytes,
+    };
   });
   return { ...paid, datasets: [dataset], bodies: shaped, snapshot, moment };
 }
 
-const askingOf = (
+const buildContext = (
   { caller, query }: Call,
   { clock, settings }: Pick<Services, 'clock' | 'settings'>,
   alone: boolean,
@@ -139,9 +144,9 @@ const askingOf = (
   rowsMax: callerOf(caller).tier.rowsMax,
 });
 
-/** A type's records of one symbol in the shape of its type; what has none is `{}` or `[]`. */
-function shapedAs(type: StockType, symbol: string, given: Body): Uint8Array {
-  const body = asShown(type, given);
+/** Renders the records of one symbol in the form of its type; `{}` or `[]` without records. */
+function renderRecords(type: StockType, symbol: string, storedBody: Body): Uint8Array {
+  const body = convertValues(type, storedBody);
   if (type.shape === 'record' || type.shape === 'day') {
     return body.objects === 0 ? Buffer.from('{}') : body.bytes.subarray(1, -1);
   }
@@ -149,7 +154,7 @@ function shapedAs(type: StockType, symbol: string, given: Body): Uint8Array {
   const { bare, beside, only, within } = type;
   if (within !== undefined && body.objects === 0) return Buffer.from('{}');
   const records = bare === true ? withoutSymbol(body) : body.bytes;
-  const bytes = only === undefined ? records : valuesOf(only, body);
+  const bytes = only === undefined ? records : selectValues(only, body);
   if (within === undefined) return bytes;
   const members = Object.entries(beside ?? { symbol }).map(
     ([name, value]) => [name, Buffer.from(JSON.stringify(value))] as const,
@@ -157,64 +162,64 @@ function shapedAs(type: StockType, symbol: string, given: Body): Uint8Array {
   return asObject([...members, [within, bytes]]);
 }
 
-/** How values of an input's properties are answered where that is not how they stand. */
-const SHOWN: ReadonlyMap<string, ReadonlyMap<string, (value: unknown) => unknown>> = new Map(
+/** Converters of properties whose values are not returned as they are stored, by input. */
+const CONVERTERS: ReadonlyMap<string, ReadonlyMap<string, (value: unknown) => unknown>> = new Map(
   INPUTS.map(({ id, properties }) => [
     id,
     new Map(
       properties.flatMap(({ name, type }) => {
-        // A list came as a text where its file has no lists: as JSON, or as words with commas between.
+        // A list is a text if its file format has no lists: JSON, or comma-separated words.
         if (type === 'list') return [[name, listIn] as const];
-        return type === 'instant' ? [[name, millisecondsIn] as const] : [];
+        return type === 'instant' ? [[name, toMilliseconds] as const] : [];
       }),
     ),
   ]),
 );
 
-/** Epoch ms of a time; what is none stays as it is. */
-function millisecondsIn(value: unknown): unknown {
+/** Converts a time to epoch milliseconds; other values are unchanged. */
+function toMilliseconds(value: unknown): unknown {
   const ms = typeof value === 'string' ? Date.parse(value) : NaN;
   return Number.isNaN(ms) ? value : ms;
 }
 
-function asShown({ dataset }: StockType, body: Body): Body {
-  const shown = SHOWN.get(dataset);
-  if (shown === undefined || shown.size === 0 || body.objects === 0) return body;
-  const records = recordsIn(body).map((record) =>
+function convertValues({ dataset }: StockType, body: Body): Body {
+  const converters = CONVERTERS.get(dataset);
+  if (converters === undefined || converters.size === 0 || body.objects === 0) return body;
+  const records = parseRecords(body).map((record) =>
     Object.fromEntries(
-      Object.entries(record).map(([name, value]) => [name, shown.get(name)?.(value) ?? value]),
+      Object.entries(record).map(([name, value]) => [name, converters.get(name)?.(value) ?? value]),
     ),
   );
   return { ...body, bytes: Buffer.from(JSON.stringify(records)) };
 }
 
-/** The member beside the records tells it. */
+/** Removes the symbol from records, because a member beside them has it. */
 function withoutSymbol(body: Body): Uint8Array {
-  const rows = recordsIn(body).map((record) =>
+  const rows = parseRecords(body).map((record) =>
     Object.fromEntries(Object.entries(record).filter(([name]) => name.toLowerCase() !== 'symbol')),
   );
   return Buffer.from(JSON.stringify(rows));
 }
 
-/** One property of each record; records in another spelling are told by it too. */
-function valuesOf(property: string, body: Body): Uint8Array {
-  const values = recordsIn(body).map((record) => {
+/** Selects one property of each record, in any spelling. */
+function selectValues(property: string, body: Body): Uint8Array {
+  const values = parseRecords(body).map((record) => {
     const name = Object.keys(record).find((one) => one.toLowerCase() === property);
     return name === undefined ? null : record[name];
   });
   return Buffer.from(JSON.stringify(values));
 }
 
-/** What a type answers for a symbol of which it has nothing. */
+/** The answer of a type for a symbol without records. */
 export const nothingOf = (type: StockType, symbol: string): Uint8Array =>
   isToldTwice(type)
     ? Buffer.from('{}')
-    : shapedAs(type, symbol, { objects: 0, bytes: Buffer.from('[]') });
+    : renderRecords(type, symbol, { objects: 0, bytes: Buffer.from('[]') });
 
-/** INTERFACE.md 1 "market": as they are, and as they are to be shown. */
-const toldTwice = (bytes: Uint8Array, today: string): Uint8Array =>
+/** Renders records raw and formatted (INTERFACE.md 1 "market"). */
+const renderRawAndView = (bytes: Uint8Array, today: string): Uint8Array =>
   asObject([
     ['rawData', bytes],
-    ['viewData', Buffer.from(JSON.stringify(recordsIn({ bytes }).map(viewOf)))],
+    ['viewData', Buffer.from(JSON.stringify(parseRecords({ bytes }).map(viewOf)))],
     ['lastUpdate', Buffer.from(JSON.stringify(today))],
   ]);

@@ -1,4 +1,4 @@
-// The shapes of types whose answers are loaded: of the records of their inputs, as each type has them.
+// Builds the shapes of loaded types from the records of their inputs.
 import {
   listShape,
   objectShape,
@@ -10,18 +10,18 @@ import { pascal, recordShape } from '../../market/types/shapes.ts';
 import { VIEW_SHAPE } from './offeringView.ts';
 import type { StockType } from './stockTypes.ts';
 
-/** A path of a type whose answer is its own; ranges and counts may as well stand in the query. */
+/** A path of a type with a distinct answer; ranges and counts may be in the query instead. */
 export interface LoadedForm {
-  /** Below its name. */
+  /** The path below the name of the type. */
   readonly path: string;
   readonly shape: Shape;
-  /** No parameters that say which records. */
+  /** `nothing`: no parameters that select records. */
   readonly takes?: 'nothing';
-  /** In place of a symbol it is of the whole market. */
+  /** The path is of the whole market, without a symbol. */
   readonly ofMarket?: true;
 }
 
-/** The one without anything behind the name first. */
+/** Lists the variants of a type; the one without a path below the name is first. */
 export function loadedForms(type: StockType): readonly LoadedForm[] {
   const record = recordShape(type.dataset);
   const rows = listShape(record);
@@ -33,7 +33,7 @@ export function loadedForms(type: StockType): readonly LoadedForm[] {
     return [{ path: '', shape: rows }, next];
   }
   if (type.shape === 'coming' && type.twice === true) {
-    const twice = twiceOf(record, type.dataset);
+    const twice = rawAndViewShape(record, type.dataset);
     return [
       { path: '', shape: twice },
       { path: '', shape: twice, ofMarket: true },
@@ -63,8 +63,8 @@ function withoutSymbol({ properties = {}, required = [], ...record }: Shape): Sh
   };
 }
 
-/** Nothing, where nobody loaded any. */
-const twiceOf = (record: Shape, dataset: string): Shape =>
+/** The shape of raw and formatted records; empty if none are loaded. */
+const rawAndViewShape = (record: Shape, dataset: string): Shape =>
   orNothing({
     $id: `Twice${pascal(dataset)}`,
     ...objectShape({

@@ -1,5 +1,5 @@
-// Refuses market calls over inputs of CORE that the synthetic exchange is still to load. An empty answer or
-// a 404 would say that there is nothing; a client that tries again in two seconds gets its answer.
+// Refuses market calls over inputs of CORE that the synthetic exchange has not loaded yet. An empty answer or
+// a 404 would be wrong; a client that retries in two seconds gets its answer.
 import { marketType } from '../../market/types/marketTypes.ts';
 import { MARKET_SERIES } from '../../market/inputs/moneyInputs.ts';
 import { CORE } from '../../store/lake/datasets/datasets.ts';
@@ -12,7 +12,7 @@ import { MARKET, typeNamed } from './stockTypes.ts';
 
 const RETRY_MS = 2_000;
 
-/** One of each group has to be there. */
+/** Groups of inputs; at least one of each group must be loaded. */
 type Needed = readonly (readonly string[])[];
 
 const ofType = (name: string): Needed => {
@@ -30,7 +30,7 @@ const LISTS: Readonly<Record<string, Needed>> = {
 };
 
 /** Inputs that a call reads, by the id of its endpoint. */
-const NEEDED: Readonly<Record<string, (call: Call) => Needed>> = {
+const NEEDED_INPUTS: Readonly<Record<string, (call: Call) => Needed>> = {
   getStock: ({ path }) => ofType(path['type'] ?? ''),
   getStockBatch: ({ query }) => listOf(query, 'types')?.flatMap(ofType) ?? [],
   getMarketVolume: () => [['TRADES']],
@@ -63,7 +63,7 @@ const NEEDED: Readonly<Record<string, (call: Call) => Needed>> = {
 const pointInputs = ({ path }: Call): Needed =>
   path['symbol']?.toUpperCase() === MARKET ? MARKET_SERIES.map((input) => [input]) : DAYS;
 
-/** @throws Failure Busy while none of a group is there and one is to be loaded. */
+/** @throws Failure Busy while no input of a group is loaded and one of them is pending. */
 export function refusePending(
   needed: Needed,
   { filling, lake }: Pick<Services, 'filling' | 'lake'>,
@@ -79,7 +79,7 @@ export function refusePending(
 
 export function withFilling(endpoint: Endpoint): Endpoint {
   const { handle, id } = endpoint;
-  const needed = Object.hasOwn(NEEDED, id) ? NEEDED[id] : undefined;
+  const needed = Object.hasOwn(NEEDED_INPUTS, id) ? NEEDED_INPUTS[id] : undefined;
   if (needed === undefined) return endpoint;
   return {
     ...endpoint,

@@ -1,4 +1,4 @@
-// The newest day that a dataset has records of.
+// Finds the latest day of a dataset's records.
 import type { Day } from '../../query/time/days.ts';
 import { runSeries } from '../../query/series/series.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
@@ -8,7 +8,7 @@ import type { StockServices } from './knownSymbols.ts';
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
-/** Undefined where it has none, or no date. */
+/** Reads the latest day; undefined without records, or without a date. */
 export async function newestDay(
   dataset: Dataset,
   call: Call,

@@ -1,5 +1,5 @@
-// Types of which this server has nothing at all: a symbol that is known has an empty answer, as the original
-// answered for symbols that it had no data of (INTERFACE.md 0.2).
+// Answers types without any data on this server: an existing symbol has an empty answer, as symbols without
+// data had in the original (INTERFACE.md 0.2).
 import { marketType } from '../../market/types/marketTypes.ts';
 import { nothingOfType } from '../market/market.ts';
 import { formatOf } from '../read/series.ts';
@@ -9,7 +9,7 @@ import { nothingOf } from './loaded.ts';
 import { isNextOf } from './stockParameters.ts';
 import { MARKET, typeNamed } from './stockTypes.ts';
 
-/** The empty answer of a type, or of a part of it; undefined where there is no type of the name. */
+/** The empty answer of a type, or of a part of it; undefined for an unknown type. */
 export function nothingNamed(name: string, symbol: string, part = ''): Uint8Array | undefined {
   const loaded = typeNamed(name);
   if (loaded !== undefined && isNextOf(loaded, part)) return Buffer.from('{}');
@@ -18,7 +18,7 @@ export function nothingNamed(name: string, symbol: string, part = ''): Uint8Arra
   return computed === undefined ? undefined : nothingOfType(computed);
 }
 
-/** It costs nothing. @throws Failure UnknownSymbol. */
+/** Returns the empty answer, free of charge. @throws Failure UnknownSymbol. */
 export async function answerNothing(
   nothing: Uint8Array,
   symbol: string,

@@ -1,17 +1,17 @@
-// Offerings of shares as the original showed them beside their records: words for a table. Recorded answers
+// Formats offerings of shares as the original did beside their records: texts for a table. Recorded answers
 // of `upcoming-ipos` have them, and typed clients decode nothing else.
 import { numberIn, type Row, textIn } from '../../market/derive/values.ts';
 import type { Shape } from '../../market/types/shape.ts';
 
 const WHOLE = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 
-const countIn = (row: Row, name: string): string | undefined => {
+const formatCount = (row: Row, name: string): string | undefined => {
   const value = numberIn(row, name);
   return value === null ? undefined : WHOLE.format(value);
 };
 
-/** `$14.00 - 16.00`, or the one that is known. */
-function priceIn(row: Row): string | undefined {
+/** Formats `$14.00 - 16.00`, or the only known price. */
+function formatPrice(row: Row): string | undefined {
   const prices = [numberIn(row, 'priceLow'), numberIn(row, 'priceHigh')].filter(
     (one) => one !== null,
   );
@@ -19,24 +19,24 @@ function priceIn(row: Row): string | undefined {
   return words.length === 0 ? undefined : `$${words.join(' - ')}`;
 }
 
-const wordIn =
+const formatText =
   (...names: readonly string[]) =>
   (row: Row): string | undefined =>
     names.map((name) => textIn(row, name)).find((text) => text !== null) ?? undefined;
 
 const MEMBERS: readonly (readonly [name: string, of: (row: Row) => string | undefined])[] = [
-  ['Company', wordIn('companyName')],
-  ['Symbol', wordIn('symbol')],
-  ['Price', priceIn],
-  ['Shares', (row) => countIn(row, 'sharesOffered')],
-  ['Amount', (row) => countIn(row, 'offerAmount')],
-  ['Float', (row) => countIn(row, 'sharesOutstanding')],
-  ['Percent', wordIn('percentOffered')],
-  ['Market', wordIn('market')],
-  ['Expected', wordIn('expectedDate', 'offeringDate')],
+  ['Company', formatText('companyName')],
+  ['Symbol', formatText('symbol')],
+  ['Price', formatPrice],
+  ['Shares', (row) => formatCount(row, 'sharesOffered')],
+  ['Amount', (row) => formatCount(row, 'offerAmount')],
+  ['Float', (row) => formatCount(row, 'sharesOutstanding')],
+  ['Percent', formatText('percentOffered')],
+  ['Market', formatText('market')],
+  ['Expected', formatText('expectedDate', 'offeringDate')],
 ];
 
-/** Without what the record does not tell, or a filter left out. */
+/** Formats an offering; members that the record does not have are left out. */
 export const viewOf = (row: Row): Row =>
   Object.fromEntries(
     MEMBERS.flatMap(([name, of]) => {

@@ -1,5 +1,5 @@
-// The stock door (SPEC.md "Batch", "Other stock endpoints"): one type of a symbol, computed from CORE's
-// inputs or loaded as it is.
+// Answers one type of a symbol (SPEC.md "Batch", "Other stock endpoints"), computed from CORE's inputs or
+// loaded.
 import { dayAt } from '../../market/derive/words.ts';
 import { answerMarket, computedType } from '../market/market.ts';
 import { answerWide, isWideType } from '../market/wide.ts';
@@ -15,22 +15,24 @@ import { tickersOf } from './symbology.ts';
 import { toldOtherwise } from './toldOtherwise.ts';
 import { isOfMarket, MARKET, servedType, typeNamed } from './stockTypes.ts';
 
-/** One type of one symbol. */
-export async function answerStock(given: Call, services: StockServices): Promise<Answer> {
-  const call = unglued(ofMinutes(given));
-  const named = symbolOf(call.path['symbol'] ?? '');
-  if (named === '') throw new Failure('NoSymbol');
+/** Answers one type of one symbol. */
+export async function answerStock(request: Call, services: StockServices): Promise<Answer> {
+  const call = unglued(mapMinutes(request));
+  const requestedSymbol = symbolOf(call.path['symbol'] ?? '');
+  if (requestedSymbol === '') throw new Failure('NoSymbol');
   const name = call.path['type'] ?? '';
   if (name.toLowerCase() === EVENTS) return answerEvents(call, services);
-  const ofAll = typeNamed(name);
-  const takesSymbols = ofAll !== undefined && isOfMarket(ofAll, named);
-  if (call.query['symbols'] !== undefined && !takesSymbols)
+  const loadedType = typeNamed(name);
+  const acceptsSymbols = loadedType !== undefined && isOfMarket(loadedType, requestedSymbol);
+  if (call.query['symbols'] !== undefined && !acceptsSymbols)
     refuse('symbols', 'is not allowed here');
-  if (named === MARKET && isWideType(name, services.lake)) return answerWide(call, services);
-  const [symbol = named] = await tickersOf([named], call, services);
+  if (requestedSymbol === MARKET && isWideType(name, services.lake))
+    return answerWide(call, services);
+  const [symbol = requestedSymbol] = await tickersOf([requestedSymbol], call, services);
   const type = servedType(name, services.lake);
-  const other = type === undefined ? undefined : await toldOtherwise(type, symbol, call, services);
-  const computed = computedType(name, services.lake) ?? other;
+  const fallback =
+    type === undefined ? undefined : await toldOtherwise(type, symbol, call, services);
+  const computed = computedType(name, services.lake) ?? fallback;
   if (computed !== undefined) {
     return answerMarket(call, services, computed, symbol, (one) =>
       refuseUnknown(one, call, services),
@@ -38,15 +40,15 @@ export async function answerStock(given: Call, services: StockServices): Promise
   }
   if (type !== undefined && !isOfNoDays(type, call.path['part'], dayAt(services.clock())))
     return answerLoaded(call, services, type, symbol);
-  const nothing = nothingNamed(name, symbol, call.path['part']);
-  if (nothing === undefined) throw new Failure('NotFound');
-  return answerNothing(nothing, symbol, call, services);
+  const emptyAnswer = nothingNamed(name, symbol, call.path['part']);
+  if (emptyAnswer === undefined) throw new Failure('NotFound');
+  return answerNothing(emptyAnswer, symbol, call, services);
 }
 
 const [MOOD, MINUTES] = ['sentiment', 'minute'];
 
-/** `/sentiment/minute/{day}` is a type of its own, so that a batch and documents know it. */
-function ofMinutes(call: Call): Call {
+/** Maps `/sentiment/minute/{day}` to a type of its own, so that batches and documents include it. */
+function mapMinutes(call: Call): Call {
   const { detail, part, type, ...path } = call.path;
   if (type?.toLowerCase() !== MOOD || part?.toLowerCase() !== MINUTES) return call;
   const day = detail === undefined ? {} : { part: detail };

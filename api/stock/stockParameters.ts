@@ -1,6 +1,6 @@
-// The query parameters of the stock door, and what each type makes of them. In a batch one query
-// serves several types, so each takes what it is known for: charts take a range, news a count
-// (SPEC.md "Batch"). Asked alone, a type takes both.
+// Declares the query parameters of the stock endpoints, and applies them to each type. In a batch one query
+// serves several types, so each type uses its typical parameters: charts a range, news a count (SPEC.md
+// "Batch"). A type that is requested alone uses both.
 import { parseDay } from '../../query/time/dates.ts';
 import type { Day } from '../../query/time/days.ts';
 import { isRangeCode } from '../../query/time/ranges.ts';
@@ -41,15 +41,15 @@ const DAY = ['on'];
 const CHART = ['chartLast', 'chartInterval'];
 const COUNT = ['last', 'sort'];
 const PERIOD = ['period'];
-/** What says which records: a type that does not take one of them has no use for it. */
+/** Parameters that select records; a type refuses those that it does not use. */
 const SELECTING: readonly string[] = [...new Set([...DAYS, ...CHART, ...COUNT, ...PERIOD])];
 
-const OF_SERIES = new Set([...SELECTING, ...ANSWER]);
+const SERIES_NAMES = new Set([...SELECTING, ...ANSWER]);
 const COUNT_MAX = 1_000_000_000;
 
-/** Query parameters of one type; a batch has `types` and `symbols` besides. */
+/** Query parameters of one type; a batch also has `types` and `symbols`. */
 export const STOCK_PARAMETERS: readonly Parameter[] = [
-  ...SERIES_PARAMETERS.filter(({ name }) => OF_SERIES.has(name)),
+  ...SERIES_PARAMETERS.filter(({ name }) => SERIES_NAMES.has(name)),
   {
     kind: 'integer',
     name: 'chartLast',
@@ -75,18 +75,18 @@ export const STOCK_PARAMETERS: readonly Parameter[] = [
     kind: 'list',
     name: 'symbols',
     mayBeEmpty: true,
-    help: 'Symbols, for market in a batch and with types that are of all; the first 100 count.',
+    help: 'Symbols, for market in a batch and with types of the whole market; only the first 100 are used.',
   },
 ];
 
-/** @throws Failure InvalidParameter naming a parameter that the type, asked alone, has no use for. */
+/** Refuses parameters that a type, requested alone, does not use. @throws Failure InvalidParameter. */
 export function refuseUseless(type: StockType, query: Values): void {
-  const taken = takenBy(type, true);
-  const useless = SELECTING.find((name) => query[name] !== undefined && !taken.has(name));
-  if (useless !== undefined) refuse(useless, `is not allowed with ${type.name}`);
+  const usedNames = takenBy(type, true);
+  const unused = SELECTING.find((name) => query[name] !== undefined && !usedNames.has(name));
+  if (unused !== undefined) refuse(unused, `is not allowed with ${type.name}`);
 }
 
-/** Names of parameters that say which records. @param alone not in a batch */
+/** Names of the selecting parameters that a type uses. @param alone not in a batch */
 export function takenBy(type: StockType, alone: boolean): ReadonlySet<string> {
   if (type.shape === 'record') return new Set();
   if (type.shape === 'day' || type.shape === 'listed') return new Set(alone ? DAY : []);
@@ -100,31 +100,31 @@ export function takenBy(type: StockType, alone: boolean): ReadonlySet<string> {
 }
 
 const COUNTED = /^[1-9]\d{0,8}$/;
-/** In place of a range: what comes next. */
+/** The path part for the next record, instead of a range. */
 const NEXT = 'next';
 
-/** The one record that comes next, as an object. */
+/** Whether a path selects only the next record, as an object. */
 export const isNextOf = (type: StockType, part: string): boolean =>
   type.shape === 'days' && type.next === true && part.toLowerCase() === NEXT;
 
-/** What is no range code names no days: `/dividends/INVALID` was `[]` (INTERFACE.md 0.2). */
+/** Whether a path part is no range code: `/dividends/INVALID` was `[]` (INTERFACE.md 0.2). */
 export const isOfNoDays = (type: StockType, part: string | undefined, today: Day): boolean =>
   type.shape === 'days' && part !== undefined && !isNextOf(type, part) && !isRangeCode(part, today);
 
-/** What a path says beside the symbol and the type. */
+/** The query with the parts of the path after symbol and type. */
 export interface PathParts {
   readonly query: Values;
-  /** One attribute of one record is the whole answer. */
+  /** The answer is one attribute of one record. */
   readonly attribute?: { readonly name: string; readonly place: number };
-  /** The next record alone, as an object. */
+  /** The answer is only the next record, as an object. */
   readonly isNext?: true;
 }
 
 /**
- * The query with what clients say in the path instead: `/chart/1y`, `/news/last/5`, `/earnings/4`,
- * `/dividends/next`, `/sentiment/daily/20240229`; and the attribute of a path: `/company/sector`,
+ * Merges options in the path into the query: `/chart/1y`, `/news/last/5`, `/earnings/4`, `/dividends/next`,
+ * `/sentiment/daily/20240229`; and parses the attribute of a path: `/company/sector`,
  * `/estimates/1/consensusEPS`.
- * @throws Failure NotFound where a type has no such part, InvalidParameter where a day is none.
+ * @throws Failure NotFound if a type has no such part, InvalidParameter for an invalid day.
  */
 export function partsOf(
   type: StockType,
@@ -132,63 +132,65 @@ export function partsOf(
   query: Values,
 ): PathParts {
   if (part === undefined) return { query };
-  const none = new Failure('NotFound');
+  const notFound = new Failure('NotFound');
   if (type.shape === 'day') {
-    if (part.toLowerCase() !== type.word) throw none;
+    if (part.toLowerCase() !== type.word) throw notFound;
     return { query: detail === undefined ? query : { ...query, on: parseDay('on', detail) } };
   }
   if (type.shape === 'listed' && detail === undefined) {
     return { query: { ...query, on: parseDay('date', part) } };
   }
   if (type.shape === 'newest') {
-    if (!COUNTED.test(part)) throw none;
+    if (!COUNTED.test(part)) throw notFound;
     const count = Number(part);
     if (detail === undefined) return { query: { ...query, last: count } };
-    if (type.only !== undefined) throw none;
+    if (type.only !== undefined) throw notFound;
     return { query, attribute: { name: detail, place: count } };
   }
-  if (detail !== undefined) throw none;
+  if (detail !== undefined) throw notFound;
   if (type.shape === 'record') return { query, attribute: { name: part, place: 1 } };
   if (type.shape === 'coming') return { query: { ...query, range: part, calendar: true } };
   if (isNextOf(type, part)) return { query, isNext: true };
   return { query: { ...query, range: part } };
 }
 
-/** The records themselves in place of an attribute that a statement has not, as of `/stats/INVALID`. */
+/** Selects whole records instead of an unknown attribute of a statement, as for `/stats/INVALID`. */
 export function wholeWithout(dataset: Dataset, type: StockType, parts: PathParts): PathParts {
   const { attribute, query } = parts;
   const isStatement = type.shape === 'newest' && type.within !== undefined;
   if (attribute === undefined || !isStatement) return parts;
-  if (spellingOf(dataset, attribute.name) !== undefined) return parts;
+  if (findSpelling(dataset, attribute.name) !== undefined) return parts;
   return { query: { ...query, last: attribute.place } };
 }
 
-/** Who asks, and when. */
+/** The context of a call: query, time and limits. */
 export interface Asking {
   readonly query: Values;
   readonly alone: boolean;
   readonly zone: string;
-  /** Of the exchange. */
+  /** The current day of the exchange. */
   readonly today: Day;
-  /** Records of one answer at most. */
+  /** Maximum records of one answer. */
   readonly rowsMax: number;
   readonly parts?: PathParts;
 }
 
 /**
- * What a type reads of its dataset for any symbol.
+ * Builds the parameters of a type's read of its dataset, for any symbol.
  * @throws Failure InvalidParameter naming the parameter.
  */
 export function recordsOf(type: StockType, dataset: Dataset, asking: Asking): SeriesParameters {
   const { alone, query, rowsMax, zone } = asking;
-  const taken = takenBy(type, alone);
-  const kept = Object.entries(query).filter(([name]) => name === 'filter' || taken.has(name));
-  const read = readSeries({ path: {}, query: Object.fromEntries(kept) }, zone);
+  const usedNames = takenBy(type, alone);
+  const usedEntries = Object.entries(query).filter(
+    ([name]) => name === 'filter' || usedNames.has(name),
+  );
+  const read = readSeries({ path: {}, query: Object.fromEntries(usedEntries) }, zone);
   const { attribute, isNext } = asking.parts ?? {};
   if (isNext === true) return { ...read, range: undefined, next: 1, limit: 1 };
   if (attribute !== undefined) {
-    const filter = [propertyOf(dataset, attribute.name)];
-    const subkey = type.shape === 'newest' ? periodOf(type, dataset, query) : undefined;
+    const filter = [findProperty(dataset, attribute.name)];
+    const subkey = type.shape === 'newest' ? selectPeriod(type, dataset, query) : undefined;
     const { place } = attribute;
     return { ...read, filter, subkey, limit: 1, offset: place - 1, sort: 'desc' };
   }
@@ -205,29 +207,29 @@ export function recordsOf(type: StockType, dataset: Dataset, asking: Asking): Se
   }
   if (type.shape === 'newest') {
     const last = read.last ?? (dated ? rowsMax : type.last);
-    return { ...read, last, subkey: periodOf(type, dataset, query) };
+    return { ...read, last, subkey: selectPeriod(type, dataset, query) };
   }
   return {
     ...read,
     range: dated || read.last !== undefined ? read.range : type.range,
-    // With a count the newest are taken, in whatever order they stand.
+    // A count selects the latest records, in any order.
     last: numberOf(query, 'chartLast') ?? read.last ?? rowsMax,
     interval: numberOf(query, 'chartInterval'),
     sort: read.sort,
   };
 }
 
-/** The owner's spelling of an attribute. @throws Failure NotFound. */
-function propertyOf(dataset: Dataset, name: string): string {
-  const found = spellingOf(dataset, name);
-  if (found === undefined) throw new Failure('NotFound');
-  return found;
+/** Finds the owner's spelling of an attribute. @throws Failure NotFound. */
+function findProperty(dataset: Dataset, name: string): string {
+  const spelling = findSpelling(dataset, name);
+  if (spelling === undefined) throw new Failure('NotFound');
+  return spelling;
 }
 
-const spellingOf = ({ schema }: Dataset, name: string): string | undefined =>
+const findSpelling = ({ schema }: Dataset, name: string): string | undefined =>
   Object.keys(schema.properties).find((one) => one.toLowerCase() === name.toLowerCase());
 
-function periodOf(
+function selectPeriod(
   type: Extract<StockType, { shape: 'newest' }>,
   { mapping }: Dataset,
   query: Values,
@@ -235,6 +237,6 @@ function periodOf(
   if (type.periods !== true) return undefined;
   const period = textOf(query, 'period') ?? 'quarter';
   if (mapping.subkey !== undefined) return PERIODS.get(period);
-  // A client of the original always says `quarter`.
+  // A client of the original always sends `quarter`.
   return period === 'quarter' ? undefined : refuse('period', `is not known of ${type.name} here`);
 }

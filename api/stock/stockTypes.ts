@@ -1,77 +1,77 @@
-// The types of the stock door: which dataset of CORE serves each, and the shape of its answer
-// (INTERFACE.md 1). A type is there when one dataset's records are its answer as they are; what would
-// have to be computed is not. docs/ask/stock.md tells operators what their datasets need.
+// Lists the loaded types of the stock endpoints, with their dataset of CORE and the form of their answer
+// (INTERFACE.md 1). The records of one dataset are the answer of a type; computed types are not listed here.
+// docs/ask/stock.md describes the datasets for operators.
 import { areAnswers } from '../market/market.ts';
 import { CORE, type Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { Lake } from '../../store/lake/lake.ts';
 
 interface Named {
-  /** As clients write it in a path, and in `types` of a batch. */
+  /** The name in a path, and in `types` of a batch. */
   readonly name: string;
   /** Id of the dataset in CORE. */
   readonly dataset: string;
 }
 
-/** The newest record as an object. */
+/** The latest record as an object. */
 interface RecordType extends Named {
   readonly shape: 'record';
 }
 
-/** The record of one day as an object, the newest when none is named: `/{type}/{word}/{day}`. */
+/** The record of one day as an object, the latest by default: `/{type}/{word}/{day}`. */
 interface DayType extends Named {
   readonly shape: 'day';
-  /** What stands before the day in a path. */
+  /** The path part before the day. */
   readonly word: string;
 }
 
 /** All records of some days as an array. */
 interface DaysType extends Named {
   readonly shape: 'days';
-  /** Range code when the caller names no days. */
+  /** The default range code. */
   readonly range: string;
-  /** `next` in place of a range: the record that comes next, as an object. */
+  /** Supports `next` instead of a range: the next record, as an object. */
   readonly next?: true;
 }
 
-/** The newest records, newest first. */
+/** The latest records, newest first. */
 interface NewestType extends Named {
   readonly shape: 'newest';
-  /** How many when the caller does not say. */
+  /** The default count. */
   readonly last: number;
-  /** Member that holds them, beside `symbol`; a bare array when left out. */
+  /** The member that contains the records, beside `symbol`; a bare array when left out. */
   readonly within?: string;
-  /** The property that stands for its record in the array. */
+  /** The only property of each record that is returned. */
   readonly only?: string;
-  /** Members beside the array `within`, in place of the symbol. */
+  /** Members beside the array `within`, instead of the symbol. */
   readonly beside?: Readonly<Record<string, boolean>>;
   /**
-   * The symbol that stands beside the records is not in them again (INTERFACE.md 1 "estimates"): what makes a
-   * table of records and members beside them refuses a name twice.
+   * The symbol is beside the records, not in them (INTERFACE.md 1 "estimates"): clients that build a table of
+   * records and members beside them refuse a repeated name.
    */
   readonly bare?: true;
-  /** The dataset's subkey says of which period a record is: `quarterly` or `annual`. */
+  /** The dataset's subkey is the period of a record: `quarterly` or `annual`. */
   readonly periods?: true;
   /** `/stock/market/{type}` is of all symbols. */
   readonly market?: true;
 }
 
-/** Records from today on, the next one first; of one symbol, or with `market` of all. */
-interface ComingType extends Named {
+/** Records from today on, the next one first; of one symbol, or with `market` of all symbols. */
+interface UpcomingType extends Named {
   readonly shape: 'coming';
   readonly market: true;
-  /** Only what comes today. */
+  /** Only records of today. */
   readonly today?: true;
-  /** An object that holds the records twice, as the original had it. */
+  /** The answer is an object with raw and formatted records, as in the original. */
   readonly twice?: true;
 }
 
-/** Records of one day as an array, those of the newest when none is named: `/{type}/{day}`. */
+/** Records of one day as an array, of the latest day by default: `/{type}/{day}`. */
 interface ListedType extends Named {
   readonly shape: 'listed';
   readonly market: true;
 }
 
-export type StockType = RecordType | DayType | DaysType | NewestType | ComingType | ListedType;
+export type StockType = RecordType | DayType | DaysType | NewestType | UpcomingType | ListedType;
 
 const record = (name: string, dataset: string): StockType => ({ name, dataset, shape: 'record' });
 const newest = (name: string, dataset: string, last: number): NewestType => ({
@@ -86,7 +86,7 @@ const listed = (name: string, dataset: string): ListedType => ({
   shape: 'listed',
   market: true,
 });
-const coming = (name: string, dataset: string): ComingType => ({
+const upcoming = (name: string, dataset: string): UpcomingType => ({
   name,
   dataset,
   shape: 'coming',
@@ -101,8 +101,8 @@ const statement = (name: string, dataset: string, within: string): NewestType =>
   periods: true,
 });
 
-/** Peers of a symbol; each is a record of its own. */
-const PEERS_MOST = 100;
+/** Maximum peers of a symbol; each is a record of its own. */
+const PEERS_MAX = 100;
 
 export const STOCK_TYPES: readonly StockType[] = [
   record('company', 'COMPANY'),
@@ -123,9 +123,9 @@ export const STOCK_TYPES: readonly StockType[] = [
   { name: 'sentiment', dataset: 'SENTIMENT', shape: 'day', word: 'daily' },
   { ...newest('news', 'NEWS', 10), market: true },
   newest('largest-trades', 'LARGEST_TRADES', 10),
-  { ...newest('peers', 'PEERS', PEERS_MOST), only: 'peer' },
+  { ...newest('peers', 'PEERS', PEERS_MAX), only: 'peer' },
   {
-    ...newest('relevant', 'PEERS', PEERS_MOST),
+    ...newest('relevant', 'PEERS', PEERS_MAX),
     only: 'peer',
     within: 'symbols',
     beside: { peers: true },
@@ -135,11 +135,11 @@ export const STOCK_TYPES: readonly StockType[] = [
   newest('institutional-ownership', 'INSTITUTIONAL_OWNERSHIP', 10),
   newest('insider-roster', 'INSIDER_ROSTER', 10),
   newest('insider-summary', 'INSIDER_SUMMARY', 10),
-  coming('upcoming-earnings', 'EARNINGS_CALENDAR'),
-  coming('upcoming-dividends', 'DIVIDENDS'),
-  coming('upcoming-splits', 'SPLITS'),
-  { ...coming('upcoming-ipos', 'IPOS'), twice: true },
-  { ...coming('today-ipos', 'IPOS'), today: true, twice: true },
+  upcoming('upcoming-earnings', 'EARNINGS_CALENDAR'),
+  upcoming('upcoming-dividends', 'DIVIDENDS'),
+  upcoming('upcoming-splits', 'SPLITS'),
+  { ...upcoming('upcoming-ipos', 'IPOS'), twice: true },
+  { ...upcoming('today-ipos', 'IPOS'), today: true, twice: true },
   { ...statement('earnings', 'EARNINGS', 'earnings'), bare: true },
   { ...statement('estimates', 'ESTIMATES', 'estimates'), bare: true },
   statement('financials', 'FINANCIALS', 'financials'),
@@ -153,27 +153,27 @@ const BY_NAME: ReadonlyMap<string, StockType> = new Map(
   STOCK_TYPES.map((type) => [type.name, type]),
 );
 
-/** The type of a name, in any case, where this server's CORE has its dataset, by symbol. */
+/** Finds a type by name, in any case, if this server's CORE has its dataset, by symbol. */
 export function servedType(name: string, lake: Lake): StockType | undefined {
   const type = BY_NAME.get(name.toLowerCase());
   return type === undefined || servingDataset(type, lake) === undefined ? undefined : type;
 }
 
-/** The type of a name, in any case, whether this server has anything of it or not. */
+/** Finds a type by name, in any case, even without data on this server. */
 export const typeNamed = (name: string): StockType | undefined => BY_NAME.get(name.toLowerCase());
 
-/** The word that stands for all symbols. */
+/** The path segment for all symbols. */
 export const MARKET = 'MARKET';
 
-/** Whether a type is of all symbols where their word stands in place of one. */
+/** Whether a type supports the whole market, and the symbol requests it. */
 export const isOfMarket = (type: StockType, symbol: string): boolean =>
   symbol === MARKET && 'market' in type && type.market === true;
 
-/** Whether its answer is an object that holds its records twice. */
+/** Whether the answer is an object with raw and formatted records. */
 export const isToldTwice = (type: StockType | undefined): boolean =>
   type?.shape === 'coming' && type.twice === true;
 
 function servingDataset({ dataset }: StockType, { directory }: Lake): Dataset | undefined {
-  const found = directory.dataset(CORE, dataset);
-  return found === undefined || !areAnswers(found) ? undefined : found;
+  const served = directory.dataset(CORE, dataset);
+  return served === undefined || !areAnswers(served) ? undefined : served;
 }

@@ -1,4 +1,4 @@
-// Symbols as callers name them: a ticker, or another identifier that CORE's SYMBOLS know.
+// Resolves symbols of callers: a ticker, or another identifier that CORE's SYMBOLS contain.
 import type { Row } from '../../market/derive/values.ts';
 import { dayAt } from '../../market/derive/words.ts';
 import { wholeOf } from '../../market/types/ask.ts';
@@ -20,26 +20,28 @@ import { knownOf, type StockServices } from './knownSymbols.ts';
 
 const SYMBOLS = wholeOf('SYMBOLS', '');
 
-/** The tickers of some texts, in upper case, in their order; what nothing is known of stays as it is. */
+/** Resolves texts to tickers, in upper case and in order; unknown texts are unchanged. */
 export async function tickersOf(
   texts: readonly string[],
   call: Call,
   services: StockServices,
 ): Promise<readonly string[]> {
-  const tickers = await identified(texts, call, services);
+  const tickers = await resolveIdentifiers(texts, call, services);
   const spellings = tickers.map(symbolSpellings);
-  // A ticker that is spelled in one way only needs no look.
-  const open = spellings.filter(({ length }) => length > 1);
-  if (open.length === 0) return tickers;
-  // Looking for one that is not there looks everywhere: most are there as inputs keep them.
-  const first = new Set(open.map(([kept = '']) => kept));
-  const known = new Set(await knownOf([...first], call, services));
-  const rest = open.filter(([kept = '']) => !known.has(kept)).flatMap(([, ...others]) => others);
-  for (const one of await knownOf([...new Set(rest)], call, services)) known.add(one);
-  return tickers.map((ticker, at) => spellings[at]?.find((one) => known.has(one)) ?? ticker);
+  // A ticker with only one spelling needs no read.
+  const ambiguous = spellings.filter(({ length }) => length > 1);
+  if (ambiguous.length === 0) return tickers;
+  // A missing symbol is searched in all datasets, so the usual spelling of inputs is tried first.
+  const first = new Set(ambiguous.map(([primary = '']) => primary));
+  const existing = new Set(await knownOf([...first], call, services));
+  const rest = ambiguous
+    .filter(([primary = '']) => !existing.has(primary))
+    .flatMap(([, ...others]) => others);
+  for (const one of await knownOf([...new Set(rest)], call, services)) existing.add(one);
+  return tickers.map((ticker, at) => spellings[at]?.find((one) => existing.has(one)) ?? ticker);
 }
 
-async function identified(
+async function resolveIdentifiers(
   texts: readonly string[],
   call: Call,
   services: StockServices,
@@ -50,7 +52,7 @@ async function identified(
   const readable = new Map([['SYMBOLS', dataset] as const]);
   const planned = await planNeeds(call, services, readable, [SYMBOLS], momentNow(services));
   const rows = (await readPlanned(planned, services, call))(SYMBOLS);
-  const symbols = byIdOf(rows, dayAt(services.clock()));
+  const symbols = mapById(rows, dayAt(services.clock()));
   return texts.map((text) =>
     looksLikeIdentifier(text) ? (symbolOfId(text, symbols) ?? text) : text,
   );
@@ -58,18 +60,18 @@ async function identified(
 
 type ById = ReturnType<typeof symbolsById>;
 
-/** The same records are the same array as long as they are kept. */
-const byId = new WeakMap<readonly Row[], { readonly today: Day; readonly symbols: ById }>();
+/** Maps by array: the same records stay the same array while they are cached. */
+const mapCache = new WeakMap<readonly Row[], { readonly today: Day; readonly symbols: ById }>();
 
-function byIdOf(rows: readonly Row[], today: Day): ById {
-  const known = byId.get(rows);
-  if (known?.today === today) return known.symbols;
+function mapById(rows: readonly Row[], today: Day): ById {
+  const existing = mapCache.get(rows);
+  if (existing?.today === today) return existing.symbols;
   const symbols = symbolsById(rows, today);
-  byId.set(rows, { today, symbols });
+  mapCache.set(rows, { today, symbols });
   return symbols;
 }
 
-/** Undefined where there are none, or the caller may not read them. */
+/** Finds SYMBOLS; undefined if it does not exist, or the caller may not read it. */
 function readableSymbols({ caller }: Call, { lake }: StockServices): Dataset | undefined {
   if (lake.directory.dataset(CORE, 'SYMBOLS') === undefined) return undefined;
   try {

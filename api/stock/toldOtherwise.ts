@@ -1,4 +1,4 @@
-// Types whose answers are loaded, for symbols of which nothing is: some can be told from other inputs.
+// Computes loaded types from other inputs, for symbols without loaded records.
 import { type MarketType, marketType } from '../../market/types/marketTypes.ts';
 import { CORE } from '../../store/lake/datasets/datasets.ts';
 import { callerOf, readableDatasets } from '../auth/access.ts';
@@ -6,26 +6,26 @@ import type { Call } from '../request/endpoint.ts';
 import { recordedIn, type StockServices } from './knownSymbols.ts';
 import type { StockType } from './stockTypes.ts';
 
-/** What tells a loaded type where it has no record, if the inputs of that are there. */
+/** Finds the computed fallback of a loaded type, if its inputs exist. */
 export function otherwise({ dataset, name }: StockType, call: Call, services: StockServices) {
   const type = marketType(name);
   if (type?.loadedAs !== dataset || type.besides !== true) return undefined;
   const readable = readableDatasets(callerOf(call.caller), services.lake, CORE);
-  const has = (id: string): boolean =>
+  const hasInput = (id: string): boolean =>
     readable.some((one) => one.dataset.toUpperCase() === id && one.mapping.key !== undefined);
-  return has(dataset) && type.of.some(has) ? type : undefined;
+  return hasInput(dataset) && type.of.some(hasInput) ? type : undefined;
 }
 
-/** The type that tells a symbol; undefined where it has a record of its own. */
+/** Finds the computed fallback for a symbol; undefined if the symbol has a loaded record. */
 export async function toldOtherwise(
   type: StockType,
   symbol: string,
   call: Call,
   services: StockServices,
 ): Promise<MarketType | undefined> {
-  const other = otherwise(type, call, services);
+  const fallback = otherwise(type, call, services);
   const dataset = services.lake.directory.dataset(CORE, type.dataset);
-  if (other === undefined || dataset === undefined) return undefined;
+  if (fallback === undefined || dataset === undefined) return undefined;
   const recorded = await recordedIn(dataset, [symbol], call, services);
-  return recorded.has(symbol) ? undefined : other;
+  return recorded.has(symbol) ? undefined : fallback;
 }

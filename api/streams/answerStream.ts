@@ -1,5 +1,5 @@
-// The streams of the original are opened (SPEC.md "SSE streaming endpoints"): of ticks, and of records that
-// it streamed under names of their own.
+// Opens the streams of the original (SPEC.md "SSE streaming endpoints"): of ticks, and of records that it
+// streamed under names of their own.
 import { newestDeep } from '../../market/live/deepMessages.ts';
 import { lastOf, topsOf } from '../../market/live/liveMessages.ts';
 import type { QuoteRights } from '../../market/live/liveQuotes.ts';
@@ -30,7 +30,7 @@ import { recordsOf } from './recordStreams.ts';
 import { restore } from './restored.ts';
 import { pastOf } from './storedTicks.ts';
 
-const SILENCE: Opening = {
+const EMPTY_OPENING: Opening = {
   subscription: {
     topics: [],
     symbols: [],
@@ -41,7 +41,7 @@ const SILENCE: Opening = {
   snapshot: [],
 };
 
-/** @throws Failure of what the caller lacks, before anything is sent. */
+/** @throws Failure if the caller has no access, before anything is sent. */
 export async function answerStream(
   row: StreamRow,
   call: Call,
@@ -55,29 +55,29 @@ export async function answerStream(
   return openedStream(call, services, { price, isAllowed }, async (ids, query, isRenewed) => {
     const readable = entitledTo(row, call, services);
     const isCurrent = unchanged(row.inputs, services);
-    const silence: Opening = { ...SILENCE, isCurrent };
+    const emptyOpening: Opening = { ...EMPTY_OPENING, isCurrent };
     const symbols = await symbolsOf(row, { ...call, query }, services);
     if (symbols === undefined && !caller.tier.firehose) throw new Failure('TierNotAllowed');
-    if (hearsNothing(readable, call, services)) return silence;
+    if (hearsNothing(readable, call, services)) return emptyOpening;
     if (row.kind === 'records') {
       const [dataset] = readable.values();
-      if (dataset === undefined) return silence;
+      if (dataset === undefined) return emptyOpening;
       const { intervalMs, shape } = row;
-      const asked = { keys: symbols, ids, intervalMs, shape, isRenewed };
-      return { ...(await recordsOf(dataset, asked, call, services)), isCurrent };
+      const request = { keys: symbols, ids, intervalMs, shape, isRenewed };
+      return { ...(await recordsOf(dataset, request, call, services)), isCurrent };
     }
     await services.streams.feeds.wake();
     const isOfNow = services.streams.isReplay !== true;
     const plain = plainly(call);
     if (readable.size > 0 && isOfNow) await restore(symbols, services);
-    const source = await sourceOf(row, { call: plain, services, symbols, ids });
+    const source = await buildSource(row, { call: plain, services, symbols, ids });
     const disguise = disguiseOf(call);
     const opening = { ...source, subscription: { ...source.subscription, disguise } };
     const sinceMs = numberOf(query, 'snapshotAsOf');
     if (sinceMs === undefined || row.kind !== 'ticks') return opening;
     if (symbols === undefined) return refuse('snapshotAsOf', 'needs "symbols"');
-    const asked = { readable, call: plain, services };
-    return { ...opening, past: await pastOf(row.topic, symbols, sinceMs, asked) };
+    const request = { readable, call: plain, services };
+    return { ...opening, past: await pastOf(row.topic, symbols, sinceMs, request) };
   });
 
   function isAllowed(): boolean {
@@ -88,14 +88,17 @@ export async function answerStream(
   }
 }
 
-interface Asked {
+interface SourceRequest {
   readonly call: Call;
   readonly services: StreamServices;
   readonly symbols: readonly string[] | undefined;
   readonly ids: boolean;
 }
 
-async function sourceOf(row: StreamRow, { call, ids, services, symbols }: Asked): Promise<Opening> {
+async function buildSource(
+  row: StreamRow,
+  { call, ids, services, symbols }: SourceRequest,
+): Promise<Opening> {
   const { board, quotes } = services.streams;
   const snapshot = symbols ?? board.symbols();
   if (row.kind === 'quotes') {
@@ -118,12 +121,12 @@ async function sourceOf(row: StreamRow, { call, ids, services, symbols }: Asked)
       isCurrent,
     };
   }
-  const channels = channelsOf(row, call);
+  const channels = parseChannels(row, call);
   const subscription = { topics: topicsOf(row, channels), symbols, intervalMs: 0, ids };
-  return { subscription, newest: newestOf(row, channels, services), snapshot };
+  return { subscription, newest: buildNewest(row, channels, services), snapshot };
 }
 
-/** They are the stream's, not those of the request that opened it: that one may be gone. */
+/** Builds rights that belong to the stream and outlive the request that opened it. */
 export function rightsOf(readable: Readable, call: Call, services: StreamServices): QuoteRights {
   const lasting = { ...call, query: {}, path: {}, departure: () => new AbortController().signal };
   return {
@@ -136,8 +139,8 @@ export function rightsOf(readable: Readable, call: Call, services: StreamService
   };
 }
 
-/** @throws Failure InvalidParameter naming a channel that there is not. */
-function channelsOf(row: StreamRow, { query }: Call): readonly string[] {
+/** @throws Failure InvalidParameter for an unknown channel. */
+function parseChannels(row: StreamRow, { query }: Call): readonly string[] {
   if (row.kind !== 'deep') return [];
   if (row.channel !== undefined) return [row.channel];
   const channels = (listOf(query, 'channels') ?? ['deep']).map(
@@ -147,7 +150,7 @@ function channelsOf(row: StreamRow, { query }: Call): readonly string[] {
   return channels.includes('deep') ? ['deep'] : [...new Set(channels)];
 }
 
-function newestOf(
+function buildNewest(
   row: StreamRow,
   channels: readonly string[],
   { streams }: Pick<Services, 'streams'>,

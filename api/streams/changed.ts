@@ -1,4 +1,4 @@
-// The symbols of a stream that is open become others, without a new connection.
+// Changes the subscription of an open stream, without a new connection.
 import type { Static } from 'typebox';
 import { Type } from '../request/body/schema.ts';
 import { Failure } from '../../store/base/failure.ts';
@@ -13,7 +13,7 @@ export const CHANGE_STREAM = Type.Object(
   { additionalProperties: false },
 );
 
-/** @throws Failure NotFound for a stream that is not open, or another account's; as opening it does */
+/** @throws Failure NotFound for a stream that is not open, or of another account; the failures of opening */
 export async function changeStream(call: Call, services: StreamServices): Promise<Answer> {
   const { clock, streams } = services;
   const { connection: id = '' } = call.path;

@@ -1,5 +1,5 @@
-// Symbols that were told other than what is stored by now: by records that came late, changed, or were
-// deleted. Their trades or offers are read anew, many at once, and not more often than each second.
+// Corrects symbols whose published state differs from the stored one, after late, changed or deleted records.
+// Their trades or quotes are read again in batches, at most once a second.
 import { LiveBoard } from '../../market/live/liveBoard.ts';
 import { monotonicMs } from '../../store/base/clock.ts';
 import type { Moment } from '../../store/lake/history/history.ts';
@@ -7,11 +7,11 @@ import type { StreamServices } from './entitled.ts';
 import { tellStored } from './restored.ts';
 import type { TickInput } from './tickRows.ts';
 
-/** Between two readings of one input. */
-const EVERY_MS = 1_000;
-/** Symbols of one reading: the others wait for the next. */
-const SYMBOLS_AT_ONCE = 100;
-/** Of more the whole board is forgotten: symbols are read when somebody asks. */
+/** Minimum time between two reads of one input. */
+const READ_INTERVAL_MS = 1_000;
+/** Maximum symbols of one read: the others wait for the next. */
+const BATCH_SIZE = 100;
+/** Maximum symbols to correct; with more the whole board is cleared and symbols are read on request. */
 const SYMBOLS_MAX = 1_000;
 
 export class Corrections {
@@ -31,25 +31,25 @@ export class Corrections {
 
   add(symbol: string): void {
     const { board } = this.#services.streams;
-    // What the board does not have it reads when it is asked for.
+    // A symbol that is not on the board is read on request anyway.
     if (board.get(symbol) === undefined) return;
     this.#symbols.add(symbol);
     if (this.#symbols.size > SYMBOLS_MAX) this.forget();
   }
 
-  /** Nobody knows what is wrong. */
+  /** Clears the board, when the wrong symbols are unknown. */
   forget(): void {
     this.#symbols.clear();
     this.#services.streams.board.clear();
   }
 
-  /** @param at of what was told: nothing may be told meanwhile */
+  /** Corrects the next symbols. @param at the published moment: nothing may be published meanwhile */
   async settle(at: Moment): Promise<void> {
-    if (!this.isWaiting || monotonicMs() - this.#readMs < EVERY_MS) return;
+    if (!this.isWaiting || monotonicMs() - this.#readMs < READ_INTERVAL_MS) return;
     this.#readMs = monotonicMs();
     const { board } = this.#services.streams;
     const { clears } = board;
-    const symbols = [...this.#symbols].slice(0, SYMBOLS_AT_ONCE);
+    const symbols = [...this.#symbols].slice(0, BATCH_SIZE);
     const pasts = new Map(symbols.map((symbol) => [symbol, new LiveBoard(() => undefined)]));
     await tellStored(pasts, this.#input, this.#services, at);
     if (board.clears === clears) {

@@ -1,4 +1,4 @@
-// Records that were deleted, for streams that ask for them: by index, as each version deleted them.
+// Reads deleted records by index and version, for streams that request them.
 import { Failure } from '../../store/base/failure.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { Moment } from '../../store/lake/history/history.ts';
@@ -8,20 +8,20 @@ import { changesSince } from '../read/versionChanges.ts';
 import type { Services } from '../request/endpoint.ts';
 import { WRITTEN_MAX, type Written } from '../sse/recordWatches.ts';
 
-/** What was told is not known any more, as after a purge: who follows reads again. */
+/** The notice that deletions are not available, as after a purge: clients must read again. */
 export const RESET: Written = {
   key: undefined,
   json: JSON.stringify({ type: 'reset' }),
 };
 
-/** What is deleted is told by a unique index that its clients know. */
+/** Whether deletions of a dataset can be reported: they need a unique index that clients know. */
 export const tellsDeletions = ({ mapping, numbered }: Dataset): boolean =>
   !numbered && (mapping.key !== undefined || mapping.date !== undefined);
 
 /**
- * At most `WRITTEN_MAX`, each `{type: 'deleted', …}` with the properties of its index. A record that came
- * again in a later version has been told among those that were written, and is not told here.
- * @throws Failure Gone when they can't be told any more.
+ * Reads at most `WRITTEN_MAX` deletions, each `{type: 'deleted', …}` with the properties of its index. A
+ * record that was written again in a later version is published as written, and is not included.
+ * @throws Failure Gone if they are not available any more.
  */
 export async function deletedSince(
   dataset: Dataset,
@@ -34,26 +34,26 @@ export async function deletedSince(
   const begin = await beginOf(tableId, { kind: 'snapshot', ...before }, services);
   const table = await services.lake.table(tableId);
   const names = table === undefined ? [] : indexOf(mapping, table);
-  const known = new Set<unknown>(Object.values(mapping));
-  const gone = new Map<string, Written>();
+  const indexNames = new Set<unknown>(Object.values(mapping));
+  const deletions = new Map<string, Written>();
   for await (const { changes } of changesSince(dataset, begin, services)) {
-    for (const values of changes.inserted) gone.delete(JSON.stringify(values));
+    for (const values of changes.inserted) deletions.delete(JSON.stringify(values));
     for (const values of changes.deleted) {
-      if (gone.size >= WRITTEN_MAX) break;
+      if (deletions.size >= WRITTEN_MAX) break;
       const all = names.map((name, at): [string, unknown] => [name, values[at]]);
-      const index = Object.fromEntries(all.filter(([name]) => known.has(name)));
+      const index = Object.fromEntries(all.filter(([name]) => indexNames.has(name)));
       const key = mapping.key === undefined ? undefined : String(index[mapping.key]);
       const json = JSON.stringify({ type: 'deleted', ...index });
-      gone.set(JSON.stringify(values), { key, json });
+      deletions.set(JSON.stringify(values), { key, json });
     }
   }
-  return [...gone.values()];
+  return [...deletions.values()];
 }
 
-/** Keys that are told; of more all are looked at again. */
+/** Maximum keys to return; with more all keys are checked again. */
 const KEYS_MAX = 1_000;
 
-/** Keys of records that ended since: deleted, or replaced by others. `any` where nobody knows which. */
+/** Reads the keys of records that were deleted or replaced since; `any` if they are unknown. */
 export async function keysGoneSince(
   dataset: Dataset,
   before: Moment,

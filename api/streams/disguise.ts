@@ -1,31 +1,31 @@
-// Messages of the test environment (SPEC.md "Authentication" 3): other values, as its records have them.
-// Symbols, sequence numbers and kinds of messages stay, since clients go by them. A value's new one depends
-// on the account's seed, the member's name and the value, so that asking again does not average it out:
-// test data that nobody takes for the market's, and no encryption.
+// Replaces values in messages of the test environment (SPEC.md "Authentication" 3), as its records do.
+// Symbols, sequence numbers and kinds of messages stay, since clients depend on them. A replacement depends
+// on the account's seed, the member's name and the value, so that repeated requests do not average it out:
+// test data that cannot be mistaken for the market's, not encryption.
 import type { Disguise } from '../../store/bus/group.ts';
 import { callerOf } from '../auth/access.ts';
 import type { Call } from '../request/endpoint.ts';
 
-const KEPT: ReadonlySet<string> = new Set(['symbol', 'seq', 'messageType', 'type']);
-/** Numbers of these names, where they are as large, are epoch milliseconds. */
+const UNCHANGED_MEMBERS: ReadonlySet<string> = new Set(['symbol', 'seq', 'messageType', 'type']);
+/** Names of members whose numbers, above `TIME_LEAST`, are epoch milliseconds. */
 const TIME = /(?:time|timestamp|update|updated|date|trade)$/i;
-const TIME_LEAST = 1e11;
+const TIME_MIN = 1e11;
 const DAY_MS = 86_400_000;
-/** Days by which times move: -30 to 30, never 0. */
+/** Maximum days by which times are shifted: -30 to 30, never 0. */
 const DAYS_MAX = 30;
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
 
-/** Undefined outside the test environment. */
+/** Builds the replacement of values; undefined outside the test environment. */
 export function disguiseOf({ caller, environment }: Call): Disguise | undefined {
   if (environment !== 'test') return undefined;
   const seed = callerOf(caller).scrambleSeed ?? '';
   const of = (json: string): string =>
-    JSON.stringify(disguised('', JSON.parse(json) as Json, seed));
+    JSON.stringify(replaceValue('', JSON.parse(json) as Json, seed));
   return { name: seed, of };
 }
 
-/** A state as the caller sees it. */
+/** Replaces the values of a state for a caller of the test environment. */
 export function asSeen<Value>(value: Value, call: Call): Value {
   const disguise = disguiseOf(call);
   return disguise === undefined || value === undefined
@@ -34,8 +34,8 @@ export function asSeen<Value>(value: Value, call: Call): Value {
 }
 
 /**
- * The call that reads what messages are made of: it is there for all who listen, as it is, and what is
- * written to a test token is disguised at the end.
+ * Builds the call that reads the source of messages without replaced values: it is shared by all subscribers,
+ * and values are replaced when messages are written to a test token.
  */
 export function plainly(call: Call): Call {
   if (call.environment !== 'test') return call;
@@ -43,22 +43,22 @@ export function plainly(call: Call): Call {
   return { ...call, caller: { ...caller, token: { ...token, test: false } } };
 }
 
-function disguised(name: string, value: Json, seed: string): Json {
-  if (value === null || KEPT.has(name)) return value;
-  if (Array.isArray(value)) return value.map((one: Json) => disguised(name, one, seed));
+function replaceValue(name: string, value: Json, seed: string): Json {
+  if (value === null || UNCHANGED_MEMBERS.has(name)) return value;
+  if (Array.isArray(value)) return value.map((one: Json) => replaceValue(name, one, seed));
   if (typeof value === 'object') {
     const members = Object.entries(value as Readonly<Record<string, Json>>);
-    return Object.fromEntries(members.map(([key, one]) => [key, disguised(key, one, seed)]));
+    return Object.fromEntries(members.map(([key, one]) => [key, replaceValue(key, one, seed)]));
   }
-  const digest = hashed(`${seed} ${name} ${String(value)}`);
+  const digest = hashText(`${seed} ${name} ${String(value)}`);
   if (typeof value === 'boolean') return digest % 2 === 0;
-  if (typeof value === 'number') return numberFor(name, value, digest, seed);
-  return textFor(value, digest);
+  if (typeof value === 'number') return replaceNumber(name, value, digest, seed);
+  return replaceText(value, digest);
 }
 
-function numberFor(name: string, value: number, digest: number, seed: string): number {
+function replaceNumber(name: string, value: number, digest: number, seed: string): number {
   if (value === 0) return 0;
-  if (value > TIME_LEAST && TIME.test(name)) return value + daysOf(seed) * DAY_MS;
+  if (value > TIME_MIN && TIME.test(name)) return value + shiftDays(seed) * DAY_MS;
   const sign = digest % 2 === 0 ? 1 : -1;
   const share = (5_000 + ((digest >>> 1) % 40_001)) / 1_000_000;
   if (Number.isInteger(value)) {
@@ -71,41 +71,41 @@ function numberFor(name: string, value: number, digest: number, seed: string): n
   return near === value ? value + sign * 10 ** -decimals : near;
 }
 
-function daysOf(seed: string): number {
-  const step = hashed(seed) % (2 * DAYS_MAX);
+function shiftDays(seed: string): number {
+  const step = hashText(seed) % (2 * DAYS_MAX);
   return step < DAYS_MAX ? step - DAYS_MAX : step - DAYS_MAX + 1;
 }
 
-/** An anagram; where there is none its letters and digits are others. */
-function textFor(text: string, digest: number): string {
+/** Returns an anagram; if that is the same text, replaces its letters and digits. */
+function replaceText(text: string, digest: number): string {
   const characters = [...text];
   let state = digest;
   for (let at = characters.length - 1; at > 0; at -= 1) {
-    state = mixed(state + at);
+    state = mixBits(state + at);
     const other = state % (at + 1);
     [characters[at], characters[other]] = [characters[other] ?? '', characters[at] ?? ''];
   }
   const shuffled = characters.join('');
-  return shuffled === text ? text.replaceAll(/[a-zA-Z0-9]/g, turned) : shuffled;
+  return shuffled === text ? text.replaceAll(/[a-zA-Z0-9]/g, shiftCharacter) : shuffled;
 }
 
-/** Seven places on, of its own kind. */
-function turned(character: string): string {
+/** Shifts a character by seven places within its kind. */
+function shiftCharacter(character: string): string {
   const code = character.charCodeAt(0);
   const [first, count] = code < 58 ? [48, 10] : code < 91 ? [65, 26] : [97, 26];
   return String.fromCharCode(first + ((code - first + 7) % count));
 }
 
-/** FNV-1a over UTF-16, mixed: 0.1 us for a value, where SHA-256 takes 1.5 us, of 20,000 messages a second. */
-function hashed(text: string): number {
+/** FNV-1a over UTF-16, mixed: 0.1 us a value; SHA-256 takes 1.5 us, too long at 20,000 messages a second. */
+function hashText(text: string): number {
   let state = 0x811c9dc5;
   for (let at = 0; at < text.length; at += 1) {
     state = Math.imul(state ^ text.charCodeAt(at), 0x01000193);
   }
-  return mixed(state);
+  return mixBits(state);
 }
 
-function mixed(state: number): number {
+function mixBits(state: number): number {
   const first = Math.imul(state ^ (state >>> 16), 0x85ebca6b);
   const second = Math.imul(first ^ (first >>> 13), 0xc2b2ae35);
   return (second ^ (second >>> 16)) >>> 0;

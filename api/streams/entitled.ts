@@ -1,4 +1,4 @@
-// Who may see what happens as it happens, and of which symbols it is asked.
+// Checks access to live data, and selects the symbols of a stream.
 import { CORE, type Dataset } from '../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Caller } from '../../store/accounts/callers.ts';
@@ -11,20 +11,20 @@ import { tickersOf } from '../stock/symbology.ts';
 
 /** SPEC.md "Limits". */
 const SYMBOLS_MAX = 50;
-/** In place of symbols: all of them, as a client of the original asks for them. */
+/** The value for all symbols, as a client of the original sends it. */
 const FIREHOSE = 'FIREHOSE';
 
 export type StreamServices = StockServices & Pick<Services, 'accounts' | 'database' | 'streams'>;
 
-const rowOf = (name: string): StreamRow => {
+const findRow = (name: string): StreamRow => {
   const row = STREAM_ROWS.find((one) => one.name === name);
   if (row === undefined) throw new RangeError(`there is no stream ${name}`);
   return row;
 };
 
-export const TOPS = rowOf('tops');
-export const LAST = rowOf('last');
-export const DEEP = rowOf('deep');
+export const TOPS = findRow('tops');
+export const LAST = findRow('last');
+export const DEEP = findRow('deep');
 
 /** @throws Failure FreeTierNotAllowed, TierNotAllowed. */
 export function checkTier({ tier }: Caller): void {
@@ -32,16 +32,16 @@ export function checkTier({ tier }: Caller): void {
   throw new Failure(tier.name === 'free' ? 'FreeTierNotAllowed' : 'TierNotAllowed');
 }
 
-/** Inputs that are there, which the caller must read as they happen. @throws Failure of the first other. */
+/** Finds the existing inputs. @throws Failure of the first that the caller may not read, or only delayed. */
 export function entitledTo(
   { inputs }: Pick<StreamRow, 'inputs'>,
   call: Pick<Call, 'caller'>,
   { lake }: Pick<Services, 'lake'>,
 ): ReadonlyMap<string, Dataset> {
   const caller = callerOf(call.caller);
-  const there = inputs.filter((input) => lake.directory.dataset(CORE, input) !== undefined);
+  const existing = inputs.filter((input) => lake.directory.dataset(CORE, input) !== undefined);
   return new Map(
-    there.map((input): [string, Dataset] => {
+    existing.map((input): [string, Dataset] => {
       const dataset = datasetOf(caller, CORE, input, lake);
       if (delayOf(caller, dataset, lake) > 0) throw new Failure('EnterprisePermissionRequired');
       return [input, dataset];
@@ -49,7 +49,7 @@ export function entitledTo(
   );
 }
 
-/** What a feed tells and nobody stores is told to the owner of CORE alone. */
+/** Whether a stream sends nothing: data of a feed that are not stored go only to the owner of CORE. */
 export const hearsNothing = (
   readable: ReadonlyMap<string, Dataset>,
   { caller }: Pick<Call, 'caller'>,
@@ -57,7 +57,7 @@ export const hearsNothing = (
 ): boolean =>
   readable.size === 0 && lake.directory.workspace(CORE)?.accountId !== callerOf(caller).accountId;
 
-/** Whether these inputs are still the same datasets as at the call: none is created, replaced or gone. */
+/** Builds a check whether the inputs are still the same datasets: none was created, replaced or dropped. */
 export function unchanged(
   inputs: readonly string[],
   { lake }: Pick<Services, 'lake'>,
@@ -66,34 +66,35 @@ export function unchanged(
   const ids = inputs.map(idOf);
   let seen = lake.directory;
   return () => {
-    // Another object after each change: thousands of streams check it each second.
+    // The directory is a new object after each change: thousands of streams run this check each second.
     const isSame = lake.directory === seen || inputs.every((input, at) => idOf(input) === ids[at]);
     if (isSame) seen = lake.directory;
     return isSame;
   };
 }
 
-/** Undefined for all. @throws Failure InvalidParameter, NoSymbol. */
+/** Selects the symbols of a stream; undefined for all. @throws Failure InvalidParameter, NoSymbol. */
 export async function symbolsOf(
   { kind }: Pick<StreamRow, 'kind'>,
   call: Call,
   services: StreamServices,
 ): Promise<readonly string[] | undefined> {
-  const given = (listOf(call.query, 'symbols') ?? [])
+  const requested = (listOf(call.query, 'symbols') ?? [])
     .map(symbolOf)
     .filter((symbol) => symbol !== '');
-  const isAll = given.length === 0 || given.includes(FIREHOSE);
+  const isAll = requested.length === 0 || requested.includes(FIREHOSE);
   if (isAll && kind === 'deep') throw new Failure('NoSymbol');
   if (isAll) return undefined;
-  const named = [...new Set(given)];
-  if (kind === 'deep' && named.length > 1) return refuse('symbols', 'must be one symbol with deep');
-  if (named.length > SYMBOLS_MAX) {
+  const distinct = [...new Set(requested)];
+  if (kind === 'deep' && distinct.length > 1)
+    return refuse('symbols', 'must be one symbol with deep');
+  if (distinct.length > SYMBOLS_MAX) {
     const rule = 'open another connection for more';
     return refuse('symbols', `has at most ${SYMBOLS_MAX} symbols: ${rule}`);
   }
-  // iexjs adds a plus to the last one; a security whose symbol has one is known by it.
+  // iexjs appends a plus to the last symbol; a security whose own symbol ends with one is on the board.
   const { board } = services.streams;
-  const spelled = (await tickersOf(named, call, services)).map((symbol) =>
+  const spelled = (await tickersOf(distinct, call, services)).map((symbol) =>
     symbol.endsWith('+') && board.get(symbol) === undefined ? symbol.slice(0, -1) : symbol,
   );
   return [...new Set(spelled)];

@@ -1,5 +1,4 @@
-// The shapes of the states of streams: where a symbol stands, told once of a symbol of which everything is
-// known.
+// Derives the shapes of stream states from an example symbol with all members.
 import { ZERO_STATES } from '../../market/capture/messages.ts';
 import { STATE_CHANNELS } from '../../market/live/deepMessages.ts';
 import { bookOf, deepOf, deepTradeOf, lastOf, topsOf } from '../../market/live/liveMessages.ts';
@@ -24,7 +23,7 @@ const TRADE: TradeTick = {
   size: 1,
   tradeId: '1',
 };
-/** Ids of trades are numbers where they can be. */
+/** Trade ids are numbers if possible. */
 const TRADES = [TRADE, { ...TRADE, tradeId: 'a' }];
 const LEVELS = new Map([[1, { size: 1, timeMs: 0 }]]);
 const LIVE: LiveSymbol = {
@@ -42,7 +41,7 @@ const TRADE_LIST = withMembers(shapeOf(TRADES.map(deepTradeOf)), (trade) => ({
   ...trade,
 }));
 
-/** Nothing, before anything was told. */
+/** Shapes of states, which are empty before their first message. */
 const STATES = new Map(
   [...ZERO_STATES].map(([name, value]) => {
     const [channel] = STATE_CHANNELS[name];
@@ -56,21 +55,21 @@ const MEMBERS: ReadonlyMap<string, Shape> = new Map([
   ...['trades', 'tradeBreaks'].map((name): [string, Shape] => [name, TRADE_LIST]),
 ]);
 
-const called = ($id: string, value: unknown): Shape => ({
+const namedShape = ($id: string, value: unknown): Shape => ({
   $id,
   ...withMembers(shapeOf(value), (member, name) => MEMBERS.get(name ?? '') ?? member),
 });
 
-export const TOPS_SHAPE = listShape(called('Tops', topsOf(LIVE)));
-export const LAST_SHAPE = listShape(called('Last', lastOf(LIVE)));
-export const DEEP_SHAPE = orNothing(called('Deep', deepOf(LIVE, {})));
+export const TOPS_SHAPE = listShape(namedShape('Tops', topsOf(LIVE)));
+export const LAST_SHAPE = listShape(namedShape('Last', lastOf(LIVE)));
+export const DEEP_SHAPE = orNothing(namedShape('Deep', deepOf(LIVE, {})));
 
 const SYSTEM = 'system-event';
 
-/** By channel; the system event is the market's, others are by symbol. */
+/** Shapes by channel; the system event belongs to the market, others are by symbol. */
 export const CHANNEL_SHAPES: ReadonlyMap<string, Shape> = new Map(
   [
-    ['book', called('DeepBook', bookOf(LIVE))] as const,
+    ['book', namedShape('DeepBook', bookOf(LIVE))] as const,
     ...['trades', 'trade-breaks'].map((channel) => [channel, TRADE_LIST] as const),
     ...[...STATES.values()].map(({ channel, shape }) => [channel, shape] as const),
   ].map(([channel, shape]) => [channel, channel === SYSTEM ? shape : mapShape(shape)]),

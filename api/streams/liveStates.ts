@@ -1,4 +1,4 @@
-// The states of streams as REST (INTERFACE.md 1 "tops", "last", "deep"): where each symbol stands now.
+// Answers the current states of streams by REST (INTERFACE.md 1 "tops", "last", "deep").
 import {
   bookOf,
   deepOf,
@@ -26,23 +26,23 @@ import {
 import { asSeen } from './disguise.ts';
 import { restore } from './restored.ts';
 
-const FREE = (usageKey: string) => ({ usageKey, weight: 0 });
+const freePrice = (usageKey: string) => ({ usageKey, weight: 0 });
 
 export const answerTops = (call: Call, services: StreamServices): Promise<Answer> =>
-  answerFixed(call, services, FREE('TOPS'), async () =>
-    asSeen((await standing(TOPS, call, services)).map(topsOf), call),
+  answerFixed(call, services, freePrice('TOPS'), async () =>
+    asSeen((await readStates(TOPS, call, services)).map(topsOf), call),
   );
 
 export const answerLast = (call: Call, services: StreamServices): Promise<Answer> =>
-  answerFixed(call, services, FREE('LAST'), async () => {
-    const all = await standing(LAST, call, services);
+  answerFixed(call, services, freePrice('LAST'), async () => {
+    const all = await readStates(LAST, call, services);
     return asSeen(all.filter(({ last }) => last !== undefined).map(lastOf), call);
   });
 
-/** `/deep` of one symbol, whole. */
+/** Answers `/deep` of one symbol with all channels. */
 export const answerDeep = (call: Call, services: StreamServices): Promise<Answer> =>
-  answerFixed(call, services, FREE('IEX_DEEP'), async () => {
-    const [live] = await standing(DEEP, call, services);
+  answerFixed(call, services, freePrice('IEX_DEEP'), async () => {
+    const [live] = await readStates(DEEP, call, services);
     const { systemEvent } = services.streams.board;
     return live === undefined ? {} : asSeen(deepOf(live, systemEvent), call);
   });
@@ -59,25 +59,25 @@ const PARTS: ReadonlyMap<string, Part> = new Map<string, Part>([
   }),
 ]);
 
-/** One channel of `/deep`, by symbol; the system event is the market's. */
+/** Answers one channel of `/deep`, by symbol; the system event belongs to the market. */
 export async function answerDeepPart(call: Call, services: StreamServices): Promise<Answer> {
   const channel = channelOf(call.path['channel'] ?? '') ?? '';
   const part = PARTS.get(channel);
   if (part === undefined) throw new Failure('NotFound');
-  return answerFixed(call, services, FREE('IEX_DEEP'), async () => {
+  return answerFixed(call, services, freePrice('IEX_DEEP'), async () => {
     if (channel === 'system-event') {
       await services.streams.feeds.wake();
       const readable = entitledTo(DEEP, call, services);
       if (hearsNothing(readable, call, services)) return {};
       return asSeen(services.streams.board.systemEvent, call);
     }
-    const all = await standing({ ...DEEP, kind: 'ticks' }, call, services);
+    const all = await readStates({ ...DEEP, kind: 'ticks' }, call, services);
     return Object.fromEntries(all.map((live) => [live.symbol, asSeen(part(live), call)]));
   });
 }
 
-/** Symbols that are asked for, those that anything is known of, or all. */
-async function standing(
+/** Reads the states of the requested symbols, or of all symbols on the board. */
+async function readStates(
   row: Pick<StreamRow, 'inputs' | 'kind'>,
   call: Call,
   services: StreamServices,

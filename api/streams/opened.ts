@@ -1,4 +1,4 @@
-// What all streams have in common when they are opened: the tier, a first reserve, where a reader goes on.
+// Opens streams of all kinds: checks the tier, reserves messages, and resumes after the last read message.
 import type { Subscription } from '../../store/bus/group.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import { callerOf, paysPremium } from '../auth/access.ts';
@@ -14,39 +14,40 @@ import type { Past } from './storedTicks.ts';
 import { checkTier, type StreamServices } from './entitled.ts';
 import type { ChargeOrder } from '../../store/ledger/metering.ts';
 
-/** What a stream sends. */
+/** The subscription and the first messages of a stream. */
 export interface Opening {
   readonly subscription: Subscription;
   readonly newest: Newest;
-  /** Symbols of which the newest message is sent at first. */
+  /** Symbols whose latest message is sent first. */
   readonly snapshot: readonly string[];
-  /** Or all that was told since a time. */
+  /** Or all messages since a time. */
   readonly past?: readonly Past[];
-  /** Listens since the moment of the newest messages, where they were read at one. */
+  /** The buffer that is subscribed since the moment of the latest messages, if they were read. */
   readonly gathering?: Gathering | undefined;
-  /** False once its datasets are others; undefined: always true. */
+  /** False once its datasets have changed; undefined: always true. */
   readonly isCurrent?: () => boolean;
 }
 
-/** What it is charged as, and how long it may go on. */
+/** The price of a stream, and its access check. */
 interface Terms {
   readonly price: {
     readonly usageKey: string;
-    /** Messages of the quota for each message. */
+    /** Messages charged for each message. */
     readonly weight: number;
-    /** Those that it is made of, now. */
+    /** The current source datasets. */
     readonly datasets: () => readonly Dataset[];
   };
-  /** Whether its token may still have it; may throw where not. */
+  /** Whether its token still has access; may throw if not. */
   readonly isAllowed: () => boolean;
 }
 
-/** What is sent for the symbols of a query. `isRenewed`: all that its datasets have is new to the stream. */
+/** Builds the opening for a query. `isRenewed`: all records of its datasets are new to the stream. */
 type Source = (ids: boolean, query: Values, isRenewed: boolean) => Promise<Opening>;
 
 /**
- * @param source asked again where the subscription of a stream that is open changes
- * @throws Failure of what the caller lacks, before anything is sent.
+ * Opens a stream.
+ * @param source called again when the subscription of the open stream changes
+ * @throws Failure if the caller has no access, before anything is sent.
  */
 export async function openedStream(
   call: Call,
@@ -59,24 +60,24 @@ export async function openedStream(
   const { streams } = services;
   const resumeFrom = textOf(call.query, 'resumeFrom') ?? call.lastEventId;
   const ids = truthOf(call.query, 'ids') || resumeFrom !== '';
-  const prepared: typeof source = async (...asked) => {
-    const opening = await source(...asked);
+  const prepareSource: typeof source = async (...sourceArguments) => {
+    const opening = await source(...sourceArguments);
     await streams.hub.prepare(opening.subscription);
     return opening;
   };
-  const opening = await prepared(ids, call.query, false);
+  const opening = await prepareSource(ids, call.query, false);
   if (call.bodiless) {
     opening.gathering?.drop();
     return { kind: 'text', text: '', contentType: 'text/event-stream' };
   }
-  // Of their own: those of the test environment take no room from production.
-  const roomOf = call.environment === 'test' ? `test ${caller.accountId}` : caller.accountId;
+  // Separate counts: streams of the test environment take no room from production.
+  const roomKey = call.environment === 'test' ? `test ${caller.accountId}` : caller.accountId;
   const { requestId } = call;
-  const order = orderOf(call, services, terms);
+  const order = buildOrder(call, services, terms);
   if (order !== undefined) await roomForStream(services.ledger, caller, order);
   let meter: MessageMeter;
   try {
-    streams.open.checkRoom(roomOf);
+    streams.open.checkRoom(roomKey);
     meter =
       order === undefined ? new CountingMeter() : new StreamMeter(services.ledger, caller, order);
   } catch (error) {
@@ -92,21 +93,21 @@ export async function openedStream(
       opening.gathering?.drop();
     },
     open: (socket, isChunked) => {
-      const connection = connected(call, services, terms, {
+      const connection = connect(call, services, terms, {
         socket,
         isChunked,
         meter,
         ...opening,
       });
-      const changed: Parameters<typeof changesOf>[2] = async (query, isRenewed) => {
-        if (isRenewed && order?.premium !== orderOf(call, services, terms)?.premium) {
+      const changeSource: Parameters<typeof buildChanges>[2] = async (query, isRenewed) => {
+        if (isRenewed && order?.premium !== buildOrder(call, services, terms)?.premium) {
           throw new Failure('EnterprisePermissionRequired', 'it has another price now');
         }
-        return prepared(ids, query, isRenewed);
+        return prepareSource(ids, query, isRenewed);
       };
-      const changes = changesOf(connection, opening, changed, call.query);
+      const changes = buildChanges(connection, opening, changeSource, call.query);
       streams.open.add(requestId, {
-        accountId: roomOf,
+        accountId: roomKey,
         connection,
         ...changes,
       });
@@ -118,8 +119,8 @@ export async function openedStream(
   };
 }
 
-/** Gives an open stream another subscription or other datasets, one change after the other. */
-function changesOf(
+/** Changes the subscription or the datasets of an open stream, one change after the other. */
+function buildChanges(
   connection: StreamConnection,
   first: Opening,
   source: (query: Values, isRenewed: boolean) => Promise<Opening>,
@@ -128,15 +129,15 @@ function changesOf(
   const inTurn = oneByOne();
   let [opening, query, isRenewing] = [first, firstQuery, false];
   const isOld = (): boolean => opening.isCurrent?.() === false;
-  const change = (wanted: Values): Promise<void> =>
+  const change = (newQuery: Values): Promise<void> =>
     inTurn(async () => {
       const isRenewed = isOld();
       const before = new Set(isRenewed ? [] : connection.subscription.symbols);
-      opening = await source(wanted, isRenewed);
-      query = wanted;
+      opening = await source(newQuery, isRenewed);
+      query = newQuery;
       const { gathering, newest, past, snapshot, subscription } = opening;
       connection.change(subscription, newest, gathering);
-      // Of all symbols nothing is sent again because one more input is there.
+      // A stream of all symbols does not repeat its snapshot for an additional input.
       const isAll = isRenewed && subscription.symbols === undefined;
       const added = isAll ? [] : snapshot.filter((key) => !before.has(key));
       if (past === undefined) connection.sendNewest(added);
@@ -153,8 +154,8 @@ function changesOf(
   return { change, renew };
 }
 
-/** What it costs; undefined where nobody pays. */
-function orderOf(
+/** Builds the charge order; undefined in the test environment, which is free. */
+function buildOrder(
   { caller, endpoint, environment, requestId }: Call,
   { lake }: StreamServices,
   { price: { datasets, usageKey, weight } }: Terms,
@@ -165,17 +166,17 @@ function orderOf(
   return { requestId, endpoint, usageKey, weight, premium };
 }
 
-type Connecting = Pick<
+type ConnectionStart = Pick<
   ConstructorParameters<typeof StreamConnection>[0],
   'socket' | 'isChunked' | 'meter' | 'newest' | 'subscription'
 > &
   Pick<Opening, 'gathering'>;
 
-function connected(
+function connect(
   { query, requestId }: Call,
   { clock, streams }: StreamServices,
   { isAllowed }: Terms,
-  connecting: Connecting,
+  connecting: ConnectionStart,
 ): StreamConnection {
   const { hub, open } = streams;
   return new StreamConnection({
@@ -184,14 +185,14 @@ function connected(
     gathering: connecting.gathering,
     events: truthOf(query, 'events'),
     heartbeatMs: (numberOf(query, 'heartbeat') ?? 0) * 1e3,
-    isAllowed: () => isTrue(isAllowed),
+    isAllowed: () => isStillAllowed(isAllowed),
     nowMs: clock(),
     onEnd: (reason) => open.ended(requestId, reason),
   });
 }
 
-/** Whoever is refused now may not go on either. */
-function isTrue(isAllowed: () => boolean): boolean {
+/** Whether access is still allowed: a caller that would be refused now may not continue. */
+function isStillAllowed(isAllowed: () => boolean): boolean {
   try {
     return isAllowed();
   } catch {

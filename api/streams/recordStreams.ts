@@ -1,5 +1,5 @@
-// Records as they are written: of any dataset, and of those of CORE that the original streamed under names of
-// their own.
+// Streams records as they are written: of any dataset, and of those of CORE that the original streamed under
+// names of their own.
 import { runSeries } from '../../query/series/series.ts';
 import type { Row } from '../../market/derive/values.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
@@ -27,10 +27,10 @@ import type { Past } from './storedTicks.ts';
 import type { Subscription } from '../../store/bus/group.ts';
 import { RECORD_SHAPES, type Told, WHOLE } from '../market/money/recordShapes.ts';
 
-/** As the symbols of other streams. */
+/** Maximum keys, the same as for symbols of other streams. */
 const KEYS_MAX = 50;
 
-/** `/stream/{workspace}/{id}`: the records of a dataset, whole, as they are written. */
+/** Answers `/stream/{workspace}/{id}`: whole records of a dataset as they are written. */
 export async function answerRecords(call: Call, services: StreamServices): Promise<Answer> {
   const { id = '', workspace = '' } = call.path;
   const dataset = wholeDatasetOf(callerOf(call.caller), workspace, id, services);
@@ -44,10 +44,10 @@ export async function answerRecords(call: Call, services: StreamServices): Promi
     recordsOf(
       dataset,
       {
-        keys: keysOf(query, dataset),
+        keys: parseKeys(query, dataset),
         ids,
         intervalMs: 0,
-        shape: shapeOf(call, dataset),
+        shape: parseShape(call, dataset),
         isRenewed: false,
       },
       call,
@@ -57,7 +57,7 @@ export async function answerRecords(call: Call, services: StreamServices): Promi
 }
 
 /** @throws Failure InvalidParameter. */
-function keysOf(query: Values, { mapping }: Dataset): readonly string[] | undefined {
+function parseKeys(query: Values, { mapping }: Dataset): readonly string[] | undefined {
   const keys = listOf(query, 'keys');
   if (keys !== undefined && mapping.key === undefined) {
     return refuse('keys', 'is for datasets with a key');
@@ -67,89 +67,91 @@ function keysOf(query: Values, { mapping }: Dataset): readonly string[] | undefi
 }
 
 /** @throws Failure InvalidParameter. */
-function shapeOf({ query }: Pick<Call, 'query'>, dataset: Dataset): Shape {
+function parseShape({ query }: Pick<Call, 'query'>, dataset: Dataset): Shape {
   if (!truthOf(query, 'deletions')) return 'record';
   return tellsDeletions(dataset)
     ? 'change'
     : refuse('deletions', 'is for datasets with a unique index');
 }
 
-/** `change`: records, and those that were deleted. */
+/** `change`: written records, and deletions. */
 type Shape = RecordShape | 'change';
 
-interface RecordsAsked {
-  /** Undefined for all. */
+interface RecordsRequest {
+  /** Undefined for all keys. */
   readonly keys: readonly string[] | undefined;
   readonly ids: boolean;
   readonly intervalMs: number;
   readonly shape: Shape;
-  /** The stream was open before the dataset: it begins with all of its records. */
+  /** The stream was open before the dataset existed: it starts with all of its records. */
   readonly isRenewed: boolean;
 }
 
 export async function recordsOf(
   dataset: Dataset,
-  { ids, intervalMs, isRenewed, keys, shape }: RecordsAsked,
+  { ids, intervalMs, isRenewed, keys, shape }: RecordsRequest,
   call: Call,
   services: StreamServices,
 ): Promise<Opening> {
-  const told = shape === 'change' ? WHOLE : RECORD_SHAPES[shape];
-  const written = writtenReader(dataset, told, call, services);
+  const render = shape === 'change' ? WHOLE : RECORD_SHAPES[shape];
+  const written = writtenReader(dataset, render, call, services);
   const reader = shape === 'change' ? withDeletions(dataset, written, services) : written;
-  // In the test environment other values are read: they are for its own subscribers.
+  // The test environment reads replaced values, so it has topics of its own.
   const { scrambleSeed } = callerOf(call.caller);
-  const shown = scrambleSeed === undefined ? shape : `${shape}/${scrambleSeed}`;
+  const topicShape = scrambleSeed === undefined ? shape : `${shape}/${scrambleSeed}`;
   const { records } = services.streams;
-  const topic = await records.watch(dataset.tableId, shown, reader);
+  const topic = await records.watch(dataset.tableId, topicShape, reader);
   if (ids && intervalMs === 0) await records.keep(topic);
   const subscription = { topics: [topic], symbols: keys, intervalMs, ids };
-  // What is told from that stand on comes behind what was newest at it.
-  const begun = await records.between(topic, (stand) => {
-    return { stand, gathering: new Gathering(services.streams.hub, subscription) };
+  // Messages after that position are sent after the latest records as of it.
+  const started = await records.between(topic, (position) => {
+    return { position, gathering: new Gathering(services.streams.hub, subscription) };
   });
   try {
-    const newest = await newestOf(dataset, told, keys ?? [], call, services, begun?.stand);
+    const newest = await readLatest(dataset, render, keys ?? [], call, services, started?.position);
     const ofKey: Newest = (key) => [newest.get(key) ?? []].flat();
     const opening = { subscription, newest: ofKey, snapshot: keys ?? [] };
-    const past = isRenewed ? { past: await writtenBefore(reader, begun?.stand, subscription) } : {};
-    return { ...opening, ...past, gathering: begun?.gathering };
+    const past = isRenewed
+      ? { past: await readWrittenBefore(reader, started?.position, subscription) }
+      : {};
+    return { ...opening, ...past, gathering: started?.gathering };
   } catch (error) {
-    begun?.gathering.drop();
+    started?.gathering.drop();
     throw error;
   }
 }
 
-/** All records that were written by a moment; of a stream with an interval the latest of each symbol. */
-async function writtenBefore(
+/** Reads all records written by a moment; for a stream with an interval only the latest of each symbol. */
+async function readWrittenBefore(
   reader: RecordReader,
-  stand: Stand | undefined,
+  position: Stand | undefined,
   { intervalMs, symbols }: Pick<Subscription, 'intervalMs' | 'symbols'>,
 ): Promise<readonly Past[]> {
-  if (stand === undefined || stand === 'nothing') return [];
-  const { records } = await reader.since('nothing', stand);
-  const wanted = records
+  if (position === undefined || position === 'nothing') return [];
+  const { records } = await reader.since('nothing', position);
+  const messages = records
     .map(({ json, key = '' }) => ({ symbol: key, json }))
     .filter(({ symbol }) => symbols === undefined || symbol === '' || symbols.includes(symbol));
   const more = records.length < WRITTEN_MAX ? [] : [{ symbol: '', json: MORE }];
-  if (intervalMs === 0) return [...wanted, ...more];
-  return [...new Map(wanted.map((past) => [past.symbol, past])).values()];
+  if (intervalMs === 0) return [...messages, ...more];
+  return [...new Map(messages.map((past) => [past.symbol, past])).values()];
 }
 
-type Reading = Pick<Services, 'lake' | 'pending' | 'series'> & StreamServices;
+type ReadServices = Pick<Services, 'lake' | 'pending' | 'series'> & StreamServices;
 
-/** They are the stream's, not those of the request that opened it: that one may be gone. */
-const lasting = (call: Call): Call => ({
+/** Builds a call that belongs to the stream and outlives the request that opened it. */
+const toLastingCall = (call: Call): Call => ({
   ...call,
   query: {},
   path: {},
   departure: () => new AbortController().signal,
 });
 
-/** What was deleted comes first: a record that is written again after it is there. */
+/** Adds deletions before written records, so that a record that is written again exists afterwards. */
 function withDeletions(
   { tableId }: Dataset,
   written: RecordReader,
-  services: Reading,
+  services: ReadServices,
 ): RecordReader {
   return {
     begin: written.begin,
@@ -159,8 +161,8 @@ function withDeletions(
       const current = services.lake.directory.datasetById(tableId);
       if (current === undefined || before === 'nothing') return change;
       try {
-        const gone = await deletedSince(current, before, services);
-        return { ...change, records: [...gone, ...records] };
+        const deletions = await deletedSince(current, before, services);
+        return { ...change, records: [...deletions, ...records] };
       } catch (error) {
         if (!(error instanceof Failure) || error.type !== 'Gone') throw error;
         return { moment, records: [RESET, ...records] };
@@ -171,75 +173,75 @@ function withDeletions(
 
 export function writtenReader(
   dataset: Dataset,
-  told: Told,
+  render: Told,
   call: Call,
-  services: Reading,
+  services: ReadServices,
 ): RecordReader {
-  const bare = lasting(call);
+  const bare = toLastingCall(call);
   const { tableId } = dataset;
   return {
     begin: async () => momentNow(services),
     since: async (before, until) => {
-      const since = await standing(tableId, before, services);
+      const since = await readPosition(tableId, before, services);
       const at = until === undefined ? momentNow(services) : undefined;
-      // It was dropped, or what was told is not known any more: what comes from now on is told.
+      // The dataset was dropped, or the position has expired: only later records are published.
       const current = services.lake.directory.datasetById(tableId);
       if (since === undefined || current === undefined) {
         return { records: [], moment: until ?? momentNow(services), isUnknown: true };
       }
       const own = { limit: WRITTEN_MAX, sort: 'asc' } as const;
       const options = { own, at, since, rowsMax: WRITTEN_MAX };
-      const asked = until === undefined ? bare : { ...bare, query: { asOf: momentText(until) } };
-      const { moment, plan } = await readDataset(asked, services, current, 'data', options);
+      const readCall = until === undefined ? bare : { ...bare, query: { asOf: momentText(until) } };
+      const { moment, plan } = await readDataset(readCall, services, current, 'data', options);
       const { bytes } = await runSeries(plan, 'jsonl', services.series, bare);
-      return { records: writtenOf(bytes, current, told), moment };
+      return { records: toWritten(bytes, current, render), moment };
     },
   };
 }
 
-/** Undefined where it was dropped, or what was told is not known any more. */
-async function standing(
+/** Reads a position; undefined if the dataset was dropped, or the position has expired. */
+async function readPosition(
   tableId: number,
-  stand: Stand,
-  services: Reading,
+  position: Stand,
+  services: ReadServices,
 ): ReturnType<typeof sinceOf> {
-  if (stand !== 'nothing') return sinceOf(tableId, stand, services);
+  if (position !== 'nothing') return sinceOf(tableId, position, services);
   const table = await services.lake.table(tableId);
   return table && { table: { ...table, files: [] }, told: () => [] };
 }
 
-function writtenOf(
+function toWritten(
   bytes: Uint8Array,
   { mapping: { key } }: Dataset,
-  told: Told,
+  render: Told,
 ): readonly Written[] {
   const lines = Buffer.from(bytes).toString('utf8').split('\n');
   return lines.flatMap((json): readonly Written[] => {
     if (json === '') return [];
-    if (key === undefined && told === WHOLE) return [{ key, json }];
+    if (key === undefined && render === WHOLE) return [{ key, json }];
     const record = JSON.parse(json) as Row;
     const ofKey = key === undefined ? key : String(record[key]);
-    return [{ key: ofKey, json: told(record, json) }];
+    return [{ key: ofKey, json: render(record, json) }];
   });
 }
 
-/** The newest record of each key at a moment, by the caller's own rights. */
-async function newestOf(
+/** Reads the latest record of each key as of a moment, with the caller's own rights. */
+async function readLatest(
   dataset: Dataset,
-  told: Told,
+  render: Told,
   keys: readonly string[],
   call: Call,
-  services: Reading,
-  stand: Stand | undefined,
+  services: ReadServices,
+  position: Stand | undefined,
 ): Promise<ReadonlyMap<string, string>> {
-  if (keys.length === 0 || stand === 'nothing') return new Map();
-  const bare = lasting(call);
+  if (keys.length === 0 || position === 'nothing') return new Map();
+  const bare = toLastingCall(call);
   const own = { keys, last: 1 };
   const now = momentText(momentNow(services));
-  const asOf = stand === undefined ? now : momentText(stand);
-  // Memory has only what is there now.
-  const asked = asOf === now ? bare : { ...bare, query: { asOf } };
-  const { plan } = await readDataset(asked, services, dataset, 'data', { own });
+  const asOf = position === undefined ? now : momentText(position);
+  // The cache has only current data.
+  const readCall = asOf === now ? bare : { ...bare, query: { asOf } };
+  const { plan } = await readDataset(readCall, services, dataset, 'data', { own });
   const { bytes } = await runSeries(plan, 'jsonl', services.series, bare);
-  return new Map(writtenOf(bytes, dataset, told).map(({ json, key = '' }) => [key, json]));
+  return new Map(toWritten(bytes, dataset, render).map(({ json, key = '' }) => [key, json]));
 }

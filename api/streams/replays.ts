@@ -1,4 +1,4 @@
-// Days that are stored, played again through the same streams, under an address of their own.
+// Replays stored days through the same streams, under separate addresses.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Static } from 'typebox';
 import { Type } from '../request/body/schema.ts';
@@ -30,7 +30,7 @@ import { ticksOf } from './storedTicks.ts';
 
 const SYMBOLS_MAX = 50;
 const SPEED_MAX = 10_000;
-/** Of a server, and of an account; the one that nobody asked for longest goes, where it has ended. */
+/** Maximum replays of a server, and of an account; ended ones are evicted, oldest first. */
 const REPLAYS_MAX = 50;
 const ACCOUNT_REPLAYS_MAX = 5;
 const STEPS_MAX = 10_000;
@@ -74,58 +74,62 @@ interface Playing {
   readonly streaming: Streaming;
 }
 
-/** Replays of a server, by their ids; they are gone when it ends. */
+/** Replays of a server by id; they end with the process. */
 const REPLAYS = new WeakMap<Hub, Map<string, Playing>>();
 
-function replaysOf({ hub }: Streaming): Map<string, Playing> {
-  const known = REPLAYS.get(hub) ?? new Map<string, Playing>();
-  REPLAYS.set(hub, known);
-  return known;
+function getReplays({ hub }: Streaming): Map<string, Playing> {
+  const replays = REPLAYS.get(hub) ?? new Map<string, Playing>();
+  REPLAYS.set(hub, replays);
+  return replays;
 }
 
 /**
- * Plays what is stored of some days, or a capture.
- * @throws Failure NotFound where there is nothing, Busy; SourceFailure of the file.
+ * Replays stored days, or a capture.
+ * @throws Failure NotFound if there are no ticks, Busy; SourceFailure of the file.
  */
 export async function createReplay(call: Call, services: StreamServices): Promise<Answer> {
   const caller = callerOf(call.caller);
   checkTier(caller);
   const body = call.json as Static<typeof CREATE_REPLAY>;
-  const replays = replaysOf(services.streams);
+  const replays = getReplays(services.streams);
   checkRoom(replays, caller.accountId);
   const begin =
     body.capture === undefined
-      ? await storedDays(body, call, services)
-      : await captured(body.capture, body, call, services);
-  const made = playing(begin, body.speed ?? 1, caller, services);
-  if (!(await made.replay.open())) throw new Failure('NotFound');
+      ? await openStoredDays(body, call, services)
+      : await openCapture(body.capture, body, call, services);
+  const created = createPlaying(begin, body.speed ?? 1, caller, services);
+  if (!(await created.replay.open())) throw new Failure('NotFound');
   checkRoom(replays, caller.accountId);
   const id = randomHex(8);
-  replays.set(id, made);
-  if (body.paused !== true) made.replay.play();
-  return told(id, made);
+  replays.set(id, created);
+  if (body.paused !== true) created.replay.play();
+  return toAnswer(id, created);
 }
 
-type Wanted = Static<typeof CREATE_REPLAY>;
+type ReplayRequest = Static<typeof CREATE_REPLAY>;
 type Begin = () => TickReader;
 
-async function storedDays(wanted: Wanted, call: Call, services: StreamServices): Promise<Begin> {
-  const readable = depthOrTops(call, services);
-  if (wanted.symbols === undefined || wanted.from === undefined) {
+async function openStoredDays(
+  request: ReplayRequest,
+  call: Call,
+  services: StreamServices,
+): Promise<Begin> {
+  const readable = selectInputs(call, services);
+  if (request.symbols === undefined || request.from === undefined) {
     throw new Failure('InvalidBody', 'symbols and from must be given, or a capture');
   }
-  const from = parseDay('from', wanted.from);
-  const to = wanted.to === undefined ? from : parseDay('to', wanted.to);
+  const from = parseDay('from', request.from);
+  const to = request.to === undefined ? from : parseDay('to', request.to);
   if (to < from) throw new Failure('InvalidBody', 'to must not be before from');
-  const named = [...new Set(wanted.symbols.map(symbolOf))];
-  const symbols = [...new Set(await tickersOf(named, call, services))];
-  const standing = plainly({ ...callOf(callerOf(call.caller)), environment: call.environment });
-  const asking = { from, to, readable, call: standing, services, at: momentNow(services) };
-  return () => ticksOf(symbols, asking);
+  const requestedSymbols = [...new Set(request.symbols.map(symbolOf))];
+  const symbols = [...new Set(await tickersOf(requestedSymbols, call, services))];
+  const ownCall = plainly({ ...callOf(callerOf(call.caller)), environment: call.environment });
+  const options = { from, to, readable, call: ownCall, services, at: momentNow(services) };
+  return () => ticksOf(symbols, options);
 }
 
-/** Who may not read books has a replay without. @throws Failure of what else the caller lacks. */
-function depthOrTops(call: Call, services: StreamServices): ReturnType<typeof entitledTo> {
+/** Selects inputs with books, or without them if the caller may not read books. @throws access failures. */
+function selectInputs(call: Call, services: StreamServices): ReturnType<typeof entitledTo> {
   try {
     return entitledTo(DEEP, call, services);
   } catch (error) {
@@ -134,10 +138,10 @@ function depthOrTops(call: Call, services: StreamServices): ReturnType<typeof en
   }
 }
 
-/** A feed that nobody stored is the owner's of CORE alone, as one of now is. */
-async function captured(
+/** Replays a capture, which only the owner of CORE may do, as with a live feed that is not stored. */
+async function openCapture(
   name: string,
-  { from, symbols, to }: Wanted,
+  { from, symbols, to }: ReplayRequest,
   call: Call,
   { accounts, lake, settings }: StreamServices,
 ): Promise<Begin> {
@@ -146,15 +150,18 @@ async function captured(
     throw new Failure('EnterprisePermissionRequired');
   }
   if (from !== undefined || to !== undefined) {
-    throw new Failure('InvalidBody', 'from and to are of stored days: a capture is played whole');
+    throw new Failure(
+      'InvalidBody',
+      'from and to are for stored days: a capture is played completely',
+    );
   }
   const firstAccountId = accounts.list()[0]?.accountId;
   const path = await sourceFile({ ...settings, firstAccountId }, name, accountId);
-  const known = symbols === undefined ? undefined : new Set(symbols.map(symbolOf));
-  return () => captureReader(path, (symbol) => known?.has(symbol) ?? true);
+  const selectedSymbols = symbols === undefined ? undefined : new Set(symbols.map(symbolOf));
+  return () => captureReader(path, (symbol) => selectedSymbols?.has(symbol) ?? true);
 }
 
-function playing(
+function createPlaying(
   begin: Begin,
   speed: Speed,
   { accountId }: Caller,
@@ -185,23 +192,23 @@ function playing(
 
 export async function listReplays(call: Call, services: StreamServices): Promise<Answer> {
   const { accountId } = callerOf(call.caller);
-  const own = [...replaysOf(services.streams)].filter(([, one]) => one.accountId === accountId);
+  const own = [...getReplays(services.streams)].filter(([, one]) => one.accountId === accountId);
   const value = own.map(([replayId, { replay }]) => ({ replayId, ...replay.state() }));
   return { kind: 'json', value, metering: 'free' };
 }
 
 export async function getReplay(call: Call, services: StreamServices): Promise<Answer> {
-  const [id, found] = foundOf(call, services);
-  return told(id, found);
+  const [id, entry] = findReplay(call, services);
+  return toAnswer(id, entry);
 }
 
-/** A way to another time that takes longer is not waited for: it goes on, and its state tells so. */
+/** Maximum wait for a seek; a longer one continues in the background, and the state shows it. */
 const MOVE_WAIT_MS = 5_000;
 
-/** Speed, then place, then steps, then whether it goes on. */
+/** Applies changes in the order speed, seek, step, play. */
 export async function changeReplay(call: Call, services: StreamServices): Promise<Answer> {
-  const [id, found] = foundOf(call, services);
-  const { replay } = found;
+  const [id, entry] = findReplay(call, services);
+  const { replay } = entry;
   const { seek, speed, state, step } = call.json as Static<typeof CHANGE_REPLAY>;
   if (speed !== undefined) replay.setSpeed(speed);
   if (state === 'paused') replay.pause();
@@ -211,40 +218,40 @@ export async function changeReplay(call: Call, services: StreamServices): Promis
     if (state === 'playing') replay.play();
   };
   await Promise.race([move(), sleep(MOVE_WAIT_MS, undefined, { ref: false })]);
-  return told(id, found);
+  return toAnswer(id, entry);
 }
 
 export async function deleteReplay(call: Call, services: StreamServices): Promise<Answer> {
-  const [id, found] = foundOf(call, services);
-  remove(replaysOf(services.streams), id, found);
+  const [id, entry] = findReplay(call, services);
+  remove(getReplays(services.streams), id, entry);
   return { kind: 'json', value: { success: true, replayId: id }, metering: 'free' };
 }
 
-/** A stream of the original, of a replay. */
+/** Answers a stream of the original from a replay. */
 export async function answerReplayed(call: Call, services: StreamServices): Promise<Answer> {
-  const [, { streaming }] = foundOf(call, services);
+  const [, { streaming }] = findReplay(call, services);
   const name = streamName(call.path['stream'] ?? '');
   const row = STREAM_ROWS.find((one) => one.name === name);
   if (row === undefined || row.kind === 'records') throw new Failure('NotFound');
   return answerStream(row, call, { ...services, streams: streaming });
 }
 
-function foundOf(call: Call, { streams }: StreamServices): readonly [id: string, Playing] {
+function findReplay(call: Call, { streams }: StreamServices): readonly [id: string, Playing] {
   const id = call.path['replay'] ?? '';
-  const found = replaysOf(streams).get(id);
-  if (found === undefined || found.accountId !== callerOf(call.caller).accountId) {
+  const entry = getReplays(streams).get(id);
+  if (entry === undefined || entry.accountId !== callerOf(call.caller).accountId) {
     throw new Failure('NotFound');
   }
-  return [id, found];
+  return [id, entry];
 }
 
-const told = (replayId: string, { replay }: Playing): Answer => ({
+const toAnswer = (replayId: string, { replay }: Playing): Answer => ({
   kind: 'json',
   value: { replayId, ...replay.state() },
   metering: 'free',
 });
 
-/** One that has ended makes room. @throws Failure Busy. */
+/** Makes room by removing ended replays. @throws Failure Busy. */
 function checkRoom(replays: Map<string, Playing>, accountId: string): void {
   const isFull = (): boolean =>
     replays.size >= REPLAYS_MAX ||

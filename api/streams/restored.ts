@@ -1,5 +1,5 @@
-// What was told of a symbol before this process is read from what is stored, when it is asked for or told of
-// first: the board stands as if it had heard all.
+// Restores symbols of the board from stored records, when they are first requested or published: the board
+// has the same state as if it had received all ticks.
 import { TRADES_READ } from '../../market/derive/lastSale.ts';
 import type { Row } from '../../market/derive/values.ts';
 import { dayAt } from '../../market/derive/words.ts';
@@ -19,52 +19,52 @@ import { ticksOf } from './storedTicks.ts';
 import { storedBooks } from './storedBooks.ts';
 import { placedOf, TICK_INPUTS, type TickInput } from './tickRows.ts';
 
-/** Symbols that are read at once: 100,000 trades at most. 9,000 symbols of 60 trades took 6 s. */
-const READ_AT_ONCE = 100;
-/** Newest records of an input, whose symbols are all there are for whoever asks for all: 15 MB. */
-const NEWEST_OF_ALL = 50_000;
+/** Symbols of one read: at most 100,000 trades. 9,000 symbols of 60 trades took 6 s. */
+const BATCH_SIZE = 100;
+/** Latest records of an input whose symbols make up a request for all symbols: 15 MB. */
+const LATEST_ROWS_MAX = 50_000;
 
-/** Symbols of a board that are being read. */
-const underWay = new WeakMap<LiveBoard, Map<string, Promise<void>>>();
-/** Boards of which all symbols are known. */
+/** Running reads by board and symbol. */
+const runningReads = new WeakMap<LiveBoard, Map<string, Promise<void>>>();
+/** Boards with all symbols. */
 const wholeBoards = new WeakMap<
   LiveBoard,
   { readonly clears: number; readonly read: Promise<void> }
 >();
 
-/** @param symbols undefined for all that there are records of among the newest */
+/** Restores symbols. @param symbols undefined for all symbols among the latest records */
 export const restore = (
   symbols: readonly string[] | undefined,
   services: StreamServices,
 ): Promise<void> =>
   symbols === undefined ? restoreAll(services) : restoreSymbols(symbols, services);
 
-/** The watch that tells what is written into an input. */
+/** The name of the watch of an input. */
 export const ticksName = ({ tableId }: Dataset): string => `ticks/${tableId}`;
 
 async function restoreSymbols(symbols: readonly string[], services: StreamServices): Promise<void> {
   const { board } = services.streams;
   const missing = symbols.filter((symbol) => board.get(symbol) === undefined);
   if (missing.length === 0) return;
-  const reading = underWay.get(board) ?? new Map<string, Promise<void>>();
-  underWay.set(board, reading);
-  for (let at = 0; at < missing.length; at += READ_AT_ONCE) {
-    const some = missing.slice(at, at + READ_AT_ONCE);
-    const own = some.filter((symbol) => !reading.has(symbol));
+  const reading = runningReads.get(board) ?? new Map<string, Promise<void>>();
+  runningReads.set(board, reading);
+  for (let at = 0; at < missing.length; at += BATCH_SIZE) {
+    const chunk = missing.slice(at, at + BATCH_SIZE);
+    const own = chunk.filter((symbol) => !reading.has(symbol));
     if (own.length > 0) {
       const read = readPast(own, services).finally(() => {
         for (const symbol of own) reading.delete(symbol);
       });
       for (const symbol of own) reading.set(symbol, read);
     }
-    await Promise.all(some.map((symbol) => reading.get(symbol)));
+    await Promise.all(chunk.map((symbol) => reading.get(symbol)));
   }
 }
 
 function restoreAll(services: StreamServices): Promise<void> {
   const { board } = services.streams;
-  const known = wholeBoards.get(board);
-  if (known?.clears === board.clears) return known.read;
+  const entry = wholeBoards.get(board);
+  if (entry?.clears === board.clears) return entry.read;
   const read = readAll(services).catch((error: unknown) => {
     wholeBoards.delete(board);
     throw error;
@@ -77,9 +77,9 @@ async function readAll(services: StreamServices): Promise<void> {
   const symbols = new Set<string>();
   for (const input of TICK_INPUTS) {
     const dataset = services.lake.directory.dataset(CORE, input);
-    // What a feed of ours tells from its beginning is all there is.
+    // A synthetic feed is on the board completely from its start.
     if (dataset === undefined || isStandIn(dataset)) continue;
-    const need = newest(input, '', NEWEST_OF_ALL);
+    const need = newest(input, '', LATEST_ROWS_MAX);
     const { read } = await readStored(dataset, [need], services);
     const rows = read(need);
     for (const row of rows) symbols.add(String(row['symbol']));
@@ -87,51 +87,51 @@ async function readAll(services: StreamServices): Promise<void> {
   await restoreSymbols([...symbols], services);
 }
 
-/** The board is one for all who may see it: it is read by the rights of CORE's owner. */
+/** Reads stored symbols with the rights of CORE's owner, because all callers share the board. */
 async function readPast(symbols: readonly string[], services: StreamServices): Promise<void> {
   const { board } = services.streams;
   const { clears } = board;
   const pasts = new Map(symbols.map((symbol) => [symbol, new LiveBoard(() => undefined)]));
   for (const input of TICK_INPUTS) await tellStored(pasts, input, services);
-  // What it was read for was forgotten meanwhile.
+  // The board was cleared meanwhile.
   if (board.clears !== clears) return readPast(symbols, services);
   for (const [symbol, past] of pasts) board.adopt(symbol, past);
 }
 
 /**
- * Boards of some symbols, 100 at most, hear what is stored.
- * @param told undefined: as of what was told last
+ * Applies stored ticks to the boards of at most 100 symbols.
+ * @param publishedAt undefined: as of the last published moment
  */
 export async function tellStored(
   pasts: ReadonlyMap<string, LiveBoard>,
   input: TickInput,
   services: StreamServices,
-  told?: Moment,
+  publishedAt?: Moment,
 ): Promise<void> {
   const dataset = services.lake.directory.dataset(CORE, input);
   if (dataset === undefined) return;
   const count = input === 'TRADES' ? TRADES_READ : 1;
   const needOf = (symbol: string): Need => newest(input, symbol, count);
   const needs = [...pasts.keys()].map(needOf);
-  const { at, read } = await readStored(dataset, needs, services, told);
+  const { at, read } = await readStored(dataset, needs, services, publishedAt);
   for (const [symbol, past] of pasts) {
     const rows = read(needOf(symbol));
-    if (input === 'TRADES') await tellTrades(past, symbol, rows, { at, dataset, services });
+    if (input === 'TRADES') await applyTrades(past, symbol, rows, { at, dataset, services });
     else if (input === 'QUOTES') past.catchUp(ticksIn(input, symbol, rows));
   }
   if (input !== 'BOOK') return;
-  const newestOf = [...pasts.keys()].flatMap((symbol) =>
+  const latestRows = [...pasts.keys()].flatMap((symbol) =>
     read(needOf(symbol)).map((row) => ({ symbol, row })),
   );
-  const books = await storedBooks(newestOf, ownersCall(services), services, at);
+  const books = await storedBooks(latestRows, buildOwnerCall(services), services, at);
   for (const [symbol, ticks] of books) pasts.get(symbol)?.catchUp(ticks);
 }
 
 const ticksIn = (input: TickInput, symbol: string, rows: readonly Row[]): readonly Tick[] =>
   rows.flatMap((row) => placedOf(input, symbol, row).map(({ tick }) => tick));
 
-/** The newest ones, or, where they are of one day, all of it. */
-async function tellTrades(
+/** Applies the latest trades, or all trades of the day if they are of one day. */
+async function applyTrades(
   past: LiveBoard,
   symbol: string,
   rows: readonly Row[],
@@ -147,42 +147,42 @@ async function tellTrades(
   const isWhole = rows.length < TRADES_READ || first === undefined || dayAt(first.timeMs) !== day;
   if (isWhole) return past.catchUp(ticks);
   const readable = new Map([['TRADES', dataset]]);
-  const call = ownersCall(services);
+  const call = buildOwnerCall(services);
   const reader = ticksOf([symbol], { readable, call, services, from: day, to: day, at });
   for (;;) {
-    const some = await reader.next();
-    if (some.length === 0) return;
-    past.catchUp(some);
+    const chunk = await reader.next();
+    if (chunk.length === 0) return;
+    past.catchUp(chunk);
   }
 }
 
-/** As of what was told last: what is written after it is told when that is restored. */
+/** Reads as of the last published moment: later records are published after the symbol is restored. */
 async function readStored(
   dataset: Dataset,
   needs: readonly Need[],
   services: StreamServices,
-  asked?: Moment,
+  requestedAt?: Moment,
 ): Promise<{ readonly at: Moment; readonly read: Read }> {
-  const call = ownersCall(services);
+  const call = buildOwnerCall(services);
   const [input] = needs.map((need) => need.input);
   const readable = new Map(input === undefined ? [] : [[input, dataset]]);
   const readAt = async (at: Moment, query: Call['query']) => {
     const planned = await planNeeds({ ...call, query }, services, readable, needs, at);
     return { at, read: await readPlanned(planned, services, call) };
   };
-  const told = asked ?? services.streams.records.standOf(ticksName(dataset));
-  if (told === 'nothing') return { at: momentNow(services), read: () => [] };
-  if (told === undefined) return readAt(momentNow(services), {});
+  const publishedAt = requestedAt ?? services.streams.records.standOf(ticksName(dataset));
+  if (publishedAt === 'nothing') return { at: momentNow(services), read: () => [] };
+  if (publishedAt === undefined) return readAt(momentNow(services), {});
   try {
-    return await readAt(told, { asOf: momentText(told) });
+    return await readAt(publishedAt, { asOf: momentText(publishedAt) });
   } catch (error) {
-    // Nothing was written for as long as versions are kept.
+    // The last write is older than the retention of versions.
     if (!(error instanceof Failure) || error.type !== 'Gone') throw error;
     return readAt(momentNow(services), {});
   }
 }
 
-function ownersCall({ accounts, lake }: StreamServices): Call {
+function buildOwnerCall({ accounts, lake }: StreamServices): Call {
   const accountId = lake.directory.workspace(CORE)?.accountId ?? '';
   const account = accounts.account(accountId);
   if (account === undefined) throw new RangeError(`${CORE} is nobody's`);

@@ -1,5 +1,5 @@
-// Books as they stand by what is stored: of each price of a symbol's newest day what was told last, found by
-// a database, since a day has some hundred times more changes than prices.
+// Reads current books from stored changes: the last change of each price of a symbol's latest day, selected
+// with SQL, since a day has some hundred times more changes than prices.
 import { instantIn, type Row, textIn } from '../../market/derive/values.ts';
 import { endOfToday, startOfToday } from '../../market/derive/words.ts';
 import type { Tick } from '../../market/live/tick.ts';
@@ -9,46 +9,52 @@ import type { Call } from '../request/endpoint.ts';
 import type { StreamServices } from './entitled.ts';
 import { inTime, type Placed, placedOf } from './tickRows.ts';
 
-interface Newest {
-  /** As it is asked for: its owner may spell it otherwise. */
+interface LatestRow {
+  /** The requested symbol; the owner may use another spelling. */
   readonly symbol: string;
   readonly row: Row;
 }
 
 /**
- * @param newest the newest record of each symbol
- * @param at the moment that they were read at
+ * Reads books.
+ * @param newest the latest record of each symbol
+ * @param at the moment of these records
  * @returns levels by symbol, oldest first
  */
 export async function storedBooks(
-  newest: readonly Newest[],
+  newest: readonly LatestRow[],
   call: Call,
   services: StreamServices,
   at: Moment,
 ): Promise<ReadonlyMap<string, readonly Tick[]>> {
   const pinned = { ...call, query: { asOf: momentText(at) } };
   const days = Map.groupBy(newest, ({ row }) => startOfToday(instantIn(row, 'time')));
-  const found = new Map<string, Placed[]>();
+  const placedBySymbol = new Map<string, Placed[]>();
   for (const [startMs, all] of days) {
-    const asked = new Map(all.map(({ row, symbol }) => [textIn(row, 'symbol') ?? '', symbol]));
-    const levels = await tally(pinned, services, 'BOOK', (spell) =>
-      levelsSql(spell, [...asked.keys()], startMs),
+    const symbolsBySpelling = new Map(
+      all.map(({ row, symbol }) => [textIn(row, 'symbol') ?? '', symbol]),
     );
-    // When the book changed last, also where that took a price away: no price is 0.
+    const levels = await tally(pinned, services, 'BOOK', (spell) =>
+      buildLevelsSql(spell, [...symbolsBySpelling.keys()], startMs),
+    );
+    // Adds the time of the last change, even if it removed a price: no price is 0.
     const last = all.map(({ row }): Row => ({ ...row, price: 0, size: 0 }));
     for (const row of [...levels, ...last]) {
-      const symbol = asked.get(textIn(row, 'symbol') ?? '') ?? '';
-      const own = found.get(symbol) ?? [];
-      found.set(symbol, own);
+      const symbol = symbolsBySpelling.get(textIn(row, 'symbol') ?? '') ?? '';
+      const own = placedBySymbol.get(symbol) ?? [];
+      placedBySymbol.set(symbol, own);
       own.push(...placedOf('BOOK', symbol, { ...row, isPart: false }));
     }
   }
   return new Map(
-    [...found].map(([symbol, placed]) => [symbol, placed.sort(inTime).map(({ tick }) => tick)]),
+    [...placedBySymbol].map(([symbol, placed]) => [
+      symbol,
+      placed.sort(inTime).map(({ tick }) => tick),
+    ]),
   );
 }
 
-function levelsSql(
+function buildLevelsSql(
   spell: (name: string) => string,
   symbols: readonly string[],
   startMs: number,

@@ -1,6 +1,6 @@
-// What is written into TRADES, QUOTES and BOOK of CORE, by pushes, loads and feeds of others, are ticks like
-// those that a feed tells: the board follows them, and whoever listens hears them. What is changed or deleted
-// there is corrected on the board.
+// Publishes records written into TRADES, QUOTES and BOOK of CORE, by pushes, loads and feeds of others, as
+// ticks: they are applied to the board and sent to subscribers. Changed and deleted records are corrected on
+// the board.
 import { type Play, pause } from '../../jobs/feeds/feed.ts';
 import type { Row } from '../../market/derive/values.ts';
 import { knownAs } from '../../market/live/liveTrades.ts';
@@ -18,27 +18,27 @@ import { writtenReader } from './recordStreams.ts';
 import { restore, ticksName } from './restored.ts';
 import { inTime, type Placed, placedOf, TICK_INPUTS, type TickInput } from './tickRows.ts';
 
-/** How often it is looked whether there is another dataset to follow, or anything to be read anew. */
-const LOOK_MS = 1_000;
-/** Ticks that are told in one turn of the loop: 2 ms. */
-const TURN_TICKS = 1_000;
+/** Interval of checks for another dataset to follow, and for pending corrections. */
+const CHECK_INTERVAL_MS = 1_000;
+/** Ticks published before the event loop is yielded: 2 ms. */
+const YIELD_AFTER_TICKS = 1_000;
 
-/** One input while it is followed. */
-interface Followed {
+/** A followed input. */
+interface FollowedInput {
   readonly corrections: Corrections;
   readonly placedOf: (record: Row) => readonly Placed[];
-  /** It was seen that there are no records of its owner: whatever comes is news. */
+  /** The dataset was seen to be missing: all of its records are new. */
   wasAbsent: boolean;
   tableId: number | undefined;
 }
 
 export function storedFeed(services: StreamServices): Play {
   let wake = (): void => undefined;
-  const followed = new Map<TickInput, Followed>();
+  const followed = new Map<TickInput, FollowedInput>();
   // A dataset is followed from its first record on.
   services.lake.onChange(({ tableIds }) => {
     for (const [input, { tableId }] of followed) {
-      const dataset = there(input, services);
+      const dataset = findFollowable(input, services);
       if (dataset === undefined || dataset.tableId === tableId) continue;
       if (tableIds.includes(dataset.tableId)) wake();
     }
@@ -53,29 +53,34 @@ export function storedFeed(services: StreamServices): Play {
     while (!signal.aborted) {
       const woken = new AbortController();
       wake = (): void => woken.abort();
-      for (const [input, one] of followed) await look(input, one, { onTicks, services, signal });
+      for (const [input, one] of followed)
+        await checkInput(input, one, { onTicks, services, signal });
       onReady();
-      await pause(LOOK_MS, AbortSignal.any([signal, woken.signal]));
+      await pause(CHECK_INTERVAL_MS, AbortSignal.any([signal, woken.signal]));
     }
   };
 }
 
-/** Those of the synthetic exchange are told by itself. */
-function there(input: TickInput, { lake }: StreamServices): Dataset | undefined {
+/** Finds the dataset of an input; the synthetic exchange publishes its own ticks. */
+function findFollowable(input: TickInput, { lake }: StreamServices): Dataset | undefined {
   const dataset = lake.directory.dataset(CORE, input);
   return dataset === undefined || isStandIn(dataset) ? undefined : dataset;
 }
 
-interface Following {
+interface FollowContext {
   readonly onTicks: (count: number) => void;
   readonly services: StreamServices;
   readonly signal: AbortSignal;
 }
 
-async function look(input: TickInput, one: Followed, following: Following): Promise<void> {
+async function checkInput(
+  input: TickInput,
+  one: FollowedInput,
+  following: FollowContext,
+): Promise<void> {
   const { services } = following;
   const { records } = services.streams;
-  const dataset = there(input, services);
+  const dataset = findFollowable(input, services);
   if (dataset === undefined) {
     [one.wasAbsent, one.tableId] = [true, undefined];
     return;
@@ -84,15 +89,15 @@ async function look(input: TickInput, one: Followed, following: Following): Prom
   if (one.tableId !== tableId) {
     await follow(dataset, one, following);
     [one.wasAbsent, one.tableId] = [false, tableId];
-    // What came until now.
+    // Publishes records written until now.
     records.changed([tableId]);
   } else if (one.corrections.isWaiting) records.changed([tableId]);
 }
 
 async function follow(
   dataset: Dataset,
-  { corrections, placedOf, wasAbsent }: Followed,
-  { onTicks, services, signal }: Following,
+  { corrections, placedOf, wasAbsent }: FollowedInput,
+  { onTicks, services, signal }: FollowContext,
 ): Promise<void> {
   const { accounts, lake, streams } = services;
   const accountId = lake.directory.workspace(CORE)?.accountId ?? '';
@@ -106,11 +111,11 @@ async function follow(
     tableId,
     reader: {
       begin: async () => (wasAbsent ? 'nothing' : momentNow(services)),
-      since: withGone(dataset, written, services),
+      since: withEndedKeys(dataset, written, services),
     },
     isWanted: () => !signal.aborted,
-    tell: async (change) => {
-      const told = await tellChange(
+    onChange: async (change) => {
+      const tickCount = await publishChange(
         change,
         {
           corrections,
@@ -119,14 +124,14 @@ async function follow(
         services,
       );
       await corrections.settle(change.moment);
-      onTicks(told);
+      onTicks(tickCount);
     },
   });
-  // What was told before by others, or read of an earlier moment, is not what is stored by now.
+  // Earlier states, of other feeds or of an earlier moment, differ from the stored ones.
   if (begins) streams.board.clear();
 }
 
-const withGone =
+const withEndedKeys =
   ({ tableId }: Dataset, written: RecordReader, services: StreamServices): RecordReader['since'] =>
   async (before) => {
     const change = await written.since(before);
@@ -135,14 +140,14 @@ const withGone =
     return { ...change, gone: await keysGoneSince(current, before, services) };
   };
 
-/** @returns how many ticks there were */
-async function tellChange(
+/** Publishes a change. @returns the number of ticks */
+async function publishChange(
   { gone, records }: Change,
-  { corrections, placedOf }: Pick<Followed, 'corrections' | 'placedOf'>,
+  { corrections, placedOf }: Pick<FollowedInput, 'corrections' | 'placedOf'>,
   services: StreamServices,
 ): Promise<number> {
   const { board } = services.streams;
-  // So many at once are a day that is loaded, and no news.
+  // So many records at once are a loaded day, not live ticks.
   if (records.length >= WRITTEN_MAX || gone === 'any') {
     corrections.forget();
     return 0;
@@ -150,13 +155,13 @@ async function tellChange(
   for (const symbol of gone ?? []) corrections.add(symbol);
   const placed = records.flatMap(({ json }) => placedOf(JSON.parse(json) as Row));
   const ticks = placed.sort(inTime).map(({ tick }) => tick);
-  for (let at = 0; at < ticks.length; at += TURN_TICKS) {
-    const some = ticks.slice(at, at + TURN_TICKS);
-    await restore([...new Set(some.map(({ symbol }) => symbol))], services);
-    for (const tick of some) {
-      const is = newsOf(tick, services);
-      if (is === 'news') board.apply(tick);
-      else if (is === 'wrong') corrections.add(tick.symbol);
+  for (let at = 0; at < ticks.length; at += YIELD_AFTER_TICKS) {
+    const chunk = ticks.slice(at, at + YIELD_AFTER_TICKS);
+    await restore([...new Set(chunk.map(({ symbol }) => symbol))], services);
+    for (const tick of chunk) {
+      const kind = classifyTick(tick, services);
+      if (kind === 'news') board.apply(tick);
+      else if (kind === 'wrong') corrections.add(tick.symbol);
     }
     await new Promise(setImmediate);
   }
@@ -164,16 +169,19 @@ async function tellChange(
 }
 
 /**
- * A record of before what its symbol was last told of corrects the past: nobody hears it as a tick. One that
- * the board read from what is stored, when somebody asked for its symbol, is known. `wrong`: what is told of
- * the symbol has to be read anew.
+ * Classifies a tick. A record older than the last tick of its symbol corrects the past and is not published.
+ * One that the board has already restored from stored records is `known`. `wrong`: the symbol has to be read
+ * again.
  */
-function newsOf(tick: Tick, { streams: { board } }: StreamServices): 'news' | 'known' | 'wrong' {
+function classifyTick(
+  tick: Tick,
+  { streams: { board } }: StreamServices,
+): 'news' | 'known' | 'wrong' {
   const live = board.get(tick.symbol);
   if (live === undefined) return 'news';
   if (tick.kind === 'trade') {
-    const known = knownAs(live, tick);
-    if (known !== undefined) return known === 'same' ? 'known' : 'wrong';
+    const match = knownAs(live, tick);
+    if (match !== undefined) return match === 'same' ? 'known' : 'wrong';
     if (tick.timeMs >= (live.trades.at(-1)?.timeMs ?? 0)) return 'news';
     return board.addLate(tick) ? 'known' : 'wrong';
   }

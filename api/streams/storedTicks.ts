@@ -1,4 +1,4 @@
-// Ticks of stored days, as a feed told them: read page by page, at one moment of what is stored.
+// Reads ticks of stored days page by page, at one moment of the stored data.
 import { type Publish, LiveBoard } from '../../market/live/liveBoard.ts';
 import { instantIn, type Row } from '../../market/derive/values.ts';
 import { dayAt } from '../../market/derive/words.ts';
@@ -13,41 +13,41 @@ import type { Call } from '../request/endpoint.ts';
 import type { StreamServices } from './entitled.ts';
 import { inTime, type Placed, placedOf, TICK_INPUTS, type TickInput } from './tickRows.ts';
 
-/** Ticks that a reader holds, of all its lanes: 15 MB. */
-const HELD_MAX = 50_000;
-/** Records of one page of a lane; a day of one symbol may have any number of pages. */
-const PAGE_MOST = 20_000;
-/** Ticks that are given at once. */
-const TICKS_AT_ONCE = 1_000;
-/** Messages of the past that a stream begins with: the newest of them. */
+/** Maximum buffered ticks of all lanes of a reader: 15 MB. */
+const BUFFERED_MAX = 50_000;
+/** Maximum records of one page of a lane; a day of one symbol may have any number of pages. */
+const PAGE_MAX = 20_000;
+/** Maximum ticks of one call of `next`. */
+const BATCH_SIZE = 1_000;
+/** Maximum past messages that a stream starts with; the latest are kept. */
 const PAST_MAX = 10_000;
 
-interface Asked {
+interface TickRequest {
   readonly from: Day;
   readonly to: Day;
   readonly readable: ReadonlyMap<string, Dataset>;
-  /** Whose rights are used; it waits as long as the reader is used. */
+  /** The call whose rights are used, valid as long as the reader. */
   readonly call: Call;
-  /** What is written later is not what was there. */
+  /** The moment of the read: later records are excluded. */
   readonly at: Moment;
   readonly services: StreamServices;
 }
 
-/** One symbol of one input, as far as it is read. */
+/** The read state of one symbol of one input. */
 interface Lane {
   readonly input: TickInput;
   readonly symbol: string;
-  /** What is not given yet begins at `at`. */
-  found: readonly Placed[];
+  /** Ticks of the current page; those from `at` on are not returned yet. */
+  page: readonly Placed[];
   at: number;
-  /** Records that were read. */
+  /** Number of records read. */
   offset: number;
   isWhole: boolean;
 }
 
-/** In the order of their times; of one instant prices of books come first, then best offers, then trades. */
-export function ticksOf(symbols: readonly string[], asked: Asked): TickReader {
-  const { at, call, from, readable, services, to } = asked;
+/** Reads ticks in the order of time; of one instant book levels come first, then quotes, then trades. */
+export function ticksOf(symbols: readonly string[], request: TickRequest): TickReader {
+  const { at, call, from, readable, services, to } = request;
   const pinned = { ...call, query: { asOf: momentText(at) }, path: {} };
   const inputs = TICK_INPUTS.flatMap((input) => {
     const dataset = readable.get(input);
@@ -55,17 +55,17 @@ export function ticksOf(symbols: readonly string[], asked: Asked): TickReader {
   });
   const lanes = inputs.flatMap(([input]) =>
     symbols.map((symbol): Lane => {
-      return { input, symbol, found: [], at: 0, offset: 0, isWhole: false };
+      return { input, symbol, page: [], at: 0, offset: 0, isWhole: false };
     }),
   );
-  const count = Math.min(PAGE_MOST, Math.floor(HELD_MAX / Math.max(1, lanes.length)));
+  const count = Math.min(PAGE_MAX, Math.floor(BUFFERED_MAX / Math.max(1, lanes.length)));
   const needOf = ({ input, offset, symbol }: Lane): Need => {
     return { input, key: symbol, window: { kind: 'page', from, to, offset, count } };
   };
 
   async function fill(): Promise<void> {
     for (;;) {
-      const empty = lanes.filter((lane) => lane.at >= lane.found.length && !lane.isWhole);
+      const empty = lanes.filter((lane) => lane.at >= lane.page.length && !lane.isWhole);
       if (empty.length === 0) return;
       const needs = empty.map(needOf);
       const planned = await planNeeds(pinned, services, new Map(inputs), needs, at);
@@ -78,14 +78,14 @@ export function ticksOf(symbols: readonly string[], asked: Asked): TickReader {
     async next() {
       await fill();
       const ticks: Tick[] = [];
-      while (ticks.length < TICKS_AT_ONCE) {
-        const lane = firstOf(lanes);
-        const found = lane?.found[lane.at];
-        if (lane === undefined || found === undefined) break;
-        ticks.push(found.tick);
+      while (ticks.length < BATCH_SIZE) {
+        const lane = findFirst(lanes);
+        const placed = lane?.page[lane.at];
+        if (lane === undefined || placed === undefined) break;
+        ticks.push(placed.tick);
         lane.at += 1;
-        // What its next page begins with may come before what the others have.
-        if (lane.at >= lane.found.length && !lane.isWhole) break;
+        // The next page may begin before the ticks of other lanes.
+        if (lane.at >= lane.page.length && !lane.isWhole) break;
       }
       return ticks;
     },
@@ -95,13 +95,13 @@ export function ticksOf(symbols: readonly string[], asked: Asked): TickReader {
 
 function turnPage(lane: Lane, rows: readonly Row[], count: number): void {
   lane.isWhole = rows.length < count;
-  const kept = lane.isWhole ? rows : wholeInstants(rows);
-  lane.offset += kept.length;
-  lane.found = kept.flatMap((row) => placedOf(lane.input, lane.symbol, row)).sort(inTime);
+  const pageRows = lane.isWhole ? rows : wholeInstants(rows);
+  lane.offset += pageRows.length;
+  lane.page = pageRows.flatMap((row) => placedOf(lane.input, lane.symbol, row)).sort(inTime);
   lane.at = 0;
 }
 
-/** Records of one millisecond have an order that a page does not know: they are on one page. */
+/** Cuts a page between milliseconds, because records of one millisecond are ordered only within a page. */
 function wholeInstants(rows: readonly Row[]): readonly Row[] {
   const last = rows.at(-1);
   if (last === undefined) return rows;
@@ -110,49 +110,49 @@ function wholeInstants(rows: readonly Row[]): readonly Row[] {
   return end === 0 ? rows : rows.slice(0, end);
 }
 
-/** The lane whose next tick comes first; of those of one instant the one that stands first. */
-function firstOf(lanes: readonly Lane[]): Lane | undefined {
+/** Finds the lane with the earliest next tick; of equal ones the first lane. */
+function findFirst(lanes: readonly Lane[]): Lane | undefined {
   let [first, before]: [Lane | undefined, Placed | undefined] = [undefined, undefined];
   for (const lane of lanes) {
-    const found = lane.found[lane.at];
-    if (found === undefined) continue;
+    const placed = lane.page[lane.at];
+    if (placed === undefined) continue;
     const isFirst =
       before === undefined ||
-      found.tick.timeMs < before.tick.timeMs ||
-      (found.tick.timeMs === before.tick.timeMs && found.nanoseconds < before.nanoseconds);
-    if (isFirst) [first, before] = [lane, found];
+      placed.tick.timeMs < before.tick.timeMs ||
+      (placed.tick.timeMs === before.tick.timeMs && placed.nanoseconds < before.nanoseconds);
+    if (isFirst) [first, before] = [lane, placed];
   }
   return first;
 }
 
-/** A message that was told, or would have been. */
+/** A past message. */
 export interface Past {
   readonly symbol: string;
   readonly json: string;
 }
 
-/** What a topic told of some symbols since a time, as far as it is stored. */
+/** Rebuilds the messages of a topic for some symbols since a time, from stored ticks. */
 export async function pastOf(
   topic: string,
   symbols: readonly string[],
   sinceMs: number,
-  asked: Omit<Asked, 'at' | 'from' | 'to'>,
+  request: Omit<TickRequest, 'at' | 'from' | 'to'>,
 ): Promise<readonly Past[]> {
-  const [from, to] = [dayAt(sinceMs), dayAt(asked.services.clock())];
-  const reader = ticksOf(symbols, { ...asked, from, to, at: momentNow(asked.services) });
-  let told: Past[] = [];
+  const [from, to] = [dayAt(sinceMs), dayAt(request.services.clock())];
+  const reader = ticksOf(symbols, { ...request, from, to, at: momentNow(request.services) });
+  let messages: Past[] = [];
   const publish: Publish = (of, symbol, make) => {
     const json = of === topic ? make() : undefined;
-    if (json !== undefined) told.push({ symbol, json });
+    if (json !== undefined) messages.push({ symbol, json });
   };
   const board = new LiveBoard(publish);
   for (;;) {
     const ticks = await reader.next();
-    if (ticks.length === 0) return told;
-    const news = ticks.findIndex(({ timeMs }) => timeMs >= sinceMs);
-    const begin = news < 0 ? ticks.length : news;
+    if (ticks.length === 0) return messages;
+    const firstNew = ticks.findIndex(({ timeMs }) => timeMs >= sinceMs);
+    const begin = firstNew < 0 ? ticks.length : firstNew;
     board.catchUp(ticks.slice(0, begin));
     for (const tick of ticks.slice(begin)) board.apply(tick);
-    told = told.slice(-PAST_MAX);
+    messages = messages.slice(-PAST_MAX);
   }
 }

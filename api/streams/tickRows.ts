@@ -1,21 +1,21 @@
-// Records of the inputs of ticks, as the ticks that they were.
+// Converts records of tick inputs to ticks.
 import { instantIn, numberIn, type Row, textIn } from '../../market/derive/values.ts';
 import type { Tick } from '../../market/live/tick.ts';
 
-/** Inputs that ticks are told of; of one instant those of the first come first. */
+/** Inputs of ticks; of one instant, ticks of the first input come first. */
 export const TICK_INPUTS = ['BOOK', 'QUOTES', 'TRADES'] as const;
 export type TickInput = (typeof TICK_INPUTS)[number];
 
-/** A tick, and its place among those of its millisecond. */
+/** A tick with its order within its millisecond. */
 export interface Placed {
   readonly tick: Tick;
-  /** Of its time, beyond the milliseconds. */
+  /** The part of its time below a millisecond. */
   readonly nanoseconds: number;
-  /** Of the same instant the one that was told first has the lower one. */
+  /** The order of ticks of the same instant. */
   readonly order: number;
 }
 
-/** None for a record that says nothing. */
+/** Converts a record to ticks; none for an incomplete record. */
 export const placedOf = (input: TickInput, symbol: string, row: Row): readonly Placed[] =>
   TICKS[input](symbol, row).map((tick) => ({
     tick,
@@ -28,11 +28,11 @@ export const inTime = (one: Placed, other: Placed): number =>
   one.nanoseconds - other.nanoseconds ||
   one.order - other.order;
 
-/** None where it has no price or time. */
+/** Converts a trade; none without price or time. */
 function tradeTick(symbol: string, row: Row): readonly Tick[] {
   const [price, timeMs] = [numberIn(row, 'price'), instantIn(row, 'time')];
   if (price === null || Number.isNaN(timeMs)) return [];
-  const is = (name: string): boolean => row[name] === true;
+  const isSet = (name: string): boolean => row[name] === true;
   return [
     {
       kind: 'trade',
@@ -42,11 +42,11 @@ function tradeTick(symbol: string, row: Row): readonly Tick[] {
       size: numberIn(row, 'size') ?? 0,
       tradeId: String(row['tradeId'] ?? ''),
       venue: textIn(row, 'venue') ?? undefined,
-      isOddLot: is('isOddLot'),
-      isISO: is('isISO'),
-      isOutsideRegularHours: is('isOutsideRegularHours'),
-      isSinglePriceCross: is('isSinglePriceCross'),
-      isTradeThroughExempt: is('isTradeThroughExempt'),
+      isOddLot: isSet('isOddLot'),
+      isISO: isSet('isISO'),
+      isOutsideRegularHours: isSet('isOutsideRegularHours'),
+      isSinglePriceCross: isSet('isSinglePriceCross'),
+      isTradeThroughExempt: isSet('isTradeThroughExempt'),
     },
   ];
 }

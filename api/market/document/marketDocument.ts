@@ -1,6 +1,6 @@
-// The market as an OpenAPI document of its own: an operation for each type, and all that is in its answer.
-// The document of all endpoints has one operation for many types, whose answers it can only call objects or
-// lists.
+// Builds the market's own OpenAPI document: one operation for each type, with the exact shape of its answer.
+// The document of all endpoints has one operation for many types and describes their answers only as objects
+// or lists.
 import { Type } from '../../request/body/schema.ts';
 import type { Shape } from '../../../market/types/shape.ts';
 import { shapeCalled, typeShapes } from '../../../market/types/shapes.ts';
@@ -13,8 +13,8 @@ import { toldTypes } from './typeRows.ts';
 const ABOUT = {
   title: 'Tapedeck: the market',
   description:
-    'Answers of the market, each type by its own path. They are those without `filter`, which leaves ' +
-    'attributes out, and as JSON. Further attributes may come.',
+    'Answers of the market as JSON and without `filter`, each type by its own path. ' +
+    'Further attributes may be added.',
   externalDocs: {
     url: '/v1/openapi-doc',
     description: 'All endpoints with all of their parameters and formats.',
@@ -26,37 +26,44 @@ export async function marketDocument(table: readonly Endpoint[], brand: string):
   const shapes = await typeShapes();
   const types = toldTypes(shapes);
   const rows = [...types.flatMap((type) => type.rows), ...otherRows(types, shapeCalled(shapes))];
-  const exact = table.flatMap((endpoint) => exactOf(endpoint));
-  const told = new Set(exact.map(({ path }) => path));
-  const described = rows.filter(({ path }) => !told.has(path)).map((row) => rowOf(row, table));
+  const exact = table.flatMap((endpoint) => describeExact(endpoint));
+  const exactPaths = new Set(exact.map(({ path }) => path));
+  const described = rows
+    .filter(({ path }) => !exactPaths.has(path))
+    .map((row) => describeRow(row, table));
   return openApi([...described, ...exact], brand, ABOUT);
 }
 
-/** They change what an answer is. */
+/** Parameters that change the shape of an answer. */
 const SHAPING: ReadonlySet<string> = new Set(['filter', 'format', 'callback', 'estimate']);
 
 const withoutShaping = ({ parameters }: Endpoint): Endpoint['parameters'] =>
   parameters.filter(({ name }) => !SHAPING.has(name));
 
-const answerOf = (shape: Shape): Described['answer'] => Type.Unsafe(shape);
+const toAnswer = (shape: Shape): Described['answer'] => Type.Unsafe(shape);
 
-/** A row of the table that knows its own shape. */
-function exactOf({ events: _, formats: _formats, shape, ...row }: Endpoint): readonly Described[] {
+/** Describes an endpoint of the table that declares its own shape. */
+function describeExact({
+  events: _,
+  formats: _formats,
+  shape,
+  ...row
+}: Endpoint): readonly Described[] {
   if (shape === undefined) return [];
-  return [{ ...row, parameters: withoutShaping(row), answer: answerOf(shape) }];
+  return [{ ...row, parameters: withoutShaping(row), answer: toAnswer(shape) }];
 }
 
-function rowOf(
+function describeRow(
   { called, of, parameters, path, segments, shape, summary, weight }: TypeRow,
   table: readonly Endpoint[],
 ): Described {
   const endpoint = table.find(({ id }) => id === of);
   if (endpoint === undefined) throw new Error(`there is no endpoint ${of}`);
   const all = withoutShaping(endpoint);
-  const taken = parameters?.map((name) => {
-    const found = all.find((one) => one.name === name);
-    if (found === undefined) throw new Error(`${of} takes no ${name}`);
-    return found;
+  const selectedParameters = parameters?.map((name) => {
+    const parameter = all.find((one) => one.name === name);
+    if (parameter === undefined) throw new Error(`${of} takes no ${name}`);
+    return parameter;
   });
   return {
     id: `get${called}`,
@@ -65,8 +72,8 @@ function rowOf(
     token: endpoint.token,
     summary,
     weight: weight ?? endpoint.weight,
-    parameters: taken ?? all,
+    parameters: selectedParameters ?? all,
     segments,
-    answer: answerOf(shape),
+    answer: toAnswer(shape),
   };
 }

@@ -1,5 +1,4 @@
-// What is told of the whole market, of several types at once, and of lists that a path names, as rows of the
-// market's document.
+// Builds rows of the market's document for the whole market, batches of types, and lists that a path names.
 import { mapShape, type Shape } from '../../../market/types/shape.ts';
 import { pascal, type ShapeCalled } from '../../../market/types/shapes.ts';
 import { WIDE_FORMS } from '../wide.ts';
@@ -20,12 +19,17 @@ export const otherRows = (types: readonly ToldType[], called: ShapeCalled): read
     parameters: PARAMETERS[name] ?? [],
   })),
   {
-    ...row('getStock', `/stock/:symbol/${EVENTS}`, 'What comes, of several kinds.', EVENTS_SHAPE),
+    ...row(
+      'getStock',
+      `/stock/:symbol/${EVENTS}`,
+      'Upcoming events of several kinds.',
+      EVENTS_SHAPE,
+    ),
     parameters: ['exactDate', 'symbols', 'asOf', 'maxMessages'],
   },
   ...[...LIST_SHAPES].map(([name, shape]) => {
-    const of = name.endsWith('/symbols') ? 'getSymbolsOfKind' : 'getReferenceList';
-    return row(of, `/ref-data/${name}`, `Reference data: ${name}.`, shape);
+    const endpointId = name.endsWith('/symbols') ? 'getSymbolsOfKind' : 'getReferenceList';
+    return row(endpointId, `/ref-data/${name}`, `Reference data: ${name}.`, shape);
   }),
   ...[...CRYPTO_SHAPES].map(([name, shape]) =>
     row('getCrypto', `/crypto/:symbol/${name}`, `${name} of a crypto currency.`, shape),
@@ -35,22 +39,22 @@ export const otherRows = (types: readonly ToldType[], called: ShapeCalled): read
   ),
 ];
 
-/** What those of the whole market take. */
+/** Parameters of types of the whole market. */
 const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
   list: ['listLimit', 'displayPercent'],
   collection: ['collectionName', 'listLimit', 'displayPercent'],
 };
 
-const row = (of: string, path: string, summary: string, shape: Shape): TypeRow => ({
-  of,
-  called: calledAfter(path),
+const row = (id: string, path: string, summary: string, shape: Shape): TypeRow => ({
+  of: id,
+  called: buildOperationNameOfPath(path),
   path,
   summary,
   shape,
 });
 
 /** `/ref-data/iex/symbols` as `RefDataIexSymbols`. */
-const calledAfter = (path: string): string =>
+const buildOperationNameOfPath = (path: string): string =>
   pascal(
     path
       .split('/')
@@ -58,7 +62,7 @@ const calledAfter = (path: string): string =>
       .join('-'),
   );
 
-/** By the names of the types, those that were asked for; by symbol of several. */
+/** An object by the names of the requested types; with several symbols, by symbol first. */
 function batchRows(types: readonly ToldType[]): readonly TypeRow[] {
   const properties = Object.fromEntries(types.map(({ name, whole }) => [name, whole]));
   const shape: Shape = { $id: 'StockTypes', type: 'object', properties };

@@ -1,25 +1,25 @@
-// A row of the market's document: one path, with what it takes and what it answers.
+// Defines a row of the market's document: one path, with its parameters and its answer.
 import type { Shape } from '../../../market/types/shape.ts';
 import { pascal } from '../../../market/types/shapes.ts';
 
 export interface TypeRow {
   /** Id of the endpoint that answers it. */
   readonly of: string;
-  /** Behind `get`, in the id of its operation. */
+  /** The id of its operation without the leading `get`. */
   readonly called: string;
-  /** Below the version. */
+  /** The path below the version. */
   readonly path: string;
   readonly summary: string;
-  /** That of the endpoint when left out. */
+  /** The weight of the endpoint when left out. */
   readonly weight?: string;
-  /** Those of the endpoint that it takes; all, but what changes the shape of answers, when left out. */
+  /** Names of the endpoint's parameters; when left out, all that do not change the shape of answers. */
   readonly parameters?: readonly string[];
-  /** What segments of the path may be. */
+  /** Allowed values of path segments. */
   readonly segments?: Readonly<Record<string, readonly string[]>>;
   readonly shape: Shape;
 }
 
-/** `quote` and `:attribute` as `QuoteAttribute`, `chart` and `date/:date` as `ChartByDate`. */
+/** Turns `quote` and `:attribute` into `QuoteAttribute`, `chart` and `date/:date` into `ChartByDate`. */
 export function calledBy(name: string, path: string): string {
   const last = path.split('/').at(-1) ?? '';
   if (!last.startsWith(':')) return pascal(last === '' ? name : `${name}-${last}`);

@@ -1,4 +1,4 @@
-// Crypto currencies (INTERFACE.md 1 "crypto"): the newest quote, price and book of one.
+// Answers the latest quote, price and book of a crypto currency (INTERFACE.md 1 "crypto").
 import { instantIn, listIn, type Row, textIn } from '../../../market/derive/values.ts';
 import { newest } from '../../../market/types/ask.ts';
 import { EXAMPLE_SYMBOL, observedRow } from '../../../market/types/observed.ts';
@@ -17,25 +17,25 @@ type Input = 'CRYPTO_QUOTES' | 'CRYPTO_BOOKS';
 interface Part {
   readonly input: Input;
   readonly usageKey: string;
-  readonly of: (symbol: string, row: Row) => object;
+  readonly render: (symbol: string, row: Row) => object;
 }
 
 const valueIn = (row: Row, name: string): unknown => row[name] ?? null;
 
 const PARTS: ReadonlyMap<string, Part> = new Map<string, Part>([
-  ['quote', { input: 'CRYPTO_QUOTES', usageKey: 'CRYPTO_QUOTE', of: cryptoQuoteOf }],
+  ['quote', { input: 'CRYPTO_QUOTES', usageKey: 'CRYPTO_QUOTE', render: cryptoQuoteOf }],
   [
     'price',
     {
       input: 'CRYPTO_QUOTES',
       usageKey: 'CRYPTO_PRICE',
-      of: (symbol, row) => ({
-        price: textOf(valueIn(row, 'latestPrice')),
+      render: (symbol, row) => ({
+        price: toText(valueIn(row, 'latestPrice')),
         symbol,
       }),
     },
   ],
-  ['book', { input: 'CRYPTO_BOOKS', usageKey: 'CRYPTO_BOOK', of: cryptoBookOf }],
+  ['book', { input: 'CRYPTO_BOOKS', usageKey: 'CRYPTO_BOOK', render: cryptoBookOf }],
 ]);
 
 /** @throws Failure NotFound for another part, UnknownSymbol. */
@@ -43,15 +43,15 @@ export async function answerCrypto(call: Call, services: MarketServices): Promis
   const part = PARTS.get((call.path['part'] ?? '').toLowerCase());
   if (part === undefined) throw new Failure('NotFound');
   const symbol = (call.path['symbol'] ?? '').trim().toUpperCase();
-  const { input, of, usageKey } = part;
+  const { input, render, usageKey } = part;
   return answerFixed(call, services, { usageKey, weight: 1 }, async () => {
-    const row = await newestOf(input, symbol, call, services);
+    const row = await readLatest(input, symbol, call, services);
     if (row === undefined) throw new Failure('UnknownSymbol');
-    return of(symbol, row);
+    return render(symbol, row);
   });
 }
 
-async function newestOf(
+async function readLatest(
   input: Input,
   symbol: string,
   call: Call,
@@ -66,8 +66,8 @@ async function newestOf(
   return (await readPlanned(planned, services, bare))(need).at(-1);
 }
 
-/** Numbers are often texts here: what is a number is told as it was loaded. */
-const textOf = (value: unknown): unknown => (typeof value === 'number' ? String(value) : value);
+/** Crypto prices are often texts: a number is returned as text too. */
+const toText = (value: unknown): unknown => (typeof value === 'number' ? String(value) : value);
 
 export function cryptoQuoteOf(symbol: string, row: Row): object {
   const updatedMs = instantIn(row, 'latestUpdate');
@@ -95,11 +95,14 @@ export function cryptoBookOf(symbol: string, row: Row): object {
   return { symbol, bids: listIn(row['bids'] ?? []), asks: listIn(row['asks'] ?? []) };
 }
 
-/** Each part, as documents tell it. */
+/** The shape of each part, for the OpenAPI document. */
 export const CRYPTO_SHAPES: ReadonlyMap<string, Shape> = new Map(
-  [...PARTS].map(([name, { input, of }]) => {
+  [...PARTS].map(([name, { input, render }]) => {
     const row = observedRow(`Crypto${pascal(name)}`, (rows) =>
-      rows(input).flatMap((one) => [of(EXAMPLE_SYMBOL, one), of(EXAMPLE_SYMBOL, asNumbers(one))]),
+      rows(input).flatMap((one) => [
+        render(EXAMPLE_SYMBOL, one),
+        render(EXAMPLE_SYMBOL, asNumbers(one)),
+      ]),
     );
     return [name, row];
   }),

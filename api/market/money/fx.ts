@@ -1,4 +1,4 @@
-// Rates of currencies (INTERFACE.md 1 "fx"): the newest, an amount, of days gone, and one pair.
+// Answers currency rates (INTERFACE.md 1 "fx"): latest, converted amount, historical, and one pair.
 import { between, newest } from '../../../market/types/ask.ts';
 import type { Row } from '../../../market/derive/values.ts';
 import { currenciesOf, dailyRates, keysFor, rateOf } from '../../../market/money/crossRates.ts';
@@ -14,18 +14,18 @@ import type { Answer, Call } from '../../request/endpoint.ts';
 import { dayOf, listOf, numberOf, refuse } from '../../request/parameters.ts';
 
 const INPUT = 'FX_RATES';
-/** Pairs of one call. */
+/** Maximum pairs of one call. */
 const SYMBOLS_MAX = 100;
-/** Records of one pair in one answer. */
+/** Maximum records of one pair in one answer. */
 const DAYS_MAX = 10_000;
 
 type Pair = readonly [from: string, to: string];
 
-/** `/fx/latest`: a pair that nothing tells is left out, as the original did. */
+/** Answers `/fx/latest`: a pair without data is left out, as in the original. */
 export const answerLatest = (call: Call, services: MarketServices): Promise<Answer> =>
-  priced(call, services, async (pairs) => {
-    const rows = await newestOf(pairs, call, services);
-    return someOf(
+  answerPairs(call, services, async (pairs) => {
+    const rows = await readLatest(pairs, call, services);
+    return requireRows(
       pairs.flatMap(([from, to]) => {
         const rate = rateOf(from, to, rows);
         return rate === undefined ? [] : [latestRow(from, to, rate)];
@@ -33,8 +33,8 @@ export const answerLatest = (call: Call, services: MarketServices): Promise<Answ
     );
   });
 
-/** Where nothing tells any pair, the original knew no symbol. @throws Failure UnknownSymbol. */
-function someOf(rows: readonly object[]): readonly object[] {
+/** Refuses an empty answer, as the original did. @throws Failure UnknownSymbol. */
+function requireRows(rows: readonly object[]): readonly object[] {
   if (rows.length === 0) throw new Failure('UnknownSymbol');
   return rows;
 }
@@ -43,12 +43,12 @@ type Rate = NonNullable<ReturnType<typeof rateOf>>;
 
 const latestRow = (from: string, to: string, rate: Rate) => ({ symbol: `${from}${to}`, ...rate });
 
-/** `/fx/convert`: the same, with the amount in the second currency. */
+/** Answers `/fx/convert`: the latest rates with the amount in the second currency. */
 export const answerConvert = (call: Call, services: MarketServices): Promise<Answer> => {
-  const amount = amountOf(call);
-  return priced(call, services, async (pairs) => {
-    const rows = await newestOf(pairs, call, services);
-    return someOf(
+  const amount = parseAmount(call);
+  return answerPairs(call, services, async (pairs) => {
+    const rows = await readLatest(pairs, call, services);
+    return requireRows(
       pairs.flatMap(([from, to]) => {
         const rate = rateOf(from, to, rows);
         return rate === undefined ? [] : [convertedRow(from, to, rate, amount)];
@@ -59,10 +59,10 @@ export const answerConvert = (call: Call, services: MarketServices): Promise<Ans
 
 const convertedRow = (from: string, to: string, rate: Rate, amount: number | undefined) => ({
   ...latestRow(from, to, rate),
-  amount: amount === undefined ? null : roundedTo(amount * rate.rate),
+  amount: amount === undefined ? null : roundToPrecision(amount * rate.rate),
 });
 
-/** `/fx/historical`: an array for each pair, newest first. */
+/** Answers `/fx/historical`: an array for each pair, newest first. */
 export const answerHistorical = (call: Call, services: MarketServices): Promise<Answer> => {
   const { query } = call;
   const on = dayOf(query, 'on');
@@ -70,10 +70,10 @@ export const answerHistorical = (call: Call, services: MarketServices): Promise<
   if (from !== undefined && to !== undefined && from > to) refuse('from', 'must not be after "to"');
   const [first, last] = [numberOf(query, 'first'), numberOf(query, 'last')];
   if (first !== undefined && last !== undefined) refuse('first', 'is not allowed with "last"');
-  // Without days it is the last one, as of any series.
+  // Without dates only the last record is returned, as with any series.
   const isBare = from === undefined && to === undefined && first === undefined;
   const most = last ?? (isBare ? 1 : DAYS_MAX);
-  return priced(call, services, async (pairs) => {
+  return answerPairs(call, services, async (pairs) => {
     const keys = [...new Set(pairs.flatMap(([one, other]) => keysFor(one, other)))];
     const needOf = (key: string) =>
       isBare ? newest(INPUT, key, most) : between(INPUT, key, from, to);
@@ -92,13 +92,13 @@ const dayRow = (
   { date, isDerived, rate, timestamp }: ReturnType<typeof dailyRates>[number],
 ) => ({ date, symbol: `${from}${to}`, timestamp, rate, isDerived });
 
-/** `/fx/rate/{from}/{to}`. @throws Failure UnknownSymbol where nothing tells it. */
+/** Answers `/fx/rate/{from}/{to}`. @throws Failure UnknownSymbol for a pair without data. */
 export const answerRate = (call: Call, services: MarketServices): Promise<Answer> => {
   const { from = '', to = '' } = call.path;
   const pair = currenciesOf(`${from}${to}`);
   if (pair === undefined || from.length !== 3) throw new Failure('UnknownSymbol');
   return answerFixed(call, services, { usageKey: 'FX_CONVERSION', weight: 1 }, async () => {
-    const rate = rateOf(...pair, await newestOf([pair], call, services));
+    const rate = rateOf(...pair, await readLatest([pair], call, services));
     if (rate === undefined) throw new Failure('UnknownSymbol');
     return rateRow(...pair, rate);
   });
@@ -111,19 +111,19 @@ const rateRow = (from: string, to: string, { rate, timestamp }: Rate) => ({
   rate,
 });
 
-/** One message a pair that is asked for. */
-async function priced(
+/** Answers at the price of one message for each requested pair. */
+async function answerPairs(
   call: Call,
   services: MarketServices,
   make: (pairs: readonly Pair[]) => Promise<readonly object[]>,
 ): Promise<Answer> {
-  const pairs = pairsOf(call);
+  const pairs = parsePairs(call);
   const price = { usageKey: 'FX_CONVERSION', weight: pairs.length };
   return answerFixed(call, services, price, () => make(pairs));
 }
 
-/** What is no pair is left out, as one that nothing tells. @throws Failure NoSymbol, UnknownSymbol. */
-function pairsOf({ query }: Call): readonly Pair[] {
+/** Parses pairs; invalid ones are left out. @throws Failure NoSymbol, UnknownSymbol. */
+function parsePairs({ query }: Call): readonly Pair[] {
   const texts = (listOf(query, 'symbols') ?? []).filter((text) => text.trim() !== '');
   if (texts.length === 0) throw new Failure('NoSymbol');
   if (texts.length > SYMBOLS_MAX) return refuse('symbols', `has at most ${SYMBOLS_MAX} pairs`);
@@ -132,8 +132,8 @@ function pairsOf({ query }: Call): readonly Pair[] {
   return [...new Map(pairs.map((pair) => [pair.join(''), pair])).values()];
 }
 
-/** Undefined for none, which iexjs sends as an empty one. */
-function amountOf({ query }: Call): number | undefined {
+/** Undefined for no amount, which iexjs sends as an empty one. */
+function parseAmount({ query }: Call): number | undefined {
   const text = (listOf(query, 'amount') ?? []).join(',').trim();
   if (text === '') return undefined;
   const amount = Number(text);
@@ -141,9 +141,9 @@ function amountOf({ query }: Call): number | undefined {
   return refuse('amount', 'must be a number');
 }
 
-const roundedTo = (value: number): number => Number(value.toPrecision(12));
+const roundToPrecision = (value: number): number => Number(value.toPrecision(12));
 
-async function newestOf(
+async function readLatest(
   pairs: readonly Pair[],
   call: Call,
   services: MarketServices,
@@ -171,13 +171,16 @@ async function readFx(
 const pick = ({ query }: Call, name: string): Call['query'] =>
   query[name] === undefined ? {} : { [name]: query[name] };
 
-/** A pair, and a currency in itself, which has no day. */
+/** Example pairs: two currencies, and one currency with itself, which has no date. */
 const PAIRS: readonly Pair[] = [
   ['USD', 'CAD'],
   ['USD', 'USD'],
 ];
 
-const rowsOfRates = ($id: string, rowOf: (from: string, to: string, rate: Rate) => object): Shape =>
+const rateRowShape = (
+  $id: string,
+  rowOf: (from: string, to: string, rate: Rate) => object,
+): Shape =>
   observedRow($id, (rows) =>
     PAIRS.flatMap(([from, to]) => {
       const rate = rateOf(from, to, () => rows(INPUT).at(-1));
@@ -185,13 +188,13 @@ const rowsOfRates = ($id: string, rowOf: (from: string, to: string, rate: Rate) 
     }),
   );
 
-export const LATEST_SHAPE = listShape(rowsOfRates('FxRate', latestRow));
+export const LATEST_SHAPE = listShape(rateRowShape('FxRate', latestRow));
 export const CONVERTED_SHAPE = listShape(
-  rowsOfRates('FxAmount', (...rate) => convertedRow(...rate, rate[2].isDerived ? undefined : 1)),
+  rateRowShape('FxAmount', (...rate) => convertedRow(...rate, rate[2].isDerived ? undefined : 1)),
 );
 export const HISTORICAL_SHAPE = listShape(
   listShape(
-    rowsOfRates('FxDay', (from, to, rate) => dayRow(from, to, { ...rate, date: EXAMPLE_DAY })),
+    rateRowShape('FxDay', (from, to, rate) => dayRow(from, to, { ...rate, date: EXAMPLE_DAY })),
   ),
 );
-export const RATE_SHAPE = rowsOfRates('FxPair', rateRow);
+export const RATE_SHAPE = rateRowShape('FxPair', rateRow);

@@ -1,9 +1,9 @@
-// CHANGELOG.md as data: versions, the newest first, with what each changed.
+// Parses CHANGELOG.md: versions with their changes, newest first.
 
 export interface Release {
-  /** `Unreleased` for what no version has yet. */
+  /** `Unreleased` for changes without a version. */
   readonly version: string;
-  /** YYYY-MM-DD; null for what is not released. */
+  /** YYYY-MM-DD; null if not released. */
   readonly date: string | null;
   readonly changes: readonly Change[];
 }

@@ -1,5 +1,5 @@
-// Figures of the exchange as a whole (INTERFACE.md 1 "stats (exchange)"): of EXCHANGE_STATS, and of the
-// trades of the newest day. They cost nothing.
+// Answers statistics of the whole exchange (INTERFACE.md 1 "stats (exchange)"), from EXCHANGE_STATS and from
+// the trades of the latest day, free of charge.
 import {
   dailyDays,
   intradayOf,
@@ -26,17 +26,17 @@ import { tally, type TallyServices } from '../tallies.ts';
 
 const PRICE = { usageKey: 'EXCHANGE_STATS', weight: 0 } as const;
 const INPUT = 'EXCHANGE_STATS';
-/** Sessions that one month has at most, and the five before it. */
-const RECENT_MOST = 28;
+/** The maximum number of sessions in one month, plus the five before it. */
+const RECENT_DAYS_MAX = 28;
 
-const free = (
+const answerFree = (
   call: Call,
   services: MarketServices,
   make: () => Promise<unknown>,
 ): Promise<Answer> => answerFixed(call, services, PRICE, make);
 
-/** Invented days are none of an exchange whose real prices were loaded. */
-async function daysOf(call: Call, services: MarketServices, need: Need): Promise<readonly Row[]> {
+/** Returns no placeholder days for an exchange whose real prices are loaded. */
+async function readDays(call: Call, services: MarketServices, need: Need): Promise<readonly Row[]> {
   const [days, prices] = [INPUT, 'HISTORICAL_PRICES'].map((id) =>
     services.lake.directory.dataset(CORE, id),
   );
@@ -45,31 +45,33 @@ async function daysOf(call: Call, services: MarketServices, need: Need): Promise
   return rowsOfInput(call, services, INPUT, need);
 }
 
-const DAY = (rows: Rows): readonly Row[] => rows(INPUT);
+const readExampleDays = (rows: Rows): readonly Row[] => rows(INPUT);
 
 export const INTRADAY_SHAPE = orNothing({
   $id: 'IntradayStats',
   ...shapeOf(intradayOf({ volume: 1, symbolsTraded: 1, notional: 1, lastUpdated: 1 })),
 });
 export const RECENT_SHAPE = listShape(
-  observedRow('RecentDay', (rows) => recentDays(DAY(rows), EXAMPLE_DAY)),
+  observedRow('RecentDay', (rows) => recentDays(readExampleDays(rows), EXAMPLE_DAY)),
 );
 export const RECORDS_SHAPE = orNothing({
   $id: 'RecordStats',
-  ...observed((rows) => recordsOf(DAY(rows))),
+  ...observed((rows) => recordsOf(readExampleDays(rows))),
 });
-/** The original told more of a month than days tell. */
+/** The original returned members of a month that cannot be computed from days. */
 export const MONTH_SHAPE = listShape(
   withUntold(
-    observedRow('StatsMonth', (rows) => monthOf(DAY(rows))),
+    observedRow('StatsMonth', (rows) => monthOf(readExampleDays(rows))),
     UNTOLD,
   ),
 );
-export const DAILY_SHAPE = listShape(observedRow('StatsDay', (rows) => dailyDays(DAY(rows))));
+export const DAILY_SHAPE = listShape(
+  observedRow('StatsDay', (rows) => dailyDays(readExampleDays(rows))),
+);
 
-/** The sums of the newest day of trades. */
+/** Answers the sums of the latest day of trades. */
 export const answerIntraday = (call: Call, services: TallyServices): Promise<Answer> =>
-  free(call, services, async () => {
+  answerFree(call, services, async () => {
     const last = newest('TRADES', '', 1);
     const row = (await rowsOfInput(call, services, 'TRADES', last)).at(-1);
     if (row === undefined) return {};
@@ -94,34 +96,36 @@ export const answerIntraday = (call: Call, services: TallyServices): Promise<Ans
     });
   });
 
-/** The days of this month, five at least. */
+/** Answers the days of this month, at least five. */
 export const answerRecent = (call: Call, services: MarketServices): Promise<Answer> =>
-  free(call, services, async () => {
-    const rows = await daysOf(call, services, newest(INPUT, '', RECENT_MOST));
+  answerFree(call, services, async () => {
+    const rows = await readDays(call, services, newest(INPUT, '', RECENT_DAYS_MAX));
     return recentDays(rows, dayAt(services.clock()));
   });
 
 export const answerRecords = (call: Call, services: MarketServices): Promise<Answer> =>
-  free(call, services, async () => recordsOf(await daysOf(call, services, wholeOf(INPUT, ''))));
+  answerFree(call, services, async () =>
+    recordsOf(await readDays(call, services, wholeOf(INPUT, ''))),
+  );
 
-/** A month, the last one that is over by default. */
+/** Answers a month; the last complete one by default. */
 export function answerHistorical(call: Call, services: MarketServices): Promise<Answer> {
-  const asked = spanAsked(call);
+  const span = parseSpan(call);
   const before = addDays(`${dayAt(services.clock()).slice(0, 7)}-01`, -1);
-  const { from, to } = monthAround(asked?.from ?? before);
-  return free(call, services, async () =>
-    monthOf(await daysOf(call, services, between(INPUT, '', from, to))),
+  const { from, to } = monthAround(span?.from ?? before);
+  return answerFree(call, services, async () =>
+    monthOf(await readDays(call, services, between(INPUT, '', from, to))),
   );
 }
 
-/** Days of a month, one day, or the last n; the newest by default. */
+/** Answers the days of a month, one day, or the last n days; the latest day by default. */
 export function answerDaily(call: Call, services: MarketServices): Promise<Answer> {
-  const span = spanAsked(call);
+  const span = parseSpan(call);
   const last = numberOf(call.query, 'last');
   if (span !== undefined && last !== undefined) refuse('last', 'is not allowed beside "date"');
   const need =
     span === undefined ? newest(INPUT, '', last ?? 1) : between(INPUT, '', span.from, span.to);
-  return free(call, services, async () => dailyDays(await daysOf(call, services, need)));
+  return answerFree(call, services, async () => dailyDays(await readDays(call, services, need)));
 }
 
 interface Span {
@@ -136,7 +140,7 @@ function monthAround(day: Day): Span {
 }
 
 /** @throws Failure InvalidParameter. */
-function spanAsked({ query }: Call): Span | undefined {
+function parseSpan({ query }: Call): Span | undefined {
   const date = textOf(query, 'date');
   if (date === undefined) return undefined;
   if (date.length === 6) return monthAround(parseDay('date', `${date}01`));

@@ -1,4 +1,4 @@
-// An answer that costs the same whatever is in it, and nothing where there is nothing.
+// Answers at a fixed price, independent of the content; an empty answer is free.
 import { callerOf } from '../../auth/access.ts';
 import { bodyOf, filtered } from '../../request/rendering.ts';
 import { metered } from '../../read/metering.ts';
@@ -13,12 +13,12 @@ const ANSWER = new Set(['filter', 'format', 'callback', 'cacheTTL', 'estimate', 
 /** Formats besides JSON. */
 export const FIXED_FORMATS = ['jsonl', 'csv', 'psv'] as const;
 
-/** Query parameters of every such call. */
+/** Query parameters of every call with a fixed price. */
 export const FIXED_PARAMETERS = SERIES_PARAMETERS.filter(({ name }) => ANSWER.has(name));
 
 interface Price {
   readonly usageKey: string;
-  /** Messages of a call. */
+  /** Messages charged for a call. */
   readonly weight: number;
 }
 
@@ -35,21 +35,21 @@ export async function answerFixed(
   const metering = await metered(call, services, callerOf(call.caller), fare, async () => {
     const value = await make();
     // An empty answer costs nothing (INTERFACE.md 0.2).
-    const objects = isNothing(value) ? 0 : 1;
+    const objects = isEmptyValue(value) ? 0 : 1;
     return bodyOf(filtered(value, listOf(call.query, 'filter')), objects, format);
   });
   const moment = momentNow(services);
-  const given = { snapshot: moment.snapshot, moment, tag: undefined, datasets: [] };
-  if (metering.kind === 'unread') return { ...metering, ...given, format };
+  const common = { snapshot: moment.snapshot, moment, tag: undefined, datasets: [] };
+  if (metering.kind === 'unread') return { ...metering, ...common, format };
   if (metering.kind === 'estimate') {
     return { kind: 'json', value: metering.price, metering: 'free' };
   }
   const { charge, result: body } = metering;
-  return rowsOf(call, { ...given, body, format, charge });
+  return rowsOf(call, { ...common, body, format, charge });
 }
 
-/** `[]`, lists of nothing but such, and `{}`. */
-function isNothing(value: unknown): boolean {
-  if (Array.isArray(value)) return value.every(isNothing);
+/** Whether a value is `[]`, `{}`, or a list of only such values. */
+function isEmptyValue(value: unknown): boolean {
+  if (Array.isArray(value)) return value.every(isEmptyValue);
   return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 }

@@ -1,4 +1,4 @@
-// Which contracts of futures there are (INTERFACE.md 1 "ref-data").
+// Lists futures contracts (INTERFACE.md 1 "ref-data").
 import { dayIn, numberIn, type Row, textIn } from '../../../market/derive/values.ts';
 import { dayAt } from '../../../market/derive/words.ts';
 import { observedRow } from '../../../market/types/observed.ts';
@@ -11,7 +11,7 @@ import { rowsOfInput } from './known.ts';
 
 const PRICE = { usageKey: 'REF_DATA_FUTURES', weight: 100 } as const;
 
-/** All that are traded, or those of one underlying. */
+/** Answers all traded contracts, or those of one underlying. */
 export function answerFutures(call: Call, services: MarketServices): Promise<Answer> {
   const underlying = symbolOf(call.path['underlying'] ?? '');
   return answerFixed(call, services, PRICE, async () => {
@@ -23,11 +23,11 @@ export function answerFutures(call: Call, services: MarketServices): Promise<Ans
       underlying === '' || symbolOf(textIn(row, 'underlying') ?? '') === underlying;
     return (await rowsOfInput(call, services, 'FUTURES'))
       .filter((row) => isOf(row) && (withExpired || isOpen(row)))
-      .map(futureOf);
+      .map(toFuture);
   });
 }
 
-const futureOf = (row: Row) => ({
+const toFuture = (row: Row) => ({
   symbol: textIn(row, 'symbol'),
   underlying: textIn(row, 'underlying'),
   description: textIn(row, 'description'),
@@ -39,4 +39,4 @@ const futureOf = (row: Row) => ({
   expirationDate: textIn(row, 'expirationDate'),
 });
 
-export const FUTURE_SHAPE = observedRow('Future', (rows) => rows('FUTURES').map(futureOf));
+export const FUTURE_SHAPE = observedRow('Future', (rows) => rows('FUTURES').map(toFuture));

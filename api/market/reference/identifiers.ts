@@ -1,4 +1,4 @@
-// Securities of identifiers: ISIN, FIGI and RIC (INTERFACE.md 1 "ref-data").
+// Finds securities by ISIN, FIGI or RIC (INTERFACE.md 1 "ref-data").
 import { holds, textIn } from '../../../market/derive/values.ts';
 import { dayAt } from '../../../market/derive/words.ts';
 import { type Security, securityOf } from '../../../market/symbology/securities.ts';
@@ -12,26 +12,30 @@ import { answerFixed } from './fixedPrice.ts';
 import { rowsOfInput, securitiesNow } from './known.ts';
 
 const KINDS: ReadonlySet<string> = new Set(['isin', 'figi', 'ric']);
-/** Identifiers of one call. */
+/** Maximum identifiers of one call. */
 const IDS_MAX = 1_000;
 const PRICE = { usageKey: 'REF_DATA_ISIN', weight: 100 } as const;
 
-/** As a list of securities; with `mapped` by identifier, null where one is not known. */
+/** Answers a list of securities; with `mapped`, an object by identifier, null for unknown identifiers. */
 export function answerIdentifiers(call: Call, services: MarketServices): Promise<Answer> {
   const kind = call.path['kind'] ?? '';
   if (!KINDS.has(kind)) throw new Failure('NotFound');
-  const wanted = (listOf(call.query, kind) ?? []).map((id) => id.trim()).filter((id) => id !== '');
-  if (wanted.length === 0) {
-    // As clients of the original know it (INTERFACE.md 0.1).
+  const requestedIds = (listOf(call.query, kind) ?? [])
+    .map((id) => id.trim())
+    .filter((id) => id !== '');
+  if (requestedIds.length === 0) {
+    // The text that clients of the original expect (INTERFACE.md 0.1).
     throw new Failure('InvalidParameter', `child "${kind}" fails because ["${kind}" is required]`);
   }
-  if (wanted.length > IDS_MAX) {
+  if (requestedIds.length > IDS_MAX) {
     throw new Failure('InvalidParameter', `"${kind}" must name at most ${IDS_MAX}`);
   }
-  return answerFixed(call, services, PRICE, () => found(kind, wanted, call, services));
+  return answerFixed(call, services, PRICE, () =>
+    findSecurities(kind, requestedIds, call, services),
+  );
 }
 
-const identified = ({ exchange, iexId, region, symbol }: Security) => ({
+const toIdentifiedSecurity = ({ exchange, iexId, region, symbol }: Security) => ({
   symbol,
   region,
   exchange,
@@ -40,15 +44,17 @@ const identified = ({ exchange, iexId, region, symbol }: Security) => ({
 
 const IDENTIFIED_SHAPE = listShape(
   observedRow('IdentifiedSecurity', (rows) =>
-    rows('SYMBOLS').map((row) => identified(securityOf(EXAMPLE_SYMBOL, row, EXAMPLE_DAY))),
+    rows('SYMBOLS').map((row) =>
+      toIdentifiedSecurity(securityOf(EXAMPLE_SYMBOL, row, EXAMPLE_DAY)),
+    ),
   ),
 );
-/** Of identifiers, as a list or by identifier. */
+/** A list, or an object by identifier. */
 export const IDENTIFIERS_SHAPE = eitherOf([IDENTIFIED_SHAPE, mapShape(orNull(IDENTIFIED_SHAPE))]);
 
-async function found(
+async function findSecurities(
   kind: string,
-  wanted: readonly string[],
+  requestedIds: readonly string[],
   call: Call,
   services: MarketServices,
 ): Promise<unknown> {
@@ -62,9 +68,9 @@ async function found(
     const id = textIn(row, kind)?.toUpperCase();
     const security = securities.get(textIn(row, 'symbol')?.toUpperCase() ?? '');
     if (id === undefined || security === undefined || !holds(row, today)) continue;
-    ids.set(id, [...(ids.get(id) ?? []), identified(security)]);
+    ids.set(id, [...(ids.get(id) ?? []), toIdentifiedSecurity(security)]);
   }
   const of = (id: string): readonly object[] | undefined => ids.get(id.toUpperCase());
-  if (!truthOf(call.query, 'mapped')) return wanted.flatMap((id) => of(id) ?? []);
-  return Object.fromEntries(wanted.map((id) => [id, of(id) ?? null]));
+  if (!truthOf(call.query, 'mapped')) return requestedIds.flatMap((id) => of(id) ?? []);
+  return Object.fromEntries(requestedIds.map((id) => [id, of(id) ?? null]));
 }

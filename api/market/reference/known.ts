@@ -1,4 +1,4 @@
-// What is known of all securities that a caller may know of, as CORE has them now.
+// Reads the current directory of securities from the inputs of CORE that the caller may read.
 import { BOARD_DAYS } from '../../../market/board/board.ts';
 import { dayAt } from '../../../market/derive/words.ts';
 import { dayIn, type Row, textIn } from '../../../market/derive/values.ts';
@@ -19,7 +19,7 @@ import type { Call } from '../../request/endpoint.ts';
 
 const NONE: readonly Row[] = [];
 
-/** Undefined where an input is not there. @throws Failure of what the caller lacks to read it. */
+/** Finds an input; undefined if it does not exist. @throws Failure if the caller may not read it. */
 export function readableInput(
   { caller }: Call,
   { lake }: Pick<MarketServices, 'lake'>,
@@ -29,8 +29,12 @@ export function readableInput(
   return datasetOf(callerOf(caller), CORE, input, lake);
 }
 
-/** Undefined also where the caller may not read it: others are told without it. */
-function readableIfAny(call: Call, services: MarketServices, input: InputId): Dataset | undefined {
+/** Finds an optional input; undefined also if the caller may not read it. */
+function findOptionalInput(
+  call: Call,
+  services: MarketServices,
+  input: InputId,
+): Dataset | undefined {
   try {
     return readableInput(call, services, input);
   } catch (error) {
@@ -39,7 +43,7 @@ function readableIfAny(call: Call, services: MarketServices, input: InputId): Da
   }
 }
 
-async function rowsOf(
+async function readRows(
   call: Call,
   services: MarketServices,
   input: InputId,
@@ -54,8 +58,8 @@ async function rowsOf(
 }
 
 /**
- * All records of an input, or those needed; none where it is not there.
- * @throws Failure of what the caller lacks.
+ * Reads all records of an input, or those of a need; none if the input does not exist.
+ * @throws Failure if the caller may not read it.
  */
 export const rowsOfInput = (
   call: Call,
@@ -63,10 +67,10 @@ export const rowsOfInput = (
   input: InputId,
   need: Need = wholeOf(input, ''),
 ): Promise<readonly Row[]> =>
-  rowsOf(call, services, input, readableInput(call, services, input), need);
+  readRows(call, services, input, readableInput(call, services, input), need);
 
-/** What is made of whole datasets, once as long as nothing is written in them and the day is the same. */
-async function made<T extends object>(
+/** Caches a value that is computed from whole datasets, until one of them is written or the day ends. */
+async function cacheDerived<T extends object>(
   name: string,
   call: Call,
   services: MarketServices,
@@ -74,85 +78,88 @@ async function made<T extends object>(
   make: () => Promise<T>,
 ): Promise<T> {
   const { lake, market } = services;
-  const there = datasets.filter((dataset) => dataset !== undefined);
-  const isWhole = there.every((one) => delayOf(callerOf(call.caller), one, lake) === 0);
+  const existing = datasets.filter((dataset) => dataset !== undefined);
+  const isWhole = existing.every((one) => delayOf(callerOf(call.caller), one, lake) === 0);
   if (!isWhole || !isOfNow(call)) return make();
-  const tableIds = there.map(({ tableId }) => tableId);
-  const whole = [name, dayAt(services.clock()), ...tableIds].join(' ');
-  const known = market.lists.find(whole, services) as Promise<T> | undefined;
-  if (known !== undefined) return known;
+  const tableIds = existing.map(({ tableId }) => tableId);
+  const cacheKey = [name, dayAt(services.clock()), ...tableIds].join(' ');
+  const cached = market.lists.find(cacheKey, services) as Promise<T> | undefined;
+  if (cached !== undefined) return cached;
   const stamps = market.stampsOf(tableIds, services);
   const fresh = make();
-  market.lists.keep(whole, fresh, stamps);
+  market.lists.keep(cacheKey, fresh, stamps);
   return fresh.catch((error: unknown) => {
-    market.lists.drop(whole);
+    market.lists.drop(cacheKey);
     throw error;
   });
 }
 
-/** What securities are told from; prices, which change all day, only where nobody described any. */
-function sourcesOf(call: Call, services: MarketServices) {
+/** Selects the inputs of securities; prices, which change all day, only if no input describes securities. */
+function selectSources(call: Call, services: MarketServices) {
   const symbols = readableInput(call, services, 'SYMBOLS');
-  const companies = readableIfAny(call, services, 'COMPANY');
-  const prices = readableIfAny(call, services, 'HISTORICAL_PRICES');
-  // Invented securities are none of those whose real prices were loaded.
+  const companies = findOptionalInput(call, services, 'COMPANY');
+  const prices = findOptionalInput(call, services, 'HISTORICAL_PRICES');
+  // Placeholder securities are ignored if real prices are loaded.
   const isReal = (one: Dataset | undefined): boolean =>
     one !== undefined && (prices === undefined || isStandIn(prices) || !isStandIn(one));
   if (isReal(symbols)) return { symbols, companies: undefined, prices: undefined };
   return { symbols: undefined, companies: isReal(companies) ? companies : undefined, prices };
 }
 
-/** By their symbols. @throws Failure of what the caller lacks. */
+/** Reads securities in the order of their symbols. @throws Failure if the caller may not read an input. */
 export function securitiesNow(call: Call, services: MarketServices): Promise<readonly Security[]> {
-  const { companies, prices, symbols } = sourcesOf(call, services);
-  return made('securities', call, services, [symbols, companies, prices], async () => {
-    const rows = await rowsOf(call, services, 'SYMBOLS', symbols);
-    const others = await rowsOf(call, services, 'COMPANY', companies);
-    const priced = await pricedNow(call, services, prices);
+  const { companies, prices, symbols } = selectSources(call, services);
+  return cacheDerived('securities', call, services, [symbols, companies, prices], async () => {
+    const rows = await readRows(call, services, 'SYMBOLS', symbols);
+    const others = await readRows(call, services, 'COMPANY', companies);
+    const priced = await readPricedDays(call, services, prices);
     return securitiesOf([rows, others, priced], dayAt(services.clock()));
   });
 }
 
-/** The last days of all symbols. */
-async function pricedNow(
+/** Reads the last days of all symbols. */
+async function readPricedDays(
   call: Call,
   services: MarketServices,
   prices: Dataset | undefined,
 ): Promise<readonly Row[]> {
   const input = 'HISTORICAL_PRICES';
-  const [newestRow] = await rowsOf(call, services, input, prices, newest(input, '', 1));
+  const [newestRow] = await readRows(call, services, input, prices, newest(input, '', 1));
   if (newestRow === undefined) return NONE;
   const to = dayIn(newestRow, 'date');
-  return rowsOf(call, services, input, prices, between(input, '', addDays(to, -BOARD_DAYS), to));
+  return readRows(call, services, input, prices, between(input, '', addDays(to, -BOARD_DAYS), to));
 }
 
-/** @throws Failure of what the caller lacks. */
+/** Builds the search over all securities. @throws Failure if the caller may not read an input. */
 export function searchNow(call: Call, services: MarketServices): Promise<SecuritySearch> {
-  const { companies, prices, symbols } = sourcesOf(call, services);
-  return made('search', call, services, [symbols, companies, prices], async () =>
+  const { companies, prices, symbols } = selectSources(call, services);
+  return cacheDerived('search', call, services, [symbols, companies, prices], async () =>
     securitySearch(await securitiesNow(call, services)),
   );
 }
 
-/** The newest record of each company that the caller may read, by symbol. */
+/** Reads the latest record of each company, by symbol; empty if the caller may not read COMPANY. */
 export function companiesNow(
   call: Call,
   services: MarketServices,
 ): Promise<ReadonlyMap<string, Row>> {
-  const companies = readableIfAny(call, services, 'COMPANY');
-  return made('companies', call, services, [companies], async () => {
-    const rows = await rowsOf(call, services, 'COMPANY', companies);
+  const companies = findOptionalInput(call, services, 'COMPANY');
+  return cacheDerived('companies', call, services, [companies], async () => {
+    const rows = await readRows(call, services, 'COMPANY', companies);
     return new Map(rows.map((row) => [textIn(row, 'symbol')?.toUpperCase() ?? '', row]));
   });
 }
 
-/** Which identifiers name one security today; none where the caller may not read SYMBOLS. */
+/** Reads the identifiers that name one security today; empty if the caller may not read SYMBOLS. */
 export function identifiersNow(
   call: Call,
   services: MarketServices,
 ): Promise<ReadonlyMap<string, readonly string[]>> {
-  const symbols = readableIfAny(call, services, 'SYMBOLS');
-  return made('identifiers', call, services, [symbols], async () =>
-    identifiersTogether(await rowsOf(call, services, 'SYMBOLS', symbols), dayAt(services.clock())),
+  const symbols = findOptionalInput(call, services, 'SYMBOLS');
+  return cacheDerived('identifiers', call, services, [symbols], async () =>
+    identifiersTogether(
+      await readRows(call, services, 'SYMBOLS', symbols),
+      dayAt(services.clock()),
+    ),
   );
 }

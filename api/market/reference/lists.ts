@@ -1,4 +1,4 @@
-// Lists of reference data (INTERFACE.md 1 "ref-data"): symbols by kind, region and exchange,
+// Answers lists of reference data (INTERFACE.md 1 "ref-data"): symbols by kind, region and exchange,
 // exchanges, venues, sectors and tags.
 import { listIn, type Row, textIn } from '../../../market/derive/values.ts';
 import { type Security, securityOf } from '../../../market/symbology/securities.ts';
@@ -13,7 +13,7 @@ import { companiesNow, rowsOfInput, securitiesNow } from './known.ts';
 
 interface ReferenceList {
   readonly usageKey: string;
-  /** Messages of a call (INTERFACE.md 0.3). */
+  /** Messages charged for a call (INTERFACE.md 0.3). */
   readonly weight: number;
   readonly values: (call: Call, services: MarketServices) => Promise<object>;
   readonly shape: Shape;
@@ -25,24 +25,27 @@ export const SECURITY_SHAPE = observedRow('Security', (rows) =>
   ),
 );
 
-export const VENUE_SHAPE = observedRow('Venue', (rows) => rows('VENUES').map(venueOf));
+export const VENUE_SHAPE = observedRow('Venue', (rows) => rows('VENUES').map(toVenue));
 
-const symbolsThat = (usageKey: string, holds: (security: Security) => boolean): ReferenceList => ({
+const listSymbols = (
+  usageKey: string,
+  matches: (security: Security) => boolean,
+): ReferenceList => ({
   usageKey,
   weight: 100,
-  values: async (call, services) => (await securitiesNow(call, services)).filter(holds),
+  values: async (call, services) => (await securitiesNow(call, services)).filter(matches),
   shape: listShape(SECURITY_SHAPE),
 });
 
-/** Mutual funds are open-end funds in INTERFACE.md's kinds of issues. */
+/** The kind of issue of mutual funds in INTERFACE.md: open-end funds. */
 const FUNDS = 'oef';
 const OTC = 'OTC';
 
-function traded({ date, isEnabled, symbol }: Security) {
+function toTradedSymbol({ date, isEnabled, symbol }: Security) {
   return { symbol, date, isEnabled };
 }
 
-function ofSecurities($id: string, rowOf: (security: Security) => object): Shape {
+function securityListShape($id: string, rowOf: (security: Security) => object): Shape {
   const security = (row: Row): Security => securityOf(EXAMPLE_SYMBOL, row, EXAMPLE_DAY);
   return listShape(observedRow($id, (rows) => rows('SYMBOLS').map(security).map(rowOf)));
 }
@@ -50,29 +53,29 @@ function ofSecurities($id: string, rowOf: (security: Security) => object): Shape
 const NAMES = listShape({ $id: 'Name', ...shapeOf({ name: '' }) });
 
 const LISTS: Readonly<Record<string, ReferenceList>> = {
-  symbols: symbolsThat('REF_DATA', () => true),
+  symbols: listSymbols('REF_DATA', () => true),
   'iex/symbols': {
     usageKey: 'REF_DATA_IEX_SYMBOLS',
     weight: 0,
-    values: async (call, services) => (await securitiesNow(call, services)).map(traded),
-    shape: ofSecurities('TradedSymbol', traded),
+    values: async (call, services) => (await securitiesNow(call, services)).map(toTradedSymbol),
+    shape: securityListShape('TradedSymbol', toTradedSymbol),
   },
-  'otc/symbols': symbolsThat('REF_DATA_OTC', ({ exchange }) => exchange?.toUpperCase() === OTC),
-  'mutual-funds/symbols': symbolsThat('REF_DATA_MUTUAL_FUNDS', ({ type }) => type === FUNDS),
+  'otc/symbols': listSymbols('REF_DATA_OTC', ({ exchange }) => exchange?.toUpperCase() === OTC),
+  'mutual-funds/symbols': listSymbols('REF_DATA_MUTUAL_FUNDS', ({ type }) => type === FUNDS),
   exchanges: {
     usageKey: 'REF_DATA_EXCHANGES',
     weight: 1,
-    values: exchanges,
-    shape: withUntold(ofSecurities('Exchange', exchangeOf), ['mic'], 'string'),
+    values: readExchanges,
+    shape: withUntold(securityListShape('Exchange', toExchange), ['mic'], 'string'),
   },
   'market/us/exchanges': {
     usageKey: 'REF_DATA_EXCHANGES',
     weight: 1,
-    values: venues,
+    values: readVenues,
     shape: listShape(VENUE_SHAPE),
   },
-  sectors: { usageKey: 'REF_DATA_SECTORS', weight: 1, values: sectors, shape: NAMES },
-  tags: { usageKey: 'REF_DATA_TAGS', weight: 1, values: tags, shape: NAMES },
+  sectors: { usageKey: 'REF_DATA_SECTORS', weight: 1, values: readSectors, shape: NAMES },
+  tags: { usageKey: 'REF_DATA_TAGS', weight: 1, values: readTags, shape: NAMES },
   'fx/symbols': { usageKey: 'REF_DATA_FX', weight: 1, values: fxSymbols, shape: FX_SYMBOLS_SHAPE },
   'crypto/symbols': {
     usageKey: 'REF_DATA_CRYPTO_SYMBOLS',
@@ -82,43 +85,44 @@ const LISTS: Readonly<Record<string, ReferenceList>> = {
   },
 };
 
-/** Each list by what stands below `/ref-data/`, as documents tell it. */
+/** The shape of each list by its path below `/ref-data/`, for the OpenAPI document. */
 export const LIST_SHAPES: ReadonlyMap<string, Shape> = new Map(
   Object.entries(LISTS).map(([name, { shape }]) => [name, shape]),
 );
 
-/** A list by what stands below `/ref-data/`. @throws Failure NotFound. */
+/** Answers a list by its path below `/ref-data/`. @throws Failure NotFound. */
 export function answerList(name: string, call: Call, services: MarketServices): Promise<Answer> {
   const list = Object.hasOwn(LISTS, name) ? LISTS[name] : undefined;
   if (list === undefined) throw new Failure('NotFound');
   return answerFixed(call, services, list, () => list.values(call, services));
 }
 
-/** Symbols of a region (`us`) or an exchange (`NAS`, by its name or code). @throws Failure NotFound. */
+/** Answers symbols of a region (`us`) or an exchange (`NAS`, its name or code). @throws Failure NotFound. */
 export function answerSymbolsOf(call: Call, services: MarketServices): Promise<Answer> {
-  const wanted = (call.path['name'] ?? '').toUpperCase();
+  const upperName = (call.path['name'] ?? '').toUpperCase();
   const by: Readonly<Record<string, (security: Security) => boolean>> = {
-    region: ({ region }) => region?.toUpperCase() === wanted,
+    region: ({ region }) => region?.toUpperCase() === upperName,
     exchange: ({ exchange, exchangeName }) =>
-      [exchange, exchangeName].some((one) => one?.toUpperCase() === wanted),
+      [exchange, exchangeName].some((one) => one?.toUpperCase() === upperName),
   };
   const kind = call.path['by'] ?? '';
-  const holds = Object.hasOwn(by, kind) ? by[kind] : undefined;
-  if (holds === undefined) throw new Failure('NotFound');
-  const { usageKey, values, weight } = symbolsThat('REF_DATA', holds);
+  const matches = Object.hasOwn(by, kind) ? by[kind] : undefined;
+  if (matches === undefined) throw new Failure('NotFound');
+  const { usageKey, values, weight } = listSymbols('REF_DATA', matches);
   return answerFixed(call, services, { usageKey, weight }, () => values(call, services));
 }
 
-async function exchanges(call: Call, services: MarketServices): Promise<readonly object[]> {
-  const known = new Map<string, object>();
+async function readExchanges(call: Call, services: MarketServices): Promise<readonly object[]> {
+  const byExchange = new Map<string, object>();
   for (const security of await securitiesNow(call, services)) {
     const { exchange } = security;
-    if (exchange !== null && !known.has(exchange)) known.set(exchange, exchangeOf(security));
+    if (exchange !== null && !byExchange.has(exchange))
+      byExchange.set(exchange, toExchange(security));
   }
-  return sortedBy(known);
+  return sortByKey(byExchange);
 }
 
-function exchangeOf({ exchange, exchangeName, exchangeSuffix, region }: Security) {
+function toExchange({ exchange, exchangeName, exchangeSuffix, region }: Security) {
   return {
     exchange: exchange ?? '',
     region,
@@ -128,15 +132,15 @@ function exchangeOf({ exchange, exchangeName, exchangeSuffix, region }: Security
   };
 }
 
-const sortedBy = (known: ReadonlyMap<string, object>): readonly object[] =>
-  [...known].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, value]) => value);
+const sortByKey = (byExchange: ReadonlyMap<string, object>): readonly object[] =>
+  [...byExchange].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, value]) => value);
 
-async function venues(call: Call, services: MarketServices): Promise<readonly object[]> {
+async function readVenues(call: Call, services: MarketServices): Promise<readonly object[]> {
   const rows = await rowsOfInput(call, services, 'VENUES');
-  return rows.map(venueOf);
+  return rows.map(toVenue);
 }
 
-function venueOf(row: Row) {
+function toVenue(row: Row) {
   return {
     mic: textIn(row, 'mic'),
     name: textIn(row, 'name'),
@@ -148,14 +152,14 @@ function venueOf(row: Row) {
   };
 }
 
-async function sectors(call: Call, services: MarketServices): Promise<readonly object[]> {
+async function readSectors(call: Call, services: MarketServices): Promise<readonly object[]> {
   const companies = await companiesNow(call, services);
-  return namesOf([...companies.values()].map((row) => textIn(row, 'sector')));
+  return toNames([...companies.values()].map((row) => textIn(row, 'sector')));
 }
 
-async function tags(call: Call, services: MarketServices): Promise<readonly object[]> {
+async function readTags(call: Call, services: MarketServices): Promise<readonly object[]> {
   const companies = await companiesNow(call, services);
-  return namesOf(
+  return toNames(
     [...companies.values()].flatMap((row) => {
       const own = listIn(row['tags']);
       return Array.isArray(own) ? own.map(String) : [];
@@ -163,7 +167,7 @@ async function tags(call: Call, services: MarketServices): Promise<readonly obje
   );
 }
 
-const namesOf = (names: readonly (string | null)[]): readonly object[] =>
+const toNames = (names: readonly (string | null)[]): readonly object[] =>
   [...new Set(names.filter((name) => name !== null && name !== ''))]
     .sort()
     .map((name) => ({ name }));

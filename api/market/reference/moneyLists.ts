@@ -1,4 +1,4 @@
-// Which currencies and crypto currencies there are (INTERFACE.md 1 "ref-data").
+// Lists currencies and crypto currencies (INTERFACE.md 1 "ref-data").
 import { dayIn, type Row, textIn } from '../../../market/derive/values.ts';
 import { currenciesOf } from '../../../market/money/crossRates.ts';
 import { observed, observedRow } from '../../../market/types/observed.ts';
@@ -7,11 +7,11 @@ import type { MarketServices } from '../reading.ts';
 import type { Call } from '../../request/endpoint.ts';
 import { rowsOfInput } from './known.ts';
 
-/** Pairs as they are stored, and the currencies in them. */
+/** Lists the stored currency pairs, and their currencies. */
 export const fxSymbols = async (call: Call, services: MarketServices): Promise<object> =>
-  currenciesIn(await rowsOfInput(call, services, 'FX_RATES'));
+  listCurrencies(await rowsOfInput(call, services, 'FX_RATES'));
 
-function currenciesIn(rows: readonly Row[]): object {
+function listCurrencies(rows: readonly Row[]): object {
   const names = new Intl.DisplayNames('en', { type: 'currency', fallback: 'code' });
   const symbols = [...new Set(rows.map((row) => textIn(row, 'symbol') ?? ''))].sort();
   const pairs = symbols.flatMap((symbol) => {
@@ -30,17 +30,17 @@ export async function cryptoSymbols(
   call: Call,
   services: MarketServices,
 ): Promise<readonly object[]> {
-  return cryptosIn(await rowsOfInput(call, services, 'CRYPTO_QUOTES'));
+  return listCryptos(await rowsOfInput(call, services, 'CRYPTO_QUOTES'));
 }
 
-function cryptosIn(rows: readonly Row[]): readonly object[] {
+function listCryptos(rows: readonly Row[]): readonly object[] {
   const newest = new Map<string, Row>();
   for (const row of rows) newest.set(textIn(row, 'symbol') ?? '', row);
   return [...newest]
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .map(([symbol, row]) => ({
       symbol,
-      name: nameOf(symbol),
+      name: formatCryptoName(symbol),
       exchange: null,
       date: dayIn(row, 'latestUpdate'),
       type: 'crypto',
@@ -50,14 +50,14 @@ function cryptosIn(rows: readonly Row[]): readonly object[] {
     }));
 }
 
-/** `BTCUSD` as `BTC to USD`. */
-const nameOf = (symbol: string): string =>
+/** Turns `BTCUSD` into `BTC to USD`. */
+const formatCryptoName = (symbol: string): string =>
   symbol.length > 3 ? `${symbol.slice(0, -3)} to ${symbol.slice(-3)}` : symbol;
 
 export const FX_SYMBOLS_SHAPE: Shape = {
   $id: 'FxSymbols',
-  ...observed((rows) => currenciesIn(rows('FX_RATES'))),
+  ...observed((rows) => listCurrencies(rows('FX_RATES'))),
 };
 export const CRYPTO_SYMBOL_SHAPE = observedRow('CryptoSymbol', (rows) =>
-  cryptosIn(rows('CRYPTO_QUOTES')),
+  listCryptos(rows('CRYPTO_QUOTES')),
 );

@@ -1,4 +1,4 @@
-// Which options there are (INTERFACE.md 1 "ref-data"): months by symbol, and contracts of a symbol.
+// Lists options (INTERFACE.md 1 "ref-data"): expiration months by symbol, and contracts of a symbol.
 import { contractsOf, openOn } from '../../../market/derive/optionChain.ts';
 import { textIn } from '../../../market/derive/values.ts';
 import { dayAt } from '../../../market/derive/words.ts';
@@ -16,9 +16,9 @@ import { tally, type TallyServices } from '../tallies.ts';
 
 const PRICE = { usageKey: 'REF_DATA_OPTIONS', weight: 100 } as const;
 
-/** Months in which contracts of each symbol expire, YYYYMM, without those that are over. */
+/** Answers the months, YYYYMM, in which contracts of each symbol expire, without past ones. */
 export function answerOptionMonths(call: Call, services: TallyServices): Promise<Answer> {
-  // Clients ask for `symbol` of an object whose members are symbols: all of them.
+  // Clients send the filter `symbol` although the members are symbols: the filter is ignored.
   const { filter: _all, ...query } = call.query;
   return answerFixed({ ...call, query }, services, PRICE, async () => {
     const today = dayAt(services.clock());
@@ -30,33 +30,35 @@ export function answerOptionMonths(call: Call, services: TallyServices): Promise
         `WHERE ${day} >= '${today}' GROUP BY ${symbol}, ${month}`
       );
     });
-    return monthsOf(rows.map((row) => [textIn(row, 'symbol') ?? '', textIn(row, 'month') ?? '']));
+    return groupMonths(
+      rows.map((row) => [textIn(row, 'symbol') ?? '', textIn(row, 'month') ?? '']),
+    );
   });
 }
 
-function monthsOf(
+function groupMonths(
   pairs: readonly (readonly [symbol: string, month: string])[],
 ): Readonly<Record<string, readonly string[]>> {
   const months = new Map<string, string[]>();
-  for (const [symbol, month] of [...pairs].sort(inOrder)) {
+  for (const [symbol, month] of [...pairs].sort(comparePairs)) {
     const plain = month.replace('-', '');
-    const known = months.get(symbol);
-    if (known === undefined) months.set(symbol, [plain]);
-    else known.push(plain);
+    const symbolMonths = months.get(symbol);
+    if (symbolMonths === undefined) months.set(symbol, [plain]);
+    else symbolMonths.push(plain);
   }
   return Object.fromEntries(months);
 }
 
-const inOrder = (one: readonly string[], other: readonly string[]): number =>
+const comparePairs = (one: readonly string[], other: readonly string[]): number =>
   one.join() < other.join() ? -1 : 1;
 
-/** Contracts of a symbol, of one expiration where it is named. */
+/** Answers contracts of a symbol, optionally of one expiration. */
 export async function answerOptionSymbols(call: Call, services: TallyServices): Promise<Answer> {
-  const { expiration: asked } = call.path;
-  const expiration = asked === undefined ? '' : expirationIn(asked);
+  const { expiration: pathExpiration } = call.path;
+  const expiration = pathExpiration === undefined ? '' : expirationIn(pathExpiration);
   const named = symbolOf(call.path['symbol'] ?? '');
   const [symbol = named] = await tickersOf([named], call, services);
-  // Where nobody has any, there is nothing to pay for.
+  // Without the input the answer is refused before anything is charged.
   if (readableInput(call, services, 'OPTIONS') === undefined) {
     await refuseUnknown(symbol, call, services);
   }
@@ -66,11 +68,13 @@ export async function answerOptionSymbols(call: Call, services: TallyServices): 
     if (all.length === 0) await refuseUnknown(symbol, call, services);
     const today = dayAt(services.clock());
     const some = truthOf(call.query, 'includeExpired') ? all : openOn(all, today);
-    return some.filter(({ expirationDate }) => expirationDate.startsWith(expiration)).map(listedOf);
+    return some
+      .filter(({ expirationDate }) => expirationDate.startsWith(expiration))
+      .map(toListedOption);
   });
 }
 
-const listedOf = (one: ReturnType<typeof contractsOf>[number]) => ({
+const toListedOption = (one: ReturnType<typeof contractsOf>[number]) => ({
   symbol: one.id,
   underlying: one.symbol,
   expirationDate: one.expirationDate,
@@ -82,5 +86,5 @@ const listedOf = (one: ReturnType<typeof contractsOf>[number]) => ({
 });
 
 export const OPTION_SYMBOL_SHAPE = observedRow('OptionSymbol', (rows) =>
-  contractsOf(rows('OPTIONS')).map(listedOf),
+  contractsOf(rows('OPTIONS')).map(toListedOption),
 );

@@ -1,4 +1,4 @@
-// Securities by a fragment of their symbol or name (INTERFACE.md 1 "search").
+// Searches securities by a fragment of their symbol or name (INTERFACE.md 1 "search").
 import type { MarketServices } from '../reading.ts';
 import type { Answer, Call } from '../../request/endpoint.ts';
 import { textOf } from '../../request/parameters.ts';
@@ -15,11 +15,13 @@ export function answerSearch(call: Call, services: MarketServices): Promise<Answ
   return answerFixed(call, services, PRICE, async () => {
     const { find } = await searchNow(call, services);
     const companies = await companiesNow(call, services);
-    return find(fragment).map((security) => foundOf(security, companies.get(security.symbol)));
+    return find(fragment).map((security) =>
+      toSearchResult(security, companies.get(security.symbol)),
+    );
   });
 }
 
-const foundOf = (
+const toSearchResult = (
   { currency, exchange, name, region, symbol, type }: Security,
   company: Row | undefined,
 ) => ({
@@ -34,6 +36,6 @@ const foundOf = (
 
 export const FOUND_SHAPE = observedRow('FoundSecurity', (rows) =>
   rows('SYMBOLS').map((row) =>
-    foundOf(securityOf(EXAMPLE_SYMBOL, row, EXAMPLE_DAY), rows('COMPANY').at(-1)),
+    toSearchResult(securityOf(EXAMPLE_SYMBOL, row, EXAMPLE_DAY), rows('COMPANY').at(-1)),
   ),
 );

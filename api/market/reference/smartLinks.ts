@@ -1,5 +1,5 @@
-// Keys of linked datasets by any identifier of the security (INTERFACE.md 3.6): `AAPL` finds what is
-// kept under its ISIN, and the ISIN what is kept under `AAPL`.
+// Resolves keys of linked datasets by any identifier of the security (INTERFACE.md 3.6): `AAPL` finds records
+// stored under its ISIN, and the ISIN finds records stored under `AAPL`.
 import { identifiersOf, looksLikeIdentifier } from '../../../market/symbology/identifiers.ts';
 import { inputOf } from '../../../market/inputs/inputs.ts';
 import { runSeries } from '../../../query/series/series.ts';
@@ -10,7 +10,7 @@ import { separated } from '../../read/seriesParameters.ts';
 import type { Call } from '../../request/endpoint.ts';
 import { identifiersNow } from './known.ts';
 
-/** The call with its keys as the dataset keeps them; a key that is there stays as it is. */
+/** Replaces the keys of a call by those that the dataset stores; a key with records is unchanged. */
 export async function linkedCall(
   call: Call,
   services: MarketServices,
@@ -18,13 +18,20 @@ export async function linkedCall(
 ): Promise<Call> {
   if (!isLinkedCall(call, dataset)) return call;
   const keys = keysIn(call);
-  const there = await keysThere(keys, call, services, dataset);
-  const missing = keys.filter((key) => !there.has(key));
+  const storedKeys = await readStoredKeys(keys, call, services, dataset);
+  const missing = keys.filter((key) => !storedKeys.has(key));
   if (missing.length === 0) return call;
-  const known = await identifiersNow(call, services);
-  const others = new Map(missing.map((key) => [key, identifiersOf(key, known)] as const));
-  const found = await keysThere([...others.values()].flat(), call, services, dataset);
-  const linked = keys.map((key) => others.get(key)?.find((one) => found.has(one)) ?? key);
+  const identifiers = await identifiersNow(call, services);
+  const candidates = new Map(missing.map((key) => [key, identifiersOf(key, identifiers)] as const));
+  const storedCandidates = await readStoredKeys(
+    [...candidates.values()].flat(),
+    call,
+    services,
+    dataset,
+  );
+  const linked = keys.map(
+    (key) => candidates.get(key)?.find((one) => storedCandidates.has(one)) ?? key,
+  );
   const separator = call.query['batchSeparator'] ?? ',';
   return { ...call, path: { ...call.path, key: linked.join(String(separator)) } };
 }
@@ -32,16 +39,16 @@ export async function linkedCall(
 const keysIn = ({ path, query }: Call): readonly string[] =>
   path['key'] === undefined ? [] : separated(path['key'], query);
 
-/** Whether its keys are looked for under other names, where they are not there. */
+/** Whether missing keys of a call are resolved through other identifiers. */
 export function isLinkedCall(call: Call, dataset: Dataset): boolean {
   const keys = keysIn(call);
   return keys.length > 0 && keys.length <= LINKED_MAX && isLinked(dataset, keys);
 }
 
-/** Keys of one request that are looked for under other names. */
+/** Maximum keys of a request that are resolved through other identifiers. */
 const LINKED_MAX = 200;
 
-/** By what its owner said; an input of the market where a key looks like no ticker. */
+/** By the owner's smart links; for an input of the market, if a key does not look like a ticker. */
 function isLinked(
   { dataset: id, mapping, smartLinks, workspace }: Dataset,
   keys: readonly string[],
@@ -54,8 +61,8 @@ function isLinked(
 
 const SYMBOL = 'symbol';
 
-/** Those of some keys that the dataset has records of. */
-async function keysThere(
+/** Reads which of the keys have records in the dataset. */
+async function readStoredKeys(
   keys: readonly string[],
   call: Call,
   services: MarketServices,

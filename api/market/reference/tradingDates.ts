@@ -1,4 +1,4 @@
-// Trading days and holidays, which the program knows by itself.
+// Answers trading days and holidays, which are computed without any dataset.
 import { tradingDates } from '../../../market/derive/tradingDates.ts';
 import { dayAt } from '../../../market/derive/words.ts';
 import { parseDay } from '../../../query/time/dates.ts';
@@ -6,7 +6,7 @@ import { Failure } from '../../../store/base/failure.ts';
 import type { Answer, Call, Services } from '../../request/endpoint.ts';
 import { answerFixed } from './fixedPrice.ts';
 
-/** Days of one answer. */
+/** Maximum days of one answer. */
 const DAYS_MAX = 1_000;
 
 export function answerDates(call: Call, services: Services): Promise<Answer> {
@@ -23,7 +23,7 @@ export function answerDates(call: Call, services: Services): Promise<Answer> {
   );
 }
 
-/** @throws Failure IncorrectValues: the sentence that clients of the original know (INTERFACE.md 0.1). */
+/** @throws Failure IncorrectValues: the message that clients of the original expect (INTERFACE.md 0.1). */
 function dayOf(text: string): string {
   try {
     return parseDay('startDate', text);

@@ -1,4 +1,4 @@
-// When the newest record of a symbol was written, and its date: what is known of it for nothing.
+// Reads when the latest record of a symbol was written, and its date, free of charge.
 import { runSeries } from '../../../query/series/series.ts';
 import type { Dataset } from '../../../store/lake/datasets/datasets.ts';
 import { readDataset } from '../series.ts';
@@ -8,11 +8,11 @@ import type { StockServices } from '../../stock/knownSymbols.ts';
 export interface Freshness {
   /** Epoch ms. */
   readonly writtenMs: number;
-  /** Value of the date of its dataset; undefined where it has none. */
+  /** The date of the record; undefined if its dataset has no date. */
   readonly date: unknown;
 }
 
-/** Of the newest record that the caller may see; undefined where there is none. */
+/** Reads the freshness of the latest record that the caller may see; undefined if there is none. */
 export async function freshnessOf(
   call: Call,
   services: StockServices,
@@ -33,5 +33,5 @@ export async function freshnessOf(
   return { writtenMs, date: date === undefined ? undefined : newest[date] };
 }
 
-/** Of each record of a time series (INTERFACE.md 3.5). */
+/** The system property of each record of a time series (INTERFACE.md 3.5). */
 const WRITTEN = 'updated';

@@ -1,5 +1,5 @@
-// Data points of the whole market: the newest value of each series of rates, energy and the economy, by
-// the id of the series (SPEC.md "Data points").
+// Answers data points of the whole market: the latest value of each series of rates, energy and the economy,
+// by the id of the series (SPEC.md "Data points").
 import { MARKET_SERIES } from '../../../market/inputs/moneyInputs.ts';
 import { numberIn } from '../../../market/derive/values.ts';
 import { newest } from '../../../market/types/ask.ts';
@@ -15,17 +15,17 @@ import type { StockServices } from '../../stock/knownSymbols.ts';
 import { freshnessOf } from './freshness.ts';
 import { isoSeconds } from './pointList.ts';
 
-/** In place of a symbol. */
+/** The path segment that replaces a symbol. */
 const MARKET = 'MARKET';
-/** Series that are listed. */
+/** Maximum listed series. */
 const POINTS_MAX = 500;
 
 type SeriesInput = (typeof MARKET_SERIES)[number];
 
 export const isOfMarket = ({ path }: Call): boolean => path['symbol']?.toUpperCase() === MARKET;
 
-/** Those of its inputs that the caller reads, in their order. */
-function inputsOf(
+/** Selects the inputs that the caller may read, in their order. */
+function listReadableInputs(
   call: Call,
   { lake }: StockServices,
 ): readonly (readonly [SeriesInput, Dataset])[] {
@@ -36,28 +36,28 @@ function inputsOf(
   });
 }
 
-/** Free: no value is told. */
+/** Lists the points, free of charge, because no value is returned. */
 export async function listMarketPoints(call: Call, services: StockServices): Promise<Answer> {
-  const listed: object[] = [];
-  for (const [input, dataset] of inputsOf(call, services)) {
+  const entries: object[] = [];
+  for (const [input, dataset] of listReadableInputs(call, services)) {
     const rows = await rowsOfInput(call, services, input);
     const keys = [...new Set(rows.map((row) => String(row['key'])))].sort();
-    for (const key of keys.slice(0, POINTS_MAX - listed.length)) {
+    for (const key of keys.slice(0, POINTS_MAX - entries.length)) {
       const freshness = await freshnessOf(call, services, dataset, key);
       if (freshness === undefined) continue;
-      const description = `Newest value of ${key}, of ${dataset.title || input}.`;
+      const description = `Latest value of ${key}, of ${dataset.title || input}.`;
       const lastUpdated = isoSeconds(freshness.writtenMs);
-      listed.push({ key, weight: dataset.weight, description, lastUpdated });
+      entries.push({ key, weight: dataset.weight, description, lastUpdated });
     }
   }
-  return { kind: 'json', value: listed, metering: 'free' };
+  return { kind: 'json', value: entries, metering: 'free' };
 }
 
 /** @throws Failure NotFound for a series that no input has. */
 export async function answerMarketPoint(call: Call, services: StockServices): Promise<Answer> {
   const key = (call.path['key'] ?? '').toUpperCase();
   const bare = { ...call, path: {}, query: {} };
-  for (const [input, dataset] of inputsOf(call, services)) {
+  for (const [input, dataset] of listReadableInputs(call, services)) {
     const need = newest(input, key, 1);
     const inputs = new Map([[input, dataset] as const]);
     const planned = await planNeeds(bare, services, inputs, [need], momentNow(services));

@@ -1,4 +1,4 @@
-// The data points of a symbol, with price and last change of each (SPEC.md "Data point list entry").
+// Lists the data points of a symbol with price and last change (SPEC.md "Data point list entry").
 import { CORE, type Dataset } from '../../../store/lake/datasets/datasets.ts';
 import { callerOf, readableDatasets } from '../../auth/access.ts';
 import type { Answer, Call } from '../../request/endpoint.ts';
@@ -7,7 +7,7 @@ import { tickersOf } from '../../stock/symbology.ts';
 import { freshnessOf } from './freshness.ts';
 import { type Point, pointsIn } from './points.ts';
 
-interface Listed {
+interface PointEntry {
   readonly key: string;
   readonly weight: number;
   readonly description: string;
@@ -15,37 +15,37 @@ interface Listed {
   readonly lastUpdated: string;
 }
 
-/** Free: no value is told. */
+/** Lists the points, free of charge, because no value is returned. */
 export async function listPoints(call: Call, services: StockServices): Promise<Answer> {
-  const named = symbolOf(call.path['symbol'] ?? '');
-  const [symbol = named] = await tickersOf([named], call, services);
+  const requestedSymbol = symbolOf(call.path['symbol'] ?? '');
+  const [symbol = requestedSymbol] = await tickersOf([requestedSymbol], call, services);
   const readable = new Set(
     readableDatasets(callerOf(call.caller), services.lake, CORE).map(({ tableId }) => tableId),
   );
   const points = [...pointsIn(services.lake).values()];
   const datasets = new Set(points.flatMap(({ source }) => source.datasets));
-  const written = new Map<Dataset, number>();
+  const writeTimes = new Map<Dataset, number>();
   for (const dataset of datasets) {
     if (!readable.has(dataset.tableId)) continue;
     const freshness = await freshnessOf(call, services, dataset, symbol);
-    if (freshness !== undefined) written.set(dataset, freshness.writtenMs);
+    if (freshness !== undefined) writeTimes.set(dataset, freshness.writtenMs);
   }
-  if (written.size === 0) await refuseUnknown(symbol, call, services);
-  const listed = points.flatMap((point) => listedOf(point, written));
-  listed.sort((one, other) => (one.key < other.key ? -1 : 1));
-  return { kind: 'json', value: listed, metering: 'free' };
+  if (writeTimes.size === 0) await refuseUnknown(symbol, call, services);
+  const entries = points.flatMap((point) => toEntries(point, writeTimes));
+  entries.sort((one, other) => (one.key < other.key ? -1 : 1));
+  return { kind: 'json', value: entries, metering: 'free' };
 }
 
-/** A point that the symbol has: its newest record is of the type's datasets. */
-function listedOf(
+/** Builds the entry of a point; none if the symbol has no record in the datasets of its type. */
+function toEntries(
   { description, key, source, weight }: Point,
-  written: ReadonlyMap<Dataset, number>,
-): readonly Listed[] {
-  const times = source.datasets.flatMap((dataset) => written.get(dataset) ?? []);
+  writeTimes: ReadonlyMap<Dataset, number>,
+): readonly PointEntry[] {
+  const times = source.datasets.flatMap((dataset) => writeTimes.get(dataset) ?? []);
   if (times.length === 0) return [];
   return [{ key, weight, description, lastUpdated: isoSeconds(Math.max(...times)) }];
 }
 
-/** To the second, with the offset as clients of the original know it. */
+/** Formats a time to the second, with the offset that clients of the original expect. */
 export const isoSeconds = (ms: number): string =>
   `${new Date(ms).toISOString().slice(0, 19)}+00:00`;

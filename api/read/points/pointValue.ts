@@ -1,4 +1,4 @@
-// One data point as plain text: the attribute of its endpoint, under the endpoint's own rights and price.
+// Answers one data point as plain text: an attribute of its endpoint, under the endpoint's rights and price.
 import { CORE } from '../../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import { dayIn } from '../../../query/time/dates.ts';
@@ -15,16 +15,16 @@ export async function answerPoint(call: Call, services: StockServices): Promise<
   const point = pointsIn(services.lake).get((call.path['key'] ?? '').toUpperCase());
   if (point === undefined) throw new Failure('NotFound');
   if (point.value.kind !== 'attribute') return freeAnswer(call, services, point);
-  const { path, query } = asked(call, services, point, point.value.name);
+  const { path, query } = toStockPath(call, services, point, point.value.name);
   const answer = await answerStock({ ...call, path, query }, services);
   if (answer.kind !== 'rows') return answer;
-  const text = textOf(answer.body.bytes);
+  const text = toText(answer.body.bytes);
   const body = { ...answer.body, bytes: Buffer.from(text) };
   return { ...answer, body, plain: true, callback: undefined };
 }
 
-/** The path of the stock door that answers an attribute alone. */
-function asked(
+/** Builds the path of the stock endpoint that answers a single attribute. */
+function toStockPath(
   { path, query }: Call,
   { clock, settings }: StockServices,
   { source: { kind, type } }: Point,
@@ -36,13 +36,13 @@ function asked(
   }
   if (type.shape === 'newest') return { path: { ...stock, part: '1', detail: attribute }, query };
   if (type.shape === 'day') return { path: stock, query: { ...query, filter: [attribute] } };
-  // Of days, the last one that has been.
+  // For daily records, the latest day that is not in the future.
   const to = dayIn(clock(), settings.zone);
   return { path: stock, query: { ...query, to, last: 1, filter: [attribute] } };
 }
 
-/** A value as text: bare, also where it is the only member of the only record. */
-function textOf(bytes: Uint8Array): string {
+/** Formats a value as text; the only member of the only record is unwrapped. */
+function toText(bytes: Uint8Array): string {
   const value: unknown = JSON.parse(Buffer.from(bytes).toString('utf8'));
   const [only] = Array.isArray(value) ? (value as readonly unknown[]) : [value];
   if (only === undefined || only === null) return '';
@@ -53,8 +53,8 @@ function textOf(bytes: Uint8Array): string {
 }
 
 async function freeAnswer(call: Call, services: StockServices, point: Point): Promise<Answer> {
-  const named = symbolOf(call.path['symbol'] ?? '');
-  const [symbol = named] = await tickersOf([named], call, services);
+  const requestedSymbol = symbolOf(call.path['symbol'] ?? '');
+  const [symbol = requestedSymbol] = await tickersOf([requestedSymbol], call, services);
   let newest: Freshness | undefined;
   for (const { dataset: id } of point.source.datasets) {
     const dataset = datasetOf(callerOf(call.caller), CORE, id, services.lake);
@@ -62,9 +62,9 @@ async function freeAnswer(call: Call, services: StockServices, point: Point): Pr
     if (one !== undefined && one.writtenMs > (newest?.writtenMs ?? -Infinity)) newest = one;
   }
   if (newest === undefined) await refuseUnknown(symbol, call, services);
-  const text = newest === undefined ? '' : told(point, newest);
+  const text = newest === undefined ? '' : freshnessText(point, newest);
   return { kind: 'text', text, contentType: 'text/plain; charset=utf-8' };
 }
 
-const told = ({ value }: Point, { date, writtenMs }: Freshness): string =>
+const freshnessText = ({ value }: Point, { date, writtenMs }: Freshness): string =>
   value.kind === 'written' ? isoSeconds(writtenMs) : String(date ?? '');

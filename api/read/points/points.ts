@@ -1,5 +1,5 @@
-// Which data points there are: each attribute of a type of the stock door is one, so that a new type brings
-// its own (INTERFACE.md 1 "data-points list").
+// Derives data points from the tables of stock types: each attribute of a type is one, so that a new type
+// adds its own (INTERFACE.md 1 "data-points list").
 import { inputOf } from '../../../market/inputs/inputs.ts';
 import { membersOf } from '../../../market/types/example.ts';
 import { MARKET_TYPES, type MarketType } from '../../../market/types/marketTypes.ts';
@@ -8,7 +8,7 @@ import type { Lake } from '../../../store/lake/lake.ts';
 import { ATTRIBUTE_WEIGHT, computedType } from '../../market/market.ts';
 import { STOCK_TYPES, type StockType } from '../../stock/stockTypes.ts';
 
-/** What the points of a type are derived from. */
+/** A type whose attributes are data points, with its datasets. */
 type PointSource =
   | { readonly kind: 'computed'; readonly type: MarketType; readonly datasets: readonly Dataset[] }
   | { readonly kind: 'loaded'; readonly type: StockType; readonly datasets: readonly [Dataset] };
@@ -17,17 +17,17 @@ export interface Point {
   readonly key: string;
   readonly source: PointSource;
   readonly description: string;
-  /** Messages of its value. */
+  /** Messages charged for its value. */
   readonly weight: number;
-  /** An attribute of the type; or when its newest record was written, or the newest value of it. */
+  /** An attribute of the type, the write time of its latest record, or the latest value of one property. */
   readonly value:
     | { readonly kind: 'attribute'; readonly name: string }
     | { readonly kind: 'written' }
     | { readonly kind: 'newest'; readonly name: string };
 }
 
-/** Types whose attributes have names that say enough. */
-const BARE: ReadonlySet<string> = new Set([
+/** Types whose points are named by the attribute alone. */
+const UNPREFIXED_TYPES: ReadonlySet<string> = new Set([
   'stats',
   'advanced-stats',
   'financials',
@@ -36,14 +36,14 @@ const BARE: ReadonlySet<string> = new Set([
   'cash-flow',
 ]);
 
-/** How points of other types begin, where not by the type's own name. */
+/** Prefixes of points of other types that differ from the name of the type. */
 const PREFIXES: ReadonlyMap<string, string> = new Map([
   ['dividends', 'LAST-DIVIDEND'],
   ['splits', 'LAST-SPLIT'],
 ]);
 
-/** Names that clients of the original know, by type and attribute. */
-const KNOWN: ReadonlyMap<string, string> = new Map([
+/** Names that clients of the original use, by type and attribute. */
+const ORIGINAL_KEYS: ReadonlyMap<string, string> = new Map([
   ['price-target priceTargetAverage', 'PRICE-TARGET'],
   ['price-target priceTargetHigh', 'PRICE-TARGET-HIGH'],
   ['price-target priceTargetLow', 'PRICE-TARGET-LOW'],
@@ -51,8 +51,8 @@ const KNOWN: ReadonlyMap<string, string> = new Map([
   ['splits exDate', 'LAST-SPLIT-DATE'],
 ]);
 
-/** Types whose newest date is a point of its own that costs nothing. */
-const NEWEST: ReadonlyMap<string, string> = new Map([
+/** Types whose latest date is a free point. */
+const LATEST_DATE_KEYS: ReadonlyMap<string, string> = new Map([
   ['news', 'LATEST-NEWS'],
   ['financials', 'LATEST-FINANCIAL-REPORT-DATE'],
   ['income', 'LATEST-INCOME-REPORT-DATE'],
@@ -60,26 +60,26 @@ const NEWEST: ReadonlyMap<string, string> = new Map([
   ['cash-flow', 'LATEST-CASH-FLOW-REPORT-DATE'],
 ]);
 
-/** Whether the newest record of a type says enough by itself to be taken apart. */
+/** Whether the attributes of the latest record of a type are meaningful as single points. */
 const hasAttributes = (type: StockType): boolean =>
   type.shape === 'record' ||
   type.shape === 'day' ||
   (type.shape === 'days' && type.next === true) ||
   (type.shape === 'newest' && type.periods === true);
 
-/** All points of a directory of datasets, by their keys. */
-const known = new WeakMap<Lake['directory'], ReadonlyMap<string, Point>>();
+/** All points of a directory of datasets, by key. */
+const pointCache = new WeakMap<Lake['directory'], ReadonlyMap<string, Point>>();
 
-/** The points that this server has, by their keys; which of them a symbol has is another question. */
+/** The points of this server by key; a symbol may have only some of them. */
 export function pointsIn(lake: Lake): ReadonlyMap<string, Point> {
   const { directory } = lake;
-  const points = known.get(directory) ?? pointsOf(sourcesOf(lake));
-  known.set(directory, points);
+  const points = pointCache.get(directory) ?? collectPoints(listSources(lake));
+  pointCache.set(directory, points);
   return points;
 }
 
-/** The types that this server answers, and from which datasets of CORE. */
-function sourcesOf(lake: Lake): readonly PointSource[] {
+/** Lists the types that this server answers, with their datasets of CORE. */
+function listSources(lake: Lake): readonly PointSource[] {
   const datasetOf = (id: string): readonly Dataset[] => {
     const dataset = lake.directory.dataset(CORE, id);
     return dataset?.mapping.key === undefined ? [] : [dataset];
@@ -91,8 +91,8 @@ function sourcesOf(lake: Lake): readonly PointSource[] {
       return [{ kind: 'computed', type, datasets: type.of.flatMap(datasetOf) }];
     },
   );
-  const answered = new Set(computed.map(({ type }) => type.name));
-  const loaded = STOCK_TYPES.filter(({ name }) => !answered.has(name)).flatMap((type) =>
+  const computedNames = new Set(computed.map(({ type }) => type.name));
+  const loaded = STOCK_TYPES.filter(({ name }) => !computedNames.has(name)).flatMap((type) =>
     datasetOf(type.dataset).map((dataset): PointSource => ({
       kind: 'loaded',
       type,
@@ -102,19 +102,19 @@ function sourcesOf(lake: Lake): readonly PointSource[] {
   return [...computed, ...loaded];
 }
 
-/** Points of the sources, each key once: the first type that has an attribute of a name has it bare. */
-function pointsOf(sources: readonly PointSource[]): ReadonlyMap<string, Point> {
+/** Collects the points of all sources with unique keys: later duplicates get the prefix of their type. */
+function collectPoints(sources: readonly PointSource[]): ReadonlyMap<string, Point> {
   const points = new Map<string, Point>();
   const datasets = new Set<string>();
   for (const source of sources) {
     const ids = source.datasets.map(({ tableId }) => tableId).join();
-    // One that several types are made of tells once when it was written.
-    const told = datasets.has(ids);
+    // A dataset that several types share has one point for its write time.
+    const isRepeated = datasets.has(ids);
     datasets.add(ids);
-    for (const point of made(source)) {
-      if (told && point.value.kind === 'written' && source.kind === 'loaded') continue;
-      const whole = `${prefixOf(source.type.name)}-${point.key}`;
-      const key = [point.key, whole].find((one) => !points.has(one));
+    for (const point of buildPoints(source)) {
+      if (isRepeated && point.value.kind === 'written' && source.kind === 'loaded') continue;
+      const prefixedKey = `${prefixOf(source.type.name)}-${point.key}`;
+      const key = [point.key, prefixedKey].find((one) => !points.has(one));
       if (key !== undefined) points.set(key, { ...point, key });
     }
   }
@@ -123,16 +123,16 @@ function pointsOf(sources: readonly PointSource[]): ReadonlyMap<string, Point> {
 
 const prefixOf = (name: string): string => PREFIXES.get(name) ?? name.toUpperCase();
 
-function made(source: PointSource): readonly Point[] {
+function buildPoints(source: PointSource): readonly Point[] {
   const { name } = source.type;
-  const attributes = attributesOf(source).map((attribute): Point => ({
-    key: keyOf(name, attribute),
+  const attributes = listAttributes(source).map((attribute): Point => ({
+    key: buildKey(name, attribute),
     source,
-    description: descriptionOf(source, attribute),
+    description: describeAttribute(source, attribute),
     weight: source.kind === 'computed' ? ATTRIBUTE_WEIGHT : source.datasets[0].weight,
     value: { kind: 'attribute', name: attribute },
   }));
-  const newest = NEWEST.get(name);
+  const newest = LATEST_DATE_KEYS.get(name);
   const date = source.datasets[0]?.mapping.date;
   const free = { source, weight: 0 };
   const written: Point = {
@@ -150,11 +150,11 @@ function made(source: PointSource): readonly Point[] {
   ];
 }
 
-const keyOf = (type: string, attribute: string): string =>
-  KNOWN.get(`${type} ${attribute}`) ??
-  (BARE.has(type) ? '' : `${prefixOf(type)}-`) + attribute.toUpperCase();
+const buildKey = (type: string, attribute: string): string =>
+  ORIGINAL_KEYS.get(`${type} ${attribute}`) ??
+  (UNPREFIXED_TYPES.has(type) ? '' : `${prefixOf(type)}-`) + attribute.toUpperCase();
 
-function attributesOf(source: PointSource): readonly string[] {
+function listAttributes(source: PointSource): readonly string[] {
   if (source.kind === 'computed') return membersOf(source.type);
   const [{ mapping, schema }] = source.datasets;
   if (!hasAttributes(source.type)) return [];
@@ -162,13 +162,13 @@ function attributesOf(source: PointSource): readonly string[] {
   return names.filter((name) => name !== mapping.key && name !== mapping.subkey);
 }
 
-/** What an input's documentation says of the attribute, or where it is from. */
-function descriptionOf(source: PointSource, attribute: string): string {
+/** Describes an attribute by its input's documentation, or by its type. */
+function describeAttribute(source: PointSource, attribute: string): string {
   const { name } = source.type;
   const id = source.kind === 'loaded' ? source.type.dataset : undefined;
-  const help = id === undefined ? undefined : helpOf(id, attribute);
+  const help = id === undefined ? undefined : findHelp(id, attribute);
   return help ?? `${attribute} of ${name}`;
 }
 
-const helpOf = (id: string, attribute: string): string | undefined =>
+const findHelp = (id: string, attribute: string): string | undefined =>
   inputOf(id)?.properties.find(({ name }) => name === attribute)?.help;

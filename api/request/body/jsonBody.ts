@@ -1,4 +1,4 @@
-// JSON bodies: bounded, parsed by content whatever the header says, checked by their schema.
+// Reads JSON bodies: bounded, parsed independent of the content type header, checked by their schema.
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { TSchema } from 'typebox';
@@ -10,13 +10,13 @@ import { findShapeFault } from './shape.ts';
 
 export interface JsonBody {
   readonly bytes: Buffer;
-  /** Undefined when the body is no JSON, or its shape has a fault: the token decides whether that matters. */
+  /** Undefined if the body is not JSON, or its shape has a fault; reported after the token is checked. */
   readonly value: unknown;
-  /** Why the body was not parsed, although it may be JSON. */
+  /** Why a body that may be JSON was not parsed. */
   readonly shapeFault?: string | undefined;
 }
 
-/** A longer body is refused by its header, and while it is read where that has no length. */
+/** The declared length: a longer body is refused by its header, or without one while it is read. */
 export const contentLengthOf = ({
   headers,
 }: Pick<IncomingMessage, 'headers'>): number | undefined => {
@@ -30,11 +30,11 @@ interface Limits {
   readonly contentLength: number | undefined;
 }
 
-/** @throws Failure TooLarge; InvalidBody when its sender is too slow, or went away before its end. */
+/** @throws Failure TooLarge; InvalidBody if its sender is too slow, or disconnects before its end. */
 export async function readJson(body: Readable, limits: Limits, pace = SENDING): Promise<JsonBody> {
   const { bytesMax, contentLength = 0, valuesMax = VALUES_MAX } = limits;
   if (contentLength > bytesMax) throw tooLarge(bytesMax);
-  const bytes = await bytesOf(body, bytesMax, pace);
+  const bytes = await readBytes(body, bytesMax, pace);
   const shapeFault = findShapeFault(bytes, valuesMax);
   if (shapeFault !== undefined) return { bytes, value: undefined, shapeFault };
   try {
@@ -50,28 +50,28 @@ const tooLarge = (bytesMax: number): Failure =>
     `the body is over ${bytesMax} bytes, the most that this request may have`,
   );
 
-/** @throws Failure InvalidBody for a body that was not parsed for its shape. */
+/** @throws Failure InvalidBody for a body that was not parsed because of its shape. */
 export function refuseShape({ shapeFault }: Pick<JsonBody, 'shapeFault'>): void {
   if (shapeFault !== undefined) throw new Failure('InvalidBody', shapeFault);
 }
 
-/** What is not read when it fails stays in the body. */
-async function bytesOf(body: Readable, bytesMax: number, pace: Pace): Promise<Buffer> {
+/** Reads the bytes of a body; after a failure the rest stays unread in the stream. */
+async function readBytes(body: Readable, bytesMax: number, pace: Pace): Promise<Buffer> {
   const { promise, reject, resolve } = Promise.withResolvers<void>();
   const pieces: Buffer[] = [];
   let length = 0;
-  const take = (piece: Buffer): void => {
+  const addPiece = (piece: Buffer): void => {
     length += piece.length;
     if (length <= bytesMax) pieces.push(piece);
     else reject(tooLarge(bytesMax));
   };
   const unwatch = watchSender(body, pace, () => length, reject);
-  body.on('data', take).once('end', resolve);
+  body.on('data', addPiece).once('end', resolve);
   try {
     await promise;
   } finally {
     unwatch();
-    body.off('data', take).off('end', resolve).pause();
+    body.off('data', addPiece).off('end', resolve).pause();
   }
   return Buffer.concat(pieces);
 }

@@ -1,5 +1,5 @@
-// Who reads an answer or sends a body more slowly than this is cut off: what it holds meanwhile (disk,
-// memory, a connection) is then for others.
+// Watches the pace of clients that read an answer or send a body: one that is too slow is disconnected, so
+// that its disk, memory and connection become free for others.
 
 import type { Readable } from 'node:stream';
 import { Failure } from '../../../store/base/failure.ts';
@@ -12,18 +12,18 @@ export interface Pace {
 
 /** 0.25 Mbit/s: a tenth of what a bad mobile connection has. */
 export const READING: Pace = { bytesPerSecond: 32 * 1024, windowMs: 60_000 };
-/** Of bodies that come in: a source may pause while it makes the next piece. */
+/** For incoming bodies: a source may pause while it produces the next piece. */
 export const SENDING: Pace = { bytesPerSecond: 1_024, windowMs: 60_000 };
 
 const slowBody = ({ bytesPerSecond, windowMs }: Pace): Failure => {
   const rule = `${bytesPerSecond} bytes a second over ${windowMs / 1_000} s are the least`;
-  return new Failure('InvalidBody', `the body came too slowly: ${rule}`);
+  return new Failure('InvalidBody', `the body arrived too slowly: ${rule}`);
 };
 
 /**
- * Looks at the end of each window how far something is, and tells once when it is too slow.
+ * Compares the progress at the end of each window with the pace, and calls `tooSlow` once if it is too slow.
  * @param progress bytes so far
- * @returns what ends the watch
+ * @returns a function that ends the watch
  */
 export function watchPace(
   { bytesPerSecond, windowMs }: Pace,
@@ -44,10 +44,10 @@ export function watchPace(
 }
 
 /**
- * Tells once why a body will not come whole: its sender is too slow, or gone. Its connection stays as it is,
- * so that this can be answered.
+ * Calls `fail` once if a body will not arrive completely: its sender is too slow, or disconnected. The
+ * connection stays open, so that the failure can be answered.
  * @param progress bytes so far
- * @returns what ends the watch
+ * @returns a function that ends the watch
  */
 export function watchSender(
   body: Readable,
@@ -55,14 +55,14 @@ export function watchSender(
   progress: () => number,
   fail: (failure: Failure) => void,
 ): () => void {
-  const unpace = watchPace(pace, progress, () => fail(slowBody(pace)));
-  const cut = (): void => {
+  const unwatchPace = watchPace(pace, progress, () => fail(slowBody(pace)));
+  const onCut = (): void => {
     if (!body.readableEnded) fail(new Failure('InvalidBody', 'the body was cut short'));
   };
-  body.once('error', cut).once('close', cut);
-  if (body.destroyed) queueMicrotask(cut);
+  body.once('error', onCut).once('close', onCut);
+  if (body.destroyed) queueMicrotask(onCut);
   return () => {
-    unpace();
-    body.off('error', cut).off('close', cut);
+    unwatchPace();
+    body.off('error', onCut).off('close', onCut);
   };
 }

@@ -1,12 +1,12 @@
-// The shape of JSON before it is parsed: depth and number of values, in one pass over its bytes. Parsed
-// first, a short text of brackets becomes a million objects, or overflows the stack of a recursive reader.
+// Checks depth and number of values of JSON before it is parsed, in one pass over its bytes. Without this
+// check a short text of brackets becomes a million objects, or overflows the stack of a recursive reader.
 import { DEPTH_MAX } from './bodyLimits.ts';
 
 const [QUOTE, COMMA, BACKSLASH] = [0x22, 0x2c, 0x5c] as const;
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d] as const;
 const SPACES: ReadonlySet<number | undefined> = new Set([0x20, 0x09, 0x0a, 0x0d]);
 
-/** What is wrong with the shape; undefined for a text that is no list and no object. */
+/** Finds a fault of the shape; undefined also for a text that is neither list nor object. */
 export function findShapeFault(bytes: Uint8Array, valuesMax: number): string | undefined {
   const start = bytes.findIndex((byte) => !SPACES.has(byte));
   if (bytes[start] !== OPEN_LIST && bytes[start] !== OPEN_OBJECT) return undefined;
@@ -14,7 +14,7 @@ export function findShapeFault(bytes: Uint8Array, valuesMax: number): string | u
   for (let at = start; at < bytes.length; at += 1) {
     const byte = bytes[at];
     if (byte === QUOTE) {
-      at = endOfText(bytes, at);
+      at = findTextEnd(bytes, at);
     } else if (byte === COMMA) {
       values += 1;
     } else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
@@ -30,7 +30,7 @@ export function findShapeFault(bytes: Uint8Array, valuesMax: number): string | u
 }
 
 /** Index of the closing quote of the text that opens at `start`. */
-function endOfText(bytes: Uint8Array, start: number): number {
+function findTextEnd(bytes: Uint8Array, start: number): number {
   let at = start + 1;
   while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
   return at;

@@ -18,7 +18,7 @@ test('a body that stops coming is refused with the pace', async () => {
   );
   assert.ok(failure instanceof Failure);
   assert.equal(failure.type, 'InvalidBody');
-  assert.match(failure.message, /came too slowly: 100 bytes a second over 0\.3 s are the least/);
+  assert.match(failure.message, /arrived too slowly: 100 bytes a second over 0\.3 s are the least/);
   // Its connection stays: the refusal goes out on it.
   assert.equal(body.destroyed, false);
 });

@@ -123,7 +123,7 @@ test('refusals are JSON, name their parameter, and cost nothing', async ({ serve
     ['/time-series/WS.MANY?limit=50&format=svg', /at most 8 lines, and there are 9 of key: ask/],
     ['/data/WS/BARS?limit=50&format=png&chartKind=candles', /"format" draws candles of one symbol/],
     [`/sql-query/WS?format=svg&sqlQuery=${MANY}`, /at most 8 lines, and there are 9 of symbol/],
-    ['/data/WS/P,VIEWED/A?format=svg', /"format" svg draws the records of one dataset/],
+    ['/data/WS/P,VIEWED/A?format=svg', /"format" svg renders the records of one dataset/],
     ['/stock/A/company?format=svg', /"format" must be one of/],
     [`/sql-query/WS?format=svg&sqlQuery=SELECT+note+FROM+P`, /must name a column of numbers/],
   ];

@@ -175,7 +175,9 @@ test('what is put into quarantine, or comes after the dataset is gone, is a dead
   rules.trade('AAA', 12.5);
   await rules.settled();
   expect(await statesOf(rules, strict)).toEqual(['dead: not stored: it is in quarantine']);
-  expect(await statesOf(rules, gone)).toEqual(['dead: not stored: WS.GONE is not there any more']);
+  expect(await statesOf(rules, gone)).toEqual([
+    'dead: not stored: WS.GONE does not exist any more',
+  ]);
   assert.equal((await send(rules.server, 'GET', '/data/WS/GONE')).status, 404);
 });
 
