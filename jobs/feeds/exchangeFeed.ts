@@ -1,5 +1,5 @@
-// The synthetic exchange as a feed: in its hours the session of now, else the last one over again, by its own
-// times.
+// The synthetic exchange as a feed: in its hours the current session, otherwise the last one repeated, by its
+// own times.
 import type { Clock } from '../../store/base/clock.ts';
 import {
   type ExchangeShape,
@@ -11,18 +11,18 @@ import type { LiveBoard } from '../../market/live/liveBoard.ts';
 import { type Play, type Playing, pause } from './feed.ts';
 import { Tape } from './tape.ts';
 
-/** How often ticks are told. */
+/** Interval between two batches of ticks. */
 const STEP_MS = 100;
-/** Ticks that are told in one turn of the loop: 2 ms. */
+/** Ticks of one turn of the event loop: 2 ms. */
 const TURN_TICKS = 1_000;
 
 interface ExchangeFeedParts {
   readonly board: LiveBoard;
   readonly clock: Clock;
   readonly shape: ExchangeShape;
-  /** Outside the hours too. */
+  /** Also outside the hours. */
   readonly isAlways: boolean;
-  /** Whether its records are what CORE has: else it would tell what nobody can look up. */
+  /** Whether CORE contains its records: otherwise it would send prices that nobody can look up. */
   readonly isWanted: () => boolean;
 }
 
@@ -31,21 +31,21 @@ export const exchangeFeed =
   async (playing) => {
     const { onReady, signal } = playing;
     while (!signal.aborted) {
-      const standing = standingAt(clock());
-      const isOff = !isAlways && standing !== undefined && isClosed(standing, clock());
-      if (standing === undefined || isOff || !isWanted()) {
+      const session = standingAt(clock());
+      const isOff = !isAlways && session !== undefined && isClosed(session, clock());
+      if (session === undefined || isOff || !isWanted()) {
         onReady();
         await pause(STEP_MS * 100, signal);
         continue;
       }
-      const whole = { ...standing, untilMs: Number.MAX_SAFE_INTEGER };
+      const whole = { ...session, untilMs: Number.MAX_SAFE_INTEGER };
       const tape = new Tape({ input: 'TRADES', shape, standing: whole, after: undefined });
       try {
-        await playSession({ board, clock, isWanted, standing, tape }, playing);
+        await playSession({ board, clock, isWanted, session, tape }, playing);
       } finally {
         await tape.close();
       }
-      // What is told over again is another day.
+      // A repeated session is another day.
       board.clear();
     }
   };
@@ -58,23 +58,24 @@ function endOf(day: Standing['opened']): number {
 }
 
 interface Session extends Pick<ExchangeFeedParts, 'board' | 'clock' | 'isWanted'> {
-  readonly standing: Standing;
+  readonly session: Standing;
   readonly tape: Tape;
 }
 
-/** From its beginning to now, and on until it is over. */
+/** Plays a session up to now, and on until it is over. */
 async function playSession(
-  { board, clock, isWanted, standing, tape }: Session,
+  { board, clock, isWanted, session, tape }: Session,
   { onReady, onTicks, signal }: Playing,
 ): Promise<void> {
-  const { openMs } = hoursOf(standing.opened);
-  const closeMs = endOf(standing.opened);
+  const { openMs } = hoursOf(session.opened);
+  const closeMs = endOf(session.opened);
   const beganMs = clock();
   const lengthMs = closeMs - openMs;
-  // In its hours the exchange's clock is ours; else it is as far as the last one would be by now.
-  const asideMs = beganMs < closeMs ? 0 : beganMs - openMs - ((beganMs - closeMs) % lengthMs);
+  // In its hours the exchange's clock is the server's; otherwise it is where repeats of the last session
+  // would be.
+  const offsetMs = beganMs < closeMs ? 0 : beganMs - openMs - ((beganMs - closeMs) % lengthMs);
   for (let isPast = true; ; isPast = false) {
-    const untilMs = clock() - asideMs;
+    const untilMs = clock() - offsetMs;
     const ticks = await tape.until(untilMs);
     for (let at = 0; at < ticks.length && !signal.aborted; at += TURN_TICKS) {
       const some = ticks.slice(at, at + TURN_TICKS);

@@ -128,8 +128,7 @@ async function plants(): Promise<readonly Plant[]> {
     },
     {
       name: 'a balance',
-      found:
-        /month 202602: the balance says \d+ messages and 0 premium ones, the journal \d+ and 0/,
+      found: /month 202602: the balance has \d+ messages and 0 premium ones, the journal \d+ and 0/,
       change: (more) =>
         database
           .updateTable('balance')
