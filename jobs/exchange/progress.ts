@@ -1,5 +1,5 @@
-// Progress of the first fill of CORE: distinguishes pending inputs from inputs that nobody has. Empty before the fill
-// begins and after it ends, also when it failed: nothing more is loaded then.
+// Progress of the first fill of CORE: distinguishes pending inputs from inputs that nobody has. Empty before
+// the fill begins and after it ends, also when it failed: nothing more is loaded then.
 import type { FilledId } from '../../market/inputs/inputRow.ts';
 
 export interface FillProgress {
