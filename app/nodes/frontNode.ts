@@ -291,15 +291,13 @@ function ownAnswer(
   if (serving === undefined || target === undefined)
     return { status: 503, type, text: 'not ready: no node serves\n' };
   const { name } = serving;
-  return target.reach
-    .isReached()
-    .then((isReached) =>
-      isReached
-        ? { status: 200, type, text: `ready: ${name} serves\n` }
-        : {
-            status: 503,
-            type,
-            text: `not ready: ${name} serves, and can not be reached from here\n`,
-          },
-    );
+  return target.reach.isReached().then((isReached) =>
+    isReached
+      ? { status: 200, type, text: `ready: ${name} serves\n` }
+      : {
+          status: 503,
+          type,
+          text: `not ready: ${name} serves, and can not be reached from here\n`,
+        },
+  );
 }
