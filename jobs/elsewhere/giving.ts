@@ -14,7 +14,7 @@ const BYTES_MIN = 256 * 1024;
 /** A busy node that sends nothing, or receives nothing, for this long is lost. */
 const TIMEOUT_MS = 5_000;
 const KEEP_ALIVE_MS = 10_000;
-/** Bytes of a file per message: one that takes longer than `SILENT_MS` would be 50 KB/s. */
+/** Bytes of a file per message: one that takes longer than `TIMEOUT_MS` would be 50 KB/s. */
 const PIECE_BYTES = 256 * 1024;
 
 /** A load that a node is working on. */

@@ -26,7 +26,7 @@ export const combined = (
   compute: (left: number, right: number) => number,
 ): Series => left.map((value, index) => compute(value, at(right, index)));
 
-/** Combines each bar with the one `distance` bars before it. */
+/** Combines each bar with the one `lag` bars before it. */
 export const against = (
   series: Series,
   lag: number,
