@@ -17,6 +17,7 @@ import {
   type Standing,
   standingAt,
 } from '../../market/exchange/exchange.ts';
+import type { Wanted } from '../../market/exchange/drawn.ts';
 import type { FilledId } from '../../market/inputs/inputRow.ts';
 import { inputOf } from '../../market/inputs/inputs.ts';
 import { eraseBefore } from '../../pipeline/edit/erase.ts';
@@ -161,7 +162,7 @@ async function loadInput(
   const { folder, disk, lake, runner, shape } = parts;
   const isContinued = BY_DAY.has(input) && checkpoint?.symbols === shape.symbols;
   const after = isContinued ? checkpoint?.closed : undefined;
-  const request = {
+  const request: Wanted = {
     input,
     shape,
     standing: session,
