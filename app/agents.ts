@@ -1,5 +1,5 @@
-// Agents over standard input and output: the tools of `/mcp` for a host that starts programs, asked of a
-// server that somebody else reaches.
+// Serves agents over standard input and output: the tools of `/mcp` for a host that starts programs, through
+// requests to a running server.
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Readable, Writable } from 'node:stream';
 import { type Answered, type Asked, boundedText, pathOf } from '../api/agents/ask.ts';
@@ -8,7 +8,7 @@ import { makeMcpServer } from '../api/agents/mcpServer.ts';
 import type { Asking } from '../api/agents/tool.ts';
 import { VERSION } from '../store/base/version.ts';
 
-/** Begins a request of the server, with the agent's token; its caller ends it. */
+/** Starts a request to the server, with the agent's token; its caller ends it. */
 type Request = (
   method: string,
   path: string,
@@ -21,13 +21,13 @@ interface Wires {
   readonly signal: AbortSignal;
 }
 
-/** Until the input ends, or `signal` is aborted. */
+/** Serves until the input ends, or `signal` is aborted. */
 export async function serveAgentOn(
   { input, output, signal }: Wires,
   request: Request,
 ): Promise<void> {
   const { StdioServerTransport } = await import('@modelcontextprotocol/sdk/server/stdio.js');
-  const mcp = await makeMcpServer(askingBy(request), VERSION, () => undefined);
+  const mcp = await makeMcpServer(createApi(request), VERSION, () => undefined);
   const transport = new StdioServerTransport(input, output as Writable);
   try {
     await mcp.connect(transport);
@@ -40,12 +40,12 @@ export async function serveAgentOn(
   }
 }
 
-const askingBy = (request: Request): Asking => ({
-  ask: async (asked: Asked): Promise<Answered> => {
+const createApi = (request: Request): Asking => ({
+  ask: async (call: Asked): Promise<Answered> => {
     const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-      const begun = request(asked.method, `/v1${pathOf(asked)}`, resolve);
+      const begun = request(call.method, `/v1${pathOf(call)}`, resolve);
       begun.once('error', reject);
-      begun.end(asked.body);
+      begun.end(call.body);
     });
     const text = await boundedText(answer);
     return { status: answer.statusCode ?? 0, headers: answer.headers, text };

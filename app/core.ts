@@ -1,4 +1,4 @@
-// Everything behind the doors, opened over a data folder and closed again.
+// Opens all services over a data folder, without listening, and closes them.
 import { type Clock, systemClock, monotonicMs } from '../store/base/clock.ts';
 import { type Disk, localDisk } from '../store/base/disk.ts';
 import { type AtCrashPoint, survive } from '../store/base/crashPoints.ts';
@@ -46,47 +46,49 @@ import { closeDecoders } from '../pipeline/decode/child/decoders.ts';
 import { Ledger } from '../store/ledger/ledger.ts';
 import type { Logger } from 'pino';
 
-/** What the crash tests replace; production takes the defaults. */
+/** Replaceable parts for the crash tests; production uses the defaults. */
 export interface Seams {
   readonly clock?: Clock;
   /** Milliseconds that never go back, for rates. */
   readonly monotonic?: () => number;
   readonly disk?: Disk;
-  /** false: nothing happens by itself, such as flushes and compaction. */
+  /** false: no automatic work, such as flushes and compaction. */
   readonly watch?: boolean;
   readonly at?: AtCrashPoint;
-  /** Starts after which a job that ended with the server is not tried again. */
+  /** Starts after which a job that ended with the server is not retried. */
   readonly startsMax?: number;
-  /** false: a reading process starts when it is first asked for. */
+  /** false: a read process starts with its first request. */
   readonly warm?: boolean;
-  /** How large the synthetic exchange is, and which. */
+  /** Size and seed of the synthetic exchange. */
   readonly exchange?: Partial<ExchangeShape>;
-  /** Where query processes come from and go to. */
+  /** Source of query processes. */
   readonly processes?: ChildProcesses;
-  /** Where threads of catalogs come from and go to. */
+  /** Source of catalog threads. */
   readonly threads?: Threads;
-  /** Called when another process has the catalog: this one must end. By default it ends by an exception. */
+  /**
+   * Called when another process has taken the catalog: this one must end. By default an exception ends it.
+   */
   readonly onTaken?: (error: Error) => void;
-  /** How slowly answers may be read. */
+  /** Minimum pace at which answers must be read. */
   readonly pace?: Pace;
 }
 
 export interface Core {
   readonly services: Services;
   readonly log: Logger;
-  /** Tokens that were made at this start, to be shown once. */
+  /** Tokens that were created at this start, to be shown once. */
   readonly madeTokens: readonly TokenShown[];
   readonly accountId: string;
-  /** What the operator should know of this start, one sentence each. */
+  /** Warnings of this start for the operator, one sentence each. */
   readonly warnings: readonly string[];
-  /** Jobs that fill the demo workspace, when this start handed them in. */
+  /** Jobs that fill the demo workspace, if this start queued them. */
   readonly demoJobs: readonly string[];
-  /** What keeps the synthetic exchange in CORE; undefined where none is wanted. */
+  /** Keeps the synthetic exchange in CORE up to date; undefined where it is disabled. */
   readonly exchange: Exchange | undefined;
   close(): Promise<void>;
 }
 
-/** Opens the data folder and everything behind the doors, without listening. */
+/** Opens the data folder and all services, without listening. */
 export async function openCore(settings: Settings, seams: Seams = {}): Promise<Core> {
   const folder = openFolder(settings.data);
   const unlock = lockFolder(folder);
@@ -98,7 +100,7 @@ export async function openCore(settings: Settings, seams: Seams = {}): Promise<C
     where = await placed(settings, folder, { clock, disk, threads });
     await refuseTwoCatalogs(settings.database, folder, where.catalog);
     await refuseLostCatalog(where.catalog, where.place);
-    database = where.catalog.openServed(toldBy(log)('the catalog is away'), seams.onTaken);
+    database = where.catalog.openServed(createFaultLog(log)('the catalog is away'), seams.onTaken);
     return await openParts(settings, seams, { ...where, folder, log }, database, unlock);
   } catch (error) {
     await database?.destroy();
@@ -123,7 +125,7 @@ async function openParts(
   database: Database,
   unlock: () => void,
 ): Promise<Core> {
-  const told = toldBy(log);
+  const faultLog = createFaultLog(log);
   for (const path of folder.closed) log.warn({ path }, 'others could read it: closed to them');
   await prepareCatalog(database, where);
   if (settings.encryptionKey === '') await settleKey(database, folder.key);
@@ -134,40 +136,40 @@ async function openParts(
   const failedTime = makeFailedTime(monotonicMs, accounts);
   const pools = poolsOf(settings, folder, failedTime.spent, processes);
   const storing = { database, folder, disk, clock, at, log };
-  const { files, ...kept } = await lakeFiles(storing, pools.ingest, settings, where);
+  const { files, ...lakeParts } = await lakeFiles(storing, pools.ingest, settings, where);
   const opening = { ...storing, ...where, files, onBack: settings.clockBack };
   const { lake, lakeClock, pending } = await openLake(opening);
   const days = billingDays(settings.zone);
   const ledger = await openLedger({ database, clock, days, at }, settings, log);
-  const cursors = new QueryCursors(database, clock, told('query cursor'));
+  const cursors = new QueryCursors(database, clock, faultLog('query cursor'));
   const queries = await NamedQueries.open(database, clock);
   const writeKeys = new WriteKeys(database, clock);
   const scrub = makeScrub(database, where.catalog);
-  // A purge may have been cut off before its end.
+  // An earlier purge may have been interrupted.
   await scrub();
   const { bucket, catalog } = where;
   const parts = { catalog, lake, lakeClock, pending, cursors, accounts };
-  const opened = { settings, ...storing, ...kept, ...parts };
-  const publishing = await openPublications({ ...storing, ...kept }, lake);
-  const made = { ...publishing, ledger, queries, writeKeys, scrub, days, secrets, failedTime };
-  const logs = await streamLog(settings, database, told('bus'));
-  const running = { files, log, logs, pools, startsMax, told };
+  const opened = { settings, ...storing, ...lakeParts, ...parts };
+  const publishing = await openPublications({ ...storing, ...lakeParts }, lake);
+  const created = { ...publishing, ledger, queries, writeKeys, scrub, days, secrets, failedTime };
+  const logs = await streamLog(settings, database, faultLog('bus'));
+  const running = { files, log, logs, pools, startsMax, faultLog };
   await coreOnce(lake, accounts, clock());
-  const services = await servicesOf({ ...opened, ...made }, running);
+  const services = await servicesOf({ ...opened, ...created }, running);
   await services.runner.resume();
   const play = storedFeed(services);
-  await services.streams.feeds.add({ name: 'stored', play, onFault: told('feed') });
+  await services.streams.feeds.add({ name: 'stored', play, onFault: faultLog('feed') });
   const demo = await demoOnce(database, settings.demo, () =>
     loadDemo(lake, services.runner, first.accountId, clock()),
   );
   const symbols = demo.on && settings.demo ? settings.demoSymbols : 0;
-  const filling = await exchangeOf(services, { ...EXCHANGE, symbols, ...exchange }, told);
-  const watched = watch ? watchLake(services, told) : undefined;
-  const close = closerOf({ services, logs, pools, filling, watched, bucket, unlock, log });
+  const filling = await openExchange(services, { ...EXCHANGE, symbols, ...exchange }, faultLog);
+  const watched = watch ? watchLake(services, faultLog) : undefined;
+  const close = createCloser({ services, logs, pools, filling, watched, bucket, unlock, log });
   return { services, log, ...first, demoJobs: demo.jobs, exchange: filling, close };
 }
 
-const toldBy =
+const createFaultLog =
   (log: Logger): Told =>
   (what) =>
   (reason, jobId): void =>
@@ -175,7 +177,7 @@ const toldBy =
 
 type Close = () => Promise<void>;
 
-/** What ends with the folder. */
+/** Everything that is closed with the folder. */
 interface Closing {
   readonly services: Services;
   readonly logs: NatsLog | undefined;
@@ -187,7 +189,7 @@ interface Closing {
   readonly log: Logger;
 }
 
-const closerOf =
+const createCloser =
   ({ bucket, filling, log, logs, pools, services, unlock, watched }: Closing): Close =>
   async () => {
     await Promise.all([services.streams.feeds.stop(), services.upstreams.stop(), filling?.stop()]);
@@ -199,7 +201,7 @@ const closerOf =
     unlock();
   };
 
-/** Named by the lake: several of them may share a server. */
+/** The stream is named by the lake: several lakes may share a server. */
 async function streamLog(
   { bus }: Settings,
   database: Database,
@@ -207,7 +209,7 @@ async function streamLog(
 ): Promise<NatsLog | undefined> {
   if (bus === undefined) return undefined;
   const lake = (await catalogHead(database))?.lake ?? '';
-  // Only where there is such a server: it takes each other start 50 ms to load.
+  // Loaded only where it is configured: loading takes 50 ms of each start.
   const { NatsLog } = await import('../store/bus/nats/natsLog.ts');
   return new NatsLog({ settings: bus, lake, onFault });
 }
@@ -218,24 +220,24 @@ async function openPublications(
 ): Promise<Pick<Services, 'publications' | 'downloads' | 'storage'>> {
   const publications = new Publications(parts);
   const { aside, folder } = await publications.sweep();
-  const told = { files: aside, folder };
-  if (aside > 0) parts.log.warn(told, 'published files that no row names: put aside');
+  const details = { files: aside, folder };
+  if (aside > 0) parts.log.warn(details, 'published files that no row names: put aside');
   const storage = makeStorage(parts.database, lake, publications);
   return { publications, downloads: new Uses(), storage };
 }
 
-async function exchangeOf(
+async function openExchange(
   services: Services,
   shape: ExchangeShape,
-  told: Told,
+  faultLog: Told,
 ): Promise<Exchange | undefined> {
   if (shape.symbols === 0) return undefined;
-  await addFeed(services, shape, told);
-  return makeExchange({ ...services, shape, onFault: told('synthetic exchange') });
+  await addFeed(services, shape, faultLog);
+  return makeExchange({ ...services, shape, onFault: faultLog('synthetic exchange') });
 }
 
-/** Ticks of the synthetic exchange, as long as its records are those of CORE. */
-async function addFeed(services: Services, shape: ExchangeShape, told: Told): Promise<void> {
+/** Adds the feed of the synthetic exchange, which plays as long as CORE contains its records. */
+async function addFeed(services: Services, shape: ExchangeShape, faultLog: Told): Promise<void> {
   const { clock, lake, settings, streams } = services;
   const isWanted = (): boolean =>
     ['TRADES', 'QUOTES'].every((id) => {
@@ -244,10 +246,10 @@ async function addFeed(services: Services, shape: ExchangeShape, told: Told): Pr
     });
   const isAlways = settings.demoClock === 'always';
   const play = exchangeFeed({ board: streams.board, clock, shape, isAlways, isWanted });
-  await streams.feeds.add({ name: 'synthetic', play, onFault: told('feed') });
+  await streams.feeds.add({ name: 'synthetic', play, onFault: faultLog('feed') });
 }
 
-/** In the opposite order of their making: who hands in work first, the catalog last. */
+/** Closes services in the reverse order of their creation: sources of work first, the catalog last. */
 async function closeServices(services: Services, pools: Pools, log: Logger): Promise<void> {
   const { accounts, database, deliveries, exports, ledger, pending, runner, scheduler } = services;
   await Promise.all([
@@ -260,7 +262,8 @@ async function closeServices(services: Services, pools: Pools, log: Logger): Pro
   await runner.stop(services.settings.drainMs * JOBS_SHARE);
   services.loadGiver.close();
   const lost = await ledger.close();
-  if (lost > 0) log.error({ charges: lost }, 'the ledger can not be written: they are not charged');
+  if (lost > 0)
+    log.error({ charges: lost }, 'the ledger can not be written: these charges are lost');
   if (!(await accounts.saveUses())) log.warn({}, 'the disk is full: when tokens were used is lost');
   await Promise.all([services.charts.close(), closeDecoders()]);
   await Promise.all([pools.read.close(), pools.sql.close(), pools.ingest.close()]);
@@ -276,10 +279,10 @@ async function openLedger(
   const ledger = await Ledger.open({ ...parts, believedMonth, onFault });
   const present = parts.days.month(parts.clock());
   if (ledger.month > present) {
-    const told =
-      'the clock is behind a month that was charged: calls go on being charged to it. ' +
+    const warning =
+      'the clock is behind a month that was charged: calls are still charged to that month. ' +
       'If the clock was wrong then, set TAPEDECK_BILLING_MONTH to the present month';
-    log.warn({ month: ledger.month, clock: present }, told);
+    log.warn({ month: ledger.month, clock: present }, warning);
   }
   return ledger;
 }

@@ -1,4 +1,4 @@
-// What only the first start of a data folder does: its account, workspace CORE, its demo.
+// Work of a data folder's first start: its account, workspace CORE, its demo.
 import type { Accounts, TokenShown } from '../store/accounts/accounts.ts';
 import type { Folder } from '../store/catalog/folder.ts';
 import { writeSecretFile } from '../store/catalog/secrets/secretFile.ts';
@@ -8,18 +8,18 @@ import { createWorkspace } from '../store/lake/datasetEdits.ts';
 import type { Lake } from '../store/lake/lake.ts';
 import { CORE } from '../store/lake/datasets/datasets.ts';
 
-/** What of the demo a start brings about. */
+/** Result of the demo's setup. */
 interface Demo {
-  /** That it hands in. */
+  /** Jobs that were queued. */
   readonly jobs: readonly string[];
-  /** Whether the folder has one. */
+  /** Whether the folder has a demo. */
   readonly on: boolean;
 }
 
-/** Whether the demo is wanted is decided once, at the folder's first start. */
+/** Decides about the demo once, at the folder's first start. */
 export async function demoOnce(
   database: Database,
-  wanted: boolean,
+  isEnabled: boolean,
   load: () => Promise<readonly string[]>,
 ): Promise<Demo> {
   const decided = await database
@@ -28,22 +28,23 @@ export async function demoOnce(
     .where('key', '=', 'demo')
     .executeTakeFirst();
   if (decided !== undefined) return { jobs: [], on: decided.value === 'on' };
-  const jobs = wanted ? await load() : [];
-  const row = { key: 'demo', value: wanted ? 'on' : 'off' };
+  const jobs = isEnabled ? await load() : [];
+  const row = { key: 'demo', value: isEnabled ? 'on' : 'off' };
   await database.insertInto('folder').values(row).execute();
-  return { jobs, on: wanted };
+  return { jobs, on: isEnabled };
 }
 
 interface First {
   readonly accountId: string;
   readonly madeTokens: readonly TokenShown[];
-  /** One sentence for each setting that changes nothing here. */
+  /** One sentence for each setting without an effect. */
   readonly warnings: readonly string[];
 }
 
 /**
- * One account with a publishable and a secret token, created at the first start. The file `first-tokens` has
- * them, whichever command opens the folder: output may end in a log. Tokens of settings are not stored there.
+ * Creates one account with a publishable and a secret token at the first start. They are written to the file
+ * `first-tokens`, by any command that opens the folder: output may end in a log. Tokens of settings are not
+ * written there.
  */
 export async function firstAccount(
   accounts: Accounts,
@@ -51,26 +52,28 @@ export async function firstAccount(
   { firstTokens }: Pick<Folder, 'firstTokens'>,
 ): Promise<First> {
   const { data, publishableToken: publishable, secretToken: secret } = settings;
-  const made = await accounts.createFirst({ publishable, secret });
-  if (made !== undefined) {
-    const fresh = made.tokens.filter(({ text }) => text !== publishable && text !== secret);
+  const created = await accounts.createFirst({ publishable, secret });
+  if (created !== undefined) {
+    const fresh = created.tokens.filter(({ text }) => text !== publishable && text !== secret);
     const lines = fresh.map(({ kind, text }) => `${kind} ${text}`);
     if (lines.length > 0) writeSecretFile(firstTokens, lines.join('\n'));
-    return { accountId: made.accountId, madeTokens: made.tokens, warnings: [] };
+    return { accountId: created.accountId, madeTokens: created.tokens, warnings: [] };
   }
   const tokens = await accounts.tokens();
-  const known = new Set(tokens.map(({ text }) => text));
-  const given = { TAPEDECK_PUBLISHABLE_TOKEN: publishable, TAPEDECK_SECRET_TOKEN: secret };
-  const idle = Object.entries(given).filter(([, text]) => text !== '' && !known.has(text));
+  const existingTokens = new Set(tokens.map(({ text }) => text));
+  const settingTokens = { TAPEDECK_PUBLISHABLE_TOKEN: publishable, TAPEDECK_SECRET_TOKEN: secret };
+  const idle = Object.entries(settingTokens).filter(
+    ([, text]) => text !== '' && !existingTokens.has(text),
+  );
   const warnings = idle.map(
     ([name]) =>
       `${name} is ignored: the data folder ${data} has tokens of its own ` +
-      '(tapedeck tokens list --show tells them, tapedeck tokens create makes more)',
+      '(tapedeck tokens list --show lists them, tapedeck tokens create creates more)',
   );
   return { accountId: tokens[0]?.accountId ?? '', madeTokens: [], warnings };
 }
 
-/** Workspace CORE is the first account's from the first start on; folders of before get it at the next. */
+/** Creates workspace CORE for the first account; folders of earlier versions get it at their next start. */
 export async function coreOnce(lake: Lake, accounts: Accounts, nowMs: number): Promise<void> {
   const [first] = accounts.list();
   if (first === undefined || lake.directory.workspace(CORE) !== undefined) return;

@@ -1,4 +1,4 @@
-// The one file that knows everything: composes the server from its parts, and takes it down.
+// Composes the server from its parts, starts it, and shuts it down.
 import { once } from 'node:events';
 import { sep } from 'node:path';
 import type { Server } from 'node:http';
@@ -33,35 +33,35 @@ import { buildServer } from '../api/http/server.ts';
 export interface Tapedeck extends Core {
   /** `http://host:port`. */
   readonly base: string;
-  /** The same of the test environment, when there is one. */
+  /** Base URL of the test environment, if enabled. */
   readonly sandbox: string | undefined;
-  /** The same of streams alone, when it has a port of its own. */
+  /** Base URL of the port for streams only, if it has one. */
   readonly streaming: string | undefined;
-  /** The same of /metrics alone, when it has a port of its own. */
+  /** Base URL of the port for /metrics only, if it has one. */
   readonly monitoring: string | undefined;
-  /** It is not ready any more, and answers whoever asks nevertheless. */
+  /** Reports it as not ready; requests are still answered. */
   readonly drain: () => void;
 }
 
-/** What a node had before it serves. */
-interface Taken {
-  /** Their ports become those of the server, without a moment in which nobody listens. */
+/** Parts that a node hands over when it begins to serve. */
+interface Handover {
+  /** Their ports become those of the server, without an interruption of listening. */
   readonly servers: Readonly<Partial<Record<DoorKind, Server>>>;
-  /** That of /metrics, which becomes this server's too. */
+  /** Server of /metrics, which this server takes over too. */
   readonly metricsServer?: Server | undefined;
-  /** What other nodes sign with. */
+  /** Key with which other nodes sign requests. */
   readonly hopKey: string;
-  /** Whether it may still answer. */
+  /** Decides whether it may still answer. */
   readonly fence?: Fence;
-  /** What nodes hear that answer reads beside this one, once it is open. */
+  /** Creates the publisher for nodes that answer reads, once this one is open. */
   readonly audience?: (core: Core, throttle: Throttle) => Promise<Audience>;
 }
 
-/** Opens everything and listens. */
+/** Opens all services and listens. */
 export async function startTapedeck(
   settings: Settings,
   seams: Seams = {},
-  taken?: Taken,
+  handover?: Handover,
 ): Promise<Tapedeck> {
   keepRequestsYoung();
   const fewFiles = checkOpenFiles(openFilesMax());
@@ -79,13 +79,13 @@ export async function startTapedeck(
   const state = makeState(services, seams.pace);
   const servers: FastifyInstance[] = [];
   const throttle = throttleOf('production', settings, seams);
-  const nodes = taken && { ...taken, audience: await taken.audience?.(core, throttle) };
+  const nodes = handover && { ...handover, audience: await handover.audience?.(core, throttle) };
   const open = async (kind: DoorKind, port: number | undefined): Promise<string | undefined> => {
     if (port === undefined) return undefined;
     const own = kind === 'production' ? throttle : throttleOf(environmentOf(kind), settings, seams);
     const server = await openDoor(core, kind, state, { throttle: own, seams, nodes });
     servers.push(server);
-    const former = taken?.servers[kind];
+    const former = handover?.servers[kind];
     if (former === undefined) await server.listen({ host: settings.host, port });
     else await listenInPlace(server, former);
     return baseOf(settings, (server.server.address() as AddressInfo).port);
@@ -107,7 +107,7 @@ export async function startTapedeck(
     const base = (await open('production', settings.port)) ?? '';
     const sandbox = await open('test', settings.sandboxPort);
     const streaming = await open('streams', settings.streamPort);
-    monitor = await openMonitor(settings, services, state, taken);
+    monitor = await openMonitor(settings, services, state, handover);
     const monitoring = monitor && baseOf({ ...settings, ...settings.metricsPlace }, monitor.port);
     endWait = await beginOrWait(core, seams.watch !== false);
     const drain = (): void => void (state.draining = true);
@@ -122,16 +122,16 @@ const openMonitor = async (
   settings: Settings,
   services: Core['services'],
   state: ServerState,
-  taken: Taken | undefined,
+  handover: Handover | undefined,
 ): Promise<FrontDoor | undefined> =>
   openMetricsDoor({
     settings,
     https: (await tlsOf(settings)).https,
     metrics: (incoming) => metricsAnswer(incoming, services, state),
-    former: taken?.metricsServer,
+    former: handover?.metricsServer,
   });
 
-/** Connections that come from here on are the server's; those that the former one has stay with it. */
+/** New connections belong to the server; those of the former one stay with it. */
 async function listenInPlace(server: FastifyInstance, former: Server): Promise<void> {
   await server.ready();
   const listening = once(server.server, 'listening');
@@ -155,7 +155,7 @@ interface DoorParts {
     | undefined;
 }
 
-/** The routes of one port; the operator's are not part of the test environment. */
+/** Opens the routes of one port; operator routes are not part of the test environment. */
 async function openDoor(
   { services, log }: Core,
   kind: DoorKind,
@@ -181,8 +181,8 @@ async function openDoor(
   const server = await buildServer(rows, { services, log, door }, state);
   if (nodes !== undefined && hopping !== undefined) {
     takeNodes(server.server, hopping, {
-      lent: (lentKind, socket) => {
-        const pool = poolFor(lentKind, services);
+      lent: (poolKind, socket) => {
+        const pool = poolFor(poolKind, services);
         if (state.draining) socket.destroy();
         else pool.lend(new Borrowed(socket, `${services.folder.lake}${sep}`));
       },

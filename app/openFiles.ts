@@ -1,20 +1,20 @@
-// How many files the process may have open: its sockets, its children's pipes and what it reads all count.
+// Checks the limit of open files: sockets, pipes of child processes and files that are read all count.
 import { readFileSync } from 'node:fs';
 import { Failure } from '../store/base/failure.ts';
 
-/** With fewer nothing can be served: children, catalog and a few callers take them all. */
+/** With fewer nothing can be served: children, catalog and a few callers use them all. */
 const OPEN_FILES_MIN = 256;
-/** With fewer some hundred callers at once are refused connections. */
+/** With fewer some hundred concurrent callers are refused connections. */
 const OPEN_FILES_WANTED = 1_024;
 
-/** Where Linux tells it; other systems have no such file, and nothing is known. */
+/** Exists on Linux only; elsewhere the limit is unknown. */
 const LIMITS = '/proc/self/limits';
 
-/** The soft limit of open files; undefined where the system does not tell. */
+/** The soft limit of open files; undefined where it is unknown. */
 export function openFilesMax(path = LIMITS): number | undefined {
   try {
-    const found = /^Max open files +(\d+)/m.exec(readFileSync(path, 'utf8'));
-    return found?.[1] === undefined ? undefined : Number(found[1]);
+    const match = /^Max open files +(\d+)/m.exec(readFileSync(path, 'utf8'));
+    return match?.[1] === undefined ? undefined : Number(match[1]);
   } catch (error) {
     const { code } = error as { readonly code?: string };
     if (code === 'ENOENT' || code === 'EACCES') return undefined;
@@ -23,7 +23,7 @@ export function openFilesMax(path = LIMITS): number | undefined {
 }
 
 /**
- * What is to be said of the limit at a start; undefined when nothing is.
+ * Returns a warning about the limit for a start; undefined if it suffices.
  * @throws Failure Conflict when it is too low to serve.
  */
 export function checkOpenFiles(most: number | undefined): string | undefined {

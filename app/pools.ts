@@ -1,4 +1,4 @@
-// The DuckDB processes of a server, by what they are for.
+// The DuckDB processes of a server, by purpose.
 import { sep } from 'node:path';
 import { DuckDbPool } from '../store/duckdb/pool.ts';
 import type { ChildProcesses } from '../store/duckdb/slot.ts';
@@ -7,12 +7,12 @@ import type { Settings } from '../store/base/settings/settings.ts';
 
 /** Threads of one ingestion: it is the only heavy work of a small machine. */
 const INGEST_THREADS = 2;
-/** A flush beside 1,000 pushes a second took their p99 from 8 ms to 26 ms at 0. */
+/** With 0, a flush beside 1,000 pushes a second raised their p99 from 8 ms to 26 ms. */
 const INGEST_NICENESS = 10;
 
-/** Threads of one SQL query: as many as a bare DuckDB takes on the machine of the targets. */
+/** Threads of one SQL query: as many as plain DuckDB uses on the machine of the targets. */
 const SQL_THREADS = 2;
-/** SQL gives way to series, and ingestion to both. */
+/** Series have priority over SQL, and both over ingestion. */
 export const NICENESS = { read: 0, sql: 5, ingest: INGEST_NICENESS } as const;
 
 export interface Pools {
@@ -21,7 +21,7 @@ export interface Pools {
   readonly ingest: DuckDbPool;
 }
 
-/** Reads, SQL and ingestion have children of their own: no load and no query stands before a read. */
+/** Creates separate processes for reads, SQL and ingestion: no load and no query delays a read. */
 export function poolsOf(
   settings: Settings,
   folder: Folder,
@@ -33,12 +33,12 @@ export function poolsOf(
   return {
     read: readPool(settings, { ...from, ...lake }),
     sql: sqlPool(settings, folder.temporary, { ...from, ...lake, onFailed }),
-    // What loads read and write is of this machine; so are files whose hashes are asked for.
+    // Files of loads are on this machine only, as are files to be hashed.
     ingest: ingestPool(settings, { ...from, ...lake, isSaid: true }),
   };
 }
 
-/** Processes for loads. */
+/** Creates processes for loads. */
 export const ingestPool = (
   { ingestMemoryBytes: memoryBytes, jobsAtOnce: children }: Settings,
   more: PoolMore = {},
@@ -52,7 +52,7 @@ export const ingestPool = (
     niceness: INGEST_NICENESS,
   });
 
-/** Processes for reads of series. */
+/** Creates processes for reads of series. */
 export const readPool = (
   { childMemoryBytes: memoryBytes, children }: Settings,
   more: PoolMore = {},
@@ -68,7 +68,7 @@ export const readPool = (
 
 type PoolMore = Partial<ConstructorParameters<typeof DuckDbPool>[0] & object>;
 
-/** Processes for SQL. @param temporary where they spill */
+/** Creates processes for SQL. @param temporary folder for spills */
 export const sqlPool = (
   { sqlChildren: children, sqlMemoryBytes: memoryBytes, sqlSpillBytes: bytes }: Settings,
   temporary: string,

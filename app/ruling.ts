@@ -1,4 +1,4 @@
-// Rules over what the doors read, and the deliveries of their alerts.
+// Composes rules, and the deliveries of their alerts.
 import { type AlertRecordServices, saveAlert } from '../api/rules/datasetOutput.ts';
 import { ruleReaderOf, type RuleServices } from '../api/rules/ruleReaders.ts';
 import type { Services } from '../api/request/endpoint.ts';
@@ -14,7 +14,7 @@ type RulingParts = RuleServices &
   AlertRecordServices &
   Pick<Services, 'accounts' | 'database' | 'days' | 'secrets' | 'settings'>;
 
-/** SPEC.md "Limits": what a receiver of alerts has to answer in. */
+/** SPEC.md "Limits": timeout for receivers of alerts. */
 const WEBHOOK_MS = 10_000;
 
 export function rulingOf(services: RulingParts, onFault: (reason: unknown) => void): Ruling {
@@ -44,6 +44,6 @@ export function rulingOf(services: RulingParts, onFault: (reason: unknown) => vo
     onGone: (rule) => rules.pause(rule, 'its receiver answered 410 Gone'),
   });
   lake.onChange(({ tableIds }) => rules.tablesChanged(tableIds));
-  pending.onPush((made) => rules.tablesChanged(tablesOf(made)));
+  pending.onPush((pushes) => rules.tablesChanged(tablesOf(pushes)));
   return { rules, alertDeliveries };
 }

@@ -1,4 +1,4 @@
-// What the doors use, made of what a data folder has: engines first, then what reads with them, then jobs.
+// Composes the services from an opened data folder: engines first, then readers, then jobs.
 import type { Logger } from 'pino';
 import type { Services, Streaming } from '../api/request/endpoint.ts';
 import { RecordWatches } from '../api/sse/recordWatches.ts';
@@ -31,10 +31,10 @@ import { LruMap } from 'toad-cache';
 import { SqlAnswers } from '../query/sql/run/answers.ts';
 import type { SelectPlan } from '../query/sql/plan/selectPlan.ts';
 
-/** Plans of SQL texts that are kept. */
+/** Cached plans of SQL texts. */
 const SQL_PLANS = 1_000;
 
-/** What is there before anything runs on it. */
+/** Everything that exists before jobs and engines are created. */
 type Opened = Omit<
   Services,
   | keyof Work
@@ -56,13 +56,13 @@ type Engines = Pick<Services, 'charts' | 'market' | 'series' | 'sql'>;
 
 export async function servicesOf(
   parts: Opened,
-  { files, log, logs, pools, startsMax, told }: Running,
+  { files, log, logs, pools, startsMax, faultLog }: Running,
 ): Promise<Services> {
   const { at, clock, database, days, folder, lake, settings } = parts;
   const deadlineMs = settings.jobTimeoutMs;
   const { temporary } = folder;
   const shared = { lake, pool: pools.ingest, temporary, clock, deadlineMs };
-  // No two loads or pushes write records with one time: it tells changes of a record apart.
+  // Each load or push writes its records with a unique time, which distinguishes changes of a record.
   const loading = {
     ...shared,
     at,
@@ -72,35 +72,35 @@ export async function servicesOf(
   const engines = enginesOf(parts, pools, files);
   const reading = { ...parts, ...engines };
   const firstAccountId = parts.accounts.list()[0]?.accountId;
-  const onRefused = told('source');
+  const onRefused = faultLog('source');
   const pull = makePull({ ...settings, dataset: datasetPull(reading), firstAccountId, onRefused });
   const sources = { pull, listBucket: makeBucketListing({ ...settings, onRefused }) };
-  const work = await workOf({ ...parts, startsMax, log }, loading, sources, told);
+  const work = await workOf({ ...parts, startsMax, log }, loading, sources, faultLog);
   const { ingestion } = work;
   const journal = { ...shared, database, days, monthsKept: settings.journalMonths };
-  const exports = openExports(reading, pools.ingest, told('export'));
+  const exports = openExports(reading, pools.ingest, faultLog('export'));
   const token = adminToken(settings.adminToken, folder.adminToken);
   const listeners: ((symbol: string) => void)[] = [];
-  const streams = streamingOf(reading, listeners, told('stream'), logs);
-  const ruling = rulingOf({ ...reading, ...work, ingestion, streams }, told('rule'));
+  const streams = streamingOf(reading, listeners, faultLog('stream'), logs);
+  const ruling = rulingOf({ ...reading, ...work, ingestion, streams }, faultLog('rule'));
   listeners.push((symbol) => ruling.rules.changed(symbol));
   const upstreams = upstreamsOf({ ...reading, ...work, ingestion }, log);
-  const made = { streams, upstreams, ...ruling, ingestion, journal, exports, adminToken: token };
-  return { ...reading, ...work, ...made, filling: makeFillProgress() };
+  const created = { streams, upstreams, ...ruling, ingestion, journal, exports, adminToken: token };
+  return { ...reading, ...work, ...created, filling: makeFillProgress() };
 }
 
-/** What runs beside the services. */
+/** Parts that run beside the services. */
 interface Running {
   readonly files: Files;
-  /** What streams told, for other nodes. */
+  /** Log of stream messages, for other nodes. */
   readonly logs: NatsLog | undefined;
   readonly pools: Pools;
   readonly startsMax: number;
   readonly log: Logger;
-  readonly told: Told;
+  readonly faultLog: Told;
 }
 
-/** Ticks change the board, and the board tells who listens. */
+/** Ticks change the board, and the board publishes to listeners. */
 function streamingOf(
   { clock, lake, pending }: Pick<Services, 'clock' | 'lake' | 'pending'>,
   listeners: readonly ((symbol: string) => void)[],
@@ -120,8 +120,8 @@ function streamingOf(
     quotes.forget(tableIds);
     records.changed(tableIds);
   });
-  pending.onPush((made) => {
-    const tableIds = tablesOf(made);
+  pending.onPush((pushes) => {
+    const tableIds = tablesOf(pushes);
     quotes.forget(tableIds);
     records.changed(tableIds);
   });
@@ -129,7 +129,7 @@ function streamingOf(
   return { board, records, feeds: new Feeds(), hub, open, quotes, bus };
 }
 
-/** Both doors over one memory of series and of the shapes of files. */
+/** Creates both engines over one cache of series and of the shapes of files. */
 export function enginesOf(
   { folder, lake, settings }: EngineParts,
   pools: Pick<Pools, 'read' | 'sql'>,

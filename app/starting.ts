@@ -1,9 +1,9 @@
-// What a server does by itself begins when it listens: at once, or when the folder that sleeps is woken.
+// Starts the automatic work of a server: immediately when it listens, or when a sleeping folder is woken.
 import type { Core } from './core.ts';
 import { isAsleep } from '../store/catalog/asleep.ts';
 import { reasonOf } from '../store/base/failure.ts';
 
-/** How often a folder that sleeps is looked at. */
+/** Interval at which a sleeping folder is checked. */
 const LOOK_MS = 1_000;
 
 export const ASLEEP_WARNING =
@@ -12,7 +12,7 @@ export const ASLEEP_WARNING =
 
 type Starting = Pick<Core, 'exchange' | 'log' | 'services'>;
 
-/** Begins, or waits; what ends the wait. */
+/** Starts the work, or waits; the returned function ends the wait. */
 export async function beginOrWait(core: Starting, watches: boolean): Promise<() => void> {
   const { log } = core;
   const { folder, rules } = core.services;
@@ -25,7 +25,7 @@ export async function beginOrWait(core: Starting, watches: boolean): Promise<() 
     if (isAsleep(folder.root)) return;
     clearInterval(timer);
     begin(core, watches).catch((error: unknown) =>
-      log.error({ reason: reasonOf(error) }, 'the folder was woken, and could not begin'),
+      log.error({ reason: reasonOf(error) }, 'the folder was woken, and its work could not start'),
     );
   }, LOOK_MS).unref();
   return () => clearInterval(timer);
@@ -33,7 +33,7 @@ export async function beginOrWait(core: Starting, watches: boolean): Promise<() 
 
 async function begin({ exchange, services }: Starting, watches: boolean): Promise<void> {
   await services.rules.start();
-  // Only a server does what is due: a command on the folder must not.
+  // Only a server runs due work: a command on the folder must not.
   if (watches) {
     services.scheduler.start();
     services.deliveries.start();

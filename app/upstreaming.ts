@@ -1,4 +1,4 @@
-// The feeds of others that data sources name: opened as sources are, stored as pushes are.
+// Composes upstream feeds of data sources: opened like sources, stored like pushes.
 import type { Logger } from 'pino';
 import { writeFeed } from '../api/datasets/ingest/feedWriting.ts';
 import type { RecordServices } from '../api/datasets/ingest/recordWriting.ts';
@@ -19,17 +19,17 @@ import type { DataSourceRow } from '../store/work/dataSources.ts';
 
 type Parts = RecordServices & Pick<Services, 'accounts' | 'clock' | 'database' | 'fetching'>;
 
-/** A file below the folder of sources that its account may read. */
-async function* recorded(
+/** Replays a recording below the folder of sources that its account may read. */
+async function* replayRecording(
   { workspace }: DataSourceRow,
   order: CaptureOrder,
-  onTold: (told: CaptureTold) => void,
+  onCounts: (counts: CaptureTold) => void,
   { accounts, lake, settings }: Parts,
 ): AsyncGenerator<FeedMessage, void> {
   const accountId = lake.directory.workspace(workspace)?.accountId ?? '';
   const firstAccountId = accounts.list()[0]?.accountId;
   const path = await sourceFile({ ...settings, firstAccountId }, order.definition.path, accountId);
-  yield* captureMessages(order, path, onTold);
+  yield* captureMessages(order, path, onCounts);
 }
 
 export function upstreamsOf(parts: Parts, log: Logger): Upstreams {
@@ -41,7 +41,7 @@ export function upstreamsOf(parts: Parts, log: Logger): Upstreams {
     clock,
     database,
     messages: (order) => feedMessages(order, rules),
-    captured: (row, order, onTold) => recorded(row, order, onTold, parts),
+    captured: (row, order, onCounts) => replayRecording(row, order, onCounts, parts),
     credentialOf: async (row) => (await openSource(row, undefined, fetching)).credential,
     write: (row, definition, records) => writeFeed(row, definition, records, parts),
     onFault: ({ name, workspace }, reason) =>

@@ -1,4 +1,4 @@
-// What happens by itself while the server runs, and how often it is looked at.
+// Automatic work of a running server, and its intervals.
 import { FLUSH_AGE_MS, FLUSH_ROWS } from '../jobs/run/flush.ts';
 import { rollWhenDue } from '../jobs/upkeep/journalRoll.ts';
 import { makeUpkeep } from '../jobs/upkeep/upkeep.ts';
@@ -22,26 +22,26 @@ type WatchServices = Pick<
   | 'writeKeys'
 >;
 
-/** Logs what failed, by what it was. */
+/** Creates a logger of failures for a kind of work. */
 export type Told = (what: string) => (reason: unknown, jobId?: string) => void;
 
-/** How often it is looked whether the journal is to become Parquet. */
+/** Interval between two checks whether the journal is to be rolled to Parquet. */
 const ROLL_LOOK_MS = 60_000;
-/** How often datasets that changed are looked at. */
+/** Interval between two compactions of changed datasets. */
 const UPKEEP_LOOK_MS = 30_000;
-/** How often old versions are let go. */
+/** Interval between two removals of old versions. */
 const THIN_LOOK_MS = 600_000;
-/** How often it is looked whether a file of the lake is to be checked. */
+/** Interval between two checks whether a file of the lake is due for verification. */
 const CHECK_LOOK_MS = 1_000;
-/** How often the oldest alerts of rules with very many, and old keys of writes, are removed. */
+/** Interval between two removals of the oldest alerts of rules with very many, and of old write keys. */
 const OLD_LOOK_MS = 600_000;
-/** How often published files that have ended are removed. */
+/** Interval between two removals of ended published files. */
 const ENDED_LOOK_MS = 10_000;
-/** How often it is looked whether pushed records are to become a file. */
+/** Interval between two checks whether pushed records are to be flushed. */
 const FLUSH_LOOK_MS = 1_000;
 
-/** What happens by itself while the server runs; one thing of each kind at a time. */
-export function watchLake(services: WatchServices, told: Told): { stop(): Promise<void> } {
+/** Runs the automatic work of a server; one run of each kind at a time. */
+export function watchLake(services: WatchServices, faultLog: Told): { stop(): Promise<void> } {
   const { keepAllMs, keepHourlyMs, keepDailyMs } = services.settings;
   const keep = { allMs: keepAllMs, hourlyMs: keepHourlyMs, dailyMs: keepDailyMs };
   const upkeep = makeUpkeep({ ...services, keep });
@@ -56,8 +56,8 @@ export function watchLake(services: WatchServices, told: Told): { stop(): Promis
     { name: 'file check', everyMs: CHECK_LOOK_MS, look: () => services.fileCheck.look() },
   ];
   const running = new Map<string, Promise<unknown>>();
-  // What was damaged before is known from the start on.
-  const first = services.fileCheck.again().catch(told('file check'));
+  // Earlier damage is detected from the start on.
+  const first = services.fileCheck.again().catch(faultLog('file check'));
   running.set(
     'file check',
     first.finally(() => running.delete('file check')),
@@ -66,7 +66,7 @@ export function watchLake(services: WatchServices, told: Told): { stop(): Promis
     setInterval(() => {
       if (running.has(name)) return;
       const work = look()
-        .catch(told(name))
+        .catch(faultLog(name))
         .finally(() => running.delete(name));
       running.set(name, work);
     }, everyMs).unref(),
@@ -79,7 +79,7 @@ export function watchLake(services: WatchServices, told: Told): { stop(): Promis
   };
 }
 
-/** Every turn of a dataset begins with its flush: an empty one does nothing more. */
+/** Every turn of a dataset begins with its flush: an empty turn suffices. */
 async function flushDue({
   database,
   lake,

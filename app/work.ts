@@ -1,4 +1,4 @@
-// Jobs, when they run, and who is told of their ends.
+// Composes jobs, schedules, and the receivers of their ends.
 import type { Logger } from 'pino';
 import type { Services } from '../api/request/endpoint.ts';
 import type { Database } from '../store/catalog/database.ts';
@@ -20,7 +20,7 @@ import { monotonicMs } from '../store/base/clock.ts';
 import { randomShare } from '../store/base/random.ts';
 import type { Settings } from '../store/base/settings/settings.ts';
 
-/** A webhook answers within it, or is called again. */
+/** Timeout of a webhook, after which it is retried. */
 const CALL_DEADLINE_MS = 10_000;
 
 export type Work = Pick<
@@ -41,16 +41,16 @@ type Parts = Pick<
   | 'storage'
 > & { readonly bodies: Bodies; readonly startsMax: number; readonly log: Logger };
 
-/** A job's end is told to its schedule and to webhooks, in its own transaction. */
+/** A job's end is reported to its schedule and to webhooks in its own transaction. */
 export async function workOf(
   parts: Parts,
-  given: Omit<IngestServices, 'others'>,
+  ingestServices: Omit<IngestServices, 'others'>,
   sources: Pick<FetchParts, 'listBucket' | 'pull'>,
-  told: Told,
+  faultLog: Told,
 ): Promise<Work> {
   const { accounts, bodies, clock, database, folder, lake, pending, settings, storage } = parts;
-  const loadGiver = giverOf(told('load elsewhere'), () => runner.widened());
-  const ingestion = { ...given, others: loadGiver };
+  const loadGiver = createDispatcher(faultLog('load elsewhere'), () => runner.widened());
+  const ingestion = { ...ingestServices, others: loadGiver };
   const fetching: FetchParts = {
     database,
     clock,
@@ -59,7 +59,7 @@ export async function workOf(
     pending,
     ...sources,
     bytesMax: settings.sourceBytesMax,
-    onFault: told('job'),
+    onFault: faultLog('job'),
     checkRoom: async (accountId, workspace) => {
       const account = accounts.account(accountId);
       if (account !== undefined) await checkStorage(storage, account, workspace);
@@ -69,10 +69,10 @@ export async function workOf(
       await deliveries.atEnd(transaction, end);
     },
   };
-  const rules = callRules(settings, told('webhook'));
+  const rules = callRules(settings, faultLog('webhook'));
   const calling = { database, clock, secrets: parts.secrets, brand: settings.brand };
   const jobEnds: Work['jobEnds'] = new Set();
-  const deliveries = new Deliveries({ ...calling, rules, onFault: told('webhook') });
+  const deliveries = new Deliveries({ ...calling, rules, onFault: faultLog('webhook') });
   const runner: Runner = new Runner({
     ...fetching,
     jobsAtOnce: () => settings.jobsAtOnce + loadGiver.places,
@@ -84,7 +84,7 @@ export async function workOf(
     afterEnd: async (jobId, order) => {
       await scheduler.afterEnd(jobId, order);
       deliveries.poke();
-      await tellEnd(jobId, jobEnds, database);
+      await publishEnd(jobId, jobEnds, database);
     },
     beforeTurn: async (workspace, name) => {
       const dataset = lake.directory.dataset(workspace, name);
@@ -96,8 +96,8 @@ export async function workOf(
     clock,
     random: randomShare,
     submit: (order, alongside) => runner.submit(order, alongside),
-    onFault: told('schedule'),
-    onFailed: warning(parts.log),
+    onFault: faultLog('schedule'),
+    onFailed: logFailedRun(parts.log),
   });
   return { ingestion, loadGiver, fetching, runner, scheduler, deliveries, jobEnds };
 }
@@ -112,15 +112,15 @@ const callRules = (
   onRefused,
 });
 
-const giverOf = (onFault: (reason: unknown) => void, onMore: () => void): LoadGiver =>
+const createDispatcher = (onFault: (reason: unknown) => void, onMore: () => void): LoadGiver =>
   new LoadGiver({ onFault, onMore, nowMs: monotonicMs });
 
-async function tellEnd(jobId: string, to: Work['jobEnds'], database: Database): Promise<void> {
+async function publishEnd(jobId: string, to: Work['jobEnds'], database: Database): Promise<void> {
   const job = await findJob(database, jobId);
-  if (job !== undefined) for (const tell of to) tell(job);
+  if (job !== undefined) for (const listener of to) listener(job);
 }
 
-const warning =
+const logFailedRun =
   (log: Logger): Parameters<typeof Scheduler.open>[0]['onFailed'] =>
   ({ body, dataset, workspace }, { jobId, reason, transient }) =>
     log.warn(

@@ -1,4 +1,4 @@
-// A typed client: operations by their names, pages and streams as iterators, and a count of what was spent.
+// A typed client: operations by their names, pages and streams as iterators, and a count of spent messages.
 import { type Operations, ROUTES } from './operations.ts';
 import type { BatchQuery, StockAnswer, StockBatch, StockQuery } from './market.ts';
 import { costOf, RETRIES, type Retries, served } from './request.ts';
@@ -6,8 +6,8 @@ import { type StreamItem, streamed } from './streaming.ts';
 
 type Id = keyof Operations;
 
-/** What an operation is asked with. Members of the query are those of the reference. */
-type Given<I extends Id> = Members<'path', Operations[I]['path']> &
+/** Parameters of an operation. Members of the query are those of the reference. */
+type CallOptions<I extends Id> = Members<'path', Operations[I]['path']> &
   (Operations[I]['body'] extends undefined
     ? { readonly body?: undefined }
     : { readonly body: Operations[I]['body'] }) & {
@@ -22,7 +22,7 @@ export interface Answered<T> {
   readonly value: T;
   readonly messages: number;
   readonly premiumMessages: number;
-  /** The moment that was read: `asOf` with it answers the same again. */
+  /** The moment that was read: `asOf` with it returns the same data again. */
   readonly asOf: string | undefined;
 }
 
@@ -56,29 +56,32 @@ export class TapedeckClient {
       authorization: `Bearer ${token}`,
       accept: 'application/problem+json, application/json',
     };
-    // Browsers want it called as their own.
+    // Browsers require it to be called without another receiver.
     this.#fetch = (input, init) => fetch(input, init);
     this.#retries = { ...RETRIES, ...retries };
   }
 
-  /** Of all calls so far; streams are settled by the server, and not counted here. */
+  /** Sum of all calls so far; streams are charged by the server, and not counted here. */
   get spent(): Spent {
     return this.#spent;
   }
 
   /** @throws TapedeckError */
-  async call<I extends Id>(id: I, given: Given<I>): Promise<Answered<Operations[I]['answer']>> {
+  async call<I extends Id>(
+    id: I,
+    options: CallOptions<I>,
+  ): Promise<Answered<Operations[I]['answer']>> {
     const [method, route] = ROUTES[id];
-    const path = pathOf(route, given.path ?? {});
-    const body = bodyOf(given.body);
+    const path = pathOf(route, options.path ?? {});
+    const body = bodyOf(options.body);
     const answer = await served(
       this.#fetch,
       {
         method,
-        url: `${this.#base}${path}${queryOf(given.query)}`,
+        url: `${this.#base}${path}${queryOf(options.query)}`,
         headers: { ...this.#headers, ...(body.type === '' ? {} : { 'content-type': body.type }) },
         ...(body.bytes === undefined ? {} : { body: body.bytes }),
-        signal: given.signal,
+        signal: options.signal,
       },
       this.#retries,
     );
@@ -95,13 +98,13 @@ export class TapedeckClient {
     return { value, messages, premiumMessages, asOf };
   }
 
-  /** A market type of a symbol, such as `quote` or `chart`. @throws TapedeckError */
+  /** Returns a market type of a symbol, such as `quote` or `chart`. @throws TapedeckError */
   async stock<T extends string, const Q extends StockQuery = NoQuery>(
     symbol: string,
     type: T,
-    asked?: Q,
+    parameters?: Q,
   ): Promise<StockAnswer<T, Q>> {
-    const { part, ...query }: StockQuery = asked ?? {};
+    const { part, ...query }: StockQuery = parameters ?? {};
     const { value } =
       part === undefined
         ? await this.call('getStockByType', { query, path: { symbol, type } })
@@ -109,18 +112,18 @@ export class TapedeckClient {
     return value as StockAnswer<T, Q>;
   }
 
-  /** Several types of several symbols, at once. @throws TapedeckError */
+  /** Returns several types of several symbols in one call. @throws TapedeckError */
   async batch<const T extends string, const Q extends BatchQuery = NoQuery>(
     symbols: readonly string[],
     types: readonly T[],
-    asked?: Q,
+    parameters?: Q,
   ): Promise<StockBatch<T, Q>> {
-    const query = { ...asked, symbols, types };
+    const query = { ...parameters, symbols, types };
     const { value } = await this.call('getStockMarketBatch', { query });
     return value as StockBatch<T, Q>;
   }
 
-  /** Rows of a SELECT. @throws TapedeckError */
+  /** Returns the rows of a SELECT. @throws TapedeckError */
   async sql<Row = Readonly<Record<string, unknown>>>(
     workspace: string,
     text: string,
@@ -131,8 +134,8 @@ export class TapedeckClient {
   }
 
   /**
-   * Records of a dataset, a page after the other, all of the moment of the first one: what is written
-   * meanwhile moves none of them.
+   * Yields records of a dataset page by page, all as of the first page's moment: later writes do not shift
+   * them.
    */
   async *records<Row = Readonly<Record<string, unknown>>>(
     workspace: string,
@@ -162,7 +165,7 @@ export class TapedeckClient {
     }
   }
 
-  /** Messages of a stream, such as `last` or `stocksUS1Second`; none is paid twice. */
+  /** Yields messages of a stream, such as `last` or `stocksUS1Second`; none is charged twice. */
   stream<T = Readonly<Record<string, unknown>>>(
     name: string,
     { after, signal, symbols = [], ...query }: StreamOptions = {},
@@ -172,7 +175,7 @@ export class TapedeckClient {
     return this.#streamed<T>(url, after, signal);
   }
 
-  /** Changes of a dataset as they are committed or pushed. */
+  /** Yields changes of a dataset as they are committed or pushed. */
   changes<T = Readonly<Record<string, unknown>>>(
     workspace: string,
     id: string,
@@ -188,8 +191,8 @@ export class TapedeckClient {
     after: string | undefined,
     signal: AbortSignal | undefined,
   ): AsyncGenerator<StreamItem<T>, void, undefined> {
-    const wanted = { url, headers: this.#headers, signal, after, retries: this.#retries };
-    return streamed<T>(this.#fetch, wanted);
+    const request = { url, headers: this.#headers, signal, after, retries: this.#retries };
+    return streamed<T>(this.#fetch, request);
   }
 }
 
@@ -208,12 +211,12 @@ export interface ChangeOptions extends Query {
 const pathOf = (route: string, segments: Query): string =>
   route.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(segments[name])));
 
-/** Lists with commas between their members; what is undefined is left out. */
+/** Lists are joined with commas; undefined members are left out. */
 function queryOf(query: Query = {}): string {
-  const given = Object.entries(query).flatMap(([name, value]): [string, string][] =>
+  const pairs = Object.entries(query).flatMap(([name, value]): [string, string][] =>
     value === undefined ? [] : [[name, Array.isArray(value) ? value.join(',') : String(value)]],
   );
-  const text = new URLSearchParams(given).toString();
+  const text = new URLSearchParams(pairs).toString();
   return text === '' ? '' : `?${text}`;
 }
 

@@ -1,4 +1,4 @@
-// Server-sent events as they come, in pieces of any length.
+// Parses server-sent events from pieces of any length.
 
 export interface Frame {
   readonly event: string;
@@ -6,10 +6,10 @@ export interface Frame {
   readonly id: string | undefined;
 }
 
-/** Characters of one event; a longer one is no event of this server. */
+/** Characters of one event; no event of this server is longer. */
 const FRAME_MAX = 16 * 1024 ** 2;
 
-/** Takes pieces, and answers the events that they complete. Comments are no events. */
+/** Takes pieces, and returns the events that they complete. Comments are no events. */
 export function frameReader(): (piece: string) => readonly Frame[] {
   let rest = '';
   return (piece) => {
@@ -17,7 +17,7 @@ export function frameReader(): (piece: string) => readonly Frame[] {
     if (rest.length > FRAME_MAX) throw new Error(`an event is over ${FRAME_MAX} characters`);
     const frames: Frame[] = [];
     for (;;) {
-      // A lone carriage return at the end may be half of a line's end.
+      // A lone carriage return at the end may be half of a line break.
       const end = /\r\n\r\n|\n\n|\r\r(?!\n|$)/.exec(rest);
       if (end === null) return frames;
       const frame = frameOf(rest.slice(0, end.index));

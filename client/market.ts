@@ -1,5 +1,5 @@
-// What market types answer, by how they are asked. The shapes themselves are generated from the server's
-// table; what a server does not know of a symbol is null, and of a type that tells nothing of it, `Nothing`.
+// Answers of market types, by the parameters of the request. The shapes are generated from the server's
+// table; an attribute without a value is null, and a type without data is `Nothing`.
 import type {
   CloseBar,
   DayBar,
@@ -17,24 +17,24 @@ import type {
   SplitsRecord,
   StockTypes,
 } from './operations.ts';
-import type * as Told from './operations.ts';
+import type * as Shapes from './operations.ts';
 
-export type Quote = Told.Quote;
-export type Company = Told.Company;
+export type Quote = Shapes.Quote;
+export type Company = Shapes.Company;
 export type Bar = DayBar | MinuteBar;
 export type Dividend = DividendsRecord;
 export type Split = SplitsRecord;
 
-/** All that each type may answer, by its name. */
+/** All answers of each type, by its name. */
 export type MarketTypes = Required<StockTypes>;
 
-/** Parameters of the query, and what stands behind the type in the path. */
+/** Parameters of the query, and the path segment after the type. */
 export type StockQuery = Operations['getStockByType']['query'] & { readonly part?: string };
 
-/** Of several types and symbols. */
+/** Parameters for several types and symbols. */
 export type BatchQuery = Omit<Operations['getStockBatch']['query'], 'symbols' | 'types'>;
 
-/** What a type answers to a query; of a type that is not known nothing is said. */
+/** Answer of a type to a query; unknown for an unknown type. */
 export type StockAnswer<T extends string, Q> = Filtered<
   T extends keyof Narrowed<Q>
     ? Narrowed<Q>[T]
@@ -49,12 +49,12 @@ export type StockBatch<T extends string, Q> = Readonly<
   Record<string, { readonly [K in T]?: StockAnswer<K, Q> }>
 >;
 
-/** Types of which the query says which of their shapes they answer. */
+/** Types whose answer's shape depends on the query. */
 interface Narrowed<Q> {
   readonly chart: Chart<RangeOf<Q>, Q>;
   readonly 'historical-prices': Chart<RangeOf<Q>, Q>;
   readonly 'intraday-prices': Minutes<Q>;
-  readonly indicator: Indicated<RangeOf<Omit<Q, 'part'>>, Q>;
+  readonly indicator: IndicatorAnswer<RangeOf<Omit<Q, 'part'>>, Q>;
   readonly quote: Attribute<'quote', Q>;
   readonly stats: Attribute<'stats', Q>;
   readonly company: Attribute<'company', Q>;
@@ -73,7 +73,7 @@ type RangeOf<Q> = Q extends { readonly part: infer R } | { readonly range: infer
 
 type OfMinutes = '1d' | '5dm' | '1mm';
 
-/** A range that is not written in the program, and `date`, may be of both. */
+/** A range that is not a literal in the program, and `date`, may be either. */
 type Chart<R, Q> = R extends OfMinutes
   ? Minutes<Q>
   : R extends 'dynamic'
@@ -82,12 +82,12 @@ type Chart<R, Q> = R extends OfMinutes
       ? MarketTypes['chart']
       : R extends 'date'
         ? MarketTypes['chart']
-        : Says<Q, 'chartCloseOnly', readonly CloseBar[], readonly DayBar[]>;
+        : IfTrue<Q, 'chartCloseOnly', readonly CloseBar[], readonly DayBar[]>;
 
-type Minutes<Q> = Says<Q, 'chartIEXOnly', readonly FeedMinuteBar[], readonly MinuteBar[]>;
+type Minutes<Q> = IfTrue<Q, 'chartIEXOnly', readonly FeedMinuteBar[], readonly MinuteBar[]>;
 
-type Indicated<R, Q> =
-  | Says<
+type IndicatorAnswer<R, Q> =
+  | IfTrue<
       Q,
       'indicatorOnly',
       IndicatorAlone,
@@ -99,14 +99,14 @@ type Indicated<R, Q> =
     >
   | Nothing;
 
-/** One of two, by a parameter that is true or is not. */
-type Says<Q, Name extends string, Yes, No> = Q extends { readonly [K in Name]: infer B }
+/** One of two, by a boolean parameter. */
+type IfTrue<Q, Name extends string, Yes, No> = Q extends { readonly [K in Name]: infer B }
   ? B extends true
     ? Yes
     : No
   : No;
 
-/** One attribute, of the name that is written. */
+/** One attribute, if its name is a literal. */
 type Attribute<T extends keyof MarketTypes, Q> = Q extends { readonly part: infer P }
   ? AttributeOf<Exclude<MarketTypes[T], Nothing>, P>
   : MarketTypes[T];
@@ -117,7 +117,7 @@ type AttributeOf<A, P> = string extends P
     ? Exclude<A[P], undefined> | null
     : never;
 
-/** The one that comes next, or those of a range. */
+/** The next one, or those of a range. */
 type Next<Row, Q> = Q extends { readonly part: 'next' } ? Row | Nothing : readonly Row[];
 
 /** Attributes that a filter leaves out are missing. */

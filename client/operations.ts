@@ -2001,7 +2001,7 @@ export interface Operations {
     body: undefined;
     answer: string | number | null;
   };
-  /** stats, and what the statements of four quarters make of them; null where they do not tell. */
+  /** stats, with figures from the statements of four quarters; null where these lack them. */
   getAdvancedStats: {
     path: { symbol: string | number };
     query: { displayPercent?: boolean; asOf?: string; maxMessages?: number };

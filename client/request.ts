@@ -1,9 +1,9 @@
-// One request, and what becomes of it: an answer with its price, or a failure with its sentence.
+// Sends one request: returns its answer, or throws a failure with its detail; retries where that is safe.
 
-/** What the server refused, or could not do. */
+/** A request that the server refused, or that failed there. */
 export class TapedeckError extends Error {
   readonly status: number;
-  /** The server's own word for it, such as `OverLimit`; empty where it told none. */
+  /** The server's type of the problem, such as `OverLimit`; empty where there is none. */
   readonly type: string;
   readonly requestId: string;
 
@@ -25,9 +25,9 @@ export interface Wanted {
 }
 
 export interface Retries {
-  /** Tries after the first. */
+  /** Retries after the first try. */
   readonly most: number;
-  /** The first wait; each one after it is twice as long, at most `waitMsMax`. */
+  /** The first wait; each further one is twice as long, at most `waitMsMax`. */
   readonly waitMs: number;
   readonly waitMsMax: number;
 }
@@ -37,24 +37,24 @@ export const RETRIES: Retries = { most: 5, waitMs: 200, waitMsMax: 30_000 };
 type Fetch = typeof globalThis.fetch;
 
 /**
- * The answer of a request that was served. 429 and 503 are tried again after as long as the server asks; a
- * connection that broke only where asking twice does what asking once does.
+ * Returns the answer of a successful request. 429 and 503 are retried after the server's `Retry-After`; a
+ * broken connection only where the method is idempotent.
  * @throws TapedeckError; what `fetch` throws
  */
-export async function served(fetch: Fetch, wanted: Wanted, retries: Retries): Promise<Response> {
+export async function served(fetch: Fetch, request: Wanted, retries: Retries): Promise<Response> {
   for (let tries = 0; ; tries += 1) {
-    const answer = await once(fetch, wanted, tries < retries.most);
+    const answer = await once(fetch, request, tries < retries.most);
     if (answer !== undefined && answer.ok) return answer;
     const again = answer === undefined || answer.status === 429 || answer.status === 503;
     if (answer !== undefined && (!again || tries >= retries.most)) throw await failureOf(answer);
     await answer?.body?.cancel();
-    await pause(waitOf(answer, tries, retries), wanted.signal);
+    await pause(retryDelay(answer, tries, retries), request.signal);
   }
 }
 
-/** Undefined where the connection broke and it may be tried again. */
-async function once(fetch: Fetch, wanted: Wanted, mayTry: boolean): Promise<Response | undefined> {
-  const { body, headers, method, signal, url } = wanted;
+/** Undefined where the connection broke and a retry is allowed. */
+async function once(fetch: Fetch, request: Wanted, mayTry: boolean): Promise<Response | undefined> {
+  const { body, headers, method, signal, url } = request;
   try {
     return await fetch(url, {
       method,
@@ -69,13 +69,13 @@ async function once(fetch: Fetch, wanted: Wanted, mayTry: boolean): Promise<Resp
   }
 }
 
-function waitOf(
+function retryDelay(
   answer: Response | undefined,
   tries: number,
   { waitMs, waitMsMax }: Retries,
 ): number {
-  const asked = Number(answer?.headers.get('retry-after') ?? Number.NaN) * 1_000;
-  return Math.min(waitMsMax, Number.isFinite(asked) ? asked : waitMs * 2 ** tries);
+  const retryAfterMs = Number(answer?.headers.get('retry-after') ?? Number.NaN) * 1_000;
+  return Math.min(waitMsMax, Number.isFinite(retryAfterMs) ? retryAfterMs : waitMs * 2 ** tries);
 }
 
 export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
@@ -95,29 +95,31 @@ export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
 export async function failureOf(answer: Response): Promise<TapedeckError> {
   const text = await answer.text();
   const requestId = answer.headers.get('x-request-id') ?? '';
-  const { detail, title, type } = problemOf(text);
+  const { detail, title, type } = parseProblem(text);
   const word = typeof type === 'string' ? (type.split(':').at(-1) ?? '') : '';
   const sentence = String(detail ?? title ?? text);
   return new TapedeckError(answer.status, sentence, word, requestId);
 }
 
-function problemOf(text: string): Readonly<Record<string, unknown>> {
+function parseProblem(text: string): Readonly<Record<string, unknown>> {
   try {
-    const told = JSON.parse(text) as unknown;
-    return typeof told === 'object' && told !== null ? (told as Record<string, unknown>) : {};
+    const problem = JSON.parse(text) as unknown;
+    return typeof problem === 'object' && problem !== null
+      ? (problem as Record<string, unknown>)
+      : {};
   } catch {
     return {};
   }
 }
 
-/** What a call cost. The prefix is the server's brand. */
+/** Cost of a call. The prefix is the server's brand. */
 export function costOf(headers: Headers): { messages: number; premiumMessages: number } {
-  const told = (premium: boolean): number => {
+  const countMessages = (premium: boolean): number => {
     for (const [name, value] of headers) {
       if (!name.endsWith('messages-used')) continue;
       if (name.includes('-premium-') === premium) return Number(value) || 0;
     }
     return 0;
   };
-  return { messages: told(false), premiumMessages: told(true) };
+  return { messages: countMessages(false), premiumMessages: countMessages(true) };
 }

@@ -1,17 +1,17 @@
-// Messages of a stream without an end: a connection that breaks is opened again where it stood, so that
-// nothing is paid twice, and what could not be kept is told as a gap.
+// Messages of an endless stream: a broken connection is resumed at its last message, so that nothing is
+// charged twice, and lost messages are reported as a gap.
 import { frameReader } from './frames.ts';
 import { failureOf, pause, type Retries } from './request.ts';
 
 export type StreamItem<T> =
   | { readonly kind: 'message'; readonly value: T; readonly id: string | undefined }
-  /** Messages that the server does not hold any more. */
+  /** Messages that the server has already dropped. */
   | { readonly kind: 'gap'; readonly detail: unknown }
-  /** Something that the server says of the stream. */
+  /** Any other event of the stream. */
   | { readonly kind: 'notice'; readonly detail: unknown };
 
 export interface StreamWanted {
-  /** With its query, but for where to resume. */
+  /** With its query, except for the resume position. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal | undefined;
@@ -39,7 +39,7 @@ export async function* streamed<T>(
       }
     } catch (error) {
       if (isAborted(signal)) return;
-      // What was refused is refused again; a broken connection is not.
+      // A refused request is refused again; a broken connection is not.
       if (!(error instanceof TypeError) && !isPassing(error)) throw error;
       if (tries >= retries.most) throw error;
     }

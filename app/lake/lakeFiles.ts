@@ -1,4 +1,4 @@
-// The files of the lake as a server has them: read only while they are what was written.
+// Files of the lake for a server: each is verified before it is read.
 import type { Logger } from 'pino';
 import { type FileCheck, makeFileCheck } from '../../jobs/upkeep/fileCheck.ts';
 import { type Clock, monotonicMs } from '../../store/base/clock.ts';
@@ -30,7 +30,7 @@ import {
 import type { Placed } from './lakePlaces.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
 
-/** Where the lake is, and what it is opened with. */
+/** The lake's folder, with the parts needed to open it. */
 export interface LakeFolder {
   readonly database: Database;
   readonly folder: Folder;
@@ -46,7 +46,7 @@ type FilesFolder = Pick<LakeFolder, 'at' | 'disk' | 'log'> & {
 
 interface LakeFiles {
   readonly files: Files;
-  /** Copies of the files of a bucket. */
+  /** Local copies of a bucket's files. */
   readonly fileCache: FileCache | undefined;
   readonly proofs: FileProofs;
   readonly fileCheck: FileCheck;
@@ -55,7 +55,7 @@ interface LakeFiles {
   readonly bodies: Bodies;
 }
 
-/** @param pool hashes what is large */
+/** @param pool hashes large files */
 export async function lakeFiles(
   storing: LakeFolder,
   pool: DuckDbPool,
@@ -65,12 +65,12 @@ export async function lakeFiles(
   const { clock, database, folder, log } = storing;
   const { lake: root } = folder;
   const hash = hashIn(pool);
-  const onCompared = ({ path }: LakeFile, found: Compared): void => {
-    const { damage } = found;
+  const onCompared = ({ path }: LakeFile, comparison: Compared): void => {
+    const { damage } = comparison;
     if (damage !== null) log.error({ file: `lake/${path}` }, `a file of the lake ${damage}`);
-    // Known again at the next comparison.
-    saveCompared(database, found, clock()).catch((error: unknown) =>
-      log.error({ reason: reasonOf(error) }, 'what was found of a file could not be kept'),
+    // The next comparison finds it again.
+    saveCompared(database, comparison, clock()).catch((error: unknown) =>
+      log.error({ reason: reasonOf(error) }, 'the result of a file check could not be stored'),
     );
   };
   const proofs = new FileProofs({ root, hash, monotonic: monotonicMs, onCompared });
@@ -95,7 +95,7 @@ export async function lakeFiles(
 
 function bodiesIn({ disk, folder, log }: LakeFolder, bucket: Bucket | undefined): Bodies {
   if (bucket === undefined) return localBodies(disk, folder.spool);
-  return sharedBodies({ bucket, disk, folder, told: toldBy(log) });
+  return sharedBodies({ bucket, disk, folder, told: failureLogger(log) });
 }
 
 function publishedIn(
@@ -103,15 +103,15 @@ function publishedIn(
   bucket: Bucket | undefined,
 ): PublishedFiles {
   if (bucket === undefined) return localPublished(folder, disk);
-  return bucketPublished(folder, disk, bucket, toldBy(log));
+  return bucketPublished(folder, disk, bucket, failureLogger(log));
 }
 
-const toldBy =
+const failureLogger =
   (log: Logger): ToldOfBucket =>
   (what, reason) =>
     log.error({ what, reason: reasonOf(reason) }, 'the bucket of the files failed');
 
-/** In the folder, or in a bucket of which so many bytes are copied there. */
+/** Opens files in the folder, or in a bucket with a local cache of at most `bytesMax`. */
 export async function filesOf(
   { at, disk, folder: { lake: root, temporary }, log }: FilesFolder,
   hashing: Hashing,
@@ -119,10 +119,13 @@ export async function filesOf(
   bytesMax = 0,
 ): Promise<{ readonly files: Files; readonly cache: FileCache | undefined }> {
   if (bucket === undefined) return { files: localFiles(root, disk, at, hashing), cache: undefined };
-  const told = toldBy(log);
+  const logFailure = failureLogger(log);
   const fetch = (path: string, target: string): Promise<boolean> =>
-    asked(told, 'fetch a file', bucket.get(inLake(path), target));
-  const onFault = (reason: unknown): void => told('remove a copy', reason);
+    asked(logFailure, 'fetch a file', bucket.get(inLake(path), target));
+  const onFault = (reason: unknown): void => logFailure('remove a copy', reason);
   const cache = await FileCache.open({ root, temporary, disk, bytesMax, fetch, onFault });
-  return { files: bucketFiles({ root, disk, at, hashing, bucket, cache, told }), cache };
+  return {
+    files: bucketFiles({ root, disk, at, hashing, bucket, cache, told: logFailure }),
+    cache,
+  };
 }

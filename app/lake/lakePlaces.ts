@@ -1,4 +1,5 @@
-// Where the lake is: its files in the data folder or in a bucket, its catalog there or in PostgreSQL.
+// Location of the lake: its files in the data folder or in a bucket, its catalog in the folder or in
+// PostgreSQL.
 import type { Clock } from '../../store/base/clock.ts';
 import type { Disk } from '../../store/base/disk.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
@@ -23,7 +24,7 @@ interface PlaceSeams {
   readonly threads?: Threads | undefined;
 }
 
-/** Whoever has it closes the bucket. */
+/** The caller closes the bucket. */
 export async function placed(
   { bucket: settings, database, standby }: Pick<Settings, 'bucket' | 'database' | 'standby'>,
   folder: Folder,
@@ -32,7 +33,7 @@ export async function placed(
   const catalog = await catalogOf(database, folder, threads, standby);
   if (settings === undefined)
     return { catalog, place: localPlace(folder, disk), bucket: undefined };
-  // Its client takes 35 MB, which a server without a bucket has no need of.
+  // Its client takes 35 MB, which a server without a bucket does not need.
   const { openS3Bucket } = await import('../../pipeline/targets/s3Bucket.ts');
   const bucket = openS3Bucket(settings);
   return { catalog, place: bucketPlace(bucket, clock), bucket };
@@ -49,7 +50,7 @@ export async function catalogOf(
   return postgresPlace(database, isGuarded);
 }
 
-/** @throws Failure Conflict where the data folder has a catalog, and the settings name another place */
+/** @throws Failure Conflict where the data folder has a catalog, and the settings specify another place */
 export async function refuseTwoCatalogs(
   database: Settings['database'],
   folder: Folder,
@@ -58,7 +59,7 @@ export async function refuseTwoCatalogs(
   const own = sqlitePlace(folder);
   if (database === undefined || !(await own.isThere())) return;
   const how = (await named.isThere())
-    ? `${named.name} is there as well: take away the one that is not to be served`
-    : '`tapedeck move` takes it to TAPEDECK_DATABASE';
+    ? `${named.name} is there as well: remove the one that you do not need`
+    : '`tapedeck move` moves it to TAPEDECK_DATABASE';
   throw new Failure('Conflict', `the data folder has a catalog of its own, ${own.name}: ${how}`);
 }

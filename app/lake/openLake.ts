@@ -1,6 +1,5 @@
-// The lake at start: first it is asked whether catalog and files belong together, then the catalog is
-// brought to this program's version, and only then is swept what the last run left. With it comes what
-// is pushed into it, and the clock that both go by.
+// Opens the lake at a start: checks that catalog and files belong together, migrates the catalog, and only
+// then sweeps files that the last run left. It also opens the pending pushes, and the clock that both use.
 import {
   beginRun,
   catalogHead,
@@ -33,8 +32,8 @@ interface Opening extends LakeFolder {
 }
 
 /**
- * Before anything else is asked of the catalog.
- * @throws Failure Conflict when the files are another catalog's, or those of a newer one.
+ * Call it before any other use of the catalog.
+ * @throws Failure Conflict when the files belong to another catalog, or to a newer state of it.
  */
 export async function prepareCatalog(
   database: Database,
@@ -45,7 +44,7 @@ export async function prepareCatalog(
   await settlePlace(database, place, bucket?.name);
 }
 
-/** Opens the lake of a catalog that was prepared. */
+/** Opens the lake of a prepared catalog. */
 export async function openLake(
   opening: Opening,
 ): Promise<Pick<Services, 'lake' | 'lakeClock' | 'pending'>> {
@@ -62,7 +61,7 @@ export async function openLake(
   for (const tableId of pending.tables()) {
     lake.rowNumbers.reserve(tableId, rowAfter(pending.rows(tableId)), 0);
   }
-  // A flush and its pushed records change places for readers in one step.
+  // A flush replaces its pending records for readers in one step.
   lake.onChange(({ snapshot, tableIds, touches }) => {
     if (touches?.kind !== 'records') return;
     for (const tableId of tableIds) pending.flushed(tableId, snapshot);
@@ -70,7 +69,10 @@ export async function openLake(
   return { lake, lakeClock, pending };
 }
 
-/** Takes the lake for this run: its files carry the run's id, and its note follows the catalog. */
+/**
+ * Takes ownership of the lake for this run: its files contain the run's id, and a note beside the files
+ * follows the catalog.
+ */
 async function ownLake({
   clock,
   database,
@@ -84,7 +86,7 @@ async function ownLake({
   const write = (snapshot: number, timeMs: number): Promise<void> =>
     place.writeHead({ lake, snapshot, timeMs });
   await write(head.snapshot, clock());
-  // The commit stands: an older note only makes the next start less sure of what is garbage.
+  // The commit is done: an outdated note only makes the next start less sure about garbage.
   const moved = (snapshot: number, timeMs: number): Promise<void> =>
     write(snapshot, timeMs).catch((error: unknown) =>
       log.error({ reason: reasonOf(error) }, 'the note beside the files could not be written'),

@@ -1,4 +1,4 @@
-// What nodes hear that answer reads beside this one, which serves, and what they may spend.
+// Publishes changes, and quota, from this serving node to nodes that answer reads.
 import type { Throttle } from '../../api/request/throttle.ts';
 import { monotonicMs } from '../../store/base/clock.ts';
 import { reasonOf } from '../../store/base/failure.ts';
@@ -7,10 +7,10 @@ import { QuotaLessor } from '../../store/ledger/leases/lessor.ts';
 import { Audience } from '../../store/replica/audience.ts';
 import type { Core } from '../core.ts';
 
-/** One that lost its place loses it after ten seconds of silence: it stops well before. */
+/** A serving node loses its place after ten seconds of silence: this one stops publishing well before. */
 const UNSURE_MS = 5_000;
 
-/** @param unsureMs how long ago it was known for sure that this node serves */
+/** @param unsureMs time since this node was last confirmed to be serving */
 export async function audienceOf(
   { log, services }: Core,
   { permits }: Throttle,
@@ -39,10 +39,10 @@ export async function audienceOf(
   lake.changes.whileQuiet(audience.quiet);
   lake.onChange((change) => audience.changed(change));
   pending.whileQuiet(audience.quiet);
-  pending.onPush((made) => audience.pushed(made));
+  pending.onPush((pushes) => audience.pushed(pushes));
   pending.onFlush((...flushed) => audience.flushed(...flushed));
   accounts.changes.whileQuiet(audience.quiet, () => {
-    // Both are heard before the nodes answer again.
+    // Both are published before the nodes answer again.
     lessor.limitsChanged();
     audience.accounts();
   });

@@ -1,5 +1,5 @@
-// Whether this node may still answer. Another one takes its place when it sleeps, or is cut off, and it does
-// not know that before it asks. What it read is answered only where it held the catalog a moment ago.
+// Decides whether this node may still answer. Another one replaces it when it is suspended or disconnected,
+// which it only notices by a check. Its reads are answered only if it held the catalog a moment ago.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Fence } from '../../api/auth/admission.ts';
 import { monotonicMs } from '../../store/base/clock.ts';
@@ -8,7 +8,7 @@ import type { NodeTable } from '../../store/postgres/nodeTable.ts';
 
 /** Others wait longer before they take a free place after an outage. */
 const LEASE_MS = 2_000;
-/** How long an answer waits for PostgreSQL. */
+/** Longest wait of an answer for PostgreSQL. */
 const CHECK_MS = 5_000;
 const AGAIN_MS = 100;
 

@@ -1,4 +1,4 @@
-// A node while another one serves: its ports are open, and what comes is handed on.
+// A node while another one serves: its ports are open, and requests are forwarded.
 import { hostname } from 'node:os';
 import type { Agent, IncomingMessage, Server } from 'node:http';
 import { Agent as SecureAgent } from 'node:https';
@@ -24,38 +24,38 @@ import type {
   ServingNode,
 } from '../../store/postgres/nodeTable.ts';
 
-/** How long a request waits while no node serves: a start takes one or two seconds. */
+/** Longest wait of a request while no node serves: a start takes one or two seconds. */
 const WAIT_MS = 15_000;
 
 export interface FrontNode {
-  /** Whose ports another server may take. */
+  /** Servers whose ports another server may take over. */
   readonly servers: Readonly<Partial<Record<DoorKind, Server>>>;
-  /** And that of /metrics alone, where it has a port of its own. */
+  /** The server of /metrics alone, if it has a port of its own. */
   readonly metricsServer: Server | undefined;
-  /** Where others reach them. */
+  /** URLs under which other nodes reach its ports. */
   readonly doors: NodeDoors;
-  /** Which one serves, as requests to it are asked. */
+  /** The serving node, as the target of requests. */
   readonly serving: Targets;
-  /** The ports are another server's now. */
+  /** Stops listening: the ports belong to another server now. */
   leave(): void;
   close(graceMs: number): Promise<void>;
-  /** Takes nothing new soon: who asks is told. */
+  /** Reports it as not ready: it will stop accepting requests soon. */
   readonly drain: () => void;
-  /** Hands a request of production on. */
+  /** Forwards a production request. */
   readonly handOn: HandOn;
-  /** Told of each read that this node answered itself. */
+  /** Called with each read that this node answered itself. */
   readonly observe: Observe;
-  /** From here on what is given answers reads of production, as long as it can. */
+  /** Answers production reads with `reading` from now on, while it can. */
   readonly reads: (reading: Pick<Reading, 'taking'>) => void;
 }
 
 interface Front {
   readonly node: FrontNode;
-  /** From here on it hands on to whom the table names. */
+  /** Forwards to the node that the table names from now on. */
   readonly begin: (table: NodeTable) => void;
 }
 
-/** Opens the ports; requests wait until it has begun. */
+/** Opens the ports; requests wait until `begin` is called. */
 export async function openFront(settings: Settings): Promise<Front> {
   const { https } = await tlsOf(settings);
   const metrics = hopMetrics();
@@ -64,16 +64,16 @@ export async function openFront(settings: Settings): Promise<Front> {
   let isDraining = false;
   const reads = makeReads();
   const opened: Partial<Record<DoorKind, FrontDoor>> = {};
-  const looks: (() => Target | undefined)[] = [];
+  const targetGetters: (() => Target | undefined)[] = [];
   const open = async (kind: DoorKind, port: number | undefined): Promise<void> => {
     if (port === undefined) return;
-    const current = targetsOf(kind, () => table);
-    looks.push(current);
-    const forward = forwarderOf(current, settings, () => table, metrics.tell);
+    const current = createTargetGetter(kind, () => table);
+    targetGetters.push(current);
+    const forward = createForwarder(current, settings, () => table, metrics.tell);
     const own = (path: string): ReturnType<typeof ownAnswer> =>
       ownAnswer(path, {
         serving: table?.serving,
-        target: looks[0]?.(),
+        target: targetGetters[0]?.(),
         isDraining,
         metrics,
         hasMetrics,
@@ -94,22 +94,22 @@ export async function openFront(settings: Settings): Promise<Front> {
     monitor = await openMetricsDoor({
       settings,
       https,
-      metrics: () => metricsOf(metrics, table?.serving?.name),
+      metrics: () => renderMetrics(metrics, table?.serving?.name),
     });
   } catch (error) {
     await close(0);
     throw error;
   }
   const parts = { settings, opened, monitor, all, close, reads, metrics };
-  const node = nodeOf(parts, {
-    current: () => looks[0]?.(),
+  const node = createNode(parts, {
+    current: () => targetGetters[0]?.(),
     changed: async (withinMs) => table?.changed(withinMs),
     drain: () => (isDraining = true),
   });
-  const begin = (known: NodeTable): void => {
-    table = known;
-    known.onServing(() => {
-      for (const look of looks) look();
+  const begin = (nodes: NodeTable): void => {
+    table = nodes;
+    nodes.onServing(() => {
+      for (const look of targetGetters) look();
     });
   };
   return { node, begin };
@@ -125,7 +125,7 @@ interface FrontParts {
   readonly metrics: HopMetrics;
 }
 
-function nodeOf(
+function createNode(
   { all, close, metrics, monitor, opened, reads, settings }: FrontParts,
   { changed, current, drain }: Targets & Pick<FrontNode, 'drain'>,
 ): FrontNode {
@@ -133,7 +133,7 @@ function nodeOf(
   return {
     servers: Object.fromEntries(servers),
     metricsServer: monitor?.server,
-    doors: doorsOf(opened, settings),
+    doors: listDoors(opened, settings),
     serving: { current, changed },
     leave: () => {
       for (const door of all()) door.leave();
@@ -146,8 +146,8 @@ function nodeOf(
   };
 }
 
-/** Where others reach them. */
-function doorsOf(
+/** URLs under which other nodes reach its ports. */
+function listDoors(
   opened: Readonly<Partial<Record<DoorKind, FrontDoor>>>,
   settings: Settings,
 ): NodeDoors {
@@ -161,7 +161,7 @@ function doorsOf(
 }
 
 interface Reads {
-  /** Answers here what can be, and hands on the rest. */
+  /** Answers a request locally if possible, and forwards the others. */
   readonly orHandOn: (forward: Forwarder) => Forwarder;
   readonly handOn: HandOn;
   readonly by: FrontNode['reads'];
@@ -180,14 +180,14 @@ function makeReads(): Reads {
       };
     },
     handOn: (incoming, outgoing) => {
-      // Whatever failed, the client sees the end of its connection.
+      // On any failure the client's connection is closed.
       handOn(incoming, outgoing).catch(() => outgoing.destroy());
     },
-    by: (given) => (reading = given),
+    by: (next) => (reading = next),
   };
 }
 
-/** What is not looked into any further is handed on. */
+/** Other requests are forwarded without a closer check. */
 const READS = /^\/[^/]+\/(?:time-series|data|sql-query)\//;
 
 const mayBeRead = ({ headers, method, url = '' }: IncomingMessage): boolean =>
@@ -202,24 +202,30 @@ function nodeHost({ host, nodeHost: named }: Pick<Settings, 'host' | 'nodeHost'>
   return name.includes(':') ? `[${name}]` : name;
 }
 
-/** Who serves, at the port of this kind. What is on its way to one that served breaks off with it. */
-function targetsOf(kind: DoorKind, table: () => NodeTable | undefined): () => Target | undefined {
-  let known: Target | undefined;
+/**
+ * Returns the serving node, at its port of this kind. Requests to a former one are aborted with its
+ * connections.
+ */
+function createTargetGetter(
+  kind: DoorKind,
+  table: () => NodeTable | undefined,
+): () => Target | undefined {
+  let target: Target | undefined;
   return () => {
     const serving = table()?.serving;
-    // One that ends may answer what it has begun, until the next one serves.
-    if (serving === undefined || serving.id === known?.id) return serving && known;
-    known?.agent.destroy();
-    known = targetOf(serving, kind);
-    return known;
+    // A node that is ending may finish its answers until the next one serves.
+    if (serving === undefined || serving.id === target?.id) return serving && target;
+    target?.agent.destroy();
+    target = createTarget(serving, kind);
+    return target;
   };
 }
 
-function forwarderOf(
+function createForwarder(
   current: () => Target | undefined,
   { trustedProxies }: Settings,
   table: () => NodeTable | undefined,
-  tell: Parameters<typeof makeForwarder>[0]['tell'],
+  onHop: Parameters<typeof makeForwarder>[0]['tell'],
 ): Forwarder {
   return makeForwarder({
     targets: {
@@ -231,12 +237,12 @@ function forwarderOf(
     signed: ({ hopKey: key }, incoming) =>
       signHop({ key, clock: systemClock }, incoming, senderOf(incoming, trustedProxies)),
     waitMs: WAIT_MS,
-    tell,
+    tell: onHop,
   });
 }
 
 /** Undefined where it has no such port. */
-function targetOf(
+function createTarget(
   { certificate, doors, hopKey, id }: ServingNode,
   kind: DoorKind,
 ): Target | undefined {
@@ -246,7 +252,7 @@ function targetOf(
   const connections = (): Agent =>
     certificate === ''
       ? new http.Agent(options)
-      : // Its very certificate, whatever name it is for: the catalog says whose it is.
+      : // Trusts exactly its certificate, for any host name: the catalog links it to the node.
         new SecureAgent({
           ...options,
           ca: certificate,
@@ -257,39 +263,41 @@ function targetOf(
   return { id, url, agent, hopKey, reach: nodeReach(url, agent, connections) };
 }
 
-interface Said {
+interface AnswerParts {
   readonly serving: ServingNode | undefined;
   /** Its first port. */
   readonly target: Target | undefined;
   readonly isDraining: boolean;
   readonly metrics: HopMetrics;
-  /** They have no port of their own. */
+  /** Whether /metrics has no port of its own. */
   readonly hasMetrics: boolean;
 }
 
-const metricsOf = async (
+const renderMetrics = async (
   { contentType, text }: HopMetrics,
   serving: string | undefined,
 ): Promise<OwnAnswer> => ({ status: 200, type: contentType, text: await text(serving) });
 
-/** What is asked of this very process. */
+/** Answers requests for this process itself. */
 function ownAnswer(
   path: string,
-  { hasMetrics, isDraining, metrics, serving, target }: Said,
+  { hasMetrics, isDraining, metrics, serving, target }: AnswerParts,
 ): OwnAnswer | Promise<OwnAnswer> | undefined {
   const type = 'text/plain';
   if (path === '/healthz') return { status: 200, type, text: 'ok\n' };
-  if (path === '/metrics' && hasMetrics) return metricsOf(metrics, serving?.name);
+  if (path === '/metrics' && hasMetrics) return renderMetrics(metrics, serving?.name);
   if (path !== '/readyz') return undefined;
   if (isDraining) return { status: 503, type, text: 'not ready: draining\n' };
   if (serving === undefined || target === undefined)
     return { status: 503, type, text: 'not ready: no node serves\n' };
   const { name } = serving;
-  return target.reach
-    .isReached()
-    .then((isReached) =>
-      isReached
-        ? { status: 200, type, text: `ready: ${name} serves\n` }
-        : { status: 503, type, text: `not ready: ${name} serves, and is not reached from here\n` },
-    );
+  return target.reach.isReached().then((isReached) =>
+    isReached
+      ? { status: 200, type, text: `ready: ${name} serves\n` }
+      : {
+          status: 503,
+          type,
+          text: `not ready: ${name} serves, and can not be reached from here\n`,
+        },
+  );
 }

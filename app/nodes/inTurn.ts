@@ -1,5 +1,5 @@
-// A node of several that share a catalog: while another one serves, it hands on what it is asked; once none
-// does, it takes its place.
+// Runs one of several nodes that share a catalog: it forwards requests while another one serves, and takes
+// over when none does.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readFile } from 'node:fs/promises';
 import { VERSION } from '../../store/base/version.ts';
@@ -22,21 +22,21 @@ import { startReading } from './reading.ts';
 import { startTapedeck, type Tapedeck } from '../main.ts';
 import { keepRequestsYoung } from '../v8Flags.ts';
 
-const LOOK_MS = 50;
-/** A node tells of itself each second, whatever it does; one that sleeps for longer loses its place. */
-const SILENT_MS = 10_000;
-/** After an outage of PostgreSQL, at least: a server that lost its connection is back in that time. */
+const POLL_MS = 50;
+/** A node sends a heartbeat each second; one that misses it for longer loses its place. */
+const HEARTBEAT_TIMEOUT_MS = 10_000;
+/** Shortest wait after an outage of PostgreSQL: a server that lost its connection is back in that time. */
 const OUTAGE_WAIT_MS = 2_000;
-/** After a start that failed since another node was faster, or PostgreSQL went. */
-const AGAIN_MS = 500;
+/** Delay after a failed start: another node was faster, or PostgreSQL is unavailable. */
+const RETRY_DELAY_MS = 500;
 
 /**
- * Serves once no other node does. Undefined when it was told to end before.
- * @param tell what it waits for, when that changes
+ * Serves once no other node does. Undefined when it was stopped before.
+ * @param onStatus reports what it waits for, when that changes
  */
 export async function startInTurn(
   settings: Settings & { readonly database: DatabaseSettings },
-  tell: (line: string) => void,
+  onStatus: (line: string) => void,
   ending: AbortSignal,
   seams: Pick<Seams, 'onTaken'> = {},
 ): Promise<Tapedeck | undefined> {
@@ -61,20 +61,20 @@ export async function startInTurn(
     await table.start();
     let lessor: QuotaLessor | undefined;
     const audience = async (core: Core, throttle: Throttle): Promise<Audience> => {
-      const made = await audienceOf(core, throttle, () => table.unsureMs);
-      lessor = made.lessor;
-      return made.audience;
+      const opened = await audienceOf(core, throttle, () => table.unsureMs);
+      lessor = opened.lessor;
+      return opened.audience;
     };
     const { metricsServer, servers } = node;
-    const taken = { servers, metricsServer, hopKey, audience, fence: makeFence(table) };
-    const beside = await startBeside(settings, nodeId, node, tell);
+    const handover = { servers, metricsServer, hopKey, audience, fence: makeFence(table) };
+    const beside = await startStandbyWork(settings, nodeId, node, onStatus);
     try {
-      const start = (): Promise<Tapedeck> => startTapedeck(settings, seams, taken);
-      const started = await inTurn(table, tell, ending, settings.role !== 'worker', start);
-      // It would lend to itself, and follow itself.
+      const start = (): Promise<Tapedeck> => startTapedeck(settings, seams, handover);
+      const started = await waitForTurn(table, onStatus, ending, settings.role !== 'worker', start);
+      // Otherwise it would lease to itself, and follow itself.
       await beside.close(started === undefined ? undefined : lessor);
       if (started === undefined) return await end(settings.drainMs);
-      return await serving(started, table, node);
+      return await beginServing(started, table, node);
     } catch (error) {
       await beside.close();
       throw error;
@@ -85,14 +85,16 @@ export async function startInTurn(
   }
 }
 
-/** What it does while another one serves, beside handing on. */
-async function startBeside(
+/** Starts the work of a node while another one serves, besides forwarding. */
+async function startStandbyWork(
   settings: Parameters<typeof startInTurn>[0],
   nodeId: string,
   node: FrontNode,
-  tell: (line: string) => void,
+  onStatus: (line: string) => void,
 ): Promise<{ readonly close: (lessor?: QuotaLessor) => Promise<void> }> {
-  const lending = await startLending(settings, node.serving, (reason) => tell(reasonOf(reason)));
+  const lending = await startLending(settings, node.serving, (reason) =>
+    onStatus(reasonOf(reason)),
+  );
   const { handOn, observe, serving } = node;
   const log = openLog(settings.logLevel);
   const reading = await startReading({
@@ -115,51 +117,58 @@ async function startBeside(
   };
 }
 
-async function inTurn(
+async function waitForTurn(
   table: NodeTable,
-  tell: (line: string) => void,
+  onStatus: (line: string) => void,
   ending: AbortSignal,
   mayServe: boolean,
   start: () => Promise<Tapedeck>,
 ): Promise<Tapedeck | undefined> {
-  let told = '';
-  const say = (why: string): void => {
-    if (why !== told) tell(why);
-    told = why;
+  let lastStatus = '';
+  const reportStatus = (why: string): void => {
+    if (why !== lastStatus) onStatus(why);
+    lastStatus = why;
   };
   const waitMs = OUTAGE_WAIT_MS * (1 + randomShare() / 2);
   while (!ending.aborted) {
-    const { held, serving } = table;
-    if (held === 'free' && !mayServe) say('stands by: no node serves, and a worker never does');
-    else if (held === 'free' && table.backMs < waitMs)
-      say('stands by: PostgreSQL was away, and whoever served may be back');
-    else if (held === 'free') {
+    const { held: hold, serving } = table;
+    if (hold === 'free' && !mayServe)
+      reportStatus('on standby: no node serves, and a worker never does');
+    else if (hold === 'free' && table.backMs < waitMs)
+      reportStatus('on standby: PostgreSQL was unavailable, and the node that served may return');
+    else if (hold === 'free') {
       const started = await start().catch((error: unknown) => {
-        // Another one that waited was faster, PostgreSQL went, or the data folder is in use.
+        // Another waiting node was faster, PostgreSQL is unavailable, or the data folder is in use.
         if (error instanceof Failure && error.type === 'Busy') return reasonOf(error);
         throw error;
       });
       if (typeof started !== 'string') return started;
-      say(started);
-      await sleep(AGAIN_MS);
-    } else if (held !== 'held') say(held.reason);
-    else if (table.silentMs > SILENT_MS) {
-      say(`${serving?.name} was not heard for ${SILENT_MS} ms: another node takes its place`);
-      await table.endSilent().catch((error: unknown) => say(reasonOf(error)));
-      await sleep(AGAIN_MS);
+      reportStatus(started);
+      await sleep(RETRY_DELAY_MS);
+    } else if (hold !== 'held') reportStatus(hold.reason);
+    else if (table.silentMs > HEARTBEAT_TIMEOUT_MS) {
+      reportStatus(
+        `${serving?.name} sent no heartbeat for ${HEARTBEAT_TIMEOUT_MS} ms: another node replaces it`,
+      );
+      await table.endSilent().catch((error: unknown) => reportStatus(reasonOf(error)));
+      await sleep(RETRY_DELAY_MS);
     } else if (serving !== undefined)
-      say(`stands by: ${serving.name} serves, and is handed what comes here`);
-    else say('stands by: a server that is no node serves, or one begins');
-    await sleep(LOOK_MS);
+      reportStatus(`on standby: ${serving.name} serves, and requests are forwarded to it`);
+    else reportStatus('on standby: a server that is no node serves, or one is starting');
+    await sleep(POLL_MS);
   }
   return undefined;
 }
 
-async function serving(started: Tapedeck, table: NodeTable, node: FrontNode): Promise<Tapedeck> {
+async function beginServing(
+  started: Tapedeck,
+  table: NodeTable,
+  node: FrontNode,
+): Promise<Tapedeck> {
   await table.serves();
   node.leave();
   const close = async (): Promise<void> => {
-    // A request that is on its way on a connection as that is closed would be lost.
+    // Otherwise a request on a connection that is just being closed would be lost.
     started.drain();
     await table.leaves();
     await started.close();

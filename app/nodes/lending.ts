@@ -1,4 +1,4 @@
-// What a node does while another one serves, beside handing on: its query processes are that node's too.
+// Provides the query processes of a node to the serving one.
 import type { ChildProcess } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,17 +11,17 @@ import { lend } from '../../store/lent/lender.ts';
 import { NICENESS } from '../pools.ts';
 import { connectAgain } from './servingConnection.ts';
 
-interface Lending extends Pick<Copies, 'gone'> {
-  /** Ends its processes; their requests are asked again by who asked. */
+interface RemoteProcesses extends Pick<Copies, 'gone'> {
+  /** Ends its processes; the serving node retries their requests. */
   close(): Promise<void>;
 }
 
-/** Undefined where it lends none. */
+/** Undefined where it provides none. */
 export async function startLending(
   { bucket: bucketed, children, data, lend: isLending, role, sqlChildren }: Settings,
-  borrower: Targets,
+  servingNode: Targets,
   onFault: (reason: unknown) => void,
-): Promise<Lending | undefined> {
+): Promise<RemoteProcesses | undefined> {
   if (bucketed === undefined || !isLending || role === 'api') return undefined;
   const { openS3Bucket } = await import('../../pipeline/targets/s3Bucket.ts');
   const bucket = openS3Bucket(bucketed);
@@ -35,7 +35,7 @@ export async function startLending(
   const connections = kinds.map((kind, at) => {
     const start = (): ChildProcess => ownProcesses.start(NICENESS[kind]);
     const parts = { copies, folder: join(folder, `process-${at}`), start };
-    return connectAgain(borrower, lendPath(kind), (socket) => lend({ ...parts, socket }));
+    return connectAgain(servingNode, lendPath(kind), (socket) => lend({ ...parts, socket }));
   });
   return {
     gone: copies.gone,

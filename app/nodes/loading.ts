@@ -1,4 +1,4 @@
-// What a node does for the one that serves, beside handing on: it works on loads.
+// Works on loads of the serving node.
 import type { Targets } from '../../api/forward/forward.ts';
 import { LOAD_PATH } from '../../api/forward/nodeDoor.ts';
 import { takeLoads } from '../../jobs/elsewhere/taking.ts';
@@ -9,18 +9,18 @@ import type { Reading } from './reading.ts';
 import { connectAgain } from './servingConnection.ts';
 
 interface Loading {
-  /** Ends its loads: they are worked on again where they are from. */
+  /** Ends its loads: the serving node runs them again. */
   close(): Promise<void>;
 }
 
 interface LoadingParts extends Pick<Reading, 'place'> {
-  /** Of this node. */
+  /** Name of this node. */
   readonly name: string;
   readonly settings: Settings;
   readonly serving: Targets;
 }
 
-/** As many loads at once as this node would work on if it served; undefined where it lends nothing. */
+/** Works on as many concurrent loads as this node would if it served; undefined where it provides none. */
 export function startLoading({
   name,
   place,

@@ -1,4 +1,4 @@
-// A node that does not serve answers reads itself, as long as it hears from the one that serves.
+// Answers reads at a node that does not serve, while it receives changes from the one that serves.
 import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 import { accountServices, withPoolsOf } from '../../api/auth/accountServices.ts';
@@ -42,24 +42,29 @@ import {
 } from './replica.ts';
 import { AGAIN_MS, servingConnection } from './servingConnection.ts';
 
-/** How long a request waits for quota, and for the end of a change. */
+/** Longest wait of a request for quota, and for the end of a change. */
 const GRANT_MS = 20;
-/** A permit, a lease and a block that is large enough may each have to be asked for. */
+/** A permit, a lease and a block that is large enough may each need a request. */
 const GRANT_TRIES = 3;
 const CHANGE_MS = 100;
-/** After a session that ended before it could answer. */
+/** Delay after a session that ended before it could answer. */
 const UNREADY_MS = 5_000;
-/** A catalog that is silent for longer is lost. */
+/** Timeout of catalog queries. */
 const ANSWER_MS = 5_000;
-/** The node that serves may be another one, though the connection to the former is there. */
-const LOOK_MS = 1_000;
+/**
+ * Interval at which the serving node is checked: it may be another one, while the former connection still
+ * exists.
+ */
+const POLL_MS = 1_000;
 
 export interface Reading {
-  /** What answers a read now; undefined where it is handed on. */
+  /** Handler of a read; undefined where it is forwarded. */
   readonly taking: () => TakeRequest | undefined;
-  /** The lake's files, and where some are written. */
+  /** The lake's files, and a folder for temporary ones. */
   readonly place: { readonly files: Files; readonly temporary: string };
-  /** @param lessor of this very node, which serves now: it is told what was delivered and not told */
+  /**
+   * @param lessor of this very node, which serves now: receives charges that were delivered and not reported
+   */
   close(lessor?: QuotaLessor): Promise<void>;
 }
 
@@ -74,7 +79,7 @@ interface ReadingParts {
   readonly copies: readonly Copies[];
 }
 
-/** What stays from one node that serves to the next. */
+/** State that is kept from one serving node to the next. */
 interface Place {
   readonly copies: readonly Copies[];
   readonly quota: LeasedQuota;
@@ -83,7 +88,7 @@ interface Place {
   readonly pools: ReadingPools;
 }
 
-/** Undefined where it answers none: files and keys must be the same for all. */
+/** Undefined where it answers no reads: files and keys must be shared by all nodes. */
 export async function startReading(parts: ReadingParts): Promise<Reading | undefined> {
   const { log, serving, settings } = parts;
   const { bucket: bucketed, data } = settings;
@@ -101,11 +106,11 @@ export async function startReading(parts: ReadingParts): Promise<Reading | undef
   let now: Session | undefined;
   const loop = async (): Promise<void> => {
     while (!ending.signal.aborted) {
-      const made = await servingConnection(serving, followPath(parts.nodeId), ending.signal);
-      if (made === undefined) continue;
-      now = newSession(parts, place, made.socket);
+      const connection = await servingConnection(serving, followPath(parts.nodeId), ending.signal);
+      if (connection === undefined) continue;
+      now = newSession(parts, place, connection.socket);
       ending.signal.addEventListener('abort', now.close, { once: true });
-      await Promise.all([now.ended, endWith(now, serving, made.target)]);
+      await Promise.all([now.ended, endWith(now, serving, connection.target)]);
       ending.signal.removeEventListener('abort', now.close);
       const waitMs = now.isReady() ? AGAIN_MS : UNREADY_MS;
       now = undefined;
@@ -120,7 +125,7 @@ export async function startReading(parts: ReadingParts): Promise<Reading | undef
       if (lessor === undefined) await closeQuota(quota, log);
       ending.abort();
       await running;
-      if (lessor !== undefined) await settleAtHome(quota, lessor, parts);
+      if (lessor !== undefined) await settleLocally(quota, lessor, parts);
       await Promise.all([pools.read.close(), pools.sql.close()]);
       bucket.close();
       await dropReadingFolder(data);
@@ -128,8 +133,8 @@ export async function startReading(parts: ReadingParts): Promise<Reading | undef
   };
 }
 
-/** What this node delivered as one of several is charged now that it serves. */
-async function settleAtHome(
+/** Charges the calls that this node answered as a replica, now that it serves. */
+async function settleLocally(
   quota: LeasedQuota,
   lessor: QuotaLessor,
   { log, nodeId }: Pick<ReadingParts, 'log' | 'nodeId'>,
@@ -145,12 +150,12 @@ async function closeQuota(quota: LeasedQuota, log: Logger): Promise<void> {
   if (calls > 0) log.warn({ calls }, 'it is not known whether calls were charged');
 }
 
-/** A session ends with the place of the node that it follows. */
+/** Ends a session when its serving node is replaced. */
 async function endWith({ close, ended }: Session, serving: Targets, { id }: Target): Promise<void> {
   let isOver = false;
   void ended.then(() => (isOver = true));
   while (!isOver) {
-    await Promise.race([ended, serving.changed(LOOK_MS)]);
+    await Promise.race([ended, serving.changed(POLL_MS)]);
     if (!isOver && serving.current()?.id !== id) close();
   }
 }
@@ -158,19 +163,19 @@ async function endWith({ close, ended }: Session, serving: Targets, { id }: Targ
 interface Session {
   readonly taking: () => TakeRequest | undefined;
   readonly close: () => void;
-  /** Whether it could answer at some time. */
+  /** Whether it was able to answer at any time. */
   readonly isReady: () => boolean;
-  /** Resolves once it is over and nothing is left of it. */
+  /** Resolves once it is over and cleaned up. */
   readonly ended: Promise<void>;
 }
 
 function newSession(parts: ReadingParts, place: Place, socket: Socket): Session {
-  const told = toldBy(parts.log);
+  const warn = toldBy(parts.log);
   const opened = Promise.withResolvers<Opened>();
   opened.promise.catch(() => undefined);
   const { copies, quota } = place;
   const { nodeReads, role } = parts.settings;
-  // Others only hear which files are no more.
+  // Other nodes receive only the removals of files.
   const answers = nodeReads && role !== 'worker';
   for (const one of copies) one.clear();
   const following = new Following({
@@ -200,7 +205,7 @@ function newSession(parts: ReadingParts, place: Place, socket: Socket): Session 
     try {
       const snapshot = await following.welcome;
       const replica = await openReplica({ ...place, database, settings: parts.settings, snapshot });
-      take = await serverOf(parts, replica.services, quota, following);
+      take = await buildReadServer(parts, replica.services, quota, following);
       opened.resolve(replica);
       following.ready();
       isReady = true;
@@ -218,13 +223,13 @@ function newSession(parts: ReadingParts, place: Place, socket: Socket): Session 
     taking: () => (following.isSure() ? take : undefined),
     close: () => following.close(),
     isReady: () => isReady,
-    ended: run().catch(told),
+    ended: run().catch(warn),
   };
 }
 
 type Opened = Pick<Awaited<ReturnType<typeof openReplica>>, 'apply' | 'forget'>;
 
-function serverOf(
+function buildReadServer(
   { handOn, log, observe, settings }: ReadingParts,
   replica: Awaited<ReturnType<typeof openReplica>>['services'],
   quota: LeasedQuota,
@@ -233,31 +238,31 @@ function serverOf(
   const services: HereServices = {
     ...replica,
     ledger: quota,
-    // Whoever says that they are the operator is asked elsewhere whether they are.
+    // An operator's token is verified at the serving node.
     adminToken: randomHex(32),
     isLiveFor: (tableId) => following.isLiveFor(tableId),
     isLive: () => following.isLive(),
     isChanging: () => following.isChanging(),
     sure: sureOf(
       () => following.moment(),
-      (tableId, known) => following.knew(tableId, known),
+      (tableId, state) => following.knew(tableId, state),
     ),
     admit: (caller, address) => {
       if (settings.rateLimit) quota.admit(caller, address);
     },
   };
-  const told = toldBy(log);
+  const warn = toldBy(log);
   return buildReadingServer([...SERIES_HERE, ...SQL_HERE], {
     services,
     own: accountServices((accountId) => withPoolsOf(services, accountId)),
-    door: doorOf(settings),
+    door: createDoor(settings),
     held: makeHeldAnswers(settings.answerDiskBytes, READING),
     ended: makeEnded(log, observe),
     refused: (error) => {
       const isOfCall = error instanceof Failure && !(error instanceof Lost);
       if (isOfCall || error instanceof Elsewhere) return;
-      // What it knows or reads is not to be trusted any more: it begins anew.
-      told(error);
+      // Its state can't be trusted any more: it starts again.
+      warn(error);
       following.close();
     },
     soon: (error, tries) => {
@@ -270,7 +275,7 @@ function serverOf(
   });
 }
 
-const doorOf = ({ trustedProxies: proxies }: Settings): Door => ({
+const createDoor = ({ trustedProxies: proxies }: Settings): Door => ({
   environment: 'production',
   streamsOnly: false,
   proxies,

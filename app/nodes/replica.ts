@@ -1,5 +1,5 @@
-// What a node knows that answers reads beside the one that serves: the same memory, brought up to date by
-// what it is told, over a catalog that it only reads.
+// State of a replica: the same memory as the serving node's, kept up to date by messages, over a read-only
+// catalog.
 import { join } from 'node:path';
 import { mkdir, rm } from 'node:fs/promises';
 import type { Logger } from 'pino';
@@ -30,13 +30,13 @@ import { filesOf } from '../lake/lakeFiles.ts';
 import { readPool, sqlPool } from '../pools.ts';
 import { enginesOf } from '../services.ts';
 
-/** Where a node has copies of files, and what is being written. */
+/** Folder of file copies, and of temporary files. */
 export interface ReadingFolder {
   readonly lake: string;
   readonly temporary: string;
 }
 
-/** It becomes empty: copies of another time are not known. */
+/** Empties the folder: copies of an earlier run can't be trusted. */
 export async function readingFolder(data: string): Promise<ReadingFolder> {
   const root = rootIn(data);
   await rm(root, { recursive: true, force: true });
@@ -58,7 +58,7 @@ interface FileParts {
   readonly pool: DuckDbPool;
 }
 
-/** The lake's files, each read from a copy that is what was written. */
+/** The lake's files, each verified before it is read from its copy. */
 export async function readingFiles({
   bucket,
   cacheBytes,
@@ -71,7 +71,7 @@ export async function readingFiles({
     root: folder.lake,
     hash,
     monotonic: monotonicMs,
-    // The node that serves keeps what is found.
+    // Only the serving node stores results.
     onCompared: ({ path }, { damage }) => {
       if (damage !== null) log.error({ file: `lake/${path}` }, `a copy of a file ${damage}`);
     },
@@ -81,27 +81,27 @@ export async function readingFiles({
   return { files, copies: copies === undefined ? [] : [copies] };
 }
 
-/** What may have been removed while nobody told is not known: then all of them go. */
+/** Files may have been removed while no messages were received: then all copies are dropped. */
 export type Copies = Pick<FileCache, 'clear' | 'drop'>;
 
 interface ReplicaParts {
   readonly settings: Settings;
-  /** Nothing is written to it. */
+  /** Read only. */
   readonly database: Database;
   readonly files: Files;
-  /** Of files, which go with them. */
+  /** Copies of files, which are removed with them. */
   readonly copies: readonly Copies[];
   readonly folder: ReadingFolder;
   readonly pools: ReadingPools;
-  /** From which on it is told. */
+  /** Messages start after this snapshot. */
   readonly snapshot: number;
 }
 
-/** Processes of its own, beside those that it lends. */
+/** Its own processes, besides those that it provides to the serving node. */
 export interface ReadingPools {
   readonly read: DuckDbPool;
   readonly sql: DuckDbPool;
-  /** Told how long a query of an account took that failed. */
+  /** Called with the duration of an account's failed query. */
   readonly onFailed: { now: (accountId: string, ms: number) => void };
 }
 
@@ -114,7 +114,7 @@ export function readingPools(settings: Settings, { temporary }: ReadingFolder): 
 interface Replica {
   readonly services: Omit<SeriesServices & SqlServices, 'ledger'> & { readonly accounts: Accounts };
   readonly apply: (news: News) => void | Promise<void>;
-  /** A table is not told of any more. */
+  /** Ends the updates of a table. */
   readonly forget: (tableId: number) => void;
 }
 
@@ -132,29 +132,29 @@ export async function openReplica(parts: ReplicaParts): Promise<Replica> {
   const queries = await NamedQueries.open(database, clock);
   const failedTime = makeFailedTime(monotonicMs, accounts);
   pools.onFailed.now = failedTime.spent;
-  // Nobody asks for named queries here.
+  // Named queries are not answered here.
   const cursors = new QueryCursors(database, clock, () => undefined);
   const forget = (tableId: number): void => pending.dropped(tableId);
-  const kept = { accounts, clock, database, lake, pending, queries, settings };
+  const shared = { accounts, clock, database, lake, pending, queries, settings };
   return {
-    services: { ...kept, ...enginesOf({ ...parts, lake }, pools, files), cursors, failedTime },
-    apply: applying({ accounts, forget, lake, pending, queries }),
+    services: { ...shared, ...enginesOf({ ...parts, lake }, pools, files), cursors, failedTime },
+    apply: createApply({ accounts, forget, lake, pending, queries }),
     forget,
   };
 }
 
-/** It commits nothing. */
+/** The owner of a lake that commits nothing. */
 const NOBODY = { lake: '', run: '', moved: async (): Promise<void> => undefined };
 
-interface Told extends Pick<Replica, 'forget'> {
+interface ReplicaState extends Pick<Replica, 'forget'> {
   readonly accounts: Accounts;
   readonly lake: Lake;
   readonly pending: Pending;
   readonly queries: NamedQueries;
 }
 
-const applying =
-  ({ accounts, forget, lake, pending, queries }: Told): Replica['apply'] =>
+const createApply =
+  ({ accounts, forget, lake, pending, queries }: ReplicaState): Replica['apply'] =>
   async (news) => {
     if (news.kind === 'pushed') return pending.heard(news.made);
     if (news.kind === 'flushed') {
@@ -162,7 +162,7 @@ const applying =
     }
     if (news.kind === 'accounts') return accounts.reload();
     if (news.kind === 'queries') return queries.reload();
-    // Copies are seen to where a node answers nothing, too.
+    // Copies are handled elsewhere, also at a node that answers no reads.
     if (news.kind === 'forgotten' || news.kind === 'removed') return;
     if (news.kind === 'table') {
       forget(news.pending.tableId);
@@ -172,7 +172,8 @@ const applying =
     await lake.heard(news.change);
     if (touches?.kind === 'records') return;
     for (const tableId of tableIds) {
-      // What was purged stays nowhere. Else a query that began before still asks for what was flushed since.
+      // Purged records must not stay anywhere. Otherwise a query that began earlier still needs flushed
+      // records.
       if (endsHistory) pending.forgetFlushed(tableId);
       if (lake.directory.datasetById(tableId) === undefined) forget(tableId);
     }

@@ -1,14 +1,14 @@
-// Connections of a node to the one that serves, which are made again and again.
+// Connections of a node to the serving one, reconnected until they are closed.
 import type { Socket } from 'node:net';
 import type { Targets } from '../../api/forward/forward.ts';
 import type { Target } from '../../api/forward/hop.ts';
 import { openNodeConnection } from '../../api/forward/nodeDoor.ts';
 import { systemClock } from '../../store/base/clock.ts';
 
-/** How long a node waits where its connection was not taken. */
+/** Delay after a refused connection. */
 export const AGAIN_MS = 500;
 
-/** Undefined, after a while or when another one serves, where nobody takes it. */
+/** Undefined where it is refused: after a delay, or when another node serves. */
 export async function servingConnection(
   serving: Targets,
   path: string,
@@ -23,7 +23,7 @@ export async function servingConnection(
   return undefined;
 }
 
-/** One connection after the other, each worked over until it ends; whoever serves has it. */
+/** Keeps one connection to the serving node, and runs `work` over each until it ends. */
 export function connectAgain(
   serving: Targets,
   path: string,

@@ -1,6 +1,6 @@
-// A backup of a data folder that is served meanwhile: one moment of the catalog, and every file
-// that it names. Files are added beside the backup that is there; the manifest, replaced at the
-// end in one step, makes them the new one; only then goes what it does not name.
+// Backs up a data folder while it is served: one moment of the catalog, and every file that it names. New
+// files are added beside the previous backup; replacing the manifest in one step makes the new backup
+// current; only then are files that it does not name removed.
 import { copyFileSync, existsSync, linkSync, mkdirSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -41,13 +41,13 @@ interface BackupParts {
 }
 
 interface BackupOrder {
-  /** Absolute path of a new folder, an empty one, or one with a backup of this data folder. */
+  /** Absolute path of a new folder, an empty one, or one with an earlier backup of this data folder. */
   readonly target: string;
   /** Leave out the files of the data key and of the admin token. */
   readonly withoutKey: boolean;
-  /** Copy files also where they could be linked. */
+  /** Copy files even where they could be linked. */
   readonly copy: boolean;
-  /** Who asked, for the audit log. */
+  /** Account or operator that requested it, for the audit log. */
   readonly actor: string;
   readonly signal: AbortSignal;
 }
@@ -58,12 +58,12 @@ export interface BackupTold {
   /** Of the whole backup. */
   readonly files: number;
   readonly bytes: number;
-  /** Of what was not there yet. */
+  /** Of the files that the previous backup did not have. */
   readonly newFiles: number;
   readonly newBytes: number;
-  /** Of the new files, those that share their bytes with the data folder. */
+  /** New files that are hard links to files of the data folder. */
   readonly linkedFiles: number;
-  /** Whether the data key is in it. */
+  /** Whether the backup contains the data key. */
   readonly key: boolean;
 }
 
@@ -73,9 +73,9 @@ const running = new WeakSet<Lake>();
 const NOT_MADE = 'no backup was made, and one that was there stays';
 
 /**
- * Makes a backup, or brings the one in the target up to now. Every charge and push that was
- * acknowledged before it is in it.
- * @throws Failure: no backup was made and why; one that was there stays as it was.
+ * Makes a backup, or updates the one in the target. It contains every charge and push that was acknowledged
+ * before.
+ * @throws Failure: why no backup was made; an earlier one stays as it was.
  */
 export async function makeBackup(order: BackupOrder, parts: BackupParts): Promise<BackupTold> {
   const { lake, folder, disk } = parts;
@@ -86,7 +86,7 @@ export async function makeBackup(order: BackupOrder, parts: BackupParts): Promis
     try {
       return await backUpInto(target, order, parts);
     } catch (error) {
-      // What can't be removed now goes with the next backup.
+      // The next backup removes what can't be removed now.
       await target.clean().catch(() => undefined);
       throw error;
     } finally {
@@ -105,7 +105,7 @@ async function backUpInto(
   parts: BackupParts,
 ): Promise<BackupTold> {
   const { at, database, clock, ledger, pending, disk } = parts;
-  // Before anything leaves the folder; on a full disk it fails here, before charges are missed.
+  // Written before anything leaves the folder: a full disk fails here, before charges are missing.
   const detail = { target: target.folder, withoutKey: order.withoutKey };
   const entry = { actor: order.actor, accountId: '', action: 'back up', detail };
   try {
@@ -115,98 +115,107 @@ async function backUpInto(
   }
   await ledger.caughtUp();
   await pending.settle();
-  const made = isoTime(clock());
-  // With the catalog's turn: nothing is committed while the moment and its files are taken hold of.
-  const held = await database.connection().execute(() => holdMoment(parts, target));
+  const madeAt = isoTime(clock());
+  // Holds the catalog's connection: nothing is committed while the moment and its files are pinned.
+  const pinned = await database.connection().execute(() => pinMoment(parts, target));
   at('backup-held');
   try {
-    const copying = new Copying(target, order, disk);
+    const copier = new BackupCopier(target, order, disk);
     const state = `state-${randomHex(8)}`;
-    await copyState(copying, state, held.moment, parts);
-    await held.moment.close();
-    await eachOf(held.files, (file) => copying.add(file));
-    await copying.sync();
+    await copyState(copier, state, pinned.moment, parts);
+    await pinned.moment.close();
+    await eachOf(pinned.files, (file) => copier.add(file));
+    await copier.sync();
     at('backup-copied');
-    const { lakeId: lake, snapshot } = held.moment;
+    const { lakeId: lake, snapshot } = pinned.moment;
     const key = !order.withoutKey && parts.settings.encryptionKey === '';
-    const { files } = copying;
-    const manifest = newManifest({ made, program: VERSION, lake, snapshot, state, key, files });
+    const { files } = copier;
+    const manifest = newManifest({
+      made: madeAt,
+      program: VERSION,
+      lake,
+      snapshot,
+      state,
+      key,
+      files,
+    });
     order.signal.throwIfAborted();
     await writeManifest(target.folder, manifest, disk);
-    // From here on the backup is made: what is left over goes with the next one at the latest.
+    // The backup is complete from here on: leftovers are removed with the next one at the latest.
     await target.clean().catch(() => undefined);
-    return toldOfBackup(target.folder, manifest, copying);
+    return toBackupSummary(target.folder, manifest, copier);
   } finally {
-    await held.release();
+    await pinned.release();
   }
 }
 
-const toldOfBackup = (target: string, manifest: Manifest, copying: Copying): BackupTold => ({
+const toBackupSummary = (target: string, manifest: Manifest, copier: BackupCopier): BackupTold => ({
   target,
   snapshot: manifest.snapshot,
   files: manifest.count,
   bytes: manifest.bytes,
-  newFiles: copying.newFiles,
-  newBytes: copying.newBytes,
-  linkedFiles: copying.linkedFiles,
+  newFiles: copier.newFiles,
+  newBytes: copier.newBytes,
+  linkedFiles: copier.linkedFiles,
   key: manifest.key,
 });
 
-interface HeldFile {
-  /** In the backup. */
+interface PinnedFile {
+  /** Relative to the backup. */
   readonly path: string;
-  /** Lends it as a local file. */
-  readonly lend: () => Promise<{ readonly path: string; release(): void }>;
-  /** As the catalog has them; undefined where it does not say. */
+  /** Provides it as a local file until it is released. */
+  readonly acquire: () => Promise<{ readonly path: string; release(): void }>;
+  /** As the catalog records them; undefined where it does not. */
   readonly bytes: number | undefined;
   readonly sha256: string | undefined;
 }
 
-interface Held {
+interface PinnedMoment {
   readonly moment: CatalogMoment;
-  readonly files: readonly HeldFile[];
+  readonly files: readonly PinnedFile[];
   release(): Promise<void>;
 }
 
 /**
- * Opens the moment and holds all that it names, while nothing is committed: lake files are pinned, none of
- * the published ones is removed, bodies get a second name, since the end of their job removes them.
- * @throws Failure Conflict when the target holds another data folder's backup.
+ * Opens the moment and pins all files that it names, while nothing is committed: lake files are pinned,
+ * removal of published ones is blocked, and bodies get a second name, since the end of their job removes
+ * them.
+ * @throws Failure Conflict when the target contains another data folder's backup.
  */
-async function holdMoment(
+async function pinMoment(
   { catalog, folder, lake, disk, publications }: BackupParts,
   { previous, folder: target }: BackupTarget,
-): Promise<Held> {
+): Promise<PinnedMoment> {
   const moment = await openMoment(catalog);
-  const unhold = publications.hold();
+  const allowRemoval = publications.hold();
   const bodies = join(folder.temporary, newUuid());
   let pinned: ReturnType<Lake['files']['pin']> | undefined;
   const release = async (): Promise<void> => {
     await moment.close();
     pinned?.release();
-    unhold();
+    allowRemoval();
     await disk.remove(bodies);
   };
   try {
     pinned = lake.files.pin(moment.files.map(({ path }) => path));
-    const kept = moment.bodies.filter((name) => keepBody(folder, name, bodies));
+    const linkedBodies = moment.bodies.filter((name) => linkBody(folder, name, bodies));
     if (previous !== undefined && previous.lake !== moment.lakeId) {
-      const told = `${target} holds a backup of another data folder: name another folder`;
-      throw new Failure('Conflict', told);
+      const message = `${target} holds a backup of another data folder: name another folder`;
+      throw new Failure('Conflict', message);
     }
     const data = moment.files.map(({ path, bytes, sha256 }) => {
-      return { path: `lake/${path}`, lend: () => lake.files.borrow(path), bytes, sha256 };
+      return { path: `lake/${path}`, acquire: () => lake.files.borrow(path), bytes, sha256 };
     });
     const files = moment.published.map(({ path, ...content }) => {
       return {
         path: `published/${path}`,
-        lend: published(publications, path, content),
+        acquire: publishedSource(publications, path, content),
         ...content,
       };
     });
-    const spooled = kept.map((name) => {
+    const spooled = linkedBodies.map((name) => {
       const unknown = { bytes: undefined, sha256: undefined };
-      return { path: `spool/${name}`, lend: ownFile(bodies, name), ...unknown };
+      return { path: `spool/${name}`, acquire: bodySource(bodies, name), ...unknown };
     });
     return { moment, files: [...data, ...files, ...spooled], release };
   } catch (error) {
@@ -215,13 +224,13 @@ async function holdMoment(
   }
 }
 
-/** A copy of a bucket's file may have gone from this disk. */
-const published =
+/** Downloads it first: the local copy of a bucket's file may have been evicted. */
+const publishedSource =
   (
     publications: Publications,
     publicationId: string,
-    { bytes, sha256 }: Pick<HeldFile, 'bytes' | 'sha256'>,
-  ): HeldFile['lend'] =>
+    { bytes, sha256 }: Pick<PinnedFile, 'bytes' | 'sha256'>,
+  ): PinnedFile['acquire'] =>
   async () => {
     if (bytes !== undefined && sha256 !== undefined) {
       await publications.bring({ publicationId, bytes, sha256 });
@@ -229,12 +238,15 @@ const published =
     return { path: publications.pathOf({ publicationId }), release: () => undefined };
   };
 
-const ownFile =
-  (folder: string, name: string): HeldFile['lend'] =>
+const bodySource =
+  (folder: string, name: string): PinnedFile['acquire'] =>
   async () => ({ path: join(folder, name), release: () => undefined });
 
-/** False when the body is gone: its job tells so when it begins again, here as there. */
-function keepBody(folder: Folder, name: string, bodies: string): boolean {
+/**
+ * Links a body; false when it is gone: its job then fails with that reason when it restarts, here or after a
+ * restore.
+ */
+function linkBody(folder: Folder, name: string, bodies: string): boolean {
   mkdirSync(bodies, { recursive: true, mode: 0o700 });
   const source = join(folder.spool, name);
   try {
@@ -251,26 +263,26 @@ function keepBody(folder: Folder, name: string, bodies: string): boolean {
   }
 }
 
-/** The catalog and the secrets: small, and never shared with another backup. */
+/** Copies the catalog and the secrets: small, and never shared with another backup. */
 async function copyState(
-  copying: Copying,
+  copier: BackupCopier,
   state: string,
   moment: CatalogMoment,
   { folder, settings }: BackupParts,
 ): Promise<void> {
-  await copying.addMade(`${state}/catalog.db`, (path) => moment.copyTo(path));
-  if (copying.order.withoutKey) return;
+  await copier.addGenerated(`${state}/catalog.db`, (path) => moment.copyTo(path));
+  if (copier.order.withoutKey) return;
   if (settings.encryptionKey === '') {
-    await copying.addCopy(`${state}/key`, folder.key);
-    // A rotation between the moment and now: the catalog of the moment opens by it.
+    await copier.addCopy(`${state}/key`, folder.key);
+    // The key may have been rotated since the moment: the moment's catalog needs the former one.
     const former = formerOf(folder.key);
-    if (existsSync(former)) await copying.addCopy(`${state}/${basename(former)}`, former);
+    if (existsSync(former)) await copier.addCopy(`${state}/${basename(former)}`, former);
   }
-  if (settings.adminToken === '') await copying.addCopy(`${state}/admin-token`, folder.adminToken);
+  if (settings.adminToken === '') await copier.addCopy(`${state}/admin-token`, folder.adminToken);
 }
 
-/** Files as they come into the target. */
-class Copying {
+/** Adds files to the target. */
+class BackupCopier {
   readonly files: BackupFile[] = [];
   readonly order: BackupOrder;
   newFiles = 0;
@@ -278,52 +290,52 @@ class Copying {
   linkedFiles = 0;
   readonly #folder: string;
   readonly #disk: Disk;
-  readonly #known: ReadonlyMap<string, BackupFile>;
+  readonly #previousFiles: ReadonlyMap<string, BackupFile>;
   /** Folders with new entries. */
-  readonly #touched = new Set<string>();
+  readonly #changedFolders = new Set<string>();
 
   constructor({ folder, previous }: BackupTarget, order: BackupOrder, disk: Disk) {
     this.order = order;
     this.#folder = folder;
     this.#disk = disk;
-    this.#known = new Map(previous?.files.map((file) => [file.path, file]));
+    this.#previousFiles = new Map(previous?.files.map((file) => [file.path, file]));
   }
 
-  /** A file that never changes: what the last backup has of it stays, with its hash. */
-  async add(file: HeldFile): Promise<void> {
+  /** Adds a file that never changes: the copy of the last backup is reused, with its hash. */
+  async add(file: PinnedFile): Promise<void> {
     this.order.signal.throwIfAborted();
     const { path, sha256 } = file;
-    const known = this.#known.get(path);
-    const right = known !== undefined && known.sha256 === (sha256 ?? known.sha256);
-    if (right && (await this.#has(known))) {
-      this.files.push(known);
+    const previous = this.#previousFiles.get(path);
+    const right = previous !== undefined && previous.sha256 === (sha256 ?? previous.sha256);
+    if (right && (await this.#isPresent(previous))) {
+      this.files.push(previous);
       return;
     }
-    const lent = await file.lend();
-    await this.#addFrom(lent.path, file).finally(() => lent.release());
+    const localFile = await file.acquire();
+    await this.#addFrom(localFile.path, file).finally(() => localFile.release());
   }
 
-  async #addFrom(source: string, { bytes, path, sha256 }: HeldFile): Promise<void> {
-    const found = await bytesOf(source);
-    if (found === undefined || found !== (bytes ?? found)) {
-      const told = found === undefined ? 'is missing' : `has ${found} bytes instead of ${bytes}`;
-      throw new Failure('Conflict', `${path} of the data folder ${told}: ${NOT_MADE}`);
+  async #addFrom(source: string, { bytes, path, sha256 }: PinnedFile): Promise<void> {
+    const size = await bytesOf(source);
+    if (size === undefined || size !== (bytes ?? size)) {
+      const message = size === undefined ? 'is missing' : `has ${size} bytes instead of ${bytes}`;
+      throw new Failure('Conflict', `${path} of the data folder ${message}: ${NOT_MADE}`);
     }
     const target = join(this.#folder, path);
     const linked = !this.order.copy && (await linkFile(source, target));
     const content = linked
       ? await contentOf(target, this.order.signal)
       : await copyFile(source, target, this.#disk, this.order.signal);
-    // Damage must not become the copy that heals it.
+    // A damaged file must not become the copy that heals it.
     if (sha256 !== undefined && content.sha256 !== sha256) {
-      const told = `${path} of the data folder is damaged: its SHA-256 is not the one that was written`;
-      throw new Failure('Conflict', `${told}; heal it by "tapedeck repair --from": ${NOT_MADE}`);
+      const message = `${path} of the data folder is damaged: its SHA-256 is not the one that was written`;
+      throw new Failure('Conflict', `${message}; heal it by "tapedeck repair --from": ${NOT_MADE}`);
     }
     if (linked) this.linkedFiles += 1;
-    this.#added(path, content);
+    this.#record(path, content);
   }
 
-  async #has({ path, bytes }: BackupFile): Promise<boolean> {
+  async #isPresent({ path, bytes }: BackupFile): Promise<boolean> {
     const target = join(this.#folder, path);
     if ((await bytesOf(target)) !== bytes) return false;
     return !this.order.copy || (await stat(target)).nlink === 1;
@@ -331,29 +343,29 @@ class Copying {
 
   async addCopy(path: string, source: string): Promise<void> {
     const target = join(this.#folder, path);
-    this.#added(path, await copyFile(source, target, this.#disk, this.order.signal));
+    this.#record(path, await copyFile(source, target, this.#disk, this.order.signal));
   }
 
-  /** A file that `make` writes. */
-  async addMade(path: string, make: (path: string) => Promise<void>): Promise<void> {
+  /** Adds a file that `make` writes. */
+  async addGenerated(path: string, make: (path: string) => Promise<void>): Promise<void> {
     const target = join(this.#folder, path);
     mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
     await make(target);
     await this.#disk.syncFile(target);
-    this.#added(path, await contentOf(target, this.order.signal));
+    this.#record(path, await contentOf(target, this.order.signal));
   }
 
-  /** The names of all that came reach the disk. */
+  /** Syncs the folders of all new files to the disk. */
   async sync(): Promise<void> {
-    await eachOf([...this.#touched], (folder) => this.#disk.syncFolder(folder));
+    await eachOf([...this.#changedFolders], (folder) => this.#disk.syncFolder(folder));
   }
 
-  #added(path: string, content: Omit<BackupFile, 'path'>): void {
+  #record(path: string, content: Omit<BackupFile, 'path'>): void {
     this.files.push({ path, ...content });
     this.newFiles += 1;
     this.newBytes += content.bytes;
     for (let at = path; at !== '.'; at = dirname(at)) {
-      this.#touched.add(join(this.#folder, dirname(at)));
+      this.#changedFolders.add(join(this.#folder, dirname(at)));
     }
   }
 }

@@ -1,4 +1,4 @@
-// Files on their way into a backup and out of it: linked or copied, read once, hashed as they go.
+// Files of a backup and a restore: linked or copied, read once, hashed while they are read.
 import { createReadStream, createWriteStream } from 'node:fs';
 import { link, mkdir, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -7,7 +7,7 @@ import { CHUNK_BYTES, type Content, counting } from '../../store/base/contents.t
 import type { Disk } from '../../store/base/disk.ts';
 import { Failure, isDiskFull, reasonOf } from '../../store/base/failure.ts';
 
-/** Copies a file: under another name until it is whole and on the disk; mode 0600. */
+/** Copies a file, under another name until it is complete and synced; mode 0600. */
 export async function copyFile(
   source: string,
   target: string,
@@ -30,16 +30,19 @@ export async function copyFile(
 }
 
 /** A disk syncs several files in about the time of one. */
-const FILES_AT_ONCE = 8;
+const CONCURRENCY = 8;
 
-/** Does some work for each item, several at once; after a failure none is begun, and all have ended. */
+/**
+ * Runs work for each item, several concurrently; after a failure none is started, and it waits for those that
+ * run.
+ */
 export async function eachOf<T>(
   items: readonly T[],
   work: (item: T) => Promise<void>,
 ): Promise<void> {
   const left = items.values();
   let failed = false;
-  const take = async (): Promise<void> => {
+  const runNext = async (): Promise<void> => {
     for (const item of left) {
       if (failed) return;
       await work(item).catch((error: unknown) => {
@@ -48,15 +51,12 @@ export async function eachOf<T>(
       });
     }
   };
-  const workers = Array.from({ length: FILES_AT_ONCE }, take);
+  const workers = Array.from({ length: CONCURRENCY }, runNext);
   const ended = await Promise.allSettled(workers);
   for (const one of ended) if (one.status === 'rejected') throw one.reason;
 }
 
-/**
- * A second name for a file, where both places are on one file system that has such; false when
- * they are not.
- */
+/** Hard-links a file; false where both places are not on one file system that supports it. */
 export async function linkFile(source: string, target: string): Promise<boolean> {
   await mkdir(dirname(target), { recursive: true, mode: 0o700 });
   await rm(target, { force: true });
@@ -69,12 +69,12 @@ export async function linkFile(source: string, target: string): Promise<boolean>
   }
 }
 
-/** Another file system; none that links; a kernel that guards links; too many of one file. */
+/** Another file system; no support for links; a kernel that guards links; too many links of one file. */
 const NO_LINKS = new Set(['EXDEV', 'EPERM', 'EOPNOTSUPP', 'ENOTSUP', 'ENOSYS', 'EMLINK']);
 
 /**
- * Makes a folder and its missing parents, for this user alone; the uppermost that was made. Node's
- * own recursive way never ends where nothing can be made, as in /proc.
+ * Creates a folder and its missing parents, for this user alone, and returns the uppermost created one.
+ * Node's own recursive option never ends where nothing can be created, as in /proc.
  */
 export async function makeFolders(path: string): Promise<string | undefined> {
   try {
@@ -84,16 +84,16 @@ export async function makeFolders(path: string): Promise<string | undefined> {
     if (codeOf(error) === 'EEXIST') return undefined;
     if (codeOf(error) !== 'ENOENT' || dirname(path) === path) throw error;
   }
-  const made = await makeFolders(dirname(path));
+  const uppermost = await makeFolders(dirname(path));
   await mkdir(path, { mode: 0o700 });
-  return made ?? path;
+  return uppermost ?? path;
 }
 
-/** Bytes of a file; undefined when there is none. */
+/** Size of a file; undefined when there is none. */
 export async function bytesOf(path: string): Promise<number | undefined> {
   try {
-    const found = await stat(path);
-    return found.isFile() ? found.size : undefined;
+    const stats = await stat(path);
+    return stats.isFile() ? stats.size : undefined;
   } catch (error) {
     if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return undefined;
     throw error;
@@ -102,7 +102,7 @@ export async function bytesOf(path: string): Promise<number | undefined> {
 
 export const codeOf = (error: unknown): string => (error as { code?: string }).code ?? '';
 
-/** What went wrong with a folder, as the operator is told it; a bug as it was. */
+/** Turns an error of a folder into a failure for the operator; a bug is returned unchanged. */
 export function toldOf(error: unknown, folder: string, what: string): unknown {
   if (error instanceof Failure) return error;
   if (isDiskFull(error)) return new Failure('DiskFull', `the disk of ${folder} is full: ${what}`);
@@ -117,7 +117,7 @@ export function toldOf(error: unknown, folder: string, what: string): unknown {
   if (code === 'ENOTDIR' || code === 'EEXIST') {
     return new Failure('InvalidParameter', `${place} is no folder: ${what}`);
   }
-  // SQLite and the operating system speak for themselves.
+  // Messages of SQLite and the operating system are passed on.
   if (code !== '') return new Failure('Conflict', `${reasonOf(error)}: ${what}`);
   return error;
 }

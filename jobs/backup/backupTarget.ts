@@ -1,4 +1,4 @@
-// The folder that takes backups: what it may be, who writes in it, and what is left in it.
+// The target folder of backups: checks, its lock, and removal of leftovers.
 import { constants } from 'node:fs';
 import { access, lstat, readdir, realpath, rm, rmdir } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
@@ -10,54 +10,54 @@ import { LOCK, type Manifest, MANIFEST, readManifest, STATE } from './backupMani
 
 export interface BackupTarget {
   readonly folder: string;
-  /** The backup that is in it; undefined when there is none, or none that can be read. */
+  /** The backup in the folder; undefined when there is none, or none that can be read. */
   readonly previous: Manifest | undefined;
   /**
-   * Removes what the manifest that is there now does not name; without one, all that a backup wrote.
-   * @throws Failure Conflict when it is damaged: what it named may still help a person, and stays.
+   * Removes files that the current manifest does not name; without one, all that a backup wrote.
+   * @throws Failure Conflict when the manifest is damaged: its files may still help a person, and stay.
    */
   clean(): Promise<void>;
   release(): void;
 }
 
 /**
- * Opens a folder for a backup of `data`, and makes it when there is none.
- * @throws Failure InvalidParameter, Conflict or Busy: it may not take one, and why.
+ * Opens a folder for a backup of `data`; creates it if it does not exist.
+ * @throws Failure InvalidParameter, Conflict or Busy: why it can't be used.
  */
 export async function openTarget(path: string, data: string, disk: Disk): Promise<BackupTarget> {
   if (!isAbsolute(path)) {
     throw new Failure('InvalidParameter', 'target must be an absolute path');
   }
   const folder = await apart(path, data);
-  const fresh = await makeFolders(folder);
+  const createdRoot = await makeFolders(folder);
   const names = await readdir(folder);
   await access(folder, constants.R_OK | constants.W_OK | constants.X_OK);
-  const marked = names.includes(LOCK);
-  const previous = await previousOf(folder, marked);
-  if (names.length > 0 && !marked && previous === undefined) {
-    const told = `${folder} is not empty and holds no backup: name another folder`;
-    throw new Failure('Conflict', told);
+  const isMarked = names.includes(LOCK);
+  const previous = await readPrevious(folder, isMarked);
+  if (names.length > 0 && !isMarked && previous === undefined) {
+    const message = `${folder} is not empty and holds no backup: name another folder`;
+    throw new Failure('Conflict', message);
   }
   const unlock = holdFile(join(folder, LOCK));
   if (unlock === undefined) {
     throw new Failure('Busy', `another backup into ${folder} is running`);
   }
-  if (fresh !== undefined) await syncParents(folder, dirname(fresh), disk);
+  if (createdRoot !== undefined) await syncParents(folder, dirname(createdRoot), disk);
   return {
     folder,
-    // Read again: it may have been replaced before the lock was ours.
-    previous: await previousOf(folder, true),
-    clean: () => clean(folder, disk, fresh !== undefined),
+    // Read again: it may have been replaced before the lock was acquired.
+    previous: await readPrevious(folder, true),
+    clean: () => clean(folder, disk, createdRoot !== undefined),
     release: unlock,
   };
 }
 
-/** A manifest that can't be read makes the next backup whole, where the folder is known as ours. */
-async function previousOf(folder: string, marked: boolean): Promise<Manifest | undefined> {
+/** An unreadable manifest leads to a full backup, if the folder is marked as one of backups. */
+async function readPrevious(folder: string, isMarked: boolean): Promise<Manifest | undefined> {
   try {
     return await readManifest(folder);
   } catch (error) {
-    if (marked && error instanceof Failure && error.detail?.endsWith('damaged') === true) {
+    if (isMarked && error instanceof Failure && error.detail?.endsWith('damaged') === true) {
       return undefined;
     }
     throw error;
@@ -65,8 +65,8 @@ async function previousOf(folder: string, marked: boolean): Promise<Manifest | u
 }
 
 /**
- * The real path of a folder that need not be there yet.
- * @throws Failure InvalidParameter when it is in the other one, or the other one in it.
+ * The real path of a folder that need not exist.
+ * @throws Failure InvalidParameter when one of the two is inside the other.
  */
 export async function apart(path: string, other: string): Promise<string> {
   const [one, two] = [await realPath(resolve(path)), await realPath(resolve(other))];
@@ -85,12 +85,13 @@ async function realPath(path: string): Promise<string> {
   } catch (error) {
     if (codeOf(error) !== 'ENOENT' || dirname(path) === path) throw error;
     const dangling = await lstat(path).catch(() => undefined);
-    if (dangling !== undefined) throw new Failure('InvalidParameter', `${path} leads nowhere`);
+    if (dangling !== undefined)
+      throw new Failure('InvalidParameter', `${path} is a link without a target`);
     return join(await realPath(dirname(path)), path.slice(dirname(path).length));
   }
 }
 
-/** New folders reach the disk; a parent that may not be read keeps its own pace. */
+/** Syncs the parents of new folders; a parent that can't be read is left to the operating system. */
 async function syncParents(folder: string, top: string, disk: Disk): Promise<void> {
   for (let at = dirname(folder); ; at = dirname(at)) {
     await disk.syncFolder(at).catch((error: unknown) => {
@@ -100,10 +101,10 @@ async function syncParents(folder: string, top: string, disk: Disk): Promise<voi
   }
 }
 
-/** Of a backup, besides those of its states. */
+/** Folders of a backup, besides its state folders. */
 const FOLDERS: ReadonlySet<string> = new Set(['lake', 'published', 'spool']);
 
-async function clean(folder: string, disk: Disk, ours: boolean): Promise<void> {
+async function clean(folder: string, disk: Disk, isOurs: boolean): Promise<void> {
   const manifest = await readManifest(folder);
   const named = new Set(manifest?.files.map(({ path }) => path));
   const places = (await readdir(folder)).filter((name) => FOLDERS.has(name) || STATE.test(name));
@@ -115,12 +116,12 @@ async function clean(folder: string, disk: Disk, ours: boolean): Promise<void> {
   }
   await disk.remove(join(folder, `${MANIFEST}.new`));
   if (manifest !== undefined) return;
-  // A first backup that came to nothing leaves nothing.
+  // A failed first backup leaves nothing behind.
   await rm(join(folder, LOCK), { force: true });
-  if (ours) await rmdir(folder);
+  if (isOurs) await rmdir(folder);
 }
 
-/** Removes a folder's empty folders, and the folder when nothing is left in it. */
+/** Removes a folder's empty folders, and the folder itself when it is empty. */
 async function removeEmpty(folder: string): Promise<void> {
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     if (entry.isDirectory()) await removeEmpty(join(folder, entry.name));

@@ -1,4 +1,4 @@
-// When the last backup was made, and where: an operator wants to know before a disk is lost.
+// Time and target of the last backup, for operators.
 import type { Database } from '../../store/catalog/database.ts';
 
 interface LastBackup {
@@ -8,7 +8,7 @@ interface LastBackup {
 
 const KEY = 'last-backup';
 
-/** Null where none was made of this folder. */
+/** Null where this folder was never backed up. */
 export async function lastBackup(database: Database): Promise<LastBackup | null> {
   const row = await database
     .selectFrom('folder')

@@ -1,5 +1,5 @@
-// A backup is looked through, and becomes a data folder again: copied, never linked, each file held
-// against its hash on the way. The new folder counts as one only when all of it is on the disk.
+// Verifies a backup, and restores it into a data folder: copied, never linked, each file compared with its
+// hash. The new folder is complete only when all of it is on the disk.
 import { mkdir, readdir, rm, rmdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { Disk } from '../../store/base/disk.ts';
@@ -13,60 +13,60 @@ import { apart } from './backupTarget.ts';
 
 interface Verified {
   readonly manifest: Manifest;
-  /** Sentences, each naming a file; none when all is as it was. */
+  /** Sentences, each naming a file; empty when the backup is intact. */
   readonly faults: readonly string[];
 }
 
 /**
  * Reads every file of a backup.
- * @throws Failure when there is none, its manifest is damaged, or it is just being replaced.
+ * @throws Failure when there is none, its manifest is damaged, or it is being replaced.
  */
 export async function verifyBackup(path: string): Promise<Verified> {
   const folder = resolve(path);
-  return held(folder, 'nothing was verified', async (manifest) => {
-    return { manifest, faults: await faultsOf(folder, manifest, 'whole') };
+  return withLockedManifest(folder, 'nothing was verified', async (manifest) => {
+    return { manifest, faults: await findFaults(folder, manifest, 'whole') };
   });
 }
 
-const NOTHING = 'nothing was restored';
+const NOT_RESTORED = 'nothing was restored';
 
 /**
- * Makes a data folder of a backup, in a folder that is new or empty.
- * @param awake it goes on with schedules and deliveries as soon as it is served
+ * Restores a backup into a new or empty folder.
+ * @param isAwake schedules and deliveries go on as soon as it is served
  * @throws Failure, naming the file when the backup is damaged; nothing is left of the data folder.
  */
 export async function restoreBackup(
   path: string,
   data: string,
   disk: Disk,
-  awake = false,
+  isAwake = false,
 ): Promise<Manifest> {
   const folder = resolve(path);
-  return held(folder, NOTHING, async (manifest) => {
+  return withLockedManifest(folder, NOT_RESTORED, async (manifest) => {
     const target = await apart(data, folder);
-    const fresh = await emptyFolder(target);
-    const faults = await faultsOf(folder, manifest, 'length');
+    const fresh = await prepareFolder(target);
+    const faults = await findFaults(folder, manifest, 'length');
     try {
-      if (faults.length > 0) throw refused(folder, faults);
-      await copyOut(folder, manifest, target, disk, awake);
+      if (faults.length > 0) throw incompleteFailure(folder, faults);
+      await copyOut(folder, manifest, target, disk, isAwake);
       return manifest;
     } catch (error) {
       await removeParts(target, await readdir(target));
       if (fresh) await rmdir(target);
-      throw toldOf(error, target, NOTHING);
+      throw toldOf(error, target, NOT_RESTORED);
     }
   });
 }
 
-/** With the backup's lock, so that no other backup takes its place meanwhile. */
-async function held<T>(
+/** Locks the backup, so that it is not replaced meanwhile. */
+async function withLockedManifest<T>(
   folder: string,
   what: string,
   work: (manifest: Manifest) => Promise<T>,
 ): Promise<T> {
   let unlock: (() => void) | undefined;
   try {
-    if ((await bytesOf(join(folder, LOCK))) !== undefined) unlock = lockOf(folder);
+    if ((await bytesOf(join(folder, LOCK))) !== undefined) unlock = acquireLock(folder);
     const manifest = await readManifest(folder);
     if (manifest === undefined) {
       throw new Failure('InvalidParameter', `${folder} holds no backup: ${what}`);
@@ -80,19 +80,19 @@ async function held<T>(
 }
 
 /** @throws Failure Busy while a backup into the folder is running. */
-function lockOf(folder: string): (() => void) | undefined {
+function acquireLock(folder: string): (() => void) | undefined {
   let unlock: (() => void) | undefined;
   try {
     unlock = holdFile(join(folder, LOCK));
   } catch {
-    // A backup that this user can only read: whoever writes it is asked to do so at another time.
+    // A backup that this user can only read: its writer must not run at the same time.
     return undefined;
   }
   if (unlock !== undefined) return unlock;
   throw new Failure('Busy', `a backup into ${folder} is running: wait for its end`);
 }
 
-async function faultsOf(
+async function findFaults(
   folder: string,
   manifest: Manifest,
   read: 'whole' | 'length',
@@ -105,17 +105,17 @@ async function faultsOf(
   return faults;
 }
 
-/** Faults told in one sentence; the rest is counted. */
+/** Faults named in one message; the rest is counted. */
 const FAULTS_MAX = 5;
 
-function refused(folder: string, faults: readonly string[]): Failure {
+function incompleteFailure(folder: string, faults: readonly string[]): Failure {
   const more = faults.length - FAULTS_MAX;
   const rest = more > 0 ? `, and ${more} more files` : '';
-  const told = `${faults.slice(0, FAULTS_MAX).join(', ')}${rest}`;
-  return new Failure('Conflict', `the backup ${folder} is not whole: ${told}; ${NOTHING}`);
+  const list = `${faults.slice(0, FAULTS_MAX).join(', ')}${rest}`;
+  return new Failure('Conflict', `the backup ${folder} is incomplete: ${list}; ${NOT_RESTORED}`);
 }
 
-/** What a restore makes in the folder. */
+/** Files and folders that a restore creates. */
 const PARTS = new Set([
   RESTORING,
   'lake',
@@ -134,20 +134,20 @@ async function removeParts(target: string, names: readonly string[]): Promise<vo
   }
 }
 
-/** True when the folder was made; what a restore that was cut off left in it goes. */
-async function emptyFolder(target: string): Promise<boolean> {
+/** Empties a folder of an interrupted restore; true when the folder was created. */
+async function prepareFolder(target: string): Promise<boolean> {
   const fresh = await makeFolders(target);
   const names = await readdir(target);
   const cutOff = names.includes(RESTORING) && names.every((name) => PARTS.has(name));
   if (names.length > 0 && !cutOff) {
-    throw new Failure('Conflict', `${target} is not empty: ${NOTHING}`);
+    throw new Failure('Conflict', `${target} is not empty: ${NOT_RESTORED}`);
   }
   await removeParts(target, names);
   return fresh !== undefined;
 }
 
-/** Told by the program that serves the folder without the key. */
-const RESTORED = 'restored from a backup: nothing is done by itself until `tapedeck wake`';
+/** Shown by a program that serves the folder without the key. */
+const RESTORED = 'restored from a backup: nothing runs automatically until `tapedeck wake`';
 const NO_KEY = 'restored from a backup without its key: set TAPEDECK_ENCRYPTION_KEY';
 
 async function copyOut(
@@ -155,21 +155,21 @@ async function copyOut(
   { files, state, key }: Manifest,
   target: string,
   disk: Disk,
-  awake: boolean,
+  isAwake: boolean,
 ): Promise<void> {
   const place = join(target, RESTORING);
   await mkdir(place, { mode: 0o700 });
   const folders = new Set<string>();
   await eachOf(files, async (file) => {
     const name = file.path.startsWith(`${state}/`) ? file.path.slice(state.length + 1) : file.path;
-    const found = await copyFile(join(folder, file.path), join(place, name), disk);
-    const fault = damageOf(file, found);
-    if (fault !== undefined) throw refused(folder, [fault]);
+    const content = await copyFile(join(folder, file.path), join(place, name), disk);
+    const fault = damageOf(file, content);
+    if (fault !== undefined) throw incompleteFailure(folder, [fault]);
     for (let at = dirname(name); at !== '.'; at = dirname(at)) folders.add(at);
   });
-  // A new key would be made otherwise, and no token of the backup would open.
+  // Otherwise a new key would be created, and no token of the backup would open.
   if (!key) writeSecretFile(join(place, 'key'), NO_KEY);
-  if (!awake) putAsleep(place, RESTORED);
+  if (!isAwake) putAsleep(place, RESTORED);
   await eachOf([...folders], (name) => disk.syncFolder(join(place, name)));
   for (const name of await readdir(place)) {
     await disk.rename(join(place, name), join(target, name));

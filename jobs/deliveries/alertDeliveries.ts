@@ -1,5 +1,5 @@
-// Alerts of rules are delivered: each at least once, again with growing waits, until its receiver took it or
-// nobody can hope for it any more; then it is kept as a dead letter, to be sent again by hand.
+// Delivers alerts of rules at least once each, retried with growing waits until the receiver accepts it or no
+// retry is left; then it is kept as a dead letter, to be resent by hand.
 import { openOutgoing, type OutgoingRules } from '../../pipeline/sources/http/outgoing.ts';
 import { SourceFailure } from '../../pipeline/sources/base/source.ts';
 import type { Clock } from '../../store/base/clock.ts';
@@ -19,38 +19,38 @@ interface AlertDeliveryParts {
   readonly database: Database;
   readonly secrets: Secrets;
   readonly rules: OutgoingRules;
-  /** Undefined where no mail server is set. */
+  /** Undefined where no mail server is configured. */
   readonly sendMail: SendMail | undefined;
-  /** Writes an alert into the dataset that its rule names. @throws Failure */
+  /** Writes an alert into the dataset of its rule. @throws Failure */
   readonly saveRecord: (rule: Rule, alert: Alert) => Promise<void>;
   readonly ruleOf: (id: string) => Rule | undefined;
-  /** The receiver said that it is gone for ever. */
+  /** The receiver answered 410 Gone. */
   readonly onGone: (rule: Rule) => Promise<void>;
   readonly onFault: (reason: unknown) => void;
 }
 
-/** Waits before the next call; after the last of them there is none: 13 hours in all. */
+/** Waits before each retry: 13 hours in all. */
 const WAITS_MS = [10, 60, 300, 1_800, 3_600, 3_600 * 4, 3_600 * 8].map((s) => s * 1_000);
-/** A receiver that failed so often in a row is left alone for a while: one call tries it again then. */
+/** A receiver that failed this often in a row is paused; afterwards one call probes it. */
 const FAILURES_MAX = 5;
-const LEFT_ALONE_MS = 30_000;
-/** What `Retry-After` may ask for. */
+const CIRCUIT_OPEN_MS = 30_000;
+/** Longest `Retry-After` that is honored. */
 const RETRY_AFTER_MAX_MS = 86_400_000;
 const ANSWER_BYTES_MAX = 65_536;
-/** Of an answer, for the log of deliveries. */
-const ANSWER_KEPT = 1_024;
+/** Bytes of an answer in the log of deliveries. */
+const ANSWER_LOG_BYTES = 1_024;
 
 interface Receiver {
   failures: number;
   untilMs: number;
 }
 
-/** What came of one call. */
-interface Answered {
+/** Outcome of one call. */
+interface CallOutcome {
   readonly outcome: string;
   readonly answer: string;
   readonly isTaken: boolean;
-  /** Worth another try. */
+  /** Whether a retry may succeed. */
   readonly isTransient: boolean;
   readonly isGone: boolean;
   readonly retryMs: number;
@@ -59,7 +59,7 @@ interface Answered {
 export class AlertDeliveries {
   readonly #parts: AlertDeliveryParts;
   readonly #rounds: Rounds;
-  /** Those that failed last, by address. */
+  /** Receivers whose last call failed, by address. */
   readonly #receivers = new Map<string, Receiver>();
 
   constructor(parts: AlertDeliveryParts) {
@@ -67,21 +67,21 @@ export class AlertDeliveries {
     const lanes = new Lanes<Alert>({
       clock: parts.clock,
       next: (most, skipped) => nextAlerts(parts.database, most, skipped),
-      waitingOf: (alert) => ({
+      toWaiting: (alert) => ({
         id: alert.alert_id,
         account: alert.account_id,
         address: this.#addressOf(alert),
         group: alert.rule_id,
         dueMs: alert.next_ms,
       }),
-      mostOf: (address) => this.#mostOf(address),
-      putOff: (alert) => this.#putOff(alert),
-      deliver: (alert, signal) => this.#one(alert, signal),
+      slotsFor: (address) => this.#slotsFor(address),
+      postpone: (alert) => this.#postpone(alert),
+      deliver: (alert, signal) => this.#deliver(alert, signal),
     });
     this.#rounds = new Rounds({ ...parts, round: (signal, woken) => lanes.round(signal, woken) });
   }
 
-  /** Looks by itself from now on. */
+  /** Starts the automatic rounds. */
   start(): void {
     this.#rounds.start();
   }
@@ -94,20 +94,20 @@ export class AlertDeliveries {
     this.#rounds.poke();
   }
 
-  /** Delivers what is due; when something is due next, infinity for never. */
+  /** Delivers what is due; returns when the next delivery is due, infinity for never. */
   look(): Promise<number> {
     return this.#rounds.look();
   }
 
-  /** A receiver that failed is left alone for a while, and then tried by one call. */
-  #mostOf(address: string): number {
+  /** A receiver that failed is paused, and then probed by one call. */
+  #slotsFor(address: string): number {
     const receiver = this.#receivers.get(address);
     if (receiver === undefined) return OF_ADDRESS_AT_ONCE;
     if (receiver.untilMs > this.#parts.clock()) return 0;
     return receiver.failures >= FAILURES_MAX ? 1 : OF_ADDRESS_AT_ONCE;
   }
 
-  async #putOff(alert: Alert): Promise<void> {
+  async #postpone(alert: Alert): Promise<void> {
     const { clock, database } = this.#parts;
     const untilMs = this.#receivers.get(this.#addressOf(alert))?.untilMs ?? clock();
     await putOff(database, alert.alert_id, untilMs);
@@ -120,28 +120,28 @@ export class AlertDeliveries {
     return url ?? to ?? dataset;
   }
 
-  async #one(alert: Alert, signal: AbortSignal): Promise<void> {
+  async #deliver(alert: Alert, signal: AbortSignal): Promise<void> {
     const { clock, database, onGone, ruleOf } = this.#parts;
     const rule = ruleOf(alert.rule_id);
-    // It goes with its rule.
-    if (rule === undefined) return putOff(database, alert.alert_id, clock() + LEFT_ALONE_MS);
-    const answered = rule.isActive ? await this.#call(rule, alert, signal) : PAUSED;
-    if (signal.aborted && !answered.isTaken) return;
-    this.#remember(this.#addressOf(alert), answered);
+    // It is removed with its rule.
+    if (rule === undefined) return putOff(database, alert.alert_id, clock() + CIRCUIT_OPEN_MS);
+    const result = rule.isActive ? await this.#call(rule, alert, signal) : PAUSED;
+    if (signal.aborted && !result.isTaken) return;
+    this.#recordOutcome(this.#addressOf(alert), result);
     const attempts = alert.attempts + 1;
     const nowMs = clock();
-    const again = answered.isTransient ? WAITS_MS[alert.attempts] : undefined;
-    const state = answered.isTaken ? 'delivered' : again === undefined ? 'dead' : 'waiting';
-    const waitMs = Math.max(answered.retryMs, (again ?? 0) * (0.75 + randomShare() / 2));
+    const again = result.isTransient ? WAITS_MS[alert.attempts] : undefined;
+    const state = result.isTaken ? 'delivered' : again === undefined ? 'dead' : 'waiting';
+    const waitMs = Math.max(result.retryMs, (again ?? 0) * (0.75 + randomShare() / 2));
     const next_ms = state === 'waiting' ? Math.ceil(nowMs + waitMs) : 0;
-    const { answer, outcome } = answered;
+    const { answer, outcome } = result;
     const { alert_id, rule_id } = alert;
     const row = { alert_id, rule_id, attempts, next_ms, outcome, state };
     await saveCall(database, row, nowMs, answer);
-    if (answered.isGone) await onGone(rule);
+    if (result.isGone) await onGone(rule);
   }
 
-  #remember(address: string, { isTaken, isTransient }: Answered): void {
+  #recordOutcome(address: string, { isTaken, isTransient }: CallOutcome): void {
     if (isTaken) {
       this.#receivers.delete(address);
       return;
@@ -149,24 +149,24 @@ export class AlertDeliveries {
     if (!isTransient) return;
     const receiver = this.#receivers.get(address) ?? { failures: 0, untilMs: 0 };
     receiver.failures += 1;
-    if (receiver.failures >= FAILURES_MAX) receiver.untilMs = this.#parts.clock() + LEFT_ALONE_MS;
+    if (receiver.failures >= FAILURES_MAX) receiver.untilMs = this.#parts.clock() + CIRCUIT_OPEN_MS;
     this.#receivers.set(address, receiver);
   }
 
-  async #call(rule: Rule, alert: Alert, signal: AbortSignal): Promise<Answered> {
+  async #call(rule: Rule, alert: Alert, signal: AbortSignal): Promise<CallOutcome> {
     try {
-      if (alert.method === 'dataset') return await this.#save(rule, alert);
+      if (alert.method === 'dataset') return await this.#saveRecord(rule, alert);
       return alert.method === 'email'
-        ? await this.#mail(rule, alert)
+        ? await this.#sendMail(rule, alert)
         : await this.#post(rule, alert, signal);
     } catch (error) {
       if (!(error instanceof SourceFailure) && !signal.aborted) throw error;
       const isTransient = error instanceof SourceFailure && error.transient;
-      return { ...FAILED, outcome: reasonOf(error).slice(0, ANSWER_KEPT), isTransient };
+      return { ...FAILED, outcome: reasonOf(error).slice(0, ANSWER_LOG_BYTES), isTransient };
     }
   }
 
-  async #mail(rule: Rule, alert: Alert): Promise<Answered> {
+  async #sendMail(rule: Rule, alert: Alert): Promise<CallOutcome> {
     const { sendMail } = this.#parts;
     if (sendMail === undefined) return { ...FAILED, outcome: 'no mail server is set' };
     const { to = '' } = rule.body.output.members;
@@ -176,20 +176,20 @@ export class AlertDeliveries {
     return { ...FAILED, outcome: 'taken by the mail server', answer, isTaken: true };
   }
 
-  /** A record that is there already is the same one: it is stored once, however often it is tried. */
-  async #save(rule: Rule, alert: Alert): Promise<Answered> {
+  /** A record that already exists is the same one: it is stored once, however often it is retried. */
+  async #saveRecord(rule: Rule, alert: Alert): Promise<CallOutcome> {
     try {
       await this.#parts.saveRecord(rule, alert);
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       const isTransient = error.type === 'Busy' || error.type === 'SystemError';
-      const outcome = `not stored: ${reasonOf(error)}`.slice(0, ANSWER_KEPT);
+      const outcome = `not stored: ${reasonOf(error)}`.slice(0, ANSWER_LOG_BYTES);
       return { ...FAILED, outcome, isTransient };
     }
     return { ...FAILED, outcome: 'stored', isTaken: true };
   }
 
-  async #post(rule: Rule, alert: Alert, signal: AbortSignal): Promise<Answered> {
+  async #post(rule: Rule, alert: Alert, signal: AbortSignal): Promise<CallOutcome> {
     const { clock, rules, secrets } = this.#parts;
     const isChat = alert.method === 'slack' || alert.method === 'mattermost';
     const body = isChat ? chatBody(rule, alert) : webhookBody(rule, alert);
@@ -213,17 +213,17 @@ export class AlertDeliveries {
     const isTaken = status >= 200 && status < 300;
     return {
       outcome: `answered ${status}`,
-      // What it says behind its status changes nothing.
-      answer: await firstOf(bytes).catch(() => ''),
+      // A body that can't be read does not change the outcome.
+      answer: await readStart(bytes).catch(() => ''),
       isTaken,
       isTransient: !isTaken && (status >= 500 || status === 408 || status === 429),
       isGone: status === 410,
-      retryMs: retryOf(headers.get('retry-after'), nowMs),
+      retryMs: parseRetryAfter(headers.get('retry-after'), nowMs),
     };
   }
 }
 
-const FAILED: Answered = {
+const FAILED: CallOutcome = {
   outcome: '',
   answer: '',
   isTaken: false,
@@ -231,20 +231,20 @@ const FAILED: Answered = {
   isGone: false,
   retryMs: 0,
 };
-const PAUSED: Answered = { ...FAILED, outcome: 'the rule was paused before it was delivered' };
+const PAUSED: CallOutcome = { ...FAILED, outcome: 'the rule was paused before it was delivered' };
 
-async function firstOf(bytes: AsyncIterable<Buffer>): Promise<string> {
+async function readStart(bytes: AsyncIterable<Buffer>): Promise<string> {
   const pieces: Buffer[] = [];
   let length = 0;
   for await (const piece of bytes) {
-    if (length < ANSWER_KEPT) pieces.push(piece);
+    if (length < ANSWER_LOG_BYTES) pieces.push(piece);
     length += piece.length;
   }
-  return Buffer.concat(pieces).subarray(0, ANSWER_KEPT).toString('utf8');
+  return Buffer.concat(pieces).subarray(0, ANSWER_LOG_BYTES).toString('utf8');
 }
 
-function retryOf(header: string | undefined, nowMs: number): number {
+function parseRetryAfter(header: string | undefined, nowMs: number): number {
   if (header === undefined) return 0;
-  const asked = /^\d+$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - nowMs;
-  return Number.isFinite(asked) ? Math.min(RETRY_AFTER_MAX_MS, Math.max(0, asked)) : 0;
+  const delayMs = /^\d+$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - nowMs;
+  return Number.isFinite(delayMs) ? Math.min(RETRY_AFTER_MAX_MS, Math.max(0, delayMs)) : 0;
 }

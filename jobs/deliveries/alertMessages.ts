@@ -1,38 +1,38 @@
-// What an alert says, for each kind of receiver (SPEC.md "Rule output").
+// Texts and bodies of an alert, for each kind of receiver (SPEC.md "Rule output").
 import { createHmac } from 'node:crypto';
 import type { Alert } from '../../store/work/alerts.ts';
 import { type Rule, subjectOf } from '../../store/work/rules.ts';
 
-/** The symbol, or what stands in its place. */
-const eventOf = ({ body }: Rule, { symbol }: Alert): string =>
+/** The symbol, or the subject of a rule without one. */
+const alertEvent = ({ body }: Rule, { symbol }: Alert): string =>
   symbol === '' ? subjectOf(body.index) : symbol;
 
 type Values = Readonly<Record<string, unknown>>;
 
-const valuesOf = ({ values_json }: Alert): Values => JSON.parse(values_json) as Values;
+const parseValues = ({ values_json }: Alert): Values => JSON.parse(values_json) as Values;
 
-/** As the original posted it. */
+/** The body that the original posted. */
 export const webhookBody = (rule: Rule, alert: Alert): string =>
   JSON.stringify({
     data: {
       id: rule.id,
-      event: eventOf(rule, alert),
+      event: alertEvent(rule, alert),
       name: rule.name,
-      data: valuesOf(alert),
+      data: parseValues(alert),
       timestamp: alert.time_ms,
     },
   });
 
-/** As rooms of Slack and Mattermost take it. */
+/** The body that channels of Slack and Mattermost accept. */
 export const chatBody = (rule: Rule, alert: Alert): string =>
   JSON.stringify({ text: textOf(rule, alert) });
 
 const NAME_CHARACTERS_MAX = 500;
 
-/** `{{name}}` becomes what `valueOf` says; undefined leaves it as it stands. */
-function filled(message: string, valueOf: (name: string) => unknown): string {
+/** Replaces `{{name}}` by the result of `valueOf`; undefined leaves the placeholder unchanged. */
+function fillTemplate(message: string, valueOf: (name: string) => unknown): string {
   const pieces = message.split('}}');
-  const told = pieces.map((piece, at) => {
+  const filledPieces = pieces.map((piece, at) => {
     if (at === pieces.length - 1) return piece;
     const start = piece.lastIndexOf('{{');
     const name = start < 0 ? '' : piece.slice(start + 2);
@@ -40,33 +40,33 @@ function filled(message: string, valueOf: (name: string) => unknown): string {
     const value = isName ? valueOf(name.trim()) : undefined;
     return value === undefined ? `${piece}}}` : `${piece.slice(0, start)}${String(value)}`;
   });
-  return told.join('');
+  return filledPieces.join('');
 }
 
-function filledOf(text: string, rule: Rule, alert: Alert): string {
-  const values: Values = { ...valuesOf(alert), event: eventOf(rule, alert), name: rule.name };
-  return filled(text, (name) => (Object.hasOwn(values, name) ? values[name] : undefined));
+function fillFromAlert(text: string, rule: Rule, alert: Alert): string {
+  const values: Values = { ...parseValues(alert), event: alertEvent(rule, alert), name: rule.name };
+  return fillTemplate(text, (name) => (Object.hasOwn(values, name) ? values[name] : undefined));
 }
 
-/** In one line: a header of mail has no other. */
+/** One line: a mail header can't have more. */
 export const subjectLineOf = (rule: Rule, alert: Alert): string =>
-  filledOf(rule.body.output.members['subject'] ?? rule.name, rule, alert).replaceAll(
+  fillFromAlert(rule.body.output.members['subject'] ?? rule.name, rule, alert).replaceAll(
     /[\r\n]/g,
     ' ',
   );
 
-/** The owner's message, with values in their places; all values where they said none. */
+/** The owner's message with its placeholders filled; a list of all values where there is none. */
 export function textOf(rule: Rule, alert: Alert): string {
-  const values = valuesOf(alert);
+  const values = parseValues(alert);
   const { message } = rule.body.output.members;
-  if (message !== undefined) return filledOf(message, rule, alert);
+  if (message !== undefined) return fillFromAlert(message, rule, alert);
   const list = Object.entries(values).map(([name, value]) => `${name} ${String(value)}`);
   const about = alert.symbol === '' ? '' : `${alert.symbol}: `;
   return `${rule.name}. ${about}${list.join(', ')}`;
 }
 
 /**
- * Headers by which a receiver sees who sent it, and drops what it has already (standardwebhooks.com).
+ * Headers by which a receiver verifies the sender, and drops duplicates (standardwebhooks.com).
  * @param secret `whsec_` and base64
  */
 export function signatureHeaders(

@@ -1,5 +1,5 @@
-// Webhooks are told of the ends of jobs: each delivery at least once, and again with growing waits
-// when it was not taken, until it was or nobody can hope for it any more.
+// Webhooks for the ends of jobs: each delivery at least once, retried with growing waits until it is accepted
+// or no retry is left.
 import { jobLoadCounts } from '../run/jobCounts.ts';
 import { createHmac } from 'node:crypto';
 import { openOutgoing, type OutgoingRules } from '../../pipeline/sources/http/outgoing.ts';
@@ -29,21 +29,21 @@ interface DeliveryParts {
   readonly clock: Clock;
   readonly secrets: Secrets;
   readonly rules: OutgoingRules;
-  /** Prefix of our own headers. */
+  /** Prefix of this program's headers. */
   readonly brand: string;
   readonly onFault: (reason: unknown) => void;
 }
 
-/** What is kept sealed of a webhook. */
+/** Sealed members of a webhook. */
 export interface WebhookSecrets {
   readonly headers: Readonly<Record<string, string>>;
-  /** Signs each body; null: nothing does. */
+  /** Signs each body; null for no signature. */
   readonly secret: string | null;
 }
 
-/** Waits before the next call; after the last of them there is none: 13 hours in all. */
+/** Waits before each retry: 13 hours in all. */
 const WAITS_MS = [10, 60, 300, 1_800, 3_600, 3_600 * 4, 3_600 * 8].map((s) => s * 1_000);
-/** Of an answer, which nobody reads. */
+/** Bytes of an answer, which is not used. */
 const ANSWER_BYTES_MAX = 65_536;
 
 export class Deliveries {
@@ -56,21 +56,21 @@ export class Deliveries {
     const lanes = new Lanes<Awaited<ReturnType<typeof nextDeliveries>>[number]>({
       clock,
       next: (most, skipped) => nextDeliveries(database, most, skipped),
-      waitingOf: (delivery) => ({
+      toWaiting: (delivery) => ({
         id: delivery.delivery_id,
         account: delivery.workspace,
         address: delivery.url,
         group: delivery.webhook_id,
         dueMs: delivery.next_ms,
       }),
-      mostOf: () => OF_ADDRESS_AT_ONCE,
-      putOff: () => Promise.resolve(),
+      slotsFor: () => OF_ADDRESS_AT_ONCE,
+      postpone: () => Promise.resolve(),
       deliver: (delivery, signal) => this.#deliver(delivery, signal),
     });
     this.#rounds = new Rounds({ ...parts, round: (signal, woken) => lanes.round(signal, woken) });
   }
 
-  /** Looks by itself from now on. */
+  /** Starts the automatic rounds. */
   start(): void {
     this.#rounds.start();
   }
@@ -79,28 +79,28 @@ export class Deliveries {
     return this.#rounds.stop();
   }
 
-  /** In the transaction that ends a job: what is to be told of it, and to whom. */
+  /** Queues deliveries for matching webhooks, in the transaction that ends a job. */
   async atEnd(transaction: Database, end: JobEnd): Promise<void> {
     const { workspace } = end.order;
     const webhooks = (await listWebhooks(transaction, workspace)).filter((item) =>
-      tells(item, end),
+      matchesFilter(item, end),
     );
     if (webhooks.length === 0) return;
-    const body = await bodyOf(transaction, end);
+    const body = await buildBody(transaction, end);
     for (const { name, webhook_id } of webhooks) {
       if (await insertDelivery(transaction, webhook_id, body, end.timeMs)) continue;
-      const message = `webhook ${name} is not told: too many deliveries wait for it`;
+      const message = `webhook ${name} is not called: too many deliveries are waiting for it`;
       const line = { workspace, time_ms: end.timeMs, severity: 'error', message };
       await appendLog(transaction, { ...line, job_id: end.jobId });
     }
   }
 
-  /** Something may wait: it is looked at soon. */
+  /** Schedules a round soon: a delivery may wait. */
   poke(): void {
     this.#rounds.poke();
   }
 
-  /** Delivers what is due; when something is due next, infinity for never. */
+  /** Delivers what is due; returns when the next delivery is due, infinity for never. */
   look(): Promise<number> {
     return this.#rounds.look();
   }
@@ -115,11 +115,11 @@ export class Deliveries {
     } catch (error) {
       if (signal.aborted) return;
       if (!(error instanceof SourceFailure)) throw error;
-      await this.#again(webhook, delivery, error);
+      await this.#retryOrFail(webhook, delivery, error);
     }
   }
 
-  async #again(webhook: Webhook, delivery: Delivery, error: SourceFailure): Promise<void> {
+  async #retryOrFail(webhook: Webhook, delivery: Delivery, error: SourceFailure): Promise<void> {
     const { clock, database } = this.#parts;
     const attempts = delivery.attempts + 1;
     const wait = error.transient ? WAITS_MS[delivery.attempts] : undefined;
@@ -129,12 +129,12 @@ export class Deliveries {
       return;
     }
     await endDelivery(database, delivery, outcome, false, clock());
-    const message = `webhook ${webhook.name} was not told after ${attempts} calls: ${outcome}`;
+    const message = `webhook ${webhook.name} could not be delivered to after ${attempts} calls: ${outcome}`;
     const line = { workspace: webhook.workspace, time_ms: clock(), severity: 'error', message };
     await appendLog(database, { ...line, job_id: null });
   }
 
-  /** Status of the answer. @throws SourceFailure for one that takes nothing. */
+  /** Returns the status of the answer. @throws SourceFailure for any but a 2xx. */
   async #call(
     webhook: Webhook,
     { body, delivery_id }: Delivery,
@@ -152,7 +152,7 @@ export class Deliveries {
         'content-type': 'application/json',
         [`${brand}-delivery`]: delivery_id,
         [`${brand}-timestamp`]: time,
-        ...(secret === null ? {} : { [`${brand}-signature`]: signed(secret, time, body) }),
+        ...(secret === null ? {} : { [`${brand}-signature`]: sign(secret, time, body) }),
       },
       body,
       bytesMax: ANSWER_BYTES_MAX,
@@ -167,11 +167,11 @@ export class Deliveries {
   }
 }
 
-/** HMAC-SHA-256 of `timestamp.body`, hex: whoever has the secret sees who sent it, and when. */
-const signed = (secret: string, time: string, body: string): string =>
+/** HMAC-SHA-256 of `timestamp.body`, hex: proves sender and time to the owner of the secret. */
+const sign = (secret: string, time: string, body: string): string =>
   `sha256=${createHmac('sha256', secret).update(`${time}.${body}`).digest('hex')}`;
 
-function tells({ filter_json }: Webhook, { order, status }: JobEnd): boolean {
+function matchesFilter({ filter_json }: Webhook, { order, status }: JobEnd): boolean {
   const filter = JSON.parse(filter_json) as WebhookFilter;
   const { datasetId: dataset, ingestionScheduleId: schedule } = filter;
   if (!filter.events.includes(status)) return false;
@@ -179,7 +179,7 @@ function tells({ filter_json }: Webhook, { order, status }: JobEnd): boolean {
   return dataset === undefined || dataset.toUpperCase() === order.dataset.toUpperCase();
 }
 
-async function bodyOf(transaction: Database, end: JobEnd): Promise<string> {
+async function buildBody(transaction: Database, end: JobEnd): Promise<string> {
   const { jobId, order, reason, status, timeMs } = end;
   const job = await findJob(transaction, jobId);
   return JSON.stringify({

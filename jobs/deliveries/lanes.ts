@@ -1,20 +1,20 @@
-// Delivers what is due, each item on its own: a slow receiver occupies its own share of the places, and
-// nobody waits for it.
+// Delivers due items independently: a slow receiver occupies only its own share of the slots, and delays no
+// other.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../store/base/clock.ts';
 
-/** What waits for delivery. */
+/** An item that waits for delivery. */
 interface Waiting {
   readonly id: string;
-  /** Who it is for. */
+  /** Owner of the item. */
   readonly account: string;
   readonly address: string;
-  /** What a query can leave out: its items have the same address. */
+  /** Unit that a query can exclude: its items have the same address. */
   readonly group: string;
   readonly dueMs: number;
 }
 
-/** What a query leaves out: items that are being delivered, and groups whose places are taken. */
+/** Exclusions of a query: items that are being delivered, and groups without a free slot. */
 interface Skipped {
   readonly ids: readonly string[];
   readonly groups: readonly string[];
@@ -22,30 +22,30 @@ interface Skipped {
 
 interface LaneParts<T> {
   readonly clock: Clock;
-  /** The longest waiting first. */
+  /** The longest waiting items first. */
   readonly next: (most: number, skipped: Skipped) => Promise<readonly T[]>;
-  readonly waitingOf: (item: T) => Waiting;
-  /** Deliveries to an address at once; 0 while it is left alone. */
-  readonly mostOf: (address: string) => number;
-  /** Puts off an item whose address is left alone. */
-  readonly putOff: (item: T) => Promise<void>;
+  readonly toWaiting: (item: T) => Waiting;
+  /** Concurrent deliveries to an address; 0 while it is paused. */
+  readonly slotsFor: (address: string) => number;
+  /** Postpones an item whose address is paused. */
+  readonly postpone: (item: T) => Promise<void>;
   readonly deliver: (item: T, signal: AbortSignal) => Promise<void>;
 }
 
-/** Deliveries at once: in all, of one account, and to one address. */
-const AT_ONCE = 64;
-const OF_ACCOUNT_AT_ONCE = 16;
+/** Concurrent deliveries: in all, of one account, and to one address. */
+const CONCURRENCY = 64;
+const ACCOUNT_CONCURRENCY = 16;
 export const OF_ADDRESS_AT_ONCE = 4;
-/** Items that one query returns, and groups that it leaves out. */
-const LOOKED_AT = 256;
+/** Items that one query returns, and groups that it excludes. */
+const BATCH_SIZE = 256;
 const GROUPS_MAX = 4_096;
-/** While something is delivered, new work is looked for at least so often. */
-const LOOK_MS = 1_000;
-const TOGETHER_MS = 5;
+/** While something is delivered, new work is queried at least this often. */
+const POLL_MS = 1_000;
+const COALESCE_MS = 5;
 
 export class Lanes<T> {
   readonly #parts: LaneParts<T>;
-  readonly #running = new Map<string, { readonly of: Waiting; readonly done: Promise<void> }>();
+  readonly #running = new Map<string, { readonly item: Waiting; readonly done: Promise<void> }>();
   #fault: { readonly reason: unknown } | undefined;
 
   constructor(parts: LaneParts<T>) {
@@ -53,7 +53,7 @@ export class Lanes<T> {
   }
 
   /**
-   * Delivers until nothing is due any more; when something is due next, infinity for never.
+   * Delivers until nothing is due; returns when the next item is due, infinity for never.
    * @param woken resolves when something new may be due
    */
   async round(signal: AbortSignal, woken: () => Promise<void>): Promise<number> {
@@ -62,47 +62,50 @@ export class Lanes<T> {
       for (;;) {
         const wake = woken();
         const next = await this.#startDue(signal);
-        if (this.#running.size > 0) await this.#anything(wake, signal);
+        if (this.#running.size > 0) await this.#waitForChange(wake, signal);
         else if (next !== undefined) return next;
       }
     } catch (reason) {
-      await this.#ended();
+      await this.#waitForAll();
       throw reason;
     }
   }
 
-  /** Starts all that has a place; when something is due next, undefined where that is not known yet. */
+  /**
+   * Starts every item that has a slot; returns when the next is due, undefined where that is not known yet.
+   */
   async #startDue(signal: AbortSignal): Promise<number | undefined> {
     const groups = new Set<string>();
     for (;;) {
       if (this.#fault !== undefined && this.#running.size === 0) throw this.#fault.reason;
       const skipped = { ids: [...this.#running.keys()], groups: [...groups] };
-      const items = await this.#parts.next(LOOKED_AT, skipped);
+      const items = await this.#parts.next(BATCH_SIZE, skipped);
       const nowMs = this.#parts.clock();
-      const due = items.filter((item) => this.#parts.waitingOf(item).dueMs <= nowMs);
+      const due = items.filter((item) => this.#parts.toWaiting(item).dueMs <= nowMs);
       const [first] = items;
-      const nextMs = first === undefined ? Infinity : this.#parts.waitingOf(first).dueMs;
+      const nextMs = first === undefined ? Infinity : this.#parts.toWaiting(first).dueMs;
       const isStopped = signal.aborted || this.#fault !== undefined;
       if (isStopped) return nextMs;
-      // What was skipped may be due again by now.
+      // Excluded items may be due again by now.
       const isWhole = skipped.ids.length === 0 && groups.size === 0;
       if (due.length === 0) return isWhole ? nextMs : undefined;
-      if (this.#running.size >= AT_ONCE || groups.size >= GROUPS_MAX) return undefined;
+      if (this.#running.size >= CONCURRENCY || groups.size >= GROUPS_MAX) return undefined;
       for (const item of due) await this.#start(item, groups, signal);
     }
   }
 
-  /** @param groups those that have no place are added */
+  /** @param groups groups without a free slot are added */
   async #start(item: T, groups: Set<string>, signal: AbortSignal): Promise<void> {
-    const of = this.#parts.waitingOf(item);
-    const most = this.#parts.mostOf(of.address);
-    if (most === 0) return this.#parts.putOff(item);
-    const all = [...this.#running.values()].map((one) => one.of);
-    const ofAddress = all.filter(({ address }) => address === of.address).length;
-    const ofAccount = all.filter(({ account }) => account === of.account).length;
-    const isFull = ofAddress >= most || ofAccount >= OF_ACCOUNT_AT_ONCE || all.length >= AT_ONCE;
+    const waiting = this.#parts.toWaiting(item);
+    const most = this.#parts.slotsFor(waiting.address);
+    if (most === 0) return this.#parts.postpone(item);
+    const all = [...this.#running.values()].map((one) => one.item);
+    const ofAddress = all.filter(({ address }) => address === waiting.address).length;
+    const ofAccount = all.filter(({ account }) => account === waiting.account).length;
+    const isFull =
+      ofAddress >= most || ofAccount >= ACCOUNT_CONCURRENCY || all.length >= CONCURRENCY;
     if (isFull) {
-      groups.add(of.group);
+      groups.add(waiting.group);
       return;
     }
     const done = this.#parts
@@ -110,22 +113,22 @@ export class Lanes<T> {
       .catch((reason: unknown) => {
         this.#fault ??= { reason };
       })
-      .finally(() => this.#running.delete(of.id));
-    this.#running.set(of.id, { of, done });
+      .finally(() => this.#running.delete(waiting.id));
+    this.#running.set(waiting.id, { item: waiting, done });
   }
 
-  async #ended(): Promise<void> {
+  async #waitForAll(): Promise<void> {
     await Promise.all([...this.#running.values()].map(({ done }) => done));
   }
 
-  /** A delivery has ended, or something new may be due. */
-  async #anything(wake: Promise<void>, signal: AbortSignal): Promise<void> {
-    if (signal.aborted || this.#fault !== undefined) return this.#ended();
+  /** Waits until a delivery has ended, or something new may be due. */
+  async #waitForChange(wake: Promise<void>, signal: AbortSignal): Promise<void> {
+    if (signal.aborted || this.#fault !== undefined) return this.#waitForAll();
     const over = new AbortController();
-    const late = sleep(LOOK_MS, undefined, { signal: over.signal, ref: false });
+    const late = sleep(POLL_MS, undefined, { signal: over.signal, ref: false });
     const done = [...this.#running.values()].map((one) => one.done);
-    // Those that end together are replaced by one query.
-    const ended = Promise.race(done).then(() => sleep(TOGETHER_MS));
+    // Deliveries that end together are replaced by one query.
+    const ended = Promise.race(done).then(() => sleep(COALESCE_MS));
     await Promise.race([ended, wake, late.catch(() => undefined)]);
     over.abort();
   }

@@ -1,4 +1,4 @@
-// Mail over SMTP: one message to one address.
+// Sends mail over SMTP: one message to one address.
 import type { Transporter } from 'nodemailer';
 import { reasonOf } from '../../store/base/failure.ts';
 import { SourceFailure } from '../../pipeline/sources/base/source.ts';
@@ -7,11 +7,11 @@ interface Mail {
   readonly to: string;
   readonly subject: string;
   readonly text: string;
-  /** Of the message: a receiver can tell one that it has. */
+  /** Id of the message: a receiver can recognize duplicates. */
   readonly id: string;
 }
 
-/** The server's answer. @throws SourceFailure saying whether it is worth another try */
+/** Returns the server's answer. @throws SourceFailure with whether a retry may succeed */
 export type SendMail = (mail: Mail) => Promise<string>;
 
 const TIMEOUT_MS = 10_000;
@@ -40,7 +40,7 @@ export function openMail(url: string, from: string): SendMail {
 }
 
 async function transportTo(url: string): Promise<Transporter> {
-  // With the first message: it takes each start 60 ms to load, and few servers write mail.
+  // Loaded with the first message: loading takes 60 ms, and few servers send mail.
   const { createTransport } = await import('nodemailer');
   return createTransport({
     url,

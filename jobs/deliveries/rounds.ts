@@ -1,79 +1,79 @@
-// Rounds of an outbox: what is due is delivered, and the next round begins when something is due next.
+// Rounds of an outbox: each delivers what is due; the next one starts when the next item is due.
 import type { Clock } from '../../store/base/clock.ts';
 
 interface RoundParts {
   readonly clock: Clock;
-  /** Delivers all that is due; when something is due next, infinity for never. */
+  /** Delivers all that is due; returns when the next item is due, infinity for never. */
   readonly round: (signal: AbortSignal, woken: () => Promise<void>) => Promise<number>;
   readonly onFault: (reason: unknown) => void;
 }
 
-/** It looks at least so often: the clock may be set. */
-const LOOK_MS_MAX = 60_000;
+/** Longest time between two rounds: the clock may be set. */
+const ROUND_MS_MAX = 60_000;
 
 export class Rounds {
   readonly #parts: RoundParts;
   readonly #stop = new AbortController();
   #timer: NodeJS.Timeout | undefined;
-  #looking: Promise<void> | undefined;
-  #watching = false;
+  #running: Promise<void> | undefined;
+  #isStarted = false;
   #woken = Promise.withResolvers<void>();
-  /** Something may wait since the round began. */
+  /** Something may have been queued since the round began. */
   #isPoked = false;
 
   constructor(parts: RoundParts) {
     this.#parts = parts;
   }
 
-  /** Looks by itself from now on. */
+  /** Starts the automatic rounds. */
   start(): void {
-    this.#watching = true;
+    this.#isStarted = true;
     this.poke();
   }
 
   async stop(): Promise<void> {
-    this.#watching = false;
+    this.#isStarted = false;
     clearTimeout(this.#timer);
     this.#stop.abort();
-    await this.#looking;
+    await this.#running;
   }
 
-  /** Something may wait: it is looked at soon. */
+  /** Schedules a round soon: something may have been queued. */
   poke(waitMs = 0): void {
-    if (!this.#watching) return;
+    if (!this.#isStarted) return;
     clearTimeout(this.#timer);
     const run = (): void => {
-      if (this.#looking !== undefined) {
+      if (this.#running !== undefined) {
         this.#isPoked = true;
         this.#woken.resolve();
         return;
       }
       this.#isPoked = false;
       this.look().then(
-        (next) => this.poke(Math.min(LOOK_MS_MAX, Math.max(0, next - this.#parts.clock()))),
+        (next) => this.poke(Math.min(ROUND_MS_MAX, Math.max(0, next - this.#parts.clock()))),
         (error: unknown) => {
           this.#parts.onFault(error);
-          this.poke(LOOK_MS_MAX);
+          this.poke(ROUND_MS_MAX);
         },
       );
     };
     this.#timer = setTimeout(run, this.#isPoked ? 0 : waitMs).unref();
   }
 
-  /** One round; when something is due next, infinity for never. */
+  /** Runs one round; returns when the next item is due, infinity for never. */
   async look(): Promise<number> {
-    while (this.#looking !== undefined) await this.#looking;
+    while (this.#running !== undefined) await this.#running;
     let next = Infinity;
-    this.#looking = this.#parts
+    this.#running = this.#parts
       .round(this.#stop.signal, () => this.#nextPoke())
       .then((time) => {
         next = time;
       })
       .finally(() => {
-        this.#looking = undefined;
+        this.#running = undefined;
         if (this.#isPoked) this.poke();
       });
-    await this.#looking;
+    await this.#running;
     return next;
   }
 

@@ -1,5 +1,5 @@
-// Loads that this node, which serves, lets others work on: each goes to a node that is free, with its file,
-// and comes back as edits that name published files. They are committed here, or nowhere.
+// Dispatches loads of the serving node to other nodes: each goes to a free node, with its file, and returns
+// as edits that name published files. Only this node commits them.
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { Socket } from 'node:net';
@@ -9,24 +9,24 @@ import type { Edit, WrittenFile } from '../../store/lake/edit.ts';
 import { type Answers, type Event, failureOf } from './loadMessages.ts';
 import type { FromWorker, Question, ToWorker } from './loadMessages.ts';
 
-/** A smaller file is read in less time than it takes to ask: 1 MB of CSV takes 60 ms. */
+/** A smaller file is read faster than it is dispatched: 1 MB of CSV takes 60 ms. */
 const BYTES_MIN = 256 * 1024;
-/** A node that works, and says or hears nothing for so long, is lost. */
-const SILENT_MS = 5_000;
+/** A busy node that sends nothing, or receives nothing, for this long is lost. */
+const TIMEOUT_MS = 5_000;
 const KEEP_ALIVE_MS = 10_000;
-/** Of a file, each a message: one that takes longer than `SILENT_MS` would be 50 KB/s. */
+/** Bytes of a file per message: one that takes longer than `TIMEOUT_MS` would be 50 KB/s. */
 const PIECE_BYTES = 256 * 1024;
 
-/** A load that a node works on. */
-interface Given extends LoadWork {
-  /** It is being committed: that ends as it does, whatever becomes of who asked for it. */
-  isKept: boolean;
+/** A load that a node is working on. */
+interface Assignment extends LoadWork {
+  /** It is being committed: that finishes, even if its caller is gone. */
+  isCommitting: boolean;
   readonly ended: PromiseWithResolvers<Ingested | undefined>;
 }
 
-interface GiverParts {
+interface DispatcherParts {
   readonly onFault: (reason: unknown) => void;
-  /** Told when more loads may be worked on at once. */
+  /** Called when more loads may run concurrently. */
   readonly onMore: () => void;
   /** Monotonic. */
   readonly nowMs: () => number;
@@ -34,42 +34,42 @@ interface GiverParts {
 }
 
 export class LoadGiver implements LoadWorkers {
-  readonly #workers = new Set<Worker>();
-  readonly #parts: GiverParts;
+  readonly #workers = new Set<RemoteWorker>();
+  readonly #parts: DispatcherParts;
   #done = 0;
 
-  constructor(parts: GiverParts) {
+  constructor(parts: DispatcherParts) {
     this.#parts = parts;
   }
 
-  /** Loads that other nodes worked on, to their end. */
+  /** Loads that other nodes have finished. */
   get done(): number {
     return this.#done;
   }
 
-  /** Loads that other nodes may work on at once: of those that said so. */
+  /** Concurrent loads on other nodes: of those that sent `hello`. */
   get places(): number {
     return [...this.#workers].filter(({ name }) => name !== '').length;
   }
 
-  /** Until the connection ends. */
+  /** Uses the node until the connection ends. */
   join(socket: Socket): void {
-    const worker = new Worker(socket, this.#parts);
+    const worker = new RemoteWorker(socket, this.#parts);
     this.#workers.add(worker);
     void worker.ended.then(() => this.#workers.delete(worker));
   }
 
-  async work(asked: LoadWork): Promise<Ingested | undefined> {
-    const { events, load, services } = asked;
-    if (this.#workers.size === 0 || !isForOthers(load)) return undefined;
+  async work(loadWork: LoadWork): Promise<Ingested | undefined> {
+    const { events, load, services } = loadWork;
+    if (this.#workers.size === 0 || !canRunRemotely(load)) return undefined;
     const { size } = await stat(load.path);
     if (size < BYTES_MIN) return undefined;
     services.signal?.throwIfAborted();
     const worker = [...this.#workers].find((one) => one.isFree);
     if (worker === undefined) return undefined;
-    const outcome = await worker.work(asked);
+    const outcome = await worker.work(loadWork);
     if (outcome !== undefined) this.#done += 1;
-    else await events.log(`node ${worker.name} was lost: it begins again`);
+    else await events.log(`node ${worker.name} was lost: the load starts again`);
     return outcome;
   }
 
@@ -78,31 +78,31 @@ export class LoadGiver implements LoadWorkers {
   }
 }
 
-/** What was pushed, or invented, is made here. */
-const isForOthers = ({ relation, standIn }: LoadWork['load']): boolean =>
+/** Pushed and synthetic records are loaded locally. */
+const canRunRemotely = ({ relation, standIn }: LoadWork['load']): boolean =>
   relation === undefined && standIn === undefined;
 
-class Worker {
+class RemoteWorker {
   /** Resolves when its connection is over. */
   readonly ended: Promise<void>;
   name = '';
   readonly #socket: Socket;
-  readonly #parts: GiverParts;
-  #given: Given | undefined;
+  readonly #parts: DispatcherParts;
+  #assignment: Assignment | undefined;
   #isFree = false;
-  #silent: NodeJS.Timeout | undefined;
-  /** Messages that were said to it, those of them that it heard, and when that became more. */
-  #said = 0;
-  #heard = 0;
-  #heardMs = 0;
+  #timeout: NodeJS.Timeout | undefined;
+  /** Messages sent to it, those that it has acknowledged, and the time of the last progress. */
+  #sent = 0;
+  #acked = 0;
+  #ackedMs = 0;
 
-  constructor(socket: Socket, parts: GiverParts) {
+  constructor(socket: Socket, parts: DispatcherParts) {
     this.#socket = socket;
     this.#parts = parts;
     socket.on('error', () => undefined);
-    // It may be a machine that is gone.
+    // Detects a machine that is gone.
     socket.setKeepAlive(true, KEEP_ALIVE_MS);
-    this.ended = this.#hear();
+    this.ended = this.#receive();
   }
 
   get isFree(): boolean {
@@ -114,163 +114,166 @@ class Worker {
   }
 
   /**
-   * While it is free; from the call on it is not.
+   * Runs a load; the worker must be free, and is busy from the call on.
    * @returns undefined where its node was lost, or can not do it
-   * @throws as if it was worked on here
+   * @throws as if the load ran locally
    */
-  async work(asked: LoadWork): Promise<Ingested | undefined> {
-    const { signal } = asked.services;
+  async work(loadWork: LoadWork): Promise<Ingested | undefined> {
+    const { signal } = loadWork.services;
     const ended = Promise.withResolvers<Ingested | undefined>();
-    const given = { ...asked, isKept: false, ended };
-    this.#given = given;
+    const assignment = { ...loadWork, isCommitting: false, ended };
+    this.#assignment = assignment;
     this.#isFree = false;
-    this.#heardMs = this.#parts.nowMs();
+    this.#ackedMs = this.#parts.nowMs();
     const stop = (): void => {
-      if (!given.isKept) this.#end(() => ended.reject(signal?.reason));
+      if (!assignment.isCommitting) this.#end(() => ended.reject(signal?.reason));
     };
     signal?.addEventListener('abort', stop, { once: true });
-    this.#listen();
+    this.#restartTimeout();
     try {
-      this.#give(given).catch((error: unknown) => {
-        if (this.#given === given) this.#end(() => ended.reject(error));
+      this.#dispatch(assignment).catch((error: unknown) => {
+        if (this.#assignment === assignment) this.#end(() => ended.reject(error));
       });
       return await ended.promise;
     } finally {
       signal?.removeEventListener('abort', stop);
-      clearTimeout(this.#silent);
+      clearTimeout(this.#timeout);
     }
   }
 
-  /** The load, and its file no faster than it is taken. */
-  async #give(given: Given): Promise<void> {
-    const { events, load, services } = given;
+  /** Sends the load, and its file no faster than it is consumed. */
+  async #dispatch(assignment: Assignment): Promise<void> {
+    const { events, load, services } = assignment;
     const { clock, deadlineMs, lake } = services;
     const { path, ...rest } = load;
     const dataset = lake.directory.dataset(load.workspace, load.dataset);
-    this.#say({ kind: 'load', load: rest, dataset, deadlineMs, nowMs: clock() });
+    this.#send({ kind: 'load', load: rest, dataset, deadlineMs, nowMs: clock() });
     await events.log(`node ${this.name} reads the file`);
     const pieces = createReadStream(path, { highWaterMark: PIECE_BYTES });
     for await (const bytes of pieces as AsyncIterable<Buffer>) {
-      if (this.#given !== given || this.#socket.destroyed) return;
-      if (!this.#say({ kind: 'piece', bytes })) await drained(this.#socket);
+      if (this.#assignment !== assignment || this.#socket.destroyed) return;
+      if (!this.#send({ kind: 'piece', bytes })) await drained(this.#socket);
     }
-    if (this.#given === given) this.#say({ kind: 'whole' });
+    if (this.#assignment === assignment) this.#send({ kind: 'whole' });
   }
 
-  #say(message: ToWorker): boolean {
-    this.#said += 1;
+  #send(message: ToWorker): boolean {
+    this.#sent += 1;
     return this.#socket.write(frameOf(message));
   }
 
-  /** Whoever is silent from now on is lost. */
-  #listen(): void {
-    clearTimeout(this.#silent);
-    const { silentMs = SILENT_MS } = this.#parts;
-    this.#silent = setTimeout(() => this.#socket.destroy(), silentMs);
+  /** Restarts the silence timeout. */
+  #restartTimeout(): void {
+    clearTimeout(this.#timeout);
+    const { silentMs = TIMEOUT_MS } = this.#parts;
+    this.#timeout = setTimeout(() => this.#socket.destroy(), silentMs);
   }
 
-  /** The way to it may be cut where the way back is not. */
-  #alive(heard: number): void {
-    const { nowMs, silentMs = SILENT_MS } = this.#parts;
-    if (heard > this.#heard || heard === this.#said) this.#heardMs = nowMs();
-    this.#heard = heard;
-    if (nowMs() - this.#heardMs > silentMs) this.#socket.destroy();
+  /** Detects a connection that is cut in one direction only. */
+  #checkProgress(acked: number): void {
+    const { nowMs, silentMs = TIMEOUT_MS } = this.#parts;
+    if (acked > this.#acked || acked === this.#sent) this.#ackedMs = nowMs();
+    this.#acked = acked;
+    if (nowMs() - this.#ackedMs > silentMs) this.#socket.destroy();
   }
 
-  async #hear(): Promise<void> {
+  async #receive(): Promise<void> {
     try {
       for await (const message of framesIn(this.#socket)) {
-        clearTimeout(this.#silent);
-        await this.#take(message as FromWorker);
-        if (this.#given !== undefined) this.#listen();
+        clearTimeout(this.#timeout);
+        await this.#handle(message as FromWorker);
+        if (this.#assignment !== undefined) this.#restartTimeout();
       }
     } catch {
-      // Whatever broke: the load is worked on here then.
+      // After any fault the load runs locally.
     } finally {
       this.#isFree = false;
       this.#socket.destroy();
-      clearTimeout(this.#silent);
-      this.#given?.ended.resolve(undefined);
-      this.#given = undefined;
+      clearTimeout(this.#timeout);
+      this.#assignment?.ended.resolve(undefined);
+      this.#assignment = undefined;
     }
   }
 
-  async #take(message: FromWorker): Promise<void> {
-    const given = this.#given;
+  async #handle(message: FromWorker): Promise<void> {
+    const assignment = this.#assignment;
     if (message.kind === 'hello') {
       this.name = message.node;
       this.#isFree = true;
       this.#parts.onMore();
     } else if (message.kind === 'free') {
       this.#isFree = true;
-    } else if (given === undefined) {
-      // What it says of a load that nobody waits for is of no interest.
+    } else if (assignment === undefined) {
+      // Messages of a load that has ended are ignored.
     } else if (message.kind === 'alive') {
-      this.#alive(message.heard);
+      this.#checkProgress(message.heard);
     } else if (message.kind === 'failed') {
       const failure = failureOf(message.failure);
       if (failure === undefined)
         this.#parts.onFault(new Error(`${this.name}: ${message.failure.detail}`));
       this.#end(() =>
-        failure === undefined ? given.ended.resolve(undefined) : given.ended.reject(failure),
+        failure === undefined
+          ? assignment.ended.resolve(undefined)
+          : assignment.ended.reject(failure),
       );
-    } else if (message.kind === 'ask') await this.#answer(message.ask, message.question, given);
-    else await told(message, given);
+    } else if (message.kind === 'ask')
+      await this.#answer(message.ask, message.question, assignment);
+    else await forwardEvent(message, assignment);
   }
 
-  /** What fails here fails the load, as if it was worked on here. */
-  async #answer(ask: number, question: Question, given: Given): Promise<void> {
+  /** A failure here fails the load, as if it ran locally. */
+  async #answer(requestId: number, question: Question, assignment: Assignment): Promise<void> {
     try {
-      given.isKept = question.of === 'keep';
-      const value = await answerTo(question, given);
-      if (question.of === 'keep') this.#end(() => given.ended.resolve(question.made.outcome));
-      else this.#say({ kind: 'answer', ask, value });
+      assignment.isCommitting = question.of === 'keep';
+      const value = await answerQuestion(question, assignment);
+      if (question.of === 'keep') this.#end(() => assignment.ended.resolve(question.made.outcome));
+      else this.#send({ kind: 'answer', ask: requestId, value });
     } catch (error) {
-      if (this.#given === given) this.#end(() => given.ended.reject(error));
+      if (this.#assignment === assignment) this.#end(() => assignment.ended.reject(error));
     }
   }
 
-  /** The load is over, whatever its node does yet. */
+  /** Ends the load, even if its node is still working. */
   #end(settle: () => void): void {
-    if (this.#given === undefined) return;
-    this.#given = undefined;
+    if (this.#assignment === undefined) return;
+    this.#assignment = undefined;
     settle();
-    this.#say({ kind: 'stop' });
+    this.#send({ kind: 'stop' });
   }
 }
 
-async function told(event: Event, { events }: Given): Promise<void> {
+async function forwardEvent(event: Event, { events }: Assignment): Promise<void> {
   if (event.kind === 'validated') await events.validated(event.records);
   else if (event.kind === 'log') await events.log(event.message);
   else if (event.kind === 'progress') events.progress(event.percent);
   else await events[event.kind]();
 }
 
-async function answerTo(
+async function answerQuestion(
   question: Question,
-  { services: { lake, signal }, store }: Given,
+  { services: { lake, signal }, store }: Assignment,
 ): Promise<Answers[keyof Answers]> {
   signal?.throwIfAborted();
   if (question.of === 'table') return lake.table(question.tableId);
   if (question.of === 'columnId') return lake.nextColumnId(question.tableId);
   if (question.of === 'stamp') return lake.stamp(...question.stamp);
   if (question.of === 'create') return store.create(question.draft);
-  await store.keep(unseen(question.made));
+  await store.keep(dropSeen(question.made));
   return undefined;
 }
 
-/** Where a file was seen at another node tells nothing of copies here. */
-const unseen = (made: MadeLoad): MadeLoad => ({
-  ...made,
-  edits: made.edits.map((edit): Edit => {
-    if (edit.kind === 'insert') return { ...edit, file: unseenFile(edit.file) };
+/** Checks of a file at another node do not apply to copies of this one. */
+const dropSeen = (result: MadeLoad): MadeLoad => ({
+  ...result,
+  edits: result.edits.map((edit): Edit => {
+    if (edit.kind === 'insert') return { ...edit, file: dropSeenOfFile(edit.file) };
     if (edit.kind !== 'delete') return edit;
-    const deletes = edit.deletes.map((one) => ({ ...one, file: unseenFile(one.file) }));
+    const deletes = edit.deletes.map((one) => ({ ...one, file: dropSeenOfFile(one.file) }));
     return { ...edit, deletes };
   }),
 });
 
-const unseenFile = (file: WrittenFile): WrittenFile => ({
+const dropSeenOfFile = (file: WrittenFile): WrittenFile => ({
   ...file,
   proof: { ...file.proof, seen: null },
 });

@@ -1,4 +1,4 @@
-// What a node that serves and one that works on its loads tell each other, in order over one connection.
+// Messages between the serving node and one that works on its loads, in order over one connection.
 import { NoDataFailure } from '../../pipeline/bytes/noData.ts';
 import type { Load, LoadLake, MadeLoad } from '../../pipeline/conform/load.ts';
 import { RejectedFailure } from '../../pipeline/merge/ingest.ts';
@@ -8,27 +8,27 @@ import type { DatasetDraft } from '../../store/lake/datasetEdits.ts';
 import type { Stamp } from '../../store/lake/versions/stamp.ts';
 import type { Table } from '../../store/lake/versions/lakeRead.ts';
 
-/** A load without its file, which comes behind it. */
+/** A load without its file, which follows in pieces. */
 export interface GivenLoad {
   readonly load: Omit<Load, 'path'>;
-  /** Undefined: it is made by the load. */
+  /** Undefined: the load creates it. */
   readonly dataset: Dataset | undefined;
   readonly deadlineMs: number;
-  /** Its records have this time: that of the lake's clock, which no other load has. */
+  /** Time of its records: by the lake's clock, and unique to this load. */
   readonly nowMs: number;
 }
 
-/** To the node that works: one load at a time. */
+/** To the working node: one load at a time. */
 export type ToWorker =
   | ({ readonly kind: 'load' } & GivenLoad)
   | { readonly kind: 'piece'; readonly bytes: Uint8Array }
-  /** All of the file has come. */
+  /** The file is complete. */
   | { readonly kind: 'whole' }
   | { readonly kind: 'answer'; readonly ask: number; readonly value: Answers[keyof Answers] }
-  /** Nobody waits for it any more. */
+  /** The load was cancelled or has ended. */
   | { readonly kind: 'stop' };
 
-/** What is known, and done, by the node that serves alone. */
+/** Reads and writes that only the serving node can do. */
 export type Question =
   | { readonly of: 'table'; readonly tableId: number }
   | { readonly of: 'columnId'; readonly tableId: number }
@@ -41,11 +41,11 @@ export interface Answers {
   readonly columnId: number;
   readonly stamp: Stamp;
   readonly create: Dataset;
-  /** What is kept is over: it is told to stop. */
+  /** Nothing is returned: the worker is stopped then. */
   readonly keep: undefined;
 }
 
-/** How far it is, as its log and its row tell it. */
+/** Progress, for the job's log and row. */
 export type Event =
   | { readonly kind: 'validating' }
   | { readonly kind: 'validated'; readonly records: number }
@@ -55,41 +55,41 @@ export type Event =
 
 export type FromWorker =
   | Event
-  /** First. @param node its name */
+  /** First message. @param node its name */
   | { readonly kind: 'hello'; readonly node: string }
-  /** Every `ALIVE_MS`, from a load to its end. @param heard messages that came over this connection */
+  /** Every `ALIVE_MS`, from a load to its end. @param heard messages received over this connection */
   | { readonly kind: 'alive'; readonly heard: number }
   | { readonly kind: 'ask'; readonly ask: number; readonly question: Question }
-  | { readonly kind: 'failed'; readonly failure: ToldFailure }
-  /** Nothing is left of the load: another one may come. */
+  | { readonly kind: 'failed'; readonly failure: WireFailure }
+  /** The load is cleaned up: the next one may be sent. */
   | { readonly kind: 'free' };
 
 export const ALIVE_MS = 500;
 
 /** A failure without its class. */
-interface ToldFailure {
+interface WireFailure {
   readonly type: FailureType;
   readonly detail: string;
   readonly rejected?: Pick<RejectedFailure, 'rejects' | 'invalid'>;
-  /** Of a body that is no records. */
+  /** Of a body without records. */
   readonly what?: string;
 }
 
-/** What the file tells: it is the same at every node. Anything else may be of the node. */
-const OF_THE_FILE: ReadonlySet<FailureType> = new Set(['InvalidBody', 'TimedOut']);
+/** Failures of the file, which are the same at every node. Any other may be the node's own. */
+const FILE_FAILURES: ReadonlySet<FailureType> = new Set(['InvalidBody', 'TimedOut']);
 
-export function toldFailure(error: unknown): ToldFailure {
+export function toldFailure(error: unknown): WireFailure {
   const type = error instanceof Failure ? error.type : 'SystemError';
-  const told = { type, detail: reasonOf(error) };
-  if (error instanceof NoDataFailure) return { ...told, what: error.what };
-  if (!(error instanceof RejectedFailure)) return told;
+  const wireFailure = { type, detail: reasonOf(error) };
+  if (error instanceof NoDataFailure) return { ...wireFailure, what: error.what };
+  if (!(error instanceof RejectedFailure)) return wireFailure;
   const { invalid, rejects } = error;
-  return { ...told, rejected: { invalid, rejects } };
+  return { ...wireFailure, rejected: { invalid, rejects } };
 }
 
-/** What ends a load; undefined where it may go well at another node. */
-export function failureOf({ detail, rejected, type, what }: ToldFailure): Failure | undefined {
-  if (!OF_THE_FILE.has(type)) return undefined;
+/** Rebuilds a failure that ends the load; undefined where another node may succeed. */
+export function failureOf({ detail, rejected, type, what }: WireFailure): Failure | undefined {
+  if (!FILE_FAILURES.has(type)) return undefined;
   if (what !== undefined) return new NoDataFailure(what);
   return rejected === undefined ? new Failure(type, detail) : new RejectedFailure(detail, rejected);
 }

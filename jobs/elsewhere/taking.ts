@@ -1,5 +1,5 @@
-// Loads of the node that serves, worked on at this one: the file comes, what the catalog knows is asked for,
-// and edits go back that name files which are published already.
+// Works on loads of the serving node: receives the file, queries the catalog over the connection, and sends
+// edits that name published files.
 import { type FileHandle, open } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
@@ -13,71 +13,71 @@ import type { Answers, Event, FromWorker, GivenLoad } from './loadMessages.ts';
 import type { Question, ToWorker } from './loadMessages.ts';
 import { ALIVE_MS, toldFailure } from './loadMessages.ts';
 
-interface TakingParts extends Pick<LoadServices, 'defaultsOf' | 'pool' | 'temporary'> {
-  /** Of this node. */
+interface WorkerParts extends Pick<LoadServices, 'defaultsOf' | 'pool' | 'temporary'> {
+  /** Name of this node. */
   readonly name: string;
   readonly socket: Socket;
   readonly files: LoadLake['files'];
 }
 
-/** Serves until the socket ends; then nothing is left of what was worked on. */
-export async function takeLoads(parts: TakingParts): Promise<void> {
+/** Serves until the socket ends; then every load is cleaned up. */
+export async function takeLoads(parts: WorkerParts): Promise<void> {
   const { name, socket } = parts;
-  let taken: Taken | undefined;
-  let heard = 0;
-  const say = (message: FromWorker): void => void socket.write(frameOf(message));
+  let current: RemoteLoad | undefined;
+  let received = 0;
+  const send = (message: FromWorker): void => void socket.write(frameOf(message));
   socket.on('error', () => undefined);
-  say({ kind: 'hello', node: name });
+  send({ kind: 'hello', node: name });
   try {
     for await (const frame of framesIn(socket)) {
       const message = frame as ToWorker;
-      heard += 1;
+      received += 1;
       if (message.kind === 'load')
-        taken = new Taken(message, { ...parts, heard: () => heard, say });
-      else if (message.kind === 'piece') await taken?.piece(message.bytes);
-      else if (message.kind === 'whole') taken?.whole();
-      else if (message.kind === 'answer') taken?.answered(message.ask, message.value);
-      else taken?.stop();
+        current = new RemoteLoad(message, { ...parts, countReceived: () => received, send });
+      else if (message.kind === 'piece') await current?.piece(message.bytes);
+      else if (message.kind === 'whole') current?.whole();
+      else if (message.kind === 'answer') current?.receiveAnswer(message.ask, message.value);
+      else current?.stop();
     }
   } catch {
-    // The socket broke, or the other node said what nobody understands.
+    // The socket broke, or a message was not understood.
   } finally {
     socket.destroy();
-    taken?.stop();
-    await taken?.ended;
+    current?.stop();
+    await current?.ended;
   }
 }
 
-/** Nobody waits for it any more. */
+/** The load was cancelled. */
 const STOPPED = new Failure('Busy', 'the load is stopped');
 
-interface TakenParts extends TakingParts {
-  readonly say: (message: FromWorker) => void;
-  readonly heard: () => number;
+interface RemoteLoadParts extends WorkerParts {
+  readonly send: (message: FromWorker) => void;
+  readonly countReceived: () => number;
 }
 
-class Taken {
-  /** Resolves when nothing is left of it. */
+class RemoteLoad {
+  /** Resolves when the load is cleaned up. */
   readonly ended: Promise<void>;
-  readonly #given: GivenLoad;
-  readonly #say: (message: FromWorker) => void;
-  readonly #parts: TakenParts;
-  readonly #ending = new AbortController();
+  readonly #assignment: GivenLoad;
+  readonly #send: (message: FromWorker) => void;
+  readonly #parts: RemoteLoadParts;
+  readonly #abort = new AbortController();
   readonly #whole = Promise.withResolvers<void>();
   readonly #opened = Promise.withResolvers<FileHandle>();
-  readonly #asks = new Map<number, PromiseWithResolvers<Answers[keyof Answers]>>();
-  #last = 0;
+  readonly #requests = new Map<number, PromiseWithResolvers<Answers[keyof Answers]>>();
+  #lastRequestId = 0;
 
-  constructor(given: GivenLoad, parts: TakenParts) {
-    this.#given = given;
-    this.#say = parts.say;
+  constructor(assignment: GivenLoad, parts: RemoteLoadParts) {
+    this.#assignment = assignment;
+    this.#send = parts.send;
     this.#parts = parts;
-    // Who waits for them may have ended before.
+    // Avoids unhandled rejections: their consumers may have ended before.
     for (const { promise } of [this.#whole, this.#opened]) promise.catch(() => undefined);
     this.ended = this.#run();
   }
 
-  /** Of its file. What can not be written ends the load. */
+  /** Writes a piece of the file. A failed write ends the load. */
   async piece(bytes: Uint8Array): Promise<void> {
     try {
       await (await this.#opened.promise).writeFile(bytes);
@@ -90,33 +90,36 @@ class Taken {
     this.#whole.resolve();
   }
 
-  answered(ask: number, value: Answers[keyof Answers]): void {
-    this.#asks.get(ask)?.resolve(value);
-    this.#asks.delete(ask);
+  receiveAnswer(requestId: number, value: Answers[keyof Answers]): void {
+    this.#requests.get(requestId)?.resolve(value);
+    this.#requests.delete(requestId);
   }
 
   stop(): void {
-    this.#ending.abort(STOPPED);
+    this.#abort.abort(STOPPED);
     this.#whole.reject(STOPPED);
     this.#opened.reject(STOPPED);
-    for (const { reject } of this.#asks.values()) reject(STOPPED);
-    this.#asks.clear();
+    for (const { reject } of this.#requests.values()) reject(STOPPED);
+    this.#requests.clear();
   }
 
   async #run(): Promise<void> {
-    const { heard } = this.#parts;
-    const alive = setInterval(() => this.#say({ kind: 'alive', heard: heard() }), ALIVE_MS);
+    const { countReceived } = this.#parts;
+    const alive = setInterval(
+      () => this.#send({ kind: 'alive', heard: countReceived() }),
+      ALIVE_MS,
+    );
     try {
-      await inFolderOf(this.#given.load.workspace, this.#parts.temporary, (folder) =>
+      await inFolderOf(this.#assignment.load.workspace, this.#parts.temporary, (folder) =>
         this.#workIn(folder),
       );
     } catch (error) {
-      // What broke after it was stopped is of no interest.
-      if (!this.#ending.signal.aborted) this.#say({ kind: 'failed', failure: toldFailure(error) });
+      // Faults after the stop are ignored.
+      if (!this.#abort.signal.aborted) this.#send({ kind: 'failed', failure: toldFailure(error) });
       this.stop();
     } finally {
       clearInterval(alive);
-      this.#say({ kind: 'free' });
+      this.#send({ kind: 'free' });
     }
   }
 
@@ -125,34 +128,34 @@ class Taken {
     const file = await open(path, 'wx', 0o600);
     this.#opened.resolve(file);
     await this.#whole.promise.finally(() => file.close());
-    const { load } = this.#given;
+    const { load } = this.#assignment;
     await workOn({
       load: { ...load, path },
       services: this.#services(load.workspace),
       events: {
-        validating: async () => this.#tell({ kind: 'validating' }),
-        validated: async (records) => this.#tell({ kind: 'validated', records }),
-        ingesting: async () => this.#tell({ kind: 'ingesting' }),
-        progress: (percent) => this.#tell({ kind: 'progress', percent }),
-        log: async (message) => this.#tell({ kind: 'log', message }),
+        validating: async () => this.#sendEvent({ kind: 'validating' }),
+        validated: async (records) => this.#sendEvent({ kind: 'validated', records }),
+        ingesting: async () => this.#sendEvent({ kind: 'ingesting' }),
+        progress: (percent) => this.#sendEvent({ kind: 'progress', percent }),
+        log: async (message) => this.#sendEvent({ kind: 'log', message }),
       },
       store: this.#store(),
     });
   }
 
-  #tell(event: Event): void {
-    if (!this.#ending.signal.aborted) this.#say(event);
+  #sendEvent(event: Event): void {
+    if (!this.#abort.signal.aborted) this.#send(event);
   }
 
   #services(workspace: string): LoadServices {
     const { defaultsOf, pool, temporary } = this.#parts;
-    const { deadlineMs, nowMs } = this.#given;
+    const { deadlineMs, nowMs } = this.#assignment;
     return {
       defaultsOf,
       temporary,
       deadlineMs,
       at: survive,
-      signal: this.#ending.signal,
+      signal: this.#abort.signal,
       pool: pool.of(workspace),
       clock: () => nowMs,
       lake: this.#lake(),
@@ -162,26 +165,26 @@ class Taken {
   #lake(): LoadLake {
     return {
       files: this.#parts.files,
-      directory: { dataset: () => this.#given.dataset },
-      table: (tableId) => this.#ask({ of: 'table', tableId }),
-      nextColumnId: (tableId) => this.#ask({ of: 'columnId', tableId }),
-      stamp: (...stamp) => this.#ask({ of: 'stamp', stamp }),
+      directory: { dataset: () => this.#assignment.dataset },
+      table: (tableId) => this.#request({ of: 'table', tableId }),
+      nextColumnId: (tableId) => this.#request({ of: 'columnId', tableId }),
+      stamp: (...stamp) => this.#request({ of: 'stamp', stamp }),
     };
   }
 
   #store(): LoadStore {
     return {
-      create: (draft) => this.#ask({ of: 'create', draft }),
-      keep: (made) => this.#ask({ of: 'keep', made }),
+      create: (draft) => this.#request({ of: 'create', draft }),
+      keep: (result) => this.#request({ of: 'keep', made: result }),
     };
   }
 
-  #ask<K extends keyof Answers>(question: Question & { readonly of: K }): Promise<Answers[K]> {
-    this.#ending.signal.throwIfAborted();
-    this.#last += 1;
-    const asked = Promise.withResolvers<Answers[keyof Answers]>();
-    this.#asks.set(this.#last, asked);
-    this.#say({ kind: 'ask', ask: this.#last, question });
-    return asked.promise as Promise<Answers[K]>;
+  #request<K extends keyof Answers>(question: Question & { readonly of: K }): Promise<Answers[K]> {
+    this.#abort.signal.throwIfAborted();
+    this.#lastRequestId += 1;
+    const response = Promise.withResolvers<Answers[keyof Answers]>();
+    this.#requests.set(this.#lastRequestId, response);
+    this.#send({ kind: 'ask', ask: this.#lastRequestId, question });
+    return response.promise as Promise<Answers[K]>;
   }
 }

@@ -1,5 +1,5 @@
-// The records of inputs as files, made by a worker: 2.7 million minutes take it seconds. One is enough for
-// all inputs of a fill, which come one after the other: starting it takes longer than most of them.
+// Writes the records of inputs to files, in a worker: 2.7 million minutes take it seconds. One worker serves
+// all inputs of a fill, one after the other: starting it takes longer than most of them.
 import { Worker } from 'node:worker_threads';
 import type { Wanted } from '../../market/exchange/drawn.ts';
 
@@ -13,9 +13,9 @@ export interface ExchangeAnswer {
   readonly bytes: number;
 }
 
-/** Of one fill: its worker ends with it. */
+/** Writer of one fill: its worker ends with it. */
 export interface ExchangeWriter extends AsyncDisposable {
-  /** One at a time. @throws what the worker threw, or the signal's reason. */
+  /** One call at a time. @throws what the worker threw, or the signal's reason. */
   readonly write: (task: ExchangeTask, signal: AbortSignal) => Promise<ExchangeAnswer>;
 }
 
@@ -30,7 +30,7 @@ export function exchangeWriter(): ExchangeWriter {
       signal.throwIfAborted();
       worker ??= new Worker(new URL('./exchangeWorker.ts', import.meta.url));
       try {
-        return await answerOf(worker, task, signal);
+        return await waitForAnswer(worker, task, signal);
       } catch (error) {
         await end();
         throw error;
@@ -40,9 +40,9 @@ export function exchangeWriter(): ExchangeWriter {
   };
 }
 
-const HEARD = ['message', 'error', 'exit'] as const;
+const WORKER_EVENTS = ['message', 'error', 'exit'] as const;
 
-async function answerOf(
+async function waitForAnswer(
   worker: Worker,
   task: ExchangeTask,
   signal: AbortSignal,
@@ -59,6 +59,6 @@ async function answerOf(
     });
   } finally {
     over.abort();
-    for (const event of HEARD) worker.removeAllListeners(event);
+    for (const event of WORKER_EVENTS) worker.removeAllListeners(event);
   }
 }

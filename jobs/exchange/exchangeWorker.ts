@@ -1,10 +1,10 @@
-// Draws the records of inputs and writes each to a file, in a thread of its own.
+// Generates the records of inputs and writes each input to a file, in a thread of its own.
 import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
 import { linesOf } from '../../market/exchange/records/records.ts';
 import type { ExchangeAnswer, ExchangeTask } from './exchangeFile.ts';
 
-/** Characters that are written at once. */
+/** Characters per write. */
 const CHUNK = 1_000_000;
 
 function write({ path, wanted }: ExchangeTask): ExchangeAnswer {

@@ -1,6 +1,6 @@
-// Fills CORE with the synthetic exchange and keeps it up to date: whole at the first start, then what is
-// missing, at each later start and after each session, and minutes while one is open. One input at a time, so
-// that it is never in the way of other loads.
+// Fills CORE with the synthetic exchange and keeps it up to date: everything at the first start, then the
+// missing records at each later start and after each session, and minutes while a session is open. One input
+// at a time, so that it does not delay other loads.
 import { join } from 'node:path';
 import { CORE } from '../../store/lake/datasets/datasets.ts';
 import { isStandIn, STAND_IN_SOURCE } from '../../store/lake/datasets/standIns.ts';
@@ -17,6 +17,7 @@ import {
   type Standing,
   standingAt,
 } from '../../market/exchange/exchange.ts';
+import type { Wanted } from '../../market/exchange/drawn.ts';
 import type { FilledId } from '../../market/inputs/inputRow.ts';
 import { inputOf } from '../../market/inputs/inputs.ts';
 import { eraseBefore } from '../../pipeline/edit/erase.ts';
@@ -40,20 +41,20 @@ interface ExchangeParts {
 }
 
 export interface Exchange {
-  /** Begins in the background. */
+  /** Starts in the background. */
   readonly start: () => void;
-  /** What was begun last; resolves also when it failed, which is told. */
+  /** The last fill; resolves also when it failed, which is reported. */
   readonly filled: () => Promise<void>;
   readonly stop: () => Promise<void>;
 }
 
-/** How often it is looked whether a session has closed. */
-const LOOK_MS = 600_000;
+/** Interval between two checks for a closed session. */
+const POLL_MS = 600_000;
 const AUTHOR = 'synthetic exchange';
-/** Days for which old versions of it are kept: nobody needs them. */
+/** Days for which its old versions are retained: nobody needs them. */
 const HISTORY_DAYS = 2;
 
-/** The small ones first, so that much answers soon. */
+/** Small inputs first, so that many endpoints answer soon. */
 const ORDER: readonly FilledId[] = [
   ...(['VENUES', 'SYMBOLS', 'COMPANY', 'SPLITS', 'DIVIDENDS', 'HISTORICAL_PRICES'] as const),
   ...(['FX_RATES', 'TREASURY', 'RATES', 'ENERGY', 'MORTGAGE', 'ECONOMIC'] as const),
@@ -63,13 +64,13 @@ const ORDER: readonly FilledId[] = [
   ...(['EXCHANGE_STATS', 'OPTIONS', 'SENTIMENT_MINUTES'] as const),
   ...(['TRADES', 'QUOTES', 'INTRADAY_PRICES'] as const),
 ];
-/** What a session that is open adds to. */
+/** Inputs to which an open session adds. */
 const MINUTES: readonly FilledId[] = ['INTRADAY_PRICES'];
-/** The newest session's take the place of those before. */
+/** The latest session's ticks replace earlier ones. */
 const TICKS: ReadonlySet<FilledId> = new Set(['TRADES', 'QUOTES']);
-/** Of the newest sessions that have closed: they take the place of those before, too. */
+/** Inputs of the latest closed sessions: they replace earlier records, too. */
 const NEWEST: ReadonlySet<FilledId> = new Set(['OPTIONS', 'SENTIMENT_MINUTES']);
-/** Those of which only later days are missing. */
+/** Inputs of which only later days are added. */
 const BY_DAY: ReadonlySet<FilledId> = new Set<FilledId>([
   ...(['HISTORICAL_PRICES', 'INTRADAY_PRICES', 'FX_RATES'] as const),
   ...(['TREASURY', 'RATES', 'ENERGY', 'MORTGAGE', 'ECONOMIC', 'EXCHANGE_STATS'] as const),
@@ -79,18 +80,18 @@ export function makeExchange(parts: ExchangeParts): Exchange {
   const abort = new AbortController();
   let running = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
-  let seen = '';
-  const look = (): void => {
-    const standing = standingAt(parts.clock());
-    if (standing === undefined || abort.signal.aborted) return;
-    const isNew = standing.closed !== seen;
-    const isOpen = standing.opened !== standing.closed;
+  let lastClosed = '';
+  const check = (): void => {
+    const session = standingAt(parts.clock());
+    if (session === undefined || abort.signal.aborted) return;
+    const isNew = session.closed !== lastClosed;
+    const isOpen = session.opened !== session.closed;
     if (!isNew && !isOpen) return;
-    seen = standing.closed;
-    // From the first request on: how far it was is read later.
+    lastClosed = session.closed;
+    // Set from the first request on: the progress is read later.
     if (isNew) parts.filling.begin(ORDER.filter((input) => isAbsent(input, parts)));
     running = running
-      .then(() => fill(parts, standing, isNew ? ORDER : MINUTES, abort.signal))
+      .then(() => fill(parts, session, isNew ? ORDER : MINUTES, abort.signal))
       .catch((error) => {
         if (!abort.signal.aborted) parts.onFault(error);
       })
@@ -98,8 +99,8 @@ export function makeExchange(parts: ExchangeParts): Exchange {
   };
   return {
     start: () => {
-      look();
-      timer = setInterval(look, LOOK_MS).unref();
+      check();
+      timer = setInterval(check, POLL_MS).unref();
     },
     filled: () => running,
     stop: async () => {
@@ -115,88 +116,95 @@ const isAbsent = (input: FilledId, { lake }: Pick<ExchangeParts, 'lake'>): boole
 
 async function fill(
   parts: ExchangeParts,
-  standing: Standing,
+  session: Standing,
   inputs: readonly FilledId[],
   signal: AbortSignal,
 ): Promise<void> {
   const { database, lake, shape } = parts;
-  const { minutes, openMs } = hoursOf(standing.opened);
-  const now = loadedAt(standing, openMs + minutes * 60_000, shape.symbols);
+  const { minutes, openMs } = hoursOf(session.opened);
+  const now = loadedAt(session, openMs + minutes * 60_000, shape.symbols);
   const wereLoaded = await readLoaded(database);
-  // What was loaded and is gone was removed by its owner.
+  // An input that was loaded and is missing was removed by its owner.
   for (const input of inputs) if (wereLoaded[input] !== undefined) parts.filling.done(input);
   await using writer = exchangeWriter();
   for (const input of inputs) {
     const loaded = await readLoaded(database);
-    const known = loaded[input];
+    const checkpoint = loaded[input];
     const dataset = lake.directory.dataset(CORE, input);
-    const isOurs = dataset === undefined ? known === undefined : isStandIn(dataset);
-    if (!isOurs || (known !== undefined && isUpToDate(input, known, now))) continue;
-    if (await loadInput(input, known, { parts, standing, signal, writer })) {
+    const isOurs = dataset === undefined ? checkpoint === undefined : isStandIn(dataset);
+    if (!isOurs || (checkpoint !== undefined && isUpToDate(input, checkpoint, now))) continue;
+    if (await loadInput(input, checkpoint, { parts, session, signal, writer })) {
       await saveLoaded(database, { ...loaded, [input]: now });
     }
     parts.filling.done(input);
   }
 }
 
-function isUpToDate(input: FilledId, known: Loaded, now: Loaded): boolean {
-  if (known.symbols !== now.symbols) return false;
-  if (TICKS.has(input) || MINUTES.includes(input)) return known.ticks === now.ticks;
-  return known.closed >= now.closed;
+function isUpToDate(input: FilledId, checkpoint: Loaded, now: Loaded): boolean {
+  if (checkpoint.symbols !== now.symbols) return false;
+  if (TICKS.has(input) || MINUTES.includes(input)) return checkpoint.ticks === now.ticks;
+  return checkpoint.closed >= now.closed;
 }
 
 interface Filling {
   readonly parts: ExchangeParts;
-  readonly standing: Standing;
+  readonly session: Standing;
   readonly signal: AbortSignal;
   readonly writer: ExchangeWriter;
 }
 
-/** Whether it is loaded; one that its owner replaced meanwhile is not. */
+/** Returns whether it was loaded; false when its owner replaced it meanwhile. */
 async function loadInput(
   input: FilledId,
-  known: Loaded | undefined,
-  { parts, signal, standing, writer }: Filling,
+  checkpoint: Loaded | undefined,
+  { parts, signal, session, writer }: Filling,
 ): Promise<boolean> {
   const { folder, disk, lake, runner, shape } = parts;
-  const goesOn = BY_DAY.has(input) && known?.symbols === shape.symbols;
-  const after = goesOn ? known?.closed : undefined;
-  const wanted = { input, shape, standing, after, afterMs: minutesUntil(known, standing) };
+  const isContinued = BY_DAY.has(input) && checkpoint?.symbols === shape.symbols;
+  const after = isContinued ? checkpoint?.closed : undefined;
+  const request: Wanted = {
+    input,
+    shape,
+    standing: session,
+    after,
+    afterMs: minutesUntil(checkpoint, session),
+  };
   const path = join(folder.spool, newUuid());
   const accountId = lake.directory.workspace(CORE)?.accountId ?? '';
   let jobId: string | undefined;
   try {
-    const { bytes, records } = await writer.write({ path, wanted }, signal);
-    const there = lake.directory.dataset(CORE, input);
-    if (there !== undefined && !isStandIn(there)) return false;
+    const { bytes, records } = await writer.write({ path, wanted: request }, signal);
+    const current = lake.directory.dataset(CORE, input);
+    if (current !== undefined && !isStandIn(current)) return false;
     if (records > 0) {
       const order = { path, bytes, ownFile: true, accountId, workspace: CORE, dataset: input };
-      jobId = await runner.submit({ ...order, ...howToLoad(input) });
+      jobId = await runner.submit({ ...order, ...loadOptions(input) });
     }
   } finally {
     if (jobId === undefined) await disk.remove(path);
   }
   if (jobId !== undefined) {
-    const { error, status } = await Promise.race([runner.ended(jobId), aborted(signal)]);
+    const { error, status } = await Promise.race([runner.ended(jobId), rejectOnAbort(signal)]);
     if (status !== 'INGESTED') {
       parts.onFault(new Error(`${CORE}.${input}: ${error ?? status}`));
       return false;
     }
   }
-  if (input === 'INTRADAY_PRICES') await dropOld(keptFrom(shape, standing).minutes, parts);
+  if (input === 'INTRADAY_PRICES') await eraseOldMinutes(keptFrom(shape, session).minutes, parts);
   return true;
 }
 
-/** Of the session that is open, the minutes up to it are there; its day is loaded whole once it closed. */
-function minutesUntil(known: Loaded | undefined, { opened }: Standing): number | undefined {
-  const [day, untilMs] = (known?.ticks ?? '').split(' ');
+/**
+ * Minutes of the open session up to this time are stored; its day is loaded completely once it has closed.
+ */
+function minutesUntil(checkpoint: Loaded | undefined, { opened }: Standing): number | undefined {
+  const [day, untilMs] = (checkpoint?.ticks ?? '').split(' ');
   return day === opened ? Number(untilMs) : undefined;
 }
 
-const INVENTED =
-  'Invented: no company, price or trade in it is real. The first load takes its place.';
+const INVENTED = 'Invented: no company, price or trade in it is real. The first load replaces it.';
 
-function howToLoad(input: FilledId): Omit<Load, 'dataset' | 'path' | 'workspace'> {
+function loadOptions(input: FilledId): Omit<Load, 'dataset' | 'path' | 'workspace'> {
   const description = `${inputOf(input)?.title ?? input}. ${INVENTED}`;
   return {
     source: STAND_IN_SOURCE,
@@ -207,14 +215,17 @@ function howToLoad(input: FilledId): Omit<Load, 'dataset' | 'path' | 'workspace'
   };
 }
 
-/** A runner that is stopping leaves waiting jobs for the next start. */
-const aborted = (signal: AbortSignal): Promise<never> =>
+/** A stopping runner leaves waiting jobs for the next start. */
+const rejectOnAbort = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => {
     if (signal.aborted) reject(signal.reason);
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
   });
 
-async function dropOld(day: string, { ingestion, lake, runner }: ExchangeParts): Promise<void> {
+async function eraseOldMinutes(
+  day: string,
+  { ingestion, lake, runner }: ExchangeParts,
+): Promise<void> {
   const input: FilledId = 'INTRADAY_PRICES';
   await runner.inTurn(CORE, input, async () => {
     const dataset = lake.directory.dataset(CORE, input);

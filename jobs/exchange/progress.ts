@@ -1,14 +1,14 @@
-// How far the first fill of CORE is: inputs that are to come are not the same as inputs that nobody has.
-// Empty before it begins and after it ends, also when it failed: nothing else comes then.
+// Progress of the first fill of CORE: distinguishes pending inputs from inputs that nobody has. Empty before
+// the fill begins and after it ends, also when it failed: nothing more is loaded then.
 import type { FilledId } from '../../market/inputs/inputRow.ts';
 
 export interface FillProgress {
   readonly begin: (inputs: readonly FilledId[]) => void;
   readonly done: (input: FilledId) => void;
   readonly end: () => void;
-  /** Whether the input has no record yet and is to be loaded. */
+  /** Whether the input has no record yet and will be loaded. */
   readonly isPending: (input: string) => boolean;
-  /** Of the inputs that it began with, in whole percent. */
+  /** Share of the inputs that it began with, in whole percent. */
   readonly percent: () => number;
 }
 

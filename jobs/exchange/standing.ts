@@ -1,14 +1,14 @@
-// How far each input was loaded, kept with the folder: one that was loaded and is gone was deleted by
-// its owner, and stays away.
+// Fill checkpoint of each input, stored with the folder: an input that was loaded and is missing was deleted
+// by its owner, and is not loaded again.
 import type { Database } from '../../store/catalog/database.ts';
 import type { Standing } from '../../market/exchange/exchange.ts';
 import type { FilledId } from '../../market/inputs/inputRow.ts';
 import type { Day } from '../../query/time/days.ts';
 
-/** Of one input: the newest session that it has whole, and of how many symbols. */
+/** Checkpoint of one input: the latest session that it has completely, and the count of symbols. */
 export interface Loaded {
   readonly closed: Day;
-  /** The session of its ticks, and how many of its milliseconds they have. */
+  /** The session of its ticks, and the milliseconds that they cover. */
   readonly ticks: string;
   readonly symbols: number;
 }
@@ -34,7 +34,7 @@ export async function saveLoaded(database: Database, loaded: AllLoaded): Promise
   });
 }
 
-/** @param closeMs of the newest session that has opened */
+/** @param closeMs end of the latest session that has opened */
 export const loadedAt = (
   { closed, opened, untilMs }: Standing,
   closeMs: number,

@@ -1,4 +1,4 @@
-// What an export is to write, as it is recorded with it, and its row from the first to the last state.
+// Order of an export, as stored with it, and its row from the first to the last state.
 import type { PartFormat } from '../../pipeline/targets/exportParts.ts';
 import type { Part, TargetDefinition, Upload } from '../../pipeline/targets/target.ts';
 import type { ExportRow } from '../../store/work/exports.ts';
@@ -6,19 +6,19 @@ import type { Moment } from '../../store/lake/history/history.ts';
 
 export interface ExportOrder extends PartFormat {
   readonly what: ExportedDataset | ExportedQuery;
-  /** Of the last push that is exported beside the version's files; none when undefined. */
+  /** Sequence of the last push that is exported besides the version's files; undefined for none. */
   readonly sequence?: number;
   /** Ids of all tables that are read: a purge of one of them ends the export. */
   readonly tableIds: readonly number[];
   readonly target: TargetDefinition;
-  /** The folder that exports might write below when it was made. */
+  /** The folder that exports were limited to when it was created. */
   readonly exportFolder: string | undefined;
 }
 
 export interface ExportedDataset {
   readonly kind: 'dataset';
   readonly tableId: number;
-  /** `WORKSPACE.DATASET`, as it was called then. */
+  /** `WORKSPACE.DATASET`, as it was named then. */
   readonly name: string;
   readonly rowsPerFile: number;
 }
@@ -28,7 +28,7 @@ interface ExportedQuery {
   readonly query: string;
 }
 
-/** A part that is made and not yet at its target. */
+/** A part that is written locally and not yet delivered. */
 export interface Made {
   readonly part: Part;
   readonly upload?: Upload;

@@ -1,5 +1,5 @@
-// One run of an export, from wherever the last one ended: parts that are at the target are proven by
-// their checksum, what is missing is made and delivered in order, and the manifest comes last.
+// One run of an export, resumed from its checkpoint: parts at the target are verified by their checksum,
+// missing ones are written and delivered in order, and the manifest comes last.
 import { mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
@@ -47,27 +47,27 @@ export interface ExportRunParts {
   readonly secrets: Secrets;
   readonly lake: Lake;
   readonly pending: Pending;
-  /** Makes parts of datasets: not the one of series, nor that of queries. */
+  /** Writes parts of datasets: neither the pool of series nor that of queries. */
   readonly pool: DuckDbPool;
-  /** Where each export has a folder for what is made and not delivered. */
+  /** Contains a folder for each export, with parts that are written and not delivered. */
   readonly folder: string;
-  /** Of one part. */
+  /** Timeout of one part. */
   readonly deadlineMs: number;
   readonly targets: TargetRules;
   readonly openQuery: OpenQuery;
   readonly at: AtCrashPoint;
 }
 
-/** A query of the export's owner, at its version. @throws Failure when it can not be run any more. */
+/** Opens a query of the export's owner, at its version. @throws Failure when it can't run any more. */
 type OpenQuery = (row: ExportRow, query: string, signal: AbortSignal) => Promise<OpenedQuery>;
 
 export interface OpenedQuery {
   readonly schema: PartSchema;
-  /** Writes its rows into a new file of `folder`. */
-  readonly make: (how: PartFormat, folder: string, name: string) => Promise<MadeFile>;
+  /** Writes the result rows into a new file of `folder`. */
+  readonly make: (how: PartFormat, folder: string, name: string) => Promise<WrittenFile>;
 }
 
-interface MadeFile {
+interface WrittenFile {
   readonly path: string;
   readonly rows: number;
 }
@@ -80,18 +80,18 @@ interface ExportRun {
   readonly log: (message: string) => Promise<void>;
 }
 
-/** What the parts are, and how each is made. */
+/** The parts of an export, and how each is written. */
 interface Content {
   readonly schema: PartSchema;
-  /** Undefined: not known before the one part is made. */
+  /** Undefined: not known before the only part is written. */
   readonly rows: number | undefined;
   readonly count: number;
-  readonly make: (at: number, name: string, onPercent: OnPercent) => Promise<MadeFile>;
+  readonly make: (at: number, name: string, onPercent: OnPercent) => Promise<WrittenFile>;
 }
 
 type OnPercent = (percent: number) => void;
 
-/** A run with all that it has at hand. */
+/** A run with everything it needs. */
 interface Work extends ExportRun {
   readonly order: ExportOrder;
   readonly target: Target;
@@ -100,65 +100,65 @@ interface Work extends ExportRun {
   readonly parts: ExportRunParts;
 }
 
-/** @throws Failure with the reason; parts that were delivered stay. */
+/** @throws Failure with the reason; delivered parts stay. */
 export async function runExport(run: ExportRun, parts: ExportRunParts): Promise<void> {
   const { row, signal } = run;
   const order = exportOrderOf(row);
   const folder = workFolderOf(row.export_id, parts);
-  await using target = await targetOf(row, signal, parts);
+  await using target = await openRunTarget(row, signal, parts);
   await refuseOthers(target, row.export_id, order.target);
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  // Each has a name of its own: a child of a killed server may still write to its one for a moment.
+  // Unfinished files have unique names: a child of a killed server may still write to its own for a moment.
   for (const name of await readdir(folder)) {
     if (name.startsWith(UNFINISHED)) await rm(join(folder, name), { force: true });
   }
-  const content = await askedContent(run, order, folder, parts);
+  const content = await openContent(run, order, folder, parts);
   const work: Work = { ...run, order, target, folder, content, parts };
-  const done = await proven(work);
+  const done = await verifyDelivered(work);
   for (let at = 0; at < content.count; at += 1) {
-    const name = nameOf(at, order);
+    const name = partName(at, order);
     if (done.some((part) => part.name === name)) continue;
     signal.throwIfAborted();
-    done.push(await partAt(at, name, done, work));
+    done.push(await producePart(at, name, done, work));
     parts.at('export-part-sent');
     await saveDone(done, work);
     parts.at('export-part-kept');
     await rm(join(folder, name), { force: true });
   }
   done.sort((a, b) => (a.name < b.name ? -1 : 1));
-  await target.finish(manifestOf(work, done));
+  await target.finish(buildManifest(work, done));
   parts.at('export-finished');
 }
 
 const workFolderOf = (exportId: string, { folder }: Pick<ExportRunParts, 'folder'>): string =>
   join(folder, exportId);
 
-/** Leaves nothing of what was made and not delivered; parts at the target stay for a later run. */
+/** Removes what was written and not delivered; parts at the target stay for a later run. */
 export async function dropUnfinished(
   row: ExportRow,
   signal: AbortSignal,
   parts: ExportRunParts,
 ): Promise<void> {
   await rm(workFolderOf(row.export_id, parts), { recursive: true, force: true });
-  const made = madeOf(row);
-  if (made === undefined) return;
+  const unfinished = madeOf(row);
+  if (unfinished === undefined) return;
   await updateExport(parts.database, row.export_id, { made_json: null });
-  await using target = await targetOf(row, signal, parts);
-  await target.drop(made.part, made.upload);
+  await using target = await openRunTarget(row, signal, parts);
+  await target.drop(unfinished.part, unfinished.upload);
 }
 
-async function targetOf(
+async function openRunTarget(
   row: ExportRow,
   signal: AbortSignal,
   { database, secrets, targets }: ExportRunParts,
 ): Promise<Target> {
   const { exportFolder, target: definition } = exportOrderOf(row);
-  const found =
+  const sealed =
     definition.type === 'FILE'
       ? undefined
       : await findCredential(database, row.workspace, definition.credentialId);
   const credential =
-    found === undefined ? undefined : (unsealCredential(found, secrets) as Credential);
+    sealed === undefined ? undefined : (unsealCredential(sealed, secrets) as Credential);
   const exportId = row.export_id;
   return openTarget({ exportId, definition, exportFolder, credential, signal }, targets);
 }
@@ -170,12 +170,12 @@ export async function refuseOthers(
   definition: TargetDefinition,
 ): Promise<void> {
   const text = await target.manifest();
-  if (text === undefined || exportIdOf(text) === exportId) return;
+  if (text === undefined || parseExportId(text) === exportId) return;
   const rule = 'that of another export: name another place, or remove it';
   throw new Failure('Conflict', `${manifestPlace(definition)} is there already, ${rule}`);
 }
 
-function exportIdOf(manifest: string): unknown {
+function parseExportId(manifest: string): unknown {
   try {
     return (JSON.parse(manifest) as { readonly exportId?: unknown } | null)?.exportId;
   } catch {
@@ -183,7 +183,7 @@ function exportIdOf(manifest: string): unknown {
   }
 }
 
-async function askedContent(
+async function openContent(
   run: ExportRun,
   order: ExportOrder,
   folder: string,
@@ -193,27 +193,27 @@ async function askedContent(
   const { what } = order;
   if (what.kind === 'query') {
     const { make, schema } = await parts.openQuery(row, what.query, signal);
-    const one = (_at: number, name: string): Promise<MadeFile> => make(order, folder, name);
+    const one = (_at: number, name: string): Promise<WrittenFile> => make(order, folder, name);
     return { schema, rows: undefined, count: 1, make: one };
   }
-  const of = await datasetOf(what, run, folder, parts);
-  const ranges = await rangesOf(of, what.rowsPerFile);
+  const of = await openDataset(what, run, folder, parts);
+  const ranges = await planRanges(of, what.rowsPerFile);
   return {
     schema: schemaOf(of.table),
     rows: ranges.reduce((all, { rows }) => all + rows, 0),
     count: ranges.length,
     make: async (at, name, onPercent) => {
       const range = ranges[at];
-      if (range === undefined) throw new Error(`part ${at} of ${ranges.length} was asked for`);
-      // Asked again: a purge or the dataset's end may have come since the part before.
-      await datasetOf(what, run, folder, parts);
+      if (range === undefined) throw new Error(`part ${at} of ${ranges.length} does not exist`);
+      // Opened again: a purge may have happened, or the dataset been deleted, since the previous part.
+      await openDataset(what, run, folder, parts);
       return { path: await makePart(of, range, name, order, onPercent), rows: range.rows };
     },
   };
 }
 
-/** @throws Failure Gone when the version can not be read any more. */
-async function datasetOf(
+/** @throws Failure Gone when the version can't be read any more. */
+async function openDataset(
   { name, tableId }: ExportedDataset,
   { row, signal }: ExportRun,
   folder: string,
@@ -232,8 +232,8 @@ async function datasetOf(
   return { ...from, deadlineMs, signal, folder };
 }
 
-/** As they were found first: to find them takes a look at every key. */
-async function rangesOf(of: PartsOf, rowsPerFile: number): Promise<readonly PartRange[]> {
+/** Plans the ranges once and stores them: planning scans every key. */
+async function planRanges(of: PartsOf, rowsPerFile: number): Promise<readonly PartRange[]> {
   const path = join(of.folder, 'plan.json');
   try {
     return JSON.parse(await readFile(path, 'utf8')) as readonly PartRange[];
@@ -245,67 +245,72 @@ async function rangesOf(of: PartsOf, rowsPerFile: number): Promise<readonly Part
   }
 }
 
-/** The parts that are at the target as they were delivered. */
-async function proven({ log, parts, row, signal, target }: Work): Promise<Part[]> {
-  const kept: Part[] = [];
+/** Returns the parts that are intact at the target. */
+async function verifyDelivered({ log, parts, row, signal, target }: Work): Promise<Part[]> {
+  const intact: Part[] = [];
   for (const part of partsOf(row)) {
     signal.throwIfAborted();
-    const found = await target.find(part);
-    if (found !== undefined) kept.push(found);
+    const stored = await target.find(part);
+    if (stored !== undefined) intact.push(stored);
     else await log(`part ${part.name} is missing or was changed: it is written again`);
   }
-  if (kept.length < partsOf(row).length) {
-    await updateExport(parts.database, row.export_id, { parts_json: JSON.stringify(kept) });
+  if (intact.length < partsOf(row).length) {
+    await updateExport(parts.database, row.export_id, { parts_json: JSON.stringify(intact) });
   }
-  return kept;
+  return intact;
 }
 
-/** A part at the target: as it was made before, as far as that is still there, or made now. */
-async function partAt(at: number, name: string, done: readonly Part[], work: Work): Promise<Part> {
+/** Returns a part at the target: the one written before, if it is still there, or a new one. */
+async function producePart(
+  at: number,
+  name: string,
+  done: readonly Part[],
+  work: Work,
+): Promise<Part> {
   const { content, folder, parts, row, signal, target } = work;
   const path = join(folder, name);
   const before = madeOf(row);
   if (before?.part.name === name) {
     const there = await target.find(before.part);
     if (there !== undefined) return there;
-    const found = await contentOf(path, signal).catch(() => undefined);
+    const local = await contentOf(path, signal).catch(() => undefined);
     signal.throwIfAborted();
-    if (found?.sha256 === before.part.sha256) return delivered(before, path, work);
+    if (local?.sha256 === before.part.sha256) return deliverPart(before, path, work);
     await target.drop(before.part, before.upload);
   }
   const onPercent = (percent: number): void => {
-    // Its half: the other one is to deliver it.
+    // Writing counts for half of the part, delivery for the other.
     const rows = (content.rows ?? 0) / content.count;
-    if (rows > 0) tellProgress(done, (rows * percent) / 200, work);
+    if (rows > 0) reportProgress(done, (rows * percent) / 200, work);
   };
   const { rows } = await content.make(at, name, onPercent);
-  await synced(path);
+  await syncFile(path);
   const part = { name, rows, ...(await contentOf(path, signal)) };
-  await saveMade({ part }, work);
+  await saveUnfinished({ part }, work);
   parts.at('export-part-made');
-  tellProgress(done, rows / 2, work);
-  return delivered({ part }, path, work);
+  reportProgress(done, rows / 2, work);
+  return deliverPart({ part }, path, work);
 }
 
-async function delivered({ part, upload }: Made, path: string, work: Work): Promise<Part> {
+async function deliverPart({ part, upload }: Made, path: string, work: Work): Promise<Part> {
   return work.target.deliver(part, {
     path,
     upload,
     onUpload: async (more) => {
-      await saveMade({ part, upload: more }, work);
+      await saveUnfinished({ part, upload: more }, work);
       work.parts.at('export-piece-sent');
     },
   });
 }
 
-/** Before it is told as made, it is on the disk. */
-async function synced(path: string): Promise<void> {
+/** Syncs the file before it is recorded as written. */
+async function syncFile(path: string): Promise<void> {
   await using file = await open(path, 'r+');
   await file.sync();
 }
 
-const saveMade = (made: Made, { parts, row }: Work): Promise<void> =>
-  updateExport(parts.database, row.export_id, { made_json: JSON.stringify(made) });
+const saveUnfinished = (unfinished: Made, { parts, row }: Work): Promise<void> =>
+  updateExport(parts.database, row.export_id, { made_json: JSON.stringify(unfinished) });
 
 async function saveDone(done: readonly Part[], work: Work): Promise<void> {
   const { parts, row } = work;
@@ -315,11 +320,15 @@ async function saveDone(done: readonly Part[], work: Work): Promise<void> {
     attempts: 0,
     rows: sum(done, 'rows'),
     bytes: sum(done, 'bytes'),
-    progress: tellProgress(done, 0, work),
+    progress: reportProgress(done, 0, work),
   });
 }
 
-function tellProgress(done: readonly Part[], more: number, { content, onProgress }: Work): number {
+function reportProgress(
+  done: readonly Part[],
+  more: number,
+  { content, onProgress }: Work,
+): number {
   const rows = sum(done, 'rows') + more;
   const of = content.rows ?? (more === 0 ? rows : 2 * more);
   const percent = Math.min(99, Math.floor((100 * rows) / Math.max(1, of)));
@@ -334,15 +343,15 @@ const ENDINGS: Readonly<Record<ExportFormat, string>> = {
   csv: 'csv',
   jsonl: 'jsonl',
   parquet: 'parquet',
-  // The ending of an IPC stream; `arrow` is that of a file.
+  // The extension of an IPC stream; `arrow` is that of a file.
   arrow: 'arrows',
 };
-const PACKED = { none: '', gzip: '.gz', zstd: '.zst' } as const;
+const COMPRESSION_SUFFIXES = { none: '', gzip: '.gz', zstd: '.zst' } as const;
 
-const nameOf = (at: number, { compression, format }: ExportOrder): string =>
-  `part-${String(at + 1).padStart(5, '0')}.${ENDINGS[format]}${PACKED[compression]}`;
+const partName = (at: number, { compression, format }: ExportOrder): string =>
+  `part-${String(at + 1).padStart(5, '0')}.${ENDINGS[format]}${COMPRESSION_SUFFIXES[compression]}`;
 
-function manifestOf({ content, order, row }: Work, parts: readonly Part[]): string {
+function buildManifest({ content, order, row }: Work, parts: readonly Part[]): string {
   const { compression, format, what } = order;
   const manifest = {
     exportId: row.export_id,

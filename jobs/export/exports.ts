@@ -1,5 +1,5 @@
-// Exports wait their turn, a few at once. Each is recorded before it is acknowledged, and goes on
-// where it stood: after a fault that may pass by itself, after a kill at the next start.
+// Queue of exports, a few run concurrently. Each is recorded before it is acknowledged, and resumes at its
+// checkpoint: after a transient fault by a retry, after a kill at the next start.
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -25,19 +25,19 @@ interface ExportParts extends ExportRunParts {
 }
 
 /**
- * Exports of one account that run at once, of all there may be one more: each holds one part on the
- * disk, and now and then a child.
+ * Concurrent exports of one account, in all one more: each holds one part on the disk, and at times a child
+ * process.
  */
-const AT_ONCE = 2;
-/** Exports that may wait; one more is refused. */
+const CONCURRENCY = 2;
+/** Exports that may wait; the next one is refused. */
 const WAITING_MAX = 1_000;
-/** Those of one account that have not ended. */
+/** Unfinished exports of one account. */
 const ACCOUNT_MAX = 100;
-/** Starts without a part in between: what ends the server each time must not end it for ever. */
+/** Starts without a finished part: an export that crashes the server each time must not do so forever. */
 const ATTEMPTS_MAX = 2;
-/** Waits before a fault that may pass is met again; after the last of them the export ends. */
+/** Waits before a transient fault is retried; after the last of them the export ends. */
 const WAITS_MS = [1, 5, 30, 120].map((s) => s * 1_000);
-/** What is left of a cancelled export is taken away within it. */
+/** Timeout for the removal of a cancelled export's parts. */
 const DROP_MS = 30_000;
 
 interface Live {
@@ -53,56 +53,56 @@ const STOPPING = new Failure('Busy', 'the server is stopping');
 
 export class Exports {
   readonly #parts: ExportParts;
-  /** In the order in which they came; those that wait begin in it. */
+  /** In order of arrival; waiting ones start in it. */
   readonly #live = new Map<string, Live>();
-  /** No place is given away twice. */
-  readonly #inTurn = oneByOne();
+  /** Serializes checks of a target, so that no two exports get the same one. */
+  readonly #serialize = oneByOne();
   #stopping = false;
 
   constructor(parts: ExportParts) {
     this.#parts = parts;
-    // A purge takes records out of every version: what is being exported of them ends.
+    // A purge removes records from every version: exports of them end.
     parts.lake.onChange(({ tableIds }) => {
       this.#endPurged(tableIds).catch((error: unknown) => parts.onFault(error, 'purge'));
     });
   }
 
-  /** Takes up what a stopped or killed process left, and removes what belongs to none. */
+  /** Resumes the exports of a stopped or killed process, and removes folders of none. */
   async resume(): Promise<void> {
     const { database, folder } = this.#parts;
     const left = await unfinishedExports(database);
-    const known = new Set(left.map(({ export_id }) => export_id));
+    const unfinishedIds = new Set(left.map(({ export_id }) => export_id));
     await mkdir(folder, { recursive: true, mode: 0o700 });
     for (const name of await readdir(folder)) {
-      if (!known.has(name)) await rm(join(folder, name), { recursive: true, force: true });
+      if (!unfinishedIds.has(name)) await rm(join(folder, name), { recursive: true, force: true });
     }
     for (const row of left) {
-      await this.#tell(row, 'the server was stopped: the export goes on');
-      this.#wait(row);
+      await this.#log(row, 'the server was stopped: the export goes on');
+      this.#enqueue(row);
     }
     this.#next();
   }
 
   /**
-   * Records an export durably and lets it wait its turn.
+   * Records an export durably and queues it.
    * @param alongside in the transaction that records it
-   * @throws Failure Conflict when another one writes to the same place; Busy when too many wait, or
-   * the server is stopping.
+   * @throws Failure Conflict when another one writes to the same target; Busy when too many wait, or the
+   * server is stopping.
    */
   async submit(row: ExportRow, alongside?: Alongside): Promise<void> {
-    await this.#inTurn(async () => {
+    await this.#serialize(async () => {
       await this.#checkPlace(row);
       await insertExport(this.#parts.database, row, alongside);
-      await this.#tell(row, 'has been created');
-      this.#wait(row);
+      await this.#log(row, 'has been created');
+      this.#enqueue(row);
     });
     this.#next();
   }
 
-  /** Lets an export that ended in vain go on. @throws as `submit`; Conflict when it has not. */
+  /** Resumes a failed or cancelled export. @throws as `submit`; Conflict when it is in another state. */
   async again(exportId: string): Promise<void> {
     const { database } = this.#parts;
-    await this.#inTurn(async () => {
+    await this.#serialize(async () => {
       const row = await findExport(database, exportId);
       if (row === undefined) throw new Failure('NotFound');
       if (row.state !== 'ERROR' && row.state !== 'CANCELLED') {
@@ -111,18 +111,18 @@ export class Exports {
       await this.#checkPlace(row);
       const fresh = { state: 'CREATED', error: null, finished_ms: null, attempts: 0 } as const;
       await updateExport(database, exportId, fresh);
-      await this.#tell(row, 'goes on');
-      this.#wait(row);
+      await this.#log(row, 'goes on');
+      this.#enqueue(row);
     });
     this.#next();
   }
 
-  /** Ends an export, and waits for it; false when it had ended already. */
+  /** Cancels an export, and waits for its end; false if it had already finished. */
   async cancel(exportId: string): Promise<boolean> {
     return this.#end(exportId, CANCELLED);
   }
 
-  /** Resolves when the export has ended, whichever way. @throws Failure NotFound. */
+  /** Resolves when the export has ended, in any state. @throws Failure NotFound. */
   async ended(exportId: string): Promise<ExportRow> {
     await this.#live.get(exportId)?.ended.promise;
     const row = await findExport(this.#parts.database, exportId);
@@ -130,18 +130,18 @@ export class Exports {
     return row;
   }
 
-  /** Progress of a running export, 0 to 100, fresher than its row. */
+  /** Progress of a running export, 0 to 100, more recent than its row. */
   progressOf(exportId: string): number | undefined {
     return this.#live.get(exportId)?.progress;
   }
 
-  /** How much runs and waits. */
+  /** Counts of running and waiting exports. */
   load(): { readonly running: number; readonly waiting: number } {
     const running = [...this.#live.values()].filter((live) => live.running).length;
     return { running, waiting: this.#live.size - running };
   }
 
-  /** Starts nothing more and stops what runs; it goes on at the next start. */
+  /** Starts nothing more and stops running exports; they resume at the next start. */
   async stop(): Promise<void> {
     this.#stopping = true;
     const running = [...this.#live.values()].filter((live) => live.running);
@@ -156,8 +156,8 @@ export class Exports {
     }
     const own = [...this.#live.values()].filter(({ account }) => account === row.account_id);
     if (own.length >= ACCOUNT_MAX) {
-      const told = `${own.length} exports of this account have not ended: try again later`;
-      throw new Failure('Busy', told);
+      const message = `${own.length} exports of this account have not ended: try again later`;
+      throw new Failure('Busy', message);
     }
     const place = targetPlaceOf(row);
     const others = await unfinishedExports(this.#parts.database);
@@ -168,7 +168,7 @@ export class Exports {
     throw new Failure('Conflict', 'another export that has not ended writes to the same target');
   }
 
-  #wait({ account_id: account, export_id: exportId }: ExportRow): Live {
+  #enqueue({ account_id: account, export_id: exportId }: ExportRow): Live {
     const ended = Promise.withResolvers<void>();
     const stop = new AbortController();
     const live = { stop, ended, account, running: false, progress: 0 };
@@ -176,16 +176,16 @@ export class Exports {
     return live;
   }
 
-  /** The account of which the fewest run comes first. */
+  /** Starts waiting exports; the account with the fewest running ones comes first. */
   #next(): void {
     for (;;) {
       const all = [...this.#live];
       const running = all.filter(([, live]) => live.running);
-      if (this.#stopping || running.length > AT_ONCE) return;
+      if (this.#stopping || running.length > CONCURRENCY) return;
       const countOf = (account: string): number =>
         running.filter(([, live]) => live.account === account).length;
       const [first] = all
-        .filter(([, live]) => !live.running && countOf(live.account) < AT_ONCE)
+        .filter(([, live]) => !live.running && countOf(live.account) < CONCURRENCY)
         .sort(([, a], [, b]) => countOf(a.account) - countOf(b.account));
       if (first === undefined) return;
       const [exportId, live] = first;
@@ -198,7 +198,7 @@ export class Exports {
     try {
       await this.#run(exportId, live);
     } catch (error) {
-      // The catalog can not be written: the row says that it runs, and the next start takes it up.
+      // The catalog can't be written: the row still has state RUNNING, and the next start resumes it.
       this.#parts.onFault(error, exportId);
     }
     this.#live.delete(exportId);
@@ -217,27 +217,27 @@ export class Exports {
       }
       const started = { state: 'RUNNING', started_ms: row.started_ms ?? clock() } as const;
       await updateExport(database, exportId, { ...started, attempts: row.attempts + 1 });
-      await this.#tell(row, 'begins');
-      await this.#untilDone(exportId, live);
+      await this.#log(row, 'begins');
+      await this.#runWithRetries(exportId, live);
     } catch (error) {
-      await this.#endInVain(exportId, live, error);
+      await this.#fail(exportId, live, error);
       return;
     }
     const done = { state: 'DONE', progress: 100, error: null, finished_ms: clock() } as const;
     await updateExport(database, exportId, done);
     await rm(join(this.#parts.folder, exportId), { recursive: true, force: true });
-    await this.#tell(row, 'is done');
+    await this.#log(row, 'is done');
   }
 
-  /** A fault that may pass is met again after a while, as long as parts are finished in between. */
-  async #untilDone(exportId: string, live: Live): Promise<void> {
+  /** Retries a transient fault after a wait, as long as parts are finished in between. */
+  async #runWithRetries(exportId: string, live: Live): Promise<void> {
     const { database } = this.#parts;
     const { signal } = live.stop;
     let [tries, parts] = [0, ''];
     for (;;) {
       const row = await findExport(database, exportId);
       if (row === undefined) throw CANCELLED;
-      const log = (message: string): Promise<void> => this.#tell(row, message);
+      const log = (message: string): Promise<void> => this.#log(row, message);
       const onProgress = (percent: number): void => {
         live.progress = percent;
       };
@@ -247,16 +247,16 @@ export class Exports {
       } catch (error) {
         if (row.parts_json !== parts) tries = 0;
         parts = row.parts_json;
-        const pause = mayPass(error) && !signal.aborted ? WAITS_MS[tries] : undefined;
+        const pause = isTransient(error) && !signal.aborted ? WAITS_MS[tries] : undefined;
         if (pause === undefined) throw error;
         tries += 1;
-        await this.#tell(row, `waits ${pause} ms and goes on: ${reasonOf(error)}`, 'warn');
+        await this.#log(row, `waits ${pause} ms and goes on: ${reasonOf(error)}`, 'warn');
         await wait(pause, undefined, { signal });
       }
     }
   }
 
-  async #endInVain(exportId: string, live: Live, thrown: unknown): Promise<void> {
+  async #fail(exportId: string, live: Live, thrown: unknown): Promise<void> {
     const { clock, database, onFault } = this.#parts;
     const { signal } = live.stop;
     const error: unknown = signal.aborted ? signal.reason : toldFull(thrown);
@@ -270,14 +270,14 @@ export class Exports {
     const reason = error instanceof Failure ? reasonOf(error) : 'an error on the server';
     const state = error === CANCELLED ? 'CANCELLED' : 'ERROR';
     await updateExport(database, exportId, { state, error: reason, finished_ms: clock() });
-    await this.#tell(row, `ended in ${state}: ${reason}`, 'error');
+    await this.#log(row, `ended in ${state}: ${reason}`, 'error');
     await dropUnfinished(row, AbortSignal.timeout(DROP_MS), this.#parts).catch((fault: unknown) =>
-      this.#tell(row, `what it had begun is left at its target: ${reasonOf(fault)}`, 'warn'),
+      this.#log(row, `its unfinished part is left at its target: ${reasonOf(fault)}`, 'warn'),
     );
   }
 
   async #end(exportId: string, reason: Failure): Promise<boolean> {
-    const live = this.#live.get(exportId) ?? (await this.#left(exportId));
+    const live = this.#live.get(exportId) ?? (await this.#adopt(exportId));
     if (live === undefined) return false;
     live.stop.abort(reason);
     if (!live.running) {
@@ -288,11 +288,11 @@ export class Exports {
     return true;
   }
 
-  /** One that another process left and nobody took up. */
-  async #left(exportId: string): Promise<Live | undefined> {
+  /** Takes over an export of another process that nobody resumed. */
+  async #adopt(exportId: string): Promise<Live | undefined> {
     const left = await unfinishedExports(this.#parts.database);
     const row = left.find(({ export_id }) => export_id === exportId);
-    return row === undefined ? undefined : (this.#live.get(exportId) ?? this.#wait(row));
+    return row === undefined ? undefined : (this.#live.get(exportId) ?? this.#enqueue(row));
   }
 
   async #endPurged(tableIds: readonly number[]): Promise<void> {
@@ -306,12 +306,12 @@ export class Exports {
           (lake.horizonOf(tableId)?.snapshot ?? 0) > (row?.snapshot_id ?? 0),
       );
       if (ended === undefined) continue;
-      const told = `version ${row?.snapshot_id} has ended: export it anew`;
-      await this.#end(exportId, new Failure('Gone', told));
+      const message = `version ${row?.snapshot_id} has ended: export it anew`;
+      await this.#end(exportId, new Failure('Gone', message));
     }
   }
 
-  async #tell(row: ExportRow, what: string, severity = 'info'): Promise<void> {
+  async #log(row: ExportRow, what: string, severity = 'info'): Promise<void> {
     const { clock, database } = this.#parts;
     const message = `export ${row.export_id} ${what}`;
     const line = { workspace: row.workspace, time_ms: clock(), severity, message };
@@ -319,14 +319,14 @@ export class Exports {
   }
 }
 
-/** One text for one place: the same folder, or the same keys of a bucket. */
+/** Identifies a target: the same folder, or the same keys of a bucket. */
 function targetPlaceOf(row: ExportRow): string {
   const { exportFolder, target } = exportOrderOf(row);
   if (target.type === 'FILE') return JSON.stringify([exportFolder, target.path]);
   return JSON.stringify([target.endpoint, target.awsbucketName, target.prefix]);
 }
 
-function mayPass(error: unknown): boolean {
+function isTransient(error: unknown): boolean {
   if (error instanceof SourceFailure) return error.transient;
   return error instanceof Failure && (error.type === 'Busy' || error.type === 'ChildLost');
 }

@@ -1,4 +1,4 @@
-// A recording of an exchange's feed as messages that come when they came then: its trades, its best offers,
+// Replays a recording of an exchange's feed as messages at their original times: its trades, its best offers,
 // or the prices of its books.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type CaptureSummary, playedPieces } from '../../market/capture/capture.ts';
@@ -7,18 +7,18 @@ import { monotonicMs } from '../../store/base/clock.ts';
 import { type CaptureDefinition, SourceFailure } from '../../pipeline/sources/base/source.ts';
 import type { FeedMessage, FeedOrder } from '../../pipeline/sources/feed/feedOrder.ts';
 
-/** A message that is due in less is told now. */
+/** A message that is due sooner is sent immediately. */
 const STEP_MS = 10;
 
 export interface CaptureOrder extends Omit<FeedOrder, 'definition'> {
   readonly definition: CaptureDefinition;
 }
 
-/** What a recording has, and what of it never came, came twice, or did not happen. */
+/** Counts of a recording, with messages that are missing, duplicate, or of broken trades. */
 export interface CaptureTold extends Omit<CaptureSummary, 'types' | 'protocols'> {
   /** Trades that were broken later: they are left out. */
   readonly breaks: number;
-  /** All of it was told. */
+  /** All of it was sent. */
   readonly isOver: boolean;
 }
 
@@ -27,30 +27,30 @@ interface Due extends FeedMessage {
 }
 
 /**
- * Ends with its signal: a recording that is over has nothing more to tell, and is not begun again.
+ * Ends only with its signal: a recording that is over has no more messages, and is not restarted.
  * @param path of the file
  * @throws SourceFailure of a file without messages; the signal's reason.
  */
 export async function* captureMessages(
   { definition, lastId, onOpen, signal }: CaptureOrder,
   path: string,
-  onTold: (told: CaptureTold) => void,
+  onCounts: (counts: CaptureTold) => void,
 ): AsyncGenerator<FeedMessage, void> {
   const input = definition.dataset;
-  const { broken, summary } = await lookThrough(path, signal);
+  const { broken, summary } = await scanCapture(path, signal);
   if (summary.messages === 0) throw new SourceFailure(`${definition.path} has no messages`, false);
-  const told = { ...summary, breaks: broken.size };
-  onTold({ ...told, isOver: false });
+  const counts = { ...summary, breaks: broken.size };
+  onCounts({ ...counts, isOver: false });
   onOpen();
-  const found: Due[] = [];
-  // Where it stands is how many records it has told.
+  const queue: Due[] = [];
+  // Its position is the count of records that it has sent.
   let [count, timeMs] = [0, 0];
   const records = new CaptureRecords(
     broken,
     (of, line) => {
       if (of !== input) return;
       count += 1;
-      found.push({ text: recordOfLine(of, line), id: String(count), timeMs });
+      queue.push({ text: recordOfLine(of, line), id: String(count), timeMs });
     },
     false,
   );
@@ -58,24 +58,24 @@ export async function* captureMessages(
     ({ timeMs } = tick);
     records.add(tick, place);
   });
-  const wait = paced(definition.speed ?? 1, signal);
-  const known = Number(lastId ?? 0);
+  const wait = createPacer(definition.speed ?? 1, signal);
+  const lastCount = Number(lastId ?? 0);
   for await (const _ of pieces) {
     signal.throwIfAborted();
-    for (const due of found.splice(0)) {
-      if (Number(due.id) <= known) continue;
+    for (const due of queue.splice(0)) {
+      if (Number(due.id) <= lastCount) continue;
       await wait(due.timeMs);
       yield due;
     }
   }
-  onTold({ ...told, isOver: true });
-  await sleep(MOST_MS, undefined, { signal, ref: false });
+  onCounts({ ...counts, isOver: true });
+  await sleep(TIMER_MS_MAX, undefined, { signal, ref: false });
 }
 
-/** A timer waits no longer. */
-const MOST_MS = 2 ** 31 - 1;
+/** Longest delay of a timer. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
 
-async function lookThrough(
+async function scanCapture(
   path: string,
   signal: AbortSignal,
 ): Promise<{ readonly broken: ReadonlySet<string>; readonly summary: Summary }> {
@@ -99,8 +99,11 @@ async function lookThrough(
 
 type Summary = Omit<CaptureTold, 'breaks' | 'isOver'>;
 
-/** Waits until what happened at a time is due, by the first time that it is asked for. */
-function paced(speed: number | 'max', signal: AbortSignal): (timeMs: number) => Promise<void> {
+/** Returns a function that waits until a time is due, relative to the first call. */
+function createPacer(
+  speed: number | 'max',
+  signal: AbortSignal,
+): (timeMs: number) => Promise<void> {
   let began: { readonly atMs: number; readonly timeMs: number } | undefined;
   return async (timeMs) => {
     if (speed === 'max') return;
@@ -108,7 +111,7 @@ function paced(speed: number | 'max', signal: AbortSignal): (timeMs: number) => 
     for (;;) {
       const leftMs = began.atMs + (timeMs - began.timeMs) / speed - monotonicMs();
       if (leftMs < STEP_MS) return;
-      await sleep(Math.min(leftMs, MOST_MS), undefined, { signal, ref: false });
+      await sleep(Math.min(leftMs, TIMER_MS_MAX), undefined, { signal, ref: false });
     }
   };
 }

@@ -11,20 +11,20 @@ import type { LiveBoard } from '../../market/live/liveBoard.ts';
 import { type Play, type Playing, pause } from './feed.ts';
 import { Tape } from './tape.ts';
 
-/** How often ticks are told. */
+/** Interval between two batches of ticks. */
 const STEP_MS = 100;
 /** How often a closed exchange checks whether it opens. */
 const CLOSED_PAUSE_MS = 1_000;
-/** Ticks that are told in one turn of the loop: 2 ms. */
+/** Ticks of one turn of the event loop: 2 ms. */
 const TURN_TICKS = 1_000;
 
 interface ExchangeFeedParts {
   readonly board: LiveBoard;
   readonly clock: Clock;
   readonly shape: ExchangeShape;
-  /** Outside the hours too. */
+  /** Also outside the hours. */
   readonly isAlways: boolean;
-  /** Whether its records are what CORE has: else it would tell what nobody can look up. */
+  /** Whether CORE contains its records: otherwise it would send prices that nobody can look up. */
   readonly isWanted: () => boolean;
 }
 
@@ -33,20 +33,20 @@ export const exchangeFeed =
   async (playing) => {
     const { onReady, signal } = playing;
     while (!signal.aborted) {
-      const standing = standingAt(clock());
-      if (standing === undefined || !isWanted()) {
+      const session = standingAt(clock());
+      if (session === undefined || !isWanted()) {
         onReady();
         await pause(CLOSED_PAUSE_MS, signal);
         continue;
       }
-      const whole = { ...standing, untilMs: Number.MAX_SAFE_INTEGER };
+      const whole = { ...session, untilMs: Number.MAX_SAFE_INTEGER };
       const tape = new Tape({ input: 'TRADES', shape, standing: whole, after: undefined });
       try {
-        await playSession({ board, clock, isAlways, isWanted, standing, tape }, playing);
+        await playSession({ board, clock, isAlways, isWanted, session, tape }, playing);
       } finally {
         await tape.close();
       }
-      const isOver = (): boolean => !isAlways && standingAt(clock())?.opened === standing.opened;
+      const isOver = (): boolean => !isAlways && standingAt(clock())?.opened === session.opened;
       while (!signal.aborted && isWanted() && isOver()) await pause(CLOSED_PAUSE_MS, signal);
       // The next session, or the same one again, begins without the prices of this one.
       board.clear();
@@ -59,24 +59,24 @@ function endOf(day: Standing['opened']): number {
 }
 
 interface Session extends Pick<ExchangeFeedParts, 'board' | 'clock' | 'isAlways' | 'isWanted'> {
-  readonly standing: Standing;
+  readonly session: Standing;
   readonly tape: Tape;
 }
 
-/** From its beginning to now, and on until it is over. */
+/** Plays a session up to now, and on until it is over. */
 async function playSession(
-  { board, clock, isAlways, isWanted, standing, tape }: Session,
+  { board, clock, isAlways, isWanted, session, tape }: Session,
   { onReady, onTicks, signal }: Playing,
 ): Promise<void> {
-  const { openMs } = hoursOf(standing.opened);
-  const closeMs = endOf(standing.opened);
+  const { openMs } = hoursOf(session.opened);
+  const closeMs = endOf(session.opened);
   const beganMs = clock();
   const lengthMs = closeMs - openMs;
   // In its hours the exchange's clock is ours; a replay is as far as the next ones would be by now.
   const isReplay = isAlways && beganMs >= closeMs;
-  const asideMs = !isReplay ? 0 : beganMs - openMs - ((beganMs - closeMs) % lengthMs);
+  const offsetMs = !isReplay ? 0 : beganMs - openMs - ((beganMs - closeMs) % lengthMs);
   for (let isPast = true; ; isPast = false) {
-    const untilMs = clock() - asideMs;
+    const untilMs = clock() - offsetMs;
     const ticks = await tape.until(untilMs);
     for (let at = 0; at < ticks.length && !signal.aborted; at += TURN_TICKS) {
       const some = ticks.slice(at, at + TURN_TICKS);

@@ -1,16 +1,16 @@
-// A feed: what tells ticks as long as it is wanted. It is started when it is first asked for, begun again
-// after a while when it fails, and tells how it is.
+// A feed sends ticks while it is needed. It starts with its first listener, is restarted with a backoff when
+// it fails, and reports its state.
 import { reasonOf } from '../../store/base/failure.ts';
 
-/** What a feed tells of itself. */
+/** Callbacks of a feed. */
 export interface Playing {
   readonly signal: AbortSignal;
   readonly onTicks: (count: number) => void;
-  /** All that happened before is told: what follows is news. */
+  /** Everything earlier was sent: later ticks are new. */
   readonly onReady: () => void;
 }
 
-/** Plays until the signal ends it; a return before is a failure like any other. */
+/** Plays until the signal ends it; an earlier return is a failure like any other. */
 export type Play = (playing: Playing) => Promise<void>;
 
 interface FeedParts {
@@ -27,7 +27,7 @@ interface FeedState {
   readonly fault: string | undefined;
 }
 
-/** Before it is begun again, doubled with each failure that follows another one. */
+/** Delay before a restart, doubled with each consecutive failure. */
 const BACKOFF_MS = 1_000;
 const BACKOFF_MOST_MS = 60_000;
 
@@ -44,7 +44,7 @@ export class Feed {
     this.#parts = parts;
   }
 
-  /** Again it does nothing but to wait until the feed is ready. */
+  /** Starts the feed once; each call waits until it is ready. */
   async start(): Promise<void> {
     this.#running ??= this.#run();
     await this.#ready.promise;

@@ -1,20 +1,20 @@
-// The feeds of a server, one of a name; they begin when somebody listens.
+// The feeds of a server, by name; they start with the first listener.
 import { Feed, pause } from './feed.ts';
 
-/** A feed that takes longer is not waited for. */
+/** Longest wait for a feed to become ready. */
 const READY_MS = 5_000;
 const NEVER = new AbortController().signal;
 
 export class Feeds {
   readonly #feeds = new Map<string, Feed>();
 
-  /** One of the same name is stopped. */
+  /** Adds a feed; one of the same name is stopped. */
   async add(parts: ConstructorParameters<typeof Feed>[0]): Promise<void> {
     await this.#feeds.get(parts.name)?.stop();
     this.#feeds.set(parts.name, new Feed(parts));
   }
 
-  /** Somebody listens: those that do not run yet begin. Resolves when they know where things stand. */
+  /** Starts feeds that do not run yet. Resolves when their boards are current. */
   async wake(): Promise<void> {
     const ready = Promise.all([...this.#feeds.values()].map((feed) => feed.start()));
     await Promise.race([ready, pause(READY_MS, NEVER)]);

@@ -1,4 +1,4 @@
-// Draws a session of the synthetic exchange in a thread of its own, and tells it as far as it is asked for.
+// Generates a session of the synthetic exchange in a thread of its own, up to each requested instant.
 import { parentPort, workerData } from 'node:worker_threads';
 import { drawnOf, type Wanted } from '../../market/exchange/drawn.ts';
 import { SessionTape } from '../../market/exchange/ticks.ts';

@@ -1,4 +1,4 @@
-// A feed of others: its messages become records, and are stored some at a time, in their order.
+// An upstream feed: its messages become records, which are stored in batches, in their order.
 import type { Clock } from '../../store/base/clock.ts';
 import type { FeedMessage } from '../../pipeline/sources/feed/feedOrder.ts';
 import { recordsOf } from '../../pipeline/sources/feed/feedRecords.ts';
@@ -6,30 +6,30 @@ import type { FollowedDefinition } from '../../pipeline/sources/base/source.ts';
 import type { CaptureTold } from './captureMessages.ts';
 import type { Playing } from './feed.ts';
 
-/** Records that are stored at once, and how long the first of them waits. */
+/** Records of a batch, and how long the first of them waits. */
 const BATCH_RECORDS = 500;
 const BATCH_MS = 50;
-/** Between two times that its place is kept: what came since is asked for again after a crash. */
-const KEPT_MS = 1_000;
+/** Interval between two saves of its position: later messages are requested again after a crash. */
+const SAVE_MS = 1_000;
 
 type Records = readonly Readonly<Record<string, unknown>>[];
 
-/** What became of records that were handed over. */
+/** Outcome of a write. */
 export interface Stored {
   readonly stored: number;
   readonly rejected: number;
-  /** Why the first of those was. */
+  /** Why the first rejected record was. */
   readonly reason: string | undefined;
 }
 
 interface Opening {
   readonly onOpen: () => void;
   /** Of a recording. */
-  readonly onTold: (told: CaptureTold) => void;
+  readonly onCounts: (counts: CaptureTold) => void;
 }
 
-/** Where it goes on after a start of the server. */
-interface KeptPosition {
+/** The position at which it resumes after a start of the server. */
+interface StoredPosition {
   readonly read: () => Promise<string | undefined>;
   readonly save: (lastId: string) => Promise<void>;
 }
@@ -37,32 +37,32 @@ interface KeptPosition {
 export interface UpstreamParts {
   readonly clock: Clock;
   readonly definition: FollowedDefinition;
-  readonly position: KeptPosition;
+  readonly position: StoredPosition;
   readonly open: (
     lastId: string | undefined,
     playing: Pick<Playing, 'signal'> & Opening,
   ) => AsyncIterable<FeedMessage>;
-  /** @throws Failure of what keeps all of them from being stored: they are lost with the connection. */
+  /** @throws Failure where none of them can be stored: they are lost with the connection. */
   readonly write: (records: Records) => Promise<Stored>;
 }
 
-/** What it told since the server began. */
+/** Counts since the server started. */
 interface Counts {
   records: number;
   rejected: number;
   reason: string | undefined;
-  /** When a record was stored last; undefined for never. */
+  /** Time of the last stored record; undefined for never. */
   storedMs: number | undefined;
-  /** What the recording has that it plays. */
+  /** Counts of the recording that it plays. */
   capture: CaptureTold | undefined;
 }
 
 export class Upstream {
   readonly #parts: UpstreamParts;
-  /** It goes on after the last message whose records are stored. */
+  /** Id of the last message whose records are stored: it resumes after it. */
   #lastId: string | undefined;
-  #keptId: string | undefined;
-  #keptMs = 0;
+  #savedId: string | undefined;
+  #savedMs = 0;
   readonly #counts: Counts = {
     records: 0,
     rejected: 0,
@@ -79,10 +79,10 @@ export class Upstream {
     return this.#counts;
   }
 
-  /** Until it ends, or a write fails: then what came since is read again, where its server can. */
+  /** Plays until it ends, or a write fails: then later messages are read again, if its server supports it. */
   async play({ onReady, onTicks, signal }: Playing): Promise<void> {
     const { definition, open, position } = this.#parts;
-    if (this.#lastId === undefined) this.#keptId = this.#lastId = await position.read();
+    if (this.#lastId === undefined) this.#savedId = this.#lastId = await position.read();
     const failing = new AbortController();
     const ending = AbortSignal.any([signal, failing.signal]);
     let batch: Readonly<Record<string, unknown>>[] = [];
@@ -103,20 +103,20 @@ export class Upstream {
       return writing;
     };
     try {
-      const onTold = (told: CaptureTold): void => void (this.#counts.capture = told);
-      const opening = { signal: ending, onOpen: onReady, onTold };
+      const onCounts = (counts: CaptureTold): void => void (this.#counts.capture = counts);
+      const opening = { signal: ending, onOpen: onReady, onCounts };
       for await (const message of open(this.#lastId, opening)) {
         failing.signal.throwIfAborted();
         id = message.id ?? id;
-        const told = recordsOf(message.text, definition);
-        if ('reason' in told) this.#reject(1, told.reason);
-        else batch.push(...told.records);
+        const parsed = recordsOf(message.text, definition);
+        if ('reason' in parsed) this.#reject(1, parsed.reason);
+        else batch.push(...parsed.records);
         if (batch.length >= BATCH_RECORDS) await flush();
         else if (batch.length > 0) timer ??= setTimeout(() => void flush(), BATCH_MS);
       }
     } finally {
-      // What came is stored, also when the server stops.
-      await flush().finally(() => this.#keep());
+      // Received records are stored, also when the server stops.
+      await flush().finally(() => this.#savePosition());
     }
   }
 
@@ -126,14 +126,14 @@ export class Upstream {
     if (stored > 0) this.#counts.storedMs = this.#parts.clock();
     if (rejected > 0) this.#reject(rejected, reason ?? '');
     this.#lastId = lastId;
-    if (this.#parts.clock() - this.#keptMs >= KEPT_MS) await this.#keep();
+    if (this.#parts.clock() - this.#savedMs >= SAVE_MS) await this.#savePosition();
   }
 
-  async #keep(): Promise<void> {
+  async #savePosition(): Promise<void> {
     const lastId = this.#lastId;
-    if (lastId === undefined || lastId === this.#keptId) return;
+    if (lastId === undefined || lastId === this.#savedId) return;
     await this.#parts.position.save(lastId);
-    [this.#keptId, this.#keptMs] = [lastId, this.#parts.clock()];
+    [this.#savedId, this.#savedMs] = [lastId, this.#parts.clock()];
   }
 
   #reject(count: number, reason: string): void {

@@ -1,4 +1,4 @@
-// The feeds of others that this server follows, each a data source: as long as it is active.
+// Upstream feeds of this server: one for each active data source of a feed.
 import type { Clock } from '../../store/base/clock.ts';
 import type { Database } from '../../store/catalog/database.ts';
 import { Failure } from '../../store/base/failure.ts';
@@ -14,7 +14,7 @@ import type { FeedMessage, FeedOrder } from '../../pipeline/sources/feed/feedOrd
 import { Feed } from './feed.ts';
 import { type Stored, Upstream, type UpstreamParts } from './upstream.ts';
 
-/** Feeds of a server. */
+/** Most feeds of a server. */
 const FEEDS_MAX = 100;
 const TYPES = ['SSE', 'WEBSOCKET', 'CAPTURE'];
 
@@ -25,7 +25,7 @@ interface UpstreamsParts {
   readonly captured: (
     row: DataSourceRow,
     order: CaptureOrder,
-    onTold: (told: CaptureTold) => void,
+    onCounts: (counts: CaptureTold) => void,
   ) => AsyncIterable<FeedMessage>;
   readonly credentialOf: (row: DataSourceRow) => Promise<Credential | undefined>;
   readonly write: (
@@ -42,19 +42,19 @@ interface Followed {
   readonly upstream: Upstream;
 }
 
-/** How a feed is, as its owner sees it. */
+/** State of a feed, for its owner. */
 interface UpstreamState {
   readonly isRunning: boolean;
   readonly records: number;
   readonly rejected: number;
-  /** Why the last of those was. */
+  /** Why the last rejected record was. */
   readonly rejectReason: string | null;
-  /** When a record was stored last. */
+  /** Time of the last stored record. */
   readonly lastStored: number | null;
   readonly restarts: number;
   /** Why it does not run. */
   readonly fault: string | null;
-  /** Of a recording: what it has, what of it was lost or came twice, and whether it is over. */
+  /** Of a recording: its counts, with missing and duplicate messages, and whether it is over. */
   readonly capture?: CaptureTold;
 }
 
@@ -73,14 +73,14 @@ export class Upstreams {
     for (const row of rows) await this.changed(row);
   }
 
-  /** @throws Failure LimitReached before one more is made. */
+  /** @throws Failure LimitReached where one more is not allowed. */
   checkRoom({ type }: Pick<SourceDefinition, 'type'>): void {
     if (!TYPES.includes(type) || this.#followed.size < FEEDS_MAX) return;
-    const told = `a server follows ${FEEDS_MAX} feeds, the most there may be`;
-    throw new Failure('LimitReached', told);
+    const message = `a server has at most ${FEEDS_MAX} feeds`;
+    throw new Failure('LimitReached', message);
   }
 
-  /** Made, or another one now: what went on ends first. */
+  /** Starts the feed of a new or changed source; its previous feed ends first. */
   async changed(row: DataSourceRow): Promise<void> {
     await this.removed(row.source_id);
     if (!this.#isStarted || !TYPES.includes(row.type)) return;
@@ -106,7 +106,7 @@ export class Upstreams {
             last_id,
           }),
       },
-      open: async function* (lastId, { onOpen, onTold, signal }) {
+      open: async function* (lastId, { onOpen, onCounts, signal }) {
         const order = {
           lastId,
           signal,
@@ -120,7 +120,7 @@ export class Upstreams {
               credential: undefined,
               definition,
             },
-            onTold,
+            onCounts,
           );
         } else {
           yield* messages({
@@ -170,6 +170,6 @@ function stateOf({ feed, upstream }: Followed): UpstreamState {
   const { fault = null, isRunning, restarts } = feed.state();
   const { capture, reason = null, records, rejected, storedMs = null } = upstream.counts();
   const counted = { records, rejected, rejectReason: reason, lastStored: storedMs };
-  const told = capture === undefined ? {} : { capture };
-  return { isRunning, ...counted, restarts, fault, ...told };
+  const ofCapture = capture === undefined ? {} : { capture };
+  return { isRunning, ...counted, restarts, fault, ...ofCapture };
 }

@@ -1,4 +1,4 @@
-// The catalog goes from one engine to another, with every version, charge and job in it.
+// Moves the catalog from one engine to another, with every version, charge and job in it.
 import type { CatalogPlace } from '../../store/catalog/catalogPlace.ts';
 import {
   type Copied,
@@ -11,16 +11,16 @@ import { closing } from '../../store/catalog/database.ts';
 import { catalogHead } from '../../store/files/catalogCheck.ts';
 
 export interface CatalogMoved {
-  /** Undefined where it had arrived before. */
+  /** Undefined where an earlier run had copied it. */
   readonly copied: Copied | undefined;
-  /** Where the one is that it was moved from. */
+  /** Name of the catalog that was set aside. */
   readonly aside: string;
 }
 
 /**
- * Holds both of them: nobody serves one meanwhile.
- * @throws Failure Conflict when there is nothing to move, or the target has another catalog; Busy when one
- * is served
+ * Locks both catalogs: neither is served meanwhile.
+ * @throws Failure Conflict when there is nothing to move, or the target has another catalog; Busy when one is
+ * served
  */
 export async function moveCatalog(
   from: CatalogPlace,
@@ -31,25 +31,33 @@ export async function moveCatalog(
   return closing(from.open(), async (source) => {
     const head = await catalogHead(source);
     if (head === undefined) throw new Failure('Conflict', `${from.name} was never served`);
-    const copied = await arrived(from, to);
+    const copied = await copyUnlessPresent(from, to);
     return { copied, aside: await from.setAside(source, nowMs) };
   });
 }
 
-/** Undefined where all of it was there. What was begun and is nothing goes again. */
-async function arrived(from: CatalogPlace, to: CatalogPlace): Promise<Copied | undefined> {
+/** Copies the catalog; undefined where all of it was copied before. An incomplete copy is discarded. */
+async function copyUnlessPresent(
+  from: CatalogPlace,
+  to: CatalogPlace,
+): Promise<Copied | undefined> {
   const wasThere = await to.isThere();
   try {
     return await closing(to.open(), async (target) => {
-      const held = await from.openMoment();
+      const moment = await from.openMoment();
       try {
-        const order = { from: held.database, pagesFrom: from.pages, to: target, pagesTo: to.pages };
-        const known = await catalogHead(target);
-        if (known === undefined) return await copyCatalog(order);
+        const order = {
+          from: moment.database,
+          pagesFrom: from.pages,
+          to: target,
+          pagesTo: to.pages,
+        };
+        const targetHead = await catalogHead(target);
+        if (targetHead === undefined) return await copyCatalog(order);
         await refuseOther(order, to);
         return undefined;
       } finally {
-        await held.close();
+        await moment.close();
       }
     });
   } catch (error) {
@@ -58,11 +66,11 @@ async function arrived(from: CatalogPlace, to: CatalogPlace): Promise<Copied | u
   }
 }
 
-/** An earlier run may have ended between the copy and the end: then both say the same, to the last row. */
+/** An earlier run may have ended after the copy: then both catalogs are equal to the last row. */
 async function refuseOther(order: CopyOrder, to: CatalogPlace): Promise<void> {
   const table = await differentTable(order);
   if (table === undefined) return;
-  const rule = 'take away the one that is not to go on';
+  const rule = 'remove the one that you do not need';
   const what = `another catalog, or another state of this one (table ${table} differs)`;
   throw new Failure('Conflict', `${to.name} has ${what}: nothing was moved; ${rule}`);
 }

@@ -1,5 +1,5 @@
-// The files of every version go to the bucket, or come back from it. The next start settles where they
-// are, and goes on only if all are there.
+// Moves the files of every version to the bucket, or back from it. The next start determines where they are,
+// and goes on only if all are there.
 import { dirname, join } from 'node:path';
 import { contentOf } from '../../store/base/contents.ts';
 import type { Disk } from '../../store/base/disk.ts';
@@ -23,7 +23,7 @@ interface FilesOrder {
 
 export interface FilesMoved {
   readonly files: number;
-  /** Of them, those that were not there yet. */
+  /** Files that were not there yet. */
   readonly copied: number;
 }
 
@@ -37,33 +37,33 @@ export async function filesToBucket(order: FilesOrder): Promise<FilesMoved> {
       continue;
     }
     const source = join(folder.lake, file.path);
-    await bucket.put(inLake(file.path), source, await right(source, file));
+    await bucket.put(inLake(file.path), source, await verifyContent(source, file));
     copied += 1;
   }
   return { files: files.length + published.length, copied };
 }
 
-/** @throws Failure Conflict when a file of the bucket is gone, or is not what was written */
+/** @throws Failure Conflict when a file of the bucket is missing, or is not what was written */
 export async function filesToFolder(order: FilesOrder): Promise<FilesMoved> {
   const { bucket, disk, files, folder, published, publishedFiles } = order;
   let copied = 0;
   for (const file of published) {
     const target = publishedFiles.pathOf(file.path);
-    if (await isRight(target, file)) continue;
+    if (await isIntact(target, file)) continue;
     await publishedFiles.bring(asPublished(file), true);
-    await right(target, file, 'published');
+    await verifyContent(target, file, 'published');
     copied += 1;
   }
   for (const file of files) {
     const target = join(folder.lake, file.path);
-    if (await isRight(target, file)) continue;
-    const came = await fetchInto(target, {
+    if (await isIntact(target, file)) continue;
+    const wasFetched = await fetchInto(target, {
       disk,
       temporary: folder.temporary,
       fetch: (part) => bucket.get(inLake(file.path), part),
-      isRight: async (part) => (await right(part, file)) !== undefined,
+      isRight: async (part) => (await verifyContent(part, file)) !== undefined,
     });
-    if (!came) throw new Failure('Conflict', `${file.path} is not in ${bucket.name}`);
+    if (!wasFetched) throw new Failure('Conflict', `${file.path} is not in ${bucket.name}`);
     await disk.syncFolder(dirname(target));
     copied += 1;
   }
@@ -76,26 +76,26 @@ const asPublished = ({ bytes, path, sha256 = '' }: NamedFile): PublishedFile => 
   sha256,
 });
 
-async function right(
+async function verifyContent(
   path: string,
   file: NamedFile,
   folder = 'lake',
 ): Promise<{ readonly bytes: number; readonly sha256: string }> {
-  const found = await contentOf(path).catch((error: unknown) => {
+  const content = await contentOf(path).catch((error: unknown) => {
     if ((error as { code?: string }).code === 'ENOENT') return undefined;
     throw error;
   });
-  if (found !== undefined && isSame(found, file)) return found;
-  const what = found === undefined ? 'is missing' : 'is not what was written: heal it first';
+  if (content !== undefined && isSame(content, file)) return content;
+  const what = content === undefined ? 'is missing' : 'is not what was written: heal it first';
   throw new Failure('Conflict', `${folder}/${file.path} ${what}; what was moved before stays`);
 }
 
-async function isRight(path: string, file: NamedFile): Promise<boolean> {
-  const found = await contentOf(path).catch(() => undefined);
-  return found !== undefined && isSame(found, file);
+async function isIntact(path: string, file: NamedFile): Promise<boolean> {
+  const content = await contentOf(path).catch(() => undefined);
+  return content !== undefined && isSame(content, file);
 }
 
 const isSame = (
-  found: { readonly bytes: number; readonly sha256: string },
+  content: { readonly bytes: number; readonly sha256: string },
   { bytes, sha256 }: NamedFile,
-): boolean => found.bytes === bytes && found.sha256 === (sha256 ?? found.sha256);
+): boolean => content.bytes === bytes && content.sha256 === (sha256 ?? content.sha256);

@@ -1,4 +1,4 @@
-// A firing becomes an alert: charged, recorded and put into the outbox in one transaction.
+// Turns a firing into an alert: charged, recorded and queued for delivery in one transaction.
 import type { Accounts } from '../../store/accounts/accounts.ts';
 import { Failure, type FailureType, reasonOf } from '../../store/base/failure.ts';
 import { newUuid } from '../../store/base/random.ts';
@@ -20,16 +20,16 @@ export interface AlertingParts {
   readonly ledger: Ledger;
   /** Whether a rule reads data of another account: its passes are counted with their charges. */
   readonly isPaid: (ruleId: string) => boolean;
-  /** An alert waits in the outbox. */
+  /** An alert was queued for delivery. */
   readonly onWaiting: () => void;
   readonly onFault: (reason: unknown) => void;
 }
 
-/** Firings of one rule that are refused: recorded at most so often. */
+/** Refused firings of one rule are recorded at most this often. */
 const REFUSED_MS = 10_000;
 const REFUSED_MAX = 100_000;
 
-/** Why an alert is not sent, in its owner's words. */
+/** Why an alert is not sent, in words for its owner. */
 const REASONS: Readonly<Partial<Record<FailureType, string>>> = {
   OverLimit: 'no messages were left',
   CircuitBreaker: 'the circuit breaker of pay-as-you-go is engaged',
@@ -41,7 +41,7 @@ const REASONS: Readonly<Partial<Record<FailureType, string>>> = {
 export class Alerting {
   readonly #parts: AlertingParts;
   readonly #open = new Set<Promise<void>>();
-  /** When a firing that was refused was recorded last, by rule. */
+  /** Time of the last recorded refusal, by rule. */
   readonly #refusedMs = new Map<string, number>();
 
   readonly #writer: ChargeWriter = {
@@ -56,18 +56,18 @@ export class Alerting {
     this.#parts = parts;
   }
 
-  fired(held: Held, firing: Firing): void {
-    const order = orderOf(held.rule, held.weight);
-    const room = this.#roomFor(held.rule, order);
-    if (room === undefined) this.#fire(held, firing, order);
-    else this.#keep(room.then(() => this.#fire(held, firing, order)));
+  fired(weighed: Held, firing: Firing): void {
+    const order = createOrder(weighed.rule, weighed.weight);
+    const room = this.#waitForRoom(weighed.rule, order);
+    if (room === undefined) this.#fire(weighed, firing, order);
+    else this.#track(room.then(() => this.#fire(weighed, firing, order)));
   }
 
-  /** Why an alert of a rule would not be paid now; undefined where it would. */
+  /** Why an alert of a rule could not be paid now; undefined where it could. */
   unpaid({ rule, weight }: Pick<Held, 'rule' | 'weight'>): string | undefined {
     const { accounts, ledger } = this.#parts;
     try {
-      ledger.release(ledger.hold(accounts.callerOf(rule.tokenId), orderOf(rule, weight), 1, 1));
+      ledger.release(ledger.hold(accounts.callerOf(rule.tokenId), createOrder(rule, weight), 1, 1));
       return undefined;
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
@@ -76,22 +76,22 @@ export class Alerting {
   }
 
   #fire({ isPaid, rule }: Held, firing: Firing, order: ChargeOrder): void {
-    const charge = this.#charged(rule, order);
-    const row = rowOf(rule, firing, charge, order.weight);
+    const charge = this.#charge(rule, order);
+    const row = toRow(rule, firing, charge, order.weight);
     if ('messages' in charge) charge.delivered({ writer: this.#writer, row });
-    // A pass over data of others that was not charged leaves no trace.
-    else if (!isPaid && this.#isWorthTelling(row)) this.#alone(row);
+    // An uncharged pass over data of others leaves no trace.
+    else if (!isPaid && this.#shouldRecordRefusal(row)) this.#recordRefusal(row);
   }
 
-  /** Resolves when what fired before is recorded. */
+  /** Resolves when earlier firings are recorded. */
   async settled(): Promise<void> {
     await Promise.all(this.#open);
     await this.#parts.ledger.flush();
     await Promise.all(this.#open);
   }
 
-  /** Of a rule for all symbols many may be refused at once, for nothing: one in a while tells why. */
-  #isWorthTelling({ rule_id, time_ms }: Alert): boolean {
+  /** A rule for all symbols may be refused many times a second: only one refusal in a while is recorded. */
+  #shouldRecordRefusal({ rule_id, time_ms }: Alert): boolean {
     const last = this.#refusedMs.get(rule_id);
     if (last !== undefined && time_ms - last < REFUSED_MS && time_ms >= last) return false;
     if (this.#refusedMs.size >= REFUSED_MAX) this.#refusedMs.clear();
@@ -99,8 +99,8 @@ export class Alerting {
     return true;
   }
 
-  /** Undefined: nothing to wait for; whether its token may act is asked when it is charged. */
-  #roomFor(rule: Rule, order: ChargeOrder): Promise<void> | undefined {
+  /** Undefined: no need to wait; the token is checked when it is charged. */
+  #waitForRoom(rule: Rule, order: ChargeOrder): Promise<void> | undefined {
     const { accounts, ledger } = this.#parts;
     try {
       return ledger.waitForRoom(accounts.callerOf(rule.tokenId), order, 1, 1);
@@ -110,7 +110,7 @@ export class Alerting {
     }
   }
 
-  #charged(rule: Rule, order: ChargeOrder): Charge | { readonly unsent: string } {
+  #charge(rule: Rule, order: ChargeOrder): Charge | { readonly unsent: string } {
     const { accounts, ledger } = this.#parts;
     try {
       const caller = accounts.callerOf(rule.tokenId);
@@ -123,12 +123,12 @@ export class Alerting {
 
   async #write(transaction: Database, alerts: readonly Alert[]): Promise<void> {
     await insertAlerts(transaction, alerts);
-    const stands = alerts.map(({ rule_id, symbol, time_ms }) => ({
+    const states = alerts.map(({ rule_id, symbol, time_ms }) => ({
       rule_id,
       symbol,
       fired_ms: time_ms,
     }));
-    await saveStands(transaction, stands);
+    await saveStands(transaction, states);
     const charged = Map.groupBy(
       alerts.filter(({ state }) => state !== 'unsent'),
       ({ account_id, rule_id, time_ms }) =>
@@ -136,28 +136,28 @@ export class Alerting {
     );
     const pieces = [...charged].flatMap(([place, own]) => {
       const [accountId = '', id = '', day = ''] = JSON.parse(place) as readonly string[];
-      const told = own.reduce((sum, alert) => sum + toldBy(alert), 0);
+      const valueCount = own.reduce((sum, alert) => sum + countValues(alert), 0);
       const passed = this.#parts.isPaid(id) ? own.length : 0;
-      // Others are sent when their receiver takes them.
+      // Others are counted as sent when their receiver accepts them.
       const sent = own.filter(({ state }) => state === 'logged').length;
-      const counts = { evaluated: 0, passed, alerts: own.length, sent, told };
+      const counts = { evaluated: 0, passed, alerts: own.length, sent, told: valueCount };
       return ruleCountPieces(transaction, { accountId, id }, day, counts);
     });
     await runTogether(transaction, pieces);
   }
 
-  #alone(row: Alert): void {
+  #recordRefusal(row: Alert): void {
     const { database } = this.#parts;
-    this.#keep(database.transaction().execute((transaction) => this.#write(transaction, [row])));
+    this.#track(database.transaction().execute((transaction) => this.#write(transaction, [row])));
   }
 
-  #keep(work: Promise<void>): void {
+  #track(work: Promise<void>): void {
     const done = work.catch(this.#parts.onFault).finally(() => this.#open.delete(done));
     this.#open.add(done);
   }
 }
 
-const orderOf = ({ body }: Rule, weight: number): ChargeOrder => ({
+const createOrder = ({ body }: Rule, weight: number): ChargeOrder => ({
   requestId: newUuid(),
   endpoint: 'rule',
   usageKey: `ALERT_${body.output.method.toUpperCase()}`,
@@ -165,11 +165,11 @@ const orderOf = ({ body }: Rule, weight: number): ChargeOrder => ({
   premium: false,
 });
 
-/** Values that an alert tells. */
-const toldBy = ({ values_json }: Alert): number =>
+/** Count of the values of an alert. */
+const countValues = ({ values_json }: Alert): number =>
   Object.keys(JSON.parse(values_json) as object).length;
 
-function rowOf(
+function toRow(
   rule: Rule,
   { symbol, timeMs, values }: Firing,
   charge: Charge | { readonly unsent: string },
@@ -178,20 +178,20 @@ function rowOf(
   const { isShadow, output } = rule.body;
   const { method } = output;
   const isSent = 'messages' in charge;
-  const kept = isShadow ? 'shadow' : method === 'logs' ? 'logged' : undefined;
+  const finalState = isShadow ? 'shadow' : method === 'logs' ? 'logged' : undefined;
   return {
     alert_id: newUuid(),
     rule_id: rule.id,
     account_id: rule.accountId,
     symbol,
     time_ms: Math.floor(timeMs),
-    // What was not paid is not told.
+    // Unpaid values are not stored.
     values_json: isSent ? JSON.stringify(values) : '{}',
     method,
     messages: isSent ? weight : 0,
-    state: isSent ? (kept ?? 'waiting') : 'unsent',
+    state: isSent ? (finalState ?? 'waiting') : 'unsent',
     outcome: isSent ? '' : charge.unsent,
     attempts: 0,
-    next_ms: isSent && kept === undefined ? 1 : 0,
+    next_ms: isSent && finalState === undefined ? 1 : 0,
   };
 }

@@ -1,5 +1,5 @@
-// A rule over history: the engine of the present runs over instants of the past, and what would have been is
-// told: each firing, how often each condition held, how near the others came.
+// Backtests a rule: the live engine runs over past instants, and reports each firing, how often each
+// condition held, and how close the others came.
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import type { PastFacts } from '../../market/rules/pastFacts.ts';
 import { secondOfDay } from '../../market/derive/words.ts';
@@ -12,12 +12,12 @@ export interface Instant {
   readonly symbol: string;
 }
 
-/** How one condition did. */
-interface ConditionTold {
+/** Result of one condition. */
+interface ConditionResult {
   readonly condition: readonly unknown[];
   /** Instants at which it held. */
   readonly held: number;
-  /** Of a number: the least that was missing at an instant at which it did not hold, and when. */
+  /** For numbers: the smallest distance at an instant at which it did not hold, and its time. */
   readonly nearest: { readonly missing: number; readonly timestamp: number } | null;
 }
 
@@ -27,10 +27,10 @@ export interface Backtested {
   readonly fired: number;
   /** The first of them. */
   readonly firings: readonly Firing[];
-  readonly conditions: readonly ConditionTold[];
+  readonly conditions: readonly ConditionResult[];
 }
 
-/** Firings that are told one by one. */
+/** Firings that are listed. */
 export const FIRINGS_TOLD = 1_000;
 /** Instants of one turn of the event loop: some milliseconds. */
 const TURN_INSTANTS = 50;
@@ -58,13 +58,13 @@ export async function backtest(
     const second = secondOfDay(timeMs);
     const shared = sharedAt(rule, timeMs, past);
     const facts = past(symbol)?.at(timeMs) ?? {};
-    const told = [
+    const newFirings = [
       ...engine.apply({ symbol: '', timeMs, secondOfDay: second, values: shared }),
       ...engine.apply({ symbol, timeMs, secondOfDay: second, values: { ...facts, ...BAR } }),
       ...(readsBars ? engine.apply({ symbol, timeMs, secondOfDay: second, values: NO_BAR }) : []),
     ];
-    fired += told.length;
-    firings.push(...told.slice(0, FIRINGS_TOLD - firings.length));
+    fired += newFirings.length;
+    firings.push(...newFirings.slice(0, FIRINGS_TOLD - firings.length));
     const subject = rule.event === '' ? '' : symbol;
     const why = engine.why(rule.id, subject, second);
     for (const [place, count] of conditions.entries()) {
@@ -76,10 +76,10 @@ export async function backtest(
     evaluated += counts.evaluated;
     passed += counts.passed;
   }
-  return { evaluated, passed, fired, firings, conditions: conditions.map((one) => one.told()) };
+  return { evaluated, passed, fired, firings, conditions: conditions.map((one) => one.result()) };
 }
 
-/** How a rule stood at one instant; undefined where nothing is known of its symbol then. */
+/** State of a rule at one instant; undefined without data of its symbol then. */
 export function whyThen(
   rule: RunningRule,
   { symbol, timeMs }: Instant,
@@ -96,7 +96,7 @@ export function whyThen(
   return why === undefined ? undefined : { ...why, firedMs: null };
 }
 
-/** An event is there at its instant, and gone before the next one. */
+/** An event exists at its instant only. */
 const BAR = { hasMinuteBar: true } as const;
 const NO_BAR = { hasMinuteBar: false } as const;
 
@@ -121,8 +121,8 @@ function sharedAt(
 
 class ConditionCount {
   readonly #condition: readonly unknown[];
-  #held = 0;
-  #nearest: ConditionTold['nearest'] = null;
+  #heldCount = 0;
+  #nearest: ConditionResult['nearest'] = null;
 
   constructor(condition: readonly unknown[]) {
     this.#condition = condition;
@@ -130,7 +130,7 @@ class ConditionCount {
 
   add(holds: boolean, facts: Facts, timeMs: number): void {
     if (holds) {
-      this.#held += 1;
+      this.#heldCount += 1;
       return;
     }
     const [name, , right] = this.#condition;
@@ -143,7 +143,7 @@ class ConditionCount {
     }
   }
 
-  told(): ConditionTold {
-    return { condition: this.#condition, held: this.#held, nearest: this.#nearest };
+  result(): ConditionResult {
+    return { condition: this.#condition, held: this.#heldCount, nearest: this.#nearest };
   }
 }

@@ -1,4 +1,4 @@
-// Where alerts go, what each costs, and what it must be told (SPEC.md "Rules schema object").
+// Output methods of alerts, their costs, and their members (SPEC.md "Rules schema object").
 import { checkUrl } from '../../pipeline/sources/base/guard.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { RuleBody, RuleOutput } from '../../store/work/rules.ts';
@@ -13,7 +13,7 @@ interface Member {
 interface OutputMethod {
   readonly value: string;
   readonly label: string;
-  /** Messages of one alert, beside those of the values that it tells. */
+  /** Messages of one alert, besides those of its values. */
   readonly weight: number;
   readonly members: readonly Member[];
 }
@@ -75,11 +75,11 @@ export const OUTPUT_METHODS: readonly OutputMethod[] = [
 const outputMethod = (value: string): OutputMethod | undefined =>
   OUTPUT_METHODS.find((method) => method.value === value);
 
-/** Messages of an alert beside those of its values: what is not sent costs no sending. */
+/** Messages of an alert besides those of its values: an alert that is not sent costs no delivery. */
 export const outputWeight = ({ isShadow, output }: RuleBody): number =>
   isShadow ? 0 : (outputMethod(output.method)?.weight ?? 0);
 
-/** Seconds between two alerts: at least so many, so that a rule is no stream; at most a year. */
+/** Seconds between two alerts: at least one, so that a rule is no stream; at most a year. */
 const FREQUENCY_MIN = 1;
 const FREQUENCY_MAX = 366 * 86_400;
 const ADDRESS = /^[^\s@<>,;:"()[\]\\]{1,64}@[^\s@<>,;:"()[\]\\]{1,189}$/;
@@ -89,62 +89,63 @@ interface OutputLimits {
   readonly isEmailSet: boolean;
 }
 
-/** The one output of a rule. @throws Failure InvalidParameter naming the member and its rule */
-export function checkedOutput(given: readonly unknown[], limits: OutputLimits): RuleOutput {
-  const [output, ...others] = given;
+/** Validates the one output of a rule. @throws Failure InvalidParameter naming the member and its rule */
+export function checkedOutput(outputs: readonly unknown[], limits: OutputLimits): RuleOutput {
+  const [output, ...others] = outputs;
   if (others.length > 0 || typeof output !== 'object' || output === null) {
-    return refused('outputs', 'must be a list of exactly one object');
+    return refuse('outputs', 'must be a list of exactly one object');
   }
   const { frequency, method: name, ...rest } = output as Readonly<Record<string, unknown>>;
   const method = outputMethod(String(name));
   if (method === undefined) {
     const all = OUTPUT_METHODS.map(({ value }) => value).join(', ');
-    return refused('outputs[0].method', `must be one of ${all}`);
+    return refuse('outputs[0].method', `must be one of ${all}`);
   }
   if (method.value === 'email' && !limits.isEmailSet) {
-    return refused('outputs[0].method', 'email needs TAPEDECK_SMTP, which is not set here');
+    return refuse('outputs[0].method', 'email needs TAPEDECK_SMTP, which is not set here');
   }
   const frequencySeconds = typeof frequency === 'string' ? Number(frequency) : frequency;
   const isSeconds = typeof frequencySeconds === 'number' && Number.isFinite(frequencySeconds);
   if (!isSeconds || frequencySeconds < FREQUENCY_MIN || frequencySeconds > FREQUENCY_MAX) {
     const rule = `must be seconds from ${FREQUENCY_MIN} to ${FREQUENCY_MAX}`;
-    return refused('outputs[0].frequency', rule);
+    return refuse('outputs[0].frequency', rule);
   }
-  const members = membersOf(method, rest);
+  const members = parseMembers(method, rest);
   if (members['url'] !== undefined) checkUrl(members['url'], limits.allowPrivateAddresses);
   if (members['to'] !== undefined && !ADDRESS.test(members['to'])) {
-    return refused('outputs[0].to', 'must be one e-mail address');
+    return refuse('outputs[0].to', 'must be one e-mail address');
   }
   return { method: method.value, frequencySeconds, members };
 }
 
-function membersOf(
+function parseMembers(
   { members, value }: OutputMethod,
-  given: Readonly<Record<string, unknown>>,
+  input: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, string>> {
-  const known = new Map(members.map((member) => [member.name, member]));
-  for (const name of Object.keys(given)) {
-    if (!known.has(name)) refused(`outputs[0].${name.slice(0, 100)}`, `is no member of ${value}`);
+  const membersByName = new Map(members.map((member) => [member.name, member]));
+  for (const name of Object.keys(input)) {
+    if (!membersByName.has(name))
+      refuse(`outputs[0].${name.slice(0, 100)}`, `is no member of ${value}`);
   }
   return Object.fromEntries(
     members.flatMap(({ charactersMax, isRequired, name }) => {
-      const text = given[name];
+      const text = input[name];
       if (text === undefined && !isRequired) return [];
       if (typeof text !== 'string' || text === '') {
-        return refused(`outputs[0].${name}`, 'must be a text');
+        return refuse(`outputs[0].${name}`, 'must be a text');
       }
       if (text.length > charactersMax) {
-        return refused(`outputs[0].${name}`, `has at most ${charactersMax} characters`);
+        return refuse(`outputs[0].${name}`, `has at most ${charactersMax} characters`);
       }
-      // A line break in what becomes a header would begin another one.
+      // A line break in a header value would begin another header.
       if (name !== 'message' && /[\0-\x1f\x7f]/.test(text)) {
-        return refused(`outputs[0].${name}`, 'has no control characters');
+        return refuse(`outputs[0].${name}`, 'has no control characters');
       }
       return [[name, text] as const];
     }),
   );
 }
 
-function refused(name: string, rule: string): never {
+function refuse(name: string, rule: string): never {
   throw new Failure('InvalidParameter', `${name} ${rule}`);
 }

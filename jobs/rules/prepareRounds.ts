@@ -1,10 +1,10 @@
-// Counts the rounds in which a group of rules reads what is wanted. A reader waits for the round with what
-// was wanted when it came: waiting until nothing is wanted would never end while changes keep arriving.
+// Rounds in which a group of rules reads requested values. A reader waits only for the round of requests up
+// to its call: waiting until none is left would never end while changes keep arriving.
 export class PrepareRounds {
   #running: PromiseWithResolvers<void> | undefined;
   #next: PromiseWithResolvers<void> | undefined;
 
-  /** Takes all that is wanted so far into a round; call the result at its end. */
+  /** Starts a round of all requests so far; call the result at its end. */
   begin(): () => void {
     const round = this.#next ?? Promise.withResolvers<void>();
     this.#next = undefined;
@@ -15,7 +15,7 @@ export class PrepareRounds {
     };
   }
 
-  /** @param isWanted whether anything waits for a round of its own */
+  /** @param isWanted whether any request waits for a round of its own */
   async past(isWanted: boolean): Promise<void> {
     if (isWanted) this.#next ??= Promise.withResolvers<void>();
     await (isWanted ? this.#next : this.#running)?.promise;

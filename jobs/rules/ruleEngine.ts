@@ -1,5 +1,5 @@
-// The engine of rules: told which values changed, it runs the rules that read them, and tells which fire.
-// It knows no clock, money or network, so that history runs through the same code.
+// The engine of rules: receives changed values, evaluates the rules that read them, and returns their
+// firings. It has no clock, money or network, so that a backtest runs the same code.
 import {
   compile,
   compileOne,
@@ -11,7 +11,7 @@ import {
 import { PlainConditions, type PlainRule } from '../../query/rules/plainConditions.ts';
 import { type Condition, type Literal, namesOf } from '../../query/rules/conditions.ts';
 
-/** In place of a symbol: whatever symbol anything changes of. */
+/** Event of a rule that is evaluated for every symbol. */
 export const ANY_SYMBOL = 'ANYEVENT';
 
 export interface RunningRule {
@@ -20,16 +20,16 @@ export interface RunningRule {
   readonly event: string;
   readonly match: Match;
   readonly conditions: readonly Condition[];
-  /** Told of a firing, beside what the conditions read. */
+  /** Values of a firing, besides those that the conditions read. */
   readonly alsoNames: readonly string[];
   /** Between two firings for one symbol. */
   readonly frequencyMs: number;
-  /** Also while its conditions go on to hold, or only when they begin to. */
+  /** Fires while its conditions hold, or only when they begin to. */
   readonly trigger: 'level' | 'edge';
   /**
-   * It reads data of another account: nothing of a pass is visible before it is charged. It runs only when
-   * a value changes, never because it was made, edited or resumed, and only while its account can pay for
-   * an alert.
+   * It reads data of another account: nothing of a pass is visible before it is charged. It is evaluated only
+   * when a value changes, never because it was created, edited or resumed, and only while its account can pay
+   * for an alert.
    */
   readonly isPaid?: boolean;
 }
@@ -43,7 +43,7 @@ export interface Firing {
   readonly values: Values;
 }
 
-/** What happened to the values of one symbol, or with '' to named records. */
+/** A change of the values of one symbol, or with '' of named records. */
 interface Changed {
   readonly symbol: string;
   readonly timeMs: number;
@@ -59,18 +59,18 @@ interface Counts {
   readonly passed: number;
 }
 
-/** Where a rule stands with one symbol, to go on from. */
-interface Stand {
+/** Stored state of a rule for one symbol, to resume from. */
+interface StoredState {
   readonly symbol: string;
   readonly firedMs: number;
-  /** What it told then: where that is so still, nothing happened since. */
+  /** The values of that firing: while they are the same, nothing has changed since. */
   readonly values: Values | undefined;
 }
 
-/** Why a rule passes, or does not. */
+/** Explains why a rule passes, or does not. */
 interface Why {
   readonly passes: boolean;
-  /** When it fired last for the symbol. */
+  /** Time of the last firing for the symbol. */
   readonly firedMs: number | null;
   readonly values: Values;
   readonly conditions: readonly {
@@ -79,41 +79,45 @@ interface Why {
   }[];
 }
 
-const rightOf = ({ right }: Condition): Literal => ('name' in right ? right.name : right.literal);
+const rightOperand = ({ right }: Condition): Literal =>
+  'name' in right ? right.name : right.literal;
 
-interface Standing {
+interface SymbolState {
   firedMs: number;
   passed: boolean;
-  /** Until it runs first after a start. */
-  toldBefore: Values | undefined;
+  /** Until its first evaluation after a start. */
+  lastValues: Values | undefined;
 }
 
 interface Run {
   readonly rule: RunningRule;
   readonly test: Test;
-  /** In place of the test, where its conditions are plain ones. */
+  /** Replaces the test, where all its conditions are plain. */
   readonly plain: PlainRule | undefined;
-  readonly told: readonly (readonly [name: string, place: Place])[];
+  readonly reportedValues: readonly (readonly [name: string, place: Place])[];
   readonly isAny: boolean;
   evaluated: number;
   passed: number;
-  /** With its own symbol; looking it up in a map takes longer than to run the rule. */
-  stand: Standing | undefined;
-  /** By symbol, of a rule for all of them. */
-  readonly stands: Map<string, Standing>;
-  /** Change for which it was run last: no change runs it twice. */
+  /** State for its own symbol; a map lookup takes longer than the evaluation. */
+  state: SymbolState | undefined;
+  /** By symbol, for a rule of all symbols. */
+  readonly states: Map<string, SymbolState>;
+  /** The last change that evaluated it: no change does so twice. */
   change: number;
-  /** Its place among all: in this order firings of one change are told. */
+  /** Position among all rules: firings of one change are in this order. */
   readonly order: number;
 }
 
 interface Subject {
   readonly own: (Literal | null | undefined)[];
-  readonly known: Known;
+  readonly inputs: Known;
   /** By the place of a value. */
   readonly readers: Map<number, Run[]>;
   readonly runs: Set<Run>;
-  /** Rules that did not run since they were put: they do at the next word of the symbol, changed or not. */
+  /**
+   * Rules that were not evaluated since they were put: the next message of the symbol does so, changed or
+   * not.
+   */
   readonly fresh: Set<Run>;
 }
 
@@ -122,7 +126,7 @@ interface Fired {
   readonly firing: Firing;
 }
 
-/** Rules that read nothing but the time run at each change of their symbol. */
+/** Place of rules that read only the time: they are evaluated at each change of their symbol. */
 const AT_ANYTHING = -1;
 
 export class RuleEngine {
@@ -139,7 +143,10 @@ export class RuleEngine {
   #puts = 0;
   #change = 0;
 
-  /** @param isShared whether a name is of a named record @param canPay whether an alert would be paid now */
+  /**
+   * @param isShared whether a name is of a named record
+   * @param canPay whether an alert could be paid now
+   */
   constructor(
     isShared: (name: string) => boolean = () => false,
     canPay: (ruleId: string) => boolean = () => true,
@@ -152,28 +159,29 @@ export class RuleEngine {
     return this.#runs.size;
   }
 
-  /** Replaces one of the same id; its counts and the times of its firings stay. */
-  put(rule: RunningRule, stands: readonly Stand[] = []): void {
+  /** Adds a rule, or replaces the one of the same id, whose counts and firing times stay. */
+  put(rule: RunningRule, storedStates: readonly StoredState[] = []): void {
     const before = this.#runs.get(rule.id);
     if (before !== undefined) this.remove(rule.id);
-    const held = before === undefined ? new Map<string, Standing>() : standsOf(before);
+    const earlierStates =
+      before === undefined ? new Map<string, SymbolState>() : collectStates(before);
     const names = [...namesOf(rule.conditions), ...rule.alsoNames];
     const run: Run = {
       rule,
       test: compile(rule.conditions, rule.match, (name) => this.#place(name)),
       plain: this.#plain.add(rule.conditions, rule.match, (name) => this.#place(name)),
-      told: [...new Set(names)].map((name) => [name, this.#place(name)] as const),
+      reportedValues: [...new Set(names)].map((name) => [name, this.#place(name)] as const),
       isAny: rule.event === ANY_SYMBOL,
       evaluated: 0,
       passed: 0,
-      stand: held.get(rule.event),
-      stands: held,
+      state: earlierStates.get(rule.event),
+      states: earlierStates,
       change: 0,
       order: (this.#puts += 1),
     };
-    // Whether it still holds is seen when it runs: what went on holding is no new beginning.
-    for (const { firedMs, symbol, values } of stands) {
-      keepStand(run, symbol, { firedMs, passed: true, toldBefore: values });
+    // Its next evaluation shows whether it still holds: conditions that went on holding are no new beginning.
+    for (const { firedMs, symbol, values } of storedStates) {
+      setState(run, symbol, { firedMs, passed: true, lastValues: values });
     }
     this.#runs.set(rule.id, run);
     this.#index(run, (readers) => readers.push(run));
@@ -194,12 +202,14 @@ export class RuleEngine {
     subject?.fresh.delete(run);
   }
 
-  /** Whether a change of the symbol can run any rule. */
+  /** Whether a change of the symbol can evaluate any rule. */
   reads(symbol: string): boolean {
     return this.#anyReaders.size > 0 || (this.#subjects.get(symbol)?.runs.size ?? 0) > 0;
   }
 
-  /** Runs what reads a value that is another one now; firings in the order in which the rules were put. */
+  /**
+   * Evaluates the rules that read a changed value; returns firings in the order in which the rules were put.
+   */
   apply(changed: Changed): readonly Firing[] {
     this.#change += 1;
     const fired: Fired[] = [];
@@ -212,7 +222,7 @@ export class RuleEngine {
 
   #applyOwn(changed: Changed, fired: Fired[]): void {
     const subject = this.#subject(changed.symbol);
-    const places = this.#changedIn(subject.own, 'own', changed.values);
+    const places = this.#updateValues(subject.own, 'own', changed.values);
     places.push(AT_ANYTHING);
     for (const place of places) {
       this.#runAll(subject.readers.get(place), subject, changed, fired);
@@ -220,12 +230,12 @@ export class RuleEngine {
     }
   }
 
-  /** What holds already when a rule is put is worth as much as what begins to hold a moment later. */
+  /** Conditions that hold when a rule is put count like conditions that begin to hold a moment later. */
   #runFresh(changed: Changed, fired: Fired[]): void {
     const subject = this.#subjects.get(changed.symbol);
     if (subject === undefined || subject.fresh.size === 0) return;
     for (const run of Array.from(subject.fresh)) {
-      if (this.#isNew(run)) this.#run(run, subject, changed, fired);
+      if (this.#markEvaluated(run)) this.#run(run, subject, changed, fired);
     }
   }
 
@@ -236,13 +246,13 @@ export class RuleEngine {
     fired: Fired[],
   ): void {
     if (runs === undefined) return;
-    for (const run of runs) if (this.#isNew(run)) this.#run(run, subject, changed, fired);
+    for (const run of runs) if (this.#markEvaluated(run)) this.#run(run, subject, changed, fired);
   }
 
   #applyShared(changed: Changed, fired: Fired[]): void {
-    for (const place of this.#changedIn(this.#shared, 'shared', changed.values)) {
+    for (const place of this.#updateValues(this.#shared, 'shared', changed.values)) {
       for (const run of this.#sharedReaders.get(place) ?? []) {
-        if (!this.#isNew(run)) continue;
+        if (!this.#markEvaluated(run)) continue;
         const symbols = run.isAny ? [...this.#subjects.keys()] : [run.rule.event];
         for (const symbol of symbols) {
           if (symbol === '' && run.isAny) continue;
@@ -252,13 +262,13 @@ export class RuleEngine {
     }
   }
 
-  #isNew(run: Run): boolean {
+  #markEvaluated(run: Run): boolean {
     if (run.change === this.#change) return false;
     run.change = this.#change;
     return true;
   }
 
-  /** Counts since they were last taken, of rules that ran since. */
+  /** Returns and resets the counts of rules that were evaluated since the last call. */
   takeCounts(): ReadonlyMap<string, Counts> {
     const counts = new Map<string, Counts>();
     for (const [id, run] of this.#runs) {
@@ -270,28 +280,28 @@ export class RuleEngine {
     return counts;
   }
 
-  /** Each condition of a rule with what it reads, and whether it holds; undefined for no rule. */
+  /** Each condition of a rule with its values, and whether it holds; undefined for an unknown rule. */
   why(id: string, symbol: string, secondOfDay: number): Why | undefined {
     const run = this.#runs.get(id);
     if (run === undefined) return undefined;
     const own = this.#subjects.get(symbol)?.own ?? [];
-    const known: Known = { own, shared: this.#shared };
+    const inputs: Known = { own, shared: this.#shared };
     const placeOf = (name: string): Place => this.#place(name);
     const { conditions } = run.rule;
     return {
-      passes: run.test(known, secondOfDay),
-      firedMs: standOf(run, symbol)?.firedMs ?? null,
-      values: this.#told(run, known),
+      passes: run.test(inputs, secondOfDay),
+      firedMs: getState(run, symbol)?.firedMs ?? null,
+      values: this.#collectValues(run, inputs),
       conditions: conditions.map((condition) => ({
-        condition: [condition.name, condition.operator, rightOf(condition)],
-        holds: compileOne(condition, placeOf)(known, secondOfDay),
+        condition: [condition.name, condition.operator, rightOperand(condition)],
+        holds: compileOne(condition, placeOf)(inputs, secondOfDay),
       })),
     };
   }
 
   #run(
     run: Run,
-    { fresh, known }: Subject,
+    { fresh, inputs }: Subject,
     { isNews, secondOfDay, symbol, timeMs }: Omit<Changed, 'values'>,
     fired: Fired[],
   ): void {
@@ -301,51 +311,57 @@ export class RuleEngine {
     if (fresh.size > 0) fresh.delete(run);
     const { plain } = run;
     const passes =
-      plain === undefined ? run.test(known, secondOfDay) : this.#plain.passes(plain, known);
-    const stand = standOf(run, symbol);
+      plain === undefined ? run.test(inputs, secondOfDay) : this.#plain.passes(plain, inputs);
+    const state = getState(run, symbol);
     if (!passes) {
-      if (stand !== undefined) {
-        stand.passed = false;
-        stand.toldBefore = undefined;
+      if (state !== undefined) {
+        state.passed = false;
+        state.lastValues = undefined;
       }
       return;
     }
-    // A pass that is charged is counted with its charge.
+    // A charged pass is counted with its charge.
     if (!isPaid) run.passed += 1;
     const { frequencyMs, id, trigger } = run.rule;
-    const before = stand?.toldBefore;
-    const wasPassing = stand?.passed === true;
-    if (stand !== undefined) {
-      stand.passed = true;
-      stand.toldBefore = undefined;
+    const before = state?.lastValues;
+    const wasPassing = state?.passed === true;
+    if (state !== undefined) {
+      state.passed = true;
+      state.lastValues = undefined;
     }
-    if (stand !== undefined && timeMs - stand.firedMs < frequencyMs) return;
+    if (state !== undefined && timeMs - state.firedMs < frequencyMs) return;
     if (trigger === 'edge' && wasPassing) return;
-    const values = this.#told(run, known);
+    const values = this.#collectValues(run, inputs);
     if (before !== undefined && isSame(before, values)) return;
-    keepStand(run, symbol, { firedMs: timeMs, passed: true, toldBefore: undefined });
+    setState(run, symbol, { firedMs: timeMs, passed: true, lastValues: undefined });
     fired.push({ order: run.order, firing: { ruleId: id, symbol, timeMs, values } });
   }
 
-  #told(run: Run, known: Known): Values {
-    return Object.fromEntries(run.told.map(([name, { at, of }]) => [name, known[of][at] ?? null]));
+  #collectValues(run: Run, inputs: Known): Values {
+    return Object.fromEntries(
+      run.reportedValues.map(([name, { at, of }]) => [name, inputs[of][at] ?? null]),
+    );
   }
 
-  /** Places whose values are others now. */
-  #changedIn(held: (Literal | null | undefined)[], of: keyof Known, values: Values): number[] {
+  /** Stores the values and returns the places of those that changed. */
+  #updateValues(
+    current: (Literal | null | undefined)[],
+    of: keyof Known,
+    values: Values,
+  ): number[] {
     const places: number[] = [];
     for (const name in values) {
       const place = this.#places.get(name);
-      if (place === undefined || place.of !== of || held[place.at] === values[name]) continue;
-      held[place.at] = values[name];
+      if (place === undefined || place.of !== of || current[place.at] === values[name]) continue;
+      current[place.at] = values[name];
       places.push(place.at);
     }
     return places;
   }
 
   #place(name: string): Place {
-    const known = this.#places.get(name);
-    if (known !== undefined) return known;
+    const existing = this.#places.get(name);
+    if (existing !== undefined) return existing;
     const isShared = this.#isShared(name);
     const place: Place = isShared
       ? { of: 'shared', at: this.#shared.push(undefined) - 1 }
@@ -359,45 +375,50 @@ export class RuleEngine {
       .filter((name) => run.rule.conditions.some((one) => one.kind !== 'time' || one.name !== name))
       .map((name) => this.#place(name));
     const own = run.isAny ? this.#anyReaders : this.#subject(run.rule.event).readers;
-    for (const { at, of } of places) changeAt(of === 'own' ? own : this.#sharedReaders, at, change);
-    if (places.length === 0) changeAt(own, AT_ANYTHING, change);
+    for (const { at, of } of places)
+      updateIndex(of === 'own' ? own : this.#sharedReaders, at, change);
+    if (places.length === 0) updateIndex(own, AT_ANYTHING, change);
   }
 
   #subject(symbol: string): Subject {
-    const known = this.#subjects.get(symbol);
-    if (known !== undefined) return known;
+    const existing = this.#subjects.get(symbol);
+    if (existing !== undefined) return existing;
     const own: Subject['own'] = [];
     const all = { own, shared: this.#shared };
-    const made: Subject = {
+    const subject: Subject = {
       own,
-      known: all,
+      inputs: all,
       readers: new Map(),
       runs: new Set(),
       fresh: new Set(),
     };
-    this.#subjects.set(symbol, made);
-    return made;
+    this.#subjects.set(symbol, subject);
+    return subject;
   }
 }
 
-function changeAt(index: Map<number, Run[]>, at: number, change: (readers: Run[]) => void): void {
+function updateIndex(
+  index: Map<number, Run[]>,
+  at: number,
+  change: (readers: Run[]) => void,
+): void {
   const readers = index.get(at) ?? [];
   change(readers);
   if (readers.length === 0) index.delete(at);
   else index.set(at, readers);
 }
 
-const standOf = (run: Run, symbol: string): Standing | undefined =>
-  run.isAny ? run.stands.get(symbol) : run.stand;
+const getState = (run: Run, symbol: string): SymbolState | undefined =>
+  run.isAny ? run.states.get(symbol) : run.state;
 
-function standsOf({ isAny, rule, stand, stands }: Run): Map<string, Standing> {
-  if (!isAny && stand !== undefined) stands.set(rule.event, stand);
-  return stands;
+function collectStates({ isAny, rule, state, states }: Run): Map<string, SymbolState> {
+  if (!isAny && state !== undefined) states.set(rule.event, state);
+  return states;
 }
 
-function keepStand(run: Run, symbol: string, stand: Standing): void {
-  if (run.isAny) run.stands.set(symbol, stand);
-  else run.stand = stand;
+function setState(run: Run, symbol: string, state: SymbolState): void {
+  if (run.isAny) run.states.set(symbol, state);
+  else run.state = state;
 }
 
 const isSame = (one: Values, other: Values): boolean =>

@@ -1,38 +1,38 @@
-// Rules of callers with equal rights: one engine, and what it must be told of.
+// A group of rules whose callers have equal rights: one engine and one reader.
 import { type Facts, type FactsWanted, factsWanted } from '../../market/rules/ruleFacts.ts';
 import type { Rule } from '../../store/work/rules.ts';
 import { ANY_SYMBOL, RuleEngine } from './ruleEngine.ts';
 import { PrepareRounds } from './prepareRounds.ts';
 import { isNamed, type NamedFact, namedFact, type PropertyKind } from './runningRule.ts';
 
-/** What rules of callers with equal rights read. */
+/** Reads the values of rules whose callers have equal rights. */
 export interface RuleReader {
   readonly name: string;
   readonly propertyKind: PropertyKind;
   /** Messages that a value of a record adds to an alert. */
   readonly weightOfNamed: (fact: NamedFact) => number;
-  /** Whether some of the values are of data that another account owns. */
+  /** Whether any of the values is of data that another account owns. */
   readonly isOfOthers: (names: readonly string[]) => boolean;
   /** Whether a change of the dataset changes what it reads. */
   readonly readsTable: (tableId: number, facts: readonly NamedFact[]) => boolean;
-  /** Reads what values of the symbols are made of, where that is not known yet. */
+  /** Reads the records that values of the symbols are computed from, unless they are cached. */
   readonly prepare: (symbols: readonly string[]) => Promise<void>;
-  /** Undefined where that was not read yet, or nothing is known of the symbol. */
-  readonly facts: (symbol: string, wanted: FactsWanted) => Facts | undefined;
-  /** Values of records now. */
+  /** Undefined where they were not read yet, or the symbol is unknown. */
+  readonly facts: (symbol: string, request: FactsWanted) => Facts | undefined;
+  /** Current values of records. */
   readonly named: (facts: readonly NamedFact[]) => Promise<Facts>;
 }
 
-/** Rules of callers with equal rights, in one engine. */
+/** A group of rules in one engine. */
 export interface Group {
   readonly reader: RuleReader;
   readonly engine: RuleEngine;
   readonly rules: Map<string, Held>;
-  /** Values of named records and symbols, by the symbol that they are of; '' for records. */
+  /** Values of named records and symbols, by their symbol; '' for records. */
   readonly named: Map<string, Map<string, NamedFact>>;
-  /** Symbols to be read: true for those that changed, false for those that a rule is the first to read. */
+  /** Symbols to be read: true for changed ones, false for those that a rule is the first to read. */
   readonly wanted: Map<string, boolean>;
-  /** Values that any of its rules reads; made anew when rules come or go. */
+  /** Values that any of its rules reads; computed again when rules are added or removed. */
   reads: FactsWanted | undefined;
   isPreparing: boolean;
   readonly rounds: PrepareRounds;
@@ -46,7 +46,7 @@ export interface Held {
   readonly isPaid: boolean;
 }
 
-/** @param canPay whether an alert of a rule would be paid now */
+/** @param canPay whether an alert of a rule could be paid now */
 export const newGroup = (reader: RuleReader, canPay: (ruleId: string) => boolean): Group => ({
   reader,
   engine: new RuleEngine(isNamed, canPay),
@@ -58,10 +58,10 @@ export const newGroup = (reader: RuleReader, canPay: (ruleId: string) => boolean
   reads: undefined,
 });
 
-/** What its rules read of a symbol. */
+/** Values that its rules read of a symbol. */
 export function readsOf(group: Group): FactsWanted {
   if (group.reads !== undefined) return group.reads;
-  const names = [...group.rules.values()].flatMap((held) => held.names);
+  const names = [...group.rules.values()].flatMap((weighed) => weighed.names);
   group.reads = factsWanted(new Set(names.map((name) => namedFact(name)?.fact ?? name)));
   return group.reads;
 }
@@ -70,8 +70,8 @@ export function addNamed(group: Group, name: string): void {
   const fact = namedFact(name);
   if (fact === undefined) return;
   const of = fact.namespace === 'STOCK' ? fact.entity.toUpperCase() : '';
-  const known = group.named.get(of) ?? new Map<string, NamedFact>();
-  group.named.set(of, known.set(name, fact));
+  const facts = group.named.get(of) ?? new Map<string, NamedFact>();
+  group.named.set(of, facts.set(name, fact));
 }
 
 /** Values of a symbol by the names under which rules read them. */

@@ -1,4 +1,4 @@
-// The rules of a server: loaded at its start, run as values change, counted, and stopped with it.
+// The rules of a server: loaded at its start, evaluated as values change, counted, and stopped with it.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Caller } from '../../store/accounts/callers.ts';
 import type { Facts } from '../../market/rules/ruleFacts.ts';
@@ -38,16 +38,16 @@ interface RulesParts extends Omit<AlertingParts, 'isPaid'> {
   readonly clock: Clock;
   /** @throws Failure of what the caller may not read */
   readonly readerOf: (caller: Caller) => RuleReader;
-  /** Values change from now on: whoever tells them must begin. */
+  /** Starts the sources of changes: rules need them from now on. */
   readonly wake: () => Promise<void>;
 }
 
-/** How often counts are written, and rights looked at. */
-const LOOK_MS = 5_000;
-/** A read of rules waits so long for changes that arrived before it. */
+/** Interval at which counts are written and rights checked. */
+const CHECK_MS = 5_000;
+/** Longest wait of a read of rules for changes that arrived before it. */
 const READ_WAIT_MS = 2_000;
-/** What ends with the account or token being back. */
-const BACK_AGAIN: readonly FailureType[] = ['Inactive', 'DisabledKey'];
+/** Failures that end when the account or token is enabled again. */
+const RECOVERABLE: readonly FailureType[] = ['Inactive', 'DisabledKey'];
 
 export class Rules {
   readonly #parts: RulesParts;
@@ -61,24 +61,26 @@ export class Rules {
 
   constructor(parts: RulesParts) {
     this.#parts = parts;
-    const findHeld = (id: string): Held | undefined => this.#findHeld(id);
-    this.#alerting = new Alerting({ ...parts, isPaid: (id) => findHeld(id)?.isPaid === true });
-    this.#solvency = new Solvency(parts.clock, findHeld, (held) => this.#alerting.unpaid(held));
+    const findWeighed = (id: string): Held | undefined => this.#findWeighed(id);
+    this.#alerting = new Alerting({ ...parts, isPaid: (id) => findWeighed(id)?.isPaid === true });
+    this.#solvency = new Solvency(parts.clock, findWeighed, (weighed) =>
+      this.#alerting.unpaid(weighed),
+    );
   }
 
-  /** Knows all rules, and runs none. */
+  /** Loads all rules, without running them. */
   async load(): Promise<void> {
     for (const rule of await allRules(this.#parts.database)) this.#rules.set(rule.id, rule);
   }
 
-  /** Runs those that were loaded. */
+  /** Runs the loaded rules. */
   async start(): Promise<void> {
     for (const rule of Array.from(this.#rules.values())) {
       if (!rule.isActive) continue;
-      await this.#run(rule).catch((error: unknown) => this.#unable(rule, error));
+      await this.#run(rule).catch((error: unknown) => this.#pauseAfterFault(rule, error));
     }
     if (this.#groups.size > 0) await this.#parts.wake();
-    this.#timer = setInterval(() => void this.look(), LOOK_MS).unref();
+    this.#timer = setInterval(() => void this.look(), CHECK_MS).unref();
   }
 
   async stop(): Promise<void> {
@@ -98,24 +100,25 @@ export class Rules {
 
   /** Messages of one alert. @throws Failure of what is wrong with the rule */
   weigh(rule: Rule): number {
-    const held = this.#findHeld(rule.id);
-    return (held?.rule === rule ? held : this.#held(rule, this.#readerOf(rule))).weight;
+    const weighed = this.#findWeighed(rule.id);
+    return (weighed?.rule === rule ? weighed : this.#weighRule(rule, this.#findReader(rule)))
+      .weight;
   }
 
-  #findHeld(id: string): Held | undefined {
+  #findWeighed(id: string): Held | undefined {
     for (const { rules } of this.#groups.values()) {
-      const held = rules.get(id);
-      if (held !== undefined) return held;
+      const weighed = rules.get(id);
+      if (weighed !== undefined) return weighed;
     }
     return undefined;
   }
 
-  /** Messages of the values alone that it reads or tells. */
+  /** Messages of its values alone. */
   weighValues(rule: Rule): number {
     return this.weigh(rule) - outputWeight(rule.body);
   }
 
-  /** Runs from now on. @throws Failure of what is wrong with it; then nothing was made */
+  /** Adds a rule and runs it. @throws Failure of what is wrong with it; then nothing was created */
   async add(rule: Rule): Promise<void> {
     this.weigh(rule);
     await this.#adding(async () => {
@@ -127,33 +130,33 @@ export class Rules {
     await this.#run(rule);
   }
 
-  /** Takes the place of the rule of the same id, whose counters and cool-downs stay. */
+  /** Replaces the rule of the same id, whose counters and cool-downs stay. */
   async change(rule: Rule): Promise<void> {
     if (rule.isActive) this.weigh(rule);
     this.#checkRoom(rule);
     await this.count();
     await saveRule(this.#parts.database, rule);
-    this.#leave(rule.id);
+    this.#unregister(rule.id);
     this.#rules.set(rule.id, rule);
     if (!rule.isActive) return;
     await this.#parts.wake();
     await this.#run(rule);
   }
 
-  /** Not by its owner. @param note why */
+  /** Pauses a rule, not by its owner. @param note why */
   pause(rule: Rule, note: string): Promise<void> {
     return this.change({ ...rule, isActive: false, note, updatedMs: this.#parts.clock() });
   }
 
   async remove(id: string): Promise<void> {
     await this.count();
-    this.#leave(id);
+    this.#unregister(id);
     this.#rules.delete(id);
     await this.#alerting.settled();
     await removeRule(this.#parts.database, id);
   }
 
-  /** What a rule reads now, and which of its conditions hold; undefined while it does not run. */
+  /** Current values of a rule, and which of its conditions hold; undefined while it does not run. */
   why(id: string, symbol: string): ReturnType<RuleEngine['why']> {
     for (const group of this.#groups.values()) {
       if (group.rules.has(id))
@@ -167,32 +170,32 @@ export class Rules {
     for (const group of this.#groups.values()) {
       if (!group.engine.reads(symbol) && !group.named.has(symbol)) continue;
       const facts = group.reader.facts(symbol, readsOf(group));
-      if (facts === undefined) this.#want(group, symbol, true);
+      if (facts === undefined) this.#request(group, symbol, true);
       else {
-        this.#tell(group, symbol, facts, true);
-        if (group.named.has(symbol)) this.#tell(group, '', namedOf(group, symbol, facts), true);
+        this.#apply(group, symbol, facts, true);
+        if (group.named.has(symbol)) this.#apply(group, '', namedOf(group, symbol, facts), true);
       }
     }
   }
 
-  /** Records of these tables changed: what is made of them is read anew. */
+  /** Records of these tables changed: values computed from them are read again. */
   tablesChanged(tableIds: readonly number[]): void {
     for (const group of this.#groups.values()) {
       const records = [...(group.named.get('')?.values() ?? [])];
       if (!tableIds.some((id) => group.reader.readsTable(id, records))) continue;
-      for (const symbol of symbolsOf(group)) this.#want(group, symbol, true);
-      if (records.length > 0) this.#want(group, '', true);
+      for (const symbol of symbolsOf(group)) this.#request(group, symbol, true);
+      if (records.length > 0) this.#request(group, '', true);
     }
   }
 
-  /** Writes down what was counted, and ends what its token may not read any more. */
+  /** Writes counts, and pauses rules that can't pay or whose token may not read their values any more. */
   async look(): Promise<void> {
     await this.count();
     await this.#pauseUnpaid().catch((error: unknown) => this.#parts.onFault(error));
     await this.#recheck().catch((error: unknown) => this.#parts.onFault(error));
   }
 
-  /** Writes down what was counted. */
+  /** Writes counts. */
   count(): Promise<void> {
     this.#counting = this.#counting
       .then(() => this.#count())
@@ -200,20 +203,20 @@ export class Rules {
     return this.#counting;
   }
 
-  /** What changed before was read, and ran the rules that read it. */
+  /** Resolves when earlier changes were read, and the rules that read them evaluated. */
   async prepared(): Promise<void> {
     const groups = [...this.#groups.values()];
     await Promise.all(groups.map(({ rounds, wanted }) => rounds.past(wanted.size > 0)));
   }
 
-  /** All that fired before is recorded, and all that ran is counted. */
+  /** Resolves when earlier firings are recorded, and evaluations counted. */
   async settled(): Promise<void> {
     await this.prepared();
     await this.count();
     await this.#alerting.settled();
   }
 
-  /** The same for a read, which answers what is recorded by its deadline. */
+  /** The same with a deadline, for a read that returns what is recorded by then. */
   async recorded(): Promise<void> {
     const ended = new AbortController();
     const deadline = sleep(READ_WAIT_MS, undefined, { signal: ended.signal, ref: false });
@@ -223,26 +226,26 @@ export class Rules {
   }
 
   async #run(rule: Rule): Promise<void> {
-    const reader = this.#readerOf(rule);
-    const held = this.#held(rule, reader);
-    const failure = this.#solvency.check(held);
-    if (failure !== undefined) return this.#unable(rule, failure);
+    const reader = this.#findReader(rule);
+    const weighed = this.#weighRule(rule, reader);
+    const failure = this.#solvency.check(weighed);
+    if (failure !== undefined) return this.#pauseAfterFault(rule, failure);
     const group =
       this.#groups.get(reader.name) ?? newGroup(reader, (id) => this.#solvency.canPay(id));
     this.#groups.set(reader.name, group);
     const stands = await ruleStands(this.#parts.database, rule.id);
-    const running = { ...runningRule(rule, reader.propertyKind), isPaid: held.isPaid };
+    const running = { ...runningRule(rule, reader.propertyKind), isPaid: weighed.isPaid };
     group.engine.put(running, stands);
-    group.rules.set(rule.id, held);
+    group.rules.set(rule.id, weighed);
     group.reads = undefined;
-    for (const name of held.names) addNamed(group, name);
+    for (const name of weighed.names) addNamed(group, name);
     for (const symbol of symbolsOf(group)) {
-      if (symbol === rule.event || group.named.has(symbol)) this.#want(group, symbol, false);
+      if (symbol === rule.event || group.named.has(symbol)) this.#request(group, symbol, false);
     }
-    if (group.named.has('')) this.#want(group, '', false);
+    if (group.named.has('')) this.#request(group, '', false);
   }
 
-  #leave(id: string): void {
+  #unregister(id: string): void {
     for (const [name, group] of this.#groups) {
       if (!group.rules.delete(id)) continue;
       group.reads = undefined;
@@ -259,77 +262,77 @@ export class Rules {
     );
   }
 
-  /** Rights change: a rule goes on by those that its token has now, or ends. */
+  /** Applies changed rights: a rule continues with its token's current ones, or is paused. */
   async #recheck(): Promise<void> {
     const readers = new Map<string, RuleReader | Failure>();
     for (const group of Array.from(this.#groups.values())) {
       for (const { rule } of Array.from(group.rules.values())) {
-        const reader = readers.get(rule.tokenId) ?? this.#triedReader(rule);
+        const reader = readers.get(rule.tokenId) ?? this.#tryReader(rule);
         readers.set(rule.tokenId, reader);
         if (reader instanceof Failure) {
-          // Its alerts are refused one by one until the account or token is back.
-          if (!BACK_AGAIN.includes(reader.type)) await this.#unable(rule, reader);
+          // Its alerts are refused one by one until the account or token is enabled.
+          if (!RECOVERABLE.includes(reader.type)) await this.#pauseAfterFault(rule, reader);
         } else if (reader.name !== group.reader.name || isOfRecords(group, rule)) {
-          await this.#again(rule, reader, group);
+          await this.#regroup(rule, reader, group);
         }
       }
     }
   }
 
-  async #again(rule: Rule, reader: RuleReader, group: Group): Promise<void> {
+  async #regroup(rule: Rule, reader: RuleReader, group: Group): Promise<void> {
     try {
-      this.#held(rule, reader);
+      this.#weighRule(rule, reader);
       if (reader.name === group.reader.name) return;
-      this.#leave(rule.id);
+      this.#unregister(rule.id);
       await this.#run(rule);
     } catch (error) {
-      await this.#unable(rule, error);
+      await this.#pauseAfterFault(rule, error);
     }
   }
 
-  /** A rule over data of others that could not pay its next alert ends before it is evaluated again. */
+  /** Pauses rules over data of others that can't pay their next alert, before they are evaluated again. */
   async #pauseUnpaid(): Promise<void> {
     const all = [...this.#groups.values()].flatMap(({ rules }) => [...rules.values()]);
-    for (const held of all) {
-      const failure = this.#solvency.check(held);
-      if (failure !== undefined) await this.#unable(held.rule, failure);
+    for (const weighed of all) {
+      const failure = this.#solvency.check(weighed);
+      if (failure !== undefined) await this.#pauseAfterFault(weighed.rule, failure);
     }
   }
 
-  #triedReader(rule: Rule): RuleReader | Failure {
+  #tryReader(rule: Rule): RuleReader | Failure {
     try {
-      return this.#readerOf(rule);
+      return this.#findReader(rule);
     } catch (error) {
       if (error instanceof Failure) return error;
       throw error;
     }
   }
 
-  #readerOf({ tokenId }: Rule): RuleReader {
+  #findReader({ tokenId }: Rule): RuleReader {
     return this.#parts.readerOf(this.#parts.accounts.callerOf(tokenId));
   }
 
-  #held(rule: Rule, reader: RuleReader): Held {
+  #weighRule(rule: Rule, reader: RuleReader): Held {
     const names = allNames(runningRule(rule, reader.propertyKind));
     const output = outputWeight(rule.body);
     const weight = alertWeight(names, output, reader.weightOfNamed);
     return { rule, names, weight, isPaid: reader.isOfOthers(names) };
   }
 
-  async #unable(rule: Rule, error: unknown): Promise<void> {
+  async #pauseAfterFault(rule: Rule, error: unknown): Promise<void> {
     const note = reasonOf(error);
-    this.#leave(rule.id);
+    this.#unregister(rule.id);
     const paused = { ...rule, isActive: false, note };
     this.#rules.set(rule.id, paused);
     await saveRule(this.#parts.database, paused);
     this.#parts.onFault(new Error(`rule ${rule.id} is paused: ${note}`));
   }
 
-  #want(group: Group, symbol: string, isNews: boolean): void {
+  #request(group: Group, symbol: string, isNews: boolean): void {
     group.wanted.set(symbol, isNews || group.wanted.get(symbol) === true);
     if (group.isPreparing) return;
     group.isPreparing = true;
-    // With all that is wanted in this turn.
+    // One round for all requests of this turn.
     queueMicrotask(() => void this.#prepare(group));
   }
 
@@ -352,16 +355,16 @@ export class Rules {
       const named = isOfRecords ? await group.reader.named(records) : {};
       const others = symbols.filter((symbol) => symbol !== '');
       await group.reader.prepare(others);
-      const known = others.flatMap((symbol) => {
+      const loaded = others.flatMap((symbol) => {
         const facts = group.reader.facts(symbol, readsOf(group));
         return facts === undefined ? [] : [{ symbol, facts }];
       });
-      // All of them together: a rule of several is run once, when it knows them all.
-      const shared = known.map(({ facts, symbol }) => namedOf(group, symbol, facts));
+      // All of them together: a rule of several symbols is evaluated once, when it has them all.
+      const shared = loaded.map(({ facts, symbol }) => namedOf(group, symbol, facts));
       const isNews = [...wanted.values()].includes(true);
-      this.#tell(group, '', Object.assign({}, named, ...shared) as Facts, isNews);
-      for (const { facts, symbol } of known) {
-        this.#tell(group, symbol, facts, wanted.get(symbol) === true);
+      this.#apply(group, '', Object.assign({}, named, ...shared) as Facts, isNews);
+      for (const { facts, symbol } of loaded) {
+        this.#apply(group, symbol, facts, wanted.get(symbol) === true);
       }
     } catch (error) {
       this.#parts.onFault(error);
@@ -371,12 +374,12 @@ export class Rules {
   }
 
   /** @param symbol '' for values of named symbols and records */
-  #tell(group: Group, symbol: string, values: Facts, isNews: boolean): void {
+  #apply(group: Group, symbol: string, values: Facts, isNews: boolean): void {
     const timeMs = this.#parts.clock();
     const changed = { symbol, values, timeMs, secondOfDay: secondOfDay(timeMs), isNews };
     for (const firing of group.engine.apply(changed)) {
-      const held = group.rules.get(firing.ruleId);
-      if (held !== undefined) this.#alerting.fired(held, firing);
+      const weighed = group.rules.get(firing.ruleId);
+      if (weighed !== undefined) this.#alerting.fired(weighed, firing);
     }
   }
 

@@ -1,4 +1,5 @@
-// A rule as the engine takes it: its names resolved, its conditions checked against what values are now.
+// Prepares a rule for the engine: resolves its names, and checks its conditions against the kinds of the
+// values.
 import { ruleValue } from '../../market/rules/ruleValues.ts';
 import { type Condition, conditionsOf, namesOf } from '../../query/rules/conditions.ts';
 import type { ValueKind } from '../../query/rules/operators.ts';
@@ -16,12 +17,15 @@ export interface NamedFact {
   readonly fact: string;
 }
 
-/** What a property of a dataset is; undefined where its caller can't read one of that name. */
+/** Kind of a property of a dataset; undefined where its caller can't read one of that name. */
 export type PropertyKind = (fact: NamedFact) => ValueKind | undefined;
 
 const NAME_MAX = 500;
 
-/** Undefined for a value of the rule's own symbol. @throws Failure InvalidParameter for a name cut short. */
+/**
+ * Parses the name of a value; undefined for one of the rule's own symbol. @throws Failure InvalidParameter
+ * for an incomplete name.
+ */
 export function namedFact(name: string): NamedFact | undefined {
   if (!name.includes(':')) return undefined;
   const [workspace = '', namespace = '', entity = '', ...rest] = name.split(':');
@@ -37,13 +41,13 @@ export const isNamed = (name: string): boolean => name.includes(':');
 
 const INDEXED = /^\$index\[(\d{1,3})\]$/;
 
-/** `$index[0]` is the first name of the rule's index. @throws Failure InvalidParameter */
-function indexed(name: unknown, index: readonly string[]): string | undefined {
-  const found = typeof name === 'string' ? INDEXED.exec(name) : null;
-  if (found === null) return undefined;
-  const meant = index[Number(found[1])];
-  if (meant === undefined) throw new Failure('InvalidParameter', `${found[0]} is not in index`);
-  return meant;
+/** Resolves `$index[0]` to the first name of the rule's index. @throws Failure InvalidParameter */
+function resolveIndexed(name: unknown, index: readonly string[]): string | undefined {
+  const match = typeof name === 'string' ? INDEXED.exec(name) : null;
+  if (match === null) return undefined;
+  const indexName = index[Number(match[1])];
+  if (indexName === undefined) throw new Failure('InvalidParameter', `${match[0]} is not in index`);
+  return indexName;
 }
 
 export const kindOfName =
@@ -60,14 +64,19 @@ export function checkedConditions(
   { conditions, index }: Pick<RuleBody, 'conditions' | 'index'>,
   propertyKind: PropertyKind,
 ): readonly Condition[] {
-  const meant = conditions.map(([left, operator, right, ...more]) => {
-    const name = indexed(right, index);
-    return [indexed(left, index) ?? left, operator, name === undefined ? right : { name }, ...more];
+  const resolved = conditions.map(([left, operator, right, ...more]) => {
+    const name = resolveIndexed(right, index);
+    return [
+      resolveIndexed(left, index) ?? left,
+      operator,
+      name === undefined ? right : { name },
+      ...more,
+    ];
   });
-  return conditionsOf(meant, kindOfName(propertyKind));
+  return conditionsOf(resolved, kindOfName(propertyKind));
 }
 
-/** @throws Failure InvalidParameter: something that it reads is not there any more. */
+/** @throws Failure InvalidParameter: a value that it reads does not exist any more. */
 export function runningRule(
   { body, event, id }: Pick<Rule, 'body' | 'event' | 'id'>,
   propertyKind: PropertyKind,
@@ -83,12 +92,12 @@ export function runningRule(
   };
 }
 
-/** All names that a rule reads or tells. */
+/** All names that a rule reads or includes in its alerts. */
 export const allNames = (rule: RunningRule): readonly string[] => [
   ...new Set([...namesOf(rule.conditions), ...rule.alsoNames]),
 ];
 
-/** Messages of one alert: what its output costs, and the values that it reads or tells. */
+/** Messages of one alert: those of its output, and of the values that it reads or includes. */
 export function alertWeight(
   names: readonly string[],
   outputWeight: number,

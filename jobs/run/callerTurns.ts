@@ -1,11 +1,11 @@
-// Callers that wait for a dataset's turn. The line is bounded by the time that it takes: a caller who would
-// be answered too late is refused at once, before its body is stored, and one who left is not served.
+// Queue of callers for a dataset's turn, bounded by its expected wait: a caller who would be answered too
+// late is refused before its body is stored, and one who disconnected is skipped.
 import { Failure } from '../../store/base/failure.ts';
 import { monotonicMs } from '../../store/base/clock.ts';
 import { callerLeft } from '../../store/queues/timedLine.ts';
 import { TypicalTime } from '../../store/queues/typicalTime.ts';
 
-/** Most clients give up after 30 to 60 seconds. */
+/** Most clients time out after 30 to 60 seconds. */
 const WAIT_MS_MAX = 20_000;
 /** Callers that wait for one dataset. */
 const WAITING_MAX = 1_000;
@@ -27,9 +27,9 @@ export class CallerTurns {
     this.#inTurn = inTurn;
   }
 
-  /** @throws Failure Busy, with the time after which to try again, when too many wait for the dataset. */
+  /** @throws Failure Busy, with the time after which to retry, when too many wait for the dataset. */
   check(workspace: string, dataset: string): void {
-    const ahead = this.#waiting.get(lineOf(workspace, dataset)) ?? 0;
+    const ahead = this.#waiting.get(lineName(workspace, dataset)) ?? 0;
     const expectedMs = ahead * this.#typical.ms;
     if (ahead < WAITING_MAX && expectedMs <= WAIT_MS_MAX) return;
     const detail = `${ahead} writes of dataset ${dataset} are waiting: try again later`;
@@ -38,8 +38,8 @@ export class CallerTurns {
 
   /**
    * Runs work of a caller when the dataset's turn comes.
-   * @param departure is aborted when the caller leaves
-   * @throws Failure Busy as `check` does; TimedOut when the caller left before its turn.
+   * @param departure is aborted when the caller disconnects
+   * @throws Failure Busy as `check` does; TimedOut when the caller disconnected before its turn.
    */
   async run<T>(
     workspace: string,
@@ -48,7 +48,7 @@ export class CallerTurns {
     departure: AbortSignal,
   ): Promise<T> {
     this.check(workspace, dataset);
-    const line = lineOf(workspace, dataset);
+    const line = lineName(workspace, dataset);
     this.#waiting.set(line, (this.#waiting.get(line) ?? 0) + 1);
     try {
       return await this.#inTurn(workspace, dataset, () => this.#timed(work), departure);
@@ -71,5 +71,5 @@ export class CallerTurns {
   }
 }
 
-const lineOf = (workspace: string, dataset: string): string =>
+const lineName = (workspace: string, dataset: string): string =>
   `${workspace}.${dataset}`.toUpperCase();

@@ -1,5 +1,5 @@
-// A job that fetches: what its source has lands outside the dataset's turn, each file is stored in
-// it, and where the source stood is saved with the records, so that none comes twice or not at all.
+// A job that fetches: files of its source are downloaded outside the dataset's turn, each is stored in it,
+// and the source's position is saved with the records, so that none is stored twice or lost.
 import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { ingest } from '../../pipeline/merge/ingest.ts';
@@ -49,11 +49,12 @@ export async function runFetch(run: FetchRun, parts: FetchParts): Promise<void> 
   const { database, services } = parts;
   const opened = await openOrder(order.workspace, order.fetch, parts);
   const scheduleId = order.fetch.run?.scheduleId;
-  const stood = scheduleId === undefined ? undefined : await positionOf(database, scheduleId);
+  const savedPosition =
+    scheduleId === undefined ? undefined : await positionOf(database, scheduleId);
   const name = `${order.fetch.sourceType} ${opened.row.name}`;
   await tellLog(jobId, order, `fetching from data source ${name}`, parts);
   const pieces = await inFolderOf(order.workspace, services.temporary, async (folder) => {
-    const since = stood as Position | undefined;
+    const since = savedPosition as Position | undefined;
     let stored = 0;
     const pages: Piece[] = [];
     const storeNext = async (piece: Piece): Promise<void> => {
@@ -66,7 +67,7 @@ export async function runFetch(run: FetchRun, parts: FetchParts): Promise<void> 
       if (piece.page === true) pages.push(piece);
       else await storeNext(piece);
     }
-    const list = await listOf(pages, benchOf(folder, run, parts));
+    const list = await joinList(pages, benchOf(folder, run, parts));
     if (list !== undefined) await storeNext(list);
     return stored;
   });
@@ -76,7 +77,7 @@ export async function runFetch(run: FetchRun, parts: FetchParts): Promise<void> 
   await awaited(end, run.signal);
 }
 
-/** Pieces of a source as they land in a folder; each is told. */
+/** Yields files of a source as they are downloaded, and logs each. */
 export async function* landed(
   { credential, definition }: Opened,
   since: Position | undefined,
@@ -88,19 +89,19 @@ export async function* landed(
   const notes: string[] = [];
   const onNote = (note: string): void => void notes.push(note);
   const landing = { folder, bytesMax, signal, nowMs: clock(), onBytes, onNote };
-  const tellNotes = async (): Promise<void> => {
+  const logNotes = async (): Promise<void> => {
     for (const note of notes.splice(0)) await tellLog(jobId, order, note, parts, 'warn');
   };
   const owner = { accountId: order.accountId, workspace: order.workspace };
   for await (const piece of parts.pull({ owner, definition, credential, since, landing })) {
-    await tellNotes();
+    await logNotes();
     await tellLog(jobId, order, `${piece.name} has landed: ${piece.bytes} bytes`, parts);
     yield piece;
   }
-  await tellNotes();
+  await logNotes();
 }
 
-/** Where files of a fetching job are worked on. */
+/** Workbench for the files of a fetching job. */
 export const benchOf = (
   folder: string,
   { onProgress, order, signal }: FetchRun,
@@ -113,8 +114,8 @@ export const benchOf = (
   signal,
 });
 
-/** All pages of a list as one piece; where it stands is what the last of them says. */
-async function listOf(pages: readonly Piece[], bench: Workbench): Promise<Piece | undefined> {
+/** Joins all pages of a list into one piece, with the position of the last page. */
+async function joinList(pages: readonly Piece[], bench: Workbench): Promise<Piece | undefined> {
   const [first] = pages;
   const last = pages.at(-1);
   if (first === undefined || last === undefined || first === last) return first;
@@ -139,10 +140,10 @@ async function store(
     ...order,
     path: piece.path,
     jobId,
-    // What comes later belongs to what came first.
+    // Only the first file replaces earlier records.
     overwrite: order.overwrite === true && first,
     sourceNumber: sourceNumber(order.fetch.sourceId, piece),
-    // A source that is read again brings what it brought before, unless its owner appends every time.
+    // A source that is read again returns the same records, unless its owner appends every time.
     ...(order.chosen === 'keep-all' ? {} : { skipsIdentical: order.skipsIdentical ?? 'of-source' }),
     ...(jsonPath === undefined ? {} : { jsonPath }),
   };
@@ -151,25 +152,31 @@ async function store(
   const author = `${order.accountId} job ${jobId}`;
   try {
     const pool = services.pool.of(order.accountId);
-    await ingest(load, author, { ...services, pool, signal }, events, async (tx, outcome, made) => {
-      await insertRejects(tx, jobId, rejectsOf(piece, outcome.rejects));
-      await updateJob(tx, jobId, {
-        ...jobCounts(outcome, before),
-        bytes: (before?.bytes ?? 0) + piece.bytes,
-        snapshot_id: made.snapshot,
-      });
-      const { run } = order.fetch;
-      if (run !== undefined) await savePosition(tx, run.scheduleId, piece.position);
-    });
+    await ingest(
+      load,
+      author,
+      { ...services, pool, signal },
+      events,
+      async (tx, outcome, committed) => {
+        await insertRejects(tx, jobId, rejectsOf(piece, outcome.rejects));
+        await updateJob(tx, jobId, {
+          ...jobCounts(outcome, before),
+          bytes: (before?.bytes ?? 0) + piece.bytes,
+          snapshot_id: committed.snapshot,
+        });
+        const { run } = order.fetch;
+        if (run !== undefined) await savePosition(tx, run.scheduleId, piece.position);
+      },
+    );
   } catch (error) {
     throw named(error, piece.name);
   }
 }
 
-/** Bits of a source's number: JSON and doubles hold it exactly. */
+/** Bits of a source's number: JSON and doubles represent it exactly. */
 const SOURCE_BITS = 52n;
 
-/** Which file of which source a record was read from; pages of a list are one. Never 0. */
+/** Identifies the file of a source that a record was read from; pages of a list are one file. Never 0. */
 function sourceNumber(sourceId: string, { name, page }: Piece): number {
   const digest = createHash('sha256')
     .update(JSON.stringify([sourceId, page ? '' : name]))
@@ -177,11 +184,11 @@ function sourceNumber(sourceId: string, { name, page }: Piece): number {
   return Number(BigInt.asUintN(Number(SOURCE_BITS), digest.readBigUInt64BE()) | 1n);
 }
 
-/** So that a line is known to be of which file. */
+/** Prefixes each error with the name of the file. */
 export const rejectsOf = ({ name }: Piece, rejects: readonly Reject[]): readonly Reject[] =>
   rejects.map(({ line, error }) => ({ line, error: `${name}: ${error}` }));
 
-/** The reason says which file it was. */
+/** Prefixes the failure's reason with the name of the file. */
 export function named(error: unknown, name: string): unknown {
   if (error instanceof NoDataFailure) return named(error.ofSource(), name);
   if (!(error instanceof Failure) || error.constructor !== Failure) return error;
@@ -194,7 +201,7 @@ interface Opened {
   readonly credential: Credential | undefined;
 }
 
-/** @throws SourceFailure when the source, or what opens it, is not there. */
+/** @throws SourceFailure when the source, or its credential, does not exist. */
 export async function openOrder(
   workspace: string,
   { credentialId, sourceId }: Pick<FetchOrder['fetch'], 'credentialId' | 'sourceId'>,
@@ -206,9 +213,9 @@ export async function openOrder(
 }
 
 /**
- * A data source ready to be pulled.
+ * Opens a data source for a pull.
  * @param credentialId instead of its own
- * @throws SourceFailure when the credential is not there.
+ * @throws SourceFailure when the credential does not exist.
  */
 export async function openSource(
   row: DataSourceRow,
@@ -216,9 +223,10 @@ export async function openSource(
   { database, secrets }: { readonly database: Database; readonly secrets: Secrets },
 ): Promise<Opened> {
   const definition = JSON.parse(row.definition_json) as SourceDefinition;
-  const wanted = credentialId ?? row.credential_id;
-  if (wanted === null) return { row, definition, credential: undefined };
-  const found = await findCredential(database, row.workspace, wanted);
-  if (found === undefined) throw new SourceFailure(`credential ${wanted} is not there`, false);
-  return { row, definition, credential: unsealCredential(found, secrets) as Credential };
+  const effectiveId = credentialId ?? row.credential_id;
+  if (effectiveId === null) return { row, definition, credential: undefined };
+  const stored = await findCredential(database, row.workspace, effectiveId);
+  if (stored === undefined)
+    throw new SourceFailure(`credential ${effectiveId} is not there`, false);
+  return { row, definition, credential: unsealCredential(stored, secrets) as Credential };
 }

@@ -1,5 +1,5 @@
-// Pending records become a file and a snapshot: those that replace, then those that give way, each
-// in one transaction with the end of their pending rows.
+// Writes pending records to a file and a snapshot: first those that replace stored ones, then those that do
+// not, each in one transaction with the removal of their pending rows.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ingest } from '../../pipeline/merge/ingest.ts';
@@ -17,16 +17,16 @@ interface FlushParts {
   readonly ingestion: IngestServices;
 }
 
-/** A dataset is flushed with so many rows, or when one has waited so long. */
+/** A dataset is flushed with this many rows, or when one has waited this long. */
 export const FLUSH_ROWS = 5_000;
 export const FLUSH_AGE_MS = 10_000;
 
-/** About 1 ms of the event loop: all 5,000 rows at once took 20 ms. */
-const LINES_AT_ONCE = 250;
+/** About 1 ms of the event loop: all 5,000 rows in one turn took 20 ms. */
+const BATCH_LINES = 250;
 
 const AUTHOR = 'tapedeck flush';
 
-/** In the dataset's turn: no load of it may run beside it. */
+/** Runs in the dataset's turn: no load of it may run concurrently. */
 export async function flushDataset(dataset: Dataset, parts: FlushParts): Promise<void> {
   const { pending, ingestion } = parts;
   const rows = [...pending.rows(dataset.tableId)];
@@ -43,21 +43,21 @@ export async function flushDataset(dataset: Dataset, parts: FlushParts): Promise
     const some = net.filter((row) => row.replaces === replaces);
     if (some.length === 0) continue;
     const index = new Set(some.map((row) => row.index));
-    const taken = rows.filter((row) => index.has(row.index));
-    await writeRows(dataset, some, taken, columns, parts);
+    const pendingRows = rows.filter((row) => index.has(row.index));
+    await writeRows(dataset, some, pendingRows, columns, parts);
   }
 }
 
 async function writeRows(
   { tableId, workspace, dataset }: Dataset,
   rows: readonly PendingRow[],
-  taken: readonly PendingRow[],
+  pendingRows: readonly PendingRow[],
   columns: Relation['columns'],
   { pending, ingestion }: FlushParts,
 ): Promise<void> {
   await inFolderOf(workspace, ingestion.temporary, async (folder) => {
     const path = join(folder, 'pushed');
-    await writeFile(path, linesOf(rows), { mode: 0o600 });
+    await writeFile(path, formatLines(rows), { mode: 0o600 });
     const relation = { kind: 'json', path, framing: 'lines', jsonPath: '$[*]', columns } as const;
     const duplicates = rows[0]?.replaces === true ? 'replace' : 'ignore';
     const touches = { kind: 'records', records: rows } as const;
@@ -71,7 +71,7 @@ async function writeRows(
       touches,
       accepted: true,
     } as const;
-    const packed = await packRows(taken);
+    const packed = await packRows(pendingRows);
     let snapshot = 0;
     await ingest(
       load,
@@ -81,18 +81,18 @@ async function writeRows(
       async (transaction, _outcome, committed) => {
         snapshot = committed.snapshot;
         await logPushes(transaction, tableId, packed, committed);
-        await pending.forget(transaction, tableId, taken, snapshot);
+        await pending.forget(transaction, tableId, pendingRows, snapshot);
       },
     );
-    // A load that changed nothing is not announced.
+    // A load without changes is not announced.
     pending.flushed(tableId, snapshot);
   });
 }
 
-/** Lines are made between the writes: pushes and reads have their turn in the meantime. */
-function* linesOf(rows: readonly PendingRow[]): Generator<string> {
-  for (let from = 0; from < rows.length; from += LINES_AT_ONCE) {
-    const some = rows.slice(from, from + LINES_AT_ONCE);
+/** Formats lines between the writes: pushes and reads run in the meantime. */
+function* formatLines(rows: readonly PendingRow[]): Generator<string> {
+  for (let from = 0; from < rows.length; from += BATCH_LINES) {
+    const some = rows.slice(from, from + BATCH_LINES);
     yield some.map((row) => `${JSON.stringify(documentOf(row))}\n`).join('');
   }
 }

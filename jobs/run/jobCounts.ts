@@ -1,4 +1,4 @@
-// The counts of a job: as its row stores them, and as a write answers them.
+// The counts of a job: in its row, and in the answer of a write.
 import type { Ingested } from '../../pipeline/conform/load.ts';
 import { type LoadCounts, toLoadCounts } from '../../pipeline/conform/loadCounts.ts';
 import type { Job } from '../../store/work/jobs.ts';
@@ -16,10 +16,10 @@ type JobCounts = Pick<
   | 'notes_json'
 >;
 
-/** Notes kept of one job, each once: the first ones of all its files. */
+/** Notes stored of one job, without duplicates: the first ones of all its files. */
 const NOTES_MAX = 50;
 
-/** What a job counts, with what its files before came to. */
+/** Counts of a job, added to those of its earlier files. */
 export function jobCounts(outcome: Ingested, before?: JobCounts): JobCounts {
   return {
     records_validated: (before?.records_validated ?? 0) + outcome.validated,
@@ -39,8 +39,8 @@ function mergeLists(
   more: readonly string[],
   most = Number.MAX_SAFE_INTEGER,
 ): string {
-  const known = JSON.parse(before ?? '[]') as readonly string[];
-  return JSON.stringify([...new Set([...known, ...more])].slice(0, most));
+  const earlier = JSON.parse(before ?? '[]') as readonly string[];
+  return JSON.stringify([...new Set([...earlier, ...more])].slice(0, most));
 }
 
 export const jobLoadCounts = (job: Job): LoadCounts =>

@@ -1,5 +1,5 @@
-// The life of one job in the catalog: what it became, what its log says, how it ended. Its end is
-// one transaction with what follows from it.
+// States of one job in the catalog: its status, its log, its end. The end is one transaction with its
+// consequences.
 import { RejectedFailure } from '../../pipeline/merge/ingest.ts';
 import { SourceFailure } from '../../pipeline/sources/base/source.ts';
 import type { Clock } from '../../store/base/clock.ts';
@@ -21,9 +21,9 @@ export interface JobParts {
   readonly clock: Clock;
   readonly services: IngestServices;
   readonly onFault: (reason: unknown, jobId: string) => void;
-  /** Whether a job may store more; throws why not. */
+  /** @throws Failure where the account or workspace may not store more. */
   readonly checkRoom: (accountId: string, workspace: string) => Promise<void>;
-  /** In the transaction that ends a job: what its end brings about. */
+  /** Called in the transaction that ends a job. */
   readonly atEnd: AtEnd;
 }
 
@@ -33,16 +33,16 @@ export interface JobEnd {
   readonly jobId: string;
   readonly order: JobOrder;
   readonly status: 'INGESTED' | 'ERROR' | 'CANCELLED';
-  /** Undefined for one that is ingested. */
+  /** Undefined for an ingested one. */
   readonly reason: string | undefined;
-  /** Another try may go better. */
+  /** A retry may succeed. */
   readonly transient: boolean;
   readonly timeMs: number;
 }
 
 export const CANCELLED = new Failure('Conflict', 'the job was cancelled');
 
-/** Progress is written at most this often: a row for each percent would cost more than it tells. */
+/** Shortest interval between two writes of the progress: a row for each percent would cost too much. */
 const PROGRESS_MS = 500;
 
 interface Counted {
@@ -56,23 +56,23 @@ export function eventsOf(
   onProgress: (percent: number) => void,
 ): IngestEvents {
   const { database, clock } = parts;
-  const become = (status: JobStatus, message: string, more: Counted = {}): Promise<void> => {
+  const setStatus = (status: JobStatus, message: string, more: Counted = {}): Promise<void> => {
     const values = { status, last_good_status: status, ...more };
-    return changeAndTell(database, jobId, values, lineOf(jobId, order, message, clock()));
+    return changeAndTell(database, jobId, values, toLogLine(jobId, order, message, clock()));
   };
-  let told = clock();
+  let progressMs = clock();
   return {
-    validating: () => become('VALIDATING', "changed data job status to 'VALIDATING'"),
+    validating: () => setStatus('VALIDATING', "changed data job status to 'VALIDATING'"),
     validated: (records) => {
-      // Of one that fetches, counts are added up as its files are stored.
+      // A fetching job adds up its counts as its files are stored.
       const more = order.fetch === undefined ? { records_validated: records } : {};
-      return become('VALIDATED', "changed data job status to 'VALIDATED'", more);
+      return setStatus('VALIDATED', "changed data job status to 'VALIDATED'", more);
     },
-    ingesting: () => become('INGESTING', 'file is ingesting, changed job status to "INGESTING"'),
+    ingesting: () => setStatus('INGESTING', 'file is ingesting, changed job status to "INGESTING"'),
     progress: (percent) => {
       onProgress(percent);
-      if (clock() - told < PROGRESS_MS) return;
-      told = clock();
+      if (clock() - progressMs < PROGRESS_MS) return;
+      progressMs = clock();
       updateJob(database, jobId, { progress: percent }).catch((error: unknown) =>
         parts.onFault(error, jobId),
       );
@@ -88,10 +88,10 @@ export async function tellLog(
   { database, clock }: Pick<JobParts, 'database' | 'clock'>,
   severity = 'info',
 ): Promise<void> {
-  await appendLog(database, lineOf(jobId, order, message, clock(), severity));
+  await appendLog(database, toLogLine(jobId, order, message, clock(), severity));
 }
 
-const lineOf = (
+const toLogLine = (
   jobId: string,
   { workspace }: JobOrder,
   message: string,
@@ -99,7 +99,7 @@ const lineOf = (
   severity = 'info',
 ) => ({ workspace, time_ms, severity, message, job_id: jobId });
 
-/** In the transaction that makes the last records of a job visible. */
+/** Called in the transaction that makes the last records of a job visible. */
 export async function endIngested(
   transaction: Database,
   jobId: string,
@@ -110,13 +110,13 @@ export async function endIngested(
   const status = 'INGESTED';
   const ended = { status, last_good_status: status, finished_ms: timeMs, progress: 100 } as const;
   await updateJob(transaction, jobId, ended);
-  // Whoever sees that a job has ended finds it in the log.
+  // The log line is visible with the job's end.
   const text = `file has ingested, changed job status to "${status}"`;
   await tellLog(jobId, order, text, { database: transaction, clock });
   await atEnd(transaction, { jobId, order, status, reason: undefined, transient: false, timeMs });
 }
 
-/** Ends a job in vain. @throws what the catalog says when it can't be written. */
+/** Marks a job as failed or cancelled. @throws the catalog's error when it can't be written. */
 export async function endInVain(
   jobId: string,
   order: JobOrder,
@@ -143,18 +143,18 @@ export async function endInVain(
   });
 }
 
-/** Why a job is not begun again. */
+/** Reason of a job that is not restarted. */
 export function endedTooOften(starts: number): Failure {
   const rule =
-    'it is not tried again by itself; find what is special about its file, or load it in parts';
+    'it is not retried automatically; check its file for something unusual, or load it in parts';
   return new Failure(
     'EndedTooOften',
     `the server ended ${starts} times while this job ran: ${rule}`,
   );
 }
 
-/** What may be otherwise in a while: time, load, a child, the disk; anything that nobody foresaw. */
-const PASSING: ReadonlySet<FailureType> = new Set([
+/** Failures that may be transient: time, load, a child process, the disk; unexpected errors. */
+const TRANSIENT: ReadonlySet<FailureType> = new Set([
   'Busy',
   'TimedOut',
   'ChildLost',
@@ -165,5 +165,5 @@ const PASSING: ReadonlySet<FailureType> = new Set([
 
 function isTransient(error: unknown): boolean {
   if (error instanceof SourceFailure) return error.transient;
-  return !(error instanceof Failure) || PASSING.has(error.type);
+  return !(error instanceof Failure) || TRANSIENT.has(error.type);
 }

@@ -1,9 +1,9 @@
-// Jobs that run now: how far they are, how they are stopped, and who waits for their end.
+// Running jobs: their progress, how to abort them, and the waiters for their end.
 
 interface LiveJob {
   readonly abort: AbortController;
   progress: number;
-  /** Of what a source has sent; 0 for an upload. */
+  /** Received from a source; 0 for an upload. */
   bytes: number;
 }
 
@@ -17,12 +17,12 @@ export class LiveJobs {
     return abort.signal;
   }
 
-  /** Of those that run. */
+  /** Ids of running jobs. */
   ids(): readonly string[] {
     return [...this.#live.keys()];
   }
 
-  /** 0 to 100; undefined for one that does not run. */
+  /** 0 to 100; undefined for a job that does not run. */
   progressOf(jobId: string): number | undefined {
     return this.#live.get(jobId)?.progress;
   }
@@ -32,7 +32,7 @@ export class LiveJobs {
     if (job !== undefined) job.progress = percent;
   }
 
-  /** What its source has sent so far; undefined for one that does not run. */
+  /** Bytes received from its source so far; undefined for a job that does not run. */
   bytesOf(jobId: string): number | undefined {
     return this.#live.get(jobId)?.bytes;
   }
@@ -42,7 +42,7 @@ export class LiveJobs {
     if (job !== undefined) job.bytes = bytes;
   }
 
-  /** False for one that does not run. */
+  /** False for a job that does not run. */
   abort(jobId: string, reason: unknown): boolean {
     const job = this.#live.get(jobId);
     job?.abort.abort(reason);

@@ -1,4 +1,4 @@
-// One load of a file that has come, as a job: its end is part of its commit's transaction.
+// One load of a received file, as a job: its end is part of its commit's transaction.
 import { ingest } from '../../pipeline/merge/ingest.ts';
 import { isLost } from '../../store/base/failure.ts';
 import { insertRejects, updateJob } from '../../store/work/jobs.ts';
@@ -17,8 +17,8 @@ interface LoadRun {
 }
 
 /**
- * A child that was killed takes the load along, by no fault of its own: it is tried once more;
- * while the catalog, or the store of the files, is away it is tried for a while.
+ * Runs a load. After a lost child process, which may not be its fault, it is retried once; while the catalog,
+ * or the store of the files, is unavailable it is retried for a while.
  * @throws Failure with the reason; then nothing of the load is visible.
  */
 export async function runLoad(run: LoadRun, parts: JobParts): Promise<void> {
@@ -28,7 +28,7 @@ export async function runLoad(run: LoadRun, parts: JobParts): Promise<void> {
     await load();
   } catch (error) {
     if (!isLost(error) || signal.aborted) throw error;
-    await tellLog(jobId, order, 'its process was lost: it begins again', parts, 'warn');
+    await tellLog(jobId, order, 'its process was lost: the load starts again', parts, 'warn');
     await load();
   }
 }
@@ -52,16 +52,16 @@ async function loadOnce(
     });
     return;
   }
-  // Records of a known file that are stored are left out; the others are read again.
+  // Stored records of a known file are skipped; the others are loaded again.
   const compared = loaded === undefined ? order : { ...order, skipsIdentical: 'of-all' as const };
   await ingest(
     { ...compared, jobId },
     `${order.accountId} job ${jobId}`,
     { ...services, pool, signal },
     eventsOf(jobId, order, parts, onProgress),
-    async (tx, outcome, made) => {
+    async (tx, outcome, committed) => {
       await insertRejects(tx, jobId, outcome.rejects);
-      await updateJob(tx, jobId, { ...jobCounts(outcome), snapshot_id: made.snapshot });
+      await updateJob(tx, jobId, { ...jobCounts(outcome), snapshot_id: committed.snapshot });
       const dataset = findDataset();
       if (dataset !== undefined) await remember(tx, dataset, outcome);
       await endIngested(tx, jobId, order, parts);

@@ -1,5 +1,4 @@
-// What a job is to do, as it is recorded with it: a load of a file that came, or of what a source
-// has. And the row it begins with.
+// Order of a job, as stored with it: a load of a received file, or of a source's files. Also its initial row.
 import { basename, join } from 'node:path';
 import type { DatasetChanges } from '../../store/lake/datasetEdits.ts';
 import type { Job } from '../../store/work/jobs.ts';
@@ -14,9 +13,9 @@ import type { Reading } from '../../pipeline/bytes/reading.ts';
 
 interface Ordered {
   readonly accountId: string;
-  /** The file is the job's own, and removed when the job has ended. */
+  /** The file belongs to the job, and is removed at its end. */
   readonly ownFile: boolean;
-  /** Of what came, or came so far. */
+  /** Received, or received so far. */
   readonly bytes: number;
 }
 
@@ -29,8 +28,8 @@ export interface FetchOrder extends Omit<Load, 'ownFile' | 'relation' | 'touches
   readonly fetch: Fetch;
 }
 
-/** How a pull is loaded, as its owner says; what is left out is as usual. */
-interface PullAsked extends Pick<FetchOrder, 'accountId' | 'workspace' | 'dataset' | 'fetch'> {
+/** Options of a pull, set by its owner; the others have their defaults. */
+interface PullOptions extends Pick<FetchOrder, 'accountId' | 'workspace' | 'dataset' | 'fetch'> {
   readonly duplicates?: DuplicateKeyHandling | undefined;
   readonly chosen?: Duplicates | undefined;
   readonly overwrite?: boolean | undefined;
@@ -42,10 +41,10 @@ interface PullAsked extends Pick<FetchOrder, 'accountId' | 'workspace' | 'datase
   readonly reading?: FetchOrder['reading'] | undefined;
 }
 
-/** Nothing has come yet: its files land when it runs. */
-export function fetchOrder(asked: PullAsked): FetchOrder {
-  const { accountId, dataset, fetch, workspace } = asked;
-  const { dateOrder, jsonPath, mapping, numbered, overwrite, reading } = asked;
+/** Creates the order of a pull: its files are downloaded when it runs. */
+export function fetchOrder(options: PullOptions): FetchOrder {
+  const { accountId, dataset, fetch, workspace } = options;
+  const { dateOrder, jsonPath, mapping, numbered, overwrite, reading } = options;
   return {
     accountId,
     workspace,
@@ -53,9 +52,9 @@ export function fetchOrder(asked: PullAsked): FetchOrder {
     path: '',
     bytes: 0,
     ownFile: false,
-    ...duplicateRules(asked.chosen, asked.duplicates),
+    ...duplicateRules(options.chosen, options.duplicates),
     ...(overwrite === undefined ? {} : { overwrite }),
-    rejectsMax: asked.rejectsMax ?? Number.MAX_SAFE_INTEGER,
+    rejectsMax: options.rejectsMax ?? Number.MAX_SAFE_INTEGER,
     ...(mapping === undefined || mapping === null ? {} : { mapping }),
     ...(numbered === true ? { numbered } : {}),
     ...(jsonPath === undefined ? {} : { jsonPath }),
@@ -69,15 +68,15 @@ interface Fetch {
   /** Empty where there are several. */
   readonly sourceId: string;
   readonly sourceType: string;
-  /** Opens the source instead of its own credential. */
+  /** Replaces the source's own credential. */
   readonly credentialId?: string;
-  /** The run of a schedule that this is: where it stood is where this begins. */
+  /** The run of its schedule: it resumes at the schedule's position. */
   readonly run?: ScheduledRun;
-  /** Everything of the dataset is read again. */
+  /** Reads everything of the dataset again. */
   readonly again?: Again;
 }
 
-/** A pull from a source, to be done once more from its beginning. */
+/** A pull from a source that is repeated from its beginning. */
 export interface Repeat {
   readonly sourceId: string;
   readonly credentialId?: string;
@@ -88,11 +87,11 @@ export interface Repeat {
   readonly reading?: Reading;
 }
 
-/** What is read again, and what the dataset becomes with it. */
+/** The pulls to repeat, and the changes of the dataset that come with them. */
 export interface Again {
   readonly pulls: readonly Repeat[];
   readonly changes: DatasetChanges;
-  /** Tells the dataset that the edit was asked for from another one. */
+  /** Digest of the dataset for which the edit was requested. */
   readonly basis: string;
 }
 
@@ -105,7 +104,7 @@ export interface ScheduledRun {
 
 export type JobOrder = LoadOrder | FetchOrder;
 
-/** A spooled file is recorded by its name alone, so that a data folder can move. */
+/** Parses a job's order. A spooled file is recorded by its name alone, so that a data folder can move. */
 export function jobOrderOf(job: Job, spool: string): JobOrder {
   const order = JSON.parse(job.load_json) as JobOrder;
   return order.ownFile ? { ...order, path: join(spool, order.path) } : order;

@@ -1,5 +1,5 @@
-// Where the records of a dataset came from, as its jobs tell it: each record bears the time at which it
-// was stored, and each pull from a source had its time. What was stored at no such time came as a body.
+// Origins of the records of a dataset, derived from its jobs: each record has the time at which it was
+// stored, and each pull from a source has its span. Records stored outside every span came as a body.
 import { storedTimes } from '../../pipeline/merge/storedTimes.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { Database } from '../../store/catalog/database.ts';
@@ -8,23 +8,23 @@ import type { JobOrder, Repeat } from './order.ts';
 import type { IngestServices } from '../../pipeline/conform/load.ts';
 
 interface Origins {
-  /** What stored records came from, in the order in which they are to be done. */
+  /** Pulls that stored records, in the order in which to repeat them. */
   readonly pulls: readonly Repeat[];
   readonly records: number;
   /** Records that no pull stored. */
   readonly others: number;
-  /** Jobs of the dataset that have not ended, but for `except`. */
+  /** Unfinished jobs of the dataset, except for `except`. */
   readonly unfinished: readonly Job[];
 }
 
-/** The time of a job, and the pulls that it did; none in one that loaded a body. */
+/** The time span of a job, and its pulls; none if it loaded a body. */
 interface Span {
   readonly fromMs: number;
   readonly untilMs: number;
   readonly pulls: readonly Repeat[];
 }
 
-/** In the dataset's turn, with nothing pending. */
+/** Runs in the dataset's turn, with nothing pending. */
 export async function originsOf(
   dataset: Dataset,
   database: Database,
@@ -33,7 +33,7 @@ export async function originsOf(
 ): Promise<Origins> {
   const jobs = (await jobsOf(database, dataset)).filter(({ job_id }) => job_id !== except);
   const unfinished = jobs.filter(({ finished_ms }) => finished_ms === null);
-  const spans = jobs.filter((job) => job.finished_ms !== null).map(spanOf);
+  const spans = jobs.filter((job) => job.finished_ms !== null).map(toSpan);
   const times = await storedTimes(dataset, services);
   const used = new Set<string>();
   let [others, records] = [0, 0];
@@ -41,25 +41,25 @@ export async function originsOf(
   for (const { records: count, timeMs } of times) {
     records += count;
     const around = open(timeMs);
-    const pulled = around.flatMap(({ pulls }) => pulls.map(nameOf));
-    // A load has its dataset's turn for itself: what was stored then is its own.
+    const pulled = around.flatMap(({ pulls }) => pulls.map(pullName));
+    // A load has its dataset's turn for itself: records stored then are its own.
     if (pulled.length === 0 || around.some(({ pulls }) => pulls.length === 0)) others += count;
     else for (const name of pulled) used.add(name);
   }
   return { pulls: inOrder(spans, used), records, others, unfinished };
 }
 
-/** A source, and what is taken of it. */
-const nameOf = ({ jsonPath, sourceId }: Repeat): string => `${sourceId} ${jsonPath ?? ''}`;
+/** Identifies a source and the part of it that is read. */
+const pullName = ({ jsonPath, sourceId }: Repeat): string => `${sourceId} ${jsonPath ?? ''}`;
 
-function spanOf(job: Job): Span {
-  const pulls = pullsOf(JSON.parse(job.load_json) as JobOrder);
-  // Pieces of a pull that was begun again may have been stored before its last start.
+function toSpan(job: Job): Span {
+  const pulls = parsePulls(JSON.parse(job.load_json) as JobOrder);
+  // A restarted pull may have stored pieces before its last start.
   const fromMs = pulls.length === 0 ? (job.started_ms ?? job.created_ms) : job.created_ms;
   return { fromMs, untilMs: job.finished_ms ?? job.created_ms, pulls };
 }
 
-function pullsOf(order: JobOrder): readonly Repeat[] {
+function parsePulls(order: JobOrder): readonly Repeat[] {
   if (order.fetch === undefined) return [];
   const { again, credentialId, sourceId } = order.fetch;
   if (again !== undefined) return again.pulls;
@@ -77,7 +77,7 @@ function pullsOf(order: JobOrder): readonly Repeat[] {
   ];
 }
 
-/** The spans around a time; asked for ascending times. */
+/** Returns the spans around a time; call it with ascending times. */
 function openSpans(spans: readonly Span[]): (timeMs: number) => readonly Span[] {
   const waiting = spans.toSorted((a, b) => b.fromMs - a.fromMs);
   let open: Span[] = [];
@@ -93,14 +93,14 @@ function openSpans(spans: readonly Span[]): (timeMs: number) => readonly Span[] 
 }
 
 /**
- * Each pull as it was done last. One that ignores what is stored stands where it was done first, one
- * that replaces it where it was done last: so the same record comes out on top.
+ * Each pull as it was done last. One that ignores stored records keeps its first position, one that replaces
+ * them its last: so the same record wins.
  */
 function inOrder(spans: readonly Span[], used: ReadonlySet<string>): readonly Repeat[] {
   const places = new Map<string, { first: number; last: number; pull: Repeat }>();
   spans.forEach(({ pulls }, at) => {
     for (const pull of pulls) {
-      const name = nameOf(pull);
+      const name = pullName(pull);
       if (!used.has(name)) continue;
       places.set(name, { first: places.get(name)?.first ?? at, last: at, pull });
     }

@@ -1,6 +1,6 @@
-// Recognises a file that was loaded into the same dataset before, by a hash of its bytes and of the options
-// that decide what they become. Only where no unique index is declared: with one a second load changes
-// nothing anyway, and 50 MB take 40 ms of the event loop to hash.
+// Recognizes a file that was loaded into the same dataset before, by a hash of its bytes and of the options
+// that determine its records. Only where no unique index is declared: with one a second load changes nothing
+// anyway, and 50 MB take 40 ms of the event loop to hash.
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import type { Database } from '../../store/catalog/database.ts';
@@ -16,10 +16,10 @@ import type { Ingested } from '../../pipeline/conform/load.ts';
 import { isoTime } from '../../store/base/clock.ts';
 import type { LoadOrder } from './order.ts';
 
-/** About 0.2 ms of the event loop for each piece that is hashed. */
+/** About 0.2 ms of the event loop for each hashed piece. */
 const PIECE_BYTES = 256 * 1024;
 
-/** Whether the bytes of an order count: its caller may ask to store them however often they come. */
+/** Whether an order is compared: its caller may request to store the same bytes again. */
 const isRecognised = ({ chosen, mapping, overwrite, skipsIdentical }: LoadOrder): boolean =>
   overwrite !== true &&
   chosen !== 'keep-all' &&
@@ -29,7 +29,7 @@ const isRecognised = ({ chosen, mapping, overwrite, skipsIdentical }: LoadOrder)
 interface Recognition {
   /** The same file, loaded before. */
   readonly loaded: LoadedFile | undefined;
-  /** In the transaction that stores the records of the file. */
+  /** Called in the transaction that stores the records of the file. */
   readonly remember: (
     transaction: Database,
     dataset: Dataset,
@@ -40,25 +40,25 @@ interface Recognition {
 export async function recogniseFile(
   order: LoadOrder,
   jobId: string,
-  known: Dataset | undefined,
+  existing: Dataset | undefined,
   { clock, database }: { readonly clock: () => number; readonly database: Database },
 ): Promise<Recognition> {
   const nothing = async (): Promise<void> => undefined;
   const declares =
-    known === undefined &&
+    existing === undefined &&
     order.mapping !== undefined &&
     order.numbered !== true &&
     order.chosen !== 'keep-all';
-  if (declares || known?.numbered === false) return { loaded: undefined, remember: nothing };
-  // Hashed while the file is read and sorted; a failure to read it is the load's to report.
+  if (declares || existing?.numbered === false) return { loaded: undefined, remember: nothing };
+  // Hashed while the file is read and sorted; the load reports a failure to read it.
   const hashing = hashFile(order);
   hashing.catch(() => undefined);
   const isCandidate =
-    known !== undefined &&
+    existing !== undefined &&
     isRecognised(order) &&
-    (await hasLoadedSize(database, known.tableId, order.bytes));
+    (await hasLoadedSize(database, existing.tableId, order.bytes));
   const loaded = isCandidate
-    ? await findLoadedFile(database, known.tableId, await hashing)
+    ? await findLoadedFile(database, existing.tableId, await hashing)
     : undefined;
   const remember: Recognition['remember'] = async (transaction, dataset, outcome) => {
     if (order.overwrite === true) await forgetLoadedFiles(transaction, dataset.tableId);
@@ -86,7 +86,7 @@ async function hashFile({ dateOrder, jsonPath, path, reading }: LoadOrder): Prom
   return hash.digest('hex');
 }
 
-/** What a load of a file comes to that was loaded before. */
+/** Outcome of a load of a file that was loaded before. */
 export function recognisedOutcome({ job_id, records, time_ms }: LoadedFile): Ingested {
   const by = job_id === null ? '' : ` by job ${job_id}`;
   const note =

@@ -1,6 +1,5 @@
-// An edit of a schema that reads everything again: what its sources have lands and is held against the
-// dataset as it becomes, outside of its turn; then all that is stored gives way to it in one commit,
-// or nothing changes.
+// A schema edit that reads everything again: the files of its sources are downloaded and checked against the
+// new schema, outside of the dataset's turn; then one commit replaces all stored records, or nothing changes.
 import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { publishFile } from '../../pipeline/merge/ingest.ts';
@@ -48,8 +47,8 @@ import type { Edit } from '../../store/lake/edit.ts';
 type Parts = Pick<FetchParts, 'database' | 'services'>;
 
 /**
- * What is to be read again for an edit of a dataset, in its turn and with nothing pending.
- * @throws Failure InvalidBody, Conflict with what stands in the way.
+ * Plans the pulls of an edit of a dataset, in its turn and with nothing pending.
+ * @throws Failure InvalidBody, Conflict with the obstacle.
  */
 export async function planReingest(
   dataset: Dataset,
@@ -60,8 +59,8 @@ export async function planReingest(
   const { database, services } = parts;
   const table = await tableOf(services.lake, dataset);
   checkReingestable(table.records, 'the dataset has');
-  const { pulls, unfinished } = await repeatable(dataset, parts);
-  if (unfinished.length > 0) throw OTHERS;
+  const { pulls, unfinished } = await findRepeatablePulls(dataset, parts);
+  if (unfinished.length > 0) throw UNFINISHED_JOBS;
   const { workspace } = dataset;
   for (const { sourceId } of pulls) {
     if ((await findSource(database, workspace, sourceId)) !== undefined) continue;
@@ -76,15 +75,18 @@ export async function planReingest(
     fetch: {
       sourceId: pulls.length === 1 ? sourceId : '',
       sourceType: 'RE-INGEST',
-      again: { pulls, changes, basis: basisOf(dataset) },
+      again: { pulls, changes, basis: digestDataset(dataset) },
     },
   });
 }
 
-const OTHERS = new Failure('Conflict', 'another job of the dataset has not ended yet: try again');
+const UNFINISHED_JOBS = new Failure(
+  'Conflict',
+  'another job of the dataset has not ended yet: try again',
+);
 
-/** @throws Failure InvalidBody when some records are stored that no source has. */
-async function repeatable(
+/** @throws Failure InvalidBody when some stored records came from no source. */
+async function findRepeatablePulls(
   dataset: Dataset,
   { database, services }: Parts,
   except?: string,
@@ -105,14 +107,16 @@ async function repeatable(
   return { pulls, unfinished };
 }
 
-/** What the edit was made for: another dataset by then is not what its owner saw. */
-function basisOf(dataset: Dataset): string {
-  const { createdMs: _, updatedMs: __, ...said } = dataset;
-  return createHash('sha256').update(JSON.stringify(said)).digest('hex');
+/**
+ * Digest of the dataset that the edit was requested for: it fails when the dataset is another one by then.
+ */
+function digestDataset(dataset: Dataset): string {
+  const { createdMs: _, updatedMs: __, ...declared } = dataset;
+  return createHash('sha256').update(JSON.stringify(declared)).digest('hex');
 }
 
 /** One re-ingestion while it runs. */
-interface Reading {
+interface Reingestion {
   readonly run: FetchRun;
   readonly again: Again;
   readonly parts: FetchParts;
@@ -120,13 +124,13 @@ interface Reading {
   readonly events: IngestEvents;
 }
 
-/** All that was read. */
+/** Everything that was read. */
 interface Gathered {
   readonly becoming: Becoming;
   readonly batches: readonly ReadBatch[];
   readonly rejects: readonly Reject[];
   readonly bytes: number;
-  /** Where each source stood at the end of its pull. */
+  /** Position of each source at the end of its pull. */
   readonly positions: ReadonlyMap<string, Position>;
 }
 
@@ -142,32 +146,36 @@ async function runReingest(run: FetchRun, again: Again, parts: FetchParts): Prom
   const { pending, services } = parts;
   await inFolderOf(run.order.workspace, services.temporary, async (folder) => {
     const events = eventsOf(jobId, order, parts, onProgress);
-    const reading = { run, again, parts, folder, events };
+    const reingestion = { run, again, parts, folder, events };
     await events.validating();
-    const gathered = await gather(reading);
+    const gathered = await gather(reingestion);
     await run.inTurn(async () => {
-      const dataset = datasetOf(reading);
-      // What is pushed meanwhile waits: it was checked by the schema as it was.
+      const dataset = requireDataset(reingestion);
+      // Concurrent pushes wait: they were checked against the old schema.
       const replace = async (): Promise<void> => {
         await flushDataset(dataset, { pending, ingestion: services });
-        await replaceAll(reading, gathered);
+        await replaceAll(reingestion, gathered);
       };
       await pending.holding(dataset.tableId, () => awaited(replace, run.signal));
     });
   });
 }
 
-function datasetOf({ again, parts, run }: Pick<Reading, 'again' | 'parts' | 'run'>): Dataset {
+function requireDataset({
+  again,
+  parts,
+  run,
+}: Pick<Reingestion, 'again' | 'parts' | 'run'>): Dataset {
   const { dataset, workspace } = run.order;
-  const found = parts.services.lake.directory.dataset(workspace, dataset);
-  if (found !== undefined && basisOf(found) === again.basis) return found;
-  throw new Failure('Conflict', 'the dataset was changed since the edit was asked for');
+  const current = parts.services.lake.directory.dataset(workspace, dataset);
+  if (current !== undefined && digestDataset(current) === again.basis) return current;
+  throw new Failure('Conflict', 'the dataset has changed since the edit was requested');
 }
 
-async function gather(reading: Reading): Promise<Gathered> {
-  const { again, parts } = reading;
+async function gather(reingestion: Reingestion): Promise<Gathered> {
+  const { again, parts } = reingestion;
   const { lake } = parts.services;
-  const dataset = datasetOf(reading);
+  const dataset = requireDataset(reingestion);
   const table = await tableOf(lake, dataset);
   let gathered: Gathered = {
     becoming: await becomingOf(dataset, table, again.changes, lake),
@@ -176,14 +184,14 @@ async function gather(reading: Reading): Promise<Gathered> {
     bytes: 0,
     positions: new Map(),
   };
-  for (const pull of again.pulls) gathered = await pullAgain(pull, gathered, reading);
+  for (const pull of again.pulls) gathered = await pullAgain(pull, gathered, reingestion);
   return gathered;
 }
 
 async function pullAgain(
   pull: Repeat,
   before: Gathered,
-  { events, folder, parts, run }: Reading,
+  { events, folder, parts, run }: Reingestion,
 ): Promise<Gathered> {
   const { services } = parts;
   const opened = await openOrder(run.order.workspace, pull, parts);
@@ -191,11 +199,11 @@ async function pullAgain(
   const bench = benchOf(folder, run, parts);
   let gathered = before;
   for await (const piece of landed(opened, undefined, folder, run, parts)) {
-    const load = loadOf(pull, piece, run);
+    const load = toLoad(pull, piece, run);
     try {
       const { batches, becoming } = gathered;
       const one = await readAgain(load, becoming, batches, services, bench, events);
-      gathered = withPiece(gathered, one, piece, pull);
+      gathered = addPiece(gathered, one, piece, pull);
     } catch (error) {
       throw named(error, piece.name);
     }
@@ -204,7 +212,7 @@ async function pullAgain(
   return gathered;
 }
 
-function loadOf({ sourceId: _, credentialId: __, ...pull }: Repeat, piece: Piece, run: FetchRun) {
+function toLoad({ sourceId: _, credentialId: __, ...pull }: Repeat, piece: Piece, run: FetchRun) {
   const { dataset, workspace } = run.order;
   const jsonPath = piece.jsonPath ?? pull.jsonPath;
   const { path } = piece;
@@ -212,7 +220,7 @@ function loadOf({ sourceId: _, credentialId: __, ...pull }: Repeat, piece: Piece
   return { ...pull, ...own, path, workspace, dataset, jobId: run.jobId };
 }
 
-function withPiece(
+function addPiece(
   before: Gathered,
   { becoming, read }: Awaited<ReturnType<typeof readAgain>>,
   piece: Piece,
@@ -228,23 +236,23 @@ function withPiece(
   };
 }
 
-/** In the dataset's turn, with nothing pending. */
-async function replaceAll(reading: Reading, gathered: Gathered): Promise<void> {
-  const { again, events, folder, parts, run } = reading;
+/** Runs in the dataset's turn, with nothing pending. */
+async function replaceAll(reingestion: Reingestion, gathered: Gathered): Promise<void> {
+  const { again, events, folder, parts, run } = reingestion;
   const { becoming, batches } = gathered;
   const { at, lake } = parts.services;
   const { jobId, order } = run;
   await parts.checkRoom(order.accountId, order.workspace);
-  const dataset = datasetOf(reading);
-  const { unfinished } = await repeatable(dataset, parts, jobId);
-  // It knows where its source stood, and would go on from there.
-  if (unfinished.some(({ started_ms }) => started_ms !== null)) throw OTHERS;
+  const dataset = requireDataset(reingestion);
+  const { unfinished } = await findRepeatablePulls(dataset, parts, jobId);
+  // It has its source's position, and would resume from there.
+  if (unfinished.some(({ started_ms }) => started_ms !== null)) throw UNFINISHED_JOBS;
   const table = await tableOf(lake, dataset);
   const bench = benchOf(folder, run, parts);
   const whole = await putTogether(batches, becoming, bench);
   const index = uniqueIndexOf(dataset, table);
   await refuseLost(whole, { bench, files: lake.files, table, index });
-  const validated = sumOf(batches, ({ batch }) => batch.stats.records + batch.duplicates);
+  const validated = sumBatches(batches, ({ batch }) => batch.stats.records + batch.duplicates);
   await events.validated(validated);
   await events.ingesting();
   at('parquet-written');
@@ -258,21 +266,21 @@ async function replaceAll(reading: Reading, gathered: Gathered): Promise<void> {
   const changes = { ...again.changes, schema: becoming.dataset.schema };
   const author = `${order.accountId} job ${jobId}`;
   const records = whole?.stats.records ?? 0;
-  await changeDataset(lake, dataset, changes, edits, author, parts.clock(), (tx, made) =>
-    finish(tx, made, { ...reading, gathered, validated, records }),
+  await changeDataset(lake, dataset, changes, edits, author, parts.clock(), (tx, committed) =>
+    finish(tx, committed, { ...reingestion, gathered, validated, records }),
   );
 }
 
-const sumOf = (batches: readonly ReadBatch[], of: (read: ReadBatch) => number): number =>
+const sumBatches = (batches: readonly ReadBatch[], of: (read: ReadBatch) => number): number =>
   batches.reduce((sum, read) => sum + of(read), 0);
 
-interface Finished extends Reading {
+interface Finished extends Reingestion {
   readonly gathered: Gathered;
   readonly validated: number;
   readonly records: number;
 }
 
-/** In the commit's transaction: counts, what is kept aside, where the sources stood, the end. */
+/** Writes counts, quarantined records, source positions and the job's end in the commit's transaction. */
 async function finish(
   transaction: Database,
   { snapshot, timeMs }: Committed,
@@ -286,9 +294,9 @@ async function finish(
     bytes,
     records_validated: validated,
     records_ingested: records,
-    records_invalid: sumOf(batches, ({ batch }) => batch.invalid),
+    records_invalid: sumBatches(batches, ({ batch }) => batch.invalid),
     records_duplicate: validated - records,
-    records_quarantined: sumOf(batches, ({ batch }) => batch.quarantined.length),
+    records_quarantined: sumBatches(batches, ({ batch }) => batch.quarantined.length),
     snapshot_id: snapshot,
   });
   await forgetQuarantined(transaction, tableId, {});

@@ -1,6 +1,6 @@
-// The runner: jobs wait their turn, one at a time for each dataset, several across. A job's last
-// step is part of its commit's transaction, so a job that was killed either finished or changed
-// nothing; at the next start it runs again from its file, or from where its source stood.
+// The runner: jobs wait for their turn, one at a time for each dataset, several across. A job's last step is
+// part of its commit's transaction, so a killed job either finished or changed nothing; at the next start it
+// runs again from its file, or from its source's position.
 import { LruMap } from 'toad-cache';
 import type { Alongside } from '../../store/catalog/database.ts';
 import type { Bodies } from '../../store/files/bodies.ts';
@@ -25,20 +25,20 @@ import { type FetchOrder, type JobOrder, newJob, jobOrderOf } from './order.ts';
 import { type Begun, type Waiting, type WaitingFetch, WaitingJobs } from './waitingJobs.ts';
 
 interface RunnerParts extends JobParts {
-  /** Of one account, now; of all there may be one more, so that another need not wait for hours. */
+  /** Concurrent jobs of one account; in all one more, so that another account need not wait for hours. */
   readonly jobsAtOnce: () => number;
-  /** Who owns a workspace; empty for none. */
+  /** Owner of a workspace; empty for none. */
   readonly accountOf: (workspace: string) => string;
-  /** `STARTS_MAX`, but where a test kills the server again and again. */
+  /** `STARTS_MAX`, except where a test kills the server repeatedly. */
   readonly startsMax: number;
   /** Folder of spooled bodies. */
   readonly spool: string;
   readonly bodies: Bodies;
-  /** Done first in each turn of a dataset: what was pushed into it becomes a file. */
+  /** Called first in each turn of a dataset: writes its pending pushes to a file. */
   readonly beforeTurn: (workspace: string, dataset: string) => Promise<void>;
-  /** Runs a job that fetches its files: outside its dataset's turn but for storing them. */
+  /** Runs a job that fetches its files: outside its dataset's turn, except for storing them. */
   readonly fetch: (run: FetchRun) => Promise<void>;
-  /** Told when a job has ended and the catalog says so. */
+  /** Called when a job's end is in the catalog. */
   readonly afterEnd: (jobId: string, order: JobOrder) => Promise<void>;
 }
 
@@ -52,12 +52,12 @@ export interface FetchRun {
   readonly onBytes: (bytes: number) => void;
 }
 
-/** Starts of one job that ended with the server: such a body must not end it for ever. */
+/** Starts of one job that ended with the server: such a body must not crash it forever. */
 export const STARTS_MAX = 2;
-/** Jobs of which it is remembered that their process was killed. */
+/** Jobs whose lost process is remembered. */
 const LOST_MAX = 1_000;
-/** Sources that are fetched from at once for one account; each may hold one landed file. */
-const FETCHES_AT_ONCE = 8;
+/** Concurrent fetches of one account; each may hold one downloaded file. */
+const FETCH_CONCURRENCY = 8;
 
 export class Runner {
   readonly #parts: RunnerParts;
@@ -67,11 +67,11 @@ export class Runner {
   /** By job. */
   readonly #fetching = new Map<string, Begun>();
   readonly #live = new LiveJobs();
-  /** Jobs that failed when the catalog could not be written: they end as soon as it can. */
-  readonly #unended = new Map<string, { readonly order: JobOrder; readonly error: unknown }>();
-  /** Why jobs ended whose processes were killed, for those who wait for them. */
+  /** Jobs that failed while the catalog could not be written: they end as soon as it can. */
+  readonly #unfinished = new Map<string, { readonly order: JobOrder; readonly error: unknown }>();
+  /** Failures of jobs with killed processes, for callers that wait for them. */
   readonly #lost = new LruMap<Failure>(LOST_MAX);
-  /** Jobs that ran when the server ended: one of them at a time, so that none ends for another. */
+  /** Jobs that ran when the server ended: one of them at a time, so that none fails because of another. */
   readonly #suspects = new Set<string>();
   readonly callers = new CallerTurns((...turn) => this.inTurn(...turn));
   #sequence = 0;
@@ -81,7 +81,7 @@ export class Runner {
     this.#parts = parts;
   }
 
-  /** Takes up what a stopped or killed process left; removes bodies of no job. */
+  /** Resumes the jobs of a stopped or killed process; removes bodies without a job. */
   async resume(): Promise<void> {
     const { bodies, database, spool } = this.#parts;
     await trimLog(database);
@@ -93,13 +93,13 @@ export class Runner {
       const text = 'the server was stopped: the job begins again';
       await tellLog(job.job_id, order, text, this.#parts);
       if (job.attempts > 0) this.#suspects.add(job.job_id);
-      this.#wait(job.job_id, order);
+      this.#enqueue(job.job_id, order);
     }
     this.#next();
   }
 
   /**
-   * Records a job durably and lets it wait its turn; its id.
+   * Records a job durably and queues it; returns its id.
    * @param alongside in the transaction that records it
    * @throws Failure Busy when too many wait, or the server is stopping.
    */
@@ -109,10 +109,10 @@ export class Runner {
     const jobId = newJobId();
     if (order.ownFile) await this.#parts.bodies.keep(order.path);
     await this.#record(jobId, order, alongside);
-    // It waits before its first line is written: from its row on, it can be cancelled.
-    const told = tellLog(jobId, order, `jobId: ${jobId} has been created`, this.#parts);
-    this.#wait(jobId, order, told);
-    await told;
+    // Queued before its first line is written: it can be cancelled as soon as its row exists.
+    const logged = tellLog(jobId, order, `jobId: ${jobId} has been created`, this.#parts);
+    this.#enqueue(jobId, order, logged);
+    await logged;
     this.#next();
     return jobId;
   }
@@ -136,7 +136,7 @@ export class Runner {
   }
 
   /**
-   * Runs other work on a dataset when its turn comes: no load of it runs beside it.
+   * Runs other work on a dataset when its turn comes: no load of it runs concurrently.
    * @throws the reason of `signal` when it is aborted before the turn has come.
    */
   async inTurn<T>(
@@ -156,7 +156,7 @@ export class Runner {
           reject(error);
         }
       };
-      const turn = turnOf(workspace, dataset);
+      const turn = turnName(workspace, dataset);
       const account = this.#parts.accountOf(workspace);
       const item = { account, turn, workspace, dataset, jobId: undefined, run };
       const leave = (): void => {
@@ -169,14 +169,14 @@ export class Runner {
   }
 
   /**
-   * Ends a job that has not ended: a waiting one at once, a running one as soon as its statement
-   * is interrupted. False when it had ended already.
+   * Cancels a job: a waiting one immediately, a running one as soon as its statement is interrupted. False if
+   * it had already finished.
    */
   async cancel(job: Job): Promise<boolean> {
     if (job.finished_ms !== null) return false;
     if (this.#waiting.removeJob(job.job_id)) {
       const order = jobOrderOf(job, this.#parts.spool);
-      await this.#end(job.job_id, order, CANCELLED);
+      await this.#failJob(job.job_id, order, CANCELLED);
       this.#live.end(job.job_id);
       return true;
     }
@@ -184,9 +184,9 @@ export class Runner {
   }
 
   /**
-   * Resolves when the job has ended, whichever way.
-   * @throws Failure when it ended and the catalog could not be told; ChildLost when its process was
-   * killed: the same body may go well.
+   * Resolves when the job has ended, in any status.
+   * @throws Failure when it ended and the catalog could not be written; ChildLost when its process was
+   * killed: a retry of the same body may succeed.
    */
   async ended(jobId: string): Promise<Job> {
     const { database } = this.#parts;
@@ -194,26 +194,26 @@ export class Runner {
     if (waits || this.#live.progressOf(jobId) !== undefined) await this.#live.ended(jobId);
     const lost = this.#lost.get(jobId);
     if (lost !== undefined) throw lost;
-    const unended = this.#unended.get(jobId)?.error;
-    if (unended !== undefined) {
-      throw unended instanceof Failure ? unended : new Failure('SystemError');
+    const unfinished = this.#unfinished.get(jobId)?.error;
+    if (unfinished !== undefined) {
+      throw unfinished instanceof Failure ? unfinished : new Failure('SystemError');
     }
     const job = await findJob(database, jobId);
     if (job === undefined) throw new Failure('NotFound');
     return job;
   }
 
-  /** Progress of a running job, 0 to 100, fresher than its row. */
+  /** Progress of a running job, 0 to 100, more recent than its row. */
   progressOf(jobId: string): number | undefined {
     return this.#live.progressOf(jobId);
   }
 
-  /** Bytes that a running job's source has sent, fresher than its row. */
+  /** Bytes received from a running job's source, more recent than its row. */
   bytesOf(jobId: string): number | undefined {
     return this.#live.bytesOf(jobId);
   }
 
-  /** How much runs and waits, for the metrics. */
+  /** Counts of running and waiting jobs, for the metrics. */
   load(): { readonly running: number; readonly waiting: number } {
     return {
       running: this.#running.size + this.#fetching.size,
@@ -221,7 +221,7 @@ export class Runner {
     };
   }
 
-  /** More may run at once than before. */
+  /** Called when more jobs may run concurrently. */
   widened(): void {
     this.#next();
   }
@@ -231,13 +231,13 @@ export class Runner {
   }
 
   /**
-   * Starts nothing more and waits for what runs, so long; what runs still is stopped. It begins again
-   * at the next start, as does what waits.
+   * Starts nothing more, waits for running jobs up to `graceMs`, and then stops them. They run again at the
+   * next start, as do waiting ones.
    */
   async stop(graceMs: number): Promise<void> {
     this.#stopping = true;
     for (const jobId of this.#fetching.keys()) this.#live.abort(jobId, STOPPING);
-    // Whatever comes now, the server was told to end.
+    // The stop was requested: these starts do not count as crashes.
     const { database, onFault } = this.#parts;
     await forgiveStarts(database, this.#live.ids()).catch((error) => onFault(error, 'stop'));
     const begun = [...this.#running.values(), ...this.#fetching.values()];
@@ -247,10 +247,10 @@ export class Runner {
     const timer = setTimeout(stopAll, graceMs);
     await Promise.all(begun.map(({ ended }) => ended));
     clearTimeout(timer);
-    await this.#endUnended();
+    await this.#endUnfinished();
   }
 
-  #wait(jobId: string, order: JobOrder, told?: Promise<void>): void {
+  #enqueue(jobId: string, order: JobOrder, told?: Promise<void>): void {
     const account = this.#parts.accountOf(order.workspace);
     if (order.fetch !== undefined) {
       this.#waiting.pushFetch({ account, jobId, order, told });
@@ -265,20 +265,20 @@ export class Runner {
       });
     };
     const { workspace, dataset } = order;
-    const turn = turnOf(workspace, dataset);
+    const turn = turnName(workspace, dataset);
     this.#waiting.push({ account, turn, workspace, dataset, jobId, run });
   }
 
   #next(): void {
     const jobsAtOnce = this.#parts.jobsAtOnce();
-    const mayGo = (jobId: string | undefined): boolean => this.#isTurnOf(jobId);
+    const canStart = (jobId: string | undefined): boolean => this.#isTurnOf(jobId);
     while (!this.#stopping && this.#running.size <= jobsAtOnce) {
-      const item = this.#waiting.takeTurn(this.#running, jobsAtOnce, mayGo);
+      const item = this.#waiting.takeTurn(this.#running, jobsAtOnce, canStart);
       if (item === undefined) break;
       this.#running.set(item.turn, { account: item.account, ended: this.#begin(item) });
     }
-    while (!this.#stopping && this.#fetching.size <= FETCHES_AT_ONCE) {
-      const item = this.#waiting.takeFetch(this.#fetching, FETCHES_AT_ONCE, mayGo);
+    while (!this.#stopping && this.#fetching.size <= FETCH_CONCURRENCY) {
+      const item = this.#waiting.takeFetch(this.#fetching, FETCH_CONCURRENCY, canStart);
       if (item === undefined) break;
       this.#fetching.set(item.jobId, { account: item.account, ended: this.#beginFetch(item) });
     }
@@ -292,13 +292,13 @@ export class Runner {
 
   async #begin({ turn, workspace, dataset, jobId, run }: Waiting): Promise<void> {
     const signal = jobId === undefined ? NEVER : this.#live.begin(jobId);
-    // The turn is taken before anything runs, so that a fast end can't come before its start.
+    // The turn is registered before anything runs, so that a fast end can't precede its start.
     await Promise.resolve();
-    await this.#endUnended();
+    await this.#endUnfinished();
     try {
       await this.#parts.beforeTurn(workspace, dataset);
     } catch (error) {
-      // What was pushed stays pending, and visible; the turn's own work goes on.
+      // Pushed records stay pending, and visible; the turn's own work goes on.
       this.#parts.onFault(error, jobId ?? turn);
     }
     try {
@@ -347,53 +347,53 @@ export class Runner {
     try {
       const starts = await awaited(() => beginAttempt(database, jobId, clock()), signal);
       if (starts > startsMax) throw endedTooOften(startsMax);
-      const told = 'begin processing data job';
-      await awaited(() => tellLog(jobId, order, told, this.#parts), signal);
+      const message = 'begin processing data job';
+      await awaited(() => tellLog(jobId, order, message, this.#parts), signal);
       await work();
     } catch (error) {
-      // A stopped one has not ended: it begins again at the next start.
+      // A stopped job has not ended: it runs again at the next start.
       if (signal.reason === STOPPING) return;
-      await this.#end(jobId, order, signal.aborted ? CANCELLED : error);
+      await this.#failJob(jobId, order, signal.aborted ? CANCELLED : error);
       return;
     }
-    await this.#leaveBehind(jobId, order);
+    await this.#cleanUp(jobId, order);
   }
 
-  /** Ends a job in vain. When the catalog can't be written it stays unended, and keeps its file. */
-  async #end(jobId: string, order: JobOrder, error: unknown): Promise<void> {
+  /** Marks a job as failed. When the catalog can't be written it stays unfinished, and keeps its file. */
+  async #failJob(jobId: string, order: JobOrder, error: unknown): Promise<void> {
     if (isLost(error)) {
-      const told = `job ${jobId} ended in ERROR, its process was killed: ${reasonOf(error)}`;
-      this.#lost.set(jobId, new Failure('ChildLost', told));
+      const message = `job ${jobId} ended in ERROR, its process was killed: ${reasonOf(error)}`;
+      this.#lost.set(jobId, new Failure('ChildLost', message));
     }
     try {
       await endInVain(jobId, order, error, this.#parts);
     } catch (fault) {
       this.#parts.onFault(fault, jobId);
-      this.#unended.set(jobId, { order, error: toldFull(error) });
+      this.#unfinished.set(jobId, { order, error: toldFull(error) });
       return;
     }
-    await this.#leaveBehind(jobId, order);
+    await this.#cleanUp(jobId, order);
   }
 
-  /** What follows when the catalog says that a job has ended. */
-  async #leaveBehind(jobId: string, order: JobOrder): Promise<void> {
+  /** Cleans up after a job's end is in the catalog. */
+  async #cleanUp(jobId: string, order: JobOrder): Promise<void> {
     if (order.ownFile) await this.#parts.bodies.remove(order.path);
     await this.#parts.afterEnd(jobId, order);
   }
 
-  async #endUnended(): Promise<void> {
-    for (const [jobId, { order, error }] of Array.from(this.#unended)) {
-      this.#unended.delete(jobId);
-      await this.#end(jobId, order, error);
+  async #endUnfinished(): Promise<void> {
+    for (const [jobId, { order, error }] of Array.from(this.#unfinished)) {
+      this.#unfinished.delete(jobId);
+      await this.#failJob(jobId, order, error);
     }
   }
 }
 
-/** Of work that is no job. */
+/** Signal of work that is no job. */
 const NEVER = new AbortController().signal;
 
 const STOPPING = new Failure('Busy', 'the server is stopping');
 
-/** Loads of one dataset take turns; names compare without case, as the directory does. */
-const turnOf = (workspace: string, dataset: string): string =>
+/** Name of a dataset's turn; compared without case, as the directory does. */
+const turnName = (workspace: string, dataset: string): string =>
   `${workspace}.${dataset}`.toUpperCase();

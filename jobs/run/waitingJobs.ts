@@ -1,14 +1,14 @@
-// What waits until it may begin: turns of datasets, and jobs that fetch; in both accounts take turns.
+// Queues of turns of datasets and of fetching jobs; in both accounts take turns.
 import { FairQueue } from '../../store/queues/fairQueue.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { FetchOrder } from './order.ts';
 
-/** Jobs that may wait; one more is refused, and its body with it. */
+/** Jobs that may wait; the next one is refused, with its body. */
 const WAITING_MAX = 10_000;
-/** Those of one account. */
+/** Waiting jobs of one account. */
 const ACCOUNT_WAITING_MAX = 2_000;
 
-/** Something that waits for its dataset's turn. */
+/** Work that waits for its dataset's turn. */
 export interface Waiting {
   readonly account: string;
   readonly turn: string;
@@ -19,7 +19,7 @@ export interface Waiting {
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
 
-/** A fetching job that waits until it may begin. */
+/** A fetching job that waits for its start. */
 export interface WaitingFetch {
   readonly account: string;
   readonly jobId: string;
@@ -29,7 +29,7 @@ export interface WaitingFetch {
 
 type Named = Pick<Waiting, 'jobId' | 'account'>;
 
-/** What runs, and for whom. */
+/** Running work of an account. */
 export interface Begun {
   readonly account: string;
   readonly ended: Promise<void>;
@@ -62,16 +62,16 @@ export class WaitingJobs {
     this.#fetches.push(item.account, item);
   }
 
-  /** True while the job waits. */
+  /** Whether the job waits. */
   has(jobId: string): boolean {
-    const isIt = (item: Named): boolean => item.jobId === jobId;
-    return this.#turns.some(isIt) || this.#fetches.some(isIt);
+    const matches = (item: Named): boolean => item.jobId === jobId;
+    return this.#turns.some(matches) || this.#fetches.some(matches);
   }
 
-  /** Takes a job out; false when it does not wait. */
+  /** Removes a job; false when it does not wait. */
   removeJob(jobId: string): boolean {
-    const isIt = (item: Named): boolean => item.jobId === jobId;
-    return this.#turns.remove(isIt) || this.#fetches.remove(isIt);
+    const matches = (item: Named): boolean => item.jobId === jobId;
+    return this.#turns.remove(matches) || this.#fetches.remove(matches);
   }
 
   remove(item: Waiting): boolean {
@@ -79,32 +79,32 @@ export class WaitingJobs {
   }
 
   /**
-   * The next one whose dataset is free; of a dataset whose first may not go, no later one goes.
-   * @param begun what runs, by its turn; at most `most` of one account
+   * Takes the next one whose dataset is free; if the first one of a dataset may not start, no later one does.
+   * @param begun running work, by its turn; at most `most` of one account
    */
   takeTurn(
     begun: ReadonlyMap<string, Begun>,
     most: number,
-    mayGo: (jobId: string | undefined) => boolean,
+    canStart: (jobId: string | undefined) => boolean,
   ): Waiting | undefined {
-    const held = new Set(begun.keys());
+    const busyTurns = new Set(begun.keys());
     return this.#turns.take(({ account, jobId, turn }) => {
-      if (held.has(turn)) return false;
-      held.add(turn);
-      return mayGo(jobId) && countOf(begun, account) < most;
+      if (busyTurns.has(turn)) return false;
+      busyTurns.add(turn);
+      return canStart(jobId) && countRunning(begun, account) < most;
     });
   }
 
   takeFetch(
     begun: ReadonlyMap<string, Begun>,
     most: number,
-    mayGo: (jobId: string) => boolean,
+    canStart: (jobId: string) => boolean,
   ): WaitingFetch | undefined {
     return this.#fetches.take(
-      ({ account, jobId }) => mayGo(jobId) && countOf(begun, account) < most,
+      ({ account, jobId }) => canStart(jobId) && countRunning(begun, account) < most,
     );
   }
 }
 
-const countOf = (begun: ReadonlyMap<string, Begun>, account: string): number =>
+const countRunning = (begun: ReadonlyMap<string, Begun>, account: string): number =>
   [...begun.values()].filter((one) => one.account === account).length;

@@ -1,13 +1,13 @@
-// What is to be done about the due times of a schedule that have come: pure.
+// Decides which due times of a schedule are run and which are skipped: pure.
 import type { MissedRuns } from '../../store/work/schedules.ts';
 
-/** Due times counted one by one; past them the rest is told as one. */
+/** Due times counted one by one; the rest is reported as one. */
 const COUNTED_MAX = 10_000;
 /** A due time older than this was missed: a busy minute is no miss. */
 const GRACE_MS = 60_000;
 
 /** One run, or none, for `dues` due times of which `dueMs` is the first. */
-interface Taken {
+interface DueRun {
   readonly outcome: 'RUN' | 'SKIPPED';
   readonly dueMs: number;
   readonly dues: number;
@@ -15,8 +15,8 @@ interface Taken {
 
 interface Decision {
   /** At most one of them is a run. */
-  readonly taken: readonly Taken[];
-  /** The due time that comes next; null: none ever. */
+  readonly taken: readonly DueRun[];
+  /** The next due time; null for none. */
   readonly nextMs: number | null;
 }
 
@@ -30,7 +30,7 @@ export function decideDues(
   nowMs: number,
   after: (ms: number) => number | undefined,
 ): Decision {
-  const one = (outcome: Taken['outcome'], dueMs: number, dues = 1): Taken => ({
+  const one = (outcome: DueRun['outcome'], dueMs: number, dues = 1): DueRun => ({
     outcome,
     dueMs,
     dues,

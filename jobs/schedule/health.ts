@@ -1,16 +1,16 @@
-// How schedules are doing: whether their last runs went well, since when they do not, and why.
+// Health of schedules: whether their last runs succeeded, since when they fail, and why.
 import { lastRuns } from '../../store/work/runHistory.ts';
 import type { Database } from '../../store/catalog/database.ts';
 import type { JobEnd } from '../run/jobLife.ts';
 
 export interface ScheduleHealth {
-  /** Runs that ended since the server started, by how they ended. */
+  /** Runs that ended since the server started, by status. */
   readonly ended: Readonly<Record<JobEnd['status'], number>>;
   readonly lastSuccessMs: number | null;
   readonly lastFailureMs: number | null;
-  /** Of the last failure; null when the last run went well. */
+  /** Of the last failure; null when the last run succeeded. */
   readonly reason: string | null;
-  /** Runs that failed since the last one that went well; those before the start count as one. */
+  /** Failed runs since the last success; those before the start count as one. */
   readonly failedInARow: number;
 }
 
@@ -29,7 +29,7 @@ const UNTRIED: ScheduleHealth = {
 export class ScheduleHealths {
   readonly #healths = new Map<string, ScheduleHealth>();
 
-  /** As the runs that are kept left it. */
+  /** Restores the health from the stored runs. */
   static async open(database: Database): Promise<ScheduleHealths> {
     const healths = new ScheduleHealths();
     for (const { error, failedMs, isFailed, scheduleId, succeededMs } of await lastRuns(database)) {
@@ -54,10 +54,14 @@ export class ScheduleHealths {
     this.#healths.set(scheduleId, { ...before, ended, ...outcomeOf() });
     function outcomeOf(): Partial<ScheduleHealth> {
       if (status === 'INGESTED') return { lastSuccessMs: timeMs, reason: null, failedInARow: 0 };
-      // Who cancels a run knows why it did not end.
+      // A cancelled run is neither a success nor a failure.
       if (status === 'CANCELLED') return {};
-      const told = reason ?? 'it failed';
-      return { lastFailureMs: timeMs, reason: told, failedInARow: before.failedInARow + 1 };
+      const failureReason = reason ?? 'it failed';
+      return {
+        lastFailureMs: timeMs,
+        reason: failureReason,
+        failedInARow: before.failedInARow + 1,
+      };
     }
   }
 

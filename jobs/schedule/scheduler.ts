@@ -1,5 +1,5 @@
-// The scheduler: one timer for all schedules, and each due time taken once. A due time is advanced,
-// its run noted and its job recorded in one transaction; a schedule whose job has not ended waits.
+// The scheduler: one timer for all schedules, and each due time is taken once. A due time is advanced, its
+// run recorded and its job queued in one transaction; a schedule whose job has not ended waits.
 import type { Clock } from '../../store/base/clock.ts';
 import { findSource } from '../../store/work/dataSources.ts';
 import type { Alongside, Database } from '../../store/catalog/database.ts';
@@ -28,19 +28,19 @@ interface SchedulerParts {
   readonly random: () => number;
   readonly submit: (order: FetchOrder, alongside: Alongside) => Promise<string>;
   readonly onFault: (reason: unknown) => void;
-  /** A run failed, for good or for now. */
+  /** Called when a run failed, whether it is retried or not. */
   readonly onFailed: (schedule: Schedule, end: JobEnd) => void;
 }
 
-/** It looks at least so often: the clock may be set. */
-const LOOK_MS_MAX = 60_000;
-/** After a look that could not do all: jobs may be waiting in too great a number. */
-const AGAIN_MS = 5_000;
+/** Longest time between two rounds: the clock may be set. */
+const ROUND_MS_MAX = 60_000;
+/** Delay after an incomplete round: too many jobs may be waiting. */
+const FAULT_MS = 5_000;
 /** Longest wait between two tries. */
 const RETRY_MS_MAX = 3_600_000;
-/** A wait is shorter or longer by up to this share, so that sources are not met by all at once. */
+/** Waits vary by up to this share, so that sources are not called all at the same time. */
 const JITTER = 0.25;
-/** Runs of a schedule are trimmed after so many of them. */
+/** Stored runs of a schedule are trimmed after this many runs. */
 const TRIM_EVERY = 100;
 
 export class Scheduler {
@@ -48,14 +48,14 @@ export class Scheduler {
   readonly #schedules = new Map<string, Schedule>();
   /** Schedules whose job has not ended. */
   readonly #running = new Set<string>();
-  /** What `atEnd` decided, by job, until its transaction is through. */
+  /** Retries decided by `atEnd`, by job, until its transaction is committed. */
   readonly #retries = new Map<string, Schedule['retry']>();
-  /** How jobs ended whose transaction is not through. */
+  /** Ends of jobs whose transaction is not committed. */
   readonly #ends = new Map<string, JobEnd>();
   readonly #healths: ScheduleHealths;
   #timer: NodeJS.Timeout | undefined;
-  #looking: Promise<number> | undefined;
-  #watching = false;
+  #round: Promise<number> | undefined;
+  #isStarted = false;
   #runs = 0;
 
   private constructor(parts: SchedulerParts, healths: ScheduleHealths) {
@@ -63,29 +63,29 @@ export class Scheduler {
     this.#healths = healths;
   }
 
-  /** Before the runner takes up what was left: its jobs are known by then. */
+  /** Called before the runner resumes jobs: the unfinished ones are registered by then. */
   static async open(parts: SchedulerParts): Promise<Scheduler> {
     const scheduler = new Scheduler(parts, await ScheduleHealths.open(parts.database));
     for (const schedule of await allSchedules(parts.database)) {
       scheduler.#schedules.set(schedule.id, schedule);
     }
     for (const job of await unfinishedJobs(parts.database)) {
-      const run = runOf(job);
+      const run = parseRun(job);
       if (run !== undefined) scheduler.#running.add(run.scheduleId);
     }
     return scheduler;
   }
 
-  /** Looks by itself from now on. */
+  /** Starts the automatic rounds. */
   start(): void {
-    this.#watching = true;
+    this.#isStarted = true;
     this.#arm();
   }
 
   async stop(): Promise<void> {
-    this.#watching = false;
+    this.#isStarted = false;
     clearTimeout(this.#timer);
-    await this.#looking;
+    await this.#round;
   }
 
   list(workspace: string): readonly Schedule[] {
@@ -116,7 +116,7 @@ export class Scheduler {
     this.#arm();
   }
 
-  /** @param anew the next pull begins as if it was the first */
+  /** @param anew the next pull starts from the beginning */
   async change(schedule: Schedule, anew: boolean): Promise<void> {
     await this.#parts.database.transaction().execute(async (transaction) => {
       await saveSchedule(transaction, schedule);
@@ -126,7 +126,7 @@ export class Scheduler {
     this.#arm();
   }
 
-  /** A job of it that runs goes on. */
+  /** Removes a schedule; its running job goes on. */
   async remove(id: string): Promise<void> {
     await removeSchedule(this.#parts.database, id);
     this.#schedules.delete(id);
@@ -134,7 +134,7 @@ export class Scheduler {
   }
 
   /**
-   * Runs it at once, whatever its state; the job's id.
+   * Runs it immediately, in any state; returns the job's id.
    * @param alongside in the transaction that records it
    * @throws Failure Conflict while a job of it runs.
    */
@@ -146,16 +146,16 @@ export class Scheduler {
     return this.#submit({ ...schedule, retry: null }, run, 1, [], alongside);
   }
 
-  /** Takes all that is due; resolves when it is recorded: how many schedules there were. */
+  /** Takes all due times; resolves when they are recorded, with the count of schedules. */
   async look(): Promise<number> {
-    while (this.#looking !== undefined) await this.#looking;
-    this.#looking = this.#take().finally(() => {
-      this.#looking = undefined;
+    while (this.#round !== undefined) await this.#round;
+    this.#round = this.#takeDue().finally(() => {
+      this.#round = undefined;
     });
-    return this.#looking;
+    return this.#round;
   }
 
-  /** In the transaction that ends a job: whether its run is tried again. */
+  /** Decides about a retry, in the transaction that ends a job. */
   async atEnd(transaction: Database, end: JobEnd): Promise<void> {
     const run = end.order.fetch?.run;
     const schedule = run === undefined ? undefined : this.#schedules.get(run.scheduleId);
@@ -173,7 +173,7 @@ export class Scheduler {
     this.#ends.set(end.jobId, end);
   }
 
-  /** When the catalog says that the job has ended. */
+  /** Called when the job's end is in the catalog. */
   async afterEnd(jobId: string, order: JobOrder): Promise<void> {
     const run = order.fetch?.run;
     if (run === undefined) return;
@@ -198,12 +198,12 @@ export class Scheduler {
     return Math.round(plain * (1 + JITTER * (2 * this.#parts.random() - 1)));
   }
 
-  async #take(): Promise<number> {
+  async #takeDue(): Promise<number> {
     const now = this.#parts.clock();
-    const due = [...this.#schedules.values()].filter((item) => this.#wakes(item) <= now);
+    const due = [...this.#schedules.values()].filter((item) => this.#nextActionMs(item) <= now);
     const faults: unknown[] = [];
-    for (const schedule of due.sort((a, b) => this.#wakes(a) - this.#wakes(b))) {
-      // One that can't be taken must not hold up the others; it stays due.
+    for (const schedule of due.sort((a, b) => this.#nextActionMs(a) - this.#nextActionMs(b))) {
+      // A schedule that fails must not delay the others; it stays due.
       await this.#takeOne(schedule.id, now).catch((error: unknown) => faults.push(error));
     }
     if (faults.length > 0) throw faults[0];
@@ -211,9 +211,9 @@ export class Scheduler {
   }
 
   async #takeOne(id: string, now: number): Promise<void> {
-    // Things change while others are taken.
+    // The schedule may have changed while others were taken.
     const schedule = this.#schedules.get(id);
-    if (schedule === undefined || this.#wakes(schedule) > now) return;
+    if (schedule === undefined || this.#nextActionMs(schedule) > now) return;
     const { body, nextMs, retry } = schedule;
     const { cron, missedRuns, timeZone } = body;
     if (nextMs === null || nextMs > now) {
@@ -225,10 +225,10 @@ export class Scheduler {
     const decision = decideDues(nextMs, missedRuns, now, (ms) => nextTime(cron, ms, timeZone));
     const advanced = { ...schedule, nextMs: decision.nextMs, retry: null };
     const skipped = decision.taken.filter(({ outcome }) => outcome === 'SKIPPED');
-    const taken = decision.taken.find(({ outcome }) => outcome === 'RUN');
-    if (taken !== undefined) {
-      const run = { scheduleId: id, dueMs: taken.dueMs, attempt: 1 };
-      await this.#submit(advanced, run, taken.dues, skipped);
+    const dueRun = decision.taken.find(({ outcome }) => outcome === 'RUN');
+    if (dueRun !== undefined) {
+      const run = { scheduleId: id, dueMs: dueRun.dueMs, attempt: 1 };
+      await this.#submit(advanced, run, dueRun.dues, skipped);
       return;
     }
     await this.#parts.database.transaction().execute(async (transaction) => {
@@ -251,8 +251,8 @@ export class Scheduler {
       const jobId = await this.#parts.submit(order, async (transaction, id) => {
         await saveSchedule(transaction, schedule);
         for (const item of skipped) await this.#note(transaction, schedule, item, 'SKIPPED', null);
-        const taken = { dueMs: run.dueMs, dues, attempt: run.attempt };
-        await this.#note(transaction, schedule, taken, 'RUN', id);
+        const dueRun = { dueMs: run.dueMs, dues, attempt: run.attempt };
+        await this.#note(transaction, schedule, dueRun, 'RUN', id);
         await alongside?.(transaction, id);
         this.#schedules.set(schedule.id, schedule);
       });
@@ -266,14 +266,14 @@ export class Scheduler {
   async #note(
     transaction: Database,
     { dataset, id, workspace }: Schedule,
-    taken: { readonly dueMs: number; readonly dues: number; readonly attempt?: number },
+    dueRun: { readonly dueMs: number; readonly dues: number; readonly attempt?: number },
     outcome: string,
     jobId: string | null,
   ): Promise<void> {
-    const { attempt = 0, dueMs, dues } = taken;
-    const made = { made_ms: this.#parts.clock(), note: '' };
+    const { attempt = 0, dueMs, dues } = dueRun;
+    const recorded = { made_ms: this.#parts.clock(), note: '' };
     const what = { schedule_id: id, workspace, dataset, outcome, job_id: jobId };
-    await insertRun(transaction, { ...what, ...made, due_ms: dueMs, dues, attempt });
+    await insertRun(transaction, { ...what, ...recorded, due_ms: dueMs, dues, attempt });
   }
 
   async #orderOf(schedule: Schedule, run: ScheduledRun): Promise<FetchOrder> {
@@ -283,28 +283,29 @@ export class Scheduler {
     return fetchOrder({ ...body, accountId, workspace, dataset, fetch });
   }
 
-  /** When something is to be done about a schedule; infinity: not by itself. */
-  #wakes(schedule: Schedule): number {
+  /** Time of the next action for a schedule; infinity for none. */
+  #nextActionMs(schedule: Schedule): number {
     if (schedule.state === 'PAUSED' || this.#running.has(schedule.id)) return Infinity;
     return Math.min(schedule.nextMs ?? Infinity, schedule.retry?.atMs ?? Infinity);
   }
 
   #arm(waitMs = 0): void {
-    if (!this.#watching) return;
+    if (!this.#isStarted) return;
     clearTimeout(this.#timer);
     let first = Infinity;
-    for (const schedule of this.#schedules.values()) first = Math.min(first, this.#wakes(schedule));
+    for (const schedule of this.#schedules.values())
+      first = Math.min(first, this.#nextActionMs(schedule));
     const soonest = Math.max(waitMs, first - this.#parts.clock());
     const run = (): void => {
       this.look().then(
         () => this.#arm(),
         (error: unknown) => {
           this.#parts.onFault(error);
-          this.#arm(AGAIN_MS);
+          this.#arm(FAULT_MS);
         },
       );
     };
-    this.#timer = setTimeout(run, Math.min(LOOK_MS_MAX, soonest)).unref();
+    this.#timer = setTimeout(run, Math.min(ROUND_MS_MAX, soonest)).unref();
   }
 }
 
@@ -313,6 +314,6 @@ const runPart = ({ attempt, dueMs }: ScheduledRun): { attempt: number; dueMs: nu
   dueMs,
 });
 
-function runOf(job: Job): ScheduledRun | undefined {
+function parseRun(job: Job): ScheduledRun | undefined {
   return (JSON.parse(job.load_json) as FetchOrder).fetch?.run;
 }

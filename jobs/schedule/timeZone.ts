@@ -1,9 +1,9 @@
-// IANA time zones: their names, and what their clocks show at an instant.
+// IANA time zones: their names, and their local time at an instant.
 import { distance } from 'fastest-levenshtein';
 import { LruMap } from 'toad-cache';
 import { Failure } from '../../store/base/failure.ts';
 
-/** Zones whose formatter is kept; making one takes about 50 µs. */
+/** Cached formatters; creating one takes about 50 µs. */
 const FORMATTERS_MAX = 100;
 const formatters = new LruMap<Intl.DateTimeFormat>(FORMATTERS_MAX);
 const MINUTE_MS = 60_000;
@@ -12,7 +12,7 @@ const DAY_MS = 86_400_000;
 export const UTC = 'UTC';
 
 /**
- * The zone's name as the tables of Intl spell it.
+ * Returns the zone's name as spelled by Intl.
  * @throws Failure InvalidBody naming the member, with the nearest name
  */
 export function checkTimeZone(text: string): string {
@@ -26,19 +26,19 @@ export function checkTimeZone(text: string): string {
   }
   const lower = plain.toLowerCase();
   const last = (zone: string): string => zone.slice(zone.lastIndexOf('/') + 1).toLowerCase();
-  const far = (zone: string): number =>
+  const distanceTo = (zone: string): number =>
     Math.min(distance(zone.toLowerCase(), lower), distance(last(zone), lower.replaceAll(' ', '_')));
   const [near = UTC] = Intl.supportedValuesOf('timeZone').toSorted(
-    (one, other) => far(one) - far(other),
+    (one, other) => distanceTo(one) - distanceTo(other),
   );
-  const shown = JSON.stringify(plain.slice(0, 100));
+  const quoted = JSON.stringify(plain.slice(0, 100));
   throw new Failure(
     'InvalidBody',
-    `timeZone must be an IANA time zone; got ${shown}. Did you mean ${near}?`,
+    `timeZone must be an IANA time zone; got ${quoted}. Did you mean ${near}?`,
   );
 }
 
-/** What the clocks of a zone show at an instant, as if it was UTC; to the minute. */
+/** Local time of a zone at an instant, as if it was UTC; to the minute. */
 export function clockTime(zone: string, ms: number): number {
   const parts = Object.fromEntries(
     formatterFor(zone)
@@ -49,10 +49,7 @@ export function clockTime(zone: string, ms: number): number {
   return Date.UTC(year, month - 1, day, parts['hour'], parts['minute']);
 }
 
-/**
- * When the clocks of a zone show a time: the first of two instants, and where clocks skip the time, the
- * instant at which they skip it.
- */
+/** The instant of a local time: the first of two, and for a skipped time the instant of the clock change. */
 export function instantOf(zone: string, clock: number): number {
   const offsets = [clock - DAY_MS, clock + DAY_MS].map(
     (near) => clockTime(zone, near) - floor(near),
@@ -72,9 +69,9 @@ export function instantOf(zone: string, clock: number): number {
 const floor = (ms: number): number => Math.floor(ms / MINUTE_MS) * MINUTE_MS;
 
 function formatterFor(zone: string): Intl.DateTimeFormat {
-  const known = formatters.get(zone);
-  if (known !== undefined) return known;
-  const made = new Intl.DateTimeFormat('en-US', {
+  const cached = formatters.get(zone);
+  if (cached !== undefined) return cached;
+  const formatter = new Intl.DateTimeFormat('en-US', {
     timeZone: zone,
     hourCycle: 'h23',
     year: 'numeric',
@@ -83,6 +80,6 @@ function formatterFor(zone: string): Intl.DateTimeFormat {
     hour: 'numeric',
     minute: 'numeric',
   });
-  formatters.set(zone, made);
-  return made;
+  formatters.set(zone, formatter);
+  return formatter;
 }

@@ -1,5 +1,5 @@
-// Datasets from files without their catalog: what each file says of itself tells which files were in
-// force last, and their records become datasets of the catalog that there is. The files stay where they are.
+// Rebuilds datasets from files without their catalog: the stamp in each file identifies the files of the
+// latest version, and their records become datasets of the current catalog. The files are not moved.
 import { join } from 'node:path';
 import { publishFile } from '../../pipeline/merge/ingest.ts';
 import { copyTable, fileStats } from '../../pipeline/batch/parquetFile.ts';
@@ -26,9 +26,9 @@ import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 
 interface ClaimParts {
   readonly ingestion: IngestServices;
-  /** Owner of workspaces that have to be made. */
+  /** Owner of workspaces that are created. */
   readonly accountId: string;
-  /** Folder that the files are in, by their paths in the lake. */
+  /** Folder of the files, by their paths in the lake. */
   readonly root: string;
 }
 
@@ -37,13 +37,13 @@ interface Claimed {
   readonly dataset: string;
   readonly files: number;
   readonly records: number;
-  /** What its owner has to know. */
+  /** Notes for the owner. */
   readonly note: string;
 }
 
 const AUTHOR = 'tapedeck repair';
 
-/** Makes datasets of tables that were found; those of the program itself are left out. */
+/** Creates datasets from found tables; those of the program itself are left out. */
 export async function claimTables(
   tables: readonly FoundTable[],
   parts: ClaimParts,
@@ -56,28 +56,28 @@ export async function claimTables(
   return claimed;
 }
 
-async function claimTable(found: FoundTable, parts: ClaimParts): Promise<Claimed | undefined> {
+async function claimTable(foundTable: FoundTable, parts: ClaimParts): Promise<Claimed | undefined> {
   const { ingestion } = parts;
   const { lake, temporary } = ingestion;
-  const force = inForce(found.files);
+  const force = inForce(foundTable.files);
   if (force.data.length === 0) return undefined;
   return inWorkFolder(temporary, async (folder) => {
     const columns = await columnsIn(force.data, parts);
-    const { dataset, table } = await target(found, columns, parts);
+    const { dataset, table } = await createTarget(foundTable, columns, parts);
     const edits: Edit[] = [];
     let records = 0;
     for (const file of force.data) {
-      const made = await rewritten(file, force.deletes, columns, table, folder, parts);
-      records += made.stats.records;
-      edits.push(...(await publishFile(made.path, made.stats, table, lake)));
+      const copy = await rewriteFile(file, force.deletes, columns, table, folder, parts);
+      records += copy.stats.records;
+      edits.push(...(await publishFile(copy.path, copy.stats, table, lake)));
     }
     const message = `${records} records of ${force.data.length} files found without their catalog`;
     await lake.commit(edits, { author: AUTHOR, message });
     const { dataset: name, workspace } = dataset;
     const notes = [
-      ...(name === found.dataset
+      ...(name === foundTable.dataset
         ? []
-        : [`${workspace}.${found.dataset} is there and stays as it is`]),
+        : [`${workspace}.${foundTable.dataset} is there and stays as it is`]),
       ...(force.unsure ? ['it may hold records twice: compare it with its source'] : []),
     ];
     const note = notes.join('; ');
@@ -102,8 +102,8 @@ async function columnsIn(
   });
 }
 
-/** A new dataset under the name that the files had, or one beside it where that is taken. */
-async function target(
+/** Creates a dataset with the original name, or with a suffix where that is taken. */
+async function createTarget(
   { date, dataset, key, subkey, workspace }: FoundTable,
   columns: readonly Column[],
   { accountId, ingestion: { clock, lake } }: ClaimParts,
@@ -124,22 +124,22 @@ async function target(
   const required = requiredOf(index);
   const schema = { type: 'object', properties, required } as const;
   const place = { ...UNSAID, workspace, dataset: freeName(lake, workspace, dataset) };
-  const made = await createDataset(lake, { ...place, schema, ...index }, AUTHOR);
-  const table = await lake.table(made.tableId);
+  const created = await createDataset(lake, { ...place, schema, ...index }, AUTHOR);
+  const table = await lake.table(created.tableId);
   if (table === undefined) throw new Failure('NotFound');
-  return { dataset: made, table };
+  return { dataset: created, table };
 }
 
 function freeName(lake: IngestServices['lake'], workspace: string, name: string): string {
-  const taken = (one: string): boolean => lake.directory.dataset(workspace, one) !== undefined;
+  const isTaken = (one: string): boolean => lake.directory.dataset(workspace, one) !== undefined;
   for (let n = 1; ; n += 1) {
     const one = n === 1 ? name : `${name}_FOUND${n === 2 ? '' : n - 1}`;
-    if (!taken(one)) return one;
+    if (!isTaken(one)) return one;
   }
 }
 
-/** The visible records of a file, as the new table has its columns. */
-async function rewritten(
+/** Copies the visible records of a file, with the columns of the new table. */
+async function rewriteFile(
   file: StampedFile,
   deletes: ReadonlyMap<string, StampedFile>,
   columns: readonly Column[],
@@ -147,10 +147,10 @@ async function rewritten(
   folder: string,
   { ingestion: { deadlineMs, pool }, root }: ClaimParts,
 ): Promise<{ readonly path: string; readonly stats: ReturnType<typeof fileStats> }> {
-  const gone = deletes.get(file.name);
+  const deleteFile = deletes.get(file.name);
   const pathOf = (path: string): string => join(root, path);
   const whole = { id: 0, records: 0, bytes: file.bytes, ranges: new Map(), proof: undefined };
-  const holes = gone === undefined ? null : { ...whole, path: gone.path };
+  const holes = deleteFile === undefined ? null : { ...whole, path: deleteFile.path };
   const stored: DataFile = { ...whole, path: file.path, deletes: holes };
   const rows = visibleRows([stored], columns, pathOf);
   const list = table.columns.map(({ name, type }) => {
@@ -160,7 +160,7 @@ async function rewritten(
   });
   const path = join(folder, `${newUuid()}.parquet`);
   const statement = copyTable(`SELECT ${list.join(', ')} FROM ${rows}`, path, table.columns);
-  const files = [pathOf(file.path), ...(gone === undefined ? [] : [pathOf(gone.path)])];
+  const files = [pathOf(file.path), ...(deleteFile === undefined ? [] : [pathOf(deleteFile.path)])];
   const [copied] = await pool.rows({ files, folder, statements: [statement], deadlineMs });
   return { path, stats: fileStats(copied ?? []) };
 }

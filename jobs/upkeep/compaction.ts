@@ -1,5 +1,5 @@
-// Many small files become few, and deleted records are left out: a new file in the place of the old
-// ones, in one commit. No record changes, old versions keep their files, readers meet either side.
+// Merges many small files into few, without deleted records: a new file replaces the old ones in one commit.
+// No record changes, old versions keep their files, and readers see either state.
 import { join } from 'node:path';
 import { publishFile } from '../../pipeline/merge/ingest.ts';
 import { copyTable, fileStats, writing } from '../../pipeline/batch/parquetFile.ts';
@@ -14,34 +14,34 @@ import type { IngestServices } from '../../pipeline/conform/load.ts';
 import type { Edit } from '../../store/lake/edit.ts';
 import { identifier } from '../../store/duckdb/sqlText.ts';
 
-/** Files below this many records are put together. */
+/** Files below this many records are merged. */
 const SMALL_RECORDS = 1_000_000;
 /**
- * So many of about one size make a new one. Each file costs a keyed read 0.7 ms: 250 appends of one
- * size leave about 8 files, and each record was written again four times until its file was large.
+ * Files of about one size that are merged into one. Each file costs a keyed read 0.7 ms: 250 appends of one
+ * size leave about 8 files, and each record was rewritten four times until its file was large.
  */
 const FILES_OF_A_SIZE = 4;
-/** Smaller ones are of one size; beyond, one is four times the one before. */
+/** All files below this are of one size class; each further class is four times larger. */
 const LEAST_SIZE_RECORDS = 20_000;
-/** A file with this share of deleted records is written again without them. */
+/** A file with this share of deleted records is rewritten without them. */
 const HOLED_SHARE = 0.2;
 /** Records of one compaction: its sort must fit the memory of ingestion. */
 const RECORDS_MAX = 5_000_000;
 
-/** The files to put together now; none when there is nothing worth it. */
-function filesToCompact(files: readonly DataFile[], smallFiles: number): readonly DataFile[] {
+/** The files to merge now; none when it is not worth it. */
+function selectFiles(files: readonly DataFile[], smallFiles: number): readonly DataFile[] {
   const holed = files.filter(
     ({ deletes, records }) => (deletes?.records ?? 0) >= records * HOLED_SHARE,
   );
-  const wanted = [...new Set([...smallOnes(files, smallFiles), ...holed])];
+  const candidates = [...new Set([...selectSmallFiles(files, smallFiles), ...holed])];
   let records = 0;
-  return wanted
+  return candidates
     .toSorted((a, b) => a.records - b.records)
     .filter((file) => (records += file.records) <= RECORDS_MAX);
 }
 
-/** The smallest size of which there are enough, and all that is smaller. */
-function smallOnes(files: readonly DataFile[], enough: number): readonly DataFile[] {
+/** The smallest size class with enough files, and all smaller files. */
+function selectSmallFiles(files: readonly DataFile[], enough: number): readonly DataFile[] {
   const small = files.filter(({ records }) => records < SMALL_RECORDS);
   for (let most = LEAST_SIZE_RECORDS; ; most *= 4) {
     const upTo = small.filter(({ records }) => records < most);
@@ -51,7 +51,7 @@ function smallOnes(files: readonly DataFile[], enough: number): readonly DataFil
   }
 }
 
-/** In the dataset's turn. How many files were put together. */
+/** Runs in the dataset's turn; returns the count of merged files. */
 export async function compactDataset(
   dataset: Dataset,
   services: IngestServices,
@@ -59,21 +59,21 @@ export async function compactDataset(
 ): Promise<number> {
   const { lake, deadlineMs } = services;
   const table = await lake.table(dataset.tableId);
-  const files = table === undefined ? [] : filesToCompact(table.files, smallFiles);
+  const files = table === undefined ? [] : selectFiles(table.files, smallFiles);
   if (table === undefined || files.length === 0) return 0;
   return inWorkspace(dataset.workspace, services, async ({ folder, pool }) => {
     const written = 'compacted.parquet';
-    const made = join(folder, written);
+    const path = join(folder, written);
     const stats = await withProvedFiles(lake.files, files, async ({ paths, pathOf }) => {
       const rows = files.reduce((sum, { records }) => sum + records, 0);
-      const sql = copyTable(sortedRows(dataset, table, files, pathOf), made, table.columns, rows);
-      const question = { files: paths, folder, statements: [sql], deadlineMs };
-      return fileStats((await pool.rows({ ...question, ...writing(written, files) }))[0] ?? []);
+      const sql = copyTable(sortedRows(dataset, table, files, pathOf), path, table.columns, rows);
+      const query = { files: paths, folder, statements: [sql], deadlineMs };
+      return fileStats((await pool.rows({ ...query, ...writing(written, files) }))[0] ?? []);
     });
     services.at('parquet-written');
     const { tableId } = dataset;
     const removal: Edit = { kind: 'remove-files', tableId, fileIds: files.map(({ id }) => id) };
-    const edits = [removal, ...(await publishFile(made, stats, table, lake, files))];
+    const edits = [removal, ...(await publishFile(path, stats, table, lake, files))];
     const message = `${files.length} files of ${dataset.workspace}.${dataset.dataset} put together`;
     services.at('compaction-written');
     const touches = { kind: 'nothing' } as const;

@@ -1,4 +1,4 @@
-// The demo workspace: ordinary ingestion jobs over real files of the npm package vega-datasets.
+// The demo workspace: ordinary ingestion jobs for files of the npm package vega-datasets.
 import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,7 +15,7 @@ interface Demo {
   readonly mapping: ColumnMapping;
 }
 
-/** The three million flights come last: they load in the background while the others answer. */
+/** The three million flights come last: they load in the background while the others can be queried. */
 const DEMOS: readonly Demo[] = [
   { file: 'stocks.csv', dataset: 'STOCKS', mapping: { key: 'symbol', date: 'date' } },
   { file: 'sp500-2000.csv', dataset: 'SP500', mapping: { date: 'date' } },
@@ -28,8 +28,8 @@ const DEMOS: readonly Demo[] = [
 ];
 
 /**
- * Makes the workspace and hands the jobs in, in the order of the table; does not wait for them.
- * A start that was killed halfway does it again: every record is loaded once all the same.
+ * Creates the workspace and queues the jobs in the order of the table, without waiting for them. A start that
+ * was killed halfway repeats it: every record is loaded only once.
  */
 export async function loadDemo(
   lake: Lake,
@@ -37,10 +37,10 @@ export async function loadDemo(
   accountId: string,
   nowMs: number,
 ): Promise<readonly string[]> {
-  const known = lake.directory.workspace(DEMO_WORKSPACE);
-  const { workspace } = known ?? (await createWorkspace(lake, DEMO_WORKSPACE, accountId, nowMs));
+  const existing = lake.directory.workspace(DEMO_WORKSPACE);
+  const { workspace } = existing ?? (await createWorkspace(lake, DEMO_WORKSPACE, accountId, nowMs));
   const jobs: string[] = [];
-  // The package names its built script only; its data lie beside the folder of that script.
+  // The package exports its built script only; its data folder is beside that of the script.
   const script = fileURLToPath(import.meta.resolve('vega-datasets'));
   const folder = join(dirname(script), '..', 'data');
   for (const { file, dataset, mapping } of DEMOS) {

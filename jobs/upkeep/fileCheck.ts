@@ -1,5 +1,4 @@
-// Files that nobody reads rot unseen: each is read again from time to time, at a pace that nobody
-// notices, and all of them when the operator asks.
+// Checks files for bit rot: each is read again from time to time, at a slow pace, and all of them on request.
 import type { Clock } from '../../store/base/clock.ts';
 import type { Database } from '../../store/catalog/database.ts';
 import type { LakeFile } from '../../store/files/fileProofs.ts';
@@ -20,21 +19,21 @@ interface FileCheckParts {
   readonly publishedFiles: PublishedFiles;
   readonly damagedPublications: DamagedPublications;
   readonly clock: Clock;
-  /** 0: nothing is checked by itself. */
+  /** 0: no automatic checks. */
   readonly bytesPerSecond: number;
 }
 
 export interface FileCheck {
-  /** Checks the file that was not checked for the longest time, when its turn has come. */
+  /** Checks the file with the oldest check, when it is due. */
   look(): Promise<void>;
   /** Checks every file of every version, and every published one. */
   all(): Promise<FilesVerdict>;
-  /** Checks those that were damaged when they were checked last. */
+  /** Checks the files that were damaged at their last check. */
   again(): Promise<FilesVerdict>;
   state(): { readonly checkedFiles: number; readonly checkedBytes: number };
 }
 
-/** Files that are listed for their turns at a time. */
+/** Files of one list. */
 const LISTED_MAX = 1_000;
 const EVERY = Number.MAX_SAFE_INTEGER;
 
@@ -59,8 +58,8 @@ export function makeFileCheck(parts: FileCheckParts): FileCheck {
   const checkEach = async (listed: readonly Listed[]): Promise<FilesVerdict> => {
     const damaged: DamagedFile[] = [];
     for (const file of listed) {
-      const found = await check(file);
-      if (found !== undefined) damaged.push(found);
+      const result = await check(file);
+      if (result !== undefined) damaged.push(result);
     }
     const bytes = listed.reduce((sum, file) => sum + file.bytes, 0);
     return { files: listed.length, bytes, damaged };
@@ -99,10 +98,10 @@ export function makeFileCheck(parts: FileCheckParts): FileCheck {
   };
 }
 
-/** With no file due it is asked so often whether one is. */
+/** Interval between two queries for due files, when none is due. */
 const REST_MS = 600_000;
 
-/** A file that has gone meanwhile is nobody's damage. */
+/** A file that was removed meanwhile is not damaged. */
 async function checkFile(file: Listed, parts: FileCheckParts): Promise<string | undefined> {
   const { clock, database, files } = parts;
   let pinned: ReturnType<Files['pin']>;
@@ -112,17 +111,17 @@ async function checkFile(file: Listed, parts: FileCheckParts): Promise<string | 
     return undefined;
   }
   try {
-    const found = await files.inspect(file);
-    if (found.kind === 'damaged') return found.what;
+    const result = await files.inspect(file);
+    if (result.kind === 'damaged') return result.what;
     const { fileId } = file;
-    await saveCompared(database, { fileId, ...found.proof, damage: null }, clock());
+    await saveCompared(database, { fileId, ...result.proof, damage: null }, clock());
     return undefined;
   } finally {
     pinned.release();
   }
 }
 
-/** Data and delete files of every version that were not compared since, the oldest first. */
+/** Data and delete files of every version that were not checked since, the oldest checks first. */
 async function listFiles(
   database: Database,
   beforeMs: number,
@@ -138,8 +137,8 @@ async function listFiles(
         .select(['delete_file_id as id', 'table_id', 'path', 'file_size_bytes as bytes']),
     )
     .execute();
-  const known = await database.selectFrom('file_proof').selectAll().execute();
-  const proofs = new Map(known.map((row) => [row.file_id, row]));
+  const proofRows = await database.selectFrom('file_proof').selectAll().execute();
+  const proofs = new Map(proofRows.map((row) => [row.file_id, row]));
   return rows
     .map((row) => ({ row, proof: proofs.get(row.id) }))
     .filter(({ proof }) => (proof?.checked_ms ?? 0) < beforeMs)

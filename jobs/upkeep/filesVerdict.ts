@@ -1,13 +1,13 @@
-// What a check of files found.
+// Result of a check of files.
 
 export interface DamagedFile {
-  /** Of the data folder. */
+  /** In the data folder. */
   readonly folder: 'lake' | 'published';
-  /** Relative to that. */
+  /** Relative to `folder`. */
   readonly path: string;
   /** A sentence without a subject. */
   readonly what: string;
-  /** Of what was written. */
+  /** Of the original content. */
   readonly sha256: string;
 }
 

@@ -1,12 +1,12 @@
-// Files that were found without their catalog, by the tables that they say they are of, and which of
-// them were in force last.
+// Groups files without a catalog by the table in their stamps, and determines which of them were in force
+// last.
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileName } from '../../store/lake/versions/lakeRead.ts';
 import { readStamp, shortName, type Stamp } from '../../store/lake/versions/stamp.ts';
 
 export interface StampedFile {
-  /** Relative to the folder that was looked through. */
+  /** Relative to the searched folder. */
   readonly path: string;
   readonly name: string;
   readonly bytes: number;
@@ -15,7 +15,7 @@ export interface StampedFile {
 
 export interface FoundTable {
   readonly workspace: string;
-  /** As it was called last. */
+  /** Its last name. */
   readonly dataset: string;
   readonly key?: string;
   readonly subkey?: string;
@@ -25,11 +25,11 @@ export interface FoundTable {
 
 export interface FoundFiles {
   readonly tables: readonly FoundTable[];
-  /** Parquet files that do not say whose they are, and all other files. */
+  /** Parquet files without a stamp, and all other files. */
   readonly strange: readonly string[];
 }
 
-/** Reads what each file says of itself; the tables with the newest files first. */
+/** Reads the stamp of each file; returns the tables with the newest files first. */
 export async function findTables(root: string, paths: readonly string[]): Promise<FoundFiles> {
   const byTable = new Map<string, StampedFile[]>();
   const strange: string[] = [];
@@ -69,11 +69,11 @@ interface InForce {
   readonly data: readonly StampedFile[];
   /** The newest delete file of each data file, by the data file's name. */
   readonly deletes: ReadonlyMap<string, StampedFile>;
-  /** A file took the place of more files than it could name. */
+  /** A file replaced more files than it could name. */
   readonly unsure: boolean;
 }
 
-/** Goes through what the files of one table say, from the oldest to the newest. */
+/** Replays the stamps of one table's files, from the oldest to the newest. */
 export function inForce(files: readonly StampedFile[]): InForce {
   const data = new Map<string, StampedFile>();
   const deletes = new Map<string, StampedFile>();

@@ -1,5 +1,5 @@
-// A damaged file is healed by the same file of a backup: only where that one's hash is the one that was
-// written, and in one step.
+// Replaces damaged files with their copies in a backup, each in one step: only where the copy's hash is that
+// of the original content.
 import { join, resolve } from 'node:path';
 import type { Folder } from '../../store/catalog/folder.ts';
 import type { Files } from '../../store/files/files.ts';
@@ -22,7 +22,7 @@ interface HealParts {
 interface Healed {
   /** Paths relative to the data folder. */
   readonly healed: readonly string[];
-  /** What is damaged still, and why. */
+  /** Files that are still damaged, and why. */
   readonly left: FilesVerdict['damaged'];
 }
 
@@ -33,12 +33,12 @@ export async function healFiles(from: string, parts: HealParts): Promise<Healed>
   if (manifest === undefined) {
     throw new Failure('InvalidParameter', `${backup} holds no backup: nothing was healed`);
   }
-  const known = new Map(manifest.files.map((file) => [file.path, file]));
+  const backupFiles = new Map(manifest.files.map((file) => [file.path, file]));
   const { damaged } = await parts.fileCheck.all();
   const healed: string[] = [];
   for (const { folder, path: name, sha256 } of damaged) {
     const path = `${folder}/${name}`;
-    const file = known.get(path);
+    const file = backupFiles.get(path);
     if (file === undefined || file.sha256 !== sha256) continue;
     if ((await contentOf(join(backup, file.path))).sha256 !== sha256) continue;
     const source = join(backup, file.path);

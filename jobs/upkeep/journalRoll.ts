@@ -1,5 +1,5 @@
-// The journal's rows become Parquet of the dataset `_SYSTEM.CALLS`: in one transaction the file is
-// there and the rows are gone, so that a line is never in both places or in none.
+// Moves the journal's rows to Parquet files of the dataset `_SYSTEM.CALLS`: one transaction adds the file and
+// removes the rows, so that a line is never in both places or in none.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { publishFile } from '../../pipeline/merge/ingest.ts';
@@ -29,11 +29,11 @@ export interface JournalParts {
   readonly clock: Clock;
   readonly days: BillingDays;
   readonly deadlineMs: number;
-  /** Whole months kept before the current one. */
+  /** Whole months retained before the current one. */
   readonly monthsKept: number;
 }
 
-/** Rolled when so many calls wait or the oldest is so old, whichever comes first. */
+/** Rolled when this many calls wait or the oldest is this old. */
 const DUE_CALLS = 50_000;
 const DUE_MS = 3_600_000;
 /** Calls of one file: about 200 MB of lines. */
@@ -41,7 +41,7 @@ const FILE_CALLS_MAX = 1_000_000;
 
 const AUTHOR = 'tapedeck journal';
 
-/** Rolls when it is due; how many calls went. */
+/** Rolls when it is due; returns the count of rolled calls. */
 export async function rollWhenDue(parts: JournalParts): Promise<number> {
   const waiting = await parts.database
     .selectFrom('journal')
@@ -53,33 +53,33 @@ export async function rollWhenDue(parts: JournalParts): Promise<number> {
   return calls >= DUE_CALLS || (calls > 0 && ageMs >= DUE_MS) ? rollJournal(parts) : 0;
 }
 
-/** Makes Parquet of the oldest waiting lines, and lets months go that are kept no longer. */
+/** Writes the oldest waiting lines to Parquet, and removes months beyond the retention. */
 export async function rollJournal(parts: JournalParts): Promise<number> {
   const rows = await readJournal(parts.database);
   let calls = 0;
-  const taken = rows.filter((row) => (calls += row.calls) <= FILE_CALLS_MAX || row === rows[0]);
-  const last = taken.at(-1);
+  const rolled = rows.filter((row) => (calls += row.calls) <= FILE_CALLS_MAX || row === rows[0]);
+  const last = rolled.at(-1);
   if (last === undefined) return 0;
   const dataset = await callsDataset(parts);
   const table = await parts.lake.table(dataset.tableId);
   if (table === undefined) throw new Failure('SystemError', 'the journal has no table');
   return inWorkFolder(parts.temporary, async (folder) => {
     const lines = join(folder, 'lines');
-    await writeFile(lines, taken.map(({ text }) => `${text}\n`).join(''), { mode: 0o600 });
+    await writeFile(lines, rolled.map(({ text }) => `${text}\n`).join(''), { mode: 0o600 });
     const inserts = await writeLines(parts, dataset, table, lines, folder);
     const edits = [...removals(parts, table), ...inserts];
-    const count = taken.reduce((sum, row) => sum + row.calls, 0);
+    const count = rolled.reduce((sum, row) => sum + row.calls, 0);
     const note = { author: AUTHOR, message: `${count} charged calls` };
     await parts.lake.commit(edits, note, (transaction) =>
-      forgetJournal(transaction, last.sequence, taken.length),
+      forgetJournal(transaction, last.sequence, rolled.length),
     );
     return count;
   });
 }
 
 async function callsDataset({ lake, clock }: JournalParts): Promise<Dataset> {
-  const known = lake.directory.dataset(SYSTEM_WORKSPACE, CALLS.dataset);
-  if (known !== undefined) return known;
+  const existing = lake.directory.dataset(SYSTEM_WORKSPACE, CALLS.dataset);
+  if (existing !== undefined) return existing;
   if (lake.directory.workspace(SYSTEM_WORKSPACE) === undefined) {
     await createSystemWorkspace(lake, SYSTEM_WORKSPACE, clock());
   }
@@ -93,22 +93,22 @@ async function writeLines(
   lines: string,
   folder: string,
 ): Promise<readonly Edit[]> {
-  const made = join(folder, 'calls.parquet');
+  const path = join(folder, 'calls.parquet');
   const values = table.columns.map((column) => `${valueOf(column, clock())} AS ${name(column)}`);
-  const members = table.columns.filter((column) => !MADE.has(column.name));
+  const members = table.columns.filter((column) => !COMPUTED_COLUMNS.has(column.name));
   const types = members.map((column) => `${literal(column.name)}: '${sqlType(column.type)}'`);
   const read = `read_json(${literal(lines)}, format = 'newline_delimited',
     columns = {timeMs: 'BIGINT', ${types.join(', ')}})`;
   const query = `SELECT ${values.join(', ')} FROM ${read}${orderBy(uniqueIndexOf(dataset, table))}`;
-  const statements = [copyTable(query, made, table.columns)];
+  const statements = [copyTable(query, path, table.columns)];
   const [copied] = await pool.rows({ files: [lines], folder, statements, deadlineMs });
-  return publishFile(made, fileStats(copied ?? []), table, lake);
+  return publishFile(path, fileStats(copied ?? []), table, lake);
 }
 
 const name = (column: Column): string => identifier(column.name);
 
-/** Columns that no line has as such. */
-const MADE = new Set(['time', UPDATED_COLUMN]);
+/** Columns that are computed and not in a line. */
+const COMPUTED_COLUMNS = new Set(['time', UPDATED_COLUMN]);
 
 function valueOf(column: Column, nowMs: number): string {
   if (column.name === 'time') return 'make_timestamp(timeMs * 1000)';
@@ -116,7 +116,7 @@ function valueOf(column: Column, nowMs: number): string {
   return name(column);
 }
 
-/** Files whose last call is in a month that is kept no longer. */
+/** Removes files whose last call is in a month beyond the retention. */
 function removals({ clock, days, monthsKept }: JournalParts, table: Table): readonly Edit[] {
   const months = table.columns.find((column) => column.name === 'month');
   const oldest = monthsBefore(days.month(clock()), monthsKept);

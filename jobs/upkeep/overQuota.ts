@@ -1,17 +1,17 @@
-// Balances over what their account could spend: how a month that was opened twice shows, where the
-// journal and the counters agree on every call.
+// Finds balances above their account's quota: the sign of a month that was opened twice, where the journal
+// and the counters agree on every call.
 import { accountOf } from '../../store/accounts/accountRows.ts';
 import { type BillingDays, middleOf } from '../../store/ledger/billingDays.ts';
 import type { Database } from '../../store/catalog/database.ts';
 import { messagesMost } from '../../store/ledger/quota.ts';
 
 /**
- * A sentence for each. An account that an operator or its owner changed in that month or later is
- * left out: what it could spend then is not known any more.
+ * Returns a sentence for each. An account that an operator or its owner changed in that month or later is
+ * left out: its quota at that time is unknown.
  */
 export async function overQuota(database: Database, days: BillingDays): Promise<readonly string[]> {
   const accounts = await database.selectFrom('account').selectAll().execute();
-  const known = new Map(accounts.map((row) => [row.account_id, accountOf(row)]));
+  const accountsById = new Map(accounts.map((row) => [row.account_id, accountOf(row)]));
   const changes = await database
     .selectFrom('audit')
     .select('account_id')
@@ -22,7 +22,7 @@ export async function overQuota(database: Database, days: BillingDays): Promise<
   const changedMs = new Map(changes.map((row) => [row.account_id, Number(row.time_ms)]));
   const balances = await database.selectFrom('balance').selectAll().execute();
   return balances.flatMap(({ account_id, month, messages, premium }) => {
-    const account = known.get(account_id);
+    const account = accountsById.get(account_id);
     if (account === undefined) return [];
     if ((changedMs.get(account_id) ?? -1) >= days.monthStart(middleOf(month))) return [];
     const kinds = [
@@ -31,8 +31,8 @@ export async function overQuota(database: Database, days: BillingDays): Promise<
     ] as const;
     return kinds.flatMap(([kind, spent, most]) => {
       if (spent <= most) return [];
-      const found = `account ${account_id}, month ${month}: ${spent} ${kind} were charged`;
-      return [`${found}, ${most} is the most it may spend: the month was opened twice`];
+      const message = `account ${account_id}, month ${month}: ${spent} ${kind} were charged`;
+      return [`${message}, ${most} is the most it may spend: the month was opened twice`];
     });
   });
 }

@@ -1,4 +1,4 @@
-// Published files are read again too, each in its turn: one that is not what was published is not handed out.
+// Checks published files for damage, each in its turn: a damaged one is not served.
 import { existsSync } from 'node:fs';
 import { newUuid } from '../../store/base/random.ts';
 import type { HashFile } from '../../store/base/contents.ts';
@@ -14,19 +14,22 @@ interface PublishedParts {
   readonly publishedFiles: PublishedFiles;
 }
 
-/** A file is read again after so long: a week. */
+/** Interval between two checks of a file: a week. */
 export const CHECK_AFTER_MS = 7 * 86_400_000;
-/** Files that are listed at a time. */
+/** Files of one list. */
 const LISTED_MAX = 1_000;
 
 interface PublishedCheck {
-  /** Checks the next one; its bytes, or undefined when none is due. */
+  /** Checks the next one; returns its bytes, or undefined when none is due. */
   readonly look: (nowMs: number) => Promise<number | undefined>;
   readonly all: () => Promise<FilesVerdict>;
   readonly state: () => { readonly checkedFiles: number; readonly checkedBytes: number };
 }
 
-/** A round a week, from another place after each start: it comes to all of them however short it runs. */
+/**
+ * Makes one round a week, from another start after each restart: so it reaches all files however short it
+ * runs.
+ */
 export function makePublishedCheck(parts: PublishedParts): PublishedCheck {
   const start = newUuid();
   let [from, isRound, restsUntilMs] = [start, false, 0];
@@ -73,7 +76,7 @@ export function makePublishedCheck(parts: PublishedParts): PublishedCheck {
   };
 }
 
-/** Those that are not ended, from an id on, by id. */
+/** Published files that are not ended, from an id on, by id. */
 async function publishedFrom(
   { database }: Pick<PublishedParts, 'database'>,
   from: string,
@@ -95,7 +98,9 @@ async function publishedFrom(
   }));
 }
 
-/** What is wrong with it, a sentence without a subject; undefined when nothing is, or it ended meanwhile. */
+/**
+ * Describes the damage, a sentence without a subject; undefined when it is intact, or was ended meanwhile.
+ */
 async function checkPublished(
   file: PublishedFile,
   { damagedPublications: damaged, database, hash, publishedFiles }: PublishedParts,
@@ -103,11 +108,11 @@ async function checkPublished(
   const { publicationId } = file;
   const path = publishedFiles.pathOf(publicationId);
   await publishedFiles.bring(file);
-  let what = await faultOf(path, file, hash);
+  let what = await findFault(path, file, hash);
   if (what !== undefined) {
-    // Where it is a copy, another one is.
+    // A damaged local copy is downloaded again.
     await publishedFiles.bring(file, true);
-    what = await faultOf(path, file, hash);
+    what = await findFault(path, file, hash);
   }
   if (what === undefined) {
     damaged.sound(publicationId);
@@ -123,13 +128,13 @@ async function checkPublished(
   return what;
 }
 
-async function faultOf(
+async function findFault(
   path: string,
   { bytes, sha256 }: PublishedFile,
   hash: HashFile,
 ): Promise<string | undefined> {
   if (!existsSync(path)) return 'is gone';
-  const found = await hash(path, bytes);
-  if (found.bytes !== bytes) return `has ${found.bytes} bytes, not ${bytes}`;
-  return found.sha256 === sha256 ? undefined : 'is not what was published: its hash differs';
+  const content = await hash(path, bytes);
+  if (content.bytes !== bytes) return `has ${content.bytes} bytes, not ${bytes}`;
+  return content.sha256 === sha256 ? undefined : 'is not what was published: its hash differs';
 }

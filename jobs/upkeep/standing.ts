@@ -1,4 +1,5 @@
-// What an operator looks at first: whether all is well, and if not, what is wrong and what to do.
+// Health overview for an operator: problems, each with advice, and the state of schedules, feeds, jobs and
+// storage.
 import { statfs } from 'node:fs/promises';
 import type { Accounts } from '../../store/accounts/accounts.ts';
 import type { Clock } from '../../store/base/clock.ts';
@@ -40,7 +41,7 @@ interface Problem {
   readonly advice: string;
 }
 
-interface ScheduleStanding {
+interface ScheduleState {
   readonly workspace: string;
   readonly dataset: string;
   readonly schedule: string;
@@ -57,9 +58,9 @@ export interface Standing {
   readonly time: number;
   /** Faults first. */
   readonly problems: readonly Problem[];
-  /** Those that fail first. */
-  readonly schedules: readonly ScheduleStanding[];
-  /** Feeds of others; those that do not run first. */
+  /** Failing ones first. */
+  readonly schedules: readonly ScheduleState[];
+  /** Upstream feeds; those that do not run first. */
   readonly feeds: ReturnType<Upstreams['all']>;
   readonly jobs: { readonly running: number; readonly waiting: number };
   readonly ledger: { readonly waiting: number };
@@ -67,24 +68,24 @@ export interface Standing {
     readonly workspace: string;
     readonly live: number;
     readonly history: number;
-    /** Of the tier of its account; loads and pushes are refused from there on. */
+    /** Quota of its account's tier; loads and pushes beyond it are refused. */
     readonly limit: number;
   }[];
   readonly disk: { readonly free: number; readonly size: number };
   readonly backup: { readonly made: number; readonly target: string } | null;
 }
 
-/** Schedules that are told; the failing ones are among the first. */
+/** Schedules that are listed; the failing ones are among the first. */
 const SCHEDULES_MAX = 1_000;
-/** Workspaces whose storage is told. */
+/** Workspaces whose storage is listed. */
 const WORKSPACES_MAX = 1_000;
-/** Problems of one kind that are told one by one. */
-const TOLD_MAX = 20;
+/** Problems of one kind that are listed. */
+const LISTED_MAX = 20;
 const DAY_MS = 86_400_000;
 const BACKUP_DAYS = 7;
-/** A disk with less of its bytes free is nearly full. */
+/** A disk with a smaller share of free bytes is nearly full. */
 const FREE_SHARE = 0.05;
-/** Charges are written every 50 ms: so many wait where the catalog can't be written. */
+/** Charges are written every 50 ms: this many wait where the catalog can't be written. */
 const WAITING_MAX = 10_000;
 
 export async function standingOf(parts: StandingParts): Promise<Standing> {
@@ -97,10 +98,10 @@ export async function standingOf(parts: StandingParts): Promise<Standing> {
       return { workspace, ...(await storage.of(workspace)), limit };
     }),
   );
-  const told = {
+  const overview = {
     version: VERSION,
     time: clock(),
-    schedules: schedulesOf(parts),
+    schedules: listSchedules(parts),
     feeds: upstreams
       .all()
       .toSorted((one, other) => Number(one.isRunning) - Number(other.isRunning)),
@@ -110,13 +111,13 @@ export async function standingOf(parts: StandingParts): Promise<Standing> {
     disk: { free: bavail * bsize, size: blocks * bsize },
     backup: await lastBackup(database),
   };
-  const problems = [...problemsOf(told, parts)].sort((one, other) =>
+  const problems = [...findProblems(overview, parts)].sort((one, other) =>
     one.level === other.level ? 0 : one.level === 'fault' ? -1 : 1,
   );
-  return { ...told, problems };
+  return { ...overview, problems };
 }
 
-function schedulesOf({ scheduler }: StandingParts): readonly ScheduleStanding[] {
+function listSchedules({ scheduler }: StandingParts): readonly ScheduleState[] {
   return scheduler
     .all()
     .map(({ body, dataset, id, nextMs, state, workspace }) => {
@@ -143,7 +144,7 @@ function* inferredIndexes({ directory }: Lake): Generator<Problem> {
     .allWorkspaces()
     .flatMap(({ workspace }) => directory.datasets(workspace))
     .filter(({ inferred, numbered }) => inferred && !numbered);
-  for (const { dataset, mapping, workspace } of all.slice(0, TOLD_MAX)) {
+  for (const { dataset, mapping, workspace } of all.slice(0, LISTED_MAX)) {
     const named = Object.values(mapping).join(', ') || 'the day of loading';
     const what = `${workspace}.${dataset} has a unique index (${named}) that was inferred, not declared`;
     const place = `${quoteWord(dataset)} --workspace ${quoteWord(workspace)}`;
@@ -153,13 +154,13 @@ function* inferredIndexes({ directory }: Lake): Generator<Problem> {
     const advice = `records that repeat it are not kept: ${declare}${keep}`;
     yield { level: 'notice', what, advice };
   }
-  if (all.length > TOLD_MAX) {
-    const what = `${all.length - TOLD_MAX} more datasets have an inferred unique index`;
+  if (all.length > LISTED_MAX) {
+    const what = `${all.length - LISTED_MAX} more datasets have an inferred unique index`;
     yield { level: 'notice', what, advice: '`tapedeck dataset list` names them' };
   }
 }
 
-function* problemsOf(
+function* findProblems(
   { backup, disk, feeds, ledger, schedules, time }: Omit<Standing, 'problems'>,
   { damagedPublications, folder, lake, proofs }: StandingParts,
 ): Generator<Problem> {
@@ -169,7 +170,7 @@ function* problemsOf(
     const advice = 'see `tapedeck verify`, and heal them with `tapedeck repair --from <backup>`';
     yield { level: 'fault', what: `${damaged} files are damaged`, advice };
   }
-  for (const one of schedules.slice(0, TOLD_MAX)) {
+  for (const one of schedules.slice(0, LISTED_MAX)) {
     const { dataset, failedInARow, reason, schedule, workspace } = one;
     if (failedInARow === 0) break;
     const times = failedInARow === 1 ? 'failed' : `failed ${failedInARow} times in a row`;
@@ -177,17 +178,17 @@ function* problemsOf(
     yield {
       level: 'fault',
       what,
-      advice: 'mend its source; `tapedeck schedule run` tries it again',
+      advice: 'repair its source; `tapedeck schedule run` retries it',
     };
   }
-  for (const { fault, name, workspace } of feeds.slice(0, TOLD_MAX)) {
+  for (const { fault, name, workspace } of feeds.slice(0, LISTED_MAX)) {
     if (fault === null) continue;
     const what = `feed ${name} of ${workspace} does not run: ${fault}`;
-    yield { level: 'fault', what, advice: 'mend its source: it is tried again by itself' };
+    yield { level: 'fault', what, advice: 'repair its source: it is retried automatically' };
   }
   if (disk.free < disk.size * FREE_SHARE) {
     const what = `the disk has ${disk.free} of ${disk.size} bytes free`;
-    yield { level: 'fault', what, advice: 'make room: at 4 MB nothing is written any more' };
+    yield { level: 'fault', what, advice: 'make room: below 4 MB nothing is written' };
   }
   if (ledger.waiting > WAITING_MAX) {
     const what = `${ledger.waiting} charges wait to be written`;
@@ -195,7 +196,7 @@ function* problemsOf(
   }
   if (isAsleep(folder.root)) {
     const what = 'the folder was restored and is asleep: schedules, webhooks and exports wait';
-    yield { level: 'notice', what, advice: '`tapedeck wake` lets it go on' };
+    yield { level: 'notice', what, advice: '`tapedeck wake` resumes it' };
   }
   const age = backup === null ? undefined : Math.floor((time - backup.made) / DAY_MS);
   if (age === undefined || age > BACKUP_DAYS) {

@@ -1,4 +1,4 @@
-// What datasets need by themselves: looked at when they changed, done in their turn.
+// Automatic maintenance of datasets: triggered by changes, done in their turn.
 import type { Clock } from '../../store/base/clock.ts';
 import type { Database } from '../../store/catalog/database.ts';
 import type { Keep } from '../../store/lake/history/retention.ts';
@@ -20,11 +20,11 @@ interface UpkeepParts {
 const DAY_MS = 86_400_000;
 
 interface Upkeep {
-  /** Puts files of the datasets together that changed since the last look. */
+  /** Compacts datasets that changed since the last call. */
   look(): Promise<void>;
   /**
-   * Lets old versions go, of each dataset as its owner wants it too, and removes files that the call
-   * before this one left without a version.
+   * Expires old versions, also by the retention of each dataset, and removes files that the previous call
+   * left without a version.
    */
   thin(): Promise<void>;
 }
@@ -58,7 +58,7 @@ export function makeUpkeep(parts: UpkeepParts): Upkeep {
         return { tableId, ms: clock() - Number(historyDays) * DAY_MS };
       });
       if (ends.length > 0) unnamed = [...unnamed, ...(await lake.endOlder(ends))];
-      // What a purge could not: a backup kept old pages of the catalog, or the disk was full.
+      // Repeats what a purge could not do: a backup kept old pages of the catalog, or the disk was full.
       await scrub();
     },
   };

@@ -1,5 +1,5 @@
-// Recomputes what was charged from the journal, line by line, and holds it against the counters and
-// the balances: what disagrees is told by its line. What agrees and is too much is told as well.
+// Recomputes charges from the journal, line by line, and compares them with the counters and the balances:
+// reports each line that disagrees, and balances that agree but exceed their quota.
 import { monthsBefore } from '../../store/ledger/billingDays.ts';
 import type { Row } from '../../store/duckdb/protocol.ts';
 import type { Database } from '../../store/catalog/database.ts';
@@ -22,7 +22,7 @@ export interface LedgerVerdict {
   readonly faults: readonly string[];
 }
 
-/** Faults told; the rest is counted. */
+/** Reported faults; the rest is counted. */
 const FAULTS_MAX = 100;
 
 interface Sums {
@@ -42,14 +42,14 @@ interface Recomputed {
 const HOUR_MS = 3_600_000;
 
 /**
- * What was charged must have been written before: flush the ledger first.
- * @param ledger held against the books as well, when there is one
+ * Charges must have been written before: flush the ledger first.
+ * @param ledger also compared with the books, if set
  */
 export async function verifyLedger(parts: JournalParts, ledger?: Ledger): Promise<LedgerVerdict> {
   const sums: Recomputed = { balances: new Map(), counters: new Map(), faults: [] };
   const books = await readBooks(parts.database);
-  // Calls that are charged since add to the memory first.
-  if (ledger !== undefined) sums.faults.push(...forgotten(books.balances, ledger));
+  // Compared first: calls that are charged later only add to the memory.
+  if (ledger !== undefined) sums.faults.push(...findForgotten(books.balances, ledger));
   for (const { sequence, text } of books.journal) {
     for (const line of linesOf(text)) addLine(sums, line, `journal ${sequence}`);
   }
@@ -60,11 +60,11 @@ export async function verifyLedger(parts: JournalParts, ledger?: Ledger): Promis
   for (const balance of sums.balances.values()) add(total, balance);
   const faults = [...sums.faults, ...(await overQuota(parts.database, parts.days))];
   const more = faults.length - FAULTS_MAX;
-  const told = more > 0 ? [...faults.slice(0, FAULTS_MAX), `${more} more`] : faults;
-  return { ...total, faults: told };
+  const reported = more > 0 ? [...faults.slice(0, FAULTS_MAX), `${more} more`] : faults;
+  return { ...total, faults: reported };
 }
 
-/** All of one moment: a call that is charged meanwhile is in none of them, or in each. */
+/** All of one moment: a concurrently charged call is in none of them, or in each. */
 const readBooks = (database: Database) =>
   database.transaction().execute(async (transaction) => ({
     journal: await readJournal(transaction),
@@ -89,9 +89,9 @@ function addLine(sums: Recomputed, line: CallLine, place: string): void {
 
 function addTo(map: Map<string, Sums>, parts: readonly (string | number)[], sums: Sums): void {
   const key = JSON.stringify(parts);
-  const known = map.get(key);
-  if (known === undefined) map.set(key, { ...sums });
-  else add(known, sums);
+  const stored = map.get(key);
+  if (stored === undefined) map.set(key, { ...sums });
+  else add(stored, sums);
 }
 
 function add(to: Sums, sums: Sums): void {
@@ -100,7 +100,7 @@ function add(to: Sums, sums: Sums): void {
   to.calls += sums.calls;
 }
 
-/** Lines that are Parquet: DuckDB sums them, and finds those that contradict themselves. */
+/** Adds lines that are in Parquet: DuckDB sums them, and finds those that contradict themselves. */
 async function addRolled(sums: Recomputed, snapshot: number, parts: JournalParts): Promise<void> {
   const { lake, pool, deadlineMs } = parts;
   await lake.seen(snapshot);
@@ -123,10 +123,10 @@ async function addRolled(sums: Recomputed, snapshot: number, parts: JournalParts
   });
   const [balances = [], counters = [], wrong = []] = answers;
   for (const row of balances)
-    addTo(sums.balances, [text(row, 'account'), text(row, 'month')], of(row));
+    addTo(sums.balances, [text(row, 'account'), text(row, 'month')], toSums(row));
   for (const row of counters) {
     const key = [text(row, 'account'), text(row, 'token'), text(row, 'key'), Number(row['hour'])];
-    addTo(sums.counters, key, of(row));
+    addTo(sums.counters, key, toSums(row));
   }
   for (const row of wrong) {
     const price = `${text(row, 'objects')} objects of weight ${text(row, 'weight')}`;
@@ -138,21 +138,21 @@ async function addRolled(sums: Recomputed, snapshot: number, parts: JournalParts
 
 const text = (row: Row, name: string): string => String(row[name]);
 
-const of = (row: Row): Sums => ({
+const toSums = (row: Row): Sums => ({
   messages: Number(row['messages']),
   premium: Number(row['premium']),
   calls: Number(row['calls']),
 });
 
-function compareBalances(sums: Recomputed, known: Books['balances'], parts: JournalParts): void {
-  const kept = keptMonths(parts);
+function compareBalances(sums: Recomputed, stored: Books['balances'], parts: JournalParts): void {
+  const isRetained = retainedMonths(parts);
   const seen = new Set<string>();
-  for (const row of known) {
+  for (const row of stored) {
     const key = JSON.stringify([row.account_id, row.month]);
     seen.add(key);
     const counted = { messages: row.messages, premium: row.premium };
-    if (kept(row.month)) {
-      tell(
+    if (isRetained(row.month)) {
+      compare(
         sums,
         `account ${row.account_id}, month ${row.month}: the balance`,
         counted,
@@ -161,12 +161,12 @@ function compareBalances(sums: Recomputed, known: Books['balances'], parts: Jour
     }
   }
   for (const [key, journal] of sums.balances) {
-    if (!seen.has(key)) tell(sums, `${key}: the balance`, { messages: 0, premium: 0 }, journal);
+    if (!seen.has(key)) compare(sums, `${key}: the balance`, { messages: 0, premium: 0 }, journal);
   }
 }
 
-/** What the books have and the ledger's memory lacks could be spent again. */
-const forgotten = (
+/** Amounts in the books that the ledger's memory lacks could be spent again. */
+const findForgotten = (
   balances: readonly (Counted & { readonly account_id: string; readonly month: string })[],
   ledger: Ledger,
 ): readonly string[] =>
@@ -175,30 +175,30 @@ const forgotten = (
     const { used } = ledger.balance(account_id);
     const usedPremium = ledger.premiumBalance(account_id).used;
     if (used >= messages && usedPremium >= premium) return [];
-    const knows = `the ledger knows of ${used} messages and ${usedPremium} premium ones`;
+    const knows = `the ledger has ${used} messages and ${usedPremium} premium ones`;
     return [`account ${account_id}, month ${month}: ${knows} of ${messages} and ${premium}`];
   });
 
-function compareCounters(sums: Recomputed, known: Books['counters'], parts: JournalParts): void {
+function compareCounters(sums: Recomputed, stored: Books['counters'], parts: JournalParts): void {
   const { days } = parts;
-  const kept = keptMonths(parts);
+  const isRetained = retainedMonths(parts);
   const seen = new Set<string>();
-  for (const row of known) {
+  for (const row of stored) {
     const key = JSON.stringify([row.account_id, row.token_id, row.usage_key, row.hour]);
     seen.add(key);
-    if (!kept(days.month(row.hour * HOUR_MS))) continue;
+    if (!isRetained(days.month(row.hour * HOUR_MS))) continue;
     const at = `token ${row.token_id}, ${row.usage_key}, hour ${row.hour}`;
     const place = `account ${row.account_id}, ${at}: the counter`;
-    tell(sums, place, row, sums.counters.get(key));
+    compare(sums, place, row, sums.counters.get(key));
   }
   for (const [key, journal] of sums.counters) {
-    if (!seen.has(key)) tell(sums, `${key}: the counter`, { messages: 0, premium: 0 }, journal);
+    if (!seen.has(key)) compare(sums, `${key}: the counter`, { messages: 0, premium: 0 }, journal);
   }
 }
 
 type Counted = Pick<Sums, 'messages' | 'premium'>;
 
-function tell(
+function compare(
   sums: Recomputed,
   place: string,
   counted: Counted,
@@ -206,12 +206,12 @@ function tell(
 ): void {
   const { messages, premium } = journal ?? { messages: 0, premium: 0 };
   if (counted.messages === messages && counted.premium === premium) return;
-  const says = `says ${counted.messages} messages and ${counted.premium} premium ones`;
-  sums.faults.push(`${place} ${says}, the journal ${messages} and ${premium}`);
+  const amounts = `has ${counted.messages} messages and ${counted.premium} premium ones`;
+  sums.faults.push(`${place} ${amounts}, the journal ${messages} and ${premium}`);
 }
 
-/** Months of which every line is still there: the journal lets old ones go. */
-function keptMonths({ clock, days, monthsKept }: JournalParts): (month: string) => boolean {
+/** Months of which every line is retained: older ones are removed from the journal. */
+function retainedMonths({ clock, days, monthsKept }: JournalParts): (month: string) => boolean {
   const oldest = monthsBefore(days.month(clock()), monthsKept);
   return (month) => month >= oldest;
 }

@@ -1,10 +1,10 @@
-// The last two days of every symbol, and who is first among them (INTERFACE.md 1 "market").
+// The last two days of every symbol, and rankings of them (INTERFACE.md 1 "market").
 import type { Day } from '../../query/time/days.ts';
 import { adjusted, type Bar } from '../derive/adjust.ts';
 import { closeOf, known } from '../derive/lastSale.ts';
 import { numberIn, rounded, type Row, shareOf, textIn } from '../derive/values.ts';
 
-/** Days that a board is made of: the two last sessions of nearly every symbol are among them. */
+/** Days of bars that a board reads: they include the two last sessions of nearly every symbol. */
 export const BOARD_DAYS = 7;
 
 export interface Standing {
@@ -54,10 +54,10 @@ const byVolume: Order = (one, other) => other.volume - one.volume;
 
 interface List {
   readonly order: Order;
-  readonly holds: (standing: Standing) => boolean;
+  readonly holds: (entry: Standing) => boolean;
 }
 
-/** Without an exchange of our own its volume is the market's; outside the hours nothing is listed yet. */
+/** Without an own exchange its volume is the market's; outside the hours these lists are empty. */
 const LISTS: ReadonlyMap<string, List> = new Map<string, List>([
   ['mostactive', { order: byVolume, holds: () => true }],
   [
@@ -77,7 +77,7 @@ const LISTS: ReadonlyMap<string, List> = new Map<string, List>([
 
 export const LIST_NAMES: readonly string[] = [...LISTS.keys()];
 
-/** Symbols of a list, the first ones first; undefined when there is no such list. */
+/** Symbols of a list, in its order; undefined for an unknown list. */
 export function listed(
   name: string,
   board: readonly Standing[],
@@ -113,14 +113,14 @@ export function lastDayOf({ bars, symbol }: Standing): Row {
   };
 }
 
-/** What was traded at a venue; '' where trades do not say. */
+/** Volume of a venue; '' where trades have none. */
 interface VenueVolume {
   readonly mic: string;
   readonly volume: number;
   readonly lastUpdated: number;
 }
 
-/** Volume by venue, the most first (INTERFACE.md 1 "market" volume). */
+/** Volume by venue, the highest first (INTERFACE.md 1 "market" volume). */
 export function volumesOf(sums: readonly VenueVolume[], venues: readonly Row[]): readonly Row[] {
   const names = new Map(venues.map((row) => [textIn(row, 'mic') ?? '', row]));
   const whole = sums.reduce((sum, { volume }) => sum + volume, 0);
@@ -139,17 +139,17 @@ export function volumesOf(sums: readonly VenueVolume[], venues: readonly Row[]):
     .sort((one, other) => other.volume - one.volume);
 }
 
-/** How a sector did on the last day. */
+/** Performance of a sector on the last day. */
 interface SectorRow {
   readonly type: 'sector';
   readonly name: string;
-  /** Change of what its companies are worth, as a share. */
+  /** Change of the value of its companies, as a share. */
   readonly performance: number;
-  /** Epoch milliseconds: the end of the day that it is of. */
+  /** Epoch milliseconds: the end of its day. */
   readonly lastUpdated: number | null;
 }
 
-/** @param companies newest record of each, by symbol */
+/** @param companies latest record of each, by symbol */
 export function sectorsOf(
   board: readonly Standing[],
   companies: ReadonlyMap<string, Row>,

@@ -1,6 +1,6 @@
-// What market types were made of, and their answers, as long as both are still true. Records are kept by
-// key and window, so that types and batches share them; answers as bytes, until what they were made of
-// changes, or the clock brings another session or a price that was delayed.
+// Cache of records and answers of market types, valid until their sources change. Records are cached by key
+// and window, so that types and batches share them; answers as bytes, until their records change, or the
+// clock brings another session or makes a delayed price visible.
 import type { Row } from '../derive/values.ts';
 import type { Body } from '../../store/duckdb/protocol.ts';
 import type { Lake } from '../../store/lake/lake.ts';
@@ -11,14 +11,14 @@ interface Stored {
   readonly pending: Pick<Pending, 'sequence' | 'newest'>;
 }
 
-/** A table as it was at an instant. */
+/** Version of a table at an instant. */
 interface Stamp {
   readonly tableId: number;
   readonly changes: number;
   readonly pushed: number;
 }
 
-/** Tables that something is read from, as they are at this instant; taken before they are read. */
+/** Versions of the tables of a read; taken before they are read. */
 export interface Stamps {
   readonly tables: readonly Stamp[];
   readonly state: number;
@@ -28,11 +28,11 @@ export interface Stamps {
 export interface KnownRows {
   readonly rows: readonly Row[];
   readonly snapshot: number;
-  /** Tells answers of these records from those of others. */
+  /** Distinguishes answers of these records from others. */
   readonly version: readonly (string | number)[];
-  /** Records that there can be by the catalog's statistics: what may be told of data of others. */
+  /** Upper bound of records by the catalog's statistics: a count that may be shown for data of others. */
   readonly most: number;
-  /** Of their JSON. */
+  /** Size of their JSON. */
   readonly bytes: number;
 }
 
@@ -40,29 +40,29 @@ export interface KnownAnswer {
   readonly body: Body;
   readonly snapshot: number;
   readonly tag: string | undefined;
-  /** Objects that it could have had by what its price was told from. */
+  /** Upper bound of objects for the price shown in advance. */
   readonly most: number;
-  /** From when on the clock makes another one of it, epoch milliseconds. */
+  /** Instant at which the clock may change it, epoch milliseconds. */
   readonly steadyUntilMs: number;
 }
 
-/** Of all that is kept of one kind; a single one of more than a quarter is not kept. */
+/** Limit of each kind; an entry of more than a quarter is not cached. */
 const BYTES_MAX = 96 * 1024 ** 2;
-/** Objects of a record are some times its JSON. */
+/** Objects of a record take several times the size of their JSON. */
 const ROWS_FACTOR = 4;
 const OVERHEAD_BYTES = 1_024;
-/** Lists that are kept. */
+/** Cached lists. */
 const LISTS_MAX = 16;
 
 export class MarketMemory {
   readonly rows: BytesLru<KnownRows>;
   readonly answers: BytesLru<KnownAnswer>;
-  /** What was made of all records of an input; few, and each of no more than one wide read. */
+  /** Results computed from all records of an input; few, each of at most one wide read. */
   readonly lists: BytesLru<Promise<object>>;
-  /** How often each table was changed. */
+  /** Count of changes of each table. */
   readonly #changes = new Map<number, number>();
 
-  /** @param cacheBytes what the operator lets the memory of series have; an eighth of it, twice */
+  /** @param cacheBytes the operator's limit for the cache of series; an eighth of it is used twice */
   constructor(cacheBytes: number) {
     const bytesMax = Math.min(BYTES_MAX, cacheBytes / 8);
     const changesOf = (tableId: number): number => this.#changes.get(tableId) ?? 0;
@@ -71,7 +71,7 @@ export class MarketMemory {
     this.answers = new BytesLru(bytesMax, ({ body }) => body.bytes.byteLength, changesOf);
   }
 
-  /** Before a commit shows. */
+  /** Called before a commit is visible. */
   changed(tableIds: readonly number[]): void {
     for (const tableId of tableIds) {
       this.#changes.set(tableId, (this.#changes.get(tableId) ?? 0) + 1);
@@ -92,12 +92,12 @@ export class MarketMemory {
   }
 }
 
-/** Bounded by bytes: what was asked for longest ago goes first, and what has changed when it is asked for. */
+/** Bounded by bytes: least recently used entries are evicted, and changed ones when they are read. */
 class BytesLru<Value> {
   readonly #bytesMax: number;
   readonly #sizeOf: (value: Value) => number;
   readonly #changesOf: (tableId: number) => number;
-  readonly #kept = new Map<
+  readonly #entries = new Map<
     string,
     { readonly value: Value; stamps: Stamps; readonly size: number }
   >();
@@ -114,42 +114,42 @@ class BytesLru<Value> {
   }
 
   find(name: string, stored: Stored): Value | undefined {
-    const known = this.#kept.get(name);
-    if (known === undefined) return undefined;
-    const stamps = stillTrue(known.stamps, stored, this.#changesOf);
+    const entry = this.#entries.get(name);
+    if (entry === undefined) return undefined;
+    const stamps = refreshStamps(entry.stamps, stored, this.#changesOf);
     if (stamps === undefined) {
       this.drop(name);
       return undefined;
     }
-    known.stamps = stamps;
-    // The last one of the map is the one that was asked for last.
-    this.#kept.delete(name);
-    this.#kept.set(name, known);
-    return known.value;
+    entry.stamps = stamps;
+    // The last entry of the map is the most recently used.
+    this.#entries.delete(name);
+    this.#entries.set(name, entry);
+    return entry.value;
   }
 
   keep(name: string, value: Value, stamps: Stamps): void {
     this.drop(name);
     const size = this.#sizeOf(value) + name.length * 2 + OVERHEAD_BYTES;
     if (size > this.#bytesMax / 4) return;
-    this.#kept.set(name, { value, stamps, size });
+    this.#entries.set(name, { value, stamps, size });
     this.#bytes += size;
-    for (const oldest of this.#kept.keys()) {
+    for (const oldest of this.#entries.keys()) {
       if (this.#bytes <= this.#bytesMax) return;
       this.drop(oldest);
     }
   }
 
   drop(name: string): void {
-    const known = this.#kept.get(name);
-    if (known === undefined) return;
-    this.#kept.delete(name);
-    this.#bytes -= known.size;
+    const entry = this.#entries.get(name);
+    if (entry === undefined) return;
+    this.#entries.delete(name);
+    this.#bytes -= entry.size;
   }
 }
 
-/** The stamps as of now if nothing has changed since; nearly always by one look at the whole. */
-function stillTrue(
+/** Returns current stamps if nothing has changed since; nearly always by one comparison of the whole. */
+function refreshStamps(
   stamps: Stamps,
   { lake, pending }: Stored,
   changesOf: (tableId: number) => number,

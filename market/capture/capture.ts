@@ -1,4 +1,4 @@
-// A capture file from its first byte to its last: what it tells, and what of it could not be read.
+// Reads a capture file from start to end: its ticks, and counts of unreadable parts.
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream';
@@ -9,17 +9,17 @@ import { type PacketCounts, PacketReader } from './packets.ts';
 import { type SegmentCounts, SegmentReader } from './segments.ts';
 
 export interface CaptureSummary extends PacketCounts, Omit<SegmentCounts, 'damaged'> {
-  /** Segments and messages that can not be what they say. */
+  /** Segments and messages with invalid contents. */
   readonly damagedMessages: number;
   /** Messages of each type, by its letter. */
   readonly types: Readonly<Record<string, number>>;
-  /** Of the messages, epoch milliseconds; undefined where there are none. */
+  /** Times of the messages, epoch milliseconds; undefined where there are none. */
   readonly firstMs: number | undefined;
   readonly lastMs: number | undefined;
   readonly symbols: number;
 }
 
-/** Where a tick stands in the file. */
+/** Position of a tick in the file. */
 export interface Place {
   readonly sequence: number;
   /** Of its time, beyond the milliseconds. */
@@ -28,14 +28,14 @@ export interface Place {
 
 type OnTick = (tick: Tick, place: Place) => void;
 
-/** Of a file that is read for its records. */
+/** Chunk size of a file that is read for its records. */
 const CHUNK_BYTES = 1024 ** 2;
-/** Of one that is played: its ticks are decoded in 1 ms. */
+/** Chunk size of a file that is played: its ticks are decoded in 1 ms. */
 const PLAYED_BYTES = 64 * 1024;
 
 /**
- * Reads the whole file, plain or gzip; a turn of the loop for each chunk.
- * @param afterChunk is waited for before more is read
+ * Reads the whole file, plain or gzip; one turn of the event loop for each chunk.
+ * @param afterChunk is awaited before more is read
  */
 export async function readCapture(
   path: string,
@@ -50,7 +50,7 @@ export async function readCapture(
   }
 }
 
-/** The file in pieces whose ticks take 1 ms: a piece is read when it is asked for. */
+/** Yields the file in pieces whose ticks take 1 ms: a piece is read when it is requested. */
 export const playedPieces = (path: string, onTick: OnTick): AsyncGenerator<void, CaptureSummary> =>
   piecesOf(path, onTick, PLAYED_BYTES);
 
@@ -74,7 +74,7 @@ async function* piecesOf(
   }
 }
 
-/** The ticks of a file, as far as it can be read, in its order and as they are asked for. */
+/** Returns the ticks of a file, as far as it can be read, in its order and on request. */
 export function captureReader(path: string, isWanted: (symbol: string) => boolean): TickReader {
   const ticks: Tick[] = [];
   const decoder = decoderOf((tick) => {
@@ -98,7 +98,7 @@ export function captureReader(path: string, isWanted: (symbol: string) => boolea
 interface Decoder {
   /** @returns whether more of the file can be read */
   readonly push: (chunk: Buffer) => boolean;
-  /** @param broken why the file ended before its end, in words */
+  /** @param broken why the file ended early, in words */
   readonly end: (broken: string | undefined) => CaptureSummary;
 }
 
@@ -126,12 +126,12 @@ function decoderOf(onTick: OnTick): Decoder {
   const packets = new PacketReader((bytes, start, end) => segments.segment(bytes, start, end));
   const end = (broken: string | undefined): CaptureSummary => {
     symbols.delete('');
-    const { damaged: damagedSegments, ...told } = segments.counts();
+    const { damaged: damagedSegments, ...segmentCounts } = segments.counts();
     const { cut = broken, ...counted } = packets.end();
-    const isEmpty = told.messages === 0;
+    const isEmpty = segmentCounts.messages === 0;
     return {
       ...counted,
-      ...told,
+      ...segmentCounts,
       cut,
       types: namesOf(types),
       symbols: symbols.size,
@@ -150,7 +150,7 @@ const namesOf = (types: Float64Array): Readonly<Record<string, number>> =>
       .map(([type, count]) => [String.fromCharCode(type), count]),
   );
 
-/** @returns why it ended before its end, in words */
+/** @returns why it ended early, in words */
 async function* chunksOf(
   path: string,
   chunkBytes: number,
@@ -160,7 +160,7 @@ async function* chunksOf(
   await file.read(head, 0, 2, 0).finally(() => file.close());
   const isGzip = head[0] === 0x1f && head[1] === 0x8b;
   const bytes = createReadStream(path, { highWaterMark: chunkBytes });
-  // A tail that is cut is told as far as it goes.
+  // A truncated tail is decoded as far as possible.
   const unpacking = { chunkSize: chunkBytes, finishFlush: constants.Z_SYNC_FLUSH };
   const source = isGzip ? pipeline(bytes, createGunzip(unpacking), () => undefined) : bytes;
   try {

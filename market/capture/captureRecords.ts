@@ -1,5 +1,5 @@
-// What a capture becomes in the inputs of CORE: trades without those that were broken, best offers, and the
-// bars of minutes and days that the trades make.
+// Converts a capture to records of CORE's inputs: trades without broken ones, best offers, and the minute and
+// daily bars of the trades.
 import type { Day } from '../../query/time/days.ts';
 import type { InputId } from '../inputs/inputRow.ts';
 import { addLevel, settleOffers } from '../live/liveBook.ts';
@@ -27,10 +27,12 @@ export const HEADERS: Readonly<Record<CaptureInput, string>> = {
   HISTORICAL_PRICES: 'symbol,date,open,high,low,close,volume\n',
 };
 
-/** Symbols whose books are followed, to tell best offers; of more these are the level's alone. */
+/**
+ * Symbols whose books are followed, to derive best offers; for further ones a level's offers are used alone.
+ */
 const SYMBOLS_MAX = 50_000;
 
-/** The exchange whose captures these are. */
+/** The exchange of these captures. */
 const VENUE = 'IEXG';
 
 interface Bar {
@@ -48,7 +50,7 @@ interface Bar {
 
 export class CaptureRecords {
   readonly #write: Write;
-  /** Trades that did not happen, by `tradeKey`. */
+  /** Trades that were broken later, by `tradeKey`. */
   readonly #broken: ReadonlySet<string>;
   readonly #symbols = new Map<string, LiveSymbol>();
   readonly #minutes = new Map<string, Bar>();
@@ -57,7 +59,7 @@ export class CaptureRecords {
 
   readonly #keepsBars: boolean;
 
-  /** @param keepsBars false: none are made at the end, and none are remembered until then */
+  /** @param keepsBars false: no bars are computed, and no trades kept for them */
   constructor(broken: ReadonlySet<string>, write: Write, keepsBars = true) {
     this.#broken = broken;
     this.#write = write;
@@ -74,7 +76,7 @@ export class CaptureRecords {
     }
   }
 
-  /** Bars, once all ticks are known. */
+  /** Writes bars, after all ticks. */
   end(): void {
     for (const bar of this.#minutes.values()) {
       const { close, date, high, low, minute, open, symbol } = bar;
@@ -90,7 +92,7 @@ export class CaptureRecords {
     }
   }
 
-  /** And the best offers, where they are others after all of its event. */
+  /** Also writes the best offers, if they changed at the end of the event. */
   #level(tick: LevelTick, place: Place): void {
     const { isPart = false, price, side, size, symbol, timeMs } = tick;
     const what = [symbol, timeText(timeMs), place.sequence, side, price, size, isPart, VENUE];
@@ -122,18 +124,18 @@ export class CaptureRecords {
     addTo(this.#days, `${symbol} ${date}`, { symbol, date, minute, price, size });
   }
 
-  /** Of the exchange; asked once for each minute. */
+  /** Time at the exchange; looked up once for each minute. */
   #clock(timeMs: number): readonly [date: Day, minute: string] {
     const place = Math.floor(timeMs / 60_000);
-    const known = this.#clocks.get(place);
-    if (known !== undefined) return known;
-    const made = [dayAt(timeMs), clockAt(timeMs).slice(0, 5)] as const;
-    this.#clocks.set(place, made);
-    return made;
+    const cached = this.#clocks.get(place);
+    if (cached !== undefined) return cached;
+    const entry = [dayAt(timeMs), clockAt(timeMs).slice(0, 5)] as const;
+    this.#clocks.set(place, entry);
+    return entry;
   }
 }
 
-/** A line as a record in JSON. */
+/** Converts a line to a record in JSON. */
 export function recordOfLine(input: CaptureInput, line: string): string {
   const cells = line.trimEnd().split(',');
   const names = HEADERS[input].trimEnd().split(',');
@@ -157,7 +159,7 @@ function valueOf(name: string, cell: string): string | number | boolean {
   return name.startsWith('is') ? cell === 'true' : Number(cell);
 }
 
-/** Ids of trades are those of a day. */
+/** Trade ids are unique within a day. */
 export const tradeKey = ({
   symbol,
   timeMs,

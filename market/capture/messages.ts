@@ -1,9 +1,9 @@
-// Messages of a capture as ticks (INTERFACE.md 7.1). Types that are not known are left out, and messages may
-// have grown at their tails: only what is known of them is read.
+// Decodes messages of a capture to ticks (INTERFACE.md 7.1). Unknown types are skipped, and messages may have
+// additional bytes at their end: only the known part is read.
 import type { StateName, StateTick, Tick } from '../live/tick.ts';
 import { numberAt } from './segments.ts';
 
-/** Bytes of each type that is known, of the smallest version; a shorter message is damaged. */
+/** Size of each known type in its smallest version; a shorter message is damaged. */
 const BYTES: ReadonlyMap<number, number> = new Map(
   Object.entries({
     S: 10,
@@ -23,7 +23,7 @@ const [BUY, SELL] = ['8'.charCodeAt(0), '5'.charCodeAt(0)];
 const LEVEL_BYTES = 30;
 const [QUOTE, TRADE, BREAK] = ['Q', 'T', 'B'].map((name) => name.charCodeAt(0));
 
-/** A tick with the part of its time that epoch milliseconds do not tell. */
+/** A tick with the part of its time beyond epoch milliseconds. */
 interface Captured {
   readonly tick: Tick;
   /** 0 to 999,999. */
@@ -31,14 +31,14 @@ interface Captured {
 }
 
 const SYMBOL_AT = 10;
-/** Symbols whose texts are kept; a listing has some 10,000. */
+/** Cached texts of symbols; a listing has some 10,000. */
 const SYMBOLS_MAX = 100_000;
 
 export class MessageReader {
   readonly #symbols = new Map<number, Map<number, string>>();
   #size = 0;
 
-  /** Undefined for a type that is not known, `damaged` for one that is too short. */
+  /** Undefined for an unknown type, `damaged` for a message that is too short. */
   read(bytes: Buffer, at: number, end: number): Captured | undefined | 'damaged' {
     const type = bytes.readUInt8(at);
     const isLevel = type === BUY || type === SELL;
@@ -60,8 +60,8 @@ export class MessageReader {
 
   #symbol(bytes: Buffer, at: number): string {
     const [low, high] = [bytes.readUInt32LE(at), bytes.readUInt32LE(at + 4)];
-    const known = this.#symbols.get(low)?.get(high);
-    if (known !== undefined) return known;
+    const cached = this.#symbols.get(low)?.get(high);
+    if (cached !== undefined) return cached;
     const symbol = bytes.toString('latin1', at, at + 8).trimEnd();
     if (this.#size < SYMBOLS_MAX) {
       const own = this.#symbols.get(low) ?? new Map<number, string>();
@@ -71,7 +71,7 @@ export class MessageReader {
     return symbol;
   }
 
-  // Members one by one: a spread of parts costs as much as reading the message.
+  // Members one by one: spreading parts costs as much as reading the message.
 
   #quote(bytes: Buffer, at: number, timeMs: number): Tick {
     return {
@@ -115,12 +115,12 @@ export class MessageReader {
   }
 
   #state(bytes: Buffer, at: number, type: string, timeMs: number): Tick | undefined {
-    const told = STATES.get(type);
-    if (told === undefined) return undefined;
+    const decoder = STATES.get(type);
+    if (decoder === undefined) return undefined;
     const flag = String.fromCharCode(bytes.readUInt8(at + 1));
     const symbol = type === 'S' ? '' : this.#symbol(bytes, at + SYMBOL_AT);
-    const value = told.value(flag, bytes, at, timeMs);
-    return { kind: 'state', symbol, timeMs, state: told.state, value };
+    const value = decoder.value(flag, bytes, at, timeMs);
+    return { kind: 'state', symbol, timeMs, state: decoder.state, value };
   }
 }
 
@@ -132,13 +132,13 @@ function timeOf(high: number, low: number): readonly [ms: number, nanoseconds: n
   return [high * 4_294 + ms, ns - ms * 1_000_000];
 }
 
-/** Of ten thousandths. */
+/** In ten thousandths. */
 const priceAt = (bytes: Buffer, at: number): number => numberAt(bytes, at) / 10_000;
 
 const textAt = (bytes: Buffer, at: number, length: number): string =>
   bytes.toString('latin1', at, at + length);
 
-interface Told {
+interface StateDecoder {
   readonly state: StateName;
   readonly value: (
     flag: string,
@@ -157,7 +157,7 @@ const AUCTIONS: Readonly<Record<string, string>> = {
 };
 const SIDES: Readonly<Record<string, string>> = { B: 'buy', S: 'sell', N: 'none' };
 
-const STATES: ReadonlyMap<string, Told> = new Map<string, Told>([
+const STATES: ReadonlyMap<string, StateDecoder> = new Map<string, StateDecoder>([
   [
     'S',
     {
@@ -218,7 +218,7 @@ const STATES: ReadonlyMap<string, Told> = new Map<string, Told>([
   ['A', { state: 'auction', value: auctionOf }],
 ]);
 
-/** What a state tells, by its name: of a message of nothing but zeros. */
+/** Values of a state, by its name: decoded from a message of zeros. */
 export const ZERO_STATES: ReadonlyMap<StateName, StateTick['value']> = new Map(
   [...STATES.values()].map(({ state, value }) => [state, value('O', Buffer.alloc(80), 0, 0)]),
 );

@@ -1,19 +1,19 @@
-// Packets of a capture file (pcap, pcapng), as its bytes come: UDP payloads, one after the other. Lengths
-// that lie and a tail that is cut are counted and named, and never read past.
+// Parses packets of a capture file (pcap, pcapng) as its bytes arrive: UDP payloads, one after the other.
+// Invalid lengths and a truncated tail are counted and described, and never read past.
 
-/** Bytes of one packet or block; a longer one is a length that lies. */
+/** Limit of one packet or block; a longer one has an invalid length. */
 const PACKET_BYTES_MAX = 256 * 1024;
 
 export interface PacketCounts {
   readonly packets: number;
-  /** Those that carry no UDP over IPv4, or say other lengths than they have. */
+  /** Packets without UDP over IPv4, or with wrong lengths. */
   readonly others: number;
   readonly damaged: number;
-  /** What ends the file before its end, in words. */
+  /** Why the file ends early, in words. */
   readonly cut: string | undefined;
 }
 
-/** The payload of a packet lies in `bytes` from `start` to `end`: to be used before the next one. */
+/** The payload of a packet is in `bytes` from `start` to `end`: valid until the next one. */
 type OnPayload = (bytes: Buffer, start: number, end: number) => void;
 
 type Kind = 'pcap' | 'pcapng';
@@ -86,7 +86,7 @@ export class PacketReader {
     return this.#isBig ? bytes.readUInt32BE(at) : bytes.readUInt32LE(at);
   }
 
-  /** The place of the next record; undefined where more bytes are needed. */
+  /** Position of the next record; undefined where more bytes are needed. */
   #pcap(bytes: Buffer, at: number): number | undefined {
     if (bytes.length < at + 16) return undefined;
     const length = this.#u32(bytes, at + 8);
@@ -100,7 +100,7 @@ export class PacketReader {
   #block(bytes: Buffer, at: number): number | undefined {
     if (bytes.length < at + 12) return undefined;
     const type = this.#u32(bytes, at);
-    // A section says its own byte order, before its length can be read.
+    // A section states its byte order, before its length can be read.
     if (bytes.readUInt32LE(at) === SECTION) this.#isBig = bytes.readUInt32LE(at + 8) !== BYTE_ORDER;
     const length = this.#u32(bytes, at + 4);
     if (length < 12 || length % 4 !== 0 || length > PACKET_BYTES_MAX) return this.#lies(length);
@@ -118,7 +118,7 @@ export class PacketReader {
   }
 
   #lies(length: number): undefined {
-    this.#cut = `a packet says that it has ${length} bytes: what follows can not be read`;
+    this.#cut = `a packet has an invalid length of ${length} bytes: the rest can not be read`;
     return undefined;
   }
 
@@ -147,7 +147,7 @@ export class PacketReader {
     }
     const payload = udp + 8;
     const payloadEnd = udp + bytes.readUInt16BE(udp + 4);
-    // Ethernet fills short packets up; a length that is more than there is lies.
+    // Ethernet pads short packets; a length beyond the packet is invalid.
     if (payloadEnd > end || payloadEnd < payload) this.#damaged += 1;
     else this.#onPayload(bytes, payload, payloadEnd);
   }

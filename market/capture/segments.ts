@@ -1,5 +1,5 @@
-// Segments of the exchange's transport (INTERFACE.md 7.1): messages with their places in the stream. What was
-// lost, came twice or out of turn is counted; a message is told once.
+// Parses segments of the exchange's transport (INTERFACE.md 7.1): messages with their positions in the
+// stream. Lost, duplicate and out-of-order messages are counted; each message is returned once.
 
 /** Protocols of captures, by the ids of their segments. */
 const PROTOCOLS: ReadonlyMap<number, string> = new Map([
@@ -9,32 +9,32 @@ const PROTOCOLS: ReadonlyMap<number, string> = new Map([
 ]);
 
 const HEADER_BYTES = 40;
-/** Streams of one file: each session of a channel is one. */
+/** Streams of one file: one for each session of a channel. */
 const STREAMS_MAX = 1_000;
 
 export interface SegmentCounts {
   readonly segments: number;
   readonly heartbeats: number;
   readonly messages: number;
-  /** Messages that a later one shows were never seen. */
+  /** Messages that were never received, as a later one shows. */
   readonly missing: number;
-  /** Messages that were seen before. */
+  /** Duplicate messages. */
   readonly repeated: number;
-  /** How often a stream began anew with its first message. */
+  /** Restarts of a stream with its first message. */
   readonly resets: number;
-  /** Segments of another transport, or with lengths that lie. */
+  /** Segments of another transport, or with invalid lengths. */
   readonly damaged: number;
   readonly protocols: readonly string[];
   readonly sessions: number;
 }
 
-/** A message lies in `bytes` from `start` to `end`; its place in its stream begins with 1. */
+/** A message is in `bytes` from `start` to `end`; positions in its stream begin with 1. */
 type OnMessage = (bytes: Buffer, start: number, end: number, sequence: number) => void;
 
 interface Stream {
-  /** Place of the next message. */
+  /** Position of the next message. */
   next: number;
-  /** Of the newest segment, nanoseconds. */
+  /** Of the latest segment, nanoseconds. */
   sent: number;
 }
 
@@ -56,7 +56,7 @@ export class SegmentReader {
     this.#onMessage = onMessage;
   }
 
-  /** One UDP payload. */
+  /** Parses one UDP payload. */
   segment(bytes: Buffer, start: number, end: number): void {
     const protocol = end - start < HEADER_BYTES ? 0 : bytes.readUInt16LE(start + 2);
     if (!PROTOCOLS.has(protocol) || bytes.readUInt8(start) !== 1) {
@@ -79,7 +79,7 @@ export class SegmentReader {
     }
     const first = numberAt(bytes, start + 24);
     const stream = this.#stream(protocol * 2 ** 32 + session, first, numberAt(bytes, start + 32));
-    if (stream !== undefined) this.#tell(bytes, from, from + length, { count, first, stream });
+    if (stream !== undefined) this.#forward(bytes, from, from + length, { count, first, stream });
   }
 
   counts(): SegmentCounts {
@@ -96,28 +96,28 @@ export class SegmentReader {
     };
   }
 
-  /** Undefined for one too many, whose messages nothing could tell apart. */
+  /** Undefined beyond the limit: duplicates could not be detected. */
   #stream(name: number, first: number, sent: number): Stream | undefined {
-    const known = this.#streams.get(name);
-    if (known === undefined) {
+    const existing = this.#streams.get(name);
+    if (existing === undefined) {
       if (this.#streams.size >= STREAMS_MAX) {
         this.#damaged += 1;
         return undefined;
       }
-      const made = { next: first, sent };
-      this.#streams.set(name, made);
-      return made;
+      const created = { next: first, sent };
+      this.#streams.set(name, created);
+      return created;
     }
-    // A second line repeats what was sent before; a server that begins anew sends later.
-    if (first === 1 && known.next > 1 && sent > known.sent) {
-      known.next = 1;
+    // A second line repeats earlier segments; a restarted server sends later ones.
+    if (first === 1 && existing.next > 1 && sent > existing.sent) {
+      existing.next = 1;
       this.#resets += 1;
     }
-    known.sent = Math.max(known.sent, sent);
-    return known;
+    existing.sent = Math.max(existing.sent, sent);
+    return existing;
   }
 
-  #tell(
+  #forward(
     bytes: Buffer,
     from: number,
     end: number,

@@ -1,7 +1,7 @@
-// Bars with splits and dividends taken out. What was traded is never changed: factors are made at every
-// read from the actions known then. The price before an ex-date is multiplied by the split's ratio, and
-// by what a dividend leaves of the last close before it (the method of CRSP's "cumulative factor to
-// adjust prices").
+// Bars adjusted for splits and dividends. Traded prices are never changed: factors are computed at every read
+// from the actions known then. The price before an ex-date is multiplied by the split's ratio, and by the
+// share of the last close before it that a dividend leaves (the method of CRSP's "cumulative factor to adjust
+// prices").
 import type { Day } from '../../query/time/days.ts';
 import { dayIn, numberIn, rounded, type Row } from './values.ts';
 
@@ -20,31 +20,31 @@ export interface Prices {
 
 export interface Bar {
   readonly date: Day;
-  /** As it was traded. */
+  /** As traded. */
   readonly raw: Prices;
-  /** In shares of today. */
+  /** In today's shares. */
   readonly split: Prices;
-  /** In shares of today, and as if dividends had been kept. */
+  /** In today's shares, with dividends reinvested. */
   readonly full: Prices;
   readonly row: Row;
 }
 
-/** What happens at the beginning of one day. */
+/** Actions at the beginning of one day. */
 interface ExDay {
   readonly date: Day;
   /** Shares before for each share after. */
   readonly ratio: number;
-  /** In shares as they are on the day. */
+  /** In shares of that day. */
   readonly dividend: number;
 }
 
-interface Made extends Actions {
+interface CachedBars extends Actions {
   readonly today: Day;
   readonly bars: readonly Bar[];
 }
 
-/** Of the same records for the same actions: a quote, a chart and key figures ask one after the other. */
-const made = new WeakMap<readonly Row[], Made>();
+/** Cache by records and actions: a quote, a chart and key figures need the same bars one after the other. */
+const cache = new WeakMap<readonly Row[], CachedBars>();
 
 const PRICE_NAMES = [
   'open',
@@ -65,7 +65,7 @@ const PRICE_NAMES = [
 const hasPrice = (row: Row): boolean => PRICE_NAMES.some((name) => numberIn(row, name) !== null);
 
 /**
- * @param rows daily bars, oldest first; those without any price are left out
+ * @param rows daily bars, oldest first; rows without any price are left out
  * @param today actions of later days have not happened yet
  */
 export function adjusted(
@@ -73,11 +73,11 @@ export function adjusted(
   { dividends, splits }: Actions,
   today: Day,
 ): readonly Bar[] {
-  const known = made.get(rows);
-  const isKnown = known?.splits === splits && known.dividends === dividends;
-  if (isKnown && known.today === today) return known.bars;
+  const cached = cache.get(rows);
+  const isSame = cached?.splits === splits && cached.dividends === dividends;
+  if (isSame && cached.today === today) return cached.bars;
   const bars = barsOf(rows, { dividends, splits }, today);
-  made.set(rows, { dividends, splits, today, bars });
+  cache.set(rows, { dividends, splits, today, bars });
   return bars;
 }
 
@@ -91,7 +91,7 @@ function barsOf(rows: readonly Row[], actions: Actions, today: Day): readonly Ba
     const date = dayIn(row, 'date');
     for (let day = days[next]; day !== undefined && day.date > date; day = days[(next -= 1)]) {
       price *= day.ratio;
-      payout *= kept(day, tradedClose(row, price));
+      payout *= dividendFactor(day, tradedClose(row, price));
     }
     bars.push(barOf(row, date, price, payout));
   }
@@ -103,11 +103,11 @@ function exDays({ dividends, splits }: Actions, today: Day): readonly ExDay[] {
   const add = (row: Row, ratio: number, dividend: number): void => {
     const date = dayIn(row, 'exDate');
     if (date === '' || date > today) return;
-    const known = days.get(date) ?? { date, ratio: 1, dividend: 0 };
+    const existing = days.get(date) ?? { date, ratio: 1, dividend: 0 };
     days.set(date, {
       date,
-      ratio: known.ratio * ratio,
-      dividend: known.dividend + dividend,
+      ratio: existing.ratio * ratio,
+      dividend: existing.dividend + dividend,
     });
   };
   for (const row of splits) add(row, ratioOf(row) ?? 1, 0);
@@ -115,22 +115,22 @@ function exDays({ dividends, splits }: Actions, today: Day): readonly ExDay[] {
   return [...days.values()].sort((one, other) => (one.date < other.date ? -1 : 1));
 }
 
-/** Shares before for each share after, of a split; null when it does not say. */
+/** Shares before for each share after, of a split; null when it is not stated. */
 function ratioOf(split: Row): number | null {
   const [from, to] = [numberIn(split, 'fromFactor'), numberIn(split, 'toFactor')];
   const ratio = from !== null && to !== null && to !== 0 ? from / to : numberIn(split, 'ratio');
   return ratio !== null && ratio > 0 ? ratio : null;
 }
 
-/** What a price of a day is multiplied by to be one in shares of today. */
+/** Factor from a price of a day to one in today's shares. */
 export function splitFactor(splits: readonly Row[], day: Day, today: Day): number {
   return splits
     .filter((row) => dayIn(row, 'exDate') > day && dayIn(row, 'exDate') <= today)
     .reduce((product, row) => product * (ratioOf(row) ?? 1), 1);
 }
 
-/** What a dividend leaves of the last close before it; that of one as large as the price says nothing. */
-function kept({ dividend, ratio }: ExDay, close: number | null): number {
+/** Share of the last close before it that a dividend leaves; a dividend as large as the price is ignored. */
+function dividendFactor({ dividend, ratio }: ExDay, close: number | null): number {
   if (dividend === 0 || close === null || close <= 0) return 1;
   const left = 1 - dividend / (close * ratio);
   return left > 0 ? left : 1;
@@ -157,11 +157,11 @@ function barOf(row: Row, date: Day, price: number, payout: number): Bar {
   const isAdjusted = row['isSplitAdjusted'] === true || numberIn(row, 'uClose') !== null;
   const [raw, split, full] = [emptyPrices(), emptyPrices(), emptyPrices()];
   for (const [name, uName, fName] of NAMES) {
-    const given = numberIn(row, name);
+    const value = numberIn(row, name);
     const factor = name === 'volume' ? 1 / price : price;
-    const traded = isAdjusted ? scaled(given, 1 / factor, name) : given;
+    const traded = isAdjusted ? scaled(value, 1 / factor, name) : value;
     raw[name] = numberIn(row, uName) ?? traded;
-    split[name] = isAdjusted ? given : scaled(given, factor, name);
+    split[name] = isAdjusted ? value : scaled(value, factor, name);
     const paid = name === 'volume' ? split[name] : scaled(split[name], payout, name);
     full[name] = numberIn(row, fName) ?? paid;
   }

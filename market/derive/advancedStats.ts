@@ -1,11 +1,11 @@
-// Key figures of prices and statements together (INTERFACE.md 1 "advanced-stats"). What its statements do not
-// tell is null.
+// Key figures of prices and statements together (INTERFACE.md 1 "advanced-stats"). Values without a source in
+// the statements are null.
 import { addMonths, type Day } from '../../query/time/days.ts';
 import type { Bar, Prices } from './adjust.ts';
 import { dayIn, greatest, least, numberIn, rounded, type Row, sumOf, textIn } from './values.ts';
 
 interface Statements {
-  /** Newest last, of quarters and years. */
+  /** Latest last, of quarters and years. */
   readonly income: readonly Row[];
   readonly balance: readonly Row[];
   readonly cash: readonly Row[];
@@ -13,12 +13,12 @@ interface Statements {
 
 const QUARTERS = 4;
 
-/** The last four quarters that were reported by a day; none where fewer were. */
+/** The last four quarters reported by a day; none where fewer were. */
 function lastYear(rows: readonly Row[], today: Day): readonly Row[] {
-  const known = rows.filter(
+  const reported = rows.filter(
     (row) => textIn(row, 'period') === 'quarterly' && dayIn(row, 'reportDate') <= today,
   );
-  return known.length < QUARTERS ? [] : known.slice(-QUARTERS);
+  return reported.length < QUARTERS ? [] : reported.slice(-QUARTERS);
 }
 
 function totalOf(rows: readonly Row[], name: string): number | null {
@@ -33,7 +33,7 @@ const plus = (...values: readonly (number | null)[]): number | null =>
   values.every((value) => value === null) ? null : sumOf(values);
 
 /**
- * @param stats as `/stats` answers them
+ * @param stats the answer of `/stats`
  * @param bars of the last year at least, oldest first
  */
 export function advancedStats(
@@ -79,7 +79,7 @@ export function advancedStats(
   };
 }
 
-/** When the highest and lowest prices of a year were. */
+/** Days of the highest and lowest prices of a year. */
 function datesOf(bars: readonly Bar[], today: Day): Row {
   const since = addMonths(today, -12);
   const year = bars.filter(({ date }) => date > since && date <= today);

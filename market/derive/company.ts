@@ -1,12 +1,11 @@
-// A company of which nothing but its symbol is loaded: what reference data tell of it (INTERFACE.md 1
-// "company").
+// Derives a company from reference data, where only its symbol is loaded (INTERFACE.md 1 "company").
 import type { Day } from '../../query/time/days.ts';
 import { holds, type Row, textIn } from './values.ts';
 
-/** Between the name of a company and that of its security in lists of symbols. */
+/** Separates the names of a company and of its security in lists of symbols. */
 const OF_SECURITY = ' - ';
 
-/** @param rows of SYMBOLS, oldest first. Undefined where none holds on the day. */
+/** @param rows of SYMBOLS, oldest first. Undefined where none is valid on the day. */
 export function companyOfSymbol(rows: readonly Row[], symbol: string, today: Day): Row | undefined {
   const row = rows.findLast((one) => holds(one, today));
   if (row === undefined) return undefined;

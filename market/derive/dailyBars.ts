@@ -1,4 +1,4 @@
-// Rows of charts of days (INTERFACE.md 1 "chart", the later form), oldest first.
+// Rows of daily charts (INTERFACE.md 1 "chart", the later form), oldest first.
 import type { Day } from '../../query/time/days.ts';
 import type { Bar } from './adjust.ts';
 import { everyNth, latest, simplified } from './thinning.ts';
@@ -13,14 +13,14 @@ export interface ChartOptions {
   readonly interval: number | undefined;
   /** The latest n bars. */
   readonly last: number | undefined;
-  /** changeOverTime goes from the close before the first bar. */
+  /** changeOverTime starts from the close before the first bar. */
   readonly fromClose: boolean;
   readonly order: 'asc' | 'desc';
 }
 
 /**
- * Rows of the bars dated from `from` on.
- * @param bars oldest first, with at least one before `from` where there is one
+ * Rows of the bars from `from` on.
+ * @param bars oldest first, with at least one before `from` if there is one
  */
 export function chartRows(
   symbol: string,
@@ -29,8 +29,8 @@ export function chartRows(
   options: ChartOptions,
 ): readonly object[] {
   const first = from === undefined ? 0 : bars.findIndex(({ date }) => date >= from);
-  const wanted = first < 0 ? [] : bars.slice(first);
-  const shape = options.simplify ? simplified(wanted, ({ split }) => split.close) : wanted;
+  const selected = first < 0 ? [] : bars.slice(first);
+  const shape = options.simplify ? simplified(selected, ({ split }) => split.close) : selected;
   const thin = latest(everyNth(shape, options.interval), options.last);
   const [start] = thin;
   const isBefore = options.fromClose && start !== undefined;
@@ -43,7 +43,7 @@ export function chartRows(
   return options.order === 'desc' ? rows.toReversed() : rows;
 }
 
-/** Each bar with the last one before it that has a close. */
+/** Maps each bar to the last one before it with a close. */
 function closesBefore(bars: readonly Bar[]): ReadonlyMap<Bar, Bar | undefined> {
   const before = new Map<Bar, Bar | undefined>();
   let last: Bar | undefined;
@@ -63,7 +63,7 @@ interface Changes {
 function changesOf(bar: Bar, before: Bar | undefined, base: Bar | undefined): Changes {
   const { row, split } = bar;
   const previous = before?.split.close ?? null;
-  // The first bar has not changed; one without a close has no change.
+  // The first bar has no change; a bar without a close has null.
   const none = split.close === null ? null : 0;
   return {
     change: numberIn(row, 'change') ?? difference(previous, split.close) ?? none,

@@ -1,8 +1,8 @@
-// Figures of an exchange as a whole (INTERFACE.md 1 "stats (exchange)"), of a record a day.
+// Figures of a whole exchange (INTERFACE.md 1 "stats (exchange)"), from one record a day.
 import type { Day } from '../../query/time/days.ts';
 import { dayIn, numberIn, rounded, type Row } from './values.ts';
 
-/** What is told of a day; half days as the original told them in each answer. */
+/** Members of a day; each answer has half days in the original's type. */
 const dayOf = (row: Row, isHalfday: boolean | number) => ({
   date: dayIn(row, 'date'),
   volume: numberIn(row, 'volume'),
@@ -14,14 +14,14 @@ const dayOf = (row: Row, isHalfday: boolean | number) => ({
 
 const isHalf = (row: Row): boolean => row['isHalfday'] === true;
 
-/** Days that are shown early in a month, too. */
+/** Minimum of days, for the first days of a month. */
 const RECENT_LEAST = 5;
 
-/** All days of the month, five at least, newest first. @param rows oldest first, as everywhere here */
+/** All days of the month, five at least, newest first. @param rows oldest first */
 export function recentDays(rows: readonly Row[], today: Day): readonly object[] {
   const ofMonth = rows.filter((row) => dayIn(row, 'date').startsWith(today.slice(0, 7))).length;
-  const shown = rows.slice(-Math.max(RECENT_LEAST, ofMonth));
-  return shown.toReversed().map((row) => dayOf(row, isHalf(row)));
+  const recent = rows.slice(-Math.max(RECENT_LEAST, ofMonth));
+  return recent.toReversed().map((row) => dayOf(row, isHalf(row)));
 }
 
 /** Newest first. */
@@ -31,7 +31,7 @@ export const dailyDays = (rows: readonly Row[]): readonly object[] =>
 const RECORDS = ['volume', 'symbolsTraded', 'routedVolume', 'notional'] as const;
 const AVERAGED = 30;
 
-/** The greatest that there was of each, beside the last day and the average of thirty. */
+/** The highest value of each figure, with the last day and the average of thirty. */
 export function recordsOf(rows: readonly Row[]): Readonly<Record<string, object>> {
   if (rows.length === 0) return {};
   return Object.fromEntries(RECORDS.map((name) => [name, recordOf(rows, name)]));
@@ -56,7 +56,7 @@ function average(rows: readonly Row[], name: string, decimals: number): number |
   return rounded(values.reduce((sum, value) => sum + value, 0) / values.length, decimals);
 }
 
-/** What the original told of the sizes of orders and of who was traded: days do not tell it. */
+/** The original's figures of order sizes and of traded groups, which daily records do not have. */
 export const UNTOLD: readonly string[] = [
   'averageOrderSize',
   'averageFillSize',
@@ -103,7 +103,7 @@ interface Traded {
   readonly lastUpdated: number;
 }
 
-/** Trades that are stored are all of them: nothing is sent on, and no other exchange has a share. */
+/** The stored trades are complete: nothing is routed, and no other exchange has a share. */
 export function intradayOf({ lastUpdated, notional, symbolsTraded, volume }: Traded): object {
   const of = (value: number): object => ({ value, lastUpdated });
   return {

@@ -1,5 +1,4 @@
-// What was traded last as a caller may see it: of ticks, of minutes or of days, whichever tells the
-// latest.
+// The last sale visible to a caller: the latest of trades, minutes and days.
 import { sessionOf } from '../../query/time/calendar.ts';
 import type { Day } from '../../query/time/days.ts';
 import type { Bar } from './adjust.ts';
@@ -7,7 +6,7 @@ import { endOfMinute } from './minuteBars.ts';
 import { dayIn, greatest, instantIn, least, numberIn, type Row, sumOf } from './values.ts';
 import { dayAt } from './words.ts';
 
-/** Data of the tape may be shown freely after so long (SPEC.md "What the service does"). */
+/** Data of the tape may be shown freely after this delay (SPEC.md "What the service does"). */
 export const DELAY_MS = 15 * 60_000;
 
 export interface Sale {
@@ -18,13 +17,13 @@ export interface Sale {
   readonly of: 'trade' | 'minute' | 'day';
 }
 
-/** Newest trades that are read of a symbol. */
+/** Latest trades that are read of a symbol. */
 export const TRADES_READ = 1_000;
 
 export interface Ticks {
-  /** Newest trades of a symbol, oldest first; of more than are read only those. */
+  /** Latest trades of a symbol, oldest first; at most `TRADES_READ`. */
   readonly trades: readonly Row[];
-  /** Bars of its newest day with minutes, oldest first. */
+  /** Bars of its latest day with minutes, oldest first. */
   readonly minutes: readonly Row[];
 }
 
@@ -48,7 +47,7 @@ export function lastSale(bars: readonly Bar[], ticks: Ticks, untilMs: number): S
 }
 
 /**
- * From when on a sale is the last one: the official close at the instant of the session's end, also before
+ * Time from which a sale is the last one: the official close at the instant of the session's end, also before
  * a tick of the same time; a trade within a minute before that minute's close.
  */
 const sinceMs = ({ of, timeMs }: Sale): number => (of === 'minute' ? timeMs - 60_001 : timeMs);
@@ -94,10 +93,10 @@ function saleOfDay(bars: readonly Bar[], untilMs: number): Sale | undefined {
   return { day: bar.date, price, size: null, timeMs: closeOf(bar.date), of: 'day' };
 }
 
-/** When the session of a day ends; of a day without one, 16:00 in winter time as a fallback. */
+/** End of a day's session; for a day without one, 16:00 in winter time as a fallback. */
 export const closeOf = (day: Day): number => known(day)?.closeMs ?? Date.parse(`${day}T21:00:00Z`);
 
-/** Days whose sessions are remembered: a zone's clock takes some 10 µs to ask. */
+/** Cached sessions: a time zone lookup takes some 10 µs. */
 const SESSIONS_MAX = 20_000;
 const sessions = new Map<Day, ReturnType<typeof sessionOf>>();
 
@@ -117,7 +116,7 @@ export interface DaySoFar {
   readonly volume: number | null;
 }
 
-/** A day of ticks so far, as one may see it; undefined where there are none of it. */
+/** The visible part of a day's ticks; undefined where there are none. */
 export function daySoFar(ticks: Ticks, day: Day, untilMs: number): DaySoFar | undefined {
   const minutes = ticks.minutes.filter(
     (row) => dayIn(row, 'date') === day && endOfMinute(row) <= untilMs,
@@ -139,7 +138,7 @@ export function daySoFar(ticks: Ticks, day: Day, untilMs: number): DaySoFar | un
   if (trades.length === 0) return undefined;
   const prices = trades.map((row) => numberIn(row, 'price'));
   const size = sumOf(trades.map((row) => numberIn(row, 'size')));
-  // Of a day with more trades than are read nothing can be said that needs all of them.
+  // With more trades than are read, figures of the whole day are unknown.
   const isWhole = trades[0] !== ticks.trades[0] || ticks.trades.length < TRADES_READ;
   return isWhole
     ? { open: prices[0] ?? null, high: greatest(prices), low: least(prices), volume: size }

@@ -1,5 +1,5 @@
-// Bars of minutes, and of more minutes than one (INTERFACE.md 1 "intraday-prices"), oldest first. What a
-// feed of its own exchange and the whole market told apart, is one feed here: market* repeat it.
+// Bars of one or more minutes (INTERFACE.md 1 "intraday-prices"), oldest first. The original distinguished
+// its own exchange's feed from the whole market; here there is one feed, and market* repeat it.
 import { everyNth, latest, simplified } from './thinning.ts';
 import {
   dayIn,
@@ -18,7 +18,7 @@ interface MinuteOptions {
   readonly simplify: boolean;
   readonly interval: number | undefined;
   readonly last: number | undefined;
-  /** changeOverTime goes from this close, not from the first bar. */
+  /** changeOverTime starts from this close, not from the first bar. */
   readonly fromClose: number | null;
   /** Minutes of one bar. */
   readonly minutes: number;
@@ -28,15 +28,15 @@ interface MinuteOptions {
 }
 
 export function minuteRows(rows: readonly Row[], options: MinuteOptions): readonly object[] {
-  const bars = (options.minutes > 1 ? joined(rows, options.minutes) : rows).map(minuteBar);
+  const bars = (options.minutes > 1 ? joinBars(rows, options.minutes) : rows).map(minuteBar);
   const shape = options.simplify ? simplified(bars, ({ close }) => close) : bars;
   const thin = latest(everyNth(shape, options.interval), options.last);
   const base = options.fromClose ?? firstOf(thin);
-  const shown = thin.map((bar) => shownBar(bar, base, options.plain));
-  return options.order === 'desc' ? shown.toReversed() : shown;
+  const selected = thin.map((bar) => toAnswerRow(bar, base, options.plain));
+  return options.order === 'desc' ? selected.toReversed() : selected;
 }
 
-/** When a bar is over, epoch milliseconds. */
+/** End of a bar, epoch milliseconds. */
 export const endOfMinute = (row: Row): number =>
   instantOf(dayIn(row, 'date'), textIn(row, 'minute') ?? '') + 60_000;
 
@@ -56,10 +56,10 @@ interface MinuteBar {
 
 function minuteBar(row: Row): MinuteBar {
   const [volume, close] = [numberIn(row, 'volume'), numberIn(row, 'close')];
-  const told = numberIn(row, 'notional');
+  const reported = numberIn(row, 'notional');
   const average =
     numberIn(row, 'average') ??
-    (told !== null && volume !== null && volume > 0 ? rounded(told / volume, 3) : close);
+    (reported !== null && volume !== null && volume > 0 ? rounded(reported / volume, 3) : close);
   const computed = average !== null && volume !== null ? rounded(average * volume, 3) : null;
   return {
     date: dayIn(row, 'date'),
@@ -71,17 +71,17 @@ function minuteBar(row: Row): MinuteBar {
     close,
     average,
     volume,
-    notional: told ?? computed,
+    notional: reported ?? computed,
     numberOfTrades: numberIn(row, 'numberOfTrades'),
   };
 }
 
 const firstOf = (bars: readonly MinuteBar[]): number | null => {
-  const known = bars.find(({ close }) => close !== null);
-  return known?.open ?? known?.close ?? null;
+  const first = bars.find(({ close }) => close !== null);
+  return first?.open ?? first?.close ?? null;
 };
 
-function shownBar(bar: MinuteBar, base: number | null, plain: boolean): object {
+function toAnswerRow(bar: MinuteBar, base: number | null, plain: boolean): object {
   const { average, close, high, low, notional, numberOfTrades, open, row, volume } = bar;
   const changeOverTime = numberIn(row, 'changeOverTime') ?? shareOf(base, close, 6);
   const own = {
@@ -113,8 +113,8 @@ function shownBar(bar: MinuteBar, base: number | null, plain: boolean): object {
   };
 }
 
-/** Bars of so many minutes: `09:30`, `10:00`, … for 30. */
-function joined(rows: readonly Row[], minutes: number): readonly Row[] {
+/** Bars of several minutes: `09:30`, `10:00`, … for 30. */
+function joinBars(rows: readonly Row[], minutes: number): readonly Row[] {
   const groups = new Map<string, Row[]>();
   for (const row of rows) {
     const minute = minuteStart(textIn(row, 'minute') ?? '', minutes);

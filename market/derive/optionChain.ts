@@ -1,4 +1,4 @@
-// Contracts of options as they stand (INTERFACE.md 1 "options"): the newest record of each.
+// Current option contracts (INTERFACE.md 1 "options"): the latest record of each.
 import type { Day } from '../../query/time/days.ts';
 import { dayIn, numberIn, type Row, textIn } from './values.ts';
 
@@ -62,7 +62,7 @@ function inOrder(one: OptionContract, other: OptionContract): number {
   return (one.side ?? '') < (other.side ?? '') ? -1 : 1;
 }
 
-/** Those that may still be used on a day. */
+/** Contracts that are not expired on a day. */
 export const openOn = (
   contracts: readonly OptionContract[],
   day: Day,
@@ -71,7 +71,7 @@ export const openOn = (
   return contracts.filter(({ expirationDate }) => expirationDate >= today);
 };
 
-/** Days, or months, as `YYYYMMDD` has them: the first so many characters of each. */
+/** Expirations as days or months: the first 8 or 6 characters of `YYYYMMDD`. */
 export const expirationsOf = (
   contracts: readonly OptionContract[],
   length: 6 | 8,

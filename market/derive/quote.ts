@@ -1,5 +1,5 @@
-// The quote of a symbol at an instant (INTERFACE.md 1 "quote", "delayed-quote", "ohlc", "book"): of its
-// days, and of minutes, trades and best bids of now where there are any.
+// The quote of a symbol at an instant (INTERFACE.md 1 "quote", "delayed-quote", "ohlc", "book"): from its
+// days, and from current minutes, trades and best bids if there are any.
 import { previousSession } from '../../query/time/calendar.ts';
 import type { Day } from '../../query/time/days.ts';
 import { addMonths } from '../../query/time/days.ts';
@@ -32,17 +32,17 @@ import {
 import { longDay, timeLabel } from './words.ts';
 
 export interface QuoteInputs extends Ticks, Actions {
-  /** Newest daily bars, oldest first: a year of them. */
+  /** Latest daily bars, oldest first: a year of them. */
   readonly days: readonly Row[];
   readonly company: Row | undefined;
   readonly symbol: Row | undefined;
-  /** Newest best bid and ask. */
+  /** Latest best bids and asks. */
   readonly quotes: readonly Row[];
 }
 
 export interface Moment {
   readonly nowMs: number;
-  /** What happened later may not be seen yet; now for whoever sees real-time data. */
+  /** Later events are not visible yet; equal to now for real-time data. */
   readonly untilMs: number;
   /** The exchange's day. */
   readonly today: Day;
@@ -52,10 +52,10 @@ export interface Moment {
 const AVERAGE_SESSIONS = 30;
 const EXTENDED_HOURS_MS = 4 * 3_600_000;
 
-/** Where the prices of a symbol stand. */
-interface Standing {
+/** State of a symbol's prices. */
+interface PriceState {
   readonly sale: Sale;
-  /** Of the sale's day: its official bar, or what is known of it so far. */
+  /** Of the sale's day: its official bar, or the day so far. */
   readonly day: DaySoFar;
   readonly isOfficial: boolean;
   /** The last bar before the sale's day. */
@@ -63,17 +63,17 @@ interface Standing {
   readonly bars: readonly Bar[];
 }
 
-/** Undefined where nothing was traded that may be seen. */
+/** Undefined without a visible sale. */
 export function standingOf(
   inputs: QuoteInputs,
   { today, ...moment }: Moment,
   untilMs = moment.untilMs,
-): Standing | undefined {
+): PriceState | undefined {
   const bars = adjusted(inputs.days, inputs, today);
-  const given = lastSale(bars, inputs, untilMs);
-  if (given === undefined) return undefined;
-  const factor = given.of === 'day' ? 1 : splitFactor(inputs.splits, given.day, today);
-  const sale = { ...given, price: rounded(given.price * factor) };
+  const rawSale = lastSale(bars, inputs, untilMs);
+  if (rawSale === undefined) return undefined;
+  const factor = rawSale.of === 'day' ? 1 : splitFactor(inputs.splits, rawSale.day, today);
+  const sale = { ...rawSale, price: rounded(rawSale.price * factor) };
   const official = bars.findLast((bar) => bar.date === sale.day && closeOf(bar.date) <= untilMs);
   const soFar = official === undefined ? daySoFar(inputs, sale.day, untilMs) : official.split;
   return {
@@ -95,9 +95,9 @@ function inShares(day: DaySoFar | undefined, factor: number): DaySoFar {
   return { open: times(day.open), high: times(day.high), low: times(day.low), volume };
 }
 
-/** What is said of the last price: INTERFACE.md 1 lists the words. */
+/** Describes the last price: INTERFACE.md 1 lists the words. */
 function sourceOf(
-  { isOfficial, sale }: Standing,
+  { isOfficial, sale }: PriceState,
   { nowMs, today, untilMs }: Moment,
 ): readonly [calculation: string, source: string, time: string] {
   if (!isOfficial && sale.of !== 'day') {
@@ -118,7 +118,7 @@ export function isOpenAt(nowMs: number, today: Day): boolean {
   return session !== undefined && session.openMs <= nowMs && nowMs < session.closeMs;
 }
 
-/** Members of a quote that cost more than to copy them, by what they are made of. */
+/** Members of a quote that are expensive to compute, grouped by their sources. */
 const PARTS = {
   source: ['calculationPrice', 'latestSource', 'latestTime', 'highSource', 'lowSource'],
   feed: ['iexRealtimePrice', 'iexRealtimeSize', 'iexLastUpdated'],
@@ -128,7 +128,7 @@ const PARTS = {
   year: ['week52High', 'week52Low', 'ytdChange'],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
-/** Which of them are made. */
+/** The groups that are computed. */
 export type QuoteParts = Readonly<Record<keyof typeof PARTS, boolean>>;
 
 const WHOLE: QuoteParts = {
@@ -140,7 +140,7 @@ const WHOLE: QuoteParts = {
   year: true,
 };
 
-/** The parts that these members need. */
+/** The groups that these members need. */
 export const quotePartsOf = (members: ReadonlySet<string>): QuoteParts => {
   const has = (part: keyof typeof PARTS): boolean => PARTS[part].some((one) => members.has(one));
   return {
@@ -157,8 +157,8 @@ const NOTHING: Row = {};
 const NO_SOURCE = [null, null, null] as const;
 
 /**
- * The quote object; undefined where nothing is known of the symbol's prices.
- * @param parts whole when left out; what is not made is missing or null
+ * Builds the quote object; undefined without known prices of the symbol.
+ * @param parts all by default; the members of other groups are missing or null
  */
 export function quoteOf(
   symbol: string,
@@ -166,11 +166,11 @@ export function quoteOf(
   moment: Moment,
   parts: QuoteParts = WHOLE,
 ): Row | undefined {
-  const standing = standingOf(inputs, moment);
-  if (standing === undefined) return undefined;
-  const { before, day, isOfficial, sale } = standing;
+  const state = standingOf(inputs, moment);
+  if (state === undefined) return undefined;
+  const { before, day, isOfficial, sale } = state;
   const [calculationPrice, latestSource, latestTime] = parts.source
-    ? sourceOf(standing, moment)
+    ? sourceOf(state, moment)
     : NO_SOURCE;
   const session = known(sale.day);
   const previousClose = before?.split.close ?? null;
@@ -206,10 +206,10 @@ export function quoteOf(
     change: difference(previousClose, sale.price),
     changePercent: shareOf(previousClose, sale.price),
     volume: day.volume,
-    ...exchangeOf(inputs, moment, parts.average ? averageVolume(standing) : null),
+    ...exchangeOf(inputs, moment, parts.average ? averageVolume(state) : null),
     marketCap: shares === null ? null : Math.round(shares * sale.price),
     peRatio: eps === null || eps === 0 ? null : rounded(sale.price / eps, 2),
-    ...(parts.year ? yearOf(standing, moment) : NOTHING),
+    ...(parts.year ? yearOf(state, moment) : NOTHING),
     lastTradeTime: sale.timeMs,
     currency: textIn(inputs.company, 'currency') ?? textIn(inputs.symbol, 'currency') ?? 'USD',
     isUSMarketOpen: isOpenAt(moment.nowMs, moment.today),
@@ -224,7 +224,7 @@ const namesOf = (symbol: string, { company, symbol: listed }: QuoteInputs): Row 
   primaryExchange: textIn(company, 'exchange') ?? textIn(listed, 'exchangeName'),
 });
 
-/** The last price of the feed itself, where there are trades. */
+/** The last price of the feed itself, if there are trades. */
 function ofFeed(inputs: QuoteInputs, { nowMs, untilMs }: Moment): Row {
   const trade = untilMs < nowMs ? undefined : lastSale([], { ...inputs, minutes: [] }, nowMs);
   return {
@@ -246,7 +246,7 @@ function delayedOf(inputs: QuoteInputs, moment: Moment): Row {
   };
 }
 
-/** Outside the hours, until the next session is near: INTERFACE.md 1 has them relative to the close. */
+/** In extended hours, until the next session is near: INTERFACE.md 1 has them relative to the close. */
 function extendedOf(
   inputs: QuoteInputs,
   { nowMs, today, untilMs }: Moment,
@@ -264,13 +264,13 @@ function extendedOf(
   };
 }
 
-/** Of the venue whose feed this is: best bid and ask, where there are any. */
+/** Of the feed's venue: best bid and ask, if there are any. */
 function exchangeOf(
   { quotes }: QuoteInputs,
   { nowMs, untilMs }: Moment,
   avgTotalVolume: number | null,
 ): Row {
-  // The best bid and ask of a feed is real time or not there.
+  // The best bid and ask of a feed is real time or missing.
   const best =
     untilMs < nowMs ? undefined : quotes.findLast((row) => instantIn(row, 'time') <= nowMs);
   return {
@@ -288,14 +288,14 @@ function exchangeOf(
   };
 }
 
-function averageVolume({ bars, sale }: Standing): number | null {
+function averageVolume({ bars, sale }: PriceState): number | null {
   const recent = bars.filter(({ date }) => date <= sale.day).slice(-AVERAGE_SESSIONS);
   const average = meanOf(recent.map(({ split }) => split.volume));
   return average === null ? null : Math.round(average);
 }
 
-/** Of the last year, the day of the last sale included. */
-function yearOf({ bars, day, sale }: Standing, { today }: Moment): Row {
+/** Of the last year, including the day of the last sale. */
+function yearOf({ bars, day, sale }: PriceState, { today }: Moment): Row {
   const { base, high, low } = yearBefore(bars, today, sale.day);
   return {
     week52High: greatest([high, day.high, sale.price]),
@@ -308,21 +308,21 @@ interface YearBefore {
   readonly name: string;
   readonly high: number | null;
   readonly low: number | null;
-  /** The last close of the year before. */
+  /** The last close of the previous year. */
   readonly base: number | null;
 }
 
-/** The same bars are the same array as long as they are kept: each tick of a day asks for the same year. */
+/** Cached by the array of bars: each tick of a day needs the same year. */
 const yearsBefore = new WeakMap<readonly Bar[], YearBefore>();
 
 function yearBefore(bars: readonly Bar[], today: Day, saleDay: Day): YearBefore {
   const name = `${today} ${saleDay}`;
-  const known = yearsBefore.get(bars);
-  if (known?.name === name) return known;
+  const cached = yearsBefore.get(bars);
+  if (cached?.name === name) return cached;
   const since = addMonths(today, -12);
   const year = bars.filter(({ date }) => date > since && date < saleDay);
   const lastYear = `${Number(today.slice(0, 4)) - 1}-12-31`;
-  const made = {
+  const entry = {
     name,
     high: greatest(year.map(({ split }) => split.high ?? split.close)),
     low: least(year.map(({ split }) => split.low ?? split.close)),
@@ -330,11 +330,11 @@ function yearBefore(bars: readonly Bar[], today: Day, saleDay: Day): YearBefore 
       bars.findLast(({ date, split }) => date <= lastYear && split.close !== null)?.split.close ??
       null,
   };
-  yearsBefore.set(bars, made);
-  return made;
+  yearsBefore.set(bars, entry);
+  return entry;
 }
 
-/** `delayed-quote`; undefined where nothing of the symbol may be seen yet. */
+/** `delayed-quote`; undefined without a visible sale. */
 export function delayedQuoteOf(
   symbol: string,
   inputs: QuoteInputs,
@@ -342,26 +342,26 @@ export function delayedQuoteOf(
   oddLot: boolean,
 ): Row | undefined {
   const untilMs = Math.min(moment.untilMs, moment.nowMs - DELAY_MS);
-  const standing = standingOf(inputs, moment, untilMs);
-  if (standing === undefined) return undefined;
-  const sale = (oddLot ? lastOddLot(inputs, untilMs) : undefined) ?? standing.sale;
+  const state = standingOf(inputs, moment, untilMs);
+  if (state === undefined) return undefined;
+  const sale = (oddLot ? lastOddLot(inputs, untilMs) : undefined) ?? state.sale;
   return {
     symbol,
     delayedPrice: sale.price,
     delayedSize: sizeOfSale(inputs, sale, untilMs),
     delayedPriceTime: sale.timeMs,
-    high: standing.day.high,
-    low: standing.day.low,
-    totalVolume: standing.day.volume,
+    high: state.day.high,
+    low: state.day.low,
+    totalVolume: state.day.volume,
     processedTime: sale.timeMs + DELAY_MS,
   };
 }
 
-/** `ohlc`; undefined where there is no day. */
+/** `ohlc`; undefined without a day. */
 export function ohlcOf(symbol: string, inputs: QuoteInputs, moment: Moment): Row | undefined {
-  const standing = standingOf(inputs, moment);
-  if (standing === undefined) return undefined;
-  const { day, isOfficial, sale } = standing;
+  const state = standingOf(inputs, moment);
+  if (state === undefined) return undefined;
+  const { day, isOfficial, sale } = state;
   return {
     open: { price: day.open, time: known(sale.day)?.openMs ?? null },
     close: { price: isOfficial ? sale.price : null, time: isOfficial ? closeOf(sale.day) : null },
@@ -372,7 +372,7 @@ export function ohlcOf(symbol: string, inputs: QuoteInputs, moment: Moment): Row
   };
 }
 
-/** What the market is doing now, as the book tells it. */
+/** Current state of the market, for the book. */
 export function systemEventOf({ nowMs, today }: Pick<Moment, 'nowMs' | 'today'>): Row {
   const session = known(today);
   if (session === undefined || nowMs < session.openMs) return {};

@@ -1,4 +1,4 @@
-// Key figures of a symbol (INTERFACE.md 1 "stats"), of its days, actions and company. Windows end at the
+// Key figures of a symbol (INTERFACE.md 1 "stats"), from its days, actions and company. Windows end at the
 // last close; a window of n months begins at the last close on or before the same day n months ago.
 import { addDays, addMonths, type Day } from '../../query/time/days.ts';
 import { adjusted, type Bar, splitFactor } from './adjust.ts';
@@ -16,9 +16,9 @@ import {
 } from './values.ts';
 
 interface StatsInputs extends QuoteInputs {
-  /** The last bars on or before days of long ago, oldest first: the first of all among them. */
+  /** The last bars on or before days of long ago, oldest first, including the first of all. */
   readonly anchors: readonly Row[];
-  /** Newest daily bars of what the market is measured by, oldest first. */
+  /** Latest daily bars of the benchmark, oldest first. */
   readonly benchmark: readonly Row[];
   readonly benchmarkSplits: readonly Row[];
   readonly benchmarkDividends: readonly Row[];
@@ -27,18 +27,18 @@ interface StatsInputs extends QuoteInputs {
 /** Sessions of the moving averages and of average volumes. */
 const [SHORT_AVERAGE, LONG_AVERAGE] = [50, 200];
 const [TEN, THIRTY] = [10, 30];
-/** Sessions of a year, over which beta is measured, and the fewest that tell anything. */
+/** Sessions of beta's year, and the fewest for a meaningful value. */
 const BETA_SESSIONS = 252;
 const BETA_LEAST = 20;
 
-/** Undefined where nothing is known of the symbol's prices. */
+/** Undefined without known prices of the symbol. */
 export function statsOf(inputs: StatsInputs, moment: Moment): Row | undefined {
-  const standing = standingOf(inputs, moment);
-  if (standing === undefined) return undefined;
+  const state = standingOf(inputs, moment);
+  if (state === undefined) return undefined;
   const { today } = moment;
-  const bars = standing.bars.filter(({ date }) => date <= standing.sale.day);
+  const bars = state.bars.filter(({ date }) => date <= state.sale.day);
   const anchors = adjusted(inputs.anchors, inputs, today);
-  const price = standing.sale.price;
+  const price = state.sale.price;
   const { company } = inputs;
   const shares = numberIn(company, 'sharesOutstanding');
   const dividends = paidIn(inputs, today);
@@ -88,7 +88,7 @@ const wholeMean = (bars: readonly Bar[]): number | null => {
   return mean === null ? null : Math.round(mean);
 };
 
-/** Null where there are fewer sessions: an average of fewer is another one. */
+/** Null with fewer sessions: an average of fewer is another figure. */
 function closeMean(bars: readonly Bar[], sessions: number): number | null {
   const closes = bars.map(({ split }) => split.close).filter((close) => close !== null);
   if (closes.length < sessions) return null;
@@ -96,7 +96,7 @@ function closeMean(bars: readonly Bar[], sessions: number): number | null {
   return mean === null ? null : rounded(mean);
 }
 
-/** Dividends of the last twelve months, for a share of today. */
+/** Dividends of the last twelve months, per share of today. */
 function paidIn({ dividends, splits }: QuoteInputs, today: Day): number {
   const since = addMonths(today, -12);
   return dividends
@@ -134,7 +134,7 @@ function betaOf(bars: readonly Bar[], inputs: StatsInputs, today: Day): number |
   return variance === 0 ? null : rounded(covariance / variance, 6);
 }
 
-/** Day -> what the fully adjusted close gained since the bar before. */
+/** Day -> return of the fully adjusted close since the previous bar. */
 function returnsOf(bars: readonly Bar[]): ReadonlyMap<Day, number> {
   const returns = new Map<Day, number>();
   let before: number | null = null;
@@ -147,7 +147,7 @@ function returnsOf(bars: readonly Bar[]): ReadonlyMap<Day, number> {
   return returns;
 }
 
-/** Windows by the member that tells their change: months and days back from today. */
+/** Members of changes, with the beginning of their windows. */
 const WINDOWS: readonly (readonly [name: string, since: (today: Day) => Day])[] = [
   ['year5ChangePercent', (today) => addMonths(today, -60)],
   ['year2ChangePercent', (today) => addMonths(today, -24)],
@@ -165,17 +165,17 @@ export const anchorDays = (today: Day): readonly Day[] => [
   addMonths(today, -24),
 ];
 
-/** Sessions back of the shortest window. */
+/** Sessions of the shortest window. */
 const DAYS = 5;
 
 function changesOf(price: number, all: readonly Bar[], today: Day, bars: readonly Bar[]): Row {
-  const known = all.toSorted((one, other) => (one.date < other.date ? -1 : 1));
+  const sorted = all.toSorted((one, other) => (one.date < other.date ? -1 : 1));
   const closeAt = (day: Day): number | null =>
-    known.findLast(({ date, split }) => date <= day && split.close !== null)?.split.close ?? null;
+    sorted.findLast(({ date, split }) => date <= day && split.close !== null)?.split.close ?? null;
   const isNow = bars.at(-1)?.split.close === price;
   const five = bars.at(isNow ? -1 - DAYS : -DAYS)?.split.close ?? null;
   return {
-    maxChangePercent: shareOf(known[0]?.split.close ?? null, price),
+    maxChangePercent: shareOf(sorted[0]?.split.close ?? null, price),
     ...Object.fromEntries(
       WINDOWS.map(([name, since]) => [name, shareOf(closeAt(since(today)), price)]),
     ),

@@ -1,4 +1,4 @@
-// What trades and best bids of a day tell (INTERFACE.md 1 "largest-trades", "volume-by-venue",
+// Figures of a day's trades and best bids (INTERFACE.md 1 "largest-trades", "volume-by-venue",
 // "effective-spread").
 import type { Day } from '../../query/time/days.ts';
 import { instantIn, meanOf, numberIn, rounded, type Row, sumOf, textIn } from './values.ts';
@@ -14,7 +14,7 @@ const nameOf = (mic: string, venues: Venues): string => textIn(venues.get(mic), 
 
 const LARGEST = 10;
 
-/** The largest trades of their newest day, largest first. */
+/** The largest trades of the latest day, largest first. */
 export function largestTrades(trades: readonly Row[], venues: Venues): readonly object[] {
   return newestDay(trades)
     .toSorted((one, other) => (numberIn(other, 'size') ?? 0) - (numberIn(one, 'size') ?? 0))
@@ -33,7 +33,7 @@ export function largestTrades(trades: readonly Row[], venues: Venues): readonly 
     });
 }
 
-/** Volume of the newest day by venue, the most first. */
+/** Volume of the latest day by venue, the highest first. */
 export function volumeByVenue(trades: readonly Row[], venues: Venues): readonly object[] {
   const day = newestDay(trades);
   const all = sumOf(trades.map((row) => numberIn(row, 'size')));
@@ -57,8 +57,8 @@ export function volumeByVenue(trades: readonly Row[], venues: Venues): readonly 
 }
 
 /**
- * Twice the distance of a trade's price from the middle of the best bid and ask then, beside the
- * quoted spread, by venue; trades without a quote before them tell nothing.
+ * Twice the distance of a trade's price from the midpoint of the best bid and ask at that time, with the
+ * quoted spread, by venue; trades without an earlier quote are left out.
  */
 export function effectiveSpread(
   trades: readonly Row[],

@@ -1,22 +1,22 @@
-// Trading days and holidays of the US exchanges, counted from a day (INTERFACE.md 1 "ref-data").
+// Trading days and holidays of the US exchanges, relative to a day (INTERFACE.md 1 "ref-data").
 import { isSession, nextSession, previousSession } from '../../query/time/calendar.ts';
 import { addDays, type Day, weekdayOf } from '../../query/time/days.ts';
 
 interface TradingDate {
   readonly date: Day;
-  /** When trades of the day are settled. */
+  /** Settlement day of the day's trades. */
   readonly settlementDate: Day;
 }
 
-/** The days after which the calendar has none any more. */
+/** Limits of the calendar. */
 const [FIRST, LAST] = ['1990-01-02', '2030-12-31'];
-/** Trades settle a session after their own since then, two before. */
+/** Trades settle one session after their own since then, two before. */
 const ONE_DAY_SINCE = '2024-05-28';
 
 const [SUNDAY, SATURDAY] = [0, 6];
 
 /**
- * So many days after or before one, the nearest first; fewer where the calendar ends.
+ * The next or last `count` days relative to one, the nearest first; fewer at the end of the calendar.
  * @param kind days with a session, or weekdays without one
  */
 export function tradingDates(

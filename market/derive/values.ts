@@ -1,4 +1,4 @@
-// Values of records as the market's computations need them.
+// Reads typed values from records, and does arithmetic with missing values.
 import type { Day } from '../../query/time/days.ts';
 
 /** A record of an input, by the input's names of properties. */
@@ -14,27 +14,27 @@ export function textIn(row: Row | undefined, name: string): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
 }
 
-/** A day as it is stored: a day, a time or epoch milliseconds. */
+/** Parses a day from a day, a time or epoch milliseconds. */
 export function dayIn(row: Row, name: string): Day {
   const value = row[name];
   if (typeof value === 'number') return dayOfInstant(value);
   return typeof value === 'string' ? value.slice(0, 10) : '';
 }
 
-/** The days of many symbols are the same ones, and writing one takes 0.4 µs. */
+/** Cache: many symbols have the same days, and formatting one takes 0.4 µs. */
 const days = new Map<number, Day>();
 const DAYS_MAX = 4_096;
 
 function dayOfInstant(ms: number): Day {
-  const known = days.get(ms);
-  if (known !== undefined) return known;
+  const cached = days.get(ms);
+  if (cached !== undefined) return cached;
   const day = new Date(ms).toISOString().slice(0, 10);
   if (days.size >= DAYS_MAX) days.clear();
   days.set(ms, day);
   return day;
 }
 
-/** Whether a symbol is that security on a day. */
+/** Whether a symbol refers to that security on a day. */
 export function holds(row: Row, today: Day): boolean {
   const [from, to] = [dayIn(row, 'validFrom'), dayIn(row, 'validTo')];
   return (from === '' || from <= today) && (to === '' || to >= today);
@@ -46,7 +46,7 @@ export function instantIn(row: Row, name: string): number {
   return typeof value === 'number' ? value : Date.parse(String(value));
 }
 
-/** Decimals of prices that were multiplied, and of shares of 1. */
+/** Decimals of adjusted prices, and of shares of 1. */
 const DECIMALS = 6;
 /** Decimals of changes in percent, of which clients show two (INTERFACE.md 1 "quote"). */
 const PERCENT_DECIMALS = 5;
@@ -54,11 +54,11 @@ const PERCENT_DECIMALS = 5;
 export function rounded(value: number, decimals = DECIMALS): number {
   const scale = 10 ** decimals;
   const scaled = Math.round(value * scale) / scale;
-  // What is too large for the scale has no decimals to lose, and no answer has -0.
+  // A value too large for the scale has no decimals, and no answer contains -0.
   return Number.isFinite(scaled) ? scaled + 0 : value;
 }
 
-/** What `to` is more than `from`, as a share of it; null where there is none. */
+/** Change from `from` to `to`, as a share of `from`; null without one of them. */
 export function shareOf(
   from: number | null,
   to: number | null,
@@ -71,39 +71,39 @@ export function shareOf(
 export const difference = (from: number | null, to: number | null): number | null =>
   from === null || to === null ? null : rounded(to - from);
 
-const known = (values: readonly (number | null)[]): readonly number[] =>
+const withoutNulls = (values: readonly (number | null)[]): readonly number[] =>
   values.filter((value) => value !== null);
 
 export const greatest = (values: readonly (number | null)[]): number | null =>
-  known(values).reduce<number | null>(
+  withoutNulls(values).reduce<number | null>(
     (most, one) => (most === null || one > most ? one : most),
     null,
   );
 
 export const least = (values: readonly (number | null)[]): number | null =>
-  known(values).reduce<number | null>(
+  withoutNulls(values).reduce<number | null>(
     (most, one) => (most === null || one < most ? one : most),
     null,
   );
 
 export const sumOf = (values: readonly (number | null)[]): number =>
-  known(values).reduce((sum, one) => sum + one, 0);
+  withoutNulls(values).reduce((sum, one) => sum + one, 0);
 
-/** Mean of the values there are; null of none. */
+/** Mean of the values that are not null; null for none. */
 export function meanOf(values: readonly (number | null)[]): number | null {
-  const all = known(values);
+  const all = withoutNulls(values);
   return all.length === 0 ? null : sumOf(all) / all.length;
 }
 
 const WHOLE = /^(?:0|[1-9]\d{0,15})$/;
 
-/** The id of a trade as clients decode it: a number, or the text of a feed whose ids are none. */
+/** The id of a trade as clients decode it: a number, or the text of a feed with other ids. */
 export function tradeIdIn(id: unknown): unknown {
   if (typeof id !== 'string' || !WHOLE.test(id)) return id ?? null;
   return Number.isSafeInteger(Number(id)) ? Number(id) : id;
 }
 
-/** A list, or the text that stands for one: JSON, or words with commas between. */
+/** Parses a list from JSON or from words with commas. */
 export function listIn(value: unknown): unknown {
   if (typeof value !== 'string') return value;
   const text = value.trim();

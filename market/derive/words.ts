@@ -1,9 +1,9 @@
-// Days and times as people read them in answers (INTERFACE.md 1): in words of the exchange's zone.
+// Days and times in the exchange's time zone, also formatted as text in answers (INTERFACE.md 1).
 import { Temporal } from 'temporal-polyfill';
 import { dayIn, endOfDay, startOfDay } from '../../query/time/dates.ts';
 import type { Day } from '../../query/time/days.ts';
 
-/** Where the exchange's clock stands. */
+/** Time zone of the exchange. */
 const ZONE = 'America/New_York';
 
 const MONTHS: readonly string[] = [
@@ -39,7 +39,7 @@ export function longDay(day: Day): string {
   return `${month} ${date}, ${year}`;
 }
 
-/** `09:30 AM`, on the hour `10 AM`, of `HH:MM`. */
+/** `09:30 AM`, on the hour `10 AM`, from `HH:MM`. */
 export function minuteLabel(minute: string): string {
   const [hours = 0, minutes = 0] = minute.split(':').map(Number);
   const hour = String(hours % 12 === 0 ? 12 : hours % 12);
@@ -61,7 +61,7 @@ export const startOfToday = (nowMs: number): number => startOfDay(dayAt(nowMs), 
 /** First instant of the exchange's next day, epoch milliseconds. */
 export const endOfToday = (nowMs: number): number => endOfDay(dayAt(nowMs), ZONE);
 
-/** Zones keep their distance for at least so long; to ask a zone costs 10 µs. */
+/** Time zone offsets are constant for this long; a lookup costs 10 µs. */
 const QUARTER_MS = 900_000;
 let quarter = { number: -1, second: 0 };
 
@@ -92,21 +92,21 @@ export function timeLabel(ms: number): string {
   return `${hour}${time.slice(2)} ${hours < 12 ? 'AM' : 'PM'}`;
 }
 
-/** First instant of a minute `HH:MM` of a day at the exchange, epoch milliseconds; NaN when it is none. */
+/** First instant of a minute `HH:MM` of a day at the exchange, epoch milliseconds; NaN for an invalid one. */
 export function instantOf(day: Day, minute: string): number {
   const [hour = Number.NaN, past = Number.NaN] = minute.split(':').map(Number);
   return noonOf(day) + ((hour - NOON) * 60 + past) * 60_000;
 }
 
 const NOON = 12;
-/** Days whose noon is remembered: a zone's clock takes some 10 µs to ask, and a day has many minutes. */
+/** Cached instants of noon: a time zone lookup takes some 10 µs, and a day has many minutes. */
 const NOONS_MAX = 1_000;
 const noons = new Map<Day, number>();
 
-/** Clocks are set at night on Sundays: all hours of a session are as far from noon as they say. */
+/** Clocks change on Sunday nights: the hours of a session have their nominal distance from noon. */
 function noonOf(day: Day): number {
-  const known = noons.get(day);
-  if (known !== undefined) return known;
+  const cached = noons.get(day);
+  if (cached !== undefined) return cached;
   const at = /^\d{4}-\d{2}-\d{2}$/.test(day)
     ? Temporal.PlainDateTime.from(`${day}T12:00`).toZonedDateTime(ZONE).epochMilliseconds
     : Number.NaN;

@@ -1,4 +1,4 @@
-// What of the exchange is wanted, and drawn.
+// Requests for records of the synthetic exchange, and the sampled market.
 import type { Day } from '../../query/time/days.ts';
 import type { FilledId } from '../inputs/inputRow.ts';
 import type { ExchangeShape, Standing } from './exchange.ts';
@@ -6,18 +6,18 @@ import { type Factors, factorsOf } from './factors.ts';
 import { type History, historyOf } from './history.ts';
 import { type Listing, listingsOf } from './listings.ts';
 
-/** What of an input is wanted. */
+/** Request for records of an input. */
 export interface Wanted {
   readonly input: FilledId;
   readonly shape: ExchangeShape;
   readonly standing: Standing;
-  /** Bars and minutes of later days only. */
+  /** Only bars and minutes of later days. */
   readonly after: Day | undefined;
-  /** Of the session that is open, minutes that ended later only: epoch milliseconds. */
+  /** In the open session, only minutes that end later: epoch milliseconds. */
   readonly afterMs?: number | undefined;
 }
 
-/** An exchange that is drawn as far as its standing. */
+/** The market, sampled up to the session of a request. */
 export interface Drawn extends Wanted {
   readonly factors: Factors;
   readonly listings: readonly Listing[];
@@ -27,11 +27,11 @@ export function* histories({ factors, listings }: Drawn): Generator<[Listing, Hi
   for (const listing of listings) yield [listing, historyOf(factors, listing)];
 }
 
-export function drawnOf(wanted: Wanted): Drawn {
-  const { shape, standing } = wanted;
+export function drawnOf(request: Wanted): Drawn {
+  const { shape, standing } = request;
   const factors = factorsOf(shape.seed, standing.opened);
   const all = listingsOf(shape.seed, shape.symbols);
-  // Who comes later is not there yet.
+  // Later listings do not exist yet.
   const listings = all.filter(({ firstDay }) => firstDay <= standing.closed);
-  return { ...wanted, factors, listings };
+  return { ...request, factors, listings };
 }

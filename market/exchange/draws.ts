@@ -1,7 +1,7 @@
-// Draws that follow from what they are drawn for: the same exchange, symbol and day give the same ones,
-// at every start and on every machine.
+// Seeded random numbers: the same exchange, symbol and day have the same ones, at every start and on every
+// machine.
 
-/** The finaliser of MurmurHash3. */
+/** The finalizer of MurmurHash3. */
 function mixed(word: number): number {
   let hash = word;
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
@@ -9,7 +9,7 @@ function mixed(word: number): number {
   return (hash ^ (hash >>> 16)) >>> 0;
 }
 
-/** One word of what is drawn for. */
+/** Hashes the seed parts into one word. */
 const wordOf = (parts: readonly number[]): number =>
   parts.reduce((hash, part) => mixed(Math.imul(hash ^ (part | 0), 0x9e3779b1)), 0x2545f491);
 
@@ -22,7 +22,7 @@ export interface Draws {
   readonly below: (end: number) => number;
 }
 
-/** Mulberry32: 32 bits of state are plenty for the draws of one symbol and day. */
+/** Mulberry32: 32 bits of state are plenty for the numbers of one symbol and day. */
 export function drawsFor(...parts: readonly number[]): Draws {
   let state = wordOf(parts);
   const uniform = (): number => {

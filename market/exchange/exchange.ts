@@ -1,4 +1,4 @@
-// The exchange as a whole: how large it is, and how far its sessions have come by an instant.
+// The whole exchange: its size, and its session at an instant.
 import { addDays, type Day } from '../../query/time/days.ts';
 import { previousSession, isSession, sessionOf } from '../../query/time/calendar.ts';
 import { dayIn } from '../../query/time/dates.ts';
@@ -8,16 +8,16 @@ export interface ExchangeShape {
   readonly seed: number;
   /** The fund included. */
   readonly symbols: number;
-  /** Of days. */
+  /** Years of daily bars. */
   readonly years: number;
-  /** Days of the calendar for which minutes are kept, and how many of the symbols have them. */
+  /** Calendar days with minutes, and symbols that have them. */
   readonly minuteDays: number;
   readonly minuteSymbols: number;
-  /** How many of the symbols have trades and quotes. */
+  /** Symbols with trades and quotes. */
   readonly tickSymbols: number;
 }
 
-/** What fills CORE: another seed would be another history for every folder. */
+/** The exchange in CORE: another seed would be another history for every folder. */
 export const EXCHANGE: ExchangeShape = {
   seed: 4,
   symbols: 300,
@@ -32,13 +32,13 @@ const MINUTE_MS = 60_000;
 /** The calendar's last year but one: actions need days ahead. */
 const LAST_DAY: Day = '2030-06-28';
 
-/** How far the exchange is. */
+/** Session state of the exchange. */
 export interface Standing {
-  /** The newest session that has closed. */
+  /** The latest session that has closed. */
   readonly closed: Day;
-  /** The newest that has opened, which may be the same. */
+  /** The latest that has opened, which may be the same. */
   readonly opened: Day;
-  /** Of `opened`, as far as it has come. */
+  /** Instant up to which `opened` has progressed. */
   readonly untilMs: number;
 }
 
@@ -54,7 +54,7 @@ export function standingAt(nowMs: number): Standing | undefined {
   return { closed: isClosed ? day : before, opened: isOpen ? day : before, untilMs: nowMs };
 }
 
-/** The first day of which bars are kept, and the first of which minutes are. */
+/** The first day of retained bars, and of retained minutes. */
 export const keptFrom = (
   { minuteDays, years }: ExchangeShape,
   { closed }: Standing,

@@ -1,4 +1,4 @@
-// What moves all symbols: the sessions, and on each the return of the market and of every sector.
+// Common factors of all symbols: the sessions, with the return of the market and of every sector.
 import { addDays, type Day } from '../../query/time/days.ts';
 import { sessionsBetween } from '../../query/time/calendar.ts';
 import { drawsFor } from './draws.ts';
@@ -6,9 +6,9 @@ import { FOUNDED, SECTORS } from './listings.ts';
 
 export interface Factors {
   readonly seed: number;
-  /** From the first on, and some beyond the last that is drawn: days of actions to come. */
+  /** From the first session on, with some after the last sampled one: days of future actions. */
   readonly sessions: readonly Day[];
-  /** Sessions that are drawn. */
+  /** Sampled sessions. */
   readonly drawn: number;
   /** Logarithms of returns, by session. */
   readonly market: readonly number[];
@@ -21,26 +21,26 @@ const LAST_DAY: Day = '2030-12-31';
 const DAYS_AHEAD = 60;
 const DRIFT = 0.00028;
 const [MARKET_VOLATILITY, SECTOR_VOLATILITY] = [0.0085, 0.004];
-/** One session in so many is a bad one. */
+/** One session in this many is a bad one. */
 const STORM_EVERY = 60;
 
-/** @param last the last session that is drawn, or a day after it */
+/** @param last the last sampled session, or a day after it */
 export function factorsOf(seed: number, last: Day): Factors {
   const end = addDays(last, DAYS_AHEAD);
   const sessions = sessionsBetween(FOUNDED, end < LAST_DAY ? end : LAST_DAY);
   const days = sessions.filter((day) => day <= last);
-  const drawn = days.map((_, at) => drawnOf(seed, at));
+  const samples = days.map((_, at) => sampleReturns(seed, at));
   return {
     seed,
     sessions,
     drawn: days.length,
-    market: drawn.map(([market = 0]) => market),
-    sectors: SECTORS.map((_, sector) => drawn.map((factors) => factors[sector + 1] ?? 0)),
+    market: samples.map(([market = 0]) => market),
+    sectors: SECTORS.map((_, sector) => samples.map((factors) => factors[sector + 1] ?? 0)),
   };
 }
 
 /** The market first, then the sectors. */
-function drawnOf(seed: number, session: number): readonly number[] {
+function sampleReturns(seed: number, session: number): readonly number[] {
   const { below, normal } = drawsFor(seed, session, 2);
   const storm = below(STORM_EVERY) === 0 ? 2.5 : 1;
   const market = DRIFT + normal() * MARKET_VOLATILITY * storm;

@@ -1,5 +1,5 @@
-// The days of a symbol: raw bars, with the splits and dividends that they fall by. Drawn session by
-// session from the listing on, so that what is drawn of a later day continues what was drawn before.
+// Daily history of a symbol: raw bars, and the splits and dividends that affect them. Sampled session by
+// session from the listing on, so that later days continue earlier ones.
 import type { Day } from '../../query/time/days.ts';
 import { numberOfDay, weekdayOf } from '../../query/time/days.ts';
 import { drawsFor } from './draws.ts';
@@ -9,7 +9,7 @@ import type { Listing } from './listings.ts';
 /** Prices in cents. */
 export interface Bar {
   readonly day: Day;
-  /** Place of the day among the exchange's sessions. */
+  /** Index of the day among the exchange's sessions. */
   readonly session: number;
   readonly open: number;
   readonly high: number;
@@ -21,7 +21,7 @@ export interface Bar {
 interface Split {
   readonly declared: Day;
   readonly exDay: Day;
-  /** So many shares become so many. */
+  /** `from` shares become `to` shares. */
   readonly from: number;
   readonly to: number;
 }
@@ -43,9 +43,9 @@ export interface History {
 const [NOTICE, PAYMENT] = [12, 9];
 /** Sessions between two splits. */
 const SPLITS_APART = 500;
-/** Cents: below it ten shares become one. */
+/** Cents: below it ten shares are merged into one. */
 const CHEAP = 300;
-/** Shares: every trade of a session is of one at least. */
+/** Shares: every trade of a session has at least one. */
 const VOLUME_MIN = 8_000;
 /** Sunday first. */
 const WEEKDAYS = [1, 1.02, 0.97, 0.98, 1, 1.06, 1];
@@ -61,7 +61,7 @@ interface State {
   lastSplit: number;
 }
 
-/** All of it up to the last session that is drawn; actions also that are announced by then. */
+/** All bars up to the last sampled session, with actions announced by then. */
 export function historyOf(factors: Factors, listing: Listing): History {
   const { drawn, sessions } = factors;
   const bars: Bar[] = [];
@@ -111,7 +111,7 @@ function barOf(factors: Factors, listing: Listing, state: State, session: number
 
 const priced = (cents: number): number => Math.max(1, Math.round(cents));
 
-/** The close before, as the actions of the session leave it. */
+/** The previous close, adjusted for the actions of the session. */
 function openedBy(state: State, session: number): number {
   const { dividend, split } = state;
   if (dividend?.at === session) {
@@ -127,7 +127,7 @@ function openedBy(state: State, session: number): number {
   return state.cents * ratio;
 }
 
-/** Each third month; the amount is made anew each year. */
+/** Every third month; the amount changes once a year. */
 function announcedDividend(
   { sessions }: Factors,
   { at, dividendYield }: Listing,

@@ -1,16 +1,16 @@
-// What is listed: invented companies, and the fund that holds all of them. Tickers have six letters,
-// more than any of a US exchange, so that none is a real company's.
+// Listed symbols: invented companies, and the fund that holds all of them. Tickers have six letters, more
+// than any of a US exchange, so that none is a real company's.
 import type { Day } from '../../query/time/days.ts';
 import { drawsFor } from './draws.ts';
 import { cikOf, cusipOf, figiOf, isinOf } from './identifiers.ts';
 
-/** The fund that follows the whole market: what betas are measured against. */
+/** The fund of the whole market: the benchmark of betas. */
 export const BENCHMARK = 'SYNDEX';
 
-/** The exchange's first session; its history is drawn from here on. */
+/** The exchange's first session, where its history begins. */
 export const FOUNDED: Day = '2010-01-04';
 
-/** Symbols that there are at most, the fund included. */
+/** Most symbols, the fund included. */
 export const SYMBOLS_MAX = 300;
 
 const BEGINNINGS = [
@@ -74,11 +74,11 @@ export const SECTORS: readonly Sector[] = [
 ];
 
 export interface Listing {
-  /** From 0, the fund. */
+  /** Index from 0, the fund. */
   readonly at: number;
   readonly symbol: string;
   readonly name: string;
-  /** Place in `SECTORS`; undefined for the fund. */
+  /** Index in `SECTORS`; undefined for the fund. */
   readonly sector: number | undefined;
   readonly figi: string;
   readonly isin: string;
@@ -87,19 +87,19 @@ export interface Listing {
   readonly firstDay: Day;
   readonly firstCents: number;
   readonly beta: number;
-  /** Standard deviation of what a day's return has of its own. */
+  /** Standard deviation of the symbol's own part of a daily return. */
   readonly ownVolatility: number;
   /** Logarithm per session. */
   readonly drift: number;
-  /** Of the price, a year; 0 for who pays none. */
+  /** Share of the price, per year; 0 without dividends. */
   readonly dividendYield: number;
   readonly shares: number;
-  /** Of the shares, a session. */
+  /** Share of the shares, per session. */
   readonly turnover: number;
   readonly employees: number;
 }
 
-/** The first so many listings; each is the same in an exchange of any size. */
+/** The first listings; each is the same in an exchange of any size. */
 export const listingsOf = (seed: number, symbols: number): readonly Listing[] =>
   Array.from({ length: Math.min(symbols, SYMBOLS_MAX) }, (_, at) => listingOf(seed, at));
 

@@ -1,4 +1,4 @@
-// Minute bars, added up from the trades of a session.
+// Minute bars, aggregated from the trades of a session.
 import type { Trade } from './trades.ts';
 
 /** Prices in cents. */
@@ -15,21 +15,21 @@ interface Minute {
   readonly trades: number;
 }
 
-/** In the order of time; a minute without a trade has none. */
+/** In the order of time; a minute without a trade has no bar. */
 export function minutesOf(trades: readonly Trade[]): readonly Minute[] {
   const minutes: Minute[] = [];
   for (const { cents, minute, size } of trades) {
     const last = minutes.at(-1);
-    const known = last?.minute === minute ? minutes.pop() : undefined;
+    const existing = last?.minute === minute ? minutes.pop() : undefined;
     minutes.push({
       minute,
-      open: known?.open ?? cents,
-      high: Math.max(known?.high ?? cents, cents),
-      low: Math.min(known?.low ?? cents, cents),
+      open: existing?.open ?? cents,
+      high: Math.max(existing?.high ?? cents, cents),
+      low: Math.min(existing?.low ?? cents, cents),
       close: cents,
-      volume: (known?.volume ?? 0) + size,
-      notional: (known?.notional ?? 0) + cents * size,
-      trades: (known?.trades ?? 0) + 1,
+      volume: (existing?.volume ?? 0) + size,
+      notional: (existing?.notional ?? 0) + cents * size,
+      trades: (existing?.trades ?? 0) + 1,
     });
   }
   return minutes;

@@ -1,7 +1,7 @@
-// Prices of invented options: European ones by Black and Scholes, in whole cents, so that no chain has a
-// free lunch beyond a cent.
+// Prices of invented options: European ones by Black and Scholes, in whole cents, so that no chain allows
+// arbitrage beyond a cent.
 
-/** Of a year, as everything here. */
+/** Per year, like all rates here. */
 export const RATE = 0.03;
 
 interface Chain {
@@ -24,13 +24,13 @@ export function optionPrices({ spot, volatility, years }: Chain, strike: number)
   const later = strike * Math.exp(-RATE * years);
   const distance = Math.log(spot / later) / spread;
   const call = spot * below(distance + spread / 2) - later * below(distance - spread / 2);
-  // By parity, of the call before it is rounded.
+  // By put-call parity, from the call before rounding.
   const [least, most] = [Math.max(0, spot - later), spot];
   const fair = Math.min(most, Math.max(least, call));
   return { call: Math.round(fair), put: Math.round(fair - spot + later) };
 }
 
-/** Share of the normal distribution below a value (Abramowitz and Stegun 26.2.17: to 7.5e-8). */
+/** Cumulative normal distribution (Abramowitz and Stegun 26.2.17: to 7.5e-8). */
 function below(value: number): number {
   const share = 1 / (1 + 0.2316419 * Math.abs(value));
   const powers = [0.31938153, -0.356563782, 1.781477937, -1.821255978, 1.330274429];
@@ -39,13 +39,13 @@ function below(value: number): number {
   return value < 0 ? tail : 1 - tail;
 }
 
-/** Steps between strikes, in cents, by the powers of ten. */
+/** Steps between strikes, in cents, times powers of ten. */
 const STEPS = [1, 2.5, 5];
-/** Of the price, at most. */
+/** Largest step, as a share of the price. */
 const STEP_SHARE = 0.05;
 const STRIKES_EACH_SIDE = 5;
 
-/** Around the price, in cents; of a price of some cents there are fewer. */
+/** Strikes around the price, in cents; fewer for a price of some cents. */
 export function strikesAround(spot: number): readonly number[] {
   const step = stepFor(spot * STEP_SHARE);
   const middle = Math.round(spot / step);
@@ -54,7 +54,7 @@ export function strikesAround(spot: number): readonly number[] {
   ).filter((strike) => strike > 0);
 }
 
-/** The largest step that is no more, one cent at least. */
+/** The largest step up to a limit, at least one cent. */
 function stepFor(most: number): number {
   let [step, power] = [1, 1];
   while (power <= most) {

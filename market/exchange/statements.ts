@@ -1,5 +1,5 @@
-// Statements of an invented company: quarter after quarter by double entry, so that assets are
-// liabilities and equity, cash changes by what flows, and years are their quarters.
+// Statements of an invented company: quarters by double entry, so that assets equal liabilities and equity,
+// cash changes by its flows, and years are the sums of their quarters.
 import { addDays, type Day } from '../../query/time/days.ts';
 import { type Draws, drawsFor } from './draws.ts';
 import type { Bar, History } from './history.ts';
@@ -25,10 +25,10 @@ export interface Report {
 
 const ENDS = ['-03-31', '-06-30', '-09-30', '-12-31'] as const;
 const TAX = 0.21;
-/** Draws of statements, beside those of days. */
+/** Random stream of statements. */
 const STREAM = 11;
 
-/** Every quarter and year that was reported by a day, the oldest first. */
+/** Every quarter and year reported by a day, the oldest first. */
 export function reportsOf(
   seed: number,
   listing: Listing,
@@ -48,9 +48,16 @@ export function reportsOf(
       if (ended <= from || reported > by || bar === undefined) continue;
       const shares = sharesAt(listing, history, ended);
       const quarter = place + 1;
-      const made = quarterOf({ seed, listing, shares, bar, before, year: at, quarter });
-      before = made.balance;
-      const report = { ...made, period: 'quarterly', year: at, quarter, ended, reported } as const;
+      const statements = quarterOf({ seed, listing, shares, bar, before, year: at, quarter });
+      before = statements.balance;
+      const report = {
+        ...statements,
+        period: 'quarterly',
+        year: at,
+        quarter,
+        ended,
+        reported,
+      } as const;
       reports.push({ ...report, shares });
       year.push({ ...report, shares });
     }
@@ -60,7 +67,7 @@ export function reportsOf(
   return reports;
 }
 
-/** The newest bar on or before a day. */
+/** The latest bar on or before a day. */
 function barBy(bars: readonly Bar[], day: Day): Bar | undefined {
   let [from, to] = [0, bars.length];
   while (from < to) {
@@ -78,7 +85,7 @@ export const sharesAt = (listing: Listing, { splits }: History, day: Day): numbe
       .reduce((sum, { from, to }) => (sum * to) / from, listing.shares),
   );
 
-/** What the company has before its first quarter; the stock is what makes both sides equal. */
+/** Balance sheet before the first quarter; the stock balances both sides. */
 function opening({ at, firstCents, shares }: Listing): Amounts {
   const worth = (shares * firstCents) / 100;
   const share = (part: number): number => Math.round(worth * part);
@@ -159,13 +166,13 @@ interface Quarter {
   readonly quarter: number;
 }
 
-function quarterOf(asked: Quarter) {
-  const { before, listing, quarter, seed, year } = asked;
+function quarterOf(input: Quarter) {
+  const { before, listing, quarter, seed, year } = input;
   const draws = drawsFor(seed, listing.at, year * 4 + quarter, STREAM);
   const was = before as Sheet & Amounts;
-  const income = incomeOf(asked, was, draws);
+  const income = incomeOf(input, was, draws);
   const { netIncome } = income;
-  const cash = cashOf(asked, was, income, draws);
+  const cash = cashOf(input, was, income, draws);
   const balance = summed({
     ...was,
     currentCash: was.currentCash + cash.cashChange,
@@ -249,7 +256,7 @@ function cashOf(
   };
 }
 
-/** A year: what flows is added up, what is there is that of its end. */
+/** A year: sums of flows, with the balance of its end. */
 function yearOf(quarters: readonly Report[], last: Report): Report {
   const added = (of: (report: Report) => Amounts): Amounts =>
     Object.fromEntries(

@@ -1,4 +1,4 @@
-// Trades and best offers of one session in the order of time, as a feed tells them.
+// Trades and best offers of one session in the order of time, as ticks of a feed.
 import type { QuoteTick, Tick, TradeTick } from '../live/tick.ts';
 import { type Drawn, histories } from './drawn.ts';
 import { hoursOf } from './exchange.ts';
@@ -15,11 +15,11 @@ interface Traded {
   readonly openMs: number;
 }
 
-/** The trades of the newest session, symbol by symbol, as far as it has come. */
-export function* newestTrades(drawn: Drawn): Generator<Traded> {
-  const { shape, standing } = drawn;
+/** The trades of the latest session, symbol by symbol, up to the current instant. */
+export function* newestTrades(market: Drawn): Generator<Traded> {
+  const { shape, standing } = market;
   const { minutes, openMs } = hoursOf(standing.opened);
-  for (const [listing, bar] of barsOf(drawn)) {
+  for (const [listing, bar] of barsOf(market)) {
     const trades = tradesOf({ seed: shape.seed, at: listing.at }, bar, minutes);
     for (const [place, trade] of trades.entries()) {
       if (openMs + trade.offsetMs >= standing.untilMs) break;
@@ -28,10 +28,10 @@ export function* newestTrades(drawn: Drawn): Generator<Traded> {
   }
 }
 
-/** The bar of the newest session of each symbol that has ticks. */
-function* barsOf(drawn: Drawn): Generator<readonly [Listing, Bar]> {
-  const { listings, shape, standing } = drawn;
-  const some = { ...drawn, listings: listings.filter(({ at }) => at < shape.tickSymbols) };
+/** The bar of the latest session of each symbol with ticks. */
+function* barsOf(market: Drawn): Generator<readonly [Listing, Bar]> {
+  const { listings, shape, standing } = market;
+  const some = { ...market, listings: listings.filter(({ at }) => at < shape.tickSymbols) };
   for (const [listing, { bars }] of histories(some)) {
     const bar = bars.at(-1);
     if (bar?.day === standing.opened) yield [listing, bar];
@@ -42,22 +42,22 @@ interface Tape {
   readonly listing: Listing;
   readonly bar: Bar;
   readonly trades: readonly Trade[];
-  /** The next one that is not told yet. */
+  /** Index of the next trade to be returned. */
   next: number;
 }
 
-/** A session that is told piece by piece, each once. */
+/** A session that is returned in pieces, without repeats. */
 export class SessionTape {
   readonly #tapes: readonly Tape[];
   readonly #seed: number;
   readonly #openMs: number;
 
-  constructor(drawn: Drawn) {
-    const { shape, standing } = drawn;
+  constructor(market: Drawn) {
+    const { shape, standing } = market;
     const { minutes, openMs } = hoursOf(standing.opened);
     this.#seed = shape.seed;
     this.#openMs = openMs;
-    this.#tapes = [...barsOf(drawn)].map(([listing, bar]) => ({
+    this.#tapes = [...barsOf(market)].map(([listing, bar]) => ({
       listing,
       bar,
       next: 0,
@@ -72,7 +72,7 @@ export class SessionTape {
     }));
   }
 
-  /** Ticks before an instant that were not told yet, in the order of time. */
+  /** Ticks before an instant that were not returned yet, in the order of time. */
   until(ms: number): readonly Tick[] {
     const ticks: Tick[] = [];
     for (const tape of this.#tapes) {

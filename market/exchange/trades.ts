@@ -1,4 +1,4 @@
-// The trades of a session, which make its bar: the first one opens, the last one closes, the highest and
+// The trades of a session, which add up to its bar: the first one opens, the last one closes, the highest and
 // the lowest are among them, and their sizes are its volume.
 import { drawsFor } from './draws.ts';
 import type { Bar } from './history.ts';
@@ -13,10 +13,10 @@ export interface Trade {
   readonly size: number;
 }
 
-/** What only the newest trades are told of. */
+/** Details that only the latest trades need. */
 interface Detail {
   readonly venue: string;
-  /** Best offers when it was made, in cents, and their shares. */
+  /** Best offers at the time of the trade, in cents, and their shares. */
   readonly bid: number;
   readonly ask: number;
   readonly bidSize: number;
@@ -25,10 +25,10 @@ interface Detail {
   readonly quotedMs: number;
 }
 
-/** A place among all that is drawn. */
-interface Drawn {
+/** Seed of a listing's random numbers. */
+interface ListingSeed {
   readonly seed: number;
-  /** Of the listing. */
+  /** Index of the listing. */
   readonly at: number;
 }
 
@@ -36,7 +36,7 @@ const MINUTE_MS = 60_000;
 const [TRADES_LEAST, TRADES_MORE] = [2, 3];
 
 /** In the order of time. @param minutes of the session */
-export function tradesOf({ at, seed }: Drawn, bar: Bar, minutes: number): readonly Trade[] {
+export function tradesOf({ at, seed }: ListingSeed, bar: Bar, minutes: number): readonly Trade[] {
   const { below, normal, uniform } = drawsFor(seed, at, bar.session, 4);
   const counts = Array.from({ length: minutes }, () => TRADES_LEAST + below(TRADES_MORE));
   const total = counts.reduce((sum, count) => sum + count, 0);
@@ -58,7 +58,7 @@ export function tradesOf({ at, seed }: Drawn, bar: Bar, minutes: number): readon
   return trades;
 }
 
-/** A walk from open to close that reaches high and low, and not beyond. */
+/** A random walk from open to close that reaches high and low, and not beyond. */
 function pathOf(
   { close, high, low, open }: Bar,
   count: number,
@@ -85,23 +85,23 @@ function pathOf(
   return path;
 }
 
-/** Whole shares by weight, one at least each, and all of them together the volume. */
+/** Distributes the volume by weight in whole shares, at least one each. */
 function sizesOf(volume: number, weights: readonly number[]): readonly number[] {
   const whole = weights.reduce((sum, weight) => sum + weight, 0);
   const free = volume - weights.length;
-  let [passed, given] = [0, 0];
+  let [passed, assigned] = [0, 0];
   return weights.map((weight, at) => {
     passed += weight;
     const upTo = at === weights.length - 1 ? free : Math.floor((free * passed) / whole);
-    const size = 1 + upTo - given;
-    given = upTo;
+    const size = 1 + upTo - assigned;
+    assigned = upTo;
     return size;
   });
 }
 
-/** Where a trade was made, and between which offers. @param before the trade before it */
+/** Venue and best offers of a trade. @param before the previous trade */
 export function detailOf(
-  { at, seed }: Drawn,
+  { at, seed }: ListingSeed,
   { session }: Bar,
   trade: Trade,
   before: Trade | undefined,

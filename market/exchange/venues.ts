@@ -1,10 +1,10 @@
-// Where the exchange's trades are made: invented venues, whose codes no market has.
+// Invented venues of the exchange, whose codes no market has.
 
 interface Venue {
   readonly mic: string;
   readonly name: string;
   readonly tapeId: string;
-  /** Of the volume. */
+  /** Share of the volume. */
   readonly share: number;
 }
 

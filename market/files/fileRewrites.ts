@@ -1,6 +1,6 @@
-// How a vendor's file is written again before its columns are properties of an input: one column of times as
-// day and minute, a split's text as two numbers, symbols without the suffix of a vendor, and the dividends
-// and splits of a daily file without the days that have none.
+// Rewrites of vendors' files before their columns become properties of an input: a column of times as day and
+// minute, a split's text as two numbers, symbols without a vendor's suffix, and the dividends and splits of a
+// daily file without days that have none.
 import type { FileColumns, FileRewrite, RewriteFile } from '../../store/lake/datasets/defaults.ts';
 import type { Input, InputId } from '../inputs/inputRow.ts';
 import { lettersOf } from './columnNames.ts';
@@ -10,10 +10,10 @@ import { findVendor, recogniseVendor, type Vendor } from './vendors.ts';
 /** Minutes and days are those of the exchange (docs/ask/market.md "INTRADAY_PRICES"). */
 const EXCHANGE_ZONE = 'America/New_York';
 
-/** A column that is several properties is declared so. */
+/** Declarations of a column that becomes several properties. */
 const BOTH = { moment: 'date+minute', split: 'fromFactor+toFactor' } as const;
 
-/** Letters of columns, the surest first. */
+/** Normalized column names, the most reliable first. */
 const TIMES = [
   'datetime',
   'timestamp',
@@ -31,7 +31,7 @@ const RATIOS = ['stocksplits', 'stocksplit', 'splitfactor', 'splitcoefficient', 
 const SHARES = ['fromfactor', 'splitfrom', 'forfactor', 'tofactor', 'splitto'];
 const DIVIDENDS = ['dividends', 'divcash', 'dividendamount'];
 const CLOSES = ['close', 'adjclose', 'adjustedclose', 'closelast'];
-/** Actions that a daily file has columns of, by the input that they belong to. */
+/** Columns of actions in a daily file, by their input. */
 export interface ActionColumn {
   readonly input: 'DIVIDENDS' | 'SPLITS';
   readonly column: string;
@@ -47,11 +47,11 @@ export function findActionColumns(columns: readonly string[]): readonly ActionCo
   ];
 }
 
-/** The column of the surest name. */
+/** The column with the most reliable name. */
 function findColumn(columns: readonly string[], names: readonly string[]): string | undefined {
   for (const name of names) {
-    const found = columns.find((column) => lettersOf(column) === name);
-    if (found !== undefined) return found;
+    const match = columns.find((column) => lettersOf(column) === name);
+    if (match !== undefined) return match;
   }
   return undefined;
 }
@@ -123,7 +123,7 @@ function splitPart({ id }: Input, file: FileColumns): Part | undefined {
   };
 }
 
-/** Only of a declared vendor: a symbol is not changed by a guess. */
+/** Only for a declared vendor: symbols are not changed by a guess. */
 function symbolPart(
   { properties }: Input,
   file: FileColumns,
@@ -137,19 +137,19 @@ function symbolPart(
   return column === undefined ? undefined : { symbol: { column, suffix: vendor.suffix } };
 }
 
-/** Of a daily file its prices stay out, and so do days without an action. */
+/** Drops prices of a daily file, and days without an action. */
 function actionPart({ id }: Input, file: FileColumns): Part | undefined {
   const action = findActionColumns(file.columns).find(({ input }) => input === id);
   if (action === undefined) return undefined;
-  const kept = new Set([action.column, ...Object.keys(file.declared)]);
+  const keptColumns = new Set([action.column, ...Object.keys(file.declared)]);
   const named = [...SYMBOLS, ...TIMES];
   const leftOut = file.columns.filter(
-    (column) => !kept.has(column) && !named.includes(lettersOf(column)),
+    (column) => !keptColumns.has(column) && !named.includes(lettersOf(column)),
   );
   return { leftOut, ...(id === 'DIVIDENDS' ? { nonZero: action.column } : {}) };
 }
 
-/** A vendor that is declared declares what its prices are. */
+/** A declared vendor also declares the adjustment of its prices. */
 function adjustedConstant(
   { id }: Input,
   { columns, constants, declared }: FileColumns,
@@ -173,15 +173,15 @@ function vendorNotes(
 ): readonly string[] {
   if (!PRICED.has(id)) return [];
   const actions = id === 'HISTORICAL_PRICES' ? findActionColumns(columns) : [];
-  const kept = actions.map(
+  const actionNotes = actions.map(
     ({ column, input }) =>
       `note: column ${column} is kept here only; load the file again as ${input} ` +
       '(core load --with-actions loads it too)',
   );
   const vendor = declared === undefined && guess ? recogniseVendor(columns) : undefined;
   return vendor === undefined
-    ? kept
-    : [recognisedNote(vendor, id, constants.includes('isSplitAdjusted')), ...kept];
+    ? actionNotes
+    : [recognisedNote(vendor, id, constants.includes('isSplitAdjusted')), ...actionNotes];
 }
 
 function recognisedNote({ id, prices, suffix, title }: Vendor, input: InputId, isGiven: boolean) {
@@ -197,7 +197,7 @@ function recognisedNote({ id, prices, suffix, title }: Vendor, input: InputId, i
 const declaredAs = ({ declared }: FileColumns, property: string): string | undefined =>
   Object.entries(declared).find(([, name]) => name === property)?.[0];
 
-/** No column is declared to be the property, nor a constant, and none has its name. */
+/** Whether no column or constant is declared as the property, and no column has its name. */
 const isOpen = ({ columns, constants, declared }: FileColumns, property: string): boolean =>
   !constants.includes(property) &&
   !Object.values(declared).some((name) => name?.split('+').includes(property) === true) &&

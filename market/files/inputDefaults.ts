@@ -1,4 +1,4 @@
-// What a dataset of CORE is by itself that has the id of an input.
+// Defaults of a dataset of CORE with the id of an input.
 import type { PropertyType } from '../../store/lake/versions/columns.ts';
 import type { SchemaContract } from '../../store/lake/datasets/contracts.ts';
 import type { DatasetDefaults, PlaceCheck } from '../../store/lake/datasets/defaults.ts';
@@ -22,7 +22,7 @@ const FACT_READERS: ReadonlyMap<string, FactReader> = new Map([
   ...['FINANCIALS', 'FUNDAMENTALS'].map((id) => [id, ALL_STATEMENTS] as const),
 ]);
 
-/** Columns that are not documented are kept: what a vendor delivers is not lost. */
+/** Undocumented columns are kept: no vendor data is lost. */
 const CONTRACT: SchemaContract = { columns: 'evolve', types: 'discard_record' };
 
 const CHECKS: Partial<Record<InputId, PlaceCheck>> = {
@@ -30,13 +30,13 @@ const CHECKS: Partial<Record<InputId, PlaceCheck>> = {
   SPLITS: SPLIT_CHECK,
 };
 
-/** Types of carried properties that are no numbers. */
+/** Types of carried properties that are not numbers. */
 const CARRIED_TYPES: Readonly<Record<string, PropertyType>> = {
   label: { type: 'string' },
   nanoseconds: { type: 'integer' },
 };
 
-/** Names in any case; undefined for what is no input, or stands in another workspace. */
+/** Names in any case; undefined for other ids, and in other workspaces. */
 export function inputDefaults({
   dataset,
   workspace,
@@ -44,9 +44,9 @@ export function inputDefaults({
   const input = workspace.toUpperCase() === CORE ? inputOf(dataset) : undefined;
   if (input === undefined) return undefined;
   const { carried = [], mapping, properties, title, weight } = input;
-  // A list is one in JSON; in CSV it may be any text, which is kept as it is.
+  // A list is JSON; in CSV it may be any text, which is kept unchanged.
   const scalars = properties.filter(({ type }) => type !== 'list');
-  // A dataset of that name may have whole books too: which of both it has, its property `side` tells.
+  // A dataset of that name may also contain whole books: its property `side` distinguishes them.
   const documented = input.id === 'BOOK' ? [] : scalars.map(({ name }) => name);
   const types = Object.fromEntries([
     ...carried.map((name) => [name, CARRIED_TYPES[name] ?? { type: 'number' }] as const),

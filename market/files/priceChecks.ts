@@ -1,15 +1,15 @@
-// Whether closes are adjusted as they are declared to be, by the splits that are known, and which closes are
-// far from both their neighbours. Nothing is changed: a load reports it, or asks for a confirmation.
+// Checks by known splits whether closes are adjusted as declared, and finds closes far from both neighbors.
+// Nothing is changed: a load reports it, or requires a confirmation.
 import type { PlaceCheck } from '../../store/lake/datasets/defaults.ts';
 import type { Row } from '../../store/duckdb/protocol.ts';
 
-/** Days around a split in which the closes before and after it are looked for. */
+/** Days around a split in which closes before and after it are searched. */
 const WINDOW_DAYS = 10;
-/** A close this many times both its neighbours, or that part of both, is reported. */
+/** A close this many times both its neighbors, or that fraction of both, is reported. */
 const OUTLIER_FACTOR = 10;
 const ADJUSTED =
-  'set isSplitAdjusted to true in each record, or say constants={"isSplitAdjusted":true} (--adjusted)';
-/** Splits of a smaller factor, such as 21 for 20, are within what a price moves in a day. */
+  'set isSplitAdjusted to true in each record, or pass constants={"isSplitAdjusted":true} (--adjusted)';
+/** Splits of a smaller factor, such as 21 for 20, are within a day's price move. */
 const LEAST_FACTOR = 1.25;
 /** Share of a split's factor, as a logarithm, by which the closes may differ from it. */
 const TOLERANCE = 1 / 3;
@@ -61,14 +61,14 @@ interface AroundSplit {
   readonly isAdjusted: boolean;
 }
 
-/** Those whose closes are as if the opposite was declared. */
+/** Splits whose closes match the opposite declaration. */
 function contradictions(rows: readonly Row[]): readonly AroundSplit[] {
   return rows.flatMap((row) => {
     const [factor, last, next] = ['factor', 'last', 'next'].map((name) => Number(row[name]));
     if (factor === undefined || !last || !next) return [];
     const [moved, split] = [Math.log(next / last), Math.log(factor)];
     const isAdjusted = row['adjusted'] === true;
-    // Of traded prices the split shows, of adjusted ones it does not.
+    // A split is visible in traded prices, and not in adjusted ones.
     const distance = isAdjusted ? Math.abs(moved - split) : Math.abs(moved);
     if (distance >= Math.abs(split) * TOLERANCE) return [];
     const shares = `${Number(row['after'])} for ${Number(row['before'])}`;
@@ -96,14 +96,14 @@ function contradiction(rows: readonly Row[]): string | undefined {
 function outlierNotes(rows: readonly Row[]): readonly string[] {
   const [first] = rows;
   if (first === undefined) return [];
-  const shown = rows
+  const list = rows
     .map((row) => `${row['symbol']} ${row['day']} ${Number(row['close'])}`)
     .join(', ');
   const what = `closes are ${OUTLIER_FACTOR} times or a tenth of both their neighbours`;
-  return [`note: ${Number(first['n'])} ${what}: ${shown}; they are stored as they are`];
+  return [`note: ${Number(first['n'])} ${what}: ${list}; they are stored as they are`];
 }
 
-/** Of a load of daily bars, by the splits that are stored. */
+/** Checks a load of daily bars, by the stored splits. */
 export const PRICE_CHECK: PlaceCheck = {
   beside: 'SPLITS',
   own: PRICE_COLUMNS,
@@ -118,16 +118,16 @@ export const PRICE_CHECK: PlaceCheck = {
   }),
 };
 
-/** Of a load of splits, by the daily bars that are stored. */
+/** Checks a load of splits, by the stored daily bars. */
 export const SPLIT_CHECK: PlaceCheck = {
   beside: 'HISTORICAL_PRICES',
   own: SPLIT_COLUMNS,
   other: PRICE_COLUMNS,
   statements: (own, other) => (other === undefined ? [] : [aroundSplits(other, own)]),
   report: ([rows = []]) => {
-    const found = contradiction(rows);
+    const reason = contradiction(rows);
     return {
-      notes: found === undefined ? [] : [`note: stored prices contradict a split: ${found}`],
+      notes: reason === undefined ? [] : [`note: stored prices contradict a split: ${reason}`],
     };
   },
 };

@@ -1,30 +1,30 @@
-// A split as vendors write it, as shares before and after: `10:1`, `1-for-30`, `4.000000/1.000000`, `10.0`,
-// `0.0333333`. Rounded ratios are read as the nearest small fraction, and only what is rounded.
+// Parses the text of a split into shares before and after: `10:1`, `1-for-30`, `4.000000/1.000000`, `10.0`,
+// `0.0333333`. Only rounded ratios are replaced by the nearest small fraction.
 
 interface Split {
   /** Shares before. */
   readonly from: number;
   /** Shares after. */
   readonly to: number;
-  /** The text is a decimal, which this fraction is near to and not equal to. */
+  /** The text is a decimal near this fraction, but not equal to it. */
   readonly rounded: boolean;
 }
 
 const PAIR = /^(\d{1,9}(?:\.\d{1,9})?)(?: ?[:/] ?|[ -]for[ -])(\d{1,9}(?:\.\d{1,9})?)$/i;
 const DECIMAL = /^\d{1,9}(?:\.(\d{1,15}))?$/;
 
-/** Greatest number of shares that a ratio of a decimal is looked for with. */
+/** Largest number of shares that is tried for a decimal ratio. */
 const SHARES_MAX = 100;
-/** Shares of a fraction that is taken although a simpler one is near. */
+/** Shares of a fraction that is accepted although a simpler one is near. */
 const USUAL_SHARES = 40;
-/** Shares after for each before of a dividend in shares, at most. */
+/** Most shares after for each before of a stock dividend. */
 const STOCK_DIVIDEND_MAX = 1.3;
-/** Distance of what differs by binary rounding alone. */
+/** Difference that binary rounding alone causes. */
 const EXACT = 1e-12;
-/** Decimal places from which on a ratio may be rounded: 1.5 is a fraction itself. */
+/** Decimal places from which a ratio may be rounded: 1.5 is a fraction itself. */
 const ROUNDED_PLACES = 2;
 
-/** `new:old`; undefined for what is no split, and for a ratio of 0. */
+/** `new:old`; undefined for text that is no split, and for a ratio of 0. */
 export function parseSplit(text: string): Split | undefined {
   const plain = text.trim();
   const [, after, before] = PAIR.exec(plain) ?? [];
@@ -40,12 +40,12 @@ export function parseSplit(text: string): Split | undefined {
 function ofRatio(ratio: number, places: number): Split {
   const exact = fractionNear(ratio, EXACT);
   if (exact !== undefined && isUsual(exact)) return { ...exact, rounded: false };
-  // A vendor rounds or cuts: the fraction is less than one unit of the last place away.
+  // A vendor rounds or truncates: the fraction is less than one unit of the last place away.
   const near = places < ROUNDED_PLACES ? undefined : fractionNear(ratio, 10 ** -places);
   return near === undefined ? { from: 1, to: ratio, rounded: false } : { ...near, rounded: true };
 }
 
-/** 0.33 and 1.33 are thirds that were cut; 1.03 is a dividend of 3 % in shares. */
+/** 0.33 and 1.33 are truncated thirds; 1.03 is a stock dividend of 3 %. */
 function isUsual({ from, to }: Pick<Split, 'from' | 'to'>): boolean {
   if (to === 1 || from <= USUAL_SHARES) return true;
   return to > from && to < from * STOCK_DIVIDEND_MAX;

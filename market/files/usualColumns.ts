@@ -1,5 +1,5 @@
-// What vendors call the columns of their files, for each input: a guess that a person sees before it is
-// used. Spellings are compared by their letters and digits alone: `<CLOSE>`, `Adj Close`, `adj_close`.
+// Vendors' names of columns, for each input: a guess that a person checks before it is used. Spellings are
+// compared by their letters and digits alone: `<CLOSE>`, `Adj Close`, `adj_close`.
 import type { UsualColumns } from '../../store/lake/datasets/defaults.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { quoteWord } from '../../store/base/shellWord.ts';
@@ -8,8 +8,8 @@ import { findVendor, recogniseVendor } from './vendors.ts';
 import type { Input, InputId } from '../inputs/inputRow.ts';
 
 /**
- * Of one property, the surest names first: those of a later rank count only where none of a former one
- * is there. Its own name stands before all.
+ * Names of one property, the most reliable first: a lower rank counts only if no column has a name of a
+ * higher one. The property's own name comes before all.
  */
 type Ranks = readonly string[];
 type Usual = Readonly<Record<string, Ranks>>;
@@ -209,47 +209,50 @@ const USUAL: Readonly<Partial<Record<InputId, Usual>>> = {
   PEERS: { symbol: TICKER.slice(0, 2), peer: ['peersymbol peerticker'] },
 };
 
-/** What a property is where no column of a file has it: the only dividend of its day. */
+/** Constants of properties without a column: the only dividend of its day. */
 const WITHOUT: Partial<Record<InputId, Readonly<Record<string, string>>>> = {
   DIVIDENDS: { refid: '1' },
 };
 
 export const usualColumns =
   ({ carried = [], id, properties }: Input): UsualColumns =>
-  (columns, taken, vendorId) => {
+  (columns, assignedBefore, vendorId) => {
     const vendor = findVendor(vendorId) ?? recogniseVendor(columns);
     const own = vendor?.columns?.[id] ?? {};
-    // A `Change` may be one in percent: what is carried has other names only where these are sure.
+    // A `Change` may be in percent: carried properties have other names only where these are reliable.
     const usual = USUAL[id] ?? {};
     const sure = carried.filter((name) => Object.hasOwn(usual, name));
-    const known = [...properties.map(({ name }) => name), ...sure];
-    const open = known.filter((name) => !taken.includes(name));
+    const candidates = [...properties.map(({ name }) => name), ...sure];
+    const open = candidates.filter((name) => !assignedBefore.includes(name));
     const spelled = columns.map((column) => ({ column, letters: lettersOf(column) }));
-    const told = new Map<string, string>();
-    const given = new Set<string>(taken);
+    const propertyByColumn = new Map<string, string>();
+    const assigned = new Set<string>(assignedBefore);
     for (const { column, letters } of spelled) {
       const property = Object.hasOwn(own, letters) ? own[letters] : undefined;
-      if (property === undefined || given.has(property)) continue;
-      told.set(column, property);
-      given.add(property);
+      if (property === undefined || assigned.has(property)) continue;
+      propertyByColumn.set(column, property);
+      assigned.add(property);
     }
-    // All that is called by its own name first: `from` may be a date and a factor.
+    // Own names of all properties come first: `from` may be a date and a factor.
     const most = Math.max(0, ...Object.values(usual).map((ranks) => ranks.length));
     for (let rank = -1; rank < most; rank += 1) {
-      for (const property of open.filter((name) => !given.has(name))) {
+      for (const property of open.filter((name) => !assigned.has(name))) {
         const names = namesOf(usual, property, rank);
-        const found = spelled.filter(
-          ({ column, letters }) => names.includes(letters) && !told.has(column),
+        const matches = spelled.filter(
+          ({ column, letters }) => names.includes(letters) && !propertyByColumn.has(column),
         );
-        const [first, second] = found;
+        const [first, second] = matches;
         if (first === undefined) continue;
-        if (second !== undefined) throw refused(property, first.column, second.column);
-        told.set(first.column, property);
-        given.add(property);
+        if (second !== undefined) throw ambiguousFailure(property, first.column, second.column);
+        propertyByColumn.set(first.column, property);
+        assigned.add(property);
       }
     }
-    const without = Object.entries(WITHOUT[id] ?? {}).filter(([name]) => !given.has(name));
-    return { columns: Object.fromEntries(told), constants: Object.fromEntries(without) };
+    const without = Object.entries(WITHOUT[id] ?? {}).filter(([name]) => !assigned.has(name));
+    return {
+      columns: Object.fromEntries(propertyByColumn),
+      constants: Object.fromEntries(without),
+    };
   };
 
 function namesOf(usual: Usual, property: string, rank: number): readonly string[] {
@@ -258,11 +261,11 @@ function namesOf(usual: Usual, property: string, rank: number): readonly string[
   return ranks?.[rank]?.split(' ') ?? [];
 }
 
-function refused(property: string, first: string, second: string): Failure {
+function ambiguousFailure(property: string, first: string, second: string): Failure {
   const [one, other] = [first, second].map((column) => {
     const option = `--map ${quoteWord(`${column}=${property}`)}`;
     return `columns=${JSON.stringify({ [column]: property })} (${option})`;
   });
   const what = `columns ${first} and ${second} may both be ${property}`;
-  return new Failure('InvalidBody', `${what}: say which one is, ${one} or ${other}`);
+  return new Failure('InvalidBody', `${what}: specify which one is, ${one} or ${other}`);
 }

@@ -1,21 +1,23 @@
-// Vendors of prices: how their files are recognised, what their columns are, what their prices are adjusted
-// for and how they write symbols. A row of the table is all that a vendor needs.
+// Vendors of prices: how their files are recognized, the meaning of their columns, the adjustment of their
+// prices and the spelling of symbols. A vendor needs only a row of the table.
 import type { InputId } from '../inputs/inputRow.ts';
 import { lettersOf } from './columnNames.ts';
 
-/** Letters of a column -> the property that it is. */
+/** Normalized column name -> property. */
 type Columns = Readonly<Record<string, string>>;
 
 export interface Vendor {
   readonly id: string;
   readonly title: string;
-  /** `split-adjusted`: splits are taken out of open, high, low, close and volume. */
+  /** `split-adjusted`: open, high, low, close and volume are adjusted for splits. */
   readonly prices: 'traded' | 'split-adjusted';
-  /** Letters of columns that only files of this vendor have together; none: its files look like others'. */
+  /**
+   * Normalized columns that only files of this vendor have together; empty: its files can't be distinguished.
+   */
   readonly headers: readonly string[];
-  /** What the usual names of columns do not say. */
+  /** Columns beyond the usual names. */
   readonly columns?: Partial<Record<InputId, Columns>>;
-  /** What follows the symbol in its symbols: `.US`. */
+  /** Suffix of its symbols: `.US`. */
   readonly suffix?: string;
 }
 
@@ -128,17 +130,17 @@ export const VENDOR_IDS: readonly string[] = VENDORS.map(({ id }) => id);
 export const findVendor = (id: string | undefined): Vendor | undefined =>
   VENDORS.find((vendor) => vendor.id === id);
 
-/** The only vendor whose files have such columns; undefined where there are none, or several. */
+/** The only vendor whose files have such columns; undefined for none or several. */
 export function recogniseVendor(columns: readonly string[]): Vendor | undefined {
   const letters = new Set(columns.map(lettersOf));
-  const found = VENDORS.flatMap((vendor) => {
+  const candidates = VENDORS.flatMap((vendor) => {
     const sizes = vendor.headers
       .map((header) => header.split(' '))
       .filter((header) => header.every((name) => letters.has(name)))
       .map((header) => header.length);
     return sizes.length === 0 ? [] : [{ vendor, size: Math.max(...sizes) }];
   });
-  const most = Math.max(0, ...found.map(({ size }) => size));
-  const best = found.filter(({ size }) => size === most);
+  const most = Math.max(0, ...candidates.map(({ size }) => size));
+  const best = candidates.filter(({ size }) => size === most);
   return best.length === 1 ? best[0]?.vendor : undefined;
 }

@@ -8,7 +8,7 @@ export const meanPrice = (...series: readonly Series[]): Series =>
     (_, index) => series.reduce((sum, one) => sum + at(one, index), 0) / series.length,
   );
 
-/** The close in the range of its bar, from the open: -1 to 1. */
+/** Position of the close in the range of its bar, relative to the open: -1 to 1. */
 export const balance = (open: Series, high: Series, low: Series, close: Series): Series =>
   close.map((value, index) => ratio(value - at(open, index), at(high, index) - at(low, index)));
 

@@ -1,4 +1,4 @@
-// Averages of a series, which are drawn over it.
+// Moving averages of a series, and bands around them.
 import type { Series } from './indicatorRow.ts';
 import {
   against,
@@ -15,7 +15,7 @@ import {
   weighted,
 } from './windows.ts';
 
-/** Twice the average without what its own average lags. */
+/** Twice the average less the average of the average, which reduces its lag. */
 export function doubleExponential(series: Series, period: number): Series {
   const once = exponential(series, period);
   const twice = exponential(startingAt(once, startOf(once) + period - 1), period);
@@ -42,7 +42,7 @@ export function triangular(series: Series, period: number): Series {
   return means(means(series, first), period + 1 - first);
 }
 
-/** Hull's. */
+/** Hull's moving average. */
 export function hull(series: Series, period: number): Series {
   const half = weighted(series, Math.max(1, Math.floor(period / 2)));
   const raw = combined(half, weighted(series, period), (short, long) => 2 * short - long);
@@ -53,7 +53,7 @@ export function hull(series: Series, period: number): Series {
 const FASTEST = 2 / 3;
 const SLOWEST = 2 / 31;
 
-/** Kaufman's: faster the straighter the way was. */
+/** Kaufman's adaptive average: faster for straighter moves. */
 export function adaptive(series: Series, period: number): Series {
   const out = none(series.length);
   const start = startOf(series) + period - 1;
@@ -77,7 +77,7 @@ export const volumeWeighted = (series: Series, volume: Series, period: number): 
   return combined(sums(paid, period), sums(volume, period), (sum, shares) => sum / shares);
 };
 
-/** The exponential average of the series with what it moved in half the window added. */
+/** The exponential average of the series plus its move in half the window. */
 export function zeroLag(series: Series, period: number): Series {
   const lag = Math.floor((period - 1) / 2);
   if (lag === 0) return exponential(series, period);
@@ -93,7 +93,7 @@ export function zeroLag(series: Series, period: number): Series {
   return out.slice(0, series.length);
 }
 
-/** Chande's: the share follows how wide the short window is against the long one. */
+/** Chande's: the share depends on the deviation of the short window relative to the long one. */
 export function variableIndex(series: Series, short: number, long: number, alpha: number): Series {
   const out = none(series.length);
   const [narrow, wide] = [deviations(series, short), deviations(series, long)];

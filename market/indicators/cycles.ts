@@ -1,4 +1,4 @@
-// Trends that turn, and waves.
+// Trend reversals and waves.
 import type { Series } from './indicatorRow.ts';
 import { at, highs, lows, none, packedAt, windowed } from './windows.ts';
 
@@ -9,7 +9,7 @@ interface Turn {
   readonly step: number;
 }
 
-/** Wilder's parabolic stop: it nears the price by steps, and turns when the price meets it. */
+/** Wilder's parabolic stop: it approaches the price in steps, and reverses when the price reaches it. */
 export function parabolic(high: Series, low: Series, step: number, most: number): Series {
   const out = none(high.length);
   const isLong = at(high, 0) + at(low, 0) <= at(high, 1) + at(low, 1);
@@ -52,7 +52,7 @@ function next(
   return { isLong, stop, extreme, step: isNew ? Math.max(turn.step, faster) : turn.step };
 }
 
-/** Ehlers': the price in its range, as if that were normally distributed; and the bar before. */
+/** Ehlers' Fisher transform of the price in its range; and the previous value. */
 export function fisher(high: Series, low: Series, period: number): readonly [Series, Series] {
   const middle = high.map((top, index) => (top + at(low, index)) / 2);
   const [least, most] = [lows(middle, period), highs(middle, period)];
@@ -69,12 +69,12 @@ export function fisher(high: Series, low: Series, period: number): readonly [Ser
   return [out, before];
 }
 
-/** Below it the part of a wave is none. */
+/** A smaller part of a wave counts as zero. */
 const LEAST_PART = 0.001;
-/** Of the sum of the values: a part below it is what rounding left of none, and has no sign. */
+/** As a share of the sum of the values: a smaller part is a rounding error without a sign. */
 const ROUNDING = 1e-12;
 
-/** Ehlers' sine of the phase of a wave of so many bars, and its lead of an eighth. */
+/** Ehlers' sine of the phase of a wave of `period` bars, and its lead of an eighth. */
 export function sineWave(series: Series, period: number): readonly [Series, Series] {
   const phases = windowed(series, period, (values, from, to) => {
     let [real, imaginary, sum] = [0, 0, 0];
@@ -90,7 +90,7 @@ export function sineWave(series: Series, period: number): readonly [Series, Seri
     const phase = isFlat ? Math.PI * (isNegative(imaginary) ? -1 : 1) : Math.atan(imaginary / real);
     return phase + (isNegative(real) ? Math.PI : 0) + Math.PI / 2;
   });
-  // A whole wave has to have passed.
+  // A complete wave must have passed.
   const from = phases.map((phase, index) => (index < period ? Number.NaN : phase));
   return [from.map(Math.sin), from.map((phase) => Math.sin(phase + Math.PI / 4))];
 }

@@ -8,7 +8,7 @@ export interface Ranges {
   readonly close: Series;
 }
 
-/** From the lower of a bar's low and the close before to the higher of its high and that close. */
+/** From the lower of a bar's low and the previous close to the higher of its high and that close. */
 export const trueRanges = ({ close, high, low }: Ranges): Series =>
   high.map((top, index) => {
     const before = index === 0 ? Number.NaN : at(close, index - 1);
@@ -18,7 +18,7 @@ export const trueRanges = ({ close, high, low }: Ranges): Series =>
       : Math.max(top - bottom, Math.abs(top - before), Math.abs(bottom - before));
   });
 
-/** Movement beyond the bar before, upwards and downwards: only the larger of them counts. */
+/** Movement beyond the previous bar, upwards and downwards: only the larger of them counts. */
 function movements({ high, low }: Pick<Ranges, 'high' | 'low'>): readonly [Series, Series] {
   const up = none(high.length);
   const down = none(high.length);
@@ -31,7 +31,7 @@ function movements({ high, low }: Pick<Ranges, 'high' | 'low'>): readonly [Serie
   return [up, down];
 }
 
-/** Wilder's running sum: the first is of one bar less than a period, as there is none before the first. */
+/** Wilder's running sum: the first has one bar less than a period, as the first bar has no predecessor. */
 function runningSum(series: Series, period: number): Series {
   const out = none(series.length);
   let sum = 0;

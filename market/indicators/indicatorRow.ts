@@ -1,15 +1,15 @@
-// How an indicator is stated.
+// Row of the table of indicators.
 
 /** A value for each bar, oldest first; NaN where there is none. */
 export type Series = readonly number[];
 
-/** What of a bar an indicator is computed from. */
+/** Input of an indicator. */
 export type BarField = 'open' | 'high' | 'low' | 'close' | 'volume';
 
 export interface IndicatorOption {
   readonly name: string;
   readonly value: number;
-  /** Bars, a whole number from 1 to PERIOD_MAX; else a number above 0 and at most `most`. */
+  /** Bars, a whole number from 1 to PERIOD_MAX; otherwise a number above 0 and at most `most`. */
   readonly kind: 'period' | 'number';
   readonly most: number;
 }
@@ -19,7 +19,7 @@ export interface Indicator {
   readonly title: string;
   readonly inputs: readonly BarField[];
   readonly options: readonly IndicatorOption[];
-  /** Names of what it gives, in their order. */
+  /** Names of its outputs, in their order. */
   readonly outputs: readonly string[];
   /** Whether its first period may not be over its second. */
   readonly isOrdered: boolean;
@@ -27,7 +27,7 @@ export interface Indicator {
   readonly compute: (inputs: readonly Series[], options: readonly number[]) => readonly Series[];
 }
 
-/** Bars of one window: each is computed anew, so that a longer one would hold up others. */
+/** Bars of one window: each is computed anew, so that a longer one would delay other requests. */
 const PERIOD_MAX = 500;
 
 export const period = (value: number, name = 'period'): IndicatorOption => ({

@@ -22,8 +22,8 @@ type Bars = Readonly<Record<BarField, Series>>;
 type Numbers = readonly [number, number, number, number];
 type Compute = (bars: Bars, options: Numbers) => Series | readonly Series[];
 
-const isOne = (found: Series | readonly Series[]): found is Series =>
-  found.length === 0 || typeof found[0] === 'number';
+const isOne = (result: Series | readonly Series[]): result is Series =>
+  result.length === 0 || typeof result[0] === 'number';
 const NOTHING: Series = [];
 
 function row(
@@ -51,8 +51,8 @@ function row(
         volume: of('volume'),
       };
       const [first = 0, second = 0, third = 0, fourth = 0] = values;
-      const found = compute(bars, [first, second, third, fourth]);
-      return isOne(found) ? outputs.map(() => found) : found;
+      const result = compute(bars, [first, second, third, fourth]);
+      return isOne(result) ? outputs.map(() => result) : result;
     },
   };
 }

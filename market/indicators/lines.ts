@@ -3,8 +3,8 @@ import type { Series } from './indicatorRow.ts';
 import { against, at, type Packed, packedAt, windowed } from './windows.ts';
 
 /**
- * The line's value at a bar of each window: 0 is its first, period - 1 its last, period the next one.
- * A window of one bar has a level line.
+ * The line's value at a bar of each window: 0 is its first, period - 1 its last, period the next one. A
+ * window of one bar has a level line.
  */
 export const lineAt = (series: Series, period: number, bar: number): Series =>
   windowed(series, period, (values, from, to) => {
@@ -15,13 +15,13 @@ export const lineAt = (series: Series, period: number, bar: number): Series =>
 export const slopes = (series: Series, period: number): Series =>
   windowed(series, period, (values, from, to) => lineWithin(values, from, to).slope);
 
-/** In percent of the price: how far it is from what the line before it foretold. */
+/** In percent of the price: its distance from the forecast of the previous line. */
 export function forecastError(series: Series, period: number): Series {
   const foretold = against(lineAt(series, period, period), 1, (_, before) => before);
   return series.map((value, index) => (100 * (value - at(foretold, index))) / value);
 }
 
-/** Around the middle of the window, where sums of bars are none. */
+/** Centered on the window, where sums of bars are zero. */
 function lineWithin(
   series: Packed,
   from: number,

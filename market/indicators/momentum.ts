@@ -1,4 +1,4 @@
-// How a series moves: differences, shares, and averages of ups and downs.
+// Momentum of a series: differences, shares, and averages of ups and downs.
 import type { Series } from './indicatorRow.ts';
 import {
   against,
@@ -33,10 +33,10 @@ export const strength = (series: Series, period: number): Series =>
     (up, down) => 100 * ratio(up, up + down),
   );
 
-/** A range of strengths that rounding makes where prices stand still. */
+/** Range of strengths that is caused by rounding at constant prices. */
 const NO_RANGE = 1e-9;
 
-/** Where the strength is between its least and its most. */
+/** Position of the strength between its minimum and maximum. */
 export function stochasticStrength(series: Series, period: number): Series {
   const values = strength(series, period);
   const [least, most] = [lows(values, period), highs(values, period)];
@@ -61,7 +61,7 @@ function emaPair(series: Series, short: number, long: number): readonly [Series,
   return [exponential(series, short), exponential(series, long)];
 }
 
-/** The difference of two averages, its own average, and what is between them. */
+/** The difference of two averages, its own average, and the difference of both. */
 export function convergence(
   series: Series,
   [short, long, signal]: readonly [number, number, number],
@@ -102,14 +102,14 @@ export function tripleRate(series: Series, period: number): Series {
   return startingAt(rates, start + 3 * lag + 1);
 }
 
-/** How far the series went against all its steps. */
+/** Net move of the series as a share of the sum of its steps. */
 export function straightness(series: Series, period: number): Series {
   const steps = against(series, 1, (now, before) => Math.abs(now - before));
   const [least, most] = [lows(series, period), highs(series, period)];
   return sums(steps, period).map((way, index) => ratio(at(most, index) - at(least, index), way));
 }
 
-/** What a price was half a window ago, without the mean. */
+/** Price of half a window ago less the mean. */
 export function detrended(series: Series, period: number): Series {
   const back = Math.floor(period / 2) + 1;
   return means(series, period).map((mean, index) => at(series, index - back) - mean);
@@ -124,7 +124,7 @@ export const meanDistance = (series: Series, period: number): Series =>
     return sum / period;
   });
 
-/** What falls from its last peak by a rule. */
+/** Decays from the last peak by a rule. */
 export function decaying(series: Series, fallen: (value: number) => number): Series {
   const out = none(series.length);
   let value = -Infinity;

@@ -1,4 +1,4 @@
-// Where the price is within what it was: highs and lows of windows.
+// Position of the price within the highs and lows of windows.
 import type { Ranges } from './direction.ts';
 import { trueRanges } from './direction.ts';
 import type { Series } from './indicatorRow.ts';
@@ -42,25 +42,25 @@ export function percentRange({ close, high, low }: Ranges, period: number): Seri
 
 /** How many bars ago the newest extreme was, in percent of the period; down, then up. */
 export function aroon(high: Series, low: Series, period: number): readonly [Series, Series] {
-  const age = (isNewer: (value: number, known: number) => boolean) => {
+  const age = (isNewer: (value: number, best: number) => boolean) => {
     return (series: Packed, from: number, to: number): number => {
-      let found = from;
+      let place = from;
       for (let index = from; index <= to; index += 1) {
-        if (isNewer(packedAt(series, index), packedAt(series, found))) found = index;
+        if (isNewer(packedAt(series, index), packedAt(series, place))) place = index;
       }
-      return (100 * (period - (to - found))) / period;
+      return (100 * (period - (to - place))) / period;
     };
   };
   return [
     windowed(
       low,
       period + 1,
-      age((value, known) => value <= known),
+      age((value, best) => value <= best),
     ),
     windowed(
       high,
       period + 1,
-      age((value, known) => value >= known),
+      age((value, best) => value >= best),
     ),
   ];
 }
@@ -105,7 +105,7 @@ export function ultimate(ranges: Ranges, periods: readonly [number, number, numb
 export const awesome = (median: Series): Series =>
   combined(means(median, 5), means(median, 34), (short, long) => short - long);
 
-/** Change of the average range in as many bars as it is of, in percent. */
+/** Change of the average range over its own period, in percent. */
 export function rangeChange(averages: Series, period: number): Series {
   const changes = against(averages, period, (now, before) => 100 * ratio(now - before, before));
   return startingAt(changes, 2 * period - 1);

@@ -1,4 +1,4 @@
-// How wide prices are: in bars, and between them.
+// Width of prices: within bars, and between them.
 import type { Series } from './indicatorRow.ts';
 import {
   against,
@@ -14,7 +14,7 @@ import {
 /** Trading days of a year. */
 const YEAR_BARS = 252;
 
-/** Standard deviation of changes, for a year. */
+/** Annualized standard deviation of changes. */
 export function volatility(series: Series, period: number): Series {
   const changes = against(series, 1, (now, before) => now / before - 1);
   return mapped(deviations(changes, period), (value) => value * Math.sqrt(YEAR_BARS));
@@ -23,7 +23,7 @@ export function volatility(series: Series, period: number): Series {
 /** Bars of the averages of Dorsey's index. */
 const MASS_BARS = 9;
 
-/** Dorsey's: sums of an average range against the average of it. */
+/** Dorsey's mass index: sums of an average range relative to its own average. */
 export function massIndex(high: Series, low: Series, period: number): Series {
   const width = combined(high, low, (top, bottom) => top - bottom);
   const once = exponential(width, MASS_BARS);

@@ -1,4 +1,4 @@
-// What price and volume tell together.
+// Indicators of price and volume together.
 import type { Ranges } from './direction.ts';
 import type { Series } from './indicatorRow.ts';
 import {
@@ -13,7 +13,7 @@ import {
   startingAt,
 } from './windows.ts';
 
-/** Sums up what each bar adds, from a value on. */
+/** Running sum of each bar's contribution, from a start value. */
 function accumulated(length: number, first: number, added: (index: number) => number): Series {
   const out = none(length);
   let sum = first;
@@ -24,7 +24,7 @@ function accumulated(length: number, first: number, added: (index: number) => nu
   return out;
 }
 
-/** Volume by where in its range a bar closed. */
+/** Volume weighted by the close's position in its bar's range. */
 export const accumulation = ({ close, high, low }: Ranges, volume: Series): Series =>
   accumulated(close.length, 0, (index) => {
     const [top, bottom, last] = [at(high, index), at(low, index), at(close, index)];
@@ -45,7 +45,7 @@ export const onBalance = (close: Series, volume: Series): Series =>
     index === 0 ? 0 : Math.sign(at(close, index) - at(close, index - 1)) * at(volume, index),
   );
 
-/** Money that flowed at rising typical prices, in percent of all. */
+/** Money flow at rising typical prices, in percent of all. */
 export function moneyFlow(typical: Series, volume: Series, period: number): Series {
   const flow = (direction: number): Series =>
     typical.map((price, index) => {
@@ -63,7 +63,7 @@ export function moneyFlow(typical: Series, volume: Series, period: number): Seri
 /** Shares in ten thousands, as Arms scaled them. */
 const BOX = 10_000;
 
-/** Arms': how far the middle moved for the volume. */
+/** Arms' ease of movement: move of the midpoint relative to the volume. */
 export const easeOfMovement = (high: Series, low: Series, volume: Series): Series => {
   const middles = combined(high, low, (top, bottom) => (top + bottom) / 2);
   return against(middles, 1, (now, before) => now - before).map((moved, index) => {
@@ -72,10 +72,10 @@ export const easeOfMovement = (high: Series, low: Series, volume: Series): Serie
   });
 };
 
-/** Where indexes of volume begin. */
+/** Start value of volume indexes. */
 const BASE = 1_000;
 
-/** Moves with the close on days of less volume, or with 1 of more, than the day before. */
+/** Follows the close on days of less volume, or with 1 of more, than the day before. */
 export function volumeIndex(close: Series, volume: Series, direction: 1 | -1): Series {
   const out = none(close.length);
   let value = BASE;
@@ -113,7 +113,7 @@ export function klinger(
   return combined(exponential(force, short), exponential(force, long), (fast, slow) => fast - slow);
 }
 
-/** Williams': what the close gained from the true low, or lost from the true high. */
+/** Williams': gain of the close from the true low, or loss from the true high. */
 export const williamsAccumulation = ({ close, high, low }: Ranges): Series =>
   startingAt(
     accumulated(close.length, 0, (index) => {

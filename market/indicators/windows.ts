@@ -1,4 +1,4 @@
-// Rolling windows and recursive smoothing, of which indicators are made.
+// Rolling windows and recursive smoothing, the building blocks of indicators.
 import type { Series } from './indicatorRow.ts';
 
 /** The first bar with a value; the length where there is none. */
@@ -9,7 +9,7 @@ export function startOf(series: Series): number {
 
 export const at = (series: Series, index: number): number => series[index] ?? Number.NaN;
 
-/** A series in one piece of memory: windows read it over and over. */
+/** A series in contiguous memory: windows read it repeatedly. */
 export type Packed = Float64Array;
 
 export const packedAt = (series: Packed, index: number): number => series[index] ?? Number.NaN;
@@ -26,7 +26,7 @@ export const combined = (
   compute: (left: number, right: number) => number,
 ): Series => left.map((value, index) => compute(value, at(right, index)));
 
-/** Of each bar and the one so many before it. */
+/** Combines each bar with the one `lag` bars before it. */
 export const against = (
   series: Series,
   lag: number,
@@ -36,7 +36,7 @@ export const against = (
     index < lag ? Number.NaN : compute(value, at(series, index - lag)),
   );
 
-/** One value for each window of so many bars, from its first bar to its last. */
+/** One value for each complete window, from its first bar to its last. */
 export function windowed(
   series: Series,
   period: number,
@@ -59,7 +59,7 @@ function sumWithin(series: Packed, from: number, to: number): number {
 export const meanWithin = (series: Packed, from: number, to: number): number =>
   sumWithin(series, from, to) / (to - from + 1);
 
-/** Of the whole window, not of a sample. */
+/** Variance of the whole window, not of a sample. */
 function varianceWithin(series: Packed, from: number, to: number): number {
   const mean = meanWithin(series, from, to);
   let sum = 0;
@@ -93,7 +93,7 @@ export const lows = (series: Series, period: number): Series =>
 export const highs = (series: Series, period: number): Series =>
   windowed(series, period, mostWithin);
 
-/** Each value moves what was before by a share of their difference; it begins with the first value. */
+/** Each value moves the previous one by a share of their difference; it begins with the first value. */
 export function smoothed(series: Series, share: number): Series {
   const out = none(series.length);
   const start = startOf(series);
@@ -105,7 +105,7 @@ export function smoothed(series: Series, share: number): Series {
   return out;
 }
 
-/** The exponential average of so many bars. */
+/** The exponential average over `period` bars. */
 export const exponential = (series: Series, period: number): Series =>
   smoothed(series, 2 / (period + 1));
 
@@ -123,14 +123,14 @@ export function wilders(series: Series, period: number): Series {
   return out;
 }
 
-/** From a bar on; before it nothing. */
+/** From a bar on; NaN before it. */
 export const startingAt = (series: Series, start: number): Series =>
   series.map((value, index) => (index < start ? Number.NaN : value));
 
-/** A share; nothing of nothing is nothing. */
+/** A share; zero for zero of zero. */
 export const ratio = (part: number, whole: number): number => (whole === 0 ? 0 : part / whole);
 
-/** The linear weights 1, 2, … to the newest. */
+/** The linear weights 1, 2, … to the latest. */
 export const weighted = (series: Series, period: number): Series =>
   windowed(series, period, (values, from, to) => {
     let sum = 0;

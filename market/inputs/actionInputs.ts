@@ -1,4 +1,4 @@
-// Corporate actions as the original told them at length: a record an action, by its reference.
+// Corporate actions in the original's detailed form: one record an action, by its reference.
 import { type Input, type InputId, type InputProperty, known, needed, number } from './inputRow.ts';
 import { SYMBOL, text } from './inputRow.ts';
 
@@ -8,8 +8,8 @@ const day = (name: string, help: string): InputProperty =>
 const COMMON: readonly InputProperty[] = [
   SYMBOL,
   needed(['exDate', 'date', '2026-02-06', 'First day without the right to it.']),
-  needed(['refid', 'string', '6220275', 'Tells actions of one day apart.']),
-  day('recordDate', 'Day on which owners are told.'),
+  needed(['refid', 'string', '6220275', 'Distinguishes actions of one day.']),
+  day('recordDate', 'Day that determines the entitled owners.'),
   day('paymentDate', 'Day of payment or delivery.'),
   text('securityType', 'Common Stock', 'Kind of security.'),
   text('description', 'Ordinary Shares', 'In words.'),
@@ -47,7 +47,7 @@ const OFFER: readonly InputProperty[] = [
   day('tradeEnd', 'Last day on which the right is traded.'),
 ];
 
-/** What a record of an advanced action cost (INTERFACE.md 0.3). */
+/** Weight of a record of an advanced action (INTERFACE.md 0.3). */
 const WEIGHT = 75_000;
 
 const action = (id: InputId, title: string, own: readonly InputProperty[]): Input => ({
@@ -102,7 +102,7 @@ export const ACTIONS: readonly Input[] = [
     ...OFFER,
     ...RATIO,
     ...RESULT,
-    known(['isOverSubscription', 'boolean', false, 'Whether more may be asked for.']),
+    known(['isOverSubscription', 'boolean', false, 'Whether oversubscription is allowed.']),
   ]),
   action('ADVANCED_SECURITY_RECLASSIFICATION', 'Securities that become others', [
     ...RATIO,
@@ -129,7 +129,7 @@ export const ACTIONS: readonly Input[] = [
       needed(['frequency', 'string', 'quarterly', 'How often.']),
       number('amount', 0.27, 'For each share, in the currency.'),
       day('paymentDate', 'Day of payment.'),
-      day('recordDate', 'Day on which owners are told.'),
+      day('recordDate', 'Day that determines the entitled owners.'),
       text('currency', 'USD', 'Currency.'),
       text('status', 'Estimated', 'How sure it is.'),
     ],

@@ -1,5 +1,4 @@
-// What is told of companies beside their statements: who owns them, who leads them, what is bet on their
-// fall, and what is expected of them. Served as they stand.
+// Further data of companies: owners, leaders, short interest and expectations. Served as stored.
 import { type Input, known, needed, number, SYMBOL, text } from './inputRow.ts';
 
 const ESTIMATES: Input = {

@@ -1,4 +1,4 @@
-// The input of an exchange as a whole: what was traded on it, day by day.
+// The input of a whole exchange: its daily volumes.
 import { type Input, known, needed, number } from './inputRow.ts';
 
 export const EXCHANGE_STATS: Input = {

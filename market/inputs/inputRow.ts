@@ -1,21 +1,21 @@
-// How an input of the market is stated: its properties, each with type, unit and example.
+// Row of the table of inputs: its properties, each with type, unit and example.
 import type { ColumnMapping } from '../../store/lake/datasets/datasets.ts';
 
-/** `instant`: a time that the stock endpoints answer as epoch ms, as the original did. */
+/** `instant`: a time that the stock endpoints return as epoch ms, as the original did. */
 export type InputType =
   'string' | 'number' | 'integer' | 'boolean' | 'date' | 'time' | 'instant' | 'list';
 
 export interface InputProperty {
   readonly name: string;
   readonly type: InputType;
-  /** Without it a record says nothing. */
+  /** A record is meaningless without it. */
   readonly required?: true;
   /** With its unit. */
   readonly help: string;
   readonly example: string | number | boolean;
 }
 
-/** Those that the synthetic exchange fills. */
+/** Inputs that the synthetic exchange fills. */
 export const FILLED = [
   'COMPANY',
   'SYMBOLS',
@@ -50,7 +50,7 @@ export const FILLED = [
 
 export type FilledId = (typeof FILLED)[number];
 
-/** Those that are there once their owner loads them. */
+/** Inputs that exist once their owner loads them. */
 type LoadedId =
   | 'BOOK'
   | 'LOGO'
@@ -86,14 +86,14 @@ type LoadedId =
 export type InputId = FilledId | LoadedId;
 
 export interface Input {
-  /** Of its dataset in CORE. */
+  /** Id of its dataset in CORE. */
   readonly id: InputId;
   readonly title: string;
   readonly mapping: ColumnMapping;
-  /** Messages for each record, where its owner does not say. */
+  /** Messages for each record, unless the owner sets another weight. */
   readonly weight: number;
   readonly properties: readonly InputProperty[];
-  /** Members of answers that are computed, but served as they stand where records carry them. */
+  /** Computed members of answers, which are served as stored where records contain them. */
   readonly carried?: readonly string[];
 }
 

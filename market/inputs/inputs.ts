@@ -1,6 +1,6 @@
-// What the market is computed from: the inputs that an owner may load into workspace CORE, each with
-// its schema. Everything that knows of an input derives from this table: what a new dataset of its name
-// is by itself, the page docs/market-inputs.md, mappings of files, the synthetic exchange.
+// Inputs of the market: datasets that an owner may load into workspace CORE, each with its schema. Everything
+// about inputs derives from this table: defaults of a new dataset of its name, the page
+// docs/market-inputs.md, mappings of files, the synthetic exchange.
 import type { PropertyType } from '../../store/lake/versions/columns.ts';
 import {
   type Input,
@@ -111,7 +111,7 @@ const HISTORICAL_PRICES: Input = {
       'Whether splits are taken out of open, high, low, close and volume already.',
     ]),
   ],
-  // With uClose the close is taken for adjusted.
+  // If uClose is there, the close counts as adjusted.
   carried: [
     'uOpen',
     'uHigh',
@@ -188,10 +188,10 @@ const DIVIDENDS: Input = {
   properties: [
     SYMBOL,
     needed(['exDate', 'date', '2026-02-06', 'First day without the right to it.']),
-    needed(['refid', 'string', '1', 'Tells dividends of one day apart; 1 where there is one.']),
+    needed(['refid', 'string', '1', 'Distinguishes dividends of one day; 1 if there is only one.']),
     needed(['amount', 'number', 0.26, 'For each share as there were on the day, in the currency.']),
     known(['paymentDate', 'date', '2026-02-12', 'Day of payment.']),
-    known(['recordDate', 'date', '2026-02-09', 'Day on which owners are told.']),
+    known(['recordDate', 'date', '2026-02-09', 'Day that determines the entitled owners.']),
     known(['declaredDate', 'date', '2026-01-29', 'Day of the announcement.']),
     text('flag', 'Cash', 'Kind of dividend.'),
     text('currency', 'USD', 'Currency.'),
@@ -200,7 +200,7 @@ const DIVIDENDS: Input = {
   ],
 };
 
-/** Of a time, beyond its milliseconds: captures know them, and the order of one millisecond is theirs. */
+/** Fraction of a time beyond its milliseconds: captures have it, and it orders events of one millisecond. */
 const NANOSECONDS = ['nanoseconds'];
 
 const TRADES: Input = {
@@ -211,7 +211,7 @@ const TRADES: Input = {
   properties: [
     SYMBOL,
     needed(['time', 'time', '2026-01-30T14:30:00.125Z', 'When it was traded.']),
-    needed(['tradeId', 'string', '1001', 'Tells trades of one time apart.']),
+    needed(['tradeId', 'string', '1001', 'Distinguishes trades of one time.']),
     needed(['price', 'number', 101.5, 'In the currency of the symbol.']),
     needed(['size', 'integer', 100, 'Shares.']),
     text('venue', 'XNYS', 'Market identifier code of the venue.'),
@@ -232,7 +232,7 @@ const QUOTES: Input = {
   properties: [
     SYMBOL,
     needed(['time', 'time', '2026-01-30T14:30:00.125Z', 'When it became the best.']),
-    needed(['sequence', 'string', '7', 'Tells changes of one time apart.']),
+    needed(['sequence', 'string', '7', 'Distinguishes changes of one time.']),
     price('bidPrice', 101.49, 'Best bid'),
     known(['bidSize', 'integer', 300, 'Shares bid.']),
     price('askPrice', 101.51, 'Best ask'),
@@ -250,7 +250,7 @@ const BOOK: Input = {
   properties: [
     SYMBOL,
     needed(['time', 'time', '2026-01-30T14:30:00.125Z', 'When it changed.']),
-    needed(['sequence', 'string', '7', 'Tells changes of one time apart, in their order.']),
+    needed(['sequence', 'string', '7', 'Orders changes of one time.']),
     needed(['side', 'string', 'bid', 'Side of the book: bid or ask.']),
     needed(['price', 'number', 101.49, 'In the currency of the symbol.']),
     needed(['size', 'integer', 300, 'Shares at that price from then on; 0 for none.']),
@@ -317,7 +317,7 @@ const SERVED: ReadonlyMap<string, ReadonlyMap<string, string>> = new Map(
   }),
 );
 
-/** Names that answers are made of, by their lower case: owners spell them as they like. */
+/** Names used by answers, by their lower case: owners may spell them in any case. */
 export const servedNames = (id: InputId): ReadonlyMap<string, string> =>
   SERVED.get(id) ?? new Map<string, string>();
 
@@ -332,5 +332,5 @@ const TYPES: Readonly<Record<InputType, PropertyType>> = {
   list: { type: 'array' },
 };
 
-/** As a dataset's schema states it. */
+/** As in a dataset's schema. */
 export const propertyTypeOf = ({ type }: InputProperty): PropertyType => TYPES[type];

@@ -1,5 +1,4 @@
-// Inputs of money: rates of currencies, crypto currencies, and series of the economy by the ids that the
-// original gave them.
+// Inputs of money: rates of currencies, crypto currencies, and economic series by the original's ids.
 import type { ColumnMapping } from '../../store/lake/datasets/datasets.ts';
 import { type Input, type InputId, known, needed, number, text } from './inputRow.ts';
 
@@ -73,7 +72,7 @@ const series = (id: InputId, title: string, key: string): Input => ({
   ],
 });
 
-/** Series of the whole market, whose newest values are data points of `market`. */
+/** Series of the whole market, whose latest values are data points of `market`. */
 export const MARKET_SERIES = [
   'TREASURY',
   'RATES',

@@ -1,5 +1,4 @@
-// What is reported and planned of companies: news, opinions of analysts, offerings, calendars. Served as it
-// stands.
+// Reports and plans of companies: news, opinions of analysts, offerings, calendars. Served as stored.
 import { type Input, known, number, SYMBOL, text } from './inputRow.ts';
 
 const moment = (name: string, help: string) =>
@@ -13,11 +12,11 @@ export const REPORTED: readonly Input[] = [
     weight: 1,
     properties: [
       SYMBOL,
-      text('uuid', '7f0ff1e2', 'Tells news of one time apart.'),
+      text('uuid', '7f0ff1e2', 'Distinguishes news of one time.'),
       known(['datetime', 'instant', '2026-01-29T21:05:00Z', 'When it was published.']),
       text('headline', 'Example Corp reports its fourth quarter', 'Headline.'),
       text('source', 'Example Wire', 'Who published it.'),
-      text('url', 'https://example.com/news/1', 'Where it stands.'),
+      text('url', 'https://example.com/news/1', 'Address of the full text.'),
       text('summary', 'Revenue grew.', 'In short.'),
       text('related', 'MSFT,GOOG', 'Symbols, with commas between.'),
       text('image', 'https://example.com/news/1.png', 'Picture.'),
@@ -88,7 +87,7 @@ export const REPORTED: readonly Input[] = [
       number('priceHigh', 16, 'Highest price of a share, in the currency.'),
       number('offerAmount', 150_000_000, 'Sum, in the currency.'),
       number('sharesOffered', 10_000_000, 'Shares.'),
-      number('sharesOutstanding', 40_000_000, 'Shares that there are afterwards.'),
+      number('sharesOutstanding', 40_000_000, 'Shares outstanding afterwards.'),
       text('percentOffered', '25%', 'What is offered of them, in words.'),
       text('market', 'NASDAQ', 'Where they are listed.'),
       text('status', 'Expected', 'How far it is.'),

@@ -1,4 +1,4 @@
-// The input of contracts of options: what each one is, and where it stood at the end of a day.
+// The input of option contracts: each contract with its values at the end of a day.
 import { type Input, known, needed, number, SYMBOL, text } from './inputRow.ts';
 
 export const OPTIONS: Input = {

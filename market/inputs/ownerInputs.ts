@@ -1,4 +1,4 @@
-// Who owns companies, and what those who lead them buy and sell. Served as it stands.
+// Owners of companies, and trades of insiders. Served as stored.
 import { type Input, type InputId, known } from './inputRow.ts';
 import { number, SYMBOL, text } from './inputRow.ts';
 
@@ -59,7 +59,7 @@ export const OWNERS: readonly Input[] = [
     properties: [
       SYMBOL,
       known(['effectiveDate', 'instant', '2026-01-29T00:00:00Z', 'Day of it.']),
-      text('transactionId', '1', 'Tells those of one day apart.'),
+      text('transactionId', '1', 'Distinguishes transactions of one day.'),
       text('fullName', 'Ada Example', 'Insider.'),
       text('reportedTitle', 'Chief Executive Officer', 'Office.'),
       text('directIndirect', 'D', 'D directly owned, I indirectly.'),

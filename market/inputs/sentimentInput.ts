@@ -1,4 +1,4 @@
-// The inputs of what people write about a security: how much of it, and in which mood.
+// The inputs of messages about a security: their number and sentiment.
 import { type Input, type InputProperty, known, needed, number, SYMBOL } from './inputRow.ts';
 
 const SCORES: readonly InputProperty[] = [

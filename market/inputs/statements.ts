@@ -1,5 +1,5 @@
-// Inputs that are answers already: earnings, statements and peers of companies, a record a period or a
-// peer (INTERFACE.md 1). The stock door serves their records as they stand.
+// Inputs that are answers already: earnings, statements and peers of companies, one record a period or a peer
+// (INTERFACE.md 1). The stock endpoints return their records as stored.
 import type { ColumnMapping } from '../../store/lake/datasets/datasets.ts';
 import { type Input, type InputId, known, needed, number, SYMBOL, text } from './inputRow.ts';
 
@@ -17,7 +17,7 @@ const OF_REPORT = [
   known(['fiscalYear', 'integer', 2025, 'Year.']),
 ];
 
-/** Amounts of money in the currency, by their names: what they are stands in the names. */
+/** Amounts of money in the currency; their names describe them. */
 const amounts = (names: string) =>
   names.split(' ').map((name) => number(name, 1_000_000, `${wordsOf(name)}, in the currency.`));
 
@@ -85,7 +85,7 @@ const STATEMENT_NAMES = {
     'dividendsPaid netBorrowings otherFinancingCashFlows cashFlowFinancing exchangeRateEffect',
 } as const;
 
-/** Of all three at once, each name once, and what is made of them. */
+/** All three statements at once, each name once, with derived values. */
 const ALL_NAMES = [
   ...new Set([
     ...Object.values(STATEMENT_NAMES).flatMap((names) => names.split(' ')),

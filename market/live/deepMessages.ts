@@ -1,9 +1,9 @@
-// Messages of the channels of deep (INTERFACE.md 2.3): each as it happens, and the newest ones of a symbol.
+// Messages of the deep channels (INTERFACE.md 2.3): each as it happens, and the latest ones of a symbol.
 import { bookOf, deepTradeOf } from './liveMessages.ts';
 import type { LiveSymbol } from './liveSymbol.ts';
 import type { StateName } from './tick.ts';
 
-/** Channel of `/deep` and its message type, of each state. */
+/** Channel of `/deep` and its message type, for each state. */
 export const STATE_CHANNELS: Readonly<Record<StateName, readonly [channel: string, type: string]>> =
   {
     tradingStatus: ['trading-status', 'tradingstatus'],
@@ -23,9 +23,9 @@ export const deepJson = (
   data: object,
 ): string => JSON.stringify({ symbol, messageType, data, seq });
 
-/** The newest message of each of these channels in which something was told. */
+/** The latest message of each requested channel that has one. */
 export function newestDeep(live: LiveSymbol, channels: readonly string[]): readonly string[] {
-  const isAsked = (channel: string): boolean =>
+  const isRequested = (channel: string): boolean =>
     channels.includes(channel) || channels.includes('deep');
   const book = bookOf(live);
   const newest: readonly (readonly [channel: string, type: string, data: object | undefined])[] = [
@@ -37,6 +37,6 @@ export function newestDeep(live: LiveSymbol, channels: readonly string[]): reado
     ['trade-breaks', 'tradebreak', live.breaks.slice(-1).map(deepTradeOf)[0]],
   ];
   return newest.flatMap(([channel, type, data]) =>
-    data === undefined || !isAsked(channel) ? [] : [deepJson(live, type, data)],
+    data === undefined || !isRequested(channel) ? [] : [deepJson(live, type, data)],
   );
 }

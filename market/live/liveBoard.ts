@@ -1,5 +1,5 @@
-// The board of last values: what feeds told of each symbol, and who is told of it. A tick changes one symbol
-// and goes to its topics; what a message says is made only where someone listens.
+// The board of last values: applies ticks of feeds to symbols, and publishes changes. A tick changes one
+// symbol and is published to its topics; a message is built only for topics with listeners.
 import type { Row } from '../derive/values.ts';
 import { deepJson, deepTopic, STATE_CHANNELS } from './deepMessages.ts';
 import { bookOf, deepTradeOf, lastOf, stateOf, topsOf } from './liveMessages.ts';
@@ -8,7 +8,7 @@ import { type LiveSymbol, newSymbol, TRADES_SHOWN } from './liveSymbol.ts';
 import { addLateTrade, addTrade, isRegular, takeTrades } from './liveTrades.ts';
 import type { LevelTick, Tick, TradeTick } from './tick.ts';
 
-/** Symbols of which anything is kept; ticks of more are counted and dropped. */
+/** Symbols on the board; ticks of further ones are counted and dropped. */
 const SYMBOLS_MAX = 50_000;
 /** Topic of everything that changes a quote. */
 export const QUOTE_TOPIC = 'quote';
@@ -16,8 +16,8 @@ export const QUOTE_TOPIC = 'quote';
 export type Publish = (topic: string, symbol: string, make: () => string | undefined) => void;
 
 export class LiveBoard {
-  readonly #tell: Publish;
-  /** What happened before is being told: it is known, and no news. */
+  readonly #sink: Publish;
+  /** Earlier ticks are being applied: they are not published. */
   #isPast = false;
   readonly #symbols = new Map<string, LiveSymbol>();
   #seq = 0;
@@ -27,7 +27,7 @@ export class LiveBoard {
   #systemEvent: Row = {};
 
   constructor(publish: Publish) {
-    this.#tell = publish;
+    this.#sink = publish;
   }
 
   get(symbol: string): LiveSymbol | undefined {
@@ -46,27 +46,27 @@ export class LiveBoard {
     return { symbols: this.#symbols.size, messages: this.#seq, dropped: this.#dropped };
   }
 
-  /** Another day begins, or a feed anew: nothing is known of any symbol. */
+  /** Clears all symbols, for another day or a restarted feed. */
   clear(): void {
     this.#symbols.clear();
     this.#systemEvent = {};
     this.#clears += 1;
   }
 
-  /** How often it was cleared. */
+  /** Number of calls of `clear`. */
   get clears(): number {
     return this.#clears;
   }
 
-  /** A symbol that nobody told of yet stands as on a board that was told its past. */
+  /** Copies a symbol without messages from a board that was filled with earlier ticks. */
   adopt(symbol: string, past: LiveBoard): void {
     const live = past.get(symbol);
-    if (live === undefined || this.#of(symbol)?.seq !== 0) return;
+    if (live === undefined || this.#findOrAdd(symbol)?.seq !== 0) return;
     this.#seq += 1;
     this.#symbols.set(symbol, { ...live, seq: this.#seq });
   }
 
-  /** Ticks that are news to nobody. */
+  /** Applies earlier ticks without publishing them. */
   catchUp(ticks: readonly Tick[]): void {
     this.#isPast = true;
     for (const tick of ticks) this.apply(tick);
@@ -74,8 +74,8 @@ export class LiveBoard {
   }
 
   /**
-   * A trade that is older than its symbol's newest: its day is corrected, and nobody is told of a trade.
-   * @returns false where it is older than what is remembered of the symbol
+   * Adds a trade that is older than its symbol's latest: its day is corrected, and no trade is published.
+   * @returns false where it is older than the trades that are kept of the symbol
    */
   addLate(tick: TradeTick): boolean {
     const live = this.#symbols.get(tick.symbol);
@@ -84,7 +84,7 @@ export class LiveBoard {
     return true;
   }
 
-  /** Records of a symbol were others than was told: it stands as on a board that was told right. */
+  /** Corrects a symbol whose stored records differ from its ticks, by a board built from these records. */
   correct(symbol: string, board: LiveBoard, what: 'BOOK' | 'QUOTES' | 'TRADES'): void {
     const live = this.#symbols.get(symbol);
     if (live === undefined) return;
@@ -94,7 +94,7 @@ export class LiveBoard {
     if (what === 'TRADES') {
       const isOther = takeTrades(live, right);
       if (isOther) this.#publish('last', symbol, () => JSON.stringify(lastOf(live)));
-      if (isOther) this.#tellTop(live);
+      if (isOther) this.#publishTop(live);
       else this.#publish(QUOTE_TOPIC, symbol, NOTHING);
       return;
     }
@@ -102,19 +102,19 @@ export class LiveBoard {
     else [live.quoted, live.quotedMs] = [right.quoted, right.quotedMs];
     const isOther = settleOffers(live);
     if (what === 'BOOK') this.#deep(live, 'book', 'book', () => bookOf(live));
-    if (isOther && what === 'BOOK') this.#tellTop(live);
-    else if (isOther) this.#tellOffers(live);
+    if (isOther && what === 'BOOK') this.#publishTop(live);
+    else if (isOther) this.#publishOffers(live);
   }
 
   apply(tick: Tick): void {
     if (tick.kind === 'state' && tick.state === 'systemEvent') this.#systemEvent = tick.value;
-    const live = this.#of(tick.symbol);
+    const live = this.#findOrAdd(tick.symbol);
     if (live === undefined) return;
     this.#seq += 1;
     live.seq = this.#seq;
     live.updatedMs = Math.max(live.updatedMs, tick.timeMs);
     if (tick.kind === 'quote') {
-      if (addQuote(live, tick)) this.#tellOffers(live);
+      if (addQuote(live, tick)) this.#publishOffers(live);
     } else if (tick.kind === 'level') {
       this.#level(live, tick);
     } else if (tick.kind === 'state') {
@@ -129,28 +129,28 @@ export class LiveBoard {
   }
 
   #publish(topic: string, symbol: string, make: () => string | undefined): void {
-    if (!this.#isPast) this.#tell(topic, symbol, make);
+    if (!this.#isPast) this.#sink(topic, symbol, make);
   }
 
-  #of(symbol: string): LiveSymbol | undefined {
-    const known = this.#symbols.get(symbol);
-    if (known !== undefined) return known;
+  #findOrAdd(symbol: string): LiveSymbol | undefined {
+    const existing = this.#symbols.get(symbol);
+    if (existing !== undefined) return existing;
     if (this.#symbols.size >= SYMBOLS_MAX) {
       this.#dropped += 1;
       return undefined;
     }
-    const made = newSymbol(symbol);
-    this.#symbols.set(symbol, made);
-    return made;
+    const created = newSymbol(symbol);
+    this.#symbols.set(symbol, created);
+    return created;
   }
 
-  /** Of who has no levels of a book they are its book. */
-  #tellOffers(live: LiveSymbol): void {
+  /** Without levels of a book, the best offers are the book. */
+  #publishOffers(live: LiveSymbol): void {
     if (live.bookMs === 0) this.#deep(live, 'book', 'book', () => bookOf(live));
-    this.#tellTop(live);
+    this.#publishTop(live);
   }
 
-  #tellTop(live: LiveSymbol): void {
+  #publishTop(live: LiveSymbol): void {
     const { symbol } = live;
     this.#publish('tops', symbol, () => JSON.stringify(topsOf(live)));
     this.#publish(QUOTE_TOPIC, symbol, NOTHING);
@@ -161,10 +161,10 @@ export class LiveBoard {
     addTrade(live, tick);
     if (live.last === tick) this.#publish('last', symbol, () => JSON.stringify(lastOf(live)));
     this.#deep(live, 'trades', 'trades', () => deepTradeOf(tick));
-    this.#tellTop(live);
+    this.#publishTop(live);
   }
 
-  /** What it closed, and the volume of the day, are corrected as far as that is known. */
+  /** Corrects the last price and the day's volume as far as the trade is known. */
   #broken(live: LiveSymbol, tick: TradeTick): void {
     live.breaks.push(tick);
     if (live.breaks.length > TRADES_SHOWN * 2) live.breaks.splice(0, TRADES_SHOWN);
@@ -178,7 +178,7 @@ export class LiveBoard {
       this.#publish('last', live.symbol, () => JSON.stringify(lastOf(live)));
     }
     this.#deep(live, 'trade-breaks', 'tradebreak', () => deepTradeOf(tick));
-    this.#tellTop(live);
+    this.#publishTop(live);
   }
 
   #level(live: LiveSymbol, tick: LevelTick): void {
@@ -186,10 +186,10 @@ export class LiveBoard {
     if (tick.isPart === true) return;
     const isOther = settleOffers(live);
     this.#deep(live, 'book', 'book', () => bookOf(live));
-    if (isOther) this.#tellTop(live);
+    if (isOther) this.#publishTop(live);
   }
 
-  /** One message, in the topics of its channel and of all channels. */
+  /** Publishes one message to the topics of its channel and of all channels. */
   #deep({ seq, symbol }: LiveSymbol, channel: string, type: string, make: () => object): void {
     let json: string | undefined;
     const envelope = (): string => (json ??= deepJson({ seq, symbol }, type, make()));
@@ -198,5 +198,5 @@ export class LiveBoard {
   }
 }
 
-/** Who makes quotes of it knows what they say. */
+/** The publisher of quotes builds their messages itself. */
 const NOTHING = (): undefined => undefined;

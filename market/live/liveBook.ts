@@ -1,12 +1,12 @@
-// What levels of a book, and best offers that are told, change of a symbol. The newer of both says what its
-// best offers are, a book where they are as new: the order in which they come is of no account.
+// Applies levels of a book, and quotes, to a symbol. The newer of both determines its best offers, the book
+// if both are of the same time: the order of arrival does not matter.
 import { dayAt } from '../derive/words.ts';
 import { LEVELS_MAX, type LiveSymbol, type Offers } from './liveSymbol.ts';
 import type { LevelTick, QuoteTick } from './tick.ts';
 
 type Levels = LiveSymbol['bids'];
 
-/** A book that was not told of for so long may be another day's. */
+/** A book without updates for this long may be of another day. */
 const DAY_APART_MS = 3 * 3_600_000;
 
 /** @returns whether its best offers are those of the quote */
@@ -19,7 +19,7 @@ export function addQuote(live: LiveSymbol, tick: QuoteTick): boolean {
   return true;
 }
 
-/** Best offers are settled when all of an event is told. */
+/** Best offers are computed at the end of an event. */
 export function addLevel(live: LiveSymbol, { price, side, size, timeMs }: LevelTick): void {
   if (timeMs - live.bookMs > DAY_APART_MS && dayAt(timeMs) !== dayAt(live.bookMs)) {
     // Books begin empty each day.
@@ -33,7 +33,7 @@ export function addLevel(live: LiveSymbol, { price, side, size, timeMs }: LevelT
   else live.bookAsk = bestOf(levels, price, live.bookAsk, (a, b) => a < b);
 }
 
-/** @returns whether the best offers are others */
+/** @returns whether the best offers changed */
 export function settleOffers(live: LiveSymbol): boolean {
   const { askPrice, askSize, bidPrice, bidSize } = live;
   take(live, hasBook(live) ? bestOffers(live) : live.quoted);
@@ -45,7 +45,7 @@ export function settleOffers(live: LiveSymbol): boolean {
   );
 }
 
-/** A book as it stands elsewhere, in place of what was told. */
+/** Replaces the book by that of another board. */
 export function takeBook(live: LiveSymbol, right: LiveSymbol): void {
   clearBook(live);
   [live.bookMs, live.bookBid, live.bookAsk] = [right.bookMs, right.bookBid, right.bookAsk];
@@ -75,7 +75,7 @@ function take(live: LiveSymbol, { askPrice, askSize, bidPrice, bidSize }: Offers
   live.askSize = askSize;
 }
 
-/** The best price after one changed; all are looked at only when the best one went. 0 for none. */
+/** The best price after a change; all levels are searched only if the best one was removed. 0 for none. */
 function bestOf(
   levels: Levels,
   changed: number,
@@ -84,7 +84,8 @@ function bestOf(
 ): number {
   if (levels.has(changed)) return best === 0 || isBetter(changed, best) ? changed : best;
   if (changed !== best) return best;
-  let found = 0;
-  for (const price of levels.keys()) if (found === 0 || isBetter(price, found)) found = price;
-  return found;
+  let bestPrice = 0;
+  for (const price of levels.keys())
+    if (bestPrice === 0 || isBetter(price, bestPrice)) bestPrice = price;
+  return bestPrice;
 }

@@ -1,4 +1,4 @@
-// Messages of streams and states of REST as members (INTERFACE.md 1 "tops", "last", "deep"; 2.3).
+// Members of stream messages and of REST states (INTERFACE.md 1 "tops", "last", "deep"; 2.3).
 import { type Row, tradeIdIn } from '../derive/values.ts';
 import { type LiveSymbol, TRADES_SHOWN } from './liveSymbol.ts';
 import type { StateName, TradeTick } from './tick.ts';
@@ -39,7 +39,7 @@ export const deepTradeOf = (tick: TradeTick): Row => ({
   timestamp: Math.floor(tick.timeMs),
 });
 
-/** Prices of one side that are shown. */
+/** Prices of one side in a message. */
 const LEVELS_SHOWN = 100;
 
 function sideOf(levels: LiveSymbol['bids'], best: 1 | -1): readonly Row[] {
@@ -49,7 +49,7 @@ function sideOf(levels: LiveSymbol['bids'], best: 1 | -1): readonly Row[] {
     .map(([price, { size, timeMs }]) => ({ price, size, timestamp: Math.floor(timeMs) }));
 }
 
-/** Without the levels of a book it is the best bid and ask. */
+/** Without levels of a book it is the best bid and ask. */
 export function bookOf(live: LiveSymbol): {
   readonly bids: readonly Row[];
   readonly asks: readonly Row[];
@@ -64,7 +64,7 @@ export function bookOf(live: LiveSymbol): {
   };
 }
 
-/** What a state is before anything was told of it. */
+/** A state without messages. */
 const UNTOLD: Readonly<Record<StateName, Row>> = {
   tradingStatus: {},
   opHaltStatus: {},
@@ -81,7 +81,7 @@ export const stateOf = (live: LiveSymbol | undefined, name: StateName): Row =>
 /** `/deep` of a symbol. */
 export const deepOf = (live: LiveSymbol, systemEvent: Row): Row => ({
   symbol: live.symbol,
-  // Of one feed alone it is not known what share of the market it is.
+  // A single feed does not know its share of the market.
   marketPercent: null,
   volume: live.day?.volume ?? 0,
   lastSalePrice: live.last?.price ?? 0,

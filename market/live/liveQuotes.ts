@@ -1,6 +1,5 @@
-// Quotes as they change: the days, actions and companies of the inputs, read once, with the ticks of the
-// board in place of what the inputs know of today. Callers who may read different inputs see different
-// quotes, and have topics of their own.
+// Quotes as they change: days, actions and companies of the inputs, read once, with today's ticks of the
+// board. Callers with rights to different inputs have different quotes, and separate topics.
 import { dayAt } from '../derive/words.ts';
 import { type QuoteInputs, quoteOf, type QuoteParts } from '../derive/quote.ts';
 import type { Row } from '../derive/values.ts';
@@ -11,24 +10,24 @@ import { quoteInputs, quoteNeeds } from '../types/prices.ts';
 import type { LiveBoard } from './liveBoard.ts';
 import { type LiveSymbol, tradeRow } from './liveSymbol.ts';
 
-/** Symbols whose inputs are kept for quotes: of more the streams of all symbols tell nothing. */
+/** Symbols with cached inputs for quotes; further ones are missing in streams of all symbols. */
 const BASES_MAX = 5_000;
-/** Symbols that are read at once. */
-const READ_AT_ONCE = 50;
+/** Symbols of one read. */
+const BATCH_SIZE = 50;
 
-/** What a caller may read of the inputs. */
+/** Rights of a caller to the inputs. */
 export interface QuoteRights {
   readonly tableIds: readonly number[];
   readonly read: (needs: readonly Need[]) => Promise<Read>;
 }
 
-/** Callers who read the same inputs. */
+/** Callers with equal rights. */
 interface QuoteView {
   readonly topic: string;
   readonly rights: QuoteRights;
   readonly bases: Map<string, QuoteInputs>;
-  /** Asked for by ticks, and not read yet. */
-  readonly wanted: Set<string>;
+  /** Requested by ticks, and not read yet. */
+  readonly requested: Set<string>;
   isReading: boolean;
 }
 
@@ -47,28 +46,28 @@ export class LiveQuotes {
     this.#parts = parts;
   }
 
-  /** @param rights of whoever asks first: others of the same rights read by them */
+  /** @param rights of the first caller: others with equal rights read by them */
   view(rights: QuoteRights): QuoteView {
     const name = rights.tableIds.join();
-    const known = this.#views.get(name);
-    if (known !== undefined) return known;
-    const made: QuoteView = {
+    const existing = this.#views.get(name);
+    if (existing !== undefined) return existing;
+    const created: QuoteView = {
       topic: `quote/${name}`,
       rights,
       isReading: false,
       bases: new Map(),
-      wanted: new Set(),
+      requested: new Set(),
     };
-    this.#views.set(name, made);
-    return made;
+    this.#views.set(name, created);
+    return created;
   }
 
-  /** Reads what quotes of these symbols are made of, where that is not known yet. */
+  /** Reads the inputs of quotes of these symbols, unless they are cached. */
   async prepare(view: QuoteView, symbols: readonly string[]): Promise<void> {
     const missing = symbols.filter((symbol) => !view.bases.has(symbol));
-    for (let at = 0; at < missing.length; at += READ_AT_ONCE) {
-      const some = missing.slice(at, at + READ_AT_ONCE);
-      const asks = some.map((symbol) => this.#askOf(symbol));
+    for (let at = 0; at < missing.length; at += BATCH_SIZE) {
+      const some = missing.slice(at, at + BATCH_SIZE);
+      const asks = some.map((symbol) => this.#createRequest(symbol));
       const read = await view.rights.read(asks.flatMap(quoteNeeds));
       for (const ask of asks) {
         if (view.bases.size >= BASES_MAX) break;
@@ -83,26 +82,26 @@ export class LiveQuotes {
       if (!this.#parts.hub.listens(view.topic, symbol)) continue;
       if (view.bases.has(symbol)) {
         this.#parts.hub.publish(view.topic, symbol, () => this.json(view, symbol));
-      } else if (view.bases.size + view.wanted.size < BASES_MAX) {
-        view.wanted.add(symbol);
-        void this.#readWanted(view);
+      } else if (view.bases.size + view.requested.size < BASES_MAX) {
+        view.requested.add(symbol);
+        void this.#readRequested(view);
       }
     }
   }
 
-  /** Records of these tables changed: quotes are made anew of what there is then. */
+  /** Records of these tables changed: quotes are computed from new reads. */
   forget(tableIds: readonly number[]): void {
     for (const view of this.#views.values()) {
       if (!tableIds.some((id) => view.rights.tableIds.includes(id))) continue;
       for (const symbol of view.bases.keys()) {
-        if (this.#parts.hub.listens(view.topic, symbol)) view.wanted.add(symbol);
+        if (this.#parts.hub.listens(view.topic, symbol)) view.requested.add(symbol);
       }
       view.bases.clear();
-      void this.#readWanted(view);
+      void this.#readRequested(view);
     }
   }
 
-  /** The quote now, by the symbol's own clock: that of its last tick. */
+  /** The current quote, by the symbol's own clock: the time of its last tick. */
   json(view: QuoteView, symbol: string): string | undefined {
     const quote = this.row(view, symbol);
     return quote === undefined ? undefined : JSON.stringify(quote);
@@ -119,18 +118,18 @@ export class LiveQuotes {
     return quoteOf(symbol, inputs, moment, parts);
   }
 
-  #askOf(symbol: string): Ask {
+  #createRequest(symbol: string): Ask {
     const nowMs = this.#parts.clock();
     return { symbol, nowMs, untilMs: nowMs, today: dayAt(nowMs), options: {} };
   }
 
-  async #readWanted(view: QuoteView): Promise<void> {
+  async #readRequested(view: QuoteView): Promise<void> {
     if (view.isReading) return;
     view.isReading = true;
     try {
-      while (view.wanted.size > 0) {
-        const symbols = [...view.wanted];
-        view.wanted.clear();
+      while (view.requested.size > 0) {
+        const symbols = [...view.requested];
+        view.requested.clear();
         await this.prepare(view, symbols);
         for (const symbol of symbols) {
           if (!view.bases.has(symbol)) continue;
@@ -145,7 +144,7 @@ export class LiveQuotes {
   }
 }
 
-/** The day so far of the board, where it has come further than the inputs knew. */
+/** Adds the board's day so far, if it is later than the inputs. */
 function withTicks(base: QuoteInputs, live: LiveSymbol, nowMs: number): QuoteInputs {
   const trades = [...live.byMinute, live.lastExtended, live.lastOddLot, live.last]
     .filter((tick) => tick !== undefined)
@@ -179,5 +178,5 @@ function withTicks(base: QuoteInputs, live: LiveSymbol, nowMs: number): QuoteInp
   };
 }
 
-/** A bar of the whole day so far, which is over for whoever asks; what was traded last, trades tell. */
+/** A bar of the whole day so far, which is over for every caller; the last sale is taken from trades. */
 const MIDNIGHT = '00:00';

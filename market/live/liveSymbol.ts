@@ -1,12 +1,12 @@
-// Where one symbol stands by the ticks that came: best bid and ask, last sale, the day so far, its book.
+// State of one symbol after its ticks: best bid and ask, last sale, the day so far, its book.
 import type { Day } from '../../query/time/days.ts';
 import type { Row } from '../derive/values.ts';
 import type { StateName, TradeTick } from './tick.ts';
 
-/** Newest trades of a symbol that are shown. */
+/** Latest trades of a symbol in messages. */
 export const TRADES_SHOWN = 20;
 
-/** Minutes of which the last trade is kept: more than prices are delayed by. */
+/** Minutes whose last trade is kept: more than the delay of prices. */
 export const MINUTES_KEPT = 20;
 
 interface Level {
@@ -14,7 +14,7 @@ interface Level {
   readonly timeMs: number;
 }
 
-/** Prices of one side of a book; beyond it the worst are not kept. */
+/** Prices of one side of a book; the worst ones beyond are dropped. */
 export const LEVELS_MAX = 5_000;
 
 /** Best bid and ask; 0 for none. */
@@ -27,27 +27,27 @@ export interface Offers {
 
 export interface LiveSymbol {
   readonly symbol: string;
-  /** Of the last message: its place among all. */
+  /** Sequence number of the last message, among all symbols. */
   seq: number;
   updatedMs: number;
-  /** Of the best bid and ask that were told. */
+  /** Time of the last quote. */
   quotedMs: number;
   quoted: Offers;
   bidPrice: number;
   bidSize: number;
   askPrice: number;
   askSize: number;
-  /** In regular hours and of a round lot: what is shown as the last price. */
+  /** In regular hours and of a round lot: the last price. */
   last: TradeTick | undefined;
-  /** The last one of each of the newest minutes: what is told of a quarter of an hour ago. */
+  /** The last one of each of the latest minutes, for delayed prices. */
   readonly byMinute: TradeTick[];
   lastOddLot: TradeTick | undefined;
   lastExtended: TradeTick | undefined;
   day: LiveDay | undefined;
-  /** Newest last. */
+  /** Latest last. */
   readonly trades: TradeTick[];
   readonly breaks: TradeTick[];
-  /** Of the last change of its book; 0 for none. */
+  /** Time of the last change of its book; 0 for none. */
   bookMs: number;
   /** Best prices of its book, 0 for none. */
   bookBid: number;
@@ -57,10 +57,10 @@ export interface LiveSymbol {
   readonly states: Map<StateName, Readonly<Record<string, unknown>>>;
 }
 
-/** Regular hours of a day, as far as it has come. */
+/** Regular hours of a day so far. */
 interface LiveDay {
   readonly date: Day;
-  /** When it was opened. */
+  /** Time of the opening. */
   openMs: number;
   open: number | null;
   high: number | null;

@@ -1,13 +1,13 @@
-// What a trade changes of its symbol: the last sale, those of the last minutes, and the day so far. One that
-// comes after newer ones is put where it belongs, so that the order of coming is of no account.
+// Applies a trade to its symbol: the last sale, those of the last minutes, and the day so far. A late trade
+// is inserted at its time, so that the order of arrival does not matter.
 import { dayAt } from '../derive/words.ts';
 import { type LiveSymbol, MINUTES_KEPT, TRADES_SHOWN } from './liveSymbol.ts';
 import type { TradeTick } from './tick.ts';
 
-/** Newest trades that are kept, to know one that comes again. */
+/** Latest trades that are kept, to detect duplicates. */
 const TRADES_KEPT = TRADES_SHOWN * 2;
 
-/** The newest of its symbol. */
+/** Adds a trade that is the latest of its symbol. */
 export function addTrade(live: LiveSymbol, tick: TradeTick): void {
   live.trades.push(tick);
   if (live.trades.length > TRADES_KEPT) live.trades.splice(0, TRADES_SHOWN);
@@ -18,8 +18,8 @@ export function addTrade(live: LiveSymbol, tick: TradeTick): void {
 }
 
 /**
- * One that is older than the newest.
- * @returns false where nobody can say whether it is known: it is older than those that are kept
+ * Adds a trade that is older than the latest.
+ * @returns false where a duplicate can't be excluded: it is older than the kept trades
  */
 export function addLateTrade(live: LiveSymbol, tick: TradeTick): boolean {
   const { trades } = live;
@@ -28,8 +28,8 @@ export function addLateTrade(live: LiveSymbol, tick: TradeTick): boolean {
   trades.splice(trades.findLastIndex(({ timeMs }) => timeMs <= tick.timeMs) + 1, 0, tick);
   if (trades.length > TRADES_KEPT) trades.splice(0, TRADES_SHOWN);
   addToDay(live, tick);
-  const isNewer = (known: TradeTick | undefined): boolean =>
-    known === undefined || known.timeMs <= tick.timeMs;
+  const isNewer = (existing: TradeTick | undefined): boolean =>
+    existing === undefined || existing.timeMs <= tick.timeMs;
   if (tick.isOutsideRegularHours === true) {
     if (isNewer(live.lastExtended)) live.lastExtended = tick;
   } else if (tick.isOddLot === true) {
@@ -39,16 +39,16 @@ export function addLateTrade(live: LiveSymbol, tick: TradeTick): boolean {
   return true;
 }
 
-/** What is known of a trade's time and id: as it is told, otherwise, or nothing. */
+/** Compares a trade with the kept one of the same time and id; undefined without one. */
 export function knownAs(live: LiveSymbol, tick: TradeTick): 'same' | 'other' | undefined {
-  const known = live.trades.find(
+  const existing = live.trades.find(
     ({ timeMs, tradeId }) => timeMs === tick.timeMs && tradeId === tick.tradeId,
   );
-  if (known === undefined) return undefined;
-  return saidOf(known) === saidOf(tick) ? 'same' : 'other';
+  if (existing === undefined) return undefined;
+  return serializeTrade(existing) === serializeTrade(tick) ? 'same' : 'other';
 }
 
-const saidOf = (tick: TradeTick | undefined): string =>
+const serializeTrade = (tick: TradeTick | undefined): string =>
   tick === undefined
     ? ''
     : JSON.stringify([
@@ -60,9 +60,9 @@ const saidOf = (tick: TradeTick | undefined): string =>
         tick.isOddLot === true,
       ]);
 
-/** Trades as they stand elsewhere, in place of what was told. @returns whether the last sale is another */
+/** Replaces the trades by those of another board. @returns whether the last sale changed */
 export function takeTrades(live: LiveSymbol, past: LiveSymbol): boolean {
-  const isOther = saidOf(live.last) !== saidOf(past.last);
+  const isOther = serializeTrade(live.last) !== serializeTrade(past.last);
   live.last = past.last;
   live.lastOddLot = past.lastOddLot;
   live.lastExtended = past.lastExtended;
@@ -81,12 +81,12 @@ function keepLast(live: LiveSymbol, tick: TradeTick): void {
   live.last = tick;
 }
 
-/** The last one of its minute, if it is. */
+/** Stores the trade if it is the last one of its minute. */
 function keepMinute(byMinute: TradeTick[], tick: TradeTick): void {
   const at = byMinute.findLastIndex((one) => minuteOf(one) <= minuteOf(tick));
-  const known = byMinute[at];
-  if (known !== undefined && minuteOf(known) === minuteOf(tick)) {
-    if (known.timeMs <= tick.timeMs) byMinute[at] = tick;
+  const existing = byMinute[at];
+  if (existing !== undefined && minuteOf(existing) === minuteOf(tick)) {
+    if (existing.timeMs <= tick.timeMs) byMinute[at] = tick;
     return;
   }
   byMinute.splice(at + 1, 0, tick);

@@ -1,8 +1,8 @@
-// What a feed tells: one thing that happened to one symbol, or to the market as a whole.
+// A tick of a feed: one event of one symbol, or of the whole market.
 
 interface Of {
   readonly symbol: string;
-  /** Epoch milliseconds; feeds that know nanoseconds tell them as a fraction. */
+  /** Epoch milliseconds; feeds with nanoseconds have a fraction. */
   readonly timeMs: number;
 }
 
@@ -27,22 +27,22 @@ export interface TradeTick extends Of {
   readonly isTradeThroughExempt?: boolean;
 }
 
-/** A trade that was told before did not happen. */
+/** Cancels an earlier trade. */
 interface BreakTick extends Omit<TradeTick, 'kind'> {
   readonly kind: 'break';
 }
 
-/** What one price of a side of the book holds now; 0 takes it away. */
+/** Current size of one price of a side of the book; 0 removes it. */
 export interface LevelTick extends Of {
   readonly kind: 'level';
   readonly side: 'bid' | 'ask';
   readonly price: number;
   readonly size: number;
-  /** More of the same event follows: the book is not to be shown yet. */
+  /** More levels of the same event follow: the book is incomplete. */
   readonly isPart?: boolean;
 }
 
-/** Members as `/deep` and its channels show them (INTERFACE.md 1 "deep"). */
+/** Members as in `/deep` and its channels (INTERFACE.md 1 "deep"). */
 export interface StateTick extends Of {
   readonly kind: 'state';
   readonly state: StateName;
@@ -60,9 +60,9 @@ export type Tick = QuoteTick | TradeTick | BreakTick | LevelTick | StateTick;
 export interface TickReader {
   /**
    * Further ticks in the order of their times; none at the end.
-   * @throws Failure when they could not be read; asked again, it reads them again.
+   * @throws Failure when they could not be read; the next call reads them again.
    */
   next(): Promise<readonly Tick[]>;
-  /** No more is asked for. */
+  /** Ends the reader. */
   close(): void;
 }

@@ -1,5 +1,4 @@
-// Rates of two currencies from those that are known: as they stand, turned round, or by a third currency
-// that both have rates with.
+// Rates of two currencies from known rates: direct, inverse, or by a third currency with rates to both.
 import type { Row } from '../derive/values.ts';
 import { dayIn, instantIn, numberIn } from '../derive/values.ts';
 
@@ -10,19 +9,19 @@ interface Rate {
   readonly isDerived: boolean;
 }
 
-/** Currencies through which others are told; the first one that has both rates. */
+/** Intermediate currencies; the first one with both rates is used. */
 const HUBS = ['USD', 'EUR', 'GBP', 'JPY', 'CHF'] as const;
 
 const PAIR = /^([A-Z]{3})[/-]?([A-Z]{3})$/;
 const RATE_DIGITS = 10;
 
-/** `USDCAD`, `usd/cad`; undefined for what is no two currencies. */
+/** `USDCAD`, `usd/cad`; undefined for text that is no pair of currencies. */
 export function currenciesOf(symbol: string): readonly [from: string, to: string] | undefined {
   const [, from, to] = PAIR.exec(symbol.trim().toUpperCase()) ?? [];
   return from === undefined || to === undefined ? undefined : [from, to];
 }
 
-/** Records of these keys may tell the rate of two currencies. */
+/** Keys whose records may determine the rate of two currencies. */
 export function keysFor(from: string, to: string): readonly string[] {
   const hubs = HUBS.filter((hub) => hub !== from && hub !== to);
   return [
@@ -40,20 +39,23 @@ export function rateOf(
 ): Rate | undefined {
   if (from === to) return { rate: 1, timestamp: 0, isDerived: true };
   const own = straight(from, to, rowOf);
-  if (own !== undefined) return told(own);
+  if (own !== undefined) return roundRate(own);
   for (const hub of HUBS) {
     if (hub === from || hub === to) continue;
     const [first, second] = [straight(from, hub, rowOf), straight(hub, to, rowOf)];
     if (first === undefined || second === undefined) continue;
     const rate = first.rate * second.rate;
     const timestamp = Math.min(first.timestamp, second.timestamp);
-    return told({ rate, timestamp, isDerived: true });
+    return roundRate({ rate, timestamp, isDerived: true });
   }
   return undefined;
 }
 
-/** Digits that count are kept, of small rates as of large ones. */
-const told = (rate: Rate): Rate => ({ ...rate, rate: Number(rate.rate.toPrecision(RATE_DIGITS)) });
+/** Rounds to significant digits, for small rates as for large ones. */
+const roundRate = (rate: Rate): Rate => ({
+  ...rate,
+  rate: Number(rate.rate.toPrecision(RATE_DIGITS)),
+});
 
 function straight(
   from: string,
@@ -77,7 +79,7 @@ interface DayRate extends Rate {
   readonly date: string;
 }
 
-/** A rate for each day of which there is one, oldest first. */
+/** One rate for each day that has one, oldest first. */
 export function dailyRates(
   from: string,
   to: string,

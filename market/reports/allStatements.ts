@@ -1,4 +1,4 @@
-// All statements of one company together, from the facts that it reported: a record a quarter and a year.
+// All statements of one company together, from its reported facts: one record a quarter and a year.
 import type { FactReader } from '../../store/lake/datasets/reportedFacts.ts';
 import { financialsOf } from './financials.ts';
 import { STATEMENT_IDS } from './concepts.ts';
@@ -6,27 +6,27 @@ import { statementReader } from './statements.ts';
 
 type Made = ReturnType<FactReader['recordsOf']>['records'][number];
 
-/** What makes records of FINANCIALS and FUNDAMENTALS of facts. */
+/** Returns the reader that converts facts to records of FINANCIALS and FUNDAMENTALS. */
 export function allStatementsReader(): FactReader {
   const readers = STATEMENT_IDS.map(statementReader);
   return {
     concepts: [...new Set(readers.flatMap(({ concepts }) => concepts))],
     recordsOf: (facts) => {
-      const made = readers.map((reader) => reader.recordsOf(facts));
+      const results = readers.map((reader) => reader.recordsOf(facts));
       const periods = new Map<string, Made[]>();
-      for (const record of made.flatMap(({ records }) => records)) {
+      for (const record of results.flatMap(({ records }) => records)) {
         const name = `${record['period']} ${record['reportDate']}`;
-        const known = periods.get(name);
-        if (known === undefined) periods.set(name, [record]);
-        else known.push(record);
+        const group = periods.get(name);
+        if (group === undefined) periods.set(name, [record]);
+        else group.push(record);
       }
-      const notes = [...new Set(made.flatMap((one) => one.notes))];
+      const notes = [...new Set(results.flatMap((one) => one.notes))];
       return { records: [...periods.values()].map(together), notes };
     },
   };
 }
 
-/** What says which period it is, before its amounts. */
+/** Whether a member is an amount; the others identify the period. */
 const isAmount = ([name, value]: readonly [string, unknown]): boolean =>
   typeof value === 'number' && !name.startsWith('fiscal');
 

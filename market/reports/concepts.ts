@@ -1,6 +1,6 @@
-// Which us-gaap concepts the members of a statement are. Of each member the first formula is taken that a
-// filing tells whole: a sum of concepts (they begin with a capital), of members, and of what may be missing
-// (with a question mark). Companies choose among concepts, and taxonomies change.
+// The us-gaap concepts of each member of a statement. For each member the first formula is used that a filing
+// covers completely: a sum of concepts (they begin with a capital), of members, and of optional terms (with a
+// question mark). Companies choose among concepts, and taxonomies change.
 
 export const STATEMENT_IDS = ['INCOME', 'BALANCE_SHEET', 'CASH_FLOW'] as const;
 export type StatementId = (typeof STATEMENT_IDS)[number];
@@ -244,7 +244,7 @@ export const STATEMENT_MEMBERS: Readonly<Record<StatementId, Members>> = {
 
 /**
  * Parts of a total. Some companies use the concept of a total for one segment: a total far below one of its
- * parts is not taken.
+ * parts is ignored.
  */
 export const PARTS_OF: Readonly<Record<string, readonly string[]>> = {
   Revenues: [
@@ -255,7 +255,7 @@ export const PARTS_OF: Readonly<Record<string, readonly string[]>> = {
   CostOfRevenue: ['CostOfGoodsAndServicesSold', 'CostOfGoodsSold'],
 };
 
-/** What no such statement lacks: a filing that tells one for a period tells that statement of it. */
+/** Members that every such statement has: a filing with one of them for a period contains that statement. */
 export const ANCHORS: Readonly<Record<StatementId, readonly string[]>> = {
   INCOME: ['NetIncomeLoss', 'ProfitLoss'],
   BALANCE_SHEET: ['Assets', 'LiabilitiesAndStockholdersEquity'],

@@ -1,8 +1,8 @@
-// Facts of one company by what they are of: concept, length of time, last day.
+// Facts of one company by concept, length of time and last day.
 import { numberOfDay } from '../../query/time/days.ts';
 import type { ReportedFact } from '../../store/lake/datasets/reportedFacts.ts';
 
-/** How long a value is of; years have 52 or 53 weeks, and quarters 12 to 17. */
+/** Length of time of a value; years have 52 or 53 weeks, and quarters 12 to 17. */
 export type Span = 'day' | 'quarter' | 'half' | 'nine' | 'year';
 
 const DAYS_OF: readonly (readonly [span: Span, least: number, most: number])[] = [
@@ -20,18 +20,18 @@ function spanOf({ end, start }: ReportedFact): Span | undefined {
 }
 
 export interface FactTable {
-  /** Of one concept, span and last day: what filings tell, the newest filing last. */
+  /** Values of one concept, span and last day, the latest filing last. */
   readonly told: (concept: string, span: Span, end: string) => readonly ReportedFact[];
   /** A currency's code. */
   readonly currency: string | undefined;
-  /** Values that stay out. */
+  /** Notes on values that are left out. */
   readonly notes: readonly string[];
 }
 
 const CURRENCY = /^[A-Z]{3}$/;
 const USUAL_CURRENCY = 'USD';
 
-/** @param facts of which those in the currency that has most of them are kept */
+/** @param facts only those in the most frequent currency are kept */
 export function factTable(facts: readonly ReportedFact[]): FactTable {
   const currency = currencyOf(facts);
   const byName = new Map<string, ReportedFact[]>();
@@ -44,16 +44,16 @@ export function factTable(facts: readonly ReportedFact[]): FactTable {
     const span = fact.unit === currency ? spanOf(fact) : undefined;
     if (span === undefined) continue;
     const name = `${fact.concept} ${span} ${fact.end}`;
-    const known = byName.get(name);
-    if (known === undefined) byName.set(name, [fact]);
-    else known.push(fact);
+    const existing = byName.get(name);
+    if (existing === undefined) byName.set(name, [fact]);
+    else existing.push(fact);
   }
   let misscaled = 0;
   for (const [name, list] of byName) {
     const ranked = ofBestForm(list);
-    const kept = withoutScaleErrors(ranked.sort(byFiling));
-    misscaled += ranked.length - kept.length;
-    byName.set(name, [...kept]);
+    const consistent = withoutScaleErrors(ranked.sort(byFiling));
+    misscaled += ranked.length - consistent.length;
+    byName.set(name, [...consistent]);
   }
   return {
     told: (concept, span, end) => byName.get(`${concept} ${span} ${end}`) ?? [],
@@ -67,10 +67,12 @@ export function factTable(facts: readonly ReportedFact[]): FactTable {
   };
 }
 
-/** Reports of a year or a quarter, and their amendments. */
+/** Annual and quarterly reports, and their amendments. */
 const PERIODIC = /^(?:10-K|10-KT|10-K405|10-KSB|10-Q|10-QT|10-QSB|20-F|40-F)(?:\/A)?$/;
 
-/** A proxy statement, say, repeats single values without their year and quarter, often in thousands. */
+/**
+ * A proxy statement, for example, repeats single values without their year and quarter, often in thousands.
+ */
 const isOfPeriod = ({ fiscalPeriod, fiscalYear, form }: ReportedFact): boolean =>
   PERIODIC.test(form) || (fiscalPeriod !== null && fiscalYear !== null);
 
@@ -80,9 +82,9 @@ function ofBestForm(facts: readonly ReportedFact[]): ReportedFact[] {
   return periodic.length > 0 ? periodic : [...facts];
 }
 
-/** What filers mistake for one another: units, thousands and millions. */
+/** Scales that filers confuse: units, thousands and millions. */
 const SCALES = [1e-6, 1e-3, 1e3, 1e6];
-/** Share by which a misscaled value may differ besides: it is rounded. */
+/** Tolerated difference of a value of another scale: it is rounded. */
 const SCALE_TOLERANCE = 0.005;
 
 const isScaled = (one: number, other: number): boolean =>
@@ -90,7 +92,7 @@ const isScaled = (one: number, other: number): boolean =>
   one !== 0;
 
 /**
- * Filings agree on the scale of a value: of two scales that of more filings is kept, of as many that of an
+ * Corrects scale errors by majority: of two scales that of more filings is kept, with a tie that of an
  * amendment, which corrects, or else of the first filing.
  * @param facts the older filing first
  */
@@ -109,11 +111,11 @@ function withoutScaleErrors(facts: readonly ReportedFact[]): readonly ReportedFa
   return facts.filter(({ value }) => trusted === undefined || !isScaled(value, trusted.value));
 }
 
-/** Of the same scale: a restatement is not a hundred times what it restates. */
+/** Of the same scale: a restatement does not change a value by a factor of a hundred. */
 const isNear = (one: number, other: number): boolean =>
   Math.abs(one) < Math.abs(other) * 100 && Math.abs(other) < Math.abs(one) * 100;
 
-/** The older filing first; within one the longer time, which is then taken. */
+/** The older filing first; within one the longer time, which is used then. */
 const byFiling = (one: ReportedFact, other: ReportedFact): number =>
   compared(one.filed, other.filed) ||
   compared(one.accession, other.accession) ||

@@ -1,10 +1,10 @@
-// Formulas of concepts and members, as the table of concepts states them.
+// Parses and evaluates formulas of concepts and members, as used in the table of concepts.
 
 interface Term {
   readonly sign: 1 | -1;
   readonly name: string;
   readonly kind: 'concept' | 'member';
-  /** Nothing where it is not told. */
+  /** Counts as zero where it is missing. */
   readonly mayMiss: boolean;
 }
 
@@ -25,7 +25,7 @@ export function formulaOf(text: string): Formula {
   return terms;
 }
 
-/** Undefined where a term is not told that may not miss. */
+/** Undefined where a required term is missing. */
 export function valueOfFormula(
   formula: Formula,
   valueOf: (term: Term) => number | undefined,
@@ -39,5 +39,5 @@ export function valueOfFormula(
   return sum;
 }
 
-/** A sum without what binary fractions add to it; never -0. */
+/** A sum without binary rounding errors; never -0. */
 export const plainSum = (value: number): number => Number(value.toPrecision(15)) + 0;

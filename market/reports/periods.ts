@@ -1,23 +1,23 @@
-// The periods that a company reported: each filing is of one, and tells others beside it for comparison.
+// The periods that a company reported: each filing is of one, and repeats others for comparison.
 import { numberOfDay } from '../../query/time/days.ts';
 import type { ReportedFact } from '../../store/lake/datasets/reportedFacts.ts';
 
 export interface Period {
   readonly kind: 'quarterly' | 'annual';
   readonly end: string;
-  /** When it was first reported. */
+  /** Day of the first report. */
   readonly reported: string;
   readonly form: string;
-  /** 1 to 4, 0 for a year; null where the filing does not say. */
+  /** 1 to 4, 0 for a year; null where the filing does not state it. */
   readonly quarter: number | null;
   readonly year: number | null;
 }
 
 const FORMS = /^(10-K|10-KT|20-F|40-F|10-Q|10-QT)(?:\/A)?$/;
-/** Days from the end of a year back to its first quarter's. */
+/** Most days from the end of a year back to its first quarter's. */
 const YEAR_DAYS = 385;
 
-/** Quarters and years of one company: those of two centuries, the newest ones. */
+/** Quarters and years of one company: those of two centuries, the latest ones. */
 const PERIODS_MAX = 1_000;
 
 /** Oldest first. @param facts of concepts that every report has */
@@ -25,8 +25,8 @@ export function periodsOf(facts: readonly ReportedFact[]): readonly Period[] {
   const filings = new Map<string, ReportedFact>();
   for (const fact of facts) {
     if (!FORMS.test(fact.form) || fact.end > fact.filed) continue;
-    const known = filings.get(fact.accession);
-    if (known === undefined || fact.end > known.end) filings.set(fact.accession, fact);
+    const existing = filings.get(fact.accession);
+    if (existing === undefined || fact.end > existing.end) filings.set(fact.accession, fact);
   }
   const periods = new Map<string, Period>();
   const sorted = [...filings.values()].sort((one, other) => (one.filed < other.filed ? -1 : 1));
@@ -36,8 +36,8 @@ export function periodsOf(facts: readonly ReportedFact[]): readonly Period[] {
     if (!periods.has(name)) periods.set(name, period);
   }
   const byEnd = (one: Period, other: Period): number => (one.end < other.end ? -1 : 1);
-  const told = [...periods.values()].sort(byEnd).slice(-PERIODS_MAX);
-  const all = [...told, ...told.flatMap((period) => lastQuarterOf(period, told))];
+  const reported = [...periods.values()].sort(byEnd).slice(-PERIODS_MAX);
+  const all = [...reported, ...reported.flatMap((period) => lastQuarterOf(period, reported))];
   return all.sort(byEnd);
 }
 
@@ -55,9 +55,9 @@ function periodOf({ end, filed, fiscalPeriod, fiscalYear, form }: ReportedFact):
   };
 }
 
-/** No report is of the last quarter alone: where a company reports quarters, its year ends with one. */
-function lastQuarterOf(year: Period, told: readonly Period[]): readonly Period[] {
-  const has = told.some(({ end, kind }) => {
+/** No report covers the last quarter alone: if a company reports quarters, its year ends with one. */
+function lastQuarterOf(year: Period, reported: readonly Period[]): readonly Period[] {
+  const has = reported.some(({ end, kind }) => {
     const days = numberOfDay(year.end) - numberOfDay(end);
     return kind === 'quarterly' && days > 0 && days < YEAR_DAYS;
   });

@@ -1,4 +1,4 @@
-// Statements of one company from the facts that it reported: a record a quarter and a year.
+// Statements of one company from its reported facts: one record a quarter and a year.
 import { numberOfDay } from '../../query/time/days.ts';
 import type { FactReader, ReportedFact } from '../../store/lake/datasets/reportedFacts.ts';
 import { ANCHORS, PARTS_OF, STATEMENT_MEMBERS, type StatementId } from './concepts.ts';
@@ -10,7 +10,7 @@ type Member = (name: string) => number | undefined;
 
 const EVERY_ANCHOR: readonly string[] = Object.values(ANCHORS).flat();
 
-/** What makes records of a statement of facts. */
+/** Returns the reader that converts facts to records of a statement. */
 export function statementReader(id: StatementId): FactReader {
   const formulas = new Map(
     Object.entries(STATEMENT_MEMBERS[id]).map(([name, texts]) => [name, texts.map(formulaOf)]),
@@ -37,7 +37,7 @@ interface Making {
 
 type Records = ReturnType<FactReader['recordsOf']>;
 
-/** One record a day of report is all that the inputs' index has room for. */
+/** The inputs' index allows one record for each day of report. */
 function recordsOf(making: Making): Records {
   const { formulas, periods, table } = making;
   const valuesAt = memberReader(making);
@@ -46,8 +46,8 @@ function recordsOf(making: Making): Records {
   for (const period of periods) {
     const value = valuesAt(period);
     const values = [...formulas.keys()].flatMap((name) => {
-      const told = value(name);
-      return told === undefined ? [] : [[name, told] as const];
+      const amount = value(name);
+      return amount === undefined ? [] : [[name, amount] as const];
     });
     if (values.length === 0) continue;
     const { end, form, kind, quarter, reported, year } = period;
@@ -64,23 +64,23 @@ function recordsOf(making: Making): Records {
       ...Object.fromEntries(values),
     });
   }
-  const told = `${hidden} periods were reported on the day of a later one and stay out`;
+  const note = `${hidden} periods were reported on the day of a later one and stay out`;
   return {
     records: [...records.values()],
-    notes: [...table.notes, ...(hidden === 0 ? [] : [told])],
+    notes: [...table.notes, ...(hidden === 0 ? [] : [note])],
   };
 }
 
-/** Values of a period by the names of members. */
+/** Returns the values of a period by the names of members. */
 function memberReader({ formulas, id, periods, table }: Making): (period: Period) => Member {
   const columns = new Map<string, Member>();
   const at = (span: Span, end: string): Member => {
     const name = `${span} ${end}`;
-    const known = columns.get(name);
-    if (known !== undefined) return known;
-    const made = columnOf({ id, formulas, table }, span, end);
-    columns.set(name, made);
-    return made;
+    const cached = columns.get(name);
+    if (cached !== undefined) return cached;
+    const column = columnOf({ id, formulas, table }, span, end);
+    columns.set(name, column);
+    return column;
   };
   if (id === 'BALANCE_SHEET') return ({ end }) => at('day', end);
   const ends = [...new Set(periods.map(({ end }) => end))];
@@ -100,7 +100,7 @@ interface Times {
   readonly before: (end: string) => string | undefined;
 }
 
-/** Each time that is told from the beginning of a year, and the one that ends a quarter before. */
+/** Spans from the beginning of a year, each with the one that ends a quarter earlier. */
 const LONGER: readonly (readonly [Span, Span])[] = [
   ['half', 'quarter'],
   ['nine', 'half'],
@@ -108,16 +108,16 @@ const LONGER: readonly (readonly [Span, Span])[] = [
 ];
 const QUARTERS_BEFORE = 3;
 
-/** A quarter as it is told, or else as what its year has by then, less what it had before. */
+/** A quarter as reported, or else its year's value by then less the one before. */
 function quarterOf(name: string, end: string, times: Times): number | undefined {
   const { at, before } = times;
-  const told = toldQuarter(name, end, times);
-  const year = told === undefined ? at('year', end)(name) : undefined;
-  if (year === undefined) return told;
+  const quarter = reportedQuarter(name, end, times);
+  const year = quarter === undefined ? at('year', end)(name) : undefined;
+  if (year === undefined) return quarter;
   let rest = year;
   let on = before(end);
   for (let count = 0; count < QUARTERS_BEFORE; count += 1) {
-    const value = on === undefined ? undefined : toldQuarter(name, on, times);
+    const value = on === undefined ? undefined : reportedQuarter(name, on, times);
     if (on === undefined || value === undefined) return undefined;
     rest -= value;
     on = before(on);
@@ -125,10 +125,10 @@ function quarterOf(name: string, end: string, times: Times): number | undefined 
   return plainSum(rest);
 }
 
-function toldQuarter(name: string, end: string, { at, before }: Times): number | undefined {
-  const told = at('quarter', end)(name);
-  const last = told === undefined ? before(end) : undefined;
-  if (last === undefined) return told;
+function reportedQuarter(name: string, end: string, { at, before }: Times): number | undefined {
+  const quarter = at('quarter', end)(name);
+  const last = quarter === undefined ? before(end) : undefined;
+  if (last === undefined) return quarter;
   for (const [span, shorter] of LONGER) {
     const [whole, part] = [at(span, end)(name), at(shorter, last)(name)];
     if (whole !== undefined && part !== undefined) return plainSum(whole - part);
@@ -136,13 +136,13 @@ function toldQuarter(name: string, end: string, { at, before }: Times): number |
   return undefined;
 }
 
-/** Share of a part below which its total is another one's: losses that revenues include are smaller. */
+/** A total below this share of a part is of another scope: losses that revenues include are smaller. */
 const TOTAL_LEAST = 0.5;
 
 const isFarBelow = (total: number, part: number | undefined): boolean =>
   part !== undefined && part > 0 && total < part * TOTAL_LEAST;
 
-/** Members of one span that ends on a day, as the last filing tells them that has the whole statement. */
+/** Members of one span that ends on a day, from the last filing with the complete statement. */
 function columnOf(
   { formulas, id, table }: Omit<Making, 'periods'>,
   span: Span,
@@ -162,25 +162,25 @@ function columnOf(
       facts.at(-1);
     return chosen?.value;
   };
-  const told = (concept: string): number | undefined => {
+  const plausible = (concept: string): number | undefined => {
     const value = reported(concept);
     const parts = PARTS_OF[concept] ?? [];
     return value !== undefined && parts.some((part) => isFarBelow(value, reported(part)))
       ? undefined
       : value;
   };
-  const known = new Map<string, number | undefined>();
+  const cached = new Map<string, number | undefined>();
   const member = (name: string): number | undefined => {
-    if (known.has(name)) return known.get(name);
-    // The table has no member that needs itself: a test says so.
+    if (cached.has(name)) return cached.get(name);
+    // No member of the table depends on itself: a test verifies it.
     let value: number | undefined;
     for (const formula of formulas.get(name) ?? []) {
       value ??= valueOfFormula(formula, ({ kind, name: own }) =>
-        kind === 'concept' ? told(own) : member(own),
+        kind === 'concept' ? plausible(own) : member(own),
       );
     }
     const plain = value === undefined ? undefined : plainSum(value);
-    known.set(name, plain);
+    cached.set(name, plain);
     return plain;
   };
   return member;

@@ -1,5 +1,5 @@
-// Values of one symbol at instants of the past: what quotes and figures said then, by the code of now.
-// Days and minutes that were not over yet are not there; what else is stored is as it is now.
+// Values of one symbol at past instants: quotes and figures at these instants, by the live code. Days and
+// minutes that were not over yet are left out; other records are as stored now.
 import type { Day } from '../../query/time/days.ts';
 import type { InputId } from '../inputs/inputRow.ts';
 import { closeOf } from '../derive/lastSale.ts';
@@ -12,13 +12,13 @@ import { advanced, stats } from '../types/figures.ts';
 import { quoteInputs } from '../types/prices.ts';
 import { type Facts, factsOf, type FactsWanted } from './ruleFacts.ts';
 
-/** What is stored of a symbol and of what it is compared with: records by input and key, oldest first. */
+/** Stored records of a symbol and of its benchmarks: oldest first, by input and key. */
 type Stored = (input: InputId, key: string) => readonly Row[];
 
-/** How far apart instants are: at the end of each minute or day with a bar. */
+/** Distance of instants: the end of each minute or day with a bar. */
 export type Step = 'minute' | 'day';
 
-interface Standing {
+interface DayState {
   readonly name: string;
   readonly read: Read;
   readonly stats: Row | undefined;
@@ -28,13 +28,13 @@ interface Standing {
 export class PastFacts {
   readonly #symbol: string;
   readonly #stored: Stored;
-  readonly #wanted: FactsWanted;
-  /** Minutes by their day: what is looked through for each quote. */
+  readonly #request: FactsWanted;
+  /** Minutes by their day, for fast access. */
   readonly #minutes: ReadonlyMap<Day, readonly Row[]>;
-  #standing: Standing | undefined;
+  #state: DayState | undefined;
 
-  constructor(symbol: string, stored: Stored, wanted: FactsWanted) {
-    this.#wanted = wanted;
+  constructor(symbol: string, stored: Stored, request: FactsWanted) {
+    this.#request = request;
     this.#symbol = symbol;
     this.#stored = stored;
     this.#minutes = Map.groupBy(stored('INTRADAY_PRICES', symbol), (row) => dayIn(row, 'date'));
@@ -53,37 +53,37 @@ export class PastFacts {
   at(timeMs: number): Facts {
     const today = dayAt(timeMs);
     const ask = { symbol: this.#symbol, nowMs: timeMs, untilMs: timeMs, today, options: {} };
-    const { advanced: figures, read, stats: known } = this.#standingAt(ask);
+    const { advanced: figures, read, stats: keyFigures } = this.#stateAt(ask);
     const inputs = { ...quoteInputs(ask, read), minutes: this.#minutes.get(today) ?? [] };
     const moment = { nowMs: timeMs, untilMs: timeMs, today };
-    const quote = quoteOf(this.#symbol, inputs, moment, this.#wanted.quoteParts);
+    const quote = quoteOf(this.#symbol, inputs, moment, this.#request.quoteParts);
     const actions = { dividends: inputs.dividends, splits: inputs.splits };
-    const parts = { quote, stats: known, advanced: figures, live: undefined, nowMs: timeMs };
-    return factsOf({ ...parts, ...actions }, this.#wanted);
+    const parts = { quote, stats: keyFigures, advanced: figures, live: undefined, nowMs: timeMs };
+    return factsOf({ ...parts, ...actions }, this.#request);
   }
 
-  /** Of a day before its close, and from it on. */
-  #standingAt(ask: Ask): Standing {
+  /** State before the close of a day, and from it on. */
+  #stateAt(ask: Ask): DayState {
     const isOver = closeOf(ask.today) <= ask.nowMs;
     const name = `${ask.today} ${isOver}`;
-    if (this.#standing?.name === name) return this.#standing;
-    const kept = new Map<string, readonly Row[]>();
+    if (this.#state?.name === name) return this.#state;
+    const cache = new Map<string, readonly Row[]>();
     const read: Read = (need) => {
       const key = JSON.stringify(need);
-      const known = kept.get(key) ?? windowOf(need, this.#known(need, ask.today, isOver));
-      kept.set(key, known);
-      return known;
+      const rows = cache.get(key) ?? windowOf(need, this.#visibleRows(need, ask.today, isOver));
+      cache.set(key, rows);
+      return rows;
     };
-    this.#standing = {
+    this.#state = {
       name,
       read,
-      stats: this.#wanted.stats.length > 0 ? stats(ask, read) : undefined,
-      advanced: this.#wanted.advanced.length > 0 ? advanced(ask, read) : undefined,
+      stats: this.#request.stats.length > 0 ? stats(ask, read) : undefined,
+      advanced: this.#request.advanced.length > 0 ? advanced(ask, read) : undefined,
     };
-    return this.#standing;
+    return this.#state;
   }
 
-  #known({ input, key }: Need, today: Day, isOver: boolean): readonly Row[] {
+  #visibleRows({ input, key }: Need, today: Day, isOver: boolean): readonly Row[] {
     const rows = this.#stored(input, key);
     if (input === 'TRADES' || input === 'QUOTES' || input === 'INTRADAY_PRICES') return [];
     if (input !== 'HISTORICAL_PRICES') return rows;
@@ -99,8 +99,8 @@ function windowOf({ window }: Need, rows: readonly Row[]): readonly Row[] {
   if (window.kind === 'oldest') return rows.slice(0, 1);
   if (window.kind === 'at') {
     const { day } = window;
-    const found = rows.findLast((row) => dayIn(row, 'date') <= day);
-    return found === undefined ? [] : [found];
+    const match = rows.findLast((row) => dayIn(row, 'date') <= day);
+    return match === undefined ? [] : [match];
   }
   return rows;
 }

@@ -6,7 +6,7 @@ import type { LiveSymbol } from '../live/liveSymbol.ts';
 import { type QuoteParts, quotePartsOf } from '../derive/quote.ts';
 import { RULE_VALUES } from './ruleValues.ts';
 
-/** What values are made of; undefined where nothing is known. */
+/** Sources of values; undefined for an unknown symbol. */
 interface FactParts {
   readonly quote: Row | undefined;
   readonly stats: Row | undefined;
@@ -27,7 +27,10 @@ const STATS = OF('stats');
 const ADVANCED = OF('advanced');
 const OTHERS = ['today', 'isHalted', 'hasMinuteBar', 'dividendToday', 'splitToday'] as const;
 
-/** What is worth its making: what somebody reads. A tick costs 50 µs with all of it, and 10 with a price. */
+/**
+ * Values that any rule reads, so that only these are computed. A tick costs 50 µs with all of them, and 10
+ * with a price.
+ */
 export interface FactsWanted {
   readonly quotes: readonly string[];
   readonly quoteParts: QuoteParts;
@@ -36,7 +39,7 @@ export interface FactsWanted {
   readonly others: readonly (typeof OTHERS)[number][];
 }
 
-/** @param names of values, of whatever source */
+/** @param names of values, of any source */
 export function factsWanted(names: ReadonlySet<string>): FactsWanted {
   const some = (all: readonly string[]): readonly string[] => all.filter((one) => names.has(one));
   const quotes = some(QUOTES);
@@ -49,12 +52,12 @@ export function factsWanted(names: ReadonlySet<string>): FactsWanted {
   };
 }
 
-export function factsOf(parts: FactParts, wanted: FactsWanted): Facts {
+export function factsOf(parts: FactParts, request: FactsWanted): Facts {
   const facts: Record<string, Literal | null> = {};
-  for (const name of wanted.others) facts[name] = otherOf(name, parts);
-  copy(parts.quote, wanted.quotes, facts);
-  copy(parts.stats, wanted.stats, facts);
-  copy(parts.advanced, wanted.advanced, facts);
+  for (const name of request.others) facts[name] = otherOf(name, parts);
+  copy(parts.quote, request.quotes, facts);
+  copy(parts.stats, request.stats, facts);
+  copy(parts.advanced, request.advanced, facts);
   return facts;
 }
 
@@ -85,13 +88,13 @@ function copy(
   }
 }
 
-/** Halted or paused, by the last trading status; trading where none was told. */
+/** Halted or paused, by the last trading status; trading without one. */
 function haltOf(live: LiveSymbol | undefined): boolean {
   const status = live?.states.get('tradingStatus')?.['status'];
   return status === 'H' || status === 'P';
 }
 
-/** The last trade is the first of its minute: the bar of the minute before is there. */
+/** The last trade is the first of its minute: the previous minute's bar is complete. */
 function beganMinute(live: LiveSymbol | undefined): boolean {
   const [last, before] = [live?.trades.at(-1), live?.trades.at(-2)];
   if (last === undefined || before === undefined || live?.updatedMs !== last.timeMs) return false;

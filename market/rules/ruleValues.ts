@@ -1,7 +1,7 @@
-// The table of values that rules read: members of quotes and stats, and what happens to a symbol.
+// The table of values that rules read: members of quotes and stats, and events of a symbol.
 import type { ValueKind } from '../../query/rules/operators.ts';
 
-/** Where a value comes from. */
+/** Source of a value. */
 type Source = 'quote' | 'stats' | 'advanced' | 'state' | 'happening' | 'clock';
 
 interface RuleValue {
@@ -12,7 +12,7 @@ interface RuleValue {
   /** Messages that it adds to each alert of a rule that reads it. */
   readonly weight: number;
   readonly weightKey: string;
-  /** What it is compared with is one of a list, which the lookup endpoint tells. */
+  /** It is compared with an element of a list, which the lookup endpoint returns. */
   readonly isLookup?: true;
 }
 
@@ -26,7 +26,7 @@ const of = (
 ): readonly RuleValue[] =>
   named.map(([value, label]) => ({ value, label, kind, source, weight, weightKey }));
 
-// As INTERFACE.md 0.3 and 4 have them; an attribute costs less than all of its object.
+// As in INTERFACE.md 0.3 and 4; an attribute costs less than its whole object.
 const QUOTE = [1, 'STOCK_QUOTE'] as const;
 const STATS = [1, 'KEY_STATS'] as const;
 const ADVANCED = [3_005, 'ADVANCED_KEY_STATS'] as const;

@@ -6,18 +6,18 @@ import { holds, type Row, textIn } from '../derive/values.ts';
 
 const KINDS = ['figi', 'isin', 'cusip', 'cik'] as const;
 
-/** 12 signs with a country or issuer before them, 9 with a check digit, or the digits of the SEC's number. */
+/** 12 characters with a country or issuer first, 9 with a check digit, or the digits of the SEC's number. */
 const SHAPES: readonly RegExp[] = [
   /^[A-Z]{2}[A-Z0-9]{9}\d$/,
   /^[A-Z0-9]{8}\d$/,
   /^(?:CIK)?\d{4,10}$/,
 ];
 
-/** Whether a text, in upper case, may be an identifier that is no ticker. */
+/** Whether a text, in upper case, may be an identifier other than a ticker. */
 export const looksLikeIdentifier = (text: string): boolean =>
   SHAPES.some((shape) => shape.test(text));
 
-/** Identifier -> symbol, of the records that hold today; of several the last one. */
+/** Identifier -> symbol, from the records that are valid today; of several the last one. */
 export function symbolsById(rows: readonly Row[], today: Day): ReadonlyMap<string, string> {
   const symbols = new Map<string, string>();
   for (const row of rows) {
@@ -29,7 +29,7 @@ export function symbolsById(rows: readonly Row[], today: Day): ReadonlyMap<strin
       symbols.set(kind === 'cik' ? cikOf(String(id)) : String(id).toUpperCase(), symbol);
     }
   }
-  // What is a ticker means its own security, whatever number another one has.
+  // A ticker always refers to its own security, even if another one has the same number.
   for (const row of rows) {
     const symbol = textIn(row, 'symbol');
     if (symbol !== null && holds(row, today)) symbols.set(symbol.toUpperCase(), symbol);
@@ -37,15 +37,15 @@ export function symbolsById(rows: readonly Row[], today: Day): ReadonlyMap<strin
   return symbols;
 }
 
-/** The symbol of a text as a caller wrote it, in upper case; undefined when it is no known identifier. */
+/** The symbol of a text as a caller wrote it, in upper case; undefined for an unknown identifier. */
 export const symbolOfId = (
   text: string,
   symbols: ReadonlyMap<string, string>,
 ): string | undefined => symbols.get(text) ?? symbols.get(cikOf(text));
 
 /**
- * For each identifier of a security, all of them: its symbol first. Of what several securities have, such
- * as the number of their company, the last one's.
+ * Maps each identifier of a security to all of them: its symbol first. For identifiers of several securities,
+ * such as the number of their company, the last one's.
  */
 export async function identifiersTogether(
   rows: readonly Row[],
@@ -68,10 +68,10 @@ export async function identifiersTogether(
   return new Map([...together, ...symbols]);
 }
 
-/** Rows that are taken in during one turn of the loop. */
+/** Rows that are indexed during one turn of the event loop. */
 const TURN_ROWS = 2_000;
 
-/** Other identifiers of the security that a text names, as they are spelled; none when it names none. */
+/** Other identifiers of the security that a text names, in their spelling; none for an unknown one. */
 export function identifiersOf(
   text: string,
   together: ReadonlyMap<string, readonly string[]>,
@@ -84,5 +84,5 @@ const plainOf = (id: string): string => {
   return /^(?:CIK)?\d{4,10}$/.test(plain) ? cikOf(plain) : plain;
 };
 
-/** Zeros before it, and the letters that some write, tell nothing. */
+/** Ignores leading zeros, and the prefix that some write. */
 const cikOf = (text: string): string => `CIK ${text.replace(/^CIK/i, '').replace(/^0+/, '')}`;

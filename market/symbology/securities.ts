@@ -1,5 +1,5 @@
-// The securities of the market as reference data tells them (INTERFACE.md 1 "ref-data"): those of
-// SYMBOLS that hold today; where nobody loaded them, those of COMPANY.
+// The securities of the market from reference data (INTERFACE.md 1 "ref-data"): those of SYMBOLS that are
+// valid today; if that is not loaded, those of COMPANY.
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import type { Day } from '../../query/time/days.ts';
 import { holds, type Row, textIn } from '../derive/values.ts';
@@ -15,7 +15,7 @@ export interface Security {
   /** The day of the answer. */
   readonly date: Day;
   readonly type: string | null;
-  /** The same as long as the symbol is. */
+  /** Constant for a symbol. */
   readonly iexId: string;
   readonly region: string | null;
   readonly currency: string | null;
@@ -25,24 +25,24 @@ export interface Security {
   readonly lei: string | null;
 }
 
-/** Securities that are made in one turn of the loop: 4 ms. */
+/** Securities that are built in one turn of the event loop: 4 ms. */
 export const TURN_SECURITIES = 2_000;
 
 /**
  * By their symbols.
- * @param sources records of SYMBOLS, of COMPANY and of prices: the first that tells of a symbol describes it
+ * @param sources records of SYMBOLS, of COMPANY and of prices: the first one with a symbol describes it
  */
 export async function securitiesOf(
   [symbols, companies, prices]: readonly [readonly Row[], readonly Row[], readonly Row[]],
   today: Day,
 ): Promise<readonly Security[]> {
-  const known = new Map<string, Security>();
+  const bySymbol = new Map<string, Security>();
   const take = async (rows: readonly Row[], describes: boolean): Promise<void> => {
     for (const [at, row] of rows.entries()) {
       const symbol = textIn(row, 'symbol')?.toUpperCase();
       if (symbol === undefined || symbol === '') continue;
-      if (describes) known.set(symbol, securityOf(symbol, row, today));
-      else if (!known.has(symbol)) known.set(symbol, securityOf(symbol, {}, today));
+      if (describes) bySymbol.set(symbol, securityOf(symbol, row, today));
+      else if (!bySymbol.has(symbol)) bySymbol.set(symbol, securityOf(symbol, {}, today));
       if (at % TURN_SECURITIES === TURN_SECURITIES - 1) await othersTurn();
     }
   };
@@ -52,7 +52,7 @@ export async function securitiesOf(
   );
   await take(companies, true);
   await take(prices, false);
-  return [...known.keys()].sort().flatMap((symbol) => known.get(symbol) ?? []);
+  return [...bySymbol.keys()].sort().flatMap((symbol) => bySymbol.get(symbol) ?? []);
 }
 
 /** @param row of SYMBOLS, or of COMPANY */

@@ -1,10 +1,10 @@
-// What a market type is asked for, and what it must read of the inputs to answer.
+// Requests for a market type, and the records of inputs that an answer needs.
 import type { Day } from '../../query/time/days.ts';
 import type { OptionSide } from '../derive/optionChain.ts';
 import type { Row } from '../derive/values.ts';
 import type { InputId } from '../inputs/inputRow.ts';
 
-/** Parameters of the caller, by the names of the interface. */
+/** Parameters of the caller, by their names in the interface. */
 export interface Options {
   readonly range?: string | undefined;
   readonly from?: Day | undefined;
@@ -25,7 +25,7 @@ export interface Options {
   readonly includeToday?: boolean | undefined;
   readonly displayPercent?: boolean | undefined;
   readonly oddLot?: boolean | undefined;
-  /** Which technical indicator. */
+  /** Name of the technical indicator. */
   readonly indicator?: string | undefined;
   readonly input1?: number | undefined;
   readonly input2?: number | undefined;
@@ -33,7 +33,7 @@ export interface Options {
   readonly input4?: number | undefined;
   readonly lastIndicator?: boolean | undefined;
   readonly indicatorOnly?: boolean | undefined;
-  /** Of options: a day, YYYYMMDD, or a month, YYYYMM. */
+  /** For options: a day, YYYYMMDD, or a month, YYYYMM. */
   readonly expiration?: string | undefined;
   readonly side?: OptionSide | undefined;
 }
@@ -42,14 +42,14 @@ export interface Ask {
   /** In the owner's spelling. */
   readonly symbol: string;
   readonly nowMs: number;
-  /** What happened later may not be seen yet: the caller's data are delayed. */
+  /** Later events are not visible yet: the caller's data are delayed. */
   readonly untilMs: number;
-  /** The exchange's day of now. */
+  /** The exchange's current day. */
   readonly today: Day;
   readonly options: Options;
 }
 
-/** Which records of one key, oldest first. */
+/** Selects records of one key, oldest first. */
 export type Window =
   | { readonly kind: 'newest'; readonly count: number }
   | { readonly kind: 'oldest' }
@@ -58,7 +58,7 @@ export type Window =
   | { readonly kind: 'days'; readonly from: Day | undefined; readonly to: Day | undefined }
   | Page;
 
-/** Of the records of some days so many, after those of the pages before. */
+/** `count` records of some days, after those of the earlier pages. */
 interface Page {
   readonly kind: 'page';
   readonly from: Day;
@@ -73,7 +73,7 @@ export interface Need {
   readonly window: Window;
 }
 
-/** The records of a need, oldest first; none where the input is not there or may not be read. */
+/** Returns the records of a need, oldest first; none where the input does not exist or may not be read. */
 export type Read = (need: Need) => readonly Row[];
 
 export const newest = (input: InputId, key: string, count: number): Need => ({

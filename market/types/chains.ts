@@ -1,4 +1,4 @@
-// Types of contracts and of moods: options, sentiment-minute (INTERFACE.md 1).
+// Types of option contracts and of sentiment: options, sentiment-minute (INTERFACE.md 1).
 import { contractsOf, expirationsOf, openOn } from '../derive/optionChain.ts';
 import { endOfMinute } from '../derive/minuteBars.ts';
 import { dayIn, numberIn, type Row, textIn } from '../derive/values.ts';
@@ -11,7 +11,7 @@ const contractsNeed = ({ symbol }: Ask): Need => newest('OPTIONS', symbol, CONTR
 
 export const optionNeeds = (ask: Ask): readonly Need[] => [contractsNeed(ask)];
 
-/** The days on which contracts expire; with an expiration its contracts, also one that is over. */
+/** Expiration days of the contracts; with an expiration its contracts, also expired ones. */
 export function options(ask: Ask, read: Read): readonly unknown[] {
   const { expiration, side } = ask.options;
   const contracts = contractsOf(read(contractsNeed(ask)));
@@ -31,7 +31,7 @@ function moodsNeed({ options: { on }, symbol }: Ask): Need {
 
 export const moodNeeds = (ask: Ask): readonly Need[] => [moodsNeed(ask)];
 
-/** Of the day that is asked for, or of the newest one, as far as the caller may see. */
+/** Sentiment of the requested day, or of the latest one, as far as it is visible to the caller. */
 export function moods(ask: Ask, read: Read): readonly object[] {
   const seen = read(moodsNeed(ask)).filter((row) => !(moodOver(row) > ask.untilMs));
   const last = seen.reduce((day, row) => (dayIn(row, 'date') > day ? dayIn(row, 'date') : day), '');
@@ -41,11 +41,11 @@ export function moods(ask: Ask, read: Read): readonly object[] {
     .sort((one, other) => (one.minute < other.minute ? -1 : 1));
 }
 
-/** `0930` of `09:30` and `9:30` too. */
+/** `0930` for `09:30` and `9:30`. */
 const minuteIn = (row: Row): string =>
   (textIn(row, 'minute') ?? '').replace(':', '').padStart(4, '0');
 
-/** When the minute is over, epoch milliseconds; NaN where it is none. */
+/** End of the minute, epoch milliseconds; NaN where it is not a valid one. */
 export function moodOver(row: Row): number {
   const minute = minuteIn(row);
   if (!/^([01]\d|2[0-3])[0-5]\d$/.test(minute)) return Number.NaN;

@@ -9,7 +9,7 @@ import { type Ask, between, type Need, newest, type Read, wholeOf } from './ask.
 import { dynamicRange, minuteDay, type Span, spanOf } from './days.ts';
 import { quoteInputs, quoteNeeds } from './prices.ts';
 
-/** Days before a chart's first that are read besides: the bar before it tells its change. */
+/** Days before a chart's first that are read as well: the previous bar is needed for its change. */
 const BEFORE_DAYS = 14;
 
 const actionNeeds = (key: string): readonly Need[] => [
@@ -36,7 +36,7 @@ export function chart(ask: Ask, read: Read): readonly object[] {
   return span.kind === 'minutes' ? minuteChart(ask, span, read) : dayChart(ask, span, read);
 }
 
-/** `{range, data}`: what a client draws when it leaves the range to the time of day. */
+/** `{range, data}`: drawn by clients that leave the range to the time of day. */
 export const dynamicChart = (ask: Ask, read: Read): object => ({
   range: dynamicRange(ask),
   data: chart(ask, read),
@@ -45,7 +45,7 @@ export const dynamicChart = (ask: Ask, read: Read): object => ({
 type DaySpan = Extract<Span, { kind: 'days' }>;
 type MinuteSpan = Extract<Span, { kind: 'minutes' }>;
 
-/** Up to now, whatever is asked: what dividends took later is told by the closes of their own days. */
+/** Always up to now: adjustments for later dividends need the closes of their days. */
 function daysNeed({ symbol, today }: Ask, { count, days }: DaySpan): Need {
   if (count !== undefined) return newest('HISTORICAL_PRICES', symbol, count + 1 + GAP_BARS);
   const from = days.from === undefined ? undefined : addDays(days.from, -BEFORE_DAYS);
@@ -75,19 +75,19 @@ const chartOptions = ({ options }: Ask): Omit<ChartOptions, 'last'> => ({
   order: options.sort ?? 'asc',
 });
 
-/** The day of the last price, where it is no bar yet. */
+/** The day of the last price, if it has no bar yet. */
 function barOfToday(ask: Ask, read: Read, bars: readonly Bar[]): readonly Bar[] {
-  const standing = standingOf(quoteInputs(ask, read), ask, ask.untilMs);
-  if (standing === undefined || standing.sale.day <= (bars.at(-1)?.date ?? '')) return [];
-  const { day, sale } = standing;
+  const state = standingOf(quoteInputs(ask, read), ask, ask.untilMs);
+  if (state === undefined || state.sale.day <= (bars.at(-1)?.date ?? '')) return [];
+  const { day, sale } = state;
   const prices = { ...day, close: sale.price };
   return [{ date: sale.day, raw: prices, split: prices, full: prices, row: {} }];
 }
 
-/** Rows without a price that are read past: vendors have one for each day of a long suspension. */
+/** Rows without a price that are skipped: vendors have one for each day of a long suspension. */
 const GAP_BARS = 20;
 
-/** Of today there may be one that is not over, and the bar before tells the change. */
+/** Today may have an unfinished one, and the previous bar is needed for the change. */
 const previousNeed = ({ symbol }: Ask): Need => newest('HISTORICAL_PRICES', symbol, 3 + GAP_BARS);
 
 export const previousNeeds = (ask: Ask): readonly Need[] => [
@@ -111,7 +111,7 @@ export const minuteNeeds = (ask: Ask): readonly Need[] => {
 export const minutes = (ask: Ask, read: Read): readonly object[] =>
   minuteChart(ask, minuteSpan(ask), read);
 
-/** Of the days that are named, or of the day that is shown now. */
+/** The given days, or the day that is currently shown. */
 function minuteSpan(ask: Ask): MinuteSpan {
   const { from, on, range, to } = ask.options;
   const named = from ?? to ?? on ?? (range === undefined ? undefined : range);
@@ -148,6 +148,6 @@ function minuteChart(ask: Ask, span: MinuteSpan, read: Read): readonly object[] 
   });
 }
 
-/** Minutes that are over for the caller. */
+/** Minutes that are over and visible to the caller. */
 const visible = (rows: readonly Row[], untilMs: number): readonly Row[] =>
   rows.filter((row) => !(endOfMinute(row) > untilMs));

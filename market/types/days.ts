@@ -1,4 +1,4 @@
-// Which days a chart is of: INTERFACE.md 1 "chart".
+// Days of a chart: INTERFACE.md 1 "chart".
 import { previousSession } from '../../query/time/calendar.ts';
 import { addDays, type Day } from '../../query/time/days.ts';
 import { type Days, daysOfRange } from '../../query/time/ranges.ts';
@@ -7,9 +7,9 @@ import { isOpenAt } from '../derive/quote.ts';
 import type { Ask } from './ask.ts';
 
 export type Span =
-  /** Bars of days; the newest `count` where no day is named. */
+  /** Bars of days; the latest `count` where no day is given. */
   | { readonly kind: 'days'; readonly days: Days; readonly count: number | undefined }
-  /** Bars of so many minutes. */
+  /** Bars of several minutes. */
   | { readonly kind: 'minutes'; readonly days: Days; readonly minutes: number };
 
 const DEFAULT = '1m';
@@ -39,12 +39,12 @@ export function spanOf(ask: Ask): Span {
 
 const spanOfDays = (days: Days): Span => ({ kind: 'days', days, count: undefined });
 
-/** What `dynamic` is now: the day while the market is open, else the month. */
+/** Meaning of `dynamic` now: the day while the market is open, otherwise the month. */
 export const dynamicRange = ({ nowMs, today }: Ask): string =>
   isOpenAt(nowMs, today) ? '1d' : '1m';
 
 /**
- * The day whose minutes are shown: today from the opening on, before it the session before; with
+ * The day whose minutes are shown: today from the opening on, before it the previous session; with
  * `chartReset` today from midnight on.
  */
 export function minuteDay({ nowMs, options, today }: Ask): Days {
@@ -55,11 +55,11 @@ export function minuteDay({ nowMs, options, today }: Ask): Days {
   return { from: day, to: day };
 }
 
-/** The calendar ends at both sides. */
+/** Previous session; the calendar is limited on both sides. */
 const sessionBefore = (day: Day): Day =>
   day <= '1990-01-02' || day > '2030-12-31' ? addDays(day, -1) : previousSession(day);
 
-/** So many sessions, today's included where it has begun. */
+/** The last `count` sessions, including today's once it has begun. */
 function lastSessions(ask: Ask, count: number): Days {
   const { nowMs, today } = ask;
   const session = known(today);

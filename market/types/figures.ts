@@ -10,7 +10,7 @@ import type { Row } from '../derive/values.ts';
 import { type Ask, type Need, newest, type Read, wholeOf } from './ask.ts';
 import { inPercent, quoteInputs, quoteNeeds, YEAR_BARS } from './prices.ts';
 
-/** What beta is measured against: the fund of the market that most owners have, or the synthetic one. */
+/** Benchmarks of beta: the market fund that most owners have, or the synthetic one. */
 const BENCHMARKS = ['SPY', 'SYNDEX'] as const;
 
 const anchorNeeds = ({ symbol: key, today }: Ask): readonly Need[] => [
@@ -41,7 +41,7 @@ export function stats(ask: Ask, read: Read): Row | undefined {
   const market = BENCHMARKS.find((key) => read(benchmarkNeeds(key)[0]).length > 0) ?? BENCHMARKS[0];
   const [benchmark, benchmarkSplits, benchmarkDividends] = benchmarkNeeds(market);
   const { nowMs, today, untilMs } = ask;
-  const found = statsOf(
+  const figures = statsOf(
     {
       ...quoteInputs(ask, read),
       anchors: anchorNeeds(ask).flatMap(read),
@@ -51,11 +51,11 @@ export function stats(ask: Ask, read: Read): Row | undefined {
     },
     { nowMs, today, untilMs },
   );
-  const percentages = Object.keys(found ?? {}).filter((name) => name.endsWith('ChangePercent'));
-  return inPercent(ask, found, [...percentages, 'week52change']);
+  const percentages = Object.keys(figures ?? {}).filter((name) => name.endsWith('ChangePercent'));
+  return inPercent(ask, figures, [...percentages, 'week52change']);
 }
 
-/** Of four quarters, with the years between them and what was reported late. */
+/** Statements of four quarters, with the years between them and late reports. */
 const STATEMENTS_READ = 12;
 const STATEMENTS = ['INCOME', 'BALANCE_SHEET', 'CASH_FLOW'] as const;
 
@@ -65,14 +65,14 @@ export const advancedNeeds = (ask: Ask): readonly Need[] => [
 ];
 
 export function advanced(ask: Ask, read: Read): Row | undefined {
-  const known = stats(ask, read);
-  if (known === undefined) return undefined;
+  const keyFigures = stats(ask, read);
+  if (keyFigures === undefined) return undefined;
   const [income = [], balance = [], cash = []] = STATEMENTS.map((input) =>
     read(newest(input, ask.symbol, STATEMENTS_READ)),
   );
   const inputs = quoteInputs(ask, read);
   const bars = adjusted(inputs.days, inputs, ask.today);
-  return advancedStats(known, { income, balance, cash }, bars, ask.today);
+  return advancedStats(keyFigures, { income, balance, cash }, bars, ask.today);
 }
 
 export const companyNeeds = ({ symbol }: Ask): readonly Need[] => [wholeOf('SYMBOLS', symbol)];

@@ -1,21 +1,21 @@
-// The ways to ask for a type whose answers have shapes of their own: bars of days or of minutes, days or
-// contracts. Documents have an operation for each path, and programs a type for each name.
+// Variants of a type: requests whose answers have different shapes, such as bars of days or of minutes, days
+// or contracts. Documents have an operation for each path, and programs a type for each name.
 import type { Options } from './ask.ts';
 
 export interface Form {
-  /** What it, or each row of it, is called. */
+  /** Name of the answer, or of each of its rows. */
   readonly called: string;
-  /** What stands behind the type in a path, any text where a colon stands. None: parameters ask for it. */
+  /** Path segments after the type; a colon marks any text. None: parameters select it. */
   readonly paths: readonly string[];
-  /** So it is asked for an example. */
+  /** Parameters of an example request. */
   readonly asked: Options;
-  /** It is answered so only while the exchange is open, or closed. */
+  /** The variant is returned only while the exchange is open, or closed. */
   readonly during?: 'open' | 'closed';
 }
 
 const ALONE = [''];
 
-/** However it is asked. */
+/** A single variant, for all parameters. */
 export const one = (called: string, ...paths: readonly string[]): readonly Form[] => [
   { called, paths: [...ALONE, ...paths], asked: {} },
 ];
@@ -34,7 +34,7 @@ export const DAYS_AND_MINUTES: readonly Form[] = [
   { called: 'MinuteBar', paths: ['1d', '5dm', '1mm', 'date/:date'], asked: OF_DAY },
   { called: 'MinuteBar', paths: [], asked: { exactDate: '2026-01-30' } },
   { called: 'FeedMinuteBar', paths: [], asked: { ...OF_DAY, chartIEXOnly: true } },
-  ...(['closed', 'open'] as const).map((during) => ({
+  ...(['closed', 'open'] as const).map((during): Form => ({
     called: during === 'open' ? 'DynamicMinutes' : 'DynamicDays',
     paths: ['dynamic'],
     asked: { range: 'dynamic' },

@@ -15,27 +15,27 @@ interface Computed {
 
 /** Undefined where the range has no bars. */
 export function indicator(ask: Ask, read: Read): Computed | undefined {
-  const found = wanted(ask.options);
-  const inputs = inputsOf(found, ask.options);
+  const definition = findIndicator(ask.options);
+  const inputs = parseInputs(definition, ask.options);
   const bars = chart(ask, read);
   if (bars.length === 0) return undefined;
-  const series = overBars(found, inputs, bars as readonly Bar[]);
+  const series = overBars(definition, inputs, bars as readonly Bar[]);
   return ask.options.lastIndicator === true
     ? { indicator: series.map((values) => values.slice(-1)), chart: bars.slice(-1) }
     : { indicator: series, chart: bars };
 }
 
-/** Bars that lack what the indicator is made of are left out of it, and have null. */
+/** Bars without an input of the indicator are skipped, and have null. */
 function overBars(
-  found: Indicator,
+  definition: Indicator,
   inputs: readonly number[],
   bars: readonly Bar[],
 ): Computed['indicator'] {
   const places = [...bars.keys()].filter((at) =>
-    found.inputs.every((field) => typeof bars[at]?.[field] === 'number'),
+    definition.inputs.every((field) => typeof bars[at]?.[field] === 'number'),
   );
-  const columns = found.inputs.map((field) => places.map((at) => Number(bars[at]?.[field])));
-  return found.compute(columns, inputs).map((values) => {
+  const columns = definition.inputs.map((field) => places.map((at) => Number(bars[at]?.[field])));
+  return definition.compute(columns, inputs).map((values) => {
     const all = new Array<number | null>(bars.length).fill(null);
     for (const [at, value] of values.entries()) {
       if (Number.isFinite(value)) all[places[at] ?? 0] = value;
@@ -44,35 +44,42 @@ function overBars(
   });
 }
 
-/** @throws Failure InvalidParameter naming what is none, or an input and its rule. */
+/** @throws Failure InvalidParameter naming an unknown indicator, or an input and its rule. */
 export function checkIndicator(options: Options): void {
-  inputsOf(wanted(options), options);
+  parseInputs(findIndicator(options), options);
 }
 
-function wanted({ indicator: name = '' }: Options): Indicator {
-  const found = indicatorOf(name);
-  if (found !== undefined) return found;
+function findIndicator({ indicator: name = '' }: Options): Indicator {
+  const definition = indicatorOf(name);
+  if (definition !== undefined) return definition;
   const rule =
     'must be the name of a technical indicator, such as sma; docs/ask/market.md lists them';
   throw new Failure('InvalidParameter', `"indicator" ${rule}`);
 }
 
-/** What was given, and defaults for the rest. */
-function inputsOf({ isOrdered, name, options }: Indicator, asked: Options): readonly number[] {
-  const given = [asked.input1, asked.input2, asked.input3, asked.input4];
-  const many = given.findLastIndex((value) => value !== undefined);
+/** Given options, with defaults for the others. */
+function parseInputs(
+  { isOrdered, name, options }: Indicator,
+  parameters: Options,
+): readonly number[] {
+  const values = [parameters.input1, parameters.input2, parameters.input3, parameters.input4];
+  const many = values.findLastIndex((value) => value !== undefined);
   if (many >= options.length) refuse(many, `is not allowed with ${name}`);
-  const inputs = options.map((option, at) => checked(option, at, given[at]));
+  const inputs = options.map((option, at) => parseInput(option, at, values[at]));
   const [short = 0, long = 0] = inputs;
   if (isOrdered && short > long) refuse(0, `must not be over "input2": ${short} is over ${long}`);
   return inputs;
 }
 
-function checked({ kind, most, name, value }: IndicatorOption, at: number, given?: number): number {
-  if (given === undefined) return value;
+function parseInput(
+  { kind, most, name, value }: IndicatorOption,
+  at: number,
+  input?: number,
+): number {
+  if (input === undefined) return value;
   const isPeriod = kind === 'period';
-  const fits = isPeriod ? Number.isInteger(given) && given >= 1 : given > 0;
-  if (fits && given <= most) return given;
+  const fits = isPeriod ? Number.isInteger(input) && input >= 1 : input > 0;
+  if (fits && input <= most) return input;
   const rule = isPeriod
     ? `a whole number from 1 to ${most}`
     : `a number above 0 and at most ${most}`;
@@ -83,7 +90,7 @@ function refuse(at: number, rule: string): never {
   throw new Failure('InvalidParameter', `"input${at + 1}" ${rule}`);
 }
 
-/** It is paid as the chart that it is of, whichever part is shown. */
+/** It is charged like its chart, for any part that is returned. */
 export const barsOf = (computed: unknown): readonly object[] => (computed as Computed).chart;
 
 export function shownOf({ options }: Ask, computed: unknown): unknown {

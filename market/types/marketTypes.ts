@@ -1,5 +1,5 @@
-// The table of market types: every computed type of the stock endpoints, a row each. Weights are those
-// that clients of the original know (INTERFACE.md 0.3).
+// The table of market types: every computed type of the stock endpoints, one row each. Weights are those of
+// the original (INTERFACE.md 0.3).
 import type { InputId } from '../inputs/inputRow.ts';
 import type { Ask, Need, Options, Read } from './ask.ts';
 import { CONTRACTS_MOST, moodNeeds, MOODS_MOST, moods, optionNeeds, options } from './chains.ts';
@@ -30,49 +30,49 @@ import { spanOf } from './days.ts';
 import { CONTRACTS, DAYS_AND_MINUTES, type Form, INDICATORS, MINUTES, one } from './forms.ts';
 import { barsOf, indicator, shownOf } from './indicator.ts';
 
-/** How an answer is paid. */
+/** How an answer is charged. */
 type Charge =
-  /** So much for each symbol that is answered. */
+  /** A fixed weight for each answered symbol. */
   | { readonly kind: 'answer'; readonly weight: number; readonly usageKey: string }
-  /** For each row what its input's dataset costs a record, or a share of it. */
+  /** For each row the weight of a record of its input's dataset, or a share of it. */
   | {
       readonly kind: 'rows';
       readonly of: (ask: Ask) => InputId;
       readonly share: (ask: Ask) => number;
-      /** Rows that are paid of so many. */
+      /** Charged rows of an answer. */
       readonly paid: (rows: readonly unknown[]) => number;
-      /** The most that an answer can have. */
+      /** Most rows of an answer. */
       readonly most: number;
     };
 
-/** What may follow the type in a path. */
+/** Path segment after the type. */
 type Part = 'none' | 'range' | 'attribute' | 'indicator' | 'expiration' | 'day';
 
 export interface MarketType {
   readonly name: string;
-  /** One attribute of the type alone. */
+  /** Name of a type that is one attribute. */
   readonly attribute?: string;
   readonly summary: string;
-  /** It is there when one of these inputs is; what else it reads fills in more. */
+  /** It is available if any of these inputs is; other inputs only add to it. */
   readonly of: readonly InputId[];
-  /** A dataset of CORE whose records are its answer already: where there is one, it serves the type. */
+  /** A dataset of CORE with complete answers: if it exists, it serves the type. */
   readonly loadedAs?: string;
-  /** And this tells the symbols of which that has no record. */
+  /** Also serves symbols without a record in that dataset. */
   readonly besides?: true;
   readonly shape: 'object' | 'list' | 'value';
-  /** The ways to ask for it that are answered in shapes of their own. */
+  /** Requests whose answers have different shapes. */
   readonly forms: readonly Form[];
-  /** Numbers that clients of the original look for, and that nothing tells: they are null. */
+  /** Numbers that clients of the original expect, and that no input has: they are null. */
   readonly untold?: readonly string[];
   readonly options: readonly (keyof Options)[];
   readonly part: Part;
   readonly charge: Charge;
   readonly needs: (ask: Ask) => readonly Need[];
-  /** Undefined: nothing is known of the symbol. */
+  /** Undefined for an unknown symbol. */
   readonly answer: (ask: Ask, read: Read) => unknown;
-  /** Rows that are paid of an answer which is none itself. */
+  /** Charged rows of an answer that is not a list itself. */
   readonly rowsOf?: (answer: unknown) => readonly unknown[];
-  /** What a caller wants to see of the answer. */
+  /** Selects the parts of an answer for its caller. */
   readonly shownOf?: (ask: Ask, answer: unknown) => unknown;
 }
 
@@ -80,19 +80,19 @@ const PRICES: readonly InputId[] = ['HISTORICAL_PRICES', 'INTRADAY_PRICES', 'TRA
 
 const each = (weight: number, usageKey: string): Charge => ({ kind: 'answer', weight, usageKey });
 
-/** Days that a symbol can have; a chart has no more rows. */
+/** Days of one symbol, the most rows of a chart. */
 const DAYS_MOST = 20_000;
-/** Minutes of one answer: thirty days with the hours before and after. */
+/** Minutes of one answer: thirty days with the extended hours. */
 const MINUTES_MOST = 30_000;
-/** Minutes of one day that are paid (INTERFACE.md 0.3). */
+/** Charged minutes of one day (INTERFACE.md 0.3). */
 const MINUTES_PAID = 50;
-/** What a row of a close alone costs of a whole one. */
+/** Weight of a row with a close only, as a share of a complete one. */
 const CLOSE_SHARE = 1 / 5;
 
 const ofSpan = (ask: Ask): InputId =>
   spanOf(ask).kind === 'minutes' ? 'INTRADAY_PRICES' : 'HISTORICAL_PRICES';
 
-/** A close alone, or one day by its bar, costs less; minutes cost as they are. */
+/** A close only, or one day by its bar, costs less; minutes have their full weight. */
 const chartShare = (ask: Ask): number => {
   const { chartByDay, chartCloseOnly } = ask.options;
   const isLess = chartCloseOnly === true || chartByDay === true;
@@ -290,7 +290,7 @@ export const MARKET_TYPES: readonly MarketType[] = [
   {
     name: 'advanced-stats',
     summary:
-      'stats, and what the statements of four quarters make of them; null where they do not tell.',
+      'stats, with figures from the statements of four quarters; null where these lack them.',
     of: ['HISTORICAL_PRICES'],
     loadedAs: 'ADVANCED_STATS',
     shape: 'object',
@@ -379,5 +379,5 @@ const BY_NAME: ReadonlyMap<string, MarketType> = new Map(
   MARKET_TYPES.map((type) => [type.name, type]),
 );
 
-/** By its name, in any case. */
+/** Finds a type by its name, in any case. */
 export const marketType = (name: string): MarketType | undefined => BY_NAME.get(name.toLowerCase());

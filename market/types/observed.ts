@@ -1,5 +1,5 @@
-// The shape of an answer by what it is made of: it is computed from many rows and few, with all that a row
-// can tell and with the least, at several times of the day. What is null in any of them may be null.
+// Derives the shape of a type's answer from computed answers: of many and few rows, with all and with only
+// required properties, at several times of the day. An attribute that is null in any of them is nullable.
 import { addDays } from '../../query/time/days.ts';
 import type { Row } from '../derive/values.ts';
 import { dayAt } from '../derive/words.ts';
@@ -17,12 +17,12 @@ export type Rows = (id: InputId) => readonly Row[];
 /** The day of the examples. */
 export const EXAMPLE_DAY = '2026-01-30';
 export const EXAMPLE_SYMBOL = 'MSFT';
-/** A Saturday: prices of such days there are, too. */
+/** A Saturday: some prices are of such days. */
 const LAST_DAY = '2026-01-31';
 
-/** Rows of some inputs make more of an answer than one does: averages, four quarters, what is over. */
+/** Several rows of an input allow averages, four quarters and past events. */
 const DAYS = 260;
-/** First of all, for changes over years. */
+/** The first bars, for changes over years. */
 const LONG_AGO = ['2020-01-31', '2023-01-31', '2024-12-31'];
 const MINUTES = 30;
 const QUARTERS = 4;
@@ -40,7 +40,7 @@ const SEVERAL: Readonly<Partial<Record<InputId, (row: Row) => readonly Row[]>>> 
   DIVIDENDS: (row) => [{ ...row, exDate: '2025-11-06' }, row],
   TRADES: (row) => [
     { ...row, time: '2026-01-30T21:15:00Z', isOutsideRegularHours: true },
-    // Of a feed whose ids are no numbers.
+    // A feed whose trade ids are not numbers.
     { ...row, tradeId: 'A1', isOddLot: true },
     row,
   ],
@@ -57,14 +57,14 @@ const many = (input: Input): readonly Row[] => {
   return SEVERAL[input.id]?.(row) ?? [row];
 };
 
-/** What a record must have, and nothing else. */
+/** Only required properties. */
 const bare = ({ properties }: Input): readonly Row[] => [
   Object.fromEntries(
     properties.flatMap(({ example, name, required }) => (required ? [[name, example]] : [])),
   ),
 ];
 
-/** Rows without what an owner left out: of what does not name a record, these. */
+/** Rows without some optional properties; those of the index are always included. */
 const without =
   (isLeftOut: (property: InputProperty, at: number) => boolean) =>
   (input: Input): readonly Row[] => {
@@ -76,7 +76,7 @@ const without =
     );
   };
 
-/** Sums that cannot be divided by. */
+/** Zero values, by which nothing can be divided. */
 const zero = (input: Input): readonly Row[] =>
   many(input).map((row) =>
     Object.fromEntries(
@@ -85,11 +85,11 @@ const zero = (input: Input): readonly Row[] =>
   );
 
 const rowsBy = (rowsOf: (input: Input) => readonly Row[]): Rows => {
-  const made = new Map<InputId, readonly Row[]>();
+  const cache = new Map<InputId, readonly Row[]>();
   return (id) => {
     const input = inputOf(id);
-    const rows = made.get(id) ?? (input === undefined ? [] : rowsOf(input));
-    made.set(id, rows);
+    const rows = cache.get(id) ?? (input === undefined ? [] : rowsOf(input));
+    cache.set(id, rows);
     return rows;
   };
 };
@@ -110,11 +110,11 @@ const LACKING: readonly Rows[] = Array.from({ length: FIRST }, (_, left) =>
   rowsBy(without((_property, at) => at === left)),
 );
 
-/** Of what is made of rows alone. */
+/** Shape of an answer that is computed from rows alone. */
 export const observed = (make: (rows: Rows) => unknown): Shape =>
   united(ALL.map((rows) => shapeOf(make(rows))));
 
-/** A row of such lists, by a name. */
+/** Shape of one row of such lists, with a name. */
 export const observedRow = ($id: string, make: (rows: Rows) => readonly unknown[]): Shape => ({
   $id,
   ...observed(make).items,
@@ -130,13 +130,13 @@ const DELAY_MS = 15 * 60_000;
 const CLOSED = ['2026-01-30T21:30:00Z', '2026-01-30T12:00:00Z', '2026-02-01T15:00:00Z'].map(
   (time): Time => ({ nowMs: Date.parse(time), delayMs: 0 }),
 );
-/** In the session, for who sees prices at once and who sees them later. */
+/** During the session, for real-time and for delayed prices. */
 const OPEN = [0, DELAY_MS].map((delayMs): Time => ({
   nowMs: Date.parse('2026-01-30T17:00:00Z'),
   delayMs,
 }));
 
-/** Of a type that is asked so. */
+/** Shape of a variant of a type. */
 export function observedType(type: MarketType, { asked, during }: Form): Shape {
   const only = type.of.map(
     (id): Rows =>
@@ -153,7 +153,7 @@ export function observedType(type: MarketType, { asked, during }: Form): Shape {
       today,
       options: asked,
     };
-    // What is left out shows at any time.
+    // Missing properties have the same effect at any time.
     const some = at === 0 ? LACKING : [];
     return [...ALL, ...only, ...some].flatMap((rows) => {
       const value = type.answer(ask, ({ input }) => rows(input));

@@ -1,5 +1,4 @@
-// Types that tell where prices stand: quote and its attributes, price, delayed-quote, ohlc, book
-// (INTERFACE.md 1).
+// Types of current prices: quote and its attributes, price, delayed-quote, ohlc, book (INTERFACE.md 1).
 import { TRADES_READ } from '../derive/lastSale.ts';
 import {
   delayedQuoteOf,
@@ -11,11 +10,11 @@ import {
 import { numberIn, type Row, textIn, tradeIdIn } from '../derive/values.ts';
 import { type Ask, type Need, newest, type Read, wholeOf } from './ask.ts';
 
-/** Bars of a year and some days: what a year is compared with stands before it. */
+/** Bars of a year and some days: the base of yearly changes lies before it. */
 export const YEAR_BARS = 270;
-/** Minutes of a session with its hours before and after. */
+/** Minutes of a session with its extended hours. */
 const DAY_MINUTES = 960;
-/** Newest changes of the best bid and ask: ones of the last instant are looked for among them. */
+/** Latest changes of the best bid and ask: those of the last instant are among them. */
 const QUOTES_READ = 100;
 
 interface QuoteNeeds {
@@ -63,7 +62,7 @@ export const quote = (ask: Ask, read: Read): Row | undefined =>
 
 const PERCENTAGES = ['changePercent', 'extendedChangePercent', 'iexMarketPercent', 'ytdChange'];
 
-/** With `displayPercent` shares of 1 are shown in percent. */
+/** Converts shares of 1 to percent if `displayPercent` is set. */
 export function inPercent(
   { options }: Ask,
   row: Row | undefined,
@@ -86,10 +85,10 @@ export const delayedQuote = (ask: Ask, read: Read): Row | undefined =>
 export const ohlc = (ask: Ask, read: Read): Row | undefined =>
   ohlcOf(ask.symbol, quoteInputs(ask, read), momentOf(ask));
 
-/** Trades that a book shows. */
+/** Trades in a book. */
 const BOOK_TRADES = 20;
 
-/** Without the depth of an exchange a book is its best bid and ask. */
+/** Without the depth of an exchange a book contains only its best bid and ask. */
 export function book(ask: Ask, read: Read): Row | undefined {
   const inputs = quoteInputs(ask, read);
   const own = quote(ask, read);

@@ -1,7 +1,7 @@
-// What an answer is, as a JSON schema: made of answers, and put together.
+// JSON schemas of answers: derived from values, and merged.
 
 export interface Shape {
-  /** What it is called where several answers have it. */
+  /** Name of a shape that several answers share. */
   readonly $id?: string;
   readonly type?: string | readonly string[];
   readonly properties?: Readonly<Record<string, Shape>>;
@@ -9,47 +9,47 @@ export interface Shape {
   readonly items?: Shape;
   readonly anyOf?: readonly Shape[];
   readonly enum?: readonly string[];
-  /** Of an object whose members have names of their own, such as symbols. */
+  /** For an object with dynamic member names, such as symbols. */
   readonly additionalProperties?: Shape;
   readonly maxProperties?: number;
 }
 
 const NULL: Shape = { type: 'null' };
 
-/** What a symbol that is known has of a type of which nothing is known. */
+/** Answer for a known symbol without data of the type. */
 const NOTHING: Shape = { $id: 'Nothing', type: 'object', maxProperties: 0 };
 
 export const orNothing = (shape: Shape): Shape => eitherOf([shape, NOTHING]);
 
 export const listShape = (items: Shape): Shape => ({ type: 'array', items });
 
-/** By names of their own, such as symbols. */
+/** Members with dynamic names, such as symbols. */
 export const mapShape = (shape: Shape): Shape => ({ type: 'object', additionalProperties: shape });
 
-/** All members are always there. */
+/** An object whose members are all required. */
 export const objectShape = (properties: Readonly<Record<string, Shape>>): Shape => ({
   type: 'object',
   properties,
   required: Object.keys(properties),
 });
 
-/** One of these, each once. */
+/** One of several shapes, without duplicates. */
 export function eitherOf(shapes: readonly Shape[]): Shape {
   const all = shapes.flatMap((one) => one.anyOf ?? [one]);
   const [only = {}, ...rest] = new Map(all.map((one) => [JSON.stringify(one), one])).values();
   return rest.length === 0 ? only : { anyOf: [only, ...rest] };
 }
 
-/** Or null. */
+/** Adds null. */
 export function orNull(shape: Shape): Shape {
   const types = typesOf(shape);
   return types.length === 0 ? eitherOf([shape, NULL]) : scalarOf([...types, 'null']);
 }
 
-/** Of a list so many at both ends are looked at: those between are like them. */
+/** Items inspected at each end of a list: those between are like them. */
 const ENDS = 4;
 
-/** Any of the attributes of an object, or null. */
+/** Any attribute of an object, or null. */
 export const attributeShape = ({ properties = {} }: Shape): Shape =>
   orNull(united(Object.values(properties)));
 
@@ -64,7 +64,7 @@ export function shapeOf(value: unknown): Shape {
   return objectShape(Object.fromEntries(members.map(([name, one]) => [name, shapeOf(one)])));
 }
 
-/** What all of these are: a member that one object lacks may be missing. */
+/** Merges shapes: a member that one of the objects lacks is optional. */
 export function united(shapes: readonly Shape[]): Shape {
   const all = shapes.flatMap(({ anyOf, ...shape }) => anyOf ?? [shape]);
   const objects = all.filter(({ type }) => type === 'object');
@@ -93,20 +93,20 @@ function unitedObjects(objects: readonly Shape[]): Shape {
   };
 }
 
-/** Types of what is no object and no list; none of those. */
+/** Scalar types of a shape; none for objects and lists. */
 function typesOf({ enum: _, type = [] }: Shape): readonly string[] {
   const types = typeof type === 'string' ? [type] : type;
   return types.some((one) => one === 'object' || one === 'array') ? [] : types;
 }
 
-/** In one order, null last. */
+/** In a fixed order, null last. */
 function scalarOf(types: readonly string[]): Shape {
   const order = ['string', 'integer', 'number', 'boolean', 'null'];
   const [only = '', ...rest] = order.filter((type) => types.includes(type));
   return { type: rest.length === 0 ? only : [only, ...rest] };
 }
 
-/** Attributes of these names are of this type, though all that is observed of them is null. */
+/** Sets the type of attributes that are null in every observed answer. */
 export function withUntold(
   shape: Shape,
   names: readonly string[],
@@ -118,7 +118,7 @@ export function withUntold(
   );
 }
 
-/** With others in place of what is in it: items of a list, and members, which have names. */
+/** Replaces nested shapes: items of a list, and named members. */
 export function withMembers(shape: Shape, change: (member: Shape, name?: string) => Shape): Shape {
   const { items, properties } = shape;
   const members = Object.entries(properties ?? {}).map(

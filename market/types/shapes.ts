@@ -1,5 +1,5 @@
-// The shapes of the types' answers, one for each of their forms, with names for what several have; and those
-// of records of inputs, which loaded types answer.
+// Shapes of all variants of all types, with shared names; and shapes of records of inputs, which loaded types
+// return.
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import { listIn } from '../derive/values.ts';
 import type { InputProperty, InputType } from '../inputs/inputRow.ts';
@@ -13,19 +13,22 @@ export interface FormShape extends Form {
   readonly shape: Shape;
 }
 
-/** By the name of the type, in the order of its forms. */
+/** By the name of the type, in the order of its variants. */
 export type TypeShapes = ReadonlyMap<string, readonly FormShape[]>;
 
-let known: Promise<TypeShapes> | undefined;
+let cachedShapes: Promise<TypeShapes> | undefined;
 
-/** They are always the same. To compute them takes a few tenths of a second, in turns. */
-export const typeShapes = (): Promise<TypeShapes> => (known ??= allShapes());
+/**
+ * Computed once, since they never change. It takes a few tenths of a second, in several turns of the event
+ * loop.
+ */
+export const typeShapes = (): Promise<TypeShapes> => (cachedShapes ??= allShapes());
 
 async function allShapes(): Promise<TypeShapes> {
   const plain: (FormShape & { readonly form: Form; readonly type: MarketType })[] = [];
   for (const type of MARKET_TYPES) {
     for (const form of type.forms) {
-      // A type that is the same as another one under another name is observed once.
+      // A type with the same answer as another one is observed once.
       const same = plain.find((one) => one.form === form && one.type.answer === type.answer);
       const shape = same?.shape ?? withUntold(observedType(type, form), type.untold ?? []);
       plain.push({ ...form, form, type, shape });
@@ -45,7 +48,7 @@ async function allShapes(): Promise<TypeShapes> {
 
 export type ShapeCalled = (called: string) => Shape;
 
-/** A row of these, or a whole answer, by its name. */
+/** A row, or a complete answer, by its name. */
 export function shapeCalled(shapes: TypeShapes): ShapeCalled {
   const rows = [...shapes.values()]
     .flat()
@@ -54,10 +57,10 @@ export function shapeCalled(shapes: TypeShapes): ShapeCalled {
   return (called) => byName.get(called) ?? {};
 }
 
-/** Each row of a list, or the whole. */
+/** Items of a list, or the shape itself. */
 const rowOf = (shape: Shape): Shape => shape.items ?? shape;
 
-/** Where an owner has the answers loaded, any attribute but the symbol may be null. */
+/** If answers are loaded by their owner, any attribute except the symbol may be null. */
 function served(shape: Shape, { loadedAs }: MarketType): Shape {
   if (loadedAs === undefined) return shape;
   return withMembers(shape, (member, name) => {
@@ -69,7 +72,7 @@ function served(shape: Shape, { loadedAs }: MarketType): Shape {
 const withNames = (shape: Shape, names: ReadonlyMap<string, Shape>): Shape =>
   withMembers(names.get(JSON.stringify(shape)) ?? shape, (member) => withNames(member, names));
 
-/** What a property is in JSON. */
+/** JSON types of properties. */
 const SCALARS: Readonly<Record<Exclude<InputType, 'list'>, string>> = {
   string: 'string',
   number: 'number',
@@ -89,7 +92,7 @@ function propertyShape({ example, required, type }: InputProperty): Shape {
 export const pascal = (name: string): string =>
   name.toLowerCase().replaceAll(/(?:^|[-_])(\w)/g, (_, first: string) => first.toUpperCase());
 
-/** A record of an input: what it must have is there, and more than the input knows may be. */
+/** A record of an input: required properties are always there, and unknown ones are allowed. */
 export function recordShape(dataset: string): Shape {
   const { properties = [] } = inputOf(dataset) ?? {};
   return {

@@ -1,4 +1,4 @@
-// Until when an answer stays as it is, if nothing is written: the clock moves sessions, and ends delays.
+// Lifetime of an answer without writes: until the clock changes the session, or ends a delay.
 import { DELAY_MS, known } from '../derive/lastSale.ts';
 import { endOfMinute } from '../derive/minuteBars.ts';
 import { instantIn, type Row } from '../derive/values.ts';
@@ -6,7 +6,7 @@ import { endOfToday } from '../derive/words.ts';
 import type { Ask, Need, Read } from './ask.ts';
 import { moodOver } from './chains.ts';
 
-/** When records of an input happened; others do not come with the clock. */
+/** Time of the event in a record; records of other inputs do not depend on the clock. */
 const INSTANTS: Readonly<Partial<Record<Need['input'], (row: Row) => number>>> = {
   TRADES: (row) => instantIn(row, 'time'),
   QUOTES: (row) => instantIn(row, 'time'),
@@ -14,11 +14,11 @@ const INSTANTS: Readonly<Partial<Record<Need['input'], (row: Row) => number>>> =
   SENTIMENT_MINUTES: moodOver,
 };
 
-/** The first instant after now at which an answer may be another one, epoch milliseconds. */
+/** The first instant after now at which the answer may change, epoch milliseconds. */
 export function steadyUntil(ask: Ask, needs: readonly Need[], read: Read): number {
   const { nowMs, untilMs } = ask;
-  let next = nextOfSession(ask);
-  // Everyone sees a price of a quarter of an hour ago.
+  let next = nextSessionChange(ask);
+  // Delayed prices of a quarter of an hour ago are visible to everyone.
   const delays = new Set([0, DELAY_MS, nowMs - untilMs]);
   for (const need of needs) {
     const instantOfRow = INSTANTS[need.input];
@@ -34,7 +34,7 @@ export function steadyUntil(ask: Ask, needs: readonly Need[], read: Read): numbe
 }
 
 /** The next opening, close or midnight. */
-function nextOfSession({ nowMs, today }: Ask): number {
+function nextSessionChange({ nowMs, today }: Ask): number {
   const { closeMs = nowMs, openMs = nowMs } = known(today) ?? {};
   const midnight = endOfToday(nowMs);
   return [openMs, closeMs, openMs + DELAY_MS, closeMs + DELAY_MS, midnight]

@@ -97,7 +97,7 @@ test('what is refused for good is given up, and the log says so', async () => {
   assert.equal(await look(server), Infinity);
   const headers = { authorization: `Bearer ${server.secret}` };
   const logs = await (await fetch(`${server.base}/v1/logs/WS`, { headers })).text();
-  assert.match(logs, /webhook Gone was not told after 1 calls: answered 410/);
+  assert.match(logs, /webhook Gone could not be delivered to after 1 calls: answered 410/);
   assert.match(receiver.heard[0]?.body ?? '', /"status":"ERROR"/);
 });
 

@@ -1,5 +1,5 @@
-// Currencies, crypto currencies and series of the economy, as invented as the rest: walks that go on from
-// session to session.
+// Synthetic currencies, crypto currencies and economic series: random walks that continue from session to
+// session.
 import { sessionsBetween } from '../../../query/time/calendar.ts';
 import { addDays, type Day } from '../../../query/time/days.ts';
 import type { Drawn } from '../drawn.ts';
@@ -10,7 +10,7 @@ import { FOUNDED } from '../listings.ts';
 interface Walk {
   readonly name: string;
   readonly start: number;
-  /** Of one session: a share of the value, or its own unit where it may be about nothing. */
+  /** Of one session: a share of the value, or its own unit where it may be near zero. */
   readonly step: number;
   readonly decimals: number;
 }
@@ -32,7 +32,7 @@ const PAIRS: readonly Walk[] = [
 
 const MATURITIES = ['30', '20', '10', '7', '5', '3', '2', '1', '6MO', '3MO', '1MO'];
 
-/** Series that clients of the original ask for, by its ids. */
+/** Series that clients of the original request, by its ids. */
 const SERIES = {
   TREASURY: MATURITIES.map((name, at) => walk(`DGS${name}`, 4 - at * 0.2, 0.01, 2)),
   RATES: [
@@ -63,24 +63,24 @@ const SERIES = {
 
 const COINS: readonly Walk[] = [walk('BTCUSD', 9_000, 0.02, 1), walk('ETHUSD', 400, 0.025, 2)];
 
-/** Of the place of the draws among all that is drawn. */
+/** Random stream of these walks. */
 const MONEY = 9;
 
-/** The value of each session from the founding on. */
+/** The value of each session since the founding. */
 function* valuesOf(seed: number, one: Walk, until: Day): Generator<readonly [Day, number]> {
   const letters = [...one.name].reduce((sum, letter) => sum * 31 + letter.charCodeAt(0), 7) | 0;
   let value = one.start;
   for (const [at, day] of sessionsBetween(FOUNDED, until).entries()) {
     const { normal } = drawsFor(seed, letters, at, MONEY);
-    // It comes back to where it began, in some years.
+    // Mean reversion over some years.
     const back = Math.log(one.start / value) * 0.002;
     value *= Math.exp(one.step * normal() + back);
     yield [day, Number(value.toFixed(one.decimals))];
   }
 }
 
-function* walked(drawn: Drawn, walks: readonly Walk[]): Generator<string> {
-  const { after, shape, standing } = drawn;
+function* walked(market: Drawn, walks: readonly Walk[]): Generator<string> {
+  const { after, shape, standing } = market;
   const { days } = keptFrom(shape, standing);
   const next = after === undefined ? days : addDays(after, 1);
   const from = next > days ? next : days;
@@ -91,15 +91,15 @@ function* walked(drawn: Drawn, walks: readonly Walk[]): Generator<string> {
   }
 }
 
-export function* rateLines(drawn: Drawn): Generator<string> {
+export function* rateLines(market: Drawn): Generator<string> {
   yield 'symbol,date,rate\n';
-  yield* walked(drawn, PAIRS);
+  yield* walked(market, PAIRS);
 }
 
 export const seriesLines = (input: keyof typeof SERIES) =>
-  function* lines(drawn: Drawn): Generator<string> {
+  function* lines(market: Drawn): Generator<string> {
     yield 'key,date,value\n';
-    yield* walked(drawn, SERIES[input]);
+    yield* walked(market, SERIES[input]);
   };
 
 interface Coin {
@@ -110,7 +110,7 @@ interface Coin {
   readonly decimals: number;
 }
 
-/** Each coin at the end of the newest session. */
+/** Each coin at the end of the latest session. */
 function* coins({ shape, standing }: Drawn): Generator<Coin> {
   const { minutes, openMs } = hoursOf(standing.closed);
   const time = new Date(openMs + minutes * 60_000).toISOString();
@@ -127,12 +127,12 @@ const SPREAD = 0.0004;
 const around = ({ decimals, last }: Coin, share: number): string =>
   (last * (1 + share)).toFixed(decimals);
 
-export function* coinLines(drawn: Drawn): Generator<string> {
+export function* coinLines(market: Drawn): Generator<string> {
   yield (
     'symbol,latestUpdate,primaryExchange,latestPrice,latestVolume,bidPrice,bidSize,askPrice,askSize,' +
     'high,low,previousClose\n'
   );
-  for (const coin of coins(drawn)) {
+  for (const coin of coins(market)) {
     const offers = [around(coin, -SPREAD), '0.5', around(coin, SPREAD), '0.7'];
     const day = [around(coin, 0.02), around(coin, -0.02), coin.before];
     const head = [coin.symbol, coin.time, 'Synthetic exchange', coin.last, '1250.5'];
@@ -140,9 +140,9 @@ export function* coinLines(drawn: Drawn): Generator<string> {
   }
 }
 
-export function* coinBookLines(drawn: Drawn): Generator<string> {
+export function* coinBookLines(market: Drawn): Generator<string> {
   yield 'symbol,time,bids,asks\n';
-  for (const coin of coins(drawn)) {
+  for (const coin of coins(market)) {
     const side = (sign: -1 | 1): string => {
       const levels = [1, 2, 3].map((place) => ({
         price: around(coin, sign * SPREAD * place),

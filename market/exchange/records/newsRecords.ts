@@ -1,5 +1,5 @@
 // News of the invented companies as CSV: splits, dividends, reports, large moves and the end of each week.
-// Each story follows from another record of the exchange, so that news and numbers agree.
+// Each story is derived from another record of the exchange, so that news and numbers agree.
 import { addDays, type Day, numberOfDay, weekdayOf } from '../../../query/time/days.ts';
 import { isSession } from '../../../query/time/calendar.ts';
 import { type Drawn, histories } from '../drawn.ts';
@@ -11,24 +11,24 @@ import { reportsOf } from '../statements.ts';
 
 /** Sessions with news. */
 const SESSIONS = 30;
-/** A move of so much since the opening is news. */
+/** Smallest move since the opening that is news. */
 const LARGE_MOVE = 0.04;
-/** Of the draws of ids among all that is drawn. */
+/** Random stream of ids. */
 const STREAM = 13;
 const INVENTED = 'Invented: this company does not exist and no price of it is real.';
 
 interface Story {
   readonly day: Day;
-  /** Tells stories of one day apart. */
+  /** Distinguishes stories of one day. */
   readonly kind: number;
   readonly headline: string;
 }
 
-export function* newsLines(drawn: Drawn): Generator<string> {
-  const { seed } = drawn.shape;
+export function* newsLines(market: Drawn): Generator<string> {
+  const { seed } = market.shape;
   yield 'symbol,uuid,datetime,headline,source,url,summary,related,image,lang,hasPaywall\n';
-  for (const [listing, history] of histories(drawn)) {
-    for (const { day, headline, kind } of storiesOf(drawn, listing, history)) {
+  for (const [listing, history] of histories(market)) {
+    for (const { day, headline, kind } of storiesOf(market, listing, history)) {
       const { below } = drawsFor(seed, listing.at, numberOfDay(day), STREAM, kind);
       const uuid = [below(2 ** 32), below(2 ** 32)].map(hex).join('');
       const url = `https://example.com/synthetic/${uuid}`;
@@ -41,7 +41,7 @@ export function* newsLines(drawn: Drawn): Generator<string> {
 
 const hex = (word: number): string => word.toString(16).padStart(8, '0');
 
-/** The close of a session: by then all that it brings is known. Reports come on other days too. */
+/** The close of a session: all its events are known by then. Reports are on other days too. */
 const timeOf = (day: Day): string => {
   if (!isSession(day)) return `${day}T16:00:00.000Z`;
   const { minutes, openMs } = hoursOf(day);
@@ -86,10 +86,10 @@ function reportedBy(
     });
 }
 
-/** Of the last sessions: large moves, and how a week ended. */
+/** Large moves of the last sessions, and the end of each week. */
 function movesOf(name: string, bars: readonly Bar[]): readonly Story[] {
   return bars.slice(-SESSIONS).flatMap(({ close, day, open }): readonly Story[] => {
-    // From the opening on: a split or a dividend moves the raw price of the close before.
+    // Relative to the opening: a split or a dividend changes the raw price since the previous close.
     const change = close / open - 1;
     const verb = change < 0 ? 'falls' : 'rises';
     const move = `${name} ${verb} ${Math.abs(change * 100).toFixed(1)}% to ${dollars(close)}`;
@@ -99,7 +99,7 @@ function movesOf(name: string, bars: readonly Bar[]): readonly Story[] {
   });
 }
 
-/** No session follows before the next Monday. */
+/** Whether no session follows before the next Monday. */
 function endsWeek(day: Day): boolean {
   const left = 5 - weekdayOf(day);
   return Array.from({ length: Math.max(0, left) }, (_, at) => addDays(day, at + 1)).every(

@@ -1,5 +1,5 @@
-// Options of the invented companies as CSV: a few expirations and strikes around the last close, as they
-// stand at the end of the newest session that has closed.
+// Options of the invented companies as CSV: a few expirations and strikes around the last close, at the end
+// of the latest closed session.
 import { isSession, previousSession } from '../../../query/time/calendar.ts';
 import { addDays, addMonths, type Day, numberOfDay, weekdayOf } from '../../../query/time/days.ts';
 import { type Drawn, histories } from '../drawn.ts';
@@ -8,32 +8,32 @@ import type { Bar } from '../history.ts';
 import type { Listing } from '../listings.ts';
 import { optionPrices, strikesAround } from '../optionPrices.ts';
 
-/** Months of contracts: those after the next expiration. */
+/** Months of contracts, after the next expiration. */
 const MONTHS = [0, 1, 2, 5];
 const FRIDAY = 5;
 const SESSIONS_OF_YEAR = 252;
-/** What a session's return has of the market and of its sector. */
+/** Parts of a session's return from the market and from its sector. */
 const [MARKET_VOLATILITY, SECTOR_VOLATILITY] = [0.0085, 0.004];
-/** Between the last price and each best offer, of the price. */
+/** Between the last price and each best offer, as a share of the price. */
 const SPREAD = 0.015;
-/** Of the place of the draws among all that is drawn. */
+/** Random stream of options. */
 const OPTIONS = 11;
 
-export function* optionLines(drawn: Drawn): Generator<string> {
-  const { shape, standing } = drawn;
+export function* optionLines(market: Drawn): Generator<string> {
+  const { shape, standing } = market;
   const expirations = expirationsAfter(standing.closed);
   yield (
     'symbol,id,lastUpdated,expirationDate,strikePrice,side,contractSize,type,closingPrice,bid,ask,' +
     'volume,openInterest,isAdjusted\n'
   );
-  for (const [listing, { bars }] of histories(drawn)) {
+  for (const [listing, { bars }] of histories(market)) {
     const bar = bars.findLast(({ day }) => day <= standing.closed);
     if (bar?.day !== standing.closed) continue;
     for (const day of expirations) yield* chainLines(shape.seed, listing, bar, day);
   }
 }
 
-/** The third Fridays of some months, or the sessions before them. */
+/** The third Fridays of some months, or the previous sessions. */
 export function expirationsAfter(day: Day): readonly Day[] {
   const months = expirationOf(day) > day ? MONTHS : MONTHS.map((month) => month + 1);
   return months.map((month) => expirationOf(addMonths(`${day.slice(0, 7)}-01`, month)));
@@ -67,5 +67,5 @@ function* chainLines(seed: number, listing: Listing, bar: Bar, day: Day): Genera
 
 const letterOf = (side: 'call' | 'put'): string => (side === 'call' ? 'C' : 'P');
 
-/** In thousandths of a dollar, eight digits: as names of contracts have it. */
+/** In thousandths of a dollar, eight digits, as in names of contracts. */
 const strikeText = (cents: number): string => String(cents * 10).padStart(8, '0');

@@ -1,4 +1,4 @@
-// The exchange's records as CSV, one input at a time: a header, then a line a record.
+// The exchange's records as CSV, one input at a time: a header, then a line for each record.
 import type { Day } from '../../../query/time/days.ts';
 import { addDays } from '../../../query/time/days.ts';
 import type { FilledId } from '../../inputs/inputRow.ts';
@@ -26,11 +26,11 @@ import { sentimentLines, sentimentMinuteLines } from './sentimentRecords.ts';
 import { exchangeLines } from './statsRecords.ts';
 import { VENUES } from '../venues.ts';
 
-export function* linesOf(wanted: Wanted): Generator<string> {
-  yield* LINES[wanted.input](drawnOf(wanted));
+export function* linesOf(request: Wanted): Generator<string> {
+  yield* LINES[request.input](drawnOf(request));
 }
 
-type Lines = (drawn: Drawn) => Generator<string>;
+type Lines = (market: Drawn) => Generator<string>;
 
 const LINES: Readonly<Record<FilledId, Lines>> = {
   COMPANY: companyLines,
@@ -70,11 +70,11 @@ const INVENTED = 'Invented: this company does not exist and no price of it is re
 
 const typeOf = ({ sector }: Listing): string => (sector === undefined ? 'et' : 'cs');
 
-/** Dollars, of cents. */
+/** Cents to dollars. */
 const priceOf = (cents: number): string => String(cents / 100);
 
-function* companyLines(drawn: Drawn): Generator<string> {
-  const { factors, listings } = drawn;
+function* companyLines(market: Drawn): Generator<string> {
+  const { factors, listings } = market;
   yield (
     'symbol,companyName,exchange,industry,description,securityName,issueType,sector,primarySicCode,' +
     'employees,tags,state,city,country,sharesOutstanding,float,ttmEPS,currency\n'
@@ -84,7 +84,7 @@ function* companyLines(drawn: Drawn): Generator<string> {
     const { industry = 'Funds', name: sectorName = '', sic = 6726 } = SECTORS[sector ?? -1] ?? {};
     const history = historyOf(factors, listing);
     const shares = sharesAt(listing, history, history.bars.at(-1)?.day ?? '');
-    const earnings = sector === undefined ? '' : ttmEarningsOf(drawn, listing, history, shares);
+    const earnings = sector === undefined ? '' : ttmEarningsOf(market, listing, history, shares);
     const tags = `"[""${sectorName === '' ? 'Fund' : sectorName}""]"`;
     const texts = [symbol, name, EXCHANGE_NAME, industry, INVENTED, `${name} common stock`];
     const numbers = [shares, Math.round(shares * 0.92), earnings];
@@ -93,7 +93,7 @@ function* companyLines(drawn: Drawn): Generator<string> {
   }
 }
 
-/** Of the last four quarters, for each share as there are today. */
+/** Earnings of the last four quarters, per current share. */
 function ttmEarningsOf(
   { shape, standing }: Drawn,
   listing: Listing,
@@ -129,11 +129,11 @@ function* venueLines(): Generator<string> {
   }
 }
 
-function* dayLines(drawn: Drawn): Generator<string> {
-  const { after, shape, standing } = drawn;
+function* dayLines(market: Drawn): Generator<string> {
+  const { after, shape, standing } = market;
   const from = laterOf(keptFrom(shape, standing).days, after);
   yield 'symbol,date,open,high,low,close,volume,isSplitAdjusted\n';
-  for (const [{ symbol }, { bars }] of histories(drawn)) {
+  for (const [{ symbol }, { bars }] of histories(market)) {
     for (const { close, day, high, low, open, volume } of bars) {
       if (day < from || day > standing.closed) continue;
       const prices = [open, high, low, close].map(priceOf);
@@ -142,17 +142,17 @@ function* dayLines(drawn: Drawn): Generator<string> {
   }
 }
 
-/** The first day wanted. */
-const laterOf = (kept: Day, after: Day | undefined): Day => {
-  const next = after === undefined ? kept : addDays(after, 1);
-  return next > kept ? next : kept;
+/** The first requested day. */
+const laterOf = (firstDay: Day, after: Day | undefined): Day => {
+  const next = after === undefined ? firstDay : addDays(after, 1);
+  return next > firstDay ? next : firstDay;
 };
 
-function* minuteLines(drawn: Drawn): Generator<string> {
-  const { after, afterMs = 0, listings, shape, standing } = drawn;
+function* minuteLines(market: Drawn): Generator<string> {
+  const { after, afterMs = 0, listings, shape, standing } = market;
   const from = laterOf(keptFrom(shape, standing).minutes, after);
   yield 'symbol,date,minute,open,high,low,close,average,volume,notional,numberOfTrades\n';
-  const some = { ...drawn, listings: listings.filter(({ at }) => at < shape.minuteSymbols) };
+  const some = { ...market, listings: listings.filter(({ at }) => at < shape.minuteSymbols) };
   for (const [listing, { bars }] of histories(some)) {
     for (const bar of bars.filter(({ day }) => day >= from && day <= standing.opened)) {
       const { seed } = shape;
@@ -179,8 +179,8 @@ function clockOf(minute: number): string {
   return `${String(hour).padStart(2, '0')}:${String(rest).padStart(2, '0')}`;
 }
 
-/** Announced by the newest session that has closed, as far back as bars are kept. */
-function known<Action extends { readonly declared: Day; readonly exDay: Day }>(
+/** Actions announced by the latest closed session, within the retained days. */
+function selectAnnounced<Action extends { readonly declared: Day; readonly exDay: Day }>(
   actions: readonly Action[],
   { shape, standing }: Drawn,
 ): readonly Action[] {
@@ -188,23 +188,23 @@ function known<Action extends { readonly declared: Day; readonly exDay: Day }>(
   return actions.filter(({ declared, exDay }) => declared <= standing.closed && exDay >= days);
 }
 
-function* splitLines(drawn: Drawn): Generator<string> {
+function* splitLines(market: Drawn): Generator<string> {
   yield 'symbol,exDate,fromFactor,toFactor,ratio,declaredDate,description\n';
-  for (const [{ symbol }, { splits }] of histories(drawn)) {
-    for (const { declared, exDay, from, to } of known(splits, drawn)) {
+  for (const [{ symbol }, { splits }] of histories(market)) {
+    for (const { declared, exDay, from, to } of selectAnnounced(splits, market)) {
       const values = [symbol, exDay, from, to, from / to, declared, `${to}-for-${from} split`];
       yield `${values.join(',')}\n`;
     }
   }
 }
 
-function* dividendLines(drawn: Drawn): Generator<string> {
+function* dividendLines(market: Drawn): Generator<string> {
   yield (
     'symbol,exDate,refid,amount,paymentDate,recordDate,declaredDate,flag,currency,' +
     'description,frequency\n'
   );
-  for (const [{ symbol }, { dividends }] of histories(drawn)) {
-    for (const { cents, declared, exDay, paid } of known(dividends, drawn)) {
+  for (const [{ symbol }, { dividends }] of histories(market)) {
+    for (const { cents, declared, exDay, paid } of selectAnnounced(dividends, market)) {
       const days = [paid, exDay, declared].join(',');
       const rest = 'Cash,USD,Ordinary dividend,quarterly';
       yield `${symbol},${exDay},1,${priceOf(cents)},${days},${rest}\n`;
@@ -212,14 +212,14 @@ function* dividendLines(drawn: Drawn): Generator<string> {
   }
 }
 
-function* tradeLines(drawn: Drawn): Generator<string> {
-  const { seed } = drawn.shape;
+function* tradeLines(market: Drawn): Generator<string> {
+  const { seed } = market.shape;
   yield (
     'symbol,time,tradeId,price,size,venue,isOddLot,isISO,isOutsideRegularHours,' +
     'isSinglePriceCross,isTradeThroughExempt\n'
   );
   let place = 0;
-  for (const { bar, before, listing, openMs, trade } of newestTrades(drawn)) {
+  for (const { bar, before, listing, openMs, trade } of newestTrades(market)) {
     place = before === undefined ? 1 : place + 1;
     const { venue } = detailOf({ seed, at: listing.at }, bar, trade, before);
     const time = new Date(openMs + trade.offsetMs).toISOString();
@@ -229,11 +229,11 @@ function* tradeLines(drawn: Drawn): Generator<string> {
   }
 }
 
-function* quoteLines(drawn: Drawn): Generator<string> {
-  const { seed } = drawn.shape;
+function* quoteLines(market: Drawn): Generator<string> {
+  const { seed } = market.shape;
   yield 'symbol,time,sequence,bidPrice,bidSize,askPrice,askSize,venue\n';
   let place = 0;
-  for (const { bar, before, listing, openMs, trade } of newestTrades(drawn)) {
+  for (const { bar, before, listing, openMs, trade } of newestTrades(market)) {
     place = before === undefined ? 1 : place + 1;
     const offer = detailOf({ seed, at: listing.at }, bar, trade, before);
     const time = new Date(openMs + offer.quotedMs).toISOString();

@@ -1,26 +1,26 @@
-// The mood about the invented companies as CSV: it follows what their prices did. Messages of some minutes
-// make that of a day.
+// Sentiment about the invented companies as CSV: derived from their prices. Messages of some minutes add up
+// to those of a day.
 import type { Bar } from '../history.ts';
 import { type Drawn, histories } from '../drawn.ts';
 import { drawsFor } from '../draws.ts';
 
-/** Days of which it is kept, and days of which its minutes are. */
+/** Retained days, and days with minutes. */
 const DAYS_KEPT = 30;
 const MINUTE_DAYS = 5;
-/** A rise of a tenth is all good, a fall of a tenth all bad. */
+/** A rise of a tenth is entirely positive, a fall of a tenth entirely negative. */
 const ALL_GOOD = 0.1;
 const SCORES_LEAST = 10;
 const SCORES_RANGE = 90;
-/** Half hours of a session in which people write. */
+/** Half hours of a session with messages. */
 const MINUTES = ['0930', '1000', '1030', '1100', '1130', '1200', '1230'];
-/** Of the place of the draws among all that is drawn. */
+/** Random stream of sentiment. */
 const MOODS = 12;
 
 const thousandth = (value: number): number => Math.round(value * 1000) / 1000;
 
 interface Mood {
   readonly scores: number;
-  /** Share of good messages, in thousandths. */
+  /** Share of positive messages, in thousandths. */
   readonly good: number;
 }
 
@@ -29,25 +29,25 @@ function moodOf({ close, open, volume }: Bar): Mood {
   return { scores: SCORES_LEAST + (volume % SCORES_RANGE), good: Math.round((mood + 1) * 500) };
 }
 
-/** As records have it: mood, messages, shares of good and of bad ones. */
+/** Columns of records: sentiment, messages, shares of positive and negative ones. */
 function columnsOf({ good, scores }: Mood): string {
   const bad = 1000 - good;
   return [thousandth((good - bad) / 1000), scores, good / 1000, bad / 1000].join(',');
 }
 
-export function* sentimentLines(drawn: Drawn): Generator<string> {
+export function* sentimentLines(market: Drawn): Generator<string> {
   yield 'symbol,date,sentiment,totalScores,positive,negative\n';
-  for (const [{ symbol }, { bars }] of histories(drawn)) {
+  for (const [{ symbol }, { bars }] of histories(market)) {
     for (const bar of bars.slice(-DAYS_KEPT)) {
       yield `${symbol},${bar.day},${columnsOf(moodOf(bar))}\n`;
     }
   }
 }
 
-export function* sentimentMinuteLines(drawn: Drawn): Generator<string> {
-  const { shape, standing } = drawn;
+export function* sentimentMinuteLines(market: Drawn): Generator<string> {
+  const { shape, standing } = market;
   yield 'symbol,date,minute,sentiment,totalScores,positive,negative\n';
-  for (const [{ at, symbol }, { bars }] of histories(drawn)) {
+  for (const [{ at, symbol }, { bars }] of histories(market)) {
     const over = bars.filter(({ day }) => day <= standing.closed).slice(-MINUTE_DAYS);
     for (const bar of over) {
       for (const [place, mood] of minutesOf(shape.seed, at, bar).entries()) {
@@ -57,7 +57,7 @@ export function* sentimentMinuteLines(drawn: Drawn): Generator<string> {
   }
 }
 
-/** Two and two as far from the day's mood, each to one side: together they are the day's. */
+/** Pairs of minutes with opposite distances from the day's sentiment: together they equal the day's. */
 function minutesOf(seed: number, at: number, bar: Bar): readonly Mood[] {
   const { good, scores } = moodOf(bar);
   const { below } = drawsFor(seed, at, bar.session, MOODS);

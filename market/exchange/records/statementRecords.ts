@@ -6,7 +6,7 @@ import { type Drawn, histories } from '../drawn.ts';
 import type { Listing } from '../listings.ts';
 import { type Amounts, type Report, reportsOf } from '../statements.ts';
 
-/** Quarters and years of which statements are kept. */
+/** Quarters and years with retained statements. */
 const QUARTERS_KEPT = 12;
 const YEARS_KEPT = 4;
 const PEERS_MOST = 5;
@@ -18,20 +18,20 @@ interface Reported {
   readonly yearAgo: Report | undefined;
 }
 
-/** The newest reports of each company; the fund makes none. */
-function* reports(drawn: Drawn): Generator<Reported> {
-  const { shape, standing } = drawn;
-  for (const [listing, history] of histories(drawn)) {
+/** The latest reports of each company; the fund has none. */
+function* reports(market: Drawn): Generator<Reported> {
+  const { shape, standing } = market;
+  for (const [listing, history] of histories(market)) {
     if (listing.sector === undefined) continue;
     const all = reportsOf(shape.seed, listing, history, standing.closed);
-    for (const [period, kept] of [
+    for (const [period, keptCount] of [
       ['quarterly', QUARTERS_KEPT],
       ['annual', YEARS_KEPT],
     ] as const) {
       const own = all.filter((report) => report.period === period);
       const before = period === 'quarterly' ? 4 : 1;
       for (const [at, report] of own.entries()) {
-        if (at < own.length - kept) continue;
+        if (at < own.length - keptCount) continue;
         yield { listing, report, yearAgo: own[at - before] };
       }
     }
@@ -39,13 +39,13 @@ function* reports(drawn: Drawn): Generator<Reported> {
 }
 
 function* statementLines(
-  drawn: Drawn,
+  market: Drawn,
   id: 'BALANCE_SHEET' | 'CASH_FLOW' | 'FINANCIALS' | 'INCOME',
   of: (report: Report) => Amounts,
 ): Generator<string> {
   const names = inputOf(id)?.properties.map(({ name }) => name) ?? [];
   yield `${names.join(',')}\n`;
-  for (const { listing, report } of reports(drawn)) {
+  for (const { listing, report } of reports(market)) {
     const { ended, period, quarter, reported, year } = report;
     const values: Readonly<Record<string, string | number>> = {
       symbol: listing.symbol,
@@ -62,22 +62,22 @@ function* statementLines(
   }
 }
 
-export const incomeLines = (drawn: Drawn): Generator<string> =>
-  statementLines(drawn, 'INCOME', ({ income }) => income);
-export const balanceLines = (drawn: Drawn): Generator<string> =>
-  statementLines(drawn, 'BALANCE_SHEET', ({ balance }) => balance);
-export const cashLines = (drawn: Drawn): Generator<string> =>
-  statementLines(drawn, 'CASH_FLOW', ({ cash }) => cash);
+export const incomeLines = (market: Drawn): Generator<string> =>
+  statementLines(market, 'INCOME', ({ income }) => income);
+export const balanceLines = (market: Drawn): Generator<string> =>
+  statementLines(market, 'BALANCE_SHEET', ({ balance }) => balance);
+export const cashLines = (market: Drawn): Generator<string> =>
+  statementLines(market, 'CASH_FLOW', ({ cash }) => cash);
 
-export const financialsLines = (drawn: Drawn): Generator<string> =>
-  statementLines(drawn, 'FINANCIALS', ({ balance, cash, income }) =>
+export const financialsLines = (market: Drawn): Generator<string> =>
+  statementLines(market, 'FINANCIALS', ({ balance, cash, income }) =>
     financialsOf([income, balance, cash]),
   );
 
 const perShare = ({ income, shares }: Report): number =>
   Math.round(((income['netIncome'] ?? 0) / shares) * 100) / 100;
 
-/** What analysts thought of it beforehand. */
+/** Estimate of analysts before the report. */
 const expectedOf = (actual: number, { at }: Listing, { quarter, year }: Report): number =>
   cents(actual * (0.94 + ((at * 7 + year * 3 + quarter) % 13) / 100));
 
@@ -88,13 +88,13 @@ const cents = (value: number): number => Math.round(value * 100) / 100;
 const share = (value: number, of: number): number | '' =>
   of === 0 ? '' : Math.round((value / of) * 10_000) / 10_000;
 
-export function* earningsLines(drawn: Drawn): Generator<string> {
+export function* earningsLines(market: Drawn): Generator<string> {
   yield (
     'symbol,period,EPSReportDate,actualEPS,consensusEPS,announceTime,numberOfEstimates,' +
     'EPSSurpriseDollar,EPSSurpriseDollarPercent,fiscalPeriod,fiscalEndDate,yearAgo,' +
     'yearAgoChangePercent,currency,periodType\n'
   );
-  for (const { listing, report, yearAgo } of reports(drawn)) {
+  for (const { listing, report, yearAgo } of reports(market)) {
     const { ended, period, quarter, reported, year } = report;
     const actual = perShare(report);
     const expected = expectedOf(actual, listing, report);
@@ -121,14 +121,14 @@ export function* earningsLines(drawn: Drawn): Generator<string> {
   }
 }
 
-/** Of each company the quarter that it reports next. */
-export function* estimateLines(drawn: Drawn): Generator<string> {
+/** The next quarter to be reported by each company. */
+export function* estimateLines(market: Drawn): Generator<string> {
   yield (
     'symbol,period,reportDate,consensusEPS,announceTime,numberOfEstimates,fiscalPeriod,' +
     'fiscalEndDate,currency\n'
   );
   const last = new Map<string, Reported>();
-  for (const one of reports(drawn)) {
+  for (const one of reports(market)) {
     if (one.report.period === 'quarterly') last.set(one.listing.symbol, one);
   }
   for (const [symbol, { listing, report, yearAgo }] of last) {
@@ -151,7 +151,7 @@ export function* estimateLines(drawn: Drawn): Generator<string> {
   }
 }
 
-/** How long after its end a period is reported. */
+/** Days from the end of a period to its report. */
 const daysUntil = ({ ended, reported }: Report): number =>
   numberOfDay(reported) - numberOfDay(ended);
 
@@ -160,7 +160,7 @@ export function* peerLines({ listings }: Drawn): Generator<string> {
   for (const { at, sector, symbol } of listings) {
     if (sector === undefined) continue;
     const others = listings.filter((one) => one.sector !== undefined && one.at !== at);
-    // Of its own sector first.
+    // Companies of its own sector first.
     const farOf = (one: Listing): number =>
       Math.abs(one.at - at) + (one.sector === sector ? 0 : listings.length);
     const near = others.sort((one, other) => farOf(one) - farOf(other));

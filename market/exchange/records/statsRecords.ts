@@ -1,4 +1,4 @@
-// What was traded on the invented exchange as CSV, a line a day: the sum of its days.
+// Daily volumes of the synthetic exchange as CSV: the sum of its daily bars.
 import { addDays, type Day } from '../../../query/time/days.ts';
 import { type Drawn, histories } from '../drawn.ts';
 import { hoursOf, keptFrom } from '../exchange.ts';
@@ -12,17 +12,17 @@ interface Sum {
 }
 
 const DARK = 'ZSYD';
-/** Of the volume. */
+/** Share of the volume. */
 const LIT = 1 - (VENUES.find(({ mic }) => mic === DARK)?.share ?? 0);
 const MINUTES_OF_DAY = 390;
 
-export function* exchangeLines(drawn: Drawn): Generator<string> {
-  const { after, shape, standing } = drawn;
+export function* exchangeLines(market: Drawn): Generator<string> {
+  const { after, shape, standing } = market;
   const { days } = keptFrom(shape, standing);
   const next = after === undefined ? days : addDays(after, 1);
   const from = next > days ? next : days;
   const sums = new Map<Day, Sum>();
-  for (const [, { bars }] of histories(drawn)) {
+  for (const [, { bars }] of histories(market)) {
     for (const { close, day, high, low, open, volume } of bars) {
       if (day < from || day > standing.closed) continue;
       const sum = sums.get(day) ?? { volume: 0, symbols: 0, notional: 0 };
@@ -33,7 +33,7 @@ export function* exchangeLines(drawn: Drawn): Generator<string> {
     }
   }
   yield 'date,volume,symbolsTraded,routedVolume,litVolume,notional,marketShare,isHalfday\n';
-  // It is the whole market: nothing is sent on to others.
+  // It is the whole market: nothing is routed to others.
   for (const [day, { notional, symbols, volume }] of [...sums].sort(byDay)) {
     const isHalf = hoursOf(day).minutes < MINUTES_OF_DAY;
     const values = [day, volume, symbols, 0, Math.round(volume * LIT), notional / 100, 1, isHalf];

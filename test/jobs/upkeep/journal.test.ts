@@ -117,7 +117,7 @@ async function plants(): Promise<readonly Plant[]> {
   return [
     {
       name: 'a counter',
-      found: new RegExp(`hour ${counter.hour}: the counter says ${counter.messages + 1} messages`),
+      found: new RegExp(`hour ${counter.hour}: the counter has ${counter.messages + 1} messages`),
       change: (more) =>
         database
           .updateTable('usage')
@@ -128,8 +128,7 @@ async function plants(): Promise<readonly Plant[]> {
     },
     {
       name: 'a balance',
-      found:
-        /month 202602: the balance says \d+ messages and 0 premium ones, the journal \d+ and 0/,
+      found: /month 202602: the balance has \d+ messages and 0 premium ones, the journal \d+ and 0/,
       change: (more) =>
         database
           .updateTable('balance')
@@ -197,7 +196,7 @@ test('a month that was opened twice is found, though every book agrees', async (
   await database.insertInto('balance').values(balances).execute();
   assert.match(
     (await verifyLedger(journal, forgetful)).faults.join(),
-    new RegExp(`${accountId}, month 202602: the ledger knows of \\d+ messages .* of 50000`),
+    new RegExp(`${accountId}, month 202602: the ledger has \\d+ messages .* of 50000`),
   );
   spend(forgetful);
   await forgetful.flush();

@@ -206,7 +206,10 @@ test('usual names are known, the surest first, and two that may be one property 
     body: both,
   });
   assert.equal(answer.status, 400);
-  assert.match(await answer.text(), /columns ticker and sym may both be symbol: say which one is/);
+  assert.match(
+    await answer.text(),
+    /columns ticker and sym may both be symbol: specify which one is/,
+  );
   // What is said goes before what is guessed.
   const said = await tried('HISTORICAL_PRICES', both, { guess: true, columns: { sym: null } });
   assert.deepEqual(said.columns, { ticker: 'symbol', sym: null, date: 'date', close: 'close' });
