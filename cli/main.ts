@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// `tapedeck`: runs the command that it is given (docs/use/commands.md).
+// `tapedeck`: runs the command that it is given (docs/reference/commands.md).
 import { environment } from '../store/base/settings/settings.ts';
 import { processTerminal } from './reach/terminal.ts';
 import { runCommand } from './runCommand.ts';

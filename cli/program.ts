@@ -1,4 +1,4 @@
-// What the command line understands: every command with its arguments and options. docs/use/commands.md
+// What the command line understands: every command with its arguments and options. docs/reference/commands.md
 // is made of it.
 import { Command } from 'commander';
 import { redacted } from '../store/base/redact.ts';

@@ -29,11 +29,11 @@ export async function generate(): Promise<ReadonlyMap<string, string>> {
     ['docs/reference/openapi-market.json', `${JSON.stringify(market, null, 2)}\n`],
     ['client/operations.ts', clientTypes([plain, market] as unknown as readonly Document[])],
     ['docs/reference/reference.md', reference()],
-    ['docs/use/commands.md', commandsPage()],
+    ['docs/reference/commands.md', commandsPage()],
     ['docs/reference/coverage.md', coveragePage()],
     ['docs/ask/sql.md', sqlPage()],
     ['docs/ask/market.md', marketPage()],
-    ['docs/use/recipes.md', await recipesPage()],
+    ['docs/reference/recipes.md', await recipesPage()],
     ['docs/operate/operating.md', withSettings(operating)],
   ]);
 }
@@ -96,7 +96,7 @@ function endpointLines(endpoint: Endpoint): readonly string[] {
 
 const KEY_LINE =
   'Header `Idempotency-Key`: the same request with the same key is done once ' +
-  '([send a write again](../use/guides.md#send-a-write-again)).';
+  '([send a write again](../guides/guides.md#send-a-write-again)).';
 
 function kindOf(parameter: Parameter): string {
   if (parameter.kind === 'choice') return parameter.choices.join(', ');

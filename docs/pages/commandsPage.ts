@@ -1,4 +1,4 @@
-// docs/use/commands.md: the command line as commander parses it.
+// docs/reference/commands.md: the command line as commander parses it.
 import type { Command } from 'commander';
 import { program } from '../../cli/program.ts';
 import { processTerminal } from '../../cli/reach/terminal.ts';
@@ -36,7 +36,7 @@ function below(command: Command, parent: string): readonly RunnableCommand[] {
   return command.commands.flatMap((child) => below(child, name));
 }
 
-/** The text of docs/use/commands.md. */
+/** The text of docs/reference/commands.md. */
 export function commandsPage(): string {
   const all = runnableCommands();
   const rows = all.map(

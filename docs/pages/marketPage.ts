@@ -35,7 +35,7 @@ curl 'http://127.0.0.1:8080/v1/stock/AAPL/quote/latestPrice?token=pk_…'
   and trades its latest price is the last close. A daily bar without any price is no bar: charts leave it
   out, and changes, quotes and key figures are computed against the last close that exists.
 - **Inputs are whole**: the first load of an input creates all its properties, whatever the file has. Names
-  are read in any case, and other columns are kept. [Files of vendors](../use/vendors.md) need no mapping.
+  are read in any case, and other columns are kept. [Files of vendors](../guides/vendors.md) need no mapping.
 - **A dataset in the shape of an answer wins**: where \`CORE\` has one of the name in the last column,
   its newest record is the answer, as [stock.md](stock.md) says.
 - **All attributes of each type**, with what they are, are in

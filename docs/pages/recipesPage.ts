@@ -1,4 +1,4 @@
-// docs/use/recipes.md: what the files of recipes/ say of themselves.
+// docs/reference/recipes.md: what the files of recipes/ say of themselves.
 import { fillsOf, type Recipe, readRecipe, recipeNames } from '../../cli/pipeline/recipeFile.ts';
 
 const INTRODUCTION = `# Recipes
@@ -16,7 +16,7 @@ creates its dataset, its source and its schedule, which runs immediately and the
 (in UTC); a recipe that fills several datasets creates a schedule for each. If a step fails, nothing is
 created. \`--dry-run\` shows what would be created, \`--dataset\` and \`--name\` set other names,
 \`--workspace\` another workspace, and \`--base https://mirror.example.com\` fetches the same path from
-another origin. The result is an ordinary [source with a schedule](sources.md):
+another origin. The result is an ordinary [source with a schedule](../guides/sources.md):
 \`tapedeck schedule list\` shows its runs, \`tapedeck schedule remove\` and \`tapedeck source remove\` remove
 it; the records stay.
 

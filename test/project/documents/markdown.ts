@@ -19,7 +19,7 @@ export interface Block {
 const byName = (a: string, b: string): number => (basename(a) < basename(b) ? -1 : 1);
 
 export function documents(): readonly string[] {
-  const samples = join('docs', 'use', 'samples');
+  const samples = join('docs', 'guides', 'samples');
   const pages = globSync('docs/**/*.md', { cwd: ROOT }).filter((page) => !page.startsWith(samples));
   return [...FIRST, ...pages.filter((page) => !FIRST.includes(page)).sort(byName)];
 }
