@@ -31,8 +31,8 @@ export async function generate(): Promise<ReadonlyMap<string, string>> {
     ['docs/reference/reference.md', reference()],
     ['docs/reference/commands.md', commandsPage()],
     ['docs/reference/coverage.md', coveragePage()],
-    ['docs/ask/sql.md', sqlPage()],
-    ['docs/ask/market.md', marketPage()],
+    ['docs/reference/sql.md', sqlPage()],
+    ['docs/reference/market.md', marketPage()],
     ['docs/reference/recipes.md', await recipesPage()],
     ['docs/operate/operating.md', withSettings(operating)],
   ]);

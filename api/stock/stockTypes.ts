@@ -1,6 +1,6 @@
 // The types of the stock door: which dataset of CORE serves each, and the shape of its answer
 // (INTERFACE.md 1). A type is there when one dataset's records are its answer as they are; what would
-// have to be computed is not. docs/ask/stock.md tells operators what their datasets need.
+// have to be computed is not. docs/reference/stock.md tells operators what their datasets need.
 import { areAnswers } from '../market/market.ts';
 import { CORE, type Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { Lake } from '../../store/lake/lake.ts';

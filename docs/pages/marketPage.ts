@@ -1,4 +1,4 @@
-// docs/ask/market.md: the types that are computed, and what they are computed from, of their tables.
+// docs/reference/market.md: the types that are computed, and what they are computed from, of their tables.
 import { INDICATORS } from '../../market/indicators/indicators.ts';
 import { LIST_NAMES } from '../../market/board/board.ts';
 import { exampleOf, exampleRow, membersOf } from '../../market/types/example.ts';
@@ -39,7 +39,7 @@ curl 'http://127.0.0.1:8080/v1/stock/AAPL/quote/latestPrice?token=pk_…'
 - **A dataset in the shape of an answer wins**: where \`CORE\` has one of the name in the last column,
   its newest record is the answer, as [stock.md](stock.md) says.
 - **All attributes of each type**, with what they are, are in
-  \`GET /v1/openapi-doc?part=market\`, [openapi-market.json](../reference/openapi-market.json).
+  \`GET /v1/openapi-doc?part=market\`, [openapi-market.json](openapi-market.json).
 - **Symbols** are kept in upper case, class shares as \`BRK.B\` and preferred shares as \`BAC-PL\`, however
   they enter an input: \`brk b\`, \`BRK/B\` and \`BRK-B\`, or \`BAC PRL\`, \`BAC.PR.L\`, \`BAC$L\` and
   \`BACpL\`. \`BAC-L\` stays: with other letters than A and B it may be either. Whoever asks writes them in

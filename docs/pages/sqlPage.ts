@@ -1,4 +1,4 @@
-// docs/ask/sql.md: what a SELECT may have, from the tables that decide it.
+// docs/reference/sql.md: what a SELECT may have, from the tables that decide it.
 import { AGGREGATES } from '../../query/sql/functions/aggregates.ts';
 import { DATE_FUNCTIONS } from '../../query/sql/functions/functionsOfDates.ts';
 import { JSON_FUNCTIONS } from '../../query/sql/functions/functionsOfJson.ts';
@@ -17,7 +17,7 @@ Generated from the tables of \`query/sql/\` and \`docs/pages/sqlSubset.ts\` by \
 A test runs every example.
 
 A query is one SELECT over datasets. This page shows everything that is supported; anything else is
-refused, with its position. [reference.md](../reference/reference.md) lists the endpoints that take a query,
+refused, with its position. [reference.md](reference.md) lists the endpoints that take a query,
 [formats.md](formats.md) the formats of the answer.
 
 ## Names, texts, values
@@ -99,7 +99,7 @@ const KINDS: readonly (readonly [title: string, rows: readonly SqlFunction[]])[]
   ['Windows', WINDOW_FUNCTIONS],
 ];
 
-/** The text of docs/ask/sql.md. */
+/** The text of docs/reference/sql.md. */
 export function sqlPage(): string {
   return [
     INTRODUCTION,

@@ -14,7 +14,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 };
 
 /** Pages whose blocks have a test of their own. */
-const OWN_TEST: Readonly<Record<string, string>> = { 'docs/ask/sql.md': 'test/query' };
+const OWN_TEST: Readonly<Record<string, string>> = { 'docs/reference/sql.md': 'test/query' };
 
 /** Members whose values differ from run to run. */
 const VARIES = new Set(['updated', 'created', 'snapshot', 'asOf', 'bytes', 'exportId', 'sha256']);
@@ -45,7 +45,7 @@ describe('every block of the documents runs as it is printed', () => {
       );
       if (block.language === 'sh') printed = (await walk?.run(block.text)) ?? '';
       else if (block.language === 'json') assertAnswer(block.text, printed);
-      else assert.equal(block.language, 'text', 'SQL runs in docs/ask/sql.md, or is an exception');
+      else assert.equal(block.language, 'text', 'SQL runs in docs/reference/sql.md, or is an exception');
     });
   }
 });
