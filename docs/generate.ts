@@ -20,7 +20,7 @@ const SETTINGS_END = '<!-- settings: end -->';
 
 /** Path below the project's root to the text that belongs there. */
 export async function generate(): Promise<ReadonlyMap<string, string>> {
-  const operating = await readFile(new URL('operate/operating.md', HERE), 'utf8');
+  const operating = await readFile(new URL('guides/operating.md', HERE), 'utf8');
   const document = openApi(ENDPOINTS, 'svc');
   const plain = openApi(ENDPOINTS, 'svc', CLIENT);
   const market = await marketDocument(ENDPOINTS, 'svc');
@@ -34,7 +34,7 @@ export async function generate(): Promise<ReadonlyMap<string, string>> {
     ['docs/reference/sql.md', sqlPage()],
     ['docs/reference/market.md', marketPage()],
     ['docs/reference/recipes.md', await recipesPage()],
-    ['docs/operate/operating.md', withSettings(operating)],
+    ['docs/guides/operating.md', withSettings(operating)],
   ]);
 }
 

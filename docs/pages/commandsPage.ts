@@ -9,7 +9,7 @@ Generated from the commands themselves by \`npm run docs\`; do not edit.
 
 In a clone the program is \`npx tapedeck\`; where the package is installed it is \`tapedeck\`. A command
 works on the data folder \`TAPEDECK_DATA\` (\`./data\` by default), through the server that holds it if one
-runs; the other settings are in [operating](../operate/operating.md#settings). Results go to standard
+runs; the other settings are in [operating](../guides/operating.md#settings). Results go to standard
 output, errors to standard error. The exit code is 0, or 1 when a command failed. With \`--json\` each line
 of a result is a JSON value.
 `;

@@ -1,6 +1,6 @@
 // A sorted file with a few repeated index values, and its source: the repeated records are read
 // again, numbered, and only the right one of each takes its place. Numbering every record would
-// keep DuckDB's sort from running in parallel (docs/operate/performance.md).
+// keep DuckDB's sort from running in parallel (docs/contributing/performance.md).
 import { join } from 'node:path';
 import type { Column } from '../../store/lake/versions/columns.ts';
 import { newUuid } from '../../store/base/random.ts';

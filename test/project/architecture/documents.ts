@@ -2,7 +2,7 @@
 import type { Rule, Tree } from './tree.ts';
 
 const DECISIONS = 'docs/decisions.md';
-const OPERATING = 'docs/operate/operating.md';
+const OPERATING = 'docs/guides/operating.md';
 const SETTINGS = 'store/base/settings/settingsTable.ts';
 const GENERATED = ['docs/reference/reference.md', 'docs/reference/openapi.json'];
 
