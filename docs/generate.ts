@@ -28,7 +28,7 @@ export async function generate(): Promise<ReadonlyMap<string, string>> {
     ['docs/reference/openapi.json', `${JSON.stringify(document, null, 2)}\n`],
     ['docs/reference/openapi-market.json', `${JSON.stringify(market, null, 2)}\n`],
     ['client/operations.ts', clientTypes([plain, market] as unknown as readonly Document[])],
-    ['docs/reference/reference.md', reference()],
+    ['docs/reference/api.md', reference()],
     ['docs/reference/commands.md', commandsPage()],
     ['docs/reference/coverage.md', coveragePage()],
     ['docs/reference/sql.md', sqlPage()],

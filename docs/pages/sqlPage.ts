@@ -17,7 +17,7 @@ Generated from the tables of \`query/sql/\` and \`docs/pages/sqlSubset.ts\` by \
 A test runs every example.
 
 A query is one SELECT over datasets. This page shows everything that is supported; anything else is
-refused, with its position. [reference.md](reference.md) lists the endpoints that take a query,
+refused, with its position. [reference.md](api.md) lists the endpoints that take a query,
 [formats.md](formats.md) the formats of the answer.
 
 ## Names, texts, values

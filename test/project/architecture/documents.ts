@@ -1,10 +1,10 @@
 // Documents keep step with the code, and the repository names no machine.
 import type { Rule, Tree } from './tree.ts';
 
-const DECISIONS = 'docs/decisions.md';
+const DECISIONS = 'docs/contributing/decisions.md';
 const OPERATING = 'docs/guides/operating.md';
 const SETTINGS = 'store/base/settings/settingsTable.ts';
-const GENERATED = ['docs/reference/reference.md', 'docs/reference/openapi.json'];
+const GENERATED = ['docs/reference/api.md', 'docs/reference/openapi.json'];
 
 // The patterns are spelled so that they do not match themselves.
 const MACHINE_PATH = /(?<![\w.-])\/(?:work|root|home)\//;
@@ -47,22 +47,22 @@ export const documentRules: readonly Rule[] = [
     check: staleDocuments,
     wrong: [
       {
-        'docs/generate.ts': '{"docs/reference/reference.md":"a","docs/reference/openapi.json":"b"}',
+        'docs/generate.ts': '{"docs/reference/api.md":"a","docs/reference/openapi.json":"b"}',
       },
       {
-        'docs/generate.ts': '{"docs/reference/reference.md":"a"}',
-        'docs/reference/reference.md': 'a',
+        'docs/generate.ts': '{"docs/reference/api.md":"a"}',
+        'docs/reference/api.md': 'a',
       },
       {
-        'docs/generate.ts': '{"docs/reference/reference.md":"a","docs/reference/openapi.json":"b"}',
-        'docs/reference/reference.md': 'a',
+        'docs/generate.ts': '{"docs/reference/api.md":"a","docs/reference/openapi.json":"b"}',
+        'docs/reference/api.md': 'a',
         'docs/reference/openapi.json': 'c',
       },
     ],
     right: [
       {
-        'docs/generate.ts': '{"docs/reference/reference.md":"a","docs/reference/openapi.json":"b"}',
-        'docs/reference/reference.md': 'a',
+        'docs/generate.ts': '{"docs/reference/api.md":"a","docs/reference/openapi.json":"b"}',
+        'docs/reference/api.md': 'a',
         'docs/reference/openapi.json': 'b',
       },
       {},
