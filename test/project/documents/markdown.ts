@@ -42,6 +42,21 @@ export function blocksOf(document: string): readonly Block[] {
   return blocks;
 }
 
+/** Headings outside of fenced blocks, without their marks. */
+export const headings = (document: string): readonly string[] =>
+  [
+    ...textOf(document)
+      .replaceAll(/^```[^]*?^```/gm, '')
+      .matchAll(/^#+ (.*)$/gm),
+  ].map(([, heading = '']) => heading);
+
+/** The anchor that renderers of Markdown give a heading. */
+export const toAnchor = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replaceAll(' ', '-');
+
 /** The texts between single back-ticks, outside of fenced blocks; bars as they are outside of tables. */
 export function codeSpans(document: string): readonly string[] {
   const prose = textOf(document).replaceAll(/^```[^]*?^```/gm, '');
