@@ -51,7 +51,7 @@ export function program(settings: () => Settings, terminal: Terminal): Command {
     })
     .exitOverride()
     .description(
-      'Self-hosted financial data platform. Settings: TAPEDECK_… (docs/guides/operating.md).',
+      'Self-hosted financial data platform. Settings: TAPEDECK_… (docs/reference/settings.md).',
     )
     .version(VERSION)
     .option('--server <url>', 'speak to this server in place of a data folder; TAPEDECK_SERVER')

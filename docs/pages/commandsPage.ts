@@ -8,10 +8,10 @@ const INTRODUCTION = `# The command line
 Generated from the commands themselves by \`npm run docs\`; do not edit.
 
 In a clone the program is \`npx tapedeck\`; where the package is installed it is \`tapedeck\`. A command
-works on the data folder \`TAPEDECK_DATA\` (\`./data\` by default), through the server that holds it if one
-runs; the other settings are in [operating](../guides/operating.md#settings). Results go to standard
-output, errors to standard error. The exit code is 0, or 1 when a command failed. With \`--json\` each line
-of a result is a JSON value.
+works on the data folder \`TAPEDECK_DATA\` (\`./data\` by default), through the running server if there is
+one. [Settings](settings.md) lists the other settings. Results go to standard output, errors to standard
+error. The exit code is 0, or 1 if the command failed. With \`--json\` each line of a result is a JSON
+value.
 `;
 
 /** A command that runs: `recipe add`, and not `recipe`. */
@@ -44,8 +44,8 @@ export function commandsPage(): string {
   );
   return [
     INTRODUCTION,
-    '| command | what it does |',
-    '|---|---|',
+    '| command | purpose |',
+    '| --- | --- |',
     ...rows,
     '',
     ...all.flatMap(commandLines),
@@ -62,7 +62,7 @@ function commandLines({ command, name }: RunnableCommand): readonly string[] {
       return `| \`${cell(option.flags)}\` | ${must}${cell(help.optionDescription(option))} |`;
     });
   const table =
-    options.length === 0 ? [] : ['| option | what it says |', '|---|---|', ...options, ''];
+    options.length === 0 ? [] : ['| option | meaning |', '| --- | --- |', ...options, ''];
   const usage = command.usage().replace(/^\[options\] ?/, '');
   return [
     `## ${name}`,
@@ -75,7 +75,7 @@ function commandLines({ command, name }: RunnableCommand): readonly string[] {
   ];
 }
 
-/** As renderers of Markdown make it of a heading. */
+/** The anchor that renderers of Markdown give a heading. */
 const anchorOf = (heading: string): string => heading.replaceAll(' ', '-');
 
 /** In a table a bar ends a cell, within code too. */
