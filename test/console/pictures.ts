@@ -1,5 +1,5 @@
-// Makes the pictures of docs/guides/console.md: `node test/console/pictures.ts`. Real screens of a real server
-// with its demo data, looked at as a person does.
+// Takes the screenshots of docs/guides/console.md: `node test/console/pictures.ts`. Screens of a real server
+// with its demo data, in Chromium.
 import { join } from 'node:path';
 import { startServer } from '../base/server.ts';
 import { launch, settled, signedIn, visit, watchedPage } from './browser.ts';
