@@ -121,8 +121,8 @@ export const marketPage = (): string =>
 const indicatorsSection = (): readonly string[] => [
   '## Technical indicators',
   '',
-  'Indicators are computed over the bars of a range, adjusted for splits, and are null until there are enough',
-  'bars. A bar without the input of an indicator is skipped. An indicator costs what its chart costs, and',
+  'Indicators are computed over the bars of a range, adjusted for splits. They are null until there are',
+  'enough bars. A bar without the input of an indicator is skipped. An indicator costs what its chart costs, and',
   '`lastIndicator` what one bar costs.',
   '',
   '| name | title | computed from | `input1` to `input4`, with their defaults | series |',

@@ -97,8 +97,8 @@ export function sqlPage(): string {
   return [
     INTRODUCTION,
     'The examples query a dataset PRICES: `symbol`, `date`, `open`, `high`, `low`, `close`, `volume`,',
-    '`note`, `detail` (JSON) of AAPL and MSFT from 2024-01-02 to 2024-01-09. The comment below each example is',
-    'the first record of its answer; the tables show its first value.',
+    '`note`, `detail` (JSON) of AAPL and MSFT from 2024-01-02 to 2024-01-09. The comment below each example',
+    'is the first record of its answer; the tables show its first value.',
     '',
     ...SUBSET.flatMap(({ title, features }) => [
       `## ${title}`,
