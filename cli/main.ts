@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// `tapedeck`: runs the command of its arguments (docs/use/commands.md).
+// `tapedeck`: runs the command of its arguments (docs/reference/commands.md).
 import { environment } from '../store/base/settings/settings.ts';
 import { processTerminal } from './reach/terminal.ts';
 import { runCommand } from './runCommand.ts';

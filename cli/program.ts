@@ -1,4 +1,4 @@
-// Declares every command with its arguments and options. docs/use/commands.md is generated from it.
+// Declares every command with its arguments and options. docs/reference/commands.md is generated from it.
 import { Command } from 'commander';
 import { redacted } from '../store/base/redact.ts';
 import type { Settings } from '../store/base/settings/settings.ts';
@@ -50,7 +50,7 @@ export function program(settings: () => Settings, terminal: Terminal): Command {
     })
     .exitOverride()
     .description(
-      'Self-hosted financial data platform. Settings: TAPEDECK_… (docs/operate/operating.md).',
+      'Self-hosted financial data platform. Settings: TAPEDECK_… (docs/reference/settings.md).',
     )
     .version(VERSION)
     .option('--server <url>', 'speak to this server in place of a data folder; TAPEDECK_SERVER')

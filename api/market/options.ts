@@ -31,7 +31,7 @@ const inputParameter = (name: string): Parameter => ({
   name,
   pattern: /^\d{1,15}(\.\d{1,9})?$/,
   rule: 'must be a number above 0',
-  help: 'Option of a technical indicator, in their order; docs/ask/market.md has the defaults.',
+  help: 'Option of a technical indicator, in their order; docs/reference/market.md has the defaults.',
 });
 
 /** Parameters that loaded types do not have. */

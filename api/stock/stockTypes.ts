@@ -1,6 +1,6 @@
 // Lists the loaded types of the stock endpoints, with their dataset of CORE and the form of their answer
 // (INTERFACE.md 1). The records of one dataset are the answer of a type; computed types are not listed here.
-// docs/ask/stock.md describes the datasets for operators.
+// docs/reference/stock.md describes the datasets for operators.
 import { areAnswers } from '../market/market.ts';
 import { CORE, type Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { Lake } from '../../store/lake/lake.ts';

@@ -1,5 +1,5 @@
 // What several nodes carry, as they are built and with all handed on: service times measured here, then a
-// simulation over them. It prints the rows of docs/operate/scale.md.
+// simulation over them. It prints the rows of docs/contributing/scale.md.
 import { median, p99 } from '../base/measure.ts';
 import { type Answering, answering } from './answering.ts';
 import { LEDGER_MS, type Shape } from './cluster.ts';

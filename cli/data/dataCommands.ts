@@ -51,7 +51,7 @@ export function addSql(root: Command, settings: () => Settings, terminal: Termin
   root
     .command('sql [query]')
     .description(
-      'run a SELECT over datasets (docs/ask/sql.md); without a query it is read from standard input',
+      'run a SELECT over datasets (docs/reference/sql.md); without a query it is read from standard input',
     )
     .option('--file <file>', 'read the query from a file')
     .option('--workspace <name>', 'workspace; the default one of the first account by default')

@@ -63,7 +63,7 @@ async function clockFinding(database: Database, { clock }: CheckContext): Promis
     return fault(
       'clock',
       what,
-      'Set the clock right, and read "When the clock was wrong" in docs/operate/operating.md.',
+      'Set the clock right, and read "A wrong clock" in docs/guides/versions.md.',
     );
   }
   if (clock() < CLOCK_LEAST) {

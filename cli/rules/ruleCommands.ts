@@ -7,7 +7,9 @@ import type { AddOptions, JsonOptions, TestOptions, WhyOptions } from './rules.t
 export function addRules(root: Command, settings: () => Settings, terminal: Terminal): void {
   const rule = root
     .command('rule')
-    .description('rules: conditions over the market and datasets, and alerts (docs/ask/rules.md)');
+    .description(
+      'rules: conditions over the market and datasets, and alerts (docs/guides/rules.md)',
+    );
   const placed = (name: string, what: string): Command =>
     rule.command(name).description(what).option('--json', 'print JSON');
   const sent = (command: Command): Command =>

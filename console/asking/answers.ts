@@ -1,4 +1,4 @@
-// What the API answers, as far as screens use it; docs/reference/reference.md has all of it.
+// What the API answers, as far as screens use it; docs/reference/api.md has all of it.
 
 export interface Workspace {
   readonly workspace: string;

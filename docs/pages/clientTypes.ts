@@ -53,8 +53,8 @@ export interface Document {
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 
 /**
- * An operation that two documents have takes what the first one says, and answers what the second one says:
- * that is told there only without what changes it.
+ * An operation of two documents has the parameters of the first one and the answer of the second one, which
+ * describes the answer in full.
  */
 export function clientTypes(documents: readonly Document[]): string {
   const named = namedTypes(documents);
@@ -98,7 +98,7 @@ function namedTypes(documents: readonly Document[]): readonly string[] {
   return [...types].map(([name, type]) => `export type ${name} = ${type};`);
 }
 
-interface Told {
+interface DocumentedOperation {
   readonly method: string;
   readonly path: string;
   readonly item: PathItem;
@@ -106,7 +106,7 @@ interface Told {
   readonly operation: Operation;
 }
 
-const operationsOf = (document: Document): readonly Told[] =>
+const operationsOf = (document: Document): readonly DocumentedOperation[] =>
   Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item)
       .filter(([method]) => METHODS.includes(method))
@@ -119,35 +119,41 @@ const operationsOf = (document: Document): readonly Told[] =>
       })),
   );
 
-function answerOf({ document: { components }, operation: { responses } }: Told): string {
-  const found = responses['200'] ?? responses['302'] ?? {};
+function answerOf({
+  document: { components },
+  operation: { responses },
+}: DocumentedOperation): string {
+  const response = responses['200'] ?? responses['302'] ?? {};
   return jsonType(
-    found.$ref === undefined ? found : (components.responses[nameIn(found.$ref)] ?? {}),
+    response.$ref === undefined ? response : (components.responses[nameIn(response.$ref)] ?? {}),
   );
 }
 
-function parametersOf({ document, item, operation }: Told): readonly Parameter[] {
+function parametersOf({ document, item, operation }: DocumentedOperation): readonly Parameter[] {
   const shared = (item['parameters'] ?? []) as readonly Parameter[];
   return [...shared, ...(operation.parameters ?? [])].map((one) =>
     one.$ref === undefined ? one : (document.components.parameters[nameIn(one.$ref)] ?? one),
   );
 }
 
-function rowOf({ answer, ...told }: Told & { readonly answer: string }): string {
-  const { document, path } = told;
-  const { operationId, requestBody, summary = '' } = told.operation;
-  const parameters = parametersOf(told);
+function rowOf({
+  answer,
+  ...documented
+}: DocumentedOperation & { readonly answer: string }): string {
+  const { document, path } = documented;
+  const { operationId, requestBody, summary = '' } = documented.operation;
+  const parameters = parametersOf(documented);
   const own = parameters.filter((one) => one.in === 'query');
   const segments = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => {
     const schema = parameters.find((one) => one.in === 'path' && one.name === name)?.schema ?? {};
     return `${name}: ${schema.enum === undefined ? 'string | number' : typeOf(schema)}`;
   });
   const query = own.map((one) => `${quotedName(one.name)}?: ${typeOf(one.schema ?? {})}`);
-  const given =
+  const declared =
     requestBody?.$ref === undefined
       ? requestBody
       : document.components.requestBodies?.[nameIn(requestBody.$ref)];
-  const body = given === undefined ? 'undefined' : bodyType(given);
+  const body = declared === undefined ? 'undefined' : bodyType(declared);
   return [
     `  /** ${summary.replaceAll('*/', '* /')} */`,
     `  ${operationId}: {`,

@@ -1,4 +1,4 @@
-// docs/use/commands.md: the command line as commander parses it.
+// docs/reference/commands.md: the command line as commander parses it.
 import type { Command } from 'commander';
 import { program } from '../../cli/program.ts';
 import { processTerminal } from '../../cli/reach/terminal.ts';
@@ -8,10 +8,10 @@ const INTRODUCTION = `# The command line
 Generated from the commands themselves by \`npm run docs\`; do not edit.
 
 In a clone the program is \`npx tapedeck\`; where the package is installed it is \`tapedeck\`. A command
-works on the data folder \`TAPEDECK_DATA\` (\`./data\` by default), through the server that holds it if one
-runs; the other settings are in [operating](../operate/operating.md#settings). Results go to standard
-output, errors to standard error. The exit code is 0, or 1 when a command failed. With \`--json\` each line
-of a result is a JSON value.
+works on the data folder \`TAPEDECK_DATA\` (\`./data\` by default), through the running server if there is
+one. [Settings](settings.md) lists the other settings. Results go to standard output, errors to standard
+error. The exit code is 0, or 1 if the command failed. With \`--json\` each line of a result is a JSON
+value.
 `;
 
 /** A command that runs: `recipe add`, and not `recipe`. */
@@ -36,7 +36,7 @@ function below(command: Command, parent: string): readonly RunnableCommand[] {
   return command.commands.flatMap((child) => below(child, name));
 }
 
-/** The text of docs/use/commands.md. */
+/** The text of docs/reference/commands.md. */
 export function commandsPage(): string {
   const all = runnableCommands();
   const rows = all.map(
@@ -44,8 +44,8 @@ export function commandsPage(): string {
   );
   return [
     INTRODUCTION,
-    '| command | what it does |',
-    '|---|---|',
+    '| command | purpose |',
+    '| --- | --- |',
     ...rows,
     '',
     ...all.flatMap(commandLines),
@@ -62,7 +62,7 @@ function commandLines({ command, name }: RunnableCommand): readonly string[] {
       return `| \`${cell(option.flags)}\` | ${must}${cell(help.optionDescription(option))} |`;
     });
   const table =
-    options.length === 0 ? [] : ['| option | what it says |', '|---|---|', ...options, ''];
+    options.length === 0 ? [] : ['| option | meaning |', '| --- | --- |', ...options, ''];
   const usage = command.usage().replace(/^\[options\] ?/, '');
   return [
     `## ${name}`,
@@ -75,7 +75,7 @@ function commandLines({ command, name }: RunnableCommand): readonly string[] {
   ];
 }
 
-/** As renderers of Markdown make it of a heading. */
+/** The anchor that renderers of Markdown give a heading. */
 const anchorOf = (heading: string): string => heading.replaceAll(' ', '-');
 
 /** In a table a bar ends a cell, within code too. */

@@ -5,13 +5,13 @@ export interface CoverageRow {
   readonly section: string;
   readonly row: string;
   /** `<file>#<title>` of a block of a transcript below test/http/cases, or a test file, or `later`. */
-  readonly shown: string;
+  readonly proof: string;
 }
 
 export const rows = (
   section: string,
-  list: readonly (readonly [row: string, shown: string])[],
-): readonly CoverageRow[] => list.map(([row, shown]) => ({ section, row, shown }));
+  list: readonly (readonly [row: string, proof: string])[],
+): readonly CoverageRow[] => list.map(([row, proof]) => ({ section, row, proof }));
 
 export const later = (section: string, list: readonly string[]): readonly CoverageRow[] =>
-  list.map((row) => ({ section, row, shown: 'later' }));
+  list.map((row) => ({ section, row, proof: 'later' }));

@@ -1,24 +1,27 @@
-// docs/use/recipes.md: what the files of recipes/ say of themselves.
+// docs/reference/recipes.md: generated from the files of recipes/.
 import { fillsOf, type Recipe, readRecipe, recipeNames } from '../../cli/pipeline/recipeFile.ts';
 
 const INTRODUCTION = `# Recipes
 
 Generated from the files of \`recipes/\` by \`npm run docs\`; do not edit.
 
-A recipe is a public source that is defined already. \`tapedeck recipe list\` lists all of them,
-\`tapedeck recipe show NAME\` describes one, and
-
 \`\`\`sh
+npx tapedeck recipe list
 npx tapedeck recipe add fred-series --set series=DGS10
 \`\`\`
 
-creates its dataset, its source and its schedule, which runs immediately and then by its cron expression
-(in UTC); a recipe that fills several datasets creates a schedule for each. If a step fails, nothing is
-created. \`--dry-run\` shows what would be created, \`--dataset\` and \`--name\` set other names,
-\`--workspace\` another workspace, and \`--base https://mirror.example.com\` fetches the same path from
-another origin. The result is an ordinary [source with a schedule](sources.md):
-\`tapedeck schedule list\` shows its runs, \`tapedeck schedule remove\` and \`tapedeck source remove\` remove
-it; the records stay.
+A recipe is a public source that is ready to use. \`recipe add\` creates its dataset, its source and its
+schedule. The schedule runs immediately and then by its cron expression in UTC. A recipe with several
+datasets creates a schedule for each. If a step fails, nothing is created.
+
+| option | effect |
+| --- | --- |
+| \`--dry-run\` | shows what would be created |
+| \`--dataset\`, \`--name\`, \`--workspace\` | other names, another workspace |
+| \`--base https://mirror.example.com\` | fetches the same path from another origin |
+
+The result is an ordinary [source](../guides/sources.md) with a [schedule](../guides/schedules.md).
+\`tapedeck schedule remove\` and \`tapedeck source remove\` remove it; the records stay.
 
 The terms are the publisher's and may change: read them before you redistribute the data.
 `;
@@ -31,12 +34,17 @@ export async function recipesPage(): Promise<string> {
 
 function sectionOf(recipe: Recipe): string {
   const { about, input, name, parameters, source, title } = recipe;
-  const asked = parameters.map(
-    ({ about: what, default: usual, name: own, pattern }) =>
-      `| \`${own}\` | ${what} | ${usual === undefined ? 'must be set' : `\`${usual}\``} ` +
+  const parameterRows = parameters.map(
+    ({ about: meaning, default: usual, name: own, pattern }) =>
+      `| \`${own}\` | ${meaning} | ${usual === undefined ? 'required' : `\`${usual}\``} ` +
       `| \`${pattern.replaceAll('|', '\\|')}\` |`,
   );
-  const table = ['| parameter | what | default | pattern |', '|---|---|---|---|', ...asked, ''];
+  const table = [
+    '| parameter | meaning | default | pattern |',
+    '| --- | --- | --- | --- |',
+    ...parameterRows,
+    '',
+  ];
   return [
     `## ${name}`,
     '',
@@ -46,7 +54,7 @@ function sectionOf(recipe: Recipe): string {
     '',
     about.terms,
     '',
-    ...(asked.length === 0 ? [] : table),
+    ...(parameterRows.length === 0 ? [] : table),
     `- source: \`${source.url}\``,
     ...(source.jsonPath === undefined ? [] : [`- records: \`${source.jsonPath}\``]),
     ...fillsOf(recipe).flatMap((fill) => fillLines(fill, input === undefined ? '' : 'CORE.')),

@@ -170,7 +170,7 @@ export const SUBSET: readonly SqlChapter[] = [
         '{"symbol":null,"year":2024,"n":12}',
       ],
       [
-        'GROUPING SETS, and GROUPING to tell them',
+        'GROUPING SETS, and GROUPING to identify them',
         'SELECT symbol, GROUPING(symbol) AS total, sum(volume) AS volume FROM PRICES',
         'GROUP BY GROUPING SETS ((symbol), ()) ORDER BY total DESC',
         '{"symbol":null,"total":1,"volume":511371000}',

@@ -7,7 +7,7 @@ import { lettersOf } from './columnNames.ts';
 import { isNoSplit, parseSplit } from './splitText.ts';
 import { findVendor, recogniseVendor, type Vendor } from './vendors.ts';
 
-/** Minutes and days are those of the exchange (docs/ask/market.md "INTRADAY_PRICES"). */
+/** Minutes and days are those of the exchange (docs/reference/market.md "INTRADAY_PRICES"). */
 const EXCHANGE_ZONE = 'America/New_York';
 
 /** Declarations of a column that becomes several properties. */

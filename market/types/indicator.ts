@@ -53,7 +53,7 @@ function findIndicator({ indicator: name = '' }: Options): Indicator {
   const definition = indicatorOf(name);
   if (definition !== undefined) return definition;
   const rule =
-    'must be the name of a technical indicator, such as sma; docs/ask/market.md lists them';
+    'must be the name of a technical indicator, such as sma; docs/reference/market.md lists them';
   throw new Failure('InvalidParameter', `"indicator" ${rule}`);
 }
 

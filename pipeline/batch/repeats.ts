@@ -1,6 +1,6 @@
 // Removes repeats from a sorted file with few of them: only the repeated records are read again from the
 // source and numbered, and the right one of each is kept. Numbering every record would
-// keep DuckDB's sort from running in parallel (docs/operate/performance.md).
+// keep DuckDB's sort from running in parallel (docs/contributing/performance.md).
 import { join } from 'node:path';
 import type { Column } from '../../store/lake/versions/columns.ts';
 import { newUuid } from '../../store/base/random.ts';

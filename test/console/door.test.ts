@@ -112,7 +112,7 @@ test('it can be turned off, and is not part of other ports', async () => {
 });
 
 test('the pictures of its page are there, and small', () => {
-  const docs = join(import.meta.dirname, '..', '..', 'docs', 'use');
+  const docs = join(import.meta.dirname, '..', '..', 'docs', 'guides');
   const named = [
     ...readFileSync(join(docs, 'console.md'), 'utf8').matchAll(/\]\((pictures\/\w+\.png)\)/g),
   ];

@@ -1,10 +1,10 @@
-// Makes the pictures of docs/use/console.md: `node test/console/pictures.ts`. Real screens of a real server
-// with its demo data, looked at as a person does.
+// Takes the screenshots of docs/guides/console.md: `node test/console/pictures.ts`. Screens of a real server
+// with its demo data, in Chromium.
 import { join } from 'node:path';
 import { startServer } from '../base/server.ts';
 import { launch, settled, signedIn, visit, watchedPage } from './browser.ts';
 
-const FOLDER = join(import.meta.dirname, '..', '..', 'docs', 'use', 'pictures');
+const FOLDER = join(import.meta.dirname, '..', '..', 'docs', 'guides', 'pictures');
 const SIZE = { width: 1180, height: 740 } as const;
 
 const QUERY =

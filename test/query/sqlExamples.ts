@@ -1,4 +1,4 @@
-// The records of the examples of docs/ask/sql.md: two symbols on six days.
+// The records of the examples of docs/reference/sql.md: two symbols on six days.
 
 /** As a load takes it: key symbol, date date. */
 export const EXAMPLE_CSV = `symbol,date,open,high,low,close,volume,note,detail

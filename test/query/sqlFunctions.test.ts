@@ -1,4 +1,4 @@
-// The allow-list of SQL: every example of docs/ask/sql.md answers what the page says, straight from
+// The allow-list of SQL: every example of docs/reference/sql.md answers what the page says, straight from
 // DuckDB; every name is one that its parser says; nothing that it must not have is on it.
 import assert from 'node:assert/strict';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';

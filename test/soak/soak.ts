@@ -1,5 +1,5 @@
 // npm run soak [-- suite [count]]: the full counts, in parts, so that what was stopped goes on
-// where it was. A finished suite is a line of docs/evidence.md. `SEED=…` sets the first seed.
+// where it was. A finished suite is a line of docs/contributing/evidence.md. `SEED=…` sets the first seed.
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { SOAK_SUITES, type SoakSuite } from './soakSuites.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-const EVIDENCE = join(ROOT, 'docs', 'evidence.md');
+const EVIDENCE = join(ROOT, 'docs', 'contributing', 'evidence.md');
 const HEADING = `# Evidence
 
 Full counts of \`npm run soak\`. Part n of a suite ran with the seed + n; failures are counted and
@@ -39,7 +39,7 @@ function commitOf(): string {
   const git = (...words: readonly string[]): string =>
     execFileSync('git', words, { cwd: ROOT, encoding: 'utf8' }).trim();
   // The evidence itself is written by the run.
-  const rest = ['--', '.', ':!docs/evidence.md'];
+  const rest = ['--', '.', ':!docs/contributing/evidence.md'];
   const changed = git('status', '--porcelain', '--untracked-files=no', ...rest) !== '';
   return `${git('rev-parse', '--short', 'HEAD')}${changed ? '+changes' : ''}`;
 }

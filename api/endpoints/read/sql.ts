@@ -30,7 +30,7 @@ export const sqlQuery: Endpoint = {
       kind: 'text',
       name: 'sqlQuery',
       charactersMax: TEXT_MAX,
-      help: 'The query; docs/ask/sql.md lists what it may contain.',
+      help: 'The query; docs/reference/sql.md lists what it may contain.',
     },
     ...SQL_PARAMETERS,
   ],

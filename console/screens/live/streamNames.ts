@@ -1,4 +1,4 @@
-// The streams that there are, as docs/ask/streams.md lists them.
+// The streams that there are, as docs/guides/streams.md lists them.
 
 /** Stands for the records of a dataset, which a person names beside. */
 export const DATASET = 'stream';

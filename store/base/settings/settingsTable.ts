@@ -6,7 +6,7 @@ const GIGABYTE = 1024 ** 3;
 
 type Declaration = Readonly<Record<'name' | 'fallback' | 'unit' | 'help', string>>;
 
-/** Every setting: environment variable, default, unit, help. docs/operate/operating.md has this table. */
+/** Every setting: environment variable, default, unit, help. docs/reference/settings.md has this table. */
 export const SETTINGS = [
   {
     name: 'TAPEDECK_PORT',

@@ -253,9 +253,9 @@ test('every type of the table is served, in its shape', async () => {
   }
 });
 
-test('docs/ask/stock.md tells of every type, and of no other', () => {
+test('docs/reference/stock.md tells of every type, and of no other', () => {
   const text = readFileSync(
-    join(import.meta.dirname, '..', '..', '..', 'docs', 'ask', 'stock.md'),
+    join(import.meta.dirname, '..', '..', '..', 'docs', 'reference', 'stock.md'),
     'utf8',
   );
   const told = [...text.matchAll(/^\| `([a-z-]+)` \| `([A-Z_]+)` \|/gm)].map(

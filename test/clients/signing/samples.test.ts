@@ -11,7 +11,7 @@ import { startServer, type TestServer } from '../../base/server.ts';
 import { signedHeaders } from './sign.ts';
 
 const run = promisify(execFile);
-const SAMPLES = join(import.meta.dirname, '..', '..', '..', 'docs', 'use', 'samples');
+const SAMPLES = join(import.meta.dirname, '..', '..', '..', 'docs', 'guides', 'samples');
 const LANGUAGES = [
   ['Node', process.execPath, 'signed_request.mjs'],
   ['Python', 'python3', 'signed_request.py'],

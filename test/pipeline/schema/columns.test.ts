@@ -239,11 +239,7 @@ test('each cell of a wide file is a record, but for cells without a value', asyn
   const first = await loaded(server, 'CELLS_OF_PARQUET', shown, { wide: 'symbol,close' });
   assert.equal(first.recordsIngested, 3);
   for (const [body, asks, sentence] of [
-    [
-      'Day,A,B\n2024-01-30,1,2\n2024-01-31,1\n2024-02-01,1,2\n',
-      {},
-      /wide: line 3 cannot be split/,
-    ],
+    ['Day,A,B\n2024-01-30,1,2\n2024-01-31,1\n2024-02-01,1,2\n', {}, /wide: line 3 cannot be split/],
     ['[{"Day":"2024-01-30","A":1}]', {}, /wide: only CSV and Parquet/],
     ['Day,A\n2024-01-30,1\n', { wide: 'symbol' }, /"wide" must be two properties/],
     ['symbol,A\n2024-01-30,1\n', {}, /wide: column symbol has the name of what cells become/],

@@ -1,5 +1,5 @@
 // A dataset as wide as one may be is read on every door within the memory that
-// docs/operate/operating.md states, and changed, compacted and exported; a wider one is refused wherever it
+// docs/reference/limits.md states, and changed, compacted and exported; a wider one is refused wherever it
 // would get its columns.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';

@@ -10,23 +10,23 @@ const ROOT = join(import.meta.dirname, '..', '..', '..');
 const SERVED_LEAST = 233;
 
 test('every row names a transcript or test that exists, or says later', () => {
-  const wrong = COVERAGE.filter(({ shown }) => !isThere(shown)).map(
-    ({ row, shown }) => `${row}: ${shown}`,
+  const wrong = COVERAGE.filter(({ proof }) => !isThere(proof)).map(
+    ({ row, proof }) => `${row}: ${proof}`,
   );
   assert.deepEqual(wrong, []);
   assert.equal(isThere('read#no such block'), false);
 });
 
 test('the table only grows', () => {
-  const served = COVERAGE.filter(({ shown }) => shown !== 'later').length;
+  const served = COVERAGE.filter(({ proof }) => proof !== 'later').length;
   assert.ok(served >= SERVED_LEAST, `${served} rows are served, ${SERVED_LEAST} were before`);
   const names = COVERAGE.map(({ section, row }) => `${section}: ${row}`);
   assert.equal(new Set(names).size, names.length);
 });
 
-function isThere(shown: string): boolean {
-  if (shown === 'later') return true;
-  const [file = '', title] = shown.split('#');
+function isThere(proof: string): boolean {
+  if (proof === 'later') return true;
+  const [file = '', title] = proof.split('#');
   if (title === undefined) return existsSync(join(ROOT, file));
   const paths = globSync(join(ROOT, 'test', 'http', 'cases', '*', `${file}.http`));
   assert.equal(paths.length, 1, `${file}.http must be there once`);

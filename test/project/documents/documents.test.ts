@@ -19,7 +19,7 @@ for (const page of documents().filter((one) => one.startsWith('docs/'))) {
 }
 
 test('the picture names every room', () => {
-  const text = textOf('docs/architecture.md');
+  const text = textOf('docs/contributing/architecture.md');
   for (const [layer, rooms] of Object.entries(ROOMS)) {
     const row = text.split('\n').find((line) => line.startsWith(`| \`${layer}/\` |`)) ?? '';
     for (const room of rooms.filter((one) => one !== '.')) {

@@ -14,12 +14,12 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 };
 
 /** Pages whose blocks have a test of their own. */
-const OWN_TEST: Readonly<Record<string, string>> = { 'docs/ask/sql.md': 'test/query' };
+const OWN_TEST: Readonly<Record<string, string>> = { 'docs/reference/sql.md': 'test/query' };
 
 /** Members whose values differ from run to run. */
 const VARIES = new Set(['updated', 'created', 'snapshot', 'asOf', 'bytes', 'exportId', 'sha256']);
 
-const LANGUAGES = ['sh', 'json', 'sql', 'text'];
+const LANGUAGES = ['sh', 'json', 'sql', 'text', 'mermaid'];
 
 const BLOCKS = documents()
   .filter((document) => OWN_TEST[document] === undefined)
@@ -29,26 +29,38 @@ const firstLine = ({ text }: Block): string => text.split('\n')[0] ?? '';
 const titleOf = (block: Block): string =>
   `${block.document}, ${block.heading}: ${firstLine(block).slice(0, 60)}`;
 
-describe('every block of the documents runs as it is printed', () => {
-  let walk: Walk | undefined;
-  let printed = '';
-  beforeAll(async () => {
-    walk = await startWalk();
-  });
-  afterAll(() => walk?.[Symbol.asyncDispose]());
+/** A tutorial begins in an empty folder; all other pages share one. */
+const WALKS = Map.groupBy(
+  BLOCKS.filter((one) => ELSEWHERE[firstLine(one)] === undefined),
+  ({ document }) => (document.startsWith('docs/tutorials/') ? document : 'documents'),
+);
 
-  for (const block of BLOCKS.filter((one) => ELSEWHERE[firstLine(one)] === undefined)) {
-    test(titleOf(block), async () => {
-      assert.ok(
-        LANGUAGES.includes(block.language),
-        'a fence says its language: sh, json, sql or text',
-      );
-      if (block.language === 'sh') printed = (await walk?.run(block.text)) ?? '';
-      else if (block.language === 'json') assertAnswer(block.text, printed);
-      else assert.equal(block.language, 'text', 'SQL runs in docs/ask/sql.md, or is an exception');
+for (const [name, blocks] of WALKS) {
+  describe(`every block of ${name} runs as it is printed`, () => {
+    let walk: Walk | undefined;
+    let printed = '';
+    let hasRun = false;
+    beforeAll(async () => {
+      walk = await startWalk();
     });
-  }
-});
+    afterAll(() => walk?.[Symbol.asyncDispose]());
+
+    for (const block of blocks) {
+      test(titleOf(block), async () => {
+        assert.ok(
+          LANGUAGES.includes(block.language),
+          'a fence names its language: sh, json, sql, text or mermaid',
+        );
+        if (block.language === 'sh') printed = (await walk?.run(block.text)) ?? '';
+        else if (block.language === 'json') assertAnswer(block.text, printed);
+        else if (block.language === 'text' && hasRun && name !== 'documents') {
+          assertOutput(block.text, printed);
+        } else assert.notEqual(block.language, 'sql', 'SQL runs in docs/reference/sql.md only');
+        hasRun = block.language === 'sh';
+      });
+    }
+  });
+}
 
 test('every exception is a block that is there', () => {
   const there = new Set(BLOCKS.map(firstLine));
@@ -63,6 +75,19 @@ function assertAnswer(text: string, output: string): void {
   const isDocument = output.startsWith('{\n');
   const last = isDocument ? output : (output.trimEnd().split('\n').at(-1) ?? '');
   assert.deepEqual(masked(JSON.parse(last)), masked(JSON.parse(text)));
+}
+
+/** Each line of a tutorial's output is a line that was printed; `…` stands for any text. */
+function assertOutput(text: string, output: string): void {
+  const lines = output.split('\n').map((line) => line.trim());
+  for (const line of text.split('\n').map((one) => one.trim())) {
+    const parts = line.split('…').map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+    const pattern = new RegExp(`^${parts.join('.*')}$`);
+    assert.ok(
+      lines.some((one) => pattern.test(one)),
+      `not printed: ${line}\n${output}`,
+    );
+  }
 }
 
 function masked(value: unknown): unknown {

@@ -1,4 +1,4 @@
-// The dashboard of docs/use/samples/grafana asks as Grafana's Infinity data source does: by a URL with its
+// The dashboard of docs/guides/samples/grafana asks as Grafana's Infinity data source does: by a URL with its
 // variables filled in and a bearer token. What it shows of the answer is there.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
@@ -12,7 +12,7 @@ const FILE = join(
   '..',
   '..',
   'docs',
-  'use',
+  'guides',
   'samples',
   'grafana',
   'series.json',

@@ -19,7 +19,7 @@ export interface Block {
 const byName = (a: string, b: string): number => (basename(a) < basename(b) ? -1 : 1);
 
 export function documents(): readonly string[] {
-  const samples = join('docs', 'use', 'samples');
+  const samples = join('docs', 'guides', 'samples');
   const pages = globSync('docs/**/*.md', { cwd: ROOT }).filter((page) => !page.startsWith(samples));
   return [...FIRST, ...pages.filter((page) => !FIRST.includes(page)).sort(byName)];
 }
@@ -41,6 +41,21 @@ export function blocksOf(document: string): readonly Block[] {
   }
   return blocks;
 }
+
+/** Headings outside of fenced blocks, without their marks. */
+export const headings = (document: string): readonly string[] =>
+  [
+    ...textOf(document)
+      .replaceAll(/^```[^]*?^```/gm, '')
+      .matchAll(/^#+ (.*)$/gm),
+  ].map(([, heading = '']) => heading);
+
+/** The anchor that renderers of Markdown give a heading. */
+export const toAnchor = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replaceAll(' ', '-');
 
 /** The texts between single back-ticks, outside of fenced blocks; bars as they are outside of tables. */
 export function codeSpans(document: string): readonly string[] {

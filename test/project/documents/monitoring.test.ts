@@ -1,4 +1,4 @@
-// The alert rules and the dashboard of docs/operate/monitoring ask for what /metrics has, by its labels.
+// The alert rules and the dashboard of docs/guides/monitoring ask for what /metrics has, by its labels.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { loaded, send } from '../../base/client.ts';
 import { startServer } from '../../base/server.ts';
 import { test } from '../../base/fixtures.ts';
 
-const FOLDER = join(import.meta.dirname, '..', '..', '..', 'docs', 'operate', 'monitoring');
+const FOLDER = join(import.meta.dirname, '..', '..', '..', 'docs', 'guides', 'monitoring');
 const NAMES = /\b(?:tapedeck|nodejs|process)_[a-z0-9_]+/g;
 /** Name of the job in the scrape configuration, and what an alert is called. */
 const OTHERS: ReadonlySet<string> = new Set(['tapedeck_admin']);

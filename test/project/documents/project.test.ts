@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'vitest';
-import { documents, ROOT, textOf } from './markdown.ts';
+import { documents, headings, ROOT, textOf, toAnchor } from './markdown.ts';
 
 interface Manifest {
   readonly license: string;
@@ -26,16 +26,32 @@ const linksOf = (document: string): readonly string[] =>
     join(document, '..', target),
   );
 
-test('the README links every page of docs, and so does docs/README.md', () => {
-  const pages = documents().filter((page) => page.startsWith('docs/') && page !== 'docs/README.md');
-  for (const from of ['README.md', 'docs/README.md']) {
-    const linked = new Set(linksOf(from));
-    assert.deepEqual(
-      pages.filter((page) => !linked.has(page)),
-      [],
-      `${from} does not link these`,
+test('an index links every page of docs: docs/README.md, or that of the folder of decisions', () => {
+  const indexes = ['docs/README.md', 'docs/contributing/decisions/README.md'];
+  const linked = new Set(indexes.flatMap(linksOf));
+  assert.deepEqual(
+    documents().filter((page) => page.startsWith('docs/') && !linked.has(page)),
+    [indexes[0]],
+  );
+  for (const folder of ['tutorials', 'guides', 'concepts', 'reference', 'contributing']) {
+    assert.ok(
+      linksOf('README.md').some((page) => page.startsWith(`docs/${folder}`)),
+      `README.md links no page of docs/${folder}`,
     );
   }
+});
+
+test('every anchor that a document links is a heading of its page', () => {
+  const anchors = new Map(
+    documents().map((page) => [page, new Set(headings(page).map(toAnchor))] as const),
+  );
+  const dead = documents().flatMap((page) =>
+    [...textOf(page).matchAll(/\]\(([^)#:]*)#([^)]+)\)/g)]
+      .map(([, path = '', anchor = '']) => [path === '' ? page : join(page, '..', path), anchor])
+      .filter(([target = '', anchor = '']) => anchors.get(target)?.has(anchor) === false)
+      .map(([target, anchor]) => `${page}: ${target}#${anchor}`),
+  );
+  assert.deepEqual(dead, []);
 });
 
 test('every link of the documents leads to a file', () => {

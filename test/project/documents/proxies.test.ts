@@ -1,4 +1,4 @@
-// The proxies of docs/use/samples, as they are printed but for names and ports: TLS, addresses of clients,
+// The proxies of docs/guides/samples, as they are printed but for names and ports: TLS, addresses of clients,
 // streams that are not held back, loads of any size, and nothing of the operator.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { freePort, programIn, startDaemon } from '../../base/servers/daemon.ts';
 import { startServer, type TestServer } from '../../base/server.ts';
 import { until } from '../../api/streams/listening.ts';
 
-const SAMPLES = join(import.meta.dirname, '..', '..', '..', 'docs', 'use', 'samples');
+const SAMPLES = join(import.meta.dirname, '..', '..', '..', 'docs', 'guides', 'samples');
 const NAME = 'data.example.com';
 
 let folder = '';

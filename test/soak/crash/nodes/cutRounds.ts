@@ -21,7 +21,7 @@ const WRITERS = 4;
 const PAUSE_MS = { busy: 5, calm: 50 } as const;
 /** What no client waits for any longer; what became of it is not known to it. */
 const PATIENCE_MS = 5_000;
-/** Of docs/operate/operating.md: a node whose place was taken, or that PostgreSQL does not hear, is gone. */
+/** Of docs/guides/nodes.md: a node whose place was taken, or that PostgreSQL does not hear, is gone. */
 const BOUND_MS = 60_000;
 
 /** A node, where it runs; it is started again when it ends. */

@@ -1,4 +1,4 @@
-// What a series answers, said again with plain arrays: docs/ask/series.md in the plainest words, with
+// What a series answers, said again with plain arrays: docs/reference/series.md in the plainest words, with
 // nothing of the engine. Slow, and short enough to be read against that page.
 import { periodOf, type Span, spanOf, wallDay, within } from './seriesDays.ts';
 
