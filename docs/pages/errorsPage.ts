@@ -28,7 +28,10 @@ const HELP: Readonly<Record<FailureType, Help>> = {
   IncorrectValues: ['A parameter has a value that its endpoint does not accept.', DETAIL],
   NoSymbol: ['The request has no symbol.', 'Add `symbols=`.'],
   TypeRequired: ['`types` has no type that exists.', 'Use a type of [stock types](stock.md).'],
-  AuthorizationRestricted: ['The tier has no signed tokens.', 'Use a tier from `grow` on.'],
+  AuthorizationRestricted: [
+    'The signature is used, too old, or of another token.',
+    'Sign each request; set the clock.',
+  ],
   AuthorizationRequired: ['The token requires signed requests.', 'Sign the request.'],
   Restricted: [NO_ACCESS, '`tapedeck account set ID --grant NAME`'],
   NoKey: ['The request has no token.', 'Add `token=` or `Authorization: Bearer`.'],
@@ -43,7 +46,10 @@ const HELP: Readonly<Record<FailureType, Help>> = {
   ],
   FreeTierNotAllowed: ['The tier is `free`.', 'Change the tier of the account.'],
   TierNotAllowed: ['The dataset needs a higher tier.', 'Change the tier of the account.'],
-  AuthorizationInvalid: ['The signature is wrong or too old.', 'Check the secret and the clock.'],
+  AuthorizationInvalid: [
+    'The signature is malformed or wrong.',
+    'Check the secret and the signed query.',
+  ],
   DisabledKey: ['The token is disabled.', 'Enable it, or create another one.'],
   InvalidKey: ['No token has this text.', 'Check for a truncated or rotated token.'],
   TestTokenInProduction: ['A test token was sent to the main port.', 'Send a production token.'],
