@@ -184,7 +184,7 @@ test('readers that have the files open keep them; the last one takes them along'
   one.release();
   one.release();
   assert.deepEqual(await holders(server.folder, KEY), [held]);
-  await assert.rejects(lake.files.open(files), /the version ended/);
+  await assert.rejects(lake.files.open(files), /the version was removed/);
   other.release();
   await eventually(async () => (await holders(server.folder, KEY)).length === 0);
   assert.equal(await read(server, '/data/WS/D?limit=9&filter=symbol'), '[{"symbol":"A"}]');
