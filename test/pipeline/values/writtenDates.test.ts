@@ -159,7 +159,7 @@ test('a value at line 25,000 tells the order of the whole column', async () => {
   }
 });
 
-test('what no value tells is asked for, and what is said rules', async () => {
+test('what no value decides is asked for, and what is said rules', async () => {
   for (const format of FORMATS) {
     const file = await fileOf(format, ['01/02/2024', '03-04-2024']);
     const told = await refusal(server, `ASK_${format}`, file);
