@@ -2,10 +2,15 @@
 // requests to a running server.
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Readable, Writable } from 'node:stream';
-import { type Answered, type Asked, boundedText, pathOf } from '../api/agents/ask.ts';
-import { listenThrough } from '../api/agents/listening.ts';
+import {
+  type ApiResponse,
+  type ApiRequest,
+  readBoundedText,
+  buildRequestPath,
+} from '../api/agents/apiRequests.ts';
+import { readStreamUntil } from '../api/agents/streamReader.ts';
 import { makeMcpServer } from '../api/agents/mcpServer.ts';
-import type { Asking } from '../api/agents/tool.ts';
+import type { ApiClient } from '../api/agents/tool.ts';
 import { VERSION } from '../store/base/version.ts';
 
 /** Starts a request to the server, with the agent's token; its caller ends it. */
@@ -40,16 +45,16 @@ export async function serveAgentOn(
   }
 }
 
-const createApi = (request: Request): Asking => ({
-  ask: async (call: Asked): Promise<Answered> => {
+const createApi = (request: Request): ApiClient => ({
+  send: async (call: ApiRequest): Promise<ApiResponse> => {
     const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-      const begun = request(call.method, `/v1${pathOf(call)}`, resolve);
+      const begun = request(call.method, `/v1${buildRequestPath(call)}`, resolve);
       begun.once('error', reject);
       begun.end(call.body);
     });
-    const text = await boundedText(answer);
+    const text = await readBoundedText(answer);
     return { status: answer.statusCode ?? 0, headers: answer.headers, text };
   },
-  listen: (path, enough, timeMs) =>
-    listenThrough((answered) => request('GET', `/v1${path}`, answered), enough, timeMs),
+  readStream: (path, enough, timeMs) =>
+    readStreamUntil((answered) => request('GET', `/v1${path}`, answered), enough, timeMs),
 });

@@ -4,42 +4,42 @@ import { type Disk, localDisk } from '../store/base/disk.ts';
 import { type AtCrashPoint, survive } from '../store/base/crashPoints.ts';
 import type { Pace } from '../api/request/body/pace.ts';
 import type { Services } from '../api/request/endpoint.ts';
-import { type TokenShown, Accounts } from '../store/accounts/accounts.ts';
+import { type TokenWithText, Accounts } from '../store/accounts/accounts.ts';
 import type { Settings } from '../store/base/settings/settings.ts';
 import { openFolder, lockFolder, type Folder } from '../store/catalog/folder.ts';
 import type { Database } from '../store/catalog/database.ts';
-import { type Placed, placed, refuseTwoCatalogs } from './lake/lakePlaces.ts';
+import { type LakePlaces, openPlaces, refuseTwoCatalogs } from './lake/lakePlaces.ts';
 import type { Bucket } from '../store/files/bucket/bucket.ts';
-import { catalogHead, refuseLostCatalog } from '../store/files/catalogCheck.ts';
+import { readCatalogHead, checkCatalogExists } from '../store/files/catalogCheck.ts';
 import type { NatsLog } from '../store/bus/nats/natsLog.ts';
 import { STARTS_MAX } from '../jobs/run/runner.ts';
 import { openLog } from '../api/http/logging.ts';
-import { type Told, watchLake } from './watch.ts';
+import { type FaultLog, watchLake } from './automaticWork.ts';
 import { reasonOf } from '../store/base/failure.ts';
 import { prepareCatalog, openLake } from './lake/openLake.ts';
-import { settleKey } from '../store/work/keyRotation.ts';
-import { liveSecrets, openSecrets } from '../store/catalog/secrets/secrets.ts';
-import { coreOnce, demoOnce, firstAccount } from './firstStart.ts';
+import { finishRotation } from '../store/work/keyRotation.ts';
+import { createLiveSecrets, openSecrets } from '../store/catalog/secrets/secrets.ts';
+import { setUpCore, setUpDemo, setUpAccount } from './firstStart.ts';
 import { makeFailedTime } from '../api/request/failedTime.ts';
-import type { Threads } from '../store/sqlite/writer.ts';
+import type { ThreadPool } from '../store/sqlite/writer.ts';
 import type { ChildProcesses } from '../store/duckdb/slot.ts';
-import { poolsOf, type Pools } from './pools.ts';
-import { lakeFiles } from './lake/lakeFiles.ts';
+import { createPools, type Pools } from './pools.ts';
+import { openLakeFiles } from './lake/lakeFiles.ts';
 import { billingDays } from '../store/ledger/billingDays.ts';
 import { QueryCursors } from '../store/lake/history/queryCursors.ts';
-import { NamedQueries } from '../store/lake/datasets/namedQueries.ts';
+import { NamedQueries } from '../store/lake/datasets/views.ts';
 import { makeScrub } from '../store/catalog/scrub.ts';
 import { Publications } from '../store/publications/publications.ts';
-import { Uses } from '../api/request/uses.ts';
-import { makeStorage } from '../store/lake/storage.ts';
+import { DownloadGrants } from '../api/request/downloadGrants.ts';
+import { createStorage } from '../store/lake/storage.ts';
 import { WriteKeys } from '../store/work/writeKeys.ts';
-import { servicesOf } from './services.ts';
+import { composeServices } from './services.ts';
 import { loadDemo } from '../jobs/upkeep/demo.ts';
 import { type Exchange, makeExchange } from '../jobs/exchange/fill.ts';
 import { storedFeed } from '../api/streams/storedFeed.ts';
 import { exchangeFeed } from '../jobs/feeds/exchangeFeed.ts';
 import { CORE } from '../store/lake/datasets/datasets.ts';
-import { isStandIn } from '../store/lake/datasets/standIns.ts';
+import { isPlaceholder } from '../store/lake/datasets/placeholders.ts';
 import { EXCHANGE, type ExchangeShape } from '../market/exchange/exchange.ts';
 import { JOBS_SHARE } from '../api/http/drain.ts';
 import { closeDecoders } from '../pipeline/decode/child/decoders.ts';
@@ -64,7 +64,7 @@ export interface Seams {
   /** Source of query processes. */
   readonly processes?: ChildProcesses;
   /** Source of catalog threads. */
-  readonly threads?: Threads;
+  readonly threads?: ThreadPool;
   /**
    * Called when another process has taken the catalog: this one must end. By default an exception ends it.
    */
@@ -77,7 +77,7 @@ export interface Core {
   readonly services: Services;
   readonly log: Logger;
   /** Tokens that were created at this start, to be shown once. */
-  readonly madeTokens: readonly TokenShown[];
+  readonly madeTokens: readonly TokenWithText[];
   readonly accountId: string;
   /** Warnings of this start for the operator, one sentence each. */
   readonly warnings: readonly string[];
@@ -93,14 +93,17 @@ export async function openCore(settings: Settings, seams: Seams = {}): Promise<C
   const folder = openFolder(settings.data);
   const unlock = lockFolder(folder);
   const log = openLog(settings.logLevel);
-  let where: Placed | undefined;
+  let where: LakePlaces | undefined;
   let database: Database | undefined;
   try {
     const { clock = systemClock, disk = localDisk, threads } = seams;
-    where = await placed(settings, folder, { clock, disk, threads });
+    where = await openPlaces(settings, folder, { clock, disk, threads });
     await refuseTwoCatalogs(settings.database, folder, where.catalog);
-    await refuseLostCatalog(where.catalog, where.place);
-    database = where.catalog.openServed(createFaultLog(log)('the catalog is away'), seams.onTaken);
+    await checkCatalogExists(where.catalog, where.place);
+    database = where.catalog.openForServer(
+      createFaultLog(log)('the catalog is away'),
+      seams.onTaken,
+    );
     return await openParts(settings, seams, { ...where, folder, log }, database, unlock);
   } catch (error) {
     await database?.destroy();
@@ -121,22 +124,23 @@ async function openParts(
     exchange = {},
     processes,
   }: Seams,
-  { folder, log, ...where }: Placed & { readonly folder: Folder; readonly log: Logger },
+  { folder, log, ...where }: LakePlaces & { readonly folder: Folder; readonly log: Logger },
   database: Database,
   unlock: () => void,
 ): Promise<Core> {
   const faultLog = createFaultLog(log);
-  for (const path of folder.closed) log.warn({ path }, 'others could read it: closed to them');
+  for (const path of folder.restrictedPaths)
+    log.warn({ path }, 'others could read it: closed to them');
   await prepareCatalog(database, where);
-  if (settings.encryptionKey === '') await settleKey(database, folder.key);
-  const secrets = liveSecrets(openSecrets(settings.encryptionKey, folder.key));
+  if (settings.encryptionKey === '') await finishRotation(database, folder.key);
+  const secrets = createLiveSecrets(openSecrets(settings.encryptionKey, folder.key));
   const accounts = await Accounts.open(database, secrets, clock);
   await accounts.completeTestTokens();
-  const first = await firstAccount(accounts, settings, folder);
+  const first = await setUpAccount(accounts, settings, folder);
   const failedTime = makeFailedTime(monotonicMs, accounts);
-  const pools = poolsOf(settings, folder, failedTime.spent, processes);
+  const pools = createPools(settings, folder, failedTime.spent, processes);
   const storing = { database, folder, disk, clock, at, log };
-  const { files, ...lakeParts } = await lakeFiles(storing, pools.ingest, settings, where);
+  const { files, ...lakeParts } = await openLakeFiles(storing, pools.ingest, settings, where);
   const opening = { ...storing, ...where, files, onBack: settings.clockBack };
   const { lake, lakeClock, pending } = await openLake(opening);
   const days = billingDays(settings.zone);
@@ -154,12 +158,12 @@ async function openParts(
   const created = { ...publishing, ledger, queries, writeKeys, scrub, days, secrets, failedTime };
   const logs = await streamLog(settings, database, faultLog('bus'));
   const running = { files, log, logs, pools, startsMax, faultLog };
-  await coreOnce(lake, accounts, clock());
-  const services = await servicesOf({ ...opened, ...created }, running);
+  await setUpCore(lake, accounts, clock());
+  const services = await composeServices({ ...opened, ...created }, running);
   await services.runner.resume();
   const play = storedFeed(services);
   await services.streams.feeds.add({ name: 'stored', play, onFault: faultLog('feed') });
-  const demo = await demoOnce(database, settings.demo, () =>
+  const demo = await setUpDemo(database, settings.demo, () =>
     loadDemo(lake, services.runner, first.accountId, clock()),
   );
   const symbols = demo.on && settings.demo ? settings.demoSymbols : 0;
@@ -170,7 +174,7 @@ async function openParts(
 }
 
 const createFaultLog =
-  (log: Logger): Told =>
+  (log: Logger): FaultLog =>
   (what) =>
   (reason, jobId): void =>
     log.error({ reason: reasonOf(reason), ...(jobId === undefined ? {} : { jobId }) }, what);
@@ -208,7 +212,7 @@ async function streamLog(
   onFault: (reason: unknown) => void,
 ): Promise<NatsLog | undefined> {
   if (bus === undefined) return undefined;
-  const lake = (await catalogHead(database))?.lake ?? '';
+  const lake = (await readCatalogHead(database))?.lake ?? '';
   // Loaded only where it is configured: loading takes 50 ms of each start.
   const { NatsLog } = await import('../store/bus/nats/natsLog.ts');
   return new NatsLog({ settings: bus, lake, onFault });
@@ -222,14 +226,14 @@ async function openPublications(
   const { aside, folder } = await publications.sweep();
   const details = { files: aside, folder };
   if (aside > 0) parts.log.warn(details, 'published files that no row names: put aside');
-  const storage = makeStorage(parts.database, lake, publications);
-  return { publications, downloads: new Uses(), storage };
+  const storage = createStorage(parts.database, lake, publications);
+  return { publications, downloads: new DownloadGrants(), storage };
 }
 
 async function openExchange(
   services: Services,
   shape: ExchangeShape,
-  faultLog: Told,
+  faultLog: FaultLog,
 ): Promise<Exchange | undefined> {
   if (shape.symbols === 0) return undefined;
   await addFeed(services, shape, faultLog);
@@ -237,12 +241,16 @@ async function openExchange(
 }
 
 /** Adds the feed of the synthetic exchange, which plays as long as CORE contains its records. */
-async function addFeed(services: Services, shape: ExchangeShape, faultLog: Told): Promise<void> {
+async function addFeed(
+  services: Services,
+  shape: ExchangeShape,
+  faultLog: FaultLog,
+): Promise<void> {
   const { clock, lake, settings, streams } = services;
   const isWanted = (): boolean =>
     ['TRADES', 'QUOTES'].every((id) => {
       const dataset = lake.directory.dataset(CORE, id);
-      return dataset !== undefined && isStandIn(dataset);
+      return dataset !== undefined && isPlaceholder(dataset);
     });
   const isAlways = settings.demoClock === 'always';
   const play = exchangeFeed({ board: streams.board, clock, shape, isAlways, isWanted });
@@ -258,7 +266,7 @@ async function closeServices(services: Services, pools: Pools, log: Logger): Pro
     exports.stop(),
     services.alertDeliveries.stop(),
   ]);
-  await pending.settle();
+  await pending.flush();
   await runner.stop(services.settings.drainMs * JOBS_SHARE);
   services.loadGiver.close();
   const lost = await ledger.close();

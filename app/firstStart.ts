@@ -1,5 +1,5 @@
 // Work of a data folder's first start: its account, workspace CORE, its demo.
-import type { Accounts, TokenShown } from '../store/accounts/accounts.ts';
+import type { Accounts, TokenWithText } from '../store/accounts/accounts.ts';
 import type { Folder } from '../store/catalog/folder.ts';
 import { writeSecretFile } from '../store/catalog/secrets/secretFile.ts';
 import type { Database } from '../store/catalog/database.ts';
@@ -17,7 +17,7 @@ interface Demo {
 }
 
 /** Decides about the demo once, at the folder's first start. */
-export async function demoOnce(
+export async function setUpDemo(
   database: Database,
   isEnabled: boolean,
   load: () => Promise<readonly string[]>,
@@ -36,7 +36,7 @@ export async function demoOnce(
 
 interface First {
   readonly accountId: string;
-  readonly madeTokens: readonly TokenShown[];
+  readonly madeTokens: readonly TokenWithText[];
   /** One sentence for each setting without an effect. */
   readonly warnings: readonly string[];
 }
@@ -46,7 +46,7 @@ interface First {
  * `first-tokens`, by any command that opens the folder: output may end in a log. Tokens of settings are not
  * written there.
  */
-export async function firstAccount(
+export async function setUpAccount(
   accounts: Accounts,
   settings: Settings,
   { firstTokens }: Pick<Folder, 'firstTokens'>,
@@ -74,7 +74,7 @@ export async function firstAccount(
 }
 
 /** Creates workspace CORE for the first account; folders of earlier versions get it at their next start. */
-export async function coreOnce(lake: Lake, accounts: Accounts, nowMs: number): Promise<void> {
+export async function setUpCore(lake: Lake, accounts: Accounts, nowMs: number): Promise<void> {
   const [first] = accounts.list();
   if (first === undefined || lake.directory.workspace(CORE) !== undefined) return;
   await createWorkspace(lake, CORE, first.accountId, nowMs);

@@ -5,27 +5,32 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { addLlmsText } from '../api/agents/llmsText.ts';
-import { addMcpDoor } from '../api/agents/mcpDoor.ts';
-import { addressOf, type Fence } from '../api/auth/admission.ts';
+import { addMcpEndpoint } from '../api/agents/mcpEndpoint.ts';
+import { readClientAddress, type Fence } from '../api/auth/admission.ts';
 import { VERSION } from '../store/base/version.ts';
 import { monotonicMs } from '../store/base/clock.ts';
 import { checkOpenFiles, openFilesMax } from './openFiles.ts';
 import type { Settings } from '../store/base/settings/settings.ts';
-import { ANSWERS_SHARE, closeDoors } from '../api/http/drain.ts';
-import { LENT_KINDS, type LentKind, takeNodes } from '../api/forward/nodeDoor.ts';
+import { ANSWERS_SHARE, closeServers } from '../api/http/drain.ts';
+import { WORKER_KINDS, type WorkerKind, acceptNodes } from '../api/forward/nodeConnections.ts';
 import type { DuckDbPool } from '../store/duckdb/pool.ts';
-import { Borrowed } from '../store/lent/borrowed.ts';
+import { RemoteExecutor } from '../store/remote/remoteExecutor.ts';
 import { makeReplays } from '../api/auth/replays.ts';
 import { makeThrottle, type Environment, type Throttle } from '../api/request/throttle.ts';
-import type { Audience } from '../store/replica/audience.ts';
+import type { Followers } from '../store/replica/followers.ts';
 import { type Core, type Seams, openCore } from './core.ts';
-import { ASLEEP_WARNING, beginOrWait } from './starting.ts';
-import { isAsleep } from '../store/catalog/asleep.ts';
-import type { DoorKind } from '../store/postgres/nodeTable.ts';
+import { ASLEEP_WARNING, startOrWait } from './startOrWait.ts';
+import { isAsleep } from '../store/catalog/restoreGuard.ts';
+import type { EndpointKind } from '../store/postgres/nodeTable.ts';
 import { keepRequestsYoung } from './v8Flags.ts';
-import { makeState, metricsAnswer, type ServerState, tlsOf } from '../api/http/operations.ts';
-import type { FrontDoor } from '../api/forward/frontDoor.ts';
-import { openMetricsDoor } from '../api/forward/metricsDoor.ts';
+import {
+  makeServerState,
+  metricsAnswer,
+  type ServerState,
+  readTls,
+} from '../api/http/operations.ts';
+import type { FrontServer } from '../api/forward/frontServer.ts';
+import { openMetricsServer } from '../api/forward/metricsServer.ts';
 import { ENDPOINTS } from '../api/endpoints/index.ts';
 import { STREAMS } from '../api/endpoints/read/streams.ts';
 import { buildServer } from '../api/http/server.ts';
@@ -46,7 +51,7 @@ export interface Tapedeck extends Core {
 /** Parts that a node hands over when it begins to serve. */
 interface Handover {
   /** Their ports become those of the server, without an interruption of listening. */
-  readonly servers: Readonly<Partial<Record<DoorKind, Server>>>;
+  readonly servers: Readonly<Partial<Record<EndpointKind, Server>>>;
   /** Server of /metrics, which this server takes over too. */
   readonly metricsServer?: Server | undefined;
   /** Key with which other nodes sign requests. */
@@ -54,7 +59,7 @@ interface Handover {
   /** Decides whether it may still answer. */
   readonly fence?: Fence;
   /** Creates the publisher for nodes that answer reads, once this one is open. */
-  readonly audience?: (core: Core, throttle: Throttle) => Promise<Audience>;
+  readonly audience?: (core: Core, throttle: Throttle) => Promise<Followers>;
 }
 
 /** Opens all services and listens. */
@@ -76,11 +81,14 @@ export async function startTapedeck(
   };
   const { services } = core;
   if (seams.warm !== false) services.series.pool.warm();
-  const state = makeState(services, seams.pace);
+  const state = makeServerState(services, seams.pace);
   const servers: FastifyInstance[] = [];
   const throttle = throttleOf('production', settings, seams);
   const nodes = handover && { ...handover, audience: await handover.audience?.(core, throttle) };
-  const open = async (kind: DoorKind, port: number | undefined): Promise<string | undefined> => {
+  const open = async (
+    kind: EndpointKind,
+    port: number | undefined,
+  ): Promise<string | undefined> => {
     if (port === undefined) return undefined;
     const own = kind === 'production' ? throttle : throttleOf(environmentOf(kind), settings, seams);
     const server = await openDoor(core, kind, state, { throttle: own, seams, nodes });
@@ -90,16 +98,16 @@ export async function startTapedeck(
     else await listenInPlace(server, former);
     return baseOf(settings, (server.server.address() as AddressInfo).port);
   };
-  let monitor: FrontDoor | undefined;
+  let monitor: FrontServer | undefined;
   let endWait = (): void => undefined;
   const close = async (): Promise<void> => {
     endWait();
-    state.draining = true;
+    state.isDraining = true;
     services.streams.open.close();
     services.streams.hub.close();
-    for (const kind of LENT_KINDS) poolFor(kind, services).dismiss();
+    for (const kind of WORKER_KINDS) poolFor(kind, services).removeRemotes();
     nodes?.audience?.close();
-    await closeDoors(servers, settings.drainMs * ANSWERS_SHARE);
+    await closeServers(servers, settings.drainMs * ANSWERS_SHARE);
     await monitor?.close(0);
     await core.close();
   };
@@ -108,9 +116,9 @@ export async function startTapedeck(
     const sandbox = await open('test', settings.sandboxPort);
     const streaming = await open('streams', settings.streamPort);
     monitor = await openMonitor(settings, services, state, handover);
-    const monitoring = monitor && baseOf({ ...settings, ...settings.metricsPlace }, monitor.port);
-    endWait = await beginOrWait(core, seams.watch !== false);
-    const drain = (): void => void (state.draining = true);
+    const monitoring = monitor && baseOf({ ...settings, ...settings.metricsAddress }, monitor.port);
+    endWait = await startOrWait(core, seams.watch !== false);
+    const drain = (): void => void (state.isDraining = true);
     return { ...core, base, sandbox, streaming, monitoring, drain, close };
   } catch (error) {
     await close();
@@ -123,10 +131,10 @@ const openMonitor = async (
   services: Core['services'],
   state: ServerState,
   handover: Handover | undefined,
-): Promise<FrontDoor | undefined> =>
-  openMetricsDoor({
+): Promise<FrontServer | undefined> =>
+  openMetricsServer({
     settings,
-    https: (await tlsOf(settings)).https,
+    https: (await readTls(settings)).https,
     metrics: (incoming) => metricsAnswer(incoming, services, state),
     former: handover?.metricsServer,
   });
@@ -139,7 +147,7 @@ async function listenInPlace(server: FastifyInstance, former: Server): Promise<v
   await listening;
 }
 
-const environmentOf = (kind: DoorKind): Environment => (kind === 'test' ? kind : 'production');
+const environmentOf = (kind: EndpointKind): Environment => (kind === 'test' ? kind : 'production');
 
 const throttleOf = (
   environment: Environment,
@@ -151,14 +159,14 @@ interface DoorParts {
   readonly seams: Seams;
   readonly throttle: Throttle;
   readonly nodes?:
-    | { readonly audience: Audience | undefined; readonly fence?: Fence; readonly hopKey: string }
+    | { readonly audience: Followers | undefined; readonly fence?: Fence; readonly hopKey: string }
     | undefined;
 }
 
 /** Opens the routes of one port; operator routes are not part of the test environment. */
 async function openDoor(
   { services, log }: Core,
-  kind: DoorKind,
+  kind: EndpointKind,
   state: ServerState,
   { nodes, seams: { monotonic = monotonicMs }, throttle }: DoorParts,
 ): Promise<FastifyInstance> {
@@ -169,50 +177,50 @@ async function openDoor(
   const { trustedProxies: proxies } = services.settings;
   const hopping = nodes && { key: nodes.hopKey, clock: services.clock };
   const replays = makeReplays(monotonic);
-  const door = {
+  const port = {
     environment,
-    streamsOnly,
+    hasStreamsOnly: streamsOnly,
     proxies,
-    hopping,
+    proxySigning: hopping,
     throttle,
     replays,
     fence: nodes?.fence,
   };
-  const server = await buildServer(rows, { services, log, door }, state);
+  const server = await buildServer(rows, { services, log, port }, state);
   if (nodes !== undefined && hopping !== undefined) {
-    takeNodes(server.server, hopping, {
-      lent: (poolKind, socket) => {
+    acceptNodes(server.server, hopping, {
+      onWorker: (poolKind, socket) => {
         const pool = poolFor(poolKind, services);
-        if (state.draining) socket.destroy();
-        else pool.lend(new Borrowed(socket, `${services.folder.lake}${sep}`));
+        if (state.isDraining) socket.destroy();
+        else pool.addRemote(new RemoteExecutor(socket, `${services.folder.lake}${sep}`));
       },
-      loads: (socket) => {
-        if (state.draining) socket.destroy();
+      onLoads: (socket) => {
+        if (state.isDraining) socket.destroy();
         else services.loadGiver.join(socket);
       },
-      follows: (nodeId, socket) => {
-        if (state.draining || nodes.audience === undefined) socket.destroy();
+      onFollower: (nodeId, socket) => {
+        if (state.isDraining || nodes.audience === undefined) socket.destroy();
         else nodes.audience.join(nodeId, socket);
       },
     });
   }
   if (!streamsOnly) {
     const { accounts, settings } = services;
-    const place = (request: FastifyRequest): string => addressOf(request, door);
+    const place = (request: FastifyRequest): string => readClientAddress(request, port);
     addLlmsText(server);
-    addMcpDoor(server, { accounts, log, settings, version: VERSION, addressOf: place });
+    addMcpEndpoint(server, { accounts, log, settings, version: VERSION, clientAddress: place });
   }
   return server;
 }
 
-function poolFor(kind: LentKind, { ingestion, series, sql }: Core['services']): DuckDbPool {
+function poolFor(kind: WorkerKind, { ingestion, series, sql }: Core['services']): DuckDbPool {
   if (kind === 'read') return series.pool;
   return kind === 'sql' ? sql.pool : ingestion.pool;
 }
 
 /** The same routes without a port, for the command line. */
 export const openUnlistened = (core: Core): Promise<FastifyInstance> =>
-  openDoor(core, 'production', makeState(core.services), {
+  openDoor(core, 'production', makeServerState(core.services), {
     seams: {},
     throttle: throttleOf('production', core.services.settings, {}),
   });

@@ -22,7 +22,7 @@ export interface Pools {
 }
 
 /** Creates separate processes for reads, SQL and ingestion: no load and no query delays a read. */
-export function poolsOf(
+export function createPools(
   settings: Settings,
   folder: Folder,
   onFailed: (accountId: string, ms: number) => void,
@@ -34,13 +34,13 @@ export function poolsOf(
     read: readPool(settings, { ...from, ...lake }),
     sql: sqlPool(settings, folder.temporary, { ...from, ...lake, onFailed }),
     // Files of loads are on this machine only, as are files to be hashed.
-    ingest: ingestPool(settings, { ...from, ...lake, isSaid: true }),
+    ingest: ingestPool(settings, { ...from, ...lake, onlyDeclared: true }),
   };
 }
 
 /** Creates processes for loads. */
 export const ingestPool = (
-  { ingestMemoryBytes: memoryBytes, jobsAtOnce: children }: Settings,
+  { ingestMemoryBytes: memoryBytes, jobConcurrency: children }: Settings,
   more: PoolMore = {},
 ): DuckDbPool =>
   new DuckDbPool({

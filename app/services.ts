@@ -8,19 +8,19 @@ import { LiveBoard, QUOTE_TOPIC } from '../market/live/liveBoard.ts';
 import { LiveQuotes } from '../market/live/liveQuotes.ts';
 import { Hub } from '../store/bus/hub.ts';
 import type { NatsLog } from '../store/bus/nats/natsLog.ts';
-import { type Ruling, rulingOf } from './ruling.ts';
+import { type RulesAndAlerts, composeRules } from './ruleServices.ts';
 import { makeFillProgress } from '../jobs/exchange/progress.ts';
-import { upstreamsOf } from './upstreaming.ts';
-import { type Work, workOf } from './work.ts';
-import { tablesOf } from '../store/lake/pushes/pendingTable.ts';
+import { composeUpstreams } from './upstreamServices.ts';
+import { type JobServices, composeJobs } from './jobServices.ts';
+import { listTableIds } from '../store/lake/pushes/pendingTable.ts';
 import { makeBucketListing, makePull } from '../pipeline/sources/pull.ts';
 import { datasetPull } from '../api/datasets/ingest/datasetPull.ts';
 import { openExports } from '../api/datasets/ingest/exporting.ts';
 import { inputDefaults } from '../market/files/inputDefaults.ts';
-import { adminToken } from '../store/catalog/secrets/adminToken.ts';
+import { loadAdminToken } from '../store/catalog/secrets/adminToken.ts';
 import type { Files } from '../store/files/files.ts';
 import type { Pools } from './pools.ts';
-import type { Told } from './watch.ts';
+import type { FaultLog } from './automaticWork.ts';
 import type { Bodies } from '../store/files/bodies.ts';
 import { Charts } from '../query/charts/charts.ts';
 import { PageLoads } from '../query/series/pageLoads.ts';
@@ -37,9 +37,9 @@ const SQL_PLANS = 1_000;
 /** Everything that exists before jobs and engines are created. */
 type Opened = Omit<
   Services,
-  | keyof Work
+  | keyof JobServices
   | keyof Engines
-  | keyof Ruling
+  | keyof RulesAndAlerts
   | 'filling'
   | 'journal'
   | 'exports'
@@ -54,7 +54,7 @@ type EngineParts = Pick<Services, 'lake' | 'settings'> & {
 
 type Engines = Pick<Services, 'charts' | 'market' | 'series' | 'sql'>;
 
-export async function servicesOf(
+export async function composeServices(
   parts: Opened,
   { files, log, logs, pools, startsMax, faultLog }: Running,
 ): Promise<Services> {
@@ -69,22 +69,22 @@ export async function servicesOf(
     clock: () => parts.lakeClock.next(),
     defaultsOf: inputDefaults,
   };
-  const engines = enginesOf(parts, pools, files);
+  const engines = composeEngines(parts, pools, files);
   const reading = { ...parts, ...engines };
   const firstAccountId = parts.accounts.list()[0]?.accountId;
   const onRefused = faultLog('source');
   const pull = makePull({ ...settings, dataset: datasetPull(reading), firstAccountId, onRefused });
   const sources = { pull, listBucket: makeBucketListing({ ...settings, onRefused }) };
-  const work = await workOf({ ...parts, startsMax, log }, loading, sources, faultLog);
+  const work = await composeJobs({ ...parts, startsMax, log }, loading, sources, faultLog);
   const { ingestion } = work;
   const journal = { ...shared, database, days, monthsKept: settings.journalMonths };
   const exports = openExports(reading, pools.ingest, faultLog('export'));
-  const token = adminToken(settings.adminToken, folder.adminToken);
+  const token = loadAdminToken(settings.adminToken, folder.adminToken);
   const listeners: ((symbol: string) => void)[] = [];
-  const streams = streamingOf(reading, listeners, faultLog('stream'), logs);
-  const ruling = rulingOf({ ...reading, ...work, ingestion, streams }, faultLog('rule'));
+  const streams = composeStreaming(reading, listeners, faultLog('stream'), logs);
+  const ruling = composeRules({ ...reading, ...work, ingestion, streams }, faultLog('rule'));
   listeners.push((symbol) => ruling.rules.changed(symbol));
-  const upstreams = upstreamsOf({ ...reading, ...work, ingestion }, log);
+  const upstreams = composeUpstreams({ ...reading, ...work, ingestion }, log);
   const created = { streams, upstreams, ...ruling, ingestion, journal, exports, adminToken: token };
   return { ...reading, ...work, ...created, filling: makeFillProgress() };
 }
@@ -97,11 +97,11 @@ interface Running {
   readonly pools: Pools;
   readonly startsMax: number;
   readonly log: Logger;
-  readonly faultLog: Told;
+  readonly faultLog: FaultLog;
 }
 
 /** Ticks change the board, and the board publishes to listeners. */
-function streamingOf(
+function composeStreaming(
   { clock, lake, pending }: Pick<Services, 'clock' | 'lake' | 'pending'>,
   listeners: readonly ((symbol: string) => void)[],
   onFault: (reason: unknown) => void,
@@ -118,19 +118,19 @@ function streamingOf(
   const records = new RecordWatches({ hub, onFault });
   lake.onChange(({ tableIds }) => {
     quotes.forget(tableIds);
-    records.changed(tableIds);
+    records.scheduleReads(tableIds);
   });
   pending.onPush((pushes) => {
-    const tableIds = tablesOf(pushes);
+    const tableIds = listTableIds(pushes);
     quotes.forget(tableIds);
-    records.changed(tableIds);
+    records.scheduleReads(tableIds);
   });
   const open = new OpenStreams({ clock, onFault });
   return { board, records, feeds: new Feeds(), hub, open, quotes, bus };
 }
 
 /** Creates both engines over one cache of series and of the shapes of files. */
-export function enginesOf(
+export function composeEngines(
   { folder, lake, settings }: EngineParts,
   pools: Pick<Pools, 'read' | 'sql'>,
   files: Files,
@@ -139,9 +139,9 @@ export function enginesOf(
   const market = new MarketMemory(settings.cacheBytes);
   const answers = new SqlAnswers(settings.sqlCacheBytes);
   lake.onChange(({ snapshot, tableIds, touches }) => {
-    cache.changed(tableIds, snapshot, touches);
+    cache.applyCommit(tableIds, snapshot, touches);
     market.changed(tableIds);
-    answers.changed(tableIds);
+    answers.evictTables(tableIds);
   });
   const reading = { deadlineMs: settings.readTimeoutMs, temporary: folder.temporary };
   const shapes = new FileShapes();

@@ -11,7 +11,7 @@ import type { CallLine } from '../store/ledger/journal.ts';
 import { Ledger } from '../store/ledger/ledger.ts';
 import type { Database } from '../store/catalog/database.ts';
 import { migrate } from '../store/catalog/migrate.ts';
-import { tierOf } from '../store/accounts/tiers.ts';
+import { findTier } from '../store/accounts/tiers.ts';
 import { DEFAULT_SETTINGS } from '../store/accounts/tokens.ts';
 import { bringIn, CONNECTIONS, keepBusy, pathsOf } from './hot/hotReads.ts';
 import { byPace, openClient } from './http/clientProcess.ts';
@@ -86,7 +86,7 @@ async function chargeAll(path: string): Promise<number> {
     for (let at = 0; at < CHARGES; at += 1) {
       const order = { ...named(at), weight: 1, premium: false };
       const caller = callers[at % callers.length] ?? callerOf('t');
-      ledger.settle(ledger.hold(caller, order, 10), 5).delivered();
+      ledger.settle(ledger.hold(caller, order, 10), 5).confirm();
       if (at % GROUP === GROUP - 1) await ledger.flush();
     }
   });
@@ -102,7 +102,7 @@ const named = (at: number): Pick<CallLine, 'requestId' | 'endpoint' | 'usageKey'
 
 /** A caller of whom nothing is refused. */
 export function callerOf(tokenId: string): Caller {
-  const tier = { ...tierOf('scale'), messagesMonthly: Number.MAX_SAFE_INTEGER };
+  const tier = { ...findTier('scale'), messagesMonthly: Number.MAX_SAFE_INTEGER };
   const account = {
     accountId: ids.accountId,
     name: '',

@@ -1,6 +1,6 @@
 // Declares every command with its arguments and options. docs/reference/commands.md is generated from it.
 import { Command } from 'commander';
-import { redacted } from '../store/base/redact.ts';
+import { redactText } from '../store/base/redact.ts';
 import type { Settings } from '../store/base/settings/settings.ts';
 import { VERSION } from '../store/base/version.ts';
 import { addDatasets, addFiles, addIngest, addSql, addStreams } from './data/dataCommands.ts';
@@ -22,7 +22,7 @@ import { addCore } from './pipeline/coreCommands.ts';
 import { addPipeline } from './pipeline/pipelineCommands.ts';
 import { addExport, addRecipes } from './pipeline/readyCommands.ts';
 import { addRules } from './rules/ruleCommands.ts';
-import type { Output, Terminal } from './reach/terminal.ts';
+import type { Output, Terminal } from './connect/terminal.ts';
 
 /** Options that may come before or after the command. */
 export interface ServerOptions {
@@ -42,7 +42,7 @@ export function program(settings: () => Settings, terminal: Terminal): Command {
     .configureOutput({
       writeOut: (text) => void stdout.write(text),
       // An error of the command line may contain a token.
-      writeErr: (text) => void stderr.write(redacted(text)),
+      writeErr: (text) => void stderr.write(redactText(text)),
       getOutHelpWidth: () => widthOf(stdout),
       getErrHelpWidth: () => widthOf(stderr),
       getOutHasColors: () => stdout.isTTY === true && stdout.hasColors?.() === true,

@@ -3,7 +3,7 @@ import { CommanderError } from 'commander';
 import { reasonOf } from '../store/base/failure.ts';
 import { readSettings, type Settings } from '../store/base/settings/settings.ts';
 import { program, type ServerOptions } from './program.ts';
-import type { Terminal } from './reach/terminal.ts';
+import type { Terminal } from './connect/terminal.ts';
 
 /** @param args the arguments after the program's name @param variables of the environment, by name */
 export async function runCommand(

@@ -1,8 +1,8 @@
 // A typed client: operations by their names, pages and streams as iterators, and a count of spent messages.
 import { type Operations, ROUTES } from './operations.ts';
 import type { BatchQuery, StockAnswer, StockBatch, StockQuery } from './market.ts';
-import { costOf, RETRIES, type Retries, served } from './request.ts';
-import { type StreamItem, streamed } from './streaming.ts';
+import { readCosts, RETRIES, type Retries, sendRequest } from './request.ts';
+import { type StreamItem, streamMessages } from './streaming.ts';
 
 type Id = keyof Operations;
 
@@ -74,7 +74,7 @@ export class TapedeckClient {
     const [method, route] = ROUTES[id];
     const path = pathOf(route, options.path ?? {});
     const body = bodyOf(options.body);
-    const answer = await served(
+    const answer = await sendRequest(
       this.#fetch,
       {
         method,
@@ -85,7 +85,7 @@ export class TapedeckClient {
       },
       this.#retries,
     );
-    const { messages, premiumMessages } = costOf(answer.headers);
+    const { messages, premiumMessages } = readCosts(answer.headers);
     this.#spent = {
       messages: this.#spent.messages + messages,
       premiumMessages: this.#spent.premiumMessages + premiumMessages,
@@ -172,7 +172,7 @@ export class TapedeckClient {
   ): AsyncGenerator<StreamItem<T>, void, undefined> {
     const all = { ...query, ...(symbols.length === 0 ? {} : { symbols }), ids: true, events: true };
     const url = `${this.#base}/${encodeURIComponent(name)}${queryOf(all)}`;
-    return this.#streamed<T>(url, after, signal);
+    return this.#openStream<T>(url, after, signal);
   }
 
   /** Yields changes of a dataset as they are committed or pushed. */
@@ -183,16 +183,16 @@ export class TapedeckClient {
   ): AsyncGenerator<StreamItem<T>, void, undefined> {
     const all = { ...query, ...(keys.length === 0 ? {} : { keys }), ids: true, events: true };
     const place = [workspace, id].map(encodeURIComponent).join('/');
-    return this.#streamed<T>(`${this.#base}/stream/${place}${queryOf(all)}`, after, signal);
+    return this.#openStream<T>(`${this.#base}/stream/${place}${queryOf(all)}`, after, signal);
   }
 
-  #streamed<T>(
+  #openStream<T>(
     url: string,
     after: string | undefined,
     signal: AbortSignal | undefined,
   ): AsyncGenerator<StreamItem<T>, void, undefined> {
     const request = { url, headers: this.#headers, signal, after, retries: this.#retries };
-    return streamed<T>(this.#fetch, request);
+    return streamMessages<T>(this.#fetch, request);
   }
 }
 

@@ -16,7 +16,7 @@ export class TapedeckError extends Error {
   }
 }
 
-export interface Wanted {
+export interface RequestParts {
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -41,19 +41,28 @@ type Fetch = typeof globalThis.fetch;
  * broken connection only where the method is idempotent.
  * @throws TapedeckError; what `fetch` throws
  */
-export async function served(fetch: Fetch, request: Wanted, retries: Retries): Promise<Response> {
+export async function sendRequest(
+  fetch: Fetch,
+  request: RequestParts,
+  retries: Retries,
+): Promise<Response> {
   for (let tries = 0; ; tries += 1) {
     const answer = await once(fetch, request, tries < retries.most);
     if (answer !== undefined && answer.ok) return answer;
     const again = answer === undefined || answer.status === 429 || answer.status === 503;
-    if (answer !== undefined && (!again || tries >= retries.most)) throw await failureOf(answer);
+    if (answer !== undefined && (!again || tries >= retries.most))
+      throw await toTapedeckError(answer);
     await answer?.body?.cancel();
     await pause(retryDelay(answer, tries, retries), request.signal);
   }
 }
 
 /** Undefined where the connection broke and a retry is allowed. */
-async function once(fetch: Fetch, request: Wanted, mayTry: boolean): Promise<Response | undefined> {
+async function once(
+  fetch: Fetch,
+  request: RequestParts,
+  mayTry: boolean,
+): Promise<Response | undefined> {
   const { body, headers, method, signal, url } = request;
   try {
     return await fetch(url, {
@@ -92,7 +101,7 @@ export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
     signal?.addEventListener('abort', leave, { once: true });
   });
 
-export async function failureOf(answer: Response): Promise<TapedeckError> {
+export async function toTapedeckError(answer: Response): Promise<TapedeckError> {
   const text = await answer.text();
   const requestId = answer.headers.get('x-request-id') ?? '';
   const { detail, title, type } = parseProblem(text);
@@ -113,7 +122,7 @@ function parseProblem(text: string): Readonly<Record<string, unknown>> {
 }
 
 /** Cost of a call. The prefix is the server's brand. */
-export function costOf(headers: Headers): { messages: number; premiumMessages: number } {
+export function readCosts(headers: Headers): { messages: number; premiumMessages: number } {
   const countMessages = (premium: boolean): number => {
     for (const [name, value] of headers) {
       if (!name.endsWith('messages-used')) continue;

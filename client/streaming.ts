@@ -1,7 +1,7 @@
 // Messages of an endless stream: a broken connection is resumed at its last message, so that nothing is
 // charged twice, and lost messages are reported as a gap.
 import { frameReader } from './frames.ts';
-import { failureOf, pause, type Retries } from './request.ts';
+import { toTapedeckError, pause, type Retries } from './request.ts';
 
 export type StreamItem<T> =
   | { readonly kind: 'message'; readonly value: T; readonly id: string | undefined }
@@ -10,7 +10,7 @@ export type StreamItem<T> =
   /** Any other event of the stream. */
   | { readonly kind: 'notice'; readonly detail: unknown };
 
-export interface StreamWanted {
+export interface StreamRequest {
   /** With its query, except for the resume position. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -24,9 +24,9 @@ export interface StreamWanted {
  * Ends when the server ends it for good, and when `signal` is aborted.
  * @throws TapedeckError when it is refused
  */
-export async function* streamed<T>(
+export async function* streamMessages<T>(
   fetch: typeof globalThis.fetch,
-  { after, headers, retries, signal, url }: StreamWanted,
+  { after, headers, retries, signal, url }: StreamRequest,
 ): AsyncGenerator<StreamItem<T>, void, undefined> {
   let last = after;
   for (let tries = 0; ; tries += 1) {
@@ -77,7 +77,7 @@ async function* framesOf(
     },
     ...(signal === undefined ? {} : { signal }),
   });
-  if (!answer.ok) throw await failureOf(answer);
+  if (!answer.ok) throw await toTapedeckError(answer);
   const read = frameReader();
   const pieces = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
   if (pieces === undefined) return;

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import type { Endpoint } from '../api/request/endpoint.ts';
 import { ENDPOINTS } from '../api/endpoints/index.ts';
 import { marketDocument } from '../api/market/document/marketDocument.ts';
-import { CLIENT, openApi } from '../api/about/openapi/openapi.ts';
+import { CLIENT_DOCUMENT, buildOpenApi } from '../api/introspection/openapi/openapi.ts';
 import type { Parameter } from '../api/request/parameters.ts';
 import { clientTypes, type Document } from './pages/clientTypes.ts';
 import { commandsPage } from './pages/commandsPage.ts';
@@ -16,8 +16,8 @@ import { sqlPage } from './pages/sqlPage.ts';
 
 /** Path below the project's root to the text that belongs there. */
 export async function generate(): Promise<ReadonlyMap<string, string>> {
-  const document = openApi(ENDPOINTS, 'svc');
-  const plain = openApi(ENDPOINTS, 'svc', CLIENT);
+  const document = buildOpenApi(ENDPOINTS, 'svc');
+  const plain = buildOpenApi(ENDPOINTS, 'svc', CLIENT_DOCUMENT);
   const market = await marketDocument(ENDPOINTS, 'svc');
   return new Map([
     ['docs/reference/openapi.json', `${JSON.stringify(document, null, 2)}\n`],

@@ -1,6 +1,6 @@
 // Tools that find, describe and sample datasets.
 import { Type } from '../request/body/schema.ts';
-import { parsed, refusal, resultOf, type Tool } from './tool.ts';
+import { parseJson, refusal, toResult, type Tool } from './tool.ts';
 
 /** Datasets listed in one answer. */
 const DATASETS_DEFAULT = 20;
@@ -34,7 +34,7 @@ interface DatasetEntry {
 }
 
 const parseDatasets = (text: string): readonly DatasetEntry[] =>
-  (parsed(text) ?? []) as readonly DatasetEntry[];
+  (parseJson(text) ?? []) as readonly DatasetEntry[];
 
 const searchText = ({ datasetId, description, schema, title, workspace }: DatasetEntry): string =>
   [`${workspace}.${datasetId}`, title, description, ...Object.keys(schema.properties)]
@@ -70,9 +70,9 @@ export const searchDatasets: Tool = {
     },
     { additionalProperties: false },
   ),
-  run: async ({ limit = DATASETS_DEFAULT, text = '' }, { ask }) => {
+  run: async ({ limit = DATASETS_DEFAULT, text = '' }, { send }) => {
     const words = String(text).toLowerCase().split(/\s+/).filter(Boolean);
-    return resultOf(await ask({ method: 'GET', path: '/data' }), (body) => {
+    return toResult(await send({ method: 'GET', path: '/data' }), (body) => {
       const matches = parseDatasets(body).filter((one) =>
         words.every((word) => searchText(one).includes(word)),
       );
@@ -89,8 +89,8 @@ export const describeDataset: Tool = {
   title: 'Describe a dataset',
   description: 'Columns with their types, index, price and source of one dataset. Free.',
   input: Type.Object({ workspace: WORKSPACE, dataset: DATASET }, { additionalProperties: false }),
-  run: async ({ dataset, workspace }, { ask }) => {
-    const response = await ask({ method: 'GET', path: '/data' });
+  run: async ({ dataset, workspace }, { send }) => {
+    const response = await send({ method: 'GET', path: '/data' });
     const same = (a: string, b: unknown): boolean => a.toUpperCase() === String(b).toUpperCase();
     const match = parseDatasets(response.text).find(
       (one) => same(one.workspace, workspace) && same(one.datasetId, dataset),
@@ -98,7 +98,7 @@ export const describeDataset: Tool = {
     const name = `${String(workspace)}.${String(dataset)}`;
     return response.status < 400 && match === undefined
       ? refusal(`there is no dataset ${name} that the token may read; search_datasets lists them`)
-      : resultOf(response, () => JSON.stringify(match, undefined, 1));
+      : toResult(response, () => JSON.stringify(match, undefined, 1));
   },
 };
 
@@ -117,9 +117,9 @@ export const sampleRecords: Tool = {
     },
     { additionalProperties: false },
   ),
-  run: async ({ count = 5, dataset, key, workspace }, { ask }) => {
+  run: async ({ count = 5, dataset, key, workspace }, { send }) => {
     const parts = [workspace, dataset, ...(key === undefined ? [] : [key])];
     const path = `/data/${parts.map((part) => encodeURIComponent(String(part))).join('/')}`;
-    return resultOf(await ask({ method: 'GET', path, query: { last: Number(count) } }));
+    return toResult(await send({ method: 'GET', path, query: { last: Number(count) } }));
   },
 };

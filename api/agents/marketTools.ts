@@ -1,6 +1,13 @@
 // Market tools: symbols, quotes, charts, live streams, and backtests of rules.
 import { matching, Type } from '../request/body/schema.ts';
-import { CHARACTERS, CHARACTERS_MAX, cut, parsed, resultOf, type Tool } from './tool.ts';
+import {
+  CHARACTERS_DEFAULT,
+  CHARACTERS_MAX,
+  truncateRows,
+  parseJson,
+  toResult,
+  type Tool,
+} from './tool.ts';
 
 const SYMBOL = Type.String({ minLength: 1, maxLength: 40, description: 'A symbol, such as AAPL' });
 const SYMBOLS = Type.Array(SYMBOL, { minItems: 1, maxItems: 50 });
@@ -30,10 +37,12 @@ export const searchSymbols: Tool = {
     { text: Type.String({ minLength: 1, maxLength: 100 }) },
     { additionalProperties: false },
   ),
-  run: async ({ text }, { ask }) => {
+  run: async ({ text }, { send }) => {
     const path = `/search/${encodeURIComponent(String(text))}`;
     const query = { format: 'csv', filter: 'symbol,securityName,securityType,exchange,sector' };
-    return resultOf(await ask({ method: 'GET', path, query }), (csv) => cut(csv, CHARACTERS, 50));
+    return toResult(await send({ method: 'GET', path, query }), (csv) =>
+      truncateRows(csv, CHARACTERS_DEFAULT, 50),
+    );
   },
 };
 
@@ -43,14 +52,14 @@ export const getQuotes: Tool = {
   description:
     'The newest price of up to 50 symbols, its change, and the range of a year. Costs 1 for each.',
   input: Type.Object({ symbols: SYMBOLS }, { additionalProperties: false }),
-  run: async ({ symbols }, { ask }) => {
+  run: async ({ symbols }, { send }) => {
     const query = {
       symbols: (symbols as readonly string[]).join(','),
       types: 'quote',
       filter: QUOTE,
     };
-    return resultOf(await ask({ method: 'GET', path: '/stock/market/batch', query }), (text) => {
-      const quotes = (parsed(text) ?? {}) as Readonly<Record<string, { quote?: object }>>;
+    return toResult(await send({ method: 'GET', path: '/stock/market/batch', query }), (text) => {
+      const quotes = (parseJson(text) ?? {}) as Readonly<Record<string, { quote?: object }>>;
       const unknown = (symbols as readonly string[]).filter(
         (symbol) => !Object.hasOwn(quotes, symbol.trim().toUpperCase()),
       );
@@ -81,12 +90,12 @@ export const getChart: Tool = {
     },
     { additionalProperties: false },
   ),
-  run: async ({ characters = CHARACTERS, every, range, symbol }, { ask }) => {
+  run: async ({ characters = CHARACTERS_DEFAULT, every, range, symbol }, { send }) => {
     const path = `/stock/${encodeURIComponent(String(symbol))}/chart/${String(range)}`;
     const chartInterval = every === undefined ? undefined : Number(every);
     const query = { format: 'csv', filter: BAR, chartInterval };
-    const response = await ask({ method: 'GET', path, query });
-    return resultOf(response, (text) => cut(text, Number(characters), CHART_ROWS_MAX));
+    const response = await send({ method: 'GET', path, query });
+    return toResult(response, (text) => truncateRows(text, Number(characters), CHART_ROWS_MAX));
   },
 };
 
@@ -110,17 +119,17 @@ export const listenOnce: Tool = {
     },
     { additionalProperties: false },
   ),
-  run: async ({ messages = 1, seconds = 10, stream, symbols }, { listen }) => {
+  run: async ({ messages = 1, seconds = 10, stream, symbols }, { readStream }) => {
     const messageCount = Number(messages);
     const splitFrames = (text: string): readonly string[] =>
       text.split('\r\n\r\n').filter((frame) => frame.startsWith('data: '));
     const query = new URLSearchParams({ symbols: (symbols as readonly string[]).join(',') });
-    const response = await listen(
+    const response = await readStream(
       `/${String(stream)}?${query}`,
       (text) => splitFrames(text).length >= messageCount,
       Number(seconds) * 1_000,
     );
-    if (response.status >= 400) return resultOf(response);
+    if (response.status >= 400) return toResult(response);
     const frames = splitFrames(response.text).slice(0, 100);
     const text = frames.map((frame) => frame.slice('data: '.length)).join('\n');
     // A stream is charged when it ends: each message that was sent costs one.
@@ -156,13 +165,13 @@ export const testRule: Tool = {
   ),
   run: async (
     { conditions, from, match = 'all', maxMessages = 1_000, step, symbol, to },
-    { ask },
+    { send },
   ) => {
     const rule = { ruleSet: symbol, type: match, ruleName: 'test', conditions };
     const period = Object.fromEntries(
       Object.entries({ from, to, step }).filter(([, value]) => value !== undefined),
     );
-    const response = await ask({
+    const response = await send({
       method: 'POST',
       path: '/rules/backtest',
       body: JSON.stringify({
@@ -171,6 +180,6 @@ export const testRule: Tool = {
       }),
       query: { maxMessages: Number(maxMessages) },
     });
-    return resultOf(response, (text) => text.slice(0, CHARACTERS));
+    return toResult(response, (text) => text.slice(0, CHARACTERS_DEFAULT));
   },
 };

@@ -4,8 +4,8 @@ import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { Failure } from '../../store/base/failure.ts';
 import { checkBody } from '../request/body/jsonBody.ts';
 import { ARGUMENT_MAX, PROMPTS } from './prompts.ts';
-import { allowanceLine } from './queryTools.ts';
-import { type Asking, parsed, type Result } from './tool.ts';
+import { formatAllowance } from './queryTools.ts';
+import { type ApiClient, parseJson, type Result } from './tool.ts';
 import { TOOLS } from './tools.ts';
 
 const INSTRUCTIONS =
@@ -26,7 +26,7 @@ interface CallRecord {
 }
 
 export async function makeMcpServer(
-  apiClient: Asking,
+  apiClient: ApiClient,
   version: string,
   logCall: (call: CallRecord) => void,
 ): Promise<Server> {
@@ -76,7 +76,7 @@ export async function makeMcpServer(
   return server;
 }
 
-async function runTool(name: string, input: unknown, apiClient: Asking): Promise<Result> {
+async function runTool(name: string, input: unknown, apiClient: ApiClient): Promise<Result> {
   const refuse = (text: string): Result => ({ text, messages: 0, premium: 0, isRefusal: true });
   const tool = TOOLS.find((one) => one.name === name);
   if (tool === undefined) return refuse(`there is no tool ${name.slice(0, 100)}`);
@@ -90,12 +90,12 @@ async function runTool(name: string, input: unknown, apiClient: Asking): Promise
 }
 
 /** The token's allowance: a sentence for the agent, numbers for its host. */
-async function readAllowance({ ask }: Asking): Promise<Readonly<Record<string, unknown>>> {
-  const { status, text } = await ask({ method: 'GET', path: '/account/allowance' });
+async function readAllowance({ send }: ApiClient): Promise<Readonly<Record<string, unknown>>> {
+  const { status, text } = await send({ method: 'GET', path: '/account/allowance' });
   if (status >= 400) return { text: 'left: not known' };
-  const answer = parsed(text);
+  const answer = parseJson(text);
   const { messagesLeft } = (answer ?? {}) as { readonly messagesLeft?: number | null };
-  return { text: allowanceLine(answer), messagesLeft: messagesLeft ?? null };
+  return { text: formatAllowance(answer), messagesLeft: messagesLeft ?? null };
 }
 
 interface PromptRequest {

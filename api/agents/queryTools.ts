@@ -1,7 +1,14 @@
 // Tools that read many records with SQL or as series, and estimate their cost.
 import { Type } from '../request/body/schema.ts';
 import { DATASET, KEY, WORKSPACE } from './datasetTools.ts';
-import { CHARACTERS, CHARACTERS_MAX, cut, parsed, resultOf, type Tool } from './tool.ts';
+import {
+  CHARACTERS_DEFAULT,
+  CHARACTERS_MAX,
+  truncateRows,
+  parseJson,
+  toResult,
+  type Tool,
+} from './tool.ts';
 
 const ROWS = 100;
 const ROWS_MAX = 1_000;
@@ -38,10 +45,10 @@ export const estimateCost: Tool = {
   description:
     'The most messages that a SELECT may cost, its columns and its steps, without running it. Free.',
   input: Type.Object({ workspace: WORKSPACE, sql: SQL }, { additionalProperties: false }),
-  run: async ({ sql, workspace }, { ask }) => {
+  run: async ({ sql, workspace }, { send }) => {
     const query = { explain: true };
     const path = sqlPath(workspace);
-    return resultOf(await ask({ method: 'POST', path, query, body: String(sql) }));
+    return toResult(await send({ method: 'POST', path, query, body: String(sql) }));
   },
 };
 
@@ -59,17 +66,23 @@ export const querySql: Tool = {
     { additionalProperties: false },
   ),
   run: async (
-    { characters = CHARACTERS, maxMessages = MESSAGES_DEFAULT, rows = ROWS, sql, workspace },
-    { ask },
+    {
+      characters = CHARACTERS_DEFAULT,
+      maxMessages = MESSAGES_DEFAULT,
+      rows = ROWS,
+      sql,
+      workspace,
+    },
+    { send },
   ) => {
     const query = { format: 'csv', maxMessages: Number(maxMessages) };
-    const response = await ask({
+    const response = await send({
       method: 'POST',
       path: sqlPath(workspace),
       query,
       body: String(sql),
     });
-    return resultOf(response, (text) => cut(text, Number(characters), Number(rows)));
+    return toResult(response, (text) => truncateRows(text, Number(characters), Number(rows)));
   },
 };
 
@@ -104,8 +117,8 @@ export const readSeries: Tool = {
     { additionalProperties: false },
   ),
   run: async (
-    { characters = CHARACTERS, columns, dataset, key, rows = ROWS, workspace, ...rest },
-    { ask },
+    { characters = CHARACTERS_DEFAULT, columns, dataset, key, rows = ROWS, workspace, ...rest },
+    { send },
   ) => {
     const parts = [workspace, dataset, ...(key === undefined ? [] : [key])];
     const path = `/data/${parts.map((part) => encodeURIComponent(String(part))).join('/')}`;
@@ -118,8 +131,8 @@ export const readSeries: Tool = {
       maxMessages: Number(rest['maxMessages'] ?? MESSAGES_DEFAULT),
       format: 'csv',
     };
-    const response = await ask({ method: 'GET', path, query });
-    return resultOf(response, (text) => cut(text, Number(characters), Number(rows)));
+    const response = await send({ method: 'GET', path, query });
+    return toResult(response, (text) => truncateRows(text, Number(characters), Number(rows)));
   },
 };
 
@@ -128,14 +141,14 @@ export const allowance: Tool = {
   title: 'What may still be spent',
   description: 'Messages that the token may still spend this month. Free.',
   input: Type.Object({}, { additionalProperties: false }),
-  run: async (_input, { ask }) => {
-    const response = await ask({ method: 'GET', path: '/account/allowance' });
-    return resultOf(response, (text) => allowanceLine(parsed(text)));
+  run: async (_input, { send }) => {
+    const response = await send({ method: 'GET', path: '/account/allowance' });
+    return toResult(response, (text) => formatAllowance(parseJson(text)));
   },
 };
 
 /** Describes the remaining allowance in a sentence. */
-export function allowanceLine(answer: unknown): string {
+export function formatAllowance(answer: unknown): string {
   const { messageLimit, messagesLeft } = (answer ?? {}) as Readonly<Record<string, unknown>>;
   if (typeof messagesLeft !== 'number') return 'left: as much as the account may spend';
   const of = typeof messageLimit === 'number' ? ` of ${messageLimit}` : '';

@@ -1,11 +1,11 @@
 // Defines an agent's tool: its input, its requests, and how its answer is truncated.
 import type { TObject } from 'typebox';
-import { type Answered, type Ask, costOf, type Listen } from './ask.ts';
+import { type ApiResponse, type SendRequest, readCost, type ReadStream } from './apiRequests.ts';
 
 /** The API as a tool uses it. */
-export interface Asking {
-  readonly ask: Ask;
-  readonly listen: Listen;
+export interface ApiClient {
+  readonly send: SendRequest;
+  readonly readStream: ReadStream;
 }
 
 export interface Tool {
@@ -15,7 +15,7 @@ export interface Tool {
   readonly input: TObject;
   /** Whether it changes data. No tool does yet. */
   readonly changes?: true;
-  readonly run: (input: Readonly<Record<string, unknown>>, client: Asking) => Promise<Result>;
+  readonly run: (input: Readonly<Record<string, unknown>>, client: ApiClient) => Promise<Result>;
 }
 
 export interface Result {
@@ -26,15 +26,15 @@ export interface Result {
 }
 
 /** The default length of an answer in characters; an agent reads all of them. */
-export const CHARACTERS = 20_000;
+export const CHARACTERS_DEFAULT = 20_000;
 export const CHARACTERS_MAX = 100_000;
 
 /** Converts an answer to its text and cost, or a refusal to its message. */
-export function resultOf(
-  response: Answered,
+export function toResult(
+  response: ApiResponse,
   format: (text: string) => string = (text) => text,
 ): Result {
-  const { messages, premium } = costOf(response.headers);
+  const { messages, premium } = readCost(response.headers);
   if (response.status < 400) return { text: format(response.text), messages, premium };
   return { text: refusalText(response), messages, premium, isRefusal: true };
 }
@@ -48,8 +48,8 @@ export const refusal = (text: string): Result => ({
 });
 
 /** Reads a failure from plain text, `{"error": …}`, `{"message": …}` or problem+json. */
-function refusalText({ status, text }: Answered): string {
-  const note = parsed(text);
+function refusalText({ status, text }: ApiResponse): string {
+  const note = parseJson(text);
   const members =
     typeof note === 'object' && note !== null ? (note as Record<string, unknown>) : {};
   const { detail, error, message, title } = members;
@@ -57,7 +57,7 @@ function refusalText({ status, text }: Answered): string {
   return `refused (${status}): ${String(reason ?? text).slice(0, 2_000)}`;
 }
 
-export function parsed(text: string): unknown {
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
@@ -66,7 +66,11 @@ export function parsed(text: string): unknown {
 }
 
 /** Truncates a text to the lines that fit, and notes how many were left out. */
-export function cut(text: string, charactersMax: number, rowsMax: number = Infinity): string {
+export function truncateRows(
+  text: string,
+  charactersMax: number,
+  rowsMax: number = Infinity,
+): string {
   const lines = text.split('\n').filter((line) => line !== '');
   const keptLines: string[] = [];
   let characters = 0;

@@ -9,7 +9,7 @@ import type { Caller } from '../../store/accounts/callers.ts';
 import { CORE, type Dataset, type Workspace } from '../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Lake } from '../../store/lake/lake.ts';
-import type { NamedQueries } from '../../store/lake/datasets/namedQueries.ts';
+import type { NamedQueries } from '../../store/lake/datasets/views.ts';
 import { SYSTEM_WORKSPACE } from '../../store/lake/systemTables.ts';
 import { reachesTier } from '../../store/accounts/tiers.ts';
 import { hasRight, managesAccount, type Right } from '../../store/accounts/tokens.ts';
@@ -22,14 +22,14 @@ export function checkKind({ kind, token }: Caller, need: TokenNeed): void {
   if (need !== 'granted' || !changes) throw new Failure('SecretKeyRequired');
 }
 
-export function callerOf(caller: Caller | undefined): Caller {
+export function requireCaller(caller: Caller | undefined): Caller {
   if (caller === undefined) throw new Failure('NoKey');
   return caller;
 }
 
 /** The caller, if it may manage its whole account. @throws Failure NoKey, Restricted. */
-export function managerOf(caller: Caller | undefined): Caller {
-  const manager = callerOf(caller);
+export function requireManager(caller: Caller | undefined): Caller {
+  const manager = requireCaller(caller);
   checkManages(manager);
   return manager;
 }
@@ -47,17 +47,17 @@ function ownWorkspace(caller: Caller, name: string, lake: Lake): Workspace {
  * The caller's workspace, for operations on all of it.
  * @throws Failure NotFound; Restricted for a token with rights on single datasets.
  */
-export function workspaceOf(caller: Caller, name: string, lake: Lake): Workspace {
+export function findManagedWorkspace(caller: Caller, name: string, lake: Lake): Workspace {
   const workspace = ownWorkspace(caller, name, lake);
   checkManages(caller);
   return workspace;
 }
 
 /** The workspace of a path, for operations on all of it. @throws as `findManagedWorkspace`. */
-export const ownedWorkspaceOf = (
+export const findPathWorkspace = (
   { caller, path }: Pick<Call, 'caller' | 'path'>,
   { lake }: { readonly lake: Lake },
-): Workspace => workspaceOf(callerOf(caller), path['workspace'] ?? '', lake);
+): Workspace => findManagedWorkspace(requireCaller(caller), path['workspace'] ?? '', lake);
 
 /** @throws Failure Restricted for a token with rights on single datasets. */
 function checkManages({ token }: Caller): void {
@@ -72,7 +72,7 @@ const MANAGES_NOTHING =
  * The workspace in which a dataset may be changed, whether the dataset exists or not.
  * @throws Failure NotFound, Restricted.
  */
-export function changeableIn(
+export function findWritableWorkspace(
   caller: Caller,
   name: string,
   dataset: string,
@@ -86,11 +86,12 @@ export function changeableIn(
 
 /** Refuses a name without the right to it, whether the dataset exists or not. */
 function checkRight(caller: Caller, { workspace }: Workspace, id: string, right: Right): void {
-  if (!hasRight(caller.token, workspace, id, right)) throw withoutGrant(workspace, id, right);
+  if (!hasRight(caller.token, workspace, id, right))
+    throw missingGrantFailure(workspace, id, right);
 }
 
 /** A failure with the missing grant, and how to add it. */
-export function withoutGrant(workspace: string, id: string, right: Right): Failure {
+export function missingGrantFailure(workspace: string, id: string, right: Right): Failure {
   const grant = JSON.stringify({ datasets: `${workspace}.${id}`, rights: [right] });
   return new Failure(
     'Restricted',
@@ -113,7 +114,7 @@ export function checkDatasetRoom(
   name: string,
   { lake, queries }: { readonly lake: Lake; readonly queries: NamedQueries },
 ): void {
-  queries.refuseTaken(place, name);
+  queries.refuseExistingView(place, name);
   const { directory } = lake;
   const datasetCount = directory
     .workspaces(accountId)
@@ -128,7 +129,7 @@ export function checkDatasetRoom(
  * The workspace in which a caller may read a name, whether it exists or not.
  * @throws Failure NotFound, Restricted.
  */
-export function readableIn(
+export function findDatasetWorkspace(
   caller: Caller,
   workspace: string,
   id: string,
@@ -143,7 +144,7 @@ export function readableIn(
 }
 
 /** A dataset that the caller has the right to. @throws Failure NotFound, Restricted, as `checkEntitled`. */
-export function datasetOf(
+export function findDataset(
   caller: Caller,
   workspace: string,
   id: string,
@@ -152,7 +153,7 @@ export function datasetOf(
 ): Dataset {
   const shared = right === 'read' ? sharedDataset(caller, workspace, id, lake) : undefined;
   if (shared !== undefined) return shared;
-  const owned = readableIn(caller, workspace, id, lake, right);
+  const owned = findDatasetWorkspace(caller, workspace, id, lake, right);
   const dataset = lake.directory.dataset(owned.workspace, id);
   if (dataset === undefined) throw new Failure('NotFound');
   checkEntitled(caller, dataset, owned);
@@ -183,7 +184,7 @@ const findShared = (
 /** @throws Failure Restricted, FreeTierNotAllowed, TierNotAllowed. */
 function checkShared(caller: Caller, { access, dataset, workspace }: Dataset): void {
   if (!hasRight(caller.token, workspace, dataset, 'read'))
-    throw withoutGrant(workspace, dataset, 'read');
+    throw missingGrantFailure(workspace, dataset, 'read');
   checkTier(caller, access);
 }
 
@@ -216,7 +217,7 @@ function isAllowed(check: () => void): boolean {
  * A workspace in which the caller may read: its own, CORE or `_SYSTEM`.
  * @throws Failure NotFound; Restricted for `_SYSTEM` and a token that does not manage its account.
  */
-export const readableWorkspace = (caller: Caller, name: string, lake: Lake): Workspace =>
+export const findReadableWorkspace = (caller: Caller, name: string, lake: Lake): Workspace =>
   findWorkspace(caller, name, 'read', lake);
 
 function findWorkspace(caller: Caller, name: string, right: Right, lake: Lake): Workspace {
@@ -304,7 +305,11 @@ function canRead(caller: Caller, dataset: Dataset, owner: Workspace): boolean {
  * names.
  * @throws Failure Restricted.
  */
-export function defaultWorkspaceFor(caller: Caller, id: string, lake: Lake): Workspace | undefined {
+export function findDefaultWorkspace(
+  caller: Caller,
+  id: string,
+  lake: Lake,
+): Workspace | undefined {
   const [first] = ownWorkspaces(caller, lake);
   if (first === undefined || first.workspace === CORE) return first;
   if (hasRight(caller.token, first.workspace, id, 'read')) return first;
@@ -312,14 +317,14 @@ export function defaultWorkspaceFor(caller: Caller, id: string, lake: Lake): Wor
 }
 
 /** `/time-series/{id}`: `WS.ID`, or an id of CORE, or else of the caller's default workspace. */
-export function seriesDataset(caller: Caller, id: string, lake: Lake): Dataset {
+export function findSeriesDataset(caller: Caller, id: string, lake: Lake): Dataset {
   const dot = id.indexOf('.');
-  if (dot > 0) return datasetOf(caller, id.slice(0, dot), id.slice(dot + 1), lake);
+  if (dot > 0) return findDataset(caller, id.slice(0, dot), id.slice(dot + 1), lake);
   const inCore = lake.directory.dataset(CORE, id) !== undefined;
-  if (inCore && caller.token.core) return datasetOf(caller, CORE, id, lake);
-  const first = defaultWorkspaceFor(caller, id, lake);
+  if (inCore && caller.token.core) return findDataset(caller, CORE, id, lake);
+  const first = findDefaultWorkspace(caller, id, lake);
   if (first === undefined) throw new Failure('NotFound');
-  return datasetOf(caller, first.workspace, id, lake);
+  return findDataset(caller, first.workspace, id, lake);
 }
 
 /** Whether it belongs to another account. Lines of `_SYSTEM` about an account belong to that account. */
@@ -336,14 +341,14 @@ export const paysPremium = (caller: Caller, dataset: Dataset, lake: Lake): boole
  * A dataset for operations on all its records, such as its versions.
  * @throws Failure NotFound if each account sees only its own records, and as `findDataset`.
  */
-export function wholeDatasetOf(
+export function findWholeDataset(
   caller: Caller,
   workspace: string,
   id: string,
   context: VisibilityContext,
 ): Dataset {
-  const dataset = datasetOf(caller, workspace, id, context.lake);
-  if (visibilityOf(caller, dataset, context).kind !== 'all') throw new Failure('NotFound');
+  const dataset = findDataset(caller, workspace, id, context.lake);
+  if (recordVisibility(caller, dataset, context).kind !== 'all') throw new Failure('NotFound');
   return dataset;
 }
 
@@ -354,7 +359,7 @@ interface VisibilityContext {
 }
 
 /** The delay in milliseconds with which a caller sees records; 0 for the owner. */
-export function delayOf(caller: Caller, dataset: Dataset, lake: Lake): number {
+export function accessDelayMs(caller: Caller, dataset: Dataset, lake: Lake): number {
   const { access, dataset: id, workspace } = dataset;
   if (access.delayMinutes === undefined || !isForeign(caller, dataset, lake)) return 0;
   const isUndelayed = workspace === CORE && isGranted(caller, id);
@@ -362,7 +367,7 @@ export function delayOf(caller: Caller, dataset: Dataset, lake: Lake): number {
 }
 
 /** Which records of a dataset the caller may see. */
-export function visibilityOf(
+export function recordVisibility(
   caller: Caller,
   dataset: Dataset,
   context: VisibilityContext,
@@ -373,7 +378,7 @@ export function visibilityOf(
   const scramble =
     scrambleSeed === undefined ? {} : { scramble: { seed: `${scrambleSeed} ${dataset.tableId}` } };
   if (dataset.workspace !== SYSTEM_WORKSPACE) {
-    const delayMs = delayOf(caller, dataset, context.lake);
+    const delayMs = accessDelayMs(caller, dataset, context.lake);
     if (delayMs === 0) return { kind: 'all', ...scramble };
     const ms = context.clock() - delayMs;
     return { kind: 'before', ms, day: dayIn(ms, context.settings.zone), ...scramble };

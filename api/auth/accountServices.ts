@@ -5,34 +5,37 @@ import type { Services } from '../request/endpoint.ts';
 /** Accounts whose services are cached; to create them again takes a microsecond. */
 const ACCOUNTS_MAX = 1_000;
 
-export const withSqlOf = <Some extends Pick<Services, 'sql'>>(
+export const withAccountSql = <Some extends Pick<Services, 'sql'>>(
   services: Some,
   accountId: string,
-): Some => ({ ...services, sql: { ...services.sql, pool: services.sql.pool.of(accountId) } });
+): Some => ({
+  ...services,
+  sql: { ...services.sql, pool: services.sql.pool.forAccount(accountId) },
+});
 
 /** Binds SQL and series reads to an account. */
-export const withPoolsOf = <Some extends Pick<Services, 'series' | 'sql'>>(
+export const withAccountReads = <Some extends Pick<Services, 'series' | 'sql'>>(
   services: Some,
   accountId: string,
 ): Some => {
   const { series } = services;
   return {
-    ...withSqlOf(services, accountId),
-    series: { ...series, pool: series.pool.of(accountId) },
+    ...withAccountSql(services, accountId),
+    series: { ...series, pool: series.pool.forAccount(accountId) },
   };
 };
 
 /** Binds SQL, series reads and loads to an account. */
-export function withAllOf(services: Services, accountId: string): Services {
+export function withAccountPools(services: Services, accountId: string): Services {
   const { ingestion } = services;
   return {
-    ...withPoolsOf(services, accountId),
-    ingestion: { ...ingestion, pool: ingestion.pool.of(accountId) },
+    ...withAccountReads(services, accountId),
+    ingestion: { ...ingestion, pool: ingestion.pool.forAccount(accountId) },
   };
 }
 
 /** Caches the services of each account. */
-export function accountServices<S extends object>(
+export function cacheByAccount<S extends object>(
   make: (accountId: string) => S,
 ): (accountId: string) => S {
   const cache = new LruMap<S>(ACCOUNTS_MAX);

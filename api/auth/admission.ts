@@ -1,39 +1,44 @@
 // Admits requests: checks token, environment, address, signature, kind, rate and budget, in this order. The
 // first failure is reported.
 import type { FastifyRequest } from 'fastify';
-import { sameSecret } from '../../store/catalog/secrets/adminToken.ts';
+import { isSameSecret } from '../../store/catalog/secrets/adminToken.ts';
 import type { Caller } from '../../store/accounts/callers.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { checkKind } from './access.ts';
-import { HOP_HEADER, hopAddress, type Hopping, senderOf } from './hop.ts';
+import {
+  PROXY_HEADER,
+  verifyProxyHeader,
+  type ProxySigning,
+  senderAddress,
+} from './proxyIdentity.ts';
 import { type AddressRules, allowsAddress, parseAddresses } from '../../store/base/addresses.ts';
 import type { Endpoint, Services } from '../request/endpoint.ts';
 import { allowsReferrer } from './referrer.ts';
 import type { Replays } from './replays.ts';
-import { openSignature } from './signing.ts';
+import { beginSignatureCheck } from './signing.ts';
 import type { Throttle, Environment } from '../request/throttle.ts';
 
 export type AdmissionServices = Pick<Services, 'accounts' | 'adminToken' | 'clock' | 'settings'> & {
-  readonly ledger: Pick<Services['ledger'], 'stopped'>;
+  readonly ledger: Pick<Services['ledger'], 'findStop'>;
 };
 
 /** Confirms that this server still serves, so that its reads are not outdated. */
 export interface Fence {
   /** Whether it was confirmed a moment ago. */
-  isSure(): boolean;
+  isConfirmed(): boolean;
   /** Confirms it. @throws Failure Busy if it does not serve any more, or that can't be determined. */
-  sure(): Promise<void>;
+  confirm(): Promise<void>;
 }
 
 /** Settings and state of one listening port. */
-export interface Door {
+export interface PortContext {
   readonly environment: Environment;
   /** Only streams are served: clients need not set the `Accept` header. */
-  readonly streamsOnly: boolean;
+  readonly hasStreamsOnly: boolean;
   /** Proxies that are trusted to report the caller's address. */
   readonly proxies: AddressRules;
   /** The key with which other nodes of the catalog sign forwarded requests; undefined without other nodes. */
-  readonly hopping: Hopping | undefined;
+  readonly proxySigning: ProxySigning | undefined;
   readonly throttle: Pick<Throttle, 'address' | 'token'>;
   readonly replays: Replays;
   /** Undefined: no other server can replace this one. */
@@ -54,12 +59,12 @@ export function admit(
   token: string | undefined,
   request: FastifyRequest,
   services: AdmissionServices,
-  port: Door,
+  port: PortContext,
 ): Admitted {
   if (endpoint.token === 'none') return { caller: undefined, actor: '', checkBody: undefined };
   if (token === undefined) throw new Failure('NoKey');
   if (endpoint.token === 'admin') {
-    if (!sameSecret(token, services.adminToken)) throw new Failure('InvalidKey');
+    if (!isSameSecret(token, services.adminToken)) throw new Failure('InvalidKey');
     return { caller: undefined, actor: 'admin', checkBody: undefined };
   }
   const caller = withOperator(services.accounts.identify(token), request, services);
@@ -68,7 +73,7 @@ export function admit(
   const checkBody = checkSignature(caller, token, request, services, port);
   checkKind(caller, endpoint.token);
   if (caller.isOperator !== true) port.throttle.token(caller);
-  const refusal = services.ledger.stopped(caller);
+  const refusal = services.ledger.findStop(caller);
   const isFree = endpoint.always === true || port.environment === 'test';
   if (refusal !== undefined && !isFree) throw new Failure(refusal.type, refusal.detail);
   return { caller, actor: caller.tokenId, checkBody };
@@ -85,7 +90,7 @@ function withOperator(
 ): Caller {
   const operatorToken = headers[OPERATOR_HEADER];
   if (operatorToken === undefined) return caller;
-  if (!sameSecret(String(operatorToken), adminToken)) throw new Failure('InvalidKey');
+  if (!isSameSecret(String(operatorToken), adminToken)) throw new Failure('InvalidKey');
   return { ...caller, isOperator: true };
 }
 
@@ -108,21 +113,22 @@ function checkEnvironment(
 const addressRules = new WeakMap<readonly string[], ReturnType<typeof parseAddresses>>();
 
 /** The caller's address, as reported by trusted proxies or by another node of the catalog. */
-export function addressOf(
+export function readClientAddress(
   { raw, headers, originalUrl: url }: FastifyRequest,
-  { hopping, proxies }: Pick<Door, 'hopping' | 'proxies'>,
+  { proxySigning, proxies }: Pick<PortContext, 'proxySigning' | 'proxies'>,
 ): string {
   const proxiedAddress =
-    hopping && hopAddress(hopping, { method: raw.method, url }, headers[HOP_HEADER]);
-  return proxiedAddress ?? senderOf(raw, proxies);
+    proxySigning &&
+    verifyProxyHeader(proxySigning, { method: raw.method, url }, headers[PROXY_HEADER]);
+  return proxiedAddress ?? senderAddress(raw, proxies);
 }
 
-function checkPlace({ token }: Caller, request: FastifyRequest, port: Door): void {
+function checkPlace({ token }: Caller, request: FastifyRequest, port: PortContext): void {
   const { addresses, referrers } = token;
   if (addresses.length > 0) {
     const rules = addressRules.get(addresses) ?? parseAddresses(addresses);
     addressRules.set(addresses, rules);
-    if (!allowsAddress(rules, addressOf(request, port))) {
+    if (!allowsAddress(rules, readClientAddress(request, port))) {
       throw new Failure('DeniedReferer', 'The address of this request is not allowed');
     }
   }
@@ -136,7 +142,7 @@ function checkSignature(
   token: string,
   { method, originalUrl, headers }: FastifyRequest,
   { accounts, clock, settings }: Pick<Services, 'accounts' | 'clock' | 'settings'>,
-  { replays }: Door,
+  { replays }: PortContext,
 ): Admitted['checkBody'] {
   const secret = signed ? accounts.signingSecret(token) : undefined;
   if (secret === undefined) return undefined;
@@ -152,10 +158,10 @@ function checkSignature(
     authorization: headers.authorization,
     token,
   };
-  const verify = openSignature(request, secret, settings.brand, clock(), fullSignatures);
+  const verify = beginSignatureCheck(request, secret, settings.brand, clock(), fullSignatures);
   return (bodyHash) => {
     const signature = verify(bodyHash);
     // Identical polls within one second share a signature and are harmless (SPEC.md 6).
-    if (refuseReplays && method !== 'GET') replays.once(signature);
+    if (refuseReplays && method !== 'GET') replays.record(signature);
   };
 }

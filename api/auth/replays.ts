@@ -8,7 +8,7 @@ const SIGNATURES_MAX = 200_000;
 
 export interface Replays {
   /** @throws Failure AuthorizationRestricted the second time; Busy when it can't be remembered. */
-  once(signature: string): void;
+  record(signature: string): void;
 }
 
 export function makeReplays(clockMs: () => number): Replays {
@@ -20,7 +20,7 @@ export function makeReplays(clockMs: () => number): Replays {
     }
   };
   return {
-    once: (signature) => {
+    record: (signature) => {
       const nowMs = clockMs();
       forget(nowMs);
       if (usedMs.has(signature)) throw new Failure('AuthorizationRestricted');

@@ -30,7 +30,7 @@ interface Claim {
 }
 
 /** Lower-case hex SHA-256 of a whole body. */
-export const bodyHashOf = (body: string | Uint8Array): string => hash('sha256', body, 'hex');
+export const hashBody = (body: string | Uint8Array): string => hash('sha256', body, 'hex');
 
 /**
  * Checks the headers before the body is read; the returned function verifies the signature with the
@@ -39,7 +39,7 @@ export const bodyHashOf = (body: string | Uint8Array): string => hash('sha256', 
  * @throws Failure AuthorizationRequired without a signature, AuthorizationInvalid for one that is
  *   malformed or wrong, AuthorizationRestricted for a correct one of another time or token.
  */
-export function openSignature(
+export function beginSignatureCheck(
   request: SignedRequest,
   secret: string,
   brand: string,
@@ -113,7 +113,7 @@ function signatureOf(
     bodyHash,
   ].join('\n');
   const algorithm = `${brand.toUpperCase()}-HMAC-SHA256`;
-  const toSign = [algorithm, date, `${day}/${scope}`, bodyHashOf(canonical)].join('\n');
+  const toSign = [algorithm, date, `${day}/${scope}`, hashBody(canonical)].join('\n');
   return hmac(hmac(hmac(secret, day), scope), toSign);
 }
 

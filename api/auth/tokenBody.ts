@@ -45,7 +45,7 @@ export const CREATE_TOKEN = Type.Object(
 export const CHANGE_TOKEN = Type.Object(SETTINGS, { additionalProperties: false });
 
 /** @throws Failure InvalidBody naming the member and its rule. */
-export function settingsOf(body: Static<typeof CHANGE_TOKEN>): Partial<TokenSettings> {
+export function parseTokenSettings(body: Static<typeof CHANGE_TOKEN>): Partial<TokenSettings> {
   const { messageLimit, grants, addresses, referrers, ...plain } = body;
   if (addresses !== undefined) parseAddresses(addresses);
   return {
@@ -58,7 +58,7 @@ export function settingsOf(body: Static<typeof CHANGE_TOKEN>): Partial<TokenSett
 }
 
 /** Refuses that a token disables itself. @throws Failure InvalidBody. */
-export function refuseOwnEnd(isOwnToken: boolean, settings: Partial<TokenSettings>): void {
+export function refuseSelfDisable(isOwnToken: boolean, settings: Partial<TokenSettings>): void {
   if (!isOwnToken || settings.disabled !== true) return;
   throw new Failure(
     'InvalidBody',

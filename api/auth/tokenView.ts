@@ -1,16 +1,16 @@
 // Renders a token for its owner.
-import type { Accounts, TokenShown } from '../../store/accounts/accounts.ts';
+import type { Accounts, TokenWithText } from '../../store/accounts/accounts.ts';
 import { PREFIXES } from '../../store/accounts/tokens.ts';
 
 /** Masks a secret token except for its last four characters (DESIGN.md "Secrets"). */
-const maskToken = ({ kind, test, text }: TokenShown): string =>
+const maskToken = ({ kind, test, text }: TokenWithText): string =>
   kind === 'publishable' ? text : `${test ? 'T' : ''}${PREFIXES[kind]}…${text.slice(-4)}`;
 
 /**
  * Unique names of tokens by `tokenId`: the text of a publishable token, the last four characters of a secret
  * one, or its id if another one has the same ending.
  */
-export function tokenNames(tokens: readonly TokenShown[]): ReadonlyMap<string, string> {
+export function tokenNames(tokens: readonly TokenWithText[]): ReadonlyMap<string, string> {
   const byText = Map.groupBy(tokens, maskToken);
   return new Map(
     tokens.map((token) => {
@@ -22,7 +22,7 @@ export function tokenNames(tokens: readonly TokenShown[]): ReadonlyMap<string, s
 
 /** `isRevealed` shows a secret token in full: only in the answer that created it. */
 export const tokenView = (
-  token: TokenShown,
+  token: TokenWithText,
   isRevealed: boolean,
 ): Readonly<Record<string, unknown>> => ({
   tokenId: token.tokenId,
@@ -46,7 +46,7 @@ export const tokenView = (
 
 /** A token with its new text and, if it is signed, its new secret, which no other answer contains. */
 export function rotatedView(
-  token: TokenShown,
+  token: TokenWithText,
   accounts: Accounts,
 ): Readonly<Record<string, unknown>> {
   const secret = accounts.signingSecret(token.text);

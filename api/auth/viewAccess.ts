@@ -4,10 +4,10 @@ import type { Caller } from '../../store/accounts/callers.ts';
 import { CORE } from '../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Lake } from '../../store/lake/lake.ts';
-import type { NamedQueries, PublishedQuery, View } from '../../store/lake/datasets/namedQueries.ts';
+import type { NamedQueries, PublishedQuery, View } from '../../store/lake/datasets/views.ts';
 import { reachesTier } from '../../store/accounts/tiers.ts';
 import { hasRight } from '../../store/accounts/tokens.ts';
-import { ownWorkspaces, readableWorkspace, withoutGrant } from './access.ts';
+import { ownWorkspaces, findReadableWorkspace, missingGrantFailure } from './access.ts';
 
 interface Stores {
   readonly lake: Lake;
@@ -15,7 +15,7 @@ interface Stores {
 }
 
 /** The view of that name; undefined when there is none. @throws Failure NotFound, Restricted. */
-export function viewOf(
+export function findView(
   caller: Caller,
   workspace: string,
   name: string,
@@ -36,7 +36,7 @@ export function readableViews(caller: Caller, stores: Stores, workspace?: string
   return places.flatMap((place) =>
     queries.views(place).filter(({ name }) => {
       try {
-        return viewOf(caller, place, name, stores) !== undefined;
+        return findView(caller, place, name, stores) !== undefined;
       } catch {
         return false;
       }
@@ -48,7 +48,7 @@ export function readableViews(caller: Caller, stores: Stores, workspace?: string
  * The published query of that name.
  * @throws Failure NotFound, Restricted, FreeTierNotAllowed, TierNotAllowed.
  */
-export function publishedOf(
+export function findPublishedQuery(
   caller: Caller,
   workspace: string,
   name: string,
@@ -64,13 +64,13 @@ export function publishedOf(
 
 /** The workspace, if the caller may read the name in it, whether that exists or not. */
 function viewWorkspaceOf(caller: Caller, workspace: string, name: string, lake: Lake): string {
-  const place = readableWorkspace(caller, workspace, lake);
+  const place = findReadableWorkspace(caller, workspace, lake);
   const isOwn = place.accountId === caller.accountId;
   const isAllowed = isOwn
     ? hasRight(caller.token, place.workspace, name, 'read')
     : caller.token.core;
   if (!isAllowed) {
-    throw isOwn ? withoutGrant(place.workspace, name, 'read') : new Failure('Restricted');
+    throw isOwn ? missingGrantFailure(place.workspace, name, 'read') : new Failure('Restricted');
   }
   return place.workspace;
 }

@@ -31,7 +31,7 @@ const asBrotli = promisify(brotliCompress);
 const asGzip = promisify(gzip);
 
 /** All files, including the page. */
-export async function consoleFiles(folder = CONSOLE_FOLDER): Promise<readonly ConsoleFile[]> {
+export async function loadConsoleFiles(folder = CONSOLE_FOLDER): Promise<readonly ConsoleFile[]> {
   const isSource = existsSync(join(folder, 'main.ts'));
   const texts = isSource ? await compileConsole(folder) : await readCompiled(folder);
   return Promise.all([...texts].map(([name, text]) => compress(name, Buffer.from(text))));

@@ -2,7 +2,7 @@
 // the API with the user's token; this handler sees neither.
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type ConsoleFile, consoleFiles } from './bundle.ts';
+import { type ConsoleFile, loadConsoleFiles } from './bundle.ts';
 
 /** Allows only scripts and styles of this server; no markup from texts, no frames, no forms. */
 const POLICY = [
@@ -69,7 +69,7 @@ export function addConsole(
 }
 
 async function loadConsole(): Promise<Console> {
-  const files = new Map((await consoleFiles()).map((file) => [file.name, file] as const));
+  const files = new Map((await loadConsoleFiles()).map((file) => [file.name, file] as const));
   const page = files.get('index.html');
   if (page === undefined) throw new Error('the console has no page');
   const hash = createHash('sha256').update(page.plain).digest('hex').slice(0, 32);

@@ -2,7 +2,7 @@
 import type { Static } from 'typebox';
 import { Type } from '../request/body/schema.ts';
 import {
-  columnTypeOf,
+  toColumnType,
   type ColumnType,
   isDateType,
   isNumberType,
@@ -12,7 +12,7 @@ import {
   type Expectation,
   type Rule,
   type SchemaContract,
-  USUAL_CONTRACT,
+  DEFAULT_CONTRACT,
 } from '../../store/lake/datasets/contracts.ts';
 import type { ColumnMapping } from '../../store/lake/datasets/datasets.ts';
 import type { DuckDbPool } from '../../store/duckdb/pool.ts';
@@ -95,7 +95,7 @@ interface DatasetRules {
  * Members that the body leaves out keep their values; a list of expectations replaces the previous list.
  * @throws Failure InvalidBody naming the expectation and its rule.
  */
-export function governedBy(body: Members, previous: DatasetRules): DatasetRules {
+export function mergeContract(body: Members, previous: DatasetRules): DatasetRules {
   const { expectations, schemaContract } = body;
   const expectationList = expectations ?? [];
   if (JSON.stringify(expectationList).length > EXPECTATIONS_CHARACTERS_MAX) {
@@ -117,7 +117,7 @@ function declaredContract(
   body: NonNullable<Members['schemaContract']> | null,
   { contract: { columns, types } }: DatasetRules,
 ): SchemaContract {
-  return body === null ? USUAL_CONTRACT : { columns, types, ...body };
+  return body === null ? DEFAULT_CONTRACT : { columns, types, ...body };
 }
 
 function toExpectation(body: ExpectationBody, at: string): Expectation {
@@ -149,7 +149,7 @@ export function checkExpectations(
     if (propertyType === undefined) {
       throw new Failure('InvalidBody', `${at}: '${property}' is not a property`);
     }
-    return columnTypeOf(propertyType);
+    return toColumnType(propertyType);
   };
   for (const [index, rule] of expectations.entries()) {
     const at = `expectations.${index}`;

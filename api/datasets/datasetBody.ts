@@ -3,14 +3,14 @@ import type { Static } from 'typebox';
 import { Type } from '../request/body/schema.ts';
 import {
   checkPropertyNames,
-  columnTypeOf,
+  toColumnType,
   DIGITS_MAX,
   isDated,
   PROPERTIES_MAX,
   type PropertyType,
 } from '../../store/lake/versions/columns.ts';
 import type { IndexEdit } from '../../pipeline/edit/indexEdit.ts';
-import type { DefaultsOf } from '../../store/lake/datasets/defaults.ts';
+import type { FindDefaults } from '../../store/lake/datasets/defaults.ts';
 import type { DatasetDraft } from '../../store/lake/datasetEdits.ts';
 import {
   type Access,
@@ -18,15 +18,15 @@ import {
   type Dataset,
   isMapped,
   type RecordSchema,
-  requiredOf,
+  listRequired,
   type SmartLink,
-  UNSAID,
+  DATASET_DEFAULTS,
   isSameMapping,
 } from '../../store/lake/datasets/datasets.ts';
 import { TIER_NAMES } from '../../store/accounts/tiers.ts';
-import { STAND_IN_SOURCE } from '../../store/lake/datasets/standIns.ts';
+import { PLACEHOLDER_SOURCE } from '../../store/lake/datasets/placeholders.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { checkExpectations, CONTRACT_MEMBERS, governedBy } from './contractBody.ts';
+import { checkExpectations, CONTRACT_MEMBERS, mergeContract } from './contractBody.ts';
 
 const TEXT_MAX = 10_000;
 const WEIGHT_MAX = 1_000_000;
@@ -145,19 +145,19 @@ export const CHANGE_DATASET = Type.Object({
 type Properties = Readonly<Record<string, PropertyType>>;
 
 /** Builds a new dataset from a body. @throws Failure InvalidBody naming the member and its rule. */
-export function draftOf(
+export function buildDraft(
   workspace: string,
   id: string | undefined,
   { dataset }: Static<typeof CREATE_DATASET>,
-  defaultsOf: DefaultsOf,
+  defaultsOf: FindDefaults,
 ): DatasetDraft {
   const { schema } = dataset;
   const datasetId = id ?? dataset.datasetId;
   if (datasetId === undefined) throw new Failure('InvalidBody', 'dataset.datasetId is required');
   const {
     mapping,
-    title = UNSAID.title,
-    weight = UNSAID.weight,
+    title = DATASET_DEFAULTS.title,
+    weight = DATASET_DEFAULTS.weight,
   } = defaultsOf({ workspace, dataset: datasetId }) ?? {};
   const defaultMapping = dataset.uniqueIndex === undefined ? mapping : undefined;
   const linkMapping = linkedMapping(dataset);
@@ -167,7 +167,7 @@ export function draftOf(
   checkPropertyTypes(properties);
   checkMapping(properties, columnMapping);
   checkSmartLinks(dataset.smartLinkAttributes ?? [], Object.keys(properties));
-  const metadata = describedBy(dataset, { ...UNSAID, title, weight });
+  const metadata = mergeDescription(dataset, { ...DATASET_DEFAULTS, title, weight });
   checkExpectations(metadata.expectations, { properties, mapping: columnMapping });
   // One security has many records: its property as the only key must not make them replace each other.
   const unique =
@@ -178,7 +178,7 @@ export function draftOf(
     workspace,
     dataset: datasetId,
     ...metadata,
-    schema: { type: 'object', properties, required: requiredOf(index) },
+    schema: { type: 'object', properties, required: listRequired(index) },
     ...index,
   };
 }
@@ -226,18 +226,21 @@ type Metadata = Pick<
  * Merges a body's members other than the schema; members that it leaves out keep their values.
  * @throws Failure InvalidBody for the source name of placeholder records.
  */
-export function describedBy(
+export function mergeDescription(
   body: Omit<Static<typeof CHANGE_DATASET>, 'dataset' | 'existing' | 'schema'>,
   previous: Metadata,
 ): Metadata {
-  if (body.source === STAND_IN_SOURCE && previous.source !== STAND_IN_SOURCE) {
+  if (body.source === PLACEHOLDER_SOURCE && previous.source !== PLACEHOLDER_SOURCE) {
     const rule = 'such records are replaced by the next load';
-    throw new Failure('InvalidBody', `source must not be ${STAND_IN_SOURCE}: ${rule}`);
+    throw new Failure('InvalidBody', `source must not be ${PLACEHOLDER_SOURCE}: ${rule}`);
   }
   return mergeMetadata(body, previous);
 }
 
-const mergeMetadata = (body: Parameters<typeof describedBy>[0], previous: Metadata): Metadata => ({
+const mergeMetadata = (
+  body: Parameters<typeof mergeDescription>[0],
+  previous: Metadata,
+): Metadata => ({
   title: body.title ?? previous.title,
   description: body.description ?? previous.description,
   source: body.source ?? previous.source,
@@ -247,7 +250,7 @@ const mergeMetadata = (body: Parameters<typeof describedBy>[0], previous: Metada
   smartLinks: body.smartLinkAttributes ?? previous.smartLinks,
   // null resets it.
   historyDays: body.historyDays === undefined ? previous.historyDays : body.historyDays,
-  ...governedBy(body, previous),
+  ...mergeContract(body, previous),
 });
 
 /** @throws Failure InvalidBody naming the attribute. */
@@ -270,7 +273,7 @@ interface PropertyEdit {
  * A property that the body does not name is kept; one that is null is removed.
  * @throws Failure InvalidBody naming the property.
  */
-export function editOf(
+export function planPropertyEdit(
   { mapping, schema }: Dataset,
   changes: Readonly<Record<string, PropertyType | null>>,
 ): PropertyEdit {
@@ -342,7 +345,7 @@ const unknownProperty = (name: string): Failure =>
   new Failure('InvalidBody', `schema.properties.${name} is null, and no property`);
 
 /** The change of a body to the index of a dataset; undefined without a change. @throws as `buildDraft`. */
-export function indexEditOf(
+export function planIndexEdit(
   {
     columnMapping,
     duplicateKeyHandling,
@@ -378,7 +381,7 @@ function checkMapping(properties: Properties, mapping: ColumnMapping): void {
     const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
     const at = `columnMapping.${part}`;
     if (property === undefined) throw new Failure('InvalidBody', `${at} is not a property`);
-    if (columnTypeOf(property) === 'json') {
+    if (toColumnType(property) === 'json') {
       throw new Failure('InvalidBody', `${at} must be a scalar property`);
     }
     if (part === 'date' && !isDated(property)) {

@@ -4,7 +4,7 @@ import { makeBind } from '../../query/plan/binding.ts';
 import { dayIn } from '../../query/time/dates.ts';
 import { planSeries } from '../../query/plan/seriesPlan.ts';
 import { printRecords } from '../../query/plan/seriesSql.ts';
-import { isUsual } from '../../store/lake/datasets/contracts.ts';
+import { isDefaultContract } from '../../store/lake/datasets/contracts.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { Bound } from '../../store/duckdb/protocol.ts';
 import { Failure } from '../../store/base/failure.ts';
@@ -58,7 +58,7 @@ const QUERY_MEMBERS = [
 ];
 
 /** The members needed to query records, without access rules and expectations. */
-export const askingView = (dataset: Dataset): Readonly<Record<string, unknown>> =>
+export const queryView = (dataset: Dataset): Readonly<Record<string, unknown>> =>
   Object.fromEntries(
     Object.entries(schemaView(dataset)).filter(([name]) => QUERY_MEMBERS.includes(name)),
   );
@@ -78,7 +78,7 @@ export const schemaView = (dataset: Dataset): Readonly<Record<string, unknown>> 
   access: dataset.access,
   smartLinkAttributes: dataset.smartLinks,
   ...(dataset.historyDays === null ? {} : { historyDays: dataset.historyDays }),
-  ...(isUsual(dataset.contract) ? {} : { schemaContract: dataset.contract }),
+  ...(isDefaultContract(dataset.contract) ? {} : { schemaContract: dataset.contract }),
   ...(dataset.expectations.length === 0 ? {} : { expectations: dataset.expectations }),
   schema: dataset.schema,
   parentDatasetId: null,
@@ -92,7 +92,8 @@ export async function datasetView(
   services: DatasetViewServices,
 ): Promise<object> {
   const table = await services.lake.table(dataset.tableId);
-  const pending = table === undefined ? [] : services.pending.beside(table.tableId, table.snapshot);
+  const pending =
+    table === undefined ? [] : services.pending.rowsBeside(table.tableId, table.snapshot);
   if (table === undefined) return { ...schemaView(dataset), keys: 0, records: 0 };
   if (pending.length === 0) {
     const { keys } = await countStored(dataset, table, services);
@@ -159,7 +160,7 @@ export async function keyView(
   const plan = planSeries(subkey === undefined ? { key } : { key, subkey }, {
     dataset,
     table,
-    pending: (keys) => services.pending.beside(table.tableId, table.snapshot, keys),
+    pending: (keys) => services.pending.rowsBeside(table.tableId, table.snapshot, keys),
     visibility: { kind: 'all' },
     rowsMax: 1,
     today: dayIn(clock(), settings.zone),

@@ -1,7 +1,7 @@
 // Adds `callback`, `filter` and `format` to every row that answers a GET with JSON (SPEC.md "Common response
 // conventions"). A handler returns the value; this module applies the form for all rows.
-import { filtered } from '../request/rendering.ts';
-import { formatOf, refuseBeside } from '../read/series.ts';
+import { filterAttributes } from '../request/rendering.ts';
+import { selectFormat, refuseCallback } from '../read/series.ts';
 import { SERIES_PARAMETERS } from '../read/seriesParameters.ts';
 import type { Answer, Call, Endpoint } from '../request/endpoint.ts';
 import { listOf, type Parameter, textOf } from '../request/parameters.ts';
@@ -53,12 +53,14 @@ function applyForm(answer: JsonAnswer, call: Call, isOfKeys: boolean): JsonAnswe
   const { value } = answer;
   const isMap = isOfKeys && typeof value === 'object' && value !== null && !Array.isArray(value);
   const filteredValue = isMap
-    ? Object.fromEntries(Object.entries(value).map(([key, one]) => [key, filtered(one, names)]))
-    : filtered(value, names);
-  const requested = formatOf(call);
+    ? Object.fromEntries(
+        Object.entries(value).map(([key, one]) => [key, filterAttributes(one, names)]),
+      )
+    : filterAttributes(value, names);
+  const requested = selectFormat(call);
   // These answers have no binary formats: a client that prefers them gets JSON.
   const format = requested === 'arrow' || requested === 'parquet' ? 'json' : requested;
-  if (format !== 'json') refuseBeside(call, format);
+  if (format !== 'json') refuseCallback(call, format);
   return {
     ...answer,
     value: filteredValue,

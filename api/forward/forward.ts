@@ -5,29 +5,29 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { monotonicMs } from '../../store/base/clock.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { newUuid } from '../../store/base/random.ts';
-import { HOP_HEADER } from '../auth/hop.ts';
-import { failureAnswer } from '../request/failures.ts';
-import { dropRest, hasBody, isWhole } from './restOfBody.ts';
-import { hop, type SentBody, type Target } from './hop.ts';
+import { PROXY_HEADER } from '../auth/proxyIdentity.ts';
+import { renderFailure } from '../request/failures.ts';
+import { drainBody, hasBody, isBodyComplete } from './drainBody.ts';
+import { proxyRequest, type BufferedBody, type Target } from './proxyRequest.ts';
 
 /** The serving node. */
 export interface Targets {
   /** Undefined: no node serves at the moment. */
   current(): Target | undefined;
   /** Resolves when another node serves, or at the timeout. */
-  changed(withinMs: number): Promise<void>;
+  waitForChange(withinMs: number): Promise<void>;
 }
 
 /** The outcome of a forwarded request. */
-export type Handed = 'answered' | 'refused' | 'unknown';
+export type ForwardOutcome = 'answered' | 'refused' | 'unknown';
 
-export interface Forwarding {
+export interface ForwarderOptions {
   readonly targets: Targets;
   /** Signs the header with the client's address for a target. */
-  readonly signed: (target: Target, incoming: IncomingMessage) => string;
+  readonly signHeader: (target: Target, incoming: IncomingMessage) => string;
   /** How long a request waits for a serving node. */
   readonly waitMs: number;
-  readonly tell: (outcome: Handed) => void;
+  readonly recordOutcome: (outcome: ForwardOutcome) => void;
 }
 
 /** Requests that wait for a node; more are refused immediately. */
@@ -53,7 +53,12 @@ const OUTCOME_UNKNOWN =
 
 export type Forwarder = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void>;
 
-export function makeForwarder({ signed, targets, tell: record, waitMs }: Forwarding): Forwarder {
+export function makeForwarder({
+  signHeader,
+  targets,
+  recordOutcome: record,
+  waitMs,
+}: ForwarderOptions): Forwarder {
   let waiting = 0;
   let brokenMs = -Infinity;
   const refuse = (incoming: IncomingMessage, outgoing: ServerResponse, reason: string): void => {
@@ -62,7 +67,7 @@ export function makeForwarder({ signed, targets, tell: record, waitMs }: Forward
   };
   const wait = async (ms: number): Promise<void> => {
     waiting += 1;
-    await targets.changed(ms).finally(() => (waiting -= 1));
+    await targets.waitForChange(ms).finally(() => (waiting -= 1));
   };
   return async (incoming, outgoing) => {
     const body = await bufferBody(incoming);
@@ -75,8 +80,8 @@ export function makeForwarder({ signed, targets, tell: record, waitMs }: Forward
       if (recoveryMs > 0) await sleep(recoveryMs);
       const target = targets.current();
       if (target !== undefined) {
-        const header = [HOP_HEADER, signed(target, incoming)] as const;
-        const outcome = await hop(target, incoming, body, outgoing, header);
+        const header = [PROXY_HEADER, signHeader(target, incoming)] as const;
+        const outcome = await proxyRequest(target, incoming, body, outgoing, header);
         if (outcome === 'unknown') brokenMs = monotonicMs();
         if (outcome === 'done') return record('answered');
         if (outcome === 'cut') return refuse(incoming, outgoing, NODE_CHANGED);
@@ -92,19 +97,19 @@ export function makeForwarder({ signed, targets, tell: record, waitMs }: Forward
 }
 
 /** Buffers the body up to the limit; undefined without a body. */
-async function bufferBody(incoming: IncomingMessage): Promise<SentBody | undefined> {
+async function bufferBody(incoming: IncomingMessage): Promise<BufferedBody | undefined> {
   const { headers } = incoming;
   if (!hasBody(headers)) return undefined;
   if (Number(headers['content-length'] ?? 0) > BUFFER_BYTES_MAX)
-    return { first: Buffer.alloc(0), isWhole: false };
-  const { promise, resolve } = Promise.withResolvers<SentBody>();
+    return { first: Buffer.alloc(0), isComplete: false };
+  const { promise, resolve } = Promise.withResolvers<BufferedBody>();
   const chunks: Buffer[] = [];
   let bytes = 0;
   const settle = (isWhole: boolean): void => {
     clearTimeout(timeout);
     incoming.pause();
     incoming.off('data', onData).off('end', onEnd).off('close', onEnd);
-    resolve({ first: Buffer.concat(chunks), isWhole });
+    resolve({ first: Buffer.concat(chunks), isComplete: isWhole });
   };
   const onData = (chunk: Buffer): void => {
     chunks.push(chunk);
@@ -124,7 +129,7 @@ function answerFailure(incoming: IncomingMessage, outgoing: ServerResponse, reas
   const requestId = newUuid();
   const accept = incoming.headers.accept ?? '';
   const failure = new Failure('Busy', reason);
-  const answer = failureAnswer(failure, style, accept, requestId, () => '');
+  const answer = renderFailure(failure, style, accept, requestId, () => '');
   const status = reason === OUTCOME_UNKNOWN ? 502 : answer.status;
   outgoing.writeHead(status, {
     'content-type': answer.contentType,
@@ -132,9 +137,9 @@ function answerFailure(incoming: IncomingMessage, outgoing: ServerResponse, reas
     'access-control-allow-origin': '*',
     'access-control-expose-headers': '*',
     ...(reason === OUTCOME_UNKNOWN ? {} : { 'retry-after': '1' }),
-    ...(isWhole(incoming) ? {} : { connection: 'close' }),
+    ...(isBodyComplete(incoming) ? {} : { connection: 'close' }),
     'content-length': Buffer.byteLength(answer.body),
   });
   outgoing.write(answer.body);
-  void dropRest(incoming).then(() => outgoing.end());
+  void drainBody(incoming).then(() => outgoing.end());
 }

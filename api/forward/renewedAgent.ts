@@ -3,17 +3,17 @@
 import type { Agent } from 'node:http';
 
 export interface RenewedAgent {
-  readonly now: () => Agent;
+  readonly current: () => Agent;
   /** Uses only new connections from now on; requests on the former ones continue. */
   readonly renew: () => void;
   readonly destroy: () => void;
 }
 
-export function renewedAgent(make: () => Agent): RenewedAgent {
+export function makeRenewedAgent(make: () => Agent): RenewedAgent {
   let agent = make();
   let former: readonly Agent[] = [];
   return {
-    now: () => agent,
+    current: () => agent,
     renew: () => {
       agent.maxFreeSockets = 0;
       for (const sockets of Object.values(agent.freeSockets)) {

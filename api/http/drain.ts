@@ -9,7 +9,7 @@ export const JOBS_SHARE = 0.25;
  * Refuses new connections and closes idle ones. Answers and bodies in progress have the grace period; then
  * their connections are cut, including slow readers, incomplete requests and waits for jobs.
  */
-export async function closeDoors(
+export async function closeServers(
   servers: readonly FastifyInstance[],
   graceMs: number,
 ): Promise<void> {

@@ -5,7 +5,7 @@ import type { FileAnswer } from '../request/endpoint.ts';
 
 /** @param watch disconnects a reader that is too slow */
 export function sendFile(reply: FastifyReply, answer: FileAnswer, watch: () => void): void {
-  const { bytes, contentType, ended, name, part, status, stream, tag } = answer;
+  const { bytes, contentType, onEnd, name, part, status, stream, tag } = answer;
   const length = status === 416 ? 0 : part.end - part.start;
   void reply.code(status).headers({
     'accept-ranges': 'bytes',
@@ -29,7 +29,7 @@ export function sendFile(reply: FastifyReply, answer: FileAnswer, watch: () => v
   const { raw } = reply;
   const close = (): void => {
     stream.destroy();
-    ended(raw.writableFinished, length);
+    onEnd(raw.writableFinished, length);
   };
   if (raw.closed || raw.destroyed) {
     close();

@@ -7,11 +7,11 @@ import {
   HEADER_BYTES_MAX,
   HEADERS_TIMEOUT_MS,
   KEEP_ALIVE_MS,
-  LATE_LOOK_MS,
+  TIMEOUT_CHECK_MS,
   REQUEST_TIMEOUT_MS,
 } from '../forward/connections.ts';
 import { RequestTurns } from './requestTurns.ts';
-import { tokenOf } from './token.ts';
+import { readToken } from './token.ts';
 
 interface ListenerOptions {
   readonly accounts: Pick<Accounts, 'identify'>;
@@ -27,7 +27,7 @@ export function createListener(
   const options = {
     maxHeaderSize: HEADER_BYTES_MAX,
     headersTimeout: HEADERS_TIMEOUT_MS,
-    connectionsCheckingInterval: LATE_LOOK_MS,
+    connectionsCheckingInterval: TIMEOUT_CHECK_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
     ...(shouldUpgradeCallback === undefined ? {} : { shouldUpgradeCallback }),
@@ -48,7 +48,7 @@ function findAccount(
   { headers, url = '' }: IncomingMessage,
   accounts: ListenerOptions['accounts'],
 ): string {
-  const token = tokenOf(parse(url.slice(url.indexOf('?') + 1)), headers, undefined);
+  const token = readToken(parse(url.slice(url.indexOf('?') + 1)), headers, undefined);
   if (token === undefined) return '';
   try {
     return accounts.identify(token).accountId;

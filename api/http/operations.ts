@@ -6,37 +6,44 @@ import { sql } from 'kysely';
 import type { FastifyInstance } from 'fastify';
 import { FREE_BYTES_MIN } from '../../store/base/disk.ts';
 import { reasonOf } from '../../store/base/failure.ts';
-import { sameSecret } from '../../store/catalog/secrets/adminToken.ts';
-import { tokenOf } from './token.ts';
+import { isSameSecret } from '../../store/catalog/secrets/adminToken.ts';
+import { readToken } from './token.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
 import type { Services } from '../request/endpoint.ts';
-import { type HeldAnswers, makeHeldAnswers } from './heldAnswers.ts';
-import { type Ended, endedHook } from './ended.ts';
-import { makeMetrics, type Metrics, type MetricsServices } from '../about/metrics/metrics.ts';
-import type { OwnAnswer } from '../forward/frontDoor.ts';
-import { type Pace, READING } from '../request/body/pace.ts';
+import { type AnswerBuffers, makeAnswerBuffers } from './answerBuffers.ts';
+import { type RecordAnswer, accessLogHook } from './accessLog.ts';
+import {
+  makeMetrics,
+  type Metrics,
+  type MetricsServices,
+} from '../introspection/metrics/metrics.ts';
+import type { LocalAnswer } from '../forward/frontServer.ts';
+import { type Pace, READING_PACE } from '../request/body/pace.ts';
 
 type OperationsServices = MetricsServices & Pick<Services, 'adminToken' | 'folder' | 'settings'>;
 
 export interface ServerState {
   /** The server accepts no new work and ends soon. */
-  draining: boolean;
+  isDraining: boolean;
   readonly metrics: Metrics;
   /** Answers that wait for their readers. */
-  readonly held: HeldAnswers;
+  readonly answerBuffers: AnswerBuffers;
 }
 
-export const makeState = (services: OperationsServices, pace: Pace = READING): ServerState => ({
-  draining: false,
+export const makeServerState = (
+  services: OperationsServices,
+  pace: Pace = READING_PACE,
+): ServerState => ({
+  isDraining: false,
   metrics: makeMetrics(services),
-  held: makeHeldAnswers(services.settings.answerDiskBytes, pace),
+  answerBuffers: makeAnswerBuffers(services.settings.answerDiskBytes, pace),
 });
 
 /** Lists the pages at the root address. @param hasConsole whether this port serves the console */
 export function addRoot(
   server: FastifyInstance,
   { hasConsole, hasMetrics }: { readonly hasConsole: boolean; readonly hasMetrics: boolean },
-  ended: Ended,
+  ended: RecordAnswer,
 ): void {
   const lines = [
     '/v1            the API; /v1/openapi-doc describes it',
@@ -47,7 +54,7 @@ export function addRoot(
     '/readyz        whether the server takes work',
     ...(hasMetrics ? ['/metrics       figures for Prometheus'] : []),
   ];
-  server.get('/', { onResponse: endedHook(ended) }, ({ headers }, reply) => {
+  server.get('/', { onResponse: accessLogHook(ended) }, ({ headers }, reply) => {
     const isPage = (headers.accept ?? '').includes('text/html');
     reply.header('vary', 'accept');
     if (hasConsole && isPage) return reply.redirect('/console', 302);
@@ -60,9 +67,9 @@ export function addOperations(
   server: FastifyInstance,
   services: OperationsServices,
   state: ServerState,
-  ended: Ended,
+  ended: RecordAnswer,
 ): void {
-  const onResponse = endedHook(ended);
+  const onResponse = accessLogHook(ended);
   server.get('/healthz', { onResponse }, (_request, reply) =>
     reply.type('text/plain').send('ok\n'),
   );
@@ -74,7 +81,7 @@ export function addOperations(
       .type('text/plain')
       .send(text);
   });
-  if (services.settings.metricsPlace !== undefined) return;
+  if (services.settings.metricsAddress !== undefined) return;
   server.get('/metrics', { onResponse }, async ({ raw }, reply) => {
     const { text, type } = await metricsAnswer(raw, services, state);
     return reply.header('content-type', type).send(text);
@@ -86,9 +93,9 @@ export async function metricsAnswer(
   { headers, url = '' }: IncomingMessage,
   services: OperationsServices,
   { metrics }: Pick<ServerState, 'metrics'>,
-): Promise<OwnAnswer> {
+): Promise<LocalAnswer> {
   const query = Object.fromEntries(new URLSearchParams(url.split('?')[1] ?? ''));
-  const token = tokenOf(query, headers, undefined);
+  const token = readToken(query, headers, undefined);
   const text = await metrics.text(token !== undefined && canReadLabels(token, services));
   return { status: 200, type: metrics.contentType, text };
 }
@@ -98,20 +105,20 @@ const canReadLabels = (
   token: string,
   { adminToken, settings: { metricsToken } }: Pick<OperationsServices, 'adminToken' | 'settings'>,
 ): boolean =>
-  sameSecret(token, adminToken) || (metricsToken !== '' && sameSecret(token, metricsToken));
+  isSameSecret(token, adminToken) || (metricsToken !== '' && isSameSecret(token, metricsToken));
 
 /** The server stays ready with damaged files: all others are served. */
 function readyText({ proofs }: Pick<Services, 'proofs'>): string {
-  if (proofs.damaged === 0) return 'ready\n';
+  if (proofs.damagedCount === 0) return 'ready\n';
   const advice = 'see `tapedeck verify`';
-  return `ready, but ${proofs.damaged} files of the lake are damaged: ${advice}\n`;
+  return `ready, but ${proofs.damagedCount} files of the lake are damaged: ${advice}\n`;
 }
 
 async function findUnreadyReason(
   services: OperationsServices,
   state: ServerState,
 ): Promise<string | undefined> {
-  if (state.draining) return 'draining';
+  if (state.isDraining) return 'draining';
   const { database, folder, ingestion, series, sql: queries } = services;
   const pools = { reads: series.pool, SQL: queries.pool, loads: ingestion.pool };
   if (series.pool.isStarting) return 'the query processes are starting';
@@ -134,7 +141,7 @@ async function findUnreadyReason(
 }
 
 /** Options that make the server speak HTTPS, when certificate and key are set. */
-export async function tlsOf(
+export async function readTls(
   settings: Settings,
 ): Promise<{ readonly https?: { readonly cert: Buffer; readonly key: Buffer } }> {
   if (settings.tlsCert === '') return {};

@@ -4,15 +4,15 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { SVG_POLICY } from '../../query/charts/svgChart.ts';
-import { type Body, lengthOf, wholeOf } from '../../store/duckdb/protocol.ts';
-import { momentText } from '../../store/lake/history/history.ts';
+import { type Body, bodyLength, bodyBytes } from '../../store/duckdb/protocol.ts';
+import { formatMoment } from '../../store/lake/history/history.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { Charge } from '../../store/ledger/metering.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
-import { textOf } from '../request/rendering.ts';
+import { renderText } from '../request/rendering.ts';
 import type { Answer, StreamAnswer } from '../request/endpoint.ts';
 import { sendFile } from './fileAnswer.ts';
-import { LARGE_BYTES } from './heldAnswers.ts';
+import { LARGE_BYTES } from './answerBuffers.ts';
 
 const PICTURE_TYPES = {
   svg: 'image/svg+xml',
@@ -78,7 +78,7 @@ export function sendAnswer(
   try {
     hold(body);
   } catch (error) {
-    charge.undelivered();
+    charge.cancel();
     throw error;
   }
   if (answer.tag !== undefined) reply.header('etag', answer.tag);
@@ -145,7 +145,7 @@ function sendText(
   if (answer.metering === 'free') setMeteringHeaders(reply, brand, FREE);
   const { callback, format = 'json', plain = false, value } = answer;
   setContentHeaders(reply, { format, plain });
-  const text = textOf(value, format);
+  const text = renderText(value, format);
   if (callback === undefined) void reply.send(text);
   else sendScript(reply, callback, text);
 }
@@ -174,16 +174,16 @@ function setVersionHeaders(
   { moment, snapshot }: Pick<Extract<Answer, { kind: 'rows' }>, 'moment' | 'snapshot'>,
 ): void {
   reply.header(`${brand}cloud-snapshot`, String(snapshot));
-  reply.header(`${brand}cloud-as-of`, momentText(moment));
+  reply.header(`${brand}cloud-as-of`, formatMoment(moment));
 }
 
 function sendBody(reply: FastifyReply, body: Body, callback: string | undefined): void {
   const { file, pieces } = body;
   if (pieces !== undefined && callback === undefined) {
-    sendPieces(reply, lengthOf(body), toReadable(pieces));
+    sendPieces(reply, bodyLength(body), toReadable(pieces));
     return;
   }
-  const bytes = wholeOf(body);
+  const bytes = bodyBytes(body);
   if (file !== undefined) {
     const { length, path } = file;
     sendPieces(reply, length, createReadStream(path, { highWaterMark: PIECE_BYTES }));
@@ -199,8 +199,8 @@ function sendBody(reply: FastifyReply, body: Body, callback: string | undefined)
 /** A caller that disconnects during the body is charged; one that left before is not. */
 function settleAtEnd(reply: FastifyReply, charge: Charge): void {
   onClose(reply, () => {
-    if (reply.raw.headersSent) charge.delivered();
-    else charge.undelivered();
+    if (reply.raw.headersSent) charge.confirm();
+    else charge.cancel();
   });
 }
 
@@ -211,11 +211,11 @@ function settleAtEnd(reply: FastifyReply, charge: Charge): void {
 function sendAndSettle(reply: FastifyReply, charge: Charge, send: () => void): void {
   const { raw } = reply;
   if (raw.closed || raw.destroyed) {
-    charge.undelivered();
+    charge.cancel();
     return;
   }
   send();
-  if (raw.writableEnded) charge.delivered();
+  if (raw.writableEnded) charge.confirm();
   else settleAtEnd(reply, charge);
 }
 
@@ -285,7 +285,7 @@ function sendStream(
   const { raw } = reply;
   const { socket } = raw;
   if (socket === null || socket.destroyed) {
-    answer.unopened();
+    answer.onUnopened();
     return;
   }
   // Messages are reported in the account's usage.

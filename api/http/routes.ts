@@ -4,15 +4,15 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { monotonicMs } from '../../store/base/clock.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Body } from '../../store/duckdb/protocol.ts';
-import { Outdated } from '../../store/files/files.ts';
+import { VersionOutdated } from '../../store/files/files.ts';
 import {
-  addressOf,
+  readClientAddress,
   admit,
   type AdmissionServices,
-  type Door,
+  type PortContext,
   type Fence,
 } from '../auth/admission.ts';
-import { bodyHashOf } from '../auth/signing.ts';
+import { hashBody } from '../auth/signing.ts';
 import { jsonBytesMax } from '../request/body/bodyLimits.ts';
 import type { Answer, Call, Endpoint } from '../request/endpoint.ts';
 import {
@@ -22,21 +22,21 @@ import {
   readJson,
   refuseShape,
 } from '../request/body/jsonBody.ts';
-import { formOf, readParameters } from '../request/parameters.ts';
+import { mergeForm, readParameters } from '../request/parameters.ts';
 import type { TestCursors } from '../request/testCursors.ts';
-import type { Ended } from './ended.ts';
-import type { HeldAnswers } from './heldAnswers.ts';
-import { expandPath } from '../about/openapi/openapi.ts';
+import type { RecordAnswer } from './accessLog.ts';
+import type { AnswerBuffers } from './answerBuffers.ts';
+import { expandPath } from '../introspection/openapi/openapi.ts';
 import { sendAnswer } from './reply.ts';
-import { tokenOf, withoutToken } from './token.ts';
-import type { AtTurnEnd } from './turn.ts';
+import { readToken, withoutToken } from './token.ts';
+import type { AtTurnEnd } from './writeBatching.ts';
 import { deprecatedSince, isVersion, versionHeaders } from './version.ts';
 
 /** Services that requests to every endpoint need. */
 export type ServingServices = AdmissionServices;
 
 /** A request that failed. */
-export interface Failed {
+export interface FailedRequest {
   readonly error: unknown;
   readonly endpoint: Pick<Endpoint, 'id' | 'failures'>;
   readonly request: FastifyRequest;
@@ -44,20 +44,20 @@ export interface Failed {
   /** Monotonic start time. */
   readonly beganMs: number;
   /** Retries the request. */
-  readonly again: () => void;
+  readonly retry: () => void;
 }
 
 interface RouteOptions<S extends ServingServices> {
   readonly services: S;
-  readonly door: Door;
+  readonly port: PortContext;
   /** The services bound to an account. */
-  readonly own: (accountId: string) => S;
-  readonly held: HeldAnswers;
-  readonly ended: Ended;
+  readonly servicesFor: (accountId: string) => S;
+  readonly answerBuffers: AnswerBuffers;
+  readonly recordAnswer: RecordAnswer;
   readonly atTurnEnd: AtTurnEnd;
   readonly testCursors: TestCursors | undefined;
   /** Sends the failure or forwards the request; nothing of an answer was sent yet. */
-  readonly fail: (failed: Failed) => void;
+  readonly fail: (failed: FailedRequest) => void;
 }
 
 export function addRoutes<S extends ServingServices>(
@@ -93,7 +93,7 @@ async function serve<S extends ServingServices>(
   reply: FastifyReply,
   options: RouteOptions<S>,
 ): Promise<void> {
-  const { services, atTurnEnd, ended, held } = options;
+  const { services, atTurnEnd, recordAnswer, answerBuffers } = options;
   const beganMs = monotonicMs();
   const fail = (error: unknown): void =>
     options.fail({
@@ -102,30 +102,30 @@ async function serve<S extends ServingServices>(
       request,
       reply,
       beganMs,
-      again: () => void serve(endpoint, request, reply, options),
+      retry: () => void serve(endpoint, request, reply, options),
     });
-  const fence = readsData(endpoint) ? options.door.fence : undefined;
+  const fence = readsData(endpoint) ? options.port.fence : undefined;
   try {
     const { account, answer } = await computeAnswer(endpoint, request, options, {
       departure: makeDeparture(request, reply),
       atEnd: makeAtEnd(reply),
     });
-    if (fence?.isSure() === false) await confirmAnswer(answer, fence);
+    if (fence?.isConfirmed() === false) await confirmAnswer(answer, fence);
     const buffers = {
-      hold: (body: Body): void => held.hold(account, body, reply.raw),
-      watch: (): void => held.watch(reply.raw),
+      hold: (body: Body): void => answerBuffers.add(account, body, reply.raw),
+      watch: (): void => answerBuffers.watch(reply.raw),
     };
     atTurnEnd(() => {
       try {
         sendAnswer(reply, answer, services.settings, buffers);
-        ended(request, reply, beganMs);
+        recordAnswer(request, reply, beganMs);
       } catch (error) {
         fail(error);
       }
     });
   } catch (error) {
     const fenceFailure =
-      fence?.isSure() === false && (await fence.sure().catch((reason) => ({ reason })));
+      fence?.isConfirmed() === false && (await fence.confirm().catch((reason) => ({ reason })));
     fail(fenceFailure ? fenceFailure.reason : error);
   }
 }
@@ -137,11 +137,11 @@ const readsData = ({ method, weight }: Pick<Endpoint, 'method' | 'weight'>): boo
 /** Discards an answer that may be outdated, free of charge. @throws Failure Busy. */
 async function confirmAnswer(answer: Answer, fence: Fence): Promise<void> {
   try {
-    await fence.sure();
+    await fence.confirm();
   } catch (error) {
-    if ('charge' in answer) answer.charge.undelivered();
-    if (answer.kind === 'file') answer.ended(false, 0);
-    if (answer.kind === 'stream') answer.unopened();
+    if ('charge' in answer) answer.charge.cancel();
+    if (answer.kind === 'file') answer.onEnd(false, 0);
+    if (answer.kind === 'stream') answer.onUnopened();
     throw error;
   }
 }
@@ -178,7 +178,7 @@ const makeAtEnd =
 async function computeAnswer<S extends ServingServices>(
   endpoint: Endpoint<S>,
   request: FastifyRequest,
-  { door, own, services, testCursors }: RouteOptions<S>,
+  { port, servicesFor, services, testCursors }: RouteOptions<S>,
   ends: Pick<Call, 'atEnd' | 'departure'>,
 ): Promise<{ readonly account: string; readonly answer: Answer }> {
   const path = request.params as Readonly<Record<string, string>>;
@@ -189,36 +189,36 @@ async function computeAnswer<S extends ServingServices>(
   const bytesMax = jsonBytesMax(body);
   const read =
     bytesMax === undefined ? undefined : await readJson(request.raw, { bytesMax, contentLength });
-  const token = tokenOf(query, request.headers, read?.value);
-  const { caller, actor, checkBody: verifyBody } = admit(endpoint, token, request, services, door);
-  if (body?.kind !== 'file') verifyBody?.(bodyHashOf(read?.bytes ?? ''));
+  const token = readToken(query, request.headers, read?.value);
+  const { caller, actor, checkBody: verifyBody } = admit(endpoint, token, request, services, port);
+  if (body?.kind !== 'file') verifyBody?.(hashBody(read?.bytes ?? ''));
   const call: Call = {
     requestId: request.id,
     endpoint: endpoint.id,
-    environment: door.environment,
+    environment: port.environment,
     bodiless: request.method === 'HEAD',
     caller,
     actor,
     path,
-    query: readParameters(endpoint, body?.kind === 'form' ? formOf(query, read?.value) : query),
+    query: readParameters(endpoint, body?.kind === 'form' ? mergeForm(query, read?.value) : query),
     json: read === undefined ? undefined : checkedJson(body, read),
     stream: request.raw,
     checkBody: verifyBody,
     contentLength,
-    accept: door.streamsOnly ? 'text/event-stream' : (request.headers.accept ?? ''),
+    accept: port.hasStreamsOnly ? 'text/event-stream' : (request.headers.accept ?? ''),
     navigates: isNavigation(request.headers),
     ifNoneMatch: request.headers['if-none-match'] ?? '',
     range: request.headers.range ?? '',
     ifRange: readHeader(request.headers, 'if-range'),
-    address: addressOf(request, door),
-    identified: () => (token === undefined ? undefined : services.accounts.identify(token)),
+    address: readClientAddress(request, port),
+    identifyCaller: () => (token === undefined ? undefined : services.accounts.identify(token)),
     lastEventId: readHeader(request.headers, 'last-event-id'),
     idempotencyKey: readHeader(request.headers, 'idempotency-key'),
     testCursors,
     ...ends,
   };
   const account = caller?.accountId ?? '';
-  return { account, answer: await handleCall(endpoint, call, own(account)) };
+  return { account, answer: await handleCall(endpoint, call, servicesFor(account)) };
 }
 
 const readHeader = (headers: IncomingHttpHeaders, name: string): string => {
@@ -235,7 +235,7 @@ async function handleCall<S>(endpoint: Endpoint<S>, call: Call, services: S): Pr
   try {
     return await endpoint.handle(call, services);
   } catch (error) {
-    if (!(error instanceof Outdated) || endpoint.method !== 'GET') throw error;
+    if (!(error instanceof VersionOutdated) || endpoint.method !== 'GET') throw error;
     return endpoint.handle(call, services);
   }
 }

@@ -5,26 +5,26 @@ import { Readable } from 'node:stream';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { monotonicMs } from '../../store/base/clock.ts';
-import { Failure, reasonOf, toldFull } from '../../store/base/failure.ts';
-import { countedIds } from '../../store/base/random.ts';
-import { accountServices, withAllOf } from '../auth/accountServices.ts';
-import { addressOf, type Door } from '../auth/admission.ts';
-import { isOfNode } from '../forward/nodeDoor.ts';
-import { beforeRest, isWhole } from '../forward/restOfBody.ts';
+import { Failure, reasonOf, toDiskFullFailure } from '../../store/base/failure.ts';
+import { createIdGenerator } from '../../store/base/random.ts';
+import { cacheByAccount, withAccountPools } from '../auth/accountServices.ts';
+import { readClientAddress, type PortContext } from '../auth/admission.ts';
+import { isNodeUpgrade } from '../forward/nodeConnections.ts';
+import { sendBeforeDrain, isBodyComplete } from '../forward/drainBody.ts';
 import type { Endpoint, Services } from '../request/endpoint.ts';
-import { failureAnswer, type FailureStyle } from '../request/failures.ts';
-import { spelledPath } from './streamPath.ts';
+import { renderFailure, type FailureStyle } from '../request/failures.ts';
+import { normalizeStreamPath } from './streamPath.ts';
 import { notFoundDetail } from '../request/notFound.ts';
 import { PaidFailure } from '../read/metering.ts';
 import { meterFailure } from './reply.ts';
 import { makeTestCursors } from '../request/testCursors.ts';
-import { makeTurn } from './turn.ts';
-import { type Ended, endedHook, makeEnded } from './ended.ts';
+import { makeWriteBatching } from './writeBatching.ts';
+import { type RecordAnswer, accessLogHook, makeAccessLog } from './accessLog.ts';
 import { createListener } from './listener.ts';
 import { addConsole } from '../console/console.ts';
 import { addDocs } from '../docs/docs.ts';
-import { addOperations, addRoot, type ServerState, tlsOf } from './operations.ts';
-import { addRoutes, type Failed } from './routes.ts';
+import { addOperations, addRoot, type ServerState, readTls } from './operations.ts';
+import { addRoutes, type FailedRequest } from './routes.ts';
 import { deprecatedSince } from './version.ts';
 
 /** One path segment: 2,000 keys of 24 characters, or an index value of 1,500 bytes, encoded. */
@@ -65,7 +65,7 @@ function noSchema(): never {
 interface ServerParts {
   readonly services: Services;
   readonly log: Logger;
-  readonly door: Door;
+  readonly port: PortContext;
 }
 
 export async function buildServer(
@@ -73,19 +73,19 @@ export async function buildServer(
   parts: ServerParts,
   state: ServerState,
 ): Promise<FastifyInstance> {
-  const { services, log, door } = parts;
-  const { held } = state;
+  const { services, log, port } = parts;
+  const { answerBuffers } = state;
   const listenerOptions = {
     accounts: services.accounts,
-    ...(await tlsOf(services.settings)),
-    ...(door.hopping === undefined ? {} : { shouldUpgradeCallback: isOfNode }),
+    ...(await readTls(services.settings)),
+    ...(port.proxySigning === undefined ? {} : { shouldUpgradeCallback: isNodeUpgrade }),
   };
   const server = Fastify({
     serverFactory: (listener) => createListener(listener, listenerOptions),
     logger: false,
     schemaController: NO_SCHEMAS,
-    rewriteUrl: ({ url = '' }) => spelledPath(url),
-    genReqId: countedIds(),
+    rewriteUrl: ({ url = '' }) => normalizeStreamPath(url),
+    genReqId: createIdGenerator(),
     routerOptions: ROUTING,
     // A path that can't be decoded gets the API's failure format, not Fastify's.
     frameworkErrors: (_error, request, reply) => {
@@ -100,28 +100,36 @@ export async function buildServer(
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
   closeIdleSockets(server);
-  addHooks(server, door);
-  const ended = makeEnded(log, state.metrics.observe);
-  const testCursors = door.environment === 'test' ? makeTestCursors() : undefined;
-  const own = accountServices((accountId) => withAllOf(services, accountId));
-  const fail = makeFailureHandler(parts, ended);
-  const routeOptions = { ...parts, atTurnEnd: makeTurn(), own, testCursors, held, ended, fail };
+  addHooks(server, port);
+  const recordAnswer = makeAccessLog(log, state.metrics.observe);
+  const testCursors = port.environment === 'test' ? makeTestCursors() : undefined;
+  const servicesFor = cacheByAccount((accountId) => withAccountPools(services, accountId));
+  const fail = makeFailureHandler(parts, recordAnswer);
+  const routeOptions = {
+    ...parts,
+    atTurnEnd: makeWriteBatching(),
+    servicesFor,
+    testCursors,
+    answerBuffers,
+    recordAnswer,
+    fail,
+  };
   for (const endpoint of table) addRoutes(server, endpoint, routeOptions);
-  addOperations(server, services, state, ended);
-  const hasConsole = hasConsolePages(services.settings, door);
+  addOperations(server, services, state, recordAnswer);
+  const hasConsole = hasConsolePages(services.settings, port);
   if (hasConsole) {
-    addConsole(server, endedHook(ended), logPageError(log));
-    addDocs(server, endedHook(ended), logPageError(log));
+    addConsole(server, accessLogHook(recordAnswer), logPageError(log));
+    addDocs(server, accessLogHook(recordAnswer), logPageError(log));
   }
-  const hasMetrics = services.settings.metricsPlace === undefined;
-  addRoot(server, { hasConsole, hasMetrics }, ended);
-  addFallbacks(server, log, ended);
+  const hasMetrics = services.settings.metricsAddress === undefined;
+  addRoot(server, { hasConsole, hasMetrics }, recordAnswer);
+  addFallbacks(server, log, recordAnswer);
   return server;
 }
 
 /** The console is served in production, at the port with all endpoints. */
-const hasConsolePages = (settings: Services['settings'], door: Door): boolean =>
-  settings.console && door.environment === 'production' && !door.streamsOnly;
+const hasConsolePages = (settings: Services['settings'], door: PortContext): boolean =>
+  settings.console && door.environment === 'production' && !door.hasStreamsOnly;
 
 const logPageError =
   (log: Logger) =>
@@ -132,7 +140,7 @@ const logPageError =
     );
 
 /** Handles preflight requests, unknown paths and unexpected errors. */
-function addFallbacks(server: FastifyInstance, log: Logger, ended: Ended): void {
+function addFallbacks(server: FastifyInstance, log: Logger, ended: RecordAnswer): void {
   server.options('/*', (request, reply) => {
     void reply.code(204).send();
     ended(request, reply, monotonicMs());
@@ -170,12 +178,12 @@ function closeIdleSockets(server: FastifyInstance): void {
 }
 
 /** Adds the hooks that run before every route. */
-export function addHooks(server: FastifyInstance, port: Door): void {
+export function addHooks(server: FastifyInstance, port: PortContext): void {
   server.addHook('onRequest', (request, reply, done) => {
     reply.headers(ANSWER_HEADERS).header('x-request-id', request.id);
     if (port.environment === 'test') reply.header('deprecation', TEST_DEPRECATED);
     try {
-      port.throttle.address(addressOf(request, port));
+      port.throttle.address(readClientAddress(request, port));
     } catch (error) {
       done(error as Error);
       return;
@@ -190,14 +198,14 @@ export function addHooks(server: FastifyInstance, port: Door): void {
 
 /** Sends the failure to the caller and logs unexpected ones. */
 const makeFailureHandler =
-  ({ log, services }: ServerParts, ended: Ended) =>
-  ({ beganMs, endpoint, error, reply, request }: Failed): void => {
+  ({ log, services }: ServerParts, ended: RecordAnswer) =>
+  ({ beganMs, endpoint, error, reply, request }: FailedRequest): void => {
     if (!(error instanceof Failure) || error.type === 'SystemError') {
       const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
       log.error({ requestId: request.id, endpoint: endpoint.id, error: text }, 'unexpected');
     }
     if (error instanceof PaidFailure) meterFailure(reply, error.charge, services.settings);
-    sendFailure(request, reply, toldFull(error), endpoint.failures);
+    sendFailure(request, reply, toDiskFullFailure(error), endpoint.failures);
     ended(request, reply, beganMs);
   };
 
@@ -216,14 +224,14 @@ function sendFailure(
       request.params as Readonly<Record<string, unknown>>,
     );
   };
-  const answer = failureAnswer(error, style, accept, request.id, describePath);
+  const answer = renderFailure(error, style, accept, request.id, describePath);
   const waitMs = error instanceof Failure ? error.waitMs : undefined;
   if (waitMs !== undefined || answer.status === 503) {
     reply.header('retry-after', String(Math.max(1, Math.ceil((waitMs ?? 0) / 1000))));
   }
   reply.code(answer.status).header('content-type', answer.contentType);
-  if (isWhole(request.raw)) return void reply.send(answer.body);
+  if (isBodyComplete(request.raw)) return void reply.send(answer.body);
   // Closing the connection stops a sender that already reads from sending the rest of its body.
   reply.headers({ connection: 'close', 'content-length': Buffer.byteLength(answer.body) });
-  void reply.send(Readable.from(beforeRest(answer.body, request.raw)));
+  void reply.send(Readable.from(sendBeforeDrain(answer.body, request.raw)));
 }

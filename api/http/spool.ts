@@ -5,10 +5,10 @@ import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { Failure, isDiskFull, reasonOf, toldFull } from '../../store/base/failure.ts';
+import { Failure, isDiskFull, reasonOf, toDiskFullFailure } from '../../store/base/failure.ts';
 import { newUuid } from '../../store/base/random.ts';
 import type { Call, Services } from '../request/endpoint.ts';
-import { SENDING, watchSender } from '../request/body/pace.ts';
+import { SENDING_PACE, watchSender } from '../request/body/pace.ts';
 
 /** Size of one write: a body of 45 MB took 59 ms with the stream's default of 64 KB, 23 ms with this. */
 const PIECE_BYTES = 1024 ** 2;
@@ -41,7 +41,7 @@ export async function spoolBody(
   });
   const endWatch = watchSender(
     call.stream,
-    SENDING,
+    SENDING_PACE,
     () => bytes,
     (failure) => counter.destroy(failure),
   );
@@ -58,7 +58,7 @@ export async function spoolBody(
   } catch (error) {
     await disk.remove(path);
     if (error instanceof Failure) throw error;
-    if (isDiskFull(error)) throw toldFull(error);
+    if (isDiskFull(error)) throw toDiskFullFailure(error);
     throw new Failure('SystemError', `the body could not be kept: ${reasonOf(error)}`);
   } finally {
     endWatch();

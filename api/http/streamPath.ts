@@ -1,12 +1,12 @@
 // Accepts stream names in any case: clients of the original also write `stocksusnoutp` (INTERFACE.md 2.2).
-import { streamName } from '../sse/streamTable.ts';
+import { findStreamName } from '../sse/streamTable.ts';
 
 /** `/version/name` and anything after it. */
 const STREAM_PATH = /^(\/[^/?#]+\/)([A-Za-z0-9-]{3,30})(?=[?/#]|$)/;
 
 /** The path of a request in the spelling of the table of endpoints. */
-export const spelledPath = (url: string): string =>
+export const normalizeStreamPath = (url: string): string =>
   url.replace(STREAM_PATH, (whole, before: string, name: string) => {
-    const spelling = streamName(name);
+    const spelling = findStreamName(name);
     return spelling === undefined ? whole : `${before}${spelling}`;
   });

@@ -5,7 +5,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 /** Characters of a token; a longer text is invalid and is not hashed. */
 const TOKEN_MAX = 256;
 
-export function tokenOf(
+export function readToken(
   query: Readonly<Record<string, unknown>>,
   headers: IncomingHttpHeaders,
   json: unknown,

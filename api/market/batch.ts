@@ -1,37 +1,37 @@
 // Computes the types of a batch: cached answers, and one plan and one read for all others.
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import type { Need, Read } from '../../market/types/ask.ts';
+import type { Need, Read } from '../../market/types/typeRequest.ts';
 import type { MarketType } from '../../market/types/marketTypes.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { Body } from '../../store/duckdb/protocol.ts';
 import { monotonicMs } from '../../store/base/clock.ts';
 import type { Moment } from '../../store/lake/history/history.ts';
-import { callerOf } from '../auth/access.ts';
+import { requireCaller } from '../auth/access.ts';
 import type { Fare } from '../read/metering.ts';
 import type { Call } from '../request/endpoint.ts';
-import { type Asked, findAnswer, keepAnswer } from './answers.ts';
-import { delayFor, readableFor, rendered } from './market.ts';
-import { askOf, optionsOf, refuseContradictions } from './options.ts';
-import { fareOfType, mostOf } from './pricing.ts';
-import { type MarketServices, planNeeds, type Readable, readPlanned } from './reading.ts';
+import { type AnswerRequest, findAnswer, cacheAnswer } from './answerCache.ts';
+import { findMaxDelayMs, selectReadableInputs, renderAnswer } from './market.ts';
+import { buildTypeRequest, parseOptions, refuseContradictions } from './options.ts';
+import { buildTypeFare, countMaxObjects } from './pricing.ts';
+import { type MarketServices, planNeeds, type ReadableInputs, runReadPlan } from './inputReads.ts';
 
 export interface ComputedBatch {
   readonly snapshot: number;
   readonly moment: Moment;
   /** All datasets that are read for the answer. */
   readonly datasets: readonly Dataset[];
-  readonly fareOf: (type: MarketType) => Fare;
+  readonly buildFare: (type: MarketType) => Fare;
   /** The answer of a type for each symbol, in the order of the symbols. */
-  readonly bodiesOf: (type: MarketType) => Promise<readonly Body[]>;
+  readonly renderBodies: (type: MarketType) => Promise<readonly Body[]>;
 }
 
 /** One type for all symbols, with the answers that are cached. */
 interface TypeBatch {
-  readonly requests: readonly Asked[];
-  readonly cachedAnswers: ReadonlyMap<Asked, NonNullable<ReturnType<typeof findAnswer>>>;
+  readonly requests: readonly AnswerRequest[];
+  readonly cachedAnswers: ReadonlyMap<AnswerRequest, NonNullable<ReturnType<typeof findAnswer>>>;
 }
 
-export async function computedBatch(
+export async function computeBatch(
   call: Call,
   services: MarketServices,
   types: readonly MarketType[],
@@ -39,7 +39,7 @@ export async function computedBatch(
   at: Moment,
 ): Promise<ComputedBatch> {
   const nowMs = services.clock();
-  const caller = callerOf(call.caller);
+  const caller = requireCaller(call.caller);
   const all = new Map(
     types.map((type) => [type, buildTypeBatch(type, symbols, call, services, nowMs)] as const),
   );
@@ -49,37 +49,39 @@ export async function computedBatch(
   const uncachedRequests = [...all.values()].flatMap(({ requests, cachedAnswers }) =>
     requests.filter((one) => !cachedAnswers.has(one)),
   );
-  const needs = uncachedRequests.flatMap(({ ask, wanted }) => wanted.needs(ask));
+  const needs = uncachedRequests.flatMap(({ typeRequest, requestedType }) =>
+    requestedType.needs(typeRequest),
+  );
   const planned = await planNeeds(call, services, readable, needs, at);
   const cached = [...all.values()].flatMap((batch) => [...batch.cachedAnswers.values()]);
   const snapshot = Math.max(planned.snapshot, ...cached.map((answer) => answer.snapshot));
   let pendingRead: Promise<Read> | undefined;
   const yieldIfDue = createYielder();
-  const answerOne = async (one: Asked, batch: TypeBatch): Promise<Body> => {
+  const answerOne = async (one: AnswerRequest, batch: TypeBatch): Promise<Body> => {
     const before = batch.cachedAnswers.get(one);
     if (before !== undefined) return before.body;
-    pendingRead ??= readPlanned(planned, services, call);
+    pendingRead ??= runReadPlan(planned, services, call);
     const read = await pendingRead;
-    const body = await rendered(call, one.wanted, one.ask, read, 'json');
-    const most = mostOf(one.wanted, [one.ask], planned, true);
-    keepAnswer(one, { body, snapshot: planned.snapshot, tag: undefined, most }, read, stamps);
+    const body = await renderAnswer(call, one.requestedType, one.typeRequest, read, 'json');
+    const most = countMaxObjects(one.requestedType, [one.typeRequest], planned, true);
+    cacheAnswer(one, { body, snapshot: planned.snapshot, tag: undefined, most }, read, stamps);
     return body;
   };
   return {
     snapshot,
     moment: planned.moment,
     datasets: [...readable.values()],
-    fareOf: (type) => {
+    buildFare: (type) => {
       const batch = all.get(type) ?? NONE;
-      const typeRequests = batch.requests.map(({ ask }) => ask);
+      const typeRequests = batch.requests.map(({ typeRequest }) => typeRequest);
       const uncached = batch.requests
         .filter((one) => !batch.cachedAnswers.has(one))
-        .map(({ ask }) => ask);
+        .map(({ typeRequest }) => typeRequest);
       const most = (foreign: boolean): number =>
-        countCachedObjects(batch, foreign) + mostOf(type, uncached, planned, foreign);
-      return fareOfType(call, caller, type, typeRequests, most, readable, services);
+        countCachedObjects(batch, foreign) + countMaxObjects(type, uncached, planned, foreign);
+      return buildTypeFare(call, caller, type, typeRequests, most, readable, services);
     },
-    bodiesOf: async (type) => {
+    renderBodies: async (type) => {
       const batch = all.get(type) ?? NONE;
       const bodies: Body[] = [];
       for (const one of batch.requests) {
@@ -113,16 +115,21 @@ function buildTypeBatch(
   services: MarketServices,
   nowMs: number,
 ): TypeBatch {
-  const options = optionsOf(type, call.query, false);
+  const options = parseOptions(type, call.query, false);
   refuseContradictions(type, options);
   // The needs of a type differ between symbols only in the key.
-  const readable = readableFor(type, type.needs(askOf('', options, nowMs)), call, services.lake);
-  const untilMs = nowMs - delayFor(callerOf(call.caller), readable, services.lake);
-  const requests = symbols.map((symbol): Asked => ({
+  const readable = selectReadableInputs(
+    type,
+    type.needs(buildTypeRequest('', options, nowMs)),
+    call,
+    services.lake,
+  );
+  const untilMs = nowMs - findMaxDelayMs(requireCaller(call.caller), readable, services.lake);
+  const requests = symbols.map((symbol): AnswerRequest => ({
     call,
     services,
-    wanted: type,
-    ask: askOf(symbol, options, nowMs, untilMs),
+    requestedType: type,
+    typeRequest: buildTypeRequest(symbol, options, nowMs, untilMs),
     readable,
     format: 'json',
   }));
@@ -133,7 +140,7 @@ function buildTypeBatch(
   return { requests, cachedAnswers: new Map(cached) };
 }
 
-function mergeReadable(requests: readonly Asked[]): Readable {
+function mergeReadable(requests: readonly AnswerRequest[]): ReadableInputs {
   const all = new Map<Need['input'], Dataset>();
   for (const { readable } of requests) {
     for (const [input, dataset] of readable) all.set(input, dataset);

@@ -1,44 +1,44 @@
 // Answers parts of the market (INTERFACE.md 1 "market"): lists, collections by sector or tag, the performance
 // of sectors, and the earnings of today.
-import { listed, sectorsOf } from '../../market/board/board.ts';
+import { rankSymbols, sectorsOf } from '../../market/board/board.ts';
 import { dayIn, listIn, type Row, textIn } from '../../market/derive/values.ts';
-import { between, wholeOf } from '../../market/types/ask.ts';
+import { between, allRecords } from '../../market/types/typeRequest.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { numberOf, refuse, textOf } from '../request/parameters.ts';
-import { type AskedOfAll, boardNow, quotesOf } from './boardNow.ts';
+import { type MarketRequest, readBoard, computeQuotes } from './marketBoard.ts';
 
 /** Quotes of a list by default. */
-export const LIST_USUAL = 10;
+export const LIST_DEFAULT = 10;
 /** The kind of collection that is one of the lists, with the length of a list. */
 export const LIST = 'list';
 /** Maximum quotes of one collection. */
 export const COLLECTION_MAX = 500;
 
 /** Computes quotes of the first symbols of a list. */
-export async function quotesOfList(request: AskedOfAll): Promise<readonly object[]> {
+export async function computeListQuotes(request: MarketRequest): Promise<readonly object[]> {
   return computeNamedListQuotes(request, request.call.path['part'] ?? '');
 }
 
 async function computeNamedListQuotes(
-  request: AskedOfAll,
+  request: MarketRequest,
   name: string,
 ): Promise<readonly object[]> {
-  const limit = numberOf(request.call.query, 'listLimit') ?? LIST_USUAL;
-  const symbols = listed(name, await boardNow(request), limit);
+  const limit = numberOf(request.call.query, 'listLimit') ?? LIST_DEFAULT;
+  const symbols = rankSymbols(name, await readBoard(request), limit);
   if (symbols === undefined) throw new Failure('NotFound');
-  return quotesOf(request, symbols);
+  return computeQuotes(request, symbols);
 }
 
-const COMPANIES = wholeOf('COMPANY', '');
+const COMPANIES = allRecords('COMPANY', '');
 
 /** Reads the latest record of each company, by symbol. */
-async function readCompanies({ read }: AskedOfAll): Promise<ReadonlyMap<string, Row>> {
+async function readCompanies({ read }: MarketRequest): Promise<ReadonlyMap<string, Row>> {
   const rows = (await read([COMPANIES]))(COMPANIES);
   return new Map(rows.map((row) => [textIn(row, 'symbol')?.toUpperCase() ?? '', row]));
 }
 
 /** Computes quotes of a sector, a tag or a list, named by `collectionName`. */
-export async function quotesOfCollection(request: AskedOfAll): Promise<readonly object[]> {
+export async function computeCollectionQuotes(request: MarketRequest): Promise<readonly object[]> {
   const { call } = request;
   const kind = (call.path['part'] ?? '').toLowerCase();
   const name = textOf(call.query, 'collectionName')?.trim();
@@ -54,16 +54,16 @@ export async function quotesOfCollection(request: AskedOfAll): Promise<readonly 
   const companies = [...(await readCompanies(request))].filter(([, row]) => isMember(row));
   const symbols = companies.map(([symbol]) => symbol).sort();
   const limit = numberOf(call.query, 'listLimit') ?? COLLECTION_MAX;
-  return quotesOf(request, symbols.slice(0, limit));
+  return computeQuotes(request, symbols.slice(0, limit));
 }
 
 export const COLLECTION_KINDS = ['sector', 'tag', LIST];
 const COLLECTIONS: ReadonlySet<string> = new Set(COLLECTION_KINDS);
 
 /** Computes the performance of each sector on the last day, weighted by market capitalization. */
-export async function sectorPerformance(request: AskedOfAll): Promise<readonly object[]> {
+export async function computeSectorPerformance(request: MarketRequest): Promise<readonly object[]> {
   const companies = await readCompanies(request);
-  return sectorsOf(await boardNow(request), companies, request.ask.today);
+  return sectorsOf(await readBoard(request), companies, request.typeRequest.today);
 }
 
 /** Members of the answer by the announce time of an earnings record. */
@@ -73,15 +73,15 @@ const TIMES = [
 ] as const;
 
 /** Lists the earnings of today before the opening, after the close, and at other times, each with a quote. */
-export async function todayEarnings(request: AskedOfAll): Promise<object> {
-  const { ask, read } = request;
-  const need = between('EARNINGS', '', ask.today, ask.today);
+export async function listTodayEarnings(request: MarketRequest): Promise<object> {
+  const { typeRequest, read } = request;
+  const need = between('EARNINGS', '', typeRequest.today, typeRequest.today);
   const rows = (await read([need]))(need).filter(
-    (row) => dayIn(row, 'EPSReportDate') === ask.today,
+    (row) => dayIn(row, 'EPSReportDate') === typeRequest.today,
   );
   const symbols = rows.map((row) => textIn(row, 'symbol')?.toUpperCase() ?? '');
   const quotes = new Map(
-    (await quotesOf(request, symbols)).map((quote) => [
+    (await computeQuotes(request, symbols)).map((quote) => [
       String(new Map(Object.entries(quote)).get('symbol')),
       quote,
     ]),

@@ -1,6 +1,6 @@
 // Computes one market type of a symbol from CORE's inputs, alone or as a part of a batch.
-import type { Ask, Need, Options, Read } from '../../market/types/ask.ts';
-import { filterMembersOf, membersOf } from '../../market/types/example.ts';
+import type { TypeRequest, Need, Options, Read } from '../../market/types/typeRequest.ts';
+import { listFilterMembers, listMembers } from '../../market/types/example.ts';
 import { type MarketType, marketType } from '../../market/types/marketTypes.ts';
 import type { Caller } from '../../store/accounts/callers.ts';
 import type { Body, BodyFormat } from '../../store/duckdb/protocol.ts';
@@ -8,41 +8,47 @@ import { CORE, type Dataset } from '../../store/lake/datasets/datasets.ts';
 import { Failure, type FailureType } from '../../store/base/failure.ts';
 import type { Moment } from '../../store/lake/history/history.ts';
 import type { Lake } from '../../store/lake/lake.ts';
-import { callerOf, datasetOf, delayOf } from '../auth/access.ts';
-import { metered } from '../read/metering.ts';
-import { momentNow } from '../read/moments.ts';
-import { formatOf, has, rowsOf, tagFor } from '../read/series.ts';
+import { requireCaller, findDataset, accessDelayMs } from '../auth/access.ts';
+import { meterCall } from '../read/metering.ts';
+import { currentMoment } from '../read/moments.ts';
+import { selectFormat, matchesTag, buildRowsAnswer, buildEtag } from '../read/series.ts';
 import type { Answer, Call } from '../request/endpoint.ts';
 import { listOf, refuse, truthOf } from '../request/parameters.ts';
-import { askOf, optionsOf, partsOf, refuseContradictions, refuseUselessOf } from './options.ts';
-import { type Asked, findAnswer, keepAnswer } from './answers.ts';
-import { fareOfType, mostOf } from './pricing.ts';
+import {
+  buildTypeRequest,
+  parseOptions,
+  parsePathParts,
+  refuseContradictions,
+  refuseUnusedOptions,
+} from './options.ts';
+import { type AnswerRequest, findAnswer, cacheAnswer } from './answerCache.ts';
+import { buildTypeFare, countMaxObjects } from './pricing.ts';
 import {
   type MarketServices,
   planNeeds,
-  type Planned,
-  type Readable,
-  readPlanned,
-} from './reading.ts';
-import { bodyInTurns, filtered, rowsWithin } from '../request/rendering.ts';
+  type ReadPlan,
+  type ReadableInputs,
+  runReadPlan,
+} from './inputReads.ts';
+import { renderLongBody, filterAttributes, findNestedRows } from '../request/rendering.ts';
 
 /** Finds the computed type of a name; undefined if CORE has its answers loaded or none of its inputs. */
-export function computedType(name: string, { directory }: Lake): MarketType | undefined {
+export function findComputedType(name: string, { directory }: Lake): MarketType | undefined {
   const type = marketType(name);
   if (type === undefined) return undefined;
   const hasInput = (id: string): boolean => directory.dataset(CORE, id)?.mapping.key !== undefined;
   const loaded = type.loadedAs === undefined ? undefined : directory.dataset(CORE, type.loadedAs);
-  if (loaded !== undefined && areAnswers(loaded)) return undefined;
+  if (loaded !== undefined && hasAnswerRecords(loaded)) return undefined;
   return type.of.some(hasInput) ? type : undefined;
 }
 
 /** Whether records of a dataset answer the type of its name: the input BOOK stores book changes instead. */
-export const areAnswers = ({ dataset, mapping, schema }: Dataset): boolean =>
+export const hasAnswerRecords = ({ dataset, mapping, schema }: Dataset): boolean =>
   mapping.key !== undefined &&
   !(dataset.toUpperCase() === 'BOOK' && Object.hasOwn(schema.properties, 'side'));
 
 /** Failures of a caller without access to a dataset. */
-export const LACKING: ReadonlySet<FailureType> = new Set<FailureType>([
+export const ACCESS_FAILURES: ReadonlySet<FailureType> = new Set<FailureType>([
   'Restricted',
   'FreeTierNotAllowed',
   'TierNotAllowed',
@@ -53,20 +59,20 @@ export const LACKING: ReadonlySet<FailureType> = new Set<FailureType>([
  * Selects the inputs that the caller may read.
  * @throws Failure of the type's first own input if the caller may read none of its own inputs.
  */
-export function readableFor(
+export function selectReadableInputs(
   type: MarketType,
   needs: readonly Need[],
   { caller }: Call,
   lake: Lake,
-): Readable {
+): ReadableInputs {
   const readable = new Map<Need['input'], Dataset>();
   let accessFailure: Failure | undefined;
   for (const input of new Set([...type.of, ...needs.map((need) => need.input)])) {
     if (lake.directory.dataset(CORE, input) === undefined) continue;
     try {
-      readable.set(input, datasetOf(callerOf(caller), CORE, input, lake));
+      readable.set(input, findDataset(requireCaller(caller), CORE, input, lake));
     } catch (error) {
-      if (!(error instanceof Failure && LACKING.has(error.type))) throw error;
+      if (!(error instanceof Failure && ACCESS_FAILURES.has(error.type))) throw error;
       if (type.of.includes(input)) accessFailure ??= error;
     }
   }
@@ -86,13 +92,13 @@ export async function answerMarket(
   symbol: string,
   refuseUnknown: RefuseUnknown,
 ): Promise<Answer> {
-  const caller = callerOf(call.caller);
-  const format = formatOf(call);
-  const parts = partsOf(type, call.path['part'], call.path['detail']);
-  refuseUselessOf(type, call.query);
+  const caller = requireCaller(call.caller);
+  const format = selectFormat(call);
+  const parts = parsePathParts(type, call.path['part'], call.path['detail']);
+  refuseUnusedOptions(type, call.query);
   if (call.query['listLimit'] !== undefined)
     refuse('listLimit', `is not allowed with ${type.name}`);
-  const options = { ...optionsOf(type, call.query, true), ...parts.options };
+  const options = { ...parseOptions(type, call.query, true), ...parts.options };
   refuseContradictions(type, options);
   const nowMs = services.clock();
   const currentRequest = buildPathRequest(
@@ -102,27 +108,27 @@ export async function answerMarket(
     parts.options.range !== undefined,
   );
   const needs = type.needs(currentRequest);
-  const readable = readableFor(type, needs, call, services.lake);
+  const readable = selectReadableInputs(type, needs, call, services.lake);
   const timedRequest = {
     ...currentRequest,
-    untilMs: nowMs - delayFor(caller, readable, services.lake),
+    untilMs: nowMs - findMaxDelayMs(caller, readable, services.lake),
   };
   const attributedType = resolveAttribute(type, parts.attribute);
-  const request: Asked = {
+  const request: AnswerRequest = {
     call,
     services,
-    wanted: attributedType,
-    ask: timedRequest,
+    requestedType: attributedType,
+    typeRequest: timedRequest,
     readable,
     format,
   };
   const answer = findCachedAnswer(request) ?? (await planAnswer(request));
   const { moment, snapshot } = answer;
-  const tag = answer.tag === undefined ? undefined : tagFor(call, [answer.tag]);
-  if (tag !== undefined && !truthOf(call.query, 'estimate') && has(call.ifNoneMatch, tag)) {
+  const tag = answer.tag === undefined ? undefined : buildEtag(call, [answer.tag]);
+  if (tag !== undefined && !truthOf(call.query, 'estimate') && matchesTag(call.ifNoneMatch, tag)) {
     return { kind: 'unchanged', snapshot, moment, tag };
   }
-  const fare = fareOfType(
+  const fare = buildTypeFare(
     call,
     caller,
     attributedType,
@@ -132,7 +138,7 @@ export async function answerMarket(
     services,
   );
   const datasets = [...readable.values()];
-  const metering = await metered(call, services, caller, fare, async () => {
+  const metering = await meterCall(call, services, caller, fare, async () => {
     const body = await answer.body(fare.most);
     if (body.objects === 0) await refuseUnknown(symbol, call);
     return body;
@@ -142,7 +148,7 @@ export async function answerMarket(
     return { kind: 'json', value: metering.price, metering: 'free' };
   }
   const { charge, result: body } = metering;
-  return rowsOf(call, { body, format, snapshot, moment, tag, charge, datasets });
+  return buildRowsAnswer(call, { body, format, snapshot, moment, tag, charge, datasets });
 }
 
 /** An answer whose price and version are known before its body is computed. */
@@ -156,37 +162,40 @@ interface PlannedAnswer {
 }
 
 /** Builds an answer from the cache. */
-function findCachedAnswer(answerRequest: Asked): PlannedAnswer | undefined {
+function findCachedAnswer(answerRequest: AnswerRequest): PlannedAnswer | undefined {
   const cached = findAnswer(answerRequest);
   if (cached === undefined) return undefined;
   const { body, most, snapshot, tag } = cached;
   return {
     snapshot,
     tag,
-    moment: momentNow(answerRequest.services),
+    moment: currentMoment(answerRequest.services),
     most: (foreign) => (foreign ? most : body.objects),
     body: () => Promise.resolve(body),
   };
 }
 
-async function planAnswer(answerRequest: Asked): Promise<PlannedAnswer> {
-  const { ask, call, format, readable, services, wanted } = answerRequest;
-  const needs = wanted.needs(ask);
-  const at = momentNow(services);
+async function planAnswer(answerRequest: AnswerRequest): Promise<PlannedAnswer> {
+  const { typeRequest, call, format, readable, services, requestedType } = answerRequest;
+  const needs = requestedType.needs(typeRequest);
+  const at = currentMoment(services);
   const tableIds = [...readable.values()].map(({ tableId }) => tableId);
   const stamps = services.market.stampsOf(tableIds, services);
   const planned = await planNeeds(call, services, readable, needs, at);
   const { moment, snapshot } = planned;
-  const tag = ask.untilMs < ask.nowMs ? undefined : buildTag(call, wanted, planned, format);
+  const tag =
+    typeRequest.untilMs < typeRequest.nowMs
+      ? undefined
+      : buildTag(call, requestedType, planned, format);
   return {
     moment,
     snapshot,
     tag,
-    most: (foreign) => mostOf(wanted, [ask], planned, foreign),
+    most: (foreign) => countMaxObjects(requestedType, [typeRequest], planned, foreign),
     body: async (most) => {
-      const read = await readPlanned(planned, services, call);
-      const body = await rendered(call, wanted, ask, read, format);
-      keepAnswer(
+      const read = await runReadPlan(planned, services, call);
+      const body = await renderAnswer(call, requestedType, typeRequest, read, format);
+      cacheAnswer(
         answerRequest,
         {
           body,
@@ -203,13 +212,18 @@ async function planAnswer(answerRequest: Asked): Promise<PlannedAnswer> {
 }
 
 /** The longest delay of the inputs for a caller, in milliseconds. */
-export const delayFor = (caller: Caller, readable: Readable, lake: Lake): number =>
-  Math.max(0, ...[...readable.values()].map((dataset) => delayOf(caller, dataset, lake)));
+export const findMaxDelayMs = (caller: Caller, readable: ReadableInputs, lake: Lake): number =>
+  Math.max(0, ...[...readable.values()].map((dataset) => accessDelayMs(caller, dataset, lake)));
 
 /** @throws Failure InvalidParameter; InvalidKey for an invalid range in the path. */
-function buildPathRequest(symbol: string, options: Options, nowMs: number, inPath: boolean): Ask {
+function buildPathRequest(
+  symbol: string,
+  options: Options,
+  nowMs: number,
+  inPath: boolean,
+): TypeRequest {
   try {
-    return askOf(symbol, options, nowMs);
+    return buildTypeRequest(symbol, options, nowMs);
   } catch (error) {
     if (inPath && error instanceof Failure) throw new Failure('InvalidKey');
     throw error;
@@ -220,7 +234,7 @@ function buildPathRequest(symbol: string, options: Options, nowMs: number, inPat
 function buildTag(
   { query }: Call,
   type: MarketType,
-  { groups, version }: Planned,
+  { groups, version }: ReadPlan,
   format: BodyFormat,
 ): string | undefined {
   const isOfDays = [...groups.values()].every(({ input }) => DAILY_INPUTS.has(input));
@@ -260,7 +274,7 @@ const attributeTypes = new Map<MarketType, Map<string, MarketType>>();
 const ATTRIBUTE_TYPES_MAX = 500;
 
 function buildAttributeType(type: MarketType, attribute: string): MarketType {
-  const name = membersOf(type).find((member) => member.toLowerCase() === attribute.toLowerCase());
+  const name = listMembers(type).find((member) => member.toLowerCase() === attribute.toLowerCase());
   if (name === undefined && type.name === 'stats') return type;
   if (name === undefined) throw new Failure('NotFound');
   const { charge } = type;
@@ -283,42 +297,43 @@ function buildAttributeType(type: MarketType, attribute: string): MarketType {
 const EMPTY = { object: {}, list: [], value: null } as const;
 
 /** Renders one answer as bytes, with the number of charged objects. */
-export async function rendered(
+export async function renderAnswer(
   { query }: Call,
   type: MarketType,
-  ask: Ask,
+  ask: TypeRequest,
   read: Read,
   format: BodyFormat,
 ): Promise<Body> {
   const value = type.answer(ask, read);
   const names = listOf(query, 'filter');
   if (names !== undefined) refuseEmptyFilter(type, names);
-  const visible = value === undefined ? EMPTY[type.shape] : (type.shownOf?.(ask, value) ?? value);
-  const filteredValue = filtered(visible, names);
-  return bodyInTurns(filteredValue, countChargedObjects(type, value), format);
+  const visible =
+    value === undefined ? EMPTY[type.shape] : (type.selectPart?.(ask, value) ?? value);
+  const filteredValue = filterAttributes(visible, names);
+  return renderLongBody(filteredValue, countChargedObjects(type, value), format);
 }
 
 /** Whether a filter names at least one attribute of a type. */
-export function filterLeavesOf(type: MarketType, names: readonly string[] | undefined): boolean {
-  const members = filterMembersOf(type);
+export function hasFilteredMember(type: MarketType, names: readonly string[] | undefined): boolean {
+  const members = listFilterMembers(type);
   return (
     names === undefined || members.length === 0 || names.some((name) => members.includes(name))
   );
 }
 
 function refuseEmptyFilter(type: MarketType, names: readonly string[]): void {
-  if (!filterLeavesOf(type, names)) refuse('filter', 'names no attribute of these records');
+  if (!hasFilteredMember(type, names)) refuse('filter', 'names no attribute of these records');
 }
 
 function countChargedObjects({ charge, rowsOf: rowsOfType }: MarketType, value: unknown): number {
   if (value === undefined) return 0;
   const rows = Array.isArray(value)
     ? (value as readonly unknown[])
-    : (rowsOfType?.(value) ?? rowsWithin(value));
+    : (rowsOfType?.(value) ?? findNestedRows(value));
   if (charge.kind === 'answer') return rows?.length === 0 ? 0 : 1;
   return charge.paid(rows ?? []);
 }
 
 /** The answer of a batch for a symbol without data of a type. */
-export const nothingOfType = ({ shape }: MarketType): Uint8Array =>
+export const renderEmptyType = ({ shape }: MarketType): Uint8Array =>
   Buffer.from(JSON.stringify(EMPTY[shape]));

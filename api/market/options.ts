@@ -1,6 +1,6 @@
 // Declares the parameters of market types for the table of endpoints, and parses them into a type request.
-import { dayAt } from '../../market/derive/words.ts';
-import type { Ask, Options } from '../../market/types/ask.ts';
+import { dayAt } from '../../market/derive/exchangeTime.ts';
+import type { TypeRequest, Options } from '../../market/types/typeRequest.ts';
 import { spanOf } from '../../market/types/days.ts';
 import { checkIndicator } from '../../market/types/indicator.ts';
 import type { MarketType } from '../../market/types/marketTypes.ts';
@@ -92,7 +92,7 @@ const OPTION_NAMES: readonly (keyof Options)[] = [
 ];
 
 /** Refuses options that a type, requested alone, does not support. @throws Failure InvalidParameter. */
-export function refuseUselessOf(type: MarketType, query: Values): void {
+export function refuseUnusedOptions(type: MarketType, query: Values): void {
   const unusedOption = OPTION_NAMES.find(
     (name) => query[name] !== undefined && !type.options.includes(name),
   );
@@ -112,7 +112,7 @@ const CODE = /^[A-Za-z0-9-]{1,24}$/;
  * @throws Failure NotFound if a type has no such part; IncorrectValues for a date with dashes and
  * InvalidKey for an invalid range, as clients of the original expect (INTERFACE.md 0.1).
  */
-export function partsOf(
+export function parsePathParts(
   type: MarketType,
   part: string | undefined,
   detail: string | undefined,
@@ -142,11 +142,11 @@ function parseChainOptions(expiration: string, side: string | undefined): Option
   if (lowerSide !== undefined && lowerSide !== 'call' && lowerSide !== 'put') {
     return refuse('side', 'must be call or put');
   }
-  return { expiration: expirationIn(expiration), side: lowerSide };
+  return { expiration: parseExpiration(expiration), side: lowerSide };
 }
 
 /** @throws Failure InvalidParameter. */
-export function expirationIn(text: string): string {
+export function parseExpiration(text: string): string {
   if (/^\d{4}(0[1-9]|1[0-2])$/.test(text)) return text;
   if (!/^\d{8}$|^\d{4}-\d{2}-\d{2}$/.test(text)) {
     return refuse('expiration', 'must be a day, YYYYMMDD, or a month, YYYYMM');
@@ -170,7 +170,7 @@ const NO_OPTIONS: Options = {};
  * Parses the options of the query that a type supports.
  * @param alone false in a batch, where other options belong to other types and `last` counts news
  */
-export function optionsOf(type: MarketType, query: Values, alone: boolean): Options {
+export function parseOptions(type: MarketType, query: Values, alone: boolean): Options {
   if (type.options.every((name) => query[name] === undefined)) return NO_OPTIONS;
   const all: Options = {
     range: textOf(query, 'range'),
@@ -229,7 +229,12 @@ export function refuseContradictions(type: MarketType, options: Options): void {
 }
 
 /** @throws Failure InvalidParameter naming range. */
-export function askOf(symbol: string, options: Options, nowMs: number, untilMs = nowMs): Ask {
+export function buildTypeRequest(
+  symbol: string,
+  options: Options,
+  nowMs: number,
+  untilMs = nowMs,
+): TypeRequest {
   const ask = { symbol, nowMs, untilMs, today: dayAt(nowMs), options };
   if (options.range !== undefined) spanOf(ask);
   return ask;

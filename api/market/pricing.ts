@@ -1,5 +1,5 @@
 // Prices answers of market types before anything is read.
-import type { Ask } from '../../market/types/ask.ts';
+import type { TypeRequest } from '../../market/types/typeRequest.ts';
 import type { MarketType } from '../../market/types/marketTypes.ts';
 import type { Caller } from '../../store/accounts/callers.ts';
 import { isForeign, paysPremium } from '../auth/access.ts';
@@ -7,21 +7,21 @@ import type { Fare } from '../read/metering.ts';
 import type { Call } from '../request/endpoint.ts';
 import {
   type MarketServices,
-  type Planned,
-  keyOf,
-  type Readable,
-  rowsMost,
-  rowsOfWindow,
-} from './reading.ts';
+  type ReadPlan,
+  normalizeKey,
+  type ReadableInputs,
+  maxReadRows,
+  maxWindowRows,
+} from './inputReads.ts';
 
 /** Builds the fare of one type for all symbols of a call. */
-export function fareOfType(
+export function buildTypeFare(
   { endpoint, requestId }: Pick<Call, 'endpoint' | 'requestId'>,
   caller: Caller,
   type: MarketType,
-  asks: readonly Ask[],
+  asks: readonly TypeRequest[],
   maxObjects: (foreign: boolean) => number,
-  readable: Readable,
+  readable: ReadableInputs,
   { lake }: Pick<MarketServices, 'lake'>,
 ): Fare {
   const main = type.of.flatMap((input) => readable.get(input) ?? []);
@@ -33,14 +33,14 @@ export function fareOfType(
     order,
     most,
     least: foreign ? 1 : 0,
-    told: foreign ? () => Math.max(1, most) : undefined,
+    upperBound: foreign ? () => Math.max(1, most) : undefined,
   };
 }
 
 function selectWeight(
   { charge }: MarketType,
-  [ask]: readonly Ask[],
-  readable: Readable,
+  [ask]: readonly TypeRequest[],
+  readable: ReadableInputs,
 ): { readonly usageKey: string; readonly weight: number } {
   if (charge.kind === 'answer') return charge;
   const dataset = ask === undefined ? undefined : readable.get(charge.of(ask));
@@ -53,10 +53,10 @@ function selectWeight(
  * The maximum number of charged objects. Over data of others it is computed from the catalog alone, even if
  * rows are cached: this bound may be shown free of charge.
  */
-export function mostOf(
+export function countMaxObjects(
   { charge }: MarketType,
-  asks: readonly Ask[],
-  { groups, known, reads }: Planned,
+  asks: readonly TypeRequest[],
+  { groups, cachedRows, reads }: ReadPlan,
   foreign: boolean,
 ): number {
   if (charge.kind === 'answer') return asks.length;
@@ -67,12 +67,14 @@ export function mostOf(
   );
   const rows = chargedGroups.reduce((sum, [name, group]) => {
     const read = reads.find((one) => one.name === name);
-    const cachedEntries = asks.flatMap(({ symbol }) => known.get(name)?.get(keyOf(symbol)) ?? []);
-    const uncachedRows = Math.max(0, asks.length - cachedEntries.length) * rowsOfWindow(group);
+    const cachedEntries = asks.flatMap(
+      ({ symbol }) => cachedRows.get(name)?.get(normalizeKey(symbol)) ?? [],
+    );
+    const uncachedRows = Math.max(0, asks.length - cachedEntries.length) * maxWindowRows(group);
     return (
       sum +
       cachedEntries.reduce((all, one) => all + (foreign ? one.most : one.rows.length), 0) +
-      (read === undefined ? 0 : Math.min(rowsMost(read), uncachedRows))
+      (read === undefined ? 0 : Math.min(maxReadRows(read), uncachedRows))
     );
   }, 0);
   return Math.min(rows, charge.most * asks.length);

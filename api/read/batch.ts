@@ -8,15 +8,21 @@ import { Failure } from '../../store/base/failure.ts';
 import type { Moment } from '../../store/lake/history/history.ts';
 import type { Charge } from '../../store/ledger/metering.ts';
 import { randomHex } from '../../store/base/random.ts';
-import { callerOf, datasetOf } from '../auth/access.ts';
+import { requireCaller, findDataset } from '../auth/access.ts';
 import type { Answer, Call } from '../request/endpoint.ts';
 import { FAILURES } from '../request/failures.ts';
-import { type Fare, metered, PaidFailure, paidFailure, summed } from './metering.ts';
-import { lastMoment, momentNow } from './moments.ts';
+import { type Fare, meterCall, PaidFailure, toPaidFailure, sumCharges } from './metering.ts';
+import { latestMoment, currentMoment } from './moments.ts';
 import { numberOf, refuse, truthOf } from '../request/parameters.ts';
-import { pictureOf } from './pictures.ts';
-import { fareOf, formatOf, readDataset, rowsOf, type SeriesServices } from './series.ts';
-import { QUERIES_MAX, readSeries } from './seriesParameters.ts';
+import { parseChartFormat } from './charts.ts';
+import {
+  buildFare,
+  selectFormat,
+  readDataset,
+  buildRowsAnswer,
+  type SeriesServices,
+} from './series.ts';
+import { QUERIES_MAX, parseSeries } from './seriesParameters.ts';
 
 export async function answerBatch(
   call: Call,
@@ -24,31 +30,31 @@ export async function answerBatch(
   workspace: string,
   ids: readonly string[],
 ): Promise<Answer> {
-  const picture = pictureOf(call.query);
+  const picture = parseChartFormat(call.query);
   if (picture !== undefined) refuse('format', `${picture} renders the records of one dataset`);
-  const format = formatOf(call);
+  const format = selectFormat(call);
   if (format === 'arrow' || format === 'parquet' || jsonFraming(format) === undefined) {
     return refuse('format', 'must be json or jsonl with several datasets: their columns differ');
   }
   const unsupported = ['queryId', 'schema'].find((name) => call.query[name] !== undefined);
   if (unsupported !== undefined) refuse(unsupported, 'is not allowed with several datasets');
-  const queries = ids.length * (readSeries(call, services.settings.zone).keys?.length ?? 1);
+  const queries = ids.length * (parseSeries(call, services.settings.zone).keys?.length ?? 1);
   if (queries > QUERIES_MAX) refuse('key', `and datasets must be at most ${QUERIES_MAX} queries`);
-  const caller = callerOf(call.caller);
+  const caller = requireCaller(call.caller);
   const parts: BodyPart[] = [];
   const failures: string[] = [];
-  const at = momentNow(services);
+  const at = currentMoment(services);
   return unchargedOnFailure(call, services, parts, async () => {
     for (const id of ids) {
       try {
-        const dataset = datasetOf(caller, workspace, id, services.lake);
+        const dataset = findDataset(caller, workspace, id, services.lake);
         parts.push(await readPart(call, services, dataset, format, at, parts));
       } catch (error) {
         failures.push(describeFailure(error, id));
         if (error instanceof PaidFailure) parts.push(failedPart(error, at));
       }
     }
-    return answerOf(call, parts, at, format, { bytes: joinParts(parts, failures, format) });
+    return joinAnswer(call, parts, at, format, { bytes: joinParts(parts, failures, format) });
   });
 }
 
@@ -64,7 +70,7 @@ export interface Part {
   /** Undefined for a failed part, which has only a charge. */
   readonly fare: Fare | undefined;
   /** Messages counted against `maxMessages`: over data of others the bound of the catalog. */
-  readonly messagesTold: number;
+  readonly countedMessages: number;
 }
 
 interface BodyPart extends Part {
@@ -90,12 +96,12 @@ export async function unchargedOnFailure(
   try {
     return await work();
   } catch (error) {
-    for (const { charge } of parts) charge?.undelivered();
+    for (const { charge } of parts) charge?.cancel();
     // An invalid request is invalid independent of the data read.
     const isInvalidRequest = error instanceof Failure && error.type === 'InvalidParameter';
     if (call.environment === 'test' || isInvalidRequest) throw error;
     const fares = parts.flatMap(({ fare }) => (fare === undefined ? [] : [fare]));
-    throw paidFailure(error, services, callerOf(call.caller), fares);
+    throw toPaidFailure(error, services, requireCaller(call.caller), fares);
   }
 }
 
@@ -113,8 +119,8 @@ async function readPart(
   const { moment, plan, remembered } = read;
   const { snapshot } = plan.table;
   const run = (): Promise<Body> => runSeries(plan, format, services.series, call, remembered);
-  const fare = fareOf(call, services, dataset, [read]);
-  const { result = EMPTY_BODY, ...paid } = await paidFor(call, services, fare, before, run);
+  const fare = buildFare(call, services, dataset, [read]);
+  const { result = EMPTY_BODY, ...paid } = await chargePart(call, services, fare, before, run);
   return { ...paid, datasets: [dataset], body: result, snapshot, moment };
 }
 
@@ -128,29 +134,29 @@ interface PaidPart<T> extends Omit<Part, 'datasets' | 'snapshot' | 'moment'> {
  * @param before the parts before it: `maxMessages` is for all of them
  * @throws Failure as `metered`.
  */
-export async function paidFor<T extends { readonly objects: number }>(
+export async function chargePart<T extends { readonly objects: number }>(
   call: Call,
   services: SeriesServices,
   fare: Fare,
   before: readonly Part[],
   run: () => Promise<T>,
 ): Promise<PaidPart<T>> {
-  const caller = callerOf(call.caller);
+  const caller = requireCaller(call.caller);
   const most = numberOf(call.query, 'maxMessages');
   const left = most === undefined ? {} : { maxMessages: Math.max(0, most - sumMessages(before)) };
   const partCall = { ...call, query: { ...call.query, ...left } };
   // Journal lines are identified by request id: the parts of one request need different ids.
   const requestId = before.length === 0 ? call.requestId : `${call.requestId}.${before.length + 1}`;
   const partFare = { ...fare, order: { ...fare.order, requestId } };
-  const { least, most: objectsMost, told, order } = partFare;
+  const { least, most: objectsMost, upperBound, order } = partFare;
   const messageBound =
-    told === undefined ? undefined : Math.min(objectsMost, told()) * order.weight;
+    upperBound === undefined ? undefined : Math.min(objectsMost, upperBound()) * order.weight;
   const common = { fare: least === 0 ? undefined : partFare, charge: undefined };
   try {
-    const metering = await metered(partCall, services, caller, partFare, run);
-    if (metering.kind === 'unread') return { ...common, price: FREE, messagesTold: 0 };
+    const metering = await meterCall(partCall, services, caller, partFare, run);
+    if (metering.kind === 'unread') return { ...common, price: FREE, countedMessages: 0 };
     if (metering.kind === 'estimate') {
-      return { ...common, price: metering.price, messagesTold: 0 };
+      return { ...common, price: metering.price, countedMessages: 0 };
     }
     const { charge, result } = metering;
     const { messages, premium: premiumMessages } = charge;
@@ -160,7 +166,7 @@ export async function paidFor<T extends { readonly objects: number }>(
       result,
       charge,
       price,
-      messagesTold: messageBound ?? messages + premiumMessages,
+      countedMessages: messageBound ?? messages + premiumMessages,
     };
   } catch (error) {
     if (!(error instanceof Failure) || error.type !== 'PriceTooHigh') throw error;
@@ -171,13 +177,13 @@ export async function paidFor<T extends { readonly objects: number }>(
 const FREE: Price = { messages: 0, premiumMessages: 0, objects: 0 };
 
 const sumMessages = (parts: readonly Part[]): number =>
-  parts.reduce((sum, { messagesTold }) => sum + messagesTold, 0);
+  parts.reduce((sum, { countedMessages }) => sum + countedMessages, 0);
 
 /** Builds the part of a dataset that failed with a charge. */
 function failedPart({ charge }: PaidFailure, moment: Moment): BodyPart {
   const price = { messages: charge.messages, premiumMessages: charge.premium, objects: 0 };
   const empty = { body: EMPTY_BODY, snapshot: 0, moment, fare: undefined, datasets: [] };
-  return { ...empty, charge, price, messagesTold: price.messages + price.premiumMessages };
+  return { ...empty, charge, price, countedMessages: price.messages + price.premiumMessages };
 }
 
 /** Describes the failure of one dataset; rethrows a failure of the whole request. */
@@ -190,7 +196,7 @@ function describeFailure(error: unknown, id: string): string {
 }
 
 /** Builds the answer of all parts, or their price; `at` is the moment when the call began. */
-export function answerOf(
+export function joinAnswer(
   call: Call,
   parts: readonly Part[],
   at: Moment,
@@ -206,13 +212,13 @@ export function answerOf(
   if (truthOf(call.query, 'estimate')) return toPriceAnswer(parts);
   const charges = parts.flatMap(({ charge }) => (charge === undefined ? [] : [charge]));
   const objects = parts.reduce((sum, { price }) => sum + price.objects, 0);
-  return rowsOf(call, {
+  return buildRowsAnswer(call, {
     body: { objects, ...content },
     format,
     snapshot,
-    moment: parts.length === 0 ? at : lastMoment(parts.map(({ moment }) => moment)),
+    moment: parts.length === 0 ? at : latestMoment(parts.map(({ moment }) => moment)),
     tag: undefined,
-    charge: summed(charges),
+    charge: sumCharges(charges),
     datasets,
     leftOut,
   });

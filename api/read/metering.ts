@@ -4,7 +4,7 @@
 // answers only.
 import { Type } from '../request/body/schema.ts';
 import type { Caller } from '../../store/accounts/callers.ts';
-import { Failure, type FailureType, NothingRead } from '../../store/base/failure.ts';
+import { Failure, type FailureType, UnchargedFailure } from '../../store/base/failure.ts';
 import type { Charge, ChargeOrder, Hold, Metering } from '../../store/ledger/metering.ts';
 import type { Call, Services } from '../request/endpoint.ts';
 import { numberOf, type Parameter, truthOf } from '../request/parameters.ts';
@@ -59,7 +59,7 @@ export interface Fare {
   /** Over data of others the charge of a failed call; 0 over own data. */
   readonly least: number;
   /** Over data of others the upper bound by the catalog's statistics, which may be shown free of charge. */
-  readonly told?: (() => number) | undefined;
+  readonly upperBound?: (() => number) | undefined;
   /** Counts the records behind an aggregated answer, after it was read. */
   readonly counted?: (() => Promise<number>) | undefined;
 }
@@ -78,7 +78,7 @@ export class PaidFailure extends Failure {
  * Runs a call for `caller` and charges the returned objects, or the number that `price` computes from them.
  * @throws Failure OverLimit, CircuitBreaker, PriceTooHigh; a failure of `run` is free, or a PaidFailure.
  */
-export async function metered<T extends { readonly objects: number }>(
+export async function meterCall<T extends { readonly objects: number }>(
   call: Call,
   services: MeteringServices,
   caller: Caller,
@@ -87,20 +87,20 @@ export async function metered<T extends { readonly objects: number }>(
 ): Promise<Metered<T>> {
   if (call.bodiless) return { kind: 'unread' };
   const { ledger } = services;
-  const { least, most, order, told } = fare;
+  const { least, most, order, upperBound } = fare;
   const isEstimate = truthOf(call.query, 'estimate');
   const allowed = numberOf(call.query, 'maxMessages');
-  if (told !== undefined && (isEstimate || allowed !== undefined)) {
-    const price = priceOf([{ order, objects: Math.min(most, told()) }]);
+  if (upperBound !== undefined && (isEstimate || allowed !== undefined)) {
+    const price = sumPrices([{ order, objects: Math.min(most, upperBound()) }]);
     if (isEstimate) return { kind: 'estimate', price };
     refusePrice(price, allowed, 'may cost');
   }
   if (isEstimate) {
     const objects = await countObjects(await run(), fare);
-    return { kind: 'estimate', price: priceOf([{ order, objects }]) };
+    return { kind: 'estimate', price: sumPrices([{ order, objects }]) };
   }
   const refuseOverAllowed = (objects: number): void => {
-    if (told === undefined) refusePrice(priceOf([{ order, objects }]), allowed, 'costs');
+    if (upperBound === undefined) refusePrice(sumPrices([{ order, objects }]), allowed, 'costs');
   };
   if (isFree(call, services)) {
     const result = await run();
@@ -122,7 +122,7 @@ export async function metered<T extends { readonly objects: number }>(
     return { kind: 'charged', result, charge: ledger.settle(hold, objects) };
   } catch (error) {
     ledger.release(hold);
-    throw paidFailure(error, services, caller, [fare]);
+    throw toPaidFailure(error, services, caller, [fare]);
   }
 }
 
@@ -134,14 +134,14 @@ export async function metered<T extends { readonly objects: number }>(
 function holdFare(
   ledger: Metering,
   caller: Caller,
-  { least, most, order, told }: Omit<Fare, 'counted'>,
+  { least, most, order, upperBound }: Omit<Fare, 'counted'>,
 ): Hold {
   const hold = ledger.hold(caller, order, most, least);
   const { weight } = hold.order;
   const leavesSome = hold.messages >= 2 * least * weight;
-  if (told === undefined || leavesSome || hold.messages >= most * weight) return hold;
+  if (upperBound === undefined || leavesSome || hold.messages >= most * weight) return hold;
   ledger.release(hold);
-  const bound = told();
+  const bound = upperBound();
   return ledger.hold(caller, order, bound, bound);
 }
 
@@ -171,7 +171,7 @@ const isFree = ({ environment }: Call, { settings }: Pick<Services, 'settings'>)
  * Meters a call that charges for several datasets: all of them or none.
  * @param run returns the objects of each fare too
  */
-export async function meteredTogether<T>(
+export async function meterTogether<T>(
   call: Call,
   services: MeteringServices,
   caller: Caller,
@@ -200,11 +200,11 @@ export async function meteredTogether<T>(
       if (waitForMore !== undefined) await waitForMore;
       charges.push(ledger.settle(hold, objects[at] ?? 0));
     }
-    return { kind: 'charged', result, charge: summed(charges) };
+    return { kind: 'charged', result, charge: sumCharges(charges) };
   } catch (error) {
-    for (const charge of charges) charge.undelivered();
+    for (const charge of charges) charge.cancel();
     for (const hold of holds) ledger.release(hold);
-    throw holds.length < fares.length ? error : paidFailure(error, services, caller, fares);
+    throw holds.length < fares.length ? error : toPaidFailure(error, services, caller, fares);
   }
 }
 
@@ -221,14 +221,14 @@ const CALLER_FAILURES: ReadonlySet<FailureType> = new Set<FailureType>([
  * Adds the charge to a failure of a call that had begun to read.
  * @param fares held until now: the released messages are still available
  */
-export function paidFailure(
+export function toPaidFailure(
   error: unknown,
   services: MeteringServices,
   caller: Caller,
   fares: readonly Pick<Fare, 'order' | 'least'>[],
 ): unknown {
   if (!(error instanceof Failure) || !CALLER_FAILURES.has(error.type)) return error;
-  if (error instanceof NothingRead || !services.settings.metering) return error;
+  if (error instanceof UnchargedFailure || !services.settings.metering) return error;
   const before = error instanceof PaidFailure ? [error.charge] : [];
   const charges = fares.flatMap(({ least, order }) => {
     if (least * order.weight === 0) return [];
@@ -236,15 +236,15 @@ export function paidFailure(
     return [ledger.settle(ledger.hold(caller, order, least), least)];
   });
   if (charges.length === 0) return error;
-  return new PaidFailure(error, summed([...before, ...charges]));
+  return new PaidFailure(error, sumCharges([...before, ...charges]));
 }
 
 /** Adds several charges up to one. */
-export const summed = (charges: readonly Charge[]): Charge => ({
+export const sumCharges = (charges: readonly Charge[]): Charge => ({
   messages: charges.reduce((sum, { messages }) => sum + messages, 0),
   premium: charges.reduce((sum, { premium }) => sum + premium, 0),
-  delivered: () => charges.forEach((charge) => charge.delivered()),
-  undelivered: () => charges.forEach((charge) => charge.undelivered()),
+  confirm: () => charges.forEach((charge) => charge.confirm()),
+  cancel: () => charges.forEach((charge) => charge.cancel()),
 });
 
 interface Priced {
@@ -253,7 +253,7 @@ interface Priced {
 }
 
 /** Adds prices up, with the highest weight. */
-export function priceOf(parts: readonly Priced[]): Price {
+export function sumPrices(parts: readonly Priced[]): Price {
   let [messages, premiumMessages, objects, weight] = [0, 0, 0, 0];
   for (const { objects: count, order } of parts) {
     if (order.premium) premiumMessages += count * order.weight;
@@ -265,7 +265,7 @@ export function priceOf(parts: readonly Priced[]): Price {
 }
 
 /** The refusal of a call that costs more than was allowed; undefined if it does not. */
-export function dearRefusal(
+export function buildPriceRefusal(
   { messages, objects, premiumMessages, weight }: Price,
   most: number | undefined,
   verb: string,
@@ -279,14 +279,14 @@ export function dearRefusal(
 
 /** @throws Failure PriceTooHigh */
 function refusePrice(price: Price, most: number | undefined, verb: string): void {
-  const refusal = dearRefusal(price, most, verb);
+  const refusal = buildPriceRefusal(price, most, verb);
   if (refusal !== undefined) throw refusal;
 }
 
 /** Builds a free charge: the test environment reports the price, a server without metering 0. */
 function uncharged({ environment }: Call, parts: readonly Priced[]): Charge {
-  const price = environment === 'test' ? priceOf(parts) : { messages: 0, premiumMessages: 0 };
+  const price = environment === 'test' ? sumPrices(parts) : { messages: 0, premiumMessages: 0 };
   const ignore = (): void => undefined;
   const { messages, premiumMessages: premium } = price;
-  return { messages, premium, delivered: ignore, undelivered: ignore };
+  return { messages, premium, confirm: ignore, cancel: ignore };
 }

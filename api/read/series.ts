@@ -1,8 +1,12 @@
 // Runs a metered read of a dataset: plan, hold, run, settle. The price bound is known before anything is read
 // (limit x weight), and only returned records are charged.
-import { dateOf, dayIn, endOfDay, parseInstant } from '../../query/time/dates.ts';
+import { tryParseDay, dayIn, endOfDay, parseInstant } from '../../query/time/dates.ts';
 import { countRecords, runSeries } from '../../query/series/series.ts';
-import { foldsRecords, recordsMost, testsValues } from '../../query/series/seriesRecords.ts';
+import {
+  aggregatesRecords,
+  maxSeriesRecords,
+  testsValues,
+} from '../../query/series/seriesRecords.ts';
 import type { SeriesShape } from '../../query/plan/seriesMembers.ts';
 import {
   planSeries,
@@ -11,7 +15,7 @@ import {
   type Visibility,
 } from '../../query/plan/seriesPlan.ts';
 import { isRelative } from '../../query/plan/seriesRules.ts';
-import { propertyOf } from '../../store/lake/versions/columns.ts';
+import { toProperty } from '../../store/lake/versions/columns.ts';
 import type { Caller } from '../../store/accounts/callers.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { PictureFormat } from '../../query/charts/drawing.ts';
@@ -23,15 +27,15 @@ import type { Table } from '../../store/lake/versions/lakeRead.ts';
 import type { ChargeOrder, Metering } from '../../store/ledger/metering.ts';
 import type { PendingRow } from '../../store/lake/pushes/pendingRows.ts';
 import type { QueryName } from '../../store/lake/history/queryCursors.ts';
-import { callerOf, isForeign, paysPremium, visibilityOf } from '../auth/access.ts';
-import { bodyHashOf } from '../auth/signing.ts';
+import { requireCaller, isForeign, paysPremium, recordVisibility } from '../auth/access.ts';
+import { hashBody } from '../auth/signing.ts';
 import { escapedFormat, stringsFormat } from '../request/spelling.ts';
 import type { Answer, Call, Services } from '../request/endpoint.ts';
-import { type Fare, metered } from './metering.ts';
-import { pastOf } from './moments.ts';
-import { PICTURES } from './pictures.ts';
+import { type Fare, meterCall } from './metering.ts';
+import { readPast } from './moments.ts';
+import { CHART_FORMATS } from './charts.ts';
 import { numberOf, refuse, textOf, truthOf } from '../request/parameters.ts';
-import { readSeries } from './seriesParameters.ts';
+import { parseSeries } from './seriesParameters.ts';
 import type { SeriesParameters } from '../../query/plan/seriesParameters.ts';
 
 export type SeriesServices = Pick<
@@ -40,11 +44,11 @@ export type SeriesServices = Pick<
 > & { readonly ledger: Metering };
 
 /** Adapts the read for another endpoint: its own parameters, chart format, and rendering of the records. */
-export interface OtherDoor {
+export interface SeriesAdapter {
   readonly parameters?: SeriesParameters;
   readonly picture?: PictureFormat;
   /** May throw a refusal, which is free of charge. */
-  readonly dress: (body: Body, format: BodyFormat) => Promise<Body>;
+  readonly render: (body: Body, format: BodyFormat) => Promise<Body>;
 }
 
 export async function answerSeries(
@@ -52,11 +56,11 @@ export async function answerSeries(
   services: SeriesServices,
   dataset: Dataset,
   shape: SeriesShape,
-  door?: OtherDoor,
+  door?: SeriesAdapter,
 ): Promise<Answer> {
-  const caller = callerOf(call.caller);
-  const format = formatOf(call);
-  if (format === 'arrow' || format === 'parquet') refuseBeside(call, format);
+  const caller = requireCaller(call.caller);
+  const format = selectFormat(call);
+  if (format === 'arrow' || format === 'parquet') refuseCallback(call, format);
   const queryId = textOf(call.query, 'queryId');
   if (queryId === undefined) return answerPlanned(call, services, dataset, shape, format, door);
   const name = { accountId: caller.accountId, tableId: dataset.tableId, queryId };
@@ -75,10 +79,10 @@ async function answerPlanned(
   dataset: Dataset,
   shape: SeriesShape,
   format: BodyFormat,
-  door: OtherDoor | undefined,
+  door: SeriesAdapter | undefined,
   named?: NamedQuery,
 ): Promise<Answer> {
-  const caller = callerOf(call.caller);
+  const caller = requireCaller(call.caller);
   const { parameters: own, picture } = door ?? {};
   const planned = await readDataset(call, services, dataset, shape, { own, named });
   const { moment, plan, remembered, version } = planned;
@@ -88,15 +92,15 @@ async function answerPlanned(
   const { snapshot } = plan.table;
   // An answer of delayed data changes with time, without any write.
   const isCacheable = named === undefined && plan.visibility.kind !== 'before';
-  const tag = isCacheable ? tagFor(call, [...version, picture ?? format]) : undefined;
+  const tag = isCacheable ? buildEtag(call, [...version, picture ?? format]) : undefined;
   const isEstimate = truthOf(call.query, 'estimate');
-  if (tag !== undefined && !isEstimate && has(call.ifNoneMatch, tag)) {
+  if (tag !== undefined && !isEstimate && matchesTag(call.ifNoneMatch, tag)) {
     return { kind: 'unchanged', snapshot, moment, tag };
   }
   const read = (): Promise<Body> => runSeries(plan, format, services.series, call, remembered);
-  const run = door === undefined ? read : async () => door.dress(await read(), format);
-  const fare = fareOf(call, services, dataset, [planned]);
-  const metering = await metered(call, services, caller, fare, run);
+  const run = door === undefined ? read : async () => door.render(await read(), format);
+  const fare = buildFare(call, services, dataset, [planned]);
+  const metering = await meterCall(call, services, caller, fare, run);
   if (metering.kind === 'unread')
     return { ...metering, format, picture, snapshot, moment, tag, datasets: [dataset] };
   if (metering.kind === 'estimate') {
@@ -105,11 +109,11 @@ async function answerPlanned(
   named?.setCovered(moment);
   const { result: body, charge } = metering;
   const datasets = [dataset];
-  return rowsOf(call, { body, format, picture, snapshot, moment, tag, charge, datasets });
+  return buildRowsAnswer(call, { body, format, picture, snapshot, moment, tag, charge, datasets });
 }
 
 /** Builds an answer of records with the output options of the query. */
-export function rowsOf(
+export function buildRowsAnswer(
   { query }: Call,
   rows: Omit<Extract<Answer, { kind: 'rows' }>, 'kind' | 'plain' | 'callback' | 'cacheSeconds'>,
 ): Answer {
@@ -132,31 +136,32 @@ export function rowsOf(
 }
 
 /** The maximum number of records that a plan can return. */
-export const objectsMax = ({ limit, takes }: SeriesPlan): number =>
+export const maxPlanObjects = ({ limit, takes }: SeriesPlan): number =>
   limit * Math.max(1, takes.length);
 
 /**
  * Builds the fare of reads of one dataset. Over data of others, conditions on values are charged even if no
  * record matches, and so are all records that an answer aggregates (DESIGN.md "Rules of price and ledger").
  */
-export function fareOf(
+export function buildFare(
   call: Call,
   services: SeriesServices,
   dataset: Dataset,
   reads: readonly Pick<DatasetRead, 'plan'>[],
 ): Fare {
-  const caller = callerOf(call.caller);
+  const caller = requireCaller(call.caller);
   const order = buildChargeOrder(call, caller, dataset, services);
   const sum = (count: (plan: SeriesPlan) => number): number =>
     reads.reduce((total, { plan }) => total + count(plan), 0);
-  if (!isForeign(caller, dataset, services.lake)) return { order, most: sum(objectsMax), least: 0 };
-  const aggregatedReads = reads.filter(({ plan }) => foldsRecords(plan));
+  if (!isForeign(caller, dataset, services.lake))
+    return { order, most: sum(maxPlanObjects), least: 0 };
+  const aggregatedReads = reads.filter(({ plan }) => aggregatesRecords(plan));
   const most = (plan: SeriesPlan): number =>
-    foldsRecords(plan) ? recordsMost(plan) : objectsMax(plan);
+    aggregatesRecords(plan) ? maxSeriesRecords(plan) : maxPlanObjects(plan);
   const bound = (): number =>
     Math.max(
       1,
-      sum((plan) => Math.min(most(plan), recordsMost(plan))),
+      sum((plan) => Math.min(most(plan), maxSeriesRecords(plan))),
     );
   const counts = async (): Promise<number> => {
     let objects = 0;
@@ -165,7 +170,13 @@ export function fareOf(
     return Math.max(1, objects);
   };
   const isCounted = aggregatedReads.length > 0 || reads.some(({ plan }) => testsValues(plan));
-  return { order, most: sum(most), least: 1, told: bound, counted: isCounted ? counts : undefined };
+  return {
+    order,
+    most: sum(most),
+    least: 1,
+    upperBound: bound,
+    counted: isCounted ? counts : undefined,
+  };
 }
 
 /** Builds the charge order of a read of a dataset. */
@@ -202,7 +213,7 @@ interface ReadOptions {
   /** Only records written since. */
   readonly since?: Since | undefined;
   /** Visibility of another endpoint that leaves out delayed records on its own. */
-  readonly seenOf?: ((dataset: Dataset) => Visibility | undefined) | undefined;
+  readonly findVisibility?: ((dataset: Dataset) => Visibility | undefined) | undefined;
 }
 
 /** Plans the read of a request over one dataset. */
@@ -211,25 +222,25 @@ export async function readDataset(
   services: SeriesServices,
   dataset: Dataset,
   shape: SeriesShape,
-  { at, named, own, rowsMax, seenOf, since }: ReadOptions = {},
+  { at, named, own, rowsMax, findVisibility, since }: ReadOptions = {},
 ): Promise<DatasetRead> {
   const { clock, lake, settings } = services;
   const { zone } = settings;
-  const caller = callerOf(call.caller);
+  const caller = requireCaller(call.caller);
   const today = dayIn(clock(), zone);
-  const parameters = own ?? readSeries(call, zone);
-  const asOf = readAsOf(textOf(call.query, 'asOf'), zone);
+  const parameters = own ?? parseSeries(call, zone);
+  const asOf = parseAsOf(textOf(call.query, 'asOf'), zone);
   const { tableId } = dataset;
-  const past = asOf === undefined ? undefined : await pastOf(tableId, asOf, services);
+  const past = asOf === undefined ? undefined : await readPast(tableId, asOf, services);
   const table = asOf === undefined ? await readCurrentTable(tableId, at, lake) : past?.table;
   if (table === undefined) throw new Failure('NotFound');
-  const visibility = seenOf?.(dataset) ?? visibilityOf(caller, dataset, services);
+  const visibility = findVisibility?.(dataset) ?? recordVisibility(caller, dataset, services);
   // Nothing awaits from here to the end of the plan, so the plan is of one moment.
   const moment = past?.moment ??
-    at ?? { snapshot: lake.versionOf(table), sequence: services.pending.sequence };
+    at ?? { snapshot: lake.latestVersionOf(table), sequence: services.pending.sequence };
   const pending = (keys?: readonly string[]): readonly PendingRow[] =>
     past === undefined
-      ? services.pending.beside(tableId, table.snapshot, keys, moment.sequence)
+      ? services.pending.rowsBeside(tableId, table.snapshot, keys, moment.sequence)
       : past.pending(keys);
   const plan = planSeries(parameters, {
     dataset,
@@ -242,7 +253,7 @@ export async function readDataset(
     zone,
     shape,
   });
-  const newest = past?.moment.sequence ?? services.pending.newest(tableId);
+  const newest = past?.moment.sequence ?? services.pending.latestSequence(tableId);
   const days = own !== undefined || isRelative(parameters) ? [today] : [];
   const version = [tableId, table.snapshot, newest, dataset.updatedMs, ...days];
   const remembered = past === undefined && call.query['cache'] !== false;
@@ -254,7 +265,7 @@ const readCurrentTable = (
   at: Moment | undefined,
   lake: Lake,
 ): Promise<Table | undefined> =>
-  at === undefined ? lake.table(tableId) : lake.tableSeen(tableId, at.snapshot);
+  at === undefined ? lake.table(tableId) : lake.recentTable(tableId, at.snapshot);
 
 /** Characters of a hash that make collisions practically impossible. */
 const TAG_HASH_CHARACTERS = 32;
@@ -263,16 +274,16 @@ const TAG_HASH_CHARACTERS = 32;
  * Builds the ETag of an answer from the input versions, the format, and the whole request. A cache or client
  * that stores tags without their URLs must not confuse two answers.
  */
-export function tagFor(
+export function buildEtag(
   { endpoint, environment, path, query }: Call,
   version: readonly (string | number)[],
 ): string {
-  const request = bodyHashOf(JSON.stringify([endpoint, environment, path, query]));
+  const request = hashBody(JSON.stringify([endpoint, environment, path, query]));
   return `"${[...version, request.slice(0, TAG_HASH_CHARACTERS)].join('.')}"`;
 }
 
 /** Whether an If-None-Match names a tag; a weak tag matches too, as the request is a GET. */
-export const has = (ifNoneMatch: string, tag: string): boolean =>
+export const matchesTag = (ifNoneMatch: string, tag: string): boolean =>
   ifNoneMatch.split(',').some((item) => item.trim().replace(/^W\//, '') === tag);
 
 interface NamedQuery {
@@ -294,7 +305,7 @@ async function beginNamedQuery(
   atEnd((whole) => end(whole && !bodiless ? covered : undefined));
   return {
     since:
-      cursor === undefined ? undefined : await sinceOf(name.tableId, cursor, { lake, pending }),
+      cursor === undefined ? undefined : await readSince(name.tableId, cursor, { lake, pending }),
     setCovered: (moment) => {
       covered = moment;
     },
@@ -303,7 +314,7 @@ async function beginNamedQuery(
 }
 
 /** Reads the position of a cursor; undefined if its version has expired: the query starts again. */
-export async function sinceOf(
+export async function readSince(
   tableId: number,
   { sequence, snapshot }: Moment,
   { lake, pending }: Pick<Services, 'lake' | 'pending'>,
@@ -311,8 +322,8 @@ export async function sinceOf(
   const table = await lake.tableAt(tableId, snapshot);
   if (table === undefined) return undefined;
   try {
-    const past = await pending.past(tableId, snapshot, { kind: 'sequence', sequence });
-    return { table, told: past.rows };
+    const past = await pending.rowsAt(tableId, snapshot, { kind: 'sequence', sequence });
+    return { table, visibleRecords: past.rows };
   } catch (error) {
     if (error instanceof Failure && error.type === 'Gone') return undefined;
     throw error;
@@ -326,25 +337,25 @@ export function describePlan({ members, table }: SeriesPlan): readonly object[] 
     if (member.kind === 'text') return { name: member.name, type: 'string' };
     if (member.kind === 'epoch') return { name: member.name, type: 'integer' };
     if (member.kind === 'object') return { name: member.name, type: 'object' };
-    return { name: member.name, ...propertyOf(columns.get(member.column) ?? 'varchar') };
+    return { name: member.name, ...toProperty(columns.get(member.column) ?? 'varchar') };
   });
 }
 
 /** Refuses `callback` with a binary format. @throws Failure InvalidParameter. */
-export function refuseBeside({ query }: Call, format: BodyFormat): void {
+export function refuseCallback({ query }: Call, format: BodyFormat): void {
   if (query['callback'] !== undefined) refuse('callback', `is not allowed with format ${format}`);
 }
 
 const FORMATS: readonly BodyFormat[] = ['json', 'jsonl', 'csv', 'psv', 'arrow', 'parquet'];
 
 /** Selects the format: `format`, else the Accept header (INTERFACE.md 3.5), else JSON. */
-export const formatOf = (call: Pick<Call, 'query' | 'accept' | 'navigates'>): BodyFormat =>
+export const selectFormat = (call: Pick<Call, 'query' | 'accept' | 'navigates'>): BodyFormat =>
   stringsFormat(escapedFormat(requestedFormat(call), call.query, call.navigates), call.query);
 
 function requestedFormat({ query, accept }: Pick<Call, 'query' | 'accept'>): BodyFormat {
   const format = textOf(query, 'format');
   if (format === 'text') return 'csv';
-  if (PICTURES.some((picture) => picture === format)) return 'json';
+  if (CHART_FORMATS.some((picture) => picture === format)) return 'json';
   const listedFormat = FORMATS.find((item) => item === format);
   if (listedFormat !== undefined) return listedFormat;
   if (accept.includes('application/x-ndjson')) return 'jsonl';
@@ -357,13 +368,13 @@ function requestedFormat({ query, accept }: Pick<Call, 'query' | 'accept'>): Bod
  * Parses `asOf`. A date, also as eight digits, means the end of that day. Other digits are a snapshot id,
  * optionally with a colon and the sequence of the last push.
  */
-export function readAsOf(
+export function parseAsOf(
   text: string | undefined,
   zone: string,
   parameter = 'asOf',
 ): AsOf | undefined {
   if (text === undefined) return undefined;
-  const day = dateOf(text);
+  const day = tryParseDay(text);
   if (day !== undefined) return { kind: 'time', ms: endOfDay(day, zone) - 1 };
   const [, snapshot, sequence = '0'] = /^(\d{1,11})(?::(\d{1,15}))?$/.exec(text) ?? [];
   if (snapshot !== undefined) {

@@ -13,7 +13,7 @@ import {
 import { CSV_FORMULAS, JSON_DECIMALS } from '../request/spelling.ts';
 import type { Call } from '../request/endpoint.ts';
 import { METERING_PARAMETERS } from './metering.ts';
-import { PICTURE_PARAMETERS, PICTURES } from './pictures.ts';
+import { CHART_PARAMETERS, CHART_FORMATS } from './charts.ts';
 import {
   dayOf,
   listOf,
@@ -166,14 +166,16 @@ export const SERIES_PARAMETERS: readonly Parameter[] = [
 ];
 
 /** Query parameters of an endpoint that can also render its records as a chart. */
-export const DRAWN_PARAMETERS: readonly Parameter[] = SERIES_PARAMETERS.flatMap((parameter) => {
-  if (parameter.name !== 'format' || parameter.kind !== 'choice') return [parameter];
-  const help = `${parameter.help} svg, png and vega-lite are a chart of the records.`;
-  return [
-    { ...parameter, choices: [...parameter.choices, ...PICTURES], help },
-    ...PICTURE_PARAMETERS,
-  ];
-});
+export const CHARTED_SERIES_PARAMETERS: readonly Parameter[] = SERIES_PARAMETERS.flatMap(
+  (parameter) => {
+    if (parameter.name !== 'format' || parameter.kind !== 'choice') return [parameter];
+    const help = `${parameter.help} svg, png and vega-lite are a chart of the records.`;
+    return [
+      { ...parameter, choices: [...parameter.choices, ...CHART_FORMATS], help },
+      ...CHART_PARAMETERS,
+    ];
+  },
+);
 
 /** Parameters that a query with a cursor refuses, because it would skip records. */
 const QUERY_ID_EXCLUSIONS = [
@@ -187,7 +189,7 @@ const QUERY_ID_EXCLUSIONS = [
 ];
 
 /** Parses series parameters. @throws Failure InvalidParameter naming the parameter and its rule. */
-export function readSeries(
+export function parseSeries(
   { path, query }: Pick<Call, 'path' | 'query'>,
   zone: string,
 ): SeriesParameters {
@@ -261,14 +263,14 @@ function withoutLimit({ limit: _, ...rest }: SeriesParameters): SeriesParameters
 }
 
 /** Splits one path segment into distinct datasets or keys. */
-export function separated(segment: string, query: Values): readonly string[] {
+export function splitSegment(segment: string, query: Values): readonly string[] {
   const separator = textOf(query, 'batchSeparator') ?? ',';
   return [...new Set(segment.split(separator).filter((item) => item !== ''))];
 }
 
 function parseKeys(segment: string | undefined, query: Values): readonly string[] | undefined {
   if (segment === undefined || segment === '') return undefined;
-  const keys = separated(segment, query);
+  const keys = splitSegment(segment, query);
   if (keys.length === 0) refuse('key', 'must name one key at least');
   if (keys.length > QUERIES_MAX) refuse('key', `must name at most ${QUERIES_MAX} keys`);
   return keys;

@@ -4,13 +4,13 @@ import { changesBetween, changesPushed } from '../../query/series/changes.ts';
 import type { SeriesEngine } from '../../query/series/series.ts';
 import { readVersions } from '../../store/lake/history/versions.ts';
 import type { ColumnMapping, Dataset } from '../../store/lake/datasets/datasets.ts';
-import { indexOf } from '../../store/lake/datasets/indexColumns.ts';
+import { listIndexColumns } from '../../store/lake/datasets/indexColumns.ts';
 import type { Column } from '../../store/lake/versions/columns.ts';
 import type { Table } from '../../store/lake/versions/lakeRead.ts';
 import type { Services } from '../request/endpoint.ts';
-import { type AsOf, type Moment, momentText } from '../../store/lake/history/history.ts';
-import { netOf, type PendingRow } from '../../store/lake/pushes/pendingRows.ts';
-import { type Begin, beginOf } from './moments.ts';
+import { type AsOf, type Moment, formatMoment } from '../../store/lake/history/history.ts';
+import { mergeRows, type PendingRow } from '../../store/lake/pushes/pendingRows.ts';
+import { type ChangesStart, readChangesStart } from './moments.ts';
 
 /** Maximum versions to inspect, latest first. */
 const VERSIONS_MAX = 10_000;
@@ -33,33 +33,33 @@ export const isIndexed = ({ mapping, numbered }: Dataset): boolean =>
  */
 export async function* changesSince(
   { mapping, tableId }: Dataset,
-  begin: Begin,
+  begin: ChangesStart,
   { database, lake, series }: Pick<Services, 'database' | 'lake' | 'series'>,
   which: 'all' | 'ending' = 'all',
 ): AsyncGenerator<VersionChanges> {
   const versions = await readVersions(database, tableId, VERSIONS_MAX, begin.snapshot);
   for (const { compaction, deleted, snapshot, timeMs } of versions.toReversed()) {
     if (which === 'ending' && deleted === 0) continue;
-    const earlier = await lake.snapshotBefore(snapshot);
+    const earlier = await lake.previousSnapshot(snapshot);
     // A compaction directly after its predecessor changes no record; otherwise it includes expired versions.
     if (compaction && earlier === snapshot - 1) continue;
     const after = await lake.tableAt(tableId, snapshot);
     if (after === undefined) continue;
     const before = (await lake.tableAt(tableId, earlier)) ?? { ...after, files: [] };
-    const names = indexOf(mapping, after);
+    const names = listIndexColumns(mapping, after);
     // If the index changed, the columns common to both versions are compared; nothing else changed then.
     const commonColumns = after.columns.filter(({ id }) =>
       before.columns.some((one) => one.id === id),
     );
     const index = names.flatMap((name) => commonColumns.filter((one) => one.name === name));
     if (index.length < names.length && before.records === after.records) continue;
-    const flushedRows = begin.known.filter(
+    const flushedRows = begin.flushedRows.filter(
       (row) => row.snapshot > earlier && row.snapshot <= snapshot,
     );
     const changes =
       commonColumns.length === 0
         ? await compareAll(before, after, mapping, series)
-        : await changesBetween(before, after, index, netOf(flushedRows), series);
+        : await changesBetween(before, after, index, mergeRows(flushedRows), series);
     if (!compaction || !isEmpty(changes)) yield { snapshot, timeMs, changes };
   }
 }
@@ -72,7 +72,7 @@ async function compareAll(
   series: SeriesEngine,
 ): Promise<Changes> {
   const indexIn = (version: Table): readonly Column[] =>
-    indexOf(mapping, version).flatMap((name) =>
+    listIndexColumns(mapping, version).flatMap((name) =>
       version.columns.filter((column) => column.name === name),
     );
   const empty = { files: [], records: 0 };
@@ -105,24 +105,33 @@ export async function listChangesSince(
   // Pending rows are read before the versions: a flush in between must not list them twice.
   const table = await services.lake.table(tableId);
   const now = table === undefined ? undefined : readPending(table, services);
-  const begin = await beginOf(tableId, since, services);
-  const past = await services.pending.past(tableId, table?.snapshot ?? begin.snapshot, begin.cut);
-  const sequence = begin.known.reduce((last, row) => Math.max(last, row.sequence), past.sequence);
+  const begin = await readChangesStart(tableId, since, services);
+  const past = await services.pending.rowsAt(tableId, table?.snapshot ?? begin.snapshot, begin.cut);
+  const sequence = begin.flushedRows.reduce(
+    (last, row) => Math.max(last, row.sequence),
+    past.sequence,
+  );
   const entries: ListedChanges[] = [];
   for await (const { changes, snapshot, timeMs } of changesSince(dataset, begin, services)) {
     if (now !== undefined && snapshot > now.moment.snapshot) break;
-    entries.push({ snapshot, date: timeMs, ...changes, asOf: momentText({ snapshot, sequence }) });
+    entries.push({
+      snapshot,
+      date: timeMs,
+      ...changes,
+      asOf: formatMoment({ snapshot, sequence }),
+    });
     if (entries.length === LISTED_MAX) return entries;
   }
   if (table === undefined || now === undefined) return entries;
-  const names = indexOf(dataset.mapping, table);
+  const names = listIndexColumns(dataset.mapping, table);
   const index = names.flatMap((name) => table.columns.filter((column) => column.name === name));
   const newRows = now.rows.filter((row) => row.sequence > sequence);
   if (newRows.length === 0) return entries;
   const changes = await changesPushed(table, index, past.rows(), now.rows, services.series);
   const date = Math.max(...newRows.map(({ timeMs }) => timeMs));
   const { snapshot } = now.moment;
-  if (!isEmpty(changes)) entries.push({ snapshot, date, ...changes, asOf: momentText(now.moment) });
+  if (!isEmpty(changes))
+    entries.push({ snapshot, date, ...changes, asOf: formatMoment(now.moment) });
   return entries;
 }
 
@@ -131,10 +140,10 @@ function readPending(
   table: Table,
   { lake, pending }: Parts,
 ): { readonly moment: Moment; readonly rows: readonly PendingRow[] } {
-  const moment = { snapshot: lake.versionOf(table), sequence: pending.sequence };
+  const moment = { snapshot: lake.latestVersionOf(table), sequence: pending.sequence };
   return {
     moment,
-    rows: pending.beside(table.tableId, table.snapshot, undefined, moment.sequence),
+    rows: pending.rowsBeside(table.tableId, table.snapshot, undefined, moment.sequence),
   };
 }
 

@@ -14,7 +14,7 @@ import type { FetchParts } from '../../jobs/run/fetch.ts';
 import type { AlertDeliveries } from '../../jobs/deliveries/alertDeliveries.ts';
 import type { Rules } from '../../jobs/rules/rules.ts';
 import type { Upstreams } from '../../jobs/feeds/upstreams.ts';
-import type { LoadGiver } from '../../jobs/elsewhere/giving.ts';
+import type { LoadDispatcher } from '../../jobs/remote/dispatcher.ts';
 import type { Runner } from '../../jobs/run/runner.ts';
 import type { Shape } from '../../market/types/shape.ts';
 import type { MarketMemory } from '../../market/board/marketMemory.ts';
@@ -44,7 +44,7 @@ import type { Lake } from '../../store/lake/lake.ts';
 import type { LakeClock } from '../../store/catalog/lakeClock.ts';
 import type { Ledger } from '../../store/ledger/ledger.ts';
 import type { Charge } from '../../store/ledger/metering.ts';
-import type { NamedQueries } from '../../store/lake/datasets/namedQueries.ts';
+import type { NamedQueries } from '../../store/lake/datasets/views.ts';
 import type { Pending } from '../../store/lake/pushes/pending.ts';
 import type { Publications } from '../../store/publications/publications.ts';
 import type { QueryCursors } from '../../store/lake/history/queryCursors.ts';
@@ -61,9 +61,9 @@ import type { FailureStyle } from './failures.ts';
 import type { Parameter, Values } from './parameters.ts';
 import type { TestCursors } from './testCursors.ts';
 import type { IngestServices } from '../../pipeline/conform/load.ts';
-import type { Part } from './ranges.ts';
+import type { ByteRange } from './ranges.ts';
 import type { Environment } from './throttle.ts';
-import type { Uses } from './uses.ts';
+import type { DownloadGrants } from './downloadGrants.ts';
 
 /** All services that an endpoint may use; created once, in main.ts. */
 export interface Services {
@@ -100,7 +100,7 @@ export interface Services {
   readonly journal: JournalParts;
   readonly ingestion: IngestServices;
   /** Dispatches loads to nodes that work on them. */
-  readonly loadGiver: LoadGiver;
+  readonly loadGiver: LoadDispatcher;
   readonly secrets: LiveSecrets;
   readonly fetching: FetchParts;
   readonly scheduler: Scheduler;
@@ -111,7 +111,7 @@ export interface Services {
   readonly alertDeliveries: AlertDeliveries;
   readonly exports: Exports;
   readonly publications: Publications;
-  readonly downloads: Uses;
+  readonly downloads: DownloadGrants;
   /** Progress of the initial load of the synthetic exchange. */
   readonly filling: FillProgress;
   readonly failedTime: FailedTime;
@@ -167,7 +167,7 @@ export interface Call {
   /** The caller's address, as far as trusted proxies report it. */
   readonly address: string;
   /** The caller of an optional token. @throws Failure for an invalid token. */
-  readonly identified: () => Caller | undefined;
+  readonly identifyCaller: () => Caller | undefined;
   /** Header Last-Event-ID: the last message that was read from a stream. */
   readonly lastEventId: string;
   /** Header Idempotency-Key: a write with it is done once; empty without the header. */
@@ -185,7 +185,7 @@ export interface FileAnswer {
   readonly kind: 'file';
   /** 416: the range is outside of the file. */
   readonly status: 200 | 206 | 416;
-  readonly part: Part;
+  readonly part: ByteRange;
   /** Length of the whole file. */
   readonly bytes: number;
   /** Undefined if only headers are sent. */
@@ -196,7 +196,7 @@ export interface FileAnswer {
   readonly name: string;
   readonly source: string;
   /** Must be called when the answer has ended: `whole` if its `length` bytes were handed to the network. */
-  readonly ended: (whole: boolean, length: number) => void;
+  readonly onEnd: (whole: boolean, length: number) => void;
 }
 
 /** Messages without an end, until the caller disconnects. */
@@ -208,7 +208,7 @@ export interface StreamAnswer {
   /** Takes over the socket, after the headers were written. */
   readonly open: (socket: Socket, isChunked: boolean) => void;
   /** Called if the stream is never opened. */
-  readonly unopened: () => void;
+  readonly onUnopened: () => void;
 }
 
 export type Answer =

@@ -129,7 +129,7 @@ const UNNAMED_FAILURES: ReadonlySet<FailureType> = new Set(['NotFound', 'Unknown
  * Renders a failure; an error that is no Failure is a bug and returns 500 without details.
  * @param describeMissing describes what was not found, for the problem form
  */
-export function failureAnswer(
+export function renderFailure(
   error: unknown,
   style: FailureStyle,
   accept: string,

@@ -1,6 +1,6 @@
 // Describes the requested resource for the problem form of a 404. The message is the same for a missing
 // resource and for one that the token has no access to.
-import { redacted } from '../../store/base/redact.ts';
+import { redactText } from '../../store/base/redact.ts';
 
 const SHOWN_MAX = 100;
 
@@ -19,4 +19,4 @@ export function notFoundDetail(
 }
 
 /** Redacts a token that was sent as a name: answers end up in logs of others. */
-const shorten = (text: string): string => redacted(text).slice(0, SHOWN_MAX);
+const shorten = (text: string): string => redactText(text).slice(0, SHOWN_MAX);

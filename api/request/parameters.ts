@@ -116,7 +116,7 @@ function readBoolean(name: string, raw: string): boolean {
  * such as the text `[object Object]` of old clients, has none.
  * @throws Failure InvalidParameter if a member is no text, number or boolean; InvalidBody for too many.
  */
-export function formOf(
+export function mergeForm(
   query: Readonly<Record<string, unknown>>,
   json: unknown,
 ): Readonly<Record<string, unknown>> {

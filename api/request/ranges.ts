@@ -1,13 +1,13 @@
 // Parses `Range` of a download (RFC 9110 14): one range of bytes; an invalid header is ignored.
 
 /** Bytes of a file from `start` up to, but not including, `end`. */
-export interface Part {
+export interface ByteRange {
   readonly start: number;
   readonly end: number;
 }
 
 /** `undefined`: the whole file is requested. `none`: the range is outside of the file. */
-export function partOf(range: string, bytes: number): Part | 'none' | undefined {
+export function parseRange(range: string, bytes: number): ByteRange | 'none' | undefined {
   const [, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(range.trim()) ?? [];
   if (first === '' && last === '') return undefined;
   if (first === '') {

@@ -9,13 +9,13 @@ const isMembers = (value: unknown): value is Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The rows of a value that has them in a member, as `chart/dynamic` does. */
-export const rowsWithin = (value: unknown): readonly unknown[] | undefined =>
+export const findNestedRows = (value: unknown): readonly unknown[] | undefined =>
   isMembers(value) && Array.isArray(value['data'])
     ? (value['data'] as readonly unknown[])
     : undefined;
 
 /** Selects the attributes that a filter names, in their original order. */
-export function filtered(value: unknown, names: readonly string[] | undefined): unknown {
+export function filterAttributes(value: unknown, names: readonly string[] | undefined): unknown {
   if (names === undefined || typeof value !== 'object' || value === null) return value;
   const selectedNames = new Set(names);
   const pick = (item: unknown): unknown =>
@@ -23,28 +23,28 @@ export function filtered(value: unknown, names: readonly string[] | undefined): 
       ? Object.fromEntries(Object.entries(item).filter(([name]) => selectedNames.has(name)))
       : item;
   if (Array.isArray(value)) return value.map(pick);
-  const rows = rowsWithin(value);
+  const rows = findNestedRows(value);
   return rows === undefined ? pick(value) : { ...value, data: rows.map(pick) };
 }
 
 /** @throws Failure InvalidParameter for a binary format, which needs records of a dataset. */
-export function bodyOf(value: unknown, objects: number, format: BodyFormat): Body {
-  return { objects, bytes: Buffer.from(textOf(value, format)) };
+export function renderBody(value: unknown, objects: number, format: BodyFormat): Body {
+  return { objects, bytes: Buffer.from(renderText(value, format)) };
 }
 
 /** Rows that are rendered before the event loop is yielded: 5 ms. */
 const YIELD_AFTER_ROWS = 2_000;
 
 /** Renders a body that may be long, and yields the event loop between its parts. */
-export async function bodyInTurns(
+export async function renderLongBody(
   value: unknown,
   objects: number,
   format: BodyFormat,
 ): Promise<Body> {
   if (!Array.isArray(value) || value.length <= YIELD_AFTER_ROWS)
-    return bodyOf(value, objects, format);
+    return renderBody(value, objects, format);
   await yieldToEventLoop();
-  if (format !== 'json') return bodyOf(value, objects, format);
+  if (format !== 'json') return renderBody(value, objects, format);
   const rows = value as readonly unknown[];
   const pieces: string[] = [];
   for (let from = 0; from < rows.length; from += YIELD_AFTER_ROWS) {
@@ -55,7 +55,7 @@ export async function bodyInTurns(
 }
 
 /** @throws Failure InvalidParameter for a binary format. */
-export function textOf(value: unknown, format: BodyFormat): string {
+export function renderText(value: unknown, format: BodyFormat): string {
   if (format === 'json') return JSON.stringify(value ?? null);
   if (format === 'arrow' || format === 'parquet') {
     return refuse('format', 'must be json, jsonl, csv or psv: the answer is computed');
@@ -68,7 +68,7 @@ export function textOf(value: unknown, format: BodyFormat): string {
 
 function toRows(value: unknown): readonly Members[] {
   const rows =
-    rowsWithin(value) ?? (Array.isArray(value) ? (value as readonly unknown[]) : [value]);
+    findNestedRows(value) ?? (Array.isArray(value) ? (value as readonly unknown[]) : [value]);
   return rows.map((row) => (isMembers(row) ? row : { value: row ?? null }));
 }
 

@@ -8,7 +8,7 @@ import type { Answer, Endpoint } from './endpoint.ts';
 export const ANY = Type.Object({}, { additionalProperties: true });
 
 /** Declares an answer with an exact shape; the document of all endpoints has only its kind. */
-export const shaped = (shape: Shape): Pick<Endpoint, 'answer' | 'shape'> => ({
+export const shapedAnswer = (shape: Shape): Pick<Endpoint, 'answer' | 'shape'> => ({
   answer: toKindSchema(shape),
   shape,
 });
@@ -30,4 +30,4 @@ export const OWNERS_ROW = {
   failures: 'workspace',
 } as const satisfies Partial<Endpoint>;
 
-export const freely = (value: unknown): Answer => ({ kind: 'json', value, metering: 'free' });
+export const toFreeAnswer = (value: unknown): Answer => ({ kind: 'json', value, metering: 'free' });

@@ -2,7 +2,7 @@
 import { isIPv6 } from 'node:net';
 import type { Caller } from '../../store/accounts/callers.ts';
 import { Failure } from '../../store/base/failure.ts';
-import type { Permits } from '../../store/ledger/leases/lessor.ts';
+import type { RateLimits } from '../../store/ledger/leases/quotaLessor.ts';
 import { makeRateLimiter } from './rateLimit.ts';
 
 /** Production, or the test environment with its own port and tokens (SPEC.md "Authentication" 3). */
@@ -17,7 +17,7 @@ export interface Throttle {
   /** @throws Failure TooManyRequests */
   token(caller: Caller): void;
   /** Grants requests of the same limits to other nodes. */
-  readonly permits: Permits;
+  readonly permits: RateLimits;
 }
 
 const UNLIMITED: Throttle = {

@@ -1,10 +1,10 @@
 // Runs writes with an `Idempotency-Key`: a repeated request is done once, and returns the first answer.
 import { createHash } from 'node:crypto';
 import { Failure } from '../../store/base/failure.ts';
-import type { Alongside } from '../../store/catalog/database.ts';
-import type { Piece } from '../../store/catalog/statements.ts';
-import { runTogether } from '../../store/catalog/together.ts';
-import { callerLeft } from '../../store/queues/timedLine.ts';
+import type { TransactionStep } from '../../store/catalog/database.ts';
+import type { BatchStatement } from '../../store/catalog/statements.ts';
+import { runBatch } from '../../store/catalog/statementBatch.ts';
+import { callerGone } from '../../store/queues/timedQueue.ts';
 import type { WriteKey } from '../../store/work/writeKeys.ts';
 import type { Call, Services } from './endpoint.ts';
 
@@ -21,7 +21,7 @@ export interface Once {
    */
   earlier<T>(bodyHash: string): Promise<T | undefined>;
   /** Statements for the write's transaction that store the data of its answer. */
-  pieces(result: object): readonly Piece[];
+  pieces(result: object): readonly BatchStatement[];
 }
 
 /** A write without a key. */
@@ -40,8 +40,8 @@ export async function writeOnce<T>(
     throw new Failure('InvalidParameter', `header Idempotency-Key ${rule}`);
   }
   const { accountId = '' } = call.caller ?? {};
-  return writeKeys.inTurn(accountId, key, () => {
-    if (call.departure().aborted) throw callerLeft();
+  return writeKeys.runSerially(accountId, key, () => {
+    if (call.departure().aborted) throw callerGone();
     let writeKey: WriteKey | undefined;
     return work({
       earlier: async <Kept>(bodyHash: string) => {
@@ -67,17 +67,17 @@ export const createOnce = (
   call: Call,
   services: KeyServices,
   bodyHash: string,
-  create: (alongside?: Alongside) => Promise<string>,
+  create: (alongside?: TransactionStep) => Promise<string>,
 ): Promise<string> =>
   writeOnce(call, services, async (once) => {
     const before = await once.earlier<{ readonly id: string }>(bodyHash);
     if (before !== undefined) return before.id;
     if (once === UNKEYED) return create();
-    return create((transaction, id) => runTogether(transaction, once.pieces({ id })));
+    return create((transaction, id) => runBatch(transaction, once.pieces({ id })));
   });
 
 /** The hash of the checked body of a call. */
-export const jsonHashOf = ({ json }: Call): string => hashText(JSON.stringify(json ?? null));
+export const hashJson = ({ json }: Call): string => hashText(JSON.stringify(json ?? null));
 
 const hashText = (text: string): string => createHash('sha256').update(text).digest('hex');
 

@@ -5,36 +5,41 @@ import { Type } from '../request/body/schema.ts';
 import {
   backtest,
   type Backtested,
-  FIRINGS_TOLD,
+  FIRINGS_LISTED_MAX,
   type Instant,
-  whyThen,
+  explainAt,
 } from '../../jobs/rules/backtest.ts';
 import { outputWeight } from '../../jobs/rules/outputs.ts';
 import { ANY_SYMBOL, type RunningRule } from '../../jobs/rules/ruleEngine.ts';
-import { alertWeight, allNames, namedFact, runningRule } from '../../jobs/rules/runningRule.ts';
+import {
+  alertWeight,
+  allNames,
+  parseNamedFact,
+  toRunningRule,
+} from '../../jobs/rules/runningRule.ts';
 import type { InputId } from '../../market/inputs/inputRow.ts';
-import { type Need, wholeOf } from '../../market/types/ask.ts';
+import { type Need, allRecords } from '../../market/types/typeRequest.ts';
 import { marketType } from '../../market/types/marketTypes.ts';
 import { PastFacts, type Step } from '../../market/rules/pastFacts.ts';
-import { type FactsWanted, factsWanted } from '../../market/rules/ruleFacts.ts';
+import { type FactRequest, createFactRequest } from '../../market/rules/ruleFacts.ts';
 import { parseDay } from '../../query/time/dates.ts';
 import { addDays, type Day, numberOfDay } from '../../query/time/days.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Rule } from '../../store/work/rules.ts';
-import { dayAt } from '../../market/derive/words.ts';
-import { callerOf, paysPremium } from '../auth/access.ts';
-import { readableFor } from '../market/market.ts';
-import { askOf } from '../market/options.ts';
-import { bodyOf } from '../request/rendering.ts';
-import { planNeeds, type Readable, readPlanned } from '../market/reading.ts';
-import { metered } from '../read/metering.ts';
-import { momentNow } from '../read/moments.ts';
-import { formatOf, rowsOf } from '../read/series.ts';
+import { dayAt } from '../../market/derive/exchangeTime.ts';
+import { requireCaller, paysPremium } from '../auth/access.ts';
+import { selectReadableInputs } from '../market/market.ts';
+import { buildTypeRequest } from '../market/options.ts';
+import { renderBody } from '../request/rendering.ts';
+import { planNeeds, type ReadableInputs, runReadPlan } from '../market/inputReads.ts';
+import { meterCall } from '../read/metering.ts';
+import { currentMoment } from '../read/moments.ts';
+import { selectFormat, buildRowsAnswer } from '../read/series.ts';
 import type { Answer, Call } from '../request/endpoint.ts';
-import { symbolOf } from '../stock/knownSymbols.ts';
-import { tickersOf } from '../stock/symbology.ts';
-import { RULE_BODY, saidRule } from './ruleBodies.ts';
-import { ruleReaderOf, type RuleServices } from './ruleReaders.ts';
+import { normalizeSymbol } from '../stock/knownSymbols.ts';
+import { resolveTickers } from '../stock/symbology.ts';
+import { RULE_BODY, checkRule } from './ruleBodies.ts';
+import { buildRuleReader, type RuleServices } from './ruleReaders.ts';
 
 const SYMBOLS_MAX = 50;
 const DAY_TEXT = Type.String({ maxLength: 30 });
@@ -65,12 +70,12 @@ const MINUTES_OF_DAY = 960;
 const LOGS = [{ method: 'logs', frequency: 60 }];
 
 export async function answerBacktest(call: Call, services: RuleServices): Promise<Answer> {
-  const caller = callerOf(call.caller);
+  const caller = requireCaller(call.caller);
   const request = call.json as Static<typeof BACKTEST_BODY>;
-  const reader = ruleReaderOf(caller, services);
+  const reader = buildRuleReader(caller, services);
   const { from, outputs = LOGS, step, symbols, to, ...ruleBody } = request;
-  const rule = saidRule({ ...ruleBody, outputs }, reader.propertyKind, services.settings);
-  const running = runningRule({ ...rule, id: 'backtest' }, reader.propertyKind);
+  const rule = checkRule({ ...ruleBody, outputs }, reader.propertyKind, services.settings);
+  const running = toRunningRule({ ...rule, id: 'backtest' }, reader.propertyKind);
   const range = parseRange({ from, to, step }, services.clock());
   const subjects = await resolveSubjects(running, symbols, call, services);
   const named = namedSymbols(running);
@@ -88,7 +93,7 @@ export async function answerBacktest(call: Call, services: RuleServices): Promis
   const most = evaluatedSymbols.length * days * (range.step === 'minute' ? MINUTES_OF_DAY : 1);
   const output = outputWeight(rule.body);
   const weight = alertWeight(allNames(running), output, reader.weightOfNamed);
-  const metering = await metered(call, services, caller, { order, most, least: 0 }, async () => {
+  const metering = await meterCall(call, services, caller, { order, most, least: 0 }, async () => {
     const neededFacts = listNeededFacts(running);
     const past = await readPastFacts(names, range, neededFacts, { call, readable, services });
     const instants = mergeInstants(evaluatedSymbols, past, range);
@@ -98,34 +103,34 @@ export async function answerBacktest(call: Call, services: RuleServices): Promis
       symbols: evaluatedSymbols,
       ...toView(backtested, weight, instants.length),
     };
-    return bodyOf(view, instants.length, formatOf(call));
+    return renderBody(view, instants.length, selectFormat(call));
   });
-  const moment = momentNow(services);
+  const moment = currentMoment(services);
   const common = {
     snapshot: moment.snapshot,
     moment,
     tag: undefined,
     datasets: dataset === undefined ? [] : [dataset],
   };
-  if (metering.kind === 'unread') return { ...metering, ...common, format: formatOf(call) };
+  if (metering.kind === 'unread') return { ...metering, ...common, format: selectFormat(call) };
   if (metering.kind === 'estimate')
     return { kind: 'json', value: metering.price, metering: 'free' };
   const { charge, result: body } = metering;
-  return rowsOf(call, { ...common, body, format: formatOf(call), charge });
+  return buildRowsAnswer(call, { ...common, body, format: selectFormat(call), charge });
 }
 
 /**
  * Evaluates a rule for a symbol as of a past instant, even if it did not run then.
  * @throws Failure InvalidParameter for records of datasets; access failures of the bars
  */
-export async function whyAt(
+export async function evaluateRuleAt(
   rule: Pick<Rule, 'body' | 'event' | 'id'>,
   { symbol, timeMs }: Instant,
   call: Call,
   services: RuleServices,
 ): Promise<object> {
-  const reader = ruleReaderOf(callerOf(call.caller), services);
-  const running = runningRule(rule, reader.propertyKind);
+  const reader = buildRuleReader(requireCaller(call.caller), services);
+  const running = toRunningRule(rule, reader.propertyKind);
   const names = [...new Set([symbol, ...namedSymbols(running)])].filter((name) => name !== '');
   const day = dayAt(timeMs);
   const readable = readableBars(call, services);
@@ -135,7 +140,7 @@ export async function whyAt(
     readable,
     services,
   });
-  return whyThen(running, { symbol, timeMs }, (one) => past.get(one)) ?? {};
+  return explainAt(running, { symbol, timeMs }, (one) => past.get(one)) ?? {};
 }
 
 interface Range {
@@ -180,45 +185,45 @@ async function resolveSubjects(
     throw new Failure('InvalidParameter', `symbols is required for rules of ${ANY_SYMBOL}`);
   }
   const named = symbols ?? [event];
-  const some = named.map(symbolOf).filter((symbol) => symbol !== '');
-  return [...new Set(await tickersOf([...new Set(some)], call, services))];
+  const some = named.map(normalizeSymbol).filter((symbol) => symbol !== '');
+  return [...new Set(await resolveTickers([...new Set(some)], call, services))];
 }
 
 /** Lists the symbols that a rule names. @throws Failure InvalidParameter for records of datasets. */
 const namedSymbols = (rule: RunningRule): readonly string[] =>
   allNames(rule).flatMap((name) => {
-    const named = namedFact(name);
+    const named = parseNamedFact(name);
     if (named === undefined) return [];
     if (named.namespace === 'STOCK') return [named.entity.toUpperCase()];
     throw new Failure('InvalidParameter', `index has symbols alone in a backtest, not ${name}`);
   });
 
-function readableBars(call: Call, { clock, lake }: RuleServices): Readable {
+function readableBars(call: Call, { clock, lake }: RuleServices): ReadableInputs {
   const type = marketType('advanced-stats');
   if (type === undefined) throw new Failure('SystemError', 'there is no type advanced-stats');
-  return readableFor(type, type.needs(askOf('', {}, clock())), call, lake);
+  return selectReadableInputs(type, type.needs(buildTypeRequest('', {}, clock())), call, lake);
 }
 
 interface ReadContext {
   readonly call: Call;
-  readonly readable: Readable;
+  readonly readable: ReadableInputs;
   readonly services: RuleServices;
 }
 
 async function readPastFacts(
   symbols: readonly string[],
   { from, step, to }: Range,
-  neededFacts: FactsWanted,
+  neededFacts: FactRequest,
   { call, readable, services }: ReadContext,
 ): Promise<ReadonlyMap<string, PastFacts>> {
   const type = marketType('advanced-stats');
   const typeNeeds = symbols.flatMap(
-    (symbol) => type?.needs(askOf(symbol, {}, services.clock())) ?? [],
+    (symbol) => type?.needs(buildTypeRequest(symbol, {}, services.clock())) ?? [],
   );
   const ticks = ['TRADES', 'QUOTES', 'INTRADAY_PRICES'];
   const wholes = typeNeeds
     .filter(({ input }) => !ticks.includes(input))
-    .map(({ input, key }) => wholeOf(input, key));
+    .map(({ input, key }) => allRecords(input, key));
   const minutes = symbols.map((key): Need => ({
     input: 'INTRADAY_PRICES',
     key,
@@ -231,9 +236,9 @@ async function readPastFacts(
   const needs = [...wholes, ...(step === 'minute' ? minutes : [])];
   const named = new Map(needs.map((need) => [`${need.input} ${need.key}`, need] as const));
   const bare = { ...call, query: {}, path: {} };
-  const moment = momentNow(services);
+  const moment = currentMoment(services);
   const planned = await planNeeds(bare, services, readable, [...named.values()], moment);
-  const read = await readPlanned(planned, services, call);
+  const read = await runReadPlan(planned, services, call);
   const rows = new Map([...named].map(([name, need]) => [name, read(need)] as const));
   return new Map(
     symbols.map((symbol) => [
@@ -243,8 +248,8 @@ async function readPastFacts(
   );
 }
 
-const listNeededFacts = (rule: RunningRule): FactsWanted =>
-  factsWanted(new Set(allNames(rule).map((name) => namedFact(name)?.fact ?? name)));
+const listNeededFacts = (rule: RunningRule): FactRequest =>
+  createFactRequest(new Set(allNames(rule).map((name) => parseNamedFact(name)?.fact ?? name)));
 
 /** Merges the instants of all symbols in the order of time. */
 function mergeInstants(
@@ -266,7 +271,7 @@ const toView = (backtested: Backtested, weight: number, instants: number): objec
   weight,
   messages: backtested.fired * weight,
   conditions: backtested.conditions,
-  ...(backtested.fired > FIRINGS_TOLD ? { firingsTold: FIRINGS_TOLD } : {}),
+  ...(backtested.fired > FIRINGS_LISTED_MAX ? { firingsTold: FIRINGS_LISTED_MAX } : {}),
   firings: backtested.firings.map(({ symbol, timeMs, values }) => ({
     timestamp: timeMs,
     event: symbol,

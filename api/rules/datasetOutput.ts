@@ -1,6 +1,6 @@
 // Stores alerts as records of a dataset of the rule's owner, each once, and checks the dataset beforehand.
 import { Readable } from 'node:stream';
-import { namedFact } from '../../jobs/rules/runningRule.ts';
+import { parseNamedFact } from '../../jobs/rules/runningRule.ts';
 import type { Caller } from '../../store/accounts/callers.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { ColumnMapping, Dataset } from '../../store/lake/datasets/datasets.ts';
@@ -8,11 +8,11 @@ import { createDataset as makeDataset, dropDataset } from '../../store/lake/data
 import type { Alert } from '../../store/work/alerts.ts';
 import type { Rule, RuleBody } from '../../store/work/rules.ts';
 import { checkName } from '../../store/lake/versions/columns.ts';
-import { changeableIn, checkDatasetRoom, ownWorkspaces } from '../auth/access.ts';
-import { draftOf } from '../datasets/datasetBody.ts';
+import { findWritableWorkspace, checkDatasetRoom, ownWorkspaces } from '../auth/access.ts';
+import { buildDraft } from '../datasets/datasetBody.ts';
 import { type RecordServices, storeRecords } from '../datasets/ingest/recordWriting.ts';
 import type { Services } from '../request/endpoint.ts';
-import { callOf } from '../auth/standingCall.ts';
+import { backgroundCall } from '../auth/backgroundCall.ts';
 
 /** The alert's id is in the index: an alert that is stored twice is one record. */
 const INDEX: ColumnMapping = { key: 'symbol', subkey: 'alertId', date: 'time' };
@@ -62,7 +62,7 @@ const NOTHING_TO_UNDO = (): Promise<void> => Promise.resolve();
  * @throws Failure NotFound, Restricted of the token; InvalidParameter for a dataset with another index, or a
  * cycle.
  */
-export async function placedOutput(
+export async function createOutputDataset(
   requestedBody: RuleBody,
   others: readonly Rule[],
   caller: Caller,
@@ -72,7 +72,7 @@ export async function placedOutput(
   if (name === undefined) return { body: requestedBody, undo: NOTHING_TO_UNDO };
   const { ingestion, lake } = services;
   const { dataset: id, workspace: requestedWorkspace } = parsePlace(name, caller, services);
-  const owned = changeableIn(caller, requestedWorkspace, id, 'write', lake);
+  const owned = findWritableWorkspace(caller, requestedWorkspace, id, 'write', lake);
   const { workspace } = owned;
   const existing = lake.directory.dataset(workspace, id);
   // The full name, because the account's first workspace may change.
@@ -85,7 +85,7 @@ export async function placedOutput(
     return { body, undo: NOTHING_TO_UNDO };
   }
   checkDatasetRoom(caller, owned, id, services);
-  const draft = draftOf(workspace, id, { dataset: BODY }, ingestion.defaultsOf);
+  const draft = buildDraft(workspace, id, { dataset: BODY }, ingestion.defaultsOf);
   const created = await makeDataset(lake, draft, caller.accountId);
   return {
     body,
@@ -140,7 +140,7 @@ function listReadDatasets({
   const names = texts.filter((text): text is string => typeof text === 'string');
   const paths = new Set<string>();
   for (const name of names.filter((one) => one.split(':').length > 3)) {
-    const fact = namedFact(name);
+    const fact = parseNamedFact(name);
     if (fact !== undefined) paths.add(`${fact.workspace}.${fact.namespace}`.toUpperCase());
   }
   return paths;
@@ -155,7 +155,7 @@ export async function saveAlert(
   services: AlertRecordServices,
 ): Promise<void> {
   const { accounts, lake } = services;
-  const caller = accounts.callerOf(rule.tokenId);
+  const caller = accounts.callerById(rule.tokenId);
   const name = rule.body.output.members['dataset'] ?? '';
   const { dataset: id, workspace } = parsePlace(name, caller, services);
   const dataset = lake.directory.dataset(workspace, id);
@@ -163,7 +163,7 @@ export async function saveAlert(
     throw new Failure('InvalidParameter', `${name} does not exist any more`);
   if (!hasIndex(dataset)) throw indexFailure(id);
   const bytes = Buffer.from(JSON.stringify(toRecord(rule, alert)));
-  const call = callOf(caller);
+  const call = backgroundCall(caller);
   const stream = Readable.from([bytes]);
   const path = { workspace, id };
   const query = { createDatasetOnDemand: false };

@@ -3,10 +3,10 @@ import { ruleValue } from '../../market/rules/ruleValues.ts';
 import { runSeries } from '../../query/series/series.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { CORE } from '../../store/lake/datasets/datasets.ts';
-import { datasetOf, managerOf } from '../auth/access.ts';
+import { findDataset, requireManager } from '../auth/access.ts';
 import { readDataset } from '../read/series.ts';
 import type { Call } from '../request/endpoint.ts';
-import { callOf } from '../auth/standingCall.ts';
+import { backgroundCall } from '../auth/backgroundCall.ts';
 import type { RuleServices } from './ruleReaders.ts';
 
 /** The property of CORE's companies behind a value. */
@@ -32,14 +32,14 @@ export async function answerLookup(
   call: Call,
   services: RuleServices,
 ): Promise<readonly Entry[]> {
-  const caller = managerOf(call.caller);
+  const caller = requireManager(call.caller);
   const value = ruleValue(name);
   const property = PROPERTIES[name];
   if (value?.isLookup !== true || property === undefined) throw new Failure('NotFound');
   const { lake } = services;
   if (lake.directory.dataset(CORE, 'COMPANY') === undefined) return [];
-  const dataset = datasetOf(caller, CORE, 'COMPANY', lake);
-  const ownCall = callOf(caller);
+  const dataset = findDataset(caller, CORE, 'COMPANY', lake);
+  const ownCall = backgroundCall(caller);
   const own = { filter: [property], last: COMPANIES_MAX };
   const options = { own, rowsMax: COMPANIES_MAX };
   const { plan } = await readDataset(ownCall, services, dataset, 'data', options);

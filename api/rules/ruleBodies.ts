@@ -1,10 +1,10 @@
 // Checks bodies of rules, as clients of the original and later clients send them.
 import type { Static } from 'typebox';
 import { matching, Type } from '../request/body/schema.ts';
-import { checkedOutput } from '../../jobs/rules/outputs.ts';
+import { parseOutput } from '../../jobs/rules/outputs.ts';
 import { ANY_SYMBOL } from '../../jobs/rules/ruleEngine.ts';
 import {
-  checkedConditions,
+  parseConditions,
   isNamed,
   kindOfName,
   type PropertyKind,
@@ -62,13 +62,13 @@ interface CheckedRule {
 }
 
 /** @throws Failure InvalidParameter naming the member and its rule. */
-export function saidRule(
+export function checkRule(
   request: Static<typeof RULE_BODY>,
   propertyKind: PropertyKind,
   settings: Pick<Settings, 'allowPrivateAddresses' | 'smtp'>,
 ): CheckedRule {
   const { additionalIndex = [], additionalKeys = [], conditions, index = [], ruleSet } = request;
-  const output = checkedOutput(request.outputs, {
+  const output = parseOutput(request.outputs, {
     allowPrivateAddresses: settings.allowPrivateAddresses,
     isEmailSet: settings.smtp !== '',
   });
@@ -82,7 +82,7 @@ export function saidRule(
     isShadow: request.shadow ?? false,
     output,
   };
-  const checked = checkedConditions(body, propertyKind);
+  const checked = parseConditions(body, propertyKind);
   for (const name of [...additionalKeys, ...index, ...additionalIndex]) {
     if (kindOfName(propertyKind)(name) !== undefined) continue;
     const where = additionalKeys.includes(name) ? 'additionalKeys' : 'index';

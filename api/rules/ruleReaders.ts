@@ -1,10 +1,10 @@
 // Reads the values of rules by a caller's rights: live quotes, daily figures, and records of datasets.
-import { type NamedFact, namedFact } from '../../jobs/rules/runningRule.ts';
+import { type NamedFact, parseNamedFact } from '../../jobs/rules/runningRule.ts';
 import type { RuleReader } from '../../jobs/rules/ruleGroup.ts';
-import { dayAt } from '../../market/derive/words.ts';
+import { dayAt } from '../../market/derive/exchangeTime.ts';
 import type { Row } from '../../market/derive/values.ts';
-import { type Facts, factsOf } from '../../market/rules/ruleFacts.ts';
-import { wholeOf } from '../../market/types/ask.ts';
+import { type Facts, computeFacts } from '../../market/rules/ruleFacts.ts';
+import { allRecords } from '../../market/types/typeRequest.ts';
 import { marketType } from '../../market/types/marketTypes.ts';
 import type { Literal } from '../../query/rules/conditions.ts';
 import type { ValueKind } from '../../query/rules/operators.ts';
@@ -13,14 +13,14 @@ import type { Caller } from '../../store/accounts/callers.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { CORE, type Dataset } from '../../store/lake/datasets/datasets.ts';
 import { isDated, type PropertyType } from '../../store/lake/versions/columns.ts';
-import { wholeDatasetOf } from '../auth/access.ts';
-import { readableFor } from '../market/market.ts';
-import { askOf } from '../market/options.ts';
+import { findWholeDataset } from '../auth/access.ts';
+import { selectReadableInputs } from '../market/market.ts';
+import { buildTypeRequest } from '../market/options.ts';
 import { readDataset } from '../read/series.ts';
 import type { Services } from '../request/endpoint.ts';
-import { rightsOf } from '../streams/answerStream.ts';
-import { entitledTo, type StreamServices } from '../streams/entitled.ts';
-import { callOf } from '../auth/standingCall.ts';
+import { buildRights } from '../streams/answerStream.ts';
+import { findEntitledInputs, type StreamServices } from '../streams/streamAccess.ts';
+import { backgroundCall } from '../auth/backgroundCall.ts';
 
 /** The values of a symbol that stay the same for a day. */
 interface DailyValues {
@@ -39,14 +39,14 @@ const BATCH_SIZE = 20;
 export type RuleServices = StreamServices & Pick<Services, 'queries'>;
 
 /** Builds the reader of a caller's rules. @throws Failure if the caller may not read live data. */
-export function ruleReaderOf(caller: Caller, services: RuleServices): RuleReader {
-  const call = callOf(caller);
-  entitledTo({ inputs: ['TRADES', 'QUOTES'] }, call, services);
+export function buildRuleReader(caller: Caller, services: RuleServices): RuleReader {
+  const call = backgroundCall(caller);
+  findEntitledInputs({ inputs: ['TRADES', 'QUOTES'] }, call, services);
   const type = marketType('advanced-stats');
   if (type === undefined) throw new Failure('SystemError', 'there is no type advanced-stats');
-  const needsOf = (symbol: string) => type.needs(askOf(symbol, {}, services.clock()));
-  const readable = readableFor(type, needsOf(''), call, services.lake);
-  const rights = rightsOf(readable, call, services);
+  const needsOf = (symbol: string) => type.needs(buildTypeRequest(symbol, {}, services.clock()));
+  const readable = selectReadableInputs(type, needsOf(''), call, services.lake);
+  const rights = buildRights(readable, call, services);
   const view = services.streams.quotes.view(rights);
   const dailyCache = new Map<string, DailyValues>();
   const findDaily = (symbol: string): DailyValues | undefined => {
@@ -68,19 +68,19 @@ export function ruleReaderOf(caller: Caller, services: RuleServices): RuleReader
       for (let at = 0; at < missing.length; at += BATCH_SIZE) {
         const chunk = missing.slice(at, at + BATCH_SIZE);
         const actions = chunk.flatMap((symbol) => [
-          wholeOf('DIVIDENDS', symbol),
-          wholeOf('SPLITS', symbol),
+          allRecords('DIVIDENDS', symbol),
+          allRecords('SPLITS', symbol),
         ]);
         const read = await rights.read([...chunk.flatMap(needsOf), ...actions]);
         for (const symbol of chunk) {
           if (dailyCache.size >= CACHE_MAX) dailyCache.clear();
-          const ask = askOf(symbol, {}, services.clock());
+          const ask = buildTypeRequest(symbol, {}, services.clock());
           dailyCache.set(symbol, {
             day: ask.today,
             stats: toRow(marketType('stats')?.answer(ask, read)),
             advanced: toRow(type.answer(ask, read)),
-            dividends: read(wholeOf('DIVIDENDS', symbol)),
-            splits: read(wholeOf('SPLITS', symbol)),
+            dividends: read(allRecords('DIVIDENDS', symbol)),
+            splits: read(allRecords('SPLITS', symbol)),
           });
         }
       }
@@ -90,7 +90,7 @@ export function ruleReaderOf(caller: Caller, services: RuleServices): RuleReader
       const live = services.streams.board.get(symbol);
       if (daily === undefined) return undefined;
       const quote = services.streams.quotes.row(view, symbol, neededFacts.quoteParts);
-      return factsOf({ ...daily, quote, live, nowMs: services.clock() }, neededFacts);
+      return computeFacts({ ...daily, quote, live, nowMs: services.clock() }, neededFacts);
     },
     named: (facts) => readNamedFacts(facts, caller, services),
   };
@@ -105,12 +105,12 @@ function datasetOfFact(
   caller: Caller,
   services: RuleServices,
 ): Dataset {
-  return wholeDatasetOf(caller, workspace, namespace, services);
+  return findWholeDataset(caller, workspace, namespace, services);
 }
 
 /** Whether a value is computed from data of others; values of symbols are computed from CORE. */
 function isOfOthers(name: string, caller: Caller, { lake }: Pick<Services, 'lake'>): boolean {
-  const fact = namedFact(name);
+  const fact = parseNamedFact(name);
   const workspace = fact === undefined || fact.namespace === 'STOCK' ? CORE : fact.workspace;
   return lake.directory.workspace(workspace)?.accountId !== caller.accountId;
 }
@@ -150,7 +150,7 @@ async function readNamedFacts(
   caller: Caller,
   services: RuleServices,
 ): Promise<Facts> {
-  const call = callOf(caller);
+  const call = backgroundCall(caller);
   const values: Record<string, Literal | null> = {};
   const places = new Map(
     facts.map((fact) => [`${fact.workspace}:${fact.namespace}`.toUpperCase(), fact] as const),

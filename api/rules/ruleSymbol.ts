@@ -2,9 +2,9 @@
 import { distance } from 'fastest-levenshtein';
 import { ANY_SYMBOL } from '../../jobs/rules/ruleEngine.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { securitiesNow } from '../market/reference/known.ts';
+import { readSecurities } from '../market/reference/securityDirectory.ts';
 import type { Call, Services } from '../request/endpoint.ts';
-import { knownOf, type StockServices } from '../stock/knownSymbols.ts';
+import { findKnownSymbols, type StockServices } from '../stock/knownSymbols.ts';
 
 /** Maximum edit distance of a suggested symbol. */
 const EDITS_MAX = 2;
@@ -21,8 +21,8 @@ export async function refuseUnknownSymbol(
 ): Promise<void> {
   if (symbol === '' || symbol === ANY_SYMBOL) return;
   if (services.streams.board.get(symbol) !== undefined) return;
-  if ((await knownOf([symbol], call, services)).has(symbol)) return;
-  const securities = await securitiesNow(call, services);
+  if ((await findKnownSymbols([symbol], call, services)).has(symbol)) return;
+  const securities = await readSecurities(call, services);
   if (securities.length === 0) return;
   const [near] = securities
     .map((one) => ({ symbol: one.symbol, edits: distance(one.symbol, symbol) }))

@@ -1,7 +1,7 @@
 // Counts the runs and alerts of an account's rules this month (SPEC.md "Account", usage types of rules and
 // alerts).
 import type { Services } from '../request/endpoint.ts';
-import { type RuleCounts, ruleDays } from '../../store/work/rules.ts';
+import { type RuleCounts, listRuleDays } from '../../store/work/rules.ts';
 
 /** The count of each usage type: runs of rules, runs that passed, charged alerts, their values. */
 const COUNTED: Readonly<Record<string, Exclude<keyof RuleCounts, 'sent'>>> = {
@@ -29,7 +29,7 @@ export async function ruleUsage(
   const byDay: Record<string, number> = {};
   const byRule: Record<string, number> = {};
   let month = 0;
-  for (const row of await ruleDays(database, accountId, `${ledger.month}01`)) {
+  for (const row of await listRuleDays(database, accountId, `${ledger.month}01`)) {
     const count = row[counted];
     if (count === 0) continue;
     month += count;

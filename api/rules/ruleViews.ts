@@ -3,7 +3,7 @@ import { OUTPUT_METHODS } from '../../jobs/rules/outputs.ts';
 import { RULE_VALUES } from '../../market/rules/ruleValues.ts';
 import { OPERATORS } from '../../query/rules/operators.ts';
 import type { Alert } from '../../store/work/alerts.ts';
-import { type Rule, subjectOf } from '../../store/work/rules.ts';
+import { type Rule, parseSubject } from '../../store/work/rules.ts';
 
 /** Renders the schema. Clients pass the members as keywords: no other may be added (INTERFACE.md 4). */
 export const schemaView = (isEmailSet: boolean): object => ({
@@ -88,7 +88,7 @@ export function outputView({ symbol, time_ms, values_json }: Alert, rule: Rule):
   return {
     ...data,
     id: rule.id,
-    event: symbol === '' ? subjectOf(rule.body.index) : symbol,
+    event: symbol === '' ? parseSubject(rule.body.index) : symbol,
     name: rule.name,
     timestamp: time_ms,
     data,

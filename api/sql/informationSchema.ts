@@ -5,12 +5,12 @@ import type { Hint } from '../../query/sql/plan/selectPlan.ts';
 import type { Caller } from '../../store/accounts/callers.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Dataset, RecordSchema } from '../../store/lake/datasets/datasets.ts';
-import { UNSAID } from '../../store/lake/datasets/datasets.ts';
+import { DATASET_DEFAULTS } from '../../store/lake/datasets/datasets.ts';
 import type { Moment } from '../../store/lake/history/history.ts';
 import type { PendingRow } from '../../store/lake/pushes/pendingRows.ts';
 import {
   type Column,
-  columnTypeOf,
+  toColumnType,
   sqlType,
   UPDATED_COLUMN,
 } from '../../store/lake/versions/columns.ts';
@@ -90,7 +90,7 @@ const TABLES: Readonly<Record<string, SchemaTable>> = {
       for (const { schema, table_name, table_schema } of entries) {
         for (const [at, [column_name, property]] of Object.entries(schema.properties).entries()) {
           const is_nullable = schema.required.includes(column_name) ? 'NO' : 'YES';
-          const data_type = sqlType(columnTypeOf(property));
+          const data_type = sqlType(toColumnType(property));
           yield {
             table_catalog: CATALOG,
             table_schema,
@@ -110,7 +110,7 @@ export const isInformation = ({ workspace }: Pick<Dataset, 'workspace'>): boolea
   workspace === SCHEMA;
 
 /** Finds the table of a name; undefined for another name. */
-export function informationTable(
+export function findInformationTable(
   workspace: string | undefined,
   name: string,
   createdMs: number,
@@ -120,7 +120,7 @@ export function informationTable(
   if (schemaTable === undefined) return undefined;
   const { properties } = schemaTable;
   return {
-    ...UNSAID,
+    ...DATASET_DEFAULTS,
     tableId: 0,
     workspace: SCHEMA,
     dataset,
@@ -141,7 +141,7 @@ export function informationTable(
  * @param hints conditions of the query on this table: the requested workspaces and names
  * @throws Failure InvalidParameter above the maximum number of records.
  */
-export function boundInformation(
+export function bindInformation(
   dataset: Dataset,
   caller: Caller,
   hints: readonly Hint[],
@@ -158,7 +158,7 @@ export function boundInformation(
     pending.push({ index: String(sequence), replaces: true, document, sequence, timeMs });
   }
   const columns: Column[] = names.map((name, at) => {
-    const type = columnTypeOf(dataset.schema.properties[name] ?? text);
+    const type = toColumnType(dataset.schema.properties[name] ?? text);
     return { id: at + 1, name, type, nullable: true };
   });
   columns.push({ id: 0, name: UPDATED_COLUMN, type: 'timestamp', nullable: false });

@@ -12,14 +12,14 @@ import type {
   QueryBody,
   QueryParameter,
   View,
-} from '../../store/lake/datasets/namedQueries.ts';
+} from '../../store/lake/datasets/views.ts';
 import { TIER_NAMES } from '../../store/accounts/tiers.ts';
-import { callerOf } from '../auth/access.ts';
+import { requireCaller } from '../auth/access.ts';
 import type { Call, Services } from '../request/endpoint.ts';
 import { COLUMN_MAPPING } from '../datasets/datasetBody.ts';
 import { isInformation } from './informationSchema.ts';
-import { bindQuery, limitsOf } from './sql.ts';
-import { TAKEN_NAMES } from './sqlParameters.ts';
+import { bindQuery, buildLimits } from './sql.ts';
+import { RESERVED_NAMES } from './sqlParameters.ts';
 
 type QueryBodyServices = Pick<
   Services,
@@ -122,7 +122,7 @@ export async function endpointBody(
   if (names.size < parameters.length) {
     throw new Failure('InvalidBody', 'parameters has a name twice');
   }
-  const reserved = parameters.find(({ name }) => TAKEN_NAMES.has(name));
+  const reserved = parameters.find(({ name }) => RESERVED_NAMES.has(name));
   if (reserved !== undefined) {
     throw new Failure('InvalidBody', `a parameter may not be called ${reserved.name}`);
   }
@@ -149,12 +149,12 @@ async function describeQuery(
   parameters: ParameterValues,
 ) {
   const { failedTime, settings, sql } = services;
-  failedTime.check(callerOf(call.caller));
+  failedTime.check(requireCaller(call.caller));
   const bound = await bindQuery(call, services, { workspace, text, parameters });
   if (datasetsOf(bound.tables).some(({ dataset }) => isInformation(dataset))) {
     throw new Failure('InvalidBody', 'information_schema is not allowed in stored queries');
   }
-  const limits = limitsOf(callerOf(call.caller), settings);
+  const limits = buildLimits(requireCaller(call.caller), settings);
   const columns = await describeSql(bound, sql, limits, call);
   return { columns, tables: bound.tables, plan: bound.plan };
 }

@@ -5,9 +5,9 @@ import { dayIn } from '../../query/time/dates.ts';
 import { instantText } from '../../query/plan/seriesPlan.ts';
 import { explainPlan } from '../../query/sql/run/explain.ts';
 import { type BoundTable, datasetsOf } from '../../query/sql/plan/boundTable.ts';
-import { objectsOf, objectsOfItems } from '../../query/sql/run/price.ts';
-import { paidBytesMost } from '../../query/sql/run/rowBytes.ts';
-import { rowsMost } from '../../query/sql/run/rowsMost.ts';
+import { countObjects, countItemObjects } from '../../query/sql/run/price.ts';
+import { maxPaidBytes } from '../../query/sql/run/rowBytes.ts';
+import { maxAnswerRows } from '../../query/sql/run/rowBounds.ts';
 import {
   type BoundPlan,
   countRecords,
@@ -20,33 +20,39 @@ import {
 import type { SelectPlan } from '../../query/sql/plan/selectPlan.ts';
 import type { ParameterValues } from '../../query/sql/text/spelling.ts';
 import type { Caller } from '../../store/accounts/callers.ts';
-import { type Body, type BodyFormat, lengthOf } from '../../store/duckdb/protocol.ts';
+import { type Body, type BodyFormat, bodyLength } from '../../store/duckdb/protocol.ts';
 import { monotonicMs } from '../../store/base/clock.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Moment } from '../../store/lake/history/history.ts';
 import type { Metering } from '../../store/ledger/metering.ts';
-import type { NamedTable, View } from '../../store/lake/datasets/namedQueries.ts';
+import type { NamedTable, View } from '../../store/lake/datasets/views.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
-import { callerOf, readableWorkspace } from '../auth/access.ts';
+import { requireCaller, findReadableWorkspace } from '../auth/access.ts';
 import type { Answer, Call, Services } from '../request/endpoint.ts';
-import { meteredTogether } from '../read/metering.ts';
-import { lastMoment, momentNow } from '../read/moments.ts';
-import { drawn, pictureOf, type Shown } from '../read/pictures.ts';
+import { meterTogether } from '../read/metering.ts';
+import { latestMoment, currentMoment } from '../read/moments.ts';
+import { renderChart, parseChartFormat, type ChartOptions } from '../read/charts.ts';
 import { numberOf, textOf, truthOf } from '../request/parameters.ts';
-import { formatOf, has, readAsOf, refuseBeside, rowsOf } from '../read/series.ts';
-import { bodyHashOf } from '../auth/signing.ts';
+import {
+  selectFormat,
+  matchesTag,
+  parseAsOf,
+  refuseCallback,
+  buildRowsAnswer,
+} from '../read/series.ts';
+import { hashBody } from '../auth/signing.ts';
 import {
   isPaidByBytes,
-  mostOf,
-  refuseDear,
-  refusalOfOwn,
+  computeMaxPrice,
+  refuseExpensive,
+  buildOwnRefusal,
   type SqlFare,
-  sqlFareOf,
+  buildSqlFare,
 } from './sqlPrice.ts';
 import { bindTables } from './sqlTables.ts';
 import { isInformation } from './informationSchema.ts';
 import { isLogs } from './systemLogs.ts';
-import { dropFile } from '../http/heldAnswers.ts';
+import { dropFile } from '../http/answerBuffers.ts';
 
 /** Services needed to bind a query to the tables of its caller. */
 export type BindServices = Pick<
@@ -59,7 +65,7 @@ export type BindServices = Pick<
 export type SqlServices = BindServices &
   Pick<Services, 'charts' | 'failedTime'> & { readonly ledger: Metering };
 
-export interface SqlQuestion {
+export interface SqlRequest {
   readonly workspace: string;
   readonly text: string;
   readonly parameters: ParameterValues;
@@ -75,28 +81,28 @@ export interface SqlQuestion {
 export async function answerSql(
   call: Call,
   services: SqlServices,
-  question: SqlQuestion,
+  question: SqlRequest,
 ): Promise<Answer> {
   const { sql } = services;
-  const caller = callerOf(call.caller);
-  const picture = pictureOf(call.query);
+  const caller = requireCaller(call.caller);
+  const picture = parseChartFormat(call.query);
   services.failedTime.check(caller);
-  const limits = limitsOf(caller, services.settings);
+  const limits = buildLimits(caller, services.settings);
   const bound = await bindQuery(call, services, question);
-  const moment = momentOf(bound);
+  const moment = findMoment(bound);
   if (truthOf(call.query, 'schema')) {
     const value = await describeSql(bound, sql, limits, call);
     return { kind: 'json', value, metering: 'free' };
   }
-  const rows = Math.min(limits.rowsMax, rowsMost(bound));
-  const fare = sqlFareOf(call, caller, bound, services, question, rows);
+  const rows = Math.min(limits.rowsMax, maxAnswerRows(bound));
+  const fare = buildSqlFare(call, caller, bound, services, question, rows);
   const price = await answerPrice(call, sql, question, { bound, fare, limits, rows });
   if (price !== undefined) return price;
-  const format = formatOf(call);
-  if (format === 'arrow' || format === 'parquet') refuseBeside(call, format);
-  const snapshot = snapshotOf(bound);
-  const tag = tagOf(bound, picture ?? format, question);
-  const isUnchanged = tag !== undefined && has(call.ifNoneMatch, tag);
+  const format = selectFormat(call);
+  if (format === 'arrow' || format === 'parquet') refuseCallback(call, format);
+  const snapshot = latestSnapshot(bound);
+  const tag = buildTag(bound, picture ?? format, question);
+  const isUnchanged = tag !== undefined && matchesTag(call.ifNoneMatch, tag);
   if (isUnchanged) return { kind: 'unchanged', snapshot, moment, tag };
   const asFile = isLarge(rows, format, call);
   let bodyFile: Body['file'];
@@ -109,20 +115,25 @@ export async function answerSql(
     const name = [caller.tokenId, tag, question.stored?.usageKey, rows, asFile].join(' ');
     const body = isCacheable ? await sql.answers.find(name, tableIdsOf(bound), read) : await read();
     bodyFile = body.file;
-    const bytes = await paidBytesOf(fare, body, () => describeSql(bound, sql, limits, call), bound);
-    const objects = objectsOfItems(fare.tariff, body.objects, bytes, counts);
-    const refusal = refusalOfOwn(fare, objects, numberOf(call.query, 'maxMessages'));
+    const bytes = await countChargedBytes(
+      fare,
+      body,
+      () => describeSql(bound, sql, limits, call),
+      bound,
+    );
+    const objects = countItemObjects(fare.tariff, body.objects, bytes, counts);
+    const refusal = buildOwnRefusal(fare, objects, numberOf(call.query, 'maxMessages'));
     if (refusal !== undefined) {
       // The refusal is free, so its time counts as that of a failed query.
       services.failedTime.spent(caller.accountId, monotonicMs() - beganMs);
       throw refusal;
     }
     return {
-      result: await drawn(call, services, body, toChartOptions(question, picture)),
+      result: await renderChart(call, services, body, toChartOptions(question, picture)),
       objects,
     };
   };
-  const metering = await meteredTogether(call, services, caller, fare.fares, run).catch((error) => {
+  const metering = await meterTogether(call, services, caller, fare.fares, run).catch((error) => {
     dropFile(bodyFile);
     throw error;
   });
@@ -133,10 +144,13 @@ export async function answerSql(
   const { charge, result: body } = metering;
   const answer = { body, charge, ...common };
   const cutAt = body.objects < limits.rowsMax ? undefined : truncationLimit(bound, limits);
-  return { ...rowsOf(call, answer), ...(cutAt === undefined ? {} : { cutAt }) };
+  return { ...buildRowsAnswer(call, answer), ...(cutAt === undefined ? {} : { cutAt }) };
 }
 
-const toChartOptions = ({ stored, workspace }: SqlQuestion, picture: Shown['picture']): Shown => ({
+const toChartOptions = (
+  { stored, workspace }: SqlRequest,
+  picture: ChartOptions['picture'],
+): ChartOptions => ({
   picture,
   title: stored?.usageKey ?? workspace,
 });
@@ -156,7 +170,7 @@ interface PricedPlan {
 async function answerPrice(
   call: Call,
   sql: SqlServices['sql'],
-  { stored }: SqlQuestion,
+  { stored }: SqlRequest,
   { bound, fare, limits, rows }: PricedPlan,
 ): Promise<Answer | undefined> {
   const explains = truthOf(call.query, 'explain');
@@ -168,12 +182,12 @@ async function answerPrice(
   if (!estimates && (allowed === undefined || !fare.foreign)) return undefined;
   const needsColumns = explains || isPaidByBytes(fare);
   const columns = needsColumns ? await describeSql(bound, sql, limits, call) : [];
-  const bytes = needsColumns ? paidBytesMost(bound, columns, rows) : 0;
+  const bytes = needsColumns ? maxPaidBytes(bound, columns, rows) : 0;
   if (!estimates) {
-    refuseDear(fare, rows, bytes, allowed);
+    refuseExpensive(fare, rows, bytes, allowed);
     return undefined;
   }
-  const price = mostOf(fare, rows, bytes);
+  const price = computeMaxPrice(fare, rows, bytes);
   const value = explains ? explainPlan(bound, columns, { rows, bytes, price }) : price;
   return { kind: 'json', value, metering: 'free' };
 }
@@ -191,25 +205,25 @@ const tableIdsOf = ({ tables }: BoundPlan): readonly number[] =>
   datasetsOf(tables).map(({ dataset }) => dataset.tableId);
 
 /** The charged bytes of an answer; its columns are described only if it is charged by bytes. */
-export async function paidBytesOf(
+export async function countChargedBytes(
   fare: SqlFare,
   body: Body,
   describe: () => Promise<readonly SqlColumn[]>,
   bound: BoundPlan,
 ): Promise<number> {
-  const bytes = lengthOf(body);
-  const isByRows = objectsOf(0, bytes) <= Math.max(1, body.objects);
+  const bytes = bodyLength(body);
+  const isByRows = countObjects(0, bytes) <= Math.max(1, body.objects);
   if (isByRows || !isPaidByBytes(fare)) return bytes;
-  return Math.min(bytes, paidBytesMost(bound, await describe(), body.objects));
+  return Math.min(bytes, maxPaidBytes(bound, await describe(), body.objects));
 }
 
 /** The latest version among the tables of a query. */
-export const snapshotOf = ({ tables }: BoundPlan): number =>
+export const latestSnapshot = ({ tables }: BoundPlan): number =>
   Math.max(0, ...datasetsOf(tables).map(({ table }) => table.snapshot));
 
 /** The common moment of the tables of a query. */
-export const momentOf = ({ tables }: BoundPlan): Moment =>
-  lastMoment(datasetsOf(tables).map(({ moment }) => moment));
+export const findMoment = ({ tables }: BoundPlan): Moment =>
+  latestMoment(datasetsOf(tables).map(({ moment }) => moment));
 
 /** The part of a call that is needed to bind a query. */
 type BindCall = Pick<Call, 'caller' | 'query' | 'departure'>;
@@ -218,13 +232,13 @@ type BindCall = Pick<Call, 'caller' | 'query' | 'departure'>;
 export async function bindQuery(
   call: BindCall,
   services: BindServices,
-  question: SqlQuestion,
+  question: SqlRequest,
 ): Promise<BoundPlan> {
   const { clock, lake, settings, sql } = services;
-  const caller = callerOf(call.caller);
-  const { workspace } = readableWorkspace(caller, question.workspace, lake);
-  const asOf = readAsOf(textOf(call.query, 'asOf'), settings.zone);
-  const at = momentNow(services);
+  const caller = requireCaller(call.caller);
+  const { workspace } = findReadableWorkspace(caller, question.workspace, lake);
+  const asOf = parseAsOf(textOf(call.query, 'asOf'), settings.zone);
+  const at = currentMoment(services);
   const check = services.sure?.();
   const plan = await planSql(question.text, question.parameters, sql, call);
   const binding = {
@@ -251,7 +265,7 @@ export async function bindQuery(
 }
 
 /** The limits of the tier, within those of the server. */
-export const limitsOf = ({ tier }: Caller, settings: Settings): SqlLimits => ({
+export const buildLimits = ({ tier }: Caller, settings: Settings): SqlLimits => ({
   rowsMax: tier.sql.rowsMax,
   deadlineMs: Math.min(tier.sql.deadlineMs, settings.sqlTimeoutMs),
   memoryBytes: Math.min(tier.sql.memoryBytes, settings.sqlMemoryBytes),
@@ -267,10 +281,10 @@ function truncationLimit(
 }
 
 /** Builds the tag of an answer from the versions of its tables; undefined if the answer changes with time. */
-export function tagOf(
+export function buildTag(
   { plan, system, tables }: BoundPlan,
   format: BodyFormat | PictureFormat,
-  question: SqlQuestion,
+  question: SqlRequest,
 ): string | undefined {
   if (isMomentary(plan, tables) || tables.length === 0) return undefined;
   const versions = datasetsOf(tables).map(
@@ -279,7 +293,7 @@ export function tagOf(
   );
   const views = listViews(tables).map(({ updatedMs }) => updatedMs);
   const request = JSON.stringify([question.text, question.parameters, system]);
-  return `"sql.${bodyHashOf([...versions, ...views, request].join(' '))}.${format}"`;
+  return `"sql.${hashBody([...versions, ...views, request].join(' '))}.${format}"`;
 }
 
 /** Lists the views of a query, including nested ones. */

@@ -3,13 +3,13 @@
 import type { SelectPlan } from '../../query/sql/plan/selectPlan.ts';
 import { refuseAt } from '../../query/sql/text/tokens.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { columnTypeOf, isDateType } from '../../store/lake/versions/columns.ts';
+import { toColumnType, isDateType } from '../../store/lake/versions/columns.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 
 type Properties = Dataset['schema']['properties'];
 
 /** @param tableProperties properties of the tables of the plan, in their order */
-export function checkMeant(
+export function checkIntent(
   plan: SelectPlan,
   tableProperties: readonly Properties[],
   source: string,
@@ -58,7 +58,7 @@ function checkDays({ hints }: SelectPlan, tableProperties: readonly Properties[]
       Object.entries(tableProperties[table] ?? {}).find(
         ([own]) => own.toLowerCase() === column.toLowerCase(),
       ) ?? [];
-    if (property === undefined || !isDateType(columnTypeOf(property))) continue;
+    if (property === undefined || !isDateType(toColumnType(property))) continue;
     for (const value of values) {
       const day = DAY.exec(value)?.[1];
       if (day === undefined || isDay(day)) continue;

@@ -1,7 +1,7 @@
 // Declares the query parameters of every SQL answer: output format, moment, maximum price.
 import { CSV_FORMULAS, JSON_DECIMALS } from '../request/spelling.ts';
 import { METERING_PARAMETERS } from '../read/metering.ts';
-import { PICTURE_PARAMETERS, PICTURES } from '../read/pictures.ts';
+import { CHART_PARAMETERS, CHART_FORMATS } from '../read/charts.ts';
 import type { Parameter } from '../request/parameters.ts';
 
 const switched = (name: string, help: string): Parameter => ({ kind: 'boolean', name, help });
@@ -10,7 +10,7 @@ export const SQL_PARAMETERS: readonly Parameter[] = [
   {
     kind: 'choice',
     name: 'format',
-    choices: ['json', 'jsonl', 'csv', 'psv', 'text', 'arrow', 'parquet', ...PICTURES],
+    choices: ['json', 'jsonl', 'csv', 'psv', 'text', 'arrow', 'parquet', ...CHART_FORMATS],
     help:
       'Format of the answer; else the Accept header, else json. svg, png and vega-lite are a chart of ' +
       'it.',
@@ -35,12 +35,12 @@ export const SQL_PARAMETERS: readonly Parameter[] = [
     rule: 'must be the name of a JavaScript function',
     help: 'JSONP: the answer calls this function.',
   },
-  ...PICTURE_PARAMETERS,
+  ...CHART_PARAMETERS,
   ...METERING_PARAMETERS,
 ];
 
 /** Reserved names that parameters of a published query can not have. */
-export const TAKEN_NAMES: ReadonlySet<string> = new Set([
+export const RESERVED_NAMES: ReadonlySet<string> = new Set([
   ...SQL_PARAMETERS.map(({ name }) => name),
   'token',
   '_',

@@ -1,12 +1,12 @@
 // Prices a query: one charge order for each dataset of others, and one for all other data.
-import { objectsMost, type Tariff, tariffOf } from '../../query/sql/run/price.ts';
-import type { Restriction } from '../../query/sql/reads/references.ts';
-import type { Level } from '../../query/sql/reads/leaves.ts';
+import { maxItemObjects, type Tariff, buildTariff } from '../../query/sql/run/price.ts';
+import type { Restriction } from '../../query/sql/pricing/references.ts';
+import type { Level } from '../../query/sql/pricing/sourceColumns.ts';
 import type { Caller } from '../../store/accounts/callers.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { paysPremium } from '../auth/access.ts';
 import type { Call, Services } from '../request/endpoint.ts';
-import { type Fare, type Price, priceOf, dearRefusal } from '../read/metering.ts';
+import { type Fare, type Price, sumPrices, buildPriceRefusal } from '../read/metering.ts';
 
 /** The price of a stored query. */
 interface Stored {
@@ -30,7 +30,7 @@ export interface SqlFare {
 }
 
 /** Builds the fare of a query. @param rows the maximum rows of the answer */
-export function sqlFareOf(
+export function buildSqlFare(
   call: Call,
   caller: Caller,
   level: Level,
@@ -40,13 +40,13 @@ export function sqlFareOf(
 ): SqlFare {
   const owner = (name: string): string | undefined => lake.directory.workspace(name)?.accountId;
   const account = owner(workspace);
-  const tariff = tariffOf(level, {
+  const tariff = buildTariff(level, {
     weight: stored?.weight,
     isSold: ({ dataset }) => owner(dataset.workspace) === account,
     ...(restrictions === undefined ? {} : { restrictions }),
     ...(folds === undefined ? {} : { folds }),
   });
-  const most = objectsMost(tariff, rows, 0);
+  const most = maxItemObjects(tariff, rows, 0);
   const fares = tariff.items.map(({ bounds, least, weight }, at): Fare => {
     const dataset = bounds[0]?.dataset;
     const key =
@@ -60,7 +60,7 @@ export function sqlFareOf(
       premium: bounds.some((one) => paysPremium(caller, one.dataset, lake)),
     };
     const objects = most[at] ?? 0;
-    return { order, most: objects, least, told: least > 0 ? () => objects : undefined };
+    return { order, most: objects, least, upperBound: least > 0 ? () => objects : undefined };
   });
   return { tariff, fares, foreign: tariff.items.some(({ least }) => least > 0) };
 }
@@ -70,23 +70,23 @@ export const isPaidByBytes = ({ tariff }: SqlFare): boolean =>
   tariff.items.some(({ byRecords }) => !byRecords);
 
 /** The maximum price of a query. */
-export function mostOf({ fares, tariff }: SqlFare, rows: number, bytes: number): Price {
-  const objects = objectsMost(tariff, rows, bytes);
-  return priceOf(fares.map(({ order }, at) => ({ order, objects: objects[at] ?? 0 })));
+export function computeMaxPrice({ fares, tariff }: SqlFare, rows: number, bytes: number): Price {
+  const objects = maxItemObjects(tariff, rows, bytes);
+  return sumPrices(fares.map(({ order }, at) => ({ order, objects: objects[at] ?? 0 })));
 }
 
 /**
  * Refuses a query before anything is read: an exact number of rows would reveal data free of charge.
  * @throws Failure PriceTooHigh.
  */
-export function refuseDear(
+export function refuseExpensive(
   fare: SqlFare,
   rows: number,
   bytes: number,
   most: number | undefined,
 ): void {
   if (most === undefined) return;
-  const { messages, premiumMessages } = mostOf(fare, rows, bytes);
+  const { messages, premiumMessages } = computeMaxPrice(fare, rows, bytes);
   const all = messages + premiumMessages;
   if (all <= most) return;
   const advice =
@@ -99,18 +99,18 @@ export function refuseDear(
 }
 
 /** The refusal of a query over only the caller's own data that costs more than was allowed. */
-export function refusalOfOwn(
+export function buildOwnRefusal(
   { fares, foreign }: SqlFare,
   objects: readonly number[],
   most: number | undefined,
 ): Failure | undefined {
   if (foreign) return undefined;
-  const price = priceOf(fares.map(({ order }, at) => ({ order, objects: objects[at] ?? 0 })));
-  return dearRefusal(price, most, 'costs');
+  const price = sumPrices(fares.map(({ order }, at) => ({ order, objects: objects[at] ?? 0 })));
+  return buildPriceRefusal(price, most, 'costs');
 }
 
 function describeParts({ fares, tariff }: SqlFare, rows: number, bytes: number): string {
-  const objects = objectsMost(tariff, rows, bytes);
+  const objects = maxItemObjects(tariff, rows, bytes);
   const parts = fares.map(({ order }, at) => {
     const count = objects[at] ?? 0;
     const isByBytes = tariff.items[at]?.byRecords === false && count > rows;

@@ -10,15 +10,15 @@ import { CORE, type Dataset } from '../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { AsOf, Moment } from '../../store/lake/history/history.ts';
 import type { Lake } from '../../store/lake/lake.ts';
-import type { NamedTable, View } from '../../store/lake/datasets/namedQueries.ts';
+import type { NamedTable, View } from '../../store/lake/datasets/views.ts';
 import type { PendingRow } from '../../store/lake/pushes/pendingRows.ts';
-import { datasetOf, isForeign, visibilityOf } from '../auth/access.ts';
+import { findDataset, isForeign, recordVisibility } from '../auth/access.ts';
 import type { Call, Services } from '../request/endpoint.ts';
-import { checkMeant } from './sqlChecks.ts';
-import { pastOf } from '../read/moments.ts';
-import { boundInformation, informationTable, isInformation } from './informationSchema.ts';
+import { checkIntent } from './sqlChecks.ts';
+import { readPast } from '../read/moments.ts';
+import { bindInformation, findInformationTable, isInformation } from './informationSchema.ts';
 import { isLogs, logRows, openLogs } from './systemLogs.ts';
-import { viewOf } from '../auth/viewAccess.ts';
+import { findView } from '../auth/viewAccess.ts';
 
 type SqlTablesServices = Pick<
   Services,
@@ -62,7 +62,7 @@ export async function bindTables(
     findTable(name, binding.named[at], binding, services),
   );
   const schemas = targets.map((item) => (item.kind === 'view' ? item.view : item.dataset).schema);
-  checkMeant(
+  checkIntent(
     plan,
     schemas.map((schema) => schema?.properties ?? {}),
     binding.source,
@@ -74,7 +74,7 @@ export async function bindTables(
     else if (isInformation(item.dataset)) {
       const hints = plan.hints.filter(({ table }) => table === bound.length);
       const { at, caller } = binding;
-      bound.push(boundInformation(item.dataset, caller, hints, at, services));
+      bound.push(bindInformation(item.dataset, caller, hints, at, services));
     } else bound.push(await bindDataset(item.dataset, binding, services));
   }
   return bound;
@@ -86,18 +86,18 @@ async function bindDataset(
   services: SqlTablesServices,
 ): Promise<BoundTable> {
   const foreign = isForeign(caller, dataset, services.lake);
-  const visibility = visibilityOf(caller, dataset, services);
+  const visibility = recordVisibility(caller, dataset, services);
   const bound = { kind: 'dataset', dataset, foreign, visibility } as const;
   const { tableId } = dataset;
   if (asOf !== undefined) {
-    const past = await pastOf(tableId, asOf, services);
+    const past = await readPast(tableId, asOf, services);
     if (past === undefined) throw new Failure('NotFound');
     const { moment, table } = past;
     return { ...bound, table, pending: past.pending(), moment, newest: moment.sequence };
   }
-  const table = await services.lake.tableSeen(tableId, at.snapshot);
+  const table = await services.lake.recentTable(tableId, at.snapshot);
   if (table === undefined) throw new Failure('NotFound');
-  const newest = Math.min(at.sequence, services.pending.newest(tableId));
+  const newest = Math.min(at.sequence, services.pending.latestSequence(tableId));
   const pending = await readPending(dataset, table.snapshot, at.sequence, caller, services);
   return { ...bound, table, pending, moment: at, newest };
 }
@@ -110,7 +110,7 @@ async function readPending(
   { database, pending }: Pick<Services, 'database' | 'pending'>,
 ): Promise<readonly PendingRow[]> {
   if (isLogs(dataset)) return logRows(database, accountId);
-  return pending.beside(dataset.tableId, snapshot, undefined, sequence);
+  return pending.rowsBeside(dataset.tableId, snapshot, undefined, sequence);
 }
 
 /** Binds the tables of a view. @throws Failure InvalidParameter for a view that contains itself. */
@@ -153,14 +153,14 @@ function findTable(
   const spelled = names.flatMap((name) => places.map((place) => ({ place, name })));
   for (const { place, name } of [...renamed, ...spelled]) {
     try {
-      const view = viewOf(reader, place, name, { lake, queries });
+      const view = findView(reader, place, name, { lake, queries });
       if (view !== undefined) return { kind: 'view', view };
-      return { kind: 'dataset', dataset: datasetOf(reader, place, name, lake) };
+      return { kind: 'dataset', dataset: findDataset(reader, place, name, lake) };
     } catch (error) {
       if (!(error instanceof Failure) || error.type !== 'NotFound') throw error;
     }
   }
-  const information = informationTable(table.workspace, table.name, clock());
+  const information = findInformationTable(table.workspace, table.name, clock());
   if (information !== undefined) {
     if (!owned) return { kind: 'dataset', dataset: information };
     refuseAt(source, table.at, 'information_schema is not allowed in stored queries');

@@ -50,7 +50,7 @@ const FIGURES: readonly Figure[] = [
  * @param query a SELECT with these columns, in their order
  * @throws Failure InvalidParameter above the maximum number of columns.
  */
-export function summaryOf(query: string, columns: readonly Column[]): string {
+export function buildSummaryQuery(query: string, columns: readonly Column[]): string {
   if (columns.length > COLUMNS_MAX) {
     const rule = `at most ${COLUMNS_MAX} columns at once: SUMMARIZE SELECT some of them`;
     throw new Failure('InvalidParameter', `"sqlQuery": ${columns.length} columns, ${rule}`);

@@ -5,7 +5,7 @@ import { isoTime } from '../../store/base/clock.ts';
 import type { Database } from '../../store/catalog/database.ts';
 import { createDataset, createSystemWorkspace } from '../../store/lake/datasetEdits.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
-import { LEVELS, newestLines } from '../../store/work/jobs.ts';
+import { LEVELS, listLatestLines } from '../../store/work/jobs.ts';
 import type { PendingRow } from '../../store/lake/pushes/pendingRows.ts';
 import { LOGS, SYSTEM_WORKSPACE } from '../../store/lake/systemTables.ts';
 import type { Services } from '../request/endpoint.ts';
@@ -36,7 +36,7 @@ export async function logRows(
   database: Database,
   accountId: string,
 ): Promise<readonly PendingRow[]> {
-  const lines = await newestLines(database, accountId, LINES_MAX);
+  const lines = await listLatestLines(database, accountId, LINES_MAX);
   return lines.map((line, at) => {
     const time = isoTime(line.time_ms).slice(0, -1);
     const document = {

@@ -1,10 +1,10 @@
 // Answers a view through the series endpoints, with all their parameters, metered as a query.
 import { dayIn } from '../../query/time/dates.ts';
 import { instantText, planSeries, type SeriesPlan } from '../../query/plan/seriesPlan.ts';
-import { foldsRows } from '../../query/series/seriesRecords.ts';
-import { objectsOf, objectsOfItems, weightOf } from '../../query/sql/run/price.ts';
-import { rowsMost } from '../../query/sql/run/rowsMost.ts';
-import { paidBytesMost } from '../../query/sql/run/rowBytes.ts';
+import { aggregatesRows } from '../../query/series/seriesRecords.ts';
+import { countObjects, countItemObjects, weightOf } from '../../query/sql/run/price.ts';
+import { maxAnswerRows } from '../../query/sql/run/rowBounds.ts';
+import { maxPaidBytes } from '../../query/sql/run/rowBytes.ts';
 import { type BoundPlan, countRecords, describeSql } from '../../query/sql/run/run.ts';
 import {
   datasetOfView,
@@ -16,26 +16,26 @@ import { datasetsOf } from '../../query/sql/plan/boundTable.ts';
 import type { SeriesShape } from '../../query/plan/seriesMembers.ts';
 
 import type { Body, BodyFormat } from '../../store/duckdb/protocol.ts';
-import type { View } from '../../store/lake/datasets/namedQueries.ts';
-import { callerOf, defaultWorkspaceFor } from '../auth/access.ts';
+import type { View } from '../../store/lake/datasets/views.ts';
+import { requireCaller, findDefaultWorkspace } from '../auth/access.ts';
 import type { Answer, Call, Services } from '../request/endpoint.ts';
-import { type Metered, metered, meteredTogether } from '../read/metering.ts';
-import { momentNow } from '../read/moments.ts';
-import { drawn, pictureOf, seriesShown, type Shown } from '../read/pictures.ts';
+import { type Metered, meterCall, meterTogether } from '../read/metering.ts';
+import { currentMoment } from '../read/moments.ts';
+import { renderChart, parseChartFormat, toSeriesChart, type ChartOptions } from '../read/charts.ts';
 import { numberOf, refuse, textOf, truthOf } from '../request/parameters.ts';
 import {
   describePlan,
-  formatOf,
-  objectsMax,
-  readAsOf,
-  refuseBeside,
-  rowsOf,
+  selectFormat,
+  maxPlanObjects,
+  parseAsOf,
+  refuseCallback,
+  buildRowsAnswer,
 } from '../read/series.ts';
-import { readSeries } from '../read/seriesParameters.ts';
-import { limitsOf, momentOf, paidBytesOf, snapshotOf } from './sql.ts';
-import { isPaidByBytes, mostOf, refuseDear, sqlFareOf } from './sqlPrice.ts';
+import { parseSeries } from '../read/seriesParameters.ts';
+import { buildLimits, findMoment, countChargedBytes, latestSnapshot } from './sql.ts';
+import { isPaidByBytes, computeMaxPrice, refuseExpensive, buildSqlFare } from './sqlPrice.ts';
 import { bindView } from './sqlTables.ts';
-import { viewOf } from '../auth/viewAccess.ts';
+import { findView as findReadableView } from '../auth/viewAccess.ts';
 
 type ViewsServices = Pick<
   Services,
@@ -52,22 +52,22 @@ type ViewsServices = Pick<
 >;
 
 /** Finds the view of a path, if no dataset has its name. @throws Failure Restricted. */
-export function viewNamed(
+export function findView(
   call: Call,
   workspace: string,
   id: string,
   { lake, queries }: Pick<Services, 'lake' | 'queries'>,
 ): View | undefined {
   if (lake.directory.dataset(workspace, id) !== undefined) return undefined;
-  return viewOf(callerOf(call.caller), workspace, id, { lake, queries });
+  return findReadableView(requireCaller(call.caller), workspace, id, { lake, queries });
 }
 
 /** Finds the view of `/time-series/{id}`: `WS.VIEW`, or a view of the default workspace. */
-export function seriesView(call: Call, id: string, services: ViewsServices): View | undefined {
+export function findSeriesView(call: Call, id: string, services: ViewsServices): View | undefined {
   const dot = id.indexOf('.');
-  if (dot > 0) return viewNamed(call, id.slice(0, dot), id.slice(dot + 1), services);
-  const first = defaultWorkspaceFor(callerOf(call.caller), id, services.lake);
-  return first === undefined ? undefined : viewNamed(call, first.workspace, id, services);
+  if (dot > 0) return findView(call, id.slice(0, dot), id.slice(dot + 1), services);
+  const first = findDefaultWorkspace(requireCaller(call.caller), id, services.lake);
+  return first === undefined ? undefined : findView(call, first.workspace, id, services);
 }
 
 export async function answerView(
@@ -76,20 +76,20 @@ export async function answerView(
   view: View,
   shape: SeriesShape,
 ): Promise<Answer> {
-  const caller = callerOf(call.caller);
+  const caller = requireCaller(call.caller);
   const { settings } = services;
   const unsupported = ['queryId', 'updated'].find((name) => call.query[name] !== undefined);
   if (unsupported !== undefined)
     refuse(unsupported, 'is not allowed with a view: it stores no records');
-  const format = formatOf(call);
-  const picture = pictureOf(call.query);
-  if (format === 'arrow' || format === 'parquet') refuseBeside(call, format);
+  const format = selectFormat(call);
+  const picture = parseChartFormat(call.query);
+  if (format === 'arrow' || format === 'parquet') refuseCallback(call, format);
   services.failedTime.check(caller);
-  const bound = await boundView(view, call, services);
-  const snapshot = snapshotOf(bound);
-  const moment = momentOf(bound);
+  const bound = await planView(view, call, services);
+  const snapshot = latestSnapshot(bound);
+  const moment = findMoment(bound);
   const dataset = datasetOfView(view, weightOf(bound.tables));
-  const plan = planSeries(readSeries(call, settings.zone), {
+  const plan = planSeries(parseSeries(call, settings.zone), {
     dataset,
     table: tableOfView(view, snapshot),
     visibility: { kind: 'all' },
@@ -102,12 +102,12 @@ export async function answerView(
     return { kind: 'json', value: describePlan(plan), metering: 'free' };
   }
   const datasets = datasetsOf(bound.tables).map((table) => table.dataset);
-  const chart = { picture, ...seriesShown(call, view.name, dataset.mapping, shape) };
+  const chart = { picture, ...toSeriesChart(call, view.name, dataset.mapping, shape) };
   const paid = await runPaidView({ plan, bound, view, format, chart }, call, services);
   if (paid.kind === 'estimate') return { kind: 'json', value: paid.price, metering: 'free' };
   const common = { format, picture, snapshot, moment, tag: undefined, datasets };
   if (paid.kind === 'unread') return { ...paid, ...common };
-  return rowsOf(call, { ...common, body: paid.result, charge: paid.charge });
+  return buildRowsAnswer(call, { ...common, body: paid.result, charge: paid.charge });
 }
 
 interface PlannedView {
@@ -115,7 +115,7 @@ interface PlannedView {
   readonly bound: BoundPlan;
   readonly view: View;
   readonly format: BodyFormat;
-  readonly chart: Shown;
+  readonly chart: ChartOptions;
 }
 
 /** Runs a view at its price: exact over own data, else the bound of any query. */
@@ -124,48 +124,48 @@ async function runPaidView(
   call: Call,
   services: ViewsServices,
 ): Promise<Metered<Body>> {
-  const caller = callerOf(call.caller);
+  const caller = requireCaller(call.caller);
   const { settings, sql } = services;
-  const limits = limitsOf(caller, settings);
+  const limits = buildLimits(caller, settings);
   const stored = { weight: undefined, usageKey: `${view.workspace}.${view.name}` };
   const pricedQuery = {
     workspace: view.workspace,
     stored,
     restrictions: restrictionsOf(plan),
-    folds: foldsRows(plan),
+    folds: aggregatesRows(plan),
   };
-  const rows = Math.min(objectsMax(plan), rowsMost(bound));
-  const fare = sqlFareOf(call, caller, bound, services, pricedQuery, rows);
+  const rows = Math.min(maxPlanObjects(plan), maxAnswerRows(bound));
+  const fare = buildSqlFare(call, caller, bound, services, pricedQuery, rows);
   const describe = () => describeSql(bound, sql, limits, call);
   const [own] = fare.fares;
   if (own !== undefined && !fare.foreign) {
     const read = async () => {
       const body = await runViewSeries(plan, bound, format, sql, limits, call);
-      const recordBytes = await paidBytesOf(fare, body, describe, bound);
-      return { ...(await drawn(call, services, body, chart)), recordBytes };
+      const recordBytes = await countChargedBytes(fare, body, describe, bound);
+      return { ...(await renderChart(call, services, body, chart)), recordBytes };
     };
     const price = ({ objects, recordBytes }: Awaited<ReturnType<typeof read>>): number =>
-      objectsOf(objects, recordBytes);
-    return metered(call, services, caller, { ...own, most: objectsMax(plan), price }, read);
+      countObjects(objects, recordBytes);
+    return meterCall(call, services, caller, { ...own, most: maxPlanObjects(plan), price }, read);
   }
   const allowed = numberOf(call.query, 'maxMessages');
   const isEstimate = truthOf(call.query, 'estimate');
   if (isEstimate || allowed !== undefined) {
-    const bytes = isPaidByBytes(fare) ? paidBytesMost(bound, await describe(), rows) : 0;
-    if (isEstimate) return { kind: 'estimate', price: mostOf(fare, rows, bytes) };
-    refuseDear(fare, rows, bytes, allowed);
+    const bytes = isPaidByBytes(fare) ? maxPaidBytes(bound, await describe(), rows) : 0;
+    if (isEstimate) return { kind: 'estimate', price: computeMaxPrice(fare, rows, bytes) };
+    refuseExpensive(fare, rows, bytes, allowed);
   }
-  return meteredTogether(call, services, caller, fare.fares, async () => {
+  return meterTogether(call, services, caller, fare.fares, async () => {
     const counts = await countRecords(bound, fare.tariff.counted, sql, limits, call);
     const body = await runViewSeries(plan, bound, format, sql, limits, call);
-    const bytes = await paidBytesOf(fare, body, describe, bound);
-    const objects = objectsOfItems(fare.tariff, body.objects, bytes, counts);
-    return { result: await drawn(call, services, body, chart), objects };
+    const bytes = await countChargedBytes(fare, body, describe, bound);
+    const objects = countItemObjects(fare.tariff, body.objects, bytes, counts);
+    return { result: await renderChart(call, services, body, chart), objects };
   });
 }
 
 /** Plans a view with the tables that its owner reads. */
-export async function boundView(
+export async function planView(
   view: View,
   call: Call,
   services: ViewsServices,
@@ -174,11 +174,11 @@ export async function boundView(
   const { plan, tables } = await bindView(
     view,
     {
-      caller: callerOf(call.caller),
+      caller: requireCaller(call.caller),
       workspace: view.workspace,
       source: view.query,
-      asOf: readAsOf(textOf(call.query, 'asOf'), settings.zone),
-      at: momentNow(services),
+      asOf: parseAsOf(textOf(call.query, 'asOf'), settings.zone),
+      at: currentMoment(services),
       named: [],
       within: [],
       owned: true,

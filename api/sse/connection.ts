@@ -5,7 +5,7 @@ import { Batch, type Frame } from '../../store/bus/batch.ts';
 import { asChunk, eventFrame, HEARTBEAT, LAST_CHUNK } from '../../store/bus/frames.ts';
 import type { Group, Subscriber, Subscription } from '../../store/bus/group.ts';
 import type { Hub } from '../../store/bus/hub.ts';
-import type { Gathering } from './gathering.ts';
+import type { SnapshotBuffer } from './snapshotBuffer.ts';
 import type { MessageMeter } from './meter.ts';
 
 /** Maximum bytes buffered for a reader, and for a reader of all symbols. */
@@ -22,7 +22,7 @@ export type EndReason =
   'quota' | 'token' | 'slow' | 'stopping' | 'closed' | 'source' | 'permission';
 
 /** Returns the latest messages of a symbol as JSON, one for each channel that has any. */
-export type Newest = (symbol: string) => readonly string[];
+export type LatestMessages = (symbol: string) => readonly string[];
 
 interface ConnectionParts {
   readonly socket: Socket;
@@ -31,9 +31,9 @@ interface ConnectionParts {
   readonly hub: Hub;
   readonly meter: MessageMeter;
   readonly subscription: Subscription;
-  readonly newest: Newest;
+  readonly newest: LatestMessages;
   /** The buffer that is subscribed since the moment of the latest messages. */
-  readonly gathering: Gathering | undefined;
+  readonly gathering: SnapshotBuffer | undefined;
   /** Sends gaps, notices and the end as named events. */
   readonly events: boolean;
   /** 0 for none. */
@@ -48,8 +48,8 @@ export class StreamConnection implements Subscriber {
   readonly #parts: ConnectionParts;
   #group: Group;
   /** The current subscriber of the group. */
-  #subscriber: Gathering | this;
-  #newest: Newest;
+  #subscriber: SnapshotBuffer | this;
+  #newest: LatestMessages;
   /** Symbols whose latest message is sent when the reader has room again, with the message if it is known. */
   readonly #missed = new Map<string, Frame | undefined>();
   #isOpen = true;
@@ -77,7 +77,7 @@ export class StreamConnection implements Subscriber {
   }
 
   /** Bytes that a full reader is behind; 0 for a conflated stream. */
-  get behind(): number {
+  get queuedBytes(): number {
     const isBehind = this.subscription.intervalMs === 0 && this.#isFull();
     return isBehind ? this.#parts.socket.writableLength : 0;
   }
@@ -95,7 +95,7 @@ export class StreamConnection implements Subscriber {
 
   /** Sends the messages missed since an id, and the number of those that are not buffered any more. */
   resume(id: string): void {
-    const { frames, gap } = this.#group.after(id, this.#subscriber);
+    const { frames, gap } = this.#group.resumeAfter(id, this.#subscriber);
     if (gap !== 0) this.#sendEvent('gap', { messages: gap });
     if (frames.length > 0) this.take(new Batch(frames));
     // The buffered messages are among them.
@@ -118,11 +118,11 @@ export class StreamConnection implements Subscriber {
   /** Sends past messages. */
   sendPast(messages: readonly { readonly symbol: string; readonly json: string }[]): void {
     if (messages.length === 0) return;
-    this.take(new Batch(messages.map(({ json, symbol }) => this.#group.framed(symbol, json))));
+    this.take(new Batch(messages.map(({ json, symbol }) => this.#group.createFrame(symbol, json))));
   }
 
   /** Replaces the subscription. */
-  change(subscription: Subscription, newest: Newest, gathering?: Gathering): void {
+  change(subscription: Subscription, newest: LatestMessages, gathering?: SnapshotBuffer): void {
     if (!this.#isOpen) return gathering?.drop();
     this.#parts.hub.leave(this.#group, this.#subscriber);
     this.#newest = newest;
@@ -141,7 +141,7 @@ export class StreamConnection implements Subscriber {
   }
 
   /** Checks token, quota and heartbeat; called about once a second. */
-  look(nowMs: number): void {
+  check(nowMs: number): void {
     if (!this.#isOpen) return;
     const { heartbeatMs, isAllowed, meter } = this.#parts;
     if (nowMs - this.#checkedMs >= CHECK_MS) {
@@ -188,7 +188,7 @@ export class StreamConnection implements Subscriber {
     if (this.#uncharged.length > 0) return this.#queueUncharged(batch.frames);
     const paid = this.#parts.meter.pay(batch.frames.length);
     if (paid > 0) {
-      const sent = batch.upTo(paid);
+      const sent = batch.firstFrames(paid);
       this.#parts.socket.write(this.#parts.isChunked ? sent.chunk : sent.bytes);
       this.#hasWritten = true;
     }
@@ -216,7 +216,8 @@ export class StreamConnection implements Subscriber {
       for (const [symbol, frame] of this.#missed) {
         this.#missed.delete(symbol);
         if (frame !== undefined) frames.push(frame);
-        else frames.push(...this.#newest(symbol).map((json) => this.#group.framed(symbol, json)));
+        else
+          frames.push(...this.#newest(symbol).map((json) => this.#group.createFrame(symbol, json)));
         if (frames.length >= FRAMES_BATCH_SIZE) break;
       }
       if (frames.length > 0) this.#write(new Batch(frames));

@@ -3,7 +3,7 @@
 import type { Caller } from '../../store/accounts/callers.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Ledger } from '../../store/ledger/ledger.ts';
-import { type ChargeOrder, orderFor } from '../../store/ledger/metering.ts';
+import { type ChargeOrder, adjustOrder } from '../../store/ledger/metering.ts';
 
 /** Minimum and maximum reserved messages; the reserve grows with the messages of an interval. */
 const RESERVE_MIN = 20;
@@ -49,7 +49,7 @@ export class CountingMeter implements MessageMeter {
 }
 
 /** Waits for room before a meter is created; undefined if there is room. */
-export const roomForStream = (
+export const waitForStreamRoom = (
   ledger: Ledger,
   caller: Caller,
   order: ChargeOrder,
@@ -75,7 +75,7 @@ export class StreamMeter implements MessageMeter {
   constructor(ledger: Ledger, caller: Caller, order: ChargeOrder) {
     this.#ledger = ledger;
     this.#caller = caller;
-    this.#order = orderFor(caller, order);
+    this.#order = adjustOrder(caller, order);
     this.#hold = this.#holdMessages(RESERVE_MIN, 1);
     this.#forget = ledger.addReserve(caller.accountId, () => this.#releaseUnused());
   }
@@ -152,7 +152,7 @@ export class StreamMeter implements MessageMeter {
   #waitForLeased(): Promise<void> | undefined {
     if (this.#hasWaited) return undefined;
     this.#hasWaited = true;
-    const room = roomForStream(this.#ledger, this.#caller, this.#order);
+    const room = waitForStreamRoom(this.#ledger, this.#caller, this.#order);
     return room?.then(() => {
       this.#room = undefined;
     });
@@ -177,7 +177,7 @@ export class StreamMeter implements MessageMeter {
       return 0;
     }
     this.#settlements += 1;
-    this.#ledger.settle(hold, sent).delivered();
+    this.#ledger.settle(hold, sent).confirm();
     this.#charged += sent;
     return sent;
   }

@@ -52,7 +52,7 @@ export class OpenStreams {
     this.#timer ??= setInterval(() => this.#checkAll(), CHECK_INTERVAL_MS).unref();
   }
 
-  ended(id: string, reason: EndReason): void {
+  remove(id: string, reason: EndReason): void {
     const open = this.#open.get(id);
     if (open === undefined) return;
     this.#open.delete(id);
@@ -85,7 +85,7 @@ export class OpenStreams {
   #checkAll(): void {
     const nowMs = this.#parts.clock();
     for (const { connection, renew } of Array.from(this.#open.values())) {
-      connection.look(nowMs);
+      connection.check(nowMs);
       void renew()?.catch((error: unknown) => {
         if (error instanceof Failure) return connection.end('permission');
         connection.end('source');

@@ -5,31 +5,31 @@ import type { Hub } from '../../store/bus/hub.ts';
 import type { Moment } from '../../store/lake/history/history.ts';
 
 /** A record with the key that subscribers filter by; undefined for all subscribers. */
-export interface Written {
+export interface WrittenRecord {
   readonly key: string | undefined;
   readonly json: string;
 }
 
 /** The position of a watch: a moment whose records are all published, or nothing of the dataset yet. */
-export type Stand = Moment | 'nothing';
+export type WatchPosition = Moment | 'nothing';
 
 export interface Change {
   /** At most `WRITTEN_MAX`. */
-  readonly records: readonly Written[];
+  readonly records: readonly WrittenRecord[];
   /** The position after these records. */
   readonly moment: Moment;
   /** Keys of ended records, `any` if they are unknown; only from readers that report it. */
-  readonly gone?: ReadonlySet<string> | 'any';
+  readonly endedKeys?: ReadonlySet<string> | 'any';
   /** The records written since are not available any more. */
-  readonly isUnknown?: boolean;
+  readonly isExpired?: boolean;
 }
 
 /** Reads records of one dataset, with the rights of the first subscriber. */
 export interface RecordReader {
   /** The current position: existing records are not published. */
-  readonly begin: () => Promise<Stand>;
+  readonly begin: () => Promise<WatchPosition>;
   /** @param until undefined for now */
-  readonly since: (position: Stand, until?: Moment) => Promise<Change>;
+  readonly since: (position: WatchPosition, until?: Moment) => Promise<Change>;
 }
 
 /** Maximum records of one read; of a larger load only these are published, with a notice of more. */
@@ -46,7 +46,7 @@ interface Watch {
   /** The watch ends when this returns false. */
   readonly isWanted: () => boolean;
   readonly onChange: (change: Change) => Promise<void>;
-  position: Stand;
+  position: WatchPosition;
   isReading: boolean;
   isDue: boolean;
   /** Work to run between two reads. */
@@ -64,7 +64,7 @@ interface LateMessage {
   readonly json: string;
 }
 
-type RecalledLog = NonNullable<ReturnType<NonNullable<Hub['log']>['recalled']>>;
+type RecalledLog = NonNullable<ReturnType<NonNullable<Hub['log']>['recovered']>>;
 
 const isAfter = (one: Moment, other: Moment): boolean =>
   one.snapshot > other.snapshot || one.sequence > other.sequence;
@@ -91,7 +91,7 @@ export class RecordWatches {
       name: topic,
       tableId,
       reader,
-      isWanted: () => this.#parts.hub.hears(topic) || this.#wasRequested(topic),
+      isWanted: () => this.#parts.hub.hasTopicSubscribers(topic) || this.#wasRequested(topic),
       onChange: ({ records }) => this.#publish(topic, records),
     });
     return topic;
@@ -105,7 +105,7 @@ export class RecordWatches {
    * Runs a function between two reads of a watched topic, so that everything published before is of one
    * moment. Undefined if the topic is not watched any more.
    */
-  async between<T>(topic: string, run: (position: Stand) => T): Promise<T | undefined> {
+  async between<T>(topic: string, run: (position: WatchPosition) => T): Promise<T | undefined> {
     const watch = this.#watches.get(topic);
     if (watch === undefined) return undefined;
     return new Promise((resolve) => {
@@ -123,32 +123,32 @@ export class RecordWatches {
     const { hub, onFault } = this.#parts;
     const { log } = hub;
     const watch = this.#watches.get(topic);
-    if (log === undefined || watch === undefined || log.isKept(topic)) return;
-    if (!(await log.opened())) return;
+    if (log === undefined || watch === undefined || log.isLogged(topic)) return;
+    if (!(await log.ensureOpen())) return;
     await new Promise<void>((resolve) => {
       this.#turn(watch, async () => {
-        const recalled = log.recalled(topic);
+        const recalled = log.recovered(topic);
         const missing = recalled && (await this.#missing(watch, recalled).catch(onFault));
-        log.keep(topic, missing ?? undefined);
-        if (watch.position !== 'nothing') log.mark(topic, JSON.stringify(watch.position));
+        log.startLogging(topic, missing ?? undefined);
+        if (watch.position !== 'nothing') log.setCheckpoint(topic, JSON.stringify(watch.position));
         resolve();
       });
     });
     // A client that joins now continues after this position of the log.
-    await log.settled();
+    await log.flushed();
   }
 
   /** Reads the records written after the logged messages of a topic; undefined if they are not available. */
   async #missing(
     { reader, position: until }: Watch,
-    { stand: position, told: publishedJson }: RecalledLog,
+    { checkpoint: position, messages: publishedJson }: RecalledLog,
   ): Promise<readonly LateMessage[] | undefined> {
     const since = JSON.parse(position) as Moment;
     // A restored catalog may be behind the published messages.
     if (until === 'nothing' || isAfter(since, until)) return undefined;
     if (!isAfter(until, since)) return [];
-    const { isUnknown, records } = await reader.since(since, until);
-    if (isUnknown === true) return undefined;
+    const { isExpired, records } = await reader.since(since, until);
+    if (isExpired === true) return undefined;
     const missing = records.filter(({ json }) => !publishedJson.has(json));
     const all = missing.map(({ json, key = '' }) => ({ symbol: key, json }));
     return records.length < WRITTEN_MAX ? all : [...all, { symbol: '', json: MORE }];
@@ -176,18 +176,18 @@ export class RecordWatches {
   }
 
   /** The position of a watch: all earlier records are published or older; excludes the current read. */
-  standOf(name: string): Stand | undefined {
+  findPosition(name: string): WatchPosition | undefined {
     return this.#watches.get(name)?.position;
   }
 
   /** Schedules reads after a write into these tables. */
-  changed(tableIds: readonly number[]): void {
+  scheduleReads(tableIds: readonly number[]): void {
     for (const watch of this.#watches.values()) {
       if (!tableIds.includes(watch.tableId)) continue;
       if (!watch.isWanted()) {
         this.#watches.delete(watch.name);
         this.#requestedMs.delete(watch.name);
-        this.#parts.hub.log?.forget(watch.name);
+        this.#parts.hub.log?.stopLogging(watch.name);
         continue;
       }
       watch.isDue = true;
@@ -219,16 +219,16 @@ export class RecordWatches {
     const change = await watch.reader.since(watch.position);
     await watch.onChange(change);
     watch.position = change.moment;
-    this.#parts.hub.log?.mark(watch.name, JSON.stringify(change.moment));
+    this.#parts.hub.log?.setCheckpoint(watch.name, JSON.stringify(change.moment));
   }
 
-  async #publish(topic: string, records: readonly Written[]): Promise<void> {
+  async #publish(topic: string, records: readonly WrittenRecord[]): Promise<void> {
     const { hub } = this.#parts;
     for (const [at, { json, key }] of records.entries()) {
       if (at % YIELD_AFTER_RECORDS === YIELD_AFTER_RECORDS - 1) await new Promise(setImmediate);
-      if (key === undefined) hub.announce(topic, json);
+      if (key === undefined) hub.broadcast(topic, json);
       else hub.publish(topic, key, () => json);
     }
-    if (records.length >= WRITTEN_MAX) hub.announce(topic, MORE);
+    if (records.length >= WRITTEN_MAX) hub.broadcast(topic, MORE);
   }
 }

@@ -152,10 +152,10 @@ const CHANNEL_BY_SPELLING: ReadonlyMap<string, string> = new Map([
 export const CHANNEL_NAMES = CHANNELS;
 
 /** Finds a channel; undefined if it does not exist. */
-export const channelOf = (text: string): string | undefined =>
+export const findChannel = (text: string): string | undefined =>
   CHANNEL_BY_SPELLING.get(text.toLowerCase());
 
-export const topicsOf = (row: StreamRow, channels: readonly string[]): readonly string[] => {
+export const listTopics = (row: StreamRow, channels: readonly string[]): readonly string[] => {
   if (row.kind === 'deep') return channels.map(deepTopic);
   return row.kind === 'ticks' ? [row.topic] : [];
 };
@@ -165,4 +165,4 @@ const BY_NAME: ReadonlyMap<string, string> = new Map(
 );
 
 /** Finds the name of a stream in the table's spelling; clients also use lower case. */
-export const streamName = (text: string): string | undefined => BY_NAME.get(text.toLowerCase());
+export const findStreamName = (text: string): string | undefined => BY_NAME.get(text.toLowerCase());

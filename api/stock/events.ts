@@ -3,14 +3,14 @@
 import type { Row } from '../../market/derive/values.ts';
 import { listShape, objectShape, type Shape } from '../../market/types/shape.ts';
 import { recordShape } from '../../market/types/shapes.ts';
-import { wholeOf } from '../../store/duckdb/protocol.ts';
+import { bodyBytes } from '../../store/duckdb/protocol.ts';
 import type { Answer, Call } from '../request/endpoint.ts';
 import { listOf } from '../request/parameters.ts';
 import { parseDay } from '../../query/time/dates.ts';
-import { type StockServices, symbolOf } from './knownSymbols.ts';
-import { viewOf, VIEW_SHAPE } from './offeringView.ts';
+import { type StockServices, normalizeSymbol } from './knownSymbols.ts';
+import { formatOffering, VIEW_SHAPE } from './offeringView.ts';
 import { answerStockBatch } from './stockBatch.ts';
-import { MARKET, typeNamed } from './stockTypes.ts';
+import { MARKET, findStockType } from './stockTypes.ts';
 
 export const EVENTS = 'upcoming-events';
 
@@ -18,7 +18,7 @@ const UPCOMING_PREFIX = 'upcoming-';
 const APPENDED_DATE = /^([^?]*)\?exactDate=(\d[\d-]{7,9})$/;
 
 /** Splits `?exactDate=` from the last symbol, to which iexjs appends it. */
-export function unglued(call: Call): Call {
+export function splitAppendedDate(call: Call): Call {
   const symbols = listOf(call.query, 'symbols') ?? [];
   const [, symbol, day] = APPENDED_DATE.exec(symbols.at(-1) ?? '') ?? [];
   const isUpcoming = (call.path['type'] ?? '').toLowerCase().startsWith(UPCOMING_PREFIX);
@@ -39,7 +39,7 @@ const KINDS: readonly (readonly [member: string, type: string])[] = [
 const OFFERINGS = 'upcoming-ipos';
 
 const recordsOfType = (name: string): Shape =>
-  listShape(recordShape(typeNamed(name)?.dataset ?? ''));
+  listShape(recordShape(findStockType(name)?.dataset ?? ''));
 
 /** The shape of the answer: records of each kind. */
 export const EVENTS_SHAPE: Shape = {
@@ -61,13 +61,13 @@ const toRows = (content: KindAnswer): readonly Row[] =>
 
 /** Answers the events of a symbol; for the market, of all symbols or of the requested ones. */
 export async function answerEvents(call: Call, services: StockServices): Promise<Answer> {
-  const isMarket = symbolOf(call.path['symbol'] ?? '') === MARKET;
+  const isMarket = normalizeSymbol(call.path['symbol'] ?? '') === MARKET;
   const ofAll = isMarket && (listOf(call.query, 'symbols') ?? []).length === 0;
   const types = [OFFERINGS, ...KINDS.map(([, type]) => type)];
   const query = { ...call.query, types };
   const answer = await answerStockBatch({ ...call, query }, services, ofAll);
   if (answer.kind !== 'rows') return answer;
-  const content = JSON.parse(Buffer.from(wholeOf(answer.body)).toString('utf8')) as Lists;
+  const content = JSON.parse(Buffer.from(bodyBytes(answer.body)).toString('utf8')) as Lists;
   const isBySymbol = isMarket && !ofAll;
   const groups: readonly Lists[] = isBySymbol
     ? Object.values(content as unknown as Lists[])
@@ -76,7 +76,7 @@ export async function answerEvents(call: Call, services: StockServices): Promise
     groups.flatMap((lists) => selectRows(lists[type]));
   const others = Object.fromEntries(KINDS.map(([member, type]) => [member, rowsOf(type)]));
   const rawData = rowsOf(OFFERINGS);
-  const value = { ipos: { rawData, viewData: rawData.map(viewOf) }, ...others };
+  const value = { ipos: { rawData, viewData: rawData.map(formatOffering) }, ...others };
   const bytes = Buffer.from(JSON.stringify(value));
   return { ...answer, body: { objects: answer.body.objects, bytes } };
 }

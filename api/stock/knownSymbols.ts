@@ -3,15 +3,15 @@ import { INPUTS } from '../../market/inputs/inputs.ts';
 import { runSeries } from '../../query/series/series.ts';
 import { CORE, type Dataset } from '../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { callerOf, readableDatasets } from '../auth/access.ts';
+import { requireCaller, readableDatasets } from '../auth/access.ts';
 import { readDataset } from '../read/series.ts';
-import type { TallyServices } from '../market/tallies.ts';
+import type { AggregateServices } from '../market/aggregates.ts';
 import type { Call } from '../request/endpoint.ts';
 import { STOCK_TYPES } from './stockTypes.ts';
 
-export type StockServices = TallyServices;
+export type StockServices = AggregateServices;
 
-export const symbolOf = (text: string): string => text.trim().toUpperCase();
+export const normalizeSymbol = (text: string): string => text.trim().toUpperCase();
 
 /** @throws Failure UnknownSymbol. */
 export async function refuseUnknown(
@@ -19,7 +19,7 @@ export async function refuseUnknown(
   call: Call,
   services: StockServices,
 ): Promise<void> {
-  const existing = await knownOf([symbol], call, services);
+  const existing = await findKnownSymbols([symbol], call, services);
   if (!existing.has(symbol)) throw new Failure('UnknownSymbol');
 }
 
@@ -29,25 +29,25 @@ const SYMBOL_DATASETS: ReadonlySet<string> = new Set([
 ]);
 
 /** Selects the symbols that exist. */
-export async function knownOf(
+export async function findKnownSymbols(
   symbols: readonly string[],
   call: Call,
   services: StockServices,
 ): Promise<ReadonlySet<string>> {
   const existing = new Set<string>();
   const readable =
-    symbols.length === 0 ? [] : readableDatasets(callerOf(call.caller), services.lake, CORE);
+    symbols.length === 0 ? [] : readableDatasets(requireCaller(call.caller), services.lake, CORE);
   for (const dataset of readable.filter(({ dataset: id }) =>
     SYMBOL_DATASETS.has(id.toUpperCase()),
   )) {
     const keys = symbols.filter((symbol) => !existing.has(symbol));
-    for (const one of await recordedIn(dataset, keys, call, services)) existing.add(one);
+    for (const one of await findRecordedSymbols(dataset, keys, call, services)) existing.add(one);
   }
   return existing;
 }
 
 /** Selects the symbols that have records in a dataset. */
-export async function recordedIn(
+export async function findRecordedSymbols(
   dataset: Dataset,
   symbols: readonly string[],
   call: Call,

@@ -1,31 +1,31 @@
 // Answers loaded types from the records of one dataset of CORE, read and charged like every series.
 import type { SeriesPlan } from '../../query/plan/seriesPlan.ts';
-import { dayAt } from '../../market/derive/words.ts';
+import { dayAt } from '../../market/derive/exchangeTime.ts';
 import { listIn } from '../../market/derive/values.ts';
 import { INPUTS } from '../../market/inputs/inputs.ts';
 import { CORE, type Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { Body } from '../../store/duckdb/protocol.ts';
 import type { Moment } from '../../store/lake/history/history.ts';
-import { callerOf, datasetOf } from '../auth/access.ts';
-import { paidFor, type Part } from '../read/batch.ts';
-import { lastMoment } from '../read/moments.ts';
-import { answerSeries, fareOf, readDataset } from '../read/series.ts';
+import { requireCaller, findDataset } from '../auth/access.ts';
+import { chargePart, type Part } from '../read/batch.ts';
+import { latestMoment } from '../read/moments.ts';
+import { answerSeries, buildFare, readDataset } from '../read/series.ts';
 import type { Answer, Call, Services } from '../request/endpoint.ts';
 import { listOf } from '../request/parameters.ts';
-import { refuseUnknown, symbolOf, type StockServices } from './knownSymbols.ts';
-import { lengthOfAll, readAll } from './loadedReads.ts';
-import { newestDay } from './newestDay.ts';
-import { viewOf } from './offeringView.ts';
-import { asObject } from './objectText.ts';
+import { refuseUnknown, normalizeSymbol, type StockServices } from './knownSymbols.ts';
+import { sumLengths, readAll } from './loadedReads.ts';
+import { readLatestDay } from './newestDay.ts';
+import { formatOffering } from './offeringView.ts';
+import { joinObject } from './objectText.ts';
 import {
-  type Asking,
-  partsOf,
+  type StockContext,
+  mergePathParts,
   type PathParts,
-  recordsOf,
-  refuseUseless,
-  wholeWithout,
+  buildRecordParameters,
+  refuseUnusedParameters,
+  replaceUnknownAttribute,
 } from './stockParameters.ts';
-import { isOfMarket, isToldTwice, type StockType } from './stockTypes.ts';
+import { isMarketRequest, hasRawAndView, type StockType } from './stockTypes.ts';
 
 /** Maximum requested symbols of the market; further ones are ignored, as in a batch. */
 const MARKET_SYMBOLS_MAX = 100;
@@ -37,27 +37,36 @@ export async function answerLoaded(
   type: StockType,
   symbol: string,
 ): Promise<Answer> {
-  const dataset = datasetOf(callerOf(request.caller), CORE, type.dataset, services.lake);
-  const isMarket = isOfMarket(type, symbol);
-  const pathParts = wholeWithout(dataset, type, partsOf(type, request.path, request.query));
-  refuseUseless(type, pathParts.query);
+  const dataset = findDataset(requireCaller(request.caller), CORE, type.dataset, services.lake);
+  const isMarket = isMarketRequest(type, symbol);
+  const pathParts = replaceUnknownAttribute(
+    dataset,
+    type,
+    mergePathParts(type, request.path, request.query),
+  );
+  refuseUnusedParameters(type, pathParts.query);
   // For the market a listed type returns one day of all symbols; for a symbol its latest record.
   const isList = type.shape === 'listed' && isMarket && pathParts.query['on'] === undefined;
-  const on = isList ? await newestDay(dataset, request, services) : undefined;
+  const on = isList ? await readLatestDay(dataset, request, services) : undefined;
   const parts = on === undefined ? pathParts : { ...pathParts, query: { ...pathParts.query, on } };
   const call = { ...request, query: parts.query };
   const requestedSymbols = isMarket ? listOf(call.query, 'symbols') : undefined;
-  const records = recordsOf(type, dataset, { ...buildContext(call, services, true), parts });
+  const records = buildRecordParameters(type, dataset, {
+    ...buildContext(call, services, true),
+    parts,
+  });
   const renderAnswer = async (body: Body, format: string): Promise<Body> => {
     if (body.objects === 0 && !isMarket) await refuseUnknown(symbol, call, services);
     if (format !== 'json') return body;
     const bytes = renderForPath(type, symbol, body, parts);
-    const isTwice = requestedSymbols === undefined && isToldTwice(type);
+    const isTwice = requestedSymbols === undefined && hasRawAndView(type);
     return { ...body, bytes: isTwice ? renderRawAndView(bytes, dayAt(services.clock())) : bytes };
   };
-  const keys = isMarket ? requestedSymbols?.map(symbolOf).slice(0, MARKET_SYMBOLS_MAX) : [symbol];
+  const keys = isMarket
+    ? requestedSymbols?.map(normalizeSymbol).slice(0, MARKET_SYMBOLS_MAX)
+    : [symbol];
   const parameters = keys === undefined || keys.length === 0 ? records : { ...records, keys };
-  return answerSeries(call, services, dataset, 'data', { parameters, dress: renderAnswer });
+  return answerSeries(call, services, dataset, 'data', { parameters, render: renderAnswer });
 }
 
 /** Renders an answer for its path: one value, one record, or the form of its type. */
@@ -94,7 +103,7 @@ interface LoadedType {
 }
 
 /** Reads one type for all symbols, with one price and one journal line. */
-export async function loadedPart(
+export async function readLoadedPart(
   call: Call,
   services: StockServices,
   { dataset, ofAll, type }: LoadedType,
@@ -102,7 +111,7 @@ export async function loadedPart(
   at: Moment,
   before: readonly StockPart[],
 ): Promise<StockPart> {
-  const records = recordsOf(type, dataset, buildContext(call, services, false));
+  const records = buildRecordParameters(type, dataset, buildContext(call, services, false));
   const reads = await Promise.all(
     symbols.map((symbol) => {
       const own = ofAll ? records : { ...records, keys: [symbol] };
@@ -113,20 +122,20 @@ export async function loadedPart(
   const run = async (): Promise<{ readonly objects: number }> => {
     const join = async (keys: readonly string[]): Promise<SeriesPlan> =>
       (await readDataset(call, services, dataset, 'data', { own: { ...records, keys }, at })).plan;
-    const lengthBefore = lengthOfAll(before.flatMap((part) => part.bodies));
+    const lengthBefore = sumLengths(before.flatMap((part) => part.bodies));
     bodies = await readAll({ reads, symbols, join }, call, services, lengthBefore);
     return { objects: bodies.reduce((sum, { objects }) => sum + objects, 0) };
   };
-  const fare = fareOf(call, services, dataset, reads);
-  const { result: _counted, ...paid } = await paidFor(call, services, fare, before, run);
+  const fare = buildFare(call, services, dataset, reads);
+  const { result: _counted, ...paid } = await chargePart(call, services, fare, before, run);
   const snapshot = Math.max(...reads.map(({ plan }) => plan.table.snapshot));
-  const moment = lastMoment(reads.map((read) => read.moment));
+  const moment = latestMoment(reads.map((read) => read.moment));
   const today = dayAt(services.clock());
   const shaped = bodies.map((body, at) => {
     const bytes = renderRecords(type, symbols[at] ?? '', body);
     return {
       objects: body.objects,
-      bytes: isToldTwice(type) ? renderRawAndView(bytes, today) : bytes,
+      bytes: hasRawAndView(type) ? renderRawAndView(bytes, today) : bytes,
     };
   });
   return { ...paid, datasets: [dataset], bodies: shaped, snapshot, moment };
@@ -136,12 +145,12 @@ const buildContext = (
   { caller, query }: Call,
   { clock, settings }: Pick<Services, 'clock' | 'settings'>,
   alone: boolean,
-): Asking => ({
+): StockContext => ({
   query,
   alone,
   today: dayAt(clock()),
   zone: settings.zone,
-  rowsMax: callerOf(caller).tier.rowsMax,
+  rowsMax: requireCaller(caller).tier.rowsMax,
 });
 
 /** Renders the records of one symbol in the form of its type; `{}` or `[]` without records. */
@@ -159,7 +168,7 @@ function renderRecords(type: StockType, symbol: string, storedBody: Body): Uint8
   const members = Object.entries(beside ?? { symbol }).map(
     ([name, value]) => [name, Buffer.from(JSON.stringify(value))] as const,
   );
-  return asObject([...members, [within, bytes]]);
+  return joinObject([...members, [within, bytes]]);
 }
 
 /** Converters of properties whose values are not returned as they are stored, by input. */
@@ -211,15 +220,15 @@ function selectValues(property: string, body: Body): Uint8Array {
 }
 
 /** The answer of a type for a symbol without records. */
-export const nothingOf = (type: StockType, symbol: string): Uint8Array =>
-  isToldTwice(type)
+export const renderEmptyLoaded = (type: StockType, symbol: string): Uint8Array =>
+  hasRawAndView(type)
     ? Buffer.from('{}')
     : renderRecords(type, symbol, { objects: 0, bytes: Buffer.from('[]') });
 
 /** Renders records raw and formatted (INTERFACE.md 1 "market"). */
 const renderRawAndView = (bytes: Uint8Array, today: string): Uint8Array =>
-  asObject([
+  joinObject([
     ['rawData', bytes],
-    ['viewData', Buffer.from(JSON.stringify(parseRecords({ bytes }).map(viewOf)))],
+    ['viewData', Buffer.from(JSON.stringify(parseRecords({ bytes }).map(formatOffering)))],
     ['lastUpdate', Buffer.from(JSON.stringify(today))],
   ]);

@@ -1,9 +1,9 @@
 // Reads the records of one dataset for each symbol of a batch: from memory, and the rest by one statement for
 // all symbols, since each statement takes a child process 2 ms and the server one.
 import type { SeriesPlan } from '../../query/plan/seriesPlan.ts';
-import { remember, runSeries, runTakes } from '../../query/series/series.ts';
-import { isJoined } from '../../query/series/takes.ts';
-import { type Body, lengthOf } from '../../store/duckdb/protocol.ts';
+import { readThroughCache, runSeries, runTakes } from '../../query/series/series.ts';
+import { canJoinTakes } from '../../query/series/multiKey.ts';
+import { type Body, bodyLength } from '../../store/duckdb/protocol.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { readDataset } from '../read/series.ts';
 import type { Call, Services } from '../request/endpoint.ts';
@@ -43,21 +43,21 @@ export async function readAll(
         const one = some[at];
         if (body !== undefined && one !== undefined) bodies.set(one, body);
       }
-      refuseLong(lengthBefore + lengthOfAll([...bodies.values()]));
+      refuseOversized(lengthBefore + sumLengths([...bodies.values()]));
     }
   };
   await each(
     reads.filter(({ remembered }) => remembered),
-    ({ plan }) => remember(plan, series),
+    ({ plan }) => readThroughCache(plan, series),
   );
   const unread = reads.flatMap((read, at) =>
     bodies.has(read) ? [] : [{ read, symbol: symbols[at] ?? '' }],
   );
   const joined = unread.length > 1 ? await join(unread.map(({ symbol }) => symbol)) : undefined;
-  if (joined !== undefined && isJoined(joined)) {
+  if (joined !== undefined && canJoinTakes(joined)) {
     const joinedBodies = await runTakes(joined, series, call);
     unread.forEach(({ read }, at) => bodies.set(read, joinedBodies[at] ?? EMPTY_LIST));
-    refuseLong(lengthBefore + lengthOfAll([...bodies.values()]));
+    refuseOversized(lengthBefore + sumLengths([...bodies.values()]));
   } else {
     await each(
       unread.map(({ read }) => read),
@@ -70,10 +70,10 @@ export async function readAll(
 const EMPTY_LIST: Body = { objects: 0, bytes: Buffer.from('[]') };
 
 /** @throws Failure TooLarge. */
-export function refuseLong(bytes: number): void {
+export function refuseOversized(bytes: number): void {
   if (bytes <= BYTES_MAX) return;
   throw new Failure('TooLarge', `the answer is over ${BYTES_MAX} bytes: request less of it`);
 }
 
-export const lengthOfAll = (bodies: readonly Body[]): number =>
-  bodies.reduce((sum, body) => sum + lengthOf(body), 0);
+export const sumLengths = (bodies: readonly Body[]): number =>
+  bodies.reduce((sum, body) => sum + bodyLength(body), 0);

@@ -11,7 +11,7 @@ import { VIEW_SHAPE } from './offeringView.ts';
 import type { StockType } from './stockTypes.ts';
 
 /** A path of a type with a distinct answer; ranges and counts may be in the query instead. */
-export interface LoadedForm {
+export interface LoadedVariant {
   /** The path below the name of the type. */
   readonly path: string;
   readonly shape: Shape;
@@ -22,14 +22,14 @@ export interface LoadedForm {
 }
 
 /** Lists the variants of a type; the one without a path below the name is first. */
-export function loadedForms(type: StockType): readonly LoadedForm[] {
+export function listLoadedVariants(type: StockType): readonly LoadedVariant[] {
   const record = recordShape(type.dataset);
   const rows = listShape(record);
   if (type.shape === 'record' || type.shape === 'day')
     return [{ path: '', shape: orNothing(record) }];
   if (type.shape === 'newest') return [{ path: '', shape: newestShape(type, record) }];
   if (type.shape === 'days' && type.next === true) {
-    const next: LoadedForm = { path: 'next', shape: orNothing(record), takes: 'nothing' };
+    const next: LoadedVariant = { path: 'next', shape: orNothing(record), takes: 'nothing' };
     return [{ path: '', shape: rows }, next];
   }
   if (type.shape === 'coming' && type.twice === true) {

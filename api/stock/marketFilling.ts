@@ -4,11 +4,11 @@ import { marketType } from '../../market/types/marketTypes.ts';
 import { MARKET_SERIES } from '../../market/inputs/moneyInputs.ts';
 import { CORE } from '../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { wideInput } from '../market/wide.ts';
-import { separated } from '../read/seriesParameters.ts';
+import { findMarketListInput } from '../market/marketLists.ts';
+import { splitSegment } from '../read/seriesParameters.ts';
 import type { Call, Endpoint, Services } from '../request/endpoint.ts';
 import { listOf } from '../request/parameters.ts';
-import { MARKET, typeNamed } from './stockTypes.ts';
+import { MARKET, findStockType } from './stockTypes.ts';
 
 const RETRY_MS = 2_000;
 
@@ -16,7 +16,9 @@ const RETRY_MS = 2_000;
 type Needed = readonly (readonly string[])[];
 
 const ofType = (name: string): Needed => {
-  const inputs = marketType(name)?.of ?? [wideInput(name) ?? typeNamed(name)?.dataset ?? ''];
+  const inputs = marketType(name)?.of ?? [
+    findMarketListInput(name) ?? findStockType(name)?.dataset ?? '',
+  ];
   return [inputs];
 };
 
@@ -56,7 +58,7 @@ const NEEDED_INPUTS: Readonly<Record<string, (call: Call) => Needed>> = {
   getOptionChart: () => [['OPTIONS']],
   queryData: ({ path, query }) =>
     path['workspace']?.toUpperCase() === CORE
-      ? separated(path['id'] ?? '', query).map((id) => [id.toUpperCase()])
+      ? splitSegment(path['id'] ?? '', query).map((id) => [id.toUpperCase()])
       : [],
 };
 

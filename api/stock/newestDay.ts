@@ -9,7 +9,7 @@ import type { StockServices } from './knownSymbols.ts';
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
 /** Reads the latest day; undefined without records, or without a date. */
-export async function newestDay(
+export async function readLatestDay(
   dataset: Dataset,
   call: Call,
   services: StockServices,

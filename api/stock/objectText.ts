@@ -12,7 +12,7 @@ const CLOSE = Buffer.from('}');
 const EMPTY = Buffer.from('{}');
 
 /** Builds an object of symbols, each with its types. */
-export function textOfSymbols(
+export function joinSymbols(
   symbols: readonly string[],
   types: readonly string[],
   bytesOf: BytesOf,
@@ -27,7 +27,7 @@ export function textOfSymbols(
 }
 
 /** Builds an object of members. */
-export function asObject(
+export function joinObject(
   members: readonly (readonly [name: string, value: Uint8Array])[],
 ): Uint8Array {
   if (members.length === 0) return EMPTY;

@@ -37,7 +37,7 @@ const MEMBERS: readonly (readonly [name: string, of: (row: Row) => string | unde
 ];
 
 /** Formats an offering; members that the record does not have are left out. */
-export const viewOf = (row: Row): Row =>
+export const formatOffering = (row: Row): Row =>
   Object.fromEntries(
     MEMBERS.flatMap(([name, of]) => {
       const word = of(row);

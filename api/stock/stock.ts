@@ -1,48 +1,48 @@
 // Answers one type of a symbol (SPEC.md "Batch", "Other stock endpoints"), computed from CORE's inputs or
 // loaded.
-import { dayAt } from '../../market/derive/words.ts';
-import { answerMarket, computedType } from '../market/market.ts';
-import { answerWide, isWideType } from '../market/wide.ts';
+import { dayAt } from '../../market/derive/exchangeTime.ts';
+import { answerMarket, findComputedType } from '../market/market.ts';
+import { answerMarketList, isMarketListType } from '../market/marketLists.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Answer, Call } from '../request/endpoint.ts';
 import { refuse } from '../request/parameters.ts';
-import { answerEvents, EVENTS, unglued } from './events.ts';
-import { refuseUnknown, type StockServices, symbolOf } from './knownSymbols.ts';
+import { answerEvents, EVENTS, splitAppendedDate } from './events.ts';
+import { refuseUnknown, type StockServices, normalizeSymbol } from './knownSymbols.ts';
 import { answerLoaded } from './loaded.ts';
-import { answerNothing, nothingNamed } from './nothing.ts';
-import { isOfNoDays } from './stockParameters.ts';
-import { tickersOf } from './symbology.ts';
-import { toldOtherwise } from './toldOtherwise.ts';
-import { isOfMarket, MARKET, servedType, typeNamed } from './stockTypes.ts';
+import { answerEmpty, findEmptyAnswer } from './emptyAnswers.ts';
+import { isInvalidRange } from './stockParameters.ts';
+import { resolveTickers } from './symbology.ts';
+import { findSymbolFallback } from './computedFallback.ts';
+import { isMarketRequest, MARKET, findServedType, findStockType } from './stockTypes.ts';
 
 /** Answers one type of one symbol. */
 export async function answerStock(request: Call, services: StockServices): Promise<Answer> {
-  const call = unglued(mapMinutes(request));
-  const requestedSymbol = symbolOf(call.path['symbol'] ?? '');
+  const call = splitAppendedDate(mapMinutes(request));
+  const requestedSymbol = normalizeSymbol(call.path['symbol'] ?? '');
   if (requestedSymbol === '') throw new Failure('NoSymbol');
   const name = call.path['type'] ?? '';
   if (name.toLowerCase() === EVENTS) return answerEvents(call, services);
-  const loadedType = typeNamed(name);
-  const acceptsSymbols = loadedType !== undefined && isOfMarket(loadedType, requestedSymbol);
+  const loadedType = findStockType(name);
+  const acceptsSymbols = loadedType !== undefined && isMarketRequest(loadedType, requestedSymbol);
   if (call.query['symbols'] !== undefined && !acceptsSymbols)
     refuse('symbols', 'is not allowed here');
-  if (requestedSymbol === MARKET && isWideType(name, services.lake))
-    return answerWide(call, services);
-  const [symbol = requestedSymbol] = await tickersOf([requestedSymbol], call, services);
-  const type = servedType(name, services.lake);
+  if (requestedSymbol === MARKET && isMarketListType(name, services.lake))
+    return answerMarketList(call, services);
+  const [symbol = requestedSymbol] = await resolveTickers([requestedSymbol], call, services);
+  const type = findServedType(name, services.lake);
   const fallback =
-    type === undefined ? undefined : await toldOtherwise(type, symbol, call, services);
-  const computed = computedType(name, services.lake) ?? fallback;
+    type === undefined ? undefined : await findSymbolFallback(type, symbol, call, services);
+  const computed = findComputedType(name, services.lake) ?? fallback;
   if (computed !== undefined) {
     return answerMarket(call, services, computed, symbol, (one) =>
       refuseUnknown(one, call, services),
     );
   }
-  if (type !== undefined && !isOfNoDays(type, call.path['part'], dayAt(services.clock())))
+  if (type !== undefined && !isInvalidRange(type, call.path['part'], dayAt(services.clock())))
     return answerLoaded(call, services, type, symbol);
-  const emptyAnswer = nothingNamed(name, symbol, call.path['part']);
+  const emptyAnswer = findEmptyAnswer(name, symbol, call.path['part']);
   if (emptyAnswer === undefined) throw new Failure('NotFound');
-  return answerNothing(emptyAnswer, symbol, call, services);
+  return answerEmpty(emptyAnswer, symbol, call, services);
 }
 
 const [MOOD, MINUTES] = ['sentiment', 'minute'];

@@ -1,32 +1,32 @@
 // Answers several types of one symbol, or with `market` of several symbols (SPEC.md "Batch"). A symbol
 // without data, or a type without access, never fails the rest.
-import { type ComputedBatch, computedBatch } from '../market/batch.ts';
+import { type ComputedBatch, computeBatch } from '../market/batch.ts';
 import {
-  computedType,
-  filterLeavesOf,
-  LACKING,
-  nothingOfType,
-  readableFor,
+  findComputedType,
+  hasFilteredMember,
+  ACCESS_FAILURES,
+  renderEmptyType,
+  selectReadableInputs,
 } from '../market/market.ts';
 import type { MarketType } from '../../market/types/marketTypes.ts';
 import { CORE, type Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { Body } from '../../store/duckdb/protocol.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { callerOf, datasetOf } from '../auth/access.ts';
-import { answerOf, paidFor, unchargedOnFailure } from '../read/batch.ts';
+import { requireCaller, findDataset } from '../auth/access.ts';
+import { joinAnswer, chargePart, unchargedOnFailure } from '../read/batch.ts';
 import type { Answer, Call, Services } from '../request/endpoint.ts';
 import type { Moment } from '../../store/lake/history/history.ts';
-import { momentNow } from '../read/moments.ts';
+import { currentMoment } from '../read/moments.ts';
 import { listOf, refuse } from '../request/parameters.ts';
-import { formatOf } from '../read/series.ts';
-import { knownOf, type StockServices, symbolOf } from './knownSymbols.ts';
-import { loadedPart, nothingOf, type StockPart } from './loaded.ts';
-import { lengthOfAll, refuseLong } from './loadedReads.ts';
-import { nothingNamed } from './nothing.ts';
-import { asObject, textOfSymbols } from './objectText.ts';
-import { tickersOf } from './symbology.ts';
-import { MARKET, servedType, type StockType } from './stockTypes.ts';
-import { otherwise } from './toldOtherwise.ts';
+import { selectFormat } from '../read/series.ts';
+import { findKnownSymbols, type StockServices, normalizeSymbol } from './knownSymbols.ts';
+import { readLoadedPart, renderEmptyLoaded, type StockPart } from './loaded.ts';
+import { sumLengths, refuseOversized } from './loadedReads.ts';
+import { findEmptyAnswer } from './emptyAnswers.ts';
+import { joinObject, joinSymbols } from './objectText.ts';
+import { resolveTickers } from './symbology.ts';
+import { MARKET, findServedType, type StockType } from './stockTypes.ts';
+import { findComputedFallback } from './computedFallback.ts';
 
 /** SPEC.md "Limits". */
 const TYPES_MAX = 10;
@@ -38,8 +38,8 @@ export async function answerStockBatch(
   services: StockServices,
   ofAll = false,
 ): Promise<Answer> {
-  if (formatOf(call) !== 'json') refuse('format', 'must be json in a batch: its types differ');
-  const requestedSymbol = symbolOf(call.path['symbol'] ?? '');
+  if (selectFormat(call) !== 'json') refuse('format', 'must be json in a batch: its types differ');
+  const requestedSymbol = normalizeSymbol(call.path['symbol'] ?? '');
   const market = requestedSymbol === MARKET && !ofAll;
   const names = parseSymbols(market ? (listOf(call.query, 'symbols') ?? []) : [requestedSymbol]);
   const { readableTypes, leftOut } = selectEntitled(parseTypes(call, services), call, services);
@@ -47,18 +47,18 @@ export async function answerStockBatch(
   const parts = new Map<Readable, StockPart>();
   const batchParts: StockPart[] = [];
   // Each symbol is returned under its requested name.
-  const tickers = await tickersOf(names, call, services);
+  const tickers = await resolveTickers(names, call, services);
   const symbols = [...new Set(tickers)];
-  const at = momentNow(services);
+  const at = currentMoment(services);
   return unchargedOnFailure(call, services, batchParts, async () => {
     const selectedTypes = readableTypes.filter((one) => hasFilteredAttribute(one, call));
     const computed = selectedTypes.flatMap((one) => (one.kind === 'computed' ? [one.type] : []));
-    const batch = await computedBatch(call, services, computed, symbols, at);
+    const batch = await computeBatch(call, services, computed, symbols, at);
     for (const one of selectedTypes) {
       if (one.kind === 'nothing') continue;
       const part =
         one.kind === 'loaded'
-          ? await loadedPart(call, services, { ...one, ofAll }, symbols, at, batchParts)
+          ? await readLoadedPart(call, services, { ...one, ofAll }, symbols, at, batchParts)
           : await computePart(call, services, one.type, batch, batchParts);
       parts.set(one, part);
       batchParts.push(part);
@@ -74,7 +74,7 @@ export async function answerStockBatch(
       batchParts.push(rest);
     }
     // Nothing was read, so no symbol can be checked.
-    if (call.bodiless) return answerOf(call, batchParts, at, 'json', { bytes: new Uint8Array() });
+    if (call.bodiless) return joinAnswer(call, batchParts, at, 'json', { bytes: new Uint8Array() });
     const returnedSymbols = ofAll
       ? symbols
       : await selectReturned(symbols, batchParts, call, services);
@@ -90,20 +90,20 @@ export async function answerStockBatch(
       return returnedSymbols.includes(ticker) ? [{ name, ticker }] : [];
     });
     const text = market
-      ? textOfSymbols(
+      ? joinSymbols(
           entries.map(({ name }) => name),
           types,
           (type, at) => bytesOf(type, entries[at]?.ticker ?? ''),
         )
-      : { bytes: asObject(types.map((name, type) => [name, bytesOf(type, only)])) };
+      : { bytes: joinObject(types.map((name, type) => [name, bytesOf(type, only)])) };
     const missing = leftOut.map(({ name }) => name);
-    return answerOf(call, batchParts, at, 'json', text, missing);
+    return joinAnswer(call, batchParts, at, 'json', text, missing);
   });
 }
 
 /** @throws Failure NoSymbol. */
 function parseSymbols(texts: readonly string[]): readonly string[] {
-  const symbols = new Set(texts.map(symbolOf).filter((symbol) => symbol !== ''));
+  const symbols = new Set(texts.map(normalizeSymbol).filter((symbol) => symbol !== ''));
   if (symbols.size === 0) throw new Failure('NoSymbol');
   return [...symbols].slice(0, SYMBOLS_MAX);
 }
@@ -117,7 +117,7 @@ async function selectReturned(
 ): Promise<readonly string[]> {
   const withRecords = symbols.filter((_, at) => parts.some(({ bodies }) => hasRecords(bodies[at])));
   const withoutRecords = symbols.filter((symbol) => !withRecords.includes(symbol));
-  const existing = await knownOf(withoutRecords, call, services);
+  const existing = await findKnownSymbols(withoutRecords, call, services);
   return symbols.filter((symbol) => withRecords.includes(symbol) || existing.has(symbol));
 }
 
@@ -137,11 +137,11 @@ function parseTypes({ query }: Call, { lake }: Pick<Services, 'lake'>): readonly
   names.delete('');
   if (names.size > TYPES_MAX) throw new Failure('MaxTypes');
   const types = [...names.values()].toReversed().flatMap((name): readonly StockRead[] => {
-    const computed = computedType(name, lake);
+    const computed = findComputedType(name, lake);
     if (computed !== undefined) return [{ kind: 'computed', name, type: computed }];
-    const type = servedType(name, lake);
+    const type = findServedType(name, lake);
     if (type !== undefined) return [{ kind: 'loaded', name, type }];
-    return nothingNamed(name, '') === undefined ? [] : [{ kind: 'nothing', name }];
+    return findEmptyAnswer(name, '') === undefined ? [] : [{ kind: 'nothing', name }];
   });
   if (types.length === 0) throw new Failure('TypeRequired');
   return types;
@@ -164,7 +164,7 @@ function selectEntitled(
     try {
       readableTypes.push(checkAccess(one, call, lake));
     } catch (error) {
-      if (!(error instanceof Failure && LACKING.has(error.type))) throw error;
+      if (!(error instanceof Failure && ACCESS_FAILURES.has(error.type))) throw error;
       accessFailure ??= error;
       leftOut.push(one);
     }
@@ -176,9 +176,12 @@ function selectEntitled(
 /** @throws Failure if the caller may not read the type. */
 function checkAccess(one: StockRead, call: Call, lake: Services['lake']): Readable {
   if (one.kind === 'loaded') {
-    return { ...one, dataset: datasetOf(callerOf(call.caller), CORE, one.type.dataset, lake) };
+    return {
+      ...one,
+      dataset: findDataset(requireCaller(call.caller), CORE, one.type.dataset, lake),
+    };
   }
-  if (one.kind === 'computed') readableFor(one.type, [], call, lake);
+  if (one.kind === 'computed') selectReadableInputs(one.type, [], call, lake);
   return one;
 }
 
@@ -186,7 +189,7 @@ function checkAccess(one: StockRead, call: Call, lake: Services['lake']): Readab
 function hasFilteredAttribute(one: Readable, { query }: Call): boolean {
   const names = listOf(query, 'filter');
   if (one.kind === 'nothing') return true;
-  if (one.kind === 'computed') return filterLeavesOf(one.type, names);
+  if (one.kind === 'computed') return hasFilteredMember(one.type, names);
   const { properties } = one.dataset.schema;
   return names?.some((name) => Object.hasOwn(properties, name)) ?? true;
 }
@@ -198,8 +201,8 @@ function refuseEmptyFilter(readableTypes: readonly Readable[], call: Call): void
 
 const buildEmpty = (one: Readable | undefined, symbol: string): Uint8Array => {
   if (one === undefined) return EMPTY;
-  if (one.kind === 'nothing') return nothingNamed(one.name, symbol) ?? EMPTY;
-  return one.kind === 'loaded' ? nothingOf(one.type, symbol) : nothingOfType(one.type);
+  if (one.kind === 'nothing') return findEmptyAnswer(one.name, symbol) ?? EMPTY;
+  return one.kind === 'loaded' ? renderEmptyLoaded(one.type, symbol) : renderEmptyType(one.type);
 };
 
 const EMPTY = Buffer.from('{}');
@@ -209,16 +212,22 @@ async function computePart(
   call: Call,
   services: StockServices,
   type: MarketType,
-  { bodiesOf, datasets, fareOf, moment, snapshot }: ComputedBatch,
+  { renderBodies, datasets, buildFare, moment, snapshot }: ComputedBatch,
   before: readonly StockPart[],
 ): Promise<StockPart> {
   let bodies: readonly Body[] = [];
   const run = async (): Promise<{ readonly objects: number }> => {
-    bodies = await bodiesOf(type);
-    refuseLong(lengthOfAll([...before.flatMap((part) => part.bodies), ...bodies]));
+    bodies = await renderBodies(type);
+    refuseOversized(sumLengths([...before.flatMap((part) => part.bodies), ...bodies]));
     return { objects: bodies.reduce((sum, { objects }) => sum + objects, 0) };
   };
-  const { result: _counted, ...paid } = await paidFor(call, services, fareOf(type), before, run);
+  const { result: _counted, ...paid } = await chargePart(
+    call,
+    services,
+    buildFare(type),
+    before,
+    run,
+  );
   return { ...paid, datasets, bodies, snapshot, moment };
 }
 
@@ -236,11 +245,11 @@ async function computeFallbackPart(
   type: StockType,
   { at, batchParts, part, symbols }: Loaded,
 ): Promise<StockPart | undefined> {
-  const fallback = otherwise(type, call, services);
+  const fallback = findComputedFallback(type, call, services);
   const withoutRecords = symbols.filter((_, place) => !hasRecords(part.bodies[place]));
   if (fallback === undefined || withoutRecords.length === 0) return undefined;
-  if (!filterLeavesOf(fallback, listOf(call.query, 'filter'))) return undefined;
-  const batch = await computedBatch(call, services, [fallback], withoutRecords, at);
+  if (!hasFilteredMember(fallback, listOf(call.query, 'filter'))) return undefined;
+  const batch = await computeBatch(call, services, [fallback], withoutRecords, at);
   const paid = await computePart(call, services, fallback, batch, batchParts);
   const bodyOf = new Map(withoutRecords.map((symbol, place) => [symbol, paid.bodies[place]]));
   const bodies = symbols.flatMap((symbol, place) => bodyOf.get(symbol) ?? part.bodies[place] ?? []);

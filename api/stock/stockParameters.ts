@@ -16,7 +16,7 @@ import {
   type Values,
 } from '../request/parameters.ts';
 import { MARKET_PARAMETERS } from '../market/options.ts';
-import { readSeries, SERIES_PARAMETERS } from '../read/seriesParameters.ts';
+import { parseSeries, SERIES_PARAMETERS } from '../read/seriesParameters.ts';
 import type { StockType } from './stockTypes.ts';
 import type { SeriesParameters } from '../../query/plan/seriesParameters.ts';
 
@@ -80,14 +80,14 @@ export const STOCK_PARAMETERS: readonly Parameter[] = [
 ];
 
 /** Refuses parameters that a type, requested alone, does not use. @throws Failure InvalidParameter. */
-export function refuseUseless(type: StockType, query: Values): void {
-  const usedNames = takenBy(type, true);
+export function refuseUnusedParameters(type: StockType, query: Values): void {
+  const usedNames = listUsedParameters(type, true);
   const unused = SELECTING.find((name) => query[name] !== undefined && !usedNames.has(name));
   if (unused !== undefined) refuse(unused, `is not allowed with ${type.name}`);
 }
 
 /** Names of the selecting parameters that a type uses. @param alone not in a batch */
-export function takenBy(type: StockType, alone: boolean): ReadonlySet<string> {
+export function listUsedParameters(type: StockType, alone: boolean): ReadonlySet<string> {
   if (type.shape === 'record') return new Set();
   if (type.shape === 'day' || type.shape === 'listed') return new Set(alone ? DAY : []);
   if (type.shape === 'coming') {
@@ -104,12 +104,15 @@ const COUNTED = /^[1-9]\d{0,8}$/;
 const NEXT = 'next';
 
 /** Whether a path selects only the next record, as an object. */
-export const isNextOf = (type: StockType, part: string): boolean =>
+export const isNextPart = (type: StockType, part: string): boolean =>
   type.shape === 'days' && type.next === true && part.toLowerCase() === NEXT;
 
 /** Whether a path part is no range code: `/dividends/INVALID` was `[]` (INTERFACE.md 0.2). */
-export const isOfNoDays = (type: StockType, part: string | undefined, today: Day): boolean =>
-  type.shape === 'days' && part !== undefined && !isNextOf(type, part) && !isRangeCode(part, today);
+export const isInvalidRange = (type: StockType, part: string | undefined, today: Day): boolean =>
+  type.shape === 'days' &&
+  part !== undefined &&
+  !isNextPart(type, part) &&
+  !isRangeCode(part, today);
 
 /** The query with the parts of the path after symbol and type. */
 export interface PathParts {
@@ -126,7 +129,7 @@ export interface PathParts {
  * `/estimates/1/consensusEPS`.
  * @throws Failure NotFound if a type has no such part, InvalidParameter for an invalid day.
  */
-export function partsOf(
+export function mergePathParts(
   type: StockType,
   { detail, part }: Readonly<Record<string, string | undefined>>,
   query: Values,
@@ -150,12 +153,16 @@ export function partsOf(
   if (detail !== undefined) throw notFound;
   if (type.shape === 'record') return { query, attribute: { name: part, place: 1 } };
   if (type.shape === 'coming') return { query: { ...query, range: part, calendar: true } };
-  if (isNextOf(type, part)) return { query, isNext: true };
+  if (isNextPart(type, part)) return { query, isNext: true };
   return { query: { ...query, range: part } };
 }
 
 /** Selects whole records instead of an unknown attribute of a statement, as for `/stats/INVALID`. */
-export function wholeWithout(dataset: Dataset, type: StockType, parts: PathParts): PathParts {
+export function replaceUnknownAttribute(
+  dataset: Dataset,
+  type: StockType,
+  parts: PathParts,
+): PathParts {
   const { attribute, query } = parts;
   const isStatement = type.shape === 'newest' && type.within !== undefined;
   if (attribute === undefined || !isStatement) return parts;
@@ -164,7 +171,7 @@ export function wholeWithout(dataset: Dataset, type: StockType, parts: PathParts
 }
 
 /** The context of a call: query, time and limits. */
-export interface Asking {
+export interface StockContext {
   readonly query: Values;
   readonly alone: boolean;
   readonly zone: string;
@@ -179,13 +186,17 @@ export interface Asking {
  * Builds the parameters of a type's read of its dataset, for any symbol.
  * @throws Failure InvalidParameter naming the parameter.
  */
-export function recordsOf(type: StockType, dataset: Dataset, asking: Asking): SeriesParameters {
+export function buildRecordParameters(
+  type: StockType,
+  dataset: Dataset,
+  asking: StockContext,
+): SeriesParameters {
   const { alone, query, rowsMax, zone } = asking;
-  const usedNames = takenBy(type, alone);
+  const usedNames = listUsedParameters(type, alone);
   const usedEntries = Object.entries(query).filter(
     ([name]) => name === 'filter' || usedNames.has(name),
   );
-  const read = readSeries({ path: {}, query: Object.fromEntries(usedEntries) }, zone);
+  const read = parseSeries({ path: {}, query: Object.fromEntries(usedEntries) }, zone);
   const { attribute, isNext } = asking.parts ?? {};
   if (isNext === true) return { ...read, range: undefined, next: 1, limit: 1 };
   if (attribute !== undefined) {

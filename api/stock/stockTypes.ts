@@ -1,7 +1,7 @@
 // Lists the loaded types of the stock endpoints, with their dataset of CORE and the form of their answer
 // (INTERFACE.md 1). The records of one dataset are the answer of a type; computed types are not listed here.
 // docs/reference/stock.md describes the datasets for operators.
-import { areAnswers } from '../market/market.ts';
+import { hasAnswerRecords } from '../market/market.ts';
 import { CORE, type Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { Lake } from '../../store/lake/lake.ts';
 
@@ -154,26 +154,27 @@ const BY_NAME: ReadonlyMap<string, StockType> = new Map(
 );
 
 /** Finds a type by name, in any case, if this server's CORE has its dataset, by symbol. */
-export function servedType(name: string, lake: Lake): StockType | undefined {
+export function findServedType(name: string, lake: Lake): StockType | undefined {
   const type = BY_NAME.get(name.toLowerCase());
   return type === undefined || servingDataset(type, lake) === undefined ? undefined : type;
 }
 
 /** Finds a type by name, in any case, even without data on this server. */
-export const typeNamed = (name: string): StockType | undefined => BY_NAME.get(name.toLowerCase());
+export const findStockType = (name: string): StockType | undefined =>
+  BY_NAME.get(name.toLowerCase());
 
 /** The path segment for all symbols. */
 export const MARKET = 'MARKET';
 
 /** Whether a type supports the whole market, and the symbol requests it. */
-export const isOfMarket = (type: StockType, symbol: string): boolean =>
+export const isMarketRequest = (type: StockType, symbol: string): boolean =>
   symbol === MARKET && 'market' in type && type.market === true;
 
 /** Whether the answer is an object with raw and formatted records. */
-export const isToldTwice = (type: StockType | undefined): boolean =>
+export const hasRawAndView = (type: StockType | undefined): boolean =>
   type?.shape === 'coming' && type.twice === true;
 
 function servingDataset({ dataset }: StockType, { directory }: Lake): Dataset | undefined {
   const served = directory.dataset(CORE, dataset);
-  return served === undefined || !areAnswers(served) ? undefined : served;
+  return served === undefined || !hasAnswerRecords(served) ? undefined : served;
 }

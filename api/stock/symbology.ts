@@ -1,7 +1,7 @@
 // Resolves symbols of callers: a ticker, or another identifier that CORE's SYMBOLS contain.
 import type { Row } from '../../market/derive/values.ts';
-import { dayAt } from '../../market/derive/words.ts';
-import { wholeOf } from '../../market/types/ask.ts';
+import { dayAt } from '../../market/derive/exchangeTime.ts';
+import { allRecords } from '../../market/types/typeRequest.ts';
 import {
   looksLikeIdentifier,
   symbolOfId,
@@ -9,35 +9,35 @@ import {
 } from '../../market/symbology/identifiers.ts';
 import type { Day } from '../../query/time/days.ts';
 import { CORE, type Dataset } from '../../store/lake/datasets/datasets.ts';
-import { symbolSpellings } from '../../store/lake/datasets/symbolSpelling.ts';
+import { listSymbolSpellings } from '../../store/lake/datasets/symbolSpelling.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { callerOf, datasetOf } from '../auth/access.ts';
-import { LACKING } from '../market/market.ts';
-import { planNeeds, readPlanned } from '../market/reading.ts';
-import { momentNow } from '../read/moments.ts';
+import { requireCaller, findDataset } from '../auth/access.ts';
+import { ACCESS_FAILURES } from '../market/market.ts';
+import { planNeeds, runReadPlan } from '../market/inputReads.ts';
+import { currentMoment } from '../read/moments.ts';
 import type { Call } from '../request/endpoint.ts';
-import { knownOf, type StockServices } from './knownSymbols.ts';
+import { findKnownSymbols, type StockServices } from './knownSymbols.ts';
 
-const SYMBOLS = wholeOf('SYMBOLS', '');
+const SYMBOLS = allRecords('SYMBOLS', '');
 
 /** Resolves texts to tickers, in upper case and in order; unknown texts are unchanged. */
-export async function tickersOf(
+export async function resolveTickers(
   texts: readonly string[],
   call: Call,
   services: StockServices,
 ): Promise<readonly string[]> {
   const tickers = await resolveIdentifiers(texts, call, services);
-  const spellings = tickers.map(symbolSpellings);
+  const spellings = tickers.map(listSymbolSpellings);
   // A ticker with only one spelling needs no read.
   const ambiguous = spellings.filter(({ length }) => length > 1);
   if (ambiguous.length === 0) return tickers;
   // A missing symbol is searched in all datasets, so the usual spelling of inputs is tried first.
   const first = new Set(ambiguous.map(([primary = '']) => primary));
-  const existing = new Set(await knownOf([...first], call, services));
+  const existing = new Set(await findKnownSymbols([...first], call, services));
   const rest = ambiguous
     .filter(([primary = '']) => !existing.has(primary))
     .flatMap(([, ...others]) => others);
-  for (const one of await knownOf([...new Set(rest)], call, services)) existing.add(one);
+  for (const one of await findKnownSymbols([...new Set(rest)], call, services)) existing.add(one);
   return tickers.map((ticker, at) => spellings[at]?.find((one) => existing.has(one)) ?? ticker);
 }
 
@@ -50,8 +50,8 @@ async function resolveIdentifiers(
   const dataset = readableSymbols(call, services);
   if (dataset === undefined) return texts;
   const readable = new Map([['SYMBOLS', dataset] as const]);
-  const planned = await planNeeds(call, services, readable, [SYMBOLS], momentNow(services));
-  const rows = (await readPlanned(planned, services, call))(SYMBOLS);
+  const planned = await planNeeds(call, services, readable, [SYMBOLS], currentMoment(services));
+  const rows = (await runReadPlan(planned, services, call))(SYMBOLS);
   const symbols = mapById(rows, dayAt(services.clock()));
   return texts.map((text) =>
     looksLikeIdentifier(text) ? (symbolOfId(text, symbols) ?? text) : text,
@@ -75,9 +75,9 @@ function mapById(rows: readonly Row[], today: Day): ById {
 function readableSymbols({ caller }: Call, { lake }: StockServices): Dataset | undefined {
   if (lake.directory.dataset(CORE, 'SYMBOLS') === undefined) return undefined;
   try {
-    return datasetOf(callerOf(caller), CORE, 'SYMBOLS', lake);
+    return findDataset(requireCaller(caller), CORE, 'SYMBOLS', lake);
   } catch (error) {
-    if (error instanceof Failure && LACKING.has(error.type)) return undefined;
+    if (error instanceof Failure && ACCESS_FAILURES.has(error.type)) return undefined;
     throw error;
   }
 }

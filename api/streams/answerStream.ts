@@ -7,28 +7,28 @@ import { marketType } from '../../market/types/marketTypes.ts';
 import { quoteNeeds } from '../../market/types/prices.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
-import { callerOf } from '../auth/access.ts';
-import { readableFor } from '../market/market.ts';
-import { askOf } from '../market/options.ts';
-import { planNeeds, type Readable, readPlanned } from '../market/reading.ts';
-import { momentNow } from '../read/moments.ts';
+import { requireCaller } from '../auth/access.ts';
+import { selectReadableInputs } from '../market/market.ts';
+import { buildTypeRequest } from '../market/options.ts';
+import { planNeeds, type ReadableInputs, runReadPlan } from '../market/inputReads.ts';
+import { currentMoment } from '../read/moments.ts';
 import type { Answer, Call, Services } from '../request/endpoint.ts';
 import { listOf, numberOf, refuse } from '../request/parameters.ts';
-import type { Newest } from '../sse/connection.ts';
-import { channelOf, CHANNEL_NAMES, type StreamRow, topicsOf } from '../sse/streamTable.ts';
-import { disguiseOf, plainly } from './disguise.ts';
+import type { LatestMessages } from '../sse/connection.ts';
+import { findChannel, CHANNEL_NAMES, type StreamRow, listTopics } from '../sse/streamTable.ts';
+import { buildSandboxValues, withoutSandboxValues } from './sandboxValues.ts';
 import {
   checkTier,
-  entitledTo,
-  hearsNothing,
+  findEntitledInputs,
+  isSilent,
   type StreamServices,
-  symbolsOf,
-  unchanged,
-} from './entitled.ts';
-import { openedStream, type Opening } from './opened.ts';
-import { recordsOf } from './recordStreams.ts';
-import { restore } from './restored.ts';
-import { pastOf } from './storedTicks.ts';
+  selectSymbols,
+  createUnchangedCheck,
+} from './streamAccess.ts';
+import { openStream, type Opening } from './openStream.ts';
+import { openRecords } from './recordStreams.ts';
+import { restore } from './boardRecovery.ts';
+import { readPastMessages } from './storedTicks.ts';
 
 const EMPTY_OPENING: Opening = {
   subscription: {
@@ -47,43 +47,43 @@ export async function answerStream(
   call: Call,
   services: StreamServices,
 ): Promise<Answer> {
-  const caller = callerOf(call.caller);
+  const caller = requireCaller(call.caller);
   checkTier(caller);
-  const datasets = (): readonly Dataset[] => [...entitledTo(row, call, services).values()];
+  const datasets = (): readonly Dataset[] => [...findEntitledInputs(row, call, services).values()];
   datasets();
   const price = { usageKey: row.usageKey, weight: 1, datasets };
-  return openedStream(call, services, { price, isAllowed }, async (ids, query, isRenewed) => {
-    const readable = entitledTo(row, call, services);
-    const isCurrent = unchanged(row.inputs, services);
+  return openStream(call, services, { price, isAllowed }, async (ids, query, isRenewed) => {
+    const readable = findEntitledInputs(row, call, services);
+    const isCurrent = createUnchangedCheck(row.inputs, services);
     const emptyOpening: Opening = { ...EMPTY_OPENING, isCurrent };
-    const symbols = await symbolsOf(row, { ...call, query }, services);
+    const symbols = await selectSymbols(row, { ...call, query }, services);
     if (symbols === undefined && !caller.tier.firehose) throw new Failure('TierNotAllowed');
-    if (hearsNothing(readable, call, services)) return emptyOpening;
+    if (isSilent(readable, call, services)) return emptyOpening;
     if (row.kind === 'records') {
       const [dataset] = readable.values();
       if (dataset === undefined) return emptyOpening;
       const { intervalMs, shape } = row;
       const request = { keys: symbols, ids, intervalMs, shape, isRenewed };
-      return { ...(await recordsOf(dataset, request, call, services)), isCurrent };
+      return { ...(await openRecords(dataset, request, call, services)), isCurrent };
     }
     await services.streams.feeds.wake();
     const isOfNow = services.streams.isReplay !== true;
-    const plain = plainly(call);
+    const plain = withoutSandboxValues(call);
     if (readable.size > 0 && isOfNow) await restore(symbols, services);
     const source = await buildSource(row, { call: plain, services, symbols, ids });
-    const disguise = disguiseOf(call);
+    const disguise = buildSandboxValues(call);
     const opening = { ...source, subscription: { ...source.subscription, disguise } };
     const sinceMs = numberOf(query, 'snapshotAsOf');
     if (sinceMs === undefined || row.kind !== 'ticks') return opening;
     if (symbols === undefined) return refuse('snapshotAsOf', 'needs "symbols"');
     const request = { readable, call: plain, services };
-    return { ...opening, past: await pastOf(row.topic, symbols, sinceMs, request) };
+    return { ...opening, past: await readPastMessages(row.topic, symbols, sinceMs, request) };
   });
 
   function isAllowed(): boolean {
-    const now = callerOf(call.identified());
+    const now = requireCaller(call.identifyCaller());
     checkTier(now);
-    entitledTo(row, { caller: now }, services);
+    findEntitledInputs(row, { caller: now }, services);
     return true;
   }
 }
@@ -104,10 +104,13 @@ async function buildSource(
   if (row.kind === 'quotes') {
     const type = marketType('quote');
     if (type === undefined) throw new Failure('SystemError', 'there is no type quote');
-    const needs = quoteNeeds(askOf('', {}, services.clock()));
-    const readable = readableFor(type, needs, call, services.lake);
-    const isCurrent = unchanged([...row.inputs, ...needs.map(({ input }) => input)], services);
-    const view = quotes.view(rightsOf(readable, call, services));
+    const needs = quoteNeeds(buildTypeRequest('', {}, services.clock()));
+    const readable = selectReadableInputs(type, needs, call, services.lake);
+    const isCurrent = createUnchangedCheck(
+      [...row.inputs, ...needs.map(({ input }) => input)],
+      services,
+    );
+    const view = quotes.view(buildRights(readable, call, services));
     await quotes.prepare(view, snapshot);
     return {
       subscription: {
@@ -122,19 +125,23 @@ async function buildSource(
     };
   }
   const channels = parseChannels(row, call);
-  const subscription = { topics: topicsOf(row, channels), symbols, intervalMs: 0, ids };
+  const subscription = { topics: listTopics(row, channels), symbols, intervalMs: 0, ids };
   return { subscription, newest: buildNewest(row, channels, services), snapshot };
 }
 
 /** Builds rights that belong to the stream and outlive the request that opened it. */
-export function rightsOf(readable: Readable, call: Call, services: StreamServices): QuoteRights {
+export function buildRights(
+  readable: ReadableInputs,
+  call: Call,
+  services: StreamServices,
+): QuoteRights {
   const lasting = { ...call, query: {}, path: {}, departure: () => new AbortController().signal };
   return {
     tableIds: [...readable.values()].map(({ tableId }) => tableId),
     read: async (needs) => {
-      const moment = momentNow(services);
+      const moment = currentMoment(services);
       const planned = await planNeeds(lasting, services, readable, needs, moment);
-      return readPlanned(planned, services, lasting);
+      return runReadPlan(planned, services, lasting);
     },
   };
 }
@@ -145,7 +152,7 @@ function parseChannels(row: StreamRow, { query }: Call): readonly string[] {
   if (row.channel !== undefined) return [row.channel];
   const channels = (listOf(query, 'channels') ?? ['deep']).map(
     (text) =>
-      channelOf(text.trim()) ?? refuse('channels', `must be among ${CHANNEL_NAMES.join(', ')}`),
+      findChannel(text.trim()) ?? refuse('channels', `must be among ${CHANNEL_NAMES.join(', ')}`),
   );
   return channels.includes('deep') ? ['deep'] : [...new Set(channels)];
 }
@@ -154,7 +161,7 @@ function buildNewest(
   row: StreamRow,
   channels: readonly string[],
   { streams }: Pick<Services, 'streams'>,
-): Newest {
+): LatestMessages {
   return (symbol) => {
     const live = streams.board.get(symbol);
     if (live === undefined) return [];

@@ -3,8 +3,8 @@
 import { LiveBoard } from '../../market/live/liveBoard.ts';
 import { monotonicMs } from '../../store/base/clock.ts';
 import type { Moment } from '../../store/lake/history/history.ts';
-import type { StreamServices } from './entitled.ts';
-import { tellStored } from './restored.ts';
+import type { StreamServices } from './streamAccess.ts';
+import { applyStored } from './boardRecovery.ts';
 import type { TickInput } from './tickRows.ts';
 
 /** Minimum time between two reads of one input. */
@@ -51,7 +51,7 @@ export class Corrections {
     const { clears } = board;
     const symbols = [...this.#symbols].slice(0, BATCH_SIZE);
     const pasts = new Map(symbols.map((symbol) => [symbol, new LiveBoard(() => undefined)]));
-    await tellStored(pasts, this.#input, this.#services, at);
+    await applyStored(pasts, this.#input, this.#services, at);
     if (board.clears === clears) {
       for (const [symbol, past] of pasts) board.correct(symbol, past, this.#input);
     }

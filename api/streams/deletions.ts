@@ -2,20 +2,20 @@
 import { Failure } from '../../store/base/failure.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { Moment } from '../../store/lake/history/history.ts';
-import { indexOf } from '../../store/lake/datasets/indexColumns.ts';
-import { beginOf } from '../read/moments.ts';
+import { listIndexColumns } from '../../store/lake/datasets/indexColumns.ts';
+import { readChangesStart } from '../read/moments.ts';
 import { changesSince } from '../read/versionChanges.ts';
 import type { Services } from '../request/endpoint.ts';
-import { WRITTEN_MAX, type Written } from '../sse/recordWatches.ts';
+import { WRITTEN_MAX, type WrittenRecord } from '../sse/recordWatches.ts';
 
 /** The notice that deletions are not available, as after a purge: clients must read again. */
-export const RESET: Written = {
+export const RESET: WrittenRecord = {
   key: undefined,
   json: JSON.stringify({ type: 'reset' }),
 };
 
 /** Whether deletions of a dataset can be reported: they need a unique index that clients know. */
-export const tellsDeletions = ({ mapping, numbered }: Dataset): boolean =>
+export const canReportDeletions = ({ mapping, numbered }: Dataset): boolean =>
   !numbered && (mapping.key !== undefined || mapping.date !== undefined);
 
 /**
@@ -23,19 +23,19 @@ export const tellsDeletions = ({ mapping, numbered }: Dataset): boolean =>
  * record that was written again in a later version is published as written, and is not included.
  * @throws Failure Gone if they are not available any more.
  */
-export async function deletedSince(
+export async function readDeletions(
   dataset: Dataset,
   before: Moment,
   services: Pick<Services, 'database' | 'lake' | 'pending' | 'series'>,
-): Promise<readonly Written[]> {
+): Promise<readonly WrittenRecord[]> {
   const { mapping, tableId } = dataset;
   // A push is no version: nothing was deleted.
   if (services.lake.snapshot === before.snapshot) return [];
-  const begin = await beginOf(tableId, { kind: 'snapshot', ...before }, services);
+  const begin = await readChangesStart(tableId, { kind: 'snapshot', ...before }, services);
   const table = await services.lake.table(tableId);
-  const names = table === undefined ? [] : indexOf(mapping, table);
+  const names = table === undefined ? [] : listIndexColumns(mapping, table);
   const indexNames = new Set<unknown>(Object.values(mapping));
-  const deletions = new Map<string, Written>();
+  const deletions = new Map<string, WrittenRecord>();
   for await (const { changes } of changesSince(dataset, begin, services)) {
     for (const values of changes.inserted) deletions.delete(JSON.stringify(values));
     for (const values of changes.deleted) {
@@ -54,7 +54,7 @@ export async function deletedSince(
 const KEYS_MAX = 1_000;
 
 /** Reads the keys of records that were deleted or replaced since; `any` if they are unknown. */
-export async function keysGoneSince(
+export async function readEndedKeys(
   dataset: Dataset,
   before: Moment,
   services: Pick<Services, 'database' | 'lake' | 'pending' | 'series'>,
@@ -63,10 +63,11 @@ export async function keysGoneSince(
   const keys = new Set<string>();
   if (services.lake.snapshot === before.snapshot) return keys;
   try {
-    const begin = await beginOf(tableId, { kind: 'snapshot', ...before }, services);
+    const begin = await readChangesStart(tableId, { kind: 'snapshot', ...before }, services);
     const table = await services.lake.table(tableId);
     if (table === undefined) return 'any';
-    const place = mapping.key === undefined ? -1 : indexOf(mapping, table).indexOf(mapping.key);
+    const place =
+      mapping.key === undefined ? -1 : listIndexColumns(mapping, table).indexOf(mapping.key);
     for await (const { changes } of changesSince(dataset, begin, services, 'ending')) {
       if (place < 0 && changes.deleted.length > 0) return 'any';
       for (const values of changes.deleted) {

@@ -13,30 +13,30 @@ import { STATES } from '../../market/live/tick.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { answerFixed } from '../market/reference/fixedPrice.ts';
 import type { Answer, Call } from '../request/endpoint.ts';
-import { channelOf, type StreamRow } from '../sse/streamTable.ts';
+import { findChannel, type StreamRow } from '../sse/streamTable.ts';
 import {
   DEEP,
-  entitledTo,
-  hearsNothing,
+  findEntitledInputs,
+  isSilent,
   LAST,
   type StreamServices,
-  symbolsOf,
+  selectSymbols,
   TOPS,
-} from './entitled.ts';
-import { asSeen } from './disguise.ts';
-import { restore } from './restored.ts';
+} from './streamAccess.ts';
+import { applySandboxValues } from './sandboxValues.ts';
+import { restore } from './boardRecovery.ts';
 
 const freePrice = (usageKey: string) => ({ usageKey, weight: 0 });
 
 export const answerTops = (call: Call, services: StreamServices): Promise<Answer> =>
   answerFixed(call, services, freePrice('TOPS'), async () =>
-    asSeen((await readStates(TOPS, call, services)).map(topsOf), call),
+    applySandboxValues((await readStates(TOPS, call, services)).map(topsOf), call),
   );
 
 export const answerLast = (call: Call, services: StreamServices): Promise<Answer> =>
   answerFixed(call, services, freePrice('LAST'), async () => {
     const all = await readStates(LAST, call, services);
-    return asSeen(all.filter(({ last }) => last !== undefined).map(lastOf), call);
+    return applySandboxValues(all.filter(({ last }) => last !== undefined).map(lastOf), call);
   });
 
 /** Answers `/deep` of one symbol with all channels. */
@@ -44,7 +44,7 @@ export const answerDeep = (call: Call, services: StreamServices): Promise<Answer
   answerFixed(call, services, freePrice('IEX_DEEP'), async () => {
     const [live] = await readStates(DEEP, call, services);
     const { systemEvent } = services.streams.board;
-    return live === undefined ? {} : asSeen(deepOf(live, systemEvent), call);
+    return live === undefined ? {} : applySandboxValues(deepOf(live, systemEvent), call);
   });
 
 type Part = (live: LiveSymbol) => unknown;
@@ -61,18 +61,20 @@ const PARTS: ReadonlyMap<string, Part> = new Map<string, Part>([
 
 /** Answers one channel of `/deep`, by symbol; the system event belongs to the market. */
 export async function answerDeepPart(call: Call, services: StreamServices): Promise<Answer> {
-  const channel = channelOf(call.path['channel'] ?? '') ?? '';
+  const channel = findChannel(call.path['channel'] ?? '') ?? '';
   const part = PARTS.get(channel);
   if (part === undefined) throw new Failure('NotFound');
   return answerFixed(call, services, freePrice('IEX_DEEP'), async () => {
     if (channel === 'system-event') {
       await services.streams.feeds.wake();
-      const readable = entitledTo(DEEP, call, services);
-      if (hearsNothing(readable, call, services)) return {};
-      return asSeen(services.streams.board.systemEvent, call);
+      const readable = findEntitledInputs(DEEP, call, services);
+      if (isSilent(readable, call, services)) return {};
+      return applySandboxValues(services.streams.board.systemEvent, call);
     }
     const all = await readStates({ ...DEEP, kind: 'ticks' }, call, services);
-    return Object.fromEntries(all.map((live) => [live.symbol, asSeen(part(live), call)]));
+    return Object.fromEntries(
+      all.map((live) => [live.symbol, applySandboxValues(part(live), call)]),
+    );
   });
 }
 
@@ -82,9 +84,9 @@ async function readStates(
   call: Call,
   services: StreamServices,
 ): Promise<readonly LiveSymbol[]> {
-  const readable = entitledTo(row, call, services);
-  const symbols = await symbolsOf(row, call, services);
-  if (hearsNothing(readable, call, services)) return [];
+  const readable = findEntitledInputs(row, call, services);
+  const symbols = await selectSymbols(row, call, services);
+  if (isSilent(readable, call, services)) return [];
   const { board, feeds } = services.streams;
   await feeds.wake();
   await restore(symbols, services);

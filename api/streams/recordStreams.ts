@@ -4,28 +4,32 @@ import { runSeries } from '../../query/series/series.ts';
 import type { Row } from '../../market/derive/values.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { momentText } from '../../store/lake/history/history.ts';
-import { callerOf, wholeDatasetOf } from '../auth/access.ts';
-import { momentNow } from '../read/moments.ts';
-import { readDataset, sinceOf } from '../read/series.ts';
+import { formatMoment } from '../../store/lake/history/history.ts';
+import { requireCaller, findWholeDataset } from '../auth/access.ts';
+import { currentMoment } from '../read/moments.ts';
+import { readDataset, readSince } from '../read/series.ts';
 import type { Answer, Call, Services } from '../request/endpoint.ts';
 import { listOf, refuse, truthOf, type Values } from '../request/parameters.ts';
-import type { Newest } from '../sse/connection.ts';
-import { Gathering } from '../sse/gathering.ts';
+import type { LatestMessages } from '../sse/connection.ts';
+import { SnapshotBuffer } from '../sse/snapshotBuffer.ts';
 import {
   MORE,
   type RecordReader,
-  type Stand,
+  type WatchPosition,
   WRITTEN_MAX,
-  type Written,
+  type WrittenRecord,
 } from '../sse/recordWatches.ts';
 import type { RecordShape } from '../sse/streamTable.ts';
-import { deletedSince, RESET, tellsDeletions } from './deletions.ts';
-import { openedStream, type Opening } from './opened.ts';
-import type { StreamServices } from './entitled.ts';
+import { readDeletions, RESET, canReportDeletions } from './deletions.ts';
+import { openStream, type Opening } from './openStream.ts';
+import type { StreamServices } from './streamAccess.ts';
 import type { Past } from './storedTicks.ts';
 import type { Subscription } from '../../store/bus/group.ts';
-import { RECORD_SHAPES, type Told, WHOLE } from '../market/money/recordShapes.ts';
+import {
+  RECORD_SHAPES,
+  type RecordRenderer,
+  UNCHANGED_RECORD,
+} from '../market/money/recordShapes.ts';
 
 /** Maximum keys, the same as for symbols of other streams. */
 const KEYS_MAX = 50;
@@ -33,15 +37,15 @@ const KEYS_MAX = 50;
 /** Answers `/stream/{workspace}/{id}`: whole records of a dataset as they are written. */
 export async function answerRecords(call: Call, services: StreamServices): Promise<Answer> {
   const { id = '', workspace = '' } = call.path;
-  const dataset = wholeDatasetOf(callerOf(call.caller), workspace, id, services);
+  const dataset = findWholeDataset(requireCaller(call.caller), workspace, id, services);
   const usageKey = `${dataset.workspace}.${dataset.dataset}`;
   const price = { usageKey, weight: dataset.weight, datasets: () => [dataset] };
   const isAllowed = (): boolean => {
-    const caller = callerOf(call.identified());
-    return wholeDatasetOf(caller, workspace, id, services).tableId === dataset.tableId;
+    const caller = requireCaller(call.identifyCaller());
+    return findWholeDataset(caller, workspace, id, services).tableId === dataset.tableId;
   };
-  return openedStream(call, services, { price, isAllowed }, (ids, query) =>
-    recordsOf(
+  return openStream(call, services, { price, isAllowed }, (ids, query) =>
+    openRecords(
       dataset,
       {
         keys: parseKeys(query, dataset),
@@ -69,7 +73,7 @@ function parseKeys(query: Values, { mapping }: Dataset): readonly string[] | und
 /** @throws Failure InvalidParameter. */
 function parseShape({ query }: Pick<Call, 'query'>, dataset: Dataset): Shape {
   if (!truthOf(query, 'deletions')) return 'record';
-  return tellsDeletions(dataset)
+  return canReportDeletions(dataset)
     ? 'change'
     : refuse('deletions', 'is for datasets with a unique index');
 }
@@ -87,17 +91,17 @@ interface RecordsRequest {
   readonly isRenewed: boolean;
 }
 
-export async function recordsOf(
+export async function openRecords(
   dataset: Dataset,
   { ids, intervalMs, isRenewed, keys, shape }: RecordsRequest,
   call: Call,
   services: StreamServices,
 ): Promise<Opening> {
-  const render = shape === 'change' ? WHOLE : RECORD_SHAPES[shape];
-  const written = writtenReader(dataset, render, call, services);
+  const render = shape === 'change' ? UNCHANGED_RECORD : RECORD_SHAPES[shape];
+  const written = createWrittenReader(dataset, render, call, services);
   const reader = shape === 'change' ? withDeletions(dataset, written, services) : written;
   // The test environment reads replaced values, so it has topics of its own.
-  const { scrambleSeed } = callerOf(call.caller);
+  const { scrambleSeed } = requireCaller(call.caller);
   const topicShape = scrambleSeed === undefined ? shape : `${shape}/${scrambleSeed}`;
   const { records } = services.streams;
   const topic = await records.watch(dataset.tableId, topicShape, reader);
@@ -105,11 +109,11 @@ export async function recordsOf(
   const subscription = { topics: [topic], symbols: keys, intervalMs, ids };
   // Messages after that position are sent after the latest records as of it.
   const started = await records.between(topic, (position) => {
-    return { position, gathering: new Gathering(services.streams.hub, subscription) };
+    return { position, gathering: new SnapshotBuffer(services.streams.hub, subscription) };
   });
   try {
     const newest = await readLatest(dataset, render, keys ?? [], call, services, started?.position);
-    const ofKey: Newest = (key) => [newest.get(key) ?? []].flat();
+    const ofKey: LatestMessages = (key) => [newest.get(key) ?? []].flat();
     const opening = { subscription, newest: ofKey, snapshot: keys ?? [] };
     const past = isRenewed
       ? { past: await readWrittenBefore(reader, started?.position, subscription) }
@@ -124,7 +128,7 @@ export async function recordsOf(
 /** Reads all records written by a moment; for a stream with an interval only the latest of each symbol. */
 async function readWrittenBefore(
   reader: RecordReader,
-  position: Stand | undefined,
+  position: WatchPosition | undefined,
   { intervalMs, symbols }: Pick<Subscription, 'intervalMs' | 'symbols'>,
 ): Promise<readonly Past[]> {
   if (position === undefined || position === 'nothing') return [];
@@ -161,7 +165,7 @@ function withDeletions(
       const current = services.lake.directory.datasetById(tableId);
       if (current === undefined || before === 'nothing') return change;
       try {
-        const deletions = await deletedSince(current, before, services);
+        const deletions = await readDeletions(current, before, services);
         return { ...change, records: [...deletions, ...records] };
       } catch (error) {
         if (!(error instanceof Failure) || error.type !== 'Gone') throw error;
@@ -171,27 +175,28 @@ function withDeletions(
   };
 }
 
-export function writtenReader(
+export function createWrittenReader(
   dataset: Dataset,
-  render: Told,
+  render: RecordRenderer,
   call: Call,
   services: ReadServices,
 ): RecordReader {
   const bare = toLastingCall(call);
   const { tableId } = dataset;
   return {
-    begin: async () => momentNow(services),
+    begin: async () => currentMoment(services),
     since: async (before, until) => {
       const since = await readPosition(tableId, before, services);
-      const at = until === undefined ? momentNow(services) : undefined;
+      const at = until === undefined ? currentMoment(services) : undefined;
       // The dataset was dropped, or the position has expired: only later records are published.
       const current = services.lake.directory.datasetById(tableId);
       if (since === undefined || current === undefined) {
-        return { records: [], moment: until ?? momentNow(services), isUnknown: true };
+        return { records: [], moment: until ?? currentMoment(services), isExpired: true };
       }
       const own = { limit: WRITTEN_MAX, sort: 'asc' } as const;
       const options = { own, at, since, rowsMax: WRITTEN_MAX };
-      const readCall = until === undefined ? bare : { ...bare, query: { asOf: momentText(until) } };
+      const readCall =
+        until === undefined ? bare : { ...bare, query: { asOf: formatMoment(until) } };
       const { moment, plan } = await readDataset(readCall, services, current, 'data', options);
       const { bytes } = await runSeries(plan, 'jsonl', services.series, bare);
       return { records: toWritten(bytes, current, render), moment };
@@ -202,23 +207,23 @@ export function writtenReader(
 /** Reads a position; undefined if the dataset was dropped, or the position has expired. */
 async function readPosition(
   tableId: number,
-  position: Stand,
+  position: WatchPosition,
   services: ReadServices,
-): ReturnType<typeof sinceOf> {
-  if (position !== 'nothing') return sinceOf(tableId, position, services);
+): ReturnType<typeof readSince> {
+  if (position !== 'nothing') return readSince(tableId, position, services);
   const table = await services.lake.table(tableId);
-  return table && { table: { ...table, files: [] }, told: () => [] };
+  return table && { table: { ...table, files: [] }, visibleRecords: () => [] };
 }
 
 function toWritten(
   bytes: Uint8Array,
   { mapping: { key } }: Dataset,
-  render: Told,
-): readonly Written[] {
+  render: RecordRenderer,
+): readonly WrittenRecord[] {
   const lines = Buffer.from(bytes).toString('utf8').split('\n');
-  return lines.flatMap((json): readonly Written[] => {
+  return lines.flatMap((json): readonly WrittenRecord[] => {
     if (json === '') return [];
-    if (key === undefined && render === WHOLE) return [{ key, json }];
+    if (key === undefined && render === UNCHANGED_RECORD) return [{ key, json }];
     const record = JSON.parse(json) as Row;
     const ofKey = key === undefined ? key : String(record[key]);
     return [{ key: ofKey, json: render(record, json) }];
@@ -228,17 +233,17 @@ function toWritten(
 /** Reads the latest record of each key as of a moment, with the caller's own rights. */
 async function readLatest(
   dataset: Dataset,
-  render: Told,
+  render: RecordRenderer,
   keys: readonly string[],
   call: Call,
   services: ReadServices,
-  position: Stand | undefined,
+  position: WatchPosition | undefined,
 ): Promise<ReadonlyMap<string, string>> {
   if (keys.length === 0 || position === 'nothing') return new Map();
   const bare = toLastingCall(call);
   const own = { keys, last: 1 };
-  const now = momentText(momentNow(services));
-  const asOf = position === undefined ? now : momentText(position);
+  const now = formatMoment(currentMoment(services));
+  const asOf = position === undefined ? now : formatMoment(position);
   // The cache has only current data.
   const readCall = asOf === now ? bare : { ...bare, query: { asOf } };
   const { plan } = await readDataset(readCall, services, dataset, 'data', { own });

@@ -15,18 +15,18 @@ import { Hub } from '../../store/bus/hub.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { randomHex } from '../../store/base/random.ts';
 import type { Caller } from '../../store/accounts/callers.ts';
-import { callerOf } from '../auth/access.ts';
-import { LACKING } from '../market/market.ts';
-import { callOf } from '../auth/standingCall.ts';
+import { requireCaller } from '../auth/access.ts';
+import { ACCESS_FAILURES } from '../market/market.ts';
+import { backgroundCall } from '../auth/backgroundCall.ts';
 import type { Answer, Call, Streaming } from '../request/endpoint.ts';
-import { momentNow } from '../read/moments.ts';
-import { STREAM_ROWS, streamName } from '../sse/streamTable.ts';
-import { symbolOf } from '../stock/knownSymbols.ts';
-import { tickersOf } from '../stock/symbology.ts';
+import { currentMoment } from '../read/moments.ts';
+import { STREAM_ROWS, findStreamName } from '../sse/streamTable.ts';
+import { normalizeSymbol } from '../stock/knownSymbols.ts';
+import { resolveTickers } from '../stock/symbology.ts';
 import { answerStream } from './answerStream.ts';
-import { plainly } from './disguise.ts';
-import { checkTier, DEEP, entitledTo, type StreamServices, TOPS } from './entitled.ts';
-import { ticksOf } from './storedTicks.ts';
+import { withoutSandboxValues } from './sandboxValues.ts';
+import { checkTier, DEEP, findEntitledInputs, type StreamServices, TOPS } from './streamAccess.ts';
+import { createTickReader } from './storedTicks.ts';
 
 const SYMBOLS_MAX = 50;
 const SPEED_MAX = 10_000;
@@ -88,7 +88,7 @@ function getReplays({ hub }: Streaming): Map<string, Playing> {
  * @throws Failure NotFound if there are no ticks, Busy; SourceFailure of the file.
  */
 export async function createReplay(call: Call, services: StreamServices): Promise<Answer> {
-  const caller = callerOf(call.caller);
+  const caller = requireCaller(call.caller);
   checkTier(caller);
   const body = call.json as Static<typeof CREATE_REPLAY>;
   const replays = getReplays(services.streams);
@@ -121,20 +121,23 @@ async function openStoredDays(
   const from = parseDay('from', request.from);
   const to = request.to === undefined ? from : parseDay('to', request.to);
   if (to < from) throw new Failure('InvalidBody', 'to must not be before from');
-  const requestedSymbols = [...new Set(request.symbols.map(symbolOf))];
-  const symbols = [...new Set(await tickersOf(requestedSymbols, call, services))];
-  const ownCall = plainly({ ...callOf(callerOf(call.caller)), environment: call.environment });
-  const options = { from, to, readable, call: ownCall, services, at: momentNow(services) };
-  return () => ticksOf(symbols, options);
+  const requestedSymbols = [...new Set(request.symbols.map(normalizeSymbol))];
+  const symbols = [...new Set(await resolveTickers(requestedSymbols, call, services))];
+  const ownCall = withoutSandboxValues({
+    ...backgroundCall(requireCaller(call.caller)),
+    environment: call.environment,
+  });
+  const options = { from, to, readable, call: ownCall, services, at: currentMoment(services) };
+  return () => createTickReader(symbols, options);
 }
 
 /** Selects inputs with books, or without them if the caller may not read books. @throws access failures. */
-function selectInputs(call: Call, services: StreamServices): ReturnType<typeof entitledTo> {
+function selectInputs(call: Call, services: StreamServices): ReturnType<typeof findEntitledInputs> {
   try {
-    return entitledTo(DEEP, call, services);
+    return findEntitledInputs(DEEP, call, services);
   } catch (error) {
-    if (!(error instanceof Failure) || !LACKING.has(error.type)) throw error;
-    return entitledTo(TOPS, call, services);
+    if (!(error instanceof Failure) || !ACCESS_FAILURES.has(error.type)) throw error;
+    return findEntitledInputs(TOPS, call, services);
   }
 }
 
@@ -145,7 +148,7 @@ async function openCapture(
   call: Call,
   { accounts, lake, settings }: StreamServices,
 ): Promise<Begin> {
-  const { accountId } = callerOf(call.caller);
+  const { accountId } = requireCaller(call.caller);
   if (lake.directory.workspace(CORE)?.accountId !== accountId) {
     throw new Failure('EnterprisePermissionRequired');
   }
@@ -157,7 +160,7 @@ async function openCapture(
   }
   const firstAccountId = accounts.list()[0]?.accountId;
   const path = await sourceFile({ ...settings, firstAccountId }, name, accountId);
-  const selectedSymbols = symbols === undefined ? undefined : new Set(symbols.map(symbolOf));
+  const selectedSymbols = symbols === undefined ? undefined : new Set(symbols.map(normalizeSymbol));
   return () => captureReader(path, (symbol) => selectedSymbols?.has(symbol) ?? true);
 }
 
@@ -191,7 +194,7 @@ function createPlaying(
 }
 
 export async function listReplays(call: Call, services: StreamServices): Promise<Answer> {
-  const { accountId } = callerOf(call.caller);
+  const { accountId } = requireCaller(call.caller);
   const own = [...getReplays(services.streams)].filter(([, one]) => one.accountId === accountId);
   const value = own.map(([replayId, { replay }]) => ({ replayId, ...replay.state() }));
   return { kind: 'json', value, metering: 'free' };
@@ -230,7 +233,7 @@ export async function deleteReplay(call: Call, services: StreamServices): Promis
 /** Answers a stream of the original from a replay. */
 export async function answerReplayed(call: Call, services: StreamServices): Promise<Answer> {
   const [, { streaming }] = findReplay(call, services);
-  const name = streamName(call.path['stream'] ?? '');
+  const name = findStreamName(call.path['stream'] ?? '');
   const row = STREAM_ROWS.find((one) => one.name === name);
   if (row === undefined || row.kind === 'records') throw new Failure('NotFound');
   return answerStream(row, call, { ...services, streams: streaming });
@@ -239,7 +242,7 @@ export async function answerReplayed(call: Call, services: StreamServices): Prom
 function findReplay(call: Call, { streams }: StreamServices): readonly [id: string, Playing] {
   const id = call.path['replay'] ?? '';
   const entry = getReplays(streams).get(id);
-  if (entry === undefined || entry.accountId !== callerOf(call.caller).accountId) {
+  if (entry === undefined || entry.accountId !== requireCaller(call.caller).accountId) {
     throw new Failure('NotFound');
   }
   return [id, entry];

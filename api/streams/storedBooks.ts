@@ -1,13 +1,13 @@
 // Reads current books from stored changes: the last change of each price of a symbol's latest day, selected
 // with SQL, since a day has some hundred times more changes than prices.
 import { instantIn, type Row, textIn } from '../../market/derive/values.ts';
-import { endOfToday, startOfToday } from '../../market/derive/words.ts';
+import { endOfToday, startOfToday } from '../../market/derive/exchangeTime.ts';
 import type { Tick } from '../../market/live/tick.ts';
-import { type Moment, momentText } from '../../store/lake/history/history.ts';
-import { tally } from '../market/tallies.ts';
+import { type Moment, formatMoment } from '../../store/lake/history/history.ts';
+import { aggregateInput } from '../market/aggregates.ts';
 import type { Call } from '../request/endpoint.ts';
-import type { StreamServices } from './entitled.ts';
-import { inTime, type Placed, placedOf } from './tickRows.ts';
+import type { StreamServices } from './streamAccess.ts';
+import { compareTime, type Placed, toPlacedTicks } from './tickRows.ts';
 
 interface LatestRow {
   /** The requested symbol; the owner may use another spelling. */
@@ -27,14 +27,14 @@ export async function storedBooks(
   services: StreamServices,
   at: Moment,
 ): Promise<ReadonlyMap<string, readonly Tick[]>> {
-  const pinned = { ...call, query: { asOf: momentText(at) } };
+  const pinned = { ...call, query: { asOf: formatMoment(at) } };
   const days = Map.groupBy(newest, ({ row }) => startOfToday(instantIn(row, 'time')));
   const placedBySymbol = new Map<string, Placed[]>();
   for (const [startMs, all] of days) {
     const symbolsBySpelling = new Map(
       all.map(({ row, symbol }) => [textIn(row, 'symbol') ?? '', symbol]),
     );
-    const levels = await tally(pinned, services, 'BOOK', (spell) =>
+    const levels = await aggregateInput(pinned, services, 'BOOK', (spell) =>
       buildLevelsSql(spell, [...symbolsBySpelling.keys()], startMs),
     );
     // Adds the time of the last change, even if it removed a price: no price is 0.
@@ -43,13 +43,13 @@ export async function storedBooks(
       const symbol = symbolsBySpelling.get(textIn(row, 'symbol') ?? '') ?? '';
       const own = placedBySymbol.get(symbol) ?? [];
       placedBySymbol.set(symbol, own);
-      own.push(...placedOf('BOOK', symbol, { ...row, isPart: false }));
+      own.push(...toPlacedTicks('BOOK', symbol, { ...row, isPart: false }));
     }
   }
   return new Map(
     [...placedBySymbol].map(([symbol, placed]) => [
       symbol,
-      placed.sort(inTime).map(({ tick }) => tick),
+      placed.sort(compareTime).map(({ tick }) => tick),
     ]),
   );
 }

@@ -3,20 +3,26 @@
 // the board.
 import { type Play, pause } from '../../jobs/feeds/feed.ts';
 import type { Row } from '../../market/derive/values.ts';
-import { knownAs } from '../../market/live/liveTrades.ts';
+import { compareWithKept } from '../../market/live/liveTrades.ts';
 import type { Tick } from '../../market/live/tick.ts';
 import { CORE, type Dataset } from '../../store/lake/datasets/datasets.ts';
-import { isStandIn } from '../../store/lake/datasets/standIns.ts';
-import { callOf, ownerOf } from '../auth/standingCall.ts';
-import { momentNow } from '../read/moments.ts';
+import { isPlaceholder } from '../../store/lake/datasets/placeholders.ts';
+import { backgroundCall, ownerCaller } from '../auth/backgroundCall.ts';
+import { currentMoment } from '../read/moments.ts';
 import { type Change, type RecordReader, WRITTEN_MAX } from '../sse/recordWatches.ts';
 import { Corrections } from './corrections.ts';
-import { keysGoneSince } from './deletions.ts';
-import type { StreamServices } from './entitled.ts';
-import { WHOLE } from '../market/money/recordShapes.ts';
-import { writtenReader } from './recordStreams.ts';
-import { restore, ticksName } from './restored.ts';
-import { inTime, type Placed, placedOf, TICK_INPUTS, type TickInput } from './tickRows.ts';
+import { readEndedKeys } from './deletions.ts';
+import type { StreamServices } from './streamAccess.ts';
+import { UNCHANGED_RECORD } from '../market/money/recordShapes.ts';
+import { createWrittenReader } from './recordStreams.ts';
+import { restore, ticksName } from './boardRecovery.ts';
+import {
+  compareTime,
+  type Placed,
+  toPlacedTicks,
+  TICK_INPUTS,
+  type TickInput,
+} from './tickRows.ts';
 
 /** Interval of checks for another dataset to follow, and for pending corrections. */
 const CHECK_INTERVAL_MS = 1_000;
@@ -47,7 +53,7 @@ export function storedFeed(services: StreamServices): Play {
     for (const input of TICK_INPUTS) {
       const corrections = new Corrections(input, services);
       const placed = (record: Row): readonly Placed[] =>
-        placedOf(input, String(record['symbol']), record);
+        toPlacedTicks(input, String(record['symbol']), record);
       followed.set(input, { corrections, placedOf: placed, wasAbsent: false, tableId: undefined });
     }
     while (!signal.aborted) {
@@ -64,7 +70,7 @@ export function storedFeed(services: StreamServices): Play {
 /** Finds the dataset of an input; the synthetic exchange publishes its own ticks. */
 function findFollowable(input: TickInput, { lake }: StreamServices): Dataset | undefined {
   const dataset = lake.directory.dataset(CORE, input);
-  return dataset === undefined || isStandIn(dataset) ? undefined : dataset;
+  return dataset === undefined || isPlaceholder(dataset) ? undefined : dataset;
 }
 
 interface FollowContext {
@@ -90,8 +96,8 @@ async function checkInput(
     await follow(dataset, one, following);
     [one.wasAbsent, one.tableId] = [false, tableId];
     // Publishes records written until now.
-    records.changed([tableId]);
-  } else if (one.corrections.isWaiting) records.changed([tableId]);
+    records.scheduleReads([tableId]);
+  } else if (one.corrections.isWaiting) records.scheduleReads([tableId]);
 }
 
 async function follow(
@@ -104,13 +110,13 @@ async function follow(
   const account = accounts.account(accountId);
   if (account === undefined) return;
   const { tableId } = dataset;
-  const call = callOf(ownerOf(account, accountId));
-  const written = writtenReader(dataset, WHOLE, call, services);
+  const call = backgroundCall(ownerCaller(account, accountId));
+  const written = createWrittenReader(dataset, UNCHANGED_RECORD, call, services);
   const begins = await streams.records.follow({
     name: ticksName(dataset),
     tableId,
     reader: {
-      begin: async () => (wasAbsent ? 'nothing' : momentNow(services)),
+      begin: async () => (wasAbsent ? 'nothing' : currentMoment(services)),
       since: withEndedKeys(dataset, written, services),
     },
     isWanted: () => !signal.aborted,
@@ -137,24 +143,24 @@ const withEndedKeys =
     const change = await written.since(before);
     const current = services.lake.directory.datasetById(tableId);
     if (before === 'nothing' || current === undefined) return change;
-    return { ...change, gone: await keysGoneSince(current, before, services) };
+    return { ...change, endedKeys: await readEndedKeys(current, before, services) };
   };
 
 /** Publishes a change. @returns the number of ticks */
 async function publishChange(
-  { gone, records }: Change,
+  { endedKeys, records }: Change,
   { corrections, placedOf }: Pick<FollowedInput, 'corrections' | 'placedOf'>,
   services: StreamServices,
 ): Promise<number> {
   const { board } = services.streams;
   // So many records at once are a loaded day, not live ticks.
-  if (records.length >= WRITTEN_MAX || gone === 'any') {
+  if (records.length >= WRITTEN_MAX || endedKeys === 'any') {
     corrections.forget();
     return 0;
   }
-  for (const symbol of gone ?? []) corrections.add(symbol);
+  for (const symbol of endedKeys ?? []) corrections.add(symbol);
   const placed = records.flatMap(({ json }) => placedOf(JSON.parse(json) as Row));
-  const ticks = placed.sort(inTime).map(({ tick }) => tick);
+  const ticks = placed.sort(compareTime).map(({ tick }) => tick);
   for (let at = 0; at < ticks.length; at += YIELD_AFTER_TICKS) {
     const chunk = ticks.slice(at, at + YIELD_AFTER_TICKS);
     await restore([...new Set(chunk.map(({ symbol }) => symbol))], services);
@@ -180,7 +186,7 @@ function classifyTick(
   const live = board.get(tick.symbol);
   if (live === undefined) return 'news';
   if (tick.kind === 'trade') {
-    const match = knownAs(live, tick);
+    const match = compareWithKept(live, tick);
     if (match !== undefined) return match === 'same' ? 'known' : 'wrong';
     if (tick.timeMs >= (live.trades.at(-1)?.timeMs ?? 0)) return 'news';
     return board.addLate(tick) ? 'known' : 'wrong';

@@ -1,17 +1,23 @@
 // Reads ticks of stored days page by page, at one moment of the stored data.
 import { type Publish, LiveBoard } from '../../market/live/liveBoard.ts';
 import { instantIn, type Row } from '../../market/derive/values.ts';
-import { dayAt } from '../../market/derive/words.ts';
+import { dayAt } from '../../market/derive/exchangeTime.ts';
 import type { Tick, TickReader } from '../../market/live/tick.ts';
-import type { Need } from '../../market/types/ask.ts';
+import type { Need } from '../../market/types/typeRequest.ts';
 import type { Day } from '../../query/time/days.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
-import { planNeeds, readPlanned } from '../market/reading.ts';
-import { momentNow } from '../read/moments.ts';
-import { type Moment, momentText } from '../../store/lake/history/history.ts';
+import { planNeeds, runReadPlan } from '../market/inputReads.ts';
+import { currentMoment } from '../read/moments.ts';
+import { type Moment, formatMoment } from '../../store/lake/history/history.ts';
 import type { Call } from '../request/endpoint.ts';
-import type { StreamServices } from './entitled.ts';
-import { inTime, type Placed, placedOf, TICK_INPUTS, type TickInput } from './tickRows.ts';
+import type { StreamServices } from './streamAccess.ts';
+import {
+  compareTime,
+  type Placed,
+  toPlacedTicks,
+  TICK_INPUTS,
+  type TickInput,
+} from './tickRows.ts';
 
 /** Maximum buffered ticks of all lanes of a reader: 15 MB. */
 const BUFFERED_MAX = 50_000;
@@ -46,9 +52,9 @@ interface Lane {
 }
 
 /** Reads ticks in the order of time; of one instant book levels come first, then quotes, then trades. */
-export function ticksOf(symbols: readonly string[], request: TickRequest): TickReader {
+export function createTickReader(symbols: readonly string[], request: TickRequest): TickReader {
   const { at, call, from, readable, services, to } = request;
-  const pinned = { ...call, query: { asOf: momentText(at) }, path: {} };
+  const pinned = { ...call, query: { asOf: formatMoment(at) }, path: {} };
   const inputs = TICK_INPUTS.flatMap((input) => {
     const dataset = readable.get(input);
     return dataset === undefined ? [] : [[input, dataset] as const];
@@ -69,7 +75,7 @@ export function ticksOf(symbols: readonly string[], request: TickRequest): TickR
       if (empty.length === 0) return;
       const needs = empty.map(needOf);
       const planned = await planNeeds(pinned, services, new Map(inputs), needs, at);
-      const read = await readPlanned(planned, services, pinned);
+      const read = await runReadPlan(planned, services, pinned);
       for (const lane of empty) turnPage(lane, read(needOf(lane)), count);
     }
   }
@@ -97,7 +103,9 @@ function turnPage(lane: Lane, rows: readonly Row[], count: number): void {
   lane.isWhole = rows.length < count;
   const pageRows = lane.isWhole ? rows : wholeInstants(rows);
   lane.offset += pageRows.length;
-  lane.page = pageRows.flatMap((row) => placedOf(lane.input, lane.symbol, row)).sort(inTime);
+  lane.page = pageRows
+    .flatMap((row) => toPlacedTicks(lane.input, lane.symbol, row))
+    .sort(compareTime);
   lane.at = 0;
 }
 
@@ -132,14 +140,19 @@ export interface Past {
 }
 
 /** Rebuilds the messages of a topic for some symbols since a time, from stored ticks. */
-export async function pastOf(
+export async function readPastMessages(
   topic: string,
   symbols: readonly string[],
   sinceMs: number,
   request: Omit<TickRequest, 'at' | 'from' | 'to'>,
 ): Promise<readonly Past[]> {
   const [from, to] = [dayAt(sinceMs), dayAt(request.services.clock())];
-  const reader = ticksOf(symbols, { ...request, from, to, at: momentNow(request.services) });
+  const reader = createTickReader(symbols, {
+    ...request,
+    from,
+    to,
+    at: currentMoment(request.services),
+  });
   let messages: Past[] = [];
   const publish: Publish = (of, symbol, make) => {
     const json = of === topic ? make() : undefined;

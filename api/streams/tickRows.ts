@@ -16,14 +16,14 @@ export interface Placed {
 }
 
 /** Converts a record to ticks; none for an incomplete record. */
-export const placedOf = (input: TickInput, symbol: string, row: Row): readonly Placed[] =>
+export const toPlacedTicks = (input: TickInput, symbol: string, row: Row): readonly Placed[] =>
   TICKS[input](symbol, row).map((tick) => ({
     tick,
     nanoseconds: numberIn(row, 'nanoseconds') ?? 0,
     order: Number(row['sequence'] ?? row['tradeId'] ?? 0) || 0,
   }));
 
-export const inTime = (one: Placed, other: Placed): number =>
+export const compareTime = (one: Placed, other: Placed): number =>
   one.tick.timeMs - other.tick.timeMs ||
   one.nanoseconds - other.nanoseconds ||
   one.order - other.order;

@@ -11,23 +11,27 @@ import { FileProofs, type LakeFile } from '../../store/files/fileProofs.ts';
 import { type Files, type Hashing, localFiles } from '../../store/files/files.ts';
 import { type Bodies, localBodies } from '../../store/files/bodies.ts';
 import { sharedBodies } from '../../store/files/bucket/sharedBodies.ts';
-import { asked, type Bucket, type ToldOfBucket } from '../../store/files/bucket/bucket.ts';
+import {
+  callBucket,
+  type Bucket,
+  type BucketFaultListener,
+} from '../../store/files/bucket/bucket.ts';
 import { bucketFiles } from '../../store/files/bucket/bucketFiles.ts';
-import { inLake } from '../../store/files/bucket/bucketPlace.ts';
+import { lakeKey } from '../../store/files/bucket/bucketPlace.ts';
 import { FileCache } from '../../store/files/bucket/fileCache.ts';
 import type { Folder } from '../../store/catalog/folder.ts';
-import { hashIn } from '../../store/base/contents.ts';
-import { type Compared, saveCompared } from '../../store/files/proofTable.ts';
+import { createFileHasher } from '../../store/base/fileDigest.ts';
+import { type Comparison, saveComparison } from '../../store/files/proofTable.ts';
 import {
   type DamagedPublications,
-  makeDamagedPublications,
+  createDamagedPublications,
 } from '../../store/publications/damagedPublications.ts';
 import {
   bucketPublished,
   localPublished,
   type PublishedFiles,
 } from '../../store/publications/publishedFiles.ts';
-import type { Placed } from './lakePlaces.ts';
+import type { LakePlaces } from './lakePlaces.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
 
 /** The lake's folder, with the parts needed to open it. */
@@ -56,26 +60,31 @@ interface LakeFiles {
 }
 
 /** @param pool hashes large files */
-export async function lakeFiles(
+export async function openLakeFiles(
   storing: LakeFolder,
   pool: DuckDbPool,
   { bucket: bucketed, fileCheckBytesPerSecond: bytesPerSecond, standby }: Settings,
-  { bucket }: Placed,
+  { bucket }: LakePlaces,
 ): Promise<LakeFiles> {
   const { clock, database, folder, log } = storing;
   const { lake: root } = folder;
-  const hash = hashIn(pool);
-  const onCompared = ({ path }: LakeFile, comparison: Compared): void => {
+  const hash = createFileHasher(pool);
+  const onCompared = ({ path }: LakeFile, comparison: Comparison): void => {
     const { damage } = comparison;
     if (damage !== null) log.error({ file: `lake/${path}` }, `a file of the lake ${damage}`);
     // The next comparison finds it again.
-    saveCompared(database, comparison, clock()).catch((error: unknown) =>
+    saveComparison(database, comparison, clock()).catch((error: unknown) =>
       log.error({ reason: reasonOf(error) }, 'the result of a file check could not be stored'),
     );
   };
   const proofs = new FileProofs({ root, hash, monotonic: monotonicMs, onCompared });
-  const { cache, files } = await filesOf(storing, { hash, proofs }, bucket, bucketed?.cacheBytes);
-  const damagedPublications = makeDamagedPublications((publicationId) =>
+  const { cache, files } = await openFileStore(
+    storing,
+    { hash, proofs },
+    bucket,
+    bucketed?.cacheBytes,
+  );
+  const damagedPublications = createDamagedPublications((publicationId) =>
     log.error({ file: `published/${publicationId}` }, 'a published file is not what was published'),
   );
   const publishedFiles = publishedIn(storing, bucket);
@@ -95,7 +104,7 @@ export async function lakeFiles(
 
 function bodiesIn({ disk, folder, log }: LakeFolder, bucket: Bucket | undefined): Bodies {
   if (bucket === undefined) return localBodies(disk, folder.spool);
-  return sharedBodies({ bucket, disk, folder, told: failureLogger(log) });
+  return sharedBodies({ bucket, disk, folder, onFault: failureLogger(log) });
 }
 
 function publishedIn(
@@ -107,12 +116,12 @@ function publishedIn(
 }
 
 const failureLogger =
-  (log: Logger): ToldOfBucket =>
+  (log: Logger): BucketFaultListener =>
   (what, reason) =>
     log.error({ what, reason: reasonOf(reason) }, 'the bucket of the files failed');
 
 /** Opens files in the folder, or in a bucket with a local cache of at most `bytesMax`. */
-export async function filesOf(
+export async function openFileStore(
   { at, disk, folder: { lake: root, temporary }, log }: FilesFolder,
   hashing: Hashing,
   bucket: Bucket | undefined,
@@ -121,11 +130,11 @@ export async function filesOf(
   if (bucket === undefined) return { files: localFiles(root, disk, at, hashing), cache: undefined };
   const logFailure = failureLogger(log);
   const fetch = (path: string, target: string): Promise<boolean> =>
-    asked(logFailure, 'fetch a file', bucket.get(inLake(path), target));
+    callBucket(logFailure, 'fetch a file', bucket.get(lakeKey(path), target));
   const onFault = (reason: unknown): void => logFailure('remove a copy', reason);
   const cache = await FileCache.open({ root, temporary, disk, bytesMax, fetch, onFault });
   return {
-    files: bucketFiles({ root, disk, at, hashing, bucket, cache, told: logFailure }),
+    files: bucketFiles({ root, disk, at, hashing, bucket, cache, onFault: logFailure }),
     cache,
   };
 }

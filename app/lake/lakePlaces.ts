@@ -8,11 +8,11 @@ import { bucketPlace } from '../../store/files/bucket/bucketPlace.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { CatalogPlace } from '../../store/catalog/catalogPlace.ts';
 import { sqlitePlace } from '../../store/sqlite/sqlitePlace.ts';
-import type { Threads } from '../../store/sqlite/writer.ts';
+import type { ThreadPool } from '../../store/sqlite/writer.ts';
 import type { Folder } from '../../store/catalog/folder.ts';
 import { type LakePlace, localPlace } from '../../store/files/lakePlace.ts';
 
-export interface Placed {
+export interface LakePlaces {
   readonly catalog: CatalogPlace;
   readonly place: LakePlace;
   readonly bucket: Bucket | undefined;
@@ -21,16 +21,16 @@ export interface Placed {
 interface PlaceSeams {
   readonly clock: Clock;
   readonly disk: Disk;
-  readonly threads?: Threads | undefined;
+  readonly threads?: ThreadPool | undefined;
 }
 
 /** The caller closes the bucket. */
-export async function placed(
+export async function openPlaces(
   { bucket: settings, database, standby }: Pick<Settings, 'bucket' | 'database' | 'standby'>,
   folder: Folder,
   { clock, disk, threads }: PlaceSeams,
-): Promise<Placed> {
-  const catalog = await catalogOf(database, folder, threads, standby);
+): Promise<LakePlaces> {
+  const catalog = await findCatalog(database, folder, threads, standby);
   if (settings === undefined)
     return { catalog, place: localPlace(folder, disk), bucket: undefined };
   // Its client takes 35 MB, which a server without a bucket does not need.
@@ -39,10 +39,10 @@ export async function placed(
   return { catalog, place: bucketPlace(bucket, clock), bucket };
 }
 
-export async function catalogOf(
+export async function findCatalog(
   database: Settings['database'],
   folder: Pick<Folder, 'catalog'>,
-  threads?: Threads,
+  threads?: ThreadPool,
   isGuarded = false,
 ): Promise<CatalogPlace> {
   if (database === undefined) return sqlitePlace(folder, threads);
@@ -57,8 +57,8 @@ export async function refuseTwoCatalogs(
   named: CatalogPlace,
 ): Promise<void> {
   const own = sqlitePlace(folder);
-  if (database === undefined || !(await own.isThere())) return;
-  const how = (await named.isThere())
+  if (database === undefined || !(await own.exists())) return;
+  const how = (await named.exists())
     ? `${named.name} is there as well: remove the one that you do not need`
     : '`tapedeck move` moves it to TAPEDECK_DATABASE';
   throw new Failure('Conflict', `the data folder has a catalog of its own, ${own.name}: ${how}`);

@@ -2,27 +2,27 @@
 // then sweeps files that the last run left. It also opens the pending pushes, and the clock that both use.
 import {
   beginRun,
-  catalogHead,
+  readCatalogHead,
   type Ownership,
-  refuseWrongCatalog,
+  checkCatalogMatches,
 } from '../../store/files/catalogCheck.ts';
 import type { Database } from '../../store/catalog/database.ts';
 import { Failure, reasonOf } from '../../store/base/failure.ts';
 import type { Files } from '../../store/files/files.ts';
-import { firstSnapshot } from '../../store/lake/firstSnapshot.ts';
+import { createFirstSnapshot } from '../../store/lake/firstSnapshot.ts';
 import { Lake } from '../../store/lake/lake.ts';
 import { LakeClock } from '../../store/catalog/lakeClock.ts';
 import type { LakeOwner } from '../../store/files/lakeHead.ts';
 import { migrate } from '../../store/catalog/migrate.ts';
 import { Pending } from '../../store/lake/pushes/pending.ts';
-import { rowAfter } from '../../store/lake/pushes/pendingRows.ts';
+import { nextRowNumber } from '../../store/lake/pushes/pendingRows.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
 import { sweepOrphans } from '../../store/lake/versions/sweep.ts';
 import { UNCLAIMED_DAYS } from '../../store/files/unclaimed.ts';
 import type { Services } from '../../api/request/endpoint.ts';
 import type { LakePlace } from '../../store/files/lakePlace.ts';
-import { settlePlace } from '../../store/lake/versions/placeCheck.ts';
-import type { Placed } from './lakePlaces.ts';
+import { verifyPlace } from '../../store/lake/versions/placeCheck.ts';
+import type { LakePlaces } from './lakePlaces.ts';
 import type { LakeFolder } from './lakeFiles.ts';
 
 interface Opening extends LakeFolder {
@@ -37,11 +37,11 @@ interface Opening extends LakeFolder {
  */
 export async function prepareCatalog(
   database: Database,
-  { bucket, catalog, place }: Placed,
+  { bucket, catalog, place }: LakePlaces,
 ): Promise<void> {
-  await refuseWrongCatalog(database, catalog, place);
+  await checkCatalogMatches(database, catalog, place);
   await migrate(database);
-  await settlePlace(database, place, bucket?.name);
+  await verifyPlace(database, place, bucket?.name);
 }
 
 /** Opens the lake of a prepared catalog. */
@@ -51,20 +51,20 @@ export async function openLake(
   const { at, clock, database, files, log, onBack } = opening;
   const lakeClock = await LakeClock.open(database, clock, {
     onBack,
-    tell: (back) => log.warn(back, 'the clock went back: it is behind the newest commit'),
+    onClockBack: (back) => log.warn(back, 'the clock went back: it is behind the newest commit'),
   });
-  await firstSnapshot(database, lakeClock);
+  await createFirstSnapshot(database, lakeClock);
   const { owner, ownership } = await ownLake(opening);
   const lake = await Lake.open({ database, files, clock: lakeClock, at, owner });
   await sweep(opening, ownership);
   const pending = await Pending.open(database, lakeClock, at);
   for (const tableId of pending.tables()) {
-    lake.rowNumbers.reserve(tableId, rowAfter(pending.rows(tableId)), 0);
+    lake.rowNumbers.reserve(tableId, nextRowNumber(pending.pendingRows(tableId)), 0);
   }
   // A flush replaces its pending records for readers in one step.
   lake.onChange(({ snapshot, tableIds, touches }) => {
     if (touches?.kind !== 'records') return;
-    for (const tableId of tableIds) pending.flushed(tableId, snapshot);
+    for (const tableId of tableIds) pending.finishFlush(tableId, snapshot);
   });
   return { lake, lakeClock, pending };
 }
@@ -79,7 +79,7 @@ async function ownLake({
   log,
   place,
 }: Opening): Promise<{ readonly owner: LakeOwner; readonly ownership: Ownership }> {
-  const head = await catalogHead(database);
+  const head = await readCatalogHead(database);
   if (head === undefined) throw new Failure('SystemError', 'the lake has no first snapshot');
   const ownership = await beginRun(database, place, head.lake);
   const { lake, run } = ownership;

@@ -12,9 +12,9 @@ const LEASE_MS = 2_000;
 const CHECK_MS = 5_000;
 const AGAIN_MS = 100;
 
-export function makeFence(table: Pick<NodeTable, 'confirm' | 'unsureMs'>): Fence {
+export function makeFence(table: Pick<NodeTable, 'confirm' | 'unconfirmedMs'>): Fence {
   let checking: Promise<void> | undefined;
-  const isSure = (): boolean => table.unsureMs < LEASE_MS;
+  const isSure = (): boolean => table.unconfirmedMs < LEASE_MS;
   const check = async (): Promise<void> => {
     const untilMs = monotonicMs() + CHECK_MS;
     while (!(await table.confirm())) {
@@ -25,8 +25,8 @@ export function makeFence(table: Pick<NodeTable, 'confirm' | 'unsureMs'>): Fence
     }
   };
   return {
-    isSure,
-    sure: () => {
+    isConfirmed: isSure,
+    confirm: () => {
       checking ??= check().finally(() => (checking = undefined));
       return checking;
     },

@@ -2,24 +2,28 @@
 import { hostname } from 'node:os';
 import type { Agent, IncomingMessage, Server } from 'node:http';
 import { Agent as SecureAgent } from 'node:https';
-import { senderOf, signHop } from '../../api/auth/hop.ts';
+import { senderAddress, signProxyHeader } from '../../api/auth/proxyIdentity.ts';
 import { type Forwarder, makeForwarder, type Targets } from '../../api/forward/forward.ts';
-import { type FrontDoor, openFrontDoor, type OwnAnswer } from '../../api/forward/frontDoor.ts';
-import type { Target } from '../../api/forward/hop.ts';
-import type { HandOn } from '../../api/http/readingServer.ts';
-import type { Reading } from './reading.ts';
-import { nodeReach } from '../../api/forward/reach.ts';
-import { renewedAgent } from '../../api/forward/renewedAgent.ts';
-import { tlsOf } from '../../api/http/operations.ts';
-import { openMetricsDoor } from '../../api/forward/metricsDoor.ts';
-import type { Observe } from '../../api/about/metrics/requestTimes.ts';
-import { hopMetrics, type HopMetrics } from '../../api/forward/hopMetrics.ts';
+import {
+  type FrontServer,
+  openFrontServer,
+  type LocalAnswer,
+} from '../../api/forward/frontServer.ts';
+import type { Target } from '../../api/forward/proxyRequest.ts';
+import type { ForwardRequest } from '../../api/http/replicaServer.ts';
+import type { Reading } from './replicaReads.ts';
+import { nodeReachability } from '../../api/forward/reachability.ts';
+import { makeRenewedAgent } from '../../api/forward/renewedAgent.ts';
+import { readTls } from '../../api/http/operations.ts';
+import { openMetricsServer } from '../../api/forward/metricsServer.ts';
+import type { Observe } from '../../api/introspection/metrics/requestTimes.ts';
+import { makeProxyMetrics, type ProxyMetrics } from '../../api/forward/proxyMetrics.ts';
 import { http } from '../../store/base/http.ts';
 import { systemClock } from '../../store/base/clock.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
 import type {
-  DoorKind,
-  NodeDoors,
+  EndpointKind,
+  NodeEndpoints,
   NodeTable,
   ServingNode,
 } from '../../store/postgres/nodeTable.ts';
@@ -29,11 +33,11 @@ const WAIT_MS = 15_000;
 
 export interface FrontNode {
   /** Servers whose ports another server may take over. */
-  readonly servers: Readonly<Partial<Record<DoorKind, Server>>>;
+  readonly servers: Readonly<Partial<Record<EndpointKind, Server>>>;
   /** The server of /metrics alone, if it has a port of its own. */
   readonly metricsServer: Server | undefined;
   /** URLs under which other nodes reach its ports. */
-  readonly doors: NodeDoors;
+  readonly doors: NodeEndpoints;
   /** The serving node, as the target of requests. */
   readonly serving: Targets;
   /** Stops listening: the ports belong to another server now. */
@@ -42,7 +46,7 @@ export interface FrontNode {
   /** Reports it as not ready: it will stop accepting requests soon. */
   readonly drain: () => void;
   /** Forwards a production request. */
-  readonly handOn: HandOn;
+  readonly handOn: ForwardRequest;
   /** Called with each read that this node answered itself. */
   readonly observe: Observe;
   /** Answers production reads with `reading` from now on, while it can. */
@@ -57,19 +61,19 @@ interface Front {
 
 /** Opens the ports; requests wait until `begin` is called. */
 export async function openFront(settings: Settings): Promise<Front> {
-  const { https } = await tlsOf(settings);
-  const metrics = hopMetrics();
+  const { https } = await readTls(settings);
+  const metrics = makeProxyMetrics();
   let table: NodeTable | undefined;
-  const hasMetrics = settings.metricsPlace === undefined;
+  const hasMetrics = settings.metricsAddress === undefined;
   let isDraining = false;
   const reads = makeReads();
-  const opened: Partial<Record<DoorKind, FrontDoor>> = {};
+  const opened: Partial<Record<EndpointKind, FrontServer>> = {};
   const targetGetters: (() => Target | undefined)[] = [];
-  const open = async (kind: DoorKind, port: number | undefined): Promise<void> => {
+  const open = async (kind: EndpointKind, port: number | undefined): Promise<void> => {
     if (port === undefined) return;
     const current = createTargetGetter(kind, () => table);
     targetGetters.push(current);
-    const forward = createForwarder(current, settings, () => table, metrics.tell);
+    const forward = createForwarder(current, settings, () => table, metrics.recordOutcome);
     const own = (path: string): ReturnType<typeof ownAnswer> =>
       ownAnswer(path, {
         serving: table?.serving,
@@ -79,10 +83,16 @@ export async function openFront(settings: Settings): Promise<Front> {
         hasMetrics,
       });
     const answer = kind === 'production' ? reads.orHandOn(forward) : forward;
-    opened[kind] = await openFrontDoor({ ...settings, https, port, forward: answer, own });
+    opened[kind] = await openFrontServer({
+      ...settings,
+      https,
+      port,
+      forward: answer,
+      answerLocally: own,
+    });
   };
-  let monitor: FrontDoor | undefined;
-  const all = (): readonly FrontDoor[] =>
+  let monitor: FrontServer | undefined;
+  const all = (): readonly FrontServer[] =>
     [...Object.values(opened), monitor].filter((door) => door !== undefined);
   const close = async (graceMs: number): Promise<void> => {
     await Promise.all(all().map((door) => door.close(graceMs)));
@@ -91,7 +101,7 @@ export async function openFront(settings: Settings): Promise<Front> {
     await open('production', settings.port);
     await open('test', settings.sandboxPort);
     await open('streams', settings.streamPort);
-    monitor = await openMetricsDoor({
+    monitor = await openMetricsServer({
       settings,
       https,
       metrics: () => renderMetrics(metrics, table?.serving?.name),
@@ -103,7 +113,7 @@ export async function openFront(settings: Settings): Promise<Front> {
   const parts = { settings, opened, monitor, all, close, reads, metrics };
   const node = createNode(parts, {
     current: () => targetGetters[0]?.(),
-    changed: async (withinMs) => table?.changed(withinMs),
+    waitForChange: async (withinMs) => table?.waitForChange(withinMs),
     drain: () => (isDraining = true),
   });
   const begin = (nodes: NodeTable): void => {
@@ -117,24 +127,24 @@ export async function openFront(settings: Settings): Promise<Front> {
 
 interface FrontParts {
   readonly settings: Settings;
-  readonly opened: Readonly<Partial<Record<DoorKind, FrontDoor>>>;
-  readonly monitor: FrontDoor | undefined;
-  readonly all: () => readonly FrontDoor[];
+  readonly opened: Readonly<Partial<Record<EndpointKind, FrontServer>>>;
+  readonly monitor: FrontServer | undefined;
+  readonly all: () => readonly FrontServer[];
   readonly close: FrontNode['close'];
   readonly reads: Reads;
-  readonly metrics: HopMetrics;
+  readonly metrics: ProxyMetrics;
 }
 
 function createNode(
   { all, close, metrics, monitor, opened, reads, settings }: FrontParts,
-  { changed, current, drain }: Targets & Pick<FrontNode, 'drain'>,
+  { waitForChange, current, drain }: Targets & Pick<FrontNode, 'drain'>,
 ): FrontNode {
   const servers = Object.entries(opened).map(([kind, { server }]) => [kind, server]);
   return {
     servers: Object.fromEntries(servers),
     metricsServer: monitor?.server,
     doors: listDoors(opened, settings),
-    serving: { current, changed },
+    serving: { current, waitForChange },
     leave: () => {
       for (const door of all()) door.leave();
     },
@@ -148,22 +158,22 @@ function createNode(
 
 /** URLs under which other nodes reach its ports. */
 function listDoors(
-  opened: Readonly<Partial<Record<DoorKind, FrontDoor>>>,
+  opened: Readonly<Partial<Record<EndpointKind, FrontServer>>>,
   settings: Settings,
-): NodeDoors {
+): NodeEndpoints {
   const scheme = settings.tlsCert === '' ? 'http' : 'https';
   const name = nodeHost(settings);
   const urls = Object.entries(opened).map(([kind, { port }]) => [
     kind,
     `${scheme}://${name}:${port}`,
   ]);
-  return Object.fromEntries(urls) as NodeDoors;
+  return Object.fromEntries(urls) as NodeEndpoints;
 }
 
 interface Reads {
   /** Answers a request locally if possible, and forwards the others. */
   readonly orHandOn: (forward: Forwarder) => Forwarder;
-  readonly handOn: HandOn;
+  readonly handOn: ForwardRequest;
   readonly by: FrontNode['reads'];
 }
 
@@ -207,7 +217,7 @@ function nodeHost({ host, nodeHost: named }: Pick<Settings, 'host' | 'nodeHost'>
  * connections.
  */
 function createTargetGetter(
-  kind: DoorKind,
+  kind: EndpointKind,
   table: () => NodeTable | undefined,
 ): () => Target | undefined {
   let target: Target | undefined;
@@ -225,26 +235,30 @@ function createForwarder(
   current: () => Target | undefined,
   { trustedProxies }: Settings,
   table: () => NodeTable | undefined,
-  onHop: Parameters<typeof makeForwarder>[0]['tell'],
+  onHop: Parameters<typeof makeForwarder>[0]['recordOutcome'],
 ): Forwarder {
   return makeForwarder({
     targets: {
       current,
-      changed: async (withinMs) => {
-        await table()?.changed(withinMs);
+      waitForChange: async (withinMs) => {
+        await table()?.waitForChange(withinMs);
       },
     },
-    signed: ({ hopKey: key }, incoming) =>
-      signHop({ key, clock: systemClock }, incoming, senderOf(incoming, trustedProxies)),
+    signHeader: ({ proxyKey: key }, incoming) =>
+      signProxyHeader(
+        { key, clock: systemClock },
+        incoming,
+        senderAddress(incoming, trustedProxies),
+      ),
     waitMs: WAIT_MS,
-    tell: onHop,
+    recordOutcome: onHop,
   });
 }
 
 /** Undefined where it has no such port. */
 function createTarget(
   { certificate, doors, hopKey, id }: ServingNode,
-  kind: DoorKind,
+  kind: EndpointKind,
 ): Target | undefined {
   const door = doors[kind];
   if (door === undefined) return undefined;
@@ -259,8 +273,14 @@ function createTarget(
           allowPartialTrustChain: true,
           checkServerIdentity: () => undefined,
         });
-  const [agent, url] = [renewedAgent(connections), new URL(door)];
-  return { id, url, agent, hopKey, reach: nodeReach(url, agent, connections) };
+  const [agent, url] = [makeRenewedAgent(connections), new URL(door)];
+  return {
+    id,
+    url,
+    agent,
+    proxyKey: hopKey,
+    reachability: nodeReachability(url, agent, connections),
+  };
 }
 
 interface AnswerParts {
@@ -268,21 +288,21 @@ interface AnswerParts {
   /** Its first port. */
   readonly target: Target | undefined;
   readonly isDraining: boolean;
-  readonly metrics: HopMetrics;
+  readonly metrics: ProxyMetrics;
   /** Whether /metrics has no port of its own. */
   readonly hasMetrics: boolean;
 }
 
 const renderMetrics = async (
-  { contentType, text }: HopMetrics,
+  { contentType, text }: ProxyMetrics,
   serving: string | undefined,
-): Promise<OwnAnswer> => ({ status: 200, type: contentType, text: await text(serving) });
+): Promise<LocalAnswer> => ({ status: 200, type: contentType, text: await text(serving) });
 
 /** Answers requests for this process itself. */
 function ownAnswer(
   path: string,
   { hasMetrics, isDraining, metrics, serving, target }: AnswerParts,
-): OwnAnswer | Promise<OwnAnswer> | undefined {
+): LocalAnswer | Promise<LocalAnswer> | undefined {
   const type = 'text/plain';
   if (path === '/healthz') return { status: 200, type, text: 'ok\n' };
   if (path === '/metrics' && hasMetrics) return renderMetrics(metrics, serving?.name);
@@ -291,7 +311,7 @@ function ownAnswer(
   if (serving === undefined || target === undefined)
     return { status: 503, type, text: 'not ready: no node serves\n' };
   const { name } = serving;
-  return target.reach.isReached().then((isReached) =>
+  return target.reachability.checkReachable().then((isReached) =>
     isReached
       ? { status: 200, type, text: `ready: ${name} serves\n` }
       : {

@@ -11,7 +11,7 @@ import { monotonicMs, systemClock } from '../../store/base/clock.ts';
 import { survive } from '../../store/base/crashPoints.ts';
 import { localDisk } from '../../store/base/disk.ts';
 import { reasonOf } from '../../store/base/failure.ts';
-import { hashIn } from '../../store/base/contents.ts';
+import { createFileHasher } from '../../store/base/fileDigest.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
 import type { Bucket } from '../../store/files/bucket/bucket.ts';
 import type { FileCache } from '../../store/files/bucket/fileCache.ts';
@@ -24,11 +24,11 @@ import type { Files } from '../../store/files/files.ts';
 import { QueryCursors } from '../../store/lake/history/queryCursors.ts';
 import { Lake } from '../../store/lake/lake.ts';
 import { Pending } from '../../store/lake/pushes/pending.ts';
-import type { News } from '../../store/replica/news.ts';
-import { NamedQueries } from '../../store/lake/datasets/namedQueries.ts';
-import { filesOf } from '../lake/lakeFiles.ts';
+import type { StateMessage } from '../../store/replica/messages.ts';
+import { NamedQueries } from '../../store/lake/datasets/views.ts';
+import { openFileStore } from '../lake/lakeFiles.ts';
 import { readPool, sqlPool } from '../pools.ts';
-import { enginesOf } from '../services.ts';
+import { composeEngines } from '../services.ts';
 
 /** Folder of file copies, and of temporary files. */
 export interface ReadingFolder {
@@ -66,7 +66,7 @@ export async function readingFiles({
   log,
   pool,
 }: FileParts): Promise<Pick<ReplicaParts, 'copies' | 'files'>> {
-  const hash = hashIn(pool);
+  const hash = createFileHasher(pool);
   const proofs = new FileProofs({
     root: folder.lake,
     hash,
@@ -77,12 +77,12 @@ export async function readingFiles({
     },
   });
   const place = { at: survive, disk: localDisk, folder, log };
-  const { cache: copies, files } = await filesOf(place, { hash, proofs }, bucket, cacheBytes);
+  const { cache: copies, files } = await openFileStore(place, { hash, proofs }, bucket, cacheBytes);
   return { files, copies: copies === undefined ? [] : [copies] };
 }
 
 /** Files may have been removed while no messages were received: then all copies are dropped. */
-export type Copies = Pick<FileCache, 'clear' | 'drop'>;
+export type Copies = Pick<FileCache, 'clear' | 'remove'>;
 
 interface ReplicaParts {
   readonly settings: Settings;
@@ -113,7 +113,7 @@ export function readingPools(settings: Settings, { temporary }: ReadingFolder): 
 
 interface Replica {
   readonly services: Omit<SeriesServices & SqlServices, 'ledger'> & { readonly accounts: Accounts };
-  readonly apply: (news: News) => void | Promise<void>;
+  readonly apply: (news: StateMessage) => void | Promise<void>;
   /** Ends the updates of a table. */
   readonly forget: (tableId: number) => void;
 }
@@ -122,7 +122,7 @@ export async function openReplica(parts: ReplicaParts): Promise<Replica> {
   const { database, files, pools, settings } = parts;
   const clock = systemClock;
   const secrets = openSecrets(settings.encryptionKey, '');
-  const lakeClock = LakeClock.reading(clock);
+  const lakeClock = LakeClock.readOnly(clock);
   const accounts = await Accounts.open(database, secrets, clock);
   const lake = await Lake.open(
     { database, files, clock: lakeClock, at: survive, owner: NOBODY },
@@ -134,10 +134,15 @@ export async function openReplica(parts: ReplicaParts): Promise<Replica> {
   pools.onFailed.now = failedTime.spent;
   // Named queries are not answered here.
   const cursors = new QueryCursors(database, clock, () => undefined);
-  const forget = (tableId: number): void => pending.dropped(tableId);
+  const forget = (tableId: number): void => pending.removeTable(tableId);
   const shared = { accounts, clock, database, lake, pending, queries, settings };
   return {
-    services: { ...shared, ...enginesOf({ ...parts, lake }, pools, files), cursors, failedTime },
+    services: {
+      ...shared,
+      ...composeEngines({ ...parts, lake }, pools, files),
+      cursors,
+      failedTime,
+    },
     apply: createApply({ accounts, forget, lake, pending, queries }),
     forget,
   };
@@ -156,9 +161,9 @@ interface ReplicaState extends Pick<Replica, 'forget'> {
 const createApply =
   ({ accounts, forget, lake, pending, queries }: ReplicaState): Replica['apply'] =>
   async (news) => {
-    if (news.kind === 'pushed') return pending.heard(news.made);
+    if (news.kind === 'pushed') return pending.applyPushed(news.made);
     if (news.kind === 'flushed') {
-      return pending.heardFlushed(news.tableId, news.snapshot, news.sequences);
+      return pending.applyFlushed(news.tableId, news.snapshot, news.sequences);
     }
     if (news.kind === 'accounts') return accounts.reload();
     if (news.kind === 'queries') return queries.reload();
@@ -166,20 +171,20 @@ const createApply =
     if (news.kind === 'forgotten' || news.kind === 'removed') return;
     if (news.kind === 'table') {
       forget(news.pending.tableId);
-      return pending.heard([news.pending]);
+      return pending.applyPushed([news.pending]);
     }
     const { endsHistory, tableIds, touches } = news.change;
-    await lake.heard(news.change);
+    await lake.applyChange(news.change);
     if (touches?.kind === 'records') return;
     for (const tableId of tableIds) {
       // Purged records must not stay anywhere. Otherwise a query that began earlier still needs flushed
       // records.
-      if (endsHistory) pending.forgetFlushed(tableId);
+      if (endsHistory) pending.clearFlushed(tableId);
       if (lake.directory.datasetById(tableId) === undefined) forget(tableId);
     }
   };
 
-export const toldBy =
+export const createWarningLog =
   (log: Logger) =>
   (reason: unknown): void =>
     log.warn({ reason: reasonOf(reason) }, 'reads are handed on');

@@ -1,12 +1,12 @@
 // Connections of a node to the serving one, reconnected until they are closed.
 import type { Socket } from 'node:net';
 import type { Targets } from '../../api/forward/forward.ts';
-import type { Target } from '../../api/forward/hop.ts';
-import { openNodeConnection } from '../../api/forward/nodeDoor.ts';
+import type { Target } from '../../api/forward/proxyRequest.ts';
+import { openNodeConnection } from '../../api/forward/nodeConnections.ts';
 import { systemClock } from '../../store/base/clock.ts';
 
 /** Delay after a refused connection. */
-export const AGAIN_MS = 500;
+export const RECONNECT_MS = 500;
 
 /** Undefined where it is refused: after a delay, or when another node serves. */
 export async function servingConnection(
@@ -19,12 +19,12 @@ export async function servingConnection(
   const socket = await connecting?.catch(() => undefined);
   if (ending.aborted) return void socket?.destroy();
   if (target !== undefined && socket !== undefined) return { target, socket };
-  await serving.changed(AGAIN_MS);
+  await serving.waitForChange(RECONNECT_MS);
   return undefined;
 }
 
 /** Keeps one connection to the serving node, and runs `work` over each until it ends. */
-export function connectAgain(
+export function keepConnected(
   serving: Targets,
   path: string,
   work: (socket: Socket) => Promise<void>,

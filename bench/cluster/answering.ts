@@ -2,7 +2,7 @@
 // others quiet before a push shows, lends them quota in blocks, and is told of each call that they answered.
 // What is changing there, or has no quota there, waits at its node.
 import type { Seeded } from '../../test/soak/crash/rounds/seeded.ts';
-import { WATCHED_MAX } from '../../store/replica/following.ts';
+import { WATCHED_MAX } from '../../store/replica/replicaState.ts';
 import { makeChanges } from './changes.ts';
 import {
   answered,

@@ -1,7 +1,7 @@
 // A quota of several nodes, leased to them in blocks: a node spends its block without asking, and asks for
 // the next one. All of it as pure functions: what a node may spend is never more than was leased to it, what
 // was leased is never more than the quota, and what a node does not spend comes back when its lease ends.
-import { blockOf, type BlockPolicy } from '../../store/ledger/leases/blockSizes.ts';
+import { computeBlockSize, type BlockPolicy } from '../../store/ledger/leases/blockSizes.ts';
 
 export interface Policy extends BlockPolicy {
   readonly leaseMs: number;
@@ -76,7 +76,7 @@ export function ask(policy: Policy, pool: Pool, asking: Asking, nowMs: number): 
   const own = pool.leases.find((lease) => lease.node === node);
   const others = pool.leases.filter((lease) => lease.node !== node);
   const unleased = pool.unleased + (own === undefined ? 0 : own.messages - spent);
-  const size = Math.min(unleased, blockOf(policy, unleased, need));
+  const size = Math.min(unleased, computeBlockSize(policy, unleased, need));
   if (size < need) {
     const againMs = others.reduce<number | undefined>(
       (latest, { untilMs }) => Math.max(latest ?? 0, untilMs),

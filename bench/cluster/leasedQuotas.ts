@@ -1,5 +1,5 @@
 // The blocks of all accounts and nodes while a cluster runs: who has to ask, and which calls find none.
-import { blockOf, LEASE_MS, MARGIN_MS } from '../../store/ledger/leases/blockSizes.ts';
+import { computeBlockSize, LEASE_MS, MARGIN_MS } from '../../store/ledger/leases/blockSizes.ts';
 import { seeded } from '../../test/soak/crash/rounds/seeded.ts';
 import { ask, closed, type Held, type Lease } from './blocks.ts';
 import { type Policy, type Pool, poolOf, spend } from './blocks.ts';
@@ -124,7 +124,7 @@ function begun({ need, nodes, rates, seed }: Quotas): State {
   for (const [account, rate] of rates.entries()) {
     for (let node = 1; node < nodes; node += 1) {
       const pool = pools[account] ?? poolOf(0);
-      const size = blockOf(policy, pool.unleased, need);
+      const size = computeBlockSize(policy, pool.unleased, need);
       if (!random.chance(1 - Math.exp(-rate * (LEASE_MS - MARGIN_MS))) || size > pool.unleased)
         continue;
       const renewMs = (random.next() * LEASE_MS) / 2;

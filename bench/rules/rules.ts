@@ -2,7 +2,7 @@
 // there are many more rules of other symbols.
 import { Engine } from 'json-rules-engine';
 import { RuleEngine, type RunningRule } from '../../jobs/rules/ruleEngine.ts';
-import { conditionsOf } from '../../query/rules/conditions.ts';
+import { parseConditions } from '../../query/rules/conditions.ts';
 import { seeded } from '../../test/soak/crash/rounds/seeded.ts';
 import { monotonicMs } from '../../store/base/clock.ts';
 import { ratioOf, type Ratio } from '../base/measure.ts';
@@ -39,7 +39,7 @@ const ruleAt = (at: number, symbol: string): RunningRule => ({
   match: 'all',
   alsoNames: [],
   trigger: 'level',
-  conditions: conditionsOf(
+  conditions: parseConditions(
     [
       ['latestPrice', '>', thresholdOf(at)],
       ['changePercent', '<', -0.45],
@@ -51,7 +51,7 @@ const ruleAt = (at: number, symbol: string): RunningRule => ({
 
 function ours(rules: number): RuleEngine {
   const engine = new RuleEngine();
-  for (let at = 0; at < rules; at += 1) engine.put(ruleAt(at, symbolAt(at)));
+  for (let at = 0; at < rules; at += 1) engine.setRule(ruleAt(at, symbolAt(at)));
   return engine;
 }
 
@@ -117,6 +117,6 @@ export async function benchRules(pairs: number): Promise<readonly (Ratio | strin
 
 function withOthers(others: number): RuleEngine {
   const engine = ours(others);
-  for (let at = 0; at < 20; at += 1) engine.put(ruleAt(1_000_000 + at, 'MINE'));
+  for (let at = 0; at < 20; at += 1) engine.setRule(ruleAt(1_000_000 + at, 'MINE'));
   return engine;
 }

@@ -57,8 +57,8 @@ async function appendYear(tapedeck: Tapedeck): Promise<void> {
       return `${symbolOf(at)},${date},${((at * 31 + day) % 9_973) + 0.25},${at * day}`;
     });
     await send(tapedeck, DATASET, `symbol,date,close,volume\n${lines.join('\n')}\n`);
-    await upkeep.look();
-    await upkeep.thin();
+    await upkeep.compactChanged();
+    await upkeep.expireVersions();
   }
 }
 

@@ -16,23 +16,23 @@ import { CORE } from '../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
 import { followJob } from '../print/followJob.ts';
-import { bytesOfFile } from '../reach/givenFile.ts';
-import { sayTo, type Terminal } from '../reach/terminal.ts';
-import { withWorkspace } from '../reach/workspaceApi.ts';
+import { checkInputFile } from '../connect/inputFile.ts';
+import { printTo, type Terminal } from '../connect/terminal.ts';
+import { withWorkspace } from '../connect/workspaceApi.ts';
 
 export interface CaptureOptions {
   readonly json?: boolean;
 }
 
-export async function tellCapture(
+export async function showCapture(
   file: string,
   { json }: CaptureOptions,
   terminal: Terminal,
 ): Promise<void> {
   const path = resolve(terminal.folder, file);
-  await bytesOfFile(path, file);
+  await checkInputFile(path, file);
   const summary = await readCapture(path, () => undefined);
-  const print = sayTo(terminal);
+  const print = printTo(terminal);
   if (json === true) print(JSON.stringify(summary));
   else for (const line of formatSummary(summary)) print(line);
   if (summary.packets === 0) terminal.endWith(1);
@@ -93,12 +93,12 @@ export async function importCapture(
   terminal: Terminal,
 ): Promise<void> {
   const path = resolve(terminal.folder, file);
-  await bytesOfFile(path, file);
+  await checkInputFile(path, file);
   const broken = new Set<string>();
   const summary = await readCapture(path, (tick) => {
     if (tick.kind === 'break') broken.add(tradeKey(tick));
   });
-  const print = sayTo(terminal);
+  const print = printTo(terminal);
   if (options.json !== true) for (const line of formatSummary(summary)) print(line);
   if (summary.messages === 0) throw new Failure('InvalidBody', `${file} has no messages`);
   const folder = await mkdtemp(join(tmpdir(), 'tapedeck-capture-'));

@@ -7,12 +7,12 @@ import type { Settings } from '../../store/base/settings/settings.ts';
 import type { Chart } from '../../query/charts/records/chart.ts';
 import { isRefusal, type Row } from '../../query/charts/records/chartColumns.ts';
 import { USUAL_SIZE } from '../../query/charts/chartLayout.ts';
-import { type ChartKind, drawableOf } from '../../query/charts/records/chartPoints.ts';
-import { painted, type PictureFormat } from '../../query/charts/drawing.ts';
+import { type ChartKind, toDrawable } from '../../query/charts/records/chartPoints.ts';
+import { paintChart, type PictureFormat } from '../../query/charts/drawing.ts';
 import { brailleChart } from '../print/brailleChart.ts';
-import { harmless } from '../print/terminalText.ts';
-import { type AskData, withFirstAccount } from '../reach/dataApi.ts';
-import { sayTo, type Terminal } from '../reach/terminal.ts';
+import { escapeControls } from '../print/terminalText.ts';
+import { type CallData, withFirstAccount } from '../connect/dataApi.ts';
+import { printTo, type Terminal } from '../connect/terminal.ts';
 
 export interface ChartOptions {
   readonly range: string;
@@ -40,21 +40,21 @@ export async function drawChart(
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> {
-  const print = sayTo(terminal);
+  const print = printTo(terminal);
   const { out } = options;
   const format = out === undefined ? undefined : formatOf(out);
   await withFirstAccount(settings, new AbortController().signal, async (call) => {
     const chart = buildChart(await fetchRecords(call, name, options), name, options);
     if (out !== undefined && format !== undefined) {
       const path = resolve(terminal.folder, out);
-      await writeFile(path, painted(chart, { format, size: USUAL_SIZE }));
-      return print(harmless(`${out}: ${countText(chart)}`));
+      await writeFile(path, paintChart(chart, { format, size: USUAL_SIZE }));
+      return print(escapeControls(`${out}: ${countText(chart)}`));
     }
     const { columns = WIDTH } = terminal.stdout;
     const width = Math.min(WIDTH_MOST, Math.max(WIDTH_LEAST, columns - 1));
-    print(harmless(chart.title));
+    print(escapeControls(chart.title));
     for (const line of brailleChart(toCloses(chart), { width, height: HEIGHT }))
-      print(harmless(line));
+      print(escapeControls(line));
   });
 }
 
@@ -70,7 +70,7 @@ function buildChart(records: readonly Row[], name: string, options: ChartOptions
   const { dataset = '', kind, out, range } = options;
   const columns = options.columns ?? options.column;
   if (records.length === 0) throw new Failure('NotFound', `${name} has no values in ${range}`);
-  const drawable = drawableOf(records, { columns, kind, key: findKeyColumn(records, name) });
+  const drawable = toDrawable(records, { columns, kind, key: findKeyColumn(records, name) });
   if (isRefusal(drawable)) {
     const about = { column: '--columns', kind: '--kind', records: name };
     throw new Failure('InvalidParameter', `${about[drawable.about]} ${drawable.rule}`);
@@ -112,7 +112,7 @@ function countText({ bars, lines }: Chart): string {
 }
 
 async function fetchRecords(
-  call: AskData,
+  call: CallData,
   name: string,
   { dataset, range }: ChartOptions,
 ): Promise<readonly Row[]> {

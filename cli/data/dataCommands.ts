@@ -13,7 +13,7 @@ import type { IngestOptions } from './ingest.ts';
 import { dateOrderOption, duplicatesOption, readingOptions } from './readingOptions.ts';
 import type { SqlOptions } from './sql.ts';
 import { FORMATS } from './sqlInput.ts';
-import type { Terminal } from '../reach/terminal.ts';
+import type { Terminal } from '../connect/terminal.ts';
 
 export function addIngest(root: Command, settings: () => Settings, terminal: Terminal): void {
   const ingest = root
@@ -221,7 +221,7 @@ export function addStreams(root: Command, settings: () => Settings, terminal: Te
     .description('summarize a capture, and report what can not be read')
     .option('--json', 'print JSON')
     .action(async (file: string, options: CaptureOptions) =>
-      (await import('./capture.ts')).tellCapture(file, options, terminal),
+      (await import('./capture.ts')).showCapture(file, options, terminal),
     );
   capture
     .command('import <file>')

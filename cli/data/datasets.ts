@@ -2,10 +2,10 @@
 import { Failure } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
 import { tableAnswer } from '../print/answerLists.ts';
-import { sayTo, type Terminal } from '../reach/terminal.ts';
-import { type PropertyType, propertyWord } from '../../store/lake/versions/columns.ts';
-import { refuseNoFolder } from '../reach/folderAccess.ts';
-import { type AskValue, withWorkspace } from '../reach/workspaceApi.ts';
+import { printTo, type Terminal } from '../connect/terminal.ts';
+import { type PropertyType, describeProperty } from '../../store/lake/versions/columns.ts';
+import { requireFolder } from '../connect/folderAccess.ts';
+import { type CallJson, withWorkspace } from '../connect/workspaceApi.ts';
 
 export interface DatasetOptions {
   readonly workspace?: string;
@@ -49,9 +49,9 @@ async function inWorkspace(
   { workspace }: DatasetOptions,
   settings: Settings,
   terminal: Terminal,
-  work: (call: AskValue, workspace: string) => Promise<void>,
+  work: (call: CallJson, workspace: string) => Promise<void>,
 ): Promise<void> {
-  refuseNoFolder(settings);
+  requireFolder(settings);
   await withWorkspace(settings, workspace, terminal, work);
 }
 
@@ -86,14 +86,14 @@ export const describeDataset = (
 ): Promise<void> =>
   inWorkspace(options, settings, terminal, async (call) => {
     const dataset = (await call('GET', `/datasets/${encodeURIComponent(name)}`)) as Dataset;
-    if (options.json === true) return sayTo(terminal)(JSON.stringify(dataset));
+    if (options.json === true) return printTo(terminal)(JSON.stringify(dataset));
     const rows = Object.entries(dataset.schema.properties).map(([property, type]) => ({
       property,
-      type: propertyWord(type),
+      type: describeProperty(type),
       index: Object.entries(dataset.columnMapping).find(([, one]) => one === property)?.[0] ?? '',
     }));
     tableAnswer(rows, ['property', 'type', 'index'], options, terminal);
-    sayTo(terminal)(`${dataset.records} records`);
+    printTo(terminal)(`${dataset.records} records`);
   });
 
 export const renameDataset = (
@@ -105,7 +105,7 @@ export const renameDataset = (
 ): Promise<void> =>
   inWorkspace(options, settings, terminal, async (call, workspace) => {
     await call('PUT', `/datasets/${encodeURIComponent(name)}/${encodeURIComponent(newName)}`);
-    sayTo(terminal)(`${workspace}.${newName}`);
+    printTo(terminal)(`${workspace}.${newName}`);
   });
 
 export async function deleteDataset(
@@ -124,7 +124,7 @@ export async function deleteDataset(
   await inWorkspace(options, settings, terminal, async (call, workspace) => {
     const query = options.purge === true ? '?purge=true' : '';
     await call('DELETE', `/datasets/${encodeURIComponent(name)}${query}`);
-    sayTo(terminal)(`${workspace}.${name} is deleted`);
+    printTo(terminal)(`${workspace}.${name} is deleted`);
   });
 }
 
@@ -149,7 +149,7 @@ export async function purgeRecords(
       ...(to === undefined ? {} : { to }),
     });
     await call('DELETE', `/data${path}?${query}`);
-    sayTo(terminal)(`records of ${workspace}.${name} are purged`);
+    printTo(terminal)(`records of ${workspace}.${name} are purged`);
   });
 }
 
@@ -176,7 +176,7 @@ export const changeIndex = (
     });
     const changed = (await call('GET', path)) as Dataset;
     const what = isNamed ? `unique index ${indexOf(changed)}` : 'no unique index';
-    sayTo(terminal)(
+    printTo(terminal)(
       options.json === true ? JSON.stringify(changed) : `${what}, ${changed.records} records`,
     );
   });

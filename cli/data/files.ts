@@ -4,10 +4,10 @@ import { extname, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { Failure } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
-import { harmless } from '../print/terminalText.ts';
-import { bytesOfFile } from '../reach/givenFile.ts';
-import { sayTo, type Terminal } from '../reach/terminal.ts';
-import { type AskValue, withWorkspace } from '../reach/workspaceApi.ts';
+import { escapeControls } from '../print/terminalText.ts';
+import { checkInputFile } from '../connect/inputFile.ts';
+import { printTo, type Terminal } from '../connect/terminal.ts';
+import { type CallJson, withWorkspace } from '../connect/workspaceApi.ts';
 
 export interface FileOptions {
   readonly type: string;
@@ -50,7 +50,7 @@ export async function publishFile(
   }
   const format = options.format ?? 'parquet';
   const path = file === undefined ? undefined : resolve(terminal.folder, file);
-  if (path !== undefined) await bytesOfFile(path, file ?? path);
+  if (path !== undefined) await checkInputFile(path, file ?? path);
   await withWorkspace(settings, options.workspace, terminal, async (call, workspace, callData) => {
     await ensureType(call, options, path === undefined ? format : extname(path).slice(1));
     const place = `/file-types/${encodeURIComponent(type)}`;
@@ -68,7 +68,7 @@ export async function publishFile(
 
 /** Creates a file type; changes an existing one only by explicit options. */
 async function ensureType(
-  call: AskValue,
+  call: CallJson,
   { date, source, symbol, type, weight }: PublishOptions,
   extension: string,
 ): Promise<void> {
@@ -102,7 +102,7 @@ function nameQuery({ date, symbol }: FileOptions): string {
 function printFile(view: FileView, { json, type }: FileOptions, terminal: Terminal): void {
   const name = [type, view.symbol, view.date].filter((part) => part !== undefined).join(' ');
   const line = `${name}: ${view.bytes} bytes, published ${view.published}`;
-  sayTo(terminal)(json === true ? JSON.stringify(view) : harmless(line));
+  printTo(terminal)(json === true ? JSON.stringify(view) : escapeControls(line));
 }
 
 /** Lists the file types of a workspace, or the files of one type. */
@@ -112,13 +112,13 @@ export async function listFiles(
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> {
-  const print = sayTo(terminal);
+  const print = printTo(terminal);
   await withWorkspace(settings, options.workspace, terminal, async (call) => {
     if (type === undefined) {
       for (const one of (await call('GET', '/file-types')) as readonly TypeView[]) {
         const { messages, numberOfDownloads } = one.metadata;
         const line = `${one.id}: weight ${messages}, ${numberOfDownloads} downloads, ${one.lastUpdated}`;
-        print(options.json === true ? JSON.stringify(one) : harmless(line));
+        print(options.json === true ? JSON.stringify(one) : escapeControls(line));
       }
       return;
     }
@@ -137,6 +137,6 @@ export async function unpublishFile(
   await withWorkspace(settings, options.workspace, terminal, async (call) => {
     const place = `/file-types/${encodeURIComponent(options.type)}/files${nameQuery(options)}`;
     const { message } = (await call('DELETE', place)) as { readonly message: string };
-    sayTo(terminal)(options.json === true ? JSON.stringify({ message }) : message);
+    printTo(terminal)(options.json === true ? JSON.stringify({ message }) : message);
   });
 }

@@ -15,18 +15,18 @@ import { Failure } from '../../store/base/failure.ts';
 import { findJob, findRejects, type Job, type Reject } from '../../store/work/jobs.ts';
 import { type ColumnMapping, CORE } from '../../store/lake/datasets/datasets.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
-import { type AskData, askServer } from '../reach/dataApi.ts';
-import { spokenWith } from '../reach/spoken.ts';
-import { firstWorkspace } from '../reach/workspaceApi.ts';
-import { reachFolder, type Reached } from '../reach/folderAccess.ts';
-import { bytesOfFile } from '../reach/givenFile.ts';
-import { sayTo, type Terminal } from '../reach/terminal.ts';
+import { type CallData, connectToServer } from '../connect/dataApi.ts';
+import { explainFailures } from '../connect/serverErrors.ts';
+import { firstWorkspace } from '../connect/workspaceApi.ts';
+import { reachFolder, type Reached } from '../connect/folderAccess.ts';
+import { checkInputFile } from '../connect/inputFile.ts';
+import { printTo, type Terminal } from '../connect/terminal.ts';
 import type { LoadCounts } from '../../pipeline/conform/loadCounts.ts';
 import { countsText, type JobView } from '../print/followJob.ts';
 import { jobLoadCounts } from '../../jobs/run/jobCounts.ts';
 import { progress } from '../print/progress.ts';
-import { inQuery, type ReadingOptions, readingOf } from './readingOptions.ts';
-import { harmless } from '../print/terminalText.ts';
+import { inQuery, type ReadingOptions, buildReading } from './readingOptions.ts';
+import { escapeControls } from '../print/terminalText.ts';
 import type { Core } from '../../app/core.ts';
 
 export interface IngestOptions extends ReadingOptions {
@@ -96,12 +96,12 @@ async function ingestPath(
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> {
-  const size = await bytesOfFile(path, relative(terminal.folder, path));
+  const size = await checkInputFile(path, relative(terminal.folder, path));
   const reached = await reachFolder(settings);
   const outcome =
     reached.kind === 'core'
       ? await inProcess(path, size, rejectsMax, options, reached.core, terminal)
-      : await spokenWith(reached.server, new AbortController().signal, () =>
+      : await explainFailures(reached.server, new AbortController().signal, () =>
           throughServer(path, size, options, reached, settings, terminal),
         );
   report(outcome, options, terminal);
@@ -130,8 +130,8 @@ function parseMaxErrors(text: string | undefined): number {
   throw new Failure('InvalidParameter', '--max-errors must be a whole number');
 }
 
-const readingOfFile = ({ timeZone, ...options }: IngestOptions): ReturnType<typeof readingOf> =>
-  readingOf(timeZone === undefined ? options : { ...options, fileTimeZone: timeZone });
+const readingOfFile = ({ timeZone, ...options }: IngestOptions): ReturnType<typeof buildReading> =>
+  buildReading(timeZone === undefined ? options : { ...options, fileTimeZone: timeZone });
 
 const mappingOf = ({ key, subkey, date }: IngestOptions): ColumnMapping | undefined => {
   const parts = Object.entries({ key, subkey, date }).filter(([, name]) => name !== undefined);
@@ -182,7 +182,7 @@ async function inProcess(
     const refresh = async (): Promise<Job | undefined> => findJob(database, jobId);
     let job = await refresh();
     while (job !== undefined && job.finished_ms === null) {
-      bar.update(stateOf(job, runner.progressOf(jobId)));
+      bar.update(toWorkState(job, runner.progressOf(jobId)));
       await new Promise((done) => setTimeout(done, POLL_MS));
       job = await refresh();
     }
@@ -195,7 +195,7 @@ async function inProcess(
   }
 }
 
-export const stateOf = (job: Job, live: number | undefined) => ({
+export const toWorkState = (job: Job, live: number | undefined) => ({
   percent: live ?? job.progress,
   status: job.status,
   bytes: job.bytes,
@@ -225,7 +225,7 @@ async function throughServer(
   settings: Settings,
   { stderr }: Terminal,
 ): Promise<Outcome> {
-  const call = await askServer(reached, settings, new AbortController().signal);
+  const call = await connectToServer(reached, settings, new AbortController().signal);
   const workspace = options.workspace ?? (await firstWorkspace(call));
   const chosen = chosenDuplicates(options);
   const query = new URLSearchParams(
@@ -273,7 +273,7 @@ async function throughServer(
 }
 
 /** Fetches the rejected records that the server stored. */
-async function fetchRejects(jobPath: string, call: AskData): Promise<readonly Reject[]> {
+async function fetchRejects(jobPath: string, call: CallData): Promise<readonly Reject[]> {
   const { body } = await call({ method: 'GET', path: `${jobPath}/invalid-records-log` });
   const log = await text(body);
   const rows = parse(log, { from_line: 2 }) as readonly string[][];
@@ -281,19 +281,19 @@ async function fetchRejects(jobPath: string, call: AskData): Promise<readonly Re
 }
 
 function report(outcome: Outcome, options: IngestOptions, terminal: Terminal): void {
-  const print = sayTo(terminal);
+  const print = printTo(terminal);
   if (options.json === true) {
     print(JSON.stringify(outcome));
     return;
   }
   for (const reject of outcome.rejects.slice(0, REJECTS_SHOWN)) {
-    print(`rejected ${harmless(reject)}`);
+    print(`rejected ${escapeControls(reject)}`);
   }
   const more = outcome.invalid - Math.min(outcome.rejects.length, REJECTS_SHOWN);
   if (more > 0) {
     const place = `/v1/jobs/${outcome.workspace}/ingest/${outcome.jobId}/invalid-records-log`;
     print(`rejected ${more} more: GET ${place} has them`);
   }
-  for (const note of outcome.notes) print(harmless(note));
-  print(`${options.dataset}: ${harmless(outcome.error ?? countsText(outcome))}`);
+  for (const note of outcome.notes) print(escapeControls(note));
+  print(`${options.dataset}: ${escapeControls(outcome.error ?? countsText(outcome))}`);
 }

@@ -3,9 +3,9 @@
 import type { Readable } from 'node:stream';
 import { Failure } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
-import { harmless } from '../print/terminalText.ts';
-import { withFirstAccount } from '../reach/dataApi.ts';
-import { onEnough, sayTo, type Terminal } from '../reach/terminal.ts';
+import { escapeControls } from '../print/terminalText.ts';
+import { withFirstAccount } from '../connect/dataApi.ts';
+import { onInterruptOrClose, printTo, type Terminal } from '../connect/terminal.ts';
 
 export interface ListenOptions {
   readonly symbols?: string;
@@ -27,7 +27,7 @@ export async function listen(
   terminal: Terminal,
 ): Promise<void> {
   const abort = new AbortController();
-  const restore = onEnough(terminal, () => abort.abort());
+  const restore = onInterruptOrClose(terminal, () => abort.abort());
   const most = count === undefined ? Number.POSITIVE_INFINITY : parseCount(count);
   try {
     await withFirstAccount(settings, abort.signal, async (call, where) => {
@@ -86,12 +86,12 @@ async function* readMessages(body: Readable): AsyncGenerator<Message> {
 type Show = (message: Message) => void;
 
 const linesOn = (terminal: Terminal, isJson: boolean): Show => {
-  const print = sayTo(terminal);
+  const print = printTo(terminal);
   return (message) =>
     print(
       isJson
         ? JSON.stringify(message)
-        : harmless(Object.entries(selectMembers(message)).map(pair).join('  ')),
+        : escapeControls(Object.entries(selectMembers(message)).map(pair).join('  ')),
     );
 };
 
@@ -123,7 +123,7 @@ function tableOn({ stdout }: Terminal): Show {
     const cells = (values: readonly unknown[]): string =>
       values
         .map((value) =>
-          harmless(textOf(value ?? ''))
+          escapeControls(textOf(value ?? ''))
             .slice(0, CELL)
             .padEnd(CELL),
         )

@@ -2,9 +2,9 @@
 // Every request uses the passed token: its budget is the agent's.
 import { Failure } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
-import { reachFolder } from '../reach/folderAccess.ts';
-import { requestTo } from '../reach/serverDoor.ts';
-import { onEnough, type Terminal } from '../reach/terminal.ts';
+import { reachFolder } from '../connect/folderAccess.ts';
+import { openRequest } from '../connect/serverEndpoint.ts';
+import { onInterruptOrClose, type Terminal } from '../connect/terminal.ts';
 
 /** Serves until the host closes the input, or it is interrupted. */
 export async function serveAgent(settings: Settings, terminal: Terminal): Promise<void> {
@@ -23,12 +23,12 @@ export async function serveAgent(settings: Settings, terminal: Terminal): Promis
   const { server } = reached;
   const abort = new AbortController();
   const { signal } = abort;
-  const restore = onEnough(terminal, () => abort.abort());
+  const restore = onInterruptOrClose(terminal, () => abort.abort());
   const headers = { authorization: `Bearer ${token}` };
   const wires = { input: terminal.stdin, output: terminal.stdout, signal };
   try {
     await serveAgentOn(wires, (method, path, answered) =>
-      requestTo(server, path, { method, headers, signal }, answered),
+      openRequest(server, path, { method, headers, signal }, answered),
     );
   } finally {
     restore();

@@ -173,7 +173,7 @@ const linesOptions = (command: Command): Command =>
     );
 
 /** Collects the reading options; undefined if none is set. */
-export function readingOf(options: ReadingOptions): Reading | undefined {
+export function buildReading(options: ReadingOptions): Reading | undefined {
   const { as, binary, confirmAdjustment, dateFormat, delimiter, encoding, escape } = options;
   const { facts, fileTimeZone: timeZone, guess, headerLines, nulls, quote, vendor } = options;
   const { map, set, skipLast, skipLines, wide } = options;

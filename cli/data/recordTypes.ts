@@ -1,8 +1,8 @@
 // `tapedeck types`: prints a TypeScript interface for the records of each dataset of a workspace.
 import { text } from 'node:stream/consumers';
 import type { Settings } from '../../store/base/settings/settings.ts';
-import { withFirstAccount } from '../reach/dataApi.ts';
-import type { Terminal } from '../reach/terminal.ts';
+import { withFirstAccount } from '../connect/dataApi.ts';
+import type { Terminal } from '../connect/terminal.ts';
 
 interface Property {
   readonly type?: string | readonly string[];

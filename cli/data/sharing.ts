@@ -3,9 +3,9 @@ import { Failure } from '../../store/base/failure.ts';
 import type { Access, Share } from '../../store/lake/datasets/datasets.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
 import { tableAnswer } from '../print/answerLists.ts';
-import { refuseNoFolder } from '../reach/folderAccess.ts';
-import type { Terminal } from '../reach/terminal.ts';
-import { withWorkspace } from '../reach/workspaceApi.ts';
+import { requireFolder } from '../connect/folderAccess.ts';
+import type { Terminal } from '../connect/terminal.ts';
+import { withWorkspace } from '../connect/workspaceApi.ts';
 
 export interface ShareOptions {
   readonly workspace?: string;
@@ -24,7 +24,7 @@ export async function shareDataset(
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> {
-  refuseNoFolder(settings);
+  requireFolder(settings);
   const share = account === undefined ? undefined : buildShare(account, options);
   await withWorkspace(settings, options.workspace, terminal, async (call) => {
     const path = `/datasets/${encodeURIComponent(name)}`;

@@ -5,14 +5,14 @@ import { json, text as textOfStream } from 'node:stream/consumers';
 import { monotonicMs } from '../../store/base/clock.ts';
 import { Failure, reasonOf } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
-import { counted, cutOf, deliver, endOf } from '../print/answerOutput.ts';
+import { pluralize, describeCut, deliver, summarizeAnswer } from '../print/answerOutput.ts';
 import type { TableLook } from '../print/answerTable.ts';
-import { type AskData, type DataAnswer, withFirstAccount } from '../reach/dataApi.ts';
-import { refuseNoFolder } from '../reach/folderAccess.ts';
-import type { Output, Terminal } from '../reach/terminal.ts';
+import { type CallData, type DataAnswer, withFirstAccount } from '../connect/dataApi.ts';
+import { requireFolder } from '../connect/folderAccess.ts';
+import type { Output, Terminal } from '../connect/terminal.ts';
 import { withPlace } from '../print/queryPlace.ts';
 import { parametersOf, queryText, FORMATS } from './sqlInput.ts';
-import { explained, type SqlColumn, tableOf, tableOfColumns } from '../print/sqlTable.ts';
+import { formatExplanation, type SqlColumn, formatRows, formatColumns } from '../print/sqlTable.ts';
 
 export interface SqlOptions {
   readonly file?: string;
@@ -33,7 +33,7 @@ export async function answerQuery(
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> {
-  refuseNoFolder(settings);
+  requireFolder(settings);
   const format = chooseFormat(options, terminal);
   const parameters = parametersOf(options.param);
   const text = await queryText(query, options.file, terminal);
@@ -95,7 +95,7 @@ async function makeQuestion(
   text: string,
   parameters: object,
   { asOf, maxMessages, workspace }: SqlOptions,
-  call: AskData,
+  call: CallData,
 ): Promise<Question> {
   const place = encodeURIComponent(workspace ?? (await defaultWorkspace(call)));
   const fixed = {
@@ -118,7 +118,7 @@ async function makeQuestion(
   };
 }
 
-async function defaultWorkspace(call: AskData): Promise<string> {
+async function defaultWorkspace(call: CallData): Promise<string> {
   const { body } = await call({ method: 'GET', path: '/workspaces' });
   const [first] = (await json(body)) as readonly { readonly workspace: string }[];
   if (first !== undefined) return first.workspace;
@@ -134,8 +134,10 @@ async function printTable(
   const columns = (await json((await question({ schema: 'true' })).body)) as readonly SqlColumn[];
   const started = monotonicMs();
   const answer = await question({ format: 'jsonl' });
-  const { lines, rows } = await tableOf(answer.body, columns, lookOf(options, terminal.stdout));
-  const last = [counted(rows, 'row'), ...endOf(answer, monotonicMs() - started)].join(' · ');
+  const { lines, rows } = await formatRows(answer.body, columns, lookOf(options, terminal.stdout));
+  const last = [pluralize(rows, 'row'), ...summarizeAnswer(answer, monotonicMs() - started)].join(
+    ' · ',
+  );
   await deliver(linesOf([...lines, last]), terminal.stdout, fileOf(options, terminal));
 }
 
@@ -165,7 +167,7 @@ async function describe(
   const { schema } = options;
   const { body } = await question(schema === true ? { schema: 'true' } : { explain: 'true' });
   const answerText = await textOfStream(body);
-  const tables = schema === true ? tableOfColumns : explained;
+  const tables = schema === true ? formatColumns : formatExplanation;
   const lines = linesOf(format === 'json' ? [answerText] : tables(answerText));
   await deliver(lines, terminal.stdout, fileOf(options, terminal));
 }
@@ -183,9 +185,12 @@ async function passThrough(
   const bytes = await deliver(answer.body, stdout, fileOf(options, terminal));
   if (options.output === undefined) {
     if (format === 'json' && stdout.isTTY === true) stdout.write('\n');
-    for (const cut of cutOf(answer)) stderr.write(`tapedeck: ${cut}\n`);
+    for (const cut of describeCut(answer)) stderr.write(`tapedeck: ${cut}\n`);
     return;
   }
-  const summary = [counted(bytes, 'byte'), ...endOf(answer, monotonicMs() - started)].join(' · ');
+  const summary = [
+    pluralize(bytes, 'byte'),
+    ...summarizeAnswer(answer, monotonicMs() - started),
+  ].join(' · ');
   stdout.write(`${options.output}: ${summary}\n`);
 }

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { text as textOfStream } from 'node:stream/consumers';
 import { Failure } from '../../store/base/failure.ts';
-import type { Terminal } from '../reach/terminal.ts';
+import type { Terminal } from '../connect/terminal.ts';
 
 /** Reads the query from the command line, a file, or stdin if that is no terminal. */
 export async function queryText(

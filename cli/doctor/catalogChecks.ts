@@ -1,12 +1,12 @@
 // Checks a catalog: its version, the clock, the ledger, the sources.
 import { sql } from 'kysely';
 import { type Clock, isoTime } from '../../store/base/clock.ts';
-import { timeOfCatalog } from '../../store/catalog/catalogTime.ts';
+import { parseCatalogTime } from '../../store/catalog/catalogTime.ts';
 import type { Database } from '../../store/catalog/database.ts';
 import { folderVersion, FOLDER_VERSION } from '../../store/catalog/migrate.ts';
 import { CLOCK_BEHIND_MS } from '../../store/catalog/lakeClock.ts';
 import { billingDays } from '../../store/ledger/billingDays.ts';
-import { lastRuns } from '../../store/work/runHistory.ts';
+import { listLastRuns } from '../../store/work/runHistory.ts';
 import { fault, fine, type Finding, notice } from './finding.ts';
 
 /** Findings of one kind that are listed. */
@@ -55,7 +55,7 @@ async function clockFinding(database: Database, { clock }: CheckContext): Promis
     .select(({ fn }) => fn.max('snapshot_time').as('newest'))
     .executeTakeFirst();
   const newest = row?.newest as string | null | undefined;
-  const newestMs = newest === null || newest === undefined ? 0 : timeOfCatalog(newest);
+  const newestMs = newest === null || newest === undefined ? 0 : parseCatalogTime(newest);
   const behindMs = newestMs - clock();
   if (behindMs > CLOCK_BEHIND_MS) {
     const behind = `${Math.round(behindMs / 1000)} s behind the newest commit`;
@@ -122,7 +122,7 @@ async function ledgerFindings(
 }
 
 async function sourceFindings(database: Database): Promise<readonly Finding[]> {
-  const failed = (await lastRuns(database)).filter(({ isFailed }) => isFailed);
+  const failed = (await listLastRuns(database)).filter(({ isFailed }) => isFailed);
   const schedules = await database
     .selectFrom('schedule')
     .select(['schedule_id', 'workspace', 'dataset'])

@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CatalogPlace } from '../../store/catalog/catalogPlace.ts';
-import { closing, type Database } from '../../store/catalog/database.ts';
+import { withDatabase, type Database } from '../../store/catalog/database.ts';
 import { openReadOnly } from '../../store/sqlite/sqliteDatabase.ts';
 import type { Finding } from './finding.ts';
 
@@ -38,12 +38,12 @@ export async function withCatalog<T>(
 }
 
 /** Reads a catalog in a database; no findings if it does not exist, which another check reports. */
-export async function withNamed(
+export async function withNamedCatalog(
   place: CatalogPlace,
   work: (database: Database) => Promise<readonly Finding[]>,
 ): Promise<readonly Finding[]> {
-  return (await place.isThere()) ? closing(place.openReading(), work) : [];
+  return (await place.exists()) ? withDatabase(place.openReadOnly(), work) : [];
 }
 
 const withOpen = <T>(path: string, work: (database: Database) => Promise<T>): Promise<T> =>
-  closing(openReadOnly(path), work);
+  withDatabase(openReadOnly(path), work);

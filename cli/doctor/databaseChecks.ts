@@ -1,7 +1,12 @@
 // Checks PostgreSQL as the place of the catalog: whether it answers, has a catalog, and syncs its writes.
 import type { DatabaseSettings } from '../../store/base/settings/databaseSettings.ts';
 import { reasonOf } from '../../store/base/failure.ts';
-import { hasTable, type Link, serverName, withLink } from '../../store/postgres/link.ts';
+import {
+  hasTable,
+  type PostgresConnection,
+  serverName,
+  withConnection,
+} from '../../store/postgres/postgresConnection.ts';
 import { fault, fine, type Finding, notice } from './finding.ts';
 
 /** Settings that must be on to survive a loss of power. */
@@ -9,7 +14,7 @@ const SAFE = ['fsync', 'full_page_writes'];
 
 export async function databaseFindings(settings: DatabaseSettings): Promise<readonly Finding[]> {
   try {
-    return await withLink(settings, (link) => findingsOf(link, settings));
+    return await withConnection(settings, (link) => findingsOf(link, settings));
   } catch (error) {
     const advice =
       'Check that it runs, and that TAPEDECK_DATABASE has its address, user and password.';
@@ -17,7 +22,10 @@ export async function databaseFindings(settings: DatabaseSettings): Promise<read
   }
 }
 
-async function findingsOf(link: Link, settings: DatabaseSettings): Promise<readonly Finding[]> {
+async function findingsOf(
+  link: PostgresConnection,
+  settings: DatabaseSettings,
+): Promise<readonly Finding[]> {
   const { schema } = settings;
   const place = serverName(settings);
   const findings = (await hasTable(link, schema, 'folder'))

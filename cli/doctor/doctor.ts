@@ -1,20 +1,20 @@
 // `tapedeck doctor`: checks everything that a server needs, and gives advice about each fault.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { catalogOf } from '../../app/lake/lakePlaces.ts';
+import { findCatalog } from '../../app/lake/lakePlaces.ts';
 import type { Database } from '../../store/catalog/database.ts';
 import { systemClock } from '../../store/base/clock.ts';
 import { reasonOf } from '../../store/base/failure.ts';
-import { redacted } from '../../store/base/redact.ts';
+import { redactText } from '../../store/base/redact.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
-import { harmless } from '../print/terminalText.ts';
-import { namedServer } from '../reach/serverDoor.ts';
-import { sayTo, type Terminal } from '../reach/terminal.ts';
+import { escapeControls } from '../print/terminalText.ts';
+import { namedServer } from '../connect/serverEndpoint.ts';
+import { printTo, type Terminal } from '../connect/terminal.ts';
 import { catalogFindings } from './catalogChecks.ts';
-import { COPY_BYTES_MAX, withCatalog, withNamed } from './catalogReading.ts';
+import { COPY_BYTES_MAX, withCatalog, withNamedCatalog } from './catalogReading.ts';
 import { fault, fine, type Finding, notice } from './finding.ts';
 import { diskFinding, folderFinding, permissionFindings } from './folderChecks.ts';
-import { lookForServer, portFindings } from './portChecks.ts';
+import { checkServer, portFindings } from './portChecks.ts';
 
 /** Oldest supported major version of Node. */
 const NODE_LEAST = 24;
@@ -24,16 +24,16 @@ export async function examine(
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> {
-  const print = sayTo(terminal);
+  const print = printTo(terminal);
   // The error of a source may contain secrets of its settings.
   const findings = (await findingsOf(settings)).map((one) => ({
     ...one,
-    what: redacted(one.what),
+    what: redactText(one.what),
   }));
   const faults = findings.filter(({ level }) => level === 'fault').length;
   if (faults > 0) terminal.endWith(1);
   if (json === true) return print(JSON.stringify({ ok: faults === 0, findings }));
-  for (const finding of findings) print(harmless(lineOf(finding)));
+  for (const finding of findings) print(escapeControls(lineOf(finding)));
 }
 
 const LEVELS = { ok: 'ok   ', notice: 'NOTE ', fault: 'WRONG' } as const;
@@ -44,7 +44,7 @@ const lineOf = ({ advice, check, level, what }: Finding): string =>
 async function findingsOf(settings: Settings): Promise<readonly Finding[]> {
   const { data } = settings;
   const named = namedServer(settings);
-  const server = await lookForServer(settings, named);
+  const server = await checkServer(settings, named);
   if (named !== undefined) return [nodeFinding(), ...server.findings];
   const database = await checkDatabase(settings);
   const isUnavailable = database.length > 0 && database.every(({ level }) => level === 'fault');
@@ -99,7 +99,7 @@ async function readFindings(
     const findings =
       named === undefined
         ? await withCatalog(data, isServed, check)
-        : await withNamed(await catalogOf(named, { catalog: '' }), check);
+        : await withNamedCatalog(await findCatalog(named, { catalog: '' }), check);
     if (findings !== undefined) return findings;
     const what = `the catalog is larger than ${COPY_BYTES_MAX} bytes and was not checked`;
     return [notice('catalog', what, 'Run the check again while its server runs.')];

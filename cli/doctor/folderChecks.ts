@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync, readdirSync, statSync } from 'node:f
 import { statfs } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { FREE_BYTES_MIN } from '../../store/base/disk.ts';
-import { isAsleep } from '../../store/catalog/asleep.ts';
+import { isAsleep } from '../../store/catalog/restoreGuard.ts';
 import { RESTORING } from '../../store/catalog/folder.ts';
 import { megabytes } from '../print/bytesText.ts';
 import { fault, fine, type Finding, notice } from './finding.ts';

@@ -6,8 +6,12 @@ import { text } from 'node:stream/consumers';
 import { reasonOf } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
 import { VERSION } from '../../store/base/version.ts';
-import { doorIn, serverFile } from '../reach/folderAccess.ts';
-import { requestTo, type ServerDoor, unreached } from '../reach/serverDoor.ts';
+import { parseServerFile, serverFile } from '../connect/folderAccess.ts';
+import {
+  openRequest,
+  type ServerEndpoint,
+  toConnectionFailure,
+} from '../connect/serverEndpoint.ts';
 import { fault, fine, type Finding, notice } from './finding.ts';
 
 /** Deadline of a request; a healthy server answers immediately. */
@@ -19,9 +23,9 @@ interface ServerState {
 }
 
 /** @param named a remote server, checked instead of that of the folder */
-export async function lookForServer(
+export async function checkServer(
   settings: Settings,
-  named: ServerDoor | undefined,
+  named: ServerEndpoint | undefined,
 ): Promise<ServerState> {
   const door = named ?? readServerFile(settings.data);
   if (door === undefined) {
@@ -34,7 +38,7 @@ export async function lookForServer(
     const ready = (await requestText(door, '/readyz')).trim();
     return { isRunning: true, findings: serverFindings(door, status.version, ready) };
   } catch (error) {
-    const why = reasonOf(unreached(error, door));
+    const why = reasonOf(toConnectionFailure(error, door));
     const advice = 'Start it again with `tapedeck serve`; see its log for the cause.';
     const finding =
       named === undefined
@@ -45,7 +49,7 @@ export async function lookForServer(
 }
 
 function serverFindings(
-  { base }: ServerDoor,
+  { base }: ServerEndpoint,
   version: string | undefined,
   ready: string,
 ): readonly Finding[] {
@@ -62,18 +66,18 @@ function serverFindings(
 }
 
 /** Returns undefined if no server left its address, or if the address can't be read. */
-function readServerFile(data: string): ServerDoor | undefined {
+function readServerFile(data: string): ServerEndpoint | undefined {
   try {
-    return doorIn(readFileSync(serverFile(data), 'utf8'));
+    return parseServerFile(readFileSync(serverFile(data), 'utf8'));
   } catch {
     return undefined;
   }
 }
 
-const requestText = (door: ServerDoor, path: string): Promise<string> =>
+const requestText = (door: ServerEndpoint, path: string): Promise<string> =>
   new Promise((resolve, reject) => {
     const signal = AbortSignal.timeout(ANSWER_MS);
-    const request = requestTo(door, path, { method: 'GET', signal }, (answer) => {
+    const request = openRequest(door, path, { method: 'GET', signal }, (answer) => {
       text(answer).then(resolve, reject);
     });
     request.once('error', reject);

@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander';
 import type { Settings } from '../../store/base/settings/settings.ts';
 import { TIER_NAMES } from '../../store/accounts/tiers.ts';
 import type { AccountOptions, TokenOptions } from './accounts.ts';
-import type { Terminal } from '../reach/terminal.ts';
+import type { Terminal } from '../connect/terminal.ts';
 
 interface JsonOption {
   readonly json?: boolean;

@@ -3,8 +3,8 @@ import type { LedgerVerdict } from '../../jobs/upkeep/verifyLedger.ts';
 import type { AuditLine } from '../../store/accounts/audit.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
-import { withAdmin } from '../reach/adminApi.ts';
-import { sayTo, type Terminal } from '../reach/terminal.ts';
+import { withAdmin } from '../connect/adminApi.ts';
+import { printTo, type Terminal } from '../connect/terminal.ts';
 
 interface JsonOption {
   readonly json?: boolean;
@@ -30,7 +30,7 @@ const show = <T extends object>(
   { json }: JsonOption,
   terminal: Terminal,
   line: (value: T) => string,
-): void => sayTo(terminal)(json === true ? JSON.stringify(value) : line(value));
+): void => printTo(terminal)(json === true ? JSON.stringify(value) : line(value));
 
 export const listAccounts = (
   options: JsonOption,
@@ -108,7 +108,7 @@ export const accountUsage = (
 ): Promise<void> =>
   withAdmin(settings, async (call) => {
     const usage = await call('GET', `/accounts/${encodeURIComponent(accountId)}/usage`);
-    sayTo(terminal)(JSON.stringify(usage, undefined, 2));
+    printTo(terminal)(JSON.stringify(usage, undefined, 2));
   });
 
 export interface TokenOptions extends JsonOption {

@@ -1,14 +1,14 @@
 // `tapedeck backup`, `backup verify`, `restore`.
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { BackupTold } from '../../jobs/backup/backup.ts';
+import type { BackupSummary } from '../../jobs/backup/backup.ts';
 import { restoreBackup, verifyBackup } from '../../jobs/backup/restore.ts';
 import { localDisk } from '../../store/base/disk.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { wake } from '../../store/catalog/asleep.ts';
+import { wake } from '../../store/catalog/restoreGuard.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
-import { withAdmin } from '../reach/adminApi.ts';
-import { sayTo, type Terminal } from '../reach/terminal.ts';
+import { withAdmin } from '../connect/adminApi.ts';
+import { printTo, type Terminal } from '../connect/terminal.ts';
 import { megabytes } from '../print/bytesText.ts';
 
 interface JsonOption {
@@ -33,9 +33,9 @@ export const makeBackup = (
   terminal: Terminal,
 ): Promise<void> =>
   withAdmin(settings, async (call) => {
-    const print = sayTo(terminal);
+    const print = printTo(terminal);
     const body = { target: resolve(terminal.folder, target), withoutKey, copy };
-    const backup = (await call('POST', '/backup', body)) as BackupTold;
+    const backup = (await call('POST', '/backup', body)) as BackupSummary;
     if (json === true) return print(JSON.stringify(backup));
     const all = `${backup.files} files, ${megabytes(backup.bytes)}`;
     const added = `${backup.newFiles} new ones, ${megabytes(backup.newBytes)}`;
@@ -49,7 +49,7 @@ export async function verify(
   { json }: JsonOption,
   terminal: Terminal,
 ): Promise<void> {
-  const print = sayTo(terminal);
+  const print = printTo(terminal);
   const { manifest, faults } = await verifyBackup(resolve(terminal.folder, folder));
   const { made: createdAt, snapshot, count: files, bytes } = manifest;
   if (faults.length > 0) terminal.endWith(1);
@@ -65,7 +65,7 @@ export async function restore(
   { awake = false, json }: RestoreOptions,
   terminal: Terminal,
 ): Promise<void> {
-  const print = sayTo(terminal);
+  const print = printTo(terminal);
   const target = resolve(terminal.folder, folder);
   const manifest = await restoreBackup(resolve(terminal.folder, from), target, localDisk, awake);
   const { made: createdAt, snapshot, count: files, bytes, key } = manifest;
@@ -82,7 +82,7 @@ export function wakeFolder({ data }: Settings, terminal: Terminal): void {
   const folder = resolve(terminal.folder, data);
   if (!existsSync(folder)) throw new Failure('NotFound', `there is no data folder ${folder}`);
   const slept = wake(folder);
-  sayTo(terminal)(
+  printTo(terminal)(
     slept
       ? `${folder} is awake: what is due begins, within seconds where a server runs on it`
       : `${folder} was not asleep`,

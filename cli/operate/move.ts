@@ -1,5 +1,5 @@
 // `tapedeck move`: moves a data folder to the places of the settings, or back.
-import { catalogOf } from '../../app/lake/lakePlaces.ts';
+import { findCatalog } from '../../app/lake/lakePlaces.ts';
 import { type CatalogMoved, moveCatalog } from '../../jobs/move/moveCatalog.ts';
 import { type FilesMoved, filesToBucket, filesToFolder } from '../../jobs/move/moveFiles.ts';
 import { systemClock } from '../../store/base/clock.ts';
@@ -11,8 +11,8 @@ import { sqlitePlace } from '../../store/sqlite/sqlitePlace.ts';
 import { type Folder, lockFolder, openFolder } from '../../store/catalog/folder.ts';
 import { bucketPublished } from '../../store/publications/publishedFiles.ts';
 import { checkKey } from '../../store/work/keyRotation.ts';
-import { openMoment } from '../../store/work/catalogMoment.ts';
-import { sayTo, type Terminal } from '../reach/terminal.ts';
+import { openCatalogSnapshot } from '../../store/work/catalogSnapshot.ts';
+import { printTo, type Terminal } from '../connect/terminal.ts';
 
 export interface MoveOptions {
   readonly back?: boolean;
@@ -33,13 +33,13 @@ export async function move(
   const folder = openFolder(settings.data);
   const unlock = lockFolder(folder);
   try {
-    const [here, there] = [sqlitePlace(folder), await catalogOf(database, folder)];
+    const [here, there] = [sqlitePlace(folder), await findCatalog(database, folder)];
     const [from, to] = back ? [there, here] : [here, there];
     await refuseWrongKey(settings, folder, { from, to });
     const files = await moveFiles(settings, folder, { from, to, back }, terminal);
     const catalog = database === undefined ? undefined : await moveCatalog(from, to, systemClock());
-    if (json === true) return sayTo(terminal)(JSON.stringify({ files, catalog }));
-    for (const line of formatResult({ files, catalog, to, back })) sayTo(terminal)(line);
+    if (json === true) return printTo(terminal)(JSON.stringify({ files, catalog }));
+    for (const line of formatResult({ files, catalog, to, back })) printTo(terminal)(line);
   } finally {
     unlock();
   }
@@ -58,9 +58,9 @@ async function refuseWrongKey(
   { from, to }: Pick<Direction, 'from' | 'to'>,
 ): Promise<void> {
   // An earlier run may have moved the catalog already.
-  const place = (await from.isThere()) ? from : to;
-  if (!(await place.isThere())) return;
-  const moment = await place.openMoment();
+  const place = (await from.exists()) ? from : to;
+  if (!(await place.exists())) return;
+  const moment = await place.openSnapshot();
   try {
     await checkKey(moment.database, encryptionKey, folder.key);
   } finally {
@@ -79,7 +79,7 @@ async function moveFiles(
   const bucket = openS3Bucket(settings);
   try {
     // An earlier run may have moved the catalog already.
-    const moment = await openMoment((await from.isThere()) ? from : to);
+    const moment = await openCatalogSnapshot((await from.exists()) ? from : to);
     await moment.close();
     const warn = (what: string, reason: unknown): void =>
       void terminal.stderr.write(`tapedeck: ${what}: ${reasonOf(reason)}\n`);

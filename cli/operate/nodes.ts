@@ -1,9 +1,9 @@
 // `tapedeck nodes`: lists the servers that share the catalog in PostgreSQL, and which one serves.
 import { Failure } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
-import { withLink } from '../../store/postgres/link.ts';
+import { withConnection } from '../../store/postgres/postgresConnection.ts';
 import { type ListedNode, listNodes } from '../../store/postgres/nodeTable.ts';
-import { sayTo, type Terminal } from '../reach/terminal.ts';
+import { printTo, type Terminal } from '../connect/terminal.ts';
 
 /** A node without a heartbeat for so long counts as silent; heartbeats are sent each second. */
 const SILENT_MS = 5_000;
@@ -16,8 +16,8 @@ export async function showNodes(
   if (database === undefined) {
     throw new Failure('Conflict', 'nodes share a catalog in PostgreSQL: set TAPEDECK_DATABASE');
   }
-  const nodes = await withLink(database, (link) => listNodes(link, database));
-  const print = sayTo(terminal);
+  const nodes = await withConnection(database, (link) => listNodes(link, database));
+  const print = printTo(terminal);
   if (options.json) return nodes.forEach((node) => print(JSON.stringify(node)));
   if (nodes.length === 0) print('no node sent a heartbeat in the last day');
   for (const node of nodes) print(lineOf(node));

@@ -7,7 +7,7 @@ import type { RepairOptions } from './repair.ts';
 import type { ListTokensOptions } from './tokens.ts';
 import type { MoveOptions } from './move.ts';
 import type { RotateOptions } from './rotateKey.ts';
-import type { Terminal } from '../reach/terminal.ts';
+import type { Terminal } from '../connect/terminal.ts';
 
 interface JsonOption {
   readonly json?: boolean;
@@ -20,8 +20,8 @@ export function addServe(root: Command, settings: () => Settings, terminal: Term
     .action(async () => {
       const startSettings = settings();
       // Start the catalog thread early: half of a start is reading files, which leaves a core free.
-      const { startedThreads } = await import('../../store/sqlite/writer.ts');
-      const threads = startSettings.database === undefined ? startedThreads() : undefined;
+      const { prestartedThreads } = await import('../../store/sqlite/writer.ts');
+      const threads = startSettings.database === undefined ? prestartedThreads() : undefined;
       await (await import('./serve.ts')).serve(startSettings, terminal, threads);
     });
 }

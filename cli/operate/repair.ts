@@ -1,25 +1,25 @@
 // `tapedeck verify`, `repair`: find damaged or lost files, and restore them.
 import { resolve } from 'node:path';
-import { claimTables } from '../../jobs/upkeep/claim.ts';
+import { rebuildTables } from '../../jobs/upkeep/rebuildCatalog.ts';
 import type { FilesVerdict } from '../../jobs/upkeep/filesVerdict.ts';
-import { type FoundFiles, findTables, inForce } from '../../jobs/upkeep/foundFiles.ts';
+import { type FoundFiles, findTables, findFilesInForce } from '../../jobs/upkeep/foundFiles.ts';
 import type { healFiles } from '../../jobs/upkeep/heal.ts';
-import { catalogFault } from '../../store/files/catalogCheck.ts';
+import { findCatalogFault } from '../../store/files/catalogCheck.ts';
 import { systemClock } from '../../store/base/clock.ts';
 import { localDisk } from '../../store/base/disk.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { CatalogPlace } from '../../store/catalog/catalogPlace.ts';
 import { type Folder, lockFolder, openFolder } from '../../store/catalog/folder.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
-import { putUnnamedAside } from '../../store/lake/versions/sweep.ts';
+import { moveUnnamedAside } from '../../store/lake/versions/sweep.ts';
 import type { LakePlace } from '../../store/files/lakePlace.ts';
 import { UNCLAIMED_DAYS } from '../../store/files/unclaimed.ts';
 import { showFirstTokens } from './firstTokens.ts';
-import { withAdmin } from '../reach/adminApi.ts';
-import type { CommandSettings } from '../reach/folderAccess.ts';
-import { sayTo, type Terminal } from '../reach/terminal.ts';
+import { withAdmin } from '../connect/adminApi.ts';
+import type { CommandSettings } from '../connect/folderAccess.ts';
+import { printTo, type Terminal } from '../connect/terminal.ts';
 import { type Core, openCore } from '../../app/core.ts';
-import { placed } from '../../app/lake/lakePlaces.ts';
+import { openPlaces } from '../../app/lake/lakePlaces.ts';
 import { megabytes } from '../print/bytesText.ts';
 
 interface JsonOption {
@@ -33,7 +33,7 @@ export interface RepairOptions extends JsonOption {
 }
 
 function printVerdict(verdict: FilesVerdict, json: boolean | undefined, terminal: Terminal): void {
-  const print = sayTo(terminal);
+  const print = printTo(terminal);
   const { bytes, damaged, files } = verdict;
   if (damaged.length > 0) terminal.endWith(1);
   if (json === true) return print(JSON.stringify(verdict));
@@ -64,9 +64,9 @@ export async function repair(
   if (from !== undefined)
     return healFromBackup(resolve(terminal.folder, from), json, settings, terminal);
   const folder = openFolder(settings.data);
-  const { bucket, catalog, place } = await placed(settings, folder, AT_HOME);
+  const { bucket, catalog, place } = await openPlaces(settings, folder, AT_HOME);
   try {
-    const fault = await catalogFault(catalog, place);
+    const fault = await findCatalogFault(catalog, place);
     if (bucket !== undefined && fault !== undefined && accept !== true) {
       const advice = 'copy its lake/ into the data folder, and repair it there without a bucket';
       throw new Failure('Conflict', `${fault}. To rebuild datasets of the files: ${advice}`);
@@ -95,7 +95,7 @@ async function repairLake(
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> {
-  const print = sayTo(terminal);
+  const print = printTo(terminal);
   if (fault === undefined) {
     if (accept === true || rebuild === true) print('the catalog is that of its files');
     return verify(json === undefined ? {} : { json }, settings, terminal);
@@ -121,7 +121,7 @@ const healFromBackup = (
   terminal: Terminal,
 ): Promise<void> =>
   withAdmin(settings, async (call) => {
-    const print = sayTo(terminal);
+    const print = printTo(terminal);
     const result = (await call('POST', '/heal', { from })) as Awaited<ReturnType<typeof healFiles>>;
     if (result.left.length > 0) terminal.endWith(1);
     if (json === true) return print(JSON.stringify(result));
@@ -140,11 +140,11 @@ interface FoundView {
 
 function viewOf({ dataset, files, workspace }: FoundFiles['tables'][number]): FoundView {
   const newest = new Date(files.at(-1)?.stamp.writtenMs ?? 0).toISOString();
-  return { workspace, dataset, files: inForce(files).data.length, newest };
+  return { workspace, dataset, files: findFilesInForce(files).data.length, newest };
 }
 
 function showTables({ strange, tables }: FoundFiles, terminal: Terminal): void {
-  const print = sayTo(terminal);
+  const print = printTo(terminal);
   for (const { dataset, files, newest, workspace } of tables.map(viewOf)) {
     print(`  ${workspace}.${dataset}: ${files} files in force, the newest of ${newest}`);
   }
@@ -158,7 +158,7 @@ async function setAsideAndOpen(
   settings: CommandSettings,
 ): Promise<{ readonly core: Core; readonly aside: string }> {
   const unlock = lockFolder(folder);
-  const aside = await putUnnamedAside(catalog, place, systemClock()).finally(unlock);
+  const aside = await moveUnnamedAside(catalog, place, systemClock()).finally(unlock);
   const core = await openCore({ ...settings, demo: false, logLevel: 'error' }, settings.stocks);
   return { core, aside };
 }
@@ -169,7 +169,7 @@ async function acceptCatalog(lake: Found, settings: Settings, terminal: Terminal
   const { aside, core } = await setAsideAndOpen(lake, settings);
   await core.close();
   showFirstTokens(core, terminal);
-  sayTo(terminal)(`files that the catalog does not know are in ${aside} ${RETENTION_TEXT}`);
+  printTo(terminal)(`files that the catalog does not know are in ${aside} ${RETENTION_TEXT}`);
 }
 
 async function rebuildDatasets(
@@ -178,13 +178,13 @@ async function rebuildDatasets(
   json: boolean | undefined,
   terminal: Terminal,
 ): Promise<void> {
-  const print = sayTo(terminal);
+  const print = printTo(terminal);
   const { aside, core } = await setAsideAndOpen(lake, settings);
   try {
     const { accountId, services } = core;
     const tables = await findTables(aside, await localDisk.list(aside));
     const parts = { ingestion: services.ingestion, accountId, root: aside };
-    const claimed = await claimTables(tables.tables, parts);
+    const claimed = await rebuildTables(tables.tables, parts);
     if (json === true) return print(JSON.stringify({ claimed, aside }));
     for (const { dataset, files, note, records, workspace } of claimed) {
       const more = note === '' ? '' : `; ${note}`;

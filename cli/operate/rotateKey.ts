@@ -1,14 +1,14 @@
 // `tapedeck rotate-key`: encrypts all secrets with a new data key.
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { catalogOf } from '../../app/lake/lakePlaces.ts';
+import { findCatalog } from '../../app/lake/lakePlaces.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { isHeld, lockFolder, openFolder } from '../../store/catalog/folder.ts';
-import { type Rotated, rotateKey, settleKey } from '../../store/work/keyRotation.ts';
+import { isLocked, lockFolder, openFolder } from '../../store/catalog/folder.ts';
+import { type RotationCounts, rotateKey, finishRotation } from '../../store/work/keyRotation.ts';
 import { migrate } from '../../store/catalog/migrate.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
-import { withAdmin } from '../reach/adminApi.ts';
-import { sayTo, type Terminal } from '../reach/terminal.ts';
+import { withAdmin } from '../connect/adminApi.ts';
+import { printTo, type Terminal } from '../connect/terminal.ts';
 
 export interface RotateOptions {
   readonly json?: boolean;
@@ -22,13 +22,13 @@ export async function rotate(
 ): Promise<void> {
   const { encryptionKey } = settings;
   const isServed =
-    settings.server !== '' || (encryptionKey === '' && isHeld(openFolder(settings.data)));
+    settings.server !== '' || (encryptionKey === '' && isLocked(openFolder(settings.data)));
   const rotated = isServed
     ? await withAdmin(settings, (call) => call('POST', '/rotate-key'))
     : await rotateStopped(settings, terminal);
-  const { credentials, rules, tokens, webhooks } = rotated as Rotated;
+  const { credentials, rules, tokens, webhooks } = rotated as RotationCounts;
   const counts = `${tokens} tokens, ${credentials} credentials, ${webhooks} webhooks, ${rules} rules`;
-  sayTo(terminal)(
+  printTo(terminal)(
     options.json === true ? JSON.stringify(rotated) : `sealed under the new key: ${counts}`,
   );
 }
@@ -36,14 +36,14 @@ export async function rotate(
 async function rotateStopped(
   { data, database: named, encryptionKey }: Settings,
   terminal: Terminal,
-): Promise<Rotated> {
+): Promise<RotationCounts> {
   const fresh = encryptionKey === '' ? '' : await keyFrom(terminal.stdin);
   const folder = openFolder(data);
   const unlock = lockFolder(folder);
-  const database = (await catalogOf(named, folder)).open();
+  const database = (await findCatalog(named, folder)).open();
   try {
     await migrate(database);
-    if (encryptionKey === '') await settleKey(database, folder.key);
+    if (encryptionKey === '') await finishRotation(database, folder.key);
     return await rotateKey(database, folder.key, encryptionKey, fresh);
   } finally {
     await database.destroy();

@@ -5,14 +5,14 @@ import { startTapedeck, type Tapedeck } from '../../app/main.ts';
 import { monotonicMs } from '../../store/base/clock.ts';
 import { reasonOf } from '../../store/base/failure.ts';
 import { findJob } from '../../store/work/jobs.ts';
-import type { Threads } from '../../store/sqlite/writer.ts';
+import type { ThreadPool } from '../../store/sqlite/writer.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
 import { showFirstTokens } from './firstTokens.ts';
-import { tellServer } from '../reach/folderAccess.ts';
-import { fingerprintOf } from '../reach/serverDoor.ts';
-import { stateOf } from '../data/ingest.ts';
+import { writeServerFile } from '../connect/folderAccess.ts';
+import { fingerprintOf } from '../connect/serverEndpoint.ts';
+import { toWorkState } from '../data/ingest.ts';
 import { progress } from '../print/progress.ts';
-import { sayTo, type Terminal } from '../reach/terminal.ts';
+import { printTo, type Terminal } from '../connect/terminal.ts';
 
 /** Signals that stop the server; SIGHUP is sent when its terminal closes. */
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
@@ -22,19 +22,19 @@ const POLL_MS = 250;
 export async function serve(
   settings: Settings,
   terminal: Terminal,
-  threads?: Threads,
+  threads?: ThreadPool,
 ): Promise<void> {
-  const print = sayTo(terminal);
+  const print = printTo(terminal);
   const started = monotonicMs();
   let running: Tapedeck | undefined;
-  const unwritten = (): number => running?.services.ledger.waiting ?? 0;
+  const unwritten = (): number => running?.services.ledger.pendingCharges ?? 0;
   const tapedeck = await startServer(settings, print, threads, exitOnTakeover(terminal, unwritten));
   if (tapedeck === undefined) return;
   running = tapedeck;
   const { tlsCert } = settings;
   const tls = tlsCert === '' ? {} : { certificate: resolve(tlsCert) };
   const operator = fingerprintOf(tapedeck.services.adminToken);
-  await tellServer(settings.data, { base: tapedeck.base, operator, ...tls });
+  await writeServerFile(settings.data, { base: tapedeck.base, operator, ...tls });
   endOnSignal(tapedeck, settings.drainMs, print);
   for (const warning of tapedeck.warnings) terminal.stderr.write(`tapedeck: ${warning}\n`);
   print(`Tapedeck listens on ${tapedeck.base} after ${Math.round(monotonicMs() - started)} ms`);
@@ -49,7 +49,7 @@ export async function serve(
 async function startServer(
   settings: Settings,
   print: (line: string) => void,
-  threads: Threads | undefined,
+  threads: ThreadPool | undefined,
   onTaken: (error: Error) => void,
 ): Promise<Tapedeck | undefined> {
   const { database, drainMs, standby } = settings;
@@ -63,8 +63,10 @@ async function startServer(
     ending.abort();
   };
   for (const signal of SIGNALS) process.on(signal, end);
-  const { startInTurn } = await import('../../app/nodes/inTurn.ts');
-  const started = await startInTurn({ ...settings, database }, print, ending.signal, { onTaken });
+  const { startWithFailover } = await import('../../app/nodes/failover.ts');
+  const started = await startWithFailover({ ...settings, database }, print, ending.signal, {
+    onTaken,
+  });
   if (started !== undefined && ending.signal.aborted) await started.close();
   for (const signal of SIGNALS) process.off(signal, end);
   return ending.signal.aborted ? undefined : started;
@@ -72,7 +74,7 @@ async function startServer(
 
 /** On a first start, waits for the small demo datasets, prints examples, then follows the big one. */
 async function welcome(tapedeck: Tapedeck, settings: Settings, terminal: Terminal): Promise<void> {
-  const print = sayTo(terminal);
+  const print = printTo(terminal);
   const { demoJobs, madeTokens, services } = tapedeck;
   if (demoJobs.length === 0) return;
   for (const job of demoJobs.slice(0, -1)) await services.runner.ended(job);
@@ -93,11 +95,11 @@ async function follow({ services }: Tapedeck, jobId: string, terminal: Terminal)
   for (;;) {
     const job = await findJob(services.database, jobId);
     if (job === undefined || services.runner.isStopping()) break;
-    bar.update(stateOf(job, services.runner.progressOf(jobId)));
+    bar.update(toWorkState(job, services.runner.progressOf(jobId)));
     if (job.finished_ms !== null) {
       bar.end();
       const counts = `${job.records_ingested} records, ${job.records_duplicate} duplicates skipped`;
-      sayTo(terminal)(`DEMO.FLIGHTS: ${job.error ?? counts}`);
+      printTo(terminal)(`DEMO.FLIGHTS: ${job.error ?? counts}`);
       return;
     }
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));

@@ -1,10 +1,10 @@
 // `tapedeck status`: prints the state on one screen, problems first.
-import type { Standing } from '../../jobs/upkeep/standing.ts';
+import type { HealthReport } from '../../jobs/upkeep/health.ts';
 import { isoTime } from '../../store/base/clock.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
-import { harmless } from '../print/terminalText.ts';
-import { withAdmin } from '../reach/adminApi.ts';
-import { sayTo, type Terminal } from '../reach/terminal.ts';
+import { escapeControls } from '../print/terminalText.ts';
+import { withAdmin } from '../connect/adminApi.ts';
+import { printTo, type Terminal } from '../connect/terminal.ts';
 import { megabytes } from '../print/bytesText.ts';
 
 const timeOf = (ms: number | null): string => (ms === null ? 'never' : isoTime(ms));
@@ -15,14 +15,14 @@ export const showStatus = (
   terminal: Terminal,
 ): Promise<void> =>
   withAdmin(settings, async (call) => {
-    const print = sayTo(terminal);
-    const status = (await call('GET', '/status')) as Standing;
+    const print = printTo(terminal);
+    const status = (await call('GET', '/status')) as HealthReport;
     if (status.problems.some(({ level }) => level === 'fault')) terminal.endWith(1);
     if (json === true) return print(JSON.stringify(status));
-    for (const line of linesOf(status)) print(harmless(line));
+    for (const line of linesOf(status)) print(escapeControls(line));
   });
 
-function* linesOf(status: Standing): Generator<string> {
+function* linesOf(status: HealthReport): Generator<string> {
   const { backup, disk, feeds, jobs, ledger, problems, schedules, storage, time, version } = status;
   if (problems.length === 0) yield 'All is well.';
   for (const { advice, level, what } of problems) {

@@ -1,10 +1,10 @@
 // `tapedeck tokens`: lists tokens.
-import type { TokenShown } from '../../store/accounts/accounts.ts';
+import type { TokenWithText } from '../../store/accounts/accounts.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
-import { withAdmin } from '../reach/adminApi.ts';
-import { reachFolder, readTokens } from '../reach/folderAccess.ts';
-import { sayTo, type Terminal } from '../reach/terminal.ts';
+import { withAdmin } from '../connect/adminApi.ts';
+import { reachFolder, readTokens } from '../connect/folderAccess.ts';
+import { printTo, type Terminal } from '../connect/terminal.ts';
 
 export interface ListTokensOptions {
   readonly account?: string;
@@ -34,14 +34,14 @@ export async function listTokens(
     options.account === undefined
       ? (await readAll(settings)).map((token) => toListed(token, options.show === true))
       : await requestTokens(options.account, options, settings);
-  const print = sayTo(terminal);
+  const print = printTo(terminal);
   for (const { disabled, kind, name, test, token, tokenId } of tokens) {
     const listed = { tokenId, kind, name, test, token, disabled };
     print(options.json === true ? JSON.stringify(listed) : lineOf(listed));
   }
 }
 
-async function readAll(settings: Settings): Promise<readonly TokenShown[]> {
+async function readAll(settings: Settings): Promise<readonly TokenWithText[]> {
   const reached = await reachFolder(settings);
   if (reached.kind === 'server') {
     if (reached.folder === undefined) throw new Failure('InvalidParameter', OF_FOLDER);
@@ -67,7 +67,7 @@ async function requestTokens(
   return withAdmin(settings, async (call) => (await call('GET', path)) as readonly Listed[]);
 }
 
-function toListed({ text, ...rest }: TokenShown, isWhole: boolean): Listed {
+function toListed({ text, ...rest }: TokenWithText, isWhole: boolean): Listed {
   const { kind, test } = rest;
   const whole = isWhole || kind === 'publishable';
   return { ...rest, token: whole ? text : `${test ? 'T' : ''}sk_…${text.slice(-4)}` };

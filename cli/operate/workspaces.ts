@@ -1,8 +1,8 @@
 // `tapedeck workspace`: creates and lists workspaces, also while a server runs and through one.
 import { text } from 'node:stream/consumers';
 import type { Settings } from '../../store/base/settings/settings.ts';
-import { type AskData, withFirstAccount } from '../reach/dataApi.ts';
-import { sayTo, type Terminal } from '../reach/terminal.ts';
+import { type CallData, withFirstAccount } from '../connect/dataApi.ts';
+import { printTo, type Terminal } from '../connect/terminal.ts';
 
 interface JsonOption {
   readonly json?: boolean;
@@ -10,7 +10,7 @@ interface JsonOption {
 
 const never = new AbortController().signal;
 
-const getJson = async (call: AskData, path: string): Promise<unknown> =>
+const getJson = async (call: CallData, path: string): Promise<unknown> =>
   JSON.parse(await text((await call({ method: 'GET', path })).body));
 
 export const createWorkspace = (
@@ -23,7 +23,7 @@ export const createWorkspace = (
     const body = JSON.stringify({ name });
     const answer = await call({ method: 'POST', path: '/workspaces', body });
     const { workspace } = JSON.parse(await text(answer.body)) as { readonly workspace: string };
-    sayTo(terminal)(options.json ? JSON.stringify({ workspace }) : workspace);
+    printTo(terminal)(options.json ? JSON.stringify({ workspace }) : workspace);
   });
 
 export const listWorkspaces = (
@@ -32,7 +32,7 @@ export const listWorkspaces = (
   terminal: Terminal,
 ): Promise<void> =>
   withFirstAccount(settings, never, async (call) => {
-    const print = sayTo(terminal);
+    const print = printTo(terminal);
     const all = (await getJson(call, '/workspaces')) as readonly { readonly workspace: string }[];
     for (const { workspace } of all) {
       const place = encodeURIComponent(workspace);

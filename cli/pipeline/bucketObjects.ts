@@ -2,9 +2,9 @@
 // standard error, so that tables and JSON lines have objects only.
 import type { Settings } from '../../store/base/settings/settings.ts';
 import { tableAnswer } from '../print/answerLists.ts';
-import type { Terminal } from '../reach/terminal.ts';
-import { withWorkspace } from '../reach/workspaceApi.ts';
-import { credentialNamed, type PlaceOptions, sourceNamed } from './sources.ts';
+import type { Terminal } from '../connect/terminal.ts';
+import { withWorkspace } from '../connect/workspaceApi.ts';
+import { findCredentialId, type PlaceOptions, findSourceId } from './sources.ts';
 import { Failure } from '../../store/base/failure.ts';
 
 export interface ObjectsOptions extends PlaceOptions {
@@ -40,8 +40,8 @@ export const listObjects = (
     if (bucket !== undefined && credential === undefined) {
       throw new Failure('InvalidParameter', '--credential must name the credential of s3://bucket');
     }
-    const credentialId = credential && (await credentialNamed(call, credential));
-    const id = bucket === undefined ? await sourceNamed(call, from) : credentialId;
+    const credentialId = credential && (await findCredentialId(call, credential));
+    const id = bucket === undefined ? await findSourceId(call, from) : credentialId;
     const whole = bucket === undefined ? {} : { bucket };
     const first = prefix ?? (below === '' ? undefined : below);
     const parameters = { ...whole, prefix: first, limit, page, region, endpoint };

@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander';
 import { INPUTS } from '../../market/inputs/inputs.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
 import { dateOrderOption, duplicatesOption, shapeOptions } from '../data/readingOptions.ts';
-import type { Terminal } from '../reach/terminal.ts';
+import type { Terminal } from '../connect/terminal.ts';
 import type { CoreLoadOptions } from './coreLoad.ts';
 
 export function addCore(root: Command, settings: () => Settings, terminal: Terminal): void {

@@ -12,19 +12,19 @@ import type { Settings } from '../../store/base/settings/settings.ts';
 import { quoteWord } from '../../store/base/shellWord.ts';
 import { toWords } from '../data/readingOptions.ts';
 import { followJob } from '../print/followJob.ts';
-import { harmless } from '../print/terminalText.ts';
-import type { AskData } from '../reach/dataApi.ts';
-import { sayTo, type Terminal } from '../reach/terminal.ts';
-import { type AskValue, withWorkspace } from '../reach/workspaceApi.ts';
-import { loadingOf, type LoadOptions, type Origin, originOf } from './coreOrigin.ts';
-import { confirm, type DryRun, show } from './corePreview.ts';
+import { escapeControls } from '../print/terminalText.ts';
+import type { CallData } from '../connect/dataApi.ts';
+import { printTo, type Terminal } from '../connect/terminal.ts';
+import { type CallJson, withWorkspace } from '../connect/workspaceApi.ts';
+import { loadMembers, type LoadOptions, type Origin, openOrigin } from './coreOrigin.ts';
+import { confirmLoad, type DryRun, showPreview } from './corePreview.ts';
 import { showRuns } from './schedules.ts';
 import {
   type CoreOptions,
   explicitReading,
-  lacks,
-  missing,
-  readingSaid,
+  missingFailure,
+  findMissing,
+  buildInputReading,
   wideReading,
 } from './coreReading.ts';
 
@@ -46,8 +46,8 @@ interface Loading {
   readonly input: Input;
   readonly options: CoreLoadOptions;
   readonly terminal: Terminal;
-  readonly call: AskValue;
-  readonly callData: AskData;
+  readonly call: CallJson;
+  readonly callData: CallData;
 }
 
 export async function loadCore(
@@ -87,7 +87,7 @@ async function openOrigins(
 ): Promise<readonly Origin[]> {
   const asking = { id: input.id, folder: terminal.folder, options, call, callData };
   const origins: Origin[] = [];
-  for (const one of originNames) origins.push(await originOf(one, asking));
+  for (const one of originNames) origins.push(await openOrigin(one, asking));
   return origins;
 }
 
@@ -109,7 +109,7 @@ function suggestActions(
   { options, terminal }: Loading,
 ): void {
   if (options.json === true) return;
-  const print = sayTo(terminal);
+  const print = printTo(terminal);
   for (const { column, input } of actions) {
     const words = [
       ...originNames,
@@ -119,7 +119,7 @@ function suggestActions(
       '--yes',
     ];
     const command = words.map(quoteWord).join(' ');
-    print(harmless(`${column}: tapedeck core load ${command} loads it too`));
+    print(escapeControls(`${column}: tapedeck core load ${command} loads it too`));
   }
 }
 
@@ -139,12 +139,12 @@ async function loadOrigins(
   }
   const preview = await previewOrigin(first, loading);
   const { isNamed, reading, run } = preview;
-  show({ name: first.name, input, isNamed, run, wide: reading.wide }, options, terminal);
+  showPreview({ name: first.name, input, isNamed, run, wide: reading.wide }, options, terminal);
   if (run.error !== null) throw new Failure('InvalidBody', run.error);
   const actions = input.id === PRICES ? findActionColumns(Object.keys(run.columns)) : [];
   if (actions.length > 0 && options.withActions !== true)
     suggestActions(actions, originNames, loading);
-  if (options.yes !== true) await confirm(terminal);
+  if (options.yes !== true) await confirmLoad(terminal);
   for (const origin of origins) {
     try {
       const isShown = origin === first && !isRegular;
@@ -169,7 +169,7 @@ interface Preview {
 
 /** Runs a dry run. @throws Failure if a required property has no column and no value */
 async function previewOrigin(origin: Origin, { input, options }: Loading): Promise<Preview> {
-  const declared = readingSaid(input, options);
+  const declared = buildInputReading(input, options);
   // The preview shows a contradiction; loading after it confirms the adjustment.
   let reading: Reading = { ...declared, guess: true, confirmAdjustment: true };
   let run = await origin.dryRun(reading);
@@ -179,13 +179,13 @@ async function previewOrigin(origin: Origin, { input, options }: Loading): Promi
     run = await origin.dryRun(reading);
   }
   const { symbol } = origin;
-  const isNamed = missing(input, run).includes('symbol') && symbol !== undefined;
+  const isNamed = findMissing(input, run).includes('symbol') && symbol !== undefined;
   if (isNamed) {
     reading = { ...reading, constants: { ...declared.constants, symbol } };
     run = await origin.dryRun(reading);
   }
-  const lacking = missing(input, run);
-  if (lacking.length > 0) throw lacks(lacking, run);
+  const lacking = findMissing(input, run);
+  if (lacking.length > 0) throw missingFailure(lacking, run);
   return { run, reading: explicitReading(reading, declared, run), isNamed };
 }
 
@@ -212,9 +212,9 @@ async function load(origin: Origin, reading: Reading, loading: Loading): Promise
   const log = `/jobs/${CORE}/ingest/${jobId}/invalid-records-log`;
   const answer = await callData({ method: 'GET', path: log });
   const rows = parse(await text(answer.body), { from_line: 2 }) as readonly string[][];
-  const print = sayTo(terminal);
+  const print = printTo(terminal);
   for (const [, line = '', error = ''] of rows.slice(0, REJECTS_SHOWN)) {
-    print(harmless(`rejected line ${line}: ${error}`));
+    print(escapeControls(`rejected line ${line}: ${error}`));
   }
   const more = job.recordsInvalid - Math.min(rows.length, REJECTS_SHOWN);
   if (more > 0) print(`rejected ${more} more: GET /v1${log} has them`);
@@ -228,7 +228,7 @@ async function schedule(
 ): Promise<void> {
   const { cron, every, json, timeZone } = options;
   const created = (await call('POST', '/ingestion-schedules', {
-    ...loadingOf(options),
+    ...loadMembers(options),
     name: `${input.id} from ${name}`,
     datasetId: input.id,
     dataSourceId: sourceId,
@@ -236,7 +236,7 @@ async function schedule(
     ...(cron === undefined ? { every } : { cron }),
     ...(timeZone === undefined ? {} : { timeZone }),
   })) as Parameters<typeof showRuns>[0];
-  const print = sayTo(terminal);
+  const print = printTo(terminal);
   const when = cron ?? `every ${every}`;
   print(
     json === true

@@ -7,11 +7,11 @@ import type { Reading } from '../../pipeline/bytes/reading.ts';
 import { CORE } from '../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { duplicatesQuery, inQuery } from '../data/readingOptions.ts';
-import type { AskData } from '../reach/dataApi.ts';
-import type { AskValue } from '../reach/workspaceApi.ts';
+import type { CallData } from '../connect/dataApi.ts';
+import type { CallJson } from '../connect/workspaceApi.ts';
 import type { DryRun } from './corePreview.ts';
-import { sourceNamed } from './sources.ts';
-import { symbolOfFile } from './symbolOfFile.ts';
+import { findSourceId } from './sources.ts';
+import { symbolOfFile } from './fileSymbol.ts';
 
 export interface LoadOptions {
   readonly duplicates?: string;
@@ -36,12 +36,12 @@ interface OriginContext {
   readonly id: string;
   readonly folder: string;
   readonly options: LoadOptions;
-  readonly call: AskValue;
-  readonly callData: AskData;
+  readonly call: CallJson;
+  readonly callData: CallData;
 }
 
 /** @throws Failure NotFound if there is neither a file nor a source of the name */
-export async function originOf(originName: string, context: OriginContext): Promise<Origin> {
+export async function openOrigin(originName: string, context: OriginContext): Promise<Origin> {
   if (originName === '-') {
     const rule = 'core load previews a file before it loads it';
     throw new Failure('InvalidParameter', `${rule}: save the standard input as a file`);
@@ -88,12 +88,12 @@ async function sourceOrigin(
   originName: string,
   { call, id, options }: OriginContext,
 ): Promise<Origin> {
-  const sourceId = await sourceNamed(call, originName).catch((error: unknown) => {
+  const sourceId = await findSourceId(call, originName).catch((error: unknown) => {
     if (!(error instanceof Failure) || error.type !== 'NotFound') throw error;
     const rule = `and no data source of ${CORE} (tapedeck source add … --workspace ${CORE})`;
     throw new Failure('NotFound', `there is no file ${originName}, ${rule}`);
   });
-  const order = (reading: Reading) => ({ ...loadingOf(options), datasetId: id, reading });
+  const order = (reading: Reading) => ({ ...loadMembers(options), datasetId: id, reading });
   const post = (query: string, reading: Reading): Promise<unknown> =>
     call('POST', `/jobs/ingest${query}`, { ...order(reading), dataSourceId: sourceId });
   return {
@@ -106,7 +106,7 @@ async function sourceOrigin(
 }
 
 /** Returns members of the body of a job, or of a schedule. */
-export function loadingOf({ dateOrder, duplicates, maxErrors }: LoadOptions): object {
+export function loadMembers({ dateOrder, duplicates, maxErrors }: LoadOptions): object {
   return {
     ...duplicatesQuery(duplicates),
     ...(dateOrder === undefined ? {} : { dateOrder }),

@@ -4,8 +4,8 @@ import type { Input } from '../../market/inputs/inputRow.ts';
 import type { Reading } from '../../pipeline/bytes/reading.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { tableAnswer } from '../print/answerLists.ts';
-import { harmless } from '../print/terminalText.ts';
-import { sayTo, type Terminal } from '../reach/terminal.ts';
+import { escapeControls } from '../print/terminalText.ts';
+import { printTo, type Terminal } from '../connect/terminal.ts';
 
 /** Rows of a preview. */
 const SAMPLE_ROWS = 5;
@@ -35,12 +35,12 @@ interface PreviewInput {
 }
 
 /** Prints the mapping, and the first rows as they will be loaded. */
-export function show(
+export function showPreview(
   { name: file, input, isNamed, run, wide }: PreviewInput,
   options: { readonly json?: boolean },
   terminal: Terminal,
 ): void {
-  const print = sayTo(terminal);
+  const print = printTo(terminal);
   const { columns, constants, recordsDuplicate, recordsIngested, recordsInvalid, sample } = run;
   if (options.json === true) {
     print(JSON.stringify({ file: file, input: input.id, columns, constants, sample }));
@@ -62,13 +62,13 @@ export function show(
       property,
       is: `${value} in each record${property === 'symbol' && isNamed ? ', from the name of the file' : ''}`,
     }));
-    print(`${harmless(file)} as ${input.id}:`);
+    print(`${escapeControls(file)} as ${input.id}:`);
     if (wide !== undefined) print(`a column for each ${wide.names}: its cells are ${wide.values}`);
     tableAnswer([...rows, ...fixed], ['column', 'property', 'is'], {}, terminal);
     print('');
     const first = sample.slice(0, SAMPLE_ROWS);
     if (first.length > 0) tableAnswer(first, membersOf(first), {}, terminal);
-    for (const note of run.log.filter((line) => NOTES.test(line))) print(harmless(note));
+    for (const note of run.log.filter((line) => NOTES.test(line))) print(escapeControls(note));
     const counts = `${recordsIngested} new records, ${recordsDuplicate} stored already or repeated`;
     print(`${counts}, ${recordsInvalid} invalid`);
     if (columns['Adj Close'] === 'fClose' && constants['isSplitAdjusted'] === undefined) {
@@ -91,7 +91,7 @@ const membersOf = (rows: readonly object[]): readonly string[] => [
 ];
 
 /** Requests confirmation. @throws Failure without a terminal, or if the answer is not yes */
-export async function confirm(terminal: Terminal): Promise<void> {
+export async function confirmLoad(terminal: Terminal): Promise<void> {
   const { stderr, stdin } = terminal;
   if (stdin.isTTY !== true) {
     throw new Failure(

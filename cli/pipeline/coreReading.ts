@@ -3,7 +3,7 @@
 import type { Input } from '../../market/inputs/inputRow.ts';
 import type { Reading } from '../../pipeline/bytes/reading.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { type ReadingOptions, readingOf } from '../data/readingOptions.ts';
+import { type ReadingOptions, buildReading } from '../data/readingOptions.ts';
 import type { DryRun } from './corePreview.ts';
 
 export interface CoreOptions extends Omit<ReadingOptions, 'as' | 'wide'> {
@@ -40,7 +40,7 @@ const TICKER = /^(?=.*[A-Z])[A-Z0-9.^=/ -]{1,12}$/;
 
 /** Detects a wide file: one column of days, all others symbols. Undefined for any other file. */
 export function wideReading(input: Input, reading: Reading, run: DryRun): Reading | undefined {
-  const lacking = missing(input, run);
+  const lacking = findMissing(input, run);
   if (!lacking.includes('symbol') || !lacking.includes('close')) return undefined;
   const all = Object.entries(run.columns).filter(([, property]) => property !== null);
   const days = all.filter(([, property]) => property === 'date');
@@ -54,7 +54,7 @@ export function wideReading(input: Input, reading: Reading, run: DryRun): Readin
 const withoutAs = ({ as: _, wide: __, ...options }: CoreOptions): ReadingOptions => options;
 
 /** Returns the reading of the options. @throws Failure for a property that the input does not have */
-export function readingSaid(input: Input, options: CoreOptions): Reading {
+export function buildInputReading(input: Input, options: CoreOptions): Reading {
   const { adjusted, symbol, wide } = options;
   const has = (name: string): boolean => input.properties.some((one) => one.name === name);
   const provided = { ...options.set, ...(symbol === undefined ? {} : { symbol }) };
@@ -69,13 +69,16 @@ export function readingSaid(input: Input, options: CoreOptions): Reading {
   }
   const constants = { ...provided, ...(adjusted === true ? { isSplitAdjusted: true } : {}) };
   const cells = wide === undefined ? {} : { wide: { names: 'symbol', values: wide } };
-  return { ...readingOf(withoutAs(options)), constants, ...cells };
+  return { ...buildReading(withoutAs(options)), constants, ...cells };
 }
 
 const renamedColumns = (columns: DryRun['columns']): DryRun['columns'] =>
   Object.fromEntries(Object.entries(columns).filter(([column, property]) => column !== property));
 
-export function missing({ properties }: Input, { columns, constants }: DryRun): readonly string[] {
+export function findMissing(
+  { properties }: Input,
+  { columns, constants }: DryRun,
+): readonly string[] {
   const provided = new Set([
     ...Object.values(columns).flatMap((property) => property?.split('+') ?? []),
     ...Object.keys(constants),
@@ -87,7 +90,7 @@ export function missing({ properties }: Input, { columns, constants }: DryRun): 
 
 const nameOf = ({ name }: { readonly name: string }): string => name;
 
-export function lacks(names: readonly string[], { columns }: DryRun): Failure {
+export function missingFailure(names: readonly string[], { columns }: DryRun): Failure {
   const there = `columns are ${Object.keys(columns).join(', ')}`;
   const ways = names.map((name) =>
     name === 'symbol'

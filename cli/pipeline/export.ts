@@ -3,11 +3,11 @@ import { mkdir } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { Failure } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
-import { counted } from '../print/answerOutput.ts';
+import { pluralize } from '../print/answerOutput.ts';
 import { progress } from '../print/progress.ts';
-import { credentialNamed } from './sources.ts';
-import { sayTo, type Terminal } from '../reach/terminal.ts';
-import { type AskValue, withWorkspace } from '../reach/workspaceApi.ts';
+import { findCredentialId } from './sources.ts';
+import { printTo, type Terminal } from '../connect/terminal.ts';
+import { type CallJson, withWorkspace } from '../connect/workspaceApi.ts';
 
 export interface ExportOptions {
   readonly query?: string;
@@ -79,7 +79,7 @@ const isBucket = (to: string): boolean => /^s3:\/\//i.test(to);
 
 async function bucketTarget(
   { credential, endpoint, region, to }: ExportOptions,
-  call: AskValue,
+  call: CallJson,
 ): Promise<object> {
   const [, awsbucketName = '', prefix = ''] = /^s3:\/\/([^/]*)(?:\/(.*))?$/is.exec(to) ?? [];
   if (credential === undefined) {
@@ -89,7 +89,7 @@ async function bucketTarget(
     type: 'AWS-S3',
     awsbucketName,
     prefix,
-    credentialId: await credentialNamed(call, credential),
+    credentialId: await findCredentialId(call, credential),
     ...(region === undefined ? {} : { region }),
     ...(endpoint === undefined ? {} : { endpoint }),
   };
@@ -115,7 +115,7 @@ async function folderTarget(
 }
 
 async function follow(
-  call: AskValue,
+  call: CallJson,
   exportId: string,
   label: string,
   { json, to }: ExportOptions,
@@ -134,7 +134,7 @@ async function follow(
     bar.end();
     if (view.state !== 'DONE') terminal.endWith(stop.aborted ? CANCELLED : 1);
     const manifest = isBucket(to) ? view.manifest : join(to, 'manifest.json');
-    sayTo(terminal)(json === true ? JSON.stringify(view) : formatResult(view, label, manifest));
+    printTo(terminal)(json === true ? JSON.stringify(view) : formatResult(view, label, manifest));
     return;
   }
 }
@@ -147,8 +147,8 @@ function ifEnded(error: unknown): void {
 function formatResult(view: ExportView, label: string, manifest: string | null): string {
   if (view.state !== 'DONE') return `${label}: ${view.error}`;
   const of = [
-    counted(view.rows, 'record'),
-    counted(view.parts.length, 'part'),
+    pluralize(view.rows, 'record'),
+    pluralize(view.parts.length, 'part'),
     `${(view.bytes / 1e6).toFixed(1)} MB`,
     `snapshot ${view.snapshot}`,
   ];

@@ -5,7 +5,7 @@ import { duplicatesOption, readingOptions, dateOrderOption } from '../data/readi
 import type { ObjectsOptions } from './bucketObjects.ts';
 import type { ScheduleOptions } from './schedules.ts';
 import type { AddOptions, PlaceOptions } from './sources.ts';
-import type { Terminal } from '../reach/terminal.ts';
+import type { Terminal } from '../connect/terminal.ts';
 
 type ReadSettings = () => ReturnType<typeof readSettings>;
 

@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander';
 import type { Settings } from '../../store/base/settings/settings.ts';
 import type { ExportOptions } from './export.ts';
 import type { AddRecipeOptions } from './recipes.ts';
-import type { Terminal } from '../reach/terminal.ts';
+import type { Terminal } from '../connect/terminal.ts';
 
 export function addExport(root: Command, settings: () => Settings, terminal: Terminal): void {
   const format = new Option('--format <format>', 'format of the parts');

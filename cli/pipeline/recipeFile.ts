@@ -117,7 +117,7 @@ export type Recipe = Static<typeof RECIPE>;
 export type RecipeParameter = Static<typeof PARAMETER>;
 
 /** Placeholders of parameters in the texts of a recipe. */
-export const HOLES = /\$\{([^{}]*)\}/g;
+export const PLACEHOLDERS = /\$\{([^{}]*)\}/g;
 
 /** @throws Failure InvalidBody naming the member and its rule. */
 export function checkRecipe(name: string, value: unknown): Recipe {
@@ -135,20 +135,20 @@ export function checkRecipe(name: string, value: unknown): Recipe {
   if (recipe.input !== undefined && recipe.input !== recipe.dataset.name) {
     throw broken(name, 'dataset.name must be that of its input');
   }
-  for (const [at, { dataset }] of fillsOf(recipe).entries()) {
+  for (const [at, { dataset }] of listFills(recipe).entries()) {
     const where = at === 0 ? 'dataset' : `also.${at - 1}.dataset`;
     for (const [part, property] of Object.entries(dataset.columnMapping)) {
       if (Object.hasOwn(dataset.schema.properties, property)) continue;
       throw broken(name, `${where}.columnMapping.${part} must be a property of dataset.schema`);
     }
   }
-  const datasets = fillsOf(recipe).map(({ dataset }) => dataset.name);
+  const datasets = listFills(recipe).map(({ dataset }) => dataset.name);
   if (new Set(datasets).size < datasets.length) throw broken(name, 'also must not name one twice');
   return recipe;
 }
 
 /** Returns every dataset that a recipe fills, with its schedule. */
-export const fillsOf = ({
+export const listFills = ({
   also = [],
   dataset,
   schedule,
@@ -173,7 +173,7 @@ function placeholderFault(recipe: Recipe): string | undefined {
   if (named.size < parameters.length) return 'parameters must not name one twice';
   const usedNames = new Set<string>();
   for (const [member, part] of Object.entries({ source, dataset, schedule, also })) {
-    for (const [, name = ''] of (JSON.stringify(part) ?? '').matchAll(HOLES)) {
+    for (const [, name = ''] of (JSON.stringify(part) ?? '').matchAll(PLACEHOLDERS)) {
       if (!named.has(name)) return `${member} uses ${name}, which is no parameter`;
       usedNames.add(name);
     }

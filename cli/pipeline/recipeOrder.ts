@@ -1,9 +1,9 @@
 // Builds what a recipe creates from its parameters: the bodies of a dataset, a source, a schedule.
 import { Failure } from '../../store/base/failure.ts';
 import {
-  fillsOf,
+  listFills,
   fits,
-  HOLES,
+  PLACEHOLDERS,
   type Recipe,
   type RecipeParameter,
   VALUE_MAX,
@@ -40,9 +40,9 @@ interface OrderOptions {
 }
 
 /** @throws Failure InvalidParameter naming the parameter, or option, and its rule. */
-export function recipeOrderOf(recipe: Recipe, options: OrderOptions): RecipeOrder {
+export function buildRecipeOrder(recipe: Recipe, options: OrderOptions): RecipeOrder {
   const values = resolveValues(recipe, options.set ?? []);
-  const fills = fillsOf(recipe);
+  const fills = listFills(recipe);
   if (fills.length > 1 && options.dataset !== undefined) {
     const names = fills.map(({ dataset }) => dataset.name).join(', ');
     refuse(`--dataset: ${recipe.name} fills several (${names}), each by its own name`);
@@ -95,7 +95,7 @@ function resolveValue(parameter: RecipeParameter, setValue: string | undefined):
 }
 
 const fillText = (text: string, values: Values): string =>
-  text.replaceAll(HOLES, (_, name: string) => values.get(name) ?? '');
+  text.replaceAll(PLACEHOLDERS, (_, name: string) => values.get(name) ?? '');
 
 /** Replaces placeholders in every text, also in member names: a parameter may name a column. */
 function fillTexts<T>(part: T, values: Values): T {

@@ -3,13 +3,13 @@ import { isDeepStrictEqual } from 'node:util';
 import { Failure, reasonOf } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
 import { CORE } from '../../store/lake/datasets/datasets.ts';
-import { STAND_IN_SOURCE } from '../../store/lake/datasets/standIns.ts';
+import { PLACEHOLDER_SOURCE } from '../../store/lake/datasets/placeholders.ts';
 import { tableAnswer } from '../print/answerLists.ts';
-import { fillsOf, type Recipe, readRecipe, recipeNames } from './recipeFile.ts';
-import { type RecipeFill, recipeOrderOf, type RecipeOrder } from './recipeOrder.ts';
+import { listFills, type Recipe, readRecipe, recipeNames } from './recipeFile.ts';
+import { type RecipeFill, buildRecipeOrder, type RecipeOrder } from './recipeOrder.ts';
 import type { PlaceOptions } from './sources.ts';
-import { sayTo, type Terminal } from '../reach/terminal.ts';
-import { type AskValue, withWorkspace } from '../reach/workspaceApi.ts';
+import { printTo, type Terminal } from '../connect/terminal.ts';
+import { type CallJson, withWorkspace } from '../connect/workspaceApi.ts';
 
 export interface AddRecipeOptions extends PlaceOptions {
   readonly dataset?: string;
@@ -38,7 +38,9 @@ export async function showRecipe(
   terminal: Terminal,
 ): Promise<void> {
   const recipe = await readRecipe(name);
-  sayTo(terminal)(options.json === true ? JSON.stringify(recipe) : recipeLines(recipe).join('\n'));
+  printTo(terminal)(
+    options.json === true ? JSON.stringify(recipe) : recipeLines(recipe).join('\n'),
+  );
 }
 
 function recipeLines(recipe: Recipe): readonly string[] {
@@ -47,7 +49,7 @@ function recipeLines(recipe: Recipe): readonly string[] {
     const fallback = usual === undefined ? 'must be set' : `${usual} by default`;
     return `  --set ${own}=…  ${what} (${fallback})`;
   });
-  const created = fillsOf(recipe).flatMap(({ dataset, schedule }) => {
+  const created = listFills(recipe).flatMap(({ dataset, schedule }) => {
     const parts = Object.entries(dataset.columnMapping).map(([part, own]) => `${part} ${own}`);
     return [
       `  dataset ${dataset.name}: ${parts.join(', ')}`,
@@ -85,9 +87,9 @@ export async function addRecipe(
   settings: Settings,
   terminal: Terminal,
 ): Promise<void> {
-  const print = sayTo(terminal);
+  const print = printTo(terminal);
   const recipe = await readRecipe(name);
-  const order = recipeOrderOf(recipe, options);
+  const order = buildRecipeOrder(recipe, options);
   const workspace = options.workspace ?? (recipe.input === undefined ? undefined : CORE);
   await withWorkspace(settings, workspace, terminal, async (call) => {
     const existing = await findExisting(call, order);
@@ -98,7 +100,7 @@ export async function addRecipe(
     }
     for (const fill of order.fills) {
       const isStandIn =
-        workspace === CORE && existing.get(fill.datasetId)?.source === STAND_IN_SOURCE;
+        workspace === CORE && existing.get(fill.datasetId)?.source === PLACEHOLDER_SOURCE;
       if (isStandIn) await takeOver(call, fill);
     }
     const ids = await createAll(call, order, isThere);
@@ -107,7 +109,7 @@ export async function addRecipe(
 }
 
 /** Takes over a placeholder dataset: sets the source and the license of the recipe. */
-async function takeOver(call: AskValue, { dataset, datasetId }: RecipeFill): Promise<void> {
+async function takeOver(call: CallJson, { dataset, datasetId }: RecipeFill): Promise<void> {
   const { license, source } = dataset;
   await call('PATCH', `/datasets/${datasetId}`, { dataset: { source, license } });
 }
@@ -123,7 +125,7 @@ interface ExistingDataset {
  * @throws Failure Conflict for one with another index, or a source of the same name
  */
 async function findExisting(
-  call: AskValue,
+  call: CallJson,
   { fills, source }: RecipeOrder,
 ): Promise<ReadonlyMap<string, ExistingDataset>> {
   const sources = (await call('GET', '/data-sources')) as readonly { readonly name: string }[];
@@ -155,7 +157,7 @@ interface Ids {
 
 /** Creates everything or nothing: if a step fails, the previous steps are undone. */
 async function createAll(
-  call: AskValue,
+  call: CallJson,
   { fills, source }: RecipeOrder,
   isThere: OrderResult['isThere'],
 ): Promise<Ids> {

@@ -4,13 +4,13 @@ import { Failure, reasonOf } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
 import { listAnswer, tableAnswer } from '../print/answerLists.ts';
 import { followJob, type JobView } from '../print/followJob.ts';
-import { duplicatesQuery, type ReadingOptions, readingOf } from '../data/readingOptions.ts';
-import { oneOf, type PlaceOptions, sourceNamed } from './sources.ts';
+import { duplicatesQuery, type ReadingOptions, buildReading } from '../data/readingOptions.ts';
+import { findByName, type PlaceOptions, findSourceId } from './sources.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import { indexCommand } from '../../pipeline/conform/loadNotes.ts';
-import { harmless } from '../print/terminalText.ts';
-import type { Terminal } from '../reach/terminal.ts';
-import { type AskValue, withWorkspace } from '../reach/workspaceApi.ts';
+import { escapeControls } from '../print/terminalText.ts';
+import type { Terminal } from '../connect/terminal.ts';
+import { type CallJson, withWorkspace } from '../connect/workspaceApi.ts';
 
 export interface ScheduleOptions extends PlaceOptions, ReadingOptions {
   readonly dataset: string;
@@ -61,7 +61,7 @@ export const addSchedule = (
       date: options.date,
     }).filter(([, property]) => property !== undefined);
     const body = {
-      dataSourceId: await sourceNamed(call, source),
+      dataSourceId: await findSourceId(call, source),
       datasetId: dataset,
       ...(cron === undefined && every === undefined ? { every: 'day' } : {}),
       ...definedOnly({
@@ -76,7 +76,7 @@ export const addSchedule = (
       ...duplicatesQuery(append === true ? 'keep-all' : duplicates),
       ...definedOnly({ dateOrder: options.dateOrder }),
       ...definedOnly({
-        reading: readingOf(options),
+        reading: buildReading(options),
         uniqueIndex: options.index ? undefined : false,
       }),
       ...(parts.length === 0 ? {} : { columnMapping: Object.fromEntries(parts) }),
@@ -92,7 +92,7 @@ export const addSchedule = (
 
 /** Proposes the index that the owner may declare, from stored or sampled records. */
 async function proposeIndex(
-  call: AskValue,
+  call: CallJson,
   sourceId: string,
   { dataset, workspace }: Pick<Dataset, 'dataset' | 'workspace'>,
   dateOrder: string | undefined,
@@ -110,7 +110,7 @@ async function proposeIndex(
   } catch (error) {
     // The schedule exists: its first run reports the same error.
     const why = `the source could not be read for a proposal: ${reasonOf(error)}`;
-    terminal.stderr.write(`${harmless(`${rule}; ${why}`)}\n`);
+    terminal.stderr.write(`${escapeControls(`${rule}; ${why}`)}\n`);
     return;
   }
   const { columnMapping, uniqueIndex } = proposal;
@@ -119,7 +119,9 @@ async function proposeIndex(
   const when = stored === undefined ? 'after its first run, ' : '';
   const command = indexCommand(workspace, dataset, columnMapping);
   const replace = isUsable ? `; to replace changed rows, ${when}run: ${command}` : '';
-  terminal.stderr.write(`${harmless(`${rule}${replace}; --append adds all rows every time`)}\n`);
+  terminal.stderr.write(
+    `${escapeControls(`${rule}${replace}; --append adds all rows every time`)}\n`,
+  );
 }
 
 interface IndexedDataset {
@@ -134,7 +136,7 @@ type ScheduleMade = Pick<Schedule, 'ingestionScheduleId'>;
 /** Prints the next five runs on standard error: a program reads only the id. */
 export async function showRuns(
   { ingestionScheduleId: id }: ScheduleMade,
-  call: AskValue,
+  call: CallJson,
   { stderr }: Terminal,
 ): Promise<void> {
   const { nextRuns, timeZone } = (await call('GET', `/ingestion-schedules/${id}`)) as Schedule;
@@ -197,7 +199,7 @@ export const runSchedule = (
 const ENDED: ReadonlySet<string> = new Set(['INGESTED', 'ERROR', 'CANCELLED']);
 
 /** Returns the job of the latest run if it has not ended. */
-async function runUnderWay(call: AskValue, id: string): Promise<JobView | undefined> {
+async function runUnderWay(call: CallJson, id: string): Promise<JobView | undefined> {
   const [run] = (await call('GET', `/ingestion-history/${id}?last=1`)) as readonly {
     readonly jobId: string | null;
     readonly status: string | null;
@@ -300,15 +302,15 @@ const timeIn = (ms: number, timeZone: string): string =>
 const timeOf = (ms: number | null): string | null =>
   ms === null ? null : isoTime(ms).slice(0, 16).replace('T', ' ');
 
-const fetchSchedules = async (call: AskValue): Promise<readonly Schedule[]> =>
+const fetchSchedules = async (call: CallJson): Promise<readonly Schedule[]> =>
   (await call('GET', '/ingestion-schedules?sort=asc')) as readonly Schedule[];
 
 /** Finds a schedule by id or name. @throws Failure NotFound, or InvalidParameter for several */
-async function findSchedule(call: AskValue, nameOrId: string): Promise<Schedule> {
+async function findSchedule(call: CallJson, nameOrId: string): Promise<Schedule> {
   const schedules = await fetchSchedules(call);
   const byId = schedules.find(({ ingestionScheduleId: id }) => id === nameOrId);
   if (byId !== undefined) return byId;
   if (nameOrId.startsWith('INGESTION_SCHEDULE_'))
     throw new Failure('NotFound', `there is no ${nameOrId}`);
-  return oneOf(schedules, nameOrId, 'schedule');
+  return findByName(schedules, nameOrId, 'schedule');
 }

@@ -5,8 +5,8 @@ import { text } from 'node:stream/consumers';
 import { Failure } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
 import { listAnswer, tableAnswer } from '../print/answerLists.ts';
-import type { Terminal } from '../reach/terminal.ts';
-import { type AskValue, withWorkspace } from '../reach/workspaceApi.ts';
+import type { Terminal } from '../connect/terminal.ts';
+import { type CallJson, withWorkspace } from '../connect/workspaceApi.ts';
 
 export interface PlaceOptions {
   readonly workspace?: string;
@@ -41,7 +41,7 @@ export async function addSource(
     const credentialId =
       options.credential === undefined
         ? {}
-        : { credentialId: await credentialNamed(call, options.credential) };
+        : { credentialId: await findCredentialId(call, options.credential) };
     const name = options.name === undefined ? {} : { name: options.name };
     const value = { ...definition, ...name, ...credentialId };
     listAnswer([await call('POST', '/data-sources', value)], 'dataSourceId', options, terminal);
@@ -113,10 +113,10 @@ const withSource = (
   options: PlaceOptions,
   settings: Settings,
   terminal: Terminal,
-  work: (call: AskValue, id: string) => Promise<void>,
+  work: (call: CallJson, id: string) => Promise<void>,
 ): Promise<void> =>
   withWorkspace(settings, options.workspace, terminal, async (call) =>
-    work(call, await sourceNamed(call, source)),
+    work(call, await findSourceId(call, source)),
   );
 
 export const sampleSource = (
@@ -181,23 +181,23 @@ export const listCredentials = (
   });
 
 /** Returns the id of a source, by its id or its name. @throws Failure NotFound, InvalidParameter. */
-export async function sourceNamed(call: AskValue, nameOrId: string): Promise<string> {
+export async function findSourceId(call: CallJson, nameOrId: string): Promise<string> {
   if (nameOrId.startsWith('DATA_SOURCE_')) return nameOrId;
   const sources = (await call('GET', '/data-sources')) as readonly Source[];
-  return oneOf(sources, nameOrId, 'data source').dataSourceId;
+  return findByName(sources, nameOrId, 'data source').dataSourceId;
 }
 
 /** Returns the id of a credential, by its id or its name. @throws as `sourceNamed`. */
-export async function credentialNamed(call: AskValue, nameOrId: string): Promise<string> {
+export async function findCredentialId(call: CallJson, nameOrId: string): Promise<string> {
   if (nameOrId.startsWith('CREDENTIAL_')) return nameOrId;
   const credentials = (await call('GET', '/credentials')) as readonly (Source & {
     readonly credentialId: string;
   })[];
-  return oneOf(credentials, nameOrId, 'credential').credentialId;
+  return findByName(credentials, nameOrId, 'credential').credentialId;
 }
 
 /** Finds the only item of a name. */
-export function oneOf<T extends { readonly name: string }>(
+export function findByName<T extends { readonly name: string }>(
   items: readonly T[],
   name: string,
   what: string,

@@ -1,5 +1,5 @@
 // Prints short answers: a table or a line each for a person, JSON lines for a program.
-import { type Terminal, sayTo } from '../reach/terminal.ts';
+import { type Terminal, printTo } from '../connect/terminal.ts';
 import { type Cell, tableLines } from './answerTable.ts';
 
 interface JsonOption {
@@ -13,7 +13,7 @@ export function listAnswer(
   { json }: JsonOption,
   terminal: Terminal,
 ): void {
-  const print = sayTo(terminal);
+  const print = printTo(terminal);
   for (const item of items) {
     const value = (item as Readonly<Record<string, unknown>>)[member];
     print(json === true ? JSON.stringify(item) : String(value));
@@ -27,7 +27,7 @@ export function tableAnswer(
   { json }: JsonOption,
   terminal: Terminal,
 ): void {
-  const print = sayTo(terminal);
+  const print = printTo(terminal);
   if (json === true) {
     for (const item of items) print(JSON.stringify(item));
     return;

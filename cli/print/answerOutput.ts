@@ -3,8 +3,8 @@ import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { DataAnswer } from '../reach/dataApi.ts';
-import type { Output } from '../reach/terminal.ts';
+import type { DataAnswer } from '../connect/dataApi.ts';
+import type { Output } from '../connect/terminal.ts';
 
 /** @param file used instead of `stdout` @returns the number of bytes, if it is known */
 export async function deliver(
@@ -36,24 +36,24 @@ async function toFile(body: Readable, output: string): Promise<number> {
   return target.bytesWritten;
 }
 
-export const counted = (count: number, what: string): string =>
+export const pluralize = (count: number, what: string): string =>
   `${count.toLocaleString('en-US')} ${what}${count === 1 ? '' : 's'}`;
 
 /** Formats seconds, messages, and the row at which the answer was cut. */
-export function endOf(answer: DataAnswer, ms: number): readonly string[] {
+export function summarizeAnswer(answer: DataAnswer, ms: number): readonly string[] {
   const premium = Number(headerOf(answer, 'cloud-premium-messages-used') ?? 0);
   return [
     `${(ms / 1000).toFixed(3)} s`,
-    counted(Number(headerOf(answer, 'cloud-messages-used') ?? 0), 'message'),
-    ...(premium === 0 ? [] : [counted(premium, 'premium message')]),
-    ...cutOf(answer),
+    pluralize(Number(headerOf(answer, 'cloud-messages-used') ?? 0), 'message'),
+    ...(premium === 0 ? [] : [pluralize(premium, 'premium message')]),
+    ...describeCut(answer),
   ];
 }
 
 /** Returns no text for a complete answer. */
-export const cutOf = (answer: DataAnswer): readonly string[] => {
+export const describeCut = (answer: DataAnswer): readonly string[] => {
   const cut = headerOf(answer, 'cloud-rows-cut');
-  return cut === undefined ? [] : [`cut at ${counted(Number(cut), 'row')} by the tier`];
+  return cut === undefined ? [] : [`cut at ${pluralize(Number(cut), 'row')} by the tier`];
 };
 
 /** Returns a header whose name follows the server's brand prefix. */

@@ -1,5 +1,5 @@
 // Formats rows as a table for a terminal: columns as wide as their cells, numbers right-aligned.
-import { cutTo, harmless, widthOf } from './terminalText.ts';
+import { truncateTo, escapeControls, widthOf } from './terminalText.ts';
 
 export interface TableColumn {
   readonly name: string;
@@ -28,17 +28,17 @@ export function tableLines(
   rows: readonly (readonly Cell[])[],
   look: TableLook,
 ): readonly string[] {
-  const header = columns.map(({ name }) => harmless(name));
+  const header = columns.map(({ name }) => escapeControls(name));
   const texts = rows.map((row) =>
     columns.map((_, at) => {
       const value = row[at] ?? null;
-      return value === null ? 'NULL' : harmless(value);
+      return value === null ? 'NULL' : escapeControls(value);
     }),
   );
   const most = cellMost(columns, [header, ...texts], look);
   if (most < CELL_LEAST) return verticalLines(columns, header, texts, look.columns ?? CELL_MAX);
   const cut = (text: string, isNumber: boolean): string =>
-    isNumber || look.wide ? text : cutTo(text, most);
+    isNumber || look.wide ? text : truncateTo(text, most);
   const visibleRows = texts.map((row) => row.map((text, at) => cut(text, isNumber(columns, at))));
   const names = header.map((name) => cut(name, false));
   const widths = widthsOf([names, ...visibleRows]);
@@ -80,9 +80,9 @@ function verticalLines(
     .concat('┼', '─'.repeat(cell + 2))
     .slice(0, room);
   const line = (text: string, at: number): string => {
-    const name = cutTo(names[at] ?? '', label);
+    const name = truncateTo(names[at] ?? '', label);
     const space = ' '.repeat(label - widthOf(name));
-    const value = isNumber(columns, at) ? text : cutTo(text, cell);
+    const value = isNumber(columns, at) ? text : truncateTo(text, cell);
     return ` ${name}${space}${BETWEEN}${value}`.trimEnd();
   };
   const visibleRows = rows.length === 0 ? [names.map(() => '')] : rows;
@@ -100,7 +100,7 @@ function cellMost(
 ): number {
   if (wide) return Infinity;
   const capped = lines.map((line) =>
-    line.map((text, at) => (isNumber(columns, at) ? text : cutTo(text, CELL_MAX))),
+    line.map((text, at) => (isNumber(columns, at) ? text : truncateTo(text, CELL_MAX))),
   );
   const widths = widthsOf(capped);
   let most = CELL_MAX;

@@ -1,6 +1,6 @@
 // Draws lines of values as braille characters on a terminal: each has two by four dots.
 import type { Chart, Line } from '../../query/charts/records/chart.ts';
-import { cutTo, widthOf } from './terminalText.ts';
+import { truncateTo, widthOf } from './terminalText.ts';
 
 interface ChartSize {
   /** Characters, including the scale at the left. */
@@ -131,7 +131,7 @@ function marksOf(
 function legendOf(lines: readonly Line[], width: number, margin: number): readonly string[] {
   const rows: string[] = [];
   for (const [at, { name }] of lines.entries()) {
-    const entry = `${at + 1} ${cutTo(name, NAME_MAX)}`;
+    const entry = `${at + 1} ${truncateTo(name, NAME_MAX)}`;
     const row = rows.at(-1);
     if (row !== undefined && widthOf(row) + 2 + widthOf(entry) <= width) {
       rows[rows.length - 1] = `${row}  ${entry}`;

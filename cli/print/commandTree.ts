@@ -22,7 +22,7 @@ export interface CommandTree {
 const HELP: Word = { name: '--help', help: 'display help for command' };
 const VERSION: Word = { name: '--version', help: 'output the version number' };
 
-export function treeOf(root: Command): CommandTree {
+export function buildCommandTree(root: Command): CommandTree {
   const places = [...placesOf(root, '', [])];
   const all = [root, ...below(root)].flatMap(({ options }) => options);
   const takes = new Set(all.filter(takesValue).flatMap(namesOf));

@@ -1,9 +1,9 @@
 // Shows the progress of a job until it ends.
 import type { LoadCounts } from '../../pipeline/conform/loadCounts.ts';
-import { type Terminal, sayTo } from '../reach/terminal.ts';
+import { type Terminal, printTo } from '../connect/terminal.ts';
 import { progress } from './progress.ts';
-import { harmless } from './terminalText.ts';
-import type { AskValue } from '../reach/workspaceApi.ts';
+import { escapeControls } from './terminalText.ts';
+import type { CallJson } from '../connect/workspaceApi.ts';
 
 /** Polling starts fast, so that a short job does not wait, and slows down for a long one. */
 const [POLL_MS_LEAST, POLL_MS_MOST] = [20, 200];
@@ -26,7 +26,7 @@ export interface JobView extends LoadCounts {
 
 /** Shows progress on standard error and the result on standard output; a failed job exits with 1. */
 export async function followJob(
-  call: AskValue,
+  call: CallJson,
   jobId: string,
   label: string,
   { json }: { readonly json?: boolean },
@@ -47,10 +47,14 @@ export async function followJob(
 }
 
 function printResult(job: JobView, json: boolean, terminal: Terminal): void {
-  const print = sayTo(terminal);
+  const print = printTo(terminal);
   if (job.status !== 'INGESTED') terminal.endWith(1);
-  if (!json) for (const note of job.notes) print(harmless(note));
-  print(json ? JSON.stringify(job) : `${job.datasetId}: ${harmless(job.error ?? countsText(job))}`);
+  if (!json) for (const note of job.notes) print(escapeControls(note));
+  print(
+    json
+      ? JSON.stringify(job)
+      : `${job.datasetId}: ${escapeControls(job.error ?? countsText(job))}`,
+  );
 }
 
 /** `3 records received, 2 stored, 1 replaced, 0 duplicates, 0 rejected` */

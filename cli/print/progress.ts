@@ -1,7 +1,7 @@
 // Shows the progress of long work: a bar on a terminal, lines on other outputs, JSON lines with --json.
 import { SingleBar } from 'cli-progress';
 import { monotonicMs } from '../../store/base/clock.ts';
-import type { Output } from '../reach/terminal.ts';
+import type { Output } from '../connect/terminal.ts';
 
 interface Progress {
   update(state: WorkState): void;

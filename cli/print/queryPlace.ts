@@ -1,5 +1,5 @@
 // Formats a refused query: the sentence, the line with the error, and a caret.
-import { cutTo, harmless, widthOf } from './terminalText.ts';
+import { truncateTo, escapeControls, widthOf } from './terminalText.ts';
 
 /** Columns of a line that are shown, and columns before the position. */
 const SHOWN_MAX = 100;
@@ -11,7 +11,7 @@ const PLACE = /^(?:"sqlQuery"(?:: | (?=line )))?(line (\d+), column (\d+): )?/;
 export function withPlace(message: string, text: string): string {
   const [prefix = '', place = '', lineNumber = '', column = ''] = PLACE.exec(message) ?? [];
   const rule = message.slice(prefix.length).replace(/^"sqlQuery"/, 'the query');
-  const sentence = `${place}${harmless(rule)}`;
+  const sentence = `${place}${escapeControls(rule)}`;
   const line = text.split('\n')[Number(lineNumber) - 1];
   if (place === '' || line === undefined) return sentence;
   const characters = [...line.trimEnd()];
@@ -19,9 +19,9 @@ export function withPlace(message: string, text: string): string {
   const start = from > 0 ? '…' : '';
   const before = start + spelled(characters.slice(from, Number(column) - 1));
   const rest = spelled(characters.slice(Number(column) - 1));
-  const excerpt = before + cutTo(rest, Math.max(1, SHOWN_MAX - widthOf(before)));
+  const excerpt = before + truncateTo(rest, Math.max(1, SHOWN_MAX - widthOf(before)));
   return `${sentence}\n  ${excerpt}\n  ${' '.repeat(widthOf(before))}^`;
 }
 
 const spelled = (characters: readonly string[]): string =>
-  harmless(characters.join('').replaceAll('\t', ' '));
+  escapeControls(characters.join('').replaceAll('\t', ' '));

@@ -1,6 +1,6 @@
 // Formats answers of the SQL endpoint as tables: rows, columns, and the explanation of a query.
 import type { Readable } from 'node:stream';
-import { counted } from './answerOutput.ts';
+import { pluralize } from './answerOutput.ts';
 import { type Cell, type TableColumn, tableLines, type TableLook } from './answerTable.ts';
 import { memberTexts } from './jsonMembers.ts';
 
@@ -17,7 +17,7 @@ const NUMBERS = /^(?:U?(?:TINY|SMALL|BIG|HUGE)INT|U?INTEGER|DOUBLE|FLOAT|DECIMAL
 const NO_LOOK: TableLook = { wide: true, columns: undefined, colours: false };
 
 /** @param body JSON lines of the columns */
-export async function tableOf(
+export async function formatRows(
   body: Readable,
   columns: readonly SqlColumn[],
   look: TableLook,
@@ -69,7 +69,7 @@ async function readRows(
 const column = (name: string, isNumber = false): TableColumn => ({ name, isNumber });
 
 /** @param json the answer to `schema=true` */
-export const tableOfColumns = (json: string): readonly string[] =>
+export const formatColumns = (json: string): readonly string[] =>
   tableLines(
     [column('column'), column('type')],
     (JSON.parse(json) as readonly SqlColumn[]).map(({ name, type }) => [name, type]),
@@ -88,12 +88,14 @@ interface Explained {
 }
 
 /** @param json the answer to `explain=true` */
-export function explained(json: string): readonly string[] {
+export function formatExplanation(json: string): readonly string[] {
   const { estimate, steps, tables } = JSON.parse(json) as Explained;
   const { rows, bytes, weight, messages } = estimate;
-  const most = [counted(rows, 'row'), counted(bytes, 'byte'), counted(messages, 'message')].join(
-    ', ',
-  );
+  const most = [
+    pluralize(rows, 'row'),
+    pluralize(bytes, 'byte'),
+    pluralize(messages, 'message'),
+  ].join(', ');
   return [...steps, ...tablesOf(tables), `at most ${most} of weight ${weight}`];
 }
 

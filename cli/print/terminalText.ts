@@ -4,7 +4,7 @@
 const OBEYED = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/gu;
 const SPELLED: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
-export const harmless = (text: string): string =>
+export const escapeControls = (text: string): string =>
   text.replace(
     OBEYED,
     (sign) => SPELLED[sign] ?? `\\u${(sign.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`,
@@ -44,7 +44,7 @@ function widthOfOne(grapheme: string): number {
 const UNITS_OF_ONE = 16;
 
 /** Shortens a text to at most so many columns; a longer one ends in … */
-export function cutTo(text: string, columns: number): string {
+export function truncateTo(text: string, columns: number): string {
   if (text.length <= columns && PLAIN.test(text)) return text;
   // Do not scan megabytes of text for the few columns that are shown.
   const short = text.slice(0, (columns + 1) * UNITS_OF_ONE);

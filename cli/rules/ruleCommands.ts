@@ -1,7 +1,7 @@
 // Declares the commands of rules. Each implementation is imported when its command runs.
 import { type Command, Option } from 'commander';
 import type { Settings } from '../../store/base/settings/settings.ts';
-import type { Terminal } from '../reach/terminal.ts';
+import type { Terminal } from '../connect/terminal.ts';
 import type { AddOptions, JsonOptions, TestOptions, WhyOptions } from './rules.ts';
 
 export function addRules(root: Command, settings: () => Settings, terminal: Terminal): void {

@@ -4,8 +4,8 @@ import { isoTime } from '../../store/base/clock.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
 import { tableAnswer } from '../print/answerLists.ts';
-import { type Method, withFirstAccount } from '../reach/dataApi.ts';
-import { sayTo, type Terminal } from '../reach/terminal.ts';
+import { type Method, withFirstAccount } from '../connect/dataApi.ts';
+import { printTo, type Terminal } from '../connect/terminal.ts';
 import { parseRuleLine } from './ruleLine.ts';
 
 export interface JsonOptions {
@@ -72,7 +72,7 @@ export const addRule = (
   const body = buildBody(line, options);
   return withServer(settings, terminal, async (call) => {
     const created = (await call('POST', '/rules/create', body)) as { id: string; weight: number };
-    const print = sayTo(terminal);
+    const print = printTo(terminal);
     if (options.json === true) print(JSON.stringify(created));
     else print(`${created.id} runs; each alert costs ${created.weight} messages`);
   });
@@ -97,7 +97,7 @@ export const showRule = (
 ): Promise<void> =>
   withServer(settings, terminal, async (call) => {
     const [rule = {}] = (await call('GET', `/rules/info/${encodeURIComponent(id)}`)) as Json[];
-    const print = sayTo(terminal);
+    const print = printTo(terminal);
     if (options.json === true) return print(JSON.stringify(rule));
     for (const [name, value] of Object.entries(rule)) {
       print(`${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`);
@@ -114,14 +114,14 @@ export const switchRule = (
   withServer(settings, terminal, async (call) => {
     const isDone = await call('POST', `/rules/${act}`, { ruleId: id });
     if (isDone !== true) throw new Failure('NotFound', `no rule ${id} that could be ${act}d`);
-    sayTo(terminal)(`${id} is ${act}d`);
+    printTo(terminal)(`${id} is ${act}d`);
   });
 
 export const removeRule = (id: string, settings: Settings, terminal: Terminal): Promise<void> =>
   withServer(settings, terminal, async (call) => {
     const isDone = await call('DELETE', `/rules/${encodeURIComponent(id)}`);
     if (isDone !== true) throw new Failure('NotFound', `there is no rule ${id}`);
-    sayTo(terminal)(`${id} is removed`);
+    printTo(terminal)(`${id} is removed`);
   });
 
 interface Tested {
@@ -148,7 +148,7 @@ export const testRule = (
   const body = { ...buildBody(line, options), ...range };
   return withServer(settings, terminal, async (call) => {
     const result = (await call('POST', '/rules/backtest', body)) as Tested;
-    const print = sayTo(terminal);
+    const print = printTo(terminal);
     if (options.json === true) return print(JSON.stringify(result));
     print(`${result.from} to ${result.to}, ${result.instants} ends of a ${result.step}:`);
     for (const { condition, held: times } of result.conditions)
@@ -208,7 +208,7 @@ export const showWhy = (
         readonly holds: boolean;
       }[];
     };
-    const print = sayTo(terminal);
+    const print = printTo(terminal);
     if (options.json === true) return print(JSON.stringify(why));
     print(why.passes ? 'it passes' : 'it does not pass');
     for (const { condition, holds } of why.conditions) {

@@ -1,7 +1,7 @@
 // docs/reference/commands.md: the command line as commander parses it.
 import type { Command } from 'commander';
 import { program } from '../../cli/program.ts';
-import { processTerminal } from '../../cli/reach/terminal.ts';
+import { processTerminal } from '../../cli/connect/terminal.ts';
 
 const INTRODUCTION = `# The command line
 

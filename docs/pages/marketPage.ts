@@ -1,7 +1,7 @@
 // docs/reference/market.md: generates the computed types and their inputs from the tables of market/.
 import { INDICATORS } from '../../market/indicators/indicators.ts';
 import { LIST_NAMES } from '../../market/board/board.ts';
-import { exampleOf, exampleRow, membersOf } from '../../market/types/example.ts';
+import { computeExample, exampleRow, listMembers } from '../../market/types/example.ts';
 import { MARKET_TYPES, type MarketType } from '../../market/types/marketTypes.ts';
 import type { Input, InputProperty } from '../../market/inputs/inputRow.ts';
 import { INPUTS, propertyTypeOf } from '../../market/inputs/inputs.ts';
@@ -146,8 +146,8 @@ function priceOf({ charge }: MarketType): string {
 }
 
 function sectionOf(type: MarketType): readonly string[] {
-  const members = membersOf(type);
-  const example = exampleOf(type);
+  const members = listMembers(type);
+  const example = computeExample(type);
   const sample: unknown = Array.isArray(example) ? example.slice(0, 1) : example;
   return [
     `### ${type.name}`,

@@ -1,5 +1,5 @@
 // docs/reference/recipes.md: generated from the files of recipes/.
-import { fillsOf, type Recipe, readRecipe, recipeNames } from '../../cli/pipeline/recipeFile.ts';
+import { listFills, type Recipe, readRecipe, recipeNames } from '../../cli/pipeline/recipeFile.ts';
 
 const INTRODUCTION = `# Recipes
 
@@ -57,7 +57,7 @@ function sectionOf(recipe: Recipe): string {
     ...(parameterRows.length === 0 ? [] : table),
     `- source: \`${source.url}\``,
     ...(source.jsonPath === undefined ? [] : [`- records: \`${source.jsonPath}\``]),
-    ...fillsOf(recipe).flatMap((fill) => fillLines(fill, input === undefined ? '' : 'CORE.')),
+    ...listFills(recipe).flatMap((fill) => fillLines(fill, input === undefined ? '' : 'CORE.')),
     '',
   ].join('\n');
 }

@@ -1,10 +1,10 @@
 // docs/reference/sql.md: generates what a SELECT may contain from the tables of the query layer.
 import { AGGREGATES } from '../../query/sql/functions/aggregates.ts';
-import { DATE_FUNCTIONS } from '../../query/sql/functions/functionsOfDates.ts';
-import { JSON_FUNCTIONS } from '../../query/sql/functions/functionsOfJson.ts';
-import { LIST_FUNCTIONS } from '../../query/sql/functions/functionsOfLists.ts';
-import { NUMBER_FUNCTIONS } from '../../query/sql/functions/functionsOfNumbers.ts';
-import { TEXT_FUNCTIONS } from '../../query/sql/functions/functionsOfTexts.ts';
+import { DATE_FUNCTIONS } from '../../query/sql/functions/dateFunctions.ts';
+import { JSON_FUNCTIONS } from '../../query/sql/functions/jsonFunctions.ts';
+import { LIST_FUNCTIONS } from '../../query/sql/functions/listFunctions.ts';
+import { NUMBER_FUNCTIONS } from '../../query/sql/functions/numberFunctions.ts';
+import { TEXT_FUNCTIONS } from '../../query/sql/functions/textFunctions.ts';
 import { OPERATORS } from '../../query/sql/plan/operators.ts';
 import { STATISTICS } from '../../query/sql/functions/statistics.ts';
 import { WINDOW_FUNCTIONS } from '../../query/sql/functions/windowFunctions.ts';

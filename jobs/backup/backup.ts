@@ -4,16 +4,16 @@
 import { copyFileSync, existsSync, linkSync, mkdirSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { formerOf } from '../../store/work/keyRotation.ts';
+import { formerKeyPath } from '../../store/work/keyRotation.ts';
 import { writeAudit } from '../../store/accounts/audit.ts';
-import { type CatalogMoment, openMoment } from '../../store/work/catalogMoment.ts';
+import { type CatalogSnapshot, openCatalogSnapshot } from '../../store/work/catalogSnapshot.ts';
 import { type Clock, isoTime } from '../../store/base/clock.ts';
-import { contentOf } from '../../store/base/contents.ts';
+import { digestFile } from '../../store/base/fileDigest.ts';
 import type { AtCrashPoint } from '../../store/base/crashPoints.ts';
 import type { CatalogPlace } from '../../store/catalog/catalogPlace.ts';
 import type { Database } from '../../store/catalog/database.ts';
 import type { Disk } from '../../store/base/disk.ts';
-import { Failure, toldFull } from '../../store/base/failure.ts';
+import { Failure, toDiskFullFailure } from '../../store/base/failure.ts';
 import type { Folder } from '../../store/catalog/folder.ts';
 import type { Lake } from '../../store/lake/lake.ts';
 import type { Ledger } from '../../store/ledger/ledger.ts';
@@ -22,7 +22,14 @@ import type { Publications } from '../../store/publications/publications.ts';
 import { newUuid, randomHex } from '../../store/base/random.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
 import { VERSION } from '../../store/base/version.ts';
-import { bytesOf, codeOf, copyFile, eachOf, linkFile, toldOf } from './backupFiles.ts';
+import {
+  fileSize,
+  errorCode,
+  copyFile,
+  forEachConcurrently,
+  linkFile,
+  toFolderFailure,
+} from './backupFiles.ts';
 import { type BackupFile, type Manifest, newManifest, writeManifest } from './backupManifest.ts';
 import { type BackupTarget, openTarget } from './backupTarget.ts';
 
@@ -52,7 +59,7 @@ interface BackupOrder {
   readonly signal: AbortSignal;
 }
 
-export interface BackupTold {
+export interface BackupSummary {
   readonly target: string;
   readonly snapshot: number;
   /** Of the whole backup. */
@@ -77,7 +84,7 @@ const NOT_MADE = 'no backup was made, and one that was there stays';
  * before.
  * @throws Failure: why no backup was made; an earlier one stays as it was.
  */
-export async function makeBackup(order: BackupOrder, parts: BackupParts): Promise<BackupTold> {
+export async function makeBackup(order: BackupOrder, parts: BackupParts): Promise<BackupSummary> {
   const { lake, folder, disk } = parts;
   if (running.has(lake)) throw new Failure('Busy', 'another backup is running: wait for its end');
   running.add(lake);
@@ -93,7 +100,7 @@ export async function makeBackup(order: BackupOrder, parts: BackupParts): Promis
       target.release();
     }
   } catch (error) {
-    throw toldOf(error, order.target, NOT_MADE);
+    throw toFolderFailure(error, order.target, NOT_MADE);
   } finally {
     running.delete(lake);
   }
@@ -103,7 +110,7 @@ async function backUpInto(
   target: BackupTarget,
   order: BackupOrder,
   parts: BackupParts,
-): Promise<BackupTold> {
+): Promise<BackupSummary> {
   const { at, database, clock, ledger, pending, disk } = parts;
   // Written before anything leaves the folder: a full disk fails here, before charges are missing.
   const detail = { target: target.folder, withoutKey: order.withoutKey };
@@ -111,10 +118,10 @@ async function backUpInto(
   try {
     await database.transaction().execute((inside) => writeAudit(inside, entry, clock()));
   } catch (error) {
-    throw toldFull(error);
+    throw toDiskFullFailure(error);
   }
-  await ledger.caughtUp();
-  await pending.settle();
+  await ledger.flushAll();
+  await pending.flush();
   const madeAt = isoTime(clock());
   // Holds the catalog's connection: nothing is committed while the moment and its files are pinned.
   const pinned = await database.connection().execute(() => pinMoment(parts, target));
@@ -124,7 +131,7 @@ async function backUpInto(
     const state = `state-${randomHex(8)}`;
     await copyState(copier, state, pinned.moment, parts);
     await pinned.moment.close();
-    await eachOf(pinned.files, (file) => copier.add(file));
+    await forEachConcurrently(pinned.files, (file) => copier.add(file));
     await copier.sync();
     at('backup-copied');
     const { lakeId: lake, snapshot } = pinned.moment;
@@ -149,7 +156,11 @@ async function backUpInto(
   }
 }
 
-const toBackupSummary = (target: string, manifest: Manifest, copier: BackupCopier): BackupTold => ({
+const toBackupSummary = (
+  target: string,
+  manifest: Manifest,
+  copier: BackupCopier,
+): BackupSummary => ({
   target,
   snapshot: manifest.snapshot,
   files: manifest.count,
@@ -171,7 +182,7 @@ interface PinnedFile {
 }
 
 interface PinnedMoment {
-  readonly moment: CatalogMoment;
+  readonly moment: CatalogSnapshot;
   readonly files: readonly PinnedFile[];
   release(): Promise<void>;
 }
@@ -186,7 +197,7 @@ async function pinMoment(
   { catalog, folder, lake, disk, publications }: BackupParts,
   { previous, folder: target }: BackupTarget,
 ): Promise<PinnedMoment> {
-  const moment = await openMoment(catalog);
+  const moment = await openCatalogSnapshot(catalog);
   const allowRemoval = publications.hold();
   const bodies = join(folder.temporary, newUuid());
   let pinned: ReturnType<Lake['files']['pin']> | undefined;
@@ -204,7 +215,7 @@ async function pinMoment(
       throw new Failure('Conflict', message);
     }
     const data = moment.files.map(({ path, bytes, sha256 }) => {
-      return { path: `lake/${path}`, acquire: () => lake.files.borrow(path), bytes, sha256 };
+      return { path: `lake/${path}`, acquire: () => lake.files.openLocal(path), bytes, sha256 };
     });
     const files = moment.published.map(({ path, ...content }) => {
       return {
@@ -233,7 +244,7 @@ const publishedSource =
   ): PinnedFile['acquire'] =>
   async () => {
     if (bytes !== undefined && sha256 !== undefined) {
-      await publications.bring({ publicationId, bytes, sha256 });
+      await publications.fetchLocal({ publicationId, bytes, sha256 });
     }
     return { path: publications.pathOf({ publicationId }), release: () => undefined };
   };
@@ -253,12 +264,12 @@ function linkBody(folder: Folder, name: string, bodies: string): boolean {
     try {
       linkSync(source, join(bodies, name));
     } catch (error) {
-      if (codeOf(error) === 'ENOENT') throw error;
+      if (errorCode(error) === 'ENOENT') throw error;
       copyFileSync(source, join(bodies, name));
     }
     return true;
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return false;
+    if (errorCode(error) === 'ENOENT') return false;
     throw error;
   }
 }
@@ -267,7 +278,7 @@ function linkBody(folder: Folder, name: string, bodies: string): boolean {
 async function copyState(
   copier: BackupCopier,
   state: string,
-  moment: CatalogMoment,
+  moment: CatalogSnapshot,
   { folder, settings }: BackupParts,
 ): Promise<void> {
   await copier.addGenerated(`${state}/catalog.db`, (path) => moment.copyTo(path));
@@ -275,7 +286,7 @@ async function copyState(
   if (settings.encryptionKey === '') {
     await copier.addCopy(`${state}/key`, folder.key);
     // The key may have been rotated since the moment: the moment's catalog needs the former one.
-    const former = formerOf(folder.key);
+    const former = formerKeyPath(folder.key);
     if (existsSync(former)) await copier.addCopy(`${state}/${basename(former)}`, former);
   }
   if (settings.adminToken === '') await copier.addCopy(`${state}/admin-token`, folder.adminToken);
@@ -316,7 +327,7 @@ class BackupCopier {
   }
 
   async #addFrom(source: string, { bytes, path, sha256 }: PinnedFile): Promise<void> {
-    const size = await bytesOf(source);
+    const size = await fileSize(source);
     if (size === undefined || size !== (bytes ?? size)) {
       const message = size === undefined ? 'is missing' : `has ${size} bytes instead of ${bytes}`;
       throw new Failure('Conflict', `${path} of the data folder ${message}: ${NOT_MADE}`);
@@ -324,7 +335,7 @@ class BackupCopier {
     const target = join(this.#folder, path);
     const linked = !this.order.copy && (await linkFile(source, target));
     const content = linked
-      ? await contentOf(target, this.order.signal)
+      ? await digestFile(target, this.order.signal)
       : await copyFile(source, target, this.#disk, this.order.signal);
     // A damaged file must not become the copy that heals it.
     if (sha256 !== undefined && content.sha256 !== sha256) {
@@ -337,7 +348,7 @@ class BackupCopier {
 
   async #isPresent({ path, bytes }: BackupFile): Promise<boolean> {
     const target = join(this.#folder, path);
-    if ((await bytesOf(target)) !== bytes) return false;
+    if ((await fileSize(target)) !== bytes) return false;
     return !this.order.copy || (await stat(target)).nlink === 1;
   }
 
@@ -352,12 +363,12 @@ class BackupCopier {
     mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
     await make(target);
     await this.#disk.syncFile(target);
-    this.#record(path, await contentOf(target, this.order.signal));
+    this.#record(path, await digestFile(target, this.order.signal));
   }
 
   /** Syncs the folders of all new files to the disk. */
   async sync(): Promise<void> {
-    await eachOf([...this.#changedFolders], (folder) => this.#disk.syncFolder(folder));
+    await forEachConcurrently([...this.#changedFolders], (folder) => this.#disk.syncFolder(folder));
   }
 
   #record(path: string, content: Omit<BackupFile, 'path'>): void {

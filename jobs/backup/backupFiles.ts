@@ -3,7 +3,7 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { link, mkdir, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { CHUNK_BYTES, type Content, counting } from '../../store/base/contents.ts';
+import { CHUNK_BYTES, type FileDigest, createDigestStream } from '../../store/base/fileDigest.ts';
 import type { Disk } from '../../store/base/disk.ts';
 import { Failure, isDiskFull, reasonOf } from '../../store/base/failure.ts';
 
@@ -13,9 +13,9 @@ export async function copyFile(
   target: string,
   disk: Disk,
   signal?: AbortSignal,
-): Promise<Content> {
+): Promise<FileDigest> {
   const part = `${target}.part`;
-  const { counted, content } = counting();
+  const { counted, content } = createDigestStream();
   await mkdir(dirname(target), { recursive: true, mode: 0o700 });
   const read = createReadStream(source, { highWaterMark: CHUNK_BYTES });
   await pipeline(
@@ -36,7 +36,7 @@ const CONCURRENCY = 8;
  * Runs work for each item, several concurrently; after a failure none is started, and it waits for those that
  * run.
  */
-export async function eachOf<T>(
+export async function forEachConcurrently<T>(
   items: readonly T[],
   work: (item: T) => Promise<void>,
 ): Promise<void> {
@@ -64,7 +64,7 @@ export async function linkFile(source: string, target: string): Promise<boolean>
     await link(source, target);
     return true;
   } catch (error) {
-    if (NO_LINKS.has(codeOf(error))) return false;
+    if (NO_LINKS.has(errorCode(error))) return false;
     throw error;
   }
 }
@@ -81,8 +81,8 @@ export async function makeFolders(path: string): Promise<string | undefined> {
     await mkdir(path, { mode: 0o700 });
     return path;
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') return undefined;
-    if (codeOf(error) !== 'ENOENT' || dirname(path) === path) throw error;
+    if (errorCode(error) === 'EEXIST') return undefined;
+    if (errorCode(error) !== 'ENOENT' || dirname(path) === path) throw error;
   }
   const uppermost = await makeFolders(dirname(path));
   await mkdir(path, { mode: 0o700 });
@@ -90,23 +90,23 @@ export async function makeFolders(path: string): Promise<string | undefined> {
 }
 
 /** Size of a file; undefined when there is none. */
-export async function bytesOf(path: string): Promise<number | undefined> {
+export async function fileSize(path: string): Promise<number | undefined> {
   try {
     const stats = await stat(path);
     return stats.isFile() ? stats.size : undefined;
   } catch (error) {
-    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return undefined;
+    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return undefined;
     throw error;
   }
 }
 
-export const codeOf = (error: unknown): string => (error as { code?: string }).code ?? '';
+export const errorCode = (error: unknown): string => (error as { code?: string }).code ?? '';
 
 /** Turns an error of a folder into a failure for the operator; a bug is returned unchanged. */
-export function toldOf(error: unknown, folder: string, what: string): unknown {
+export function toFolderFailure(error: unknown, folder: string, what: string): unknown {
   if (error instanceof Failure) return error;
   if (isDiskFull(error)) return new Failure('DiskFull', `the disk of ${folder} is full: ${what}`);
-  const code = codeOf(error);
+  const code = errorCode(error);
   if (code === 'ABORT_ERR' || (error as Error).name === 'AbortError') {
     return new Failure('Conflict', `stopped by its caller: ${what}`);
   }

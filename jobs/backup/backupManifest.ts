@@ -5,10 +5,10 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Disk } from '../../store/base/disk.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { type Content, contentOf } from '../../store/base/contents.ts';
-import { bytesOf, codeOf } from './backupFiles.ts';
+import { type FileDigest, digestFile } from '../../store/base/fileDigest.ts';
+import { fileSize, errorCode } from './backupFiles.ts';
 
-export interface BackupFile extends Content {
+export interface BackupFile extends FileDigest {
   /** Relative to the backup: below `lake/`, `published/`, `spool/`, or the state folder. */
   readonly path: string;
 }
@@ -75,7 +75,7 @@ export async function readManifest(folder: string): Promise<Manifest | undefined
   try {
     text = await readFile(path, 'utf8');
   } catch (error) {
-    if (NO_FILE.has(codeOf(error))) return undefined;
+    if (NO_FILE.has(errorCode(error))) return undefined;
     throw error;
   }
   const { sha256, ...manifest } = parseManifest(text, path) as Manifest & {
@@ -107,17 +107,17 @@ function parseManifest(text: string, path: string): object {
 const damagedFailure = (path: string): Failure => new Failure('Conflict', `${path} is damaged`);
 
 /** Describes the damage of a file of the backup; undefined when it is intact. */
-export async function faultOf(
+export async function findFault(
   folder: string,
   file: BackupFile,
   read: 'whole' | 'length',
 ): Promise<string | undefined> {
   const path = join(folder, file.path);
-  const bytes = await bytesOf(path);
+  const bytes = await fileSize(path);
   if (bytes === undefined) return `${file.path} is missing`;
   if (bytes !== file.bytes) return `${file.path} has ${bytes} bytes instead of ${file.bytes}`;
-  return read === 'whole' ? damageOf(file, await contentOf(path)) : undefined;
+  return read === 'whole' ? describeDamage(file, await digestFile(path)) : undefined;
 }
 
-export const damageOf = (file: BackupFile, content: Content): string | undefined =>
+export const describeDamage = (file: BackupFile, content: FileDigest): string | undefined =>
   content.sha256 === file.sha256 ? undefined : `${file.path} is damaged: its SHA-256 differs`;

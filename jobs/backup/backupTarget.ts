@@ -4,8 +4,8 @@ import { access, lstat, readdir, realpath, rm, rmdir } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type { Disk } from '../../store/base/disk.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { holdFile } from '../../store/catalog/folder.ts';
-import { codeOf, makeFolders } from './backupFiles.ts';
+import { lockFile } from '../../store/catalog/folder.ts';
+import { errorCode, makeFolders } from './backupFiles.ts';
 import { LOCK, type Manifest, MANIFEST, readManifest, STATE } from './backupManifest.ts';
 
 export interface BackupTarget {
@@ -28,7 +28,7 @@ export async function openTarget(path: string, data: string, disk: Disk): Promis
   if (!isAbsolute(path)) {
     throw new Failure('InvalidParameter', 'target must be an absolute path');
   }
-  const folder = await apart(path, data);
+  const folder = await resolveApart(path, data);
   const createdRoot = await makeFolders(folder);
   const names = await readdir(folder);
   await access(folder, constants.R_OK | constants.W_OK | constants.X_OK);
@@ -38,7 +38,7 @@ export async function openTarget(path: string, data: string, disk: Disk): Promis
     const message = `${folder} is not empty and holds no backup: name another folder`;
     throw new Failure('Conflict', message);
   }
-  const unlock = holdFile(join(folder, LOCK));
+  const unlock = lockFile(join(folder, LOCK));
   if (unlock === undefined) {
     throw new Failure('Busy', `another backup into ${folder} is running`);
   }
@@ -68,7 +68,7 @@ async function readPrevious(folder: string, isMarked: boolean): Promise<Manifest
  * The real path of a folder that need not exist.
  * @throws Failure InvalidParameter when one of the two is inside the other.
  */
-export async function apart(path: string, other: string): Promise<string> {
+export async function resolveApart(path: string, other: string): Promise<string> {
   const [one, two] = [await realPath(resolve(path)), await realPath(resolve(other))];
   const within = (inner: string, outer: string): boolean => {
     const way = relative(outer, inner);
@@ -83,7 +83,7 @@ async function realPath(path: string): Promise<string> {
   try {
     return await realpath(path);
   } catch (error) {
-    if (codeOf(error) !== 'ENOENT' || dirname(path) === path) throw error;
+    if (errorCode(error) !== 'ENOENT' || dirname(path) === path) throw error;
     const dangling = await lstat(path).catch(() => undefined);
     if (dangling !== undefined)
       throw new Failure('InvalidParameter', `${path} is a link without a target`);
@@ -95,7 +95,7 @@ async function realPath(path: string): Promise<string> {
 async function syncParents(folder: string, top: string, disk: Disk): Promise<void> {
   for (let at = dirname(folder); ; at = dirname(at)) {
     await disk.syncFolder(at).catch((error: unknown) => {
-      if (codeOf(error) !== 'EACCES') throw error;
+      if (errorCode(error) !== 'EACCES') throw error;
     });
     if (at === top || at === dirname(at)) return;
   }

@@ -4,12 +4,18 @@ import { mkdir, readdir, rm, rmdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { Disk } from '../../store/base/disk.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { holdFile, RESTORING } from '../../store/catalog/folder.ts';
-import { ASLEEP, putAsleep } from '../../store/catalog/asleep.ts';
+import { lockFile, RESTORING } from '../../store/catalog/folder.ts';
+import { ASLEEP_FILE, markAsleep } from '../../store/catalog/restoreGuard.ts';
 import { writeSecretFile } from '../../store/catalog/secrets/secretFile.ts';
-import { bytesOf, copyFile, eachOf, makeFolders, toldOf } from './backupFiles.ts';
-import { damageOf, faultOf, LOCK, type Manifest, readManifest } from './backupManifest.ts';
-import { apart } from './backupTarget.ts';
+import {
+  fileSize,
+  copyFile,
+  forEachConcurrently,
+  makeFolders,
+  toFolderFailure,
+} from './backupFiles.ts';
+import { describeDamage, findFault, LOCK, type Manifest, readManifest } from './backupManifest.ts';
+import { resolveApart } from './backupTarget.ts';
 
 interface Verified {
   readonly manifest: Manifest;
@@ -43,7 +49,7 @@ export async function restoreBackup(
 ): Promise<Manifest> {
   const folder = resolve(path);
   return withLockedManifest(folder, NOT_RESTORED, async (manifest) => {
-    const target = await apart(data, folder);
+    const target = await resolveApart(data, folder);
     const fresh = await prepareFolder(target);
     const faults = await findFaults(folder, manifest, 'length');
     try {
@@ -53,7 +59,7 @@ export async function restoreBackup(
     } catch (error) {
       await removeParts(target, await readdir(target));
       if (fresh) await rmdir(target);
-      throw toldOf(error, target, NOT_RESTORED);
+      throw toFolderFailure(error, target, NOT_RESTORED);
     }
   });
 }
@@ -66,14 +72,14 @@ async function withLockedManifest<T>(
 ): Promise<T> {
   let unlock: (() => void) | undefined;
   try {
-    if ((await bytesOf(join(folder, LOCK))) !== undefined) unlock = acquireLock(folder);
+    if ((await fileSize(join(folder, LOCK))) !== undefined) unlock = acquireLock(folder);
     const manifest = await readManifest(folder);
     if (manifest === undefined) {
       throw new Failure('InvalidParameter', `${folder} holds no backup: ${what}`);
     }
     return await work(manifest);
   } catch (error) {
-    throw toldOf(error, folder, what);
+    throw toFolderFailure(error, folder, what);
   } finally {
     unlock?.();
   }
@@ -83,7 +89,7 @@ async function withLockedManifest<T>(
 function acquireLock(folder: string): (() => void) | undefined {
   let unlock: (() => void) | undefined;
   try {
-    unlock = holdFile(join(folder, LOCK));
+    unlock = lockFile(join(folder, LOCK));
   } catch {
     // A backup that this user can only read: its writer must not run at the same time.
     return undefined;
@@ -98,8 +104,8 @@ async function findFaults(
   read: 'whole' | 'length',
 ): Promise<readonly string[]> {
   const faults: string[] = [];
-  await eachOf(manifest.files, async (file) => {
-    const fault = await faultOf(folder, file, read);
+  await forEachConcurrently(manifest.files, async (file) => {
+    const fault = await findFault(folder, file, read);
     if (fault !== undefined) faults.push(fault);
   });
   return faults;
@@ -125,7 +131,7 @@ const PARTS = new Set([
   'key.former',
   'admin-token',
   'catalog.db',
-  ASLEEP,
+  ASLEEP_FILE,
 ]);
 
 async function removeParts(target: string, names: readonly string[]): Promise<void> {
@@ -160,17 +166,17 @@ async function copyOut(
   const place = join(target, RESTORING);
   await mkdir(place, { mode: 0o700 });
   const folders = new Set<string>();
-  await eachOf(files, async (file) => {
+  await forEachConcurrently(files, async (file) => {
     const name = file.path.startsWith(`${state}/`) ? file.path.slice(state.length + 1) : file.path;
     const content = await copyFile(join(folder, file.path), join(place, name), disk);
-    const fault = damageOf(file, content);
+    const fault = describeDamage(file, content);
     if (fault !== undefined) throw incompleteFailure(folder, [fault]);
     for (let at = dirname(name); at !== '.'; at = dirname(at)) folders.add(at);
   });
   // Otherwise a new key would be created, and no token of the backup would open.
   if (!key) writeSecretFile(join(place, 'key'), NO_KEY);
-  if (!isAwake) putAsleep(place, RESTORED);
-  await eachOf([...folders], (name) => disk.syncFolder(join(place, name)));
+  if (!isAwake) markAsleep(place, RESTORED);
+  await forEachConcurrently([...folders], (name) => disk.syncFolder(join(place, name)));
   for (const name of await readdir(place)) {
     await disk.rename(join(place, name), join(target, name));
   }

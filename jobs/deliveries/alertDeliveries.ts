@@ -4,14 +4,20 @@ import { openOutgoing, type OutgoingRules } from '../../pipeline/sources/http/ou
 import { SourceFailure } from '../../pipeline/sources/base/source.ts';
 import type { Clock } from '../../store/base/clock.ts';
 import { Failure, reasonOf } from '../../store/base/failure.ts';
-import { randomShare } from '../../store/base/random.ts';
+import { randomFraction } from '../../store/base/random.ts';
 import type { Database } from '../../store/catalog/database.ts';
 import type { Secrets } from '../../store/catalog/secrets/secrets.ts';
-import { type Alert, nextAlerts, putOff, saveCall } from '../../store/work/alerts.ts';
+import { type Alert, nextAlerts, postponeAlert, saveCall } from '../../store/work/alerts.ts';
 import type { Rule } from '../../store/work/rules.ts';
-import { chatBody, signatureHeaders, subjectLineOf, textOf, webhookBody } from './alertMessages.ts';
+import {
+  chatBody,
+  signatureHeaders,
+  subjectLine,
+  alertText,
+  webhookBody,
+} from './alertMessages.ts';
 import type { SendMail } from './mail.ts';
-import { Lanes, OF_ADDRESS_AT_ONCE } from './lanes.ts';
+import { Lanes, ADDRESS_CONCURRENCY } from './lanes.ts';
 import { Rounds } from './rounds.ts';
 
 interface AlertDeliveryParts {
@@ -95,22 +101,22 @@ export class AlertDeliveries {
   }
 
   /** Delivers what is due; returns when the next delivery is due, infinity for never. */
-  look(): Promise<number> {
-    return this.#rounds.look();
+  deliverDue(): Promise<number> {
+    return this.#rounds.runRound();
   }
 
   /** A receiver that failed is paused, and then probed by one call. */
   #slotsFor(address: string): number {
     const receiver = this.#receivers.get(address);
-    if (receiver === undefined) return OF_ADDRESS_AT_ONCE;
+    if (receiver === undefined) return ADDRESS_CONCURRENCY;
     if (receiver.untilMs > this.#parts.clock()) return 0;
-    return receiver.failures >= FAILURES_MAX ? 1 : OF_ADDRESS_AT_ONCE;
+    return receiver.failures >= FAILURES_MAX ? 1 : ADDRESS_CONCURRENCY;
   }
 
   async #postpone(alert: Alert): Promise<void> {
     const { clock, database } = this.#parts;
     const untilMs = this.#receivers.get(this.#addressOf(alert))?.untilMs ?? clock();
-    await putOff(database, alert.alert_id, untilMs);
+    await postponeAlert(database, alert.alert_id, untilMs);
   }
 
   #addressOf({ rule_id }: Alert): string {
@@ -124,7 +130,8 @@ export class AlertDeliveries {
     const { clock, database, onGone, ruleOf } = this.#parts;
     const rule = ruleOf(alert.rule_id);
     // It is removed with its rule.
-    if (rule === undefined) return putOff(database, alert.alert_id, clock() + CIRCUIT_OPEN_MS);
+    if (rule === undefined)
+      return postponeAlert(database, alert.alert_id, clock() + CIRCUIT_OPEN_MS);
     const result = rule.isActive ? await this.#call(rule, alert, signal) : PAUSED;
     if (signal.aborted && !result.isTaken) return;
     this.#recordOutcome(this.#addressOf(alert), result);
@@ -132,7 +139,7 @@ export class AlertDeliveries {
     const nowMs = clock();
     const again = result.isTransient ? WAITS_MS[alert.attempts] : undefined;
     const state = result.isTaken ? 'delivered' : again === undefined ? 'dead' : 'waiting';
-    const waitMs = Math.max(result.retryMs, (again ?? 0) * (0.75 + randomShare() / 2));
+    const waitMs = Math.max(result.retryMs, (again ?? 0) * (0.75 + randomFraction() / 2));
     const next_ms = state === 'waiting' ? Math.ceil(nowMs + waitMs) : 0;
     const { answer, outcome } = result;
     const { alert_id, rule_id } = alert;
@@ -170,8 +177,8 @@ export class AlertDeliveries {
     const { sendMail } = this.#parts;
     if (sendMail === undefined) return { ...FAILED, outcome: 'no mail server is set' };
     const { to = '' } = rule.body.output.members;
-    const subject = subjectLineOf(rule, alert);
-    const text = textOf(rule, alert);
+    const subject = subjectLine(rule, alert);
+    const text = alertText(rule, alert);
     const answer = await sendMail({ to, subject, text, id: alert.alert_id });
     return { ...FAILED, outcome: 'taken by the mail server', answer, isTaken: true };
   }

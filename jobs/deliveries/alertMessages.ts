@@ -1,11 +1,11 @@
 // Texts and bodies of an alert, for each kind of receiver (SPEC.md "Rule output").
 import { createHmac } from 'node:crypto';
 import type { Alert } from '../../store/work/alerts.ts';
-import { type Rule, subjectOf } from '../../store/work/rules.ts';
+import { type Rule, parseSubject } from '../../store/work/rules.ts';
 
 /** The symbol, or the subject of a rule without one. */
 const alertEvent = ({ body }: Rule, { symbol }: Alert): string =>
-  symbol === '' ? subjectOf(body.index) : symbol;
+  symbol === '' ? parseSubject(body.index) : symbol;
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -25,7 +25,7 @@ export const webhookBody = (rule: Rule, alert: Alert): string =>
 
 /** The body that channels of Slack and Mattermost accept. */
 export const chatBody = (rule: Rule, alert: Alert): string =>
-  JSON.stringify({ text: textOf(rule, alert) });
+  JSON.stringify({ text: alertText(rule, alert) });
 
 const NAME_CHARACTERS_MAX = 500;
 
@@ -49,14 +49,14 @@ function fillFromAlert(text: string, rule: Rule, alert: Alert): string {
 }
 
 /** One line: a mail header can't have more. */
-export const subjectLineOf = (rule: Rule, alert: Alert): string =>
+export const subjectLine = (rule: Rule, alert: Alert): string =>
   fillFromAlert(rule.body.output.members['subject'] ?? rule.name, rule, alert).replaceAll(
     /[\r\n]/g,
     ' ',
   );
 
 /** The owner's message with its placeholders filled; a list of all values where there is none. */
-export function textOf(rule: Rule, alert: Alert): string {
+export function alertText(rule: Rule, alert: Alert): string {
   const values = parseValues(alert);
   const { message } = rule.body.output.members;
   if (message !== undefined) return fillFromAlert(message, rule, alert);

@@ -21,7 +21,7 @@ import {
   type WebhookFilter,
 } from '../../store/work/webhooks.ts';
 import type { JobEnd } from '../run/jobLife.ts';
-import { Lanes, OF_ADDRESS_AT_ONCE } from './lanes.ts';
+import { Lanes, ADDRESS_CONCURRENCY } from './lanes.ts';
 import { Rounds } from './rounds.ts';
 
 interface DeliveryParts {
@@ -63,7 +63,7 @@ export class Deliveries {
         group: delivery.webhook_id,
         dueMs: delivery.next_ms,
       }),
-      slotsFor: () => OF_ADDRESS_AT_ONCE,
+      slotsFor: () => ADDRESS_CONCURRENCY,
       postpone: () => Promise.resolve(),
       deliver: (delivery, signal) => this.#deliver(delivery, signal),
     });
@@ -101,8 +101,8 @@ export class Deliveries {
   }
 
   /** Delivers what is due; returns when the next delivery is due, infinity for never. */
-  look(): Promise<number> {
-    return this.#rounds.look();
+  deliverDue(): Promise<number> {
+    return this.#rounds.runRound();
   }
 
   async #deliver(delivery: Delivery, signal: AbortSignal): Promise<void> {

@@ -35,7 +35,7 @@ interface LaneParts<T> {
 /** Concurrent deliveries: in all, of one account, and to one address. */
 const CONCURRENCY = 64;
 const ACCOUNT_CONCURRENCY = 16;
-export const OF_ADDRESS_AT_ONCE = 4;
+export const ADDRESS_CONCURRENCY = 4;
 /** Items that one query returns, and groups that it excludes. */
 const BATCH_SIZE = 256;
 const GROUPS_MAX = 4_096;

@@ -49,7 +49,7 @@ export class Rounds {
         return;
       }
       this.#isPoked = false;
-      this.look().then(
+      this.runRound().then(
         (next) => this.poke(Math.min(ROUND_MS_MAX, Math.max(0, next - this.#parts.clock()))),
         (error: unknown) => {
           this.#parts.onFault(error);
@@ -61,7 +61,7 @@ export class Rounds {
   }
 
   /** Runs one round; returns when the next item is due, infinity for never. */
-  async look(): Promise<number> {
+  async runRound(): Promise<number> {
     while (this.#running !== undefined) await this.#running;
     let next = Infinity;
     this.#running = this.#parts

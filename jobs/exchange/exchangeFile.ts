@@ -1,11 +1,11 @@
 // Writes the records of inputs to files, in a worker: 2.7 million minutes take it seconds. One worker serves
 // all inputs of a fill, one after the other: starting it takes longer than most of them.
 import { Worker } from 'node:worker_threads';
-import type { Wanted } from '../../market/exchange/drawn.ts';
+import type { RecordRequest } from '../../market/exchange/sampledMarket.ts';
 
 export interface ExchangeTask {
   readonly path: string;
-  readonly wanted: Wanted;
+  readonly request: RecordRequest;
 }
 
 export interface ExchangeAnswer {
@@ -19,7 +19,7 @@ export interface ExchangeWriter extends AsyncDisposable {
   readonly write: (task: ExchangeTask, signal: AbortSignal) => Promise<ExchangeAnswer>;
 }
 
-export function exchangeWriter(): ExchangeWriter {
+export function createExchangeWriter(): ExchangeWriter {
   let worker: Worker | undefined;
   const end = async (): Promise<void> => {
     await worker?.terminate();

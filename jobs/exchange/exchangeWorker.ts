@@ -1,13 +1,13 @@
 // Generates the records of inputs and writes each input to a file, in a thread of its own.
 import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
-import { linesOf } from '../../market/exchange/records/records.ts';
+import { recordLines } from '../../market/exchange/records/records.ts';
 import type { ExchangeAnswer, ExchangeTask } from './exchangeFile.ts';
 
 /** Characters per write. */
 const CHUNK = 1_000_000;
 
-function write({ path, wanted }: ExchangeTask): ExchangeAnswer {
+function write({ path, request }: ExchangeTask): ExchangeAnswer {
   const file = openSync(path, 'wx', 0o600);
   let [chunk, lines, bytes] = ['', 0, 0];
   const flush = (): void => {
@@ -15,7 +15,7 @@ function write({ path, wanted }: ExchangeTask): ExchangeAnswer {
     chunk = '';
   };
   try {
-    for (const line of linesOf(wanted)) {
+    for (const line of recordLines(request)) {
       chunk += line;
       lines += 1;
       if (chunk.length > CHUNK) flush();

@@ -3,7 +3,7 @@
 // at a time, so that it does not delay other loads.
 import { join } from 'node:path';
 import { CORE } from '../../store/lake/datasets/datasets.ts';
-import { isStandIn, STAND_IN_SOURCE } from '../../store/lake/datasets/standIns.ts';
+import { isPlaceholder, PLACEHOLDER_SOURCE } from '../../store/lake/datasets/placeholders.ts';
 import type { Clock } from '../../store/base/clock.ts';
 import type { Disk } from '../../store/base/disk.ts';
 import { newUuid } from '../../store/base/random.ts';
@@ -13,19 +13,24 @@ import type { Lake } from '../../store/lake/lake.ts';
 import {
   type ExchangeShape,
   hoursOf,
-  keptFrom,
-  type Standing,
-  standingAt,
+  retainedFrom,
+  type SessionState,
+  findSessionState,
 } from '../../market/exchange/exchange.ts';
-import type { Wanted } from '../../market/exchange/drawn.ts';
+import type { RecordRequest } from '../../market/exchange/sampledMarket.ts';
 import type { FilledId } from '../../market/inputs/inputRow.ts';
 import { inputOf } from '../../market/inputs/inputs.ts';
 import { eraseBefore } from '../../pipeline/edit/erase.ts';
 import type { IngestServices, Load } from '../../pipeline/conform/load.ts';
 import type { Runner } from '../run/runner.ts';
-import { type ExchangeWriter, exchangeWriter } from './exchangeFile.ts';
+import { type ExchangeWriter, createExchangeWriter } from './exchangeFile.ts';
 import type { FillProgress } from './progress.ts';
-import { type Loaded, loadedAt, readLoaded, saveLoaded } from './standing.ts';
+import {
+  type FillCheckpoint,
+  toCheckpoint,
+  readCheckpoints,
+  saveCheckpoints,
+} from './checkpoints.ts';
 
 interface ExchangeParts {
   readonly clock: Clock;
@@ -82,7 +87,7 @@ export function makeExchange(parts: ExchangeParts): Exchange {
   let timer: NodeJS.Timeout | undefined;
   let lastClosed = '';
   const check = (): void => {
-    const session = standingAt(parts.clock());
+    const session = findSessionState(parts.clock());
     if (session === undefined || abort.signal.aborted) return;
     const isNew = session.closed !== lastClosed;
     const isOpen = session.opened !== session.closed;
@@ -116,31 +121,31 @@ const isAbsent = (input: FilledId, { lake }: Pick<ExchangeParts, 'lake'>): boole
 
 async function fill(
   parts: ExchangeParts,
-  session: Standing,
+  session: SessionState,
   inputs: readonly FilledId[],
   signal: AbortSignal,
 ): Promise<void> {
   const { database, lake, shape } = parts;
   const { minutes, openMs } = hoursOf(session.opened);
-  const now = loadedAt(session, openMs + minutes * 60_000, shape.symbols);
-  const wereLoaded = await readLoaded(database);
+  const now = toCheckpoint(session, openMs + minutes * 60_000, shape.symbols);
+  const wereLoaded = await readCheckpoints(database);
   // An input that was loaded and is missing was removed by its owner.
   for (const input of inputs) if (wereLoaded[input] !== undefined) parts.filling.done(input);
-  await using writer = exchangeWriter();
+  await using writer = createExchangeWriter();
   for (const input of inputs) {
-    const loaded = await readLoaded(database);
+    const loaded = await readCheckpoints(database);
     const checkpoint = loaded[input];
     const dataset = lake.directory.dataset(CORE, input);
-    const isOurs = dataset === undefined ? checkpoint === undefined : isStandIn(dataset);
+    const isOurs = dataset === undefined ? checkpoint === undefined : isPlaceholder(dataset);
     if (!isOurs || (checkpoint !== undefined && isUpToDate(input, checkpoint, now))) continue;
     if (await loadInput(input, checkpoint, { parts, session, signal, writer })) {
-      await saveLoaded(database, { ...loaded, [input]: now });
+      await saveCheckpoints(database, { ...loaded, [input]: now });
     }
     parts.filling.done(input);
   }
 }
 
-function isUpToDate(input: FilledId, checkpoint: Loaded, now: Loaded): boolean {
+function isUpToDate(input: FilledId, checkpoint: FillCheckpoint, now: FillCheckpoint): boolean {
   if (checkpoint.symbols !== now.symbols) return false;
   if (TICKS.has(input) || MINUTES.includes(input)) return checkpoint.ticks === now.ticks;
   return checkpoint.closed >= now.closed;
@@ -148,7 +153,7 @@ function isUpToDate(input: FilledId, checkpoint: Loaded, now: Loaded): boolean {
 
 interface Filling {
   readonly parts: ExchangeParts;
-  readonly session: Standing;
+  readonly session: SessionState;
   readonly signal: AbortSignal;
   readonly writer: ExchangeWriter;
 }
@@ -156,16 +161,16 @@ interface Filling {
 /** Returns whether it was loaded; false when its owner replaced it meanwhile. */
 async function loadInput(
   input: FilledId,
-  checkpoint: Loaded | undefined,
+  checkpoint: FillCheckpoint | undefined,
   { parts, signal, session, writer }: Filling,
 ): Promise<boolean> {
   const { folder, disk, lake, runner, shape } = parts;
   const isContinued = BY_DAY.has(input) && checkpoint?.symbols === shape.symbols;
   const after = isContinued ? checkpoint?.closed : undefined;
-  const request: Wanted = {
+  const request: RecordRequest = {
     input,
     shape,
-    standing: session,
+    session: session,
     after,
     afterMs: minutesUntil(checkpoint, session),
   };
@@ -173,9 +178,9 @@ async function loadInput(
   const accountId = lake.directory.workspace(CORE)?.accountId ?? '';
   let jobId: string | undefined;
   try {
-    const { bytes, records } = await writer.write({ path, wanted: request }, signal);
+    const { bytes, records } = await writer.write({ path, request: request }, signal);
     const current = lake.directory.dataset(CORE, input);
-    if (current !== undefined && !isStandIn(current)) return false;
+    if (current !== undefined && !isPlaceholder(current)) return false;
     if (records > 0) {
       const order = { path, bytes, ownFile: true, accountId, workspace: CORE, dataset: input };
       jobId = await runner.submit({ ...order, ...loadOptions(input) });
@@ -190,14 +195,18 @@ async function loadInput(
       return false;
     }
   }
-  if (input === 'INTRADAY_PRICES') await eraseOldMinutes(keptFrom(shape, session).minutes, parts);
+  if (input === 'INTRADAY_PRICES')
+    await eraseOldMinutes(retainedFrom(shape, session).minutes, parts);
   return true;
 }
 
 /**
  * Minutes of the open session up to this time are stored; its day is loaded completely once it has closed.
  */
-function minutesUntil(checkpoint: Loaded | undefined, { opened }: Standing): number | undefined {
+function minutesUntil(
+  checkpoint: FillCheckpoint | undefined,
+  { opened }: SessionState,
+): number | undefined {
   const [day, untilMs] = (checkpoint?.ticks ?? '').split(' ');
   return day === opened ? Number(untilMs) : undefined;
 }
@@ -207,7 +216,7 @@ const INVENTED = 'Invented: no company, price or trade in it is real. The first 
 function loadOptions(input: FilledId): Omit<Load, 'dataset' | 'path' | 'workspace'> {
   const description = `${inputOf(input)?.title ?? input}. ${INVENTED}`;
   return {
-    source: STAND_IN_SOURCE,
+    source: PLACEHOLDER_SOURCE,
     duplicates: 'ignore',
     rejectsMax: 0,
     overwrite: TICKS.has(input) || NEWEST.has(input),
@@ -229,7 +238,7 @@ async function eraseOldMinutes(
   const input: FilledId = 'INTRADAY_PRICES';
   await runner.inTurn(CORE, input, async () => {
     const dataset = lake.directory.dataset(CORE, input);
-    if (dataset === undefined || !isStandIn(dataset)) return;
+    if (dataset === undefined || !isPlaceholder(dataset)) return;
     await eraseBefore(day, dataset, AUTHOR, ingestion);
   });
 }

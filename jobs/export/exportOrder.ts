@@ -29,24 +29,24 @@ interface ExportedQuery {
 }
 
 /** A part that is written locally and not yet delivered. */
-export interface Made {
+export interface UnfinishedPart {
   readonly part: Part;
   readonly upload?: Upload;
 }
 
-export const exportOrderOf = ({ order_json }: ExportRow): ExportOrder =>
+export const parseExportOrder = ({ order_json }: ExportRow): ExportOrder =>
   JSON.parse(order_json) as ExportOrder;
 
 export const exportedMoment = (row: ExportRow): Moment => ({
   snapshot: row.snapshot_id,
-  sequence: exportOrderOf(row).sequence ?? 0,
+  sequence: parseExportOrder(row).sequence ?? 0,
 });
 
-export const partsOf = ({ parts_json }: ExportRow): readonly Part[] =>
+export const parseParts = ({ parts_json }: ExportRow): readonly Part[] =>
   JSON.parse(parts_json) as readonly Part[];
 
-export const madeOf = ({ made_json }: ExportRow): Made | undefined =>
-  made_json === null ? undefined : (JSON.parse(made_json) as Made);
+export const parseUnfinished = ({ made_json }: ExportRow): UnfinishedPart | undefined =>
+  made_json === null ? undefined : (JSON.parse(made_json) as UnfinishedPart);
 
 export function newExport(
   exportId: string,

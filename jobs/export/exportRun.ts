@@ -8,27 +8,27 @@ import {
   type PartFormat,
   type PartRange,
   type PartSchema,
-  type PartsOf,
+  type PartsInput,
   planParts,
-  schemaOf,
-  UNFINISHED,
+  partSchema,
+  UNFINISHED_PREFIX,
 } from '../../pipeline/targets/exportParts.ts';
 import type { Credential } from '../../pipeline/sources/base/source.ts';
 import { openTarget, type TargetRules } from '../../pipeline/targets/open.ts';
 import {
-  manifestPlace,
+  manifestLocation,
   type Part,
   type Target,
   type TargetDefinition,
 } from '../../pipeline/targets/target.ts';
-import { contentOf } from '../../store/base/contents.ts';
+import { digestFile } from '../../store/base/fileDigest.ts';
 import type { AtCrashPoint } from '../../store/base/crashPoints.ts';
 import { findCredential, unsealCredential } from '../../store/work/dataSources.ts';
 import type { Database } from '../../store/catalog/database.ts';
 import type { DuckDbPool } from '../../store/duckdb/pool.ts';
 import { type ExportRow, updateExport } from '../../store/work/exports.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { momentText } from '../../store/lake/history/history.ts';
+import { formatMoment } from '../../store/lake/history/history.ts';
 import type { Lake } from '../../store/lake/lake.ts';
 import type { Pending } from '../../store/lake/pushes/pending.ts';
 import type { Secrets } from '../../store/catalog/secrets/secrets.ts';
@@ -36,10 +36,10 @@ import {
   type ExportedDataset,
   exportedMoment,
   type ExportOrder,
-  type Made,
-  madeOf,
-  exportOrderOf,
-  partsOf,
+  type UnfinishedPart,
+  parseUnfinished,
+  parseExportOrder,
+  parseParts,
 } from './exportOrder.ts';
 
 export interface ExportRunParts {
@@ -103,14 +103,14 @@ interface Work extends ExportRun {
 /** @throws Failure with the reason; delivered parts stay. */
 export async function runExport(run: ExportRun, parts: ExportRunParts): Promise<void> {
   const { row, signal } = run;
-  const order = exportOrderOf(row);
+  const order = parseExportOrder(row);
   const folder = workFolderOf(row.export_id, parts);
   await using target = await openRunTarget(row, signal, parts);
-  await refuseOthers(target, row.export_id, order.target);
+  await refuseOtherExports(target, row.export_id, order.target);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   // Unfinished files have unique names: a child of a killed server may still write to its own for a moment.
   for (const name of await readdir(folder)) {
-    if (name.startsWith(UNFINISHED)) await rm(join(folder, name), { force: true });
+    if (name.startsWith(UNFINISHED_PREFIX)) await rm(join(folder, name), { force: true });
   }
   const content = await openContent(run, order, folder, parts);
   const work: Work = { ...run, order, target, folder, content, parts };
@@ -140,7 +140,7 @@ export async function dropUnfinished(
   parts: ExportRunParts,
 ): Promise<void> {
   await rm(workFolderOf(row.export_id, parts), { recursive: true, force: true });
-  const unfinished = madeOf(row);
+  const unfinished = parseUnfinished(row);
   if (unfinished === undefined) return;
   await updateExport(parts.database, row.export_id, { made_json: null });
   await using target = await openRunTarget(row, signal, parts);
@@ -152,7 +152,7 @@ async function openRunTarget(
   signal: AbortSignal,
   { database, secrets, targets }: ExportRunParts,
 ): Promise<Target> {
-  const { exportFolder, target: definition } = exportOrderOf(row);
+  const { exportFolder, target: definition } = parseExportOrder(row);
   const sealed =
     definition.type === 'FILE'
       ? undefined
@@ -164,7 +164,7 @@ async function openRunTarget(
 }
 
 /** @throws Failure Conflict: its readers would find parts of two exports. */
-export async function refuseOthers(
+export async function refuseOtherExports(
   target: Target,
   exportId: string,
   definition: TargetDefinition,
@@ -172,7 +172,7 @@ export async function refuseOthers(
   const text = await target.manifest();
   if (text === undefined || parseExportId(text) === exportId) return;
   const rule = 'that of another export: name another place, or remove it';
-  throw new Failure('Conflict', `${manifestPlace(definition)} is there already, ${rule}`);
+  throw new Failure('Conflict', `${manifestLocation(definition)} is there already, ${rule}`);
 }
 
 function parseExportId(manifest: string): unknown {
@@ -199,7 +199,7 @@ async function openContent(
   const of = await openDataset(what, run, folder, parts);
   const ranges = await planRanges(of, what.rowsPerFile);
   return {
-    schema: schemaOf(of.table),
+    schema: partSchema(of.table),
     rows: ranges.reduce((all, { rows }) => all + rows, 0),
     count: ranges.length,
     make: async (at, name, onPercent) => {
@@ -218,7 +218,7 @@ async function openDataset(
   { row, signal }: ExportRun,
   folder: string,
   { deadlineMs, lake, pending, pool }: ExportRunParts,
-): Promise<PartsOf> {
+): Promise<PartsInput> {
   const dataset = lake.directory.datasetById(tableId);
   if (dataset === undefined) throw new Failure('Gone', `${name} is not there any more`);
   const { snapshot_id: snapshot } = row;
@@ -227,13 +227,13 @@ async function openDataset(
     throw new Failure('Gone', `version ${snapshot} of ${name} has ended: export it anew`);
   }
   const cut = { kind: 'sequence', sequence: exportedMoment(row).sequence } as const;
-  const pushed = (await pending.past(tableId, snapshot, cut)).rows();
-  const from = { files: lake.files, pool: pool.of(row.account_id), dataset, table, pushed };
+  const pushed = (await pending.rowsAt(tableId, snapshot, cut)).rows();
+  const from = { files: lake.files, pool: pool.forAccount(row.account_id), dataset, table, pushed };
   return { ...from, deadlineMs, signal, folder };
 }
 
 /** Plans the ranges once and stores them: planning scans every key. */
-async function planRanges(of: PartsOf, rowsPerFile: number): Promise<readonly PartRange[]> {
+async function planRanges(of: PartsInput, rowsPerFile: number): Promise<readonly PartRange[]> {
   const path = join(of.folder, 'plan.json');
   try {
     return JSON.parse(await readFile(path, 'utf8')) as readonly PartRange[];
@@ -248,13 +248,13 @@ async function planRanges(of: PartsOf, rowsPerFile: number): Promise<readonly Pa
 /** Returns the parts that are intact at the target. */
 async function verifyDelivered({ log, parts, row, signal, target }: Work): Promise<Part[]> {
   const intact: Part[] = [];
-  for (const part of partsOf(row)) {
+  for (const part of parseParts(row)) {
     signal.throwIfAborted();
     const stored = await target.find(part);
     if (stored !== undefined) intact.push(stored);
     else await log(`part ${part.name} is missing or was changed: it is written again`);
   }
-  if (intact.length < partsOf(row).length) {
+  if (intact.length < parseParts(row).length) {
     await updateExport(parts.database, row.export_id, { parts_json: JSON.stringify(intact) });
   }
   return intact;
@@ -269,11 +269,11 @@ async function producePart(
 ): Promise<Part> {
   const { content, folder, parts, row, signal, target } = work;
   const path = join(folder, name);
-  const before = madeOf(row);
+  const before = parseUnfinished(row);
   if (before?.part.name === name) {
     const there = await target.find(before.part);
     if (there !== undefined) return there;
-    const local = await contentOf(path, signal).catch(() => undefined);
+    const local = await digestFile(path, signal).catch(() => undefined);
     signal.throwIfAborted();
     if (local?.sha256 === before.part.sha256) return deliverPart(before, path, work);
     await target.drop(before.part, before.upload);
@@ -285,14 +285,18 @@ async function producePart(
   };
   const { rows } = await content.make(at, name, onPercent);
   await syncFile(path);
-  const part = { name, rows, ...(await contentOf(path, signal)) };
+  const part = { name, rows, ...(await digestFile(path, signal)) };
   await saveUnfinished({ part }, work);
   parts.at('export-part-made');
   reportProgress(done, rows / 2, work);
   return deliverPart({ part }, path, work);
 }
 
-async function deliverPart({ part, upload }: Made, path: string, work: Work): Promise<Part> {
+async function deliverPart(
+  { part, upload }: UnfinishedPart,
+  path: string,
+  work: Work,
+): Promise<Part> {
   return work.target.deliver(part, {
     path,
     upload,
@@ -309,7 +313,7 @@ async function syncFile(path: string): Promise<void> {
   await file.sync();
 }
 
-const saveUnfinished = (unfinished: Made, { parts, row }: Work): Promise<void> =>
+const saveUnfinished = (unfinished: UnfinishedPart, { parts, row }: Work): Promise<void> =>
   updateExport(parts.database, row.export_id, { made_json: JSON.stringify(unfinished) });
 
 async function saveDone(done: readonly Part[], work: Work): Promise<void> {
@@ -358,7 +362,7 @@ function buildManifest({ content, order, row }: Work, parts: readonly Part[]): s
     workspace: row.workspace,
     ...(what.kind === 'dataset' ? { dataset: what.name } : { query: what.query }),
     snapshot: row.snapshot_id,
-    asOf: momentText(exportedMoment(row)),
+    asOf: formatMoment(exportedMoment(row)),
     created: row.created_ms,
     format,
     compression,

@@ -9,15 +9,15 @@ import {
   type ExportRow,
   findExport,
   insertExport,
-  unfinishedExports,
+  listUnfinishedExports,
   updateExport,
 } from '../../store/work/exports.ts';
-import type { Alongside } from '../../store/catalog/database.ts';
-import { Failure, reasonOf, toldFull } from '../../store/base/failure.ts';
+import type { TransactionStep } from '../../store/catalog/database.ts';
+import { Failure, reasonOf, toDiskFullFailure } from '../../store/base/failure.ts';
 import { appendLog } from '../../store/work/jobs.ts';
-import { exportOrderOf } from './exportOrder.ts';
+import { parseExportOrder } from './exportOrder.ts';
 import { dropUnfinished, type ExportRunParts, runExport } from './exportRun.ts';
-import { oneByOne } from '../../store/queues/oneByOne.ts';
+import { serialQueue } from '../../store/queues/serialQueue.ts';
 
 interface ExportParts extends ExportRunParts {
   readonly clock: Clock;
@@ -56,7 +56,7 @@ export class Exports {
   /** In order of arrival; waiting ones start in it. */
   readonly #live = new Map<string, Live>();
   /** Serializes checks of a target, so that no two exports get the same one. */
-  readonly #serialize = oneByOne();
+  readonly #serialize = serialQueue();
   #stopping = false;
 
   constructor(parts: ExportParts) {
@@ -70,7 +70,7 @@ export class Exports {
   /** Resumes the exports of a stopped or killed process, and removes folders of none. */
   async resume(): Promise<void> {
     const { database, folder } = this.#parts;
-    const left = await unfinishedExports(database);
+    const left = await listUnfinishedExports(database);
     const unfinishedIds = new Set(left.map(({ export_id }) => export_id));
     await mkdir(folder, { recursive: true, mode: 0o700 });
     for (const name of await readdir(folder)) {
@@ -89,7 +89,7 @@ export class Exports {
    * @throws Failure Conflict when another one writes to the same target; Busy when too many wait, or the
    * server is stopping.
    */
-  async submit(row: ExportRow, alongside?: Alongside): Promise<void> {
+  async submit(row: ExportRow, alongside?: TransactionStep): Promise<void> {
     await this.#serialize(async () => {
       await this.#checkPlace(row);
       await insertExport(this.#parts.database, row, alongside);
@@ -100,7 +100,7 @@ export class Exports {
   }
 
   /** Resumes a failed or cancelled export. @throws as `submit`; Conflict when it is in another state. */
-  async again(exportId: string): Promise<void> {
+  async retry(exportId: string): Promise<void> {
     const { database } = this.#parts;
     await this.#serialize(async () => {
       const row = await findExport(database, exportId);
@@ -160,7 +160,7 @@ export class Exports {
       throw new Failure('Busy', message);
     }
     const place = targetPlaceOf(row);
-    const others = await unfinishedExports(this.#parts.database);
+    const others = await listUnfinishedExports(this.#parts.database);
     const other = others.find(
       (item) => item.export_id !== row.export_id && targetPlaceOf(item) === place,
     );
@@ -259,7 +259,7 @@ export class Exports {
   async #fail(exportId: string, live: Live, thrown: unknown): Promise<void> {
     const { clock, database, onFault } = this.#parts;
     const { signal } = live.stop;
-    const error: unknown = signal.aborted ? signal.reason : toldFull(thrown);
+    const error: unknown = signal.aborted ? signal.reason : toDiskFullFailure(thrown);
     const row = await findExport(database, exportId);
     if (row === undefined) return;
     if (error === STOPPING) {
@@ -290,7 +290,7 @@ export class Exports {
 
   /** Takes over an export of another process that nobody resumed. */
   async #adopt(exportId: string): Promise<Live | undefined> {
-    const left = await unfinishedExports(this.#parts.database);
+    const left = await listUnfinishedExports(this.#parts.database);
     const row = left.find(({ export_id }) => export_id === exportId);
     return row === undefined ? undefined : (this.#live.get(exportId) ?? this.#enqueue(row));
   }
@@ -299,11 +299,11 @@ export class Exports {
     const { database, lake } = this.#parts;
     for (const exportId of Array.from(this.#live.keys())) {
       const row = await findExport(database, exportId);
-      const read = row === undefined ? [] : exportOrderOf(row).tableIds;
+      const read = row === undefined ? [] : parseExportOrder(row).tableIds;
       const ended = read.find(
         (tableId) =>
           tableIds.includes(tableId) &&
-          (lake.horizonOf(tableId)?.snapshot ?? 0) > (row?.snapshot_id ?? 0),
+          (lake.horizon(tableId)?.snapshot ?? 0) > (row?.snapshot_id ?? 0),
       );
       if (ended === undefined) continue;
       const message = `version ${row?.snapshot_id} has ended: export it anew`;
@@ -321,7 +321,7 @@ export class Exports {
 
 /** Identifies a target: the same folder, or the same keys of a bucket. */
 function targetPlaceOf(row: ExportRow): string {
-  const { exportFolder, target } = exportOrderOf(row);
+  const { exportFolder, target } = parseExportOrder(row);
   if (target.type === 'FILE') return JSON.stringify([exportFolder, target.path]);
   return JSON.stringify([target.endpoint, target.awsbucketName, target.prefix]);
 }

@@ -15,7 +15,7 @@ export interface CaptureOrder extends Omit<FeedOrder, 'definition'> {
 }
 
 /** Counts of a recording, with messages that are missing, duplicate, or of broken trades. */
-export interface CaptureTold extends Omit<CaptureSummary, 'types' | 'protocols'> {
+export interface CaptureCounts extends Omit<CaptureSummary, 'types' | 'protocols'> {
   /** Trades that were broken later: they are left out. */
   readonly breaks: number;
   /** All of it was sent. */
@@ -34,7 +34,7 @@ interface Due extends FeedMessage {
 export async function* captureMessages(
   { definition, lastId, onOpen, signal }: CaptureOrder,
   path: string,
-  onCounts: (counts: CaptureTold) => void,
+  onCounts: (counts: CaptureCounts) => void,
 ): AsyncGenerator<FeedMessage, void> {
   const input = definition.dataset;
   const { broken, summary } = await scanCapture(path, signal);
@@ -97,7 +97,7 @@ async function scanCapture(
   }
 }
 
-type Summary = Omit<CaptureTold, 'breaks' | 'isOver'>;
+type Summary = Omit<CaptureCounts, 'breaks' | 'isOver'>;
 
 /** Returns a function that waits until a time is due, relative to the first call. */
 function createPacer(

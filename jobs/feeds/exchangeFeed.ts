@@ -4,8 +4,8 @@ import type { Clock } from '../../store/base/clock.ts';
 import {
   type ExchangeShape,
   hoursOf,
-  type Standing,
-  standingAt,
+  type SessionState,
+  findSessionState,
 } from '../../market/exchange/exchange.ts';
 import type { LiveBoard } from '../../market/live/liveBoard.ts';
 import { type Play, type Playing, pause } from './feed.ts';
@@ -33,33 +33,34 @@ export const exchangeFeed =
   async (playing) => {
     const { onReady, signal } = playing;
     while (!signal.aborted) {
-      const session = standingAt(clock());
+      const session = findSessionState(clock());
       if (session === undefined || !isWanted()) {
         onReady();
         await pause(CLOSED_PAUSE_MS, signal);
         continue;
       }
       const whole = { ...session, untilMs: Number.MAX_SAFE_INTEGER };
-      const tape = new Tape({ input: 'TRADES', shape, standing: whole, after: undefined });
+      const tape = new Tape({ input: 'TRADES', shape, session: whole, after: undefined });
       try {
         await playSession({ board, clock, isAlways, isWanted, session, tape }, playing);
       } finally {
         await tape.close();
       }
-      const isOver = (): boolean => !isAlways && standingAt(clock())?.opened === session.opened;
+      const isOver = (): boolean =>
+        !isAlways && findSessionState(clock())?.opened === session.opened;
       while (!signal.aborted && isWanted() && isOver()) await pause(CLOSED_PAUSE_MS, signal);
       // The next session, or the same one again, begins without the prices of this one.
       board.clear();
     }
   };
 
-function endOf(day: Standing['opened']): number {
+function endOf(day: SessionState['opened']): number {
   const { minutes, openMs } = hoursOf(day);
   return openMs + minutes * 60_000;
 }
 
 interface Session extends Pick<ExchangeFeedParts, 'board' | 'clock' | 'isAlways' | 'isWanted'> {
-  readonly session: Standing;
+  readonly session: SessionState;
   readonly tape: Tape;
 }
 

@@ -1,9 +1,9 @@
 // An upstream feed: its messages become records, which are stored in batches, in their order.
 import type { Clock } from '../../store/base/clock.ts';
 import type { FeedMessage } from '../../pipeline/sources/feed/feedOrder.ts';
-import { recordsOf } from '../../pipeline/sources/feed/feedRecords.ts';
+import { parseRecords } from '../../pipeline/sources/feed/feedRecords.ts';
 import type { FollowedDefinition } from '../../pipeline/sources/base/source.ts';
-import type { CaptureTold } from './captureMessages.ts';
+import type { CaptureCounts } from './captureMessages.ts';
 import type { Playing } from './feed.ts';
 
 /** Records of a batch, and how long the first of them waits. */
@@ -15,7 +15,7 @@ const SAVE_MS = 1_000;
 type Records = readonly Readonly<Record<string, unknown>>[];
 
 /** Outcome of a write. */
-export interface Stored {
+export interface WriteOutcome {
   readonly stored: number;
   readonly rejected: number;
   /** Why the first rejected record was. */
@@ -25,7 +25,7 @@ export interface Stored {
 interface Opening {
   readonly onOpen: () => void;
   /** Of a recording. */
-  readonly onCounts: (counts: CaptureTold) => void;
+  readonly onCounts: (counts: CaptureCounts) => void;
 }
 
 /** The position at which it resumes after a start of the server. */
@@ -43,7 +43,7 @@ export interface UpstreamParts {
     playing: Pick<Playing, 'signal'> & Opening,
   ) => AsyncIterable<FeedMessage>;
   /** @throws Failure where none of them can be stored: they are lost with the connection. */
-  readonly write: (records: Records) => Promise<Stored>;
+  readonly write: (records: Records) => Promise<WriteOutcome>;
 }
 
 /** Counts since the server started. */
@@ -54,7 +54,7 @@ interface Counts {
   /** Time of the last stored record; undefined for never. */
   storedMs: number | undefined;
   /** Counts of the recording that it plays. */
-  capture: CaptureTold | undefined;
+  capture: CaptureCounts | undefined;
 }
 
 export class Upstream {
@@ -103,12 +103,12 @@ export class Upstream {
       return writing;
     };
     try {
-      const onCounts = (counts: CaptureTold): void => void (this.#counts.capture = counts);
+      const onCounts = (counts: CaptureCounts): void => void (this.#counts.capture = counts);
       const opening = { signal: ending, onOpen: onReady, onCounts };
       for await (const message of open(this.#lastId, opening)) {
         failing.signal.throwIfAborted();
         id = message.id ?? id;
-        const parsed = recordsOf(message.text, definition);
+        const parsed = parseRecords(message.text, definition);
         if ('reason' in parsed) this.#reject(1, parsed.reason);
         else batch.push(...parsed.records);
         if (batch.length >= BATCH_RECORDS) await flush();

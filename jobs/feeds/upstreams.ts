@@ -2,17 +2,17 @@
 import type { Clock } from '../../store/base/clock.ts';
 import type { Database } from '../../store/catalog/database.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { feedPosition, saveFeedPosition } from '../../store/work/feedPositions.ts';
+import { findFeedPosition, saveFeedPosition } from '../../store/work/feedPositions.ts';
 import { type DataSourceRow, listSourcesOfTypes } from '../../store/work/dataSources.ts';
 import type {
   Credential,
   FollowedDefinition,
   SourceDefinition,
 } from '../../pipeline/sources/base/source.ts';
-import type { CaptureOrder, CaptureTold } from './captureMessages.ts';
+import type { CaptureOrder, CaptureCounts } from './captureMessages.ts';
 import type { FeedMessage, FeedOrder } from '../../pipeline/sources/feed/feedOrder.ts';
 import { Feed } from './feed.ts';
-import { type Stored, Upstream, type UpstreamParts } from './upstream.ts';
+import { type WriteOutcome, Upstream, type UpstreamParts } from './upstream.ts';
 
 /** Most feeds of a server. */
 const FEEDS_MAX = 100;
@@ -25,14 +25,14 @@ interface UpstreamsParts {
   readonly captured: (
     row: DataSourceRow,
     order: CaptureOrder,
-    onCounts: (counts: CaptureTold) => void,
+    onCounts: (counts: CaptureCounts) => void,
   ) => AsyncIterable<FeedMessage>;
   readonly credentialOf: (row: DataSourceRow) => Promise<Credential | undefined>;
   readonly write: (
     row: DataSourceRow,
     definition: FollowedDefinition,
     records: Parameters<UpstreamParts['write']>[0],
-  ) => Promise<Stored>;
+  ) => Promise<WriteOutcome>;
   readonly onFault: (row: DataSourceRow, reason: unknown) => void;
 }
 
@@ -55,7 +55,7 @@ interface UpstreamState {
   /** Why it does not run. */
   readonly fault: string | null;
   /** Of a recording: its counts, with missing and duplicate messages, and whether it is over. */
-  readonly capture?: CaptureTold;
+  readonly capture?: CaptureCounts;
 }
 
 export class Upstreams {
@@ -70,7 +70,7 @@ export class Upstreams {
   async start(): Promise<void> {
     this.#isStarted = true;
     const rows = await listSourcesOfTypes(this.#parts.database, TYPES);
-    for (const row of rows) await this.changed(row);
+    for (const row of rows) await this.refollow(row);
   }
 
   /** @throws Failure LimitReached where one more is not allowed. */
@@ -81,8 +81,8 @@ export class Upstreams {
   }
 
   /** Starts the feed of a new or changed source; its previous feed ends first. */
-  async changed(row: DataSourceRow): Promise<void> {
-    await this.removed(row.source_id);
+  async refollow(row: DataSourceRow): Promise<void> {
+    await this.unfollow(row.source_id);
     if (!this.#isStarted || !TYPES.includes(row.type)) return;
     const definition = JSON.parse(row.definition_json) as FollowedDefinition;
     if (definition.state === 'PAUSED') return;
@@ -95,7 +95,7 @@ export class Upstreams {
       definition,
       position: {
         read: () =>
-          feedPosition(database, {
+          findFeedPosition(database, {
             source_id,
             origin,
           }),
@@ -141,7 +141,7 @@ export class Upstreams {
     void feed.start();
   }
 
-  async removed(sourceId: string): Promise<void> {
+  async unfollow(sourceId: string): Promise<void> {
     const followed = this.#followed.get(sourceId);
     this.#followed.delete(sourceId);
     await followed?.feed.stop();
@@ -162,7 +162,7 @@ export class Upstreams {
 
   async stop(): Promise<void> {
     this.#isStarted = false;
-    await Promise.all([...this.#followed.keys()].map((id) => this.removed(id)));
+    await Promise.all([...this.#followed.keys()].map((id) => this.unfollow(id)));
   }
 }
 

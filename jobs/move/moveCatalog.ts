@@ -1,18 +1,18 @@
 // Moves the catalog from one engine to another, with every version, charge and job in it.
 import type { CatalogPlace } from '../../store/catalog/catalogPlace.ts';
 import {
-  type Copied,
+  type CopyResult,
   copyCatalog,
   type CopyOrder,
-  differentTable,
+  findDifferentTable,
 } from '../../store/catalog/copyCatalog.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { closing } from '../../store/catalog/database.ts';
-import { catalogHead } from '../../store/files/catalogCheck.ts';
+import { withDatabase } from '../../store/catalog/database.ts';
+import { readCatalogHead } from '../../store/files/catalogCheck.ts';
 
 export interface CatalogMoved {
   /** Undefined where an earlier run had copied it. */
-  readonly copied: Copied | undefined;
+  readonly copied: CopyResult | undefined;
   /** Name of the catalog that was set aside. */
   readonly aside: string;
 }
@@ -27,9 +27,9 @@ export async function moveCatalog(
   to: CatalogPlace,
   nowMs: number,
 ): Promise<CatalogMoved> {
-  if (!(await from.isThere())) throw new Failure('Conflict', `${from.name} is not there`);
-  return closing(from.open(), async (source) => {
-    const head = await catalogHead(source);
+  if (!(await from.exists())) throw new Failure('Conflict', `${from.name} is not there`);
+  return withDatabase(from.open(), async (source) => {
+    const head = await readCatalogHead(source);
     if (head === undefined) throw new Failure('Conflict', `${from.name} was never served`);
     const copied = await copyUnlessPresent(from, to);
     return { copied, aside: await from.setAside(source, nowMs) };
@@ -40,19 +40,19 @@ export async function moveCatalog(
 async function copyUnlessPresent(
   from: CatalogPlace,
   to: CatalogPlace,
-): Promise<Copied | undefined> {
-  const wasThere = await to.isThere();
+): Promise<CopyResult | undefined> {
+  const wasThere = await to.exists();
   try {
-    return await closing(to.open(), async (target) => {
-      const moment = await from.openMoment();
+    return await withDatabase(to.open(), async (target) => {
+      const moment = await from.openSnapshot();
       try {
         const order = {
           from: moment.database,
-          pagesFrom: from.pages,
+          pagesFrom: from.readPages,
           to: target,
-          pagesTo: to.pages,
+          pagesTo: to.readPages,
         };
-        const targetHead = await catalogHead(target);
+        const targetHead = await readCatalogHead(target);
         if (targetHead === undefined) return await copyCatalog(order);
         await refuseOther(order, to);
         return undefined;
@@ -68,7 +68,7 @@ async function copyUnlessPresent(
 
 /** An earlier run may have ended after the copy: then both catalogs are equal to the last row. */
 async function refuseOther(order: CopyOrder, to: CatalogPlace): Promise<void> {
-  const table = await differentTable(order);
+  const table = await findDifferentTable(order);
   if (table === undefined) return;
   const rule = 'remove the one that you do not need';
   const what = `another catalog, or another state of this one (table ${table} differs)`;

@@ -1,15 +1,15 @@
 // Moves the files of every version to the bucket, or back from it. The next start determines where they are,
 // and goes on only if all are there.
 import { dirname, join } from 'node:path';
-import { contentOf } from '../../store/base/contents.ts';
+import { digestFile } from '../../store/base/fileDigest.ts';
 import type { Disk } from '../../store/base/disk.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Bucket } from '../../store/files/bucket/bucket.ts';
 import { fetchInto } from '../../store/files/bucket/fetchInto.ts';
-import { inLake } from '../../store/files/bucket/bucketPlace.ts';
+import { lakeKey } from '../../store/files/bucket/bucketPlace.ts';
 import type { Folder } from '../../store/catalog/folder.ts';
 import type { PublishedFile, PublishedFiles } from '../../store/publications/publishedFiles.ts';
-import type { NamedFile } from '../../store/work/catalogMoment.ts';
+import type { NamedFile } from '../../store/work/catalogSnapshot.ts';
 
 interface FilesOrder {
   readonly files: readonly NamedFile[];
@@ -30,14 +30,14 @@ export interface FilesMoved {
 /** @throws Failure Conflict when a file of the folder is not what was written */
 export async function filesToBucket(order: FilesOrder): Promise<FilesMoved> {
   const { bucket, files, folder, published, publishedFiles } = order;
-  let copied = await publishedFiles.settle(published.map(asPublished));
+  let copied = await publishedFiles.uploadMissing(published.map(asPublished));
   for (const file of files) {
-    const there = await bucket.look(inLake(file.path));
+    const there = await bucket.head(lakeKey(file.path));
     if (there?.bytes === file.bytes && there.sha256 === file.sha256 && file.sha256 !== undefined) {
       continue;
     }
     const source = join(folder.lake, file.path);
-    await bucket.put(inLake(file.path), source, await verifyContent(source, file));
+    await bucket.put(lakeKey(file.path), source, await verifyContent(source, file));
     copied += 1;
   }
   return { files: files.length + published.length, copied };
@@ -50,7 +50,7 @@ export async function filesToFolder(order: FilesOrder): Promise<FilesMoved> {
   for (const file of published) {
     const target = publishedFiles.pathOf(file.path);
     if (await isIntact(target, file)) continue;
-    await publishedFiles.bring(asPublished(file), true);
+    await publishedFiles.fetchLocal(asPublished(file), true);
     await verifyContent(target, file, 'published');
     copied += 1;
   }
@@ -60,7 +60,7 @@ export async function filesToFolder(order: FilesOrder): Promise<FilesMoved> {
     const wasFetched = await fetchInto(target, {
       disk,
       temporary: folder.temporary,
-      fetch: (part) => bucket.get(inLake(file.path), part),
+      fetch: (part) => bucket.get(lakeKey(file.path), part),
       isRight: async (part) => (await verifyContent(part, file)) !== undefined,
     });
     if (!wasFetched) throw new Failure('Conflict', `${file.path} is not in ${bucket.name}`);
@@ -81,7 +81,7 @@ async function verifyContent(
   file: NamedFile,
   folder = 'lake',
 ): Promise<{ readonly bytes: number; readonly sha256: string }> {
-  const content = await contentOf(path).catch((error: unknown) => {
+  const content = await digestFile(path).catch((error: unknown) => {
     if ((error as { code?: string }).code === 'ENOENT') return undefined;
     throw error;
   });
@@ -91,7 +91,7 @@ async function verifyContent(
 }
 
 async function isIntact(path: string, file: NamedFile): Promise<boolean> {
-  const content = await contentOf(path).catch(() => undefined);
+  const content = await digestFile(path).catch(() => undefined);
   return content !== undefined && isSame(content, file);
 }
 

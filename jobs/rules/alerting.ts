@@ -8,10 +8,10 @@ import type { Ledger } from '../../store/ledger/ledger.ts';
 import type { Charge, ChargeOrder } from '../../store/ledger/metering.ts';
 import type { ChargeWriter } from '../../store/ledger/usage.ts';
 import { type Alert, insertAlerts } from '../../store/work/alerts.ts';
-import { runTogether } from '../../store/catalog/together.ts';
-import { type Rule, ruleCountPieces, saveStands } from '../../store/work/rules.ts';
+import { runBatch } from '../../store/catalog/statementBatch.ts';
+import { type Rule, buildCountStatements, saveFirings } from '../../store/work/rules.ts';
 import type { Firing } from './ruleEngine.ts';
-import type { Held } from './ruleGroup.ts';
+import type { WeighedRule } from './ruleGroup.ts';
 
 export interface AlertingParts {
   readonly accounts: Accounts;
@@ -46,7 +46,7 @@ export class Alerting {
 
   readonly #writer: ChargeWriter = {
     write: (transaction, rows) => this.#write(transaction, rows as readonly Alert[]),
-    written: (rows) => {
+    onWritten: (rows) => {
       const isWaiting = (rows as readonly Alert[]).some(({ state }) => state === 'waiting');
       if (isWaiting) this.#parts.onWaiting();
     },
@@ -56,7 +56,7 @@ export class Alerting {
     this.#parts = parts;
   }
 
-  fired(weighed: Held, firing: Firing): void {
+  fired(weighed: WeighedRule, firing: Firing): void {
     const order = createOrder(weighed.rule, weighed.weight);
     const room = this.#waitForRoom(weighed.rule, order);
     if (room === undefined) this.#fire(weighed, firing, order);
@@ -64,10 +64,12 @@ export class Alerting {
   }
 
   /** Why an alert of a rule could not be paid now; undefined where it could. */
-  unpaid({ rule, weight }: Pick<Held, 'rule' | 'weight'>): string | undefined {
+  unpaid({ rule, weight }: Pick<WeighedRule, 'rule' | 'weight'>): string | undefined {
     const { accounts, ledger } = this.#parts;
     try {
-      ledger.release(ledger.hold(accounts.callerOf(rule.tokenId), createOrder(rule, weight), 1, 1));
+      ledger.release(
+        ledger.hold(accounts.callerById(rule.tokenId), createOrder(rule, weight), 1, 1),
+      );
       return undefined;
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
@@ -75,10 +77,10 @@ export class Alerting {
     }
   }
 
-  #fire({ isPaid, rule }: Held, firing: Firing, order: ChargeOrder): void {
+  #fire({ isPaid, rule }: WeighedRule, firing: Firing, order: ChargeOrder): void {
     const charge = this.#charge(rule, order);
     const row = toRow(rule, firing, charge, order.weight);
-    if ('messages' in charge) charge.delivered({ writer: this.#writer, row });
+    if ('messages' in charge) charge.confirm({ writer: this.#writer, row });
     // An uncharged pass over data of others leaves no trace.
     else if (!isPaid && this.#shouldRecordRefusal(row)) this.#recordRefusal(row);
   }
@@ -103,7 +105,7 @@ export class Alerting {
   #waitForRoom(rule: Rule, order: ChargeOrder): Promise<void> | undefined {
     const { accounts, ledger } = this.#parts;
     try {
-      return ledger.waitForRoom(accounts.callerOf(rule.tokenId), order, 1, 1);
+      return ledger.waitForRoom(accounts.callerById(rule.tokenId), order, 1, 1);
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       return undefined;
@@ -113,7 +115,7 @@ export class Alerting {
   #charge(rule: Rule, order: ChargeOrder): Charge | { readonly unsent: string } {
     const { accounts, ledger } = this.#parts;
     try {
-      const caller = accounts.callerOf(rule.tokenId);
+      const caller = accounts.callerById(rule.tokenId);
       return ledger.settle(ledger.hold(caller, order, 1, 1), 1);
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
@@ -128,7 +130,7 @@ export class Alerting {
       symbol,
       fired_ms: time_ms,
     }));
-    await saveStands(transaction, states);
+    await saveFirings(transaction, states);
     const charged = Map.groupBy(
       alerts.filter(({ state }) => state !== 'unsent'),
       ({ account_id, rule_id, time_ms }) =>
@@ -141,9 +143,9 @@ export class Alerting {
       // Others are counted as sent when their receiver accepts them.
       const sent = own.filter(({ state }) => state === 'logged').length;
       const counts = { evaluated: 0, passed, alerts: own.length, sent, told: valueCount };
-      return ruleCountPieces(transaction, { accountId, id }, day, counts);
+      return buildCountStatements(transaction, { accountId, id }, day, counts);
     });
-    await runTogether(transaction, pieces);
+    await runBatch(transaction, pieces);
   }
 
   #recordRefusal(row: Alert): void {

@@ -2,10 +2,10 @@
 // condition held, and how close the others came.
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import type { PastFacts } from '../../market/rules/pastFacts.ts';
-import { secondOfDay } from '../../market/derive/words.ts';
+import { secondOfDay } from '../../market/derive/exchangeTime.ts';
 import type { Facts } from '../../market/rules/ruleFacts.ts';
 import { type Firing, RuleEngine, type RunningRule } from './ruleEngine.ts';
-import { allNames, isNamed, namedFact } from './runningRule.ts';
+import { allNames, isNamed, parseNamedFact } from './runningRule.ts';
 
 export interface Instant {
   readonly timeMs: number;
@@ -31,7 +31,7 @@ export interface Backtested {
 }
 
 /** Firings that are listed. */
-export const FIRINGS_TOLD = 1_000;
+export const FIRINGS_LISTED_MAX = 1_000;
 /** Instants of one turn of the event loop: some milliseconds. */
 const TURN_INSTANTS = 50;
 
@@ -42,7 +42,7 @@ export async function backtest(
   signal: AbortSignal,
 ): Promise<Backtested> {
   const engine = new RuleEngine(isNamed);
-  engine.put(rule);
+  engine.setRule(rule);
   const firings: Firing[] = [];
   const conditions = rule.conditions.map(({ name, operator, right }) => {
     const compared = 'name' in right ? right.name : right.literal;
@@ -64,9 +64,9 @@ export async function backtest(
       ...(readsBars ? engine.apply({ symbol, timeMs, secondOfDay: second, values: NO_BAR }) : []),
     ];
     fired += newFirings.length;
-    firings.push(...newFirings.slice(0, FIRINGS_TOLD - firings.length));
+    firings.push(...newFirings.slice(0, FIRINGS_LISTED_MAX - firings.length));
     const subject = rule.event === '' ? '' : symbol;
-    const why = engine.why(rule.id, subject, second);
+    const why = engine.explain(rule.id, subject, second);
     for (const [place, count] of conditions.entries()) {
       const holds = why?.conditions[place]?.holds === true;
       count.add(holds, { ...facts, ...shared }, timeMs);
@@ -80,19 +80,19 @@ export async function backtest(
 }
 
 /** State of a rule at one instant; undefined without data of its symbol then. */
-export function whyThen(
+export function explainAt(
   rule: RunningRule,
   { symbol, timeMs }: Instant,
   past: (symbol: string) => PastFacts | undefined,
-): ReturnType<RuleEngine['why']> {
+): ReturnType<RuleEngine['explain']> {
   const engine = new RuleEngine(isNamed);
-  engine.put(rule);
+  engine.setRule(rule);
   const second = secondOfDay(timeMs);
   const shared = sharedAt(rule, timeMs, past);
   const values = symbol === '' ? {} : (past(symbol)?.at(timeMs) ?? {});
   engine.apply({ symbol: '', timeMs, secondOfDay: second, values: shared });
   engine.apply({ symbol, timeMs, secondOfDay: second, values });
-  const why = engine.why(rule.id, symbol, second);
+  const why = engine.explain(rule.id, symbol, second);
   return why === undefined ? undefined : { ...why, firedMs: null };
 }
 
@@ -111,7 +111,7 @@ function sharedAt(
     ...alsoNames,
   ];
   const shared = names.flatMap((name) => {
-    const named = namedFact(name);
+    const named = parseNamedFact(name);
     if (named === undefined) return [];
     const facts = past(named.entity.toUpperCase())?.at(timeMs);
     return [[name, facts?.[named.fact] ?? null] as const];

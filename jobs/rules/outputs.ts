@@ -90,7 +90,7 @@ interface OutputLimits {
 }
 
 /** Validates the one output of a rule. @throws Failure InvalidParameter naming the member and its rule */
-export function checkedOutput(outputs: readonly unknown[], limits: OutputLimits): RuleOutput {
+export function parseOutput(outputs: readonly unknown[], limits: OutputLimits): RuleOutput {
   const [output, ...others] = outputs;
   if (others.length > 0 || typeof output !== 'object' || output === null) {
     return refuse('outputs', 'must be a list of exactly one object');

@@ -2,14 +2,14 @@
 // firings. It has no clock, money or network, so that a backtest runs the same code.
 import {
   compile,
-  compileOne,
-  type Known,
+  compileCondition,
+  type CurrentValues,
   type Match,
   type Place,
   type Test,
 } from '../../query/rules/compiled.ts';
 import { PlainConditions, type PlainRule } from '../../query/rules/plainConditions.ts';
-import { type Condition, type Literal, namesOf } from '../../query/rules/conditions.ts';
+import { type Condition, type Literal, conditionNames } from '../../query/rules/conditions.ts';
 
 /** Event of a rule that is evaluated for every symbol. */
 export const ANY_SYMBOL = 'ANYEVENT';
@@ -110,7 +110,7 @@ interface Run {
 
 interface Subject {
   readonly own: (Literal | null | undefined)[];
-  readonly inputs: Known;
+  readonly inputs: CurrentValues;
   /** By the place of a value. */
   readonly readers: Map<number, Run[]>;
   readonly runs: Set<Run>;
@@ -160,12 +160,12 @@ export class RuleEngine {
   }
 
   /** Adds a rule, or replaces the one of the same id, whose counts and firing times stay. */
-  put(rule: RunningRule, storedStates: readonly StoredState[] = []): void {
+  setRule(rule: RunningRule, storedStates: readonly StoredState[] = []): void {
     const before = this.#runs.get(rule.id);
-    if (before !== undefined) this.remove(rule.id);
+    if (before !== undefined) this.removeRule(rule.id);
     const earlierStates =
       before === undefined ? new Map<string, SymbolState>() : collectStates(before);
-    const names = [...namesOf(rule.conditions), ...rule.alsoNames];
+    const names = [...conditionNames(rule.conditions), ...rule.alsoNames];
     const run: Run = {
       rule,
       test: compile(rule.conditions, rule.match, (name) => this.#place(name)),
@@ -191,7 +191,7 @@ export class RuleEngine {
     if (rule.isPaid !== true) subject.fresh.add(run);
   }
 
-  remove(id: string): void {
+  removeRule(id: string): void {
     const run = this.#runs.get(id);
     if (run === undefined) return;
     this.#runs.delete(id);
@@ -281,11 +281,11 @@ export class RuleEngine {
   }
 
   /** Each condition of a rule with its values, and whether it holds; undefined for an unknown rule. */
-  why(id: string, symbol: string, secondOfDay: number): Why | undefined {
+  explain(id: string, symbol: string, secondOfDay: number): Why | undefined {
     const run = this.#runs.get(id);
     if (run === undefined) return undefined;
     const own = this.#subjects.get(symbol)?.own ?? [];
-    const inputs: Known = { own, shared: this.#shared };
+    const inputs: CurrentValues = { own, shared: this.#shared };
     const placeOf = (name: string): Place => this.#place(name);
     const { conditions } = run.rule;
     return {
@@ -294,7 +294,7 @@ export class RuleEngine {
       values: this.#collectValues(run, inputs),
       conditions: conditions.map((condition) => ({
         condition: [condition.name, condition.operator, rightOperand(condition)],
-        holds: compileOne(condition, placeOf)(inputs, secondOfDay),
+        holds: compileCondition(condition, placeOf)(inputs, secondOfDay),
       })),
     };
   }
@@ -337,7 +337,7 @@ export class RuleEngine {
     fired.push({ order: run.order, firing: { ruleId: id, symbol, timeMs, values } });
   }
 
-  #collectValues(run: Run, inputs: Known): Values {
+  #collectValues(run: Run, inputs: CurrentValues): Values {
     return Object.fromEntries(
       run.reportedValues.map(([name, { at, of }]) => [name, inputs[of][at] ?? null]),
     );
@@ -346,7 +346,7 @@ export class RuleEngine {
   /** Stores the values and returns the places of those that changed. */
   #updateValues(
     current: (Literal | null | undefined)[],
-    of: keyof Known,
+    of: keyof CurrentValues,
     values: Values,
   ): number[] {
     const places: number[] = [];
@@ -371,7 +371,7 @@ export class RuleEngine {
   }
 
   #index(run: Run, change: (readers: Run[]) => void): void {
-    const places = namesOf(run.rule.conditions)
+    const places = conditionNames(run.rule.conditions)
       .filter((name) => run.rule.conditions.some((one) => one.kind !== 'time' || one.name !== name))
       .map((name) => this.#place(name));
     const own = run.isAny ? this.#anyReaders : this.#subject(run.rule.event).readers;

@@ -2,36 +2,36 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Caller } from '../../store/accounts/callers.ts';
 import type { Facts } from '../../market/rules/ruleFacts.ts';
-import { secondOfDay } from '../../market/derive/words.ts';
+import { secondOfDay } from '../../market/derive/exchangeTime.ts';
 import type { Clock } from '../../store/base/clock.ts';
 import { Failure, type FailureType, reasonOf } from '../../store/base/failure.ts';
 import {
-  allRules,
+  listAllRules,
   insertRule,
   removeRule,
   type Rule,
-  ruleCountPieces,
-  ruleStands,
+  buildCountStatements,
+  listFirings,
   saveRule,
 } from '../../store/work/rules.ts';
-import { runTogether } from '../../store/catalog/together.ts';
-import { oneByOne } from '../../store/queues/oneByOne.ts';
+import { runBatch } from '../../store/catalog/statementBatch.ts';
+import { serialQueue } from '../../store/queues/serialQueue.ts';
 import { Alerting, type AlertingParts } from './alerting.ts';
 import { outputWeight } from './outputs.ts';
 import type { RuleEngine } from './ruleEngine.ts';
 import {
   addNamed,
   type Group,
-  type Held,
-  isOfRecords,
-  namedOf,
+  type WeighedRule,
+  readsRecords,
+  toNamedFacts,
   newGroup,
-  readsOf,
+  factRequest,
   type RuleReader,
-  symbolsOf,
+  namedSymbols,
 } from './ruleGroup.ts';
 import { checkLimits } from './ruleLimits.ts';
-import { alertWeight, allNames, runningRule } from './runningRule.ts';
+import { alertWeight, allNames, toRunningRule } from './runningRule.ts';
 import { Solvency } from './solvency.ts';
 
 interface RulesParts extends Omit<AlertingParts, 'isPaid'> {
@@ -56,12 +56,12 @@ export class Rules {
   readonly #groups = new Map<string, Group>();
   #timer: NodeJS.Timeout | undefined;
   #counting: Promise<void> = Promise.resolve();
-  readonly #adding = oneByOne();
+  readonly #adding = serialQueue();
   readonly #solvency: Solvency;
 
   constructor(parts: RulesParts) {
     this.#parts = parts;
-    const findWeighed = (id: string): Held | undefined => this.#findWeighed(id);
+    const findWeighed = (id: string): WeighedRule | undefined => this.#findWeighed(id);
     this.#alerting = new Alerting({ ...parts, isPaid: (id) => findWeighed(id)?.isPaid === true });
     this.#solvency = new Solvency(parts.clock, findWeighed, (weighed) =>
       this.#alerting.unpaid(weighed),
@@ -70,7 +70,7 @@ export class Rules {
 
   /** Loads all rules, without running them. */
   async load(): Promise<void> {
-    for (const rule of await allRules(this.#parts.database)) this.#rules.set(rule.id, rule);
+    for (const rule of await listAllRules(this.#parts.database)) this.#rules.set(rule.id, rule);
   }
 
   /** Runs the loaded rules. */
@@ -80,7 +80,7 @@ export class Rules {
       await this.#run(rule).catch((error: unknown) => this.#pauseAfterFault(rule, error));
     }
     if (this.#groups.size > 0) await this.#parts.wake();
-    this.#timer = setInterval(() => void this.look(), CHECK_MS).unref();
+    this.#timer = setInterval(() => void this.runChecks(), CHECK_MS).unref();
   }
 
   async stop(): Promise<void> {
@@ -105,7 +105,7 @@ export class Rules {
       .weight;
   }
 
-  #findWeighed(id: string): Held | undefined {
+  #findWeighed(id: string): WeighedRule | undefined {
     for (const { rules } of this.#groups.values()) {
       const weighed = rules.get(id);
       if (weighed !== undefined) return weighed;
@@ -157,10 +157,10 @@ export class Rules {
   }
 
   /** Current values of a rule, and which of its conditions hold; undefined while it does not run. */
-  why(id: string, symbol: string): ReturnType<RuleEngine['why']> {
+  explain(id: string, symbol: string): ReturnType<RuleEngine['explain']> {
     for (const group of this.#groups.values()) {
       if (group.rules.has(id))
-        return group.engine.why(id, symbol, secondOfDay(this.#parts.clock()));
+        return group.engine.explain(id, symbol, secondOfDay(this.#parts.clock()));
     }
     return undefined;
   }
@@ -169,11 +169,12 @@ export class Rules {
   changed(symbol: string): void {
     for (const group of this.#groups.values()) {
       if (!group.engine.reads(symbol) && !group.named.has(symbol)) continue;
-      const facts = group.reader.facts(symbol, readsOf(group));
+      const facts = group.reader.facts(symbol, factRequest(group));
       if (facts === undefined) this.#request(group, symbol, true);
       else {
         this.#apply(group, symbol, facts, true);
-        if (group.named.has(symbol)) this.#apply(group, '', namedOf(group, symbol, facts), true);
+        if (group.named.has(symbol))
+          this.#apply(group, '', toNamedFacts(group, symbol, facts), true);
       }
     }
   }
@@ -183,13 +184,13 @@ export class Rules {
     for (const group of this.#groups.values()) {
       const records = [...(group.named.get('')?.values() ?? [])];
       if (!tableIds.some((id) => group.reader.readsTable(id, records))) continue;
-      for (const symbol of symbolsOf(group)) this.#request(group, symbol, true);
+      for (const symbol of namedSymbols(group)) this.#request(group, symbol, true);
       if (records.length > 0) this.#request(group, '', true);
     }
   }
 
   /** Writes counts, and pauses rules that can't pay or whose token may not read their values any more. */
-  async look(): Promise<void> {
+  async runChecks(): Promise<void> {
     await this.count();
     await this.#pauseUnpaid().catch((error: unknown) => this.#parts.onFault(error));
     await this.#recheck().catch((error: unknown) => this.#parts.onFault(error));
@@ -206,7 +207,7 @@ export class Rules {
   /** Resolves when earlier changes were read, and the rules that read them evaluated. */
   async prepared(): Promise<void> {
     const groups = [...this.#groups.values()];
-    await Promise.all(groups.map(({ rounds, wanted }) => rounds.past(wanted.size > 0)));
+    await Promise.all(groups.map(({ rounds, requested }) => rounds.past(requested.size > 0)));
   }
 
   /** Resolves when earlier firings are recorded, and evaluations counted. */
@@ -233,13 +234,13 @@ export class Rules {
     const group =
       this.#groups.get(reader.name) ?? newGroup(reader, (id) => this.#solvency.canPay(id));
     this.#groups.set(reader.name, group);
-    const stands = await ruleStands(this.#parts.database, rule.id);
-    const running = { ...runningRule(rule, reader.propertyKind), isPaid: weighed.isPaid };
-    group.engine.put(running, stands);
+    const stands = await listFirings(this.#parts.database, rule.id);
+    const running = { ...toRunningRule(rule, reader.propertyKind), isPaid: weighed.isPaid };
+    group.engine.setRule(running, stands);
     group.rules.set(rule.id, weighed);
     group.reads = undefined;
     for (const name of weighed.names) addNamed(group, name);
-    for (const symbol of symbolsOf(group)) {
+    for (const symbol of namedSymbols(group)) {
       if (symbol === rule.event || group.named.has(symbol)) this.#request(group, symbol, false);
     }
     if (group.named.has('')) this.#request(group, '', false);
@@ -249,7 +250,7 @@ export class Rules {
     for (const [name, group] of this.#groups) {
       if (!group.rules.delete(id)) continue;
       group.reads = undefined;
-      group.engine.remove(id);
+      group.engine.removeRule(id);
       if (group.rules.size === 0) this.#groups.delete(name);
     }
   }
@@ -272,7 +273,7 @@ export class Rules {
         if (reader instanceof Failure) {
           // Its alerts are refused one by one until the account or token is enabled.
           if (!RECOVERABLE.includes(reader.type)) await this.#pauseAfterFault(rule, reader);
-        } else if (reader.name !== group.reader.name || isOfRecords(group, rule)) {
+        } else if (reader.name !== group.reader.name || readsRecords(group, rule)) {
           await this.#regroup(rule, reader, group);
         }
       }
@@ -309,11 +310,11 @@ export class Rules {
   }
 
   #findReader({ tokenId }: Rule): RuleReader {
-    return this.#parts.readerOf(this.#parts.accounts.callerOf(tokenId));
+    return this.#parts.readerOf(this.#parts.accounts.callerById(tokenId));
   }
 
-  #weighRule(rule: Rule, reader: RuleReader): Held {
-    const names = allNames(runningRule(rule, reader.propertyKind));
+  #weighRule(rule: Rule, reader: RuleReader): WeighedRule {
+    const names = allNames(toRunningRule(rule, reader.propertyKind));
     const output = outputWeight(rule.body);
     const weight = alertWeight(names, output, reader.weightOfNamed);
     return { rule, names, weight, isPaid: reader.isOfOthers(names) };
@@ -329,7 +330,7 @@ export class Rules {
   }
 
   #request(group: Group, symbol: string, isNews: boolean): void {
-    group.wanted.set(symbol, isNews || group.wanted.get(symbol) === true);
+    group.requested.set(symbol, isNews || group.requested.get(symbol) === true);
     if (group.isPreparing) return;
     group.isPreparing = true;
     // One round for all requests of this turn.
@@ -338,15 +339,15 @@ export class Rules {
 
   async #prepare(group: Group): Promise<void> {
     try {
-      while (group.wanted.size > 0) await this.#prepareRound(group);
+      while (group.requested.size > 0) await this.#prepareRound(group);
     } finally {
       group.isPreparing = false;
     }
   }
 
   async #prepareRound(group: Group): Promise<void> {
-    const wanted = new Map(group.wanted);
-    group.wanted.clear();
+    const wanted = new Map(group.requested);
+    group.requested.clear();
     const end = group.rounds.begin();
     try {
       const symbols = [...wanted.keys()];
@@ -356,11 +357,11 @@ export class Rules {
       const others = symbols.filter((symbol) => symbol !== '');
       await group.reader.prepare(others);
       const loaded = others.flatMap((symbol) => {
-        const facts = group.reader.facts(symbol, readsOf(group));
+        const facts = group.reader.facts(symbol, factRequest(group));
         return facts === undefined ? [] : [{ symbol, facts }];
       });
       // All of them together: a rule of several symbols is evaluated once, when it has them all.
-      const shared = loaded.map(({ facts, symbol }) => namedOf(group, symbol, facts));
+      const shared = loaded.map(({ facts, symbol }) => toNamedFacts(group, symbol, facts));
       const isNews = [...wanted.values()].includes(true);
       this.#apply(group, '', Object.assign({}, named, ...shared) as Facts, isNews);
       for (const { facts, symbol } of loaded) {
@@ -393,9 +394,9 @@ export class Rules {
         const pieces = counts.flatMap(([id, { evaluated, passed }]) => {
           const rule = this.#rules.get(id);
           const did = { evaluated, passed, alerts: 0, sent: 0, told: 0 };
-          return rule === undefined ? [] : ruleCountPieces(transaction, rule, day, did);
+          return rule === undefined ? [] : buildCountStatements(transaction, rule, day, did);
         });
-        await runTogether(transaction, pieces);
+        await runBatch(transaction, pieces);
       });
     }
   }

@@ -1,7 +1,11 @@
 // Prepares a rule for the engine: resolves its names, and checks its conditions against the kinds of the
 // values.
 import { ruleValue } from '../../market/rules/ruleValues.ts';
-import { type Condition, conditionsOf, namesOf } from '../../query/rules/conditions.ts';
+import {
+  type Condition,
+  parseConditions as parseResolved,
+  conditionNames,
+} from '../../query/rules/conditions.ts';
 import type { ValueKind } from '../../query/rules/operators.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Rule, RuleBody } from '../../store/work/rules.ts';
@@ -26,7 +30,7 @@ const NAME_MAX = 500;
  * Parses the name of a value; undefined for one of the rule's own symbol. @throws Failure InvalidParameter
  * for an incomplete name.
  */
-export function namedFact(name: string): NamedFact | undefined {
+export function parseNamedFact(name: string): NamedFact | undefined {
   if (!name.includes(':')) return undefined;
   const [workspace = '', namespace = '', entity = '', ...rest] = name.split(':');
   const fact = rest.join(':');
@@ -53,14 +57,14 @@ function resolveIndexed(name: unknown, index: readonly string[]): string | undef
 export const kindOfName =
   (propertyKind: PropertyKind) =>
   (name: string): ValueKind | undefined => {
-    const named = namedFact(name);
+    const named = parseNamedFact(name);
     if (named === undefined) return ruleValue(name)?.kind;
     if (named.namespace === 'STOCK') return ruleValue(named.fact)?.kind;
     return propertyKind(named);
   };
 
 /** @throws Failure InvalidParameter naming what is wrong */
-export function checkedConditions(
+export function parseConditions(
   { conditions, index }: Pick<RuleBody, 'conditions' | 'index'>,
   propertyKind: PropertyKind,
 ): readonly Condition[] {
@@ -73,11 +77,11 @@ export function checkedConditions(
       ...more,
     ];
   });
-  return conditionsOf(resolved, kindOfName(propertyKind));
+  return parseResolved(resolved, kindOfName(propertyKind));
 }
 
 /** @throws Failure InvalidParameter: a value that it reads does not exist any more. */
-export function runningRule(
+export function toRunningRule(
   { body, event, id }: Pick<Rule, 'body' | 'event' | 'id'>,
   propertyKind: PropertyKind,
 ): RunningRule {
@@ -85,7 +89,7 @@ export function runningRule(
     id,
     event,
     match: body.match,
-    conditions: checkedConditions(body, propertyKind),
+    conditions: parseConditions(body, propertyKind),
     alsoNames: [...body.additionalKeys, ...body.index, ...body.additionalIndex],
     frequencyMs: body.output.frequencySeconds * 1_000,
     trigger: body.trigger,
@@ -94,7 +98,7 @@ export function runningRule(
 
 /** All names that a rule reads or includes in its alerts. */
 export const allNames = (rule: RunningRule): readonly string[] => [
-  ...new Set([...namesOf(rule.conditions), ...rule.alsoNames]),
+  ...new Set([...conditionNames(rule.conditions), ...rule.alsoNames]),
 ];
 
 /** Messages of one alert: those of its output, and of the values that it reads or includes. */
@@ -104,7 +108,7 @@ export function alertWeight(
   weightOfNamed: (fact: NamedFact) => number,
 ): number {
   return names.reduce((sum, name) => {
-    const named = namedFact(name);
+    const named = parseNamedFact(name);
     if (named === undefined) return sum + (ruleValue(name)?.weight ?? 0);
     if (named.namespace === 'STOCK') return sum + (ruleValue(named.fact)?.weight ?? 0);
     return sum + weightOfNamed(named);

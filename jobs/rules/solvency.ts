@@ -2,7 +2,7 @@
 // that a pass that can't be charged never happens.
 import type { Clock } from '../../store/base/clock.ts';
 import { Failure } from '../../store/base/failure.ts';
-import type { Held } from './ruleGroup.ts';
+import type { WeighedRule } from './ruleGroup.ts';
 
 /** Lifetime of a cached answer: a busy symbol checks thousands of times a second. */
 const CACHE_MS = 50;
@@ -16,15 +16,15 @@ interface Answer {
 
 export class Solvency {
   readonly #clock: Clock;
-  readonly #findWeighed: (ruleId: string) => Held | undefined;
-  readonly #unpaid: (weighed: Held) => string | undefined;
+  readonly #findWeighed: (ruleId: string) => WeighedRule | undefined;
+  readonly #unpaid: (weighed: WeighedRule) => string | undefined;
   readonly #answers = new Map<string, Answer>();
 
   /** @param unpaid why an alert of a rule could not be paid now; undefined where it could */
   constructor(
     clock: Clock,
-    findWeighed: (ruleId: string) => Held | undefined,
-    unpaid: (weighed: Held) => string | undefined,
+    findWeighed: (ruleId: string) => WeighedRule | undefined,
+    unpaid: (weighed: WeighedRule) => string | undefined,
   ) {
     this.#clock = clock;
     this.#findWeighed = findWeighed;
@@ -45,7 +45,7 @@ export class Solvency {
   }
 
   /** Why a rule over data of others must be paused; undefined where it can go on. */
-  check(weighed: Held): Failure | undefined {
+  check(weighed: WeighedRule): Failure | undefined {
     const reason = weighed.isPaid ? this.#unpaid(weighed) : undefined;
     if (reason === undefined) return undefined;
     const cost = `an alert of this rule costs ${weighed.weight} messages`;

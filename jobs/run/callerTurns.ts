@@ -2,7 +2,7 @@
 // late is refused before its body is stored, and one who disconnected is skipped.
 import { Failure } from '../../store/base/failure.ts';
 import { monotonicMs } from '../../store/base/clock.ts';
-import { callerLeft } from '../../store/queues/timedLine.ts';
+import { callerGone } from '../../store/queues/timedQueue.ts';
 import { TypicalTime } from '../../store/queues/typicalTime.ts';
 
 /** Most clients time out after 30 to 60 seconds. */
@@ -53,7 +53,7 @@ export class CallerTurns {
     try {
       return await this.#inTurn(workspace, dataset, () => this.#timed(work), departure);
     } catch (error) {
-      throw departure.aborted && error === departure.reason ? callerLeft() : error;
+      throw departure.aborted && error === departure.reason ? callerGone() : error;
     } finally {
       const left = (this.#waiting.get(line) ?? 1) - 1;
       if (left === 0) this.#waiting.delete(line);

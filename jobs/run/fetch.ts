@@ -24,16 +24,16 @@ import type { Database } from '../../store/catalog/database.ts';
 import { Failure, reasonOf } from '../../store/base/failure.ts';
 import { findJob, insertRejects, type Reject, updateJob } from '../../store/work/jobs.ts';
 import type { Pending } from '../../store/lake/pushes/pending.ts';
-import { positionOf, savePosition } from '../../store/work/schedules.ts';
+import { findPosition, savePosition } from '../../store/work/schedules.ts';
 import type { Secrets } from '../../store/catalog/secrets/secrets.ts';
-import { inFolderOf } from '../../store/base/workFolder.ts';
-import { awaited } from './awaited.ts';
-import { endIngested, eventsOf, type JobParts, tellLog } from './jobLife.ts';
+import { withOwnerFolder } from '../../store/base/workFolder.ts';
+import { retryWhileAway } from './retryWhileAway.ts';
+import { endIngested, createJobEvents, type JobParts, writeJobLog } from './jobLife.ts';
 import { jobCounts } from './jobCounts.ts';
 import type { FetchOrder } from './order.ts';
 import type { FetchRun } from './runner.ts';
 import type { Load } from '../../pipeline/conform/load.ts';
-import { poolIn, type Workbench } from '../../pipeline/bytes/workbench.ts';
+import { workspacePool, type Workbench } from '../../pipeline/bytes/workbench.ts';
 
 export interface FetchParts extends JobParts {
   readonly secrets: Secrets;
@@ -50,35 +50,35 @@ export async function runFetch(run: FetchRun, parts: FetchParts): Promise<void> 
   const opened = await openOrder(order.workspace, order.fetch, parts);
   const scheduleId = order.fetch.run?.scheduleId;
   const savedPosition =
-    scheduleId === undefined ? undefined : await positionOf(database, scheduleId);
+    scheduleId === undefined ? undefined : await findPosition(database, scheduleId);
   const name = `${order.fetch.sourceType} ${opened.row.name}`;
-  await tellLog(jobId, order, `fetching from data source ${name}`, parts);
-  const pieces = await inFolderOf(order.workspace, services.temporary, async (folder) => {
+  await writeJobLog(jobId, order, `fetching from data source ${name}`, parts);
+  const pieces = await withOwnerFolder(order.workspace, services.temporary, async (folder) => {
     const since = savedPosition as Position | undefined;
     let stored = 0;
     const pages: Piece[] = [];
     const storeNext = async (piece: Piece): Promise<void> => {
       const keep = (): Promise<void> => store(piece, stored === 0, run, parts);
-      await run.inTurn(() => awaited(keep, run.signal));
+      await run.inTurn(() => retryWhileAway(keep, run.signal));
       await rm(piece.path, { force: true });
       stored += 1;
     };
-    for await (const piece of landed(opened, since, folder, run, parts)) {
+    for await (const piece of downloadPieces(opened, since, folder, run, parts)) {
       if (piece.page === true) pages.push(piece);
       else await storeNext(piece);
     }
-    const list = await joinList(pages, benchOf(folder, run, parts));
+    const list = await joinList(pages, createWorkbench(folder, run, parts));
     if (list !== undefined) await storeNext(list);
     return stored;
   });
-  if (pieces === 0) await tellLog(jobId, order, 'the source has nothing new', parts);
+  if (pieces === 0) await writeJobLog(jobId, order, 'the source has nothing new', parts);
   const end = (): Promise<unknown> =>
     database.transaction().execute((tx) => endIngested(tx, jobId, order, parts));
-  await awaited(end, run.signal);
+  await retryWhileAway(end, run.signal);
 }
 
 /** Yields files of a source as they are downloaded, and logs each. */
-export async function* landed(
+export async function* downloadPieces(
   { credential, definition }: Opened,
   since: Position | undefined,
   folder: string,
@@ -90,24 +90,24 @@ export async function* landed(
   const onNote = (note: string): void => void notes.push(note);
   const landing = { folder, bytesMax, signal, nowMs: clock(), onBytes, onNote };
   const logNotes = async (): Promise<void> => {
-    for (const note of notes.splice(0)) await tellLog(jobId, order, note, parts, 'warn');
+    for (const note of notes.splice(0)) await writeJobLog(jobId, order, note, parts, 'warn');
   };
   const owner = { accountId: order.accountId, workspace: order.workspace };
   for await (const piece of parts.pull({ owner, definition, credential, since, landing })) {
     await logNotes();
-    await tellLog(jobId, order, `${piece.name} has landed: ${piece.bytes} bytes`, parts);
+    await writeJobLog(jobId, order, `${piece.name} has landed: ${piece.bytes} bytes`, parts);
     yield piece;
   }
   await logNotes();
 }
 
 /** Workbench for the files of a fetching job. */
-export const benchOf = (
+export const createWorkbench = (
   folder: string,
   { onProgress, order, signal }: FetchRun,
   { services }: FetchParts,
 ): Workbench => ({
-  pool: poolIn(order.workspace, services).of(order.accountId),
+  pool: workspacePool(order.workspace, services).forAccount(order.accountId),
   folder,
   deadlineMs: services.deadlineMs,
   onProgress,
@@ -123,7 +123,7 @@ async function joinList(pages: readonly Piece[], bench: Workbench): Promise<Piec
   try {
     return { ...(await joinPages(pages, bench)), name, page: true, position: last.position };
   } catch (error) {
-    throw named(error, name);
+    throw prefixFailure(error, name);
   }
 }
 
@@ -148,17 +148,17 @@ async function store(
     ...(jsonPath === undefined ? {} : { jsonPath }),
   };
   const before = await findJob(database, jobId);
-  const events = eventsOf(jobId, order, parts, onProgress);
+  const events = createJobEvents(jobId, order, parts, onProgress);
   const author = `${order.accountId} job ${jobId}`;
   try {
-    const pool = services.pool.of(order.accountId);
+    const pool = services.pool.forAccount(order.accountId);
     await ingest(
       load,
       author,
       { ...services, pool, signal },
       events,
       async (tx, outcome, committed) => {
-        await insertRejects(tx, jobId, rejectsOf(piece, outcome.rejects));
+        await insertRejects(tx, jobId, prefixRejects(piece, outcome.rejects));
         await updateJob(tx, jobId, {
           ...jobCounts(outcome, before),
           bytes: (before?.bytes ?? 0) + piece.bytes,
@@ -169,7 +169,7 @@ async function store(
       },
     );
   } catch (error) {
-    throw named(error, piece.name);
+    throw prefixFailure(error, piece.name);
   }
 }
 
@@ -185,12 +185,12 @@ function sourceNumber(sourceId: string, { name, page }: Piece): number {
 }
 
 /** Prefixes each error with the name of the file. */
-export const rejectsOf = ({ name }: Piece, rejects: readonly Reject[]): readonly Reject[] =>
+export const prefixRejects = ({ name }: Piece, rejects: readonly Reject[]): readonly Reject[] =>
   rejects.map(({ line, error }) => ({ line, error: `${name}: ${error}` }));
 
 /** Prefixes the failure's reason with the name of the file. */
-export function named(error: unknown, name: string): unknown {
-  if (error instanceof NoDataFailure) return named(error.ofSource(), name);
+export function prefixFailure(error: unknown, name: string): unknown {
+  if (error instanceof NoDataFailure) return prefixFailure(error.forSource(), name);
   if (!(error instanceof Failure) || error.constructor !== Failure) return error;
   return new Failure(error.type, `${name}: ${reasonOf(error)}`);
 }

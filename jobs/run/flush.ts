@@ -4,12 +4,12 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ingest } from '../../pipeline/merge/ingest.ts';
 import type { Relation } from '../../pipeline/values/relation.ts';
-import { propertyOf } from '../../store/lake/versions/columns.ts';
+import { toProperty } from '../../store/lake/versions/columns.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { Pending } from '../../store/lake/pushes/pending.ts';
-import { documentOf, netOf, type PendingRow } from '../../store/lake/pushes/pendingRows.ts';
-import { logPushes, packRows } from '../../store/lake/pushes/pushLog.ts';
-import { inFolderOf } from '../../store/base/workFolder.ts';
+import { buildDocument, mergeRows, type PendingRow } from '../../store/lake/pushes/pendingRows.ts';
+import { logPushes, compressRows } from '../../store/lake/pushes/pushLog.ts';
+import { withOwnerFolder } from '../../store/base/workFolder.ts';
 import { type IngestServices, silentEvents } from '../../pipeline/conform/load.ts';
 
 interface FlushParts {
@@ -29,15 +29,15 @@ const AUTHOR = 'tapedeck flush';
 /** Runs in the dataset's turn: no load of it may run concurrently. */
 export async function flushDataset(dataset: Dataset, parts: FlushParts): Promise<void> {
   const { pending, ingestion } = parts;
-  const rows = [...pending.rows(dataset.tableId)];
+  const rows = [...pending.pendingRows(dataset.tableId)];
   if (rows.length === 0) return;
   const table = await ingestion.lake.table(dataset.tableId);
   if (table === undefined) return;
   ingestion.at('flush-begun');
-  const net = netOf(rows);
+  const net = mergeRows(rows);
   const columns = table.columns.map(({ name, type }) => ({
     name,
-    inferred: { property: propertyOf(type), spelling: undefined, numeric: undefined },
+    inferred: { property: toProperty(type), spelling: undefined, numeric: undefined },
   }));
   for (const replaces of [true, false]) {
     const some = net.filter((row) => row.replaces === replaces);
@@ -55,7 +55,7 @@ async function writeRows(
   columns: Relation['columns'],
   { pending, ingestion }: FlushParts,
 ): Promise<void> {
-  await inFolderOf(workspace, ingestion.temporary, async (folder) => {
+  await withOwnerFolder(workspace, ingestion.temporary, async (folder) => {
     const path = join(folder, 'pushed');
     await writeFile(path, formatLines(rows), { mode: 0o600 });
     const relation = { kind: 'json', path, framing: 'lines', jsonPath: '$[*]', columns } as const;
@@ -71,7 +71,7 @@ async function writeRows(
       touches,
       accepted: true,
     } as const;
-    const packed = await packRows(pendingRows);
+    const packed = await compressRows(pendingRows);
     let snapshot = 0;
     await ingest(
       load,
@@ -81,11 +81,11 @@ async function writeRows(
       async (transaction, _outcome, committed) => {
         snapshot = committed.snapshot;
         await logPushes(transaction, tableId, packed, committed);
-        await pending.forget(transaction, tableId, pendingRows, snapshot);
+        await pending.markFlushed(transaction, tableId, pendingRows, snapshot);
       },
     );
     // A load without changes is not announced.
-    pending.flushed(tableId, snapshot);
+    pending.finishFlush(tableId, snapshot);
   });
 }
 
@@ -93,6 +93,6 @@ async function writeRows(
 function* formatLines(rows: readonly PendingRow[]): Generator<string> {
   for (let from = 0; from < rows.length; from += BATCH_LINES) {
     const some = rows.slice(from, from + BATCH_LINES);
-    yield some.map((row) => `${JSON.stringify(documentOf(row))}\n`).join('');
+    yield some.map((row) => `${JSON.stringify(buildDocument(row))}\n`).join('');
   }
 }

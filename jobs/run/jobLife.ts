@@ -4,10 +4,15 @@ import { RejectedFailure } from '../../pipeline/merge/ingest.ts';
 import { SourceFailure } from '../../pipeline/sources/base/source.ts';
 import type { Clock } from '../../store/base/clock.ts';
 import type { Database } from '../../store/catalog/database.ts';
-import { Failure, type FailureType, reasonOf, toldFull } from '../../store/base/failure.ts';
+import {
+  Failure,
+  type FailureType,
+  reasonOf,
+  toDiskFullFailure,
+} from '../../store/base/failure.ts';
 import {
   appendLog,
-  changeAndTell,
+  updateJobAndLog,
   endJob,
   insertRejects,
   type JobStatus,
@@ -49,7 +54,7 @@ interface Counted {
   readonly records_validated?: number;
 }
 
-export function eventsOf(
+export function createJobEvents(
   jobId: string,
   order: JobOrder,
   parts: JobParts,
@@ -58,7 +63,7 @@ export function eventsOf(
   const { database, clock } = parts;
   const setStatus = (status: JobStatus, message: string, more: Counted = {}): Promise<void> => {
     const values = { status, last_good_status: status, ...more };
-    return changeAndTell(database, jobId, values, toLogLine(jobId, order, message, clock()));
+    return updateJobAndLog(database, jobId, values, toLogLine(jobId, order, message, clock()));
   };
   let progressMs = clock();
   return {
@@ -77,11 +82,11 @@ export function eventsOf(
         parts.onFault(error, jobId),
       );
     },
-    log: (message) => tellLog(jobId, order, message, parts),
+    log: (message) => writeJobLog(jobId, order, message, parts),
   };
 }
 
-export async function tellLog(
+export async function writeJobLog(
   jobId: string,
   order: JobOrder,
   message: string,
@@ -112,18 +117,18 @@ export async function endIngested(
   await updateJob(transaction, jobId, ended);
   // The log line is visible with the job's end.
   const text = `file has ingested, changed job status to "${status}"`;
-  await tellLog(jobId, order, text, { database: transaction, clock });
+  await writeJobLog(jobId, order, text, { database: transaction, clock });
   await atEnd(transaction, { jobId, order, status, reason: undefined, transient: false, timeMs });
 }
 
 /** Marks a job as failed or cancelled. @throws the catalog's error when it can't be written. */
-export async function endInVain(
+export async function failJob(
   jobId: string,
   order: JobOrder,
   thrown: unknown,
   parts: JobParts,
 ): Promise<void> {
-  const error = toldFull(thrown);
+  const error = toDiskFullFailure(thrown);
   const { atEnd, clock, database, onFault } = parts;
   if (!(error instanceof Failure)) onFault(error, jobId);
   const reason = error instanceof Failure ? reasonOf(error) : 'an error on the server';
@@ -139,7 +144,7 @@ export async function endInVain(
     const transient = isTransient(error);
     await atEnd(transaction, { jobId, order, status, reason, transient, timeMs });
     const text = `job ended in ${status}: ${reason}`;
-    await tellLog(jobId, order, text, { database: transaction, clock }, 'error');
+    await writeJobLog(jobId, order, text, { database: transaction, clock }, 'error');
   });
 }
 

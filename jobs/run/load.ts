@@ -1,9 +1,9 @@
 // One load of a received file, as a job: its end is part of its commit's transaction.
 import { ingest } from '../../pipeline/merge/ingest.ts';
-import { isLost } from '../../store/base/failure.ts';
+import { isProcessLost } from '../../store/base/failure.ts';
 import { insertRejects, updateJob } from '../../store/work/jobs.ts';
-import { awaited } from './awaited.ts';
-import { endIngested, eventsOf, type JobParts, tellLog } from './jobLife.ts';
+import { retryWhileAway } from './retryWhileAway.ts';
+import { endIngested, createJobEvents, type JobParts, writeJobLog } from './jobLife.ts';
 import { jobCounts } from './jobCounts.ts';
 import { recogniseFile, recognisedOutcome } from './recognise.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
@@ -23,12 +23,12 @@ interface LoadRun {
  */
 export async function runLoad(run: LoadRun, parts: JobParts): Promise<void> {
   const { jobId, order, signal } = run;
-  const load = (): Promise<void> => awaited(() => loadOnce(run, parts), signal);
+  const load = (): Promise<void> => retryWhileAway(() => loadOnce(run, parts), signal);
   try {
     await load();
   } catch (error) {
-    if (!isLost(error) || signal.aborted) throw error;
-    await tellLog(jobId, order, 'its process was lost: the load starts again', parts, 'warn');
+    if (!isProcessLost(error) || signal.aborted) throw error;
+    await writeJobLog(jobId, order, 'its process was lost: the load starts again', parts, 'warn');
     await load();
   }
 }
@@ -38,14 +38,14 @@ async function loadOnce(
   parts: JobParts,
 ): Promise<void> {
   const { services } = parts;
-  const pool = services.pool.of(order.accountId);
+  const pool = services.pool.forAccount(order.accountId);
   await parts.checkRoom(order.accountId, order.workspace);
   const findDataset = (): Dataset | undefined =>
     services.lake.directory.dataset(order.workspace, order.dataset);
   const { loaded, remember } = await recogniseFile(order, jobId, findDataset(), parts);
   if (loaded !== undefined && !loaded.is_partial) {
     const outcome = recognisedOutcome(loaded);
-    for (const note of outcome.notes) await tellLog(jobId, order, note, parts, 'warn');
+    for (const note of outcome.notes) await writeJobLog(jobId, order, note, parts, 'warn');
     await parts.database.transaction().execute(async (tx) => {
       await updateJob(tx, jobId, jobCounts(outcome));
       await endIngested(tx, jobId, order, parts);
@@ -58,7 +58,7 @@ async function loadOnce(
     { ...compared, jobId },
     `${order.accountId} job ${jobId}`,
     { ...services, pool, signal },
-    eventsOf(jobId, order, parts, onProgress),
+    createJobEvents(jobId, order, parts, onProgress),
     async (tx, outcome, committed) => {
       await insertRejects(tx, jobId, outcome.rejects);
       await updateJob(tx, jobId, { ...jobCounts(outcome), snapshot_id: committed.snapshot });

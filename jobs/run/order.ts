@@ -73,11 +73,11 @@ interface Fetch {
   /** The run of its schedule: it resumes at the schedule's position. */
   readonly run?: ScheduledRun;
   /** Reads everything of the dataset again. */
-  readonly again?: Again;
+  readonly again?: Reingest;
 }
 
 /** A pull from a source that is repeated from its beginning. */
-export interface Repeat {
+export interface RepeatedPull {
   readonly sourceId: string;
   readonly credentialId?: string;
   readonly duplicates: Load['duplicates'];
@@ -88,8 +88,8 @@ export interface Repeat {
 }
 
 /** The pulls to repeat, and the changes of the dataset that come with them. */
-export interface Again {
-  readonly pulls: readonly Repeat[];
+export interface Reingest {
+  readonly pulls: readonly RepeatedPull[];
   readonly changes: DatasetChanges;
   /** Digest of the dataset for which the edit was requested. */
   readonly basis: string;
@@ -105,7 +105,7 @@ export interface ScheduledRun {
 export type JobOrder = LoadOrder | FetchOrder;
 
 /** Parses a job's order. A spooled file is recorded by its name alone, so that a data folder can move. */
-export function jobOrderOf(job: Job, spool: string): JobOrder {
+export function parseJobOrder(job: Job, spool: string): JobOrder {
   const order = JSON.parse(job.load_json) as JobOrder;
   return order.ownFile ? { ...order, path: join(spool, order.path) } : order;
 }

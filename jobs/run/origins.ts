@@ -3,13 +3,13 @@
 import { storedTimes } from '../../pipeline/merge/storedTimes.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { Database } from '../../store/catalog/database.ts';
-import { type Job, jobsOf } from '../../store/work/jobs.ts';
-import type { JobOrder, Repeat } from './order.ts';
+import { type Job, listDatasetJobs } from '../../store/work/jobs.ts';
+import type { JobOrder, RepeatedPull } from './order.ts';
 import type { IngestServices } from '../../pipeline/conform/load.ts';
 
 interface Origins {
   /** Pulls that stored records, in the order in which to repeat them. */
-  readonly pulls: readonly Repeat[];
+  readonly pulls: readonly RepeatedPull[];
   readonly records: number;
   /** Records that no pull stored. */
   readonly others: number;
@@ -21,17 +21,17 @@ interface Origins {
 interface Span {
   readonly fromMs: number;
   readonly untilMs: number;
-  readonly pulls: readonly Repeat[];
+  readonly pulls: readonly RepeatedPull[];
 }
 
 /** Runs in the dataset's turn, with nothing pending. */
-export async function originsOf(
+export async function findOrigins(
   dataset: Dataset,
   database: Database,
   services: IngestServices,
   except?: string,
 ): Promise<Origins> {
-  const jobs = (await jobsOf(database, dataset)).filter(({ job_id }) => job_id !== except);
+  const jobs = (await listDatasetJobs(database, dataset)).filter(({ job_id }) => job_id !== except);
   const unfinished = jobs.filter(({ finished_ms }) => finished_ms === null);
   const spans = jobs.filter((job) => job.finished_ms !== null).map(toSpan);
   const times = await storedTimes(dataset, services);
@@ -50,7 +50,7 @@ export async function originsOf(
 }
 
 /** Identifies a source and the part of it that is read. */
-const pullName = ({ jsonPath, sourceId }: Repeat): string => `${sourceId} ${jsonPath ?? ''}`;
+const pullName = ({ jsonPath, sourceId }: RepeatedPull): string => `${sourceId} ${jsonPath ?? ''}`;
 
 function toSpan(job: Job): Span {
   const pulls = parsePulls(JSON.parse(job.load_json) as JobOrder);
@@ -59,7 +59,7 @@ function toSpan(job: Job): Span {
   return { fromMs, untilMs: job.finished_ms ?? job.created_ms, pulls };
 }
 
-function parsePulls(order: JobOrder): readonly Repeat[] {
+function parsePulls(order: JobOrder): readonly RepeatedPull[] {
   if (order.fetch === undefined) return [];
   const { again, credentialId, sourceId } = order.fetch;
   if (again !== undefined) return again.pulls;
@@ -96,8 +96,8 @@ function openSpans(spans: readonly Span[]): (timeMs: number) => readonly Span[] 
  * Each pull as it was done last. One that ignores stored records keeps its first position, one that replaces
  * them its last: so the same record wins.
  */
-function inOrder(spans: readonly Span[], used: ReadonlySet<string>): readonly Repeat[] {
-  const places = new Map<string, { first: number; last: number; pull: Repeat }>();
+function inOrder(spans: readonly Span[], used: ReadonlySet<string>): readonly RepeatedPull[] {
+  const places = new Map<string, { first: number; last: number; pull: RepeatedPull }>();
   spans.forEach(({ pulls }, at) => {
     for (const pull of pulls) {
       const name = pullName(pull);
@@ -105,7 +105,7 @@ function inOrder(spans: readonly Span[], used: ReadonlySet<string>): readonly Re
       places.set(name, { first: places.get(name)?.first ?? at, last: at, pull });
     }
   });
-  const placeOf = (one: { first: number; last: number; pull: Repeat }): number =>
+  const placeOf = (one: { first: number; last: number; pull: RepeatedPull }): number =>
     one.pull.duplicates === 'replace' ? one.last : one.first;
   return [...places.values()].sort((a, b) => placeOf(a) - placeOf(b)).map(({ pull }) => pull);
 }

@@ -7,10 +7,10 @@ import type { Database } from '../../store/catalog/database.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import {
   findLoadedFile,
-  forgetLoadedFiles,
+  removeLoadedFiles,
   hasLoadedSize,
   type LoadedFile,
-  rememberLoadedFile,
+  insertLoadedFile,
 } from '../../store/lake/datasets/loadedFiles.ts';
 import type { Ingested } from '../../pipeline/conform/load.ts';
 import { isoTime } from '../../store/base/clock.ts';
@@ -61,7 +61,7 @@ export async function recogniseFile(
     ? await findLoadedFile(database, existing.tableId, await hashing)
     : undefined;
   const remember: Recognition['remember'] = async (transaction, dataset, outcome) => {
-    if (order.overwrite === true) await forgetLoadedFiles(transaction, dataset.tableId);
+    if (order.overwrite === true) await removeLoadedFiles(transaction, dataset.tableId);
     if (!dataset.numbered) return;
     const file = {
       table_id: dataset.tableId,
@@ -72,7 +72,7 @@ export async function recogniseFile(
       time_ms: clock(),
       is_partial: outcome.invalid + outcome.quarantined > 0,
     };
-    await rememberLoadedFile(transaction, file);
+    await insertLoadedFile(transaction, file);
   };
   return { loaded, remember };
 }

@@ -4,42 +4,42 @@ import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { publishFile } from '../../pipeline/merge/ingest.ts';
 import {
-  type Becoming,
-  becomingOf,
+  type ChangedDataset,
+  applyChanges,
   checkReingestable,
-  putTogether,
-  readAgain,
+  mergeBatches,
+  rereadSource,
   type ReadBatch,
   refuseLost,
 } from '../../pipeline/edit/reingest.ts';
 import { replacingEdits } from '../../pipeline/merge/merge.ts';
 import type { Piece, Position } from '../../pipeline/sources/base/source.ts';
 import { tableOf } from '../../pipeline/conform/conform.ts';
-import { uniqueIndexOf } from '../../pipeline/batch/uniqueIndex.ts';
-import type { Committed } from '../../store/lake/commit.ts';
+import { buildUniqueIndex } from '../../pipeline/batch/uniqueIndex.ts';
+import type { CommitResult } from '../../store/lake/commit.ts';
 import type { Database } from '../../store/catalog/database.ts';
-import { changeDataset, type DatasetChanges } from '../../store/lake/datasetEdits.ts';
+import { updateDataset, type DatasetChanges } from '../../store/lake/datasetEdits.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { insertRejects, type Reject, REJECTS_KEPT_MAX, updateJob } from '../../store/work/jobs.ts';
-import { forgetQuarantined, quarantine } from '../../store/lake/datasets/quarantine.ts';
+import { insertRejects, type Reject, REJECTS_MAX, updateJob } from '../../store/work/jobs.ts';
+import { removeQuarantined, insertQuarantined } from '../../store/lake/datasets/quarantine.ts';
 import { findSource } from '../../store/work/dataSources.ts';
 import { savePositions } from '../../store/work/schedules.ts';
-import { inFolderOf } from '../../store/base/workFolder.ts';
+import { withOwnerFolder } from '../../store/base/workFolder.ts';
 import {
-  benchOf,
+  createWorkbench,
   type FetchParts,
-  landed,
-  named,
+  downloadPieces,
+  prefixFailure,
   openOrder,
-  rejectsOf,
+  prefixRejects,
   runFetch,
 } from './fetch.ts';
-import { awaited } from './awaited.ts';
+import { retryWhileAway } from './retryWhileAway.ts';
 import { flushDataset } from './flush.ts';
-import { endIngested, eventsOf } from './jobLife.ts';
-import { type Again, type FetchOrder, type Repeat, fetchOrder } from './order.ts';
-import { originsOf } from './origins.ts';
+import { endIngested, createJobEvents } from './jobLife.ts';
+import { type Reingest, type FetchOrder, type RepeatedPull, fetchOrder } from './order.ts';
+import { findOrigins } from './origins.ts';
 import type { FetchRun } from './runner.ts';
 import type { IngestEvents } from '../../pipeline/conform/load.ts';
 import type { Edit } from '../../store/lake/edit.ts';
@@ -91,9 +91,9 @@ async function findRepeatablePulls(
   { database, services }: Parts,
   except?: string,
 ): Promise<
-  Pick<Again, 'pulls'> & { readonly unfinished: readonly { started_ms: number | null }[] }
+  Pick<Reingest, 'pulls'> & { readonly unfinished: readonly { started_ms: number | null }[] }
 > {
-  const { others, pulls, records, unfinished } = await originsOf(
+  const { others, pulls, records, unfinished } = await findOrigins(
     dataset,
     database,
     services,
@@ -118,7 +118,7 @@ function digestDataset(dataset: Dataset): string {
 /** One re-ingestion while it runs. */
 interface Reingestion {
   readonly run: FetchRun;
-  readonly again: Again;
+  readonly again: Reingest;
   readonly parts: FetchParts;
   readonly folder: string;
   readonly events: IngestEvents;
@@ -126,7 +126,7 @@ interface Reingestion {
 
 /** Everything that was read. */
 interface Gathered {
-  readonly becoming: Becoming;
+  readonly becoming: ChangedDataset;
   readonly batches: readonly ReadBatch[];
   readonly rejects: readonly Reject[];
   readonly bytes: number;
@@ -141,11 +141,11 @@ export const runPulling = (run: FetchRun, parts: FetchParts): Promise<void> => {
 };
 
 /** @throws Failure with the reason; then nothing has changed. */
-async function runReingest(run: FetchRun, again: Again, parts: FetchParts): Promise<void> {
+async function runReingest(run: FetchRun, again: Reingest, parts: FetchParts): Promise<void> {
   const { jobId, onProgress, order } = run;
   const { pending, services } = parts;
-  await inFolderOf(run.order.workspace, services.temporary, async (folder) => {
-    const events = eventsOf(jobId, order, parts, onProgress);
+  await withOwnerFolder(run.order.workspace, services.temporary, async (folder) => {
+    const events = createJobEvents(jobId, order, parts, onProgress);
     const reingestion = { run, again, parts, folder, events };
     await events.validating();
     const gathered = await gather(reingestion);
@@ -156,7 +156,7 @@ async function runReingest(run: FetchRun, again: Again, parts: FetchParts): Prom
         await flushDataset(dataset, { pending, ingestion: services });
         await replaceAll(reingestion, gathered);
       };
-      await pending.holding(dataset.tableId, () => awaited(replace, run.signal));
+      await pending.withoutPushes(dataset.tableId, () => retryWhileAway(replace, run.signal));
     });
   });
 }
@@ -178,7 +178,7 @@ async function gather(reingestion: Reingestion): Promise<Gathered> {
   const dataset = requireDataset(reingestion);
   const table = await tableOf(lake, dataset);
   let gathered: Gathered = {
-    becoming: await becomingOf(dataset, table, again.changes, lake),
+    becoming: await applyChanges(dataset, table, again.changes, lake),
     batches: [],
     rejects: [],
     bytes: 0,
@@ -189,30 +189,34 @@ async function gather(reingestion: Reingestion): Promise<Gathered> {
 }
 
 async function pullAgain(
-  pull: Repeat,
+  pull: RepeatedPull,
   before: Gathered,
   { events, folder, parts, run }: Reingestion,
 ): Promise<Gathered> {
   const { services } = parts;
   const opened = await openOrder(run.order.workspace, pull, parts);
   await events.log(`fetching from data source ${opened.row.type} ${opened.row.name}`);
-  const bench = benchOf(folder, run, parts);
+  const bench = createWorkbench(folder, run, parts);
   let gathered = before;
-  for await (const piece of landed(opened, undefined, folder, run, parts)) {
+  for await (const piece of downloadPieces(opened, undefined, folder, run, parts)) {
     const load = toLoad(pull, piece, run);
     try {
       const { batches, becoming } = gathered;
-      const one = await readAgain(load, becoming, batches, services, bench, events);
+      const one = await rereadSource(load, becoming, batches, services, bench, events);
       gathered = addPiece(gathered, one, piece, pull);
     } catch (error) {
-      throw named(error, piece.name);
+      throw prefixFailure(error, piece.name);
     }
     await rm(piece.path, { force: true });
   }
   return gathered;
 }
 
-function toLoad({ sourceId: _, credentialId: __, ...pull }: Repeat, piece: Piece, run: FetchRun) {
+function toLoad(
+  { sourceId: _, credentialId: __, ...pull }: RepeatedPull,
+  piece: Piece,
+  run: FetchRun,
+) {
   const { dataset, workspace } = run.order;
   const jsonPath = piece.jsonPath ?? pull.jsonPath;
   const { path } = piece;
@@ -222,15 +226,15 @@ function toLoad({ sourceId: _, credentialId: __, ...pull }: Repeat, piece: Piece
 
 function addPiece(
   before: Gathered,
-  { becoming, read }: Awaited<ReturnType<typeof readAgain>>,
+  { becoming, read }: Awaited<ReturnType<typeof rereadSource>>,
   piece: Piece,
-  { sourceId }: Repeat,
+  { sourceId }: RepeatedPull,
 ): Gathered {
-  const rejects = rejectsOf(piece, read.batch.rejects);
+  const rejects = prefixRejects(piece, read.batch.rejects);
   return {
     becoming,
     batches: [...before.batches, read],
-    rejects: [...before.rejects, ...rejects].slice(0, REJECTS_KEPT_MAX),
+    rejects: [...before.rejects, ...rejects].slice(0, REJECTS_MAX),
     bytes: before.bytes + piece.bytes,
     positions: new Map([...before.positions, [sourceId, piece.position]]),
   };
@@ -248,9 +252,9 @@ async function replaceAll(reingestion: Reingestion, gathered: Gathered): Promise
   // It has its source's position, and would resume from there.
   if (unfinished.some(({ started_ms }) => started_ms !== null)) throw UNFINISHED_JOBS;
   const table = await tableOf(lake, dataset);
-  const bench = benchOf(folder, run, parts);
-  const whole = await putTogether(batches, becoming, bench);
-  const index = uniqueIndexOf(dataset, table);
+  const bench = createWorkbench(folder, run, parts);
+  const whole = await mergeBatches(batches, becoming, bench);
+  const index = buildUniqueIndex(dataset, table);
   await refuseLost(whole, { bench, files: lake.files, table, index });
   const validated = sumBatches(batches, ({ batch }) => batch.stats.records + batch.duplicates);
   await events.validated(validated);
@@ -266,7 +270,7 @@ async function replaceAll(reingestion: Reingestion, gathered: Gathered): Promise
   const changes = { ...again.changes, schema: becoming.dataset.schema };
   const author = `${order.accountId} job ${jobId}`;
   const records = whole?.stats.records ?? 0;
-  await changeDataset(lake, dataset, changes, edits, author, parts.clock(), (tx, committed) =>
+  await updateDataset(lake, dataset, changes, edits, author, parts.clock(), (tx, committed) =>
     finish(tx, committed, { ...reingestion, gathered, validated, records }),
   );
 }
@@ -283,7 +287,7 @@ interface Finished extends Reingestion {
 /** Writes counts, quarantined records, source positions and the job's end in the commit's transaction. */
 async function finish(
   transaction: Database,
-  { snapshot, timeMs }: Committed,
+  { snapshot, timeMs }: CommitResult,
   { gathered, parts, records, run, validated }: Finished,
 ): Promise<void> {
   const { batches, becoming, bytes, positions, rejects } = gathered;
@@ -299,10 +303,10 @@ async function finish(
     records_quarantined: sumBatches(batches, ({ batch }) => batch.quarantined.length),
     snapshot_id: snapshot,
   });
-  await forgetQuarantined(transaction, tableId, {});
+  await removeQuarantined(transaction, tableId, {});
   for (const { batch } of batches) {
     if (batch.quarantined.length === 0) continue;
-    await quarantine(transaction, tableId, batch.quarantined, jobId, timeMs);
+    await insertQuarantined(transaction, tableId, batch.quarantined, jobId, timeMs);
   }
   for (const [sourceId, position] of positions) {
     await savePositions(transaction, { workspace, dataset, sourceId }, position);

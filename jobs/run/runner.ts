@@ -2,31 +2,31 @@
 // part of its commit's transaction, so a killed job either finished or changed nothing; at the next start it
 // runs again from its file, or from its source's position.
 import { LruMap } from 'toad-cache';
-import type { Alongside } from '../../store/catalog/database.ts';
+import type { TransactionStep } from '../../store/catalog/database.ts';
 import type { Bodies } from '../../store/files/bodies.ts';
-import { Failure, isLost, reasonOf, toldFull } from '../../store/base/failure.ts';
+import { Failure, isProcessLost, reasonOf, toDiskFullFailure } from '../../store/base/failure.ts';
 import {
   beginAttempt,
   findJob,
-  forgiveStarts,
+  resetAttempts,
   insertJob,
   type Job,
-  newestSequence,
+  findLatestSequence,
   newJobId,
   trimLog,
-  unfinishedJobs,
+  listUnfinishedJobs,
 } from '../../store/work/jobs.ts';
-import { awaited } from './awaited.ts';
+import { retryWhileAway } from './retryWhileAway.ts';
 import { CallerTurns } from './callerTurns.ts';
-import { CANCELLED, endedTooOften, endInVain, type JobParts, tellLog } from './jobLife.ts';
+import { CANCELLED, endedTooOften, failJob, type JobParts, writeJobLog } from './jobLife.ts';
 import { LiveJobs } from './liveJobs.ts';
 import { runLoad } from './load.ts';
-import { type FetchOrder, type JobOrder, newJob, jobOrderOf } from './order.ts';
+import { type FetchOrder, type JobOrder, newJob, parseJobOrder } from './order.ts';
 import { type Begun, type Waiting, type WaitingFetch, WaitingJobs } from './waitingJobs.ts';
 
 interface RunnerParts extends JobParts {
   /** Concurrent jobs of one account; in all one more, so that another account need not wait for hours. */
-  readonly jobsAtOnce: () => number;
+  readonly concurrency: () => number;
   /** Owner of a workspace; empty for none. */
   readonly accountOf: (workspace: string) => string;
   /** `STARTS_MAX`, except where a test kills the server repeatedly. */
@@ -85,13 +85,13 @@ export class Runner {
   async resume(): Promise<void> {
     const { bodies, database, spool } = this.#parts;
     await trimLog(database);
-    const left = await unfinishedJobs(database);
-    const orders = left.map((job) => ({ job, order: jobOrderOf(job, spool) }));
-    this.#sequence = await newestSequence(database);
-    await bodies.sweep(new Set(orders.map(({ order }) => order.path)));
+    const left = await listUnfinishedJobs(database);
+    const orders = left.map((job) => ({ job, order: parseJobOrder(job, spool) }));
+    this.#sequence = await findLatestSequence(database);
+    await bodies.removeUnused(new Set(orders.map(({ order }) => order.path)));
     for (const { job, order } of orders) {
       const text = 'the server was stopped: the job begins again';
-      await tellLog(job.job_id, order, text, this.#parts);
+      await writeJobLog(job.job_id, order, text, this.#parts);
       if (job.attempts > 0) this.#suspects.add(job.job_id);
       this.#enqueue(job.job_id, order);
     }
@@ -103,14 +103,14 @@ export class Runner {
    * @param alongside in the transaction that records it
    * @throws Failure Busy when too many wait, or the server is stopping.
    */
-  async submit(order: JobOrder, alongside?: Alongside): Promise<string> {
+  async submit(order: JobOrder, alongside?: TransactionStep): Promise<string> {
     if (this.#stopping) throw STOPPING;
     this.#waiting.checkLength(this.#parts.accountOf(order.workspace));
     const jobId = newJobId();
-    if (order.ownFile) await this.#parts.bodies.keep(order.path);
+    if (order.ownFile) await this.#parts.bodies.store(order.path);
     await this.#record(jobId, order, alongside);
     // Queued before its first line is written: it can be cancelled as soon as its row exists.
-    const logged = tellLog(jobId, order, `jobId: ${jobId} has been created`, this.#parts);
+    const logged = writeJobLog(jobId, order, `jobId: ${jobId} has been created`, this.#parts);
     this.#enqueue(jobId, order, logged);
     await logged;
     this.#next();
@@ -175,7 +175,7 @@ export class Runner {
   async cancel(job: Job): Promise<boolean> {
     if (job.finished_ms !== null) return false;
     if (this.#waiting.removeJob(job.job_id)) {
-      const order = jobOrderOf(job, this.#parts.spool);
+      const order = parseJobOrder(job, this.#parts.spool);
       await this.#failJob(job.job_id, order, CANCELLED);
       this.#live.end(job.job_id);
       return true;
@@ -222,7 +222,7 @@ export class Runner {
   }
 
   /** Called when more jobs may run concurrently. */
-  widened(): void {
+  concurrencyRaised(): void {
     this.#next();
   }
 
@@ -239,7 +239,7 @@ export class Runner {
     for (const jobId of this.#fetching.keys()) this.#live.abort(jobId, STOPPING);
     // The stop was requested: these starts do not count as crashes.
     const { database, onFault } = this.#parts;
-    await forgiveStarts(database, this.#live.ids()).catch((error) => onFault(error, 'stop'));
+    await resetAttempts(database, this.#live.ids()).catch((error) => onFault(error, 'stop'));
     const begun = [...this.#running.values(), ...this.#fetching.values()];
     const stopAll = (): void => {
       for (const jobId of this.#live.ids()) this.#live.abort(jobId, STOPPING);
@@ -250,17 +250,17 @@ export class Runner {
     await this.#endUnfinished();
   }
 
-  #enqueue(jobId: string, order: JobOrder, told?: Promise<void>): void {
+  #enqueue(jobId: string, order: JobOrder, logged?: Promise<void>): void {
     const account = this.#parts.accountOf(order.workspace);
     if (order.fetch !== undefined) {
-      this.#waiting.pushFetch({ account, jobId, order, told });
+      this.#waiting.pushFetch({ account, jobId, order, logged });
       return;
     }
     const run = async (signal: AbortSignal): Promise<void> => {
-      await told;
+      await logged;
       const onProgress = (percent: number): void => this.#live.progressed(jobId, percent);
       await this.#run(jobId, order, signal, async () => {
-        if (order.ownFile) await this.#parts.bodies.bring(order.path, signal);
+        if (order.ownFile) await this.#parts.bodies.ensureLocal(order.path, signal);
         await runLoad({ jobId, order, signal, onProgress }, this.#parts);
       });
     };
@@ -270,7 +270,7 @@ export class Runner {
   }
 
   #next(): void {
-    const jobsAtOnce = this.#parts.jobsAtOnce();
+    const jobsAtOnce = this.#parts.concurrency();
     const canStart = (jobId: string | undefined): boolean => this.#isTurnOf(jobId);
     while (!this.#stopping && this.#running.size <= jobsAtOnce) {
       const item = this.#waiting.takeTurn(this.#running, jobsAtOnce, canStart);
@@ -311,10 +311,10 @@ export class Runner {
     this.#next();
   }
 
-  async #beginFetch({ jobId, order, told }: WaitingFetch): Promise<void> {
+  async #beginFetch({ jobId, order, logged }: WaitingFetch): Promise<void> {
     const signal = this.#live.begin(jobId);
     const { workspace, dataset } = order;
-    await told;
+    await logged;
     const inTurn = (work: () => Promise<void>): Promise<void> =>
       this.inTurn(workspace, dataset, work, signal);
     const onProgress = (percent: number): void => this.#live.progressed(jobId, percent);
@@ -345,10 +345,10 @@ export class Runner {
   ): Promise<void> {
     const { clock, database, startsMax } = this.#parts;
     try {
-      const starts = await awaited(() => beginAttempt(database, jobId, clock()), signal);
+      const starts = await retryWhileAway(() => beginAttempt(database, jobId, clock()), signal);
       if (starts > startsMax) throw endedTooOften(startsMax);
       const message = 'begin processing data job';
-      await awaited(() => tellLog(jobId, order, message, this.#parts), signal);
+      await retryWhileAway(() => writeJobLog(jobId, order, message, this.#parts), signal);
       await work();
     } catch (error) {
       // A stopped job has not ended: it runs again at the next start.
@@ -361,15 +361,15 @@ export class Runner {
 
   /** Marks a job as failed. When the catalog can't be written it stays unfinished, and keeps its file. */
   async #failJob(jobId: string, order: JobOrder, error: unknown): Promise<void> {
-    if (isLost(error)) {
+    if (isProcessLost(error)) {
       const message = `job ${jobId} ended in ERROR, its process was killed: ${reasonOf(error)}`;
       this.#lost.set(jobId, new Failure('ChildLost', message));
     }
     try {
-      await endInVain(jobId, order, error, this.#parts);
+      await failJob(jobId, order, error, this.#parts);
     } catch (fault) {
       this.#parts.onFault(fault, jobId);
-      this.#unfinished.set(jobId, { order, error: toldFull(error) });
+      this.#unfinished.set(jobId, { order, error: toDiskFullFailure(error) });
       return;
     }
     await this.#cleanUp(jobId, order);

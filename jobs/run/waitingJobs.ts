@@ -24,7 +24,7 @@ export interface WaitingFetch {
   readonly account: string;
   readonly jobId: string;
   readonly order: FetchOrder;
-  readonly told: Promise<void> | undefined;
+  readonly logged: Promise<void> | undefined;
 }
 
 type Named = Pick<Waiting, 'jobId' | 'account'>;

@@ -2,7 +2,7 @@
 import { Cron } from 'croner';
 import { LruMap } from 'toad-cache';
 import { Failure } from '../../store/base/failure.ts';
-import { clockTime, instantOf, UTC } from './timeZone.ts';
+import { clockTime, toInstant, UTC } from './timeZone.ts';
 
 /** Cached parsed expressions; parsing one takes about 20 µs. */
 const PARSED_MAX = 1_000;
@@ -26,7 +26,7 @@ export function nextTime(cron: string, ms: number, zone = UTC): number | undefin
   for (let count = 0; count < SKIPPED_MAX; count += 1) {
     const next = clocks.nextRun(new Date(clock))?.getTime();
     if (next === undefined) return undefined;
-    const instant = instantOf(zone, next);
+    const instant = toInstant(zone, next);
     if (instant > ms) return instant;
     clock = next;
   }

@@ -1,5 +1,5 @@
 // Health of schedules: whether their last runs succeeded, since when they fail, and why.
-import { lastRuns } from '../../store/work/runHistory.ts';
+import { listLastRuns } from '../../store/work/runHistory.ts';
 import type { Database } from '../../store/catalog/database.ts';
 import type { JobEnd } from '../run/jobLife.ts';
 
@@ -32,7 +32,9 @@ export class ScheduleHealths {
   /** Restores the health from the stored runs. */
   static async open(database: Database): Promise<ScheduleHealths> {
     const healths = new ScheduleHealths();
-    for (const { error, failedMs, isFailed, scheduleId, succeededMs } of await lastRuns(database)) {
+    for (const { error, failedMs, isFailed, scheduleId, succeededMs } of await listLastRuns(
+      database,
+    )) {
       healths.#healths.set(scheduleId, {
         ...UNTRIED,
         lastSuccessMs: succeededMs,
@@ -65,7 +67,7 @@ export class ScheduleHealths {
     }
   }
 
-  gone(scheduleId: string): void {
+  remove(scheduleId: string): void {
     this.#healths.delete(scheduleId);
   }
 }

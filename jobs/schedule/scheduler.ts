@@ -2,11 +2,11 @@
 // run recorded and its job queued in one transaction; a schedule whose job has not ended waits.
 import type { Clock } from '../../store/base/clock.ts';
 import { findSource } from '../../store/work/dataSources.ts';
-import type { Alongside, Database } from '../../store/catalog/database.ts';
+import type { TransactionStep, Database } from '../../store/catalog/database.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { type Job, unfinishedJobs } from '../../store/work/jobs.ts';
+import { type Job, listUnfinishedJobs } from '../../store/work/jobs.ts';
 import {
-  allSchedules,
+  listAllSchedules,
   insertRun,
   insertSchedule,
   removeSchedule,
@@ -16,7 +16,7 @@ import {
   trimRuns,
 } from '../../store/work/schedules.ts';
 import { nextTime } from './cron.ts';
-import { decideDues } from './dues.ts';
+import { decideDueRuns } from './dueRuns.ts';
 import type { JobEnd } from '../run/jobLife.ts';
 import { type ScheduleHealth, ScheduleHealths } from './health.ts';
 import { type FetchOrder, type JobOrder, type ScheduledRun, fetchOrder } from '../run/order.ts';
@@ -26,7 +26,7 @@ interface SchedulerParts {
   readonly clock: Clock;
   /** 0 up to 1, for the jitter of retries. */
   readonly random: () => number;
-  readonly submit: (order: FetchOrder, alongside: Alongside) => Promise<string>;
+  readonly submit: (order: FetchOrder, alongside: TransactionStep) => Promise<string>;
   readonly onFault: (reason: unknown) => void;
   /** Called when a run failed, whether it is retried or not. */
   readonly onFailed: (schedule: Schedule, end: JobEnd) => void;
@@ -66,10 +66,10 @@ export class Scheduler {
   /** Called before the runner resumes jobs: the unfinished ones are registered by then. */
   static async open(parts: SchedulerParts): Promise<Scheduler> {
     const scheduler = new Scheduler(parts, await ScheduleHealths.open(parts.database));
-    for (const schedule of await allSchedules(parts.database)) {
+    for (const schedule of await listAllSchedules(parts.database)) {
       scheduler.#schedules.set(schedule.id, schedule);
     }
-    for (const job of await unfinishedJobs(parts.database)) {
+    for (const job of await listUnfinishedJobs(parts.database)) {
       const run = parseRun(job);
       if (run !== undefined) scheduler.#running.add(run.scheduleId);
     }
@@ -130,7 +130,7 @@ export class Scheduler {
   async remove(id: string): Promise<void> {
     await removeSchedule(this.#parts.database, id);
     this.#schedules.delete(id);
-    this.#healths.gone(id);
+    this.#healths.remove(id);
   }
 
   /**
@@ -138,7 +138,7 @@ export class Scheduler {
    * @param alongside in the transaction that records it
    * @throws Failure Conflict while a job of it runs.
    */
-  async runNow(schedule: Schedule, alongside?: Alongside): Promise<string> {
+  async runNow(schedule: Schedule, alongside?: TransactionStep): Promise<string> {
     if (this.#running.has(schedule.id)) {
       throw new Failure('Conflict', 'a job of the schedule has not ended yet');
     }
@@ -147,7 +147,7 @@ export class Scheduler {
   }
 
   /** Takes all due times; resolves when they are recorded, with the count of schedules. */
-  async look(): Promise<number> {
+  async takeDue(): Promise<number> {
     while (this.#round !== undefined) await this.#round;
     this.#round = this.#takeDue().finally(() => {
       this.#round = undefined;
@@ -222,10 +222,10 @@ export class Scheduler {
       await this.#submit({ ...schedule, retry: null }, run, 1, []);
       return;
     }
-    const decision = decideDues(nextMs, missedRuns, now, (ms) => nextTime(cron, ms, timeZone));
+    const decision = decideDueRuns(nextMs, missedRuns, now, (ms) => nextTime(cron, ms, timeZone));
     const advanced = { ...schedule, nextMs: decision.nextMs, retry: null };
-    const skipped = decision.taken.filter(({ outcome }) => outcome === 'SKIPPED');
-    const dueRun = decision.taken.find(({ outcome }) => outcome === 'RUN');
+    const skipped = decision.runs.filter(({ outcome }) => outcome === 'SKIPPED');
+    const dueRun = decision.runs.find(({ outcome }) => outcome === 'RUN');
     if (dueRun !== undefined) {
       const run = { scheduleId: id, dueMs: dueRun.dueMs, attempt: 1 };
       await this.#submit(advanced, run, dueRun.dues, skipped);
@@ -243,7 +243,7 @@ export class Scheduler {
     run: ScheduledRun,
     dues: number,
     skipped: readonly { readonly dueMs: number; readonly dues: number }[],
-    alongside?: Alongside,
+    alongside?: TransactionStep,
   ): Promise<string> {
     this.#running.add(schedule.id);
     try {
@@ -297,7 +297,7 @@ export class Scheduler {
       first = Math.min(first, this.#nextActionMs(schedule));
     const soonest = Math.max(waitMs, first - this.#parts.clock());
     const run = (): void => {
-      this.look().then(
+      this.takeDue().then(
         () => this.#arm(),
         (error: unknown) => {
           this.#parts.onFault(error);

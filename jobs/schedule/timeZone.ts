@@ -50,7 +50,7 @@ export function clockTime(zone: string, ms: number): number {
 }
 
 /** The instant of a local time: the first of two, and for a skipped time the instant of the clock change. */
-export function instantOf(zone: string, clock: number): number {
+export function toInstant(zone: string, clock: number): number {
   const offsets = [clock - DAY_MS, clock + DAY_MS].map(
     (near) => clockTime(zone, near) - floor(near),
   );

@@ -2,13 +2,13 @@
 // No record changes, old versions keep their files, and readers see either state.
 import { join } from 'node:path';
 import { publishFile } from '../../pipeline/merge/ingest.ts';
-import { copyTable, fileStats, writing } from '../../pipeline/batch/parquetFile.ts';
-import { orderBy, uniqueIndexOf } from '../../pipeline/batch/uniqueIndex.ts';
+import { copyTable, fileStats, remoteWriteOptions } from '../../pipeline/batch/parquetFile.ts';
+import { orderBy, buildUniqueIndex } from '../../pipeline/batch/uniqueIndex.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { DataFile, Table } from '../../store/lake/versions/lakeRead.ts';
-import { withProvedFiles } from '../../store/lake/versions/tableFiles.ts';
+import { withVerifiedFiles } from '../../store/lake/versions/tableFiles.ts';
 import { visibleRows } from '../../store/lake/versions/tableSql.ts';
-import { inWorkspace } from '../../pipeline/bytes/workbench.ts';
+import { withWorkFolder } from '../../pipeline/bytes/workbench.ts';
 import { COMPACTION_AUTHOR } from '../../store/lake/history/versions.ts';
 import type { IngestServices } from '../../pipeline/conform/load.ts';
 import type { Edit } from '../../store/lake/edit.ts';
@@ -61,14 +61,16 @@ export async function compactDataset(
   const table = await lake.table(dataset.tableId);
   const files = table === undefined ? [] : selectFiles(table.files, smallFiles);
   if (table === undefined || files.length === 0) return 0;
-  return inWorkspace(dataset.workspace, services, async ({ folder, pool }) => {
+  return withWorkFolder(dataset.workspace, services, async ({ folder, pool }) => {
     const written = 'compacted.parquet';
     const path = join(folder, written);
-    const stats = await withProvedFiles(lake.files, files, async ({ paths, pathOf }) => {
+    const stats = await withVerifiedFiles(lake.files, files, async ({ paths, pathOf }) => {
       const rows = files.reduce((sum, { records }) => sum + records, 0);
       const sql = copyTable(sortedRows(dataset, table, files, pathOf), path, table.columns, rows);
       const query = { files: paths, folder, statements: [sql], deadlineMs };
-      return fileStats((await pool.rows({ ...query, ...writing(written, files) }))[0] ?? []);
+      return fileStats(
+        (await pool.rows({ ...query, ...remoteWriteOptions(written, files) }))[0] ?? [],
+      );
     });
     services.at('parquet-written');
     const { tableId } = dataset;
@@ -90,5 +92,5 @@ function sortedRows(
 ): string {
   const list = table.columns.map(({ name }) => identifier(name)).join(', ');
   const rows = visibleRows(files, table.columns, pathOf);
-  return `SELECT ${list} FROM ${rows}${orderBy(uniqueIndexOf(dataset, table))}`;
+  return `SELECT ${list} FROM ${rows}${orderBy(buildUniqueIndex(dataset, table))}`;
 }

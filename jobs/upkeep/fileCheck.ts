@@ -4,12 +4,12 @@ import type { Database } from '../../store/catalog/database.ts';
 import type { LakeFile } from '../../store/files/fileProofs.ts';
 import type { Files } from '../../store/files/files.ts';
 import { tableFolders } from '../../store/lake/versions/lakeRead.ts';
-import type { HashFile } from '../../store/base/contents.ts';
+import type { HashFile } from '../../store/base/fileDigest.ts';
 import type { DamagedPublications } from '../../store/publications/damagedPublications.ts';
 import type { PublishedFiles } from '../../store/publications/publishedFiles.ts';
 import type { DamagedFile, FilesVerdict } from './filesVerdict.ts';
 import { CHECK_AFTER_MS, makePublishedCheck } from './publishedCheck.ts';
-import { dropStaleProofs, saveCompared } from '../../store/files/proofTable.ts';
+import { dropStaleProofs, saveComparison } from '../../store/files/proofTable.ts';
 
 interface FileCheckParts {
   readonly database: Database;
@@ -25,11 +25,11 @@ interface FileCheckParts {
 
 export interface FileCheck {
   /** Checks the file with the oldest check, when it is due. */
-  look(): Promise<void>;
+  checkNext(): Promise<void>;
   /** Checks every file of every version, and every published one. */
-  all(): Promise<FilesVerdict>;
+  checkAll(): Promise<FilesVerdict>;
   /** Checks the files that were damaged at their last check. */
-  again(): Promise<FilesVerdict>;
+  checkDamaged(): Promise<FilesVerdict>;
   state(): { readonly checkedFiles: number; readonly checkedBytes: number };
 }
 
@@ -65,7 +65,7 @@ export function makeFileCheck(parts: FileCheckParts): FileCheck {
     return { files: listed.length, bytes, damaged };
   };
   return {
-    look: async () => {
+    checkNext: async () => {
       const nowMs = clock();
       if (bytesPerSecond === 0 || (nowMs < restsUntilMs && restsUntilMs - nowMs < CHECK_AFTER_MS)) {
         return;
@@ -78,7 +78,7 @@ export function makeFileCheck(parts: FileCheckParts): FileCheck {
       restsUntilMs =
         bytes === undefined ? nowMs + REST_MS : clock() + (bytes / bytesPerSecond) * 1_000;
     },
-    all: async () => {
+    checkAll: async () => {
       const lake = await checkEach(await listFiles(database, Number.POSITIVE_INFINITY, EVERY));
       const others = await published.all();
       return {
@@ -87,7 +87,7 @@ export function makeFileCheck(parts: FileCheckParts): FileCheck {
         damaged: [...lake.damaged, ...others.damaged],
       };
     },
-    again: async () => {
+    checkDamaged: async () => {
       const listed = await listFiles(database, Number.POSITIVE_INFINITY, EVERY);
       return checkEach(listed.filter(({ proof }) => proof?.seen === null));
     },
@@ -114,7 +114,7 @@ async function checkFile(file: Listed, parts: FileCheckParts): Promise<string | 
     const result = await files.inspect(file);
     if (result.kind === 'damaged') return result.what;
     const { fileId } = file;
-    await saveCompared(database, { fileId, ...result.proof, damage: null }, clock());
+    await saveComparison(database, { fileId, ...result.proof, damage: null }, clock());
     return undefined;
   } finally {
     pinned.release();

@@ -74,7 +74,7 @@ interface InForce {
 }
 
 /** Replays the stamps of one table's files, from the oldest to the newest. */
-export function inForce(files: readonly StampedFile[]): InForce {
+export function findFilesInForce(files: readonly StampedFile[]): InForce {
   const data = new Map<string, StampedFile>();
   const deletes = new Map<string, StampedFile>();
   let unsure = false;

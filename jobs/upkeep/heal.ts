@@ -6,7 +6,7 @@ import type { Files } from '../../store/files/files.ts';
 import { newUuid } from '../../store/base/random.ts';
 import type { Disk } from '../../store/base/disk.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { contentOf } from '../../store/base/contents.ts';
+import { digestFile } from '../../store/base/fileDigest.ts';
 import { copyFile } from '../backup/backupFiles.ts';
 import { readManifest } from '../backup/backupManifest.ts';
 import type { FileCheck } from './fileCheck.ts';
@@ -14,7 +14,7 @@ import type { FilesVerdict } from './filesVerdict.ts';
 
 interface HealParts {
   readonly fileCheck: FileCheck;
-  readonly files: Pick<Files, 'mend'>;
+  readonly files: Pick<Files, 'repair'>;
   readonly disk: Disk;
   readonly folder: Folder;
 }
@@ -34,21 +34,21 @@ export async function healFiles(from: string, parts: HealParts): Promise<Healed>
     throw new Failure('InvalidParameter', `${backup} holds no backup: nothing was healed`);
   }
   const backupFiles = new Map(manifest.files.map((file) => [file.path, file]));
-  const { damaged } = await parts.fileCheck.all();
+  const { damaged } = await parts.fileCheck.checkAll();
   const healed: string[] = [];
   for (const { folder, path: name, sha256 } of damaged) {
     const path = `${folder}/${name}`;
     const file = backupFiles.get(path);
     if (file === undefined || file.sha256 !== sha256) continue;
-    if ((await contentOf(join(backup, file.path))).sha256 !== sha256) continue;
+    if ((await digestFile(join(backup, file.path))).sha256 !== sha256) continue;
     const source = join(backup, file.path);
     if (folder === 'lake') {
       const temporary = join(parts.folder.temporary, newUuid());
       const content = await copyFile(source, temporary, parts.disk);
-      await parts.files.mend(temporary, name, content);
+      await parts.files.repair(temporary, name, content);
     } else await copyFile(source, join(parts.folder.root, path), parts.disk);
     healed.push(path);
   }
-  const { damaged: left } = await parts.fileCheck.all();
+  const { damaged: left } = await parts.fileCheck.checkAll();
   return { healed, left };
 }

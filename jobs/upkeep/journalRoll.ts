@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { publishFile } from '../../pipeline/merge/ingest.ts';
 import { copyTable, fileStats } from '../../pipeline/batch/parquetFile.ts';
-import { orderBy, uniqueIndexOf } from '../../pipeline/batch/uniqueIndex.ts';
+import { orderBy, buildUniqueIndex } from '../../pipeline/batch/uniqueIndex.ts';
 import { type BillingDays, monthsBefore } from '../../store/ledger/billingDays.ts';
 import { type Clock, isoTime } from '../../store/base/clock.ts';
 import { type Column, sqlType, UPDATED_COLUMN } from '../../store/lake/versions/columns.ts';
@@ -13,11 +13,11 @@ import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { Database } from '../../store/catalog/database.ts';
 import type { DuckDbPool } from '../../store/duckdb/pool.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { forgetJournal, readJournal } from '../../store/ledger/journal.ts';
+import { removeRolledRows, readJournal } from '../../store/ledger/journal.ts';
 import type { Lake } from '../../store/lake/lake.ts';
 import type { Table } from '../../store/lake/versions/lakeRead.ts';
 import { CALLS, SYSTEM_WORKSPACE } from '../../store/lake/systemTables.ts';
-import { inWorkFolder } from '../../store/base/workFolder.ts';
+import { withWorkFolder } from '../../store/base/workFolder.ts';
 import type { Edit } from '../../store/lake/edit.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 
@@ -63,7 +63,7 @@ export async function rollJournal(parts: JournalParts): Promise<number> {
   const dataset = await callsDataset(parts);
   const table = await parts.lake.table(dataset.tableId);
   if (table === undefined) throw new Failure('SystemError', 'the journal has no table');
-  return inWorkFolder(parts.temporary, async (folder) => {
+  return withWorkFolder(parts.temporary, async (folder) => {
     const lines = join(folder, 'lines');
     await writeFile(lines, rolled.map(({ text }) => `${text}\n`).join(''), { mode: 0o600 });
     const inserts = await writeLines(parts, dataset, table, lines, folder);
@@ -71,7 +71,7 @@ export async function rollJournal(parts: JournalParts): Promise<number> {
     const count = rolled.reduce((sum, row) => sum + row.calls, 0);
     const note = { author: AUTHOR, message: `${count} charged calls` };
     await parts.lake.commit(edits, note, (transaction) =>
-      forgetJournal(transaction, last.sequence, rolled.length),
+      removeRolledRows(transaction, last.sequence, rolled.length),
     );
     return count;
   });
@@ -99,7 +99,7 @@ async function writeLines(
   const types = members.map((column) => `${literal(column.name)}: '${sqlType(column.type)}'`);
   const read = `read_json(${literal(lines)}, format = 'newline_delimited',
     columns = {timeMs: 'BIGINT', ${types.join(', ')}})`;
-  const query = `SELECT ${values.join(', ')} FROM ${read}${orderBy(uniqueIndexOf(dataset, table))}`;
+  const query = `SELECT ${values.join(', ')} FROM ${read}${orderBy(buildUniqueIndex(dataset, table))}`;
   const statements = [copyTable(query, path, table.columns)];
   const [copied] = await pool.rows({ files: [lines], folder, statements, deadlineMs });
   return publishFile(path, fileStats(copied ?? []), table, lake);

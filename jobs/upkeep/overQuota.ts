@@ -1,17 +1,20 @@
 // Finds balances above their account's quota: the sign of a month that was opened twice, where the journal
 // and the counters agree on every call.
-import { accountOf } from '../../store/accounts/accountRows.ts';
-import { type BillingDays, middleOf } from '../../store/ledger/billingDays.ts';
+import { toAccount } from '../../store/accounts/accountRows.ts';
+import { type BillingDays, monthMiddle } from '../../store/ledger/billingDays.ts';
 import type { Database } from '../../store/catalog/database.ts';
-import { messagesMost } from '../../store/ledger/quota.ts';
+import { maxMessages } from '../../store/ledger/quota.ts';
 
 /**
  * Returns a sentence for each. An account that an operator or its owner changed in that month or later is
  * left out: its quota at that time is unknown.
  */
-export async function overQuota(database: Database, days: BillingDays): Promise<readonly string[]> {
+export async function findOverQuota(
+  database: Database,
+  days: BillingDays,
+): Promise<readonly string[]> {
   const accounts = await database.selectFrom('account').selectAll().execute();
-  const accountsById = new Map(accounts.map((row) => [row.account_id, accountOf(row)]));
+  const accountsById = new Map(accounts.map((row) => [row.account_id, toAccount(row)]));
   const changes = await database
     .selectFrom('audit')
     .select('account_id')
@@ -24,10 +27,10 @@ export async function overQuota(database: Database, days: BillingDays): Promise<
   return balances.flatMap(({ account_id, month, messages, premium }) => {
     const account = accountsById.get(account_id);
     if (account === undefined) return [];
-    if ((changedMs.get(account_id) ?? -1) >= days.monthStart(middleOf(month))) return [];
+    if ((changedMs.get(account_id) ?? -1) >= days.monthStart(monthMiddle(month))) return [];
     const kinds = [
-      ['messages', messages, messagesMost(account, false)],
-      ['premium messages', premium, messagesMost(account, true)],
+      ['messages', messages, maxMessages(account, false)],
+      ['premium messages', premium, maxMessages(account, true)],
     ] as const;
     return kinds.flatMap(([kind, spent, most]) => {
       if (spent <= most) return [];

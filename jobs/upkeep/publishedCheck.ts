@@ -1,7 +1,7 @@
 // Checks published files for damage, each in its turn: a damaged one is not served.
 import { existsSync } from 'node:fs';
 import { newUuid } from '../../store/base/random.ts';
-import type { HashFile } from '../../store/base/contents.ts';
+import type { HashFile } from '../../store/base/fileDigest.ts';
 import type { Database } from '../../store/catalog/database.ts';
 import type { DamagedPublications } from '../../store/publications/damagedPublications.ts';
 import type { PublishedFile, PublishedFiles } from '../../store/publications/publishedFiles.ts';
@@ -107,15 +107,15 @@ async function checkPublished(
 ): Promise<string | undefined> {
   const { publicationId } = file;
   const path = publishedFiles.pathOf(publicationId);
-  await publishedFiles.bring(file);
+  await publishedFiles.fetchLocal(file);
   let what = await findFault(path, file, hash);
   if (what !== undefined) {
     // A damaged local copy is downloaded again.
-    await publishedFiles.bring(file, true);
+    await publishedFiles.fetchLocal(file, true);
     what = await findFault(path, file, hash);
   }
   if (what === undefined) {
-    damaged.sound(publicationId);
+    damaged.markSound(publicationId);
     return undefined;
   }
   const row = await database
@@ -124,7 +124,7 @@ async function checkPublished(
     .where('publication_id', '=', publicationId)
     .executeTakeFirst();
   if (row === undefined || row.ended_ms !== null) return undefined;
-  damaged.found(publicationId);
+  damaged.markDamaged(publicationId);
   return what;
 }
 

@@ -1,9 +1,9 @@
 // Automatic maintenance of datasets: triggered by changes, done in their turn.
 import type { Clock } from '../../store/base/clock.ts';
 import type { Database } from '../../store/catalog/database.ts';
-import type { Keep } from '../../store/lake/history/retention.ts';
+import type { RetentionPolicy } from '../../store/lake/history/retention.ts';
 import type { Scrub } from '../../store/catalog/scrub.ts';
-import { forgetRemoved } from '../../store/files/endedFiles.ts';
+import { retryRemovals } from '../../store/files/fileTombstones.ts';
 import type { Runner } from '../run/runner.ts';
 import { compactDataset } from './compaction.ts';
 import type { IngestServices } from '../../pipeline/conform/load.ts';
@@ -12,7 +12,7 @@ interface UpkeepParts {
   readonly database: Database;
   readonly runner: Runner;
   readonly ingestion: IngestServices;
-  readonly keep: Keep;
+  readonly keep: RetentionPolicy;
   readonly clock: Clock;
   readonly scrub: Scrub;
 }
@@ -21,12 +21,12 @@ const DAY_MS = 86_400_000;
 
 interface Upkeep {
   /** Compacts datasets that changed since the last call. */
-  look(): Promise<void>;
+  compactChanged(): Promise<void>;
   /**
    * Expires old versions, also by the retention of each dataset, and removes files that the previous call
    * left without a version.
    */
-  thin(): Promise<void>;
+  expireVersions(): Promise<void>;
 }
 
 export function makeUpkeep(parts: UpkeepParts): Upkeep {
@@ -38,7 +38,7 @@ export function makeUpkeep(parts: UpkeepParts): Upkeep {
     for (const tableId of tableIds) changed.add(tableId);
   });
   return {
-    look: async () => {
+    compactChanged: async () => {
       const tableIds = [...changed];
       changed.clear();
       for (const tableId of tableIds) {
@@ -49,15 +49,15 @@ export function makeUpkeep(parts: UpkeepParts): Upkeep {
         });
       }
     },
-    thin: async () => {
+    expireVersions: async () => {
       await lake.files.remove(unnamed);
-      await forgetRemoved(database, lake.files);
-      unnamed = await lake.expire(keep);
-      const limited = lake.directory.limitedInHistory();
+      await retryRemovals(database, lake.files);
+      unnamed = await lake.removeExpired(keep);
+      const limited = lake.directory.datasetsWithRetention();
       const ends = limited.map(({ historyDays, tableId }) => {
         return { tableId, ms: clock() - Number(historyDays) * DAY_MS };
       });
-      if (ends.length > 0) unnamed = [...unnamed, ...(await lake.endOlder(ends))];
+      if (ends.length > 0) unnamed = [...unnamed, ...(await lake.endOlderVersions(ends))];
       // Repeats what a purge could not do: a backup kept old pages of the catalog, or the disk was full.
       await scrub();
     },

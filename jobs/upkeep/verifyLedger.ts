@@ -3,14 +3,14 @@
 import { monthsBefore } from '../../store/ledger/billingDays.ts';
 import type { Row } from '../../store/duckdb/protocol.ts';
 import type { Database } from '../../store/catalog/database.ts';
-import { headOf } from '../../store/lake/history/history.ts';
-import { type CallLine, linesOf, readJournal } from '../../store/ledger/journal.ts';
+import { readLatestSnapshot } from '../../store/lake/history/history.ts';
+import { type CallLine, parseLines, readJournal } from '../../store/ledger/journal.ts';
 import type { Ledger } from '../../store/ledger/ledger.ts';
 import { CALLS, SYSTEM_WORKSPACE } from '../../store/lake/systemTables.ts';
 import { withOpenFiles } from '../../store/lake/versions/tableFiles.ts';
 import { visibleRows } from '../../store/lake/versions/tableSql.ts';
 import type { JournalParts } from './journalRoll.ts';
-import { overQuota } from './overQuota.ts';
+import { findOverQuota } from './overQuota.ts';
 import { identifier } from '../../store/duckdb/sqlText.ts';
 
 export interface LedgerVerdict {
@@ -51,14 +51,14 @@ export async function verifyLedger(parts: JournalParts, ledger?: Ledger): Promis
   // Compared first: calls that are charged later only add to the memory.
   if (ledger !== undefined) sums.faults.push(...findForgotten(books.balances, ledger));
   for (const { sequence, text } of books.journal) {
-    for (const line of linesOf(text)) addLine(sums, line, `journal ${sequence}`);
+    for (const line of parseLines(text)) addLine(sums, line, `journal ${sequence}`);
   }
   await addRolled(sums, books.snapshot, parts);
   compareBalances(sums, books.balances, parts);
   compareCounters(sums, books.counters, parts);
   const total = { messages: 0, premium: 0, calls: 0 };
   for (const balance of sums.balances.values()) add(total, balance);
-  const faults = [...sums.faults, ...(await overQuota(parts.database, parts.days))];
+  const faults = [...sums.faults, ...(await findOverQuota(parts.database, parts.days))];
   const more = faults.length - FAULTS_MAX;
   const reported = more > 0 ? [...faults.slice(0, FAULTS_MAX), `${more} more`] : faults;
   return { ...total, faults: reported };
@@ -70,7 +70,7 @@ const readBooks = (database: Database) =>
     journal: await readJournal(transaction),
     balances: await transaction.selectFrom('balance').selectAll().execute(),
     counters: await transaction.selectFrom('usage').selectAll().execute(),
-    snapshot: await headOf(transaction),
+    snapshot: await readLatestSnapshot(transaction),
   }));
 
 type Books = Awaited<ReturnType<typeof readBooks>>;
@@ -103,9 +103,10 @@ function add(to: Sums, sums: Sums): void {
 /** Adds lines that are in Parquet: DuckDB sums them, and finds those that contradict themselves. */
 async function addRolled(sums: Recomputed, snapshot: number, parts: JournalParts): Promise<void> {
   const { lake, pool, deadlineMs } = parts;
-  await lake.seen(snapshot);
+  await lake.waitForSnapshot(snapshot);
   const dataset = lake.directory.dataset(SYSTEM_WORKSPACE, CALLS.dataset);
-  const table = dataset === undefined ? undefined : await lake.tableSeen(dataset.tableId, snapshot);
+  const table =
+    dataset === undefined ? undefined : await lake.recentTable(dataset.tableId, snapshot);
   if (table === undefined || table.files.length === 0) return;
   const answers = await withOpenFiles(lake.files, table.files, ({ paths, pathOf }) => {
     const rows = visibleRows(table.files, table.columns, pathOf);

@@ -1,13 +1,13 @@
 // The last two days of every symbol, and rankings of them (INTERFACE.md 1 "market").
 import type { Day } from '../../query/time/days.ts';
-import { adjusted, type Bar } from '../derive/adjust.ts';
-import { closeOf, known } from '../derive/lastSale.ts';
+import { adjustBars, type Bar } from '../derive/adjust.ts';
+import { closeOf, findSession } from '../derive/lastSale.ts';
 import { numberIn, rounded, type Row, shareOf, textIn } from '../derive/values.ts';
 
 /** Days of bars that a board reads: they include the two last sessions of nearly every symbol. */
 export const BOARD_DAYS = 7;
 
-export interface Standing {
+export interface SymbolDays {
   readonly symbol: string;
   /** The last one, and the one before. */
   readonly bars: readonly Bar[];
@@ -19,16 +19,16 @@ export interface Standing {
  * @param rows bars of all symbols, oldest first of each
  * @param splits of all symbols
  */
-export function boardOf(
+export function buildBoard(
   rows: readonly Row[],
   splits: readonly Row[],
   today: Day,
-): readonly Standing[] {
+): readonly SymbolDays[] {
   const splitsOf = bySymbol(splits);
-  return [...bySymbol(rows)].flatMap(([symbol, own]): readonly Standing[] => {
+  return [...bySymbol(rows)].flatMap(([symbol, own]): readonly SymbolDays[] => {
     const actions = { splits: splitsOf.get(symbol) ?? [], dividends: [] };
     const closed = own.filter((row) => numberIn(row, 'close') !== null);
-    const bars = adjusted(closed.slice(-2), actions, today);
+    const bars = adjustBars(closed.slice(-2), actions, today);
     const close = bars.at(-1)?.split.close ?? null;
     if (close === null) return [];
     const before = bars.length > 1 ? (bars[0]?.split.close ?? null) : null;
@@ -48,13 +48,13 @@ function bySymbol(rows: readonly Row[]): ReadonlyMap<string, readonly Row[]> {
   return symbols;
 }
 
-type Order = (one: Standing, other: Standing) => number;
+type Order = (one: SymbolDays, other: SymbolDays) => number;
 
 const byVolume: Order = (one, other) => other.volume - one.volume;
 
 interface List {
   readonly order: Order;
-  readonly holds: (entry: Standing) => boolean;
+  readonly holds: (entry: SymbolDays) => boolean;
 }
 
 /** Without an own exchange its volume is the market's; outside the hours these lists are empty. */
@@ -78,9 +78,9 @@ const LISTS: ReadonlyMap<string, List> = new Map<string, List>([
 export const LIST_NAMES: readonly string[] = [...LISTS.keys()];
 
 /** Symbols of a list, in its order; undefined for an unknown list. */
-export function listed(
+export function rankSymbols(
   name: string,
-  board: readonly Standing[],
+  board: readonly SymbolDays[],
   limit: number,
 ): readonly string[] | undefined {
   const list = LISTS.get(name.toLowerCase());
@@ -93,14 +93,14 @@ export function listed(
 }
 
 /** `ohlc` of a symbol's last day. */
-export function lastDayOf({ bars, symbol }: Standing): Row {
+export function lastDayOf({ bars, symbol }: SymbolDays): Row {
   const bar = bars.at(-1);
   const { close = null, high = null, low = null, open = null, volume = null } = bar?.split ?? {};
   const day = bar?.date ?? '';
   return {
     open: {
       price: open,
-      time: known(day)?.openMs ?? null,
+      time: findSession(day)?.openMs ?? null,
     },
     close: {
       price: close,
@@ -151,7 +151,7 @@ interface SectorRow {
 
 /** @param companies latest record of each, by symbol */
 export function sectorsOf(
-  board: readonly Standing[],
+  board: readonly SymbolDays[],
   companies: ReadonlyMap<string, Row>,
   today: Day,
 ): readonly SectorRow[] {

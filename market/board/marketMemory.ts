@@ -8,7 +8,7 @@ import type { Pending } from '../../store/lake/pushes/pending.ts';
 
 interface Stored {
   readonly lake: Pick<Lake, 'state'>;
-  readonly pending: Pick<Pending, 'sequence' | 'newest'>;
+  readonly pending: Pick<Pending, 'sequence' | 'latestSequence'>;
 }
 
 /** Version of a table at an instant. */
@@ -84,7 +84,7 @@ export class MarketMemory {
       tables: tableIds.map((tableId) => ({
         tableId,
         changes: this.#changes.get(tableId) ?? 0,
-        pushed: stored.pending.newest(tableId),
+        pushed: stored.pending.latestSequence(tableId),
       })),
       state: stored.lake.state,
       sequence: stored.pending.sequence,
@@ -159,7 +159,7 @@ function refreshStamps(
   if (stamps.state === state && stamps.sequence === sequence) return stamps;
   const isSame = stamps.tables.every(
     ({ changes, pushed, tableId }) =>
-      changesOf(tableId) === changes && pending.newest(tableId) === pushed,
+      changesOf(tableId) === changes && pending.latestSequence(tableId) === pushed,
   );
   return isSame ? { ...stamps, state, sequence } : undefined;
 }

@@ -5,7 +5,7 @@ import type { InputId } from '../inputs/inputRow.ts';
 import { addLevel, settleOffers } from '../live/liveBook.ts';
 import { type LiveSymbol, newSymbol } from '../live/liveSymbol.ts';
 import type { LevelTick, QuoteTick, Tick, TradeTick } from '../live/tick.ts';
-import { clockAt, dayAt } from '../derive/words.ts';
+import { clockAt, dayAt } from '../derive/exchangeTime.ts';
 import type { Place } from './capture.ts';
 
 /** Inputs that a capture fills, in the order of loading. */

@@ -68,7 +68,7 @@ const hasPrice = (row: Row): boolean => PRICE_NAMES.some((name) => numberIn(row,
  * @param rows daily bars, oldest first; rows without any price are left out
  * @param today actions of later days have not happened yet
  */
-export function adjusted(
+export function adjustBars(
   rows: readonly Row[],
   { dividends, splits }: Actions,
   today: Day,

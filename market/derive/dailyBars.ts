@@ -1,9 +1,9 @@
 // Rows of daily charts (INTERFACE.md 1 "chart", the later form), oldest first.
 import type { Day } from '../../query/time/days.ts';
 import type { Bar } from './adjust.ts';
-import { everyNth, latest, simplified } from './thinning.ts';
+import { everyNth, latest, simplifyLine } from './thinning.ts';
 import { difference, numberIn, shareOf, textIn } from './values.ts';
-import { shortDay } from './words.ts';
+import { shortDay } from './exchangeTime.ts';
 
 export interface ChartOptions {
   /** Only date, close, volume and changes. */
@@ -30,7 +30,7 @@ export function chartRows(
 ): readonly object[] {
   const first = from === undefined ? 0 : bars.findIndex(({ date }) => date >= from);
   const selected = first < 0 ? [] : bars.slice(first);
-  const shape = options.simplify ? simplified(selected, ({ split }) => split.close) : selected;
+  const shape = options.simplify ? simplifyLine(selected, ({ split }) => split.close) : selected;
   const thin = latest(everyNth(shape, options.interval), options.last);
   const [start] = thin;
   const isBefore = options.fromClose && start !== undefined;

@@ -57,7 +57,7 @@ function average(rows: readonly Row[], name: string, decimals: number): number |
 }
 
 /** The original's figures of order sizes and of traded groups, which daily records do not have. */
-export const UNTOLD: readonly string[] = [
+export const NULL_FIGURES: readonly string[] = [
   'averageOrderSize',
   'averageFillSize',
   'bin100Percent',
@@ -90,7 +90,7 @@ export function monthOf(rows: readonly Row[]): readonly object[] {
       averageDailyRoutedVolume: average(rows, 'routedVolume', 2),
       averageMarketShare: average(rows, 'marketShare', 5),
       uniqueSymbolsTraded: traded.length === 0 ? null : Math.max(...traded),
-      ...Object.fromEntries(UNTOLD.map((name) => [name, null])),
+      ...Object.fromEntries(NULL_FIGURES.map((name) => [name, null])),
     },
   ];
 }

@@ -4,7 +4,7 @@ import type { Day } from '../../query/time/days.ts';
 import type { Bar } from './adjust.ts';
 import { endOfMinute } from './minuteBars.ts';
 import { dayIn, greatest, instantIn, least, numberIn, type Row, sumOf } from './values.ts';
-import { dayAt } from './words.ts';
+import { dayAt } from './exchangeTime.ts';
 
 /** Data of the tape may be shown freely after this delay (SPEC.md "What the service does"). */
 export const DELAY_MS = 15 * 60_000;
@@ -94,14 +94,15 @@ function saleOfDay(bars: readonly Bar[], untilMs: number): Sale | undefined {
 }
 
 /** End of a day's session; for a day without one, 16:00 in winter time as a fallback. */
-export const closeOf = (day: Day): number => known(day)?.closeMs ?? Date.parse(`${day}T21:00:00Z`);
+export const closeOf = (day: Day): number =>
+  findSession(day)?.closeMs ?? Date.parse(`${day}T21:00:00Z`);
 
 /** Cached sessions: a time zone lookup takes some 10 µs. */
 const SESSIONS_MAX = 20_000;
 const sessions = new Map<Day, ReturnType<typeof sessionOf>>();
 
 /** The session of a day; undefined where there is none, and beyond the calendar. */
-export function known(day: Day): ReturnType<typeof sessionOf> {
+export function findSession(day: Day): ReturnType<typeof sessionOf> {
   if (sessions.has(day)) return sessions.get(day);
   const session = day < '1990' || day > '2030-12-31' ? undefined : sessionOf(day);
   if (sessions.size >= SESSIONS_MAX) sessions.clear();

@@ -1,6 +1,6 @@
 // Bars of one or more minutes (INTERFACE.md 1 "intraday-prices"), oldest first. The original distinguished
 // its own exchange's feed from the whole market; here there is one feed, and market* repeat it.
-import { everyNth, latest, simplified } from './thinning.ts';
+import { everyNth, latest, simplifyLine } from './thinning.ts';
 import {
   dayIn,
   greatest,
@@ -12,7 +12,7 @@ import {
   sumOf,
   textIn,
 } from './values.ts';
-import { instantOf, minuteLabel } from './words.ts';
+import { instantOf, minuteLabel } from './exchangeTime.ts';
 
 interface MinuteOptions {
   readonly simplify: boolean;
@@ -29,7 +29,7 @@ interface MinuteOptions {
 
 export function minuteRows(rows: readonly Row[], options: MinuteOptions): readonly object[] {
   const bars = (options.minutes > 1 ? joinBars(rows, options.minutes) : rows).map(minuteBar);
-  const shape = options.simplify ? simplified(bars, ({ close }) => close) : bars;
+  const shape = options.simplify ? simplifyLine(bars, ({ close }) => close) : bars;
   const thin = latest(everyNth(shape, options.interval), options.last);
   const base = options.fromClose ?? firstOf(thin);
   const selected = thin.map((bar) => toAnswerRow(bar, base, options.plain));

@@ -23,7 +23,7 @@ interface OptionContract {
 }
 
 /** By expiration, strike and side. @param rows of OPTIONS, oldest first */
-export function contractsOf(rows: readonly Row[]): readonly OptionContract[] {
+export function toContracts(rows: readonly Row[]): readonly OptionContract[] {
   const newest = new Map(rows.map((row) => [textIn(row, 'id') ?? '', row]));
   return [...newest.values()].map(contractOf).sort(inOrder);
 }
@@ -63,7 +63,7 @@ function inOrder(one: OptionContract, other: OptionContract): number {
 }
 
 /** Contracts that are not expired on a day. */
-export const openOn = (
+export const unexpiredOn = (
   contracts: readonly OptionContract[],
   day: Day,
 ): readonly OptionContract[] => {
@@ -72,7 +72,7 @@ export const openOn = (
 };
 
 /** Expirations as days or months: the first 8 or 6 characters of `YYYYMMDD`. */
-export const expirationsOf = (
+export const listExpirations = (
   contracts: readonly OptionContract[],
   length: 6 | 8,
 ): readonly string[] => [

@@ -3,13 +3,13 @@
 import { previousSession } from '../../query/time/calendar.ts';
 import type { Day } from '../../query/time/days.ts';
 import { addMonths } from '../../query/time/days.ts';
-import { type Actions, adjusted, type Bar, splitFactor } from './adjust.ts';
+import { type Actions, adjustBars, type Bar, splitFactor } from './adjust.ts';
 import {
   closeOf,
   type DaySoFar,
   daySoFar,
   DELAY_MS,
-  known,
+  findSession,
   lastExtended,
   lastOddLot,
   lastSale,
@@ -29,7 +29,7 @@ import {
   shareOf,
   textIn,
 } from './values.ts';
-import { longDay, timeLabel } from './words.ts';
+import { longDay, timeLabel } from './exchangeTime.ts';
 
 export interface QuoteInputs extends Ticks, Actions {
   /** Latest daily bars, oldest first: a year of them. */
@@ -64,12 +64,12 @@ interface PriceState {
 }
 
 /** Undefined without a visible sale. */
-export function standingOf(
+export function findPriceState(
   inputs: QuoteInputs,
   { today, ...moment }: Moment,
   untilMs = moment.untilMs,
 ): PriceState | undefined {
-  const bars = adjusted(inputs.days, inputs, today);
+  const bars = adjustBars(inputs.days, inputs, today);
   const rawSale = lastSale(bars, inputs, untilMs);
   if (rawSale === undefined) return undefined;
   const factor = rawSale.of === 'day' ? 1 : splitFactor(inputs.splits, rawSale.day, today);
@@ -105,7 +105,7 @@ function sourceOf(
       ? ['sip', '15 minute delayed price', timeLabel(sale.timeMs)]
       : ['realtime', 'Real time price', timeLabel(sale.timeMs)];
   }
-  const session = known(today) === undefined ? previousSession(today) : today;
+  const session = findSession(today) === undefined ? previousSession(today) : today;
   const latest = closeOf(session) <= nowMs ? session : previousSession(session);
   const day = longDay(sale.day);
   return sale.day >= latest && !isOpenAt(nowMs, today)
@@ -114,7 +114,7 @@ function sourceOf(
 }
 
 export function isOpenAt(nowMs: number, today: Day): boolean {
-  const session = known(today);
+  const session = findSession(today);
   return session !== undefined && session.openMs <= nowMs && nowMs < session.closeMs;
 }
 
@@ -141,7 +141,7 @@ const WHOLE: QuoteParts = {
 };
 
 /** The groups that these members need. */
-export const quotePartsOf = (members: ReadonlySet<string>): QuoteParts => {
+export const selectQuoteParts = (members: ReadonlySet<string>): QuoteParts => {
   const has = (part: keyof typeof PARTS): boolean => PARTS[part].some((one) => members.has(one));
   return {
     source: has('source'),
@@ -160,19 +160,19 @@ const NO_SOURCE = [null, null, null] as const;
  * Builds the quote object; undefined without known prices of the symbol.
  * @param parts all by default; the members of other groups are missing or null
  */
-export function quoteOf(
+export function buildQuote(
   symbol: string,
   inputs: QuoteInputs,
   moment: Moment,
   parts: QuoteParts = WHOLE,
 ): Row | undefined {
-  const state = standingOf(inputs, moment);
+  const state = findPriceState(inputs, moment);
   if (state === undefined) return undefined;
   const { before, day, isOfficial, sale } = state;
   const [calculationPrice, latestSource, latestTime] = parts.source
     ? sourceOf(state, moment)
     : NO_SOURCE;
-  const session = known(sale.day);
+  const session = findSession(sale.day);
   const previousClose = before?.split.close ?? null;
   const close = isOfficial ? sale.price : null;
   const official = isOfficial ? 'official' : null;
@@ -236,7 +236,7 @@ function ofFeed(inputs: QuoteInputs, { nowMs, untilMs }: Moment): Row {
 
 function delayedOf(inputs: QuoteInputs, moment: Moment): Row {
   const untilMs = Math.min(moment.untilMs, moment.nowMs - DELAY_MS);
-  const sale = standingOf(inputs, moment, untilMs)?.sale;
+  const sale = findPriceState(inputs, moment, untilMs)?.sale;
   const odd = lastOddLot(inputs, untilMs);
   return {
     delayedPrice: sale?.price ?? null,
@@ -335,14 +335,14 @@ function yearBefore(bars: readonly Bar[], today: Day, saleDay: Day): YearBefore 
 }
 
 /** `delayed-quote`; undefined without a visible sale. */
-export function delayedQuoteOf(
+export function buildDelayedQuote(
   symbol: string,
   inputs: QuoteInputs,
   moment: Moment,
   oddLot: boolean,
 ): Row | undefined {
   const untilMs = Math.min(moment.untilMs, moment.nowMs - DELAY_MS);
-  const state = standingOf(inputs, moment, untilMs);
+  const state = findPriceState(inputs, moment, untilMs);
   if (state === undefined) return undefined;
   const sale = (oddLot ? lastOddLot(inputs, untilMs) : undefined) ?? state.sale;
   return {
@@ -358,12 +358,12 @@ export function delayedQuoteOf(
 }
 
 /** `ohlc`; undefined without a day. */
-export function ohlcOf(symbol: string, inputs: QuoteInputs, moment: Moment): Row | undefined {
-  const state = standingOf(inputs, moment);
+export function buildOhlc(symbol: string, inputs: QuoteInputs, moment: Moment): Row | undefined {
+  const state = findPriceState(inputs, moment);
   if (state === undefined) return undefined;
   const { day, isOfficial, sale } = state;
   return {
-    open: { price: day.open, time: known(sale.day)?.openMs ?? null },
+    open: { price: day.open, time: findSession(sale.day)?.openMs ?? null },
     close: { price: isOfficial ? sale.price : null, time: isOfficial ? closeOf(sale.day) : null },
     high: day.high,
     low: day.low,
@@ -373,8 +373,8 @@ export function ohlcOf(symbol: string, inputs: QuoteInputs, moment: Moment): Row
 }
 
 /** Current state of the market, for the book. */
-export function systemEventOf({ nowMs, today }: Pick<Moment, 'nowMs' | 'today'>): Row {
-  const session = known(today);
+export function currentSystemEvent({ nowMs, today }: Pick<Moment, 'nowMs' | 'today'>): Row {
+  const session = findSession(today);
   if (session === undefined || nowMs < session.openMs) return {};
   const isOpen = nowMs < session.closeMs;
   return { systemEvent: isOpen ? 'R' : 'M', timestamp: isOpen ? session.openMs : session.closeMs };

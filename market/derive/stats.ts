@@ -1,8 +1,8 @@
 // Key figures of a symbol (INTERFACE.md 1 "stats"), from its days, actions and company. Windows end at the
 // last close; a window of n months begins at the last close on or before the same day n months ago.
 import { addDays, addMonths, type Day } from '../../query/time/days.ts';
-import { adjusted, type Bar, splitFactor } from './adjust.ts';
-import { type QuoteInputs, type Moment, standingOf } from './quote.ts';
+import { adjustBars, type Bar, splitFactor } from './adjust.ts';
+import { type QuoteInputs, type Moment, findPriceState } from './quote.ts';
 import {
   dayIn,
   greatest,
@@ -32,12 +32,12 @@ const BETA_SESSIONS = 252;
 const BETA_LEAST = 20;
 
 /** Undefined without known prices of the symbol. */
-export function statsOf(inputs: StatsInputs, moment: Moment): Row | undefined {
-  const state = standingOf(inputs, moment);
+export function computeStats(inputs: StatsInputs, moment: Moment): Row | undefined {
+  const state = findPriceState(inputs, moment);
   if (state === undefined) return undefined;
   const { today } = moment;
   const bars = state.bars.filter(({ date }) => date <= state.sale.day);
-  const anchors = adjusted(inputs.anchors, inputs, today);
+  const anchors = adjustBars(inputs.anchors, inputs, today);
   const price = state.sale.price;
   const { company } = inputs;
   const shares = numberIn(company, 'sharesOutstanding');
@@ -119,7 +119,7 @@ const lastExDate = (dividends: readonly Row[], today: Day): Day | null =>
 /** Covariance of daily returns with the benchmark's over the benchmark's variance, of a year of sessions. */
 function betaOf(bars: readonly Bar[], inputs: StatsInputs, today: Day): number | null {
   const { benchmark, benchmarkDividends: dividends, benchmarkSplits: splits } = inputs;
-  const market = returnsOf(adjusted(benchmark, { splits, dividends }, today));
+  const market = returnsOf(adjustBars(benchmark, { splits, dividends }, today));
   const pairs = [...returnsOf(bars)]
     .slice(-BETA_SESSIONS)
     .flatMap(([day, own]): readonly (readonly [number, number])[] => {

@@ -16,7 +16,7 @@ const TOLERANCE = 0.01;
  * Points that the line needs (Douglas and Peucker, "Algorithms for the reduction of the number of points",
  * 1973), with a stack, as recursion would be too deep for ten thousand points.
  */
-export function simplified<T>(
+export function simplifyLine<T>(
   items: readonly T[],
   valueOf: (item: T) => number | null,
 ): readonly T[] {

@@ -2,7 +2,7 @@
 // "effective-spread").
 import type { Day } from '../../query/time/days.ts';
 import { instantIn, meanOf, numberIn, rounded, type Row, sumOf, textIn } from './values.ts';
-import { clockAt, dayAt } from './words.ts';
+import { clockAt, dayAt } from './exchangeTime.ts';
 
 /** By market identifier code. */
 type Venues = ReadonlyMap<string, Row>;

@@ -33,7 +33,7 @@ const MINUTE_MS = 60_000;
 const LAST_DAY: Day = '2030-06-28';
 
 /** Session state of the exchange. */
-export interface Standing {
+export interface SessionState {
   /** The latest session that has closed. */
   readonly closed: Day;
   /** The latest that has opened, which may be the same. */
@@ -43,7 +43,7 @@ export interface Standing {
 }
 
 /** Undefined before its first session has closed. */
-export function standingAt(nowMs: number): Standing | undefined {
+export function findSessionState(nowMs: number): SessionState | undefined {
   const today = dayIn(nowMs, ZONE);
   if (today <= FOUNDED) return undefined;
   const day = today < LAST_DAY ? today : LAST_DAY;
@@ -55,9 +55,9 @@ export function standingAt(nowMs: number): Standing | undefined {
 }
 
 /** The first day of retained bars, and of retained minutes. */
-export const keptFrom = (
+export const retainedFrom = (
   { minuteDays, years }: ExchangeShape,
-  { closed }: Standing,
+  { closed }: SessionState,
 ): { readonly days: Day; readonly minutes: Day } => ({
   days: `${Number(closed.slice(0, 4)) - years}${closed.slice(4).replace('-02-29', '-02-28')}`,
   minutes: addDays(closed, -minuteDays),

@@ -1,7 +1,7 @@
 // Common factors of all symbols: the sessions, with the return of the market and of every sector.
 import { addDays, type Day } from '../../query/time/days.ts';
 import { sessionsBetween } from '../../query/time/calendar.ts';
-import { drawsFor } from './draws.ts';
+import { seededRandom } from './seededRandom.ts';
 import { FOUNDED, SECTORS } from './listings.ts';
 
 export interface Factors {
@@ -9,7 +9,7 @@ export interface Factors {
   /** From the first session on, with some after the last sampled one: days of future actions. */
   readonly sessions: readonly Day[];
   /** Sampled sessions. */
-  readonly drawn: number;
+  readonly sampledCount: number;
   /** Logarithms of returns, by session. */
   readonly market: readonly number[];
   /** By sector, then by session. */
@@ -25,7 +25,7 @@ const [MARKET_VOLATILITY, SECTOR_VOLATILITY] = [0.0085, 0.004];
 const STORM_EVERY = 60;
 
 /** @param last the last sampled session, or a day after it */
-export function factorsOf(seed: number, last: Day): Factors {
+export function sampleFactors(seed: number, last: Day): Factors {
   const end = addDays(last, DAYS_AHEAD);
   const sessions = sessionsBetween(FOUNDED, end < LAST_DAY ? end : LAST_DAY);
   const days = sessions.filter((day) => day <= last);
@@ -33,7 +33,7 @@ export function factorsOf(seed: number, last: Day): Factors {
   return {
     seed,
     sessions,
-    drawn: days.length,
+    sampledCount: days.length,
     market: samples.map(([market = 0]) => market),
     sectors: SECTORS.map((_, sector) => samples.map((factors) => factors[sector + 1] ?? 0)),
   };
@@ -41,7 +41,7 @@ export function factorsOf(seed: number, last: Day): Factors {
 
 /** The market first, then the sectors. */
 function sampleReturns(seed: number, session: number): readonly number[] {
-  const { below, normal } = drawsFor(seed, session, 2);
+  const { below, normal } = seededRandom(seed, session, 2);
   const storm = below(STORM_EVERY) === 0 ? 2.5 : 1;
   const market = DRIFT + normal() * MARKET_VOLATILITY * storm;
   return [market, ...SECTORS.map(() => normal() * SECTOR_VOLATILITY)];

@@ -2,7 +2,7 @@
 // session from the listing on, so that later days continue earlier ones.
 import type { Day } from '../../query/time/days.ts';
 import { numberOfDay, weekdayOf } from '../../query/time/days.ts';
-import { drawsFor } from './draws.ts';
+import { seededRandom } from './seededRandom.ts';
 import type { Factors } from './factors.ts';
 import type { Listing } from './listings.ts';
 
@@ -62,8 +62,8 @@ interface State {
 }
 
 /** All bars up to the last sampled session, with actions announced by then. */
-export function historyOf(factors: Factors, listing: Listing): History {
-  const { drawn, sessions } = factors;
+export function sampleHistory(factors: Factors, listing: Listing): History {
+  const { sampledCount, sessions } = factors;
   const bars: Bar[] = [];
   const splits: Split[] = [];
   const dividends: Dividend[] = [];
@@ -78,7 +78,7 @@ export function historyOf(factors: Factors, listing: Listing): History {
     lastSplit: 0,
   };
   const first = sessions.findIndex((day) => day >= listing.firstDay);
-  for (let at = first; at >= 0 && at < drawn; at += 1) {
+  for (let at = first; at >= 0 && at < sampledCount; at += 1) {
     bars.push(barOf(factors, listing, state, at));
     const paid = announcedDividend(factors, listing, state, at);
     if (paid !== undefined) dividends.push(paid);
@@ -92,7 +92,7 @@ function barOf(factors: Factors, listing: Listing, state: State, session: number
   const { market, sectors, seed, sessions } = factors;
   const { at, beta, drift, ownVolatility, sector, turnover } = listing;
   const day = sessions[session] ?? '';
-  const { below, normal } = drawsFor(seed, at, session, 3);
+  const { below, normal } = seededRandom(seed, at, session, 3);
   const before = openedBy(state, session);
   const shock = below(90) === 0 ? 3 : 1;
   const shared = beta * (market[session] ?? 0) + (sectors[sector ?? -1]?.[session] ?? 0);

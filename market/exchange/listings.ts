@@ -1,7 +1,7 @@
 // Listed symbols: invented companies, and the fund that holds all of them. Tickers have six letters, more
 // than any of a US exchange, so that none is a real company's.
 import type { Day } from '../../query/time/days.ts';
-import { drawsFor } from './draws.ts';
+import { seededRandom } from './seededRandom.ts';
 import { cikOf, cusipOf, figiOf, isinOf } from './identifiers.ts';
 
 /** The fund of the whole market: the benchmark of betas. */
@@ -104,7 +104,7 @@ export const listingsOf = (seed: number, symbols: number): readonly Listing[] =>
   Array.from({ length: Math.min(symbols, SYMBOLS_MAX) }, (_, at) => listingOf(seed, at));
 
 function listingOf(seed: number, at: number): Listing {
-  const { below, uniform } = drawsFor(seed, at, 1);
+  const { below, uniform } = seededRandom(seed, at, 1);
   const own = uniform();
   const latecomer = at % 11 === 10;
   const isFund = at === 0;

@@ -16,7 +16,7 @@ interface Minute {
 }
 
 /** In the order of time; a minute without a trade has no bar. */
-export function minutesOf(trades: readonly Trade[]): readonly Minute[] {
+export function toMinutes(trades: readonly Trade[]): readonly Minute[] {
   const minutes: Minute[] = [];
   for (const { cents, minute, size } of trades) {
     const last = minutes.at(-1);

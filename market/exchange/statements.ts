@@ -1,7 +1,7 @@
 // Statements of an invented company: quarters by double entry, so that assets equal liabilities and equity,
 // cash changes by its flows, and years are the sums of their quarters.
 import { addDays, type Day } from '../../query/time/days.ts';
-import { type Draws, drawsFor } from './draws.ts';
+import { type RandomNumbers, seededRandom } from './seededRandom.ts';
 import type { Bar, History } from './history.ts';
 import { FOUNDED, type Listing } from './listings.ts';
 
@@ -29,7 +29,7 @@ const TAX = 0.21;
 const STREAM = 11;
 
 /** Every quarter and year reported by a day, the oldest first. */
-export function reportsOf(
+export function sampleReports(
   seed: number,
   listing: Listing,
   history: History,
@@ -168,7 +168,7 @@ interface Quarter {
 
 function quarterOf(input: Quarter) {
   const { before, listing, quarter, seed, year } = input;
-  const draws = drawsFor(seed, listing.at, year * 4 + quarter, STREAM);
+  const draws = seededRandom(seed, listing.at, year * 4 + quarter, STREAM);
   const was = before as Sheet & Amounts;
   const income = incomeOf(input, was, draws);
   const { netIncome } = income;
@@ -186,7 +186,11 @@ function quarterOf(input: Quarter) {
   return { income, balance, cash };
 }
 
-function incomeOf({ bar, listing, shares }: Quarter, was: Sheet, { normal, uniform }: Draws) {
+function incomeOf(
+  { bar, listing, shares }: Quarter,
+  was: Sheet,
+  { normal, uniform }: RandomNumbers,
+) {
   // A price of 12 to 31 times the earnings of a year.
   const worth = (shares * bar.close) / 100;
   const aim = (worth / (12 + (listing.at % 20)) / 4) * Math.exp(0.1 * normal());
@@ -225,7 +229,7 @@ function cashOf(
   { listing }: Quarter,
   was: Sheet,
   { netIncome, totalRevenue }: ReturnType<typeof incomeOf>,
-  { normal, uniform }: Draws,
+  { normal, uniform }: RandomNumbers,
 ) {
   const part = (share: number): number => Math.round(totalRevenue * share);
   const depreciation = Math.round(was.propertyPlantEquipment * 0.02);

@@ -1,10 +1,10 @@
 // Trades and best offers of one session in the order of time, as ticks of a feed.
 import type { QuoteTick, Tick, TradeTick } from '../live/tick.ts';
-import { type Drawn, histories } from './drawn.ts';
+import { type SampledMarket, histories } from './sampledMarket.ts';
 import { hoursOf } from './exchange.ts';
 import type { Bar } from './history.ts';
 import type { Listing } from './listings.ts';
-import { detailOf, type Trade, tradesOf } from './trades.ts';
+import { sampleDetail, type Trade, sampleTrades } from './trades.ts';
 
 interface Traded {
   readonly listing: Listing;
@@ -16,25 +16,25 @@ interface Traded {
 }
 
 /** The trades of the latest session, symbol by symbol, up to the current instant. */
-export function* newestTrades(market: Drawn): Generator<Traded> {
-  const { shape, standing } = market;
-  const { minutes, openMs } = hoursOf(standing.opened);
+export function* newestTrades(market: SampledMarket): Generator<Traded> {
+  const { shape, session } = market;
+  const { minutes, openMs } = hoursOf(session.opened);
   for (const [listing, bar] of barsOf(market)) {
-    const trades = tradesOf({ seed: shape.seed, at: listing.at }, bar, minutes);
+    const trades = sampleTrades({ seed: shape.seed, at: listing.at }, bar, minutes);
     for (const [place, trade] of trades.entries()) {
-      if (openMs + trade.offsetMs >= standing.untilMs) break;
+      if (openMs + trade.offsetMs >= session.untilMs) break;
       yield { listing, bar, trade, before: trades[place - 1], openMs };
     }
   }
 }
 
 /** The bar of the latest session of each symbol with ticks. */
-function* barsOf(market: Drawn): Generator<readonly [Listing, Bar]> {
-  const { listings, shape, standing } = market;
+function* barsOf(market: SampledMarket): Generator<readonly [Listing, Bar]> {
+  const { listings, shape, session } = market;
   const some = { ...market, listings: listings.filter(({ at }) => at < shape.tickSymbols) };
   for (const [listing, { bars }] of histories(some)) {
     const bar = bars.at(-1);
-    if (bar?.day === standing.opened) yield [listing, bar];
+    if (bar?.day === session.opened) yield [listing, bar];
   }
 }
 
@@ -52,16 +52,16 @@ export class SessionTape {
   readonly #seed: number;
   readonly #openMs: number;
 
-  constructor(market: Drawn) {
-    const { shape, standing } = market;
-    const { minutes, openMs } = hoursOf(standing.opened);
+  constructor(market: SampledMarket) {
+    const { shape, session } = market;
+    const { minutes, openMs } = hoursOf(session.opened);
     this.#seed = shape.seed;
     this.#openMs = openMs;
     this.#tapes = [...barsOf(market)].map(([listing, bar]) => ({
       listing,
       bar,
       next: 0,
-      trades: tradesOf(
+      trades: sampleTrades(
         {
           seed: shape.seed,
           at: listing.at,
@@ -88,7 +88,7 @@ export class SessionTape {
 
   #ticksOf({ bar, listing, next, trades }: Tape, trade: Trade): readonly [QuoteTick, TradeTick] {
     const before = trades[next - 1];
-    const offer = detailOf({ seed: this.#seed, at: listing.at }, bar, trade, before);
+    const offer = sampleDetail({ seed: this.#seed, at: listing.at }, bar, trade, before);
     const { symbol } = listing;
     return [
       {

@@ -1,6 +1,6 @@
 // The trades of a session, which add up to its bar: the first one opens, the last one closes, the highest and
 // the lowest are among them, and their sizes are its volume.
-import { drawsFor } from './draws.ts';
+import { seededRandom } from './seededRandom.ts';
 import type { Bar } from './history.ts';
 import { venueFor } from './venues.ts';
 
@@ -36,8 +36,12 @@ const MINUTE_MS = 60_000;
 const [TRADES_LEAST, TRADES_MORE] = [2, 3];
 
 /** In the order of time. @param minutes of the session */
-export function tradesOf({ at, seed }: ListingSeed, bar: Bar, minutes: number): readonly Trade[] {
-  const { below, normal, uniform } = drawsFor(seed, at, bar.session, 4);
+export function sampleTrades(
+  { at, seed }: ListingSeed,
+  bar: Bar,
+  minutes: number,
+): readonly Trade[] {
+  const { below, normal, uniform } = seededRandom(seed, at, bar.session, 4);
   const counts = Array.from({ length: minutes }, () => TRADES_LEAST + below(TRADES_MORE));
   const total = counts.reduce((sum, count) => sum + count, 0);
   const prices = pathOf(bar, total, normal);
@@ -100,13 +104,13 @@ function sizesOf(volume: number, weights: readonly number[]): readonly number[] 
 }
 
 /** Venue and best offers of a trade. @param before the previous trade */
-export function detailOf(
+export function sampleDetail(
   { at, seed }: ListingSeed,
   { session }: Bar,
   trade: Trade,
   before: Trade | undefined,
 ): Detail {
-  const { below, uniform } = drawsFor(seed, at, session, 5, trade.offsetMs, trade.cents);
+  const { below, uniform } = seededRandom(seed, at, session, 5, trade.offsetMs, trade.cents);
   const spread = 1 + below(Math.max(1, Math.round(trade.cents / 10_000)) + 1);
   const bid = Math.max(1, uniform() < 0.5 ? trade.cents : trade.cents - spread);
   return {

@@ -3,7 +3,7 @@
 // daily file without days that have none.
 import type { FileColumns, FileRewrite, RewriteFile } from '../../store/lake/datasets/defaults.ts';
 import type { Input, InputId } from '../inputs/inputRow.ts';
-import { lettersOf } from './columnNames.ts';
+import { normalizeColumn } from './columnNames.ts';
 import { isNoSplit, parseSplit } from './splitText.ts';
 import { findVendor, recogniseVendor, type Vendor } from './vendors.ts';
 
@@ -38,7 +38,7 @@ export interface ActionColumn {
 }
 
 export function findActionColumns(columns: readonly string[]): readonly ActionColumn[] {
-  if (!columns.some((column) => CLOSES.includes(lettersOf(column)))) return [];
+  if (!columns.some((column) => CLOSES.includes(normalizeColumn(column)))) return [];
   const dividends = findColumn(columns, DIVIDENDS);
   const splits = findColumn(columns, RATIOS);
   return [
@@ -50,7 +50,7 @@ export function findActionColumns(columns: readonly string[]): readonly ActionCo
 /** The column with the most reliable name. */
 function findColumn(columns: readonly string[], names: readonly string[]): string | undefined {
   for (const name of names) {
-    const match = columns.find((column) => lettersOf(column) === name);
+    const match = columns.find((column) => normalizeColumn(column) === name);
     if (match !== undefined) return match;
   }
   return undefined;
@@ -72,7 +72,7 @@ export const fileRewrite =
     return {
       ...Object.assign({}, ...parts),
       columns: Object.assign({}, ...parts.map((part) => part.columns ?? {})),
-      leftOut: parts.flatMap((part) => part.leftOut ?? []),
+      excluded: parts.flatMap((part) => part.excluded ?? []),
       constants,
       notes,
     };
@@ -144,9 +144,9 @@ function actionPart({ id }: Input, file: FileColumns): Part | undefined {
   const keptColumns = new Set([action.column, ...Object.keys(file.declared)]);
   const named = [...SYMBOLS, ...TIMES];
   const leftOut = file.columns.filter(
-    (column) => !keptColumns.has(column) && !named.includes(lettersOf(column)),
+    (column) => !keptColumns.has(column) && !named.includes(normalizeColumn(column)),
   );
-  return { leftOut, ...(id === 'DIVIDENDS' ? { nonZero: action.column } : {}) };
+  return { excluded: leftOut, ...(id === 'DIVIDENDS' ? { nonZero: action.column } : {}) };
 }
 
 /** A declared vendor also declares the adjustment of its prices. */

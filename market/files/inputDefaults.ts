@@ -1,9 +1,9 @@
 // Defaults of a dataset of CORE with the id of an input.
 import type { PropertyType } from '../../store/lake/versions/columns.ts';
 import type { SchemaContract } from '../../store/lake/datasets/contracts.ts';
-import type { DatasetDefaults, PlaceCheck } from '../../store/lake/datasets/defaults.ts';
+import type { DatasetDefaults, CrossCheck } from '../../store/lake/datasets/defaults.ts';
 import { CORE, type Dataset } from '../../store/lake/datasets/datasets.ts';
-import type { FactReader } from '../../store/lake/datasets/reportedFacts.ts';
+import type { FactReader } from '../../store/lake/datasets/xbrlFacts.ts';
 import { allStatementsReader } from '../reports/allStatements.ts';
 import { STATEMENT_IDS } from '../reports/concepts.ts';
 import { statementReader } from '../reports/statements.ts';
@@ -25,7 +25,7 @@ const FACT_READERS: ReadonlyMap<string, FactReader> = new Map([
 /** Undocumented columns are kept: no vendor data is lost. */
 const CONTRACT: SchemaContract = { columns: 'evolve', types: 'discard_record' };
 
-const CHECKS: Partial<Record<InputId, PlaceCheck>> = {
+const CHECKS: Partial<Record<InputId, CrossCheck>> = {
   HISTORICAL_PRICES: PRICE_CHECK,
   SPLITS: SPLIT_CHECK,
 };
@@ -62,14 +62,14 @@ export function inputDefaults({
     title,
     weight,
     mapping,
-    mayMiss,
+    optional: mayMiss,
     types,
     documented,
     contract: CONTRACT,
     symbols: SYMBOLS,
-    usual: usualColumns(input),
+    guessColumns: usualColumns(input),
     rewrite: fileRewrite(input),
     ...(check === undefined ? {} : { check }),
-    ...(facts === undefined ? {} : { facts }),
+    ...(facts === undefined ? {} : { factReader: facts }),
   };
 }

@@ -1,6 +1,6 @@
 // Checks by known splits whether closes are adjusted as declared, and finds closes far from both neighbors.
 // Nothing is changed: a load reports it, or requires a confirmation.
-import type { PlaceCheck } from '../../store/lake/datasets/defaults.ts';
+import type { CrossCheck } from '../../store/lake/datasets/defaults.ts';
 import type { Row } from '../../store/duckdb/protocol.ts';
 
 /** Days around a split in which closes before and after it are searched. */
@@ -104,8 +104,8 @@ function outlierNotes(rows: readonly Row[]): readonly string[] {
 }
 
 /** Checks a load of daily bars, by the stored splits. */
-export const PRICE_CHECK: PlaceCheck = {
-  beside: 'SPLITS',
+export const PRICE_CHECK: CrossCheck = {
+  otherDataset: 'SPLITS',
   own: PRICE_COLUMNS,
   other: SPLIT_COLUMNS,
   statements: (own, other) => [
@@ -119,8 +119,8 @@ export const PRICE_CHECK: PlaceCheck = {
 };
 
 /** Checks a load of splits, by the stored daily bars. */
-export const SPLIT_CHECK: PlaceCheck = {
-  beside: 'HISTORICAL_PRICES',
+export const SPLIT_CHECK: CrossCheck = {
+  otherDataset: 'HISTORICAL_PRICES',
   own: SPLIT_COLUMNS,
   other: PRICE_COLUMNS,
   statements: (own, other) => (other === undefined ? [] : [aroundSplits(other, own)]),

@@ -1,9 +1,9 @@
 // Vendors' names of columns, for each input: a guess that a person checks before it is used. Spellings are
 // compared by their letters and digits alone: `<CLOSE>`, `Adj Close`, `adj_close`.
-import type { UsualColumns } from '../../store/lake/datasets/defaults.ts';
+import type { GuessColumns } from '../../store/lake/datasets/defaults.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { quoteWord } from '../../store/base/shellWord.ts';
-import { lettersOf } from './columnNames.ts';
+import { normalizeColumn } from './columnNames.ts';
 import { findVendor, recogniseVendor } from './vendors.ts';
 import type { Input, InputId } from '../inputs/inputRow.ts';
 
@@ -215,7 +215,7 @@ const WITHOUT: Partial<Record<InputId, Readonly<Record<string, string>>>> = {
 };
 
 export const usualColumns =
-  ({ carried = [], id, properties }: Input): UsualColumns =>
+  ({ carried = [], id, properties }: Input): GuessColumns =>
   (columns, assignedBefore, vendorId) => {
     const vendor = findVendor(vendorId) ?? recogniseVendor(columns);
     const own = vendor?.columns?.[id] ?? {};
@@ -224,7 +224,7 @@ export const usualColumns =
     const sure = carried.filter((name) => Object.hasOwn(usual, name));
     const candidates = [...properties.map(({ name }) => name), ...sure];
     const open = candidates.filter((name) => !assignedBefore.includes(name));
-    const spelled = columns.map((column) => ({ column, letters: lettersOf(column) }));
+    const spelled = columns.map((column) => ({ column, letters: normalizeColumn(column) }));
     const propertyByColumn = new Map<string, string>();
     const assigned = new Set<string>(assignedBefore);
     for (const { column, letters } of spelled) {

@@ -1,7 +1,7 @@
 // Vendors of prices: how their files are recognized, the meaning of their columns, the adjustment of their
 // prices and the spelling of symbols. A vendor needs only a row of the table.
 import type { InputId } from '../inputs/inputRow.ts';
-import { lettersOf } from './columnNames.ts';
+import { normalizeColumn } from './columnNames.ts';
 
 /** Normalized column name -> property. */
 type Columns = Readonly<Record<string, string>>;
@@ -132,7 +132,7 @@ export const findVendor = (id: string | undefined): Vendor | undefined =>
 
 /** The only vendor whose files have such columns; undefined for none or several. */
 export function recogniseVendor(columns: readonly string[]): Vendor | undefined {
-  const letters = new Set(columns.map(lettersOf));
+  const letters = new Set(columns.map(normalizeColumn));
   const candidates = VENDORS.flatMap((vendor) => {
     const sizes = vendor.headers
       .map((header) => header.split(' '))

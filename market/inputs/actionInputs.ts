@@ -1,14 +1,21 @@
 // Corporate actions in the original's detailed form: one record an action, by its reference.
-import { type Input, type InputId, type InputProperty, known, needed, number } from './inputRow.ts';
+import {
+  type Input,
+  type InputId,
+  type InputProperty,
+  optionalProperty,
+  requiredProperty,
+  number,
+} from './inputRow.ts';
 import { SYMBOL, text } from './inputRow.ts';
 
 const day = (name: string, help: string): InputProperty =>
-  known([name, 'date', '2026-02-06', help]);
+  optionalProperty([name, 'date', '2026-02-06', help]);
 
 const COMMON: readonly InputProperty[] = [
   SYMBOL,
-  needed(['exDate', 'date', '2026-02-06', 'First day without the right to it.']),
-  needed(['refid', 'string', '6220275', 'Distinguishes actions of one day.']),
+  requiredProperty(['exDate', 'date', '2026-02-06', 'First day without the right to it.']),
+  requiredProperty(['refid', 'string', '6220275', 'Distinguishes actions of one day.']),
   day('recordDate', 'Day that determines the entitled owners.'),
   day('paymentDate', 'Day of payment or delivery.'),
   text('securityType', 'Common Stock', 'Kind of security.'),
@@ -36,7 +43,7 @@ const WITHDRAWAL: readonly InputProperty[] = [
   day('withdrawalFromDate', 'First day on which it may be declined.'),
   day('withdrawalToDate', 'Last day on which it may be declined.'),
   day('electionDate', 'Day by which owners choose.'),
-  known(['hasWithdrawalRights', 'boolean', false, 'Whether it may be declined.']),
+  optionalProperty(['hasWithdrawalRights', 'boolean', false, 'Whether it may be declined.']),
 ];
 const OFFER: readonly InputProperty[] = [
   day('expirationDate', 'Day on which the right ends.'),
@@ -102,7 +109,12 @@ export const ACTIONS: readonly Input[] = [
     ...OFFER,
     ...RATIO,
     ...RESULT,
-    known(['isOverSubscription', 'boolean', false, 'Whether oversubscription is allowed.']),
+    optionalProperty([
+      'isOverSubscription',
+      'boolean',
+      false,
+      'Whether oversubscription is allowed.',
+    ]),
   ]),
   action('ADVANCED_SECURITY_RECLASSIFICATION', 'Securities that become others', [
     ...RATIO,
@@ -125,8 +137,8 @@ export const ACTIONS: readonly Input[] = [
     weight: WEIGHT,
     properties: [
       SYMBOL,
-      needed(['exDate', 'date', '2026-05-08', 'First day without the right to it.']),
-      needed(['frequency', 'string', 'quarterly', 'How often.']),
+      requiredProperty(['exDate', 'date', '2026-05-08', 'First day without the right to it.']),
+      requiredProperty(['frequency', 'string', 'quarterly', 'How often.']),
       number('amount', 0.27, 'For each share, in the currency.'),
       day('paymentDate', 'Day of payment.'),
       day('recordDate', 'Day that determines the entitled owners.'),

@@ -1,5 +1,12 @@
 // Further data of companies: owners, leaders, short interest and expectations. Served as stored.
-import { type Input, known, needed, number, SYMBOL, text } from './inputRow.ts';
+import {
+  type Input,
+  optionalProperty,
+  requiredProperty,
+  number,
+  SYMBOL,
+  text,
+} from './inputRow.ts';
 
 const ESTIMATES: Input = {
   id: 'ESTIMATES',
@@ -8,13 +15,13 @@ const ESTIMATES: Input = {
   weight: 10_000,
   properties: [
     SYMBOL,
-    known(['period', 'string', 'quarterly', 'quarterly or annual.']),
-    known(['reportDate', 'date', '2026-04-28', 'Day of the report that is expected.']),
+    optionalProperty(['period', 'string', 'quarterly', 'quarterly or annual.']),
+    optionalProperty(['reportDate', 'date', '2026-04-28', 'Day of the report that is expected.']),
     number('consensusEPS', 1.15, 'Earnings per share, in the currency.'),
     text('announceTime', 'AMC', 'BTO before the opening, AMC after the close, DMT between.'),
-    known(['numberOfEstimates', 'integer', 12, 'Analysts.']),
+    optionalProperty(['numberOfEstimates', 'integer', 12, 'Analysts.']),
     text('fiscalPeriod', 'Q1 2026', 'Period.'),
-    known(['fiscalEndDate', 'date', '2026-03-31', 'Last day of the period.']),
+    optionalProperty(['fiscalEndDate', 'date', '2026-03-31', 'Last day of the period.']),
     text('currency', 'USD', 'Currency.'),
   ],
 };
@@ -26,7 +33,7 @@ const CEO_COMPENSATION: Input = {
   weight: 20,
   properties: [
     SYMBOL,
-    needed(['year', 'integer', 2025, 'Year.']),
+    requiredProperty(['year', 'integer', 2025, 'Year.']),
     text('name', 'Ada Example', 'Chief executive.'),
     text('companyName', 'Example Corp', 'Company.'),
     text('location', 'Springfield, CA', 'Where it is.'),
@@ -50,7 +57,7 @@ const SHORT_INTEREST: Input = {
   weight: 1,
   properties: [
     SYMBOL,
-    needed(['settlementDate', 'date', '2026-01-30', 'Day that it holds for.']),
+    requiredProperty(['settlementDate', 'date', '2026-01-30', 'Day that it holds for.']),
     text('securityName', 'Example Corp Common Stock', 'Name of the security.'),
     number('currentShortInterest', 1_200_000, 'Shares sold short.'),
     number('previousShortInterest', 1_100_000, 'Shares sold short at the settlement before.'),
@@ -68,7 +75,7 @@ const THRESHOLD_SECURITIES: Input = {
   weight: 1,
   properties: [
     SYMBOL,
-    needed(['date', 'date', '2026-01-30', 'Day.']),
+    requiredProperty(['date', 'date', '2026-01-30', 'Day.']),
     text('securityName', 'Example Corp Common Stock', 'Name of the security.'),
     text('regShoThresholdFlag', 'Y', 'Y: on the list.'),
     text('rule4320', 'N', 'Y: by rule 4320.'),

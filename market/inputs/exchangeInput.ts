@@ -1,5 +1,5 @@
 // The input of a whole exchange: its daily volumes.
-import { type Input, known, needed, number } from './inputRow.ts';
+import { type Input, optionalProperty, requiredProperty, number } from './inputRow.ts';
 
 export const EXCHANGE_STATS: Input = {
   id: 'EXCHANGE_STATS',
@@ -7,13 +7,13 @@ export const EXCHANGE_STATS: Input = {
   mapping: { date: 'date' },
   weight: 1,
   properties: [
-    needed(['date', 'date', '2026-01-30', 'Trading day.']),
-    needed(['volume', 'number', 128_048_723, 'Shares traded.']),
-    known(['symbolsTraded', 'integer', 5500, 'Symbols that were traded.']),
+    requiredProperty(['date', 'date', '2026-01-30', 'Trading day.']),
+    requiredProperty(['volume', 'number', 128_048_723, 'Shares traded.']),
+    optionalProperty(['symbolsTraded', 'integer', 5500, 'Symbols that were traded.']),
     number('routedVolume', 38_314_207, 'Shares that were sent on to other exchanges.'),
     number('litVolume', 30_520_534, 'Shares traded against orders that were shown.'),
     number('notional', 4_175_710_684.39, 'Sum of price times size, in the currency.'),
     number('marketShare', 0.01769, 'Of the volume of the whole market, 0 to 1.'),
-    known(['isHalfday', 'boolean', false, 'Whether the day closed early.']),
+    optionalProperty(['isHalfday', 'boolean', false, 'Whether the day closed early.']),
   ],
 };

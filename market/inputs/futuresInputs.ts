@@ -1,5 +1,5 @@
 // Contracts of futures, and their days.
-import { type Input, known, needed, number, text } from './inputRow.ts';
+import { type Input, optionalProperty, requiredProperty, number, text } from './inputRow.ts';
 
 export const FUTURES: readonly Input[] = [
   {
@@ -8,15 +8,15 @@ export const FUTURES: readonly Input[] = [
     mapping: { key: 'symbol' },
     weight: 1,
     properties: [
-      needed(['symbol', 'string', 'NGH26', 'Name of the contract.']),
-      needed(['underlying', 'string', 'NG', 'What it is a future of.']),
+      requiredProperty(['symbol', 'string', 'NGH26', 'Name of the contract.']),
+      requiredProperty(['underlying', 'string', 'NG', 'What it is a future of.']),
       text('description', 'Natural gas, March 2026', 'In words.'),
       text('exchange', 'NYMEX', 'Exchange.'),
       text('region', 'US', 'Country, two letters.'),
       text('currency', 'USD', 'Currency.'),
       number('contractSize', 10_000, 'Units of one contract.'),
       text('unit', 'MMBtu', 'Unit of the underlying.'),
-      known(['expirationDate', 'date', '2026-02-25', 'Last day of trade.']),
+      optionalProperty(['expirationDate', 'date', '2026-02-25', 'Last day of trade.']),
     ],
   },
   {
@@ -25,12 +25,12 @@ export const FUTURES: readonly Input[] = [
     mapping: { key: 'symbol', date: 'date' },
     weight: 10,
     properties: [
-      needed(['symbol', 'string', 'NGH26', 'Name of the contract.']),
-      needed(['date', 'date', '2026-01-30', 'Trading day.']),
+      requiredProperty(['symbol', 'string', 'NGH26', 'Name of the contract.']),
+      requiredProperty(['date', 'date', '2026-01-30', 'Trading day.']),
       number('open', 3.1, 'First price, in the currency.'),
       number('high', 3.25, 'Highest price, in the currency.'),
       number('low', 3.05, 'Lowest price, in the currency.'),
-      needed(['close', 'number', 3.2, 'Settlement, in the currency.']),
+      requiredProperty(['close', 'number', 3.2, 'Settlement, in the currency.']),
       number('volume', 120_000, 'Contracts traded.'),
       number('openInterest', 310_000, 'Contracts that are open.'),
     ],

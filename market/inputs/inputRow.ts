@@ -104,23 +104,23 @@ type Row = readonly [
   help: string,
 ];
 
-export const needed = ([name, type, example, help]: Row): InputProperty => ({
+export const requiredProperty = ([name, type, example, help]: Row): InputProperty => ({
   name,
   type,
   example,
   help,
   required: true,
 });
-export const known = ([name, type, example, help]: Row): InputProperty => ({
+export const optionalProperty = ([name, type, example, help]: Row): InputProperty => ({
   name,
   type,
   example,
   help,
 });
 
-export const SYMBOL = needed(['symbol', 'string', 'MSFT', 'Ticker, in upper case.']);
+export const SYMBOL = requiredProperty(['symbol', 'string', 'MSFT', 'Ticker, in upper case.']);
 
 export const text = (name: string, example: string, help: string): InputProperty =>
-  known([name, 'string', example, help]);
+  optionalProperty([name, 'string', example, help]);
 export const number = (name: string, example: number, help: string): InputProperty =>
-  known([name, 'number', example, help]);
+  optionalProperty([name, 'number', example, help]);

@@ -1,6 +1,13 @@
 // Inputs of money: rates of currencies, crypto currencies, and economic series by the original's ids.
 import type { ColumnMapping } from '../../store/lake/datasets/datasets.ts';
-import { type Input, type InputId, known, needed, number, text } from './inputRow.ts';
+import {
+  type Input,
+  type InputId,
+  optionalProperty,
+  requiredProperty,
+  number,
+  text,
+} from './inputRow.ts';
 
 const FX_RATES: Input = {
   id: 'FX_RATES',
@@ -8,15 +15,20 @@ const FX_RATES: Input = {
   mapping: { key: 'symbol', date: 'date' },
   weight: 1,
   properties: [
-    needed([
+    requiredProperty([
       'symbol',
       'string',
       'USDCAD',
       'Two currencies: what one of the first is in the second.',
     ]),
-    needed(['date', 'date', '2026-01-30', 'Day of the rate.']),
-    needed(['rate', 'number', 1.31, 'Units of the second currency.']),
-    known(['timestamp', 'integer', 1_769_792_400_000, 'When it was set, epoch milliseconds.']),
+    requiredProperty(['date', 'date', '2026-01-30', 'Day of the rate.']),
+    requiredProperty(['rate', 'number', 1.31, 'Units of the second currency.']),
+    optionalProperty([
+      'timestamp',
+      'integer',
+      1_769_792_400_000,
+      'When it was set, epoch milliseconds.',
+    ]),
   ],
 };
 
@@ -39,8 +51,8 @@ const CRYPTO_QUOTES: Input = {
   mapping: { key: 'symbol', date: 'latestUpdate' },
   weight: 1,
   properties: [
-    needed(['symbol', 'string', 'BTCUSD', 'Crypto currency and currency.']),
-    needed(['latestUpdate', 'time', '2026-01-30T14:30:00Z', 'When it was so.']),
+    requiredProperty(['symbol', 'string', 'BTCUSD', 'Crypto currency and currency.']),
+    requiredProperty(['latestUpdate', 'time', '2026-01-30T14:30:00Z', 'When it was so.']),
     ...CRYPTO.map((row) => text(...row)),
   ],
 };
@@ -51,10 +63,20 @@ const CRYPTO_BOOKS: Input = {
   mapping: { key: 'symbol', date: 'time' },
   weight: 1,
   properties: [
-    needed(['symbol', 'string', 'BTCUSD', 'Crypto currency and currency.']),
-    needed(['time', 'time', '2026-01-30T14:30:00Z', 'When it was so.']),
-    known(['bids', 'list', '[{"price":"42000","size":"0.5","timestamp":1}]', 'Best first.']),
-    known(['asks', 'list', '[{"price":"42000.2","size":"0.7","timestamp":1}]', 'Best first.']),
+    requiredProperty(['symbol', 'string', 'BTCUSD', 'Crypto currency and currency.']),
+    requiredProperty(['time', 'time', '2026-01-30T14:30:00Z', 'When it was so.']),
+    optionalProperty([
+      'bids',
+      'list',
+      '[{"price":"42000","size":"0.5","timestamp":1}]',
+      'Best first.',
+    ]),
+    optionalProperty([
+      'asks',
+      'list',
+      '[{"price":"42000.2","size":"0.7","timestamp":1}]',
+      'Best first.',
+    ]),
   ],
 };
 
@@ -66,8 +88,8 @@ const series = (id: InputId, title: string, key: string): Input => ({
   mapping: BY_SERIES,
   weight: 1e3,
   properties: [
-    needed(['key', 'string', key, 'Id of the series.']),
-    needed(['date', 'date', '2026-01-30', 'Day of the value.']),
+    requiredProperty(['key', 'string', key, 'Id of the series.']),
+    requiredProperty(['date', 'date', '2026-01-30', 'Day of the value.']),
     number('value', 4.5, 'In the unit of the series.'),
   ],
 });

@@ -1,8 +1,8 @@
 // Reports and plans of companies: news, opinions of analysts, offerings, calendars. Served as stored.
-import { type Input, known, number, SYMBOL, text } from './inputRow.ts';
+import { type Input, optionalProperty, number, SYMBOL, text } from './inputRow.ts';
 
 const moment = (name: string, help: string) =>
-  known([name, 'instant', '2026-01-29T21:05:00Z', help]);
+  optionalProperty([name, 'instant', '2026-01-29T21:05:00Z', help]);
 
 export const REPORTED: readonly Input[] = [
   {
@@ -13,7 +13,7 @@ export const REPORTED: readonly Input[] = [
     properties: [
       SYMBOL,
       text('uuid', '7f0ff1e2', 'Distinguishes news of one time.'),
-      known(['datetime', 'instant', '2026-01-29T21:05:00Z', 'When it was published.']),
+      optionalProperty(['datetime', 'instant', '2026-01-29T21:05:00Z', 'When it was published.']),
       text('headline', 'Example Corp reports its fourth quarter', 'Headline.'),
       text('source', 'Example Wire', 'Who published it.'),
       text('url', 'https://example.com/news/1', 'Address of the full text.'),
@@ -21,7 +21,7 @@ export const REPORTED: readonly Input[] = [
       text('related', 'MSFT,GOOG', 'Symbols, with commas between.'),
       text('image', 'https://example.com/news/1.png', 'Picture.'),
       text('lang', 'en', 'Language, two letters.'),
-      known(['hasPaywall', 'boolean', false, 'Whether reading it is to be paid.']),
+      optionalProperty(['hasPaywall', 'boolean', false, 'Whether reading it is to be paid.']),
     ],
   },
   {
@@ -38,11 +38,11 @@ export const REPORTED: readonly Input[] = [
     weight: 500,
     properties: [
       SYMBOL,
-      known(['updatedDate', 'date', '2026-01-30', 'Day of the newest opinion.']),
+      optionalProperty(['updatedDate', 'date', '2026-01-30', 'Day of the newest opinion.']),
       number('priceTargetAverage', 120.5, 'Average, in the currency.'),
       number('priceTargetHigh', 150, 'Highest, in the currency.'),
       number('priceTargetLow', 90, 'Lowest, in the currency.'),
-      known(['numberOfAnalysts', 'integer', 24, 'Analysts.']),
+      optionalProperty(['numberOfAnalysts', 'integer', 24, 'Analysts.']),
       text('currency', 'USD', 'Currency.'),
     ],
   },
@@ -53,11 +53,11 @@ export const REPORTED: readonly Input[] = [
     weight: 1_000,
     properties: [
       SYMBOL,
-      known(['consensusStartDate', 'instant', '2026-01-05T00:00:00Z', 'First day.']),
+      optionalProperty(['consensusStartDate', 'instant', '2026-01-05T00:00:00Z', 'First day.']),
       moment('consensusEndDate', 'Last day; empty as long as it is not over.'),
       moment('corporateActionsAppliedDate', 'Up to when splits are taken out.'),
       ...['Buy', 'Overweight', 'Hold', 'Underweight', 'Sell', 'None'].map((name) =>
-        known([`rating${name}`, 'integer', 4, `Analysts: ${name.toLowerCase()}.`]),
+        optionalProperty([`rating${name}`, 'integer', 4, `Analysts: ${name.toLowerCase()}.`]),
       ),
       number('ratingScaleMark', 1.9, 'Average from 1, buy, to 3, sell.'),
     ],
@@ -69,7 +69,7 @@ export const REPORTED: readonly Input[] = [
     weight: 5,
     properties: [
       SYMBOL,
-      known(['reportDate', 'date', '2026-02-12', 'Day of the report.']),
+      optionalProperty(['reportDate', 'date', '2026-02-12', 'Day of the report.']),
       text('announceTime', 'AMC', 'BTO before the opening, AMC after the close, DMT between.'),
       text('fiscalPeriod', 'Q4 2025', 'Period.'),
     ],
@@ -81,7 +81,7 @@ export const REPORTED: readonly Input[] = [
     weight: 100,
     properties: [
       SYMBOL,
-      known(['offeringDate', 'date', '2026-02-12', 'First day of trade.']),
+      optionalProperty(['offeringDate', 'date', '2026-02-12', 'First day of trade.']),
       text('companyName', 'Example Corp', 'Company.'),
       number('priceLow', 14, 'Lowest price of a share, in the currency.'),
       number('priceHigh', 16, 'Highest price of a share, in the currency.'),

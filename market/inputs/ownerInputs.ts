@@ -1,5 +1,5 @@
 // Owners of companies, and trades of insiders. Served as stored.
-import { type Input, type InputId, known } from './inputRow.ts';
+import { type Input, type InputId, optionalProperty } from './inputRow.ts';
 import { number, SYMBOL, text } from './inputRow.ts';
 
 const holders = (id: InputId, title: string): Input => ({
@@ -13,8 +13,8 @@ const holders = (id: InputId, title: string): Input => ({
   },
   properties: [
     SYMBOL,
-    known(['entityProperName', 'string', 'Example Fund', 'Holder.']),
-    known(['reportDate', 'instant', '2025-12-31T00:00:00Z', 'Day that it holds for.']),
+    optionalProperty(['entityProperName', 'string', 'Example Fund', 'Holder.']),
+    optionalProperty(['reportDate', 'instant', '2025-12-31T00:00:00Z', 'Day that it holds for.']),
     number('reportedHolding', 1e6, 'Shares, as reported.'),
     number('reportedMv', 10325e4, 'What they were worth, in the currency.'),
     number('adjHolding', 1e6, 'Shares, with splits taken out.'),
@@ -32,8 +32,8 @@ export const OWNERS: readonly Input[] = [
     weight: 5_000,
     properties: [
       SYMBOL,
-      known(['entityName', 'string', 'Ada Example', 'Insider.']),
-      known(['reportDate', 'instant', '2026-01-29T00:00:00Z', 'Day that it holds for.']),
+      optionalProperty(['entityName', 'string', 'Ada Example', 'Insider.']),
+      optionalProperty(['reportDate', 'instant', '2026-01-29T00:00:00Z', 'Day that it holds for.']),
       number('position', 120_000, 'Shares.'),
     ],
   },
@@ -44,7 +44,7 @@ export const OWNERS: readonly Input[] = [
     weight: 5_000,
     properties: [
       SYMBOL,
-      known(['fullName', 'string', 'Ada Example', 'Insider.']),
+      optionalProperty(['fullName', 'string', 'Ada Example', 'Insider.']),
       text('reportedTitle', 'Chief Executive Officer', 'Office.'),
       number('netTransacted', -2_000, 'Shares bought less those sold.'),
       number('totalBought', 0, 'Shares bought.'),
@@ -58,7 +58,7 @@ export const OWNERS: readonly Input[] = [
     weight: 50,
     properties: [
       SYMBOL,
-      known(['effectiveDate', 'instant', '2026-01-29T00:00:00Z', 'Day of it.']),
+      optionalProperty(['effectiveDate', 'instant', '2026-01-29T00:00:00Z', 'Day of it.']),
       text('transactionId', '1', 'Distinguishes transactions of one day.'),
       text('fullName', 'Ada Example', 'Insider.'),
       text('reportedTitle', 'Chief Executive Officer', 'Office.'),
@@ -68,8 +68,8 @@ export const OWNERS: readonly Input[] = [
       number('tranValue', -206_500, 'Sum, in the currency.'),
       text('transactionCode', 'S', 'Code of form 4: P bought, S sold, M exercised.'),
       number('conversionOrExercisePrice', 0, 'Price of an option, in the currency.'),
-      known(['filingDate', 'date', '2026-01-30', 'Day of the filing.']),
-      known(['is10b51', 'boolean', false, 'By a plan of rule 10b5-1.']),
+      optionalProperty(['filingDate', 'date', '2026-01-30', 'Day of the filing.']),
+      optionalProperty(['is10b51', 'boolean', false, 'By a plan of rule 10b5-1.']),
       number('postShares', 118_000, 'Shares afterwards.'),
     ],
   },

@@ -1,20 +1,28 @@
 // Inputs that are answers already: earnings, statements and peers of companies, one record a period or a peer
 // (INTERFACE.md 1). The stock endpoints return their records as stored.
 import type { ColumnMapping } from '../../store/lake/datasets/datasets.ts';
-import { type Input, type InputId, known, needed, number, SYMBOL, text } from './inputRow.ts';
+import {
+  type Input,
+  type InputId,
+  optionalProperty,
+  requiredProperty,
+  number,
+  SYMBOL,
+  text,
+} from './inputRow.ts';
 
 const BY_PERIOD: ColumnMapping = { key: 'symbol', subkey: 'period', date: 'reportDate' };
 
-const PERIOD = needed(['period', 'string', 'quarterly', 'quarterly or annual.']);
+const PERIOD = requiredProperty(['period', 'string', 'quarterly', 'quarterly or annual.']);
 const OF_REPORT = [
   SYMBOL,
   PERIOD,
-  needed(['reportDate', 'date', '2026-01-29', 'Day of the report.']),
-  known(['fiscalDate', 'date', '2025-12-31', 'Last day of the period.']),
+  requiredProperty(['reportDate', 'date', '2026-01-29', 'Day of the report.']),
+  optionalProperty(['fiscalDate', 'date', '2025-12-31', 'Last day of the period.']),
   text('currency', 'USD', 'Currency.'),
   text('filingType', '10-Q', 'Form of the filing.'),
-  known(['fiscalQuarter', 'integer', 4, 'Quarter; 0 for a year.']),
-  known(['fiscalYear', 'integer', 2025, 'Year.']),
+  optionalProperty(['fiscalQuarter', 'integer', 4, 'Quarter; 0 for a year.']),
+  optionalProperty(['fiscalYear', 'integer', 2025, 'Year.']),
 ];
 
 /** Amounts of money in the currency; their names describe them. */
@@ -43,15 +51,15 @@ const EARNINGS: Input = {
   properties: [
     SYMBOL,
     PERIOD,
-    needed(['EPSReportDate', 'date', '2026-01-29', 'Day of the report.']),
+    requiredProperty(['EPSReportDate', 'date', '2026-01-29', 'Day of the report.']),
     number('actualEPS', 1.2, 'Earnings per share, in the currency.'),
     number('consensusEPS', 1.1, 'What was expected.'),
     text('announceTime', 'AMC', 'BTO before the opening, DMT during the session, AMC after it.'),
-    known(['numberOfEstimates', 'integer', 12, 'Estimates of the consensus.']),
+    optionalProperty(['numberOfEstimates', 'integer', 12, 'Estimates of the consensus.']),
     number('EPSSurpriseDollar', 0.1, 'Actual less expected.'),
     number('EPSSurpriseDollarPercent', 0.09, 'The same as a share of what was expected.'),
     text('fiscalPeriod', 'Q4 2025', 'Quarter and year.'),
-    known(['fiscalEndDate', 'date', '2025-12-31', 'Last day of the period.']),
+    optionalProperty(['fiscalEndDate', 'date', '2025-12-31', 'Last day of the period.']),
     number('yearAgo', 1, 'Earnings per share a year before.'),
     number('yearAgoChangePercent', 0.2, 'Change since, as a share of it.'),
     text('currency', 'USD', 'Currency.'),
@@ -64,7 +72,7 @@ const PEERS: Input = {
   title: 'Peers, one record each',
   mapping: { key: 'symbol', subkey: 'peer' },
   weight: 25,
-  properties: [SYMBOL, needed(['peer', 'string', 'GOOG', 'Symbol of a peer.'])],
+  properties: [SYMBOL, requiredProperty(['peer', 'string', 'GOOG', 'Symbol of a peer.'])],
 };
 
 /** Members of each statement, by their names. */
@@ -106,7 +114,7 @@ const FUNDAMENTAL_VALUATIONS: Input = {
   properties: [
     SYMBOL,
     PERIOD,
-    needed(['date', 'date', '2025-12-31', 'Day that they hold for.']),
+    requiredProperty(['date', 'date', '2025-12-31', 'Day that they hold for.']),
     text('currency', 'USD', 'Currency.'),
     ...(
       'marketCap enterpriseValue peRatio pToE pToBv pToSales evToEbitda evToSales dividendYield ' +
@@ -125,13 +133,13 @@ const REPORTED_FINANCIALS: Input = {
   weight: 5_000,
   properties: [
     SYMBOL,
-    needed(['formType', 'string', '10-K', 'Form of the filing: 10-K, 10-Q, 20-F, 40-F.']),
-    needed(['dateFiled', 'date', '2026-01-29', 'Day of the filing.']),
-    known(['formFiscalYear', 'integer', 2025, 'Year.']),
-    known(['formFiscalQuarter', 'integer', 4, 'Quarter; 0 for a year.']),
+    requiredProperty(['formType', 'string', '10-K', 'Form of the filing: 10-K, 10-Q, 20-F, 40-F.']),
+    requiredProperty(['dateFiled', 'date', '2026-01-29', 'Day of the filing.']),
+    optionalProperty(['formFiscalYear', 'integer', 2025, 'Year.']),
+    optionalProperty(['formFiscalQuarter', 'integer', 4, 'Quarter; 0 for a year.']),
     text('version', 'us-gaap', 'Taxonomy of its names.'),
-    known(['periodStart', 'date', '2025-10-01', 'First day of the period.']),
-    known(['periodEnd', 'date', '2025-12-31', 'Last day of the period.']),
+    optionalProperty(['periodStart', 'date', '2025-10-01', 'First day of the period.']),
+    optionalProperty(['periodEnd', 'date', '2025-12-31', 'Last day of the period.']),
     text('reportLink', 'https://example.com/10-K', 'Where the filing is.'),
     ...amounts('Revenues NetIncomeLoss Assets Liabilities StockholdersEquity'),
   ],

@@ -3,9 +3,9 @@
 import type { Row } from '../derive/values.ts';
 import { deepJson, deepTopic, STATE_CHANNELS } from './deepMessages.ts';
 import { bookOf, deepTradeOf, lastOf, stateOf, topsOf } from './liveMessages.ts';
-import { addLevel, addQuote, settleOffers, takeBook } from './liveBook.ts';
+import { addLevel, addQuote, settleOffers, replaceBook } from './liveBook.ts';
 import { type LiveSymbol, newSymbol, TRADES_SHOWN } from './liveSymbol.ts';
-import { addLateTrade, addTrade, isRegular, takeTrades } from './liveTrades.ts';
+import { addLateTrade, addTrade, isRegular, replaceTrades } from './liveTrades.ts';
 import type { LevelTick, Tick, TradeTick } from './tick.ts';
 
 /** Symbols on the board; ticks of further ones are counted and dropped. */
@@ -92,13 +92,13 @@ export class LiveBoard {
     this.#seq += 1;
     live.seq = this.#seq;
     if (what === 'TRADES') {
-      const isOther = takeTrades(live, right);
+      const isOther = replaceTrades(live, right);
       if (isOther) this.#publish('last', symbol, () => JSON.stringify(lastOf(live)));
       if (isOther) this.#publishTop(live);
       else this.#publish(QUOTE_TOPIC, symbol, NOTHING);
       return;
     }
-    if (what === 'BOOK') takeBook(live, right);
+    if (what === 'BOOK') replaceBook(live, right);
     else [live.quoted, live.quotedMs] = [right.quoted, right.quotedMs];
     const isOther = settleOffers(live);
     if (what === 'BOOK') this.#deep(live, 'book', 'book', () => bookOf(live));

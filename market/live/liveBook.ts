@@ -1,6 +1,6 @@
 // Applies levels of a book, and quotes, to a symbol. The newer of both determines its best offers, the book
 // if both are of the same time: the order of arrival does not matter.
-import { dayAt } from '../derive/words.ts';
+import { dayAt } from '../derive/exchangeTime.ts';
 import { LEVELS_MAX, type LiveSymbol, type Offers } from './liveSymbol.ts';
 import type { LevelTick, QuoteTick } from './tick.ts';
 
@@ -46,7 +46,7 @@ export function settleOffers(live: LiveSymbol): boolean {
 }
 
 /** Replaces the book by that of another board. */
-export function takeBook(live: LiveSymbol, right: LiveSymbol): void {
+export function replaceBook(live: LiveSymbol, right: LiveSymbol): void {
   clearBook(live);
   [live.bookMs, live.bookBid, live.bookAsk] = [right.bookMs, right.bookBid, right.bookAsk];
   for (const [price, level] of right.bids) live.bids.set(price, level);

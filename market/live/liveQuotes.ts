@@ -1,11 +1,11 @@
 // Quotes as they change: days, actions and companies of the inputs, read once, with today's ticks of the
 // board. Callers with rights to different inputs have different quotes, and separate topics.
-import { dayAt } from '../derive/words.ts';
-import { type QuoteInputs, quoteOf, type QuoteParts } from '../derive/quote.ts';
+import { dayAt } from '../derive/exchangeTime.ts';
+import { type QuoteInputs, buildQuote, type QuoteParts } from '../derive/quote.ts';
 import type { Row } from '../derive/values.ts';
 import type { Hub } from '../../store/bus/hub.ts';
 import type { Clock } from '../../store/base/clock.ts';
-import type { Ask, Need, Read } from '../types/ask.ts';
+import type { TypeRequest, Need, Read } from '../types/typeRequest.ts';
 import { quoteInputs, quoteNeeds } from '../types/prices.ts';
 import type { LiveBoard } from './liveBoard.ts';
 import { type LiveSymbol, tradeRow } from './liveSymbol.ts';
@@ -79,7 +79,7 @@ export class LiveQuotes {
   /** A tick changed the symbol. */
   changed(symbol: string): void {
     for (const view of this.#views.values()) {
-      if (!this.#parts.hub.listens(view.topic, symbol)) continue;
+      if (!this.#parts.hub.hasSubscribers(view.topic, symbol)) continue;
       if (view.bases.has(symbol)) {
         this.#parts.hub.publish(view.topic, symbol, () => this.json(view, symbol));
       } else if (view.bases.size + view.requested.size < BASES_MAX) {
@@ -94,7 +94,7 @@ export class LiveQuotes {
     for (const view of this.#views.values()) {
       if (!tableIds.some((id) => view.rights.tableIds.includes(id))) continue;
       for (const symbol of view.bases.keys()) {
-        if (this.#parts.hub.listens(view.topic, symbol)) view.requested.add(symbol);
+        if (this.#parts.hub.hasSubscribers(view.topic, symbol)) view.requested.add(symbol);
       }
       view.bases.clear();
       void this.#readRequested(view);
@@ -115,10 +115,10 @@ export class LiveQuotes {
     const nowMs = Math.floor(live?.updatedMs ?? this.#parts.clock());
     const moment = { nowMs, untilMs: nowMs, today: dayAt(nowMs) };
     const inputs = live === undefined ? base : withTicks(base, live, nowMs);
-    return quoteOf(symbol, inputs, moment, parts);
+    return buildQuote(symbol, inputs, moment, parts);
   }
 
-  #createRequest(symbol: string): Ask {
+  #createRequest(symbol: string): TypeRequest {
     const nowMs = this.#parts.clock();
     return { symbol, nowMs, untilMs: nowMs, today: dayAt(nowMs), options: {} };
   }

@@ -1,6 +1,6 @@
 // Applies a trade to its symbol: the last sale, those of the last minutes, and the day so far. A late trade
 // is inserted at its time, so that the order of arrival does not matter.
-import { dayAt } from '../derive/words.ts';
+import { dayAt } from '../derive/exchangeTime.ts';
 import { type LiveSymbol, MINUTES_KEPT, TRADES_SHOWN } from './liveSymbol.ts';
 import type { TradeTick } from './tick.ts';
 
@@ -40,7 +40,7 @@ export function addLateTrade(live: LiveSymbol, tick: TradeTick): boolean {
 }
 
 /** Compares a trade with the kept one of the same time and id; undefined without one. */
-export function knownAs(live: LiveSymbol, tick: TradeTick): 'same' | 'other' | undefined {
+export function compareWithKept(live: LiveSymbol, tick: TradeTick): 'same' | 'other' | undefined {
   const existing = live.trades.find(
     ({ timeMs, tradeId }) => timeMs === tick.timeMs && tradeId === tick.tradeId,
   );
@@ -61,7 +61,7 @@ const serializeTrade = (tick: TradeTick | undefined): string =>
       ]);
 
 /** Replaces the trades by those of another board. @returns whether the last sale changed */
-export function takeTrades(live: LiveSymbol, past: LiveSymbol): boolean {
+export function replaceTrades(live: LiveSymbol, past: LiveSymbol): boolean {
   const isOther = serializeTrade(live.last) !== serializeTrade(past.last);
   live.last = past.last;
   live.lastOddLot = past.lastOddLot;

@@ -16,7 +16,7 @@ const PAIR = /^([A-Z]{3})[/-]?([A-Z]{3})$/;
 const RATE_DIGITS = 10;
 
 /** `USDCAD`, `usd/cad`; undefined for text that is no pair of currencies. */
-export function currenciesOf(symbol: string): readonly [from: string, to: string] | undefined {
+export function parseCurrencies(symbol: string): readonly [from: string, to: string] | undefined {
   const [, from, to] = PAIR.exec(symbol.trim().toUpperCase()) ?? [];
   return from === undefined || to === undefined ? undefined : [from, to];
 }
@@ -32,7 +32,7 @@ export function keysFor(from: string, to: string): readonly string[] {
 }
 
 /** @param rowOf the record of a key; undefined where there is none */
-export function rateOf(
+export function findRate(
   from: string,
   to: string,
   rowOf: (key: string) => Row | undefined,
@@ -96,7 +96,7 @@ export function dailyRates(
   return [...byDay]
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .flatMap(([date, rows]) => {
-      const rate = rateOf(from, to, (key) => rows.get(key));
+      const rate = findRate(from, to, (key) => rows.get(key));
       return rate === undefined ? [] : [{ ...rate, date }];
     });
 }

@@ -1,18 +1,18 @@
 // All statements of one company together, from its reported facts: one record a quarter and a year.
-import type { FactReader } from '../../store/lake/datasets/reportedFacts.ts';
-import { financialsOf } from './financials.ts';
+import type { FactReader } from '../../store/lake/datasets/xbrlFacts.ts';
+import { mergeStatements } from './financials.ts';
 import { STATEMENT_IDS } from './concepts.ts';
 import { statementReader } from './statements.ts';
 
-type Made = ReturnType<FactReader['recordsOf']>['records'][number];
+type Made = ReturnType<FactReader['buildRecords']>['records'][number];
 
 /** Returns the reader that converts facts to records of FINANCIALS and FUNDAMENTALS. */
 export function allStatementsReader(): FactReader {
   const readers = STATEMENT_IDS.map(statementReader);
   return {
     concepts: [...new Set(readers.flatMap(({ concepts }) => concepts))],
-    recordsOf: (facts) => {
-      const results = readers.map((reader) => reader.recordsOf(facts));
+    buildRecords: (facts) => {
+      const results = readers.map((reader) => reader.buildRecords(facts));
       const periods = new Map<string, Made[]>();
       for (const record of results.flatMap(({ records }) => records)) {
         const name = `${record['period']} ${record['reportDate']}`;
@@ -37,5 +37,5 @@ function together(statements: readonly Made[]): Made {
   const amounts = statements.map(
     (one) => Object.fromEntries(Object.entries(one).filter(isAmount)) as Record<string, number>,
   );
-  return { ...Object.assign({}, ...headings), ...financialsOf(amounts) } as Made;
+  return { ...Object.assign({}, ...headings), ...mergeStatements(amounts) } as Made;
 }

@@ -4,7 +4,7 @@
 type Amounts = Readonly<Record<string, number | undefined>>;
 
 /** @param statements income, balance sheet and cash flow; a name of several is that of the first */
-export function financialsOf(statements: readonly Amounts[]): Readonly<Record<string, number>> {
+export function mergeStatements(statements: readonly Amounts[]): Readonly<Record<string, number>> {
   const merged: Amounts = Object.assign({}, ...[...statements].reverse()) as Amounts;
   const {
     currentCash,

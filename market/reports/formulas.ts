@@ -13,7 +13,7 @@ export type Formula = readonly Term[];
 const TERM = /([+-]?)\s*([A-Za-z]+)(\??)\s*/y;
 
 /** `Assets - Liabilities - minorityInterest?`. */
-export function formulaOf(text: string): Formula {
+export function parseFormula(text: string): Formula {
   const terms: Term[] = [];
   TERM.lastIndex = 0;
   while (TERM.lastIndex < text.length) {
@@ -26,7 +26,7 @@ export function formulaOf(text: string): Formula {
 }
 
 /** Undefined where a required term is missing. */
-export function valueOfFormula(
+export function evaluateFormula(
   formula: Formula,
   valueOf: (term: Term) => number | undefined,
 ): number | undefined {

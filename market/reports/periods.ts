@@ -1,6 +1,6 @@
 // The periods that a company reported: each filing is of one, and repeats others for comparison.
 import { numberOfDay } from '../../query/time/days.ts';
-import type { ReportedFact } from '../../store/lake/datasets/reportedFacts.ts';
+import type { XbrlFact } from '../../store/lake/datasets/xbrlFacts.ts';
 
 export interface Period {
   readonly kind: 'quarterly' | 'annual';
@@ -21,8 +21,8 @@ const YEAR_DAYS = 385;
 const PERIODS_MAX = 1_000;
 
 /** Oldest first. @param facts of concepts that every report has */
-export function periodsOf(facts: readonly ReportedFact[]): readonly Period[] {
-  const filings = new Map<string, ReportedFact>();
+export function findPeriods(facts: readonly XbrlFact[]): readonly Period[] {
+  const filings = new Map<string, XbrlFact>();
   for (const fact of facts) {
     if (!FORMS.test(fact.form) || fact.end > fact.filed) continue;
     const existing = filings.get(fact.accession);
@@ -41,7 +41,7 @@ export function periodsOf(facts: readonly ReportedFact[]): readonly Period[] {
   return all.sort(byEnd);
 }
 
-function periodOf({ end, filed, fiscalPeriod, fiscalYear, form }: ReportedFact): Period {
+function periodOf({ end, filed, fiscalPeriod, fiscalYear, form }: XbrlFact): Period {
   const [, kind = ''] = FORMS.exec(form) ?? [];
   const isQuarter = kind.startsWith('10-Q');
   const [, quarter] = /^Q([1-4])$/.exec(fiscalPeriod ?? '') ?? [];

@@ -1,10 +1,10 @@
 // Statements of one company from its reported facts: one record a quarter and a year.
 import { numberOfDay } from '../../query/time/days.ts';
-import type { FactReader, ReportedFact } from '../../store/lake/datasets/reportedFacts.ts';
+import type { FactReader, XbrlFact } from '../../store/lake/datasets/xbrlFacts.ts';
 import { ANCHORS, PARTS_OF, STATEMENT_MEMBERS, type StatementId } from './concepts.ts';
 import { type FactTable, factTable, type Span } from './factTable.ts';
-import { type Formula, formulaOf, plainSum, valueOfFormula } from './formulas.ts';
-import { type Period, periodsOf } from './periods.ts';
+import { type Formula, parseFormula, plainSum, evaluateFormula } from './formulas.ts';
+import { type Period, findPeriods } from './periods.ts';
 
 type Member = (name: string) => number | undefined;
 
@@ -13,16 +13,16 @@ const EVERY_ANCHOR: readonly string[] = Object.values(ANCHORS).flat();
 /** Returns the reader that converts facts to records of a statement. */
 export function statementReader(id: StatementId): FactReader {
   const formulas = new Map(
-    Object.entries(STATEMENT_MEMBERS[id]).map(([name, texts]) => [name, texts.map(formulaOf)]),
+    Object.entries(STATEMENT_MEMBERS[id]).map(([name, texts]) => [name, texts.map(parseFormula)]),
   );
   const terms = [...formulas.values()].flat(2);
   const own = terms.filter(({ kind }) => kind === 'concept').map(({ name }) => name);
   return {
     concepts: [...new Set([...own, ...EVERY_ANCHOR])],
-    recordsOf: (facts) => {
+    buildRecords: (facts) => {
       const table = factTable(facts);
       const anchors = facts.filter(({ concept }) => EVERY_ANCHOR.includes(concept));
-      return recordsOf({ id, formulas, table, periods: periodsOf(anchors) });
+      return recordsOf({ id, formulas, table, periods: findPeriods(anchors) });
     },
   };
 }
@@ -35,7 +35,7 @@ interface Making {
   readonly periods: readonly Period[];
 }
 
-type Records = ReturnType<FactReader['recordsOf']>;
+type Records = ReturnType<FactReader['buildRecords']>;
 
 /** The inputs' index allows one record for each day of report. */
 function recordsOf(making: Making): Records {
@@ -149,13 +149,13 @@ function columnOf(
   end: string,
 ): Member {
   const whole = ANCHORS[id]
-    .flatMap((concept) => table.told(concept, span, end).at(-1) ?? [])
-    .reduce<ReportedFact | undefined>(
+    .flatMap((concept) => table.findFacts(concept, span, end).at(-1) ?? [])
+    .reduce<XbrlFact | undefined>(
       (last, one) => (last === undefined || one.filed > last.filed ? one : last),
       undefined,
     );
   const reported = (concept: string): number | undefined => {
-    const facts = table.told(concept, span, end);
+    const facts = table.findFacts(concept, span, end);
     const chosen =
       facts.findLast(({ accession }) => accession === whole?.accession) ??
       facts.findLast(({ filed }) => whole !== undefined && filed <= whole.filed) ??
@@ -175,7 +175,7 @@ function columnOf(
     // No member of the table depends on itself: a test verifies it.
     let value: number | undefined;
     for (const formula of formulas.get(name) ?? []) {
-      value ??= valueOfFormula(formula, ({ kind, name: own }) =>
+      value ??= evaluateFormula(formula, ({ kind, name: own }) =>
         kind === 'concept' ? plausible(own) : member(own),
       );
     }

@@ -4,13 +4,13 @@ import type { Day } from '../../query/time/days.ts';
 import type { InputId } from '../inputs/inputRow.ts';
 import { closeOf } from '../derive/lastSale.ts';
 import { endOfMinute } from '../derive/minuteBars.ts';
-import { quoteOf } from '../derive/quote.ts';
+import { buildQuote } from '../derive/quote.ts';
 import { dayIn, type Row } from '../derive/values.ts';
-import { dayAt } from '../derive/words.ts';
-import type { Ask, Need, Read } from '../types/ask.ts';
+import { dayAt } from '../derive/exchangeTime.ts';
+import type { TypeRequest, Need, Read } from '../types/typeRequest.ts';
 import { advanced, stats } from '../types/figures.ts';
 import { quoteInputs } from '../types/prices.ts';
-import { type Facts, factsOf, type FactsWanted } from './ruleFacts.ts';
+import { type Facts, computeFacts, type FactRequest } from './ruleFacts.ts';
 
 /** Stored records of a symbol and of its benchmarks: oldest first, by input and key. */
 type Stored = (input: InputId, key: string) => readonly Row[];
@@ -28,12 +28,12 @@ interface DayState {
 export class PastFacts {
   readonly #symbol: string;
   readonly #stored: Stored;
-  readonly #request: FactsWanted;
+  readonly #request: FactRequest;
   /** Minutes by their day, for fast access. */
   readonly #minutes: ReadonlyMap<Day, readonly Row[]>;
   #state: DayState | undefined;
 
-  constructor(symbol: string, stored: Stored, request: FactsWanted) {
+  constructor(symbol: string, stored: Stored, request: FactRequest) {
     this.#request = request;
     this.#symbol = symbol;
     this.#stored = stored;
@@ -56,14 +56,14 @@ export class PastFacts {
     const { advanced: figures, read, stats: keyFigures } = this.#stateAt(ask);
     const inputs = { ...quoteInputs(ask, read), minutes: this.#minutes.get(today) ?? [] };
     const moment = { nowMs: timeMs, untilMs: timeMs, today };
-    const quote = quoteOf(this.#symbol, inputs, moment, this.#request.quoteParts);
+    const quote = buildQuote(this.#symbol, inputs, moment, this.#request.quoteParts);
     const actions = { dividends: inputs.dividends, splits: inputs.splits };
     const parts = { quote, stats: keyFigures, advanced: figures, live: undefined, nowMs: timeMs };
-    return factsOf({ ...parts, ...actions }, this.#request);
+    return computeFacts({ ...parts, ...actions }, this.#request);
   }
 
   /** State before the close of a day, and from it on. */
-  #stateAt(ask: Ask): DayState {
+  #stateAt(ask: TypeRequest): DayState {
     const isOver = closeOf(ask.today) <= ask.nowMs;
     const name = `${ask.today} ${isOver}`;
     if (this.#state?.name === name) return this.#state;

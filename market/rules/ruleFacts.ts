@@ -1,9 +1,9 @@
 // All values of one symbol at one instant, by the names that rules read.
 import type { Literal } from '../../query/rules/conditions.ts';
 import { instantIn, type Row } from '../derive/values.ts';
-import { dayAt } from '../derive/words.ts';
+import { dayAt } from '../derive/exchangeTime.ts';
 import type { LiveSymbol } from '../live/liveSymbol.ts';
-import { type QuoteParts, quotePartsOf } from '../derive/quote.ts';
+import { type QuoteParts, selectQuoteParts } from '../derive/quote.ts';
 import { RULE_VALUES } from './ruleValues.ts';
 
 /** Sources of values; undefined for an unknown symbol. */
@@ -31,7 +31,7 @@ const OTHERS = ['today', 'isHalted', 'hasMinuteBar', 'dividendToday', 'splitToda
  * Values that any rule reads, so that only these are computed. A tick costs 50 µs with all of them, and 10
  * with a price.
  */
-export interface FactsWanted {
+export interface FactRequest {
   readonly quotes: readonly string[];
   readonly quoteParts: QuoteParts;
   readonly stats: readonly string[];
@@ -40,19 +40,19 @@ export interface FactsWanted {
 }
 
 /** @param names of values, of any source */
-export function factsWanted(names: ReadonlySet<string>): FactsWanted {
+export function createFactRequest(names: ReadonlySet<string>): FactRequest {
   const some = (all: readonly string[]): readonly string[] => all.filter((one) => names.has(one));
   const quotes = some(QUOTES);
   return {
     quotes,
-    quoteParts: quotePartsOf(new Set(quotes)),
+    quoteParts: selectQuoteParts(new Set(quotes)),
     stats: some(STATS),
     advanced: some(ADVANCED),
     others: OTHERS.filter((one) => names.has(one)),
   };
 }
 
-export function factsOf(parts: FactParts, request: FactsWanted): Facts {
+export function computeFacts(parts: FactParts, request: FactRequest): Facts {
   const facts: Record<string, Literal | null> = {};
   for (const name of request.others) facts[name] = otherOf(name, parts);
   copy(parts.quote, request.quotes, facts);

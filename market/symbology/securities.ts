@@ -32,7 +32,7 @@ export const TURN_SECURITIES = 2_000;
  * By their symbols.
  * @param sources records of SYMBOLS, of COMPANY and of prices: the first one with a symbol describes it
  */
-export async function securitiesOf(
+export async function buildSecurities(
   [symbols, companies, prices]: readonly [readonly Row[], readonly Row[], readonly Row[]],
   today: Day,
 ): Promise<readonly Security[]> {

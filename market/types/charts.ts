@@ -1,11 +1,18 @@
 // Types that are bars: chart, historical-prices, previous, intraday-prices (INTERFACE.md 1).
 import { addDays, type Day } from '../../query/time/days.ts';
-import { type Actions, adjusted, type Bar } from '../derive/adjust.ts';
+import { type Actions, adjustBars, type Bar } from '../derive/adjust.ts';
 import { type ChartOptions, chartRows, previousRow } from '../derive/dailyBars.ts';
 import { endOfMinute, minuteRows } from '../derive/minuteBars.ts';
-import { standingOf } from '../derive/quote.ts';
+import { findPriceState } from '../derive/quote.ts';
 import { dayIn, type Row } from '../derive/values.ts';
-import { type Ask, between, type Need, newest, type Read, wholeOf } from './ask.ts';
+import {
+  type TypeRequest,
+  between,
+  type Need,
+  newest,
+  type Read,
+  allRecords,
+} from './typeRequest.ts';
 import { dynamicRange, minuteDay, type Span, spanOf } from './days.ts';
 import { quoteInputs, quoteNeeds } from './prices.ts';
 
@@ -13,8 +20,8 @@ import { quoteInputs, quoteNeeds } from './prices.ts';
 const BEFORE_DAYS = 14;
 
 const actionNeeds = (key: string): readonly Need[] => [
-  wholeOf('SPLITS', key),
-  wholeOf('DIVIDENDS', key),
+  allRecords('SPLITS', key),
+  allRecords('DIVIDENDS', key),
 ];
 
 function actionsOf(key: string, read: Read): Actions {
@@ -22,7 +29,7 @@ function actionsOf(key: string, read: Read): Actions {
   return { splits: splits ?? [], dividends: dividends ?? [] };
 }
 
-export function chartNeeds(ask: Ask): readonly Need[] {
+export function chartNeeds(ask: TypeRequest): readonly Need[] {
   const span = spanOf(ask);
   if (span.kind === 'minutes') {
     return [minutesNeed(ask, span), ...(fromClose(ask) ? [daysBefore(ask, span)] : [])];
@@ -31,13 +38,13 @@ export function chartNeeds(ask: Ask): readonly Need[] {
   return [daysNeed(ask, span), ...actionNeeds(ask.symbol), ...ticks];
 }
 
-export function chart(ask: Ask, read: Read): readonly object[] {
+export function chart(ask: TypeRequest, read: Read): readonly object[] {
   const span = spanOf(ask);
   return span.kind === 'minutes' ? minuteChart(ask, span, read) : dayChart(ask, span, read);
 }
 
 /** `{range, data}`: drawn by clients that leave the range to the time of day. */
-export const dynamicChart = (ask: Ask, read: Read): object => ({
+export const dynamicChart = (ask: TypeRequest, read: Read): object => ({
   range: dynamicRange(ask),
   data: chart(ask, read),
 });
@@ -46,7 +53,7 @@ type DaySpan = Extract<Span, { kind: 'days' }>;
 type MinuteSpan = Extract<Span, { kind: 'minutes' }>;
 
 /** Always up to now: adjustments for later dividends need the closes of their days. */
-function daysNeed({ symbol, today }: Ask, { count, days }: DaySpan): Need {
+function daysNeed({ symbol, today }: TypeRequest, { count, days }: DaySpan): Need {
   if (count !== undefined) return newest('HISTORICAL_PRICES', symbol, count + 1 + GAP_BARS);
   const from = days.from === undefined ? undefined : addDays(days.from, -BEFORE_DAYS);
   const to = [today, days.to, days.from].reduce<Day>(
@@ -56,18 +63,20 @@ function daysNeed({ symbol, today }: Ask, { count, days }: DaySpan): Need {
   return between('HISTORICAL_PRICES', symbol, from, to);
 }
 
-function dayChart(ask: Ask, span: DaySpan, read: Read): readonly object[] {
+function dayChart(ask: TypeRequest, span: DaySpan, read: Read): readonly object[] {
   const { options, symbol, today } = ask;
   const rows = read(daysNeed(ask, span));
   const actions = actionsOf(symbol, read);
   const { to } = span.days;
-  const bars = adjusted(rows, actions, today).filter(({ date }) => to === undefined || date <= to);
+  const bars = adjustBars(rows, actions, today).filter(
+    ({ date }) => to === undefined || date <= to,
+  );
   const all = options.includeToday === true ? [...bars, ...barOfToday(ask, read, bars)] : bars;
   const last = span.count ?? options.chartLast ?? options.last;
   return chartRows(symbol, all, span.days.from, { ...chartOptions(ask), last });
 }
 
-const chartOptions = ({ options }: Ask): Omit<ChartOptions, 'last'> => ({
+const chartOptions = ({ options }: TypeRequest): Omit<ChartOptions, 'last'> => ({
   closeOnly: options.chartCloseOnly === true,
   simplify: options.chartSimplify === true,
   interval: options.chartInterval,
@@ -76,8 +85,8 @@ const chartOptions = ({ options }: Ask): Omit<ChartOptions, 'last'> => ({
 });
 
 /** The day of the last price, if it has no bar yet. */
-function barOfToday(ask: Ask, read: Read, bars: readonly Bar[]): readonly Bar[] {
-  const state = standingOf(quoteInputs(ask, read), ask, ask.untilMs);
+function barOfToday(ask: TypeRequest, read: Read, bars: readonly Bar[]): readonly Bar[] {
+  const state = findPriceState(quoteInputs(ask, read), ask, ask.untilMs);
   if (state === undefined || state.sale.day <= (bars.at(-1)?.date ?? '')) return [];
   const { day, sale } = state;
   const prices = { ...day, close: sale.price };
@@ -88,31 +97,32 @@ function barOfToday(ask: Ask, read: Read, bars: readonly Bar[]): readonly Bar[] 
 const GAP_BARS = 20;
 
 /** Today may have an unfinished one, and the previous bar is needed for the change. */
-const previousNeed = ({ symbol }: Ask): Need => newest('HISTORICAL_PRICES', symbol, 3 + GAP_BARS);
+const previousNeed = ({ symbol }: TypeRequest): Need =>
+  newest('HISTORICAL_PRICES', symbol, 3 + GAP_BARS);
 
-export const previousNeeds = (ask: Ask): readonly Need[] => [
+export const previousNeeds = (ask: TypeRequest): readonly Need[] => [
   previousNeed(ask),
   ...actionNeeds(ask.symbol),
 ];
 
-export function previous(ask: Ask, read: Read): object | undefined {
+export function previous(ask: TypeRequest, read: Read): object | undefined {
   const rows = read(previousNeed(ask)).filter((row) => dayIn(row, 'date') < ask.today);
-  const all = adjusted(rows, actionsOf(ask.symbol, read), ask.today);
+  const all = adjustBars(rows, actionsOf(ask.symbol, read), ask.today);
   const last = all.findLastIndex(({ split }) => split.close !== null);
   const bars = all.slice(0, last + 1);
   return bars.length === 0 ? undefined : previousRow(ask.symbol, bars);
 }
 
-export const minuteNeeds = (ask: Ask): readonly Need[] => {
+export const minuteNeeds = (ask: TypeRequest): readonly Need[] => {
   const span = minuteSpan(ask);
   return [minutesNeed(ask, span), ...(fromClose(ask) ? [daysBefore(ask, span)] : [])];
 };
 
-export const minutes = (ask: Ask, read: Read): readonly object[] =>
+export const minutes = (ask: TypeRequest, read: Read): readonly object[] =>
   minuteChart(ask, minuteSpan(ask), read);
 
 /** The given days, or the day that is currently shown. */
-function minuteSpan(ask: Ask): MinuteSpan {
+function minuteSpan(ask: TypeRequest): MinuteSpan {
   const { from, on, range, to } = ask.options;
   const named = from ?? to ?? on ?? (range === undefined ? undefined : range);
   if (named === undefined) return { kind: 'minutes', days: minuteDay(ask), minutes: 1 };
@@ -120,19 +130,19 @@ function minuteSpan(ask: Ask): MinuteSpan {
   return { kind: 'minutes', days, minutes: 1 };
 }
 
-const fromClose = ({ options }: Ask): boolean => options.changeFromClose === true;
+const fromClose = ({ options }: TypeRequest): boolean => options.changeFromClose === true;
 
-const minutesNeed = ({ symbol }: Ask, { days }: MinuteSpan): Need =>
+const minutesNeed = ({ symbol }: TypeRequest, { days }: MinuteSpan): Need =>
   between('INTRADAY_PRICES', symbol, days.from, days.to);
 
 /** The close before a day. */
-const daysBefore = ({ symbol }: Ask, { days }: MinuteSpan): Need => ({
+const daysBefore = ({ symbol }: TypeRequest, { days }: MinuteSpan): Need => ({
   input: 'HISTORICAL_PRICES',
   key: symbol,
   window: { kind: 'at', day: addDays(days.from ?? '1970-01-01', -1) },
 });
 
-function minuteChart(ask: Ask, span: MinuteSpan, read: Read): readonly object[] {
+function minuteChart(ask: TypeRequest, span: MinuteSpan, read: Read): readonly object[] {
   const { options } = ask;
   const rows = visible(read(minutesNeed(ask, span)), ask.untilMs);
   const before = fromClose(ask) ? read(daysBefore(ask, span)).at(-1) : undefined;

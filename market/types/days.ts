@@ -2,9 +2,9 @@
 import { previousSession } from '../../query/time/calendar.ts';
 import { addDays, type Day } from '../../query/time/days.ts';
 import { type Days, daysOfRange } from '../../query/time/ranges.ts';
-import { known } from '../derive/lastSale.ts';
+import { findSession } from '../derive/lastSale.ts';
 import { isOpenAt } from '../derive/quote.ts';
-import type { Ask } from './ask.ts';
+import type { TypeRequest } from './typeRequest.ts';
 
 export type Span =
   /** Bars of days; the latest `count` where no day is given. */
@@ -15,7 +15,7 @@ export type Span =
 const DEFAULT = '1m';
 
 /** @throws Failure InvalidParameter naming range. */
-export function spanOf(ask: Ask): Span {
+export function spanOf(ask: TypeRequest): Span {
   const { options, today } = ask;
   const { from, last, on, to } = options;
   const range = (options.range ?? '').toLowerCase();
@@ -40,16 +40,16 @@ export function spanOf(ask: Ask): Span {
 const spanOfDays = (days: Days): Span => ({ kind: 'days', days, count: undefined });
 
 /** Meaning of `dynamic` now: the day while the market is open, otherwise the month. */
-export const dynamicRange = ({ nowMs, today }: Ask): string =>
+export const dynamicRange = ({ nowMs, today }: TypeRequest): string =>
   isOpenAt(nowMs, today) ? '1d' : '1m';
 
 /**
  * The day whose minutes are shown: today from the opening on, before it the previous session; with
  * `chartReset` today from midnight on.
  */
-export function minuteDay({ nowMs, options, today }: Ask): Days {
+export function minuteDay({ nowMs, options, today }: TypeRequest): Days {
   if (options.exactDate !== undefined) return { from: options.exactDate, to: options.exactDate };
-  const session = known(today);
+  const session = findSession(today);
   const isToday = session === undefined ? options.chartReset === true : nowMs >= session.openMs;
   const day = isToday || options.chartReset === true ? today : sessionBefore(today);
   return { from: day, to: day };
@@ -60,9 +60,9 @@ const sessionBefore = (day: Day): Day =>
   day <= '1990-01-02' || day > '2030-12-31' ? addDays(day, -1) : previousSession(day);
 
 /** The last `count` sessions, including today's once it has begun. */
-function lastSessions(ask: Ask, count: number): Days {
+function lastSessions(ask: TypeRequest, count: number): Days {
   const { nowMs, today } = ask;
-  const session = known(today);
+  const session = findSession(today);
   let from = session !== undefined && nowMs >= session.openMs ? today : sessionBefore(today);
   for (let at = 1; at < count; at += 1) from = sessionBefore(from);
   return { from, to: today };

@@ -4,7 +4,7 @@ import { addDays } from '../../query/time/days.ts';
 import type { Row } from '../derive/values.ts';
 import type { Input } from '../inputs/inputRow.ts';
 import { INPUTS } from '../inputs/inputs.ts';
-import type { Ask, Need } from './ask.ts';
+import type { TypeRequest, Need } from './typeRequest.ts';
 import { type MarketType, marketType } from './marketTypes.ts';
 
 /** Friday, 30 January 2026, half an hour after the close. */
@@ -14,7 +14,13 @@ const TODAY = '2026-01-30';
 /** An average of two bars; contracts have more attributes than their days. */
 const OPTIONS = { indicator: 'sma', input1: 2, expiration: '202602' };
 
-const ASK: Ask = { symbol: 'MSFT', nowMs: NOW_MS, untilMs: NOW_MS, today: TODAY, options: OPTIONS };
+const ASK: TypeRequest = {
+  symbol: 'MSFT',
+  nowMs: NOW_MS,
+  untilMs: NOW_MS,
+  today: TODAY,
+  options: OPTIONS,
+};
 
 /** The record in an input's documentation. */
 export const exampleRow = ({ properties }: Input): Row =>
@@ -31,22 +37,22 @@ const ROWS = new Map(INPUTS.map((input) => [input.id, rowsOf(input)]));
 const read = ({ input }: Need): readonly Row[] => ROWS.get(input) ?? [];
 
 /** The type's answer for the inputs' examples. */
-export const exampleOf = (type: MarketType): unknown => type.answer(ASK, read);
+export const computeExample = (type: MarketType): unknown => type.answer(ASK, read);
 
 /** Names that a filter accepts: a chart contains days or minutes, by its parameters. */
-export function filterMembersOf(type: MarketType): readonly string[] {
+export function listFilterMembers(type: MarketType): readonly string[] {
   const minutes = marketType('intraday-prices');
   const isChart = type.options.includes('chartByDay') && minutes !== undefined;
-  return isChart ? [...membersOf(type), ...membersOf(minutes)] : membersOf(type);
+  return isChart ? [...listMembers(type), ...listMembers(minutes)] : listMembers(type);
 }
 
 const members = new Map<string, readonly string[]>();
 
 /** Names of a type's attributes; none for a type that is a single value. */
-export function membersOf(type: MarketType): readonly string[] {
+export function listMembers(type: MarketType): readonly string[] {
   const cached = members.get(type.name);
   if (cached !== undefined) return cached;
-  const example = exampleOf(type);
+  const example = computeExample(type);
   const row: unknown = Array.isArray(example) ? example[0] : example;
   const names = typeof row === 'object' && row !== null ? Object.keys(row) : [];
   members.set(type.name, names);

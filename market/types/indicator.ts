@@ -2,7 +2,7 @@
 import { Failure } from '../../store/base/failure.ts';
 import type { Indicator, IndicatorOption } from '../indicators/indicatorRow.ts';
 import { indicatorOf } from '../indicators/indicators.ts';
-import type { Ask, Options, Read } from './ask.ts';
+import type { TypeRequest, Options, Read } from './typeRequest.ts';
 import { chart } from './charts.ts';
 
 type Bar = Readonly<Record<string, unknown>>;
@@ -14,7 +14,7 @@ interface Computed {
 }
 
 /** Undefined where the range has no bars. */
-export function indicator(ask: Ask, read: Read): Computed | undefined {
+export function indicator(ask: TypeRequest, read: Read): Computed | undefined {
   const definition = findIndicator(ask.options);
   const inputs = parseInputs(definition, ask.options);
   const bars = chart(ask, read);
@@ -91,9 +91,9 @@ function refuse(at: number, rule: string): never {
 }
 
 /** It is charged like its chart, for any part that is returned. */
-export const barsOf = (computed: unknown): readonly object[] => (computed as Computed).chart;
+export const selectBars = (computed: unknown): readonly object[] => (computed as Computed).chart;
 
-export function shownOf({ options }: Ask, computed: unknown): unknown {
+export function selectPart({ options }: TypeRequest, computed: unknown): unknown {
   const { indicator: series } = computed as Computed;
   return options.indicatorOnly === true ? { indicator: series } : computed;
 }

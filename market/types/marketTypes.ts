@@ -1,8 +1,15 @@
 // The table of market types: every computed type of the stock endpoints, one row each. Weights are those of
 // the original (INTERFACE.md 0.3).
 import type { InputId } from '../inputs/inputRow.ts';
-import type { Ask, Need, Options, Read } from './ask.ts';
-import { CONTRACTS_MOST, moodNeeds, MOODS_MOST, moods, optionNeeds, options } from './chains.ts';
+import type { TypeRequest, Need, Options, Read } from './typeRequest.ts';
+import {
+  CONTRACTS_MAX,
+  sentimentNeeds,
+  SENTIMENT_MINUTES_MAX,
+  sentimentMinutes,
+  optionNeeds,
+  options,
+} from './chains.ts';
 import {
   chart,
   chartNeeds,
@@ -27,8 +34,15 @@ import {
 } from './figures.ts';
 import { book, delayedQuote, ohlc, price, quote, quoteNeeds } from './prices.ts';
 import { spanOf } from './days.ts';
-import { CONTRACTS, DAYS_AND_MINUTES, type Form, INDICATORS, MINUTES, one } from './forms.ts';
-import { barsOf, indicator, shownOf } from './indicator.ts';
+import {
+  CONTRACTS,
+  DAYS_AND_MINUTES,
+  type Variant,
+  INDICATORS,
+  MINUTES,
+  singleVariant,
+} from './variants.ts';
+import { selectBars, indicator, selectPart } from './indicator.ts';
 
 /** How an answer is charged. */
 type Charge =
@@ -37,8 +51,8 @@ type Charge =
   /** For each row the weight of a record of its input's dataset, or a share of it. */
   | {
       readonly kind: 'rows';
-      readonly of: (ask: Ask) => InputId;
-      readonly share: (ask: Ask) => number;
+      readonly of: (ask: TypeRequest) => InputId;
+      readonly share: (ask: TypeRequest) => number;
       /** Charged rows of an answer. */
       readonly paid: (rows: readonly unknown[]) => number;
       /** Most rows of an answer. */
@@ -61,19 +75,19 @@ export interface MarketType {
   readonly besides?: true;
   readonly shape: 'object' | 'list' | 'value';
   /** Requests whose answers have different shapes. */
-  readonly forms: readonly Form[];
+  readonly variants: readonly Variant[];
   /** Numbers that clients of the original expect, and that no input has: they are null. */
-  readonly untold?: readonly string[];
+  readonly alwaysNull?: readonly string[];
   readonly options: readonly (keyof Options)[];
   readonly part: Part;
   readonly charge: Charge;
-  readonly needs: (ask: Ask) => readonly Need[];
+  readonly needs: (ask: TypeRequest) => readonly Need[];
   /** Undefined for an unknown symbol. */
-  readonly answer: (ask: Ask, read: Read) => unknown;
+  readonly answer: (ask: TypeRequest, read: Read) => unknown;
   /** Charged rows of an answer that is not a list itself. */
   readonly rowsOf?: (answer: unknown) => readonly unknown[];
   /** Selects the parts of an answer for its caller. */
-  readonly shownOf?: (ask: Ask, answer: unknown) => unknown;
+  readonly selectPart?: (ask: TypeRequest, answer: unknown) => unknown;
 }
 
 const PRICES: readonly InputId[] = ['HISTORICAL_PRICES', 'INTRADAY_PRICES', 'TRADES'];
@@ -89,11 +103,11 @@ const MINUTES_PAID = 50;
 /** Weight of a row with a close only, as a share of a complete one. */
 const CLOSE_SHARE = 1 / 5;
 
-const ofSpan = (ask: Ask): InputId =>
+const ofSpan = (ask: TypeRequest): InputId =>
   spanOf(ask).kind === 'minutes' ? 'INTRADAY_PRICES' : 'HISTORICAL_PRICES';
 
 /** A close only, or one day by its bar, costs less; minutes have their full weight. */
-const chartShare = (ask: Ask): number => {
+const chartShare = (ask: TypeRequest): number => {
   const { chartByDay, chartCloseOnly } = ask.options;
   const isLess = chartCloseOnly === true || chartByDay === true;
   return isLess && ofSpan(ask) === 'HISTORICAL_PRICES' ? CLOSE_SHARE : 1;
@@ -133,8 +147,8 @@ const OF_CHART = [
 const CHART: Omit<MarketType, 'name' | 'summary'> = {
   of: ['HISTORICAL_PRICES'],
   shape: 'list',
-  forms: DAYS_AND_MINUTES,
-  untold: ['updated'],
+  variants: DAYS_AND_MINUTES,
+  alwaysNull: ['updated'],
   options: [...OF_CHART, 'displayPercent'],
   part: 'range',
   charge: { kind: 'rows', of: ofSpan, share: chartShare, paid: paidRows, most: DAYS_MOST },
@@ -164,8 +178,15 @@ export const MARKET_TYPES: readonly MarketType[] = [
       'Latest price with what is known of the day and the year; `/quote/{attribute}` one value.',
     loadedAs: 'QUOTE',
     shape: 'object',
-    forms: one('Quote'),
-    untold: ['iexMarketPercent', 'iexVolume', 'iexOpen', 'iexOpenTime', 'iexClose', 'iexCloseTime'],
+    variants: singleVariant('Quote'),
+    alwaysNull: [
+      'iexMarketPercent',
+      'iexVolume',
+      'iexOpen',
+      'iexOpenTime',
+      'iexClose',
+      'iexCloseTime',
+    ],
     options: ['displayPercent'],
     part: 'attribute',
     charge: each(1, 'STOCK_QUOTE'),
@@ -176,7 +197,7 @@ export const MARKET_TYPES: readonly MarketType[] = [
     name: 'price',
     summary: 'Latest price as a number.',
     shape: 'value',
-    forms: one('Price'),
+    variants: singleVariant('Price'),
     options: [],
     part: 'none',
     charge: each(1, 'PRICE_ONLY'),
@@ -188,7 +209,7 @@ export const MARKET_TYPES: readonly MarketType[] = [
     summary: 'Price, day and volume as they were 15 minutes ago.',
     loadedAs: 'DELAYED_QUOTE',
     shape: 'object',
-    forms: one('DelayedQuote'),
+    variants: singleVariant('DelayedQuote'),
     options: ['oddLot'],
     part: 'none',
     charge: each(1, 'DELAYED_QUOTE'),
@@ -200,7 +221,7 @@ export const MARKET_TYPES: readonly MarketType[] = [
     summary: 'Open, high, low and close of the newest day.',
     loadedAs: 'OHLC',
     shape: 'object',
-    forms: one('Ohlc'),
+    variants: singleVariant('Ohlc'),
     options: [],
     part: 'none',
     charge: each(2, 'OPEN_CLOSE'),
@@ -212,8 +233,15 @@ export const MARKET_TYPES: readonly MarketType[] = [
     summary: 'Quote, best bid and ask, newest trades, and what the market is doing.',
     loadedAs: 'BOOK',
     shape: 'object',
-    forms: one('Book'),
-    untold: ['iexMarketPercent', 'iexVolume', 'iexOpen', 'iexOpenTime', 'iexClose', 'iexCloseTime'],
+    variants: singleVariant('Book'),
+    alwaysNull: [
+      'iexMarketPercent',
+      'iexVolume',
+      'iexOpen',
+      'iexOpenTime',
+      'iexClose',
+      'iexCloseTime',
+    ],
     options: ['displayPercent'],
     part: 'none',
     charge: each(1, 'STOCK_BOOK'),
@@ -224,8 +252,8 @@ export const MARKET_TYPES: readonly MarketType[] = [
     summary: 'The last day before today, adjusted.',
     of: ['HISTORICAL_PRICES'],
     shape: 'object',
-    forms: one('DayBar'),
-    untold: ['updated'],
+    variants: singleVariant('DayBar'),
+    alwaysNull: ['updated'],
     options: [],
     part: 'none',
     charge: each(2, 'PREVIOUS'),
@@ -243,7 +271,7 @@ export const MARKET_TYPES: readonly MarketType[] = [
     summary: 'Bars of minutes of a day or of several.',
     of: ['INTRADAY_PRICES'],
     shape: 'list',
-    forms: MINUTES,
+    variants: MINUTES,
     options: [...OF_DAYS, ...OF_MINUTES],
     part: 'range',
     charge: {
@@ -263,15 +291,15 @@ export const MARKET_TYPES: readonly MarketType[] = [
       'are its options.',
     of: ['HISTORICAL_PRICES'],
     shape: 'object',
-    forms: INDICATORS,
-    untold: ['updated'],
+    variants: INDICATORS,
+    alwaysNull: ['updated'],
     options: ['range', 'from', 'to', 'on', 'exactDate', 'last', 'chartByDay', ...OF_INDICATOR],
     part: 'indicator',
     charge: CHART.charge,
     needs: chartNeeds,
     answer: indicator,
-    rowsOf: barsOf,
-    shownOf,
+    rowsOf: selectBars,
+    selectPart,
   },
   {
     name: 'stats',
@@ -280,7 +308,7 @@ export const MARKET_TYPES: readonly MarketType[] = [
     of: ['HISTORICAL_PRICES'],
     loadedAs: 'STATS',
     shape: 'object',
-    forms: one('Stats'),
+    variants: singleVariant('Stats'),
     options: ['displayPercent'],
     part: 'attribute',
     charge: each(5, 'KEY_STATS'),
@@ -294,8 +322,8 @@ export const MARKET_TYPES: readonly MarketType[] = [
     of: ['HISTORICAL_PRICES'],
     loadedAs: 'ADVANCED_STATS',
     shape: 'object',
-    forms: one('AdvancedStats'),
-    untold: ['forwardPERatio', 'pegRatio', 'putCallRatio'],
+    variants: singleVariant('AdvancedStats'),
+    alwaysNull: ['forwardPERatio', 'pegRatio', 'putCallRatio'],
     options: ['displayPercent'],
     part: 'none',
     charge: each(3_005, 'ADVANCED_KEY_STATS'),
@@ -309,7 +337,7 @@ export const MARKET_TYPES: readonly MarketType[] = [
     loadedAs: 'COMPANY',
     besides: true,
     shape: 'object',
-    forms: one('Company'),
+    variants: singleVariant('Company'),
     options: [],
     part: 'attribute',
     charge: each(1, 'COMPANY'),
@@ -320,7 +348,7 @@ export const MARKET_TYPES: readonly MarketType[] = [
     ...TRADES,
     name: 'largest-trades',
     summary: 'The ten largest trades of the newest day.',
-    forms: one('LargestTrade'),
+    variants: singleVariant('LargestTrade'),
     loadedAs: 'LARGEST_TRADES',
     charge: { kind: 'rows', of: () => 'TRADES', share: () => 1, paid: paidRows, most: 10 },
     needs: tradeNeeds,
@@ -330,7 +358,7 @@ export const MARKET_TYPES: readonly MarketType[] = [
     ...TRADES,
     name: 'volume-by-venue',
     summary: 'Volume of the newest day by venue.',
-    forms: one('VenueVolume'),
+    variants: singleVariant('VenueVolume'),
     loadedAs: 'VOLUME_BY_VENUE',
     charge: each(20, 'VOLUME_BY_VENUE'),
     needs: tradeNeeds,
@@ -340,7 +368,7 @@ export const MARKET_TYPES: readonly MarketType[] = [
     ...TRADES,
     name: 'effective-spread',
     summary: 'Effective and quoted spreads of the newest day by venue.',
-    forms: one('EffectiveSpread'),
+    variants: singleVariant('EffectiveSpread'),
     loadedAs: 'EFFECTIVE_SPREAD',
     charge: each(1, 'EFFECTIVE_SPREAD'),
     needs: spreadNeeds,
@@ -353,10 +381,10 @@ export const MARKET_TYPES: readonly MarketType[] = [
       '`/options/{expiration}/{side}` calls or puts.',
     of: ['OPTIONS'],
     shape: 'list',
-    forms: CONTRACTS,
+    variants: CONTRACTS,
     options: [],
     part: 'expiration',
-    charge: rowsOfInput('OPTIONS', CONTRACTS_MOST),
+    charge: rowsOfInput('OPTIONS', CONTRACTS_MAX),
     needs: optionNeeds,
     answer: options,
   },
@@ -366,12 +394,12 @@ export const MARKET_TYPES: readonly MarketType[] = [
       'Sentiment of the minutes of a day, the newest by default: `/sentiment/minute/{YYYYMMDD}`.',
     of: ['SENTIMENT_MINUTES'],
     shape: 'list',
-    forms: one('MinuteSentiment', ':date'),
+    variants: singleVariant('MinuteSentiment', ':date'),
     options: ['on'],
     part: 'day',
-    charge: rowsOfInput('SENTIMENT_MINUTES', MOODS_MOST),
-    needs: moodNeeds,
-    answer: moods,
+    charge: rowsOfInput('SENTIMENT_MINUTES', SENTIMENT_MINUTES_MAX),
+    needs: sentimentNeeds,
+    answer: sentimentMinutes,
   },
 ];
 

@@ -2,14 +2,14 @@
 // required properties, at several times of the day. An attribute that is null in any of them is nullable.
 import { addDays } from '../../query/time/days.ts';
 import type { Row } from '../derive/values.ts';
-import { dayAt } from '../derive/words.ts';
+import { dayAt } from '../derive/exchangeTime.ts';
 import type { Input, InputId, InputProperty } from '../inputs/inputRow.ts';
 import { inputOf } from '../inputs/inputs.ts';
-import type { Ask } from './ask.ts';
+import type { TypeRequest } from './typeRequest.ts';
 import { exampleRow } from './example.ts';
-import type { Form } from './forms.ts';
+import type { Variant } from './variants.ts';
 import type { MarketType } from './marketTypes.ts';
-import { type Shape, shapeOf, united } from './shape.ts';
+import { type Shape, shapeOf, mergeShapes } from './shape.ts';
 
 /** Rows of an input, oldest first. */
 export type Rows = (id: InputId) => readonly Row[];
@@ -111,13 +111,13 @@ const LACKING: readonly Rows[] = Array.from({ length: FIRST }, (_, left) =>
 );
 
 /** Shape of an answer that is computed from rows alone. */
-export const observed = (make: (rows: Rows) => unknown): Shape =>
-  united(ALL.map((rows) => shapeOf(make(rows))));
+export const observeShape = (make: (rows: Rows) => unknown): Shape =>
+  mergeShapes(ALL.map((rows) => shapeOf(make(rows))));
 
 /** Shape of one row of such lists, with a name. */
-export const observedRow = ($id: string, make: (rows: Rows) => readonly unknown[]): Shape => ({
+export const observeRow = ($id: string, make: (rows: Rows) => readonly unknown[]): Shape => ({
   $id,
-  ...observed(make).items,
+  ...observeShape(make).items,
 });
 
 interface Time {
@@ -137,7 +137,7 @@ const OPEN = [0, DELAY_MS].map((delayMs): Time => ({
 }));
 
 /** Shape of a variant of a type. */
-export function observedType(type: MarketType, { asked, during }: Form): Shape {
+export function observeType(type: MarketType, { parameters, during }: Variant): Shape {
   const only = type.of.map(
     (id): Rows =>
       (other) =>
@@ -146,19 +146,19 @@ export function observedType(type: MarketType, { asked, during }: Form): Shape {
   const times = [...(during === 'open' ? [] : CLOSED), ...(during === 'closed' ? [] : OPEN)];
   const answers = times.flatMap(({ delayMs, nowMs }, at) => {
     const today = dayAt(nowMs);
-    const ask: Ask = {
+    const ask: TypeRequest = {
       symbol: EXAMPLE_SYMBOL,
       nowMs,
       untilMs: nowMs - delayMs,
       today,
-      options: asked,
+      options: parameters,
     };
     // Missing properties have the same effect at any time.
     const some = at === 0 ? LACKING : [];
     return [...ALL, ...only, ...some].flatMap((rows) => {
       const value = type.answer(ask, ({ input }) => rows(input));
-      return value === undefined ? [] : [shapeOf(type.shownOf?.(ask, value) ?? value)];
+      return value === undefined ? [] : [shapeOf(type.selectPart?.(ask, value) ?? value)];
     });
   });
-  return united(answers);
+  return mergeShapes(answers);
 }

@@ -1,14 +1,14 @@
 // Types of current prices: quote and its attributes, price, delayed-quote, ohlc, book (INTERFACE.md 1).
 import { TRADES_READ } from '../derive/lastSale.ts';
 import {
-  delayedQuoteOf,
-  ohlcOf,
+  buildDelayedQuote,
+  buildOhlc,
   type QuoteInputs,
-  quoteOf,
-  systemEventOf,
+  buildQuote,
+  currentSystemEvent,
 } from '../derive/quote.ts';
 import { numberIn, type Row, textIn, tradeIdIn } from '../derive/values.ts';
-import { type Ask, type Need, newest, type Read, wholeOf } from './ask.ts';
+import { type TypeRequest, type Need, newest, type Read, allRecords } from './typeRequest.ts';
 
 /** Bars of a year and some days: the base of yearly changes lies before it. */
 export const YEAR_BARS = 270;
@@ -28,10 +28,10 @@ interface QuoteNeeds {
   readonly quotes: Need;
 }
 
-const needsOf = ({ symbol: key }: Ask): QuoteNeeds => ({
+const needsOf = ({ symbol: key }: TypeRequest): QuoteNeeds => ({
   days: newest('HISTORICAL_PRICES', key, YEAR_BARS),
-  splits: wholeOf('SPLITS', key),
-  dividends: wholeOf('DIVIDENDS', key),
+  splits: allRecords('SPLITS', key),
+  dividends: allRecords('DIVIDENDS', key),
   company: newest('COMPANY', key, 1),
   symbol: newest('SYMBOLS', key, 1),
   trades: newest('TRADES', key, TRADES_READ),
@@ -39,9 +39,9 @@ const needsOf = ({ symbol: key }: Ask): QuoteNeeds => ({
   quotes: newest('QUOTES', key, QUOTES_READ),
 });
 
-export const quoteNeeds = (ask: Ask): readonly Need[] => Object.values(needsOf(ask));
+export const quoteNeeds = (ask: TypeRequest): readonly Need[] => Object.values(needsOf(ask));
 
-export function quoteInputs(ask: Ask, read: Read): QuoteInputs {
+export function quoteInputs(ask: TypeRequest, read: Read): QuoteInputs {
   const needs = needsOf(ask);
   return {
     days: read(needs.days),
@@ -55,16 +55,16 @@ export function quoteInputs(ask: Ask, read: Read): QuoteInputs {
   };
 }
 
-const momentOf = ({ nowMs, today, untilMs }: Ask) => ({ nowMs, today, untilMs });
+const momentOf = ({ nowMs, today, untilMs }: TypeRequest) => ({ nowMs, today, untilMs });
 
-export const quote = (ask: Ask, read: Read): Row | undefined =>
-  inPercent(ask, quoteOf(ask.symbol, quoteInputs(ask, read), momentOf(ask)));
+export const quote = (ask: TypeRequest, read: Read): Row | undefined =>
+  inPercent(ask, buildQuote(ask.symbol, quoteInputs(ask, read), momentOf(ask)));
 
 const PERCENTAGES = ['changePercent', 'extendedChangePercent', 'iexMarketPercent', 'ytdChange'];
 
 /** Converts shares of 1 to percent if `displayPercent` is set. */
 export function inPercent(
-  { options }: Ask,
+  { options }: TypeRequest,
   row: Row | undefined,
   names: readonly string[] = PERCENTAGES,
 ): Row | undefined {
@@ -76,20 +76,20 @@ export function inPercent(
   return { ...row, ...Object.fromEntries(changed) };
 }
 
-export const price = (ask: Ask, read: Read): number | undefined =>
+export const price = (ask: TypeRequest, read: Read): number | undefined =>
   numberIn(quote(ask, read), 'latestPrice') ?? undefined;
 
-export const delayedQuote = (ask: Ask, read: Read): Row | undefined =>
-  delayedQuoteOf(ask.symbol, quoteInputs(ask, read), momentOf(ask), ask.options.oddLot === true);
+export const delayedQuote = (ask: TypeRequest, read: Read): Row | undefined =>
+  buildDelayedQuote(ask.symbol, quoteInputs(ask, read), momentOf(ask), ask.options.oddLot === true);
 
-export const ohlc = (ask: Ask, read: Read): Row | undefined =>
-  ohlcOf(ask.symbol, quoteInputs(ask, read), momentOf(ask));
+export const ohlc = (ask: TypeRequest, read: Read): Row | undefined =>
+  buildOhlc(ask.symbol, quoteInputs(ask, read), momentOf(ask));
 
 /** Trades in a book. */
 const BOOK_TRADES = 20;
 
 /** Without the depth of an exchange a book contains only its best bid and ask. */
-export function book(ask: Ask, read: Read): Row | undefined {
+export function book(ask: TypeRequest, read: Read): Row | undefined {
   const inputs = quoteInputs(ask, read);
   const own = quote(ask, read);
   if (own === undefined) return undefined;
@@ -101,7 +101,7 @@ export function book(ask: Ask, read: Read): Row | undefined {
     asks: levelOf(best, 'ask'),
     // An empty market has no trades at all (INTERFACE.md 1 "book").
     ...(trades.length === 0 ? {} : { trades: trades.toReversed().map(tradeOf) }),
-    systemEvent: systemEventOf(ask),
+    systemEvent: currentSystemEvent(ask),
   };
 }
 

@@ -51,13 +51,13 @@ const ENDS = 4;
 
 /** Any attribute of an object, or null. */
 export const attributeShape = ({ properties = {} }: Shape): Shape =>
-  orNull(united(Object.values(properties)));
+  orNull(mergeShapes(Object.values(properties)));
 
 export function shapeOf(value: unknown): Shape {
   if (value === null || value === undefined) return NULL;
   if (Array.isArray(value)) {
     const ends = [...value.slice(0, ENDS), ...value.slice(ENDS).slice(-ENDS)] as readonly unknown[];
-    return listShape(united(ends.map(shapeOf)));
+    return listShape(mergeShapes(ends.map(shapeOf)));
   }
   if (typeof value !== 'object') return { type: typeof value };
   const members = Object.entries(value).filter(([, member]) => member !== undefined);
@@ -65,14 +65,14 @@ export function shapeOf(value: unknown): Shape {
 }
 
 /** Merges shapes: a member that one of the objects lacks is optional. */
-export function united(shapes: readonly Shape[]): Shape {
+export function mergeShapes(shapes: readonly Shape[]): Shape {
   const all = shapes.flatMap(({ anyOf, ...shape }) => anyOf ?? [shape]);
   const objects = all.filter(({ type }) => type === 'object');
   const lists = all.filter(({ type }) => type === 'array');
   const scalars = new Set(all.flatMap(typesOf));
   const whole = [
     ...(objects.length === 0 ? [] : [unitedObjects(objects)]),
-    ...(lists.length === 0 ? [] : [listShape(united(lists.map(({ items = {} }) => items)))]),
+    ...(lists.length === 0 ? [] : [listShape(mergeShapes(lists.map(({ items = {} }) => items)))]),
   ];
   return eitherOf([...whole, ...(scalars.size === 0 ? [] : [scalarOf([...scalars])])]);
 }
@@ -82,7 +82,7 @@ function unitedObjects(objects: readonly Shape[]): Shape {
   const names = [...new Set(objects.flatMap(({ properties = {} }) => Object.keys(properties)))];
   const properties = names.map((name) => {
     const own = objects.flatMap((one) => one.properties?.[name] ?? []);
-    return [name, united(own)] as const;
+    return [name, mergeShapes(own)] as const;
   });
   const required = names.filter((name) => objects.every((one) => one.required?.includes(name)));
   return {
@@ -107,14 +107,16 @@ function scalarOf(types: readonly string[]): Shape {
 }
 
 /** Sets the type of attributes that are null in every observed answer. */
-export function withUntold(
+export function withNullTypes(
   shape: Shape,
   names: readonly string[],
   type: 'number' | 'string' = 'number',
 ): Shape {
   if (names.length === 0) return shape;
   return withMembers(shape, (member, name) =>
-    name !== undefined && names.includes(name) ? orNull({ type }) : withUntold(member, names, type),
+    name !== undefined && names.includes(name)
+      ? orNull({ type })
+      : withNullTypes(member, names, type),
   );
 }
 

@@ -4,17 +4,17 @@ import { setImmediate as othersTurn } from 'node:timers/promises';
 import { listIn } from '../derive/values.ts';
 import type { InputProperty, InputType } from '../inputs/inputRow.ts';
 import { inputOf } from '../inputs/inputs.ts';
-import type { Form } from './forms.ts';
+import type { Variant } from './variants.ts';
 import { MARKET_TYPES, type MarketType } from './marketTypes.ts';
-import { observedType } from './observed.ts';
-import { orNull, type Shape, shapeOf, withMembers, withUntold } from './shape.ts';
+import { observeType } from './observed.ts';
+import { orNull, type Shape, shapeOf, withMembers, withNullTypes } from './shape.ts';
 
-export interface FormShape extends Form {
+export interface VariantShape extends Variant {
   readonly shape: Shape;
 }
 
 /** By the name of the type, in the order of its variants. */
-export type TypeShapes = ReadonlyMap<string, readonly FormShape[]>;
+export type TypeShapes = ReadonlyMap<string, readonly VariantShape[]>;
 
 let cachedShapes: Promise<TypeShapes> | undefined;
 
@@ -25,34 +25,32 @@ let cachedShapes: Promise<TypeShapes> | undefined;
 export const typeShapes = (): Promise<TypeShapes> => (cachedShapes ??= allShapes());
 
 async function allShapes(): Promise<TypeShapes> {
-  const plain: (FormShape & { readonly form: Form; readonly type: MarketType })[] = [];
+  const plain: (VariantShape & { readonly form: Variant; readonly type: MarketType })[] = [];
   for (const type of MARKET_TYPES) {
-    for (const form of type.forms) {
+    for (const form of type.variants) {
       // A type with the same answer as another one is observed once.
       const same = plain.find((one) => one.form === form && one.type.answer === type.answer);
-      const shape = same?.shape ?? withUntold(observedType(type, form), type.untold ?? []);
+      const shape = same?.shape ?? withNullTypes(observeType(type, form), type.alwaysNull ?? []);
       plain.push({ ...form, form, type, shape });
       await othersTurn();
     }
   }
   const names = new Map<string, Shape>();
-  for (const { called, shape, type } of plain) {
+  for (const { name, shape, type } of plain) {
     const row = rowOf(shape);
     const text = JSON.stringify(row);
     if (row.type === 'object' && !names.has(text))
-      names.set(text, { $id: called, ...served(row, type) });
+      names.set(text, { $id: name, ...served(row, type) });
   }
   const shapes = plain.map((form) => ({ ...form, shape: withNames(form.shape, names) }));
   return Map.groupBy(shapes, ({ type }) => type.name);
 }
 
-export type ShapeCalled = (called: string) => Shape;
+export type FindShape = (called: string) => Shape;
 
 /** A row, or a complete answer, by its name. */
-export function shapeCalled(shapes: TypeShapes): ShapeCalled {
-  const rows = [...shapes.values()]
-    .flat()
-    .map(({ called, shape }) => [called, rowOf(shape)] as const);
+export function createFindShape(shapes: TypeShapes): FindShape {
+  const rows = [...shapes.values()].flat().map(({ name, shape }) => [name, rowOf(shape)] as const);
   const byName = new Map(rows.toReversed());
   return (called) => byName.get(called) ?? {};
 }

@@ -9,14 +9,14 @@ import {
 } from '../../store/lake/versions/columns.ts';
 import type { Action } from '../../store/lake/datasets/contracts.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { type Reject, REJECTS_KEPT_MAX } from '../../store/work/jobs.ts';
+import { type Reject, REJECTS_MAX } from '../../store/work/jobs.ts';
 import {
-  type Aside,
+  type QuarantineEntry,
   QUARANTINE_BYTES_MAX,
   QUARANTINE_MAX,
 } from '../../store/lake/datasets/quarantine.ts';
 import { newUuid } from '../../store/base/random.ts';
-import { askEach, FAULT, NUMBER } from './batchStatements.ts';
+import { runEachStatement, FAULT, RECORD_NUMBER } from './batchStatements.ts';
 import type { Check, Breach } from './expectations.ts';
 import type { Batch, BatchRequest } from './batchRequest.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
@@ -63,8 +63,8 @@ export async function applyExpectations(
   const judged = `(SELECT *, ${verdict} AS ${VERDICT} FROM ${read})`;
   const valid = `(SELECT * EXCLUDE (${VERDICT}) FROM ${judged} WHERE ${VERDICT} IS NULL)`;
   const record = jsonDocument(columns);
-  const [counts = []] = await askEach(bench, relation, [
-    `SELECT ${VERDICT} AS at, count(*) AS records, min(${NUMBER}) AS n, sum(strlen(${record})) AS bytes
+  const [counts = []] = await runEachStatement(bench, relation, [
+    `SELECT ${VERDICT} AS at, count(*) AS records, min(${RECORD_NUMBER}) AS n, sum(strlen(${record})) AS bytes
       FROM ${judged} WHERE ${VERDICT} IS NOT NULL GROUP BY ALL`,
   ]);
   const breaches = counts.map((row) => ({
@@ -109,10 +109,12 @@ async function placeChecks(
   const late = join(bench.folder, `${newUuid()}.parquet`);
   if (checks.list.some(({ breach }) => breach === undefined)) {
     const valid = `(SELECT * FROM ${read} WHERE ${FAULT} IS NULL)`;
-    const numbers = `SELECT ${NUMBER} FROM (${checks.late(valid)})`;
-    await askEach(bench, relation, [`COPY (${numbers}) TO ${literal(late)} (FORMAT parquet)`]);
+    const numbers = `SELECT ${RECORD_NUMBER} FROM (${checks.late(valid)})`;
+    await runEachStatement(bench, relation, [
+      `COPY (${numbers}) TO ${literal(late)} (FORMAT parquet)`,
+    ]);
   }
-  const isLate = `${NUMBER} IN (SELECT ${NUMBER} FROM read_parquet(${literal(late)}))`;
+  const isLate = `${RECORD_NUMBER} IN (SELECT ${RECORD_NUMBER} FROM read_parquet(${literal(late)}))`;
   return checks.list.map((check, at) => ({ ...check, at, condition: check.breach ?? isLate }));
 }
 
@@ -131,9 +133,9 @@ async function listRejects(judging: Judging): Promise<readonly Reject[]> {
   const { bench, judged, lineAt, placed, request } = judging;
   const places = findPlaces(placed, ['fail', 'reject']);
   if (places.length === 0) return [];
-  const [rows = []] = await askEach(bench, request.relation, [
-    `SELECT ${NUMBER} AS n, ${VERDICT} AS at FROM ${judged} WHERE ${VERDICT} IN (${places.join(', ')})
-      ORDER BY 1 LIMIT ${REJECTS_KEPT_MAX}`,
+  const [rows = []] = await runEachStatement(bench, request.relation, [
+    `SELECT ${RECORD_NUMBER} AS n, ${VERDICT} AS at FROM ${judged} WHERE ${VERDICT} IN (${places.join(', ')})
+      ORDER BY 1 LIMIT ${REJECTS_MAX}`,
   ]);
   return rows.map((row) => ({
     line: lineAt(Number(row['n'])),
@@ -141,12 +143,12 @@ async function listRejects(judging: Judging): Promise<readonly Reject[]> {
   }));
 }
 
-async function listAside(judging: Judging): Promise<readonly Aside[]> {
+async function listAside(judging: Judging): Promise<readonly QuarantineEntry[]> {
   const { bench, judged, lineAt, placed, request } = judging;
   const places = findPlaces(placed, ['quarantine']);
   if (places.length === 0) return [];
-  const [rows = []] = await askEach(bench, request.relation, [
-    `SELECT ${NUMBER} AS n, ${VERDICT} AS at, ${jsonDocument(request.columns)} AS document
+  const [rows = []] = await runEachStatement(bench, request.relation, [
+    `SELECT ${RECORD_NUMBER} AS n, ${VERDICT} AS at, ${jsonDocument(request.columns)} AS document
       FROM ${judged} WHERE ${VERDICT} IN (${places.join(', ')}) ORDER BY 1`,
   ]);
   return rows.map((row) => ({
@@ -163,9 +165,9 @@ async function listWarnings(judging: Judging): Promise<readonly Breach[]> {
   if (warned.length === 0) return [];
   const terms = warned.flatMap(({ at, condition }) => [
     `count(*) FILTER (WHERE ${condition}) AS c${at}`,
-    `min(${NUMBER}) FILTER (WHERE ${condition}) AS n${at}`,
+    `min(${RECORD_NUMBER}) FILTER (WHERE ${condition}) AS n${at}`,
   ]);
-  const [rows] = await askEach(bench, request.relation, [
+  const [rows] = await runEachStatement(bench, request.relation, [
     `SELECT ${terms.join(', ')} FROM ${judged} WHERE ${FAULT} IS NULL AND ${VERDICT} IS NULL`,
   ]);
   const row = rows?.[0] ?? {};

@@ -8,37 +8,37 @@
 import { join } from 'node:path';
 import type { Column } from '../../store/lake/versions/columns.ts';
 import { Failure, reasonOf } from '../../store/base/failure.ts';
-import { REJECTS_KEPT_MAX } from '../../store/work/jobs.ts';
+import { REJECTS_MAX } from '../../store/work/jobs.ts';
 import { newUuid } from '../../store/base/random.ts';
 import {
-  ask,
-  askEach,
+  runStatements,
+  runEachStatement,
   FAULT,
   fileLineOf,
   lineReject,
-  NUMBER,
-  selection,
+  RECORD_NUMBER,
+  selectList,
 } from './batchStatements.ts';
 import { exactBatch } from './exactBatch.ts';
-import { breachesOf, breachStatements } from './expectations.ts';
+import { readBreaches, breachStatements } from './expectations.ts';
 import { copyTable, type FileStats, fileStats } from './parquetFile.ts';
 import {
   fromClause,
-  misfit,
+  misfitTest,
   MISFIT_MARK,
   type Relation,
   typedRelation,
   withExponents,
 } from '../values/relation.ts';
 import { rejectStatements } from '../values/rejectedLines.ts';
-import { REPEATS_SHARE_MAX, withoutRepeats } from './repeats.ts';
+import { REPEATS_SHARE_MAX, removeRepeats } from './repeats.ts';
 import {
   lacksIndex,
   orderIndex,
   orderOfLoad,
-  repeatsShown,
-  repeatsStatement,
-  repeatsTold,
+  repeatExamplesQuery,
+  countRepeatsQuery,
+  formatRepeats,
 } from './uniqueIndex.ts';
 import type { Batch, Misfit, BatchRequest } from './batchRequest.ts';
 import { identifier } from '../../store/duckdb/sqlText.ts';
@@ -63,7 +63,7 @@ export async function makeBatch(
   if (guessed && fast.misfits.length > 0) return { kind: 'misfit', misfits: fast.misfits };
   const { batch, relation, repeats } = fast;
   // Checked before further work: a refusal takes a third of the time.
-  if (batch !== undefined) refuseMany(batch.stats.records);
+  if (batch !== undefined) checkRecordCount(batch.stats.records);
   if (request.repeats === 'prove' && (batch === undefined || repeats > 0)) {
     return { kind: 'unproved' };
   }
@@ -76,8 +76,10 @@ export async function makeBatch(
   const once = few
     ? dropRepeats({ ...request, relation }, batch, bench)
     : exactBatch(request, bench);
-  const [exampleRows = []] = await ask(bench, relation, [repeatsShown(batch.path, request.index)]);
-  const repeated = { records: repeats, examples: repeatsTold(exampleRows) };
+  const [exampleRows = []] = await runStatements(bench, relation, [
+    repeatExamplesQuery(batch.path, request.index),
+  ]);
+  const repeated = { records: repeats, examples: formatRepeats(exampleRows) };
   return { kind: 'batch', batch: { ...(await once), repeated } };
 }
 
@@ -87,7 +89,7 @@ const eachNumbered = (request: BatchRequest): BatchRequest => ({ ...request, sha
 const RECORDS_MAX = 20_000_000;
 
 /** @throws Failure for more records than a job may have. */
-export function refuseMany(read: number): void {
+export function checkRecordCount(read: number): void {
   if (read <= RECORDS_MAX) return;
   throw new Failure('InvalidBody', `the body has ${read} records, at most ${RECORDS_MAX} a job`);
 }
@@ -96,10 +98,10 @@ export function refuseMany(read: number): void {
 async function dropRepeats(request: BatchRequest, batch: Batch, bench: Workbench): Promise<Batch> {
   const { relation, columns, index, duplicates } = request;
   const path = join(bench.folder, `${newUuid()}.parquet`);
-  const source = `SELECT ${selection(request, true)} FROM ${fromClause(relation, columns, true)}`;
+  const source = `SELECT ${selectList(request, true)} FROM ${fromClause(relation, columns, true)}`;
   const keep = duplicates === 'ignore' ? 'first' : 'last';
   const repeated = { sorted: batch.path, source, columns, index, keep } as const;
-  const rows = await askEach(bench, relation, withoutRepeats(repeated, bench.folder, path));
+  const rows = await runEachStatement(bench, relation, removeRepeats(repeated, bench.folder, path));
   const stats = fileStats(rows.at(-1) ?? []);
   return { ...batch, path, stats, duplicates: batch.stats.records - stats.records };
 }
@@ -136,15 +138,15 @@ async function oneCopy(
   const { checks, columns, index, sharesRow } = request;
   const apart = sharesRow ? orderIndex(index) : index;
   const path = join(bench.folder, `${newUuid()}.parquet`);
-  const query = `SELECT ${selection({ ...request, relation }, true)}
+  const query = `SELECT ${selectList({ ...request, relation }, true)}
     FROM ${fromClause(relation, columns, true)}${orderOfLoad(relation, index)}`;
-  const rejecting = relation.kind === 'csv' ? rejectStatements(REJECTS_KEPT_MAX) : [];
-  const repeats = apart.terms.length === 0 ? [] : [repeatsStatement(path, apart)];
+  const rejecting = relation.kind === 'csv' ? rejectStatements(REJECTS_MAX) : [];
+  const repeats = apart.terms.length === 0 ? [] : [countRepeatsQuery(path, apart)];
   const checkStatements = breachStatements(checks, path);
   try {
     const copy = copyTable(query, path, columns);
     const before = [copy, ...repeats, ...checkStatements];
-    const rows = await ask(bench, relation, [...before, ...rejecting], before.length);
+    const rows = await runStatements(bench, relation, [...before, ...rejecting], before.length);
     const stats = fileStats(rows[0] ?? []);
     if (relation.kind === 'csv' && hasInfinity(stats, columns)) {
       const misfits = guessed ? await findMisfits(request, bench) : [];
@@ -154,7 +156,7 @@ async function oneCopy(
     const repeating = repeats.length === 0 ? 0 : Number(rows[1]?.[0]?.['repeats']);
     // Blank values are equal to none in SQL, so records with them are numbered individually.
     const repeated = sharesRow && lacksIndex(stats, apart) ? stats.records : repeating;
-    const breaches = breachesOf(checks, rows.slice(1 + repeats.length, before.length));
+    const breaches = readBreaches(checks, rows.slice(1 + repeats.length, before.length));
     const batch = {
       path,
       stats,
@@ -189,19 +191,21 @@ export async function findMisfits(
 ): Promise<readonly Misfit[]> {
   const relation = withExponents(request.relation);
   const tests = columns.flatMap((column) => {
-    const condition = misfit(relation, column);
+    const condition = misfitTest(relation, column);
     return condition === undefined ? [] : [{ name: column.name, condition }];
   });
   if (tests.length === 0) return [];
   const terms = tests.flatMap(({ name }, at) => [
-    `min(${NUMBER}) FILTER (WHERE ${FAULT}${at}) AS n${at}`,
+    `min(${RECORD_NUMBER}) FILTER (WHERE ${FAULT}${at}) AS n${at}`,
     `count(*) FILTER (WHERE ${FAULT}${at}) AS c${at}`,
-    `arg_min(CAST(${identifier(name)} AS VARCHAR), ${NUMBER}) FILTER (WHERE ${FAULT}${at}) AS v${at}`,
+    `arg_min(CAST(${identifier(name)} AS VARCHAR), ${RECORD_NUMBER}) FILTER (WHERE ${FAULT}${at}) AS v${at}`,
   ]);
   const faults = tests.map(({ condition }, at) => `${condition} AS ${FAULT}${at}`);
-  const numbered = `(SELECT *, row_number() OVER () AS ${NUMBER}, ${faults.join(', ')} FROM
+  const numbered = `(SELECT *, row_number() OVER () AS ${RECORD_NUMBER}, ${faults.join(', ')} FROM
     ${fromClause(relation, columns, false)})`;
-  const [counts] = await ask(bench, relation, [`SELECT ${terms.join(', ')} FROM ${numbered}`]);
+  const [counts] = await runStatements(bench, relation, [
+    `SELECT ${terms.join(', ')} FROM ${numbered}`,
+  ]);
   const row = counts?.[0] ?? {};
   const misfits = tests.flatMap(({ name }, at) =>
     row[`n${at}`] === null || row[`n${at}`] === undefined

@@ -4,7 +4,7 @@ import type { UniqueIndex } from './uniqueIndex.ts';
 import type { Checks, Breach } from './expectations.ts';
 import type { FileStats } from './parquetFile.ts';
 import type { Reject } from '../../store/work/jobs.ts';
-import type { Aside } from '../../store/lake/datasets/quarantine.ts';
+import type { QuarantineEntry } from '../../store/lake/datasets/quarantine.ts';
 import type { Column } from '../../store/lake/versions/columns.ts';
 
 export interface BatchRequest {
@@ -41,7 +41,7 @@ export interface Batch {
   /** Examples of the duplicates, where they were counted. */
   readonly repeated?: Repeated | undefined;
   /** Records quarantined because they violate an expectation. */
-  readonly quarantined: readonly Aside[];
+  readonly quarantined: readonly QuarantineEntry[];
   readonly warnings: readonly Breach[];
   /** The expectation that fails the load; undefined if none does. */
   readonly failed: Breach | undefined;

@@ -12,7 +12,7 @@ import {
 } from '../../store/lake/versions/columns.ts';
 import { parseDecimal } from '../../store/lake/versions/decimals.ts';
 import type { Row } from '../../store/duckdb/protocol.ts';
-import { Failure, isDiskFull, reasonOf, toldFull } from '../../store/base/failure.ts';
+import { Failure, isDiskFull, reasonOf, toDiskFullFailure } from '../../store/base/failure.ts';
 import type { Reject } from '../../store/work/jobs.ts';
 import type { DateOrder } from '../values/dateFormats.ts';
 import {
@@ -21,7 +21,7 @@ import {
   MISFIT_MARK,
   RECORD_TOO_LARGE,
   type Relation,
-  valueOf,
+  buildValue,
 } from '../values/relation.ts';
 import type { BatchRequest } from './batchRequest.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
@@ -29,7 +29,7 @@ import { lineInFile } from '../bytes/unreadLines.ts';
 import type { Workbench } from '../bytes/workbench.ts';
 
 /** The position of a record in its file, from 1. */
-export const NUMBER = '_system_number';
+export const RECORD_NUMBER = '_system_number';
 /** Why a record is refused; null in a valid one. */
 export const FAULT = '_system_fault';
 
@@ -41,7 +41,7 @@ export const typeError = (name: string, type: ColumnType, order?: DateOrder): st
 };
 
 /** The declared order of a column's dates, if the column is stored as dates. */
-export function saidOrder(
+export function declaredOrder(
   { columns }: Relation,
   { name, type }: Pick<Column, 'name' | 'type'>,
 ): DateOrder | undefined {
@@ -53,7 +53,7 @@ export function saidOrder(
 const SHOWN_CHARACTERS = 60;
 
 /** SQL expression for a value of the file as messages quote it. */
-export const shownValue = (name: string): string =>
+export const quotedValue = (name: string): string =>
   `to_json(left(CAST(${identifier(name)} AS VARCHAR), ${SHOWN_CHARACTERS}))`;
 
 /** Column types in the words of JSON schema, which owners write. */
@@ -72,7 +72,7 @@ const TYPE_WORDS: Readonly<Record<ColumnKind, string>> = {
 };
 
 /** The select list: the owner's properties from the file, the system's from this run. */
-export function selection(
+export function selectList(
   { relation, columns, firstRow, index, lenient, nowMs, sharesRow, source }: BatchRequest,
   strict: boolean,
 ): string {
@@ -87,7 +87,7 @@ export function selection(
     .map((column) => {
       const own = !isSystemColumn(column.name) || present.has(column.name);
       const value = own
-        ? valueOf(relation, column, strict && !lenient.has(column.name))
+        ? buildValue(relation, column, strict && !lenient.has(column.name))
         : (system.get(column.name) ?? now);
       const indexed = strict && column.type === 'varchar' && index.columns.includes(column);
       return `${indexed ? shortText(value) : value} AS ${identifier(column.name)}`;
@@ -123,20 +123,20 @@ export const fileLineOf = (n: number, relation: Relation, unread: UnreadRows = [
   lineInFile(relation.lineSteps, lineOf(n, relation, unread));
 
 /** Runs each statement on its own instance: the memory of one is freed before the next begins. */
-export async function askEach(
+export async function runEachStatement(
   bench: Workbench,
   relation: Relation,
   statements: readonly string[],
 ): Promise<readonly (readonly Row[])[]> {
   const rows: (readonly Row[])[] = [];
   for (const statement of statements) {
-    rows.push((await ask(bench, relation, [statement]))[0] ?? []);
+    rows.push((await runStatements(bench, relation, [statement]))[0] ?? []);
   }
   return rows;
 }
 
 /** @param endsAt index of a counting statement: those after it run only if it counts any */
-export async function ask(
+export async function runStatements(
   bench: Workbench,
   relation: Relation,
   statements: readonly string[],
@@ -154,7 +154,7 @@ export async function ask(
       ...(bench.signal === undefined ? {} : { signal: bench.signal }),
     });
   } catch (error) {
-    if (isDiskFull(error)) throw toldFull(error);
+    if (isDiskFull(error)) throw toDiskFullFailure(error);
     if (!(error instanceof Failure) || error.type !== 'SystemError') throw error;
     throw new Failure('InvalidBody', withoutPaths(reasonOf(error), relation, bench));
   }

@@ -2,18 +2,18 @@
 // of equal records is distinguished from the last, and records that violate an expectation can be read again.
 import { join } from 'node:path';
 import type { Column } from '../../store/lake/versions/columns.ts';
-import { REJECTS_KEPT_MAX } from '../../store/work/jobs.ts';
+import { REJECTS_MAX } from '../../store/work/jobs.ts';
 import { newUuid } from '../../store/base/random.ts';
 import {
-  ask,
-  askEach,
+  runStatements,
+  runEachStatement,
   FAULT,
   lineOf,
   lineReject,
-  NUMBER,
-  saidOrder,
-  selection,
-  shownValue,
+  RECORD_NUMBER,
+  declaredOrder,
+  selectList,
+  quotedValue,
   typeError,
 } from './batchStatements.ts';
 import { applyExpectations } from './applyExpectations.ts';
@@ -21,13 +21,13 @@ import { copyTable, fileStats } from './parquetFile.ts';
 import { isNumbered } from './uniqueIndex.ts';
 import {
   fromClause,
-  given,
+  hasValueTest,
   INDEX_BYTES_MAX,
-  makingOnce,
-  misfit,
+  computeOnce,
+  misfitTest,
   recordFaults,
   type Relation,
-  valueOf,
+  buildValue,
   withExponents,
 } from '../values/relation.ts';
 import { rejectStatements } from '../values/rejectedLines.ts';
@@ -39,27 +39,27 @@ import type { Workbench } from '../bytes/workbench.ts';
 export async function exactBatch(original: BatchRequest, bench: Workbench): Promise<Batch> {
   const { columns } = original;
   // A fault quotes the value too, and a date is matched against a hundred patterns.
-  const relation = makingOnce(withExponents(original.relation), columns);
+  const relation = computeOnce(withExponents(original.relation), columns);
   const request = { ...original, relation, sharesRow: false };
   const staging = join(bench.folder, `${newUuid()}.parquet`);
   const path = join(bench.folder, `${newUuid()}.parquet`);
   const members = ['*', ...(relation.computed?.values() ?? [])].join(', ');
   const from = `(SELECT ${members} FROM ${fromClause(relation, columns, false)})`;
-  const numbered = `SELECT row_number() OVER () AS ${NUMBER}, * FROM
-    (SELECT ${faultOf(request)} AS ${FAULT}, ${selection(request, false)} FROM ${from})`;
-  const rejecting = relation.kind === 'csv' ? rejectStatements(REJECTS_KEPT_MAX) : [];
+  const numbered = `SELECT row_number() OVER () AS ${RECORD_NUMBER}, * FROM
+    (SELECT ${faultExpression(request)} AS ${FAULT}, ${selectList(request, false)} FROM ${from})`;
+  const rejecting = relation.kind === 'csv' ? rejectStatements(REJECTS_MAX) : [];
   const stage = `COPY (${numbered}) TO ${literal(staging)} (${STAGED})`;
-  const staged = await ask(bench, relation, [stage, ...rejecting], 1);
+  const staged = await runStatements(bench, relation, [stage, ...rejecting], 1);
   const [counted, listed] = staged.slice(1);
   const read = `read_parquet(${literal(staging)})`;
   const unread = (listed ?? []).map((row) => lineReject(row));
   const lineAt = (n: number): number => lineOf(n, relation, unread);
   const { valid, ...judged } = await applyExpectations(request, read, bench, lineAt);
   const sorted = join(bench.folder, `${newUuid()}.parquet`);
-  const [tallied, faulty, , copied] = await askEach(bench, relation, [
+  const [tallied, faulty, , copied] = await runEachStatement(bench, relation, [
     `SELECT count(*) AS records, count(${FAULT}) AS faulty FROM ${read}`,
-    `SELECT ${NUMBER} AS n, ${FAULT} AS error FROM ${read} WHERE ${FAULT} IS NOT NULL
-      ORDER BY 1 LIMIT ${REJECTS_KEPT_MAX}`,
+    `SELECT ${RECORD_NUMBER} AS n, ${FAULT} AS error FROM ${read} WHERE ${FAULT} IS NOT NULL
+      ORDER BY 1 LIMIT ${REJECTS_MAX}`,
     `COPY (${sortedRecords(request, valid)}) TO ${literal(sorted)} (${STAGED})`,
     copyTable(survivors(request, `read_parquet(${literal(sorted)})`), path, columns),
   ]);
@@ -76,7 +76,7 @@ export async function exactBatch(original: BatchRequest, bench: Workbench): Prom
     invalid: Number(counted?.[0]?.['lines'] ?? 0) + faults + refused,
     rejects: [...unread, ...missing, ...rejects]
       .sort((a, b) => a.line - b.line)
-      .slice(0, REJECTS_KEPT_MAX),
+      .slice(0, REJECTS_MAX),
     duplicates: Number(tallied?.[0]?.['records']) - faults - left - stats.records,
     ...verdicts,
   };
@@ -91,7 +91,7 @@ function sortedRecords({ columns, index, duplicates }: BatchRequest, read: strin
   const own = isNumbered({ columns })
     ? index.columns.map(({ name }) => identifier(name))
     : index.terms;
-  const terms = [...own, `${NUMBER} ${order}`];
+  const terms = [...own, `${RECORD_NUMBER} ${order}`];
   return `SELECT * FROM ${read} WHERE ${FAULT} IS NULL ORDER BY ${terms.join(', ')}`;
 }
 
@@ -106,7 +106,13 @@ function survivors({ columns, index }: BatchRequest, read: string): string {
 }
 
 /** SQL expression for why a record is refused; null for a valid one. */
-export function faultOf({ relation, columns, index, lenient, refused }: BatchRequest): string {
+export function faultExpression({
+  relation,
+  columns,
+  index,
+  lenient,
+  refused,
+}: BatchRequest): string {
   const fileColumns = new Set(relation.columns.map(({ name }) => name));
   const required = index.required.filter(({ name }) => fileColumns.has(name));
   const absent = required.map(({ name, type }) => {
@@ -123,16 +129,16 @@ export function faultOf({ relation, columns, index, lenient, refused }: BatchReq
     return `WHEN ${text} IS NULL${empty} THEN ${literal(requiredError(name))}${long}`;
   });
   const unknown = refused.map(
-    (name) => `WHEN ${given(relation, name)} THEN ${literal(unknownError(name))}`,
+    (name) => `WHEN ${hasValueTest(relation, name)} THEN ${literal(unknownError(name))}`,
   );
   const misfitError = (column: Column): string =>
-    typeError(column.name, column.type, saidOrder(relation, column));
+    typeError(column.name, column.type, declaredOrder(relation, column));
   const misfits = columns.flatMap((column) => {
-    const condition = lenient.has(column.name) ? undefined : misfit(relation, column);
+    const condition = lenient.has(column.name) ? undefined : misfitTest(relation, column);
     return condition === undefined
       ? []
       : [
-          `WHEN ${condition} THEN ${literal(`${misfitError(column)}, not `)} || ${shownValue(column.name)}`,
+          `WHEN ${condition} THEN ${literal(`${misfitError(column)}, not `)} || ${quotedValue(column.name)}`,
         ];
   });
   const cases = [...recordFaults(relation, columns), ...unknown, ...misfits, ...absent];
@@ -141,7 +147,7 @@ export function faultOf({ relation, columns, index, lenient, refused }: BatchReq
 
 function valueOfName(name: string, relation: Relation, columns: readonly Column[]): string {
   const column = columns.find((item) => item.name === name);
-  return column === undefined ? identifier(name) : valueOf(relation, column, false);
+  return column === undefined ? identifier(name) : buildValue(relation, column, false);
 }
 
 const requiredError = (name: string): string =>

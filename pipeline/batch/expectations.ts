@@ -38,7 +38,7 @@ interface Expecting {
 }
 
 /** @param stored a sub-select of the stored records' index; undefined if there are none */
-export function checksOf(
+export function compileChecks(
   { expectations, mapping }: Expecting,
   columns: readonly Column[],
   stored: string | undefined,
@@ -55,11 +55,11 @@ export function checksOf(
 }
 
 /** Whether an expectation depends on stored records. */
-export const looksBack = ({ expectations }: Expecting): boolean =>
+export const dependsOnStored = ({ expectations }: Expecting): boolean =>
   expectations.some((expectation) => 'monotone' in expectation);
 
 /** Properties whose kind a rule fixes: a number must not become a text under a comparison. */
-export const askedOf = (expectations: readonly Expectation[]): ReadonlySet<string> =>
+export const comparedProperties = (expectations: readonly Expectation[]): ReadonlySet<string> =>
   new Set(
     expectations.flatMap((rule) => {
       if ('range' in rule) return [rule.range.property];
@@ -81,7 +81,7 @@ export function breachStatements({ late, list }: Checks, path: string): readonly
 }
 
 /** The expectations that at least one record violated. */
-export function breachesOf(
+export function readBreaches(
   { list }: Checks,
   rows: readonly (readonly Row[])[],
 ): readonly (Breach & Pick<Check, 'action'>)[] {

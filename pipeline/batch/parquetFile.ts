@@ -2,7 +2,7 @@
 // catalog stores so that later reads can skip files.
 import type { Column } from '../../store/lake/versions/columns.ts';
 import type { Row } from '../../store/duckdb/protocol.ts';
-import type { Question } from '../../store/duckdb/slots.ts';
+import type { PoolRequest } from '../../store/duckdb/slots.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { DataFile } from '../../store/lake/versions/lakeRead.ts';
 import { STAMP_OPTION } from '../../store/lake/versions/stamp.ts';
@@ -43,12 +43,12 @@ const ELSEWHERE_BYTES = 1024 ** 2;
  * Remote-execution options of a statement that writes a file of its folder from files of the lake alone.
  * @param files that it reads
  */
-export function writing(
+export function remoteWriteOptions(
   written: string,
   files: readonly Pick<DataFile, 'bytes'>[],
-): Pick<Question, 'anywhere' | 'written'> {
+): Pick<PoolRequest, 'canRunRemotely' | 'written'> {
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
-  return { written, anywhere: bytes >= ELSEWHERE_BYTES };
+  return { written, canRunRemotely: bytes >= ELSEWHERE_BYTES };
 }
 
 /** COPY that writes deleted positions; `query` returns file_path and pos. */

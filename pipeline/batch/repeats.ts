@@ -21,7 +21,7 @@ interface Repeated {
 }
 
 /** Statements that write each index value once to `path`; the last one returns its statistics. */
-export function withoutRepeats(
+export function removeRepeats(
   { sorted, source, columns, index, keep }: Repeated,
   folder: string,
   path: string,

@@ -24,7 +24,7 @@ export interface UniqueIndex {
   readonly required: readonly Column[];
 }
 
-export function uniqueIndexOf(dataset: Dataset, table: Table): UniqueIndex {
+export function buildUniqueIndex(dataset: Dataset, table: Table): UniqueIndex {
   const { key, subkey, date } = dataset.mapping;
   const numbered = isNumbered(table);
   // Datasets without an index that were created before records were numbered.
@@ -87,7 +87,7 @@ const EXAMPLES_MAX = 3;
 const EXAMPLE_CHARACTERS = 60;
 
 /** SELECT of the first index values that a sorted file repeats, one per row, for `repeatsTold`. */
-export function repeatsShown(path: string, index: UniqueIndex): string {
+export function repeatExamplesQuery(path: string, index: UniqueIndex): string {
   const texts = index.terms.map(
     (_, at) => `left(CAST(t${at} AS VARCHAR), ${EXAMPLE_CHARACTERS}) AS t${at}`,
   );
@@ -96,14 +96,14 @@ export function repeatsShown(path: string, index: UniqueIndex): string {
 }
 
 /** @param rows of `repeatsShown` */
-export const repeatsTold = (rows: readonly Row[]): readonly string[] =>
+export const formatRepeats = (rows: readonly Row[]): readonly string[] =>
   rows.map((row) => `(${Object.values(row).map(String).join(', ')})`);
 
 /**
  * How many records of a freshly sorted file repeat an index value: equal ones are neighbours, and `lag`
  * over the file's order streams, so this costs one pass over the index columns.
  */
-export const repeatsStatement = (path: string, index: UniqueIndex): string =>
+export const countRepeatsQuery = (path: string, index: UniqueIndex): string =>
   `SELECT count(*) AS repeats FROM (${repeatedValues(path, index, 'ALL')})`;
 
 /** The index values that a sorted file repeats, as `t0`, `t1` … */
@@ -138,7 +138,7 @@ export function orderIndex({ columns }: Pick<UniqueIndex, 'columns'>): UniqueInd
  * Whether records that are loaded together may share one number. A number for each takes `row_number()`,
  * which keeps DuckDB from sorting in parallel: 1.5 s in place of 1.0 s for 2 M records on two cores.
  */
-export function mayShareRow(
+export function canShareRow(
   { columns, files }: Pick<Table, 'columns' | 'files'>,
   index: Pick<UniqueIndex, 'columns'>,
 ): boolean {
@@ -161,7 +161,7 @@ export function isBlank(stats: FileStats, name: string): boolean {
 }
 
 /** Files of the dataset that may contain an index value of the new file, by catalog statistics. */
-export function overlapping(
+export function findOverlapping(
   files: readonly DataFile[],
   stats: FileStats,
   index: UniqueIndex,

@@ -1,5 +1,5 @@
 // Adds to a batch the lines of its file that were set aside before the batch was created.
-import { REJECTS_KEPT_MAX } from '../../store/work/jobs.ts';
+import { REJECTS_MAX } from '../../store/work/jobs.ts';
 import { lineInFile } from '../bytes/unreadLines.ts';
 import type { Relation } from '../values/relation.ts';
 import type { Batch } from './batchRequest.ts';
@@ -21,7 +21,7 @@ export function withUnreadLines(batch: Batch, relation: Relation): Batch {
     invalid: batch.invalid + (unread?.count ?? 0),
     rejects: [...batch.rejects.map(toFileLine), ...(unread?.rejects ?? [])]
       .sort((one, other) => one.line - other.line)
-      .slice(0, REJECTS_KEPT_MAX),
+      .slice(0, REJECTS_MAX),
     quarantined: batch.quarantined.map(toFileLine),
     warnings: batch.warnings.map(toFileBreach),
     failed: batch.failed === undefined ? undefined : toFileBreach(batch.failed),

@@ -3,7 +3,7 @@ import { oddTimes } from '../dates/timeZones.ts';
 import type { Column } from '../../store/lake/versions/columns.ts';
 import { fromClause, localTime, type Relation } from '../values/relation.ts';
 import type { Workbench } from '../bytes/workbench.ts';
-import { ask } from './batchStatements.ts';
+import { runStatements } from './batchStatements.ts';
 
 /** Notes for the load, if there are such times. */
 export async function zoneNotes(
@@ -20,7 +20,7 @@ export async function zoneNotes(
   const rows = `SELECT unnest([${locals.join(', ')}]) AS local FROM ${from}`;
   const counts = `SELECT count(*) FILTER (WHERE ${odd.missing}) AS missing,
     count(*) FILTER (WHERE ${odd.twice}) AS twice FROM (${rows})`;
-  const [[tally] = []] = await ask(bench, relation, [counts]);
+  const [[tally] = []] = await runStatements(bench, relation, [counts]);
   const [missing, twice] = [Number(tally?.['missing']), Number(tally?.['twice'])];
   return [
     ...(missing > 0

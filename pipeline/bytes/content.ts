@@ -2,7 +2,7 @@
 // original's own sample posts CSV as application/json).
 import { open } from 'node:fs/promises';
 import { Failure } from '../../store/base/failure.ts';
-import { roomFor } from './pieces.ts';
+import { allocateBuffer } from './pieces.ts';
 
 type Content = 'gzip' | 'zstd' | 'zip' | 'parquet' | 'arrow-file' | 'arrow-stream' | 'text';
 
@@ -12,7 +12,7 @@ export const HEAD_BYTES = 1024 ** 2;
 export async function readHead(path: string): Promise<Buffer> {
   const file = await open(path, 'r');
   try {
-    const buffer = await roomFor(file, HEAD_BYTES);
+    const buffer = await allocateBuffer(file, HEAD_BYTES);
     let filled = 0;
     while (filled < buffer.length) {
       const { bytesRead } = await file.read(buffer, filled, buffer.length - filled, filled);
@@ -26,7 +26,7 @@ export async function readHead(path: string): Promise<Buffer> {
 }
 
 /** @throws Failure InvalidBody for an empty body. */
-export function contentOf(head: Buffer): Content {
+export function detectContent(head: Buffer): Content {
   if (head.length === 0) throw new Failure('InvalidBody', 'the body is empty');
   const magic = head.subarray(0, 4).toString('hex');
   if (magic.startsWith('1f8b')) return 'gzip';
@@ -38,7 +38,7 @@ export function contentOf(head: Buffer): Content {
 }
 
 /** @param head of a text in UTF-8 */
-export function textContentOf(head: Buffer): 'csv' | 'json' {
+export function detectTextContent(head: Buffer): 'csv' | 'json' {
   const first = head
     .toString('utf8')
     .replace(/^\uFEFF/, '')

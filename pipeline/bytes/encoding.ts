@@ -4,8 +4,8 @@ import { isAscii, isUtf8 } from 'node:buffer';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { Failure, toldFull } from '../../store/base/failure.ts';
-import { piecesOf } from './pieces.ts';
+import { Failure, toDiskFullFailure } from '../../store/base/failure.ts';
+import { readPieces } from './pieces.ts';
 import type { Encoding } from './reading.ts';
 
 /** Bytes read and inspected per turn of the event loop: 8 ms where each byte is a line break. */
@@ -26,7 +26,7 @@ export interface TextScan {
 }
 
 /** Detects UTF-16 by its mark, or by the zeros of western text. @throws Failure for UTF-32. */
-export function wideEncodingOf(head: Buffer): Encoding | undefined {
+export function detectWideEncoding(head: Buffer): Encoding | undefined {
   const mark = head.toString('latin1', 0, 4);
   if (mark === '\xFF\xFE\0\0' || mark === '\0\0\xFE\xFF') {
     throw new Failure('InvalidBody', 'the body is UTF-32: write it as UTF-8');
@@ -50,7 +50,7 @@ export async function scanText(path: string): Promise<TextScan> {
   let [pairs, breaks, returns] = [0, 0, 0];
   let rest: Buffer = Buffer.alloc(0);
   let last = 0;
-  for await (const piece of piecesOf(path, PIECE_BYTES)) {
+  for await (const piece of readPieces(path, PIECE_BYTES)) {
     hasNul ||= piece.includes(0);
     hasPlainNumbers &&=
       last !== E_SMALL &&
@@ -110,7 +110,7 @@ function wholeCharacters(bytes: Buffer): number {
  * contradict that.
  * @throws Failure InvalidBody naming the byte, the line, and the option to set.
  */
-export async function narrowEncodingOf(path: string): Promise<Encoding> {
+export async function detectNarrowEncoding(path: string): Promise<Encoding> {
   let line = 0;
   let narrow: string | undefined;
   let wide: number | undefined;
@@ -157,7 +157,7 @@ const unknownEncoding = (why: string): Failure =>
 /** Yields the lines of a piece together: a turn per line took a second for a file of short lines. */
 async function* linesOf(path: string): AsyncGenerator<readonly Buffer[]> {
   let rest: Buffer = Buffer.alloc(0);
-  for await (const piece of piecesOf(path, LINES_BYTES)) {
+  for await (const piece of readPieces(path, LINES_BYTES)) {
     const bytes = Buffer.concat([rest, piece]);
     const lines: Buffer[] = [];
     let from = 0;
@@ -177,9 +177,9 @@ async function* linesOf(path: string): AsyncGenerator<readonly Buffer[]> {
 }
 
 /** Describes where the first NUL byte of a text is. */
-export async function tellNul(path: string): Promise<string> {
+export async function describeNul(path: string): Promise<string> {
   let line = 1;
-  for await (const piece of piecesOf(path, PIECE_BYTES)) {
+  for await (const piece of readPieces(path, PIECE_BYTES)) {
     const nul = piece.indexOf(0);
     line += endsIn(nul < 0 ? piece : piece.subarray(0, nul), 0).breaks;
     if (nul >= 0) break;
@@ -223,6 +223,6 @@ export async function writeUtf8(from: string, encoding: Encoding, to: string): P
   try {
     await pipeline(createReadStream(from), transform, createWriteStream(to, { mode: 0o600 }));
   } catch (error) {
-    throw error instanceof Failure ? error : toldFull(error);
+    throw error instanceof Failure ? error : toDiskFullFailure(error);
   }
 }

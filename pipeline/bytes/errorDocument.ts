@@ -1,7 +1,7 @@
 // Detects a response that reports an error instead of records, as data vendors write it: JSON, or one line of
 // text. Its shape decides: one object whose members all belong to this vocabulary. A record of the same shape
 // loads with as=json.
-import { quoted } from './excerpt.ts';
+import { quoteExcerpt } from './excerpt.ts';
 
 /** Larger bodies are records. */
 const ERROR_BYTES_MAX = 16 * 1024;
@@ -52,14 +52,14 @@ function namesOf(...lists: readonly string[]): ReadonlySet<string> {
 const plainName = (name: string): string => name.toLowerCase().replaceAll(/[ _-]/g, '');
 
 /** The text of the error; undefined if the body is not an error response. */
-export function errorIn(head: Buffer): string | undefined {
+export function findErrorText(head: Buffer): string | undefined {
   if (head.length > ERROR_BYTES_MAX) return undefined;
   const text = head
     .toString('utf8')
     .replace(/^\uFEFF/, '')
     .trim();
   const sentence = /^[[{]/.test(text) ? errorOf(parsed(text)) : lineIn(text);
-  return sentence === undefined ? undefined : `an error (${quoted(sentence)})`;
+  return sentence === undefined ? undefined : `an error (${quoteExcerpt(sentence)})`;
 }
 
 function errorOf(document: unknown): string | undefined {

@@ -15,7 +15,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 /** One line without control characters, of at most `EXCERPT_MAX` characters, in quotes. */
-export function quoted(text: string): string {
+export function quoteExcerpt(text: string): string {
   const line = text.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
   const characters = [...line];
   const cut = characters.length > EXCERPT_MAX;
@@ -23,13 +23,13 @@ export function quoted(text: string): string {
 }
 
 /** The title of a page or document, else its first words, in quotes. */
-export function excerptOf(markup: string): string {
+export function extractExcerpt(markup: string): string {
   const page = markup.slice(0, PAGE_MAX);
   for (const tag of ['title', 'h1', 'h2', 'message']) {
     const inner = plain(between(page, tag));
-    if (inner !== '') return quoted(inner);
+    if (inner !== '') return quoteExcerpt(inner);
   }
-  return quoted(plain(page));
+  return quoteExcerpt(plain(page));
 }
 
 /** The text between the first `<tag …>` and its end; empty if there is none. */

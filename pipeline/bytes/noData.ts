@@ -1,7 +1,7 @@
 // Recognizes bodies that are not data by their first bytes: files that people load by mistake, and responses
 // of a source without records. Neither status nor header is trusted.
 import { Failure } from '../../store/base/failure.ts';
-import { excerptOf, quoted } from './excerpt.ts';
+import { extractExcerpt, quoteExcerpt } from './excerpt.ts';
 
 /** A body that is not records. */
 export class NoDataFailure extends Failure {
@@ -14,7 +14,7 @@ export class NoDataFailure extends Failure {
   }
 
   /** The same failure for a response of a source. */
-  ofSource(): Failure {
+  forSource(): Failure {
     return new Failure('InvalidBody', `the source answered ${this.what}`);
   }
 }
@@ -99,7 +99,7 @@ const INSPECTED_BYTES = 64 * 1024;
  * What the body is if it is not data; undefined if it may be data.
  * @param head its first bytes, of text in UTF-8
  */
-export function noDataIn(head: Buffer): string | undefined {
+export function describeNoData(head: Buffer): string | undefined {
   const start = head.toString('latin1', 0, 600);
   const magic = MAGIC.find(({ bytes, at = 0 }) => start.startsWith(bytes, at));
   if (magic !== undefined && !isWord(magic, start)) return magic.what;
@@ -135,7 +135,7 @@ const PAGE_TAGS = new Set(
 
 /** Adds an excerpt, unless the page has no text. */
 function withExcerpt(what: string, text: string): string {
-  const excerpt = excerptOf(text);
+  const excerpt = extractExcerpt(text);
   return excerpt === '""' ? what : `${what} (${excerpt})`;
 }
 
@@ -246,5 +246,5 @@ function markdownIn(text: string): string | undefined {
   const marked = rest.some((line) => MARKS.some((mark) => mark.test(line)));
   const prose = lines[after]?.trim() === '' && rest.some((line) => /[.!?:]$/.test(line.trim()));
   if (!underlined && !marked && !prose) return undefined;
-  return `a document (Markdown, ${quoted(first.replace(/^#+ /, ''))})`;
+  return `a document (Markdown, ${quoteExcerpt(first.replace(/^#+ /, ''))})`;
 }

@@ -3,16 +3,16 @@
 import { type FileHandle, open } from 'node:fs/promises';
 
 /** @param bytesMax of a piece */
-export async function roomFor(file: FileHandle, bytesMax: number): Promise<Buffer> {
+export async function allocateBuffer(file: FileHandle, bytesMax: number): Promise<Buffer> {
   const { size } = await file.stat();
   return Buffer.allocUnsafe(Math.max(1, Math.min(size, bytesMax)));
 }
 
 /** Yields the pieces in one shared buffer: a caller that keeps a piece must copy it. */
-export async function* piecesOf(path: string, bytesMax: number): AsyncGenerator<Buffer> {
+export async function* readPieces(path: string, bytesMax: number): AsyncGenerator<Buffer> {
   const file = await open(path);
   try {
-    const buffer = await roomFor(file, bytesMax);
+    const buffer = await allocateBuffer(file, bytesMax);
     for (;;) {
       const { bytesRead } = await file.read(buffer, 0, buffer.length, null);
       if (bytesRead === 0) return;

@@ -6,7 +6,7 @@ import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createZstdDecompress } from 'node:zlib';
 import { type Entry, openPromise } from 'yauzl';
-import { Failure, isDiskFull, toldFull } from '../../store/base/failure.ts';
+import { Failure, isDiskFull, toDiskFullFailure } from '../../store/base/failure.ts';
 import { NoDataFailure } from './noData.ts';
 
 export type Packing = 'gzip' | 'zstd' | 'zip';
@@ -35,7 +35,7 @@ export async function unpack(packing: Packing, from: string, to: string): Promis
     await pipeline(createReadStream(from), inflate, limit, createWriteStream(to));
   } catch (error) {
     if (error instanceof Failure) throw error;
-    if (isDiskFull(error)) throw toldFull(error);
+    if (isDiskFull(error)) throw toDiskFullFailure(error);
     throw new Failure('InvalidBody', `the ${packing} body is damaged or cut short`);
   }
 }

@@ -1,7 +1,7 @@
 // The context in which files are processed.
 import { link, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { inFolderOf } from '../../store/base/workFolder.ts';
+import { withOwnerFolder } from '../../store/base/workFolder.ts';
 import type { DuckDbPool } from '../../store/duckdb/pool.ts';
 import type { Files } from '../../store/files/files.ts';
 
@@ -19,7 +19,7 @@ export interface Workbench {
 }
 
 interface WorkPlace {
-  readonly lake: { readonly files: Pick<Files, 'placeOf'> };
+  readonly lake: { readonly files: Pick<Files, 'localPath'> };
   readonly pool: DuckDbPool;
   readonly temporary: string;
 }
@@ -28,23 +28,23 @@ interface WorkPlace {
  * Runs `work` with a new folder, beside those of other work in the workspace. Small statements of all of it
  * run on one shared instance in turn, which accesses only files of the workspace.
  */
-export function inWorkspace<T>(
+export function withWorkFolder<T>(
   workspace: string,
   place: WorkPlace,
   work: (bench: Pick<Workbench, 'folder' | 'pool'>) => Promise<T>,
 ): Promise<T> {
-  const pool = poolIn(workspace, place);
-  return inFolderOf(workspace, place.temporary, (folder) => work({ folder, pool }));
+  const pool = workspacePool(workspace, place);
+  return withOwnerFolder(workspace, place.temporary, (folder) => work({ folder, pool }));
 }
 
 /** The pool for work in a folder of the workspace. */
-export function poolIn(workspace: string, { lake, pool, temporary }: WorkPlace): DuckDbPool {
-  const stored = dirname(lake.files.placeOf(join(workspace, 'file')));
-  return pool.sharing([join(temporary, workspace), stored]);
+export function workspacePool(workspace: string, { lake, pool, temporary }: WorkPlace): DuckDbPool {
+  const stored = dirname(lake.files.localPath(join(workspace, 'file')));
+  return pool.forWorkspace([join(temporary, workspace), stored]);
 }
 
 /** Runs `work` with a name beside `folder` for a file that the work owns, or else with its own name. */
-export async function besideFolder<T>(
+export async function withBodyLink<T>(
   { ownFile, path }: { readonly path: string; readonly ownFile?: boolean },
   folder: string,
   work: (path: string) => Promise<T>,

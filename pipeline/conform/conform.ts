@@ -1,38 +1,51 @@
 // Fits a file to its dataset: which of its values fit, and how the contract handles the others. Changes only
 // files of the work folder, so that a dry run takes the same path.
-import { checkDuplicates, keptRepeat } from './duplicates.ts';
+import { checkDuplicates, repeatHandling } from './duplicates.ts';
 import {
   checkPropertyNames,
   type Column,
-  columnTypeOf,
+  toColumnType,
   isSystemColumn,
   ROW_COLUMN,
   type PropertyType,
 } from '../../store/lake/versions/columns.ts';
-import { USUAL_CONTRACT } from '../../store/lake/datasets/contracts.ts';
+import { DEFAULT_CONTRACT } from '../../store/lake/datasets/contracts.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { DatasetDefaults } from '../../store/lake/datasets/defaults.ts';
 import type { DatasetDraft } from '../../store/lake/datasetEdits.ts';
-import { isStandIn } from '../../store/lake/datasets/standIns.ts';
+import { isPlaceholder } from '../../store/lake/datasets/placeholders.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Table } from '../../store/lake/versions/lakeRead.ts';
 import { withOpenFiles } from '../../store/lake/versions/tableFiles.ts';
 import { visibleRows } from '../../store/lake/versions/tableSql.ts';
 import { findMisfits, makeBatch } from '../batch/batch.ts';
-import { askedOf, checksOf, looksBack } from '../batch/expectations.ts';
-import { wantedDates, widen } from '../values/infer.ts';
+import { comparedProperties, compileChecks, dependsOnStored } from '../batch/expectations.ts';
+import { withExpectedDates, widen } from '../values/infer.ts';
 import { firstLoad } from './firstLoad.ts';
 import { describeIndex } from './indexGuess.ts';
 import { fitsNumbers, widenInferred } from './inferredTypes.ts';
-import { checkColumns, ownOf, tellWidened, widenFor, wordOf } from './misfits.ts';
+import { checkColumns, ownProperty, logWidened, widenFor, describeType } from './typeConflicts.ts';
 import type { Relation } from '../values/relation.ts';
-import { settle, settleMisfits, settleRejected, settling } from './settle.ts';
-import { mayShareRow, nextRow, uniqueIndexOf } from '../batch/uniqueIndex.ts';
+import {
+  resolveOpenColumns,
+  resolveMisfits,
+  resolveRejected,
+  settleContext,
+} from './wholeFileTypes.ts';
+import { canShareRow, nextRow, buildUniqueIndex } from '../batch/uniqueIndex.ts';
 import { addedProperties, isUndocumented, spellAsDocumented } from './placeColumns.ts';
 import { refuseUnknown } from './unknownColumns.ts';
 import type { Batch, BatchRequest, Misfit } from '../batch/batchRequest.ts';
 import { listReadings } from './readings.ts';
-import type { Conformed, Fit, Instead, Load, LoadLake, Looking, SchemaChange } from './load.ts';
+import type {
+  Conformed,
+  Fit,
+  ReplacedPlaceholder,
+  Load,
+  LoadLake,
+  LoadContext,
+  SchemaChange,
+} from './load.ts';
 
 type Properties = Readonly<Record<string, PropertyType>>;
 
@@ -40,7 +53,7 @@ type Properties = Readonly<Record<string, PropertyType>>;
 const LINES_NOTED_MAX = 100;
 
 /** @throws Failure InvalidBody for a file that the contract, or the index, refuses. */
-export async function conform(run: Looking, opened: Relation): Promise<Conformed> {
+export async function conform(run: LoadContext, opened: Relation): Promise<Conformed> {
   const lines: string[] = [];
   const log = async (line: string): Promise<void> => {
     if (lines.length < LINES_NOTED_MAX) lines.push(line);
@@ -55,7 +68,7 @@ export async function conform(run: Looking, opened: Relation): Promise<Conformed
   return { ...fit, inferred: [...lines, ...readings] };
 }
 
-async function fitFile(run: Looking, opened: Relation): Promise<Fit> {
+async function fitFile(run: LoadContext, opened: Relation): Promise<Fit> {
   const { load, services } = run;
   const stored = services.lake.directory.dataset(load.workspace, load.dataset);
   const replaceable = await findReplaceable(load, stored, services.lake);
@@ -65,7 +78,7 @@ async function fitFile(run: Looking, opened: Relation): Promise<Fit> {
   // A caller that declares the index uses its own spelling of properties.
   const isOwn = dataset === undefined && load.mapping !== undefined;
   const spelled = isOwn ? opened : spellAsDocumented(opened, defaults, names);
-  const settled = await settle(settling(run), spelled, dataset);
+  const settled = await resolveOpenColumns(settleContext(run), spelled, dataset);
   const relation = withSymbols(settled, defaults?.symbols);
   if (dataset === undefined) {
     const declared = withDeclared(relation, declaredNames(dataset, defaults));
@@ -76,15 +89,15 @@ async function fitFile(run: Looking, opened: Relation): Promise<Fit> {
   }
   checkDuplicates(`${dataset.workspace}.${dataset.dataset}`, dataset, load.chosen);
   const governed =
-    load.accepted === true ? { ...dataset, contract: USUAL_CONTRACT, expectations: [] } : dataset;
+    load.accepted === true ? { ...dataset, contract: DEFAULT_CONTRACT, expectations: [] } : dataset;
   const table = await tableOf(services.lake, dataset);
   const target = { dataset: governed, table };
   const index = describeIndex(dataset, dataset.inferred ? '' : 'as declared');
-  if (!looksBack(governed) || table.files.length === 0) {
+  if (!dependsOnStored(governed) || table.files.length === 0) {
     const fitted = await conformTo(run, relation, target);
     return { kind: 'known', ...fitted, dataset, index };
   }
-  const { columns } = uniqueIndexOf(dataset, table);
+  const { columns } = buildUniqueIndex(dataset, table);
   const conformed = await withOpenFiles(services.lake.files, table.files, ({ paths, pathOf }) => {
     const stored = visibleRows(table.files, columns, pathOf);
     const bench = { ...run.bench, files: paths };
@@ -101,8 +114,9 @@ async function findReplaceable(
   load: Load,
   stored: Dataset | undefined,
   lake: LoadLake,
-): Promise<Instead | undefined> {
-  if (stored === undefined || isStandIn(stored) === (load.standIn !== undefined)) return undefined;
+): Promise<ReplacedPlaceholder | undefined> {
+  if (stored === undefined || isPlaceholder(stored) === (load.standIn !== undefined))
+    return undefined;
   if (load.standIn === undefined) {
     return { dataset: stored, firstId: await lake.nextColumnId(stored.tableId) };
   }
@@ -158,7 +172,7 @@ const withDeclared = (relation: Relation, names: ReadonlySet<string>): Relation 
  * @throws as `conform`.
  */
 export async function conformTo(
-  run: Looking,
+  run: LoadContext,
   relation: Relation,
   { dataset, table }: Pick<Governed, 'dataset' | 'table'>,
   stored?: string,
@@ -175,7 +189,7 @@ export async function conformTo(
 
 /** A load into an existing dataset. */
 interface Governed {
-  readonly run: Looking;
+  readonly run: LoadContext;
   readonly relation: Relation;
   /** With the contract and the expectations in force for the load. */
   readonly dataset: Dataset;
@@ -226,7 +240,7 @@ async function conformKnown(initial: Governed, stored: string | undefined): Prom
   const { dataset, table, unknown } = governed;
   const { contract, schema } = dataset;
   const defaults = governed.run.services.defaultsOf(governed.run.load);
-  const inferred = wantedDates(unknown, undefined);
+  const inferred = withExpectedDates(unknown, undefined);
   const added: Record<string, PropertyType> = addedProperties(contract, defaults, inferred);
   const isOpen = (name: string): boolean => isUndocumented(defaults, name);
   const widens = governed.relation.columns.some(
@@ -245,7 +259,12 @@ async function conformKnown(initial: Governed, stored: string | undefined): Prom
       throw new Failure('SystemError', 'no proof of an index was requested');
     if (attempt.kind === 'batch') {
       const { run } = governed;
-      const again = await settleRejected(settling(run), governed.relation, dataset, attempt.batch);
+      const again = await resolveRejected(
+        settleContext(run),
+        governed.relation,
+        dataset,
+        attempt.batch,
+      );
       if (again !== undefined) {
         governed = { ...governed, relation: again };
         continue;
@@ -256,15 +275,16 @@ async function conformKnown(initial: Governed, stored: string | undefined): Prom
     }
     const before = JSON.stringify([added, widened]);
     const { misfits } = attempt;
-    const how = settling(governed.run);
-    const settled = await settleMisfits(how, governed.relation, added, misfits, schema.properties);
+    const how = settleContext(governed.run);
+    const settled = await resolveMisfits(how, governed.relation, added, misfits, schema.properties);
     const isReadDifferently = settled.relation !== governed.relation;
     governed = { ...governed, relation: settled.relation };
     Object.assign(added, settled.properties);
     for (const misfit of settled.rest) {
       const { column } = misfit;
       const into = Object.hasOwn(added, column) ? added : widened;
-      const was = ownOf(into, column) ?? ownOf(schema.properties, column) ?? { type: 'string' };
+      const was = ownProperty(into, column) ??
+        ownProperty(schema.properties, column) ?? { type: 'string' };
       if (into === widened && contract.types === 'freeze')
         throw frozen(misfit, was, governed.relation);
       if (into === added && defaults !== undefined && !isOpen(column)) continue;
@@ -276,7 +296,7 @@ async function conformKnown(initial: Governed, stored: string | undefined): Prom
       const wider = await widenInferred(misfit, was, toInto(governed));
       if (wider === undefined) continue;
       into[column] = wider.property;
-      await tellWidened(wider.misfit, wider.property, was, governed);
+      await logWidened(wider.misfit, wider.property, was, governed);
     }
     guessed = isReadDifferently || JSON.stringify([added, widened]) !== before;
   }
@@ -300,7 +320,7 @@ function mayWiden(
 ): boolean {
   const widens = contract.types === 'evolve' || (isOpen && contract.types === 'discard_record');
   if (!widens || Object.values(mapping).includes(column)) return false;
-  return !askedOf(expectations).has(column) || widen(property, value).type === 'number';
+  return !comparedProperties(expectations).has(column) || widen(property, value).type === 'number';
 }
 
 const toInto = ({
@@ -316,7 +336,7 @@ const toInto = ({
 function frozen(misfit: Misfit, property: PropertyType, relation: Relation): Failure {
   const { column, line, value } = misfit;
   const example = JSON.stringify(value.slice(0, 100));
-  const mismatch = `line ${line} has ${example} for '${column}', no ${wordOf(column, property, relation)}`;
+  const mismatch = `line ${line} has ${example} for '${column}', no ${describeType(column, property, relation)}`;
   return new Failure('InvalidBody', `the schema is frozen: ${mismatch}`);
 }
 
@@ -329,12 +349,12 @@ const columnsAfter = (
 ): readonly Column[] => [
   ...columns.map((column) => {
     const wider = Object.hasOwn(widened, column.name) ? widened[column.name] : undefined;
-    return wider === undefined ? column : { ...column, type: columnTypeOf(wider) };
+    return wider === undefined ? column : { ...column, type: toColumnType(wider) };
   }),
   ...Object.entries(added).map(([name, property], at) => ({
     id: firstId + at,
     name,
-    type: columnTypeOf(property),
+    type: toColumnType(property),
     nullable: true,
   })),
 ];
@@ -356,7 +376,7 @@ function requestFor(
   stored: string | undefined,
 ): BatchRequest {
   const { contract, mapping } = dataset;
-  const index = uniqueIndexOf(dataset, table);
+  const index = buildUniqueIndex(dataset, table);
   const own = Object.keys(dataset.schema.properties);
   const indexed = new Set(Object.values(mapping));
   const lenient = contract.types === 'discard_value' ? own.filter((one) => !indexed.has(one)) : [];
@@ -364,14 +384,14 @@ function requestFor(
     relation,
     columns,
     index,
-    duplicates: keptRepeat(run.load),
+    duplicates: repeatHandling(run.load),
     nowMs: run.services.clock(),
     lenient: new Set(lenient),
     refused: contract.columns === 'discard_record' ? unknown.map(({ name }) => name) : [],
-    checks: checksOf(dataset, columns, stored),
+    checks: compileChecks(dataset, columns, stored),
     firstRow: run.load.firstRow ?? nextRow(table),
     source: run.load.sourceNumber ?? 0,
-    sharesRow: mayShareRow(table, index) && !hasRowNumber(relation),
+    sharesRow: canShareRow(table, index) && !hasRowNumber(relation),
     repeats: 'drop',
   };
 }

@@ -29,7 +29,7 @@ export interface DuplicateRules {
 }
 
 /** Which record is stored among those that repeat an index value. */
-export const keptRepeat = ({
+export const repeatHandling = ({
   duplicates,
 }: Pick<DuplicateRules, 'duplicates'>): 'ignore' | 'replace' =>
   duplicates === 'replace' ? 'replace' : 'ignore';

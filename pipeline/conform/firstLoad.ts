@@ -1,17 +1,17 @@
 // Creates the dataset of a first load. Types inferred from the head of the file are widened until all of it
 // fits. Its index is unique where the caller or its place (a market input in CORE) declares it; otherwise
 // it is inferred, orders the records and finds them, and every record is kept, now and later.
-import { checkDuplicates, keptRepeat } from './duplicates.ts';
+import { checkDuplicates, repeatHandling } from './duplicates.ts';
 import type { PropertyType } from '../../store/lake/versions/columns.ts';
 import {
   type ColumnMapping,
   type Dataset,
   type DatasetIndex,
   isMapped,
-  requiredOf,
-  UNSAID,
+  listRequired,
+  DATASET_DEFAULTS,
 } from '../../store/lake/datasets/datasets.ts';
-import { columnsOf, type DatasetDraft } from '../../store/lake/datasetEdits.ts';
+import { buildColumns, type DatasetDraft } from '../../store/lake/datasetEdits.ts';
 import { INFERRED_CONTRACT } from '../../store/lake/datasets/contracts.ts';
 import type { DatasetDefaults } from '../../store/lake/datasets/defaults.ts';
 import { Failure } from '../../store/base/failure.ts';
@@ -19,21 +19,28 @@ import { makeBatch } from '../batch/batch.ts';
 import { NO_CHECKS } from '../batch/expectations.ts';
 import { describeIndex, likeliestIndex, otherIndexes, seriesOf } from './indexGuess.ts';
 import {
-  longTexts,
-  possible,
-  numberedInOrder,
+  findLongTexts,
+  findPossible,
+  numberInFileOrder,
   type Proving,
-  repeatingTexts,
-  sortedByIndex,
-  withoutEmpty,
+  findRepeatingTexts,
+  sortByIndex,
+  dropEmptyLines,
 } from './indexProof.ts';
-import { wantedDates } from '../values/infer.ts';
-import { checkColumns, noDate, ownOf, widenFor, wordOf, isSameType } from './misfits.ts';
+import { withExpectedDates } from '../values/infer.ts';
+import {
+  checkColumns,
+  noDateFailure,
+  ownProperty,
+  widenFor,
+  describeType,
+  isSameType,
+} from './typeConflicts.ts';
 import type { Relation } from '../values/relation.ts';
-import { settleMisfits, settling } from './settle.ts';
-import { isBlank, mayShareRow, uniqueIndexOf } from '../batch/uniqueIndex.ts';
+import { resolveMisfits, settleContext } from './wholeFileTypes.ts';
+import { isBlank, canShareRow, buildUniqueIndex } from '../batch/uniqueIndex.ts';
 import type { BatchRequest, Batch, Misfit } from '../batch/batchRequest.ts';
-import type { Fit, Looking, IngestServices } from './load.ts';
+import type { Fit, LoadContext, IngestServices } from './load.ts';
 
 type Properties = Readonly<Record<string, PropertyType>>;
 
@@ -55,7 +62,7 @@ interface First {
  */
 type Step = 'guess' | 'prove' | 'reject';
 
-type FirstLooking = Omit<Looking, 'services'> & {
+type FirstLooking = Omit<LoadContext, 'services'> & {
   readonly services: Pick<IngestServices, 'clock' | 'defaultsOf'>;
 };
 
@@ -90,7 +97,7 @@ async function createFit(
   const defaults = run.services.defaultsOf(load);
   let first: First = { run, relation, defaults, firstId };
   const declared = declaredTypes(first);
-  const inferred = wantedDates(relation.columns, load.mapping ?? defaultMapping(first));
+  const inferred = withExpectedDates(relation.columns, load.mapping ?? defaultMapping(first));
   let properties: Properties = { ...inferred, ...declared };
   let step: Step = 'guess';
   for (;;) {
@@ -115,7 +122,13 @@ async function createFit(
     if (attempt.kind === 'unproved') return proveIndex(first, properties);
     const { misfits } = attempt;
     const open = without(properties, declared);
-    const settled = await settleMisfits(settling(run), first.relation, open, misfits, declared);
+    const settled = await resolveMisfits(
+      settleContext(run),
+      first.relation,
+      open,
+      misfits,
+      declared,
+    );
     const isReadDifferently = settled.relation !== first.relation;
     first = { ...first, relation: settled.relation };
     const rest = settled.rest.filter(({ column }) => !Object.hasOwn(declared, column));
@@ -127,7 +140,7 @@ async function createFit(
 /** The types that the dataset's place declares for columns of the file. */
 function declaredTypes({ defaults, relation }: First): Properties {
   const placeTypes = defaults?.types ?? {};
-  const types = relation.columns.map(({ name }) => [name, ownOf(placeTypes, name)] as const);
+  const types = relation.columns.map(({ name }) => [name, ownProperty(placeTypes, name)] as const);
   return Object.fromEntries(
     types.flatMap(([name, type]) => (type === undefined ? [] : [[name, type]])),
   );
@@ -161,7 +174,7 @@ function defaultMapping({ defaults, relation }: First): ColumnMapping | undefine
   if (defaults === undefined) return undefined;
   const names = new Set(relation.columns.map(({ name }) => name));
   const has = ([, name]: readonly [string, string]): boolean =>
-    names.has(name) || !defaults.mayMiss.includes(name);
+    names.has(name) || !defaults.optional.includes(name);
   return Object.fromEntries(Object.entries(defaults.mapping).filter(has));
 }
 
@@ -173,13 +186,13 @@ async function widenTypes(
   const wider: Record<string, PropertyType> = { ...properties };
   for (const misfit of misfits) {
     const { column, line, value } = misfit;
-    const guessed = ownOf(wider, column) ?? { type: 'string' };
+    const guessed = ownProperty(wider, column) ?? { type: 'string' };
     const own = relation.columns.find(({ name }) => name === column)?.inferred.own;
     const isWidest = own === undefined || isSameType(own, guessed);
     if (run.load.mapping?.date === column && guessed.format !== undefined && isWidest) {
       const example = JSON.stringify(value.slice(0, 100));
-      const was = wordOf(column, guessed, relation);
-      throw noDate(column, `line ${line} has ${example}, no ${was}`);
+      const was = describeType(column, guessed, relation);
+      throw noDateFailure(column, `line ${line} has ${example}, no ${was}`);
     }
     wider[column] = await widenFor(misfit, guessed, { relation, run });
   }
@@ -198,22 +211,22 @@ async function proveIndex(first: First, properties: Properties): Promise<Created
   const names = Object.keys(properties);
   const source = run.load.sourceNumber ?? 0;
   const read = { batch: attempt.batch, relation, bench, source };
-  const batch = await withoutEmpty(names, tableOf(plain, first).columns, read);
+  const batch = await dropEmptyLines(names, tableOf(plain, first).columns, read);
   const proving: Proving = { ...read, batch };
   const texts = names.filter((name) => isText(properties[name]));
-  const long = await longTexts(texts, proving);
+  const long = await findLongTexts(texts, proving);
   const whole = (name: string): boolean => !isBlank(batch.stats, name) && !long.has(name);
-  const repeating = await repeatingTexts(texts, proving);
+  const repeating = await findRepeatingTexts(texts, proving);
   const candidates = otherIndexes(properties, whole, (name) => repeating.has(name));
-  for (const mapping of await possible(candidates, proving)) {
+  for (const mapping of await findPossible(candidates, proving)) {
     const draft = draftOf(first, properties, inferredIndex(mapping));
-    const sorted = await sortedByIndex(tableOf(draft, first), proving);
+    const sorted = await sortByIndex(tableOf(draft, first), proving);
     if (sorted === undefined) continue;
     return toFit(sorted, requestFor(first, draft, 'drop'), draft, first, true);
   }
   const mapping = seriesOf(properties, whole, (name) => !long.has(name));
   const draft = draftOf(first, properties, inferredIndex(mapping));
-  const sorted = await numberedInOrder(tableOf(draft, first), proving);
+  const sorted = await numberInFileOrder(tableOf(draft, first), proving);
   return toFit(sorted, requestFor(first, draft, 'drop'), draft, first, false);
 }
 
@@ -241,11 +254,11 @@ function tableOf(
   draft: DatasetDraft,
   { firstId }: Pick<First, 'firstId'>,
 ): Pick<BatchRequest, 'columns' | 'index' | 'sharesRow'> {
-  const columns = columnsOf(draft, firstId);
+  const columns = buildColumns(draft, firstId);
   const dataset: Dataset = { ...draft, tableId: 0, createdMs: 0, updatedMs: 0 };
   const table = { tableId: 0, snapshot: 0, folder: '', columns, files: [], records: 0, bytes: 0 };
-  const index = uniqueIndexOf(dataset, table);
-  return { columns, index, sharesRow: mayShareRow(table, index) };
+  const index = buildUniqueIndex(dataset, table);
+  return { columns, index, sharesRow: canShareRow(table, index) };
 }
 
 const requestFor = (
@@ -255,7 +268,7 @@ const requestFor = (
 ): BatchRequest => ({
   relation,
   ...tableOf(draft, { firstId }),
-  duplicates: keptRepeat(load),
+  duplicates: repeatHandling(load),
   nowMs: services.clock(),
   lenient,
   refused: [],
@@ -270,11 +283,11 @@ function draftOf(
   properties: Properties,
   index: DatasetIndex,
 ): DatasetDraft {
-  const { title = UNSAID.title, weight = UNSAID.weight } = defaults ?? {};
+  const { title = DATASET_DEFAULTS.title, weight = DATASET_DEFAULTS.weight } = defaults ?? {};
   return {
     workspace: load.workspace,
     dataset: load.dataset,
-    ...UNSAID,
+    ...DATASET_DEFAULTS,
     title,
     weight,
     contract: INFERRED_CONTRACT,
@@ -287,7 +300,7 @@ function draftOf(
         ...properties,
         ...missingProperties(defaults, properties),
       },
-      required: requiredOf(index),
+      required: listRequired(index),
     },
     ...index,
   };
@@ -301,7 +314,7 @@ function missingProperties(
   const names = new Set(Object.keys(properties).map((name) => name.toLowerCase()));
   const { documented = [], types = {} } = defaults ?? {};
   const missing = documented.filter((name) => !names.has(name.toLowerCase()));
-  return Object.fromEntries(missing.map((name) => [name, ownOf(types, name) ?? TEXT]));
+  return Object.fromEntries(missing.map((name) => [name, ownProperty(types, name) ?? TEXT]));
 }
 
 const TEXT: PropertyType = { type: 'string' };

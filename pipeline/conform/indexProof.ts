@@ -3,9 +3,9 @@
 import { join } from 'node:path';
 import { type Column, ROW_COLUMN, SOURCE_COLUMN } from '../../store/lake/versions/columns.ts';
 import type { ColumnMapping } from '../../store/lake/datasets/datasets.ts';
-import { REJECTS_KEPT_MAX } from '../../store/work/jobs.ts';
+import { REJECTS_MAX } from '../../store/work/jobs.ts';
 import { newUuid } from '../../store/base/random.ts';
-import { ask, lineOf } from '../batch/batchStatements.ts';
+import { runStatements, lineOf } from '../batch/batchStatements.ts';
 import { copyTable, fileStats } from '../batch/parquetFile.ts';
 import { INDEX_BYTES_MAX, type Relation } from '../values/relation.ts';
 import {
@@ -13,7 +13,7 @@ import {
   orderBy,
   orderIndex,
   orderOfLoad,
-  repeatsStatement,
+  countRepeatsQuery,
   type UniqueIndex,
 } from '../batch/uniqueIndex.ts';
 import type { Batch } from '../batch/batchRequest.ts';
@@ -41,7 +41,7 @@ export interface Proving {
  * Removes lines of a text without any value, such as a last line of commas: these are invalid. In a format
  * of rows or objects a row of nulls is a regular record.
  */
-export async function withoutEmpty(
+export async function dropEmptyLines(
   properties: readonly string[],
   columns: readonly Column[],
   { batch, bench, relation }: Proving,
@@ -54,8 +54,8 @@ export async function withoutEmpty(
   const path = join(bench.folder, `${newUuid()}.parquet`);
   const list = columns.map(({ name }) => identifier(name)).join(', ');
   const filled = `SELECT ${list} FROM ${read} WHERE NOT (${empty})`;
-  const [empties = [], copied] = await ask(bench, relation, [
-    `SELECT file_row_number + 1 AS n FROM ${read} WHERE ${empty} ORDER BY 1 LIMIT ${REJECTS_KEPT_MAX}`,
+  const [empties = [], copied] = await runStatements(bench, relation, [
+    `SELECT file_row_number + 1 AS n FROM ${read} WHERE ${empty} ORDER BY 1 LIMIT ${REJECTS_MAX}`,
     copyTable(filled, path, columns, batch.stats.records),
   ]);
   if (empties.length === 0) return batch;
@@ -71,19 +71,19 @@ export async function withoutEmpty(
     invalid: batch.invalid + batch.stats.records - stats.records,
     rejects: [...batch.rejects, ...rejects]
       .sort((one, other) => one.line - other.line)
-      .slice(0, REJECTS_KEPT_MAX),
+      .slice(0, REJECTS_MAX),
   };
 }
 
 /** Texts with a value that is longer than an index may store. */
-export async function longTexts(
+export async function findLongTexts(
   names: readonly string[],
   { batch, bench, relation }: Proving,
 ): Promise<ReadonlySet<string>> {
   if (names.length === 0) return new Set();
   const longest = names.map((name, at) => `max(strlen(${identifier(name)})) AS m${at}`);
   const statement = `SELECT ${longest.join(', ')} FROM read_parquet(${literal(batch.path)})`;
-  const [rows] = await ask(bench, relation, [statement]);
+  const [rows] = await runStatements(bench, relation, [statement]);
   return new Set(names.filter((_, at) => Number(rows?.[0]?.[`m${at}`] ?? 0) > INDEX_BYTES_MAX));
 }
 
@@ -91,7 +91,7 @@ export async function longTexts(
  * Texts with repeated values, like those of a key beside a date: three records of two values, or more
  * of fewer. Free texts differ, and would distinguish records by chance.
  */
-export async function repeatingTexts(
+export async function findRepeatingTexts(
   names: readonly string[],
   proving: Proving,
 ): Promise<ReadonlySet<string>> {
@@ -119,13 +119,13 @@ async function countFirst(
   );
   const first = `(SELECT ${names} FROM read_parquet(${literal(batch.path)}) LIMIT ${SAMPLE_RECORDS})`;
   const statement = `SELECT count(*) AS records, ${counts.join(', ')} FROM ${first}`;
-  const [[row] = []] = await ask(bench, relation, [statement]);
+  const [[row] = []] = await runStatements(bench, relation, [statement]);
   const distinct = lists.map((_, at) => Number(row?.[`d${at}`] ?? 0));
   return { records: Number(row?.['records'] ?? 0), distinct };
 }
 
 /** The candidates that the sampled records do not rule out, in their order. */
-export async function possible(
+export async function findPossible(
   candidates: readonly ColumnMapping[],
   proving: Proving,
 ): Promise<readonly ColumnMapping[]> {
@@ -140,7 +140,7 @@ interface Sorting {
 }
 
 /** The batch sorted by an index, all records under one number; undefined if two share an index value. */
-export async function sortedByIndex(
+export async function sortByIndex(
   { columns, index }: Sorting,
   { batch, bench, relation, source }: Proving,
 ): Promise<Batch | undefined> {
@@ -148,14 +148,14 @@ export async function sortedByIndex(
   const list = listColumns(columns, '1', source);
   const query = `SELECT ${list} FROM read_parquet(${literal(batch.path)})${orderBy(index)}`;
   const copy = copyTable(query, path, columns, batch.stats.records);
-  const repeats = repeatsStatement(path, orderIndex(index));
-  const [copied, repeated] = await ask(bench, relation, [copy, repeats]);
+  const repeats = countRepeatsQuery(path, orderIndex(index));
+  const [copied, repeated] = await runStatements(bench, relation, [copy, repeats]);
   if (Number(repeated?.[0]?.['repeats'] ?? 0) > 0) return undefined;
   return { ...batch, path, stats: fileStats(copied ?? []) };
 }
 
 /** The batch with a number for each record, in the order of the file. */
-export async function numberedInOrder(
+export async function numberInFileOrder(
   { columns, index }: Sorting,
   { batch, bench, relation, source }: Proving,
 ): Promise<Batch> {
@@ -164,7 +164,7 @@ export async function numberedInOrder(
   const list = listColumns(columns, 'file_row_number + 1', source);
   const query = `SELECT ${list} FROM ${read}${orderOfLoad(relation, index)}`;
   const copy = copyTable(query, path, columns, batch.stats.records);
-  const [copied] = await ask(bench, relation, [copy]);
+  const [copied] = await runStatements(bench, relation, [copy]);
   return { ...batch, path, stats: fileStats(copied ?? []) };
 }
 

@@ -3,8 +3,8 @@
 import type { PropertyType } from '../../store/lake/versions/columns.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { Table } from '../../store/lake/versions/lakeRead.ts';
-import { ask, fileLineOf, NUMBER } from '../batch/batchStatements.ts';
-import { askedOf } from '../batch/expectations.ts';
+import { runStatements, fileLineOf, RECORD_NUMBER } from '../batch/batchStatements.ts';
+import { comparedProperties } from '../batch/expectations.ts';
 import { isCodeName } from '../values/columnNames.ts';
 import { fromClause, type Relation } from '../values/relation.ts';
 import type { Misfit } from '../batch/batchRequest.ts';
@@ -15,7 +15,7 @@ import { identifier, literal } from '../../store/duckdb/sqlText.ts';
  * Stored records that one schema change may rewrite: as many as one ingestion of stored
  * records (INTERFACE.md 3.7, 3.8). They are sorted in the memory of ingestion, in the dataset's turn.
  */
-export const REWRITTEN_MAX = 1_000_000;
+export const REWRITE_RECORDS_MAX = 1_000_000;
 
 /** Larger integers are not all representable as doubles. */
 const EXACT_MAX = 2n ** 53n;
@@ -40,9 +40,9 @@ export async function widenInferred(
   const { column } = misfit;
   if (dataset.contract.inferred !== true || property.type !== 'integer') return undefined;
   if (Object.values(dataset.mapping).includes(column) || declared.has(column)) return undefined;
-  if (table.records > REWRITTEN_MAX) return undefined;
+  if (table.records > REWRITE_RECORDS_MAX) return undefined;
   if (isCodeName(column) && isCode(misfit.value)) {
-    const isCompared = askedOf(dataset.expectations).has(column);
+    const isCompared = comparedProperties(dataset.expectations).has(column);
     return isCompared ? undefined : { misfit, property: { type: 'string' } };
   }
   if (!fitsNumbers(column, table)) return undefined;
@@ -80,14 +80,14 @@ async function firstDecimal(
 ): Promise<Misfit | undefined> {
   if (relation.kind === 'parquet') return undefined;
   const target = { id: 1, name: column, type: 'varchar', nullable: true } as const;
-  const texts = `SELECT trim(${identifier(column)}) AS value, row_number() OVER () AS ${NUMBER}
+  const texts = `SELECT trim(${identifier(column)}) AS value, row_number() OVER () AS ${RECORD_NUMBER}
     FROM ${fromClause(relation, [target], false)}`;
   const isDecimal = `regexp_full_match(value, ${literal(DECIMAL)}) AND TRY_CAST(value AS DOUBLE) % 1 <> 0`;
   const isLarge = `regexp_full_match(value, ${literal(WHOLE)}) AND
     coalesce(abs(TRY_CAST(value AS HUGEINT)) > ${EXACT_MAX}, true)`;
-  const [rows] = await ask(bench, relation, [
-    `SELECT min(${NUMBER}) FILTER (WHERE ${isDecimal}) AS n, bool_or(${isLarge}) AS has_large,
-      arg_min(value, ${NUMBER}) FILTER (WHERE ${isDecimal}) AS value FROM (${texts})`,
+  const [rows] = await runStatements(bench, relation, [
+    `SELECT min(${RECORD_NUMBER}) FILTER (WHERE ${isDecimal}) AS n, bool_or(${isLarge}) AS has_large,
+      arg_min(value, ${RECORD_NUMBER}) FILTER (WHERE ${isDecimal}) AS value FROM (${texts})`,
   ]);
   const { has_large: hasLarge, n, value } = rows?.[0] ?? {};
   if (hasLarge === true || n === null || n === undefined) return undefined;

@@ -1,6 +1,6 @@
 // A load: its request, its services, and the result of fitting its file.
 import type { ColumnMapping, RecordSchema, Dataset } from '../../store/lake/datasets/datasets.ts';
-import type { DefaultsOf } from '../../store/lake/datasets/defaults.ts';
+import type { FindDefaults } from '../../store/lake/datasets/defaults.ts';
 import type { DateOrder } from '../values/dateFormats.ts';
 import type { Reading } from '../bytes/reading.ts';
 import type { DuplicateRules } from './duplicates.ts';
@@ -65,7 +65,7 @@ export interface Load extends Omit<DuplicateRules, 'refusesRepeats' | 'skipsIden
 export interface LoadLake extends Pick<Lake, 'files' | 'nextColumnId'> {
   readonly directory: Pick<Lake['directory'], 'dataset'>;
   table(tableId: number): Promise<Table | undefined>;
-  stamp(...of: Parameters<Lake['stamp']>): Stamp | Promise<Stamp>;
+  createStamp(...of: Parameters<Lake['createStamp']>): Stamp | Promise<Stamp>;
 }
 
 export interface LoadServices extends Omit<IngestServices, 'lake' | 'others'> {
@@ -82,7 +82,7 @@ export interface IngestServices {
   readonly at: AtCrashPoint;
   readonly deadlineMs: number;
   /** Defaults of a dataset that a load creates, by its place, for options that the load does not set. */
-  readonly defaultsOf: DefaultsOf;
+  readonly defaultsOf: FindDefaults;
   /** Aborted when the load must end without a trace. */
   readonly signal?: AbortSignal;
 }
@@ -109,7 +109,7 @@ export const silentEvents: IngestEvents = {
 };
 
 /** One load while its file is fitted. */
-export interface Looking {
+export interface LoadContext {
   readonly load: Load;
   readonly services: Pick<LoadServices, 'lake' | 'clock' | 'defaultsOf'>;
   readonly bench: Workbench;
@@ -128,7 +128,7 @@ export interface SchemaChange {
 }
 
 /** A placeholder to replace, and the first id of the columns that replace its own. */
-export interface Instead {
+export interface ReplacedPlaceholder {
   readonly dataset: Dataset;
   readonly firstId: number;
 }
@@ -150,7 +150,7 @@ export type Fit = {
       /** Documented properties of the dataset that the file does not have. */
       readonly lacking: readonly string[];
       /** The placeholder that the new dataset replaces completely. */
-      readonly instead?: Instead;
+      readonly instead?: ReplacedPlaceholder;
     }
 );
 
@@ -182,7 +182,7 @@ export interface Ingested {
 }
 
 /** A load whose files are published. */
-export interface MadeLoad {
+export interface PublishedLoad {
   readonly edits: readonly Edit[];
   readonly message: string;
   readonly touches: ChangedKeys | undefined;
@@ -201,7 +201,7 @@ export interface LoadStore {
   /** Creates the dataset of a load, after its records are validated. */
   create(draft: DatasetDraft): Promise<Dataset>;
   /** @throws the error of the commit; its published files are then removed, if possible */
-  keep(load: MadeLoad): Promise<void>;
+  commit(load: PublishedLoad): Promise<void>;
 }
 
 /** One load, on any node. */

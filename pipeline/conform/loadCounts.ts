@@ -1,6 +1,6 @@
 // Counts the outcomes of the records of a write. The counts add up: received = stored + replaced +
 // duplicates + rejected + quarantined.
-import { redacted } from '../../store/base/redact.ts';
+import { redactText } from '../../store/base/redact.ts';
 import type { Ingested } from './load.ts';
 
 export interface LoadCounts {
@@ -24,7 +24,7 @@ const WARNING = 'warning: ';
 export function toLoadCounts(counted: Omit<Ingested, 'rejects'>): LoadCounts {
   const { columnsLeftOut, duplicates, ingested, invalid, quarantined, replaced } = counted;
   const { unchanged, validated } = counted;
-  const notes = counted.notes.map(redacted);
+  const notes = counted.notes.map(redactText);
   return {
     received: validated + invalid + quarantined,
     stored: ingested - replaced,

@@ -1,6 +1,6 @@
 // Describes a load for its owner: its index and properties, and what it replaced and left out. Everything
 // that was inferred, left out, rejected or replaced has a line.
-import { type PropertyType, propertyWord } from '../../store/lake/versions/columns.ts';
+import { type PropertyType, describeProperty } from '../../store/lake/versions/columns.ts';
 import type { ColumnMapping, Dataset } from '../../store/lake/datasets/datasets.ts';
 import { quoteWord } from '../../store/base/shellWord.ts';
 import type { Conformed, Load } from './load.ts';
@@ -95,7 +95,7 @@ function describeProperties(
   const all = Object.entries(properties).filter(([name]) => !lacking.includes(name));
   const some = all
     .slice(0, PROPERTIES_LISTED_MAX)
-    .map(([name, property]) => `${name} ${propertyWord(property)}`);
+    .map(([name, property]) => `${name} ${describeProperty(property)}`);
   const more = all.length > some.length ? ` and ${all.length - some.length} more` : '';
   return `properties: ${some.join(', ')}${more}`;
 }

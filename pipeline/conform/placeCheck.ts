@@ -1,18 +1,18 @@
 // Runs the check of a dataset's place on the records of a load (PlaceCheck), before any are stored.
 import { Failure } from '../../store/base/failure.ts';
-import type { PlaceCheck } from '../../store/lake/datasets/defaults.ts';
+import type { CrossCheck } from '../../store/lake/datasets/defaults.ts';
 import { withOpenFiles } from '../../store/lake/versions/tableFiles.ts';
 import { visibleRows } from '../../store/lake/versions/tableSql.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
-import { ask } from '../batch/batchStatements.ts';
+import { runStatements } from '../batch/batchStatements.ts';
 import type { Relation } from '../values/relation.ts';
-import type { Conformed, Load, Looking } from './load.ts';
+import type { Conformed, Load, LoadContext } from './load.ts';
 
 /** Maximum records of a load that are compared with each other; a larger load gets a note. */
 const RECORDS_MAX = 5_000_000;
 
 interface Checking {
-  readonly run: Looking;
+  readonly run: LoadContext;
   readonly relation: Relation;
   readonly conformed: Conformed;
 }
@@ -39,24 +39,24 @@ export async function checkPlace(checking: Checking): Promise<readonly string[]>
 }
 
 /** Whether a load's records are compared with another dataset: the load then runs where both are stored. */
-export const isCheckedBeside = (load: Load, { defaultsOf }: Looking['services']): boolean =>
+export const needsOtherDataset = (load: Load, { defaultsOf }: LoadContext['services']): boolean =>
   defaultsOf(load)?.check !== undefined;
 
 async function runCheck(
   { relation, run }: Checking,
-  check: PlaceCheck,
+  check: CrossCheck,
   own: string,
-): Promise<ReturnType<PlaceCheck['report']>> {
+): Promise<ReturnType<CrossCheck['report']>> {
   const { lake } = run.services;
-  const dataset = lake.directory.dataset(run.load.workspace, check.beside);
+  const dataset = lake.directory.dataset(run.load.workspace, check.otherDataset);
   const table = dataset === undefined ? undefined : await lake.table(dataset.tableId);
   const read = async (
     other: string | undefined,
     files: readonly string[],
-  ): Promise<ReturnType<PlaceCheck['report']>> => {
+  ): Promise<ReturnType<CrossCheck['report']>> => {
     const statements = check.statements(own, other);
     if (statements.length === 0) return { notes: [] };
-    return check.report(await ask({ ...run.bench, files }, relation, statements));
+    return check.report(await runStatements({ ...run.bench, files }, relation, statements));
   };
   if (table === undefined || table.files.length === 0) return read(undefined, []);
   const names = table.columns.map(({ name }) => name);
@@ -70,7 +70,7 @@ async function runCheck(
 }
 
 /** Undefined if a column that the check needs is missing. */
-function ownRows({ conformed }: Checking, { own }: PlaceCheck): string | undefined {
+function ownRows({ conformed }: Checking, { own }: CrossCheck): string | undefined {
   const change = conformed.kind === 'known' ? conformed.change : undefined;
   const target = conformed.kind === 'known' ? conformed.dataset : conformed.draft;
   const names = Object.keys((change?.schema ?? target.schema).properties);
@@ -82,7 +82,7 @@ function ownRows({ conformed }: Checking, { own }: PlaceCheck): string | undefin
 function selectColumns(
   rows: string,
   names: readonly string[],
-  { optional, required }: PlaceCheck['own'],
+  { optional, required }: CrossCheck['own'],
 ): string {
   const terms = Object.entries(optional).map(([name, type]) =>
     names.includes(name) ? identifier(name) : `CAST(NULL AS ${type}) AS ${identifier(name)}`,

@@ -1,12 +1,12 @@
 // Lists texts of a file that were read as something other than what they spell: null for a mark of no value,
 // a number for a written form. Each line has the column, the count and the first text.
-import { columnTypeOf, type PropertyType } from '../../store/lake/versions/columns.ts';
+import { toColumnType, type PropertyType } from '../../store/lake/versions/columns.ts';
 import type { Row } from '../../store/duckdb/protocol.ts';
-import { ask, fileLineOf, NUMBER, shownValue } from '../batch/batchStatements.ts';
+import { runStatements, fileLineOf, RECORD_NUMBER, quotedValue } from '../batch/batchStatements.ts';
 import { UNREAD_LINES } from '../values/rejectedLines.ts';
 import { missingTest } from '../values/missing.ts';
 import { isPlainNumber } from '../values/numberFormats.ts';
-import { fromClause, given, type Relation, valueOf } from '../values/relation.ts';
+import { fromClause, hasValueTest, type Relation, buildValue } from '../values/relation.ts';
 import type { Workbench } from '../bytes/workbench.ts';
 import { identifier } from '../../store/duckdb/sqlText.ts';
 
@@ -35,14 +35,14 @@ export async function listReadings(
   }));
   const bare: Relation = { ...relation, nulls: [] };
   const members = targets.map((target, at) => {
-    const type = columnTypeOf(properties[target.name] ?? { type: 'string' });
-    return `CAST(${valueOf(relation, { ...target, type }, false)} AS VARCHAR) AS read${at}`;
+    const type = toColumnType(properties[target.name] ?? { type: 'string' });
+    return `CAST(${buildValue(relation, { ...target, type }, false)} AS VARCHAR) AS read${at}`;
   });
-  const rows = `SELECT *, row_number() OVER () AS ${NUMBER}, ${members.join(', ')}
+  const rows = `SELECT *, row_number() OVER () AS ${RECORD_NUMBER}, ${members.join(', ')}
     FROM ${fromClause(bare, targets, false)}`;
   const terms = names.flatMap((name, at) => readingTerms(name, at, relation));
   const statements = [`SELECT ${terms.join(', ')} FROM (${rows})`];
-  const [counts, unread = []] = await ask(
+  const [counts, unread = []] = await runStatements(
     bench,
     relation,
     relation.kind === 'csv' ? [...statements, UNREAD_LINES] : statements,
@@ -59,7 +59,7 @@ function isReadDifferently(
 ): boolean {
   const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
   if (property === undefined || constant !== undefined) return false;
-  const isText = columnTypeOf(property) === 'varchar';
+  const isText = toColumnType(property) === 'varchar';
   return (
     nulls.length > 0 || (!isText && (inferred.missing === true || inferred.number !== undefined))
   );
@@ -67,7 +67,7 @@ function isReadDifferently(
 
 function readingTerms(name: string, at: number, relation: Relation): readonly string[] {
   const cell = identifier(name);
-  const mark = `${given(relation, name)} AND ${missingTest(cell, relation.nulls)} AND read${at} IS NULL`;
+  const mark = `${hasValueTest(relation, name)} AND ${missingTest(cell, relation.nulls)} AND read${at} IS NULL`;
   const number = relation.columns.find((column) => column.name === name)?.inferred.number;
   const written =
     number === undefined
@@ -75,12 +75,12 @@ function readingTerms(name: string, at: number, relation: Relation): readonly st
       : `read${at} IS NOT NULL AND NOT ${isPlainNumber(`trim(${cell})`)}`;
   return [
     `count(*) FILTER (WHERE ${mark}) AS marks${at}`,
-    `min(${NUMBER}) FILTER (WHERE ${mark}) AS marked${at}`,
-    `arg_min(${shownValue(name)}, ${NUMBER}) FILTER (WHERE ${mark}) AS mark${at}`,
+    `min(${RECORD_NUMBER}) FILTER (WHERE ${mark}) AS marked${at}`,
+    `arg_min(${quotedValue(name)}, ${RECORD_NUMBER}) FILTER (WHERE ${mark}) AS mark${at}`,
     `count(*) FILTER (WHERE ${written}) AS writings${at}`,
-    `min(${NUMBER}) FILTER (WHERE ${written}) AS wrote${at}`,
-    `arg_min(${shownValue(name)}, ${NUMBER}) FILTER (WHERE ${written}) AS written${at}`,
-    `arg_min(read${at}, ${NUMBER}) FILTER (WHERE ${written}) AS number${at}`,
+    `min(${RECORD_NUMBER}) FILTER (WHERE ${written}) AS wrote${at}`,
+    `arg_min(${quotedValue(name)}, ${RECORD_NUMBER}) FILTER (WHERE ${written}) AS written${at}`,
+    `arg_min(read${at}, ${RECORD_NUMBER}) FILTER (WHERE ${written}) AS number${at}`,
   ];
 }
 

@@ -1,13 +1,13 @@
 // Counts in one pass how all values of a column can be read as dates or numbers, and which of them are not
 // read literally.
-import { columnTypeOf, type PropertyType } from '../../store/lake/versions/columns.ts';
+import { toColumnType, type PropertyType } from '../../store/lake/versions/columns.ts';
 import type { Row } from '../../store/duckdb/protocol.ts';
-import { ask } from '../batch/batchStatements.ts';
+import { runStatements } from '../batch/batchStatements.ts';
 import type { DateTally } from '../values/dateFormats.ts';
-import { clocked, isOrdered, loweredText, writtenInstant } from '../values/dateReading.ts';
+import { hasClockTest, isOrderedTest, loweredText, writtenInstant } from '../values/dateReading.ts';
 import { missingTest } from '../values/missing.ts';
 import { numberMembers, numberTallyTerms, type NumberTally } from '../values/numberFormats.ts';
-import { fromClause, misfit, type Relation } from '../values/relation.ts';
+import { fromClause, misfitTest, type Relation } from '../values/relation.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 import type { Workbench } from '../bytes/workbench.ts';
 
@@ -27,24 +27,24 @@ export interface Question {
  * Keeps the questions that may have an answer: dates of a column with a value that is not read literally and
  * might be a date, and all numbers if there is such a value, since they decide each other.
  */
-export async function unread(
+export async function findUnread(
   bench: Workbench,
   relation: Relation,
   properties: Properties,
   questions: readonly Question[],
 ): Promise<readonly Question[]> {
   const targets = questions.map(({ name }, at) => {
-    const type = columnTypeOf(properties[name] ?? { type: 'string' });
+    const type = toColumnType(properties[name] ?? { type: 'string' });
     return { id: at + 1, name, type, nullable: true };
   });
   const terms = targets.map((target, at) => {
     const cell = identifier(target.name);
     const mayBe = `(regexp_matches(${cell}, '[0-9]') OR ${missingTest(cell)})`;
-    return `bool_or(${misfit(relation, target) ?? 'false'} AND ${mayBe}) AS unread${at}`;
+    return `bool_or(${misfitTest(relation, target) ?? 'false'} AND ${mayBe}) AS unread${at}`;
   });
   if (terms.length === 0) return [];
   const from = fromClause(relation, targets, false);
-  const [rows] = await ask(bench, relation, [`SELECT ${terms.join(', ')} FROM ${from}`]);
+  const [rows] = await runStatements(bench, relation, [`SELECT ${terms.join(', ')} FROM ${from}`]);
   const isUnread = questions.map((_, at) => rows?.[0]?.[`unread${at}`] === true);
   const numbers = questions.some(({ kind }, at) => kind === 'numbers' && isUnread[at] === true);
   return questions.filter(({ kind }, at) => (kind === 'numbers' ? numbers : isUnread[at] === true));
@@ -61,11 +61,11 @@ const DATE_COUNTS = [
 ] as const;
 
 /** The tally of numbers in a row of `countAll`. */
-export const numbersIn = (row: Row, isFixed: boolean): NumberTally =>
+export const toNumberTally = (row: Row, isFixed: boolean): NumberTally =>
   tallyIn(row, NUMBER_COUNTS, isFixed) as unknown as NumberTally;
 
 /** The tally of dates in a row of `countAll`. */
-export const datesIn = (row: Row, isFixed: boolean): DateTally =>
+export const toDateTally = (row: Row, isFixed: boolean): DateTally =>
   ({ ...tallyIn(row, DATE_COUNTS, isFixed), first: [] }) as unknown as DateTally;
 
 function tallyIn(
@@ -105,14 +105,14 @@ export async function countAll(
       count(*) FILTER (WHERE mark) AS marks,
       ${kind === 'dates' ? DATE_TERMS : NUMBER_TERMS} FROM (${rows})`;
   });
-  const rows = await ask(bench, relation, statements);
+  const rows = await runStatements(bench, relation, statements);
   return rows.map(([row]) => row ?? {});
 }
 
 const dateMembers = (text: string): string =>
   `${text} AS text, ${writtenInstant(text, { order: 'DMY' })} AS day_first,
-    ${writtenInstant(text, { order: 'MDY' })} AS month_first, ${isOrdered(text)} AS ordered,
-    ${clocked(loweredText(text))} AS clock`;
+    ${writtenInstant(text, { order: 'MDY' })} AS month_first, ${isOrderedTest(text)} AS ordered,
+    ${hasClockTest(loweredText(text))} AS clock`;
 
 const IS_VALUE = 'given AND NOT mark';
 const countWhere = (condition: string): string =>

@@ -1,8 +1,8 @@
 // Refuses columns that a frozen schema does not have, with the first value of each, so that the sender can
 // find it.
 import { Failure } from '../../store/base/failure.ts';
-import { ask, fileLineOf, NUMBER } from '../batch/batchStatements.ts';
-import { fromClause, given, type Relation } from '../values/relation.ts';
+import { runStatements, fileLineOf, RECORD_NUMBER } from '../batch/batchStatements.ts';
+import { fromClause, hasValueTest, type Relation } from '../values/relation.ts';
 import { identifier } from '../../store/duckdb/sqlText.ts';
 import type { Workbench } from '../bytes/workbench.ts';
 
@@ -17,13 +17,15 @@ export async function refuseUnknown(
 ): Promise<never> {
   const listed = names.slice(0, COLUMNS_LISTED_MAX);
   const terms = listed.flatMap((name, at) => [
-    `min(${NUMBER}) FILTER (WHERE ${given(relation, name)}) AS n${at}`,
-    `arg_min(CAST(${identifier(name)} AS VARCHAR), ${NUMBER})
-      FILTER (WHERE ${given(relation, name)}) AS v${at}`,
+    `min(${RECORD_NUMBER}) FILTER (WHERE ${hasValueTest(relation, name)}) AS n${at}`,
+    `arg_min(CAST(${identifier(name)} AS VARCHAR), ${RECORD_NUMBER})
+      FILTER (WHERE ${hasValueTest(relation, name)}) AS v${at}`,
   ]);
-  const numbered = `(SELECT *, row_number() OVER () AS ${NUMBER} FROM
+  const numbered = `(SELECT *, row_number() OVER () AS ${RECORD_NUMBER} FROM
     ${fromClause(relation, [], false)})`;
-  const [rows] = await ask(bench, relation, [`SELECT ${terms.join(', ')} FROM ${numbered}`]);
+  const [rows] = await runStatements(bench, relation, [
+    `SELECT ${terms.join(', ')} FROM ${numbered}`,
+  ]);
   const row = rows?.[0] ?? {};
   const places = listed.map((name, at) => {
     const n = row[`n${at}`];

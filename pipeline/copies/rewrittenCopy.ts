@@ -4,10 +4,10 @@ import { Failure } from '../../store/base/failure.ts';
 import { newUuid } from '../../store/base/random.ts';
 import type { FileRewrite } from '../../store/lake/datasets/defaults.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
-import { ask } from '../batch/batchStatements.ts';
+import { runStatements } from '../batch/batchStatements.ts';
 import type { Workbench } from '../bytes/workbench.ts';
 import { rejectStatements } from '../values/rejectedLines.ts';
-import { fromClause, type Relation, valueOf } from '../values/relation.ts';
+import { fromClause, type Relation, buildValue } from '../values/relation.ts';
 
 /** Distinct split texts in one file. */
 const SPLIT_TEXTS_MAX = 5_000;
@@ -29,7 +29,7 @@ export const needsCopy = ({ moment, nonZero, split, symbol }: FileRewrite): bool
  * @returns the path of the copy, a comma-separated CSV with a header
  * @throws Failure InvalidBody for lines that lack a cell of a column
  */
-export async function rewrittenCopy(
+export async function writeRewrittenCopy(
   relation: Relation,
   rewrite: FileRewrite,
   bench: Workbench,
@@ -46,7 +46,7 @@ export async function rewrittenCopy(
   const replaced = new Map([...moment.terms, ...splits.terms, ...symbolTerms(rewrite.symbol)]);
   const names = relation.columns
     .map(({ name }) => name)
-    .filter((name) => !rewrite.leftOut.includes(name));
+    .filter((name) => !rewrite.excluded.includes(name));
   const terms = names.flatMap((name) => replaced.get(name) ?? [identifier(name)]);
   if (moment.timed !== undefined)
     await refuseDays(rewrite, moment.timed, { relation, rows, bench });
@@ -60,7 +60,7 @@ export async function rewrittenCopy(
       ? []
       : [`SELECT count(*) AS n FROM ${rows} WHERE NOT (${tests.join(' AND ')})`];
   const rejecting = relation.kind === 'csv' ? rejectStatements(1) : [];
-  const answers = await ask(bench, relation, [copy, ...rejecting, ...counting]);
+  const answers = await runStatements(bench, relation, [copy, ...rejecting, ...counting]);
   if (relation.kind === 'csv') refuseLines(answers[1]?.[0], answers[2]?.[0]);
   const without = Number(tests.length === 0 ? 0 : (answers.at(-1)?.[0]?.['n'] ?? 0));
   const skipped = `note: ${without} rows without a split or a dividend are no records`;
@@ -80,7 +80,7 @@ async function refuseDays(
   { bench, relation, rows }: Source,
 ): Promise<void> {
   const counting = `SELECT count(*) AS n, count(*) FILTER (WHERE ${timed}) AS timed FROM ${rows}`;
-  const [[counted] = []] = await ask(bench, relation, [counting]);
+  const [[counted] = []] = await runStatements(bench, relation, [counting]);
   if (Number(counted?.['n'] ?? 0) === 0 || Number(counted?.['timed'] ?? 0) > 0) return;
   const what = `column ${moment?.column} has no time of day, so that no record has a minute`;
   throw new Failure('InvalidBody', `${what}; name the column of the minute (columns, --map)`);
@@ -103,7 +103,7 @@ function readMoment(moment: FileRewrite['moment'], relation: Relation): Moment {
   const { column, day, minute, zone } = moment;
   const raw = textOf(column);
   const target = { id: 1, name: column, type: 'timestamp', nullable: true } as const;
-  const time = `CAST(${valueOf(relation, target, false)} AS TIMESTAMP)`;
+  const time = `CAST(${buildValue(relation, target, false)} AS TIMESTAMP)`;
   const local = `CASE WHEN regexp_matches(${raw}, '${OFFSET}') OR regexp_full_match(${raw}, '${EPOCH}')
     THEN timezone(${literal(zone)}, timezone('UTC', ${time})) ELSE ${time} END`;
   // A text that is not a time stays unchanged: it is rejected with its own text.
@@ -159,7 +159,7 @@ async function readSplits(
   const raw = textOf(column);
   const distinct = `SELECT DISTINCT ${raw} AS text FROM ${rows}
     WHERE nullif(${raw}, '') IS NOT NULL LIMIT ${SPLIT_TEXTS_MAX + 1}`;
-  const [distinctRows = []] = await ask(bench, relation, [distinct]);
+  const [distinctRows = []] = await runStatements(bench, relation, [distinct]);
   if (distinctRows.length > SPLIT_TEXTS_MAX) {
     const what = `column ${column} has over ${SPLIT_TEXTS_MAX} different splits`;
     throw new Failure('InvalidBody', `${what}; split the file`);

@@ -2,11 +2,11 @@
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import type { Reading } from '../bytes/reading.ts';
 import type { DateOrder } from '../values/dateFormats.ts';
-import { datesSpelled, type Inferred, inferType } from '../values/infer.ts';
+import { inferredDates, type Inferred, inferType } from '../values/infer.ts';
 import { isMissing } from '../values/missing.ts';
 import { parseDateFormat } from '../dates/strptime.ts';
 import type { CsvRecord, Dialect } from './lines/records.ts';
-import { kindOf, type Rows } from './shape.ts';
+import { detectKind, type Rows } from './shape.ts';
 
 /** Rows of the head that are inspected, and cells at most. */
 const SAMPLE_ROWS = 10_000;
@@ -44,7 +44,7 @@ function formattedDates(
   nulls: Reading['nulls'],
 ): (values: readonly string[]) => Inferred | undefined {
   const { hasOffset, matches, pattern, time } = parseDateFormat(format);
-  const spelled = datesSpelled({
+  const spelled = inferredDates({
     time,
     read: { kind: 'strptime', format, pattern, hasOffset },
   });
@@ -57,7 +57,11 @@ function formattedDates(
 }
 
 /** Adds to the dialect whether cells have blanks around them; returns the same one if they have none. */
-export function isPadded(records: readonly CsvRecord[], text: string, plain: Dialect): Dialect {
+export function detectPadding(
+  records: readonly CsvRecord[],
+  text: string,
+  plain: Dialect,
+): Dialect {
   if (plain.delimiter === ' ') return plain;
   const rows = records.filter(({ cells, comment }) => cells.length > 0 && comment === undefined);
   const [header, ...others] = rows.slice(0, PADDED_ROWS).map(({ cells }) => cells);
@@ -73,12 +77,14 @@ function areNumbersPadded(rows: Rows): boolean {
   return first.some((_, at) => {
     const values = rows.map((row) => row[at] ?? '');
     if (!values.some((value) => value !== value.trim())) return false;
-    return kindOf(values) === 'text' && kindOf(values.map((value) => value.trim())) !== 'text';
+    return (
+      detectKind(values) === 'text' && detectKind(values.map((value) => value.trim())) !== 'text'
+    );
   });
 }
 
 /** For each column of the first table, whether its values are not texts. */
-export function typedColumns(
+export function findTypedColumns(
   data: readonly CsvRecord[],
   width: number,
   trailing: number | undefined,
@@ -98,6 +104,6 @@ export function typedColumns(
     .slice(0, SAMPLE_ROWS);
   return Array.from(
     { length: width },
-    (_, at) => kindOf(rows.map((row) => (row[at] ?? '').trim())) !== 'text',
+    (_, at) => detectKind(rows.map((row) => (row[at] ?? '').trim())) !== 'text',
   );
 }

@@ -13,23 +13,23 @@ import { ESCAPES, QUOTES, type Reading } from '../bytes/reading.ts';
 import type { DateOrder } from '../values/dateFormats.ts';
 import type { Relation } from '../values/relation.ts';
 import {
-  type Complaint,
+  type Ambiguity,
   findFooter,
   findHeaderLines,
   findRecord,
   findTitles,
-} from './complaints.ts';
-import { inferColumns, isPadded, typedColumns } from './columns.ts';
+} from './ambiguities.ts';
+import { inferColumns, detectPadding, findTypedColumns } from './columns.ts';
 import { printHint } from './hints.ts';
-import { joinHeader, namesOf } from './names.ts';
+import { joinHeader, toColumnNames } from './names.ts';
 import { hasOddLines } from './lines/oddLines.ts';
-import { type Opening, openingOf } from './opening.ts';
+import { type Opening, parseOpening } from './opening.ts';
 import { findQuoting } from './quoting.ts';
 import type { CsvRecord, Dialect } from './lines/records.ts';
-import { delimiterOf, sampleRecords } from './sample.ts';
-import { type Rows, widthOf } from './shape.ts';
-import { startOf } from './lines/startOf.ts';
-import { cutCopy, readLastLines } from './lines/tail.ts';
+import { detectDelimiter, sampleRecords } from './sample.ts';
+import { type Rows, commonWidth } from './shape.ts';
+import { findLineStart } from './lines/lineStart.ts';
+import { copyWithoutLast, readLastLines } from './lines/tail.ts';
 import { TIDY_DELIMITER, tidyCopy, type TidyFile } from './lines/tidyCopy.ts';
 import { hasWideLines } from './lines/wideLines.ts';
 
@@ -67,7 +67,7 @@ export async function csvRelation(file: CsvFile): Promise<Relation> {
 /** The options to add if the file is as it looks, if they produce records. */
 async function describeAlternative(
   file: CsvFile,
-  complaint: Complaint | undefined,
+  complaint: Ambiguity | undefined,
 ): Promise<string> {
   if (complaint?.otherwise === undefined) return '';
   const { add, when } = complaint.otherwise;
@@ -77,7 +77,7 @@ async function describeAlternative(
 }
 
 interface Tried {
-  readonly complaints: readonly Complaint[];
+  readonly complaints: readonly Ambiguity[];
   /** The reading with all hints of the complaints. */
   readonly reading: Reading;
   readonly relation?: Relation;
@@ -86,7 +86,7 @@ interface Tried {
 }
 
 async function tryReadings(file: CsvFile): Promise<Tried> {
-  const complaints: Complaint[] = [];
+  const complaints: Ambiguity[] = [];
   let { reading } = file;
   let second: string | undefined;
   while (complaints.length < READINGS_MAX) {
@@ -115,7 +115,7 @@ async function tryReadings(file: CsvFile): Promise<Tried> {
   return { complaints, reading, ...(second && { second }) };
 }
 
-type Outcome = { readonly relation: Relation } | (Complaint & { readonly secondLine?: number });
+type Outcome = { readonly relation: Relation } | (Ambiguity & { readonly secondLine?: number });
 
 /** The parsed head of a file. */
 interface Head {
@@ -157,7 +157,7 @@ async function withoutLast(file: CsvFile): Promise<CsvFile> {
   const { skipLast = 0 } = file.reading;
   if (skipLast === 0) return file;
   const path = join(file.folder, newUuid());
-  await cutCopy(file.path, path, skipLast);
+  await copyWithoutLast(file.path, path, skipLast);
   const { size } = await stat(path);
   return { ...file, path, head: file.head.subarray(0, Math.min(size, file.head.length)) };
 }
@@ -167,8 +167,8 @@ async function parseHead({ head, reading }: CsvFile): Promise<Head> {
   const quote = QUOTES[reading.quote ?? 'double'];
   const escape = reading.escape === ESCAPES[1] ? '\\' : quote;
   const quoting = { quote, escape, trims: false, spaced: false };
-  const opening = await openingOf(text, reading, (below) => delimiterOf(below, quoting));
-  const delimiter = opening.delimiter ?? (await delimiterOf(opening.text, quoting));
+  const opening = await parseOpening(text, reading, (below) => detectDelimiter(below, quoting));
+  const delimiter = opening.delimiter ?? (await detectDelimiter(opening.text, quoting));
   const isCut = head.length >= HEAD_BYTES;
   const sampled = async (dialect: Dialect): Promise<readonly CsvRecord[]> =>
     sampleRecords(opening.text, {
@@ -180,7 +180,7 @@ async function parseHead({ head, reading }: CsvFile): Promise<Head> {
     });
   const plain = { ...quoting, delimiter };
   const records = await sampled(plain);
-  const dialect = isPadded(records, opening.text, plain);
+  const dialect = detectPadding(records, opening.text, plain);
   return {
     opening,
     text,
@@ -219,11 +219,11 @@ function parseLayout(rows: readonly CsvRecord[], { header }: Reading, skip: numb
   const first = own(cells[0]);
   checkPropertyCount('the header', first.length);
   if (lines === 0) {
-    const names = namesOf(first.map(() => ''));
+    const names = toColumnNames(first.map(() => ''));
     return { names, header: undefined, trailing, line: skip + 1, notes: [], hasBreaks: false };
   }
   const joined = joinHeader(cells.slice(0, lines).map(own));
-  const names = namesOf(joined.header);
+  const names = toColumnNames(joined.header);
   checkPropertyNames('the header', names);
   const last = rows[Math.min(lines, rows.length) - 1];
   return {
@@ -250,7 +250,7 @@ async function toRelation(file: CsvFile, head: Head, rows: readonly CsvRecord[])
     .filter(({ length }) => length === names.length);
   const columns = await inferColumns(names, records, { ...reading, dateOrder });
   if (records.length > 0) checkDates(columns, reading);
-  const start = await startOf(file.path, line - 1);
+  const start = await findLineStart(file.path, line - 1);
   const isOdd = await mustTidy(file, head, layout, data, start);
   const parts = {
     kind: 'csv',
@@ -274,7 +274,7 @@ async function toRelation(file: CsvFile, head: Head, rows: readonly CsvRecord[])
   }
   const path = join(file.folder, newUuid());
   const below = head.records.filter((one) => one.line >= line && one.comment === undefined);
-  const typed = typedColumns(below, names.length, trailing, header);
+  const typed = findTypedColumns(below, names.length, trailing, header);
   const tidy = await tidyCopy(
     {
       path: file.path,
@@ -382,5 +382,5 @@ function findTrailing(rows: Rows): number | undefined {
   const empty = ends.every((row) => row.at(-1) === '');
   if (!empty) return undefined;
   if (!named) return longer;
-  return widthOf(records).width === longer ? longer : undefined;
+  return commonWidth(records).width === longer ? longer : undefined;
 }

@@ -1,10 +1,10 @@
 // Derives the names of columns from one or more header lines.
 import { quoteWord } from '../../store/base/shellWord.ts';
-import { quoted } from '../bytes/excerpt.ts';
+import { quoteExcerpt } from '../bytes/excerpt.ts';
 import type { Rows } from './shape.ts';
 
 /** Names without surrounding blanks, each unique and none empty. */
-export function namesOf(header: readonly string[]): readonly string[] {
+export function toColumnNames(header: readonly string[]): readonly string[] {
   const seen = new Set<string>();
   /** The next number of a repeated name: 30,000 equal names took 40 s when each began at 2. */
   const next = new Map<string, number>();
@@ -65,7 +65,7 @@ function countIndexNames(line: readonly string[], first: readonly string[]): num
 }
 
 function describeUnused(line: readonly string[], at: number, index: number): string {
-  const left = `header line ${at + 1} (${quoted(line.join(','))}) is left out`;
+  const left = `header line ${at + 1} (${quoteExcerpt(line.join(','))}) is left out`;
   const [name = ''] = line;
   const values = new Set(line.slice(Math.max(1, index)).map((cell) => cell.trim()));
   const [value = ''] = values;

@@ -2,7 +2,7 @@
 import { Failure } from '../../store/base/failure.ts';
 import { DELIMITERS, type Reading } from '../bytes/reading.ts';
 import { COMMENTED, LineList } from './lines/lineList.ts';
-import { kindOf } from './shape.ts';
+import { detectKind } from './shape.ts';
 
 /** Signs that may begin a comment. */
 const COMMENTS = ['#', '//', '%', ';', '--'] as const;
@@ -20,7 +20,7 @@ export interface Opening {
 }
 
 /** @param delimiterOf detects the delimiter of a text, if the file does not declare it */
-export async function openingOf(
+export async function parseOpening(
   text: string,
   { delimiter, skipLines = 0 }: Reading,
   delimiterOf: (text: string) => Promise<string>,
@@ -102,7 +102,7 @@ async function findComments(
   const splitCells = (one: string): readonly string[] => one.trim().split(delimiter);
   const width = splitCells(/^[^\r\n]*/.exec(below)?.[0] ?? '').length;
   const next = splitCells(/^[^\r\n]*/.exec(below)?.[0] ?? '');
-  const isNames = next.every((cell) => kindOf([cell.replace(/^"|"$/g, '').trim()]) === 'text');
+  const isNames = next.every((cell) => detectKind([cell.replace(/^"|"$/g, '').trim()]) === 'text');
   const last = lines.findLastIndex((one) => one.trim() !== '');
   const alike = (one: string): boolean => splitCells(one).length === width;
   // `#symbol,date,price` above records is their header.

@@ -1,9 +1,9 @@
 // Detects other quote characters than the usual ones by parsing the first lines.
 import { QUOTES, type Reading } from '../bytes/reading.ts';
-import type { Complaint } from './complaints.ts';
+import type { Ambiguity } from './ambiguities.ts';
 import type { Dialect } from './lines/records.ts';
 import { sampleRecords } from './sample.ts';
-import { widthOf } from './shape.ts';
+import { commonWidth } from './shape.ts';
 
 /** Characters and records that are parsed. */
 const TRIED_CHARACTERS = 64 * 1024;
@@ -14,7 +14,7 @@ export async function findQuoting(
   text: string,
   dialect: Dialect,
   { escape, quote }: Reading,
-): Promise<Complaint | undefined> {
+): Promise<Ambiguity | undefined> {
   if (quote !== undefined && escape !== undefined) return undefined;
   const tried = text.slice(0, TRIED_CHARACTERS);
   const single = quote === undefined && tried.includes(QUOTES.single);
@@ -31,7 +31,7 @@ export async function findQuoting(
       ({ cells, comment, fault }) =>
         comment === undefined && (cells.length > 0 || fault !== undefined),
     );
-    const { width } = widthOf(records.map(({ cells }) => cells));
+    const { width } = commonWidth(records.map(({ cells }) => cells));
     const count = records.filter(
       ({ cells, fault }) => fault !== undefined || cells.length !== width,
     ).length;

@@ -54,7 +54,7 @@ export async function sampleRecords(
 }
 
 /** The delimiter that splits the lines into most columns; a blank if columns are aligned. */
-export async function delimiterOf(
+export async function detectDelimiter(
   text: string,
   dialect: Omit<Dialect, 'delimiter'>,
 ): Promise<string> {

@@ -10,7 +10,7 @@ interface Split {
 }
 
 /** The most frequent number of columns, and the share of rows that have it. */
-export function widthOf(rows: Rows): { readonly width: number; readonly share: number } {
+export function commonWidth(rows: Rows): { readonly width: number; readonly share: number } {
   const counts = new Map<number, number>();
   for (const { length } of rows) counts.set(length, (counts.get(length) ?? 0) + 1);
   const [most] = [...counts].sort((a, b) => b[1] - a[1] || b[0] - a[0]);
@@ -23,7 +23,7 @@ export function widthOf(rows: Rows): { readonly width: number; readonly share: n
  */
 export function bestSplit(splits: readonly Split[]): Split | undefined {
   const ratings = splits.map((split) => {
-    const { width } = widthOf(split.rows.slice(1));
+    const { width } = commonWidth(split.rows.slice(1));
     const share = shareBelow(split.rows, width);
     const header = split.rows[0]?.length ?? 0;
     const only = split.rows.length < 2;
@@ -34,14 +34,14 @@ export function bestSplit(splits: readonly Split[]): Split | undefined {
     .filter(({ columns }) => columns > 1)
     .sort(
       (a, b) =>
-        Number(b.even && b.share > STEADY) - Number(a.even && a.share > STEADY) ||
-        Number(b.share > STEADY) - Number(a.share > STEADY) ||
+        Number(b.even && b.share > STEADY_SHARE) - Number(a.even && a.share > STEADY_SHARE) ||
+        Number(b.share > STEADY_SHARE) - Number(a.share > STEADY_SHARE) ||
         Number(b.even) - Number(a.even) ||
         Number(hasDimensions(b.split)) - Number(hasDimensions(a.split)) ||
         b.columns - a.columns,
     );
   // One column of words with commas in them: rows differ in their number.
-  const prose = best !== undefined && !best.even && best.share <= STEADY;
+  const prose = best !== undefined && !best.even && best.share <= STEADY_SHARE;
   const isProse = prose && best.split.rows[0]?.length === 1;
   return isProse && !hasTable(best.split.rows, best.columns) ? undefined : best?.split;
 }
@@ -51,13 +51,13 @@ function hasTable(rows: Rows, width: number): boolean {
   const [, ...records] = rows.filter(({ length }) => length === width);
   if (records.length < 2 || records.length * 2 < rows.length - 2) return false;
   const kinds = Array.from({ length: width }, (_, at) =>
-    kindOf(records.filter((row) => !isNames(row)).map((row) => row[at] ?? '')),
+    detectKind(records.filter((row) => !isNames(row)).map((row) => row[at] ?? '')),
   );
   return kinds.some((kind) => kind !== 'text');
 }
 
 const isNames = (row: readonly string[]): boolean =>
-  row.every((cell) => kindOf([cell.trim()]) === 'text');
+  row.every((cell) => detectKind([cell.trim()]) === 'text');
 
 /** Detects tabs by a first cell with dimensions as Eurostat writes them: `freq,unit,geo\\TIME_PERIOD`. */
 const hasDimensions = ({ delimiter, rows }: Split): boolean =>
@@ -76,21 +76,21 @@ function shareBelow(rows: Rows, width: number): number {
 }
 
 /** Share of rows that a delimiter must split evenly. */
-export const STEADY = 0.8;
+export const STEADY_SHARE = 0.8;
 /** Whether rows split by blanks are columns: some of them numbers or dates. */
 export function isAligned(rows: Rows): boolean {
-  const { width, share } = widthOf(rows);
+  const { width, share } = commonWidth(rows);
   if (rows.length < 2 || width < 2 || share < 1) return false;
   const [header = [], ...records] = rows;
   return header.some((name, at) => {
     const values = records.map((row) => row[at] ?? '');
-    return kindOf([name]) === 'text' && kindOf(values) !== 'text';
+    return detectKind([name]) === 'text' && detectKind(values) !== 'text';
   });
 }
 
 export type Kind = 'number' | 'date' | 'boolean' | 'text';
 
-export function kindOf(values: readonly string[]): Kind {
+export function detectKind(values: readonly string[]): Kind {
   const { type, format } = inferType(values).property;
   if (format !== undefined) return 'date';
   if (type === 'integer' || type === 'number') return 'number';

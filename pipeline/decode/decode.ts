@@ -2,29 +2,29 @@
 import { join } from 'node:path';
 import { Failure } from '../../store/base/failure.ts';
 import { newUuid } from '../../store/base/random.ts';
-import type { RewriteFile, UsualColumns } from '../../store/lake/datasets/defaults.ts';
-import type { FactReader } from '../../store/lake/datasets/reportedFacts.ts';
+import type { RewriteFile, GuessColumns } from '../../store/lake/datasets/defaults.ts';
+import type { FactReader } from '../../store/lake/datasets/xbrlFacts.ts';
 import { arrowRelation } from './arrow.ts';
-import { asProperties, inFileSpelling } from './asProperties.ts';
+import { mapToProperties, toFileSpelling } from './propertyMapping.ts';
 import { decode } from './child/decoders.ts';
-import { contentOf, readHead, textContentOf } from '../bytes/content.ts';
+import { detectContent, readHead, detectTextContent } from '../bytes/content.ts';
 import { csvRelation } from '../csv/csvRelation.ts';
 import type { DateOrder } from '../values/dateFormats.ts';
 import {
-  narrowEncodingOf,
+  detectNarrowEncoding,
   scanText,
-  tellNul,
-  wideEncodingOf,
+  describeNul,
+  detectWideEncoding,
   writeUtf8,
 } from '../bytes/encoding.ts';
-import { errorIn } from '../bytes/errorDocument.ts';
+import { findErrorText } from '../bytes/errorDocument.ts';
 import { openJson } from './openJson.ts';
 import { refuseEndlessLine } from '../bytes/lineScan.ts';
-import { COMPANY_FACTS, factCopy, isCompany } from '../copies/factCopy.ts';
-import { longCopy } from '../copies/longCopy.ts';
-import { NoDataFailure, noDataIn } from '../bytes/noData.ts';
+import { COMPANY_FACTS, writeXbrlRecords, isCompanyDocument } from '../copies/xbrlRecords.ts';
+import { unpivot } from '../copies/unpivot.ts';
+import { NoDataFailure, describeNoData } from '../bytes/noData.ts';
 import { parquetRelation } from './parquet.ts';
-import { needsCopy, rewrittenCopy } from '../copies/rewrittenCopy.ts';
+import { needsCopy, writeRewrittenCopy } from '../copies/rewrittenCopy.ts';
 import type { Encoding, Reading } from '../bytes/reading.ts';
 import { withNamedTypes } from '../values/columnNames.ts';
 import { prepareZone } from '../dates/timeZones.ts';
@@ -41,7 +41,7 @@ interface Opening {
   /** Properties of the dataset of the load, if it exists: values that do not fit are rejected. */
   readonly propertyNames?: readonly string[];
   /** The usual meaning of columns at the dataset's place, if it defines any. */
-  readonly usual?: UsualColumns | undefined;
+  readonly usual?: GuessColumns | undefined;
   /** Rewrites a file for such a dataset. */
   readonly rewrite?: RewriteFile | undefined;
   /** Reads single values that a company reported as records of such a dataset. */
@@ -77,7 +77,7 @@ async function openProperties(
   const opened = await openFile({ ...opening, ...names }, bench);
   const { wide } = reading;
   if (wide === undefined) return openRewritten(opened, opening, bench);
-  const path = await longCopy(opened, { ...reading, wide }, bench);
+  const path = await unpivot(opened, { ...reading, wide }, bench);
   const { dateOrder } = opening;
   const written = {
     path,
@@ -87,7 +87,7 @@ async function openProperties(
   const long = await openFile(written, bench);
   const note = `wide: each cell is a record, its column is ${wide.names} and its value ${wide.values}`;
   const noted = { ...long, notes: [...(opened.notes ?? []), note] };
-  return asProperties(noted, { ...reading, ...withoutLeftOut(reading) }, usual);
+  return mapToProperties(noted, { ...reading, ...withoutLeftOut(reading) }, usual);
 }
 
 /** Maps the columns to properties, after a rewrite if the dataset's place requires it. */
@@ -100,31 +100,31 @@ async function openRewritten(
   const { columns = {}, constants = {}, guess = false, vendor } = reading;
   const rewrite = opening.rewrite?.({
     columns: opened.columns.map(({ name }) => name),
-    declared: inFileSpelling(opened, columns),
+    declared: toFileSpelling(opened, columns),
     constants: Object.keys(constants),
     guess,
     vendor,
   });
-  if (rewrite === undefined) return asProperties(opened, reading, usual);
+  if (rewrite === undefined) return mapToProperties(opened, reading, usual);
   const notes = [...(opened.notes ?? []), ...rewrite.notes];
   const asDeclared = { ...reading, constants: { ...rewrite.constants, ...constants } };
-  if (!needsCopy(rewrite)) return asProperties({ ...opened, notes }, asDeclared, usual);
-  const copy = await rewrittenCopy(opened, rewrite, bench);
+  if (!needsCopy(rewrite)) return mapToProperties({ ...opened, notes }, asDeclared, usual);
+  const copy = await writeRewrittenCopy(opened, rewrite, bench);
   const written = {
     path: copy.path,
     reading: { ...LONG, ...nullsOf(reading) },
     ...(dateOrder === undefined ? {} : { dateOrder }),
   };
   const rewritten = await openFile(written, bench);
-  const open = Object.entries(inFileSpelling(opened, columns)).filter(
-    ([column]) => !Object.hasOwn(rewrite.columns, column) && !rewrite.leftOut.includes(column),
+  const open = Object.entries(toFileSpelling(opened, columns)).filter(
+    ([column]) => !Object.hasOwn(rewrite.columns, column) && !rewrite.excluded.includes(column),
   );
-  const relation = asProperties(
+  const relation = mapToProperties(
     { ...rewritten, notes: [...notes, ...copy.notes] },
     { ...asDeclared, columns: Object.fromEntries(open) },
     usual,
   );
-  const leftOut = [...(relation.leftOut ?? []), ...rewrite.leftOut];
+  const leftOut = [...(relation.leftOut ?? []), ...rewrite.excluded];
   return { ...relation, leftOut, rewritten: rewrite.columns };
 }
 
@@ -136,11 +136,11 @@ async function openFacts(opening: Opening, bench: Workbench): Promise<Relation> 
     throw new Failure('InvalidBody', `facts: ${rule}`);
   }
   const opened = await openFile(opening, bench);
-  const { notes, path } = await factCopy(opened, facts, bench);
+  const { notes, path } = await writeXbrlRecords(opened, facts, bench);
   const records = await openFile({ path }, bench);
   const unread = opened.unread === undefined ? {} : { unread: opened.unread };
   const noted = { ...records, ...unread, notes: [...(opened.notes ?? []), ...notes] };
-  return asProperties(noted, reading, usual);
+  return mapToProperties(noted, reading, usual);
 }
 
 /** The options for values, which also apply to a copy of the file. */
@@ -174,13 +174,13 @@ const withoutLeftOut = ({ columns = {} }: Reading): Pick<Reading, 'columns'> => 
 async function openFile(opening: Opening, bench: Workbench): Promise<Relation> {
   let { path } = opening;
   let head = await readHead(path);
-  let content = contentOf(head);
+  let content = detectContent(head);
   if (isPacked(content)) {
     const plain = join(bench.folder, 'plain');
     await decode({ kind: 'unpack', packing: content, from: path, to: plain }, bench);
     path = plain;
     head = await readHead(path);
-    content = contentOf(head);
+    content = detectContent(head);
   }
   if (isPacked(content)) throw new Failure('InvalidBody', 'the body is packed twice');
   const { binary } = opening.reading ?? {};
@@ -194,13 +194,14 @@ async function openFile(opening: Opening, bench: Workbench): Promise<Relation> {
 async function openText(opening: Opening, head: Buffer, bench: Workbench): Promise<Relation> {
   const { dateOrder, propertyNames, reading = {} } = opening;
   const text = await inUtf8(opening.path, head, reading, bench);
-  const ofCompany = reading.facts === true && isCompany(text.head) ? COMPANY_FACTS : undefined;
+  const ofCompany =
+    reading.facts === true && isCompanyDocument(text.head) ? COMPANY_FACTS : undefined;
   const jsonPath = opening.jsonPath ?? ofCompany;
   const { path } = text;
   const insists = reading.as !== undefined;
-  const content = reading.as ?? (jsonPath === undefined ? textContentOf(text.head) : 'json');
-  if (text.scan.hasNul) throw new Failure('InvalidBody', await tellNul(path));
-  const error = insists ? undefined : errorIn(text.head);
+  const content = reading.as ?? (jsonPath === undefined ? detectTextContent(text.head) : 'json');
+  if (text.scan.hasNul) throw new Failure('InvalidBody', await describeNul(path));
+  const error = insists ? undefined : findErrorText(text.head);
   if (error !== undefined) throw new NoDataFailure(error);
   if (content === 'csv') {
     await refuseEndlessLine(path);
@@ -219,12 +220,12 @@ async function inUtf8(path: string, head: Buffer, reading: Reading, bench: Workb
     return { path: to, head: await readHead(to), scan: await scanText(to) };
   };
   const refuse = (bytes: Buffer): void => {
-    const what = reading.as === undefined ? noDataIn(bytes) : undefined;
+    const what = reading.as === undefined ? describeNoData(bytes) : undefined;
     if (what !== undefined) throw new NoDataFailure(what);
   };
   refuse(head);
   const declared = reading.encoding;
-  const wide = declared ?? wideEncodingOf(head);
+  const wide = declared ?? detectWideEncoding(head);
   if (wide !== undefined && wide !== 'utf-8') {
     const text = await asUtf8(wide);
     refuse(text.head);
@@ -232,7 +233,7 @@ async function inUtf8(path: string, head: Buffer, reading: Reading, bench: Workb
   }
   const scan = await scanText(path);
   if (scan.isUtf8 || scan.hasNul || declared === 'utf-8') return { path, head, scan };
-  return asUtf8(await narrowEncodingOf(path));
+  return asUtf8(await detectNarrowEncoding(path));
 }
 
 const isPacked = (content: string): content is Packing =>

@@ -9,21 +9,21 @@ import { newUuid } from '../../store/base/random.ts';
 import type { Workbench } from '../bytes/workbench.ts';
 import type { Reading } from '../bytes/reading.ts';
 import type { DateOrder } from '../values/dateFormats.ts';
-import { type JsonStep, stepsOf } from './json/jsonPath.ts';
+import { type JsonStep, parseSteps } from './json/jsonPath.ts';
 import type { Relation } from '../values/relation.ts';
 import { decode } from './child/decoders.ts';
 import {
-  framingOf,
+  detectFraming,
   isListOfLists,
   jsonRelation,
   type JsonRelation,
   namesInOrder,
-  patternOf,
-  sampleOf,
+  samplePattern,
+  readSample,
   sampleStatement,
   unlikeStatement,
 } from './json/json.ts';
-import { isAlone, refuseDocument } from './json/jsonDocument.ts';
+import { isSingleDocument, refuseDocument } from './json/jsonDocument.ts';
 import {
   DOCUMENT_BYTES_MAX,
   type JsonAnswer,
@@ -51,8 +51,8 @@ interface JsonOpening {
  */
 export async function openJson(opening: JsonOpening, bench: Workbench): Promise<Relation> {
   const { head, insists, jsonPath, path } = opening;
-  const steps = jsonPath === undefined ? [] : stepsOf(jsonPath);
-  const framing = framingOf(head);
+  const steps = jsonPath === undefined ? [] : parseSteps(jsonPath);
+  const framing = detectFraming(head);
   const isList = steps.length === 0 || (steps.length === 1 && steps[0]?.kind === 'elements');
   const { size } = await stat(path);
   if (!isList) return openLines(opening, 'values', steps, bench);
@@ -62,7 +62,7 @@ export async function openJson(opening: JsonOpening, bench: Workbench): Promise<
     return openChecked(opening, { framing, size, as: 'values', steps: elements }, bench);
   }
   if (jsonPath !== undefined) return openLines(opening, 'values', steps, bench);
-  if (!insists && size <= DOCUMENT_BYTES_MAX && isAlone(head, framing)) {
+  if (!insists && size <= DOCUMENT_BYTES_MAX && isSingleDocument(head, framing)) {
     const { answer, to } = await convert(opening, 'document', [], bench);
     if (answer.kind === 'lists') refuseDocument(answer, size);
     if (answer.kind === 'lines') return openWritten(opening, to, answer, bench);
@@ -167,10 +167,14 @@ async function toRelation(
   order: DateOrder | undefined,
   suspects: boolean,
 ): Promise<Relation | undefined> {
-  const sample = sampleOf(await readJson(empty, sampleStatement(empty), bench), order, empty.nulls);
+  const sample = readSample(
+    await readJson(empty, sampleStatement(empty), bench),
+    order,
+    empty.nulls,
+  );
   // Each further statement takes 5 ms or more; for few records any plan is fast.
   if (sample.whole && !suspects) return jsonRelation(empty, sample, sample.names, false);
-  const pattern = patternOf(sample);
+  const pattern = samplePattern(sample);
   const [unlike] = await readJson(empty, unlikeStatement(empty, pattern, suspects), bench);
   if (Number(unlike?.['suspects']) > 0) return undefined;
   const all = (unlike?.['names'] ?? []) as readonly string[];

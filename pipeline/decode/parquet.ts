@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import {
   checkPropertyNames,
   parseSqlType,
-  propertyOf as columnProperty,
+  toProperty as columnProperty,
   type PropertyType,
 } from '../../store/lake/versions/columns.ts';
 import { parseDecimal } from '../../store/lake/versions/decimals.ts';
-import { Failure, isDiskFull, reasonOf, toldFull } from '../../store/base/failure.ts';
+import { Failure, isDiskFull, reasonOf, toDiskFullFailure } from '../../store/base/failure.ts';
 import { newUuid } from '../../store/base/random.ts';
 import type { Row } from '../../store/duckdb/protocol.ts';
 import type { Binary } from '../bytes/reading.ts';
@@ -107,7 +107,7 @@ async function queryParquet(
     // Runs on the instance that the job continues with: to start one takes 10 ms of processor time.
     return await pool.rows({ files: [path], folder, below, statements, deadlineMs });
   } catch (error) {
-    if (isDiskFull(error)) throw toldFull(error);
+    if (isDiskFull(error)) throw toDiskFullFailure(error);
     if (error instanceof Failure && error.type !== 'SystemError') throw error;
     throw new Failure('InvalidBody', /encrypt/i.test(reasonOf(error)) ? ENCRYPTED : DAMAGED);
   }

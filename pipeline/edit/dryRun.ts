@@ -4,20 +4,20 @@ import type { PropertyType } from '../../store/lake/versions/columns.ts';
 import type { ColumnMapping, Dataset, RecordSchema } from '../../store/lake/datasets/datasets.ts';
 import { Failure, reasonOf } from '../../store/base/failure.ts';
 import type { Reject } from '../../store/work/jobs.ts';
-import type { Aside } from '../../store/lake/datasets/quarantine.ts';
+import type { QuarantineEntry } from '../../store/lake/datasets/quarantine.ts';
 import { checkPlace } from '../conform/placeCheck.ts';
 import { conform, tableOf } from '../conform/conform.ts';
-import { openLoad, refuseBatch, tellBreaches } from '../merge/ingest.ts';
+import { openLoad, refuseBatch, logBreaches } from '../merge/ingest.ts';
 import { describeLoad } from '../conform/loadNotes.ts';
-import { mergeLoad, type Meeting } from '../merge/merge.ts';
-import { uniqueIndexOf } from '../batch/uniqueIndex.ts';
+import { mergeLoad, type MergeResult } from '../merge/merge.ts';
+import { buildUniqueIndex } from '../batch/uniqueIndex.ts';
 import { withUnreadLines } from '../batch/unread.ts';
 import type { Batch } from '../batch/batchRequest.ts';
 import type { Conformed, IngestServices, Load } from '../conform/load.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 import { nameInFile } from '../values/namedColumns.ts';
 import type { Relation } from '../values/relation.ts';
-import { besideFolder, inWorkspace, type Workbench } from '../bytes/workbench.ts';
+import { withBodyLink, withWorkFolder, type Workbench } from '../bytes/workbench.ts';
 
 /** Maximum rejected, and maximum quarantined, records in the preview. */
 const LISTED_MAX = 100;
@@ -47,7 +47,7 @@ export interface DryRun {
   readonly records: Counts;
   /** The first ones. */
   readonly rejects: readonly Reject[];
-  readonly quarantined: readonly Aside[];
+  readonly quarantined: readonly QuarantineEntry[];
   readonly log: readonly string[];
   /** Notes as in the report of the job. */
   readonly notes: readonly string[];
@@ -84,10 +84,10 @@ const NO_RECORDS: Counts = {
 export async function dryRun(load: Load, services: IngestServices): Promise<DryRun> {
   const { deadlineMs, signal } = services;
   const abort = signal === undefined ? {} : { signal };
-  return inWorkspace(load.workspace, services, async (place) => {
+  return withWorkFolder(load.workspace, services, async (place) => {
     const bench = { ...place, deadlineMs, onProgress: () => undefined, ...abort };
     const work = (path: string): Promise<DryRun> => runOn({ ...load, path }, services, bench);
-    return besideFolder(load, bench.folder, work);
+    return withBodyLink(load, bench.folder, work);
   });
 }
 
@@ -103,7 +103,7 @@ async function runOn(load: Load, services: IngestServices, bench: Workbench): Pr
   try {
     const result = await conform(run, relation);
     const conformed = { ...result, batch: withUnreadLines(result.batch, relation) };
-    await tellBreaches(conformed.batch, { log });
+    await logBreaches(conformed.batch, { log });
     const outcome = await previewLoad(load, conformed, services, bench);
     const checked =
       outcome.error === undefined ? await checkPlace({ run, relation, conformed }) : [];
@@ -211,7 +211,7 @@ async function previewLoad(
   };
 }
 
-type Merged = Omit<Meeting, 'emptied'>;
+type Merged = Omit<MergeResult, 'emptied'>;
 
 async function mergePreview(
   load: Load,
@@ -222,7 +222,7 @@ async function mergePreview(
   const { batch } = conformed;
   if (conformed.kind === 'new') return { ...newFile(batch), rewritten: undefined };
   const table = await tableOf(lake, conformed.dataset);
-  const index = uniqueIndexOf(conformed.dataset, table);
+  const index = buildUniqueIndex(conformed.dataset, table);
   return mergeLoad(batch, load, conformed.change, { bench, files: lake.files, table, index });
 }
 

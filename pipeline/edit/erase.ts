@@ -3,12 +3,12 @@ import type { SeriesPlan } from '../../query/plan/seriesPlan.ts';
 import { printConditions, prunedFiles } from '../../query/plan/seriesSql.ts';
 import type { Database } from '../../store/catalog/database.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
-import { inWorkspace } from '../bytes/workbench.ts';
+import { withWorkFolder } from '../bytes/workbench.ts';
 import type { Day } from '../../query/time/days.ts';
 import { tableOf } from '../conform/conform.ts';
-import { deletesWhere } from '../merge/reconcile.ts';
+import { deleteMatching } from '../merge/reconcile.ts';
 import { publishDeletes } from '../merge/ingest.ts';
-import { uniqueIndexOf } from '../batch/uniqueIndex.ts';
+import { buildUniqueIndex } from '../batch/uniqueIndex.ts';
 import type { IngestServices } from '../conform/load.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 
@@ -25,11 +25,11 @@ export async function eraseRecords(
 ): Promise<number> {
   const { lake, deadlineMs } = services;
   const { table } = plan;
-  return inWorkspace(dataset.workspace, services, async (where) => {
+  return withWorkFolder(dataset.workspace, services, async (where) => {
     const bench = { ...where, deadlineMs, onProgress: () => undefined };
-    const place = { bench, files: lake.files, table, index: uniqueIndexOf(dataset, table) };
+    const place = { bench, files: lake.files, table, index: buildUniqueIndex(dataset, table) };
     const condition = printConditions(plan, literal);
-    const { deletes, replaced } = await deletesWhere(condition, prunedFiles(plan), place);
+    const { deletes, replaced } = await deleteMatching(condition, prunedFiles(plan), place);
     const edits = await publishDeletes(deletes, table, lake);
     const message = `${replaced} records deleted from ${dataset.workspace}.${dataset.dataset}`;
     await lake.commit(edits, { author, message }, alongside);
@@ -48,11 +48,11 @@ export async function eraseBefore(
   const { date } = dataset.mapping;
   const table = await tableOf(lake, dataset);
   if (date === undefined || table.files.length === 0) return;
-  await inWorkspace(dataset.workspace, services, async (where) => {
+  await withWorkFolder(dataset.workspace, services, async (where) => {
     const bench = { ...where, deadlineMs, onProgress: () => undefined };
-    const place = { bench, files: lake.files, table, index: uniqueIndexOf(dataset, table) };
+    const place = { bench, files: lake.files, table, index: buildUniqueIndex(dataset, table) };
     const condition = `${identifier(date)} < DATE ${literal(day)}`;
-    const { deletes, replaced } = await deletesWhere(condition, table.files, place);
+    const { deletes, replaced } = await deleteMatching(condition, table.files, place);
     if (replaced === 0) return;
     const edits = await publishDeletes(deletes, table, lake);
     const message = `${replaced} records before ${day} deleted from ${dataset.workspace}.${dataset.dataset}`;

@@ -8,11 +8,11 @@ import {
   UPDATED_COLUMN,
 } from '../../store/lake/versions/columns.ts';
 import type { Dataset, DatasetIndex } from '../../store/lake/datasets/datasets.ts';
-import { columnsOf } from '../../store/lake/datasetEdits.ts';
+import { buildColumns } from '../../store/lake/datasetEdits.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Table } from '../../store/lake/versions/lakeRead.ts';
 import { newUuid } from '../../store/base/random.ts';
-import { withProvedFiles } from '../../store/lake/versions/tableFiles.ts';
+import { withVerifiedFiles } from '../../store/lake/versions/tableFiles.ts';
 import { FILE_COLUMN, POSITION_COLUMN, visibleRows } from '../../store/lake/versions/tableSql.ts';
 import { tableOf } from '../conform/conform.ts';
 import { publishFile } from '../merge/ingest.ts';
@@ -21,16 +21,16 @@ import { replacingEdits } from '../merge/merge.ts';
 import { checkRewritable } from '../merge/rewrite.ts';
 import {
   orderBy,
-  repeatsShown,
-  repeatsStatement,
-  repeatsTold,
+  repeatExamplesQuery,
+  countRepeatsQuery,
+  formatRepeats,
   type UniqueIndex,
-  uniqueIndexOf,
+  buildUniqueIndex,
 } from '../batch/uniqueIndex.ts';
 import type { Edit } from '../../store/lake/edit.ts';
 import type { IngestServices } from '../conform/load.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
-import { inWorkspace, type Workbench } from '../bytes/workbench.ts';
+import { withWorkFolder, type Workbench } from '../bytes/workbench.ts';
 
 export interface IndexEdit extends DatasetIndex {
   /** Which record with a repeated index value is kept; undefined: repeats refuse the edit. */
@@ -58,9 +58,9 @@ export async function editIndex(
   const columns = await columnsAfter(becoming, table, services);
   const edits = replacingEdits(table, columns);
   if (table.records === 0) return commit(edits, 0);
-  await inWorkspace(dataset.workspace, services, async (where) => {
+  await withWorkFolder(dataset.workspace, services, async (where) => {
     const bench = { ...where, deadlineMs, onProgress: () => undefined };
-    const index = uniqueIndexOf(becoming, { ...table, columns });
+    const index = buildUniqueIndex(becoming, { ...table, columns });
     const writing = { before: storedOrder(dataset, table), bench, columns, edit, index, table };
     const { path, stats } = await rewriteRecords(writing, services);
     services.at('parquet-written');
@@ -77,7 +77,7 @@ async function columnsAfter(
 ): Promise<readonly Column[]> {
   const first = await lake.nextColumnId(table.tableId);
   let fresh = 0;
-  return columnsOf(becoming).map((column) => {
+  return buildColumns(becoming).map((column) => {
     const existing = table.columns.find(({ name }) => name === column.name);
     if (existing !== undefined) return { ...column, id: existing.id, type: existing.type };
     fresh += 1;
@@ -87,7 +87,7 @@ async function columnsAfter(
 
 /** The order in which the records are stored: that of their numbers, or of the index. */
 function storedOrder(dataset: Dataset, table: Table): readonly string[] {
-  const { columns } = uniqueIndexOf(dataset, table);
+  const { columns } = buildUniqueIndex(dataset, table);
   const row = columns.filter(({ name }) => name === ROW_COLUMN);
   const names = (row.length > 0 ? row : columns).map(({ name }) => identifier(name));
   return [...names, FILE_COLUMN, POSITION_COLUMN];
@@ -109,7 +109,7 @@ async function rewriteRecords(
 ): Promise<{ readonly path: string; readonly stats: FileStats }> {
   const { before, bench, columns, table } = writing;
   const staged = join(bench.folder, `${newUuid()}.parquet`);
-  await withProvedFiles(lake.files, table.files, async ({ paths, pathOf }) => {
+  await withVerifiedFiles(lake.files, table.files, async ({ paths, pathOf }) => {
     const list = columns.map(
       (column) => `${valueIn(table, column, before)} AS ${identifier(column.name)}`,
     );
@@ -161,13 +161,13 @@ async function sortUnique(
   const [copied = [], repeated] = await ask(
     bench,
     [],
-    [copy(all), ...(edit.numbered ? [] : [repeatsStatement(path, index)])],
+    [copy(all), ...(edit.numbered ? [] : [countRepeatsQuery(path, index)])],
   );
   const repeats = Number(repeated?.[0]?.['repeats'] ?? 0);
   if (repeats === 0) return { path, stats: fileStats(copied) };
   if (edit.duplicates === undefined) {
-    const [rows = []] = await ask(bench, [], [repeatsShown(path, index)]);
-    throw repeatsFailure(repeats, repeatsTold(rows));
+    const [rows = []] = await ask(bench, [], [repeatExamplesQuery(path, index)]);
+    throw repeatsFailure(repeats, formatRepeats(rows));
   }
   const order = edit.duplicates === 'ignore' ? 'ASC' : 'DESC';
   const once = `SELECT ${list} FROM read_parquet(${literal(staged)})

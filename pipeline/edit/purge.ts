@@ -10,13 +10,13 @@ import type { Bound } from '../../store/duckdb/protocol.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import { type DataFile, fileName } from '../../store/lake/versions/lakeRead.ts';
 import { newUuid } from '../../store/base/random.ts';
-import { askScrub } from '../../store/catalog/scrub.ts';
-import { withOpenFiles, withProvedFiles } from '../../store/lake/versions/tableFiles.ts';
+import { requestScrub } from '../../store/catalog/scrub.ts';
+import { withOpenFiles, withVerifiedFiles } from '../../store/lake/versions/tableFiles.ts';
 import { FILE_COLUMN, visibleRows } from '../../store/lake/versions/tableSql.ts';
-import { inWorkspace } from '../bytes/workbench.ts';
+import { withWorkFolder } from '../bytes/workbench.ts';
 import { publishFile } from '../merge/ingest.ts';
-import { copyTable, fileStats, writing } from '../batch/parquetFile.ts';
-import { identityTerms, orderBy, uniqueIndexOf } from '../batch/uniqueIndex.ts';
+import { copyTable, fileStats, remoteWriteOptions } from '../batch/parquetFile.ts';
+import { identityTerms, orderBy, buildUniqueIndex } from '../batch/uniqueIndex.ts';
 import type { Edit } from '../../store/lake/edit.ts';
 import type { IngestServices } from '../conform/load.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
@@ -46,7 +46,7 @@ export async function purgeRecords(
   alongside: Alongside,
 ): Promise<number> {
   const { at, lake } = services;
-  return inWorkspace(dataset.workspace, services, async (place) => {
+  return withWorkFolder(dataset.workspace, services, async (place) => {
     const run = { ...place, plan, dataset, services };
     const { holders, records } = await findRecords(run);
     if (records === 0) return 0;
@@ -62,7 +62,7 @@ export async function purgeRecords(
     const edits: Edit[] = [...removal, ...inserts, { kind: 'end-history', tableId, records }];
     const committed = await lake.commit(edits, { author, message }, async (transaction) => {
       await alongside(transaction);
-      await askScrub(transaction);
+      await requestScrub(transaction);
       at('purge-open');
     });
     at('purge-committed');
@@ -81,10 +81,10 @@ interface Holders {
 /** Searches the files of all versions without applying deletes. */
 async function findRecords({ plan, dataset, services, folder, pool }: Run): Promise<Holders> {
   const { deadlineMs, lake } = services;
-  const every = { ...plan.table, files: await lake.everyFile(plan.table) };
+  const every = { ...plan.table, files: await lake.listAllFiles(plan.table) };
   const files = prunedFiles({ ...plan, table: every });
   if (files.length === 0) return { holders: new Set(), records: 0 };
-  const unique = uniqueIndexOf(dataset, plan.table);
+  const unique = buildUniqueIndex(dataset, plan.table);
   const { columns } = unique;
   const index = identityTerms(unique)
     .map((term, at) => `${term} AS t${at}`)
@@ -116,16 +116,18 @@ async function withoutRecords(file: DataFile, run: Run): Promise<readonly Edit[]
   const { table } = plan;
   const written = `${newUuid()}.parquet`;
   const path = join(folder, written);
-  const stats = await withProvedFiles(lake.files, [file], async ({ paths, pathOf }) => {
+  const stats = await withVerifiedFiles(lake.files, [file], async ({ paths, pathOf }) => {
     const list = table.columns.map(({ name }) => identifier(name)).join(', ');
     // Bound: another node replaces texts that begin with this node's paths by its own paths.
     const parameters: Bound[] = [];
     const remaining = `SELECT ${list} FROM ${visibleRows([file], table.columns, pathOf)}
       WHERE (${printConditions(plan, makeBind(parameters))}) IS NOT TRUE`;
-    const sorted = `${remaining}${orderBy(uniqueIndexOf(dataset, table))}`;
+    const sorted = `${remaining}${orderBy(buildUniqueIndex(dataset, table))}`;
     const statements = [copyTable(sorted, path, table.columns)];
     const question = { files: paths, folder, statements, parameters, deadlineMs };
-    return fileStats((await pool.rows({ ...question, ...writing(written, [file]) }))[0] ?? []);
+    return fileStats(
+      (await pool.rows({ ...question, ...remoteWriteOptions(written, [file]) }))[0] ?? [],
+    );
   });
   services.at('parquet-written');
   return publishFile(path, stats, table, lake, [file]);

@@ -4,7 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   type Column,
-  columnTypeOf,
+  toColumnType,
   isSystemColumn,
   ROW_COLUMN,
   sqlType,
@@ -16,15 +16,15 @@ import type { Table } from '../../store/lake/versions/lakeRead.ts';
 import { newUuid } from '../../store/base/random.ts';
 import { withOpenFiles } from '../../store/lake/versions/tableFiles.ts';
 import { visibleRows } from '../../store/lake/versions/tableSql.ts';
-import type { MergeBench } from '../merge/reconcile.ts';
+import type { MergeTarget } from '../merge/reconcile.ts';
 import { conformTo, withSymbols } from '../conform/conform.ts';
-import { conversionOf } from '../merge/conversions.ts';
+import { buildConversion } from '../merge/conversions.ts';
 import { openRelation } from '../decode/decode.ts';
-import { refuseBatch, tellBreaches } from '../merge/ingest.ts';
+import { refuseBatch, logBreaches } from '../merge/ingest.ts';
 import { copyTable, fileStats } from '../batch/parquetFile.ts';
 import { withUnreadLines } from '../batch/unread.ts';
 import type { Rewritten } from '../merge/rewrite.ts';
-import { orderBy, uniqueIndexOf } from '../batch/uniqueIndex.ts';
+import { orderBy, buildUniqueIndex } from '../batch/uniqueIndex.ts';
 import type { Batch } from '../batch/batchRequest.ts';
 import type { IngestEvents, IngestServices, Load } from '../conform/load.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
@@ -34,7 +34,7 @@ import type { Workbench } from '../bytes/workbench.ts';
 const REINGESTED_MAX = 1_000_000;
 
 /** A dataset and its table, without files, after the change. */
-export interface Becoming {
+export interface ChangedDataset {
   readonly dataset: Dataset;
   readonly table: Table;
 }
@@ -54,17 +54,17 @@ export function checkReingestable(records: number, what: string): void {
 }
 
 /** Applies an edit to the dataset; new properties get columns with new ids. */
-export async function becomingOf(
+export async function applyChanges(
   dataset: Dataset,
   table: Table,
   changes: Partial<Dataset> & { readonly schema: RecordSchema },
   lake: Lake,
-): Promise<Becoming> {
+): Promise<ChangedDataset> {
   const { properties } = changes.schema;
   const existing = table.columns.flatMap((column) => {
     if (isSystemColumn(column.name)) return [column];
     const property = Object.hasOwn(properties, column.name) ? properties[column.name] : undefined;
-    return property === undefined ? [] : [{ ...column, type: columnTypeOf(property) }];
+    return property === undefined ? [] : [{ ...column, type: toColumnType(property) }];
   });
   const names = new Set(table.columns.map(({ name }) => name));
   const firstId = await lake.nextColumnId(table.tableId);
@@ -73,7 +73,7 @@ export async function becomingOf(
     .map(([name, property], at) => ({
       id: firstId + at,
       name,
-      type: columnTypeOf(property),
+      type: toColumnType(property),
       nullable: true,
     }));
   const columns = [...existing, ...added];
@@ -87,22 +87,22 @@ export async function becomingOf(
  * Fits one file to the changed dataset, after the batches before it.
  * @throws Failure InvalidBody if the contract, an expectation or a limit refuses it.
  */
-export async function readAgain(
+export async function rereadSource(
   load: Load,
-  becoming: Becoming,
+  becoming: ChangedDataset,
   before: readonly ReadBatch[],
   services: IngestServices,
   bench: Workbench,
   events: Pick<IngestEvents, 'log'>,
-): Promise<{ readonly read: ReadBatch; readonly becoming: Becoming }> {
+): Promise<{ readonly read: ReadBatch; readonly becoming: ChangedDataset }> {
   const folder = join(bench.folder, newUuid());
   await mkdir(folder);
   const files = before.map(({ batch }) => batch.path);
   const own = { ...bench, folder, files };
   const propertyNames = Object.keys(becoming.dataset.schema.properties);
-  const { facts, symbols, usual } = services.defaultsOf(load) ?? {};
+  const { factReader, symbols, guessColumns } = services.defaultsOf(load) ?? {};
   const relation = withSymbols(
-    await openRelation({ ...load, propertyNames, usual, facts }, own),
+    await openRelation({ ...load, propertyNames, usual: guessColumns, facts: factReader }, own),
     symbols,
   );
   const fitted = await conformTo(
@@ -113,7 +113,7 @@ export async function readAgain(
   );
   const { change } = fitted;
   const batch = withUnreadLines(fitted.batch, relation);
-  await tellBreaches(batch, events);
+  await logBreaches(batch, events);
   refuseBatch(batch, load);
   const total = before.reduce((sum, one) => sum + one.batch.stats.records, batch.stats.records);
   checkReingestable(total, 'its sources have at least');
@@ -136,14 +136,14 @@ const readFiles = (paths: readonly string[]): string =>
  * Merges all batches into one sorted file, with an index value once: the last record that replaces, or else
  * the first. Undefined if there are no batches.
  */
-export async function putTogether(
+export async function mergeBatches(
   batches: readonly ReadBatch[],
-  { dataset, table }: Becoming,
+  { dataset, table }: ChangedDataset,
   { deadlineMs, folder, pool }: Workbench,
 ): Promise<Rewritten | undefined> {
   if (batches.length === 0) return undefined;
   const { columns } = table;
-  const index = uniqueIndexOf(dataset, table);
+  const index = buildUniqueIndex(dataset, table);
   const files = batches.map(({ batch }) => batch.path);
   const all = `(${batches.map((one, at) => selectBatch(one, at, columns)).join(' UNION ALL ')})`;
   const list = columns.map(({ name }) => identifier(name)).join(', ');
@@ -185,7 +185,7 @@ function selectBatch(
     const value =
       was === undefined
         ? `CAST(NULL AS ${sqlType(column.type)})`
-        : conversionOf(identifier(was.name), was.type, column.type);
+        : buildConversion(identifier(was.name), was.type, column.type);
     return `${value} AS ${identifier(column.name)}`;
   });
   const rank = duplicates === 'replace' ? at + 1 : -at - 1;
@@ -196,7 +196,7 @@ function selectBatch(
  * Refuses to lose a stored record that the sources no longer have.
  * @throws Failure InvalidBody with the number of records, and the first one.
  */
-export async function refuseLost(read: Rewritten | undefined, place: MergeBench): Promise<void> {
+export async function refuseLost(read: Rewritten | undefined, place: MergeTarget): Promise<void> {
   const { bench, files, index, table } = place;
   const own = index.columns.filter(({ name }) => !isSystemColumn(name));
   const lostFailure = (lost: number, first: string): Failure => {

@@ -4,8 +4,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { forgetQuarantined, type Quarantined } from '../../store/lake/datasets/quarantine.ts';
-import { inFolderOf } from '../../store/base/workFolder.ts';
+import { removeQuarantined, type QuarantinedRecord } from '../../store/lake/datasets/quarantine.ts';
+import { withOwnerFolder } from '../../store/base/workFolder.ts';
 import { ingest } from '../merge/ingest.ts';
 import type { Relation } from '../values/relation.ts';
 import { type IngestServices, type Load, silentEvents } from '../conform/load.ts';
@@ -23,13 +23,13 @@ interface Released {
  */
 export async function releaseRecords(
   dataset: Dataset,
-  records: readonly Quarantined[],
+  records: readonly QuarantinedRecord[],
   duplicates: Load['duplicates'],
   author: string,
   services: IngestServices,
 ): Promise<Released> {
   if (records.length === 0) return { ingested: 0, duplicates: 0, invalid: 0 };
-  return inFolderOf(dataset.workspace, services.temporary, async (folder) => {
+  return withOwnerFolder(dataset.workspace, services.temporary, async (folder) => {
     const path = join(folder, 'released');
     await writeFile(path, toLines(records), { mode: 0o600 });
     const relation = toRelation(dataset, path);
@@ -54,13 +54,13 @@ export async function releaseRecords(
         }
         const stay = new Set(rejects.map(({ line }) => line));
         const released = records.filter((_, at) => !stay.has(at + 1)).map(({ id }) => id);
-        await forgetQuarantined(transaction, tableId, { ids: released });
+        await removeQuarantined(transaction, tableId, { ids: released });
       },
     );
   });
 }
 
-function* toLines(records: readonly Quarantined[]): Generator<string> {
+function* toLines(records: readonly QuarantinedRecord[]): Generator<string> {
   for (const { document } of records) yield `${document}\n`;
 }
 

@@ -1,16 +1,16 @@
 // Previews a file before it is loaded: its first records, with the types that its head suggests.
-import { columnTypeOf } from '../../store/lake/versions/columns.ts';
+import { toColumnType } from '../../store/lake/versions/columns.ts';
 import {
   type ColumnMapping,
   type RecordSchema,
-  requiredOf,
+  listRequired,
 } from '../../store/lake/datasets/datasets.ts';
 import type { DateOrder } from '../values/dateFormats.ts';
 import { openRelation } from '../decode/decode.ts';
 import { firstLoad } from '../conform/firstLoad.ts';
-import { wantedDates } from '../values/infer.ts';
-import { settle, settling } from '../conform/settle.ts';
-import { fromClause, valueOf } from '../values/relation.ts';
+import { withExpectedDates } from '../values/infer.ts';
+import { resolveOpenColumns, settleContext } from '../conform/wholeFileTypes.ts';
+import { fromClause, buildValue } from '../values/relation.ts';
 import { type IngestServices, silentEvents } from '../conform/load.ts';
 import { identifier } from '../../store/duckdb/sqlText.ts';
 import type { Workbench } from '../bytes/workbench.ts';
@@ -41,10 +41,17 @@ export async function suggestSchema(
     rejectsMax,
   } as const;
   const run = { load, services, bench, events: silentEvents };
-  const loaded = await firstLoad(run, await settle(settling(run), opened, undefined));
+  const loaded = await firstLoad(
+    run,
+    await resolveOpenColumns(settleContext(run), opened, undefined),
+  );
   const { mapping, schema } = loaded.draft;
   const index = { mapping, numbered: !loaded.isProved, inferred: false };
-  return { schema: { ...schema, required: requiredOf(index) }, mapping, numbered: index.numbered };
+  return {
+    schema: { ...schema, required: listRequired(index) },
+    mapping,
+    numbered: index.numbered,
+  };
 }
 
 const toOpening = (path: string, jsonPath: string | undefined) =>
@@ -58,16 +65,16 @@ export async function sampleRecords(
   bench: Workbench,
 ): Promise<string> {
   const relation = await openRelation(toOpening(path, jsonPath), bench);
-  const columns = Object.entries(wantedDates(relation.columns, undefined)).map(
+  const columns = Object.entries(withExpectedDates(relation.columns, undefined)).map(
     ([name, property], at) => ({
       id: at + 1,
       name,
-      type: columnTypeOf(property),
+      type: toColumnType(property),
       nullable: true,
     }),
   );
   const values = columns.map(
-    (column) => `${valueOf(relation, column, false)} AS ${identifier(column.name)}`,
+    (column) => `${buildValue(relation, column, false)} AS ${identifier(column.name)}`,
   );
   const from = fromClause(relation, columns, false);
   const statements = [`SELECT ${values.join(', ')} FROM ${from} LIMIT ${most}`];

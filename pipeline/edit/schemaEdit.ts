@@ -2,7 +2,7 @@
 // types, or deleted. Creates one version; old ones stay readable (INTERFACE.md 3.7).
 import {
   type Column,
-  columnTypeOf,
+  toColumnType,
   type PropertyType,
   ROW_COLUMN,
 } from '../../store/lake/versions/columns.ts';
@@ -11,15 +11,15 @@ import type { Row } from '../../store/duckdb/protocol.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { withOpenFiles } from '../../store/lake/versions/tableFiles.ts';
 import { visibleRows } from '../../store/lake/versions/tableSql.ts';
-import type { MergeBench } from '../merge/reconcile.ts';
+import type { MergeTarget } from '../merge/reconcile.ts';
 import { tableOf } from '../conform/conform.ts';
-import { conversionOf, converts } from '../merge/conversions.ts';
+import { buildConversion, canConvert } from '../merge/conversions.ts';
 import { inferType } from '../values/infer.ts';
 import { publishFile } from '../merge/ingest.ts';
 import { checkRewritable, type Conversions, rewriteStored } from '../merge/rewrite.ts';
-import { uniqueIndexOf } from '../batch/uniqueIndex.ts';
+import { buildUniqueIndex } from '../batch/uniqueIndex.ts';
 import type { Edit } from '../../store/lake/edit.ts';
-import { inWorkspace } from '../bytes/workbench.ts';
+import { withWorkFolder } from '../bytes/workbench.ts';
 import type { IngestServices } from '../conform/load.ts';
 import { identifier } from '../../store/duckdb/sqlText.ts';
 
@@ -56,9 +56,9 @@ export async function editSchema(
   const altered = findAltered(table.columns, edit);
   const stays = table.records > 0 && edit.existing !== 'delete';
   if (altered.length > 0 && stays) checkConvertible(table.columns, altered, edit);
-  await inWorkspace(dataset.workspace, services, async (where) => {
+  await withWorkFolder(dataset.workspace, services, async (where) => {
     const bench = { ...where, deadlineMs, onProgress: () => undefined };
-    const place = { bench, files: lake.files, table, index: uniqueIndexOf(dataset, table) };
+    const place = { bench, files: lake.files, table, index: buildUniqueIndex(dataset, table) };
     const { tableId } = dataset;
     const emptied: readonly Edit[] =
       table.files.length > 0 && (altered.length > 0 || edit.existing === 'delete')
@@ -80,7 +80,7 @@ export async function editSchema(
 const findAltered = (columns: readonly Column[], { retyped }: SchemaEdit): readonly Column[] =>
   columns.flatMap((column) => {
     const property = Object.hasOwn(retyped, column.name) ? retyped[column.name] : undefined;
-    const type = property === undefined ? column.type : columnTypeOf(property);
+    const type = property === undefined ? column.type : toColumnType(property);
     return type === column.type ? [] : [{ ...column, type }];
   });
 
@@ -97,14 +97,14 @@ function checkConvertible(
       throw new Failure('InvalidBody', `${at} can not change its type ${rule}`);
     }
     const was = columns.find((column) => column.id === id)?.type ?? type;
-    if (converts(was, type)) continue;
+    if (canConvert(was, type)) continue;
     const rule = 'its records can not be converted: existing may be delete';
     throw new Failure('InvalidBody', `${at} can not change its type so, ${rule}`);
   }
 }
 
 function columnEdits(
-  { table }: MergeBench,
+  { table }: MergeTarget,
   altered: readonly Column[],
   { added, removed }: SchemaEdit,
 ): readonly Edit[] {
@@ -112,7 +112,7 @@ function columnEdits(
   const dropped = columns.filter(({ name }) => removed.includes(name)).map(({ id }) => id);
   const fresh = Object.entries(added).map(([name, property]) => ({
     name,
-    type: columnTypeOf(property),
+    type: toColumnType(property),
     nullable: true,
   }));
   return [
@@ -127,7 +127,10 @@ function columnEdits(
 }
 
 /** SQL conversions of the stored values of altered columns; dates are parsed in their own spelling. */
-async function conversionsFor(altered: readonly Column[], place: MergeBench): Promise<Conversions> {
+async function conversionsFor(
+  altered: readonly Column[],
+  place: MergeTarget,
+): Promise<Conversions> {
   const { table } = place;
   checkRewritable(table);
   const conversions = new Map<number, string>();
@@ -138,12 +141,12 @@ async function conversionsFor(altered: readonly Column[], place: MergeBench): Pr
     const spelled = was.type === 'varchar' && (type === 'date' || type === 'timestamp');
     const inferred = spelled ? inferType(await sampleValues(was, place)) : undefined;
     const read = (inferred?.spelling ?? inferred?.numeric)?.read;
-    conversions.set(id, conversionOf(value, was.type, type, read));
+    conversions.set(id, buildConversion(value, was.type, type, read));
   }
   return conversions;
 }
 
-async function sampleValues({ name }: Column, place: MergeBench): Promise<readonly string[]> {
+async function sampleValues({ name }: Column, place: MergeTarget): Promise<readonly string[]> {
   const value = `left(${identifier(name)}, ${VALUE_CHARACTERS})`;
   const rows = await queryStored(
     place,
@@ -157,7 +160,7 @@ async function sampleValues({ name }: Column, place: MergeBench): Promise<readon
 async function refuseLost(
   altered: readonly Column[],
   conversions: Conversions,
-  place: MergeBench,
+  place: MergeTarget,
 ): Promise<void> {
   const { index, table } = place;
   for (const { id, name, type } of altered) {
@@ -197,7 +200,7 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 async function queryStored(
-  { bench, files, table }: MergeBench,
+  { bench, files, table }: MergeTarget,
   sql: (stored: string) => string,
 ): Promise<readonly Row[]> {
   return withOpenFiles(files, table.files, async ({ paths, pathOf }) => {

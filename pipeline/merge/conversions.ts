@@ -7,7 +7,7 @@ import {
   sqlType,
 } from '../../store/lake/versions/columns.ts';
 import type { DateSpelling } from '../values/dateFormats.ts';
-import { dateOf } from '../values/dateReading.ts';
+import { buildDate } from '../values/dateReading.ts';
 import { castText } from '../values/exactText.ts';
 import { nanosecondText } from '../../store/duckdb/sqlText.ts';
 
@@ -36,14 +36,14 @@ const CONVERSIONS: Readonly<Record<ColumnKind, readonly ColumnKind[]>> = {
   json: ['varchar'],
 };
 
-export const converts = (from: ColumnType, to: ColumnType): boolean =>
+export const canConvert = (from: ColumnType, to: ColumnType): boolean =>
   from === to || CONVERSIONS[columnKind(from)].includes(columnKind(to));
 
 /**
  * SQL of the conversion; null also for a null and, unless the value is a text, for an empty text.
  * @param read how texts spell a date
  */
-export function conversionOf(
+export function buildConversion(
   value: string,
   from: ColumnType,
   to: ColumnType,
@@ -55,7 +55,7 @@ export function conversionOf(
     if (to !== 'date' && to !== 'timestamp') return castText(value, to);
     return read === undefined || read.kind === 'cast'
       ? castText(value, to)
-      : dateOf(value, read, to);
+      : buildDate(value, read, to);
   }
   if (isExactNumber(to)) return castText(`CAST(${value} AS VARCHAR)`, to);
   if (to === 'float64') return toDouble(value, from);

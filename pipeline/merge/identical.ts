@@ -15,10 +15,10 @@ import { type OpenFiles, withOpenFiles } from '../../store/lake/versions/tableFi
 import { visibleRows } from '../../store/lake/versions/tableSql.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 import { copyTable, fileStats } from '../batch/parquetFile.ts';
-import { isBlank, isNumbered, orderBy, orderIndex, overlapping } from '../batch/uniqueIndex.ts';
+import { isBlank, isNumbered, orderBy, orderIndex, findOverlapping } from '../batch/uniqueIndex.ts';
 import type { Batch } from '../batch/batchRequest.ts';
 import type { Load } from '../conform/load.ts';
-import { askOpen, type MergeBench } from './reconcile.ts';
+import { queryOpenFiles, type MergeTarget } from './reconcile.ts';
 
 export interface Comparison {
   readonly batch: Pick<Batch, 'path' | 'stats'>;
@@ -39,7 +39,7 @@ type Compares = Pick<Load, 'duplicates' | 'jobId' | 'overwrite' | 'skipsIdentica
 export async function compareWithStored(
   batch: Batch,
   load: Compares,
-  place: MergeBench,
+  place: MergeTarget,
 ): Promise<Comparison> {
   const same = { batch, unchanged: 0, identical: 0, conflicting: 0 };
   const { index, table } = place;
@@ -53,7 +53,7 @@ export async function compareWithStored(
   if (!isCompared || (!isUnique && !isNumbered(table))) return same;
   // Blank values are in no range: such a column cannot rule a file out.
   const ranged = orderIndex(index).columns.filter(({ name }) => !isBlank(batch.stats, name));
-  const candidates = overlapping(table.files, batch.stats, orderIndex({ columns: ranged }));
+  const candidates = findOverlapping(table.files, batch.stats, orderIndex({ columns: ranged }));
   const stored = candidates.reduce((sum, { records }) => sum + records, 0);
   if (stored === 0) return same;
   if (skips === false && stored > COUNTED_RECORDS_MAX) return same;
@@ -67,7 +67,7 @@ export async function compareWithStored(
 
 interface Compared {
   readonly batch: Batch;
-  readonly place: MergeBench;
+  readonly place: MergeTarget;
   readonly open: OpenFiles;
   /** The stored records, as a sub-select. */
   readonly stored: string;
@@ -75,7 +75,7 @@ interface Compared {
 }
 
 function toComparison(
-  { table }: MergeBench,
+  { table }: MergeTarget,
   open: OpenFiles,
   candidates: readonly DataFile[],
 ): Pick<Compared, 'stored' | 'properties'> {
@@ -99,7 +99,7 @@ async function leaveOut(skips: 'of-source' | 'of-all', compared: Compared): Prom
     ? `${readBatch(batch)} AS n WHERE NOT EXISTS (FROM ${stored} AS s WHERE ${sameRecord(compared)})`
     : surplusRows(compared, stored);
   const query = `SELECT ${list} FROM ${rows}${orderBy(place.index)}`;
-  const [copied] = await askOpen(place, compared.open, [copyTable(query, path, columns)]);
+  const [copied] = await queryOpenFiles(place, compared.open, [copyTable(query, path, columns)]);
   const stats = fileStats(copied ?? []);
   const unchanged = batch.stats.records - stats.records;
   return { batch: { path, stats }, unchanged, identical: 0, conflicting: 0 };
@@ -151,7 +151,7 @@ async function countKept(
     `SELECT count(*) AS records FROM ${readBatch(batch)} AS n
       WHERE EXISTS (FROM ${stored} AS s WHERE ${equal(columns)})`;
   const statements = [countMatches(properties), ...(keys.length === 0 ? [] : [countMatches(keys)])];
-  const [same, sameKey] = await askOpen(place, compared.open, statements);
+  const [same, sameKey] = await queryOpenFiles(place, compared.open, statements);
   const identical = Number(same?.[0]?.['records'] ?? 0);
   return {
     identical,

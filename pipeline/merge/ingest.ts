@@ -7,33 +7,33 @@ import { LOAD_ROWS } from '../../store/lake/pushes/rowNumbers.ts';
 import type { ChangedKeys } from '../../store/lake/commit.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { type Reject, REJECTS_KEPT_MAX } from '../../store/work/jobs.ts';
-import { columnsOf } from '../../store/lake/datasetEdits.ts';
-import { isStandIn } from '../../store/lake/datasets/standIns.ts';
+import { type Reject, REJECTS_MAX } from '../../store/work/jobs.ts';
+import { buildColumns } from '../../store/lake/datasetEdits.ts';
+import { isPlaceholder } from '../../store/lake/datasets/placeholders.ts';
 import {
   type DataFile,
   fileName,
-  newFileOf,
+  createFileName,
   type Table,
 } from '../../store/lake/versions/lakeRead.ts';
 import { shortName, stampFile } from '../../store/lake/versions/stamp.ts';
-import { type MergeBench, type Reconciled, writtenDeletes } from './reconcile.ts';
+import { type MergeTarget, type Reconciled, toWrittenDeletes } from './reconcile.ts';
 import { findRejectedRepeats } from './rejectedRepeats.ts';
-import { checkPlace, isCheckedBeside } from '../conform/placeCheck.ts';
+import { checkPlace, needsOtherDataset } from '../conform/placeCheck.ts';
 import { conform, tableOf } from '../conform/conform.ts';
 import { openRelation } from '../decode/decode.ts';
-import { quoted } from '../bytes/excerpt.ts';
+import { quoteExcerpt } from '../bytes/excerpt.ts';
 import { describeLoad } from '../conform/loadNotes.ts';
 import { mergeLoad, replacingEdits, schemaEdits } from './merge.ts';
-import { refuseMany } from '../batch/batch.ts';
+import { checkRecordCount } from '../batch/batch.ts';
 import { withUnreadLines } from '../batch/unread.ts';
 import { zoneNotes } from '../batch/zoneNotes.ts';
 import { type FileStats, writtenFile } from '../batch/parquetFile.ts';
 import type { Relation } from '../values/relation.ts';
-import { nextRow, type UniqueIndex, uniqueIndexOf } from '../batch/uniqueIndex.ts';
+import { nextRow, type UniqueIndex, buildUniqueIndex } from '../batch/uniqueIndex.ts';
 import type { Edit } from '../../store/lake/edit.ts';
 import type { Batch } from '../batch/batchRequest.ts';
-import { type Finish, storeIn } from './storing.ts';
+import { type Finish, makeLoadStore } from './loadStore.ts';
 import type {
   Conformed,
   Ingested,
@@ -43,7 +43,7 @@ import type {
   LoadLake,
   LoadWork,
 } from '../conform/load.ts';
-import { besideFolder, inWorkspace, type Workbench } from '../bytes/workbench.ts';
+import { withBodyLink, withWorkFolder, type Workbench } from '../bytes/workbench.ts';
 
 /** The state of one load. */
 interface Run extends LoadWork {
@@ -70,13 +70,13 @@ export async function openLoad(
   const dataset = services.lake.directory.dataset(load.workspace, load.dataset);
   const names =
     dataset === undefined ? {} : { propertyNames: Object.keys(dataset.schema.properties) };
-  const { facts, rewrite, usual } = services.defaultsOf(load) ?? {};
-  const opening = { ...load, ...names, usual, rewrite, facts };
+  const { factReader, rewrite, guessColumns } = services.defaultsOf(load) ?? {};
+  const opening = { ...load, ...names, usual: guessColumns, rewrite, facts: factReader };
   const relation = load.relation ?? (await openRelation(opening, bench));
   for (const note of relation.notes ?? []) await events.log(note);
-  const isKnown = dataset !== undefined && (load.standIn !== undefined || !isStandIn(dataset));
+  const isKnown = dataset !== undefined && (load.standIn !== undefined || !isPlaceholder(dataset));
   if (relation.empty !== true || isKnown) return relation;
-  const header = quoted(relation.columns.map(({ name }) => name).join(','));
+  const header = quoteExcerpt(relation.columns.map(({ name }) => name).join(','));
   const problem = `the body has a header (${header}) and no record`;
   const rule = 'a new dataset needs a record for its types: add one, or create the dataset first';
   throw new Failure('InvalidBody', `${problem}; ${rule}`);
@@ -91,13 +91,13 @@ export async function ingest(
   finish: Finish,
 ): Promise<Ingested> {
   const numbered = await reserveRows(load, services.lake);
-  const store = storeIn(services.lake, { load: numbered, author, finish });
-  const others = isCheckedBeside(load, services) ? undefined : services.others;
+  const store = makeLoadStore(services.lake, { load: numbered, author, finish });
+  const others = needsOtherDataset(load, services) ? undefined : services.others;
   const remote = await others?.work({ load: numbered, services, events, store });
   if (remote !== undefined) return remote;
   // A process starts while the file is opened, which takes about as long.
-  services.pool.expect();
-  return workOn({ load: numbered, services, events, store });
+  services.pool.startOne();
+  return runLoad({ load: numbered, services, events, store });
 }
 
 const isRow = ({ name }: { readonly name: string }): boolean => name === ROW_COLUMN;
@@ -112,16 +112,16 @@ async function reserveRows(load: Load, lake: Lake): Promise<Load> {
 }
 
 /** Runs a load except for its commit, which its store does. @throws as `ingest` */
-export async function workOn({ load, services, events, store }: LoadWork): Promise<Ingested> {
+export async function runLoad({ load, services, events, store }: LoadWork): Promise<Ingested> {
   const { deadlineMs, signal } = services;
   const abort = signal === undefined ? {} : { signal };
-  return inWorkspace(load.workspace, services, async (place) => {
-    const beside = services.defaultsOf(load)?.check?.beside;
+  return withWorkFolder(load.workspace, services, async (place) => {
+    const beside = services.defaultsOf(load)?.check?.otherDataset;
     const below = await storedFolders(load, services.lake, beside);
     const bench = { ...place, below, deadlineMs, onProgress: events.progress, ...abort };
     const work = (path: string): Promise<Ingested> =>
       runOn({ load: { ...load, path }, services, bench, events, store });
-    return besideFolder(load, bench.folder, work);
+    return withBodyLink(load, bench.folder, work);
   });
 }
 
@@ -131,7 +131,7 @@ async function runOn(run: Run): Promise<Ingested> {
   const relation = await openLoad(load, { services, bench, events });
   const result = await conform(run, relation);
   const conformed = { ...result, batch: withUnreadLines(result.batch, relation) };
-  await tellBreaches(conformed.batch, events);
+  await logBreaches(conformed.batch, events);
   refuseBatch(conformed.batch, load);
   const placeLines = await checkPlace({ run, relation, conformed });
   for (const note of placeLines) await events.log(note);
@@ -157,7 +157,7 @@ async function notesOnZone(
 ): Promise<readonly string[]> {
   const columns =
     conformed.kind === 'new'
-      ? columnsOf(conformed.draft)
+      ? buildColumns(conformed.draft)
       : (conformed.change?.columns ?? (await tableOf(services.lake, conformed.dataset)).columns);
   return zoneNotes(relation, columns, bench);
 }
@@ -174,13 +174,13 @@ async function storedFolders(
     const stored = lake.directory.dataset(workspace, name);
     if (stored === undefined) continue;
     const { folder } = await tableOf(lake, stored);
-    folders.push(dirname(lake.files.placeOf(`${folder}file`)));
+    folders.push(dirname(lake.files.localPath(`${folder}file`)));
   }
   return folders;
 }
 
 /** Logs the warnings of a batch, and the number of its quarantined records. */
-export async function tellBreaches(
+export async function logBreaches(
   { quarantined, warnings }: Batch,
   { log }: Pick<IngestEvents, 'log'>,
 ): Promise<void> {
@@ -198,7 +198,7 @@ export async function tellBreaches(
  * @throws Failure for too many records, too many rejected ones, or an expectation that fails the load.
  */
 export function refuseBatch(batch: Batch, load: Load): void {
-  refuseMany(batch.stats.records + batch.duplicates + batch.quarantined.length);
+  checkRecordCount(batch.stats.records + batch.duplicates + batch.quarantined.length);
   const reasons = batch.rejects.slice(0, 3).map(({ line, error }) => `line ${line}: ${error}`);
   if (batch.failed !== undefined) {
     const { line, records, rule } = batch.failed;
@@ -238,7 +238,7 @@ async function mergeAndCommit(
   const { batch } = conformed;
   const change = conformed.kind === 'known' ? conformed.change : undefined;
   const { becoming, edits, table } = await loadTarget(conformed, dataset, lake);
-  const index = uniqueIndexOf(becoming, table);
+  const index = buildUniqueIndex(becoming, table);
   const place = { bench, files: lake.files, table, index };
   const merged = await mergeLoad(batch, load, change, place);
   const counts = {
@@ -272,7 +272,7 @@ async function mergeAndCommit(
   const touches =
     load.touches ??
     (load.overwrite || change || isReplaced ? undefined : touchedKeys(merged.stats, index));
-  await store.keep({
+  await store.commit({
     edits,
     message,
     touches,
@@ -303,7 +303,7 @@ async function rejectRepeats(
     unchanged,
     validated,
   }: Omit<Ingested, 'rejects' | 'columnsLeftOut' | 'notes'>,
-  place: MergeBench,
+  place: MergeTarget,
 ): Promise<RejectedRepeats> {
   const repeats = duplicates - unchanged;
   if (load.duplicates !== 'reject' || repeats === 0) return {};
@@ -313,7 +313,7 @@ async function rejectRepeats(
     validated: validated - repeats,
     duplicates: unchanged,
     invalid: invalid + repeats,
-    rejects: rejects.slice(0, REJECTS_KEPT_MAX),
+    rejects: rejects.slice(0, REJECTS_MAX),
   };
 }
 
@@ -333,7 +333,7 @@ async function loadTarget(
   if (conformed.kind === 'known' || instead === undefined) {
     return { becoming: dataset, table, edits: [] };
   }
-  const columns = columnsOf(conformed.draft, instead.firstId);
+  const columns = buildColumns(conformed.draft, instead.firstId);
   return {
     becoming: { ...dataset, ...conformed.draft },
     table: { ...table, columns, files: [], records: 0, bytes: 0 },
@@ -361,14 +361,14 @@ export async function publishFile(
   source: string,
   stats: FileStats,
   table: Table,
-  lake: Pick<LoadLake, 'files' | 'stamp'>,
+  lake: Pick<LoadLake, 'files' | 'createStamp'>,
   replaces?: 'all' | readonly DataFile[],
 ): Promise<readonly Edit[]> {
   if (stats.records === 0) return [];
-  const { name, path } = newFileOf(table);
+  const { name, path } = createFileName(table);
   const replaced =
     typeof replaces === 'object' ? replaces.map((one) => shortName(one.path)) : replaces;
-  const stamp = await lake.stamp(
+  const stamp = await lake.createStamp(
     table.tableId,
     replaced === undefined ? {} : { replaces: replaced },
   );
@@ -382,17 +382,17 @@ export async function publishFile(
 export async function publishDeletes(
   pendings: Reconciled['deletes'],
   table: Table,
-  lake: Pick<LoadLake, 'files' | 'stamp'>,
+  lake: Pick<LoadLake, 'files' | 'createStamp'>,
 ): Promise<readonly Edit[]> {
   if (pendings.length === 0) return [];
   const deletes = [];
   for (const pending of pendings) {
-    const { name, path } = newFileOf(table, '-delete');
+    const { name, path } = createFileName(table, '-delete');
     const deletesOf = fileName(pending.dataFile.path);
-    const stamp = await lake.stamp(table.tableId, { deletesOf });
+    const stamp = await lake.createStamp(table.tableId, { deletesOf });
     await stampFile(pending.path, pending.stats.footerBytes, stamp);
     const proof = await lake.files.publish(pending.path, path);
-    deletes.push(writtenDeletes(name, pending, proof));
+    deletes.push(toWrittenDeletes(name, pending, proof));
   }
   return [{ kind: 'delete', tableId: table.tableId, deletes }];
 }

@@ -4,7 +4,7 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { Failure, toldFull } from '../../store/base/failure.ts';
+import { Failure, toDiskFullFailure } from '../../store/base/failure.ts';
 import { newUuid } from '../../store/base/random.ts';
 import { openRelation } from '../decode/decode.ts';
 import { jsonRecords } from '../values/jsonRecords.ts';
@@ -23,7 +23,7 @@ export async function joinPages(
     try {
       await pipeline(createReadStream(lines), createWriteStream(path, { flags: 'a', mode: 0o600 }));
     } catch (error) {
-      throw toldFull(error);
+      throw toDiskFullFailure(error);
     }
     await rm(lines);
   }

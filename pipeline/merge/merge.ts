@@ -1,16 +1,16 @@
 // Merges a batch with the stored records: which of its records are left out, which stored ones are replaced,
 // and which must be rewritten because the schema is widened. Writes only files of the work folder.
-import { type Column, columnTypeOf } from '../../store/lake/versions/columns.ts';
+import { type Column, toColumnType } from '../../store/lake/versions/columns.ts';
 import type { Table } from '../../store/lake/versions/lakeRead.ts';
 import { type Comparison, compareWithStored } from './identical.ts';
-import { type MergeBench, type Reconciled, reconcile } from './reconcile.ts';
+import { type MergeTarget, type Reconciled, reconcile } from './reconcile.ts';
 import { type Rewritten, rewriteStored } from './rewrite.ts';
 import type { Edit } from '../../store/lake/edit.ts';
 import type { Batch } from '../batch/batchRequest.ts';
 import type { SchemaChange, Load } from '../conform/load.ts';
-import { keptRepeat } from '../conform/duplicates.ts';
+import { repeatHandling } from '../conform/duplicates.ts';
 
-export interface Meeting extends Reconciled, Omit<Comparison, 'batch'> {
+export interface MergeResult extends Reconciled, Omit<Comparison, 'batch'> {
   /** The edit that removes all stored files, if all of them are replaced. */
   readonly emptied: Edit | undefined;
   /** The stored records with the changed columns. */
@@ -22,8 +22,8 @@ export async function mergeLoad(
   read: Batch,
   load: Load,
   change: SchemaChange | undefined,
-  place: MergeBench,
-): Promise<Meeting> {
+  place: MergeTarget,
+): Promise<MergeResult> {
   const { table } = place;
   const wider = change === undefined ? place : { ...place, table: withColumns(place, change) };
   const { batch: compared, ...counts } = await compareWithStored(read, load, wider);
@@ -43,7 +43,7 @@ export async function mergeLoad(
   };
   if (load.overwrite === true) return { ...whole, emptied };
   if (change === undefined || emptied === undefined || !retypes(change, place)) {
-    const reconciled = await reconcile(batch, keptRepeat(load), wider);
+    const reconciled = await reconcile(batch, repeatHandling(load), wider);
     return { ...counts, ...reconciled, emptied: undefined, rewritten: undefined };
   }
   if (load.duplicates === 'replace') {
@@ -60,21 +60,21 @@ export async function mergeLoad(
   };
 }
 
-const withColumns = ({ table }: MergeBench, { columns }: SchemaChange): MergeBench['table'] => ({
+const withColumns = ({ table }: MergeTarget, { columns }: SchemaChange): MergeTarget['table'] => ({
   ...table,
   columns,
 });
 
 /** Whether a stored column changes its type. Arrays become objects without a change of files. */
-const retypes = ({ widened }: SchemaChange, { table }: MergeBench): boolean =>
+const retypes = ({ widened }: SchemaChange, { table }: MergeTarget): boolean =>
   table.columns.some(({ name, type }) => {
     const wider = Object.hasOwn(widened, name) ? widened[name] : undefined;
-    return wider !== undefined && columnTypeOf(wider) !== type;
+    return wider !== undefined && toColumnType(wider) !== type;
   });
 
 /** The catalog edits of a schema change. */
 export function schemaEdits(
-  { columns, tableId }: MergeBench['table'],
+  { columns, tableId }: MergeTarget['table'],
   change: SchemaChange | undefined,
 ): Edit[] {
   if (change === undefined) return [];

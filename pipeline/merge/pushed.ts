@@ -6,16 +6,16 @@ import {
   type ColumnKind,
   columnKind,
   type ColumnType,
-  columnTypeOf,
+  toColumnType,
   CREATED_COLUMN,
-  decimalOf,
+  toDecimalShape,
   isExactNumber,
   isSystemColumn,
   ROW_COLUMN,
   SOURCE_COLUMN,
 } from '../../store/lake/versions/columns.ts';
-import { spellDecimal } from '../../store/lake/versions/decimals.ts';
-import { keptSymbol } from '../../store/lake/datasets/symbolSpelling.ts';
+import { formatDecimal } from '../../store/lake/versions/decimals.ts';
+import { normalizeSymbol } from '../../store/lake/datasets/symbolSpelling.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { Table } from '../../store/lake/versions/lakeRead.ts';
 import type { Push } from '../../store/lake/pushes/pendingRows.ts';
@@ -29,11 +29,11 @@ const RECORD_BYTES_MAX = 65_536;
 /**
  * Whether the table matches the dataset's schema: a table that was read during a schema change may be older.
  */
-export const isOf = ({ columns }: Table, { schema }: Dataset): boolean =>
+export const matchesSchema = ({ columns }: Table, { schema }: Dataset): boolean =>
   columns.every(({ name, type }) => {
     if (isSystemColumn(name)) return true;
     const property = Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined;
-    return property !== undefined && columnTypeOf(property) === type;
+    return property !== undefined && toColumnType(property) === type;
   });
 
 /** A received body, and its parsed value. */
@@ -50,7 +50,7 @@ const REWRITTEN = /(?:\d\.?){16}|\d[eE]|-0/;
  * path of a load, or the unique index has no date property.
  * @param firstRow reserves numbers for records, in a dataset without unique index
  */
-export function pushesOf(
+export function toPushes(
   { bytes, value }: PushedBody,
   replaces: boolean,
   dataset: Dataset,
@@ -160,7 +160,7 @@ const ASCII = /^[\x20-\x7e]*$/;
 /** Spells a symbol as loads do; undefined for letters whose case depends on the language. */
 const toSymbol = (value: unknown): unknown => {
   if (typeof value !== 'string') return value;
-  return ASCII.test(value) ? keptSymbol(value) : undefined;
+  return ASCII.test(value) ? normalizeSymbol(value) : undefined;
 };
 
 /** JSON text of the index values; undefined if one is missing, empty or too long. */
@@ -202,9 +202,9 @@ const VALUES: Readonly<Record<ColumnKind, (value: unknown, type: ColumnType) => 
 
 /** Spells a decimal like DuckDB: with all digits of its scale. */
 function decimalText(value: unknown, type: ColumnType): string | undefined {
-  const shape = decimalOf(type);
+  const shape = toDecimalShape(type);
   if (typeof value !== 'number' && typeof value !== 'string') return undefined;
-  return shape === undefined ? undefined : spellDecimal(String(value), shape);
+  return shape === undefined ? undefined : formatDecimal(String(value), shape);
 }
 
 /** Whether a number is kept exactly: JSON has no minus zero, it would become another number. */

@@ -15,7 +15,7 @@ import {
   fileStats,
   writtenFile,
 } from '../batch/parquetFile.ts';
-import { orderBy, overlapping, type UniqueIndex } from '../batch/uniqueIndex.ts';
+import { orderBy, findOverlapping, type UniqueIndex } from '../batch/uniqueIndex.ts';
 import type { WrittenDeletes } from '../../store/lake/edit.ts';
 import type { Batch } from '../batch/batchRequest.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
@@ -39,7 +39,7 @@ export interface Reconciled {
 }
 
 /** The stored table that a load is merged into. */
-export interface MergeBench {
+export interface MergeTarget {
   readonly bench: Workbench;
   readonly files: Files;
   readonly table: Table;
@@ -49,12 +49,12 @@ export interface MergeBench {
 export async function reconcile(
   batch: Batch,
   duplicates: 'ignore' | 'replace',
-  place: MergeBench,
+  place: MergeTarget,
 ): Promise<Reconciled> {
   const unchanged = { path: batch.path, stats: batch.stats, ignored: 0, replaced: 0, deletes: [] };
   const { index, table } = place;
   if (index.terms.length === 0 || batch.stats.records === 0) return unchanged;
-  const candidates = overlapping(table.files, batch.stats, index);
+  const candidates = findOverlapping(table.files, batch.stats, index);
   if (candidates.length === 0) return unchanged;
   return withOpenFiles(place.files, candidates, async (files) => {
     const open = { ...files, candidates };
@@ -64,10 +64,10 @@ export async function reconcile(
 }
 
 /** Writes delete files for the visible records that match a condition over the table's columns. */
-export async function deletesWhere(
+export async function deleteMatching(
   condition: string,
   files: readonly DataFile[],
-  place: MergeBench,
+  place: MergeTarget,
 ): Promise<Pick<Reconciled, 'replaced' | 'deletes'>> {
   if (files.length === 0) return { replaced: 0, deletes: [] };
   return withOpenFiles(place.files, files, (opened) => {
@@ -83,12 +83,12 @@ interface Opened extends OpenFiles {
   readonly candidates: readonly DataFile[];
 }
 
-async function ignoreStored(batch: Batch, place: MergeBench, open: Opened): Promise<Reconciled> {
+async function ignoreStored(batch: Batch, place: MergeTarget, open: Opened): Promise<Reconciled> {
   const { bench, table, index } = place;
   const path = join(bench.folder, `${newUuid()}.parquet`);
   const remaining = `SELECT ${names(table.columns)} FROM ${withTerms(batchRows(batch), index, 'n')} AS n
-    WHERE NOT EXISTS (FROM ${storedMatches(batch, place, open)} AS s WHERE ${same(index)})${orderBy(index)}`;
-  const [copied] = await askOpen(place, open, [copyTable(remaining, path, table.columns)]);
+    WHERE NOT EXISTS (FROM ${storedMatches(batch, place, open)} AS s WHERE ${sameTerms(index)})${orderBy(index)}`;
+  const [copied] = await queryOpenFiles(place, open, [copyTable(remaining, path, table.columns)]);
   const stats = fileStats(copied ?? []);
   const ignored = batch.stats.records - stats.records;
   return { path, stats, ignored, replaced: 0, deletes: [] };
@@ -96,7 +96,7 @@ async function ignoreStored(batch: Batch, place: MergeBench, open: Opened): Prom
 
 async function replaceStored(
   batch: Batch,
-  place: MergeBench,
+  place: MergeTarget,
   open: Opened,
 ): Promise<Pick<Reconciled, 'replaced' | 'deletes'>> {
   const { bench } = place;
@@ -110,11 +110,11 @@ async function replaceStored(
 async function writeAllDeletes(
   matching: string,
   matches: string,
-  place: MergeBench,
+  place: MergeTarget,
   open: Opened,
 ): Promise<Pick<Reconciled, 'replaced' | 'deletes'>> {
   const read = `read_parquet(${literal(matches)})`;
-  const [, counted] = await askOpen(place, open, [
+  const [, counted] = await queryOpenFiles(place, open, [
     `COPY (${matching}) TO ${literal(matches)} (FORMAT parquet)`,
     `SELECT file, count(*) AS records FROM ${read} GROUP BY file ORDER BY file`,
   ]);
@@ -131,7 +131,7 @@ async function writeAllDeletes(
 async function writeDeletes(
   dataFile: DataFile,
   matches: string,
-  place: MergeBench,
+  place: MergeTarget,
   open: Opened,
 ): Promise<PendingDeletes> {
   const path = join(place.bench.folder, `${newUuid()}.parquet`);
@@ -142,12 +142,12 @@ async function writeDeletes(
       : `UNION ALL SELECT pos FROM read_parquet(${literal(open.pathOf(dataFile.deletes.path))})`;
   const query = `SELECT ${literal(dataFile.path)} AS file_path, pos FROM
     (SELECT pos FROM ${matches} WHERE file = ${literal(name)} ${old}) ORDER BY pos`;
-  const [copied] = await askOpen(place, open, [copyDeletes(query, path)]);
+  const [copied] = await queryOpenFiles(place, open, [copyDeletes(query, path)]);
   return { path, dataFile, stats: fileStats(copied ?? []) };
 }
 
 /** The pending delete file as a commit records it. */
-export const writtenDeletes = (
+export const toWrittenDeletes = (
   name: string,
   pending: PendingDeletes,
   proof: WrittenDeletes['file']['proof'],
@@ -166,13 +166,13 @@ const batchRows = (batch: Batch): string => `read_parquet(${literal(batch.path)}
  * filtered last, among the few that match: to filter them from a file of 20 million rows first
  * took over 1.3 GB.
  */
-function storedMatches(batch: Batch, { table, index }: MergeBench, open: Opened): string {
+function storedMatches(batch: Batch, { table, index }: MergeTarget, open: Opened): string {
   const ids = new Set(index.columns.map(({ id }) => id));
   const columns = table.columns.filter(({ id }) => ids.has(id));
   const whole = open.candidates.map((file) => ({ ...file, deletes: null }));
   const stored = withTerms(visibleRows(whole, columns, open.pathOf, true), index, 's');
   const matching = `(SELECT * FROM ${stored} AS s WHERE EXISTS
-    (FROM ${withTerms(batchRows(batch), index, 'n')} AS n WHERE ${same(index)}))`;
+    (FROM ${withTerms(batchRows(batch), index, 'n')} AS n WHERE ${sameTerms(index)}))`;
   const paths = open.candidates.flatMap(({ deletes }) =>
     deletes === null ? [] : [literal(open.pathOf(deletes.path))],
   );
@@ -187,12 +187,12 @@ export const withTerms = (rows: string, index: UniqueIndex, prefix: string): str
   `(SELECT *, ${index.terms.map((term, at) => `${term} AS ${prefix}${at}`).join(', ')} FROM ${rows})`;
 
 /** The condition that the terms `n0` … and `s0` … of two sub-selects are equal. */
-export const same = (index: UniqueIndex): string =>
+export const sameTerms = (index: UniqueIndex): string =>
   index.terms.map((_, at) => `n.n${at} = s.s${at}`).join(' AND ');
 
 /** Queries opened stored files, on the instance of the load. */
-export const askOpen = (
-  { bench }: MergeBench,
+export const queryOpenFiles = (
+  { bench }: MergeTarget,
   open: Pick<OpenFiles, 'paths'>,
   statements: readonly string[],
 ): Promise<readonly (readonly Row[])[]> =>

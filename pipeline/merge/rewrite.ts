@@ -5,12 +5,12 @@ import { type Column, sqlType } from '../../store/lake/versions/columns.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Table } from '../../store/lake/versions/lakeRead.ts';
 import { newUuid } from '../../store/base/random.ts';
-import { withProvedFiles } from '../../store/lake/versions/tableFiles.ts';
+import { withVerifiedFiles } from '../../store/lake/versions/tableFiles.ts';
 import { visibleRows } from '../../store/lake/versions/tableSql.ts';
-import { type MergeBench, same, withTerms } from './reconcile.ts';
-import { conversionOf } from './conversions.ts';
+import { type MergeTarget, sameTerms, withTerms } from './reconcile.ts';
+import { buildConversion } from './conversions.ts';
 import { copyTable, type FileStats, fileStats } from '../batch/parquetFile.ts';
-import { REWRITTEN_MAX } from '../conform/inferredTypes.ts';
+import { REWRITE_RECORDS_MAX } from '../conform/inferredTypes.ts';
 import { orderBy, type UniqueIndex } from '../batch/uniqueIndex.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 
@@ -21,8 +21,8 @@ export interface Rewritten {
 
 /** @throws Failure InvalidBody if the table has more records than may be rewritten. */
 export function checkRewritable({ records }: Table): void {
-  if (records <= REWRITTEN_MAX) return;
-  const most = `at most ${REWRITTEN_MAX} may be written again at once`;
+  if (records <= REWRITE_RECORDS_MAX) return;
+  const most = `at most ${REWRITE_RECORDS_MAX} may be written again at once`;
   throw new Failure('InvalidBody', `the dataset has ${records} records, ${most}`);
 }
 
@@ -42,12 +42,12 @@ interface Rewriting {
  */
 export async function rewriteStored(
   columns: readonly Column[],
-  { bench, files, index, table }: MergeBench,
+  { bench, files, index, table }: MergeTarget,
   { conversions, replacedBy }: Rewriting = {},
 ): Promise<Rewritten> {
   checkRewritable(table);
   const path = join(bench.folder, `${newUuid()}.parquet`);
-  return withProvedFiles(files, table.files, async ({ paths, pathOf }) => {
+  return withVerifiedFiles(files, table.files, async ({ paths, pathOf }) => {
     const stored = visibleRows(table.files, table.columns, pathOf);
     const rows =
       replacedBy === undefined || index.terms.length === 0
@@ -69,12 +69,12 @@ export async function rewriteStored(
 function withoutReplaced(stored: string, path: string, index: UniqueIndex): string {
   const replacing = withTerms(`read_parquet(${literal(path)})`, index, 'n');
   return `${withTerms(stored, index, 's')} AS s
-    WHERE NOT EXISTS (FROM ${replacing} AS n WHERE ${same(index)})`;
+    WHERE NOT EXISTS (FROM ${replacing} AS n WHERE ${sameTerms(index)})`;
 }
 
 /** The value of a stored record in a column of the changed table. */
 function valueIn({ columns }: Table, column: Column): string {
   const was = columns.find(({ id }) => id === column.id);
   if (was === undefined) return `CAST(NULL AS ${sqlType(column.type)})`;
-  return conversionOf(`s.${identifier(was.name)}`, was.type, column.type);
+  return buildConversion(`s.${identifier(was.name)}`, was.type, column.type);
 }

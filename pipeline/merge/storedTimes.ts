@@ -4,7 +4,7 @@ import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { withOpenFiles } from '../../store/lake/versions/tableFiles.ts';
 import { visibleRows } from '../../store/lake/versions/tableSql.ts';
-import { inWorkspace } from '../bytes/workbench.ts';
+import { withWorkFolder } from '../bytes/workbench.ts';
 import { tableOf } from '../conform/conform.ts';
 import type { IngestServices } from '../conform/load.ts';
 import { identifier } from '../../store/duckdb/sqlText.ts';
@@ -25,7 +25,7 @@ export async function storedTimes(
   const { deadlineMs, lake } = services;
   const { columns, files } = await tableOf(lake, dataset);
   const own = columns.filter(({ name }) => name === UPDATED_COLUMN);
-  const rows = await inWorkspace(dataset.workspace, services, ({ folder, pool }) =>
+  const rows = await withWorkFolder(dataset.workspace, services, ({ folder, pool }) =>
     withOpenFiles(lake.files, files, async ({ paths, pathOf }) => {
       const time = `epoch_ms(${identifier(UPDATED_COLUMN)})`;
       const statement = `SELECT ${time} AS t, count(*) AS n FROM ${visibleRows(files, own, pathOf)}

@@ -10,14 +10,14 @@ export interface AccountFolders {
 const ACCOUNT = /^[0-9a-f]{16}$/i;
 
 /** The folder of an account's files. @param opened the operator's folder */
-export const folderOfAccount = (
+export const findAccountFolder = (
   opened: string,
   accountId: string,
   { firstAccountId }: AccountFolders,
 ): string => (accountId === firstAccountId ? opened : join(opened, accountId));
 
 /** Whether a path in the folder of `accountId` belongs to another account. */
-export function isOfAnother(
+export function isOtherAccounts(
   path: string,
   accountId: string,
   { firstAccountId }: AccountFolders,

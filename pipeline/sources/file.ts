@@ -5,10 +5,15 @@ import { constants } from 'node:fs';
 import { copyFile, lstat, open, opendir, realpath, rm, stat } from 'node:fs/promises';
 import { isAbsolute, join, relative } from 'node:path';
 import { Failure, reasonOf } from '../../store/base/failure.ts';
-import { type AccountFolders, folderOfAccount, isOfAnother, isWithin } from './accountFolder.ts';
+import {
+  type AccountFolders,
+  findAccountFolder,
+  isOtherAccounts,
+  isWithin,
+} from './accountFolder.ts';
 import { withDeadline } from './base/deadline.ts';
 import { land, landingPath, overLimit } from './base/landing.ts';
-import { type Listed, type Listing, openListing } from './base/newest.ts';
+import { type Listed, type Listing, openListing } from './base/listing.ts';
 import { checkPattern, isPattern, nameMatcher } from './base/pattern.ts';
 import {
   type FileDefinition,
@@ -103,7 +108,7 @@ export async function sourceFile(
   if (isPattern(path)) refuse('the path must name one file, not a pattern');
   const walk: Walk = {
     root: await accountRoot(rules, accountId),
-    isOthers: (name) => isOfAnother(name, accountId, rules),
+    isOthers: (name) => isOtherAccounts(name, accountId, rules),
     note: () => undefined,
     signal: new AbortController().signal,
     entries: 0,
@@ -121,7 +126,7 @@ async function list(
   using deadline = withDeadline(landing.signal, rules.deadlineMs, `the listing of ${path}`);
   const walk: Walk = {
     root: await accountRoot(rules, accountId),
-    isOthers: (name) => isOfAnother(name, accountId, rules),
+    isOthers: (name) => isOtherAccounts(name, accountId, rules),
     note: noteWriter(landing),
     signal: deadline.signal,
     entries: 0,
@@ -159,7 +164,7 @@ async function accountRoot(
     refuse('TAPEDECK_SOURCE_FOLDER is not there'),
   );
   const missing = `files of this account are those of ${accountId}/ in TAPEDECK_SOURCE_FOLDER`;
-  return realpath(folderOfAccount(opened, accountId, rules)).catch(() =>
+  return realpath(findAccountFolder(opened, accountId, rules)).catch(() =>
     refuse(`${missing}, which is not there`),
   );
 }

@@ -21,8 +21,8 @@ import { withPending } from '../../store/lake/pushes/pendingSql.ts';
 import { newUuid } from '../../store/base/random.ts';
 import { withOpenFiles } from '../../store/lake/versions/tableFiles.ts';
 import { FILE_COLUMN, POSITION_COLUMN, visibleRows } from '../../store/lake/versions/tableSql.ts';
-import { isNumbered, uniqueIndexOf } from '../batch/uniqueIndex.ts';
-import type { PathOf } from '../../store/lake/versions/openFile.ts';
+import { isNumbered, buildUniqueIndex } from '../batch/uniqueIndex.ts';
+import type { ResolvePath } from '../../store/lake/versions/openFile.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 
 export const EXPORT_FORMATS = ['csv', 'jsonl', 'parquet', 'arrow'] as const;
@@ -47,10 +47,10 @@ const USUAL_BYTES = 256 * 1024 ** 2;
 const USUAL_ROWS_MAX = 2_000_000;
 
 /** Prefix of the names of unfinished parts. */
-export const UNFINISHED = 'making-';
+export const UNFINISHED_PREFIX = 'making-';
 
 /** The data and the context of parts. */
-export interface PartsOf {
+export interface PartsInput {
   readonly files: Files;
   readonly pool: DuckDbPool;
   readonly dataset: Dataset;
@@ -77,7 +77,7 @@ export interface PartRange {
  * Records of each part: as requested, or as many as take about 256 MiB of the lake.
  * @throws Failure InvalidBody if there would be too many parts.
  */
-export function rowsOfPart({ bytes, records }: Table, requested: number | undefined): number {
+export function rowsPerPart({ bytes, records }: Table, requested: number | undefined): number {
   const fitting = Math.floor((USUAL_BYTES / Math.max(1, bytes)) * records);
   const usual = Math.min(USUAL_ROWS_MAX, Math.max(1, fitting));
   const rows = requested ?? Math.max(usual, Math.ceil(records / PARTS_MAX));
@@ -88,7 +88,7 @@ export function rowsOfPart({ bytes, records }: Table, requested: number | undefi
 }
 
 /** The parts of a table, in their order; one empty part for a table without records. */
-export async function planParts(parts: PartsOf, rows: number): Promise<readonly PartRange[]> {
+export async function planParts(parts: PartsInput, rows: number): Promise<readonly PartRange[]> {
   const records = await countRecords(parts);
   if (records <= rows) return [{ after: undefined, upTo: undefined, rows: records }];
   const edges = await findEdges(parts, rows, records);
@@ -101,7 +101,7 @@ export async function planParts(parts: PartsOf, rows: number): Promise<readonly 
   }));
 }
 
-async function countRecords(parts: PartsOf): Promise<number> {
+async function countRecords(parts: PartsInput): Promise<number> {
   if (parts.pushed.length === 0) return parts.table.records;
   return withOpenFiles(parts.files, parts.table.files, async ({ paths, pathOf }) => {
     const { bind, parameters } = makeBinding();
@@ -115,7 +115,7 @@ async function countRecords(parts: PartsOf): Promise<number> {
   });
 }
 
-const inconsistent = ({ dataset, table }: PartsOf): Failure => {
+const inconsistent = ({ dataset, table }: PartsInput): Failure => {
   const what = `version ${table.snapshot} of ${dataset.workspace}.${dataset.dataset}`;
   return new Failure('SystemError', `${what} has another number of records than its catalog`);
 };
@@ -124,7 +124,7 @@ const inconsistent = ({ dataset, table }: PartsOf): Failure => {
 const columnsOf = ({ columns }: Table): readonly Column[] =>
   columns.filter(({ name }) => !isSystemColumn(name));
 
-export const schemaOf = (table: Table): PartSchema =>
+export const partSchema = (table: Table): PartSchema =>
   columnsOf(table).map(({ name, type }) => ({ name, type: sqlType(type) }));
 
 /** One term of the order by which records are compared. */
@@ -135,7 +135,7 @@ interface Term {
 
 /** The columns that order and distinguish records: the number first, if there is one. */
 function orderColumns(dataset: Dataset, table: Table): readonly Column[] {
-  const { columns } = uniqueIndexOf(dataset, table);
+  const { columns } = buildUniqueIndex(dataset, table);
   const row = columns.filter(({ name }) => name === ROW_COLUMN);
   return [...row, ...columns.filter((column) => !row.includes(column))];
 }
@@ -148,7 +148,7 @@ function orderTerm({ name, type }: Column, table: Table): Term {
 }
 
 /** Key, subkey and date, or the number; for old datasets without an index the file and the position in it. */
-function sortTerms({ dataset, table }: PartsOf): readonly Term[] {
+function sortTerms({ dataset, table }: PartsInput): readonly Term[] {
   const columns = orderColumns(dataset, table);
   if (columns.length > 0) return columns.map((column) => orderTerm(column, table));
   const names = table.files.map(({ path }) => literal(path.split('/').at(-1) ?? ''));
@@ -159,9 +159,9 @@ function sortTerms({ dataset, table }: PartsOf): readonly Term[] {
 }
 
 function selectRows(
-  { dataset, pushed, table }: PartsOf,
+  { dataset, pushed, table }: PartsInput,
   columns: readonly Column[],
-  pathOf: PathOf,
+  pathOf: ResolvePath,
   bind: (value: Bound) => string,
 ): string {
   const index = orderColumns(dataset, table);
@@ -174,7 +174,11 @@ function selectRows(
 }
 
 /** The last record of each part except the last part. */
-async function findEdges(parts: PartsOf, rows: number, records: number): Promise<readonly Edge[]> {
+async function findEdges(
+  parts: PartsInput,
+  rows: number,
+  records: number,
+): Promise<readonly Edge[]> {
   const { table } = parts;
   return withOpenFiles(parts.files, table.files, async ({ paths, pathOf }) => {
     const { bind, parameters } = makeBinding();
@@ -195,7 +199,7 @@ async function findEdges(parts: PartsOf, rows: number, records: number): Promise
   });
 }
 
-const toQuestion = ({ deadlineMs, folder, signal }: PartsOf, files: readonly string[]) => ({
+const toQuestion = ({ deadlineMs, folder, signal }: PartsInput, files: readonly string[]) => ({
   files,
   folder,
   deadlineMs,
@@ -209,7 +213,7 @@ const toQuestion = ({ deadlineMs, folder, signal }: PartsOf, files: readonly str
  * ChildLost, Busy.
  */
 export async function makePart(
-  parts: PartsOf,
+  parts: PartsInput,
   range: PartRange,
   name: string,
   { compression, format }: PartFormat,
@@ -230,17 +234,25 @@ export async function makePart(
     const statement = `SELECT ${list} FROM ${selectRows(table, columns, pathOf, bind)}
       ${where.length === 0 ? '' : `WHERE ${where.join(' AND ')}`}
       ORDER BY ${terms.map(({ sql }) => sql).join(', ')}`;
-    const file = { name: `${UNFINISHED}${newUuid()}`, bytesMax: PART_BYTES_MAX, compression };
+    const file = {
+      name: `${UNFINISHED_PREFIX}${newUuid()}`,
+      bytesMax: PART_BYTES_MAX,
+      compression,
+    };
     const common = { ...toQuestion(parts, paths), onProgress };
     const question = { ...common, statements: [statement], parameters, file };
     const body = await parts.pool.body(question, format);
     if (body.objects !== range.rows) throw inconsistent(parts);
-    return takeFile(body, parts.folder, name);
+    return renameBodyFile(body, parts.folder, name);
   });
 }
 
 /** Renames the file of a body; returns its path. */
-export async function takeFile({ file }: Body, folder: string, name: string): Promise<string> {
+export async function renameBodyFile(
+  { file }: Body,
+  folder: string,
+  name: string,
+): Promise<string> {
   if (file === undefined) throw new Failure('SystemError', 'a part left no file');
   const path = join(folder, name);
   await rename(file.path, path);
@@ -281,7 +293,7 @@ function edgeConditions(
 const PRUNED = ['varchar', 'date', 'int64'];
 
 /** Tests a file by its least and greatest key in the catalog. */
-function mayHaveSome(file: DataFile, { after, upTo }: PartRange, parts: PartsOf): boolean {
+function mayHaveSome(file: DataFile, { after, upTo }: PartRange, parts: PartsInput): boolean {
   const [column] = orderColumns(parts.dataset, parts.table);
   if (column === undefined || !PRUNED.includes(column.type)) return true;
   const mayMatch = (operator: '>=' | '<=', edge: Edge | undefined): boolean =>

@@ -2,7 +2,7 @@
 // it is refused. A part is renamed to its name after it is complete and synced.
 import { copyFile, lstat, mkdir, readFile, realpath, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { contentOf } from '../../store/base/contents.ts';
+import { digestFile } from '../../store/base/fileDigest.ts';
 import type { Disk } from '../../store/base/disk.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { isWithin } from '../sources/accountFolder.ts';
@@ -65,7 +65,7 @@ export async function openFolderTarget(
   return {
     manifest: () => readFile(join(folder, MANIFEST), 'utf8').catch(ifMissing),
     find: async (part) => {
-      const content = await contentOf(join(folder, part.name), signal).catch(ifMissing);
+      const content = await digestFile(join(folder, part.name), signal).catch(ifMissing);
       const same = content?.sha256 === part.sha256 && content.bytes === part.bytes;
       return same ? part : undefined;
     },

@@ -68,7 +68,7 @@ export function checkTarget(
 }
 
 /** Ends the prefix with a slash, as it precedes the names of parts. */
-export const asFolder = (target: S3Target): S3Target =>
+export const withSlash = (target: S3Target): S3Target =>
   target.prefix === '' || target.prefix.endsWith('/')
     ? target
     : { ...target, prefix: `${target.prefix}/` };

@@ -15,8 +15,15 @@ import { SourceFailure } from '../sources/base/source.ts';
 import { systemResolve } from '../sources/base/guard.ts';
 import { openS3 } from '../sources/s3/s3.ts';
 import { FETCHES_MAX } from '../../store/files/bucket/fileCache.ts';
-import { fetchFile, PIECES_AT_ONCE, type PieceSizes } from './s3Fetch.ts';
-import { ifThere, MARK, objectOf, openS3Target, request, type Store } from './s3Target.ts';
+import { fetchFile, PIECE_CONCURRENCY, type PieceSizes } from './s3Fetch.ts';
+import {
+  orMissing,
+  HASH_METADATA,
+  toObjectKey,
+  openS3Target,
+  request,
+  type Store,
+} from './s3Target.ts';
 
 /** Deadline of one request: a file of a lake, or a piece of one. */
 const DEADLINE_MS = 600_000;
@@ -34,7 +41,7 @@ export function openS3Bucket(settings: BucketSettings, sizes?: PieceSizes): Buck
     allowPrivateAddresses: true,
     resolve: systemResolve,
     deadlineMs: DEADLINE_MS,
-    socketsMax: FETCHES_MAX * PIECES_AT_ONCE,
+    socketsMax: FETCHES_MAX * PIECE_CONCURRENCY,
   };
   const place = {
     awsbucketName: bucket,
@@ -66,22 +73,22 @@ export function openS3Bucket(settings: BucketSettings, sizes?: PieceSizes): Buck
       }
     },
     get: (path, to) => fetchFile(store, path, to, sizes),
-    look: (path) => send(path, (options) => headObject(store, path, options)),
+    head: (path) => send(path, (options) => headObject(store, path, options)),
     list: (beginning) => listFiles(store, beginning),
     remove: async (path) => {
-      const command = new DeleteObjectCommand(objectOf(store, path));
-      await send(path, (options) => ifThere(client.send(command, options)));
+      const command = new DeleteObjectCommand(toObjectKey(store, path));
+      await send(path, (options) => orMissing(client.send(command, options)));
     },
     move: async (from, to) => {
       const CopySource = `${bucket}/${encodeURIComponent(`${prefix}${from}`).replaceAll('%2F', '/')}`;
-      const copy = new CopyObjectCommand({ ...objectOf(store, to), CopySource });
+      const copy = new CopyObjectCommand({ ...toObjectKey(store, to), CopySource });
       await send(to, (options) => client.send(copy, options));
-      const remove = new DeleteObjectCommand(objectOf(store, from));
+      const remove = new DeleteObjectCommand(toObjectKey(store, from));
       await send(from, (options) => client.send(remove, options));
     },
     text: (path) => send(path, (options) => readText(store, path, options)),
     write: async (path, text) => {
-      const command = new PutObjectCommand({ ...objectOf(store, path), Body: text });
+      const command = new PutObjectCommand({ ...toObjectKey(store, path), Body: text });
       await send(path, (options) => client.send(command, options));
     },
     close: () => {
@@ -100,16 +107,16 @@ async function headObject(
   store: Store,
   path: string,
   options: Options,
-): ReturnType<Bucket['look']> {
-  const command = new HeadObjectCommand(objectOf(store, path));
-  const answer = await ifThere(store.client.send(command, options));
+): ReturnType<Bucket['head']> {
+  const command = new HeadObjectCommand(toObjectKey(store, path));
+  const answer = await orMissing(store.client.send(command, options));
   if (answer === undefined) return undefined;
-  return { bytes: answer.ContentLength ?? 0, sha256: answer.Metadata?.[MARK] };
+  return { bytes: answer.ContentLength ?? 0, sha256: answer.Metadata?.[HASH_METADATA] };
 }
 
 async function readText(store: Store, path: string, options: Options): ReturnType<Bucket['text']> {
-  const command = new GetObjectCommand(objectOf(store, path));
-  const answer = await ifThere(store.client.send(command, options));
+  const command = new GetObjectCommand(toObjectKey(store, path));
+  const answer = await orMissing(store.client.send(command, options));
   if (answer === undefined) return undefined;
   if ((answer.ContentLength ?? 0) > TEXT_BYTES_MAX) {
     (answer.Body as Readable).on('error', () => undefined).destroy();

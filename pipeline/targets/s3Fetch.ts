@@ -4,7 +4,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { addAbortSignal, Readable } from 'node:stream';
 import { GetObjectCommand, type GetObjectCommandOutput } from '@aws-sdk/client-s3';
 import { SourceFailure } from '../sources/base/source.ts';
-import { ifThere, objectOf, request, type Store } from './s3Target.ts';
+import { orMissing, toObjectKey, request, type Store } from './s3Target.ts';
 
 /** Bytes per request; the first one is short, as most files are: its response has the length of the file. */
 export interface PieceSizes {
@@ -13,7 +13,7 @@ export interface PieceSizes {
 }
 const SIZES: PieceSizes = { firstBytes: 4 * 1024 ** 2, bytes: 16 * 1024 ** 2 };
 /** Concurrent pieces of one file. */
-export const PIECES_AT_ONCE = 4;
+export const PIECE_CONCURRENCY = 4;
 /** Consecutive requests for a piece with little progress; each resumes where the one before was cut off. */
 const TRIES_MAX = 5;
 const LITTLE_BYTES = 256 * 1024;
@@ -74,7 +74,7 @@ async function fetchRest(
       await fetchPiece(own, path, file, span, version);
     }
   };
-  const taking = Array.from({ length: Math.min(PIECES_AT_ONCE, spans.length) }, take);
+  const taking = Array.from({ length: Math.min(PIECE_CONCURRENCY, spans.length) }, take);
   try {
     await Promise.all(taking);
   } catch (error) {
@@ -97,7 +97,7 @@ async function fetchPiece(
     new SourceFailure(`${path} was cut off after ${at} bytes`, true);
   const take = async ({ abortSignal }: { abortSignal: AbortSignal }): Promise<boolean> => {
     const range = { Range: `bytes=${at}-${to}`, ...(version?.etag && { IfMatch: version.etag }) };
-    const command = new GetObjectCommand({ ...objectOf(store, path), ...range });
+    const command = new GetObjectCommand({ ...toObjectKey(store, path), ...range });
     const answer = await emptyOrMissing(store.client.send(command, { abortSignal }));
     if (answer === undefined && version === undefined) return false;
     if (answer === undefined)
@@ -142,7 +142,7 @@ const EMPTY: GetObjectCommandOutput = { ContentLength: 0, $metadata: {} };
 const emptyOrMissing = (
   work: Promise<GetObjectCommandOutput>,
 ): Promise<GetObjectCommandOutput | undefined> =>
-  ifThere(
+  orMissing(
     work.catch((error: { readonly $metadata?: { readonly httpStatusCode?: number } }) => {
       if (error.$metadata?.httpStatusCode === 416) return EMPTY;
       throw error;

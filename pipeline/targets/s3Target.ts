@@ -13,7 +13,7 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
 import { openS3, type S3Rules } from '../sources/s3/s3.ts';
-import { s3FailureOf } from '../sources/s3/s3Failure.ts';
+import { toS3Failure } from '../sources/s3/s3Failure.ts';
 import { type Credential, SourceFailure } from '../sources/base/source.ts';
 import { type Delivery, MANIFEST, type Part, type S3Target, type Target } from './target.ts';
 
@@ -27,7 +27,7 @@ const PIECE_BYTES = 16 * 1024 ** 2;
 /** Maximum bytes of a manifest that is read; our own is smaller. */
 const MANIFEST_BYTES_MAX = 4 * 1024 ** 2;
 /** Metadata member with the hash of an object that this server wrote. */
-export const MARK = 'sha256';
+export const HASH_METADATA = 'sha256';
 
 export interface Store {
   readonly client: S3Client;
@@ -59,7 +59,12 @@ export function openS3Target(
     finish: async (manifest) => {
       const body = Buffer.from(manifest);
       const type = { ContentType: 'application/json' };
-      const input = { ...objectOf(store, MANIFEST), Body: body, ContentMD5: md5Of(body), ...type };
+      const input = {
+        ...toObjectKey(store, MANIFEST),
+        Body: body,
+        ContentMD5: md5Of(body),
+        ...type,
+      };
       await request(store, MANIFEST, (options) =>
         client.send(new PutObjectCommand(input), options),
       );
@@ -68,7 +73,7 @@ export function openS3Target(
   };
 }
 
-export const objectOf = (
+export const toObjectKey = (
   { definition: { awsbucketName, prefix } }: Store,
   name: string,
 ): { readonly Bucket: string; readonly Key: string } => ({
@@ -96,12 +101,12 @@ export async function request<T>(
     signal.throwIfAborted();
     if ((error as { readonly name?: string }).name === 'NoSuchUpload') throw new UploadGone();
     if (late.aborted) throw new SourceFailure(`${name} took over ${rules.deadlineMs} ms`, true);
-    throw s3FailureOf(error, definition.awsbucketName, `${definition.prefix}${name}`);
+    throw toS3Failure(error, definition.awsbucketName, `${definition.prefix}${name}`);
   }
 }
 
 /** The response, or undefined if there is no such object. */
-export async function ifThere<T>(work: Promise<T>): Promise<T | undefined> {
+export async function orMissing<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work;
   } catch (error) {
@@ -116,9 +121,9 @@ export async function ifThere<T>(work: Promise<T>): Promise<T | undefined> {
 }
 
 async function readManifest(store: Store): Promise<string | undefined> {
-  const command = new GetObjectCommand(objectOf(store, MANIFEST));
+  const command = new GetObjectCommand(toObjectKey(store, MANIFEST));
   return request(store, MANIFEST, async (options) => {
-    const answer = await ifThere(store.client.send(command, options));
+    const answer = await orMissing(store.client.send(command, options));
     if (answer === undefined) return undefined;
     const bytes = answer.ContentLength ?? 0;
     // Not ours, and too long to be read: only its existence matters.
@@ -130,13 +135,13 @@ async function readManifest(store: Store): Promise<string | undefined> {
 
 /** Finds a part by the store's own tag of the bytes, and by our hash that was sent with them. */
 async function findPart(store: Store, part: Part): Promise<Part | undefined> {
-  const command = new HeadObjectCommand(objectOf(store, part.name));
+  const command = new HeadObjectCommand(toObjectKey(store, part.name));
   const answer = await request(store, part.name, (options) =>
-    ifThere(store.client.send(command, options)),
+    orMissing(store.client.send(command, options)),
   );
   if (answer === undefined || answer.ContentLength !== part.bytes) return undefined;
   const { ETag: etag, Metadata: marks } = answer;
-  if (marks?.[MARK] !== part.sha256) return undefined;
+  if (marks?.[HASH_METADATA] !== part.sha256) return undefined;
   if (part.etag !== undefined && part.etag !== etag) return undefined;
   return { ...part, ...(etag === undefined ? {} : { etag }) };
 }
@@ -164,8 +169,8 @@ async function uploadWhole(
   file: FileHandle,
 ): Promise<string | undefined> {
   const body = await bytesAt(file, 0, part.bytes);
-  const input = { ...objectOf(store, part.name), Body: body, ContentMD5: md5Of(body) };
-  const command = new PutObjectCommand({ ...input, Metadata: { [MARK]: part.sha256 } });
+  const input = { ...toObjectKey(store, part.name), Body: body, ContentMD5: md5Of(body) };
+  const command = new PutObjectCommand({ ...input, Metadata: { [HASH_METADATA]: part.sha256 } });
   return (await request(store, part.name, (options) => store.client.send(command, options))).ETag;
 }
 
@@ -177,7 +182,7 @@ async function uploadPieces(
   pieceBytes: number,
 ): Promise<string | undefined> {
   const { client } = store;
-  const object = objectOf(store, part.name);
+  const object = toObjectKey(store, part.name);
   const id = upload?.id ?? (await beginUpload(store, part));
   const pieces = [...(upload?.pieces ?? [])];
   if (upload === undefined) await onUpload({ id, pieces });
@@ -198,7 +203,7 @@ async function uploadPieces(
 }
 
 async function beginUpload(store: Store, part: Part): Promise<string> {
-  const input = { ...objectOf(store, part.name), Metadata: { [MARK]: part.sha256 } };
+  const input = { ...toObjectKey(store, part.name), Metadata: { [HASH_METADATA]: part.sha256 } };
   const command = new CreateMultipartUploadCommand(input);
   const answer = await request(store, part.name, (options) => store.client.send(command, options));
   return answer.UploadId ?? '';

@@ -52,7 +52,7 @@ export interface Delivery {
 export const MANIFEST = 'manifest.json';
 
 /** The location of the manifest, for display. */
-export const manifestPlace = (target: TargetDefinition): string =>
+export const manifestLocation = (target: TargetDefinition): string =>
   target.type === 'FILE'
     ? `${target.path}/${MANIFEST}`
     : `s3://${target.awsbucketName}/${target.prefix}${MANIFEST}`;

@@ -151,8 +151,8 @@ function isDay(shape: DateShape, match: RegExpExecArray, order: DateOrder): bool
   const year = parseYear(match[shape.year] ?? '');
   if (shape.week !== undefined) return Number(match[shape.week]) <= countWeeks(year);
   if (shape.quarter !== undefined) return true;
-  const month = groupOf(shape.month, order);
-  const day = groupOf(shape.day, order);
+  const month = patternGroup(shape.month, order);
+  const day = patternGroup(shape.day, order);
   const name = month === undefined ? '' : (match[month] ?? '');
   const number = /^\d/.test(name) ? Number(name) : MONTHS.indexOf(name.slice(0, 3)) + 1;
   if (number < 1 || number > 12) return false;
@@ -161,7 +161,7 @@ function isDay(shape: DateShape, match: RegExpExecArray, order: DateOrder): bool
 }
 
 /** The group of the pattern with this part, in that order. */
-export function groupOf(part: DateShape['month'], order: DateOrder): number | undefined {
+export function patternGroup(part: DateShape['month'], order: DateOrder): number | undefined {
   if (part === 'a') return order === 'DMY' ? 1 : 2;
   if (part === 'b') return order === 'DMY' ? 2 : 1;
   return part;
@@ -252,7 +252,7 @@ function isoSpelling(values: readonly string[]): DateSpelling | undefined {
 }
 
 /** How `values` (none empty) spell dates; undefined if one of them is not a date. */
-export function datesOf(values: readonly string[], order?: DateOrder): DateVerdict {
+export function detectDates(values: readonly string[], order?: DateOrder): DateVerdict {
   if (values.length === 0) return undefined;
   const tally = tallyDates(values);
   if (tally === undefined) return undefined;
@@ -260,11 +260,11 @@ export function datesOf(values: readonly string[], order?: DateOrder): DateVerdi
 }
 
 /** The unambiguous reading of the dates, or undefined. */
-export function dateSpellingOf(
+export function findDateSpelling(
   values: readonly string[],
   order?: DateOrder,
 ): DateSpelling | undefined {
-  const verdict = datesOf(values, order);
+  const verdict = detectDates(values, order);
   return typeof verdict === 'string' ? undefined : verdict;
 }
 
@@ -282,7 +282,7 @@ const NUMERIC: readonly (DateSpelling & { readonly pattern: RegExp })[] = [
 ];
 
 /** How digits alone spell dates: `20200131`, or a count since 1970. */
-export const numericSpellingOf = (values: readonly string[]): DateSpelling | undefined =>
+export const findNumericSpelling = (values: readonly string[]): DateSpelling | undefined =>
   values.length === 0
     ? undefined
     : NUMERIC.find(({ pattern }) => values.every((value) => pattern.test(value)));

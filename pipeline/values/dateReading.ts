@@ -5,7 +5,7 @@ import {
   type DateOrder,
   type DateShape,
   type DateSpelling,
-  groupOf,
+  patternGroup,
   MONTH_LETTERS,
   SHAPES,
   WEEKDAY,
@@ -31,14 +31,15 @@ const matches = (text: string, pattern: string): string =>
   `regexp_full_match(${text}, ${literal(pattern)})`;
 
 /** SQL test whether the text, a date in lower case, has a time of day. */
-export const clocked = (text: string): string => `regexp_matches(${text}, ${literal(HAS_CLOCK)})`;
+export const hasClockTest = (text: string): string =>
+  `regexp_matches(${text}, ${literal(HAS_CLOCK)})`;
 
 /** SQL test whether a text, a date, has an offset from UTC after its time of day. */
-export const hasOffset = (text: string): string =>
+export const hasOffsetTest = (text: string): string =>
   `regexp_matches(${text}, ${literal(String.raw`(?i)\d:\d.*(?:z|utc|gmt|[+-]\d{2}(?::?\d{2})?)\s*$`)})`;
 
 /** Applies `make` to a name bound to the value of `of`, so that it is evaluated once. */
-export const once = (of: string, name: string, make: (name: string) => string): string =>
+export const evaluateOnce = (of: string, name: string, make: (name: string) => string): string =>
   `list_transform([${of}], lambda ${name}: ${make(name)})[1]`;
 
 /**
@@ -46,8 +47,8 @@ export const once = (of: string, name: string, make: (name: string) => string): 
  * @param read without an order, digits that depend on it are read only if both orders agree
  */
 export const writtenInstant = (text: string, read: Written = {}): string =>
-  once(loweredText(text), 'spelled', (spelled) =>
-    once(withoutWeekday(spelled), 'written', (plain) => buildInstant(plain, read)),
+  evaluateOnce(loweredText(text), 'spelled', (spelled) =>
+    evaluateOnce(withoutWeekday(spelled), 'written', (plain) => buildInstant(plain, read)),
   );
 
 type Written = Pick<Extract<DateSpelling['read'], { readonly kind: 'written' }>, 'order' | 'first'>;
@@ -56,7 +57,7 @@ type Written = Pick<Extract<DateSpelling['read'], { readonly kind: 'written' }>,
 function writtenDay(text: string, read: Written): string {
   const midnight = (at: string): string =>
     `CASE WHEN ${at} = date_trunc('day', ${at}) THEN CAST(${at} AS DATE) END`;
-  return once(writtenInstant(text, read), 'instant', midnight);
+  return evaluateOnce(writtenInstant(text, read), 'instant', midnight);
 }
 
 function buildInstant(plain: string, { first = [], order }: Written): string {
@@ -68,14 +69,14 @@ function buildInstant(plain: string, { first = [], order }: Written): string {
     order,
   );
   const clock = `TRY_CAST(concat('1970-01-01 ', ${buildClock(plain)}) AS TIMESTAMPTZ)`;
-  return `CAST(${day} AS TIMESTAMP) + CASE WHEN ${clocked(plain)}
+  return `CAST(${day} AS TIMESTAMP) + CASE WHEN ${hasClockTest(plain)}
     THEN CAST(${clock} AS TIMESTAMP) - TIMESTAMP '1970-01-01' ELSE INTERVAL 0 SECOND END`;
 }
 
 const ordered = ({ month }: DateShape): boolean => month === 'a' || month === 'b';
 
 /** SQL test whether a text has the shape of a date whose day and month depend on the order. */
-export function isOrdered(text: string): string {
+export function isOrderedTest(text: string): string {
   const patterns = SHAPES.filter(ordered).map(wholePattern);
   const plain = withoutWeekday(loweredText(text));
   return `coalesce(${matches(plain, patterns.join('|'))}, false)`;
@@ -83,7 +84,7 @@ export function isOrdered(text: string): string {
 
 /** The result of two readings, if they agree or one of them is null. */
 const agreeing = (one: string, other: string): string =>
-  once(
+  evaluateOnce(
     `[${one}, ${other}]`,
     'days',
     (days) => `CASE WHEN ${days}[1] IS NULL THEN ${days}[2]
@@ -107,8 +108,8 @@ function shapeDay(plain: string, shape: DateShape, order: DateOrder): string {
   const extract = (template: string): string =>
     `regexp_replace(${plain}, ${literal(`^${shape.spelled}.*$`)}, ${literal(template)})`;
   if (week !== undefined) return weekDay(extract, shape);
-  const month = quarter ?? groupOf(shape.month, order) ?? 0;
-  const day = groupOf(shape.day, order);
+  const month = quarter ?? patternGroup(shape.month, order) ?? 0;
+  const day = patternGroup(shape.day, order);
   let text = extract(`\\${year}-\\${month}-${day === undefined ? '1' : `\\${day}`}`);
   if (short === true) {
     text = `concat(CASE WHEN ${extract(`\\${year}`)} >= '69' THEN '19' ELSE '20' END, ${text})`;
@@ -183,7 +184,7 @@ function quickDay(text: string, { first = [], order }: Written): string | undefi
 type DateRead = Exclude<DateSpelling['read'], { readonly kind: 'cast' }>;
 
 /** Reads a text in the file's spelling as a date or a timestamp; null if it is none. */
-export function dateOf(text: string, read: DateRead, type: 'date' | 'timestamp'): string {
+export function buildDate(text: string, read: DateRead, type: 'date' | 'timestamp'): string {
   if (read.kind === 'written') {
     const written = type === 'date' ? writtenDay(text, read) : writtenInstant(text, read);
     const quick = quickDay(text, read);
@@ -194,7 +195,7 @@ export function dateOf(text: string, read: DateRead, type: 'date' | 'timestamp')
   // A cast truncates nanoseconds and the time of a day.
   const whole = (at: string): string => `CASE WHEN CAST(${at} AS TIMESTAMP) = ${at}
     ${type === 'date' ? `AND CAST(${at} AS DATE) = ${at}` : ''} THEN CAST(${at} AS ${type}) END`;
-  return once(instant, 'instant', whole);
+  return evaluateOnce(instant, 'instant', whole);
 }
 
 /** Matches first: casts would round 1580515200.7 and 12.34567891, and try_strptime accepts 2020131. */

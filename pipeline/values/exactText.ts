@@ -3,7 +3,7 @@
 // true, `infinity` as a date, and keep 17 digits of 0.1234567890123456789.
 import {
   type ColumnType,
-  decimalOf,
+  toDecimalShape,
   type PropertyType,
   sqlType,
 } from '../../store/lake/versions/columns.ts';
@@ -44,7 +44,7 @@ interface Texts {
 }
 
 export function castText(text: string, type: ColumnType, texts: Texts = {}): string {
-  const decimal = decimalOf(type);
+  const decimal = toDecimalShape(type);
   if (decimal !== undefined) return castDecimal(text, decimal.scale, sqlType(type));
   switch (type) {
     case 'int64':
@@ -167,7 +167,7 @@ function castNanoseconds(text: string): string {
 export function castTyped(value: string, { format, type }: PropertyType, to: ColumnType): string {
   // By its digits: a double compares equal to many decimals.
   const isNumber = type === 'number' || type === 'integer';
-  if (decimalOf(to) !== undefined && isNumber) return castText(value, to);
+  if (toDecimalShape(to) !== undefined && isNumber) return castText(value, to);
   const cast = `TRY_CAST(${value} AS ${sqlType(to)})`;
   const narrows =
     (to === 'int64' && type === 'number') ||

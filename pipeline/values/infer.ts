@@ -1,10 +1,15 @@
 // Infers types from values. Inference is monotone: more values can only widen a type, never narrow it.
 import type { PropertyType } from '../../store/lake/versions/columns.ts';
 import type { ColumnMapping } from '../../store/lake/datasets/datasets.ts';
-import { type DateOrder, type DateSpelling, datesOf, numericSpellingOf } from './dateFormats.ts';
+import {
+  type DateOrder,
+  type DateSpelling,
+  detectDates,
+  findNumericSpelling,
+} from './dateFormats.ts';
 import { DIGITS_MAX } from './exactText.ts';
 import { isMissing } from './missing.ts';
-import { type NumberSpelling, numberTallyOf, numberVerdict } from './numberFormats.ts';
+import { type NumberSpelling, tallyNumbers, numberVerdict } from './numberFormats.ts';
 
 /** 18 digits always fit 64 bits; a leading zero means an identifier, such as a CIK. */
 const INTEGER = /^[+-]?(?:0|[1-9]\d{0,17})$/;
@@ -64,7 +69,7 @@ function castable(values: readonly string[]): Inferred | undefined {
   const type = isEach(values, INTEGER) ? 'integer' : 'number';
   if (type === 'number' && !isEach(values, NUMBER)) return undefined;
   if (values.some((value) => LEADING_ZERO.test(value))) return undefined;
-  const numeric = numericSpellingOf(values);
+  const numeric = findNumericSpelling(values);
   if (values.some(isLongNumber) || (type === 'number' && !values.every(fitsDouble))) {
     return { ...TEXT, numeric };
   }
@@ -96,25 +101,25 @@ const isEach = (values: readonly string[], pattern: RegExp): boolean =>
   values.every((value) => pattern.test(value));
 
 function inferDates(values: readonly string[], order: DateOrder | undefined): Inferred | undefined {
-  const verdict = datesOf(values, order);
+  const verdict = detectDates(values, order);
   if (verdict === undefined) return undefined;
-  return typeof verdict === 'string' ? { ...TEXT, open: 'order' } : datesSpelled(verdict);
+  return typeof verdict === 'string' ? { ...TEXT, open: 'order' } : inferredDates(verdict);
 }
 
-export const datesSpelled = (spelling: DateSpelling): Inferred => ({
+export const inferredDates = (spelling: DateSpelling): Inferred => ({
   property: { type: 'string', format: spelling.time ? 'date-time' : 'date' },
   spelling,
   numeric: undefined,
 });
 
 function inferNumbers(values: readonly string[]): Inferred | undefined {
-  const tally = values.length === 0 ? undefined : numberTallyOf(values);
+  const tally = values.length === 0 ? undefined : tallyNumbers(values);
   const verdict = tally === undefined ? undefined : numberVerdict(tally);
   if (verdict === 'ambiguous') return { ...TEXT, open: 'number' };
-  return verdict === undefined ? undefined : numbersSpelled(verdict);
+  return verdict === undefined ? undefined : inferredNumbers(verdict);
 }
 
-export const numbersSpelled = (number: NumberSpelling): Inferred => ({
+export const inferredNumbers = (number: NumberSpelling): Inferred => ({
   ...plain(number.whole ? 'integer' : 'number'),
   number,
 });
@@ -148,7 +153,7 @@ export function inferJsonType(
  * Types with dates where they are expected, which digits may spell: the mapped date, or an integer with the
  * name of a date that spells one in every record.
  */
-export function wantedDates(
+export function withExpectedDates(
   columns: readonly { readonly name: string; readonly inferred: Inferred }[],
   mapping: ColumnMapping | undefined,
 ): Readonly<Record<string, PropertyType>> {

@@ -29,7 +29,7 @@ const VALUES: Readonly<Record<Spelled, string>> = {
 };
 
 /** Undefined for objects and arrays: a pattern cannot find their end. */
-export function spelledAs({ property, spelling }: Inferred): Spelled | undefined {
+export function findJsonSpelling({ property, spelling }: Inferred): Spelled | undefined {
   const { type } = property;
   if (type === 'object' || type === 'array') return undefined;
   if (type !== 'string') return type;

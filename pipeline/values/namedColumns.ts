@@ -27,7 +27,7 @@ export const constantTerms = <T extends NamedColumn>(
  * Selects rows of a file with its columns renamed to properties, and constants.
  * @param besides further columns of the rows, which are kept
  */
-export function underProperties(
+export function selectAsProperties(
   rows: string,
   columns: readonly NamedColumn[],
   constants: readonly string[],

@@ -195,7 +195,7 @@ export const isNumberText = (value: string): boolean =>
   parseStyles(withoutSpaces(value)) !== undefined;
 
 /** Undefined at the first value that is not a number. */
-export function numberTallyOf(values: readonly string[]): NumberTally | undefined {
+export function tallyNumbers(values: readonly string[]): NumberTally | undefined {
   const tally = {
     plain: 0,
     pointOnly: 0,

@@ -8,7 +8,7 @@ import {
   sqlType,
 } from '../../store/lake/versions/columns.ts';
 import type { DateSpelling } from './dateFormats.ts';
-import { dateOf, once } from './dateReading.ts';
+import { buildDate, evaluateOnce } from './dateReading.ts';
 import { castText, castTyped } from './exactText.ts';
 import type { Inferred } from './infer.ts';
 import { jsonMembers } from './jsonDigits.ts';
@@ -21,10 +21,10 @@ import {
 } from './jsonRecords.ts';
 import { FAULT_MARK, READ_TYPED, type Spelled } from './jsonSpelling.ts';
 import { missingTest } from './missing.ts';
-import { constantTerms, type NamedColumn, nameInFile, underProperties } from './namedColumns.ts';
+import { constantTerms, type NamedColumn, nameInFile, selectAsProperties } from './namedColumns.ts';
 import { plainNumber } from './numberFormats.ts';
-import { symbolOf } from './symbols.ts';
-import { inZone, localOnly } from './zonedTimes.ts';
+import { symbolExpression } from './symbols.ts';
+import { zonedInstant, localOnly } from './zonedTimes.ts';
 import type { LineSteps, UnreadLines } from '../bytes/unreadLines.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 
@@ -168,7 +168,7 @@ function typedJsonClause(
     records = true, columns = {${columns.join(', ')}},
     maximum_object_size = ${JSON_BYTES_MAX[relation.framing]})`;
   const sources = read.map(({ source }) => source);
-  return underProperties(rows, sources, constants);
+  return selectAsProperties(rows, sources, constants);
 }
 
 /** The relation for reading where numbers are not checked for infinity. */
@@ -188,7 +188,7 @@ function jsonClause(
     type: types.get(one.name) ?? ('varchar' as const),
   }));
   const read = `(SELECT json AS ${RECORD}, ${jsonMembers(members)} FROM ${jsonRecords(relation)}`;
-  const named = (rows: string): string => underProperties(rows, sources, constants, RECORD);
+  const named = (rows: string): string => selectAsProperties(rows, sources, constants, RECORD);
   if (!strict) return named(`${read})`);
   // Outside of json_transform: `error` is volatile, and an expression that contains it is evaluated
   // again for each member that is read (1 M records of 7 members: 7.8 s of processor time,
@@ -206,7 +206,7 @@ function parquetClause(
 ): string {
   const rows = `read_parquet(${literal(relation.path)})`;
   const sources = relation.columns.filter(({ constant }) => constant === undefined);
-  const read = underProperties(rows, sources, constants);
+  const read = selectAsProperties(rows, sources, constants);
   const bytes = parquetBytes(relation, targets);
   if (!strict || bytes === undefined) return read;
   const good = `CASE WHEN ${bytes} > ${RECORD_BYTES_MAX} THEN ${MISFIT} ELSE true END`;
@@ -264,11 +264,11 @@ function findSpelling({ numeric, property, spelling }: Inferred): DateRead | und
  * The property's value from the file's row. `strict` raises an error that names the column if a
  * value does not fit; otherwise such a value is NULL and `misfit` detects it.
  */
-export function valueOf(relation: Relation, target: Column, strict: boolean): string {
+export function buildValue(relation: Relation, target: Column, strict: boolean): string {
   const source = relation.columns.find(({ name }) => name === target.name);
   if (source === undefined) return `CAST(NULL AS ${sqlType(target.type)})`;
   const value = readValue(relation, source, target, strict);
-  return source.symbols === true && target.type === 'varchar' ? symbolOf(value) : value;
+  return source.symbols === true && target.type === 'varchar' ? symbolExpression(value) : value;
 }
 
 function readValue(
@@ -285,7 +285,7 @@ function readValue(
 }
 
 /** SQL test whether the property has a value in the file that does not fit; undefined if none can. */
-export function misfit(relation: Relation, target: Column): string | undefined {
+export function misfitTest(relation: Relation, target: Column): string | undefined {
   const source = relation.columns.find(({ name }) => name === target.name);
   if (source === undefined) return undefined;
   // A text that means no value is null, and fits.
@@ -297,20 +297,20 @@ export function misfit(relation: Relation, target: Column): string | undefined {
 
 /** SQL test whether the file has a value there, other than a text that means no value. */
 function hasValue(relation: Relation, { inferred }: SourceColumn, { name }: Column): string {
-  const has = given(relation, name);
+  const has = hasValueTest(relation, name);
   const { nulls } = relation;
   if (inferred.missing !== true && nulls === undefined) return has;
   return `${has} AND NOT ${missingTest(identifier(name), nulls)}`;
 }
 
 /** SQL test whether the file has a value there: empty text is none, unless the property is text itself. */
-export function given(relation: Relation, column: string): string {
+export function hasValueTest(relation: Relation, column: string): string {
   const name = identifier(column);
   return relation.kind === 'parquet' ? `${name} IS NOT NULL` : `nullif(${name}, '') IS NOT NULL`;
 }
 
 /** For a SELECT of all columns and of `computed`: each value is computed once, even if used repeatedly. */
-export function makingOnce(relation: Relation, targets: readonly Column[]): Relation {
+export function computeOnce(relation: Relation, targets: readonly Column[]): Relation {
   const computed = new Map<string, string>();
   for (const target of targets) {
     const source = relation.columns.find(({ name }) => name === target.name);
@@ -343,7 +343,7 @@ function castOf(relation: Relation, source: SourceColumn, target: Column): strin
   const isDeclared = source.isDeclared === true;
   if (isNumberType(target.type) && number !== undefined) {
     const exact = (digits: string): string => castText(digits, target.type, { isDeclared });
-    return once(plainNumber(name, number.style), 'digits', exact);
+    return evaluateOnce(plainNumber(name, number.style), 'digits', exact);
   }
   const { hasExponents = false, hasPlainNumbers } = relation.kind === 'csv' ? relation : {};
   const isPlain = hasPlainNumbers === true && !isMarked;
@@ -360,9 +360,9 @@ function castDate(
   type: 'date' | 'timestamp',
 ): string {
   const read = findSpelling(inferred);
-  const date = read === undefined ? castText(text, type) : dateOf(text, read, type);
+  const date = read === undefined ? castText(text, type) : buildDate(text, read, type);
   if (zone === undefined || type === 'date' || read?.kind === 'epoch') return date;
-  return inZone(text, date, read, zone);
+  return zonedInstant(text, date, read, zone);
 }
 
 /** The local time of a property, null if the text has an offset; undefined if its times have no zone. */

@@ -1,7 +1,7 @@
 // Converts texts that are local times of a zone, unless the text has its own offset.
 import { instantIn } from '../dates/timeZones.ts';
 import type { DateSpelling } from './dateFormats.ts';
-import { hasOffset, once } from './dateReading.ts';
+import { hasOffsetTest, evaluateOnce } from './dateReading.ts';
 
 type Read = DateSpelling['read'] | undefined;
 
@@ -9,16 +9,16 @@ const isInstant = (read: Read): boolean =>
   read?.kind === 'epoch' || (read?.kind === 'strptime' && read.hasOffset === true);
 
 /** The instant of `date`, the time of the text without its zone. */
-export function inZone(text: string, date: string, read: Read, zone: string): string {
+export function zonedInstant(text: string, date: string, read: Read, zone: string): string {
   if (isInstant(read)) return date;
-  const instant = once(date, 'local', (local) => instantIn(local, zone));
+  const instant = evaluateOnce(date, 'local', (local) => instantIn(local, zone));
   return read?.kind === 'strptime'
     ? instant
-    : `CASE WHEN ${hasOffset(text)} THEN ${date} ELSE ${instant} END`;
+    : `CASE WHEN ${hasOffsetTest(text)} THEN ${date} ELSE ${instant} END`;
 }
 
 /** `date` if it is a local time, else null; undefined if it never is. */
 export function localOnly(text: string, date: string, read: Read): string | undefined {
   if (isInstant(read)) return undefined;
-  return read?.kind === 'strptime' ? date : `CASE WHEN NOT ${hasOffset(text)} THEN ${date} END`;
+  return read?.kind === 'strptime' ? date : `CASE WHEN NOT ${hasOffsetTest(text)} THEN ${date} END`;
 }

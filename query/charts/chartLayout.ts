@@ -1,7 +1,13 @@
 // Computes the position of everything that a chart shows, for every output format.
 import type { Bar, Chart, Line } from './records/chart.ts';
-import { CHARACTER, type LegendEntry, legendOf, ROW_HEIGHT, shortened } from './chartLegend.ts';
-import { mergedBars, recordsOfBar, shownOf } from './chartThinning.ts';
+import {
+  CHARACTER,
+  type LegendEntry,
+  computeLegend,
+  ROW_HEIGHT,
+  shortened,
+} from './chartLegend.ts';
+import { mergedBars, recordsOfBar, thinnedPositions } from './chartThinning.ts';
 
 export interface ChartSize {
   readonly width: number;
@@ -65,21 +71,21 @@ const BODY = { share: 0.65, most: 24 };
 const TITLE_MAX = 200;
 const LABEL_MAX = 40;
 
-export function layoutOf(chart: Chart, size: ChartSize): ChartLayout {
+export function computeLayout(chart: Chart, size: ChartSize): ChartLayout {
   const { height, width } = size;
   const [left, right] = [EDGE.left, width - EDGE.right];
   const rowsMax = Math.floor((height - EDGE.top - EDGE.bottom - VALUES_LEAST) / ROW_HEIGHT);
   const names = chart.lines.map(({ name }) => name);
   // A line over candles needs a name, even if there is only one.
   const hasLegend = names.length > 1 || chart.bars !== undefined;
-  const legend = legendOf(hasLegend ? names : [], {
+  const legend = computeLegend(hasLegend ? names : [], {
     left,
     right,
     top: EDGE.top - 8,
     rowsMax: Math.max(1, rowsMax),
   });
   const top = EDGE.top + legend.rows * ROW_HEIGHT;
-  const bars = shownBars(chart, size);
+  const bars = visibleBars(chart, size);
   const x = makeScaleX(chart, left, right);
   const scale = scaleOf(chart, top, height - EDGE.bottom);
   return {
@@ -91,7 +97,7 @@ export function layoutOf(chart: Chart, size: ChartSize): ChartLayout {
     grid: scale.grid,
     legend: legend.entries,
     lines: chart.lines.map(({ values }) =>
-      splitAtGaps(values, shownOf(values, chart.lines.length), x, scale.y),
+      splitAtGaps(values, thinnedPositions(values, chart.lines.length), x, scale.y),
     ),
     candles: bars.map((bar) => candleOf(bar, x, scale.y)),
     candleWidth: tenth(
@@ -102,7 +108,7 @@ export function layoutOf(chart: Chart, size: ChartSize): ChartLayout {
 }
 
 /** Returns the candles to draw: merges neighbours if there are more candles than places. */
-export function shownBars({ bars = [] }: Chart, { width }: ChartSize): readonly Bar[] {
+export function visibleBars({ bars = [] }: Chart, { width }: ChartSize): readonly Bar[] {
   return mergedBars(bars, candlesMax(width));
 }
 

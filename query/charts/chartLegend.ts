@@ -32,7 +32,7 @@ export const CHARACTER = 8;
 /** Limits for the characters of a name: the first limit with which all names fit is used. */
 const NAME_MOSTS = [40, 24, 16, 10, 6];
 
-export function legendOf(names: readonly string[], place: LegendPlace): Legend {
+export function computeLegend(names: readonly string[], place: LegendPlace): Legend {
   if (names.length === 0) return { rows: 0, entries: [] };
   for (const most of NAME_MOSTS) {
     const entries = placeNames(names, most, place);

@@ -8,7 +8,7 @@ const [LINE_MAX, ALL_MAX] = [2_000, 8_000];
  * Returns the positions of the values of a line to draw; a position without a value marks a gap.
  * @param lines how many the chart has
  */
-export function shownOf(values: Line['values'], lines: number): readonly number[] {
+export function thinnedPositions(values: Line['values'], lines: number): readonly number[] {
   const most = Math.min(LINE_MAX, Math.floor(ALL_MAX / lines));
   if (values.length <= most) return values.map((_, at) => at);
   const parts = Math.floor(most / 2) - 1;

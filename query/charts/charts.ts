@@ -2,9 +2,9 @@
 // for a while.
 import { Worker } from 'node:worker_threads';
 import { Failure } from '../../store/base/failure.ts';
-import { type Body, lengthOf } from '../../store/duckdb/protocol.ts';
+import { type Body, bodyLength } from '../../store/duckdb/protocol.ts';
 import { FairQueue } from '../../store/queues/fairQueue.ts';
-import type { Drawing, DrawingTask, Wish } from './drawing.ts';
+import type { Drawing, DrawingTask, DrawingOptions } from './drawing.ts';
 
 /** Most bytes of records, as JSON, of one chart: parsed they need ten times that. */
 export const RECORD_BYTES_MAX = 4 * 1024 ** 2;
@@ -41,9 +41,14 @@ export class Charts {
    * @throws Failure InvalidParameter, naming `format`, `chartColumn` or `chartKind`, for records that make no
    * such chart or are too many; Busy; TimedOut; the reason of `signal` if its caller disconnects early
    */
-  async draw(account: string, wish: Wish, body: Body, signal: AbortSignal): Promise<Uint8Array> {
+  async draw(
+    account: string,
+    wish: DrawingOptions,
+    body: Body,
+    signal: AbortSignal,
+  ): Promise<Uint8Array> {
     if (this.#isClosed) throw new Failure('Busy', 'the server ends');
-    if (lengthOf(body) > RECORD_BYTES_MAX) {
+    if (bodyLength(body) > RECORD_BYTES_MAX) {
       const most = `at most ${RECORD_BYTES_MAX} bytes of records`;
       const rule = `${wish.format} draws ${most}: request fewer, or two of their attributes`;
       throw new Failure('InvalidParameter', `"format" ${rule}`);
@@ -51,7 +56,11 @@ export class Charts {
     if (this.#queue.sizeOf(account) >= WAITING_MAX.account || this.#queue.size >= WAITING_MAX.all) {
       throw new Failure('Busy', `The chart queue is full (${this.#queue.size}). Try again later.`);
     }
-    const drawing = await this.#enqueue(account, { wish, records: recordsOf(body) }, signal);
+    const drawing = await this.#enqueue(
+      account,
+      { options: wish, records: recordsOf(body) },
+      signal,
+    );
     if (drawing.kind === 'picture') return drawing.bytes;
     throw new Failure('InvalidParameter', `"${PARAMETERS[drawing.about]}" ${drawing.rule}`);
   }

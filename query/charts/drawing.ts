@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Chart } from './records/chart.ts';
 import { isRefusal, type Refusal } from './records/chartColumns.ts';
 import type { ChartSize } from './chartLayout.ts';
-import { type Choice, drawableOf } from './records/chartPoints.ts';
+import { type Choice, toDrawable } from './records/chartPoints.ts';
 import { pngChart } from './pngChart.ts';
 import { svgChart } from './svgChart.ts';
 import { vegaChart } from './vegaChart.ts';
@@ -11,7 +11,7 @@ import { vegaChart } from './vegaChart.ts';
 export type PictureFormat = 'svg' | 'png' | 'vega-lite';
 
 /** The options of a chart. */
-export interface Wish {
+export interface DrawingOptions {
   readonly format: PictureFormat;
   readonly size: ChartSize;
   readonly title: string;
@@ -21,7 +21,7 @@ export interface Wish {
 }
 
 export interface DrawingTask {
-  readonly wish: Wish;
+  readonly options: DrawingOptions;
   /** A JSON list of records, or the path of a file that has it. */
   readonly records: Uint8Array | string;
 }
@@ -29,24 +29,24 @@ export interface DrawingTask {
 export type Drawing =
   { readonly kind: 'picture'; readonly bytes: Uint8Array<ArrayBuffer> } | Refusal;
 
-export function draw({ records, wish }: DrawingTask): Drawing {
+export function draw({ records, options }: DrawingTask): Drawing {
   const bytes = typeof records === 'string' ? readFileSync(records) : records;
   const rows = JSON.parse(new TextDecoder().decode(bytes)) as readonly Readonly<
     Record<string, unknown>
   >[];
-  const drawable = drawableOf(rows, wish.choice);
+  const drawable = toDrawable(rows, options.choice);
   if (isRefusal(drawable)) return drawable;
   const { column } = drawable;
-  const title = [wish.title, ...(column === undefined || wish.isTitled ? [] : [column])].join(
+  const title = [options.title, ...(column === undefined || options.isTitled ? [] : [column])].join(
     ' · ',
   );
-  return { kind: 'picture', bytes: painted({ ...drawable, title }, wish) };
+  return { kind: 'picture', bytes: paintChart({ ...drawable, title }, options) };
 }
 
 /** Returns bytes of their own, which can be transferred to another thread. */
-export function painted(
+export function paintChart(
   chart: Chart,
-  { format, size }: Pick<Wish, 'format' | 'size'>,
+  { format, size }: Pick<DrawingOptions, 'format' | 'size'>,
 ): Uint8Array<ArrayBuffer> {
   if (format === 'png') return new Uint8Array(pngChart(chart, size));
   const text = format === 'svg' ? svgChart(chart, size) : vegaChart(chart, size);

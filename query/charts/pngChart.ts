@@ -1,13 +1,13 @@
 // Draws a chart as PNG. Uses a built-in font, since a server has none; it draws only lines and letters.
 import type { Chart } from './records/chart.ts';
 import { SWATCH, SWATCH_GAP } from './chartLegend.ts';
-import { type Candle, type ChartSize, layoutOf } from './chartLayout.ts';
+import { type Candle, type ChartSize, computeLayout } from './chartLayout.ts';
 import { GLYPH_SIDE } from './glyphs.ts';
-import { Dots, FALL, GRID, paletteOf, RISE, TEXT, TITLE } from './pngDots.ts';
+import { Dots, FALL, GRID, buildPalette, RISE, TEXT, TITLE } from './pngDots.ts';
 import { pngFile } from './pngFile.ts';
 
 export function pngChart(chart: Chart, size: ChartSize): Uint8Array {
-  const layout = layoutOf(chart, size);
+  const layout = computeLayout(chart, size);
   const { between, first, grid, height, last, left, legend, lines, right } = layout;
   const dots = new Dots(size);
   const word = { colour: TEXT, scale: 1, atEnd: false };
@@ -37,7 +37,7 @@ export function pngChart(chart: Chart, size: ChartSize): Uint8Array {
   for (const [line, pieces] of lines.entries()) {
     for (const piece of pieces) dots.draw(piece, line);
   }
-  return pngFile(dots.bytes, size, paletteOf(lines.length));
+  return pngFile(dots.bytes, size, buildPalette(lines.length));
 }
 
 /** Draws a body of an odd number of dots if there is room, so that its wick is in the middle. */

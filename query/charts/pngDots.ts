@@ -13,7 +13,7 @@ export const [GRID, TEXT, TITLE, RISE, FALL] = [1, 2, 3, 4, 5];
 const LINE = 6;
 
 /** Builds the palette for a number of lines. */
-export function paletteOf(lines: number): readonly Colour[] {
+export function buildPalette(lines: number): readonly Colour[] {
   const paper = partsOf(PAPERS.light);
   return [
     paper,

@@ -3,7 +3,13 @@ import { createHash } from 'node:crypto';
 import type { Chart } from './records/chart.ts';
 import { FALLING, lookOf, PAPERS, RISING } from './chartColours.ts';
 import { type LegendEntry, SWATCH, SWATCH_GAP } from './chartLegend.ts';
-import { type Candle, type ChartSize, layoutOf, type Place, USUAL_SIZE } from './chartLayout.ts';
+import {
+  type Candle,
+  type ChartSize,
+  computeLayout,
+  type Place,
+  USUAL_SIZE,
+} from './chartLayout.ts';
 
 const STYLE = `text{font:13px system-ui,sans-serif;fill:#444}.t{font-size:16px;fill:#111}
 path{fill:none}line{stroke:#ddd}rect{fill:${PAPERS.light}}
@@ -15,7 +21,7 @@ export const SVG_POLICY =
   `${createHash('sha256').update(STYLE).digest('base64')}'; frame-ancestors 'none'; sandbox`;
 
 export function svgChart(chart: Chart, size: ChartSize = USUAL_SIZE): string {
-  const layout = layoutOf(chart, size);
+  const layout = computeLayout(chart, size);
   const { between, first, height, last, left, right, width } = layout;
   const below = height - 12;
   const labelParts = [layout.title, layout.legend.map(({ name }) => name).join(', ')];

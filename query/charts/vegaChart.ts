@@ -2,8 +2,8 @@
 // charts. It shows the same values and candles as the other formats.
 import type { Bar, Chart, Line } from './records/chart.ts';
 import { FALLING, lookOf, RISING } from './chartColours.ts';
-import { barNote, type ChartSize, NOTHING, shownBars } from './chartLayout.ts';
-import { shownOf } from './chartThinning.ts';
+import { barNote, type ChartSize, NOTHING, visibleBars } from './chartLayout.ts';
+import { thinnedPositions } from './chartThinning.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -20,7 +20,7 @@ export function vegaChart(chart: Chart, size: ChartSize): string {
   const across = acrossOf(chart);
   const note = chart.labels.length === 0 ? NOTHING : barNote(chart, size);
   const lines = lineView(chart, across);
-  const candles = candleView(shownBars(chart, size), across, size);
+  const candles = candleView(visibleBars(chart, size), across, size);
   const both = {
     ...candles,
     layer: [...candles.layer, ...(chart.lines.length === 0 ? [] : [lines])],
@@ -120,7 +120,7 @@ interface Value extends Json {
 
 /** Returns the values that the other formats draw; null is a gap. */
 function valuesOf({ name, values }: Line, of: Across['of'], lines: number): readonly Value[] {
-  const positions = shownOf(values, lines);
+  const positions = thinnedPositions(values, lines);
   const isGap = (at: number | undefined): boolean => at === undefined || values[at] === undefined;
   return positions.map((at, index) => {
     const isAlone = !isGap(at) && isGap(positions[index - 1]) && isGap(positions[index + 1]);

@@ -28,7 +28,7 @@ export function mayHold(file: DataFile, { column, operator, values }: Condition)
  * Sorts files so that those with the first records of an order come first: once DuckDB has as many records
  * as it needs, it skips groups of rows that have only later ones.
  */
-export function firstOf(
+export function sortFilesByEnd(
   files: readonly DataFile[],
   { id, type }: Column,
   order: 'asc' | 'desc',

@@ -3,7 +3,7 @@
 import { type Column, isSystemColumn, UPDATED_COLUMN } from '../../store/lake/versions/columns.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { indexNamesOf } from '../../store/lake/datasets/indexColumns.ts';
+import { findIndexNames } from '../../store/lake/datasets/indexColumns.ts';
 import type { Table } from '../../store/lake/versions/lakeRead.ts';
 
 /** The source of a member's value. */
@@ -56,7 +56,7 @@ interface VersionFacts {
 const versionFacts = new WeakMap<Dataset, WeakMap<Table, VersionFacts>>();
 
 /** Computed once for each version: a cached read is planned in 0.7 instead of 1.4 µs. */
-export function knownOf({ dataset, table }: Version): VersionFacts {
+export function findVersionFacts({ dataset, table }: Version): VersionFacts {
   const before = versionFacts.get(dataset)?.get(table);
   if (before !== undefined) return before;
   const facts = collectFacts(dataset, table);
@@ -66,7 +66,7 @@ export function knownOf({ dataset, table }: Version): VersionFacts {
 }
 
 function collectFacts({ mapping }: Dataset, table: Table): VersionFacts {
-  const names = indexNamesOf(mapping, table);
+  const names = findIndexNames(mapping, table);
   const [key, subkey, row] = [names.key, names.subkey, names.row].map((name) =>
     name === undefined ? undefined : columnOf(table, name),
   );
@@ -86,7 +86,7 @@ function collectFacts({ mapping }: Dataset, table: Table): VersionFacts {
 const WAYS_MAX = 100;
 
 /** Returns the members of an answer, computed once for each version of a dataset. */
-export function knownMembers(
+export function findMembers(
   ways: MembersCache,
   context: Shaped,
   { filter, systemProperties = false }: MembersRequest,
@@ -123,7 +123,7 @@ function systemMembers(
   dataset: Dataset,
   table: Table,
 ): readonly (Source & { readonly name: string })[] {
-  const { key, subkey, date } = indexNamesOf(dataset.mapping, table);
+  const { key, subkey, date } = findIndexNames(dataset.mapping, table);
   return [
     { kind: 'text', name: 'id', text: dataset.dataset },
     indexMember('key', key),

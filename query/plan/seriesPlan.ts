@@ -8,15 +8,21 @@ import {
 } from '../../store/lake/versions/columns.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { indexNamesOf } from '../../store/lake/datasets/indexColumns.ts';
+import { findIndexNames } from '../../store/lake/datasets/indexColumns.ts';
 import type { Table } from '../../store/lake/versions/lakeRead.ts';
 import type { PendingRow } from '../../store/lake/pushes/pendingRows.ts';
 import { endOfDay, startOfDay } from '../time/dates.ts';
-import type { Scramble } from './scramble.ts';
+import type { Scramble } from './sandboxValues.ts';
 import type { Day } from '../time/days.ts';
 import type { Days } from '../time/ranges.ts';
-import { columnOf, knownMembers, knownOf, type Member, type SeriesShape } from './seriesMembers.ts';
-import { daysOf, isDated, refuseConflicts, type Take, takeOf } from './seriesRules.ts';
+import {
+  columnOf,
+  findMembers,
+  findVersionFacts,
+  type Member,
+  type SeriesShape,
+} from './seriesMembers.ts';
+import { selectDays, isDated, refuseConflicts, type Take, chooseTake } from './seriesRules.ts';
 import { checkCollapse, type Collapse, type Transform } from './transforms.ts';
 import type { SeriesParameters } from './seriesParameters.ts';
 
@@ -56,7 +62,8 @@ export interface SeriesPlan extends Take {
   /** Records that are not in a file yet, in addition to the table's snapshot. */
   readonly pending: readonly PendingRow[];
   /** Only records that were written or changed since this moment. */
-  readonly since: { readonly table: Table; readonly told: readonly PendingRow[] } | undefined;
+  readonly since:
+    { readonly table: Table; readonly visibleRecords: readonly PendingRow[] } | undefined;
   readonly visibility: Visibility;
   /** Equality on columns of the unique index: any of the spellings. */
   readonly equals: readonly { readonly column: Column; readonly values: readonly string[] }[];
@@ -87,7 +94,7 @@ export interface SeriesPlan extends Take {
 /** An earlier moment: a version, and the records pushed beside it, for some keys or for all. */
 export interface Since {
   readonly table: Table;
-  readonly told: (keys?: readonly string[]) => readonly PendingRow[];
+  readonly visibleRecords: (keys?: readonly string[]) => readonly PendingRow[];
 }
 
 export interface SeriesContext {
@@ -118,9 +125,9 @@ export function planSeries(parameters: SeriesParameters, context: SeriesContext)
     isIndexed,
     hasUndated,
     membersCache,
-  } = knownOf(context);
+  } = findVersionFacts(context);
   const dateColumn = findDateField(parameters.dateField, indexDate, context);
-  const { order, take } = takeOf(parameters);
+  const { order, take } = chooseTake(parameters);
   const requestedKeys =
     parameters.keys ?? (parameters.key === undefined ? undefined : [parameters.key]);
   const keys = requestedKeys?.map((value) => addUpperCase(key, value));
@@ -136,14 +143,17 @@ export function planSeries(parameters: SeriesParameters, context: SeriesContext)
   return {
     table,
     pending,
-    since: since && { table: since.table, told: selectPending(equals, context, since.told) },
+    since: since && {
+      table: since.table,
+      visibleRecords: selectPending(equals, context, since.visibleRecords),
+    },
     visibility: context.visibility,
     equals,
     takes: keys !== undefined && keys.length > 1 ? keys : [],
     ties,
     indexDate,
     dateColumn,
-    range: toDateRange(daysOf(parameters, context.today), dateColumn, zone),
+    range: toDateRange(selectDays(parameters, context.today), dateColumn, zone),
     tests: buildTests(parameters, context),
     hasUndated,
     byPlace: !isIndexed && collapse === undefined && transform === undefined,
@@ -155,7 +165,7 @@ export function planSeries(parameters: SeriesParameters, context: SeriesContext)
     take,
     order,
     limit: computeLimit(parameters, context, pending.length),
-    members: knownMembers(membersCache, context, parameters),
+    members: findMembers(membersCache, context, parameters),
   };
 }
 
@@ -227,7 +237,7 @@ function buildTests(parameters: SeriesParameters, context: SeriesContext): reado
 
 /** Finds the column of an attribute: a property, or a system member that no property hides. */
 function findAttribute(name: string, { dataset, table }: SeriesContext): Column | undefined {
-  const { key, subkey, date } = indexNamesOf(dataset.mapping, table);
+  const { key, subkey, date } = findIndexNames(dataset.mapping, table);
   const system: Readonly<Record<string, string | undefined>> = {
     key,
     subkey,

@@ -40,7 +40,7 @@ export function refuseConflicts(parameters: SeriesParameters): void {
 }
 
 /** Returns the days that the parameters select; an end that none of them sets is open. */
-export function daysOf(parameters: SeriesParameters, today: Day): Days {
+export function selectDays(parameters: SeriesParameters, today: Day): Days {
   const { calendar, future, next, on, range } = parameters;
   if (range !== undefined) return daysOfRange(range, calendar === true, today);
   if (on !== undefined) return { from: on, to: on };
@@ -60,7 +60,7 @@ export interface Take {
 }
 
 /** Newest first by default; future records and the first ones oldest first (INTERFACE.md 3.5). */
-export function takeOf(parameters: SeriesParameters): Take {
+export function chooseTake(parameters: SeriesParameters): Take {
   const { calendar, first, future, last, next, sort } = parameters;
   const ascending =
     first !== undefined || next !== undefined || future === true || calendar === true;

@@ -10,19 +10,19 @@ import {
 import type { Day } from '../time/days.ts';
 import type { Bound } from '../../store/duckdb/protocol.ts';
 import type { DataFile } from '../../store/lake/versions/lakeRead.ts';
-import { withoutTold, withPending } from '../../store/lake/pushes/pendingSql.ts';
+import { excludeRows, withPending } from '../../store/lake/pushes/pendingSql.ts';
 import {
   FILE_COLUMN,
-  type RowPlace,
+  type FileAccess,
   POSITION_COLUMN,
   visibleRows,
 } from '../../store/lake/versions/tableSql.ts';
 import { type Bind, makeBind } from './binding.ts';
-import { type Condition, firstOf, mayHold } from './pruning.ts';
-import { scrambledRows } from './scramble.ts';
+import { type Condition, sortFilesByEnd, mayHold } from './pruning.ts';
+import { scrambledRows } from './sandboxValues.ts';
 import type { Member } from './seriesMembers.ts';
 import type { SeriesPlan } from './seriesPlan.ts';
-import { spelledInstant, unrounded } from './spelledValues.ts';
+import { formatInstant, exactValue } from './spelledValues.ts';
 import { isSummed, printCollapse, printTransform } from './transforms.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 
@@ -49,7 +49,7 @@ type PrintRelation = (columns: readonly Column[], bind: Bind) => string;
 
 export function printSeries(
   plan: SeriesPlan,
-  place: RowPlace,
+  place: FileAccess,
   { before = [], asFile = false, relation }: PrintOptions = {},
 ): PrintedSeries {
   const parameters: Bound[] = [];
@@ -70,7 +70,7 @@ export function printSeries(
 }
 
 /** Prints the newest stored records of a plan's keys, or of each of its takes, in pages. */
-export function printPages(plan: SeriesPlan, records: number, place: RowPlace): Printed {
+export function printPages(plan: SeriesPlan, records: number, place: FileAccess): Printed {
   const { name, type } = plan.indexDate;
   const date = identifier(name);
   const number =
@@ -82,14 +82,14 @@ export function printPages(plan: SeriesPlan, records: number, place: RowPlace): 
 }
 
 /** Prints the records of all takes of a plan, one page each. */
-export const printTakes = (plan: SeriesPlan, place: RowPlace): Printed =>
+export const printTakes = (plan: SeriesPlan, place: FileAccess): Printed =>
   printSeries(plan, place, { before: [printPageTerm(plan), `0 AS ${ORDER_COLUMN}`] });
 
 const printPageTerm = ({ takes }: SeriesPlan): string =>
   `${takes.length === 0 ? '0' : TAKE_COLUMN} AS ${PAGE_COLUMN}`;
 
 /** Prints the count of records that match the conditions on the unique index. */
-export function printCount(plan: SeriesPlan, place: RowPlace): Printed {
+export function printCount(plan: SeriesPlan, place: FileAccess): Printed {
   const parameters: Bound[] = [];
   const bind = makeBind(parameters);
   const columns = plan.table.columns.filter(
@@ -188,7 +188,7 @@ function withTakes({ equals, takes }: SeriesPlan, rows: string, bind: Bind): str
   const type = key?.column.type ?? 'varchar';
   const list = (values: readonly (string | number)[]): string =>
     `CAST(CAST(${bind(JSON.stringify(values))} AS JSON) AS VARCHAR[])`;
-  const spelled = list(takes.flat().map((value) => unrounded(type, value)));
+  const spelled = list(takes.flat().map((value) => exactValue(type, value)));
   const numbers = list(takes.flatMap((spellings, at) => spellings.map(() => at)));
   const keys = `SELECT TRY_CAST(spelled AS ${sqlType(type)}) AS spelled, min(CAST(place AS INTEGER)) AS place
     FROM (SELECT unnest(${spelled}) AS spelled, unnest(${numbers}) AS place) GROUP BY 1`;
@@ -200,7 +200,7 @@ function withTakes({ equals, takes }: SeriesPlan, rows: string, bind: Bind): str
 export function printRecords(
   plan: SeriesPlan,
   columns: readonly Column[],
-  place: RowPlace,
+  place: FileAccess,
   bind: Bind,
   relation?: PrintRelation,
 ): string {
@@ -210,7 +210,7 @@ export function printRecords(
     const fresh = printSince(plan, plan.since, columns, place, where, bind);
     return scrambledRows(fresh, columns, index, plan.visibility.scramble);
   }
-  const files = firstOf(
+  const files = sortFilesByEnd(
     prunedFiles(plan),
     plan.dateColumn,
     plan.take === 'oldest' ? 'asc' : 'desc',
@@ -228,7 +228,7 @@ function printSince(
   plan: SeriesPlan,
   since: NonNullable<SeriesPlan['since']>,
   columns: readonly Column[],
-  place: RowPlace,
+  place: FileAccess,
   where: string,
   bind: Bind,
 ): string {
@@ -239,7 +239,7 @@ function printSince(
   // Any stored record replaces a pushed one, not only a fresh one.
   const stored = visibleRows(prunedFiles(plan), all, place.pathOf, false, place.holds);
   const rows = withPending(fresh, all, index, plan.pending, where, bind, stored);
-  return withoutTold(rows, [...index, ...updated], since.told, bind);
+  return excludeRows(rows, [...index, ...updated], since.visibleRecords, bind);
 }
 
 /** Prints the stored records of newer files that the earlier version did not have. */
@@ -247,12 +247,12 @@ function rowsSince(
   plan: SeriesPlan,
   { table }: NonNullable<SeriesPlan['since']>,
   columns: readonly Column[],
-  { holds, pathOf }: RowPlace,
+  { holds, pathOf }: FileAccess,
 ): string {
   const { byPlace } = plan;
   const earlierIds = new Set(table.files.map(({ id }) => id));
   const fresh = prunedFiles(plan).filter(({ id }) => !earlierIds.has(id));
-  const lost = lostFiles(plan);
+  const lost = droppedFiles(plan);
   if (lost.length === 0) return visibleRows(fresh, columns, pathOf, byPlace, holds);
   // Files were compacted: records that they had before are no change.
   const updated = plan.table.columns.filter(({ name }) => name === UPDATED_COLUMN);
@@ -266,7 +266,7 @@ function rowsSince(
 }
 
 /** Returns the files of the earlier version that the plan's own no longer has. */
-export function lostFiles({ since, table }: SeriesPlan): readonly DataFile[] {
+export function droppedFiles({ since, table }: SeriesPlan): readonly DataFile[] {
   const currentIds = new Set(table.files.map(({ id }) => id));
   return (since?.table.files ?? []).filter(({ id }) => !currentIds.has(id));
 }
@@ -288,7 +288,7 @@ function printCondition(
 
 /** Casts with TRY_CAST: a value of another type matches nothing and raises no error. */
 const printValue = ({ type }: Column, value: string, print: (value: string) => string): string =>
-  `TRY_CAST(${print(unrounded(type, value))} AS ${sqlType(type)})`;
+  `TRY_CAST(${print(exactValue(type, value))} AS ${sqlType(type)})`;
 
 function orderTerms(plan: SeriesPlan, direction: 'ASC' | 'DESC'): string {
   const date = `${identifier(plan.dateColumn.name)} ${direction}`;
@@ -357,20 +357,20 @@ function beforeText(
   { day, ms }: { readonly ms: number; readonly day: Day },
 ): string {
   if (type === 'date') return day;
-  return spelledInstant(type, ms);
+  return formatInstant(type, ms);
 }
 
 /** Returns the conditions that all records of an answer meet, on any column. */
-export function knownConditions(plan: SeriesPlan): readonly Condition[] {
+export function allConditions(plan: SeriesPlan): readonly Condition[] {
   const ranged = plan.dateColumn === plan.indexDate ? [] : rangeConditions(plan);
   return [...indexConditions(plan), ...ranged].map(({ values, ...condition }) => ({
     ...condition,
-    values: values.map((value) => unrounded(condition.column.type, value)),
+    values: values.map((value) => exactValue(condition.column.type, value)),
   }));
 }
 
 function rangeConditions({ dateColumn: column, range }: SeriesPlan): readonly Condition[] {
-  const spelled = (ms: number): string => spelledInstant(column.type, ms);
+  const spelled = (ms: number): string => formatInstant(column.type, ms);
   const pairs = [
     ['>=', range.kind === 'days' ? range.from : range.fromMs],
     ['<=', range.kind === 'days' ? range.to : undefined],

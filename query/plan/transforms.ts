@@ -1,7 +1,7 @@
 // Aggregates records to one a period and replaces numbers with their changes, as data users know both:
 // `collapse=monthly|ohlc`, `transform=rdiff`. In SQL over the records of a plan; each key and subkey
 // is a series of its own. Collapse comes first; both come before the newest or oldest are selected.
-import { type Column, decimalOf, isNumberType } from '../../store/lake/versions/columns.ts';
+import { type Column, toDecimalShape, isNumberType } from '../../store/lake/versions/columns.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 
@@ -94,7 +94,7 @@ const SUMMED_DIGITS_MAX = 28;
 
 /** Casts a column to a type wide enough for its sums and differences. */
 function summable({ name, type }: Column): string {
-  const decimal = decimalOf(type);
+  const decimal = toDecimalShape(type);
   const value = identifier(name);
   if (type === 'int64') return `CAST(${value} AS HUGEINT)`;
   const exact = decimal !== undefined && decimal.precision <= SUMMED_DIGITS_MAX;

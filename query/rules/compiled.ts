@@ -1,11 +1,11 @@
 // Compiles conditions into one function of values: each condition reads list positions and compares.
 import type { Condition, Literal } from './conditions.ts';
-import { isWithin, spanOf } from './sessionTime.ts';
+import { isWithin, parseSpan } from './sessionTime.ts';
 
 type Value = Literal | null | undefined;
 
 /** Current values by position; undefined and null are unknown. */
-export interface Known {
+export interface CurrentValues {
   /** Values of the symbol for which the rule is evaluated. */
   readonly own: readonly Value[];
   /** Values of named records, the same for every symbol. */
@@ -14,19 +14,19 @@ export interface Known {
 
 /** The position of a name's values. */
 export interface Place {
-  readonly of: keyof Known;
+  readonly of: keyof CurrentValues;
   readonly at: number;
 }
 
 /** @param secondOfDay seconds since midnight in the exchange's zone */
-export type Test = (values: Known, secondOfDay: number) => boolean;
+export type Test = (values: CurrentValues, secondOfDay: number) => boolean;
 
 export type Match = 'any' | 'all';
 
 type PlaceOf = (name: string) => Place;
 
 export function compile(conditions: readonly Condition[], match: Match, placeOf: PlaceOf): Test {
-  const tests = conditions.map((condition) => compileOne(condition, placeOf));
+  const tests = conditions.map((condition) => compileCondition(condition, placeOf));
   const [first] = tests;
   if (tests.length === 1 && first !== undefined) return first;
   const [, second] = tests;
@@ -47,10 +47,10 @@ export function compile(conditions: readonly Condition[], match: Match, placeOf:
 }
 
 /** Compiles one condition; also used to report why a rule did not pass. */
-export function compileOne(condition: Condition, placeOf: PlaceOf): Test {
+export function compileCondition(condition: Condition, placeOf: PlaceOf): Test {
   const { kind, name, operator, right } = condition;
   if (kind === 'time') {
-    const span = 'literal' in right ? spanOf(String(right.literal)) : undefined;
+    const span = 'literal' in right ? parseSpan(String(right.literal)) : undefined;
     return (_values, second) => span !== undefined && isWithin(span, second);
   }
   const { at, of } = placeOf(name);

@@ -1,7 +1,7 @@
 // Parses the conditions of a rule over named values, and checks them against the kinds of the values.
 import { Failure } from '../../store/base/failure.ts';
 import { OPERATORS, type ValueKind } from './operators.ts';
-import { spanOf } from './sessionTime.ts';
+import { parseSpan } from './sessionTime.ts';
 
 /** Returns the kind of a value by its name. */
 type KindOf = (name: string) => ValueKind | undefined;
@@ -28,7 +28,7 @@ const DATE = /^\d{4}-\d\d-\d\d$/;
  * Parses conditions as clients write them: lists of a name, an operator and a right side.
  * @throws Failure InvalidParameter naming the condition and its rule
  */
-export function conditionsOf(input: readonly unknown[], kindOf: KindOf): readonly Condition[] {
+export function parseConditions(input: readonly unknown[], kindOf: KindOf): readonly Condition[] {
   if (input.length === 0) refuse('conditions', 'must have at least one');
   if (input.length > CONDITIONS_MAX) refuse('conditions', `has at most ${CONDITIONS_MAX}`);
   return input.map((one, at) => parseCondition(one, `conditions[${at}]`, kindOf));
@@ -67,7 +67,7 @@ function parseRight({ kind, kindOf, operator, right, where }: RightInput): Right
   if (kind === 'boolean' || kind === 'event') return { literal: parseTruth(right, where) };
   if (typeof right !== 'string') return refuse(where, `compares a ${kind} with a text`);
   if (right.length > TEXT_MAX) return refuse(where, `compares at most ${TEXT_MAX} characters`);
-  if (kind === 'time' && spanOf(right) === undefined) {
+  if (kind === 'time' && parseSpan(right) === undefined) {
     return refuse(where, 'must be within a span such as 09:30:00 - 16:00:00');
   }
   if (isPlain(right) && kindOf(right) === kind) return { name: right };
@@ -103,7 +103,7 @@ function refuse(where: string, rule: string): never {
 }
 
 /** Returns the names that conditions read, each once. */
-export function namesOf(conditions: readonly Condition[]): readonly string[] {
+export function conditionNames(conditions: readonly Condition[]): readonly string[] {
   const names = conditions.flatMap(({ name, right }) =>
     'name' in right ? [name, right.name] : [name],
   );

@@ -1,6 +1,6 @@
 // Stores conditions that compare numbers of the rule's own symbol with plain numbers, as nearly all do, in
 // one array. With a function for each, ten thousand rules were scattered all over the memory.
-import type { Known, Match, Place } from './compiled.ts';
+import type { CurrentValues, Match, Place } from './compiled.ts';
 import type { Condition } from './conditions.ts';
 
 const OPERATORS: readonly string[] = ['>', '>=', '<', '<=', '==', '!='];
@@ -43,7 +43,7 @@ export class PlainConditions {
     this.#free.set(to - from, freeStarts);
   }
 
-  passes({ from, isAny, to }: PlainRule, { own }: Known): boolean {
+  passes({ from, isAny, to }: PlainRule, { own }: CurrentValues): boolean {
     const numbers = this.#numbers;
     for (let at = from; at < to; at += WIDTH) {
       const value = own[numbers[at] ?? 0];

@@ -9,7 +9,7 @@ interface Span {
 const SPAN = /^(\d\d):(\d\d)(?::(\d\d))? ?- ?(\d\d):(\d\d)(?::(\d\d))?$/;
 
 /** Parses a span; undefined for any other text. */
-export function spanOf(text: string): Span | undefined {
+export function parseSpan(text: string): Span | undefined {
   const match = SPAN.exec(text);
   if (match === null) return undefined;
   const from = seconds(match.slice(1, 4));

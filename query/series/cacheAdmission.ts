@@ -3,18 +3,18 @@
 // bounded number of names, and halved as they grow old.
 
 /** The counter of one name; a caller that keeps it counts without a look-up. */
-export interface Uses {
+export interface UseCount {
   count: number;
 }
 
 interface CacheAdmission {
   /** Counts one more request. */
-  countRequest(name: string): Uses;
+  countRequest(name: string): UseCount;
 }
 
 /** @param most names that are counted; above it all counts are halved, and names counted once are removed */
 export function makeCacheAdmission(most: number): CacheAdmission {
-  const names = new Map<string, Uses>();
+  const names = new Map<string, UseCount>();
   const age = (): void => {
     for (const [name, uses] of names) {
       uses.count >>= 1;

@@ -4,12 +4,12 @@ import { type Column, UPDATED_COLUMN } from '../../store/lake/versions/columns.t
 import type { Bound } from '../../store/duckdb/protocol.ts';
 import type { DataFile, Table } from '../../store/lake/versions/lakeRead.ts';
 import type { PendingRow } from '../../store/lake/pushes/pendingRows.ts';
-import { isPushed, withPending } from '../../store/lake/pushes/pendingSql.ts';
+import { matchesRows, withPending } from '../../store/lake/pushes/pendingSql.ts';
 import { FILE_COLUMN, POSITION_COLUMN, visibleRows } from '../../store/lake/versions/tableSql.ts';
 import { withOpenFiles } from '../../store/lake/versions/tableFiles.ts';
 import { type Bind, makeBind } from '../plan/binding.ts';
 import type { SeriesEngine } from './series.ts';
-import type { PathOf } from '../../store/lake/versions/openFile.ts';
+import type { ResolvePath } from '../../store/lake/versions/openFile.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 
 /** Index values of one kind of change: key, subkey and date, as far as the dataset has them. */
@@ -78,7 +78,7 @@ export async function changesPushed(
     const parameters: Bound[] = [];
     const bind = makeBind(parameters);
     const stored = visibleRows(files, columns, pathOf);
-    const matches = `(SELECT * FROM ${stored} AS r WHERE ${isPushed('r', index, pushed, bind)})`;
+    const matches = `(SELECT * FROM ${stored} AS r WHERE ${matchesRows('r', index, pushed, bind)})`;
     const seen = withPending(matches, columns, index, seenRows, 'true', bind);
     const now = withPending(matches, columns, index, pushed, 'true', bind);
     const statements = [changesSql(seen, now, index, 'false')];
@@ -125,7 +125,7 @@ function findDeletesChanges(
 function newlyDeleted(
   { before, after }: DeletesChange,
   columns: readonly Column[],
-  pathOf: PathOf,
+  pathOf: ResolvePath,
 ): string {
   const list = columns.map(({ name }) => identifier(name)).join(', ');
   const rows = visibleRows([before], columns, pathOf, true);
@@ -141,7 +141,7 @@ function printSeenTest(
   bind: Bind,
 ): string {
   const addedRows = seenRows.filter(({ replaces }) => !replaces);
-  return addedRows.length === 0 ? 'false' : isPushed('a', columns, addedRows, bind);
+  return addedRows.length === 0 ? 'false' : matchesRows('a', columns, addedRows, bind);
 }
 
 function changesSql(

@@ -10,7 +10,7 @@ import {
 } from './pages.ts';
 
 /** A pushed record, rendered with its separator. */
-export interface LaidOver {
+export interface OverlayRecord {
   readonly date: number;
   /** True: it replaces a stored record of its date. False: a stored record of its date wins. */
   readonly replaces: boolean;
@@ -49,9 +49,9 @@ interface CutRecords {
 }
 
 /** Cuts a page with its laid-over records; undefined if the page does not have all records that it needs. */
-export function cutOf(
+export function cutPage(
   covered: Covered,
-  over: readonly LaidOver[],
+  over: readonly OverlayRecord[],
   cut: Cut,
 ): CutRecords | undefined {
   const { floor, page } = covered;
@@ -86,7 +86,7 @@ const splitsNoDate = (page: StoredPage, run: Run): boolean =>
 
 function mergeRuns(
   { floor, isNumbered, page, uniqueDates }: Covered,
-  over: readonly LaidOver[],
+  over: readonly OverlayRecord[],
   cut: Cut,
   from: number,
   until: number,

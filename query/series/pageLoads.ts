@@ -5,7 +5,7 @@ import { Failure } from '../../store/base/failure.ts';
 import { EMPTY_PAGE, type Page } from '../../store/duckdb/protocol.ts';
 import type { SeriesPlan } from '../plan/seriesPlan.ts';
 import { renditionOf } from './renditions.ts';
-import { SORTED_VALUES_MAX } from './takes.ts';
+import { SORTED_VALUES_MAX } from './multiKey.ts';
 
 /** Concurrent statements of one batch queue: a machine of two cores has as many processes for reads. */
 const RUNNING_MAX = 2;

@@ -80,7 +80,7 @@ function reversePage({ bytes, dates, ends }: Page): NonNullable<StoredPage['asce
 }
 
 /** The first `records` of a page, as a page of its own. */
-export function headOf(page: Page, records: number): StoredPage {
+export function firstRecords(page: Page, records: number): StoredPage {
   const whole = records === page.dates.length;
   return {
     bytes: whole ? page.bytes : page.bytes.slice(0, startOf(page.ends, records)),

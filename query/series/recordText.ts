@@ -7,7 +7,7 @@ import {
   UPDATED_COLUMN,
 } from '../../store/lake/versions/columns.ts';
 import type { Table } from '../../store/lake/versions/lakeRead.ts';
-import { documentOf, type PendingRow } from '../../store/lake/pushes/pendingRows.ts';
+import { buildDocument, type PendingRow } from '../../store/lake/pushes/pendingRows.ts';
 import { numberOfDay } from '../time/days.ts';
 import type { Member } from '../plan/seriesMembers.ts';
 
@@ -19,7 +19,7 @@ export function recordText(
   members: readonly Member[],
   table: Table,
 ): string | undefined {
-  const document = documentOf(row);
+  const document = buildDocument(row);
   const types = new Map(table.columns.map(({ name, type }) => [name, type]));
   const parts: string[] = [];
   for (const member of members) {

@@ -7,13 +7,19 @@ import type { FileShapes } from '../../store/lake/versions/fileShapes.ts';
 import type { Files } from '../../store/files/files.ts';
 import type { DataFile } from '../../store/lake/versions/lakeRead.ts';
 import { type OpenFiles, withOpenFiles } from '../../store/lake/versions/tableFiles.ts';
-import type { RowPlace } from '../../store/lake/versions/tableSql.ts';
-import { inWorkFolder } from '../../store/base/workFolder.ts';
+import type { FileAccess } from '../../store/lake/versions/tableSql.ts';
+import { withWorkFolder } from '../../store/base/workFolder.ts';
 import type { SeriesPlan } from '../plan/seriesPlan.ts';
 import type { SeriesCache } from './seriesCache.ts';
 import type { PageLoads } from './pageLoads.ts';
-import { arrayOf } from './takes.ts';
-import { lostFiles, printCount, printPages, printSeries, printTakes } from '../plan/seriesSql.ts';
+import { toJsonArray } from './multiKey.ts';
+import {
+  droppedFiles,
+  printCount,
+  printPages,
+  printSeries,
+  printTakes,
+} from '../plan/seriesSql.ts';
 
 export interface SeriesEngine {
   readonly files: Files;
@@ -42,9 +48,9 @@ export async function runSeries(
   caller: Caller,
   remembered = false,
 ): Promise<Body> {
-  const cached = remembered && format === 'json' ? await remember(plan, engine) : undefined;
+  const cached = remembered && format === 'json' ? await readThroughCache(plan, engine) : undefined;
   if (cached !== undefined) return cached;
-  const files = [...plan.table.files, ...lostFiles(plan)];
+  const files = [...plan.table.files, ...droppedFiles(plan)];
   return withOpenFiles(engine.files, files, async (open) => {
     const { deadlineMs, pool, temporary } = engine;
     const asFile = format === 'parquet';
@@ -56,7 +62,7 @@ export async function runSeries(
     const request = { files: paths, statements: [sql], parameters, deadlineMs, signal };
     const question = { ...request, ...skips };
     const body = asFile
-      ? inWorkFolder(temporary, (folder) => pool.body({ ...question, folder }, format))
+      ? withWorkFolder(temporary, (folder) => pool.body({ ...question, folder }, format))
       : pool.body(question, format);
     return body.catch((error: unknown) => {
       throw toTooLarge(error);
@@ -65,7 +71,10 @@ export async function runSeries(
 }
 
 /** Returns the JSON of a series from the cache, loading it if it is requested often enough. */
-export async function remember(plan: SeriesPlan, engine: SeriesEngine): Promise<Body | undefined> {
+export async function readThroughCache(
+  plan: SeriesPlan,
+  engine: SeriesEngine,
+): Promise<Body | undefined> {
   // The cache has the records as they are.
   if (plan.visibility.scramble !== undefined) return undefined;
   const { pageLoads, pool } = engine;
@@ -93,7 +102,7 @@ export async function runTakes(
       throw toTooLarge(error);
     });
   });
-  return pages.map(arrayOf);
+  return pages.map(toJsonArray);
 }
 
 /** Counts the records that match a plan's conditions on its unique index, in the version that it reads. */
@@ -146,10 +155,10 @@ async function inspectFiles(
   files: readonly DataFile[],
   open: OpenFiles,
   { deadlineMs, pool, shapes }: SeriesEngine,
-): Promise<RowPlace> {
+): Promise<FileAccess> {
   const { paths, pathOf } = open;
-  await shapes.learn(files, open, (statements) =>
+  await shapes.load(files, open, (statements) =>
     pool.rows({ files: paths, statements, deadlineMs }),
   );
-  return { pathOf, holds: shapes.holds };
+  return { pathOf, holds: shapes.hasColumns };
 }

@@ -5,13 +5,13 @@
 import { isSystemColumn, ROW_COLUMN } from '../../store/lake/versions/columns.ts';
 import type { ChangedKeys } from '../../store/lake/commit.ts';
 import type { Body, Page } from '../../store/duckdb/protocol.ts';
-import { keyOf, netOf, type PendingRow } from '../../store/lake/pushes/pendingRows.ts';
+import { parseKey, mergeRows, type PendingRow } from '../../store/lake/pushes/pendingRows.ts';
 import { compareValues } from '../../store/lake/tableStats.ts';
 import { numberOfDay } from '../time/days.ts';
-import { cutOf, type Cut, type LaidOver } from './overlay.ts';
-import { headOf, sizeOfPage, type StoredPage } from './pages.ts';
+import { cutPage, type Cut, type OverlayRecord } from './overlay.ts';
+import { firstRecords, sizeOfPage, type StoredPage } from './pages.ts';
 import { sortValueOf, recordText } from './recordText.ts';
-import { type Uses, makeCacheAdmission } from './cacheAdmission.ts';
+import { type UseCount, makeCacheAdmission } from './cacheAdmission.ts';
 import { renditionOf } from './renditions.ts';
 import type { SeriesPlan } from '../plan/seriesPlan.ts';
 import { WIDE_COLUMNS } from '../plan/seriesSql.ts';
@@ -34,8 +34,8 @@ interface Series {
   readonly depth: number;
   /** Records that became files after the page was read. */
   added: PendingRow[];
-  readonly texts: WeakMap<PendingRow, LaidOver>;
-  readonly uses: Uses;
+  readonly texts: WeakMap<PendingRow, OverlayRecord>;
+  readonly uses: UseCount;
   /** Whether it was read since the last pass of the eviction. */
   isRead: boolean;
   bytes: number;
@@ -102,7 +102,11 @@ export class SeriesCache {
   }
 
   /** Applies a commit to the series of its tables, before readers can see the commit. */
-  changed(tableIds: readonly number[], snapshot: number, touches: ChangedKeys | undefined): void {
+  applyCommit(
+    tableIds: readonly number[],
+    snapshot: number,
+    touches: ChangedKeys | undefined,
+  ): void {
     for (const tableId of tableIds) {
       this.#changes.set(tableId, (this.#changes.get(tableId) ?? 0) + 1);
       const byKey = this.#byKey.get(tableId);
@@ -118,7 +122,7 @@ export class SeriesCache {
 
   #add(byKey: ReadonlyMap<string, ReadonlySet<Series>>, records: readonly PendingRow[]): void {
     for (const record of records) {
-      for (const series of byKey.get(keyOf(record)) ?? []) {
+      for (const series of byKey.get(parseKey(record)) ?? []) {
         series.added.push(record);
         if (series.added.length > ADDED_MAX) this.#evict(series);
       }
@@ -138,7 +142,7 @@ export class SeriesCache {
   }
 
   /** Returns how many records to load; undefined if the files should answer. */
-  #nextDepth(id: string, plan: SeriesPlan, { count }: Uses): number | undefined {
+  #nextDepth(id: string, plan: SeriesPlan, { count }: UseCount): number | undefined {
     const existing = this.#series.get(id);
     if (existing === undefined) {
       const isWorth = count > 1 || fitsSmallestDepth(plan);
@@ -169,7 +173,7 @@ export class SeriesCache {
   async #load(
     id: string,
     plan: SeriesPlan,
-    uses: Uses,
+    uses: UseCount,
     depth: number,
     load: LoadPage,
   ): Promise<Series> {
@@ -178,9 +182,9 @@ export class SeriesCache {
     const page = await load(plan, depth + 1);
     const { floor, records } = trimLastDate(page, depth);
     const keys = plan.equals[0]?.values ?? [];
-    const head = headOf(page, records);
+    const head = firstRecords(page, records);
     const bytes = sizeOfPage(head);
-    const texts = new WeakMap<PendingRow, LaidOver>();
+    const texts = new WeakMap<PendingRow, OverlayRecord>();
     const stored = { tableId, id, keys, since, page: head, floor, depth, texts, uses };
     const series = { ...stored, added: [], isRead: true, bytes };
     if (this.#changes.get(tableId) !== changes) return series;
@@ -237,7 +241,11 @@ function answerFrom(series: Series, plan: SeriesPlan): Body | undefined {
   if (over === undefined) return undefined;
   const uniqueDates = plan.ties.length <= plan.equals.length;
   const { floor, page } = series;
-  const cut = cutOf({ page, floor, uniqueDates, isNumbered: isNumbered(plan) }, over, toCut(plan));
+  const cut = cutPage(
+    { page, floor, uniqueDates, isNumbered: isNumbered(plan) },
+    over,
+    toCut(plan),
+  );
   return cut === undefined ? undefined : buildBody(cut.parts, cut.objects);
 }
 
@@ -314,14 +322,14 @@ function toCut({ limit, offset, order, range, take }: SeriesPlan): Cut {
 const dayNumber = (day: string | undefined, open: number): number =>
   day === undefined ? open : numberOfDay(day);
 
-const NO_RECORDS: readonly LaidOver[] = [];
+const NO_RECORDS: readonly OverlayRecord[] = [];
 
 /** Returns the laid-over records, newest first; undefined if one of them can't be rendered here. */
-function collectOverlay(series: Series, plan: SeriesPlan): readonly LaidOver[] | undefined {
+function collectOverlay(series: Series, plan: SeriesPlan): readonly OverlayRecord[] | undefined {
   if (series.added.length === 0 && plan.pending.length === 0) return NO_RECORDS;
   const added = filterBySubkey(series.added, plan);
-  const rows = added.length === 0 ? plan.pending : netOf([...added, ...plan.pending]);
-  const over: LaidOver[] = [];
+  const rows = added.length === 0 ? plan.pending : mergeRows([...added, ...plan.pending]);
+  const over: OverlayRecord[] = [];
   for (const row of rows) {
     const existing = series.texts.get(row) ?? renderOverlay(row, plan);
     if (existing === undefined) return undefined;
@@ -346,7 +354,7 @@ const filterBySubkey = (
     equals.every(({ column, values }) => values.includes(String(document[column.name]))),
   );
 
-function renderOverlay(row: PendingRow, plan: SeriesPlan): LaidOver | undefined {
+function renderOverlay(row: PendingRow, plan: SeriesPlan): OverlayRecord | undefined {
   const date = sortValueOf(row, plan.indexDate.name, plan.indexDate.type);
   const text = recordText(row, plan.members, plan.table);
   if (date === undefined || text === undefined) return undefined;

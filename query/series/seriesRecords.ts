@@ -7,7 +7,7 @@ import type { SeriesPlan } from '../plan/seriesPlan.ts';
  * Whether a row of the answer is computed from many records. The first or last of a period is one record;
  * so is a difference: there are as many differences as records.
  */
-export const foldsRecords = ({ collapse, transform }: SeriesPlan): boolean =>
+export const aggregatesRecords = ({ collapse, transform }: SeriesPlan): boolean =>
   transform === 'cumul' ||
   (collapse !== undefined && collapse.fold !== 'first' && collapse.fold !== 'last');
 
@@ -15,8 +15,8 @@ export const foldsRecords = ({ collapse, transform }: SeriesPlan): boolean =>
  * Whether a row of the answer is computed from many rows of a view, each of which may have many records.
  * There an offset reveals how many rows come before it, and the first row of each key excludes the others.
  */
-export const foldsRows = (plan: SeriesPlan): boolean =>
-  foldsRecords(plan) || plan.offset > 0 || plan.interval > 1 || plan.takes.length > 0;
+export const aggregatesRows = (plan: SeriesPlan): boolean =>
+  aggregatesRecords(plan) || plan.offset > 0 || plan.interval > 1 || plan.takes.length > 0;
 
 /** Whether it filters records by more than the unique index: even an empty answer reveals all values. */
 export const testsValues = ({ dateColumn, indexDate, range, tests }: SeriesPlan): boolean =>
@@ -27,7 +27,7 @@ export const testsValues = ({ dateColumn, indexDate, range, tests }: SeriesPlan)
       : range.fromMs !== undefined || range.untilMs !== undefined));
 
 /** The most records that a plan can read, by the catalog's statistics of the unique index. */
-export const recordsMost = (plan: SeriesPlan): number =>
+export const maxSeriesRecords = (plan: SeriesPlan): number =>
   prunedFiles(plan).reduce(
     (sum, { deletes, records }) => sum + records - (deletes?.records ?? 0),
     plan.pending.length,

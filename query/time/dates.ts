@@ -9,14 +9,14 @@ import { type Day, lengthOfMonth } from './days.ts';
  * @throws Failure InvalidParameter naming the parameter.
  */
 export function parseDay(parameter: string, text: string): Day {
-  const day = dateOf(text);
+  const day = tryParseDay(text);
   if (day !== undefined) return day;
   const rule = 'must be a date, YYYY-MM-DD or YYYYMMDD';
   throw new Failure('InvalidParameter', `"${parameter}" ${rule}`);
 }
 
 /** Parses `YYYY-MM-DD` or `YYYYMMDD`; undefined for any other text. */
-export function dateOf(text: string): Day | undefined {
+export function tryParseDay(text: string): Day | undefined {
   const plain = /^\d{8}$/.test(text)
     ? `${text.slice(0, 4)}-${text.slice(4, 6)}-${text.slice(6)}`
     : text;

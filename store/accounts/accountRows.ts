@@ -2,7 +2,7 @@
 import type { Selectable } from 'kysely';
 import { Failure } from '../base/failure.ts';
 import type { ServiceTables } from '../catalog/tables/service.ts';
-import { type Tier, TIER_NAMES, tierOf } from './tiers.ts';
+import { type Tier, TIER_NAMES, findTier } from './tiers.ts';
 
 /** The settings of an account that an operator may change. */
 export interface AccountSettings {
@@ -36,10 +36,10 @@ export function checkTier(tier: string): void {
   throw new Failure('InvalidBody', `tier must be one of ${TIER_NAMES.join(', ')}`);
 }
 
-export const accountOf = (row: Selectable<ServiceTables['account']>): Account => ({
+export const toAccount = (row: Selectable<ServiceTables['account']>): Account => ({
   accountId: row.account_id,
   name: row.name,
-  tier: tierOf(row.tier),
+  tier: findTier(row.tier),
   payAsYouGo: Boolean(row.pay_as_you_go),
   suspended: Boolean(row.suspended),
   circuitBreaker: row.circuit_breaker ?? undefined,

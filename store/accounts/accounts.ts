@@ -4,7 +4,7 @@ import type { Selectable } from 'kysely';
 import {
   type Account,
   accountColumns,
-  accountOf,
+  toAccount,
   type AccountSettings,
   checkTier,
 } from './accountRows.ts';
@@ -18,11 +18,11 @@ import {
   insertAccount,
   insertTestTokens,
   insertToken,
-  type Making,
+  type InsertContext,
   textColumns,
-} from './making.ts';
-import { oneByOne } from '../queues/oneByOne.ts';
-import { QuietChanges } from '../queues/quiet.ts';
+} from './accountInserts.ts';
+import { serialQueue } from '../queues/serialQueue.ts';
+import { BarrierChanges } from '../queues/readBarrier.ts';
 import type { Secrets } from '../catalog/secrets/secrets.ts';
 import type { ServiceTables } from '../catalog/tables/service.ts';
 import {
@@ -32,12 +32,12 @@ import {
   settingColumns,
   type Token,
   type TokenKind,
-  tokenOf,
+  toToken,
   type TokenSettings,
 } from './tokens.ts';
 import { TokenUses } from './tokenUses.ts';
 
-export interface TokenShown extends Token {
+export interface TokenWithText extends Token {
   /** The token itself: who can read it can use it. */
   readonly text: string;
 }
@@ -51,8 +51,8 @@ export class Accounts {
   readonly #clock: Clock;
   #callers: Callers = { accounts: new Map(), byHash: new Map(), byId: new Map() };
   readonly #uses: TokenUses;
-  readonly #runSerially = oneByOne();
-  readonly changes = new QuietChanges();
+  readonly #runSerially = serialQueue();
+  readonly changes = new BarrierChanges();
 
   private constructor(database: Database, secrets: Secrets, clock: Clock) {
     this.#database = database;
@@ -68,7 +68,7 @@ export class Accounts {
   }
 
   /** Records a use of a token at another node. */
-  used(tokenId: string, timeMs: number): void {
+  recordUse(tokenId: string, timeMs: number): void {
     this.#uses.add(tokenId, timeMs);
   }
 
@@ -85,12 +85,12 @@ export class Accounts {
   }
 
   /** Finds the caller by the token's id. @throws Failure as `identify`. */
-  callerOf(tokenId: string): Caller {
+  callerById(tokenId: string): Caller {
     return activeCaller(this.#callers.byId.get(tokenId));
   }
 
   /** Finds the caller by the token's id, even if the token is disabled or the account is suspended. */
-  known(tokenId: string): Caller | undefined {
+  findCaller(tokenId: string): Caller | undefined {
     return this.#callers.byId.get(tokenId)?.caller;
   }
 
@@ -127,7 +127,7 @@ export class Accounts {
         .selectAll()
         .where('account_id', '=', accountId)
         .executeTakeFirstOrThrow();
-      const settings = { ...accountOf(row), tier: row.tier, ...changes };
+      const settings = { ...toAccount(row), tier: row.tier, ...changes };
       await transaction
         .updateTable('account')
         .set(accountColumns(settings))
@@ -147,7 +147,7 @@ export class Accounts {
     kind: TokenKind,
     settings: Partial<TokenSettings> = {},
     actor = SYSTEM,
-  ): Promise<TokenShown> {
+  ): Promise<TokenWithText> {
     const all = { ...DEFAULT_SETTINGS, ...settings };
     const tokenId = await this.#change(actor, async (transaction) => {
       this.#checkTokenLimit(accountId);
@@ -170,7 +170,7 @@ export class Accounts {
     tokenId: string,
     changes: Partial<TokenSettings>,
     actor = SYSTEM,
-  ): Promise<TokenShown> {
+  ): Promise<TokenWithText> {
     this.token(accountId, tokenId);
     await this.#change(actor, async (transaction) => {
       const { disabled, test } = this.token(accountId, tokenId);
@@ -183,7 +183,7 @@ export class Accounts {
         .executeTakeFirstOrThrow();
       await transaction
         .updateTable('token')
-        .set(settingColumns({ ...tokenOf(row), ...changes }))
+        .set(settingColumns({ ...toToken(row), ...changes }))
         .where('token_id', '=', tokenId)
         .execute();
       return [undefined, { accountId, action: 'change token', detail: { tokenId, ...changes } }];
@@ -192,7 +192,7 @@ export class Accounts {
   }
 
   /** Replaces a token's text and its signing secret; the old text is disabled immediately. */
-  async rotateToken(accountId: string, tokenId: string, actor = SYSTEM): Promise<TokenShown> {
+  async rotateToken(accountId: string, tokenId: string, actor = SYSTEM): Promise<TokenWithText> {
     const { kind, test } = this.token(accountId, tokenId);
     await this.#change(actor, async (transaction) => {
       const { signed } = this.token(accountId, tokenId);
@@ -244,7 +244,7 @@ export class Accounts {
   }
 
   /** All tokens of one account or of all accounts, oldest first, test tokens last. */
-  async tokens(accountId?: string): Promise<readonly TokenShown[]> {
+  async tokens(accountId?: string): Promise<readonly TokenWithText[]> {
     await this.saveUses();
     const query = this.#database
       .selectFrom('token')
@@ -269,7 +269,9 @@ export class Accounts {
    */
   async createFirst(
     texts: Readonly<Record<TokenKind, string>>,
-  ): Promise<{ readonly accountId: string; readonly tokens: readonly TokenShown[] } | undefined> {
+  ): Promise<
+    { readonly accountId: string; readonly tokens: readonly TokenWithText[] } | undefined
+  > {
     if (this.#callers.accounts.size > 0) return undefined;
     const accountId = await this.#change(SYSTEM, async (transaction) => {
       const id = await insertAccount(this.#insertContext(transaction), 'first', 'scale');
@@ -308,7 +310,7 @@ export class Accounts {
         await writeAudit(transaction, { actor, ...entry }, this.#clock());
         return value;
       });
-      await this.changes.show(() => this.reload());
+      await this.changes.apply(() => this.reload());
       return result;
     });
   }
@@ -347,11 +349,11 @@ export class Accounts {
     await this.reload();
   }
 
-  #insertContext(transaction: Database): Making {
+  #insertContext(transaction: Database): InsertContext {
     return { database: transaction, secrets: this.#secrets, clock: this.#clock };
   }
 
-  async #loadToken(tokenId: string): Promise<TokenShown> {
+  async #loadToken(tokenId: string): Promise<TokenWithText> {
     await this.saveUses();
     const row = await this.#database
       .selectFrom('token')
@@ -361,9 +363,9 @@ export class Accounts {
     return this.#withText(row);
   }
 
-  #withText(row: Selectable<ServiceTables['token']>): TokenShown {
+  #withText(row: Selectable<ServiceTables['token']>): TokenWithText {
     const text = row.kind === 'secret' ? this.#secrets.unseal(row.stored) : row.stored;
-    return { ...tokenOf(row), text };
+    return { ...toToken(row), text };
   }
 
   /** Reads accounts and tokens from the catalog again. */

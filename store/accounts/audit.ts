@@ -1,6 +1,6 @@
 // The audit log of changes to accounts and tokens. An entry is written in the transaction of its change.
 import type { Database } from '../catalog/database.ts';
-import { redactedData } from '../base/redact.ts';
+import { redactData } from '../base/redact.ts';
 
 export interface AuditEntry {
   /** `admin`, `system`, or the id of the token that was used. */
@@ -29,7 +29,7 @@ export async function writeAudit(
     .executeTakeFirst();
   const sequence = Number(newest?.sequence ?? 0) + 1;
   const who = { sequence, time_ms: nowMs, actor, account_id: accountId };
-  const row = { ...who, action, detail_json: JSON.stringify(redactedData(detail)) };
+  const row = { ...who, action, detail_json: JSON.stringify(redactData(detail)) };
   await transaction.insertInto('audit').values(row).execute();
   await transaction
     .deleteFrom('audit')

@@ -1,10 +1,10 @@
 // Maps every token to its caller, in memory.
-import { type Account, accountOf } from './accountRows.ts';
+import { type Account, toAccount } from './accountRows.ts';
 import type { Database } from '../catalog/database.ts';
 import { Failure } from '../base/failure.ts';
 import type { Secrets } from '../catalog/secrets/secrets.ts';
 import type { Tier } from './tiers.ts';
-import { type Token, type TokenKind, tokenOf } from './tokens.ts';
+import { type Token, type TokenKind, toToken } from './tokens.ts';
 
 /** The caller of a request: an account, through one of its tokens. */
 export interface Caller {
@@ -38,13 +38,13 @@ export interface Callers {
 
 export async function loadCallers(database: Database, secrets: Secrets): Promise<Callers> {
   const rows = await database.selectFrom('account').selectAll().orderBy('created_ms').execute();
-  const accounts = new Map(rows.map((row) => [row.account_id, accountOf(row)]));
+  const accounts = new Map(rows.map((row) => [row.account_id, toAccount(row)]));
   const byHash = new Map<string, IndexedToken>();
   const byId = new Map<string, IndexedToken>();
   for (const row of await database.selectFrom('token').selectAll().execute()) {
     const account = accounts.get(row.account_id);
     if (account === undefined) throw new Failure('SystemError', 'a token has no account');
-    const token = tokenOf(row);
+    const token = toToken(row);
     const { accountId, tokenId, kind } = token;
     const who = { accountId, tokenId, kind, tier: account.tier, account, token };
     // The seed depends on the account: both of its test tokens return the same values.

@@ -141,7 +141,7 @@ const NO_TIER: Tier = {
 export const TIER_NAMES: readonly string[] = TIERS.map(({ name }) => name);
 
 /** The tier of that name. A tier that no longer exists allows nothing that is metered. */
-export const tierOf = (name: string): Tier => TIERS.find((tier) => tier.name === name) ?? NO_TIER;
+export const findTier = (name: string): Tier => TIERS.find((tier) => tier.name === name) ?? NO_TIER;
 
 /** Whether `tier` is the named tier or a larger one. */
 export const reachesTier = (tier: Tier, least: string): boolean =>

@@ -1,7 +1,7 @@
 // The times at which tokens were last used, collected in memory so that a request costs no write.
 import { isDiskFull } from '../base/failure.ts';
 import type { Database } from '../catalog/database.ts';
-import { pieceOf, runTogether } from '../catalog/together.ts';
+import { toBatchStatement, runBatch } from '../catalog/statementBatch.ts';
 
 export class TokenUses {
   readonly #database: Database;
@@ -37,11 +37,11 @@ export class TokenUses {
   async #write(uses: ReadonlyMap<string, number>): Promise<void> {
     await this.#database.transaction().execute(async (transaction) => {
       const pieces = [...uses].map(([tokenId, last_used_ms]) =>
-        pieceOf(
+        toBatchStatement(
           transaction.updateTable('token').set({ last_used_ms }).where('token_id', '=', tokenId),
         ),
       );
-      await runTogether(transaction, pieces);
+      await runBatch(transaction, pieces);
     });
   }
 }

@@ -78,7 +78,7 @@ export const managesAccount = (token: Token): boolean =>
 
 type TokenRow = Selectable<ServiceTables['token']>;
 
-export const tokenOf = (row: TokenRow): Token => ({
+export const toToken = (row: TokenRow): Token => ({
   tokenId: row.token_id,
   accountId: row.account_id,
   kind: row.kind as TokenKind,

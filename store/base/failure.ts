@@ -1,6 +1,6 @@
 // Errors that a caller may receive. Any other error is a bug and is answered with 500.
 // Every message is redacted here, so that no token appears in it.
-import { redacted } from './redact.ts';
+import { redactText } from './redact.ts';
 
 /** The errors of SPEC.md "Errors", one word each, and those that a self-hosted server needs in addition. */
 export type FailureType =
@@ -58,7 +58,7 @@ export class Failure extends Error {
   readonly waitMs: number | undefined;
 
   constructor(type: FailureType, detail?: string, waitMs?: number) {
-    const safeDetail = detail === undefined ? undefined : redacted(detail);
+    const safeDetail = detail === undefined ? undefined : redactText(detail);
     super(safeDetail === undefined ? type : `${type}: ${safeDetail}`);
     this.name = 'Failure';
     this.type = type;
@@ -68,7 +68,7 @@ export class Failure extends Error {
 }
 
 /** An error raised before any record was read: it reveals none, and is not charged. */
-export class NothingRead extends Failure {}
+export class UnchargedFailure extends Failure {}
 
 /** A process exceeded its memory limit; other requests may have used a part of that memory. */
 export class OverMemory extends Failure {
@@ -81,20 +81,20 @@ export class OverMemory extends Failure {
  * The catalog or the file store is temporarily unavailable: nothing of the request was done, and a retry may
  * succeed.
  */
-export class Away extends Failure {
+export class Unavailable extends Failure {
   constructor(detail: string) {
     super('Busy', detail);
   }
 }
 
 /** Whether the worker process was killed, from outside or for its memory: a retry may succeed. */
-export const isLost = (error: unknown): boolean =>
+export const isProcessLost = (error: unknown): boolean =>
   error instanceof OverMemory || (error instanceof Failure && error.type === 'ChildLost');
 
 /** The message of any thrown value, for logs and job reasons. */
 export function reasonOf(error: unknown): string {
   if (error instanceof Failure) return error.detail ?? error.type;
-  return redacted(error instanceof Error ? error.message : String(error));
+  return redactText(error instanceof Error ? error.message : String(error));
 }
 
 /** Whether a write failed because the disk, or the user's quota, is full. */
@@ -109,5 +109,5 @@ export const diskFull = (folder: string): Failure =>
   new Failure('DiskFull', `the disk of ${folder} is full: make room`);
 
 /** Converts the error of a full disk into a Failure for the caller; returns any other error unchanged. */
-export const toldFull = (error: unknown): unknown =>
+export const toDiskFullFailure = (error: unknown): unknown =>
   isDiskFull(error) ? new Failure('DiskFull', 'the disk is full: nothing was written') : error;

@@ -5,7 +5,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 export const randomHex = (bytes: number): string => randomBytes(bytes).toString('hex');
 
 /** Creates a generator of distinct ids of 16 hex digits: a random id costs 10 µs, like a cached read. */
-export function countedIds(): () => string {
+export function createIdGenerator(): () => string {
   let [start, count] = ['', 0xffffffff];
   return () => {
     count += 1;
@@ -21,4 +21,4 @@ export const randomKey = (bytes: number): Buffer => randomBytes(bytes);
 export const newUuid = (): string => randomUUID();
 
 /** A random number from 0 up to 1: for jitter, never for secrets. */
-export const randomShare = (): number => Math.random();
+export const randomFraction = (): number => Math.random();

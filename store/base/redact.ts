@@ -21,7 +21,7 @@ const WORDS = /[\w%]+/g;
 const ENCODED_MAX = 3;
 
 /** Masks all tokens in a text, plain or percent-encoded. */
-export function redacted(text: string): string {
+export function redactText(text: string): string {
   const plain = maskTokens(text);
   return plain.includes('%') ? plain.replaceAll(WORDS, maskEncodedWord) : plain;
 }
@@ -55,13 +55,13 @@ function maskEncodedWord(word: string): string {
 }
 
 /** Masks tokens in all texts of plain data, including member names. */
-export function redactedData(value: unknown): unknown {
-  if (typeof value === 'string') return redacted(value);
-  if (Array.isArray(value)) return value.map(redactedData);
+export function redactData(value: unknown): unknown {
+  if (typeof value === 'string') return redactText(value);
+  if (Array.isArray(value)) return value.map(redactData);
   if (typeof value !== 'object' || value === null) return value;
   const members = Object.entries(value).map(([name, member]) => [
-    redacted(name),
-    redactedData(member),
+    redactText(name),
+    redactData(member),
   ]);
   return Object.fromEntries(members) as unknown;
 }

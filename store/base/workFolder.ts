@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { newUuid } from './random.ts';
 
 /** Runs `work` with a new temporary folder below `temporary`. */
-export async function inWorkFolder<T>(
+export async function withWorkFolder<T>(
   temporary: string,
   work: (folder: string) => Promise<T>,
 ): Promise<T> {
@@ -18,14 +18,14 @@ export async function inWorkFolder<T>(
 }
 
 /** The same below a folder of the owner, which is removed together with its last temporary folder. */
-export async function inFolderOf<T>(
+export async function withOwnerFolder<T>(
   owner: string,
   temporary: string,
   work: (folder: string) => Promise<T>,
 ): Promise<T> {
   const folder = join(temporary, owner);
   try {
-    return await inWorkFolder(folder, work);
+    return await withWorkFolder(folder, work);
   } finally {
     // Fails if another temporary folder is left, or if that has removed the folder already.
     await rmdir(folder).catch(() => undefined);

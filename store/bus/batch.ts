@@ -31,7 +31,7 @@ export class Batch {
   }
 
   /** The first `count` messages. */
-  upTo(count: number): Batch {
+  firstFrames(count: number): Batch {
     return count >= this.frames.length ? this : new Batch(this.frames.slice(0, count));
   }
 }

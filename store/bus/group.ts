@@ -2,8 +2,8 @@
 import { randomHex } from '../base/random.ts';
 import { Batch, type Frame } from './batch.ts';
 import { dataFrame } from './frames.ts';
-import { Held, type HeldMessage } from './held.ts';
-import { type LogPlace, placeOf, placeText } from './logPlace.ts';
+import { ReplayBuffer, type BufferedMessage } from './replayBuffer.ts';
+import { type LogPosition, parsePosition, formatPosition } from './logPosition.ts';
 import type { TopicLog } from './topicLog.ts';
 
 /** The topics and options of a subscriber. Subscribers with equal subscriptions share a group. */
@@ -16,10 +16,10 @@ export interface Subscription {
   /** Messages have ids, so that a subscriber can resume after a disconnect. */
   readonly ids: boolean;
   /** Changes each message for these subscribers; undefined: messages are sent unchanged. */
-  readonly disguise?: Disguise | undefined;
+  readonly transform?: MessageTransform | undefined;
 }
 
-export interface Disguise {
+export interface MessageTransform {
   /** Transforms of equal names are equal. */
   readonly name: string;
   readonly of: (json: string) => string;
@@ -29,7 +29,7 @@ export interface Subscriber {
   /** Receives messages. It must neither throw nor wait. */
   take(batch: Batch): void;
   /** Queued bytes of a subscriber that accepts no more; otherwise 0 or undefined. */
-  readonly behind?: number;
+  readonly queuedBytes?: number;
 }
 
 /** Renders a message as JSON, once for all groups; undefined if there is nothing to send. */
@@ -55,11 +55,11 @@ export class Group {
   #pending: Frame[] = [];
   readonly #latest = new Map<string, Render>();
   /** The messages of `#pending`, if they have ids. */
-  #toBuffer: HeldMessage[] = [];
-  readonly #replayBuffer = new Held();
+  #toBuffer: BufferedMessage[] = [];
+  readonly #replayBuffer = new ReplayBuffer();
   /** The log that is shared with other nodes. */
   readonly #log: TopicLog | undefined;
-  #position: LogPlace | undefined;
+  #position: LogPosition | undefined;
   /** The log ordinals of the pending messages. */
   #pendingOrdinals: number[] = [];
   /** Subscribers that joined while messages were being written to the log, with the next ordinal then. */
@@ -67,21 +67,21 @@ export class Group {
 
   constructor(subscription: Subscription, log?: TopicLog) {
     this.subscription = subscription;
-    this.#log = this.isKept ? log : undefined;
-    this.#position = this.#log?.place;
+    this.#log = this.isResumable ? log : undefined;
+    this.#position = this.#log?.position;
   }
 
   /** Whether its messages are logged. A conflated subscriber resumes with the latest messages instead. */
-  get isKept(): boolean {
+  get isResumable(): boolean {
     return this.subscription.ids && this.subscription.intervalMs === 0;
   }
 
-  get isDue(): boolean {
+  get hasPending(): boolean {
     return this.#pending.length > 0 || this.#latest.size > 0;
   }
 
   /** Messages that are sent in the next turn. */
-  get waiting(): number {
+  get pendingCount(): number {
     return this.#pending.length + this.#latest.size;
   }
 
@@ -96,7 +96,12 @@ export class Group {
   }
 
   /** Adds a message that is in the log, or could not be logged. */
-  addKept(symbol: string, json: string, position: LogPlace | undefined, ordinal: number): void {
+  addLogged(
+    symbol: string,
+    json: string,
+    position: LogPosition | undefined,
+    ordinal: number,
+  ): void {
     this.#position = position ?? this.#position;
     this.#enqueue(symbol, json, ordinal);
   }
@@ -146,16 +151,16 @@ export class Group {
   }
 
   /** @param id of the last message that the resuming subscriber received */
-  after(id: string, subscriber?: Subscriber): Resumed {
+  resumeAfter(id: string, subscriber?: Subscriber): Resumed {
     // Messages that are being written to the log follow that id.
     if (subscriber !== undefined) this.#joinOrdinals.delete(subscriber);
     const [epoch, text = '', position = ''] = id.split('-');
     const received = /^\d{1,15}$/.test(text) ? Number(text) : undefined;
     if (epoch !== this.#epoch || received === undefined || received > this.#ordinal) {
-      return this.#resumeFromLog(placeOf(position));
+      return this.#resumeFromLog(parsePosition(position));
     }
     const missed = this.#ordinal - received;
-    const frames = this.#replayBuffer.newest(missed).map(({ id, json, symbol }) => ({
+    const frames = this.#replayBuffer.latest(missed).map(({ id, json, symbol }) => ({
       symbol,
       bytes: dataFrame(json, id),
     }));
@@ -163,19 +168,19 @@ export class Group {
   }
 
   /** Reads messages that other nodes published, or this process before it ended the group. */
-  #resumeFromLog(position: LogPlace | undefined): Resumed {
+  #resumeFromLog(position: LogPosition | undefined): Resumed {
     if (position === undefined || this.#log === undefined) return { frames: [], gap: null };
     const { symbols, topics } = this.subscription;
-    const { isWhole, messages } = this.#log.after(topics, symbols, position);
+    const { isWhole, messages } = this.#log.readAfter(topics, symbols, position);
     const frames = messages.map(({ json, place, symbol }) => ({
       symbol,
-      bytes: dataFrame(this.#transform(json), `0-0-${placeText(place)}`),
+      bytes: dataFrame(this.#transform(json), `0-0-${formatPosition(place)}`),
     }));
     return { frames, gap: isWhole ? 0 : null };
   }
 
   /** Encodes a message for a single subscriber, with the id of the group's latest message. */
-  framed(symbol: string, json: string): Frame {
+  createFrame(symbol: string, json: string): Frame {
     return { symbol, bytes: dataFrame(this.#transform(json), this.#id) };
   }
 
@@ -189,23 +194,29 @@ export class Group {
   }
 
   #transform(json: string): string {
-    return this.subscription.disguise?.of(json) ?? json;
+    return this.subscription.transform?.of(json) ?? json;
   }
 
   /** The id of the latest message. */
   get #id(): string | undefined {
     if (!this.subscription.ids) return undefined;
-    const position = this.#position === undefined ? '' : `-${placeText(this.#position)}`;
+    const position = this.#position === undefined ? '' : `-${formatPosition(this.#position)}`;
     return `${this.#epoch}-${this.#ordinal}${position}`;
   }
 }
 
 /** A key that is equal for equal subscriptions. */
-export const nameOf = ({ disguise, ids, intervalMs, symbols, topics }: Subscription): string =>
+export const subscriptionKey = ({
+  transform,
+  ids,
+  intervalMs,
+  symbols,
+  topics,
+}: Subscription): string =>
   JSON.stringify([
     topics.toSorted(),
     symbols?.toSorted() ?? null,
     intervalMs,
     ids,
-    disguise?.name ?? null,
+    transform?.name ?? null,
   ]);

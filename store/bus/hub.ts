@@ -1,7 +1,13 @@
 // Publishes messages to groups of subscribers. A message is added to the groups of its topic and symbol, not
 // to each subscriber; each group sends its pending messages to its subscribers as one batch.
 import { type Clock, monotonicMs } from '../base/clock.ts';
-import { Group, nameOf, type Render, type Subscriber, type Subscription } from './group.ts';
+import {
+  Group,
+  subscriptionKey,
+  type Render,
+  type Subscriber,
+  type Subscription,
+} from './group.ts';
 import { type LogStore, TopicLog } from './topicLog.ts';
 
 /**
@@ -44,27 +50,27 @@ export class Hub {
     this.log =
       logs &&
       new TopicLog(logs, {
-        hears: (topic) => this.hears(topic),
-        onTold: () => {
-          for (const group of this.#pending) if (group.isKept) this.#flush(group);
+        hasSubscribers: (topic) => this.hasTopicSubscribers(topic),
+        onSent: () => {
+          for (const group of this.#pending) if (group.isResumable) this.#flush(group);
         },
       });
   }
 
   /** Whether a symbol of a topic has subscribers: otherwise no message needs to be rendered. */
-  listens(topic: string, symbol: string): boolean {
+  hasSubscribers(topic: string, symbol: string): boolean {
     const listeners = this.#topics.get(topic);
     return listeners !== undefined && (listeners.all.size > 0 || listeners.bySymbol.has(symbol));
   }
 
   /** Whether a topic has subscribers. */
-  hears(topic: string): boolean {
+  hasTopicSubscribers(topic: string): boolean {
     return this.#topics.has(topic);
   }
 
   /** @param make renders the message's JSON; called once, and only if there are subscribers */
   publish(topic: string, symbol: string, make: Render): void {
-    const isKept = this.log?.isKept(topic) === true;
+    const isKept = this.log?.isLogged(topic) === true;
     const listeners = this.#topics.get(topic);
     const own = listeners?.bySymbol.get(symbol) ?? NO_GROUPS;
     const all = listeners?.all ?? NO_GROUPS;
@@ -76,8 +82,8 @@ export class Hub {
   }
 
   /** Publishes a message to all subscribers of a topic, regardless of their symbols. */
-  announce(topic: string, json: string): void {
-    const isKept = this.log?.isKept(topic) === true;
+  broadcast(topic: string, json: string): void {
+    const isKept = this.log?.isLogged(topic) === true;
     const listeners = this.#topics.get(topic);
     if (listeners === undefined && !isKept) return;
     const groups = new Set(listeners?.all);
@@ -88,17 +94,17 @@ export class Hub {
   }
 
   /** Logs the topics of a subscription with ids from now on, so that it can be resumed at another node. */
-  async prepare({ ids, intervalMs, topics }: Subscription): Promise<void> {
+  async prepareResume({ ids, intervalMs, topics }: Subscription): Promise<void> {
     const { log } = this;
-    if (log === undefined || !ids || intervalMs > 0 || !(await log.opened())) return;
-    for (const topic of topics) log.keep(topic);
+    if (log === undefined || !ids || intervalMs > 0 || !(await log.ensureOpen())) return;
+    for (const topic of topics) log.startLogging(topic);
     // A subscriber that resumes must find the messages since another node published the topic.
-    await log.settled();
+    await log.flushed();
   }
 
   /** Adds a subscriber to its group, which sends it messages from now on. The caller must leave the group. */
   join(subscription: Subscription, subscriber: Subscriber): Group {
-    const name = nameOf(subscription);
+    const name = subscriptionKey(subscription);
     const group = this.#groups.get(name) ?? this.#createGroup(name, subscription);
     if (subscription.intervalMs === 0) group.flush();
     group.join(subscriber);
@@ -122,7 +128,7 @@ export class Hub {
     for (const group of this.#pending) if (group.subscription.intervalMs === 0) this.#flush(group);
     let bytes = 0;
     for (const { subscribers } of this.#groups.values()) {
-      for (const { behind = 0 } of subscribers) bytes += behind;
+      for (const { queuedBytes = 0 } of subscribers) bytes += queuedBytes;
     }
     return bytes;
   }
@@ -137,13 +143,13 @@ export class Hub {
 
   /** Counts of groups, groups without subscribers, and pending messages. */
   state(): { readonly groups: number; readonly idle: number; readonly waiting: number } {
-    const waiting = [...this.#pending].reduce((sum, group) => sum + group.waiting, 0);
+    const waiting = [...this.#pending].reduce((sum, group) => sum + group.pendingCount, 0);
     return { groups: this.#groups.size, idle: this.#idle.size, waiting };
   }
 
   #add(group: Group, symbol: string, render: Render): void {
     group.add(symbol, render);
-    if (group.waiting >= PENDING_MAX && group.subscription.intervalMs === 0) group.flush();
+    if (group.pendingCount >= PENDING_MAX && group.subscription.intervalMs === 0) group.flush();
     if (this.#pending.has(group)) return;
     this.#pending.add(group);
     this.#scheduleTurn(group.subscription.intervalMs);
@@ -154,23 +160,23 @@ export class Hub {
     const { log } = this;
     const json = render();
     if (log === undefined || json === undefined) return;
-    const resumable = groups.filter(({ isKept }) => isKept);
+    const resumable = groups.filter(({ isResumable }) => isResumable);
     if (resumable.length < groups.length) {
-      for (const group of groups) if (!group.isKept) this.#add(group, symbol, render);
+      for (const group of groups) if (!group.isResumable) this.#add(group, symbol, render);
     }
     log.add({
       topic,
       symbol,
       json,
-      tell: (place, ordinal) => {
+      send: (place, ordinal) => {
         for (const group of resumable) {
           if (group.isEnded) continue;
-          group.addKept(symbol, json, place, ordinal);
+          group.addLogged(symbol, json, place, ordinal);
           this.#pending.add(group);
         }
       },
     });
-    if (log.gathered >= PENDING_MAX) log.flush();
+    if (log.pendingCount >= PENDING_MAX) log.flush();
     else this.#scheduleTurn(0);
   }
 
@@ -214,7 +220,7 @@ export class Hub {
   #end(group: Group): void {
     const { subscription } = group;
     group.isEnded = true;
-    this.#groups.delete(nameOf(subscription));
+    this.#groups.delete(subscriptionKey(subscription));
     this.#pending.delete(group);
     this.#idle.delete(group);
     for (const topic of subscription.topics) {

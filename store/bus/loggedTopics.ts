@@ -1,6 +1,6 @@
 // Caches the messages of a log in memory: those of each topic by position, and the position from which on
 // they are complete.
-import { isBefore, type LogPlace } from './logPlace.ts';
+import { isBefore, type LogPosition } from './logPosition.ts';
 
 /** Cached characters of all topics; the oldest messages are evicted first. */
 const CHARACTERS_MAX = 64 * 1024 ** 2;
@@ -8,7 +8,7 @@ const CHARACTERS_MAX = 64 * 1024 ** 2;
 const DROPPED_MAX = 1_000;
 
 interface LoggedMessage {
-  readonly place: LogPlace;
+  readonly place: LogPosition;
   /** '': for all subscribers of the topic. */
   readonly symbol: string;
   readonly json: string;
@@ -18,7 +18,7 @@ interface Topic {
   messages: (LoggedMessage | undefined)[];
   first: number;
   /** Earlier messages are unknown. */
-  completeFrom: LogPlace;
+  completeFrom: LogPosition;
 }
 
 export class LoggedTopics {
@@ -41,20 +41,20 @@ export class LoggedTopics {
   }
 
   /** Marks messages before a position as unknown; a repeated call replaces the position. */
-  cut(topic: string, from: LogPlace): void {
+  markIncompleteBefore(topic: string, from: LogPosition): void {
     this.#ensureTopic(topic, from).completeFrom = from;
   }
 
   /** Adds a topic whose messages are complete from a position on; an existing topic is unchanged. */
-  begin(topic: string, from: LogPlace): void {
+  addTopic(topic: string, from: LogPosition): void {
     this.#ensureTopic(topic, from);
   }
 
   /** The messages of topics and symbols after a position, in their order. */
-  after(
+  readAfter(
     topics: readonly string[],
     symbols: readonly string[] | undefined,
-    place: LogPlace,
+    place: LogPosition,
   ): { readonly messages: readonly LoggedMessage[]; readonly isWhole: boolean } {
     const symbolSet = symbols && new Set(symbols).add('');
     let isWhole = true;
@@ -71,7 +71,7 @@ export class LoggedTopics {
     return { messages, isWhole };
   }
 
-  #ensureTopic(name: string, from: LogPlace): Topic {
+  #ensureTopic(name: string, from: LogPosition): Topic {
     const existing = this.#topics.get(name);
     if (existing !== undefined) return existing;
     const topic: Topic = { messages: [], first: 0, completeFrom: from };
@@ -100,7 +100,7 @@ export class LoggedTopics {
 }
 
 /** Finds the messages after a position by binary search: positions ascend. */
-function messagesAfter({ first, messages }: Topic, place: LogPlace): readonly LoggedMessage[] {
+function messagesAfter({ first, messages }: Topic, place: LogPosition): readonly LoggedMessage[] {
   let [least, most] = [first, messages.length];
   while (least < most) {
     const middle = (least + most) >>> 1;

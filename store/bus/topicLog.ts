@@ -1,10 +1,10 @@
 // Logs the messages of resumable topics for other nodes before they are sent. A subscriber that resumes at
 // any node receives the messages after its last position.
 import { monotonicMs } from '../base/clock.ts';
-import { entriesOf, entriesText, type LogEntry } from './logEntries.ts';
+import { parseEntries, formatEntries, type LogEntry } from './logEntries.ts';
 import { LoggedTopics } from './loggedTopics.ts';
-import { LAST_INDEX, type LogPlace } from './logPlace.ts';
-import { LogStands } from './logStands.ts';
+import { LAST_INDEX, type LogPosition } from './logPosition.ts';
+import { LogCheckpoints } from './logCheckpoints.ts';
 
 /** The storage of logs. No method throws: what is unavailable is undefined. */
 export interface LogStore {
@@ -15,7 +15,7 @@ export interface LogStore {
   /** Reads entries up to a sequence, oldest first. @returns whether it was read to the end */
   read(last: number, take: (sequence: number, text: string) => void): Promise<boolean>;
   /** Appends entries. Undefined: it is unknown whether they are stored. */
-  append(text: string): Promise<Pick<LogPlace, 'tag' | 'sequence'> | undefined>;
+  append(text: string): Promise<Pick<LogPosition, 'tag' | 'sequence'> | undefined>;
 }
 
 /** A message, and the callback that sends it once it is logged. */
@@ -24,15 +24,15 @@ interface OutgoingMessage {
   readonly symbol: string;
   readonly json: string;
   /** @param place undefined if it could not be logged @param ordinal increases with each message */
-  readonly tell: (place: LogPlace | undefined, ordinal: number) => void;
+  readonly send: (place: LogPosition | undefined, ordinal: number) => void;
 }
 
 /** The state of a topic that another node, or an earlier process, logged. */
 interface RecoveredTopic {
   /** The checkpoint up to which all data was sent. */
-  readonly stand: string;
+  readonly checkpoint: string;
   /** The messages after the checkpoint. */
-  readonly told: Set<string>;
+  readonly messages: Set<string>;
 }
 
 /** A topic that is being logged. */
@@ -42,13 +42,13 @@ interface TopicState {
   checkpoint: string | undefined;
   /** The messages after the checkpoint. */
   messages: Set<string>;
-  last: LogPlace;
+  last: LogPosition;
 }
 
 interface LogParts {
-  readonly hears: (topic: string) => boolean;
+  readonly hasSubscribers: (topic: string) => boolean;
   /** Called after messages were sent. */
-  readonly onTold: () => void;
+  readonly onSent: () => void;
 }
 
 /** Checkpoints are repeated, because logs delete entries after five minutes, also those of idle topics. */
@@ -66,10 +66,10 @@ export class TopicLog {
   #ordinal = 0;
   /** Messages with lower ordinals were sent. */
   #sentOrdinal = 0;
-  readonly #checkpoints = new LogStands();
+  readonly #checkpoints = new LogCheckpoints();
   readonly #gaps = new Set<string>();
   #tail: Promise<void> = Promise.resolve();
-  #position: LogPlace | undefined;
+  #position: LogPosition | undefined;
   #opening: Promise<boolean> | undefined;
   #timer: NodeJS.Timeout | undefined;
   readonly #parts: LogParts;
@@ -80,7 +80,7 @@ export class TopicLog {
   }
 
   /** Position of the latest logged message; undefined before the log is open. */
-  get place(): LogPlace | undefined {
+  get position(): LogPosition | undefined {
     return this.#position;
   }
 
@@ -94,18 +94,18 @@ export class TopicLog {
   }
 
   /** Opens and reads the log once. @returns false if it is unavailable */
-  async opened(): Promise<boolean> {
+  async ensureOpen(): Promise<boolean> {
     if (this.#position !== undefined) return true;
     this.#opening ??= this.#open().finally(() => (this.#opening = undefined));
     return this.#opening;
   }
 
-  isKept(topic: string): boolean {
+  isLogged(topic: string): boolean {
     return this.#states.has(topic);
   }
 
   /** The recovered state of a topic that is not being logged yet. */
-  recalled(topic: string): Readonly<RecoveredTopic> | undefined {
+  recovered(topic: string): Readonly<RecoveredTopic> | undefined {
     return this.#recovered.get(topic);
   }
 
@@ -114,7 +114,7 @@ export class TopicLog {
    * repeated call does nothing.
    * @param missing messages since the recovered state; undefined if they are unknown
    */
-  keep(topic: string, missing?: readonly Pick<OutgoingMessage, 'symbol' | 'json'>[]): void {
+  startLogging(topic: string, missing?: readonly Pick<OutgoingMessage, 'symbol' | 'json'>[]): void {
     const last = this.#position;
     if (last === undefined || this.#states.has(topic)) return;
     this.#recovered.delete(topic);
@@ -127,21 +127,21 @@ export class TopicLog {
     if (missing === undefined) {
       // Other nodes must not assume completeness either, despite later checkpoints.
       this.#gaps.add(topic);
-      this.#topics.cut(topic, last);
-    } else this.#topics.begin(topic, last);
+      this.#topics.markIncompleteBefore(topic, last);
+    } else this.#topics.addTopic(topic, last);
     for (const { json, symbol } of missing ?? []) {
-      this.add({ topic, symbol, json, tell: () => undefined });
+      this.add({ topic, symbol, json, send: () => undefined });
     }
     this.#timer ??= setInterval(() => this.#refresh(), REFRESH_MS).unref();
   }
 
   /** Stops logging a topic whose messages are no longer published. */
-  forget(topic: string): void {
+  stopLogging(topic: string): void {
     const state = this.#states.get(topic);
     this.#states.delete(topic);
-    this.#checkpoints.forget(topic);
+    this.#checkpoints.remove(topic);
     if (state?.checkpoint === undefined) return;
-    this.#recovered.set(topic, { stand: state.checkpoint, told: state.messages });
+    this.#recovered.set(topic, { checkpoint: state.checkpoint, messages: state.messages });
   }
 
   /** Adds a message, which is sent in the next turn. */
@@ -152,16 +152,16 @@ export class TopicLog {
   }
 
   /** Sets a checkpoint: the messages added so far cover all data up to it. */
-  mark(topic: string, checkpoint: string): void {
+  setCheckpoint(topic: string, checkpoint: string): void {
     const state = this.#states.get(topic);
     if (state === undefined) return;
     state.checkpoint = checkpoint;
     state.messages.clear();
-    this.#checkpoints.mark(topic, checkpoint, this.#ordinal, state.last);
-    if (this.isIdle) this.#checkpoints.told(this.#ordinal);
+    this.#checkpoints.add(topic, checkpoint, this.#ordinal, state.last);
+    if (this.isIdle) this.#checkpoints.recordSent(this.#ordinal);
   }
 
-  get gathered(): number {
+  get pendingCount(): number {
     return this.#pending.length;
   }
 
@@ -170,19 +170,21 @@ export class TopicLog {
     const pending = this.#pending;
     this.#pending = [];
     const parts = splitIntoAppends(pending);
-    if (parts.length === 0 && (this.#checkpoints.isReady || this.#gaps.size > 0)) parts.push([]);
+    if (parts.length === 0 && (this.#checkpoints.hasReady || this.#gaps.size > 0)) parts.push([]);
     for (const part of parts) this.#append(part);
   }
 
   /** Waits until all messages added so far are sent. */
-  async settled(): Promise<void> {
+  async flushed(): Promise<void> {
     this.flush();
     await this.#tail;
   }
 
   /** The messages after a position, for subscribers that resume. */
-  after(...query: Parameters<LoggedTopics['after']>): ReturnType<LoggedTopics['after']> {
-    return this.#topics.after(...query);
+  readAfter(
+    ...query: Parameters<LoggedTopics['readAfter']>
+  ): ReturnType<LoggedTopics['readAfter']> {
+    return this.#topics.readAfter(...query);
   }
 
   close(): void {
@@ -194,31 +196,31 @@ export class TopicLog {
     const gaps = [...this.#gaps].map((topic): LogEntry => ({ kind: 'gap', topic }));
     const messages = part.map((one): LogEntry => ({ kind: 'message', ...one }));
     const checkpoints = this.#checkpoints
-      .take()
+      .takeReady()
       .map((one): LogEntry => ({ kind: 'checkpoint', ...one }));
     const entries = [...gaps, ...messages, ...checkpoints];
-    const sending = this.#store.append(entriesText(entries));
+    const sending = this.#store.append(formatEntries(entries));
     this.#tail = this.#tail.then(async () => {
       this.#finishAppend(entries, await sending, part);
       // Otherwise the checkpoints are written with the pending messages.
-      if (this.isIdle && this.#checkpoints.isReady) this.flush();
+      if (this.isIdle && this.#checkpoints.hasReady) this.flush();
     });
   }
 
   #finishAppend(
     entries: readonly LogEntry[],
-    appended: Pick<LogPlace, 'tag' | 'sequence'> | undefined,
+    appended: Pick<LogPosition, 'tag' | 'sequence'> | undefined,
     part: readonly OutgoingMessage[],
   ): void {
     if (appended === undefined) this.#recordGaps(entries);
     else this.#remember(entries, appended);
     const first = entries.findIndex(({ kind }) => kind === 'message');
-    for (const [at, { tell }] of part.entries()) {
-      tell(appended && { ...appended, index: first + at }, this.#sentOrdinal);
+    for (const [at, { send }] of part.entries()) {
+      send(appended && { ...appended, index: first + at }, this.#sentOrdinal);
       this.#sentOrdinal += 1;
     }
-    this.#checkpoints.told(this.#sentOrdinal);
-    this.#parts.onTold();
+    this.#checkpoints.recordSent(this.#sentOrdinal);
+    this.#parts.onSent();
   }
 
   /** Records a gap for subscribers that resume: here immediately, at other nodes with the next append. */
@@ -226,13 +228,14 @@ export class TopicLog {
     const last = this.#position;
     for (const { topic } of entries) {
       this.#gaps.add(topic);
-      if (last !== undefined) this.#topics.cut(topic, { ...last, index: last.index + 1 });
+      if (last !== undefined)
+        this.#topics.markIncompleteBefore(topic, { ...last, index: last.index + 1 });
     }
   }
 
   #remember(
     entries: readonly LogEntry[],
-    { sequence, tag }: Pick<LogPlace, 'tag' | 'sequence'>,
+    { sequence, tag }: Pick<LogPosition, 'tag' | 'sequence'>,
   ): void {
     if (tag !== this.#position?.tag) this.#resetFor(tag);
     let ordinal = this.#sentOrdinal;
@@ -241,7 +244,7 @@ export class TopicLog {
       if (entry.kind === 'gap') this.#gaps.delete(entry.topic);
       else if (entry.kind === 'message') {
         this.#topics.add(entry.topic, { ...entry, place });
-        this.#checkpoints.kept(entry.topic, ordinal, place);
+        this.#checkpoints.recordLogged(entry.topic, ordinal, place);
         const state = this.#states.get(entry.topic);
         if (state !== undefined) state.last = place;
         ordinal += 1;
@@ -255,7 +258,7 @@ export class TopicLog {
     const place = { tag, sequence: 0, index: LAST_INDEX };
     this.#topics = new LoggedTopics();
     for (const [topic, state] of this.#states) {
-      this.#topics.cut(topic, place);
+      this.#topics.markIncompleteBefore(topic, place);
       state.last = place;
     }
     this.#recovered.clear();
@@ -263,9 +266,10 @@ export class TopicLog {
 
   #refresh(): void {
     for (const [topic, { checkpoint, sinceMs }] of this.#states) {
-      if (!this.#parts.hears(topic) && monotonicMs() - sinceMs > REFRESH_MS) this.forget(topic);
+      if (!this.#parts.hasSubscribers(topic) && monotonicMs() - sinceMs > REFRESH_MS)
+        this.stopLogging(topic);
       else if (checkpoint !== undefined && !this.#checkpoints.has(topic))
-        this.mark(topic, checkpoint);
+        this.setCheckpoint(topic, checkpoint);
     }
     this.flush();
   }
@@ -276,7 +280,7 @@ export class TopicLog {
     const { first, last, tag } = log;
     const before = { tag, sequence: first - 1, index: LAST_INDEX };
     const isRead = await this.#store.read(last, (sequence, text) => {
-      for (const [index, entry] of entriesOf(text).entries()) {
+      for (const [index, entry] of parseEntries(text).entries()) {
         this.#recoverEntry(entry, { tag, sequence, index }, before);
       }
     });
@@ -289,20 +293,20 @@ export class TopicLog {
     return true;
   }
 
-  #recoverEntry(entry: LogEntry, place: LogPlace, before: LogPlace): void {
+  #recoverEntry(entry: LogEntry, place: LogPosition, before: LogPosition): void {
     const { kind, topic } = entry;
-    if (kind === 'gap') return this.#topics.cut(topic, place);
+    if (kind === 'gap') return this.#topics.markIncompleteBefore(topic, place);
     if (kind === 'checkpoint') {
       const last = entry.last.tag === place.tag ? entry.last : before;
-      this.#topics.begin(topic, last);
-      const { messages } = this.#topics.after([topic], undefined, last);
+      this.#topics.addTopic(topic, last);
+      const { messages } = this.#topics.readAfter([topic], undefined, last);
       const texts = new Set(messages.map(({ json }) => json));
-      this.#recovered.set(topic, { stand: entry.checkpoint, told: texts });
+      this.#recovered.set(topic, { checkpoint: entry.checkpoint, messages: texts });
       return;
     }
-    this.#topics.begin(topic, before);
+    this.#topics.addTopic(topic, before);
     this.#topics.add(topic, { ...entry, place });
-    this.#recovered.get(topic)?.told.add(entry.json);
+    this.#recovered.get(topic)?.messages.add(entry.json);
   }
 }
 

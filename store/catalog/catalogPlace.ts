@@ -1,6 +1,6 @@
 // The location of the catalog, from which it is opened: a file of the data folder, or a PostgreSQL database.
-import type { PagesOf } from './copyCatalog.ts';
-import type { Database, HeldDatabase } from './database.ts';
+import type { PageReader } from './copyCatalog.ts';
+import type { Database, DatabaseSnapshot } from './database.ts';
 
 export interface CatalogPlace {
   /** The location, for the operator. */
@@ -8,7 +8,7 @@ export interface CatalogPlace {
   /** How to restore the catalog if it is lost. */
   readonly advice: string;
   /** Whether the catalog exists. */
-  isThere(): Promise<boolean>;
+  exists(): Promise<boolean>;
   /** Opens (or creates) it for a command, synchronously. The caller must hold the lock of the data folder. */
   open(): Database;
   /**
@@ -16,20 +16,20 @@ export interface CatalogPlace {
    * @param onFault called with the reason when the catalog is unavailable
    * @param onTaken called when another process has the catalog; by default an exception ends this one
    */
-  openServed(onFault: (reason: unknown) => void, onTaken?: (error: Error) => void): Database;
+  openForServer(onFault: (reason: unknown) => void, onTaken?: (error: Error) => void): Database;
   /**
    * Opens it for reading committed data while another process holds it.
    * @param answerMs timeout after which a silent database server is considered lost
    */
-  openReading(answerMs?: number): Database;
+  openReadOnly(answerMs?: number): Database;
   /** Reads the rows of a table of a database of this location. */
-  readonly pages: PagesOf;
+  readonly readPages: PageReader;
   /** Moves the open catalog to a location that is not served. @returns that location */
   setAside(database: Database, nowMs: number): Promise<string>;
   /** Removes an incomplete catalog. */
   discard(): Promise<void>;
   /** Opens a snapshot of the committed data while another process holds the catalog. */
-  openMoment(): Promise<HeldDatabase>;
+  openSnapshot(): Promise<DatabaseSnapshot>;
   /**
    * Removes deleted rows from the catalog's files.
    * @returns false if a reader of an older snapshot still needs them

@@ -8,17 +8,20 @@ import { FOLDER_VERSION, folderVersion, migrateInside } from './migrate.ts';
 export type CatalogRow = Readonly<Record<string, unknown>>;
 
 /** Reads the rows of a table in pages, in one snapshot. */
-export type PagesOf = (database: Database, table: string) => AsyncIterable<readonly CatalogRow[]>;
+export type PageReader = (
+  database: Database,
+  table: string,
+) => AsyncIterable<readonly CatalogRow[]>;
 
 export interface CopyOrder {
   readonly from: Database;
-  readonly pagesFrom: PagesOf;
+  readonly pagesFrom: PageReader;
   /** An empty database. */
   readonly to: Database;
-  readonly pagesTo: PagesOf;
+  readonly pagesTo: PageReader;
 }
 
-export interface Copied {
+export interface CopyResult {
   readonly tables: number;
   readonly rows: number;
 }
@@ -32,7 +35,7 @@ export const PAGE_ROWS = 2_000;
  * Copies the catalog in one transaction of the target.
  * @throws Failure Conflict if the source has another version, or the copy differs from it
  */
-export async function copyCatalog(order: CopyOrder): Promise<Copied> {
+export async function copyCatalog(order: CopyOrder): Promise<CopyResult> {
   const version = await folderVersion(order.from);
   if (version !== FOLDER_VERSION) {
     const reason = `it has version ${version}, this program makes ${FOLDER_VERSION}: start its server once`;
@@ -48,7 +51,7 @@ export async function copyCatalog(order: CopyOrder): Promise<Copied> {
 }
 
 /** Finds the first table whose rows differ; undefined if all are equal. */
-export async function differentTable(order: CopyOrder): Promise<string | undefined> {
+export async function findDifferentTable(order: CopyOrder): Promise<string | undefined> {
   const { from, pagesFrom, pagesTo, to } = order;
   return to.transaction().execute(async (transaction) => {
     for (const { name } of await from.introspection.getTables()) {

@@ -11,10 +11,10 @@ export interface Tables extends LakeTables, ServiceTables {}
 export type Database = Kysely<Tables>;
 
 /** An additional step in the transaction that stores a row. @param id of the stored row */
-export type Alongside = (transaction: Database, id: string) => Promise<void>;
+export type TransactionStep = (transaction: Database, id: string) => Promise<void>;
 
 /** A snapshot of the committed data, which does not block writers. */
-export interface HeldDatabase {
+export interface DatabaseSnapshot {
   readonly database: Database;
   /** Writes the snapshot as an SQLite file, whole or not at all; the file is not synced. */
   copyTo(path: string): Promise<void>;
@@ -23,7 +23,7 @@ export interface HeldDatabase {
 }
 
 /** Runs work on a database and closes it, also if the work fails. */
-export async function closing<T>(
+export async function withDatabase<T>(
   database: Database,
   work: (database: Database) => Promise<T>,
 ): Promise<T> {
@@ -35,14 +35,14 @@ export async function closing<T>(
 }
 
 /** The SQL dialect and the table introspection of an engine. */
-export interface Spelling {
+export interface SqlDialect {
   compiler(): QueryCompiler;
   /** Declares a single connection, for which callers queue. */
   adapter(): DialectAdapter;
   introspector(database: Kysely<unknown>): DatabaseIntrospector;
 }
 
-export const databaseOf = (open: () => Promise<Engine>, spelling: Spelling): Database =>
+export const createDatabase = (open: () => Promise<Engine>, spelling: SqlDialect): Database =>
   new Kysely<Tables>({
     dialect: {
       createDriver: () => new EngineDriver(open),

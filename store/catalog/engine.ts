@@ -2,14 +2,17 @@
 // its earlier reads see committed data, because there is no other writer.
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from 'kysely';
 import { SelectQueryNode } from 'kysely';
-import { type Piece, type Ran, TOGETHER } from './statements.ts';
+import { type BatchStatement, type StatementResult, BATCH_MARKER } from './statements.ts';
 
 /** Runs statements. */
 export interface Engine {
   /** Runs statements in order. @returns the result of the last one */
-  readonly write: (pieces: readonly Piece[]) => Promise<Ran>;
+  readonly write: (pieces: readonly BatchStatement[]) => Promise<StatementResult>;
   /** Reads committed data. */
-  readonly read: (sql: string, parameters: readonly unknown[]) => Ran | Promise<Ran>;
+  readonly read: (
+    sql: string,
+    parameters: readonly unknown[],
+  ) => StatementResult | Promise<StatementResult>;
   readonly close: () => Promise<void>;
 }
 
@@ -51,10 +54,10 @@ export class EngineDriver implements Driver {
   }
 }
 
-const toPieces = ({ parameters, sql }: CompiledQuery): readonly Piece[] =>
-  sql === TOGETHER ? (parameters as readonly Piece[]) : [{ sql, each: [parameters] }];
+const toPieces = ({ parameters, sql }: CompiledQuery): readonly BatchStatement[] =>
+  sql === BATCH_MARKER ? (parameters as readonly BatchStatement[]) : [{ sql, each: [parameters] }];
 
-const BEGIN: Piece = { sql: 'begin', each: [[]] };
+const BEGIN: BatchStatement = { sql: 'begin', each: [[]] };
 
 class EngineConnection implements DatabaseConnection {
   readonly #engine: Engine;
@@ -86,7 +89,7 @@ class EngineConnection implements DatabaseConnection {
     };
   }
 
-  #write(pieces: readonly Piece[]): Promise<Ran> {
+  #write(pieces: readonly BatchStatement[]): Promise<StatementResult> {
     if (this.#transaction !== 'requested') return this.#engine.write(pieces);
     this.#transaction = 'open';
     return this.#engine.write([BEGIN, ...pieces]);

@@ -10,9 +10,9 @@ import {
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { FREE_BESIDE, keepReserve, releaseReserve } from './reserve.ts';
+import { FREE_BYTES, ensureReserve, releaseReserve } from './reserve.ts';
 import { diskFull, Failure, isDiskFull, reasonOf } from '../base/failure.ts';
-import { closeToOthers } from './folderModes.ts';
+import { restrictToOwner } from './folderModes.ts';
 
 export interface Folder {
   readonly root: string;
@@ -38,7 +38,7 @@ export interface Folder {
   readonly firstTokens: string;
   readonly lock: string;
   /** Paths that other users could read before the folder was opened, for the log. */
-  readonly closed: readonly string[];
+  readonly restrictedPaths: readonly string[];
 }
 
 /** Working folder of a restore: a data folder that contains it is not served. */
@@ -74,10 +74,10 @@ export function openFolder(root: string): Folder {
       accessSync(path, constants.R_OK | constants.W_OK);
     }
     const secrets = [folder.key, folder.adminToken].filter((path) => existsSync(path));
-    return [...folders, ...secrets].flatMap(closeToOthers);
+    return [...folders, ...secrets].flatMap(restrictToOwner);
   });
   for (const path of [folder.root, dirname(folder.root)]) syncFolder(path);
-  return { ...folder, closed: restricted };
+  return { ...folder, restrictedPaths: restricted };
 }
 
 /** Runs work that writes the folder. @throws Failure Conflict with advice if the folder can't be written */
@@ -113,17 +113,17 @@ export function lockFolder(folder: Folder): () => void {
   const { lock, root } = folder;
   const unlock = withWriteCheck(root, () => {
     try {
-      return holdFile(lock);
+      return lockFile(lock);
     } catch (error) {
       if (!isDiskFull(error) || !releaseReserve(root)) throw error;
-      return holdFile(lock);
+      return lockFile(lock);
     }
   });
   if (unlock !== undefined) {
     releaseReserve(root);
-    keepReserve(root, FREE_BESIDE.running);
+    ensureReserve(root, FREE_BYTES.running);
     return () => {
-      keepReserve(root, FREE_BESIDE.ended);
+      ensureReserve(root, FREE_BYTES.ended);
       unlock();
     };
   }
@@ -131,7 +131,7 @@ export function lockFolder(folder: Folder): () => void {
 }
 
 /** Whether a process has locked the folder. */
-export function isHeld(folder: Folder): boolean {
+export function isLocked(folder: Folder): boolean {
   try {
     lockFolder(folder)();
     return false;
@@ -148,7 +148,7 @@ const SQLITE_BUSY = 5;
  * kernel's file lock, so a killed process leaves no stale lock.
  * @throws SQLite's error if the file can't be opened or written.
  */
-export function holdFile(path: string): (() => void) | undefined {
+export function lockFile(path: string): (() => void) | undefined {
   const database = new DatabaseSync(path, { timeout: 0 });
   try {
     database.exec('BEGIN EXCLUSIVE');

@@ -10,7 +10,7 @@ const OTHERS = 0o077;
  * @returns the path, if its mode had to be changed
  * @throws Failure Conflict with what to do if this user can't change the mode.
  */
-export function closeToOthers(path: string): readonly string[] {
+export function restrictToOwner(path: string): readonly string[] {
   // Windows has no such permissions.
   if (process.getuid === undefined) return [];
   const before = statSync(path).mode;

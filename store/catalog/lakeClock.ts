@@ -1,7 +1,7 @@
 // The lake's monotonic clock, for versions and pushed records. When the machine's clock goes back, the lake's
 // clock continues at the same pace, ahead of it. A mark records since when and by how much, because users
 // specify times of the machine's clock.
-import { timeOfCatalog } from './catalogTime.ts';
+import { parseCatalogTime } from './catalogTime.ts';
 import { type Clock, isoTime } from '../base/clock.ts';
 import type { Database } from './database.ts';
 import { Failure } from '../base/failure.ts';
@@ -29,7 +29,7 @@ interface ClockBack {
 interface Rules {
   /** `mark` continues; `refuse` refuses commits and pushes while the clock is behind. */
   readonly onBack: 'mark' | 'refuse';
-  readonly tell: (back: ClockBack) => void;
+  readonly onClockBack: (back: ClockBack) => void;
 }
 
 export class LakeClock {
@@ -65,13 +65,13 @@ export class LakeClock {
       nextId,
       lastMs: await readLastTime(database),
     });
-    await clock.meet(database);
+    await clock.updateMarks(database);
     return clock;
   }
 
   /** A clock for a process that neither writes nor reads earlier versions. */
-  static reading(wall: Clock): LakeClock {
-    const rules: Rules = { onBack: 'mark', tell: () => undefined };
+  static readOnly(wall: Clock): LakeClock {
+    const rules: Rules = { onBack: 'mark', onClockBack: () => undefined };
     return new LakeClock(wall, rules, { marks: [], nextId: 1, lastMs: 0 });
   }
 
@@ -100,10 +100,10 @@ export class LakeClock {
    * Detects that the machine's clock went back, or is right again, and stores a mark with the time of the
    * detection: the earlier it is, the fewer times are ambiguous.
    */
-  async meet(database: Database): Promise<void> {
+  async updateMarks(database: Database): Promise<void> {
     this.#checkWallClock();
     if (this.#unwritten.length === 0) return;
-    const confirm = await database.transaction().execute((inside) => this.write(inside));
+    const confirm = await database.transaction().execute((inside) => this.writeMarks(inside));
     confirm();
   }
 
@@ -116,7 +116,7 @@ export class LakeClock {
       if (this.#offsetMs() > 0 && wallMs > this.#lastMs) this.#addMark({ wallMs, offsetMs: 0 });
       return undefined;
     }
-    if (!this.#isReported) this.#rules.tell(back);
+    if (!this.#isReported) this.#rules.onClockBack(back);
     this.#isReported = true;
     if (this.#rules.onBack === 'refuse') return back;
     this.#addMark({ wallMs, offsetMs: this.#lastMs + 1 - wallMs });
@@ -128,7 +128,7 @@ export class LakeClock {
    * writes them.
    * @returns a function to call after the commit
    */
-  async write(transaction: Database): Promise<() => void> {
+  async writeMarks(transaction: Database): Promise<() => void> {
     const marks = this.#unwritten;
     if (marks.length === 0) return () => undefined;
     const first = this.#nextId - marks.length;
@@ -152,7 +152,7 @@ export class LakeClock {
   }
 
   /** Converts a time of the machine's clock to the lake's; infinite for now and later. */
-  lakeTimeOf(wallMs: number): number {
+  toLakeTime(wallMs: number): number {
     if (wallMs >= this.#wall()) return Number.POSITIVE_INFINITY;
     const at = this.#marks.findLastIndex((mark) => mark.wallMs <= wallMs);
     const next = this.#marks[at + 1];
@@ -200,6 +200,6 @@ async function readLastTime(database: Database): Promise<number> {
     .selectFrom('push_log')
     .select((select) => [select.fn.max('last_ms').as('ms')])
     .executeTakeFirst();
-  const snapshotMs = snapshot === undefined ? 0 : timeOfCatalog(snapshot.snapshot_time);
+  const snapshotMs = snapshot === undefined ? 0 : parseCatalogTime(snapshot.snapshot_time);
   return Math.max(snapshotMs, Number(pending?.ms ?? 0), Number(logged?.ms ?? 0));
 }

@@ -11,7 +11,7 @@ const RESERVE_BYTES = 4 * 1024 ** 2;
 const NEEDED_BYTES = 128 * 1024;
 
 /** Free space that the reserve leaves while a server runs, and after it has stopped. */
-export const FREE_BESIDE = { running: 2 * RESERVE_BYTES, ended: 64 * 1024 } as const;
+export const FREE_BYTES = { running: 2 * RESERVE_BYTES, ended: 64 * 1024 } as const;
 
 const reservePath = (root: string): string => join(root, 'reserve');
 
@@ -32,7 +32,7 @@ export function releaseReserve(root: string): boolean {
  * Creates the reserve again if it is missing.
  * @param freeBytesMin bytes to leave free
  */
-export function keepReserve(root: string, freeBytesMin: number): void {
+export function ensureReserve(root: string, freeBytesMin: number): void {
   const path = reservePath(root);
   // The whole folder may have been removed in the meantime.
   if (existsSync(path) || !existsSync(root)) return;

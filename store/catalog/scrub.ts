@@ -6,7 +6,7 @@ import type { Database } from './database.ts';
 const KEY = 'scrub';
 
 /** Requests a scrub in the transaction that deletes, so that it is done even after a kill. */
-export async function askScrub(transaction: Database): Promise<void> {
+export async function requestScrub(transaction: Database): Promise<void> {
   await transaction.deleteFrom('folder').where('key', '=', KEY).execute();
   await transaction.insertInto('folder').values({ key: KEY, value: 'asked' }).execute();
 }

@@ -13,7 +13,7 @@ import bindings from '@duckdb/node-bindings';
 import * as arrow from 'apache-arrow';
 import { Failure } from '../base/failure.ts';
 import { nextChunk } from './chunks.ts';
-import { tooLong } from './fileBody.ts';
+import { fileTooLarge } from './fileBody.ts';
 import { type Body, BODY_BYTES_MAX } from './protocol.ts';
 import { checkTypes, tooLarge, uniqueNames } from './render.ts';
 
@@ -69,7 +69,7 @@ export async function renderArrow(result: DuckDBResult): Promise<Body> {
 }
 
 /** Writes the stream to a new file, batch by batch. @throws Failure TooLarge as soon as it is too long. */
-export async function arrowFile(
+export async function writeArrowFile(
   result: DuckDBResult,
   path: string,
   bytesMax: number,
@@ -80,9 +80,9 @@ export async function arrowFile(
   const sink = new Pieces();
   writer.reset(sink);
   const drain = async (): Promise<void> => {
-    for (const piece of sink.taken()) {
+    for (const piece of sink.takeAll()) {
       length += piece.byteLength;
-      if (length > bytesMax) throw tooLong(bytesMax);
+      if (length > bytesMax) throw fileTooLarge(bytesMax);
       await file.writeFile(piece);
     }
   };
@@ -104,7 +104,7 @@ class Pieces extends arrow.AsyncByteQueue {
     if (value.byteLength > 0) this.#pieces.push(value);
   }
 
-  taken(): readonly Uint8Array[] {
+  takeAll(): readonly Uint8Array[] {
     const pieces = this.#pieces;
     this.#pieces = [];
     return pieces;

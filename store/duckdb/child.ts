@@ -2,12 +2,12 @@
 // Its only state is a few warm instances; the parent may kill it at any time.
 import { join } from 'node:path';
 import type { DuckDBConnection, DuckDBInstance, DuckDBResult } from '@duckdb/node-api';
-import { contentOf } from '../base/contents.ts';
+import { digestFile } from '../base/fileDigest.ts';
 import { Failure, reasonOf } from '../base/failure.ts';
 import { endWithParent, sendToParent } from '../base/parentProcess.ts';
-import { isBroken, whyBroken } from './chunks.ts';
-import { fileBody, keptBody, parquetBody } from './fileBody.ts';
-import { blankInstance, keepProgress, lockedInstance, threadsFor } from './instance.ts';
+import { isIncompleteResult, rethrowReason } from './chunks.ts';
+import { fileBody, bufferedBody, parquetBody } from './fileBody.ts';
+import { blankInstance, trackProgress, lockedInstance, chooseThreads } from './instance.ts';
 import { JobInstances } from './jobInstance.ts';
 import type {
   Answer,
@@ -20,7 +20,7 @@ import type {
   Scope,
   ToChild,
 } from './protocol.ts';
-import { columnsOf, renderBody, renderPages } from './render.ts';
+import { describeColumns, renderBody, renderPages } from './render.ts';
 import { identifier } from './sqlText.ts';
 import { runOne, streamOne } from './statement.ts';
 
@@ -39,7 +39,7 @@ interface WarmInstance {
 const instances = new Map<string, WarmInstance>();
 /** An instance that is created ahead, while no request waits. */
 let spare: Promise<DuckDBInstance> | undefined = blankInstance();
-const jobs = new JobInstances({ blank: takeSpare, gone: makeSpare });
+const jobs = new JobInstances({ blank: takeSpare, onNoneShared: makeSpare });
 let running: { readonly id: number; readonly connection: DuckDBConnection } | undefined;
 /** Id of the last interrupted request, which may not have a connection yet. */
 let interrupted = -1;
@@ -66,7 +66,7 @@ async function serve(request: Request): Promise<void> {
     clearInterval(timer);
     running = undefined;
     // With a shared instance the next request most likely uses it.
-    if (!jobs.isKept) makeSpare();
+    if (!jobs.hasShared) makeSpare();
   }
 }
 
@@ -90,7 +90,7 @@ function reportState(request: Request): void {
 async function answer(request: Request): Promise<Answer> {
   if (request.answer === 'contents') {
     const contents = [];
-    for (const path of request.scope.files) contents.push({ ...(await contentOf(path)) });
+    for (const path of request.scope.files) contents.push({ ...(await digestFile(path)) });
     return { kind: 'rows', rows: [contents] };
   }
   if (request.scope.folder === undefined || request.scope.kept === true) {
@@ -104,7 +104,7 @@ async function answer(request: Request): Promise<Answer> {
 async function runRequest(connection: DuckDBConnection, request: Request): Promise<Answer> {
   running = { id: request.id, connection };
   if (interrupted === request.id) throw new Failure('TimedOut', 'interrupted');
-  if (request.progress) await keepProgress(connection);
+  if (request.progress) await trackProgress(connection);
   const last = request.statements.at(-1) ?? '';
   const before = [];
   for (const [at, statement] of request.statements.slice(0, -1).entries()) {
@@ -117,8 +117,8 @@ async function runRequest(connection: DuckDBConnection, request: Request): Promi
   try {
     return await runLast(connection, last, request, before);
   } catch (error) {
-    if (!isBroken(error) || interrupted === request.id) throw error;
-    await whyBroken(connection, last, request.parameters);
+    if (!isIncompleteResult(error) || interrupted === request.id) throw error;
+    await rethrowReason(connection, last, request.parameters);
     throw error;
   }
 }
@@ -141,7 +141,7 @@ async function runLast(
   if (answer === 'pages' || answer === 'columns') {
     const result = await streamOne(connection, last, parameters);
     if (answer === 'pages') return { kind: 'pages', pages: await renderPages(result) };
-    return { kind: 'rows', rows: [columnsOf(result)] };
+    return { kind: 'rows', rows: [describeColumns(result)] };
   }
   return { kind: 'body', body: await renderLast(connection, last, answer, request) };
 }
@@ -158,17 +158,17 @@ async function renderLast(
     // Only texts may be returned as bytes: to buffer the rows of a Parquet file would be a useless copy.
     return fewRows === undefined || format === 'parquet'
       ? fileBody(connection, { ...target, format })
-      : keptBody(connection, { ...target, format }, fewRows);
+      : bufferedBody(connection, { ...target, format }, fewRows);
   }
   if (format === 'parquet') return parquetBody(connection, query, parameters, folder);
   const result = await streamOne(connection, query, parameters);
   if (format !== 'arrow') return renderBody(result, format);
   // Loaded on first use: it takes 0.15 s and 22 MB.
-  const { arrowCasts, arrowFile, renderArrow } = await import('./arrow.ts');
+  const { arrowCasts, writeArrowFile, renderArrow } = await import('./arrow.ts');
   const render = (rows: DuckDBResult): Promise<Body> =>
     file === undefined
       ? renderArrow(rows)
-      : arrowFile(rows, join(folder, file.name), file.bytesMax);
+      : writeArrowFile(rows, join(folder, file.name), file.bytesMax);
   const casts = arrowCasts(result);
   if (casts === undefined) return render(result);
   const names = result.columnNames();
@@ -210,6 +210,6 @@ function closeWarm(key: string): void {
 }
 
 async function createWarm(scope: Scope): Promise<WarmInstance> {
-  const adjusted = { ...scope, threads: await threadsFor(scope) };
+  const adjusted = { ...scope, threads: await chooseThreads(scope) };
   return { instance: await lockedInstance(adjusted, takeSpare()), files: new Set() };
 }

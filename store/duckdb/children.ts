@@ -5,13 +5,13 @@ import { rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { monotonicMs } from '../base/clock.ts';
 import { Failure, OverMemory } from '../base/failure.ts';
-import { callerLeft, TimedLine } from '../queues/timedLine.ts';
+import { callerGone, TimedQueue } from '../queues/timedQueue.ts';
 import type { Answer, FromChild, Request, Scope } from './protocol.ts';
 import { type ChildProcesses, ownProcesses, send, spillFolder, startChild } from './slot.ts';
-import { bytesOfQuestion, isStarted, markStarted, reserve, Slots } from './slots.ts';
-import type { Borrowing, LentProcess, Question, Slot } from './slots.ts';
+import { measureRequest, isStarted, markStarted, reserveSlot, Slots } from './slots.ts';
+import type { RemoteOptions, RemoteProcess, PoolRequest, Slot } from './slots.ts';
 
-export interface PoolOptions extends Borrowing {
+export interface PoolOptions extends RemoteOptions {
   /** Processes that one account may use concurrently; there is one more for other accounts. */
   readonly children: number;
   /** DuckDB's memory for each child; with `shared`, for all running children, in equal parts. */
@@ -67,19 +67,19 @@ export interface PoolLoad {
   /** The last start of a process failed. */
   readonly failing: boolean;
   /** Processes of other nodes. */
-  readonly lent: number;
+  readonly remote: number;
   /** Requests that they answered. */
-  readonly byLent: number;
+  readonly answeredRemotely: number;
 }
 
 /** A remote process did not answer: the request is repeated on another one. */
 class RemoteLost extends Error {}
 
-export class Children {
+export class ChildPool {
   readonly #options: PoolOptions;
   readonly #slots: Slots;
   #remoteAnswers = 0;
-  readonly #queue: TimedLine<Question, Slot>;
+  readonly #queue: TimedQueue<PoolRequest, Slot>;
   /** Resolves when the pool is closed. */
   #closed: Promise<void> | undefined;
   #lost = 0;
@@ -90,27 +90,27 @@ export class Children {
   constructor(options: PoolOptions) {
     this.#options = options;
     this.#slots = new Slots(options.children + 1, options);
-    this.#queue = new TimedLine({
-      places: () => options.children + this.#slots.lent,
+    this.#queue = new TimedQueue({
+      places: () => options.children + this.#slots.remoteCount,
       leastWaitMs: WAIT_MIN_MS,
-      bytesOf: bytesOfQuestion,
+      bytesOf: measureRequest,
     });
   }
 
   /** Adds a process of another node, until it ends. */
-  lend(child: LentProcess): void {
-    const slot = this.#isClosed ? undefined : this.#slots.lend(child);
+  addRemote(child: RemoteProcess): void {
+    const slot = this.#isClosed ? undefined : this.#slots.addRemote(child);
     if (slot === undefined) return void child.kill();
     child.on('message', (message: FromChild) => this.#receive(slot, message));
     child.once('exit', () => {
-      this.#slots.gone(slot);
+      this.#slots.remove(slot);
       slot.running?.failed(slot.running.stopped ?? new RemoteLost());
     });
     this.#serveQueue();
   }
 
   /** Removes all remote processes; their requests run on this node. */
-  dismiss(): void {
+  removeRemotes(): void {
     for (const slot of this.#slots.all) if (slot.isRemote) slot.child.kill();
   }
 
@@ -121,8 +121,8 @@ export class Children {
       waiting: this.#queue.size,
       lost: this.#lost,
       failing: this.#failedMs !== undefined,
-      lent: this.#slots.lent,
-      byLent: this.#remoteAnswers,
+      remote: this.#slots.remoteCount,
+      answeredRemotely: this.#remoteAnswers,
     };
   }
 
@@ -133,7 +133,7 @@ export class Children {
   }
 
   /** Starts a process for an imminent request if none is free. */
-  expect(): void {
+  startOne(): void {
     const slot = this.#slots.own.find(({ running }) => running === undefined);
     if (!this.#isClosed && slot !== undefined) this.#startAhead(slot);
   }
@@ -172,7 +172,7 @@ export class Children {
 
   async #killAll(): Promise<void> {
     const { processes = ownProcesses } = this.#options;
-    this.dismiss();
+    this.removeRemotes();
     const ended = this.#slots.own.map(async ({ child, running }) => {
       if (child !== undefined) await processes.end(child, running === undefined);
     });
@@ -180,18 +180,18 @@ export class Children {
   }
 
   /** @throws Failure TimedOut, ChildLost, Busy, TooLarge; SystemError with DuckDB's sentence. */
-  async ask(question: Question, answer: AnswerKind): Promise<Answer> {
+  async run(question: PoolRequest, answer: AnswerKind): Promise<Answer> {
     const startMs = monotonicMs();
     try {
       return await this.#runOnce(question, answer);
     } catch (error) {
       if (!(error instanceof RemoteLost)) throw error;
       const deadlineMs = Math.max(1, question.deadlineMs - (monotonicMs() - startMs));
-      return this.#runOnce({ ...question, deadlineMs, isOwn: true }, answer);
+      return this.#runOnce({ ...question, deadlineMs, isLocalOnly: true }, answer);
     }
   }
 
-  async #runOnce(question: Question, answer: AnswerKind): Promise<Answer> {
+  async #runOnce(question: PoolRequest, answer: AnswerKind): Promise<Answer> {
     const slot = await this.#take(question);
     const startMs = monotonicMs();
     try {
@@ -203,7 +203,7 @@ export class Children {
       throw error;
     } finally {
       slot.running = undefined;
-      this.#queue.tookMs(monotonicMs() - startMs);
+      this.#queue.recordMs(monotonicMs() - startMs);
       this.#replaceIfLarge(slot);
       this.#serveQueue();
     }
@@ -223,23 +223,23 @@ export class Children {
     child.kill('SIGKILL');
   }
 
-  async #take(question: Question): Promise<Slot> {
+  async #take(question: PoolRequest): Promise<Slot> {
     if (this.#isClosed) throw stoppingFailure();
     // A slot that is free now was already offered to the waiting requests, which cannot use it.
     return this.#reserved(question) ?? this.#queue.wait(question);
   }
 
-  #reserved(question: Question): Slot | undefined {
-    const free = this.#slots.for(question);
-    return free === undefined ? undefined : reserve(free, question);
+  #reserved(question: PoolRequest): Slot | undefined {
+    const free = this.#slots.findFree(question);
+    return free === undefined ? undefined : reserveSlot(free, question);
   }
 
   #serveQueue(): void {
-    const slotFor = (question: Question): Slot | undefined => this.#reserved(question);
-    while (this.#queue.give(slotFor, this.#slots.lent === 0));
+    const slotFor = (question: PoolRequest): Slot | undefined => this.#reserved(question);
+    while (this.#queue.assign(slotFor, this.#slots.remoteCount === 0));
   }
 
-  #run(slot: Slot, question: Question, answer: AnswerKind): Promise<Answer> {
+  #run(slot: Slot, question: PoolRequest, answer: AnswerKind): Promise<Answer> {
     const id = (requestCount += 1);
     const scope = this.#scope(slot, question);
     // The pool was closed in the meantime: the process may belong to another pool by now.
@@ -268,7 +268,7 @@ export class Children {
   }
 
   /** Starts the deadline and listens to the caller's signal. @returns a function that removes both */
-  #watch(slot: Slot, question: Question): () => void {
+  #watch(slot: Slot, question: PoolRequest): () => void {
     const stop = (detail: string): void => this.#stop(slot, new Failure('TimedOut', detail));
     const late = `the ${question.deadlineMs} ms time limit was reached`;
     const begin = (): NodeJS.Timeout => setTimeout(stop, question.deadlineMs, late);
@@ -289,7 +289,7 @@ export class Children {
         };
       }
     }
-    const leave = (): void => this.#stop(slot, callerLeft());
+    const leave = (): void => this.#stop(slot, callerGone());
     const silenceTimer = slot.isRemote ? this.#watchSilence(slot) : undefined;
     question.signal?.addEventListener('abort', leave, { once: true });
     if (question.signal?.aborted === true) leave();
@@ -320,7 +320,7 @@ export class Children {
     }, INTERRUPT_GRACE_MS).unref();
   }
 
-  #scope(slot: Slot, question: Question): Scope {
+  #scope(slot: Slot, question: PoolRequest): Scope {
     const { byFolder, shared, spill } = this.#options;
     const threads = Math.min(question.threads ?? Infinity, this.#options.threads);
     const sharing = shared === true ? Math.max(1, this.load().running) : 1;
@@ -363,7 +363,7 @@ export class Children {
   }
 
   /** Deletes the incomplete body of a failed request. */
-  #dropBody(slot: Slot, { file }: Question): void {
+  #dropBody(slot: Slot, { file }: PoolRequest): void {
     const { spill } = this.#options;
     if (spill === undefined || file === undefined) return;
     rmSync(join(spillFolder(spill.folder, slot.place), file.name), { force: true });

@@ -17,14 +17,14 @@ export async function nextChunk(result: DuckDBResult): Promise<DuckDBDataChunk |
   return undefined;
 }
 
-export const isBroken = (error: unknown): boolean =>
+export const isIncompleteResult = (error: unknown): boolean =>
   error instanceof Failure && error.detail === BROKEN;
 
 /**
  * Runs the statement of an incomplete result again: materialized it fails with DuckDB's message.
  * @throws DuckDB's error, unless the repetition succeeds
  */
-export async function whyBroken(
+export async function rethrowReason(
   connection: DuckDBConnection,
   query: string,
   parameters: readonly Bound[],

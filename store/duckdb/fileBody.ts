@@ -59,7 +59,7 @@ const BUFFER_QUERY = `FROM ${BUFFER_TABLE}`;
  * Buffers rows of an unknown number, and returns few rows as bytes. Most such answers are small. Writing one
  * with COPY binds its query twice and creates a file, which takes 20 ms more.
  */
-export async function keptBody(
+export async function bufferedBody(
   connection: DuckDBConnection,
   target: FileTarget<TextFormat>,
   fewRows: number,
@@ -107,17 +107,17 @@ async function writeBody(
   try {
     const [row] = await (await runOne(connection, copy, parameters)).getRowObjectsJson();
     await checkSize();
-    if (isOver) throw tooLong(bytesMax);
+    if (isOver) throw fileTooLarge(bytesMax);
     return { objects: Number(row?.['Count']), length: await fileSize(path) };
   } catch (error) {
     // An interrupted COPY deletes its file.
-    throw isOver ? tooLong(bytesMax) : error;
+    throw isOver ? fileTooLarge(bytesMax) : error;
   } finally {
     clearInterval(timer);
   }
 }
 
-export const tooLong = (bytes: number): Failure =>
+export const fileTooLarge = (bytes: number): Failure =>
   new Failure('TooLarge', `the answer is over ${bytes} bytes: request less of it`);
 
 async function fileSize(path: string): Promise<number> {

@@ -39,7 +39,7 @@ export async function lockedInstance(
  * Tracks progress on the connection without printing it. The lock allows these two settings, which apply to
  * one connection: requests without progress save 0.5 ms and its computation.
  */
-export async function keepProgress(connection: DuckDBConnection): Promise<void> {
+export async function trackProgress(connection: DuckDBConnection): Promise<void> {
   await runOne(connection, 'PRAGMA enable_progress_bar');
   await runOne(connection, 'PRAGMA disable_print_progress_bar');
 }
@@ -85,11 +85,11 @@ function lockStatements(scope: Scope): readonly string[] {
  * distributes work by tens of thousands of records: with fewer, one thread does all, and the waiting one
  * spins. With a second one small loads took 8 to 14 % more processor time, and were not faster.
  */
-export async function threadsFor(scope: Scope): Promise<number> {
-  return scope.threads === 1 || (await isFew(scope)) ? 1 : scope.threads;
+export async function chooseThreads(scope: Scope): Promise<number> {
+  return scope.threads === 1 || (await hasFewBytes(scope)) ? 1 : scope.threads;
 }
 
-export async function isFew({ files, folder, kept }: Scope): Promise<boolean> {
+export async function hasFewBytes({ files, folder, kept }: Scope): Promise<boolean> {
   const written = folder === undefined || kept === true ? [] : await filesIn(folder);
   const paths = [...new Set([...files, ...written])];
   if (paths.length > SMALL_FILES_MAX) return false;

@@ -4,7 +4,7 @@ import { dirname, resolve, sep } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { reasonOf } from '../base/failure.ts';
-import { isFew, lockedInstance } from './instance.ts';
+import { hasFewBytes, lockedInstance } from './instance.ts';
 import type { Scope } from './protocol.ts';
 
 /** A job's own instance is closed after this idle time, or when another scope is requested. */
@@ -28,7 +28,7 @@ interface JobInstanceParts {
   /** Creates an instance without a scope. */
   readonly blank: () => Promise<DuckDBInstance>;
   /** Called when no shared instance is left. */
-  readonly gone: () => void;
+  readonly onNoneShared: () => void;
 }
 
 export class JobInstances {
@@ -43,13 +43,13 @@ export class JobInstances {
   }
 
   /** Whether the next request can probably use a shared instance. */
-  get isKept(): boolean {
+  get hasShared(): boolean {
     return this.#shared.size > 0;
   }
 
   /** Runs the work of a request whose scope has a folder. */
   async run<T>({ shared, ...scope }: Scope, work: Work<T>): Promise<T> {
-    const few = await isFew(scope);
+    const few = await hasFewBytes(scope);
     const own = { ...scope, threads: few ? 1 : scope.threads };
     const isOwn = this.#own !== undefined && covers(this.#own.scope, own);
     if (few && !isOwn && shared !== undefined && isWithin(shared, scope)) {
@@ -99,7 +99,7 @@ export class JobInstances {
     const opened = this.#shared.get(key);
     if (opened !== undefined) closeInstance(opened);
     this.#shared.delete(key);
-    if (!this.isKept) this.#parts.gone();
+    if (!this.hasShared) this.#parts.onNoneShared();
   }
 }
 

@@ -1,31 +1,31 @@
 // Requests to DuckDB for rows, bodies, pages and columns, on behalf of an account or of the server.
-import { Children, type PoolLoad, type PoolOptions } from './children.ts';
-import type { LentProcess, Question } from './slots.ts';
-import type { Content } from '../base/contents.ts';
+import { ChildPool, type PoolLoad, type PoolOptions } from './children.ts';
+import type { RemoteProcess, PoolRequest } from './slots.ts';
+import type { FileDigest } from '../base/fileDigest.ts';
 import { type Body, type BodyFormat, EMPTY_PAGE, type Page, type Row } from './protocol.ts';
 
-type PoolQuestion = Omit<Question, 'account' | 'shared'>;
+type PoolQuestion = Omit<PoolRequest, 'account' | 'shared'>;
 
 export class DuckDbPool {
-  readonly #children: Children;
+  readonly #children: ChildPool;
   /** The account whose share of the pool its requests use; empty: the server's. */
   readonly account: string;
   readonly #shared: readonly string[] | undefined;
 
   /** @param account whose share of the pool the requests use; empty: the server's */
-  constructor(children: PoolOptions | Children, account = '', shared?: readonly string[]) {
-    this.#children = children instanceof Children ? children : new Children(children);
+  constructor(children: PoolOptions | ChildPool, account = '', shared?: readonly string[]) {
+    this.#children = children instanceof ChildPool ? children : new ChildPool(children);
     this.account = account;
     this.#shared = shared;
   }
 
   /** The same processes, on behalf of an account. */
-  of(account: string): DuckDbPool {
+  forAccount(account: string): DuckDbPool {
     return new DuckDbPool(this.#children, account, this.#shared);
   }
 
   /** The same processes, for jobs of the workspace that exclusively owns these folders. */
-  sharing(folders: readonly string[]): DuckDbPool {
+  forWorkspace(folders: readonly string[]): DuckDbPool {
     return new DuckDbPool(this.#children, this.account, folders);
   }
 
@@ -40,8 +40,8 @@ export class DuckDbPool {
   }
 
   /** Starts a child for an imminent request if none is free. */
-  expect(): void {
-    this.#children.expect();
+  startOne(): void {
+    this.#children.startOne();
   }
 
   /** Whether no child that was started ahead accepts requests yet. */
@@ -87,20 +87,20 @@ export class DuckDbPool {
   }
 
   /** Returns length and SHA-256 of each file: hashing many bytes would block the event loop. */
-  async contents(files: readonly string[], deadlineMs: number): Promise<readonly Content[]> {
+  async contents(files: readonly string[], deadlineMs: number): Promise<readonly FileDigest[]> {
     const answer = await this.#run({ files, statements: [], deadlineMs }, 'contents');
     const rows = answer.kind === 'rows' ? (answer.rows[0] ?? []) : [];
     return rows.map((row) => ({ bytes: Number(row['bytes']), sha256: String(row['sha256']) }));
   }
 
   /** Adds a process of another node to the pool, until it ends. */
-  lend(child: LentProcess): void {
-    this.#children.lend(child);
+  addRemote(child: RemoteProcess): void {
+    this.#children.addRemote(child);
   }
 
   /** Stops using processes of other nodes. */
-  dismiss(): void {
-    this.#children.dismiss();
+  removeRemotes(): void {
+    this.#children.removeRemotes();
   }
 
   close(): Promise<void> {
@@ -109,9 +109,9 @@ export class DuckDbPool {
 
   #run(
     question: PoolQuestion,
-    answer: Parameters<Children['ask']>[1],
-  ): ReturnType<Children['ask']> {
+    answer: Parameters<ChildPool['run']>[1],
+  ): ReturnType<ChildPool['run']> {
     const owner = { account: this.account, shared: this.#shared };
-    return this.#children.ask({ ...question, ...owner }, answer);
+    return this.#children.run({ ...question, ...owner }, answer);
   }
 }

@@ -109,11 +109,11 @@ export interface Body {
 }
 
 /** The length of a body in bytes, wherever they are stored. */
-export const lengthOf = ({ bytes, file, pieces }: Body): number =>
+export const bodyLength = ({ bytes, file, pieces }: Body): number =>
   file?.length ?? pieces?.reduce((sum, { byteLength }) => sum + byteLength, 0) ?? bytes.length;
 
 /** All bytes of a body that is not a file. */
-export const wholeOf = ({ bytes, pieces }: Pick<Body, 'bytes' | 'pieces'>): Uint8Array =>
+export const bodyBytes = ({ bytes, pieces }: Pick<Body, 'bytes' | 'pieces'>): Uint8Array =>
   pieces === undefined ? bytes : Buffer.concat(pieces);
 
 /** Rendered records, one after the other, each with its separator. */

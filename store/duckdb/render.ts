@@ -77,7 +77,7 @@ export function checkTypes(result: DuckDBResult): void {
 }
 
 /** Returns name and DuckDB type of each column. @throws as `checkTypes`. */
-export function columnsOf(result: DuckDBResult): readonly Row[] {
+export function describeColumns(result: DuckDBResult): readonly Row[] {
   checkTypes(result);
   const types = result.columnTypes();
   return result

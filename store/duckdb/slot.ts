@@ -6,7 +6,7 @@ import { getPriority, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { Failure, reasonOf } from '../base/failure.ts';
 import type { ToChild } from './protocol.ts';
-import type { LentProcess } from './slots.ts';
+import type { RemoteProcess } from './slots.ts';
 
 /** Prefix of the names of body files. */
 export const BODY_PREFIX = 'body-';
@@ -30,7 +30,7 @@ export interface ChildProcesses {
  * Forks a process for each slot, which ends with its pool. @param script its program @param execArgv options
  * of Node
  */
-export const processesOf = (script: URL, execArgv: readonly string[] = []): ChildProcesses => ({
+export const createProcesses = (script: URL, execArgv: readonly string[] = []): ChildProcesses => ({
   start(niceness) {
     // No environment: a child must have no settings and no secrets.
     const child = fork(script, [], {
@@ -52,7 +52,7 @@ export const processesOf = (script: URL, execArgv: readonly string[] = []): Chil
   },
 });
 
-export const ownProcesses = processesOf(new URL('./child.ts', import.meta.url));
+export const ownProcesses = createProcesses(new URL('./child.ts', import.meta.url));
 
 /** Starts a child. @throws Failure Busy if the machine has too few files, processes or memory. */
 export function startChild(
@@ -101,7 +101,7 @@ function clearSpill(folder: string): void {
   }
 }
 
-export const send = (child: Pick<LentProcess, 'send'>, message: ToChild): void => {
+export const send = (child: Pick<RemoteProcess, 'send'>, message: ToChild): void => {
   // A failed send shows as the child's exit, which fails the request.
   child.send(message, () => undefined);
 };

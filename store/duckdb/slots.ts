@@ -4,7 +4,7 @@ import type { EventEmitter } from 'node:events';
 import type { Failure } from '../base/failure.ts';
 import type { Answer, BodyFile, Bound, Optimizer, ToChild } from './protocol.ts';
 
-export interface Question {
+export interface PoolRequest {
   readonly account: string;
   readonly files: readonly string[];
   readonly folder?: string;
@@ -32,13 +32,13 @@ export interface Question {
   /** Name of a file in `folder` that the statements write. */
   readonly written?: string;
   /** Reads only files of the lake and writes only `file` or `written`: preferably runs on other nodes. */
-  readonly anywhere?: boolean;
+  readonly canRunRemotely?: boolean;
   /** A remote process failed: run it on this node. */
-  readonly isOwn?: boolean;
+  readonly isLocalOnly?: boolean;
 }
 
 /** A process of another node. It emits `message` and `exit`, like a child process. */
-export interface LentProcess extends Pick<EventEmitter, 'on' | 'once'> {
+export interface RemoteProcess extends Pick<EventEmitter, 'on' | 'once'> {
   send(message: ToChild, done: () => void): unknown;
   kill(): unknown;
 }
@@ -46,7 +46,7 @@ export interface LentProcess extends Pick<EventEmitter, 'on' | 'once'> {
 interface Running {
   readonly id: number;
   readonly memoryBytes: number;
-  readonly question: Question;
+  readonly question: PoolRequest;
   readonly answered: (answer: Answer) => void;
   readonly failed: (failure: Error) => void;
   /** Called when the process has started: its deadline begins. */
@@ -66,7 +66,7 @@ export type Slot =
   | (Place & { readonly isRemote: false; child: ChildProcess | undefined })
   | (Place & {
       readonly isRemote: true;
-      readonly child: LentProcess;
+      readonly child: RemoteProcess;
       /** Monotonic time of its last message. */
       lastMessageMs: number;
     });
@@ -76,20 +76,20 @@ const REMOTE_MAX = 256;
 /** First slot number of remote processes. */
 const FIRST_REMOTE_PLACE = 1_000;
 
-export interface Borrowing {
+export interface RemoteOptions {
   /** Root of the lake's files, with a trailing separator: processes of other nodes can read those too. */
   readonly lake?: string;
   /** Remote processes run only requests that declare `anywhere`. */
-  readonly isSaid?: boolean;
+  readonly onlyDeclared?: boolean;
 }
 
 export class Slots {
   readonly own: readonly Extract<Slot, { readonly isRemote: false }>[];
   readonly #remote = new Set<Slot>();
-  readonly #options: Borrowing;
+  readonly #options: RemoteOptions;
   #places = FIRST_REMOTE_PLACE;
 
-  constructor(count: number, borrowing: Borrowing) {
+  constructor(count: number, borrowing: RemoteOptions) {
     this.#options = borrowing;
     const empty = { child: undefined, bytes: 0, running: undefined, isRemote: false } as const;
     this.own = Array.from({ length: count }, (_, place) => ({ place, ...empty }));
@@ -99,12 +99,12 @@ export class Slots {
     return this.#remote.size === 0 ? this.own : [...this.own, ...this.#remote];
   }
 
-  get lent(): number {
+  get remoteCount(): number {
     return this.#remote.size;
   }
 
   /** Adds a remote process; undefined if there are too many. */
-  lend(child: LentProcess): Slot | undefined {
+  addRemote(child: RemoteProcess): Slot | undefined {
     if (this.#remote.size >= REMOTE_MAX) return undefined;
     this.#places += 1;
     const idle = { bytes: 0, running: undefined, lastMessageMs: 0 };
@@ -113,13 +113,13 @@ export class Slots {
     return slot;
   }
 
-  gone(slot: Slot): void {
+  remove(slot: Slot): void {
     this.#remote.delete(slot);
   }
 
   /** Finds a free slot for a request; no account may take the last one of the pool's own. */
-  for(question: Question): Slot | undefined {
-    const remoteSlot = question.anywhere === true ? this.#findRemote(question) : undefined;
+  findFree(question: PoolRequest): Slot | undefined {
+    const remoteSlot = question.canRunRemotely === true ? this.#findRemote(question) : undefined;
     if (remoteSlot !== undefined) return remoteSlot;
     const own = this.own.filter(({ running }) => running?.question.account === question.account);
     const free = this.own.find(isFree);
@@ -127,17 +127,17 @@ export class Slots {
     return this.#findRemote(question);
   }
 
-  #findRemote(question: Question): Slot | undefined {
+  #findRemote(question: PoolRequest): Slot | undefined {
     if (this.#remote.size === 0 || !this.#canRunRemotely(question)) return undefined;
     for (const slot of this.#remote) if (isFree(slot)) return slot;
     return undefined;
   }
 
   /** Whether it reads only files of the lake, and writes to a local folder only if it declares `anywhere`. */
-  #canRunRemotely({ anywhere, files, folder, isOwn }: Question): boolean {
-    const { isSaid, lake } = this.#options;
-    if (lake === undefined || isOwn === true) return false;
-    if (anywhere !== true && (isSaid === true || folder !== undefined)) return false;
+  #canRunRemotely({ canRunRemotely, files, folder, isLocalOnly }: PoolRequest): boolean {
+    const { onlyDeclared, lake } = this.#options;
+    if (lake === undefined || isLocalOnly === true) return false;
+    if (canRunRemotely !== true && (onlyDeclared === true || folder !== undefined)) return false;
     return files.length > 0 && files.every((path) => path.startsWith(lake));
   }
 }
@@ -145,7 +145,7 @@ export class Slots {
 const isFree = ({ running }: Slot): boolean => running === undefined;
 
 /** Reserves a slot before its request exists, so that no other request takes it. */
-export function reserve(slot: Slot, question: Question): Slot {
+export function reserveSlot(slot: Slot, question: PoolRequest): Slot {
   const ignore = (): void => undefined;
   const nothing = { id: 0, memoryBytes: Number.MAX_SAFE_INTEGER, stopped: undefined };
   slot.running = { ...nothing, question, answered: ignore, failed: ignore };
@@ -162,5 +162,5 @@ export const isStarted = (slot: Slot): boolean =>
   slot.isRemote || (slot.child !== undefined && started.has(slot.child));
 
 /** Estimates the memory of a waiting request. */
-export const bytesOfQuestion = ({ parameters = [], statements }: Question): number =>
+export const measureRequest = ({ parameters = [], statements }: PoolRequest): number =>
   [...statements, ...parameters].reduce<number>((sum, part) => sum + String(part).length, 0);

@@ -5,20 +5,20 @@ import type { Disk } from '../base/disk.ts';
 
 export interface Bodies {
   /** Stores a body before it is acknowledged. @throws the reason why it can't be stored */
-  keep(path: string): Promise<void>;
+  store(path: string): Promise<void>;
   /** Fetches a body to this disk, if it exists. @throws the reason of `signal` */
-  bring(path: string, signal: AbortSignal): Promise<void>;
+  ensureLocal(path: string, signal: AbortSignal): Promise<void>;
   remove(path: string): Promise<void>;
   /** Removes bodies without a job, at a start. */
-  sweep(jobPaths: ReadonlySet<string>): Promise<void>;
+  removeUnused(jobPaths: ReadonlySet<string>): Promise<void>;
 }
 
 /** Stores acknowledged bodies only on this disk. */
 export const localBodies = (disk: Disk, folder: string): Bodies => ({
-  keep: async () => undefined,
-  bring: async () => undefined,
+  store: async () => undefined,
+  ensureLocal: async () => undefined,
   remove: (path) => disk.remove(path),
-  sweep: async (jobPaths) => {
+  removeUnused: async (jobPaths) => {
     for (const name of await readdir(folder)) {
       const path = join(folder, name);
       if (!jobPaths.has(path)) await disk.remove(path);

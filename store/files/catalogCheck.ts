@@ -1,9 +1,9 @@
 // Checks at each start, before any write, that the catalog belongs to the lake's files. A catalog that
 // was lost, is older than its files, or belongs to another lake must never decide which files are garbage.
 import type { CatalogPlace } from '../catalog/catalogPlace.ts';
-import { closing, type Database } from '../catalog/database.ts';
+import { withDatabase, type Database } from '../catalog/database.ts';
 import { Failure, reasonOf } from '../base/failure.ts';
-import { HEAD_FILE, type Head } from './lakeHead.ts';
+import { HEAD_FILE, type LakeHead } from './lakeHead.ts';
 import type { LakePlace } from './lakePlace.ts';
 import { newUuid } from '../base/random.ts';
 
@@ -16,7 +16,7 @@ export interface Ownership {
   /** Ids of the last runs, including this one: their uncommitted files are garbage. */
   readonly runs: readonly string[];
   /** The head file of the lake names this catalog and one of its snapshots. */
-  readonly proved: boolean;
+  readonly isProved: boolean;
 }
 
 const RUNS = 'runs';
@@ -31,8 +31,8 @@ const formatAdvice = ({ advice }: CatalogPlace): string =>
  * Runs before the catalog is opened, which would create it.
  * @throws Failure Conflict if there is no catalog but the lake has files.
  */
-export async function refuseLostCatalog(catalog: CatalogPlace, place: LakePlace): Promise<void> {
-  if (await catalog.isThere()) return;
+export async function checkCatalogExists(catalog: CatalogPlace, place: LakePlace): Promise<void> {
+  if (await catalog.exists()) return;
   const files = (await place.list()).filter(({ path }) => path.endsWith('.parquet'));
   const head = await place.readHead();
   if (files.length === 0 && head === undefined) return;
@@ -44,13 +44,13 @@ export async function refuseLostCatalog(catalog: CatalogPlace, place: LakePlace)
  * Runs after the catalog is opened.
  * @throws Failure Conflict if the lake's files belong to another catalog, or to a later state of it.
  */
-export async function refuseWrongCatalog(
+export async function checkCatalogMatches(
   database: Database,
   catalog: CatalogPlace,
   place: LakePlace,
 ): Promise<void> {
   const head = await place.readHead();
-  const current = await catalogHead(database);
+  const current = await readCatalogHead(database);
   if (head === undefined) return;
   const named = `${catalog.name} ${current === undefined ? 'is new' : `is ${describeHead(current)}`}`;
   const files = `the files of ${place.name} are those ${describeHead(head)} or a later one`;
@@ -63,18 +63,18 @@ export async function refuseWrongCatalog(
   );
 }
 
-const describeHead = ({ lake, snapshot }: Pick<Head, 'lake' | 'snapshot'>): string =>
+const describeHead = ({ lake, snapshot }: Pick<LakeHead, 'lake' | 'snapshot'>): string =>
   `of lake ${lake.slice(0, 8)} at snapshot ${snapshot}`;
 
 /** Runs both checks without a server. @returns the fault; undefined if catalog and files match */
-export async function catalogFault(
+export async function findCatalogFault(
   catalog: CatalogPlace,
   place: LakePlace,
 ): Promise<string | undefined> {
   try {
-    await refuseLostCatalog(catalog, place);
-    if (!(await catalog.isThere())) return undefined;
-    await closing(catalog.open(), (database) => refuseWrongCatalog(database, catalog, place));
+    await checkCatalogExists(catalog, place);
+    if (!(await catalog.exists())) return undefined;
+    await withDatabase(catalog.open(), (database) => checkCatalogMatches(database, catalog, place));
     return undefined;
   } catch (error) {
     if (error instanceof Failure && error.type === 'Conflict') return reasonOf(error);
@@ -83,9 +83,9 @@ export async function catalogFault(
 }
 
 /** Reads lake id and latest snapshot of the catalog; undefined for a new one. */
-export async function catalogHead(
+export async function readCatalogHead(
   database: Database,
-): Promise<Pick<Head, 'lake' | 'snapshot'> | undefined> {
+): Promise<Pick<LakeHead, 'lake' | 'snapshot'> | undefined> {
   const tables = await database.introspection.getTables();
   if (!tables.some(({ name }) => name === 'ducklake_schema')) return undefined;
   const first = await database
@@ -121,7 +121,7 @@ export async function beginRun(
     await transaction.insertInto('folder').values({ key: RUNS, value }).execute();
     return all;
   });
-  return { lake, run, runs, proved: (await place.readHead()) !== undefined };
+  return { lake, run, runs, isProved: (await place.readHead()) !== undefined };
 }
 
 /** Whether a path below the lake's root is the head file. */

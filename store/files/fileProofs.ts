@@ -2,8 +2,8 @@
 // its identity on the disk has changed since the last successful check. Damage is cached until the repair.
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Content, HashFile } from '../base/contents.ts';
-import type { Compared, Proof } from './proofTable.ts';
+import type { FileDigest, HashFile } from '../base/fileDigest.ts';
+import type { Comparison, Proof } from './proofTable.ts';
 
 /** A file of the lake, from its catalog. */
 export interface LakeFile {
@@ -21,7 +21,7 @@ interface ProofParts {
   /** A monotonic clock in milliseconds. */
   readonly monotonic: () => number;
   /** Called to store a result: damage, or a new identity of correct bytes. */
-  readonly onCompared: (file: LakeFile, result: Compared) => void;
+  readonly onCompared: (file: LakeFile, result: Comparison) => void;
 }
 
 /** The cached state of a file. */
@@ -59,7 +59,7 @@ export class FileProofs {
    * Finds the damage of files, by path; correct files are not included.
    * @param compare compares the bytes even if the identity is unchanged
    */
-  async damageOf(
+  async findDamage(
     files: readonly LakeFile[],
     compare = false,
   ): Promise<ReadonlyMap<string, string>> {
@@ -92,18 +92,18 @@ export class FileProofs {
     const before = this.#parts.monotonic() - COMPARE_INTERVAL_MS;
     const due = files.filter(({ path }) => (this.#states.get(path)?.comparedMs ?? NEVER) <= before);
     for (const file of due) await this.compare(file);
-    return this.damageOf(files);
+    return this.findDamage(files);
   }
 
   /** Number of damaged files in the cache, for readiness and metrics. */
-  get damaged(): number {
+  get damagedCount(): number {
     let count = 0;
     for (const { damage } of this.#states.values()) if (damage !== undefined) count += 1;
     return count;
   }
 
   #isSame(path: string, state: FileState | undefined, nowMs: number): boolean {
-    if (state === undefined || identityOf(join(this.#parts.root, path)) !== state.seen)
+    if (state === undefined || fileIdentity(join(this.#parts.root, path)) !== state.seen)
       return false;
     state.checkedMs = nowMs;
     return true;
@@ -124,7 +124,7 @@ export class FileProofs {
 
   async #check(file: LakeFile, compare: boolean): Promise<FileState> {
     const { monotonic, root } = this.#parts;
-    const seen = identityOf(join(root, file.path));
+    const seen = fileIdentity(join(root, file.path));
     const state = this.#states.get(file.path);
     const checkedMs = monotonic();
     if (!compare && state !== undefined && state.seen === seen) {
@@ -170,7 +170,7 @@ export class FileProofs {
 }
 
 function describeDamage(
-  content: Content | undefined,
+  content: FileDigest | undefined,
   bytes: number,
   sha256: string | undefined,
 ): string | undefined {
@@ -185,7 +185,7 @@ function ignoreMissing(error: unknown): undefined {
 }
 
 /** An identity that changes when a file is written or replaced; undefined if the file is missing. */
-export function identityOf(path: string): string | undefined {
+export function fileIdentity(path: string): string | undefined {
   const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
   return stats === undefined ? undefined : `${stats.ino}.${stats.size}.${stats.mtimeNs}`;
 }

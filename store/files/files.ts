@@ -5,9 +5,9 @@ import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { AtCrashPoint } from '../base/crashPoints.ts';
 import type { Disk } from '../base/disk.ts';
-import type { Content, HashFile } from '../base/contents.ts';
+import type { FileDigest, HashFile } from '../base/fileDigest.ts';
 import { Failure } from '../base/failure.ts';
-import { type FileProofs, identityOf, type LakeFile } from './fileProofs.ts';
+import { type FileProofs, fileIdentity, type LakeFile } from './fileProofs.ts';
 import type { Proof } from './proofTable.ts';
 
 interface Pinned {
@@ -19,7 +19,7 @@ interface Pinned {
 }
 
 /** The result of an inspection: the damage, or the file's new proof. */
-export type Inspected =
+export type Inspection =
   | { readonly kind: 'damaged'; readonly what: string }
   | { readonly kind: 'right'; readonly proof: Omit<Proof, 'fileId'> };
 
@@ -38,13 +38,13 @@ export interface Files {
   /** Pins files synchronously without checking their bytes: for callers that compare them. */
   pin(relative: readonly string[]): Omit<Pinned, 'damage'>;
   /** Provides a pinned file as a local one until it is released: for callers that process many in turn. */
-  borrow(relative: string): Promise<LocalFile>;
+  openLocal(relative: string): Promise<LocalFile>;
   /** Inspects a pinned file at its storage location. */
-  inspect(file: LakeFile): Promise<Inspected>;
+  inspect(file: LakeFile): Promise<Inspection>;
   /** Replaces a damaged file by a synced temporary file with the correct bytes. */
-  mend(temporary: string, relative: string, content: Content): Promise<void>;
+  repair(temporary: string, relative: string, content: FileDigest): Promise<void>;
   /** Compares the bytes of open files after a read error. @returns their damage */
-  examine(files: readonly LakeFile[]): Promise<ReadonlyMap<string, string>>;
+  compareAgain(files: readonly LakeFile[]): Promise<ReadonlyMap<string, string>>;
   /** Publishes a finished temporary file durably. @returns its proof */
   publish(temporary: string, relative: string): Promise<Omit<Proof, 'fileId'>>;
   /** Removes files immediately, or when their last pin is released. */
@@ -52,9 +52,9 @@ export interface Files {
   /** Registers a listener that is called before removals; undefined if no other machine has copies. */
   readonly onRemoved?: (listener: (relative: readonly string[]) => void) => void;
   /** Makes removals durable; only then may the files be forgotten. */
-  settle(relative: readonly string[]): Promise<void>;
+  syncRemovals(relative: readonly string[]): Promise<void>;
   /** The local path of an open lake file, or of a folder of them. */
-  placeOf(relative: string): string;
+  localPath(relative: string): string;
   /** Whether a file exists, even if it is already removed for new readers. */
   has(relative: string): Promise<boolean>;
 }
@@ -66,7 +66,7 @@ export interface Hashing {
 }
 
 /** The planned version was removed before its files were opened: a new plan succeeds. */
-export class Outdated extends Failure {
+export class VersionOutdated extends Failure {
   constructor() {
     super('Busy', 'the version was removed during the request: please try again');
   }
@@ -83,7 +83,7 @@ interface FileUse {
 }
 
 /** Stores a complete file elsewhere before it is published locally. */
-type Upload = (temporary: string, relative: string, content: Content) => Promise<void>;
+type Upload = (temporary: string, relative: string, content: FileDigest) => Promise<void>;
 
 export function localFiles(
   root: string,
@@ -99,42 +99,42 @@ export function localFiles(
       const relative = files.map(({ path }) => path);
       const pinned = pin(use, relative, root, disk);
       try {
-        return { ...pinned, damage: await proofs.damageOf(files, compare) };
+        return { ...pinned, damage: await proofs.findDamage(files, compare) };
       } catch (error) {
         pinned.release();
         throw error;
       }
     },
     pin: (relative) => pin(use, relative, root, disk),
-    borrow: async (relative) => ({ path: join(root, relative), release: () => undefined }),
+    openLocal: async (relative) => ({ path: join(root, relative), release: () => undefined }),
     inspect: async (file) => {
       const what = await proofs.compare(file);
       if (what !== undefined) return { kind: 'damaged', what };
       const path = join(root, file.path);
-      const seen = identityOf(path) ?? null;
+      const seen = fileIdentity(path) ?? null;
       // A file from before hashes were stored is considered correct.
       const { sha256 } = file.proof ?? (await hash(path, file.bytes));
       return { kind: 'right', proof: { sha256, seen } };
     },
-    mend: async (temporary, relative) => {
+    repair: async (temporary, relative) => {
       await disk.makeFolder(dirname(join(root, relative)));
       await disk.rename(temporary, join(root, relative));
     },
-    examine: (files) => proofs.compareAgain(files),
+    compareAgain: (files) => proofs.compareAgain(files),
     publish: async (temporary, relative) => {
       const target = join(root, relative);
       const { size } = await stat(temporary);
       const { sha256 } = await hash(temporary, size);
       await send(temporary, relative, { bytes: size, sha256 });
       await publish(disk, at, temporary, target);
-      return { sha256, seen: identityOf(target) ?? null };
+      return { sha256, seen: fileIdentity(target) ?? null };
     },
     remove: (relative) => remove(use, relative, root, disk),
-    settle: async (relative) => {
+    syncRemovals: async (relative) => {
       const folders = new Set(relative.map((path) => dirname(join(root, path))));
       for (const folder of folders) if (existsSync(folder)) await disk.syncFolder(folder);
     },
-    placeOf: (relative) => join(root, relative),
+    localPath: (relative) => join(root, relative),
     has: async (relative) => existsSync(join(root, relative)),
   };
 }
@@ -174,7 +174,7 @@ function pin(
   root: string,
   disk: Disk,
 ): Omit<Pinned, 'damage'> {
-  if (relative.some((path) => removed.has(path))) throw new Outdated();
+  if (relative.some((path) => removed.has(path))) throw new VersionOutdated();
   for (const path of relative) pins.set(path, (pins.get(path) ?? 0) + 1);
   let isPinned = true;
   return {

@@ -2,7 +2,7 @@
 // restored or exchanged catalog before any file is removed.
 import { isoTime } from '../base/clock.ts';
 
-export interface Head {
+export interface LakeHead {
   readonly lake: string;
   readonly snapshot: number;
   readonly timeMs: number;
@@ -23,7 +23,7 @@ const NOTE =
   'These files belong to the catalog of this lake at this snapshot or a later one. Do not edit.';
 
 /** Parses a head file; undefined if it is invalid, because power may be lost during its write. */
-export function headIn(text: string | undefined): Head | undefined {
+export function parseHead(text: string | undefined): LakeHead | undefined {
   if (text === undefined) return undefined;
   try {
     const head = JSON.parse(text) as {
@@ -40,5 +40,5 @@ export function headIn(text: string | undefined): Head | undefined {
   }
 }
 
-export const headText = ({ lake, snapshot, timeMs }: Head): string =>
+export const formatHead = ({ lake, snapshot, timeMs }: LakeHead): string =>
   `${JSON.stringify({ lake, snapshot, time: isoTime(timeMs), note: NOTE })}\n`;

@@ -4,8 +4,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Disk } from '../base/disk.ts';
 import type { Folder } from '../catalog/folder.ts';
-import { type Head, HEAD_FILE, headIn, headText } from './lakeHead.ts';
-import { endUnclaimed, putAside } from './unclaimed.ts';
+import { type LakeHead, HEAD_FILE, parseHead, formatHead } from './lakeHead.ts';
+import { removeExpired, moveAside } from './unclaimed.ts';
 
 interface PlacedFile {
   /** Below the lake's root. */
@@ -26,13 +26,13 @@ export interface LakePlace {
   /** Returns the paths of files that are missing or do not have their full length. */
   missing(files: readonly SizedFile[]): Promise<readonly string[]>;
   /** Undefined if the head file is missing or invalid, because power may be lost during its write. */
-  readHead(): Promise<Head | undefined>;
+  readHead(): Promise<LakeHead | undefined>;
   /** Replaces the head file atomically. */
-  writeHead(head: Head): Promise<void>;
+  writeHead(head: LakeHead): Promise<void>;
   /** Moves files out of the lake to a folder of this time. @returns that folder */
-  putAside(paths: readonly string[], nowMs: number): Promise<string>;
+  moveAside(paths: readonly string[], nowMs: number): Promise<string>;
   /** Removes moved files after their retention time. */
-  endAside(nowMs: number): Promise<void>;
+  removeExpired(nowMs: number): Promise<void>;
 }
 
 /** The folder `lake` of the data folder. */
@@ -43,16 +43,16 @@ export const localPlace = (folder: Folder, disk: Disk): LakePlace => ({
     return paths.map((path) => ({ path, isYoung: false }));
   },
   missing: async (files) => files.filter((file) => !isWhole(folder, file)).map(({ path }) => path),
-  readHead: async () => headIn(await textOf(join(folder.lake, HEAD_FILE))),
+  readHead: async () => parseHead(await textOf(join(folder.lake, HEAD_FILE))),
   // Not synced: it must survive a kill; after a power loss an older or missing head file only makes the
   // start more careful.
   writeHead: async (head) => {
     const fresh = join(folder.lake, `${HEAD_FILE}.new`);
-    await writeFile(fresh, headText(head), { mode: 0o600 });
+    await writeFile(fresh, formatHead(head), { mode: 0o600 });
     await disk.rename(fresh, join(folder.lake, HEAD_FILE));
   },
-  putAside: (paths, nowMs) => putAside(paths, folder, nowMs, disk),
-  endAside: (nowMs) => endUnclaimed(folder, nowMs, disk),
+  moveAside: (paths, nowMs) => moveAside(paths, folder, nowMs, disk),
+  removeExpired: (nowMs) => removeExpired(folder, nowMs, disk),
 });
 
 const isWhole = ({ lake }: Folder, { bytes, path }: SizedFile): boolean =>

@@ -19,16 +19,16 @@ export async function insertProof(
 }
 
 /** The result of a comparison. A damaged file has no identity (`seen`): it is compared at each start. */
-export interface Compared {
+export interface Comparison {
   readonly fileId: number;
   readonly sha256: string;
   readonly seen: string | null;
   readonly damage: string | null;
 }
 
-export async function saveCompared(
+export async function saveComparison(
   database: Database,
-  { damage, fileId, seen, sha256 }: Compared,
+  { damage, fileId, seen, sha256 }: Comparison,
   nowMs: number,
 ): Promise<void> {
   const columns = { seen, checked_ms: nowMs, damage };

@@ -13,11 +13,11 @@ const DAY_MS = 86_400_000;
 const FOLDER_NAME = /^\d{4}-\d{2}-\d{2}T\d{6}\.\d{3}Z$/;
 
 /** Whether the retention time of a folder is over; false if the name is no time. */
-export const isOver = (name: string, nowMs: number): boolean =>
+export const isExpired = (name: string, nowMs: number): boolean =>
   FOLDER_NAME.test(name) && name < isoTime(nowMs - UNCLAIMED_DAYS * DAY_MS).slice(0, 10);
 
 /** Moves files of the lake, by their paths below its root, to a folder of this time. @returns that folder */
-export async function putAside(
+export async function moveAside(
   paths: readonly string[],
   { lake, unclaimed }: Folder,
   nowMs: number,
@@ -36,7 +36,7 @@ export async function putAside(
 }
 
 /** Removes files that were moved more than `UNCLAIMED_DAYS` ago. */
-export async function endUnclaimed(
+export async function removeExpired(
   { unclaimed }: Folder,
   nowMs: number,
   disk: Disk,
@@ -46,6 +46,6 @@ export async function endUnclaimed(
     throw error;
   });
   for (const name of names) {
-    if (isOver(name, nowMs)) await disk.remove(join(unclaimed, name));
+    if (isExpired(name, nowMs)) await disk.remove(join(unclaimed, name));
   }
 }

@@ -1,14 +1,14 @@
 // Creates a version in one transaction: a snapshot row and its changes. Before it, published files are
 // orphans to be swept; after it, they belong to the dataset (DESIGN.md idea 1; DuckLake 1.0 specification,
 // "Queries: Writing Data").
-import { catalogTime } from '../catalog/catalogTime.ts';
+import { formatCatalogTime } from '../catalog/catalogTime.ts';
 import type { Database } from '../catalog/database.ts';
 import { Failure } from '../base/failure.ts';
 import type { PendingRow } from './pushes/pendingRows.ts';
 import { insertProof } from '../files/proofTable.ts';
 import { newUuid } from '../base/random.ts';
-import { insertEach, runTogether } from '../catalog/together.ts';
-import { columnRow, editTable, quoted } from './tableEdits.ts';
+import { insertEach, runBatch } from '../catalog/statementBatch.ts';
+import { buildColumnRow, editTable, quoteIdentifier } from './tableEdits.ts';
 import { addToTableStats } from './tableStats.ts';
 import type { Edit, Progress, WrittenFile, WrittenDeletes, Head } from './edit.ts';
 
@@ -28,7 +28,7 @@ export type ChangedKeys =
   | { readonly kind: 'keys'; readonly least: string; readonly greatest: string }
   | { readonly kind: 'records'; readonly records: readonly PendingRow[] };
 
-export interface Committed {
+export interface CommitResult {
   readonly snapshot: number;
   readonly timeMs: number;
   /** Ids of created workspaces and tables, in the order of their edits. */
@@ -43,7 +43,7 @@ export async function writeSnapshot(
   edits: readonly Edit[],
   note: CommitNote,
   timeMs: number,
-): Promise<Committed> {
+): Promise<CommitResult> {
   const head = await readHead(transaction);
   const progress: Progress = {
     snapshot: head.snapshot_id + 1,
@@ -60,7 +60,7 @@ export async function writeSnapshot(
     .insertInto('ducklake_snapshot')
     .values({
       snapshot_id: progress.snapshot,
-      snapshot_time: catalogTime(timeMs),
+      snapshot_time: formatCatalogTime(timeMs),
       schema_version: progress.schemaVersion,
       next_catalog_id: progress.nextCatalogId,
       next_file_id: progress.nextFileId,
@@ -121,7 +121,7 @@ async function createSchema(
     .execute();
   progress.schemaVersion += 1;
   progress.created.push(id);
-  progress.changes.push(`created_schema:${quoted(name)}`);
+  progress.changes.push(`created_schema:${quoteIdentifier(name)}`);
 }
 
 async function createTable(
@@ -137,13 +137,17 @@ async function createTable(
     .insertInto('ducklake_table')
     .values({ ...row, ...location, table_uuid: newUuid(), table_name: edit.name })
     .execute();
-  const columns = edit.columns.map((column) => columnRow(id, begin_snapshot, column, column.id));
-  await runTogether(transaction, insertEach(transaction, 'ducklake_column', columns));
+  const columns = edit.columns.map((column) =>
+    buildColumnRow(id, begin_snapshot, column, column.id),
+  );
+  await runBatch(transaction, insertEach(transaction, 'ducklake_column', columns));
   progress.schemaVersion += 1;
   const version = { begin_snapshot, schema_version: progress.schemaVersion, table_id: id };
   await transaction.insertInto('ducklake_schema_versions').values(version).execute();
   progress.created.push(id);
-  progress.changes.push(`created_table:${quoted(edit.schemaName)}.${quoted(edit.name)}`);
+  progress.changes.push(
+    `created_table:${quoteIdentifier(edit.schemaName)}.${quoteIdentifier(edit.name)}`,
+  );
 }
 
 async function insertFile(
@@ -189,7 +193,7 @@ async function insertFile(
     extra_stats: null,
   }));
   const pieces = insertEach(transaction, 'ducklake_file_column_stats', columns);
-  await runTogether(transaction, pieces);
+  await runBatch(transaction, pieces);
   progress.changes.push(`inserted_into_table:${tableId}`);
 }
 

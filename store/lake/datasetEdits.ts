@@ -5,13 +5,13 @@ import { markPartial } from './datasets/loadedFiles.ts';
 import {
   type Column,
   checkName,
-  columnTypeOf,
+  toColumnType,
   CREATED_COLUMN,
   ROW_COLUMN,
   SOURCE_COLUMN,
   UPDATED_COLUMN,
 } from './versions/columns.ts';
-import type { Committed } from './commit.ts';
+import type { CommitResult } from './commit.ts';
 import type { Expectation, SchemaContract } from './datasets/contracts.ts';
 import type { Database, Tables } from '../catalog/database.ts';
 import type {
@@ -23,13 +23,13 @@ import type {
   Workspace,
 } from './datasets/datasets.ts';
 import {
-  changeDatasetRow,
+  updateDatasetRow,
   deleteDatasetRow,
   insertDatasetRow,
   insertWorkspaceRow,
 } from './datasets/datasetRows.ts';
 import { Failure } from '../base/failure.ts';
-import { refuseView } from './datasets/takenNames.ts';
+import { refuseView } from './datasets/nameCollisions.ts';
 import type { Lake } from './lake.ts';
 import type { Edit } from './edit.ts';
 
@@ -101,7 +101,7 @@ export async function createDataset(
   checkName('datasetId', draft.dataset);
   const schema = { schemaId: workspace.schemaId, schemaName: workspace.workspace };
   await lake.commit(
-    [{ kind: 'create-table', ...schema, name: draft.dataset, columns: columnsOf(draft) }],
+    [{ kind: 'create-table', ...schema, name: draft.dataset, columns: buildColumns(draft) }],
     { author, message: `dataset ${draft.workspace}.${draft.dataset}` },
     (transaction, { created, timeMs }) =>
       insertDataset(transaction, draft, created[0] ?? 0, timeMs),
@@ -123,7 +123,7 @@ export async function replaceDataset(
   await lake.commit(
     [
       { kind: 'drop-table', tableId },
-      { kind: 'create-table', ...schema, name: draft.dataset, columns: columnsOf(draft) },
+      { kind: 'create-table', ...schema, name: draft.dataset, columns: buildColumns(draft) },
     ],
     { author, message: `dataset ${draft.workspace}.${draft.dataset} replaced` },
     async (transaction, { created, timeMs }) => {
@@ -149,7 +149,7 @@ export async function renameDataset(
     async (transaction) => {
       await refuseView(transaction, workspace, name);
       const values = { dataset: name };
-      await changeDatasetRow(transaction, tableId, values);
+      await updateDatasetRow(transaction, tableId, values);
       // Finished jobs stay with the dataset; an unfinished job loads into the dataset that has its name by
       // then.
       await transaction
@@ -200,19 +200,19 @@ export async function dropDataset(
  * @param edits table edits of a changed schema
  * @param alongside other changes in the same transaction
  */
-export async function changeDataset(
+export async function updateDataset(
   lake: Lake,
   { dataset, tableId, workspace }: Dataset,
   changes: DatasetChanges,
   edits: readonly Edit[],
   author: string,
   nowMs: number,
-  alongside?: (transaction: Database, committed: Committed) => Promise<void>,
+  alongside?: (transaction: Database, committed: CommitResult) => Promise<void>,
 ): Promise<void> {
   const { description, license, schema, source, title, weight } = changes;
   const message = `dataset ${workspace}.${dataset} changed`;
   await lake.commit(edits, { author, message }, async (transaction, committed) => {
-    await changeDatasetRow(transaction, tableId, {
+    await updateDatasetRow(transaction, tableId, {
       title,
       description,
       source,
@@ -228,23 +228,23 @@ export async function changeDataset(
 }
 
 /** Turns a placeholder into its owner's dataset, inside the transaction; id and name stay. */
-export async function storeInstead(
+export async function replacePlaceholderRow(
   transaction: Database,
   { tableId }: Dataset,
   draft: DatasetDraft,
   timeMs: number,
 ): Promise<void> {
   const times = { created_ms: timeMs, updated_ms: timeMs };
-  await changeDatasetRow(transaction, tableId, { ...buildDatasetRow(draft), ...times });
+  await updateDatasetRow(transaction, tableId, { ...buildDatasetRow(draft), ...times });
 }
 
 /** Stores another index of a dataset, inside the transaction. */
-export async function storeIndex(
+export async function updateIndex(
   transaction: Database,
   { tableId }: Dataset,
   index: DatasetIndex,
 ): Promise<void> {
-  await changeDatasetRow(transaction, tableId, indexRow(index));
+  await updateDatasetRow(transaction, tableId, indexRow(index));
 }
 
 const indexRow = ({ inferred, mapping, numbered }: DatasetIndex) => ({
@@ -254,11 +254,11 @@ const indexRow = ({ inferred, mapping, numbered }: DatasetIndex) => ({
 });
 
 /** Builds the dataset's physical columns: the owner's properties, then the system's. */
-export function columnsOf(draft: DatasetDraft, firstId = 1): readonly Column[] {
+export function buildColumns(draft: DatasetDraft, firstId = 1): readonly Column[] {
   const required = new Set(draft.schema.required);
   const isSameName = Object.entries(draft.schema.properties).map(([name, property]) => ({
     name,
-    type: columnTypeOf(property),
+    type: toColumnType(property),
     nullable: !required.has(name),
   }));
   const created = { name: CREATED_COLUMN, type: 'timestamp', nullable: false } as const;

@@ -1,11 +1,11 @@
 // Creates the first version of a lake, which is empty.
-import { catalogTime } from '../catalog/catalogTime.ts';
+import { formatCatalogTime } from '../catalog/catalogTime.ts';
 import type { Database } from '../catalog/database.ts';
 import type { LakeClock } from '../catalog/lakeClock.ts';
 import { newUuid } from '../base/random.ts';
 
 /** Creates the first snapshot of a new catalog, with the empty schema `main`. */
-export async function firstSnapshot(database: Database, clock: LakeClock): Promise<void> {
+export async function createFirstSnapshot(database: Database, clock: LakeClock): Promise<void> {
   const existing = await database
     .selectFrom('ducklake_snapshot')
     .select('snapshot_id')
@@ -14,7 +14,7 @@ export async function firstSnapshot(database: Database, clock: LakeClock): Promi
   if (existing !== undefined) return;
   await database.transaction().execute(async (transaction) => {
     const catalog = { schema_version: 0, next_catalog_id: 1, next_file_id: 0 };
-    const snapshot = { snapshot_id: 0, snapshot_time: catalogTime(clock.next()), ...catalog };
+    const snapshot = { snapshot_id: 0, snapshot_time: formatCatalogTime(clock.next()), ...catalog };
     await transaction.insertInto('ducklake_snapshot').values(snapshot).execute();
     const note = { author: 'tapedeck', commit_message: 'first', commit_extra_info: null };
     const changes = { snapshot_id: 0, changes_made: 'created_schema:"main"', ...note };

@@ -1,36 +1,41 @@
 // Represents the lake: current and earlier versions, and the single committer. Readers see a snapshot
 // completely or not at all; a commit is reported only after it is on disk.
 import { RowNumbers } from './pushes/rowNumbers.ts';
-import { type CommitNote, type Committed, writeSnapshot } from './commit.ts';
+import { type CommitNote, type CommitResult, writeSnapshot } from './commit.ts';
 import type { AtCrashPoint } from '../base/crashPoints.ts';
 import type { Database } from '../catalog/database.ts';
 import { type Directory, LiveDirectory } from './datasets/directory.ts';
-import { touchedIn, type Touched } from './datasets/datasetRows.ts';
-import { scheduleRemoval } from '../files/endedFiles.ts';
+import { listChangedRows, type ChangedRows } from './datasets/datasetRows.ts';
+import { scheduleRemoval } from '../files/fileTombstones.ts';
 import { Failure } from '../base/failure.ts';
-import { type Files, Outdated } from '../files/files.ts';
+import { type Files, VersionOutdated } from '../files/files.ts';
 import {
   type AsOf,
   checkSince,
-  endOlder,
+  endOlderVersions,
   type Horizon,
-  headOf,
-  newestSnapshot,
+  readLatestSnapshot,
+  findLatestSnapshot,
   readHorizons,
-  snapshotAsked,
+  resolveSnapshot,
 } from './history/history.ts';
 import type { LakeClock } from '../catalog/lakeClock.ts';
 import type { LakeOwner } from '../files/lakeHead.ts';
-import { type DataFile, readEveryFile, type Table } from './versions/lakeRead.ts';
+import { type DataFile, readAllFiles, type Table } from './versions/lakeRead.ts';
 import { expirePushes } from './pushes/pushLog.ts';
 import type { Stamp } from './versions/stamp.ts';
-import { expire, expiredSnapshots, type Keep, readSnapshots } from './history/retention.ts';
-import { shown } from './shown.ts';
+import {
+  removeSnapshots,
+  listExpiredSnapshots,
+  type RetentionPolicy,
+  readSnapshots,
+} from './history/retention.ts';
+import { readAfterCommit } from './readAfterCommit.ts';
 import { nextColumnId } from './tableEdits.ts';
 import { TableVersions } from './tableVersions.ts';
 import type { Edit } from './edit.ts';
-import { oneByOne } from '../queues/oneByOne.ts';
-import { QuietChanges } from '../queues/quiet.ts';
+import { serialQueue } from '../queues/serialQueue.ts';
+import { BarrierChanges } from '../queues/readBarrier.ts';
 
 /** Notification of a durable commit. */
 export interface Change {
@@ -41,11 +46,11 @@ export interface Change {
   /** Earlier versions of its tables have ended: records were purged. */
   readonly endsHistory: boolean;
   /** Changed rows of workspaces and datasets. */
-  readonly touched: Touched;
+  readonly touched: ChangedRows;
 }
 
 /** Work inside the commit's transaction, with the created ids. */
-type Alongside = (transaction: Database, committed: Committed) => Promise<void>;
+type Alongside = (transaction: Database, committed: CommitResult) => Promise<void>;
 
 /** Dependencies of the lake. */
 interface LakeParts {
@@ -69,10 +74,10 @@ export class Lake {
   #snapshot: number;
   #state = 0;
   /** Publishes commits behind the read barrier. */
-  readonly changes = new QuietChanges();
+  readonly changes = new BarrierChanges();
   /** Record numbers of datasets without a unique index. */
   readonly rowNumbers = new RowNumbers();
-  readonly #serially = oneByOne();
+  readonly #serially = serialQueue();
   /** Running or latest commit. */
   #currentCommit: Promise<unknown> = Promise.resolve();
 
@@ -100,7 +105,12 @@ export class Lake {
   static async open(parts: LakeParts, visibleSnapshot?: number): Promise<Lake> {
     const directory = await LiveDirectory.load(parts.database);
     const horizons = await readHorizons(parts.database);
-    return new Lake(parts, directory, horizons, visibleSnapshot ?? (await headOf(parts.database)));
+    return new Lake(
+      parts,
+      directory,
+      horizons,
+      visibleSnapshot ?? (await readLatestSnapshot(parts.database)),
+    );
   }
 
   get directory(): Directory {
@@ -118,7 +128,7 @@ export class Lake {
   }
 
   /** Builds the stamp of a file that is published for a table now. */
-  stamp(tableId: number, rest: Pick<Stamp, 'deletesOf' | 'replaces'> = {}): Stamp {
+  createStamp(tableId: number, rest: Pick<Stamp, 'deletesOf' | 'replaces'> = {}): Stamp {
     const { lake, run } = this.#owner;
     const dataset = this.directory.datasetById(tableId);
     return {
@@ -136,17 +146,17 @@ export class Lake {
   }
 
   /** Returns the latest version of the lake in which the table is unchanged since it was read. */
-  versionOf({ snapshot, tableId }: Table): number {
+  latestVersionOf({ snapshot, tableId }: Table): number {
     return this.#tables.changedAt(tableId) <= snapshot ? this.#snapshot : snapshot;
   }
 
   /** Resolves when a version is visible; a commit is durable a moment earlier. */
-  async seen(snapshot: number): Promise<void> {
+  async waitForSnapshot(snapshot: number): Promise<void> {
     if (snapshot > this.#snapshot) await this.#currentCommit;
   }
 
   /** Returns the horizon of the dataset's history; undefined for a complete history. */
-  horizonOf(tableId: number): Horizon | undefined {
+  horizon(tableId: number): Horizon | undefined {
     return this.#horizons.get(tableId);
   }
 
@@ -155,16 +165,16 @@ export class Lake {
   }
 
   /** Makes a commit visible: one of this process, or one that another process announced. */
-  async heard(change: Change): Promise<void> {
+  async applyChange(change: Change): Promise<void> {
     const { endsHistory, snapshot, tableIds, touched } = change;
     await this.#directory.refresh(this.#database, touched);
     if (endsHistory) {
       this.#horizons = await readHorizons(this.#database);
-      this.#tables.forgetOld();
+      this.#tables.clearEarlier();
     }
     this.#snapshot = snapshot;
     this.#state += 1;
-    this.#tables.change(tableIds, snapshot);
+    this.#tables.markChanged(tableIds, snapshot);
     this.#at('change-announced');
     for (const listener of this.#listeners) listener(change);
   }
@@ -179,31 +189,31 @@ export class Lake {
   }
 
   /** Loads tables before they are requested, many with one statement; cached ones are skipped. */
-  expectTables(tableIds: readonly number[]): Promise<void> {
-    return this.#tables.expect(tableIds);
+  preloadTables(tableIds: readonly number[]): Promise<void> {
+    return this.#tables.preload(tableIds);
   }
 
   async #tableAsOf(tableId: number, asOf: AsOf): Promise<Table | undefined> {
     const horizon = this.#horizons.get(tableId);
-    const lakeTime = this.inLakeTime(asOf);
-    const snapshot = await snapshotAsked(this.#database, lakeTime, this.#snapshot, horizon);
-    return this.#tables.old(tableId, snapshot);
+    const lakeTime = this.toLakeTime(asOf);
+    const snapshot = await resolveSnapshot(this.#database, lakeTime, this.#snapshot, horizon);
+    return this.#tables.earlier(tableId, snapshot);
   }
 
   /** Converts a time of the machine's clock to the lake's clock. */
-  inLakeTime(asOf: AsOf): AsOf {
-    return asOf.kind === 'time' ? { ...asOf, ms: this.#clock.lakeTimeOf(asOf.ms) } : asOf;
+  toLakeTime(asOf: AsOf): AsOf {
+    return asOf.kind === 'time' ? { ...asOf, ms: this.#clock.toLakeTime(asOf.ms) } : asOf;
   }
 
   /**
    * Returns the table at a version that was recently the latest.
    * @throws Outdated when it has ended meanwhile.
    */
-  async tableSeen(tableId: number, snapshot: number): Promise<Table | undefined> {
+  async recentTable(tableId: number, snapshot: number): Promise<Table | undefined> {
     const table = await this.#tables.current(tableId);
     if (this.#tables.changedAt(tableId) <= snapshot) return table;
-    return this.#tables.old(tableId, snapshot).catch((error: unknown) => {
-      throw error instanceof Failure && error.type === 'Gone' ? new Outdated() : error;
+    return this.#tables.earlier(tableId, snapshot).catch((error: unknown) => {
+      throw error instanceof Failure && error.type === 'Gone' ? new VersionOutdated() : error;
     });
   }
 
@@ -215,14 +225,14 @@ export class Lake {
       .select('snapshot_id')
       .where('snapshot_id', '=', snapshot)
       .executeTakeFirst();
-    return snapshotRow === undefined ? undefined : this.#tables.old(tableId, snapshot);
+    return snapshotRow === undefined ? undefined : this.#tables.earlier(tableId, snapshot);
   }
 
   /** Returns the version at a moment, or the first one of all. */
   async versionAt(asOf: AsOf): Promise<number> {
-    const lakeTime = this.inLakeTime(asOf);
+    const lakeTime = this.toLakeTime(asOf);
     if (lakeTime.kind === 'snapshot') return lakeTime.snapshot;
-    return (await newestSnapshot(this.#database, lakeTime.ms)) ?? 0;
+    return (await findLatestSnapshot(this.#database, lakeTime.ms)) ?? 0;
   }
 
   /** @throws Failure Gone when changes since a version can't be computed any more. */
@@ -236,8 +246,8 @@ export class Lake {
   }
 
   /** Lists data files of every stored version of a table, without their deletes. */
-  everyFile(table: Table): Promise<readonly DataFile[]> {
-    return readEveryFile(this.#database, table);
+  listAllFiles(table: Table): Promise<readonly DataFile[]> {
+    return readAllFiles(this.#database, table);
   }
 
   /**
@@ -249,7 +259,7 @@ export class Lake {
     note: CommitNote,
     alongside: Alongside = async () => undefined,
     check: () => void = () => undefined,
-  ): Promise<Committed> {
+  ): Promise<CommitResult> {
     return this.#exclusively(async () => {
       check();
       if (edits.length === 0) return this.#commitWithoutEdits(alongside);
@@ -259,11 +269,11 @@ export class Lake {
         ...committed
       } = await this.#database.transaction().execute(async (transaction) => {
         const written = await writeSnapshot(transaction, edits, note, this.#clock.next());
-        const markWritten = await this.#clock.write(transaction);
+        const markWritten = await this.#clock.writeMarks(transaction);
         await alongside(transaction, written);
         await scheduleRemoval(transaction, written.unnamed, written.timeMs);
         this.#at('transaction-open');
-        return { ...written, marked: markWritten, touched: touchedIn(transaction) };
+        return { ...written, marked: markWritten, touched: listChangedRows(transaction) };
       });
       markWritten();
       this.#at('transaction-committed');
@@ -276,21 +286,21 @@ export class Lake {
    * Removes old versions, in the turn of the commits.
    * @returns unreferenced files, to be removed when their readers have finished
    */
-  async expire(keep: Keep): Promise<readonly string[]> {
+  async removeExpired(keep: RetentionPolicy): Promise<readonly string[]> {
     return this.#exclusively(async () => {
       const snapshots = await readSnapshots(this.#database);
       const nowMs = this.#clock.now();
-      const expired = expiredSnapshots(snapshots, nowMs, keep);
+      const expired = listExpiredSnapshots(snapshots, nowMs, keep);
       const files = await this.#database.transaction().execute(async (transaction) => {
         await expirePushes(transaction, nowMs - keep.allMs);
-        const unnamed = expired.length === 0 ? [] : await expire(transaction, expired);
+        const unnamed = expired.length === 0 ? [] : await removeSnapshots(transaction, expired);
         await scheduleRemoval(transaction, unnamed, nowMs);
         this.#at('retention-open');
         return unnamed;
       });
       this.#at('retention-committed');
       if (expired.length === 0) return [];
-      this.#tables.forgetOld();
+      this.#tables.clearEarlier();
       this.#state += 1;
       return files;
     });
@@ -300,7 +310,7 @@ export class Lake {
    * Ends each table's history before the latest version at its time, in the turn of the commits.
    * @returns unreferenced files, to be removed when their readers have finished
    */
-  async endOlder(
+  async endOlderVersions(
     ends: readonly { readonly tableId: number; readonly ms: number }[],
   ): Promise<readonly string[]> {
     return this.#exclusively(async () => {
@@ -308,23 +318,23 @@ export class Lake {
       const files = await this.#database.transaction().execute(async (transaction) => {
         const unnamed: string[] = [];
         for (const { tableId, ms } of ends) {
-          const lakeMs = this.#clock.lakeTimeOf(ms);
-          unnamed.push(...((await endOlder(transaction, tableId, lakeMs, nowMs)) ?? []));
+          const lakeMs = this.#clock.toLakeTime(ms);
+          unnamed.push(...((await endOlderVersions(transaction, tableId, lakeMs, nowMs)) ?? []));
         }
         await scheduleRemoval(transaction, unnamed, nowMs);
         this.#at('retention-open');
         return unnamed;
       });
       this.#at('retention-committed');
-      this.#horizons = await shown(() => readHorizons(this.#database));
-      this.#tables.forgetOld();
+      this.#horizons = await readAfterCommit(() => readHorizons(this.#database));
+      this.#tables.clearEarlier();
       this.#state += 1;
       return files;
     });
   }
 
   /** Returns the latest stored version before a snapshot. */
-  async snapshotBefore(snapshot: number): Promise<number> {
+  async previousSnapshot(snapshot: number): Promise<number> {
     const row = await this.#database
       .selectFrom('ducklake_snapshot')
       .select((select) => [select.fn.max('snapshot_id').as('snapshot')])
@@ -334,12 +344,12 @@ export class Lake {
   }
 
   /** Runs `alongside` without a version: a load that changed nothing creates none. */
-  async #commitWithoutEdits(alongside: Alongside): Promise<Committed> {
+  async #commitWithoutEdits(alongside: Alongside): Promise<CommitResult> {
     const timeMs = this.#clock.now();
     const committed = { snapshot: this.#snapshot, timeMs, created: [], unnamed: [] };
     const touched = await this.#database.transaction().execute(async (transaction) => {
       await alongside(transaction, committed);
-      return touchedIn(transaction);
+      return listChangedRows(transaction);
     });
     if (touched.datasets.size + touched.workspaces.size > 0) {
       const { snapshot } = committed;
@@ -352,8 +362,8 @@ export class Lake {
 
   async #announce(
     edits: readonly Edit[],
-    { snapshot, timeMs }: Committed,
-    touched: Touched,
+    { snapshot, timeMs }: CommitResult,
+    touched: ChangedRows,
     touches: CommitNote['touches'],
   ): Promise<void> {
     const tableIds = edits.flatMap((edit) => ('tableId' in edit ? [edit.tableId] : []));
@@ -363,7 +373,7 @@ export class Lake {
   }
 
   #publish(change: Change): Promise<void> {
-    return this.changes.show(() => shown(() => this.heard(change)));
+    return this.changes.apply(() => readAfterCommit(() => this.applyChange(change)));
   }
 
   #exclusively<T>(work: () => Promise<T>): Promise<T> {

@@ -3,7 +3,7 @@
 import type { Account } from '../accounts/accountRows.ts';
 import type { Database } from '../catalog/database.ts';
 import { Failure } from '../base/failure.ts';
-import { oneByOne } from '../queues/oneByOne.ts';
+import { serialQueue } from '../queues/serialQueue.ts';
 import type { Lake } from './lake.ts';
 import type { Publications } from '../publications/publications.ts';
 
@@ -16,14 +16,14 @@ const NO_BYTES: StoredBytes = { live: 0, history: 0 };
 
 export interface Storage {
   /** Returns the bytes of one workspace. */
-  of(workspace: string): Promise<StoredBytes>;
+  workspaceBytes(workspace: string): Promise<StoredBytes>;
 }
 
 interface TableBytes extends StoredBytes {
   readonly workspace: string;
 }
 
-export function makeStorage(
+export function createStorage(
   database: Database,
   lake: Pick<Lake, 'onChange' | 'state'>,
   publications: Pick<Publications, 'state'>,
@@ -31,7 +31,7 @@ export function makeStorage(
   const files = trackFileBytes(database, lake);
   let published: { readonly state: number; readonly bytes: Promise<PublishedBytes> } | undefined;
   return {
-    of: async (workspace) => {
+    workspaceBytes: async (workspace) => {
       const { state } = publications;
       if (published?.state !== state) {
         published = { state, bytes: sumPublishedBytes(database) };
@@ -54,7 +54,7 @@ function trackFileBytes(
   database: Database,
   lake: Pick<Lake, 'onChange' | 'state'>,
 ): (workspace: string) => Promise<StoredBytes> {
-  const serially = oneByOne();
+  const serially = serialQueue();
   const byTable = new Map<number, TableBytes>();
   const sums = new Map<string, StoredBytes>();
   /** State of the lake in `byTable`, except changed tables. */
@@ -113,7 +113,7 @@ export async function checkStorage(
   { tier }: Account,
   workspace: string,
 ): Promise<void> {
-  const { live, history } = await storage.of(workspace);
+  const { live, history } = await storage.workspaceBytes(workspace);
   if (live + history < tier.storageBytesMax) return;
   const stored = `${live + history} bytes, ${history} of them history`;
   const limit = `the maximum of tier ${tier.name} is ${tier.storageBytesMax}`;

@@ -1,6 +1,6 @@
 // Defines the program's own datasets: readable by every account, each its own lines.
 import type { DatasetDraft } from './datasetEdits.ts';
-import { UNSAID } from './datasets/datasets.ts';
+import { DATASET_DEFAULTS } from './datasets/datasets.ts';
 
 export const SYSTEM_WORKSPACE = '_SYSTEM';
 
@@ -14,7 +14,7 @@ const whole = { type: 'integer' } as const;
 export const LOGS: DatasetDraft = {
   workspace: SYSTEM_WORKSPACE,
   dataset: 'LOGS',
-  ...UNSAID,
+  ...DATASET_DEFAULTS,
   title: 'What jobs logged',
   weight: 0,
   schema: {
@@ -38,7 +38,7 @@ export const LOGS: DatasetDraft = {
 export const CALLS: DatasetDraft = {
   workspace: SYSTEM_WORKSPACE,
   dataset: 'CALLS',
-  ...UNSAID,
+  ...DATASET_DEFAULTS,
   title: 'Charged calls',
   weight: 0,
   schema: {

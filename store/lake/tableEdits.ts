@@ -4,9 +4,9 @@ import type { Insertable } from 'kysely';
 import type { Column } from './versions/columns.ts';
 import type { Database, Tables } from '../catalog/database.ts';
 import { Failure } from '../base/failure.ts';
-import { beginTable, writeHorizon } from './history/history.ts';
-import { insertEach, runTogether } from '../catalog/together.ts';
-import { restateTable } from './tableStats.ts';
+import { truncateHistory, writeHorizon } from './history/history.ts';
+import { insertEach, runBatch } from '../catalog/statementBatch.ts';
+import { recomputeTableStats } from './tableStats.ts';
 import type { Edit, Progress } from './edit.ts';
 
 type TableEdit = Extract<
@@ -55,10 +55,10 @@ export async function editTable(
   }
 }
 
-export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+export const quoteIdentifier = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 /** Builds a column's row; its position is its id, since columns are only appended. */
-export const columnRow = (
+export const buildColumnRow = (
   tableId: number,
   snapshot: number,
   column: Omit<Column, 'id'>,
@@ -102,8 +102,8 @@ async function endHistory(
   progress: Progress,
 ): Promise<void> {
   const { snapshot, timeMs } = progress;
-  progress.unnamed.push(...(await beginTable(transaction, tableId, snapshot)));
-  await restateTable(transaction, tableId);
+  progress.unnamed.push(...(await truncateHistory(transaction, tableId, snapshot)));
+  await recomputeTableStats(transaction, tableId);
   await writeHorizon(transaction, tableId, { snapshot, timeMs, reason: 'purged', records });
   const change = `deleted_from_table:${tableId}`;
   if (!progress.changes.includes(change)) progress.changes.push(change);
@@ -157,7 +157,9 @@ async function renameTable(
     })
     .execute();
   await insertSchemaVersion(transaction, edit.tableId, progress);
-  progress.changes.push(`created_table:${quoted(edit.schemaName)}.${quoted(edit.name)}`);
+  progress.changes.push(
+    `created_table:${quoteIdentifier(edit.schemaName)}.${quoteIdentifier(edit.name)}`,
+  );
 }
 
 async function addColumns(
@@ -167,9 +169,9 @@ async function addColumns(
 ): Promise<void> {
   const first = await nextColumnId(transaction, edit.tableId);
   const columns = edit.columns.map((column, at) =>
-    columnRow(edit.tableId, progress.snapshot, column, first + at),
+    buildColumnRow(edit.tableId, progress.snapshot, column, first + at),
   );
-  await runTogether(transaction, insertEach(transaction, 'ducklake_column', columns));
+  await runBatch(transaction, insertEach(transaction, 'ducklake_column', columns));
   await insertSchemaVersion(transaction, edit.tableId, progress);
   progress.changes.push(`altered_table:${edit.tableId}`);
 }
@@ -199,8 +201,10 @@ async function alterColumns(
 ): Promise<void> {
   const ids = columns.map(({ id }) => id);
   await endColumns(transaction, tableId, progress.snapshot, ids);
-  const rows = columns.map((column) => columnRow(tableId, progress.snapshot, column, column.id));
-  await runTogether(transaction, insertEach(transaction, 'ducklake_column', rows));
+  const rows = columns.map((column) =>
+    buildColumnRow(tableId, progress.snapshot, column, column.id),
+  );
+  await runBatch(transaction, insertEach(transaction, 'ducklake_column', rows));
   // Minimum and maximum of two types can't be merged: they stay unknown.
   await transaction
     .updateTable('ducklake_table_column_stats')

@@ -3,7 +3,7 @@
 import { type ColumnType, isExactNumber } from './versions/columns.ts';
 import { compareDecimals } from './versions/decimals.ts';
 import type { Database } from '../catalog/database.ts';
-import { insertEach, runTogether } from '../catalog/together.ts';
+import { insertEach, runBatch } from '../catalog/statementBatch.ts';
 import type { WrittenColumn, WrittenFile } from './edit.ts';
 
 /** Adds a file to its table's totals; returns the first row id of its records. */
@@ -35,7 +35,7 @@ export async function addToTableStats(
 /**
  * Recomputes the totals from the table's current files, without removed ones.
  */
-export async function restateTable(transaction: Database, tableId: number): Promise<void> {
+export async function recomputeTableStats(transaction: Database, tableId: number): Promise<void> {
   const existing = await transaction
     .selectFrom('ducklake_table_stats')
     .selectAll()
@@ -110,7 +110,7 @@ async function mergeColumns(
     });
   }
   const values = [...merged.values()];
-  await runTogether(transaction, insertEach(transaction, 'ducklake_table_column_stats', values));
+  await runBatch(transaction, insertEach(transaction, 'ducklake_table_column_stats', values));
 }
 
 interface ColumnStatsRow {

@@ -3,7 +3,7 @@
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import { LruMap } from 'toad-cache';
 import type { Database } from '../catalog/database.ts';
-import { readHorizons, snapshotAsked } from './history/history.ts';
+import { readHorizons, resolveSnapshot } from './history/history.ts';
 import { readTable, readTables, type Table } from './versions/lakeRead.ts';
 
 /** Limit of cached earlier versions. */
@@ -39,7 +39,7 @@ export class TableVersions {
   }
 
   /** Loads tables before they are requested, many with one statement; cached ones are skipped. */
-  async expect(tableIds: readonly number[]): Promise<void> {
+  async preload(tableIds: readonly number[]): Promise<void> {
     const uncached = tableIds.filter((tableId) => !this.#current.has(tableId));
     for (let at = 0; at < uncached.length; at += BATCH_SIZE) {
       const batch = uncached.slice(at, at + BATCH_SIZE);
@@ -55,7 +55,7 @@ export class TableVersions {
   }
 
   /** @throws Failure InvalidParameter when the version never existed, Gone when it has ended. */
-  old(tableId: number, snapshot: number): PendingTable {
+  earlier(tableId: number, snapshot: number): PendingTable {
     const key = `${tableId}@${snapshot}`;
     const cached = this.#earlier.get(key) ?? this.#readEarlier(tableId, snapshot);
     this.#earlier.set(key, cached);
@@ -69,7 +69,7 @@ export class TableVersions {
   }
 
   /** Marks tables as changed by a version. */
-  change(tableIds: readonly number[], snapshot: number): void {
+  markChanged(tableIds: readonly number[], snapshot: number): void {
     for (const tableId of tableIds) {
       this.#current.delete(tableId);
       this.#changed.set(tableId, snapshot);
@@ -77,7 +77,7 @@ export class TableVersions {
   }
 
   /** Clears earlier versions after some have ended. */
-  forgetOld(): void {
+  clearEarlier(): void {
     this.#earlier.clear();
   }
 
@@ -86,7 +86,7 @@ export class TableVersions {
     return this.#database.transaction().execute(async (transaction) => {
       const horizon = (await readHorizons(transaction)).get(tableId);
       const asOf = { kind: 'snapshot', snapshot, sequence: 0 } as const;
-      await snapshotAsked(transaction, asOf, this.#latestSnapshot(), horizon);
+      await resolveSnapshot(transaction, asOf, this.#latestSnapshot(), horizon);
       return readTable(transaction, tableId, snapshot);
     });
   }

@@ -1,9 +1,9 @@
 // Keeps used, held and leased messages of each month by account and token in memory, loaded from the catalog
 // at start.
-import { type BillingDays, middleOf } from './billingDays.ts';
+import { type BillingDays, monthMiddle } from './billingDays.ts';
 import type { Database } from '../catalog/database.ts';
 import type { Spending } from './quota.ts';
-import { monthsByToken } from './usage.ts';
+import { sumMonthsByToken } from './usage.ts';
 
 export type Counter = { -readonly [K in keyof Spending]: Spending[K] };
 
@@ -24,7 +24,7 @@ export interface Month {
   readonly balances: Balances;
 }
 
-export const newCounter = (used = 0): Counter => ({ used, held: 0, lent: 0 });
+export const newCounter = (used = 0): Counter => ({ used, held: 0, leased: 0 });
 
 export const newBalance = (): Balance => ({
   messages: newCounter(),
@@ -33,7 +33,7 @@ export const newBalance = (): Balance => ({
 });
 
 /** Loads the charges of a month and of later ones, by month and account. */
-export async function chargedMonths(
+export async function loadChargedMonths(
   database: Database,
   days: BillingDays,
   from: string,
@@ -51,7 +51,7 @@ export async function chargedMonths(
     balance.messages.used = row.messages;
     balance.premium.used = row.premium;
   }
-  for (const row of await monthsByToken(database, days, middleOf(from))) {
+  for (const row of await sumMonthsByToken(database, days, monthMiddle(from))) {
     const balance = openBalance(row.month, row.accountId);
     balance.byToken.set(row.tokenId, newCounter(row.messages));
   }

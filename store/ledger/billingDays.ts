@@ -56,7 +56,7 @@ export function billingDays(zone: string): BillingDays {
 }
 
 /** Returns a time in the middle of a `YYYYMM`, in any zone. */
-export const middleOf = (month: string): number =>
+export const monthMiddle = (month: string): number =>
   Date.UTC(Number(month.slice(0, 4)), Number(month.slice(4)) - 1, 15);
 
 /** `202601`, 1 -> `202512`. */

@@ -4,8 +4,8 @@ import { monotonicMs } from '../base/clock.ts';
 import type { AtCrashPoint } from '../base/crashPoints.ts';
 import type { Database } from '../catalog/database.ts';
 import { GroupCommit } from '../queues/groupCommit.ts';
-import type { LinesAlike } from './journal.ts';
-import { addCharge, addCharges, newCharges, type WithCharge, writeUsage } from './usage.ts';
+import type { LineTemplate } from './journal.ts';
+import { addCharge, addCharges, newCharges, type ChargeAttachment, writeUsage } from './usage.ts';
 
 const SETTLE_WINDOW_MS = 50;
 /** Minimum interval of urgent groups, which callers wait for, such as alerts. */
@@ -36,22 +36,22 @@ export class ChargeGroups {
   }
 
   /** Charges that are not certainly written. */
-  get waiting(): number {
+  get pending(): number {
     return this.#writing + this.#pending.lines.length;
   }
 
   /** @param isUrgent a caller waits for the write */
   add(
-    line: LinesAlike,
+    line: LineTemplate,
     requestIds: readonly string[],
-    attachment: WithCharge | undefined,
+    attachment: ChargeAttachment | undefined,
     isUrgent: boolean,
   ): void {
     const windows = this.#windows;
     addCharge(this.#pending, line, requestIds, attachment);
     // Flushes once per full window: while a disk fails, more charges wait than one window has.
     const isFull = this.#windows > windows;
-    this.#groups.soon(isFull ? 0 : isUrgent ? this.#waitMs() : SETTLE_WINDOW_MS);
+    this.#groups.schedule(isFull ? 0 : isUrgent ? this.#waitMs() : SETTLE_WINDOW_MS);
   }
 
   /** Writes all pending charges. */
@@ -62,12 +62,12 @@ export class ChargeGroups {
   /** Tries to write all pending charges, then stops. @returns charges that could not be written */
   async close(): Promise<number> {
     await this.flush();
-    for (let attempt = 0; attempt < CLOSE_ATTEMPTS && this.waiting > 0; attempt += 1) {
+    for (let attempt = 0; attempt < CLOSE_ATTEMPTS && this.pending > 0; attempt += 1) {
       await sleep(CLOSE_RETRY_DELAY_MS);
       await this.flush();
     }
     this.#groups.stop();
-    return this.waiting;
+    return this.pending;
   }
 
   get #windows(): number {
@@ -95,7 +95,7 @@ export class ChargeGroups {
       addCharges(charges, this.#pending);
       this.#pending = charges;
       this.#parts.onFault(error);
-      this.#groups.soon(1_000);
+      this.#groups.schedule(1_000);
     }
   }
 }

@@ -1,8 +1,8 @@
 // Stores the journal: one line for each charged call, appended in the transaction that adds it to the
 // counters. A group of lines is one row; old rows are moved to Parquet (jobs/upkeep/journalRoll.ts).
 import type { Database } from '../catalog/database.ts';
-import type { Piece } from '../catalog/statements.ts';
-import { pieceOf } from '../catalog/together.ts';
+import type { BatchStatement } from '../catalog/statements.ts';
+import { toBatchStatement } from '../catalog/statementBatch.ts';
 import { Failure } from '../base/failure.ts';
 
 /** A delivered and charged call, possibly with 0 messages. */
@@ -23,10 +23,13 @@ export interface CallLine {
 }
 
 /** Common members of lines that differ only in their ids. */
-export type LinesAlike = Omit<CallLine, 'requestId'>;
+export type LineTemplate = Omit<CallLine, 'requestId'>;
 
 /** Serializes lines as JSON, the id first; their common members are serialized once. */
-export function spelled(template: LinesAlike, requestIds: readonly string[]): readonly string[] {
+export function serializeLines(
+  template: LineTemplate,
+  requestIds: readonly string[],
+): readonly string[] {
   const rest = JSON.stringify(template).slice(1);
   return requestIds.map((id) => `{"requestId":${JSON.stringify(id)},${rest}`);
 }
@@ -40,10 +43,10 @@ export interface JournalLines {
 }
 
 /** Builds the statement that appends a group of lines; run it in the same transaction. */
-export async function journalPiece(
+export async function buildJournalInsert(
   transaction: Database,
   { firstMs, lastMs, lines }: JournalLines,
-): Promise<Piece> {
+): Promise<BatchStatement> {
   const newest = await transaction
     .selectFrom('journal')
     .select((select) => select.fn.max('sequence').as('sequence'))
@@ -56,7 +59,7 @@ export async function journalPiece(
     calls: lines.length,
     lines: lines.join('\n'),
   };
-  return pieceOf(transaction.insertInto('journal').values(row));
+  return toBatchStatement(transaction.insertInto('journal').values(row));
 }
 
 interface JournalRow {
@@ -85,14 +88,14 @@ export async function readJournal(
   });
 }
 
-export const linesOf = (text: string): readonly CallLine[] =>
+export const parseLines = (text: string): readonly CallLine[] =>
   text.split('\n').map((line) => JSON.parse(line) as CallLine);
 
 /**
  * Removes rows that are in Parquet now; their sequence numbers are never reused.
  * @throws Failure Conflict unless there are exactly `count` such rows: a concurrent roll removed them.
  */
-export async function forgetJournal(
+export async function removeRolledRows(
   transaction: Database,
   sequence: number,
   count: number,

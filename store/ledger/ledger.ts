@@ -13,13 +13,13 @@
 import {
   type Balance,
   type Balances,
-  chargedMonths,
+  loadChargedMonths,
   type Counter,
   type Month,
   newBalance,
   newCounter,
 } from './balances.ts';
-import { type BillingDays, middleOf } from './billingDays.ts';
+import { type BillingDays, monthMiddle } from './billingDays.ts';
 import type { Caller } from '../accounts/callers.ts';
 import type { Clock } from '../base/clock.ts';
 import type { AtCrashPoint } from '../base/crashPoints.ts';
@@ -28,16 +28,16 @@ import { Failure } from '../base/failure.ts';
 import { ChargeGroups } from './chargeGroups.ts';
 import {
   type Charge,
-  type ChargedAlike,
+  type ChargeBatch,
   type ChargeOrder,
   type Hold,
   type Lending,
   type Metering,
-  orderFor,
+  adjustOrder,
 } from './metering.ts';
-import type { WithCharge } from './usage.ts';
-import { refusalOf, Reserves } from './reserves.ts';
-import { leftOf, type Purse, type Stop, stoppedBy } from './quota.ts';
+import type { ChargeAttachment } from './usage.ts';
+import { buildRefusal, Reserves } from './reserves.ts';
+import { computeRemaining, type Purse, type Stop, findAccountStop } from './quota.ts';
 
 /** Limit of charges that wait for a failing disk; above it no metered call is served. */
 const WAITING_MAX = 100_000;
@@ -91,7 +91,7 @@ export class Ledger implements Metering {
       .executeTakeFirst();
     const present = days.month(clock());
     const name = String(latest?.month ?? '') > present ? String(latest?.month) : present;
-    const charged = await chargedMonths(database, days, name);
+    const charged = await loadChargedMonths(database, days, name);
     return new Ledger(parts, name, charged);
   }
 
@@ -106,7 +106,7 @@ export class Ledger implements Metering {
   }
 
   /** Returns the time until the end of the charged month. */
-  monthEndsInMs(): number {
+  msToMonthEnd(): number {
     return this.#openMonth().endMs - this.timeMs();
   }
 
@@ -116,7 +116,7 @@ export class Ledger implements Metering {
    * @throws Failure OverLimit or CircuitBreaker when no messages remain, or fewer than `least` objects cost.
    */
   hold(caller: Caller, request: ChargeOrder, objects: number, least = 0): OwnHold {
-    const order = orderFor(caller, request);
+    const order = adjustOrder(caller, request);
     const messages = Math.max(objects, least) * order.weight;
     const purses = this.#purses(caller, order.premium);
     const { own, token } = purses;
@@ -125,8 +125,8 @@ export class Ledger implements Metering {
     const left = this.#recallFor(needed, caller, order.premium, purses);
     const granted = Math.max(0, Math.min(messages, left.messages));
     const isShort = granted < least * order.weight;
-    if (messages > 0 && (granted === 0 || isShort)) throw refusalOf(left, own, this.#holds);
-    if (this.waiting >= WAITING_MAX) {
+    if (messages > 0 && (granted === 0 || isShort)) throw buildRefusal(left, own, this.#holds);
+    if (this.pendingCharges >= WAITING_MAX) {
       throw new Failure('Busy', 'the ledger cannot be written: metered calls must wait');
     }
     own.held += granted;
@@ -163,8 +163,8 @@ export class Ledger implements Metering {
     return {
       messages: order.premium ? 0 : messages,
       premium: order.premium ? messages : 0,
-      delivered: (also) => end(() => this.#enter(caller, hold.month, alike, also)),
-      undelivered: () => end(() => add(-messages)),
+      confirm: (also) => end(() => this.#enter(caller, hold.month, alike, also)),
+      cancel: () => end(() => add(-messages)),
     };
   }
 
@@ -190,10 +190,15 @@ export class Ledger implements Metering {
   }
 
   /** Returns the used and remaining messages of a token in this month; undefined for no limit. */
-  allowance(caller: Caller): { readonly used: number; readonly left: number | undefined } {
+  allowance(caller: Caller): { readonly used: number; readonly remaining: number | undefined } {
     const { own, token } = this.#purses(caller, false);
-    const { messages } = leftOf(caller, false, { ...own, lent: 0 }, { ...token, lent: 0 });
-    return { used: token.used, left: messages > UNBOUNDED ? undefined : messages };
+    const { messages } = computeRemaining(
+      caller,
+      false,
+      { ...own, leased: 0 },
+      { ...token, leased: 0 },
+    );
+    return { used: token.used, remaining: messages > UNBOUNDED ? undefined : messages };
   }
 
   /** Returns the used and currently held messages of an account in this month. */
@@ -209,20 +214,20 @@ export class Ledger implements Metering {
   }
 
   /** Returns the leased messages of an account in this month, including premium ones. */
-  lentOf(accountId: string): number {
+  leasedMessages(accountId: string): number {
     const { messages, premium } = this.#balance(accountId);
-    return messages.lent + premium.lent;
+    return messages.leased + premium.leased;
   }
 
   /** Returns why all calls of the caller's account are refused; undefined if they are not. */
-  stopped({ account, accountId, isOperator }: Caller): Stop | undefined {
+  findStop({ account, accountId, isOperator }: Caller): Stop | undefined {
     if (isOperator === true) return undefined;
-    return stoppedBy(account, this.#balance(accountId).messages.used);
+    return findAccountStop(account, this.#balance(accountId).messages.used);
   }
 
   /** Number of charges to be written. */
-  get waiting(): number {
-    return this.#groups.waiting;
+  get pendingCharges(): number {
+    return this.#groups.pending;
   }
 
   /** Writes all pending charges; afterwards SQL reads every delivered charge. */
@@ -248,46 +253,47 @@ export class Ledger implements Metering {
     objects: number,
     least = 0,
   ): Promise<void> | undefined {
-    if (this.#lending === undefined || this.lentOf(caller.accountId) === 0) return undefined;
-    const messages = Math.max(objects, least) * orderFor(caller, request).weight;
+    if (this.#lending === undefined || this.leasedMessages(caller.accountId) === 0)
+      return undefined;
+    const messages = Math.max(objects, least) * adjustOrder(caller, request).weight;
     if (messages <= this.left(caller, request.premium)) return undefined;
-    return this.#lending.callHome(caller.accountId);
+    return this.#lending.recall(caller.accountId);
   }
 
   /** Enables leasing of messages. */
-  lendBy(lending: Lending): void {
+  setLending(lending: Lending): void {
     this.#lending = lending;
   }
 
   /** Resolves once calls that other nodes have delivered so far are charged here, or the wait timed out. */
-  async heard(): Promise<void> {
-    await this.#lending?.hear();
+  async collectReports(): Promise<void> {
+    await this.#lending?.collectReports();
   }
 
   /** Writes all charges that a client of any node can know of, so that SQL reads them. */
-  async caughtUp(): Promise<void> {
-    await this.heard();
+  async flushAll(): Promise<void> {
+    await this.collectReports();
     await this.flush();
   }
 
   /** Returns the messages that may still be held or leased; negative when a limit was lowered. */
   left(caller: Caller, premium: boolean): number {
     const { own, token } = this.#purses(caller, premium);
-    return leftOf(caller, premium, own, token).messages;
+    return computeRemaining(caller, premium, own, token).messages;
   }
 
   /** Opens an empty block of the current month. */
-  newBlock(caller: Caller, premium: boolean): LeasedMessages {
+  openBlock(caller: Caller, premium: boolean): LeasedMessages {
     const purses = this.#purses(caller, premium);
     return { month: purses.month.name, messages: 0, purses };
   }
 
   /** Leases more messages, or takes messages back if negative; at most those of the block. */
-  lend(block: LeasedMessages, more: number): void {
+  adjustBlock(block: LeasedMessages, more: number): void {
     const messages = Math.max(more, -block.messages);
     block.messages += messages;
-    block.purses.own.lent += messages;
-    block.purses.token.lent += messages;
+    block.purses.own.leased += messages;
+    block.purses.token.leased += messages;
   }
 
   /**
@@ -295,19 +301,19 @@ export class Ledger implements Metering {
    * @param block undefined when it was returned; the current month is charged then
    * @returns false when not all calls are covered; none is charged then
    */
-  chargeLent(
+  chargeLeased(
     block: LeasedMessages | undefined,
     caller: Caller,
-    calls: ChargedAlike,
-    also: WithCharge | undefined,
+    calls: ChargeBatch,
+    also: ChargeAttachment | undefined,
   ): boolean {
     const messages = calls.objects * calls.weight * calls.requestIds.length;
     const purses = block?.purses ?? this.#purses(caller, calls.premium);
     const { own, token } = purses;
     const beyond = messages - (block?.messages ?? 0);
-    const isShort = beyond > leftOf(caller, calls.premium, own, token).messages;
+    const isShort = beyond > computeRemaining(caller, calls.premium, own, token).messages;
     if (messages > 0 && beyond > 0 && isShort) return false;
-    if (block !== undefined) this.lend(block, -messages);
+    if (block !== undefined) this.adjustBlock(block, -messages);
     own.used += messages;
     token.used += messages;
     this.#enter(caller, purses.month, calls, also, false);
@@ -320,11 +326,12 @@ export class Ledger implements Metering {
     caller: Caller,
     premium: boolean,
     { own, token }: Purses,
-  ): ReturnType<typeof leftOf> {
-    const remaining = (): ReturnType<typeof leftOf> => leftOf(caller, premium, own, token);
+  ): ReturnType<typeof computeRemaining> {
+    const remaining = (): ReturnType<typeof computeRemaining> =>
+      computeRemaining(caller, premium, own, token);
     const left = remaining();
     if (left.messages >= messages) return left;
-    this.#reserves.callBack(caller.accountId, () => remaining().messages >= messages);
+    this.#reserves.recall(caller.accountId, () => remaining().messages >= messages);
     return remaining();
   }
 
@@ -356,7 +363,7 @@ export class Ledger implements Metering {
   #createMonth(name: string): Month {
     const balances = this.#later.get(name) ?? new Map<string, Balance>();
     for (const month of this.#later.keys()) if (month <= name) this.#later.delete(month);
-    const middle = middleOf(name);
+    const middle = monthMiddle(name);
     const [startMs, endMs] = [this.#days.monthStart(middle), this.#days.monthEnd(middle)];
     return { name, startMs, endMs, balances };
   }
@@ -364,8 +371,8 @@ export class Ledger implements Metering {
   #enter(
     { accountId, tokenId }: Caller,
     month: Month,
-    { endpoint, objects, premium, requestIds, usageKey, weight }: ChargedAlike,
-    also?: WithCharge,
+    { endpoint, objects, premium, requestIds, usageKey, weight }: ChargeBatch,
+    also?: ChargeAttachment,
     isSoon = also !== undefined,
   ): void {
     const messages = objects * weight;

@@ -1,7 +1,7 @@
 // Defines the order and charge of a call, and the interface by which the API charges calls.
 import type { Caller } from '../accounts/callers.ts';
 import type { Stop } from './quota.ts';
-import type { WithCharge } from './usage.ts';
+import type { ChargeAttachment } from './usage.ts';
 
 /** Charged item of a call, as its journal line records it. */
 export interface ChargeOrder {
@@ -16,14 +16,14 @@ export interface ChargeOrder {
 }
 
 /** Calls of one caller with equal charges. */
-export type ChargedAlike = Omit<ChargeOrder, 'requestId'> & {
+export type ChargeBatch = Omit<ChargeOrder, 'requestId'> & {
   readonly requestIds: readonly string[];
   /** Objects of each call. */
   readonly objects: number;
 };
 
 /** Returns the order at the caller's price: the operator pays nothing, but gets a journal line. */
-export const orderFor = ({ isOperator }: Caller, order: ChargeOrder): ChargeOrder =>
+export const adjustOrder = ({ isOperator }: Caller, order: ChargeOrder): ChargeOrder =>
   isOperator === true ? { ...order, weight: 0 } : order;
 
 /** Messages set aside for one call. */
@@ -40,9 +40,9 @@ export interface Charge {
    * Writes the charge: the headers reached the socket.
    * @param also row to write in the same transaction
    */
-  delivered(also?: WithCharge): void;
+  confirm(also?: ChargeAttachment): void;
   /** Returns the messages: the headers were not sent. */
-  undelivered(): void;
+  cancel(): void;
 }
 
 /** Charges calls: a ledger, or quota leased to a replica. */
@@ -51,7 +51,7 @@ export interface Metering {
   hold(caller: Caller, request: ChargeOrder, objects: number, least?: number): Hold;
   settle(hold: Hold, objects: number): Charge;
   release(hold: Hold): void;
-  stopped(caller: Caller): Stop | undefined;
+  findStop(caller: Caller): Stop | undefined;
   /** Waits before a hold; undefined for no wait. */
   waitForRoom(...request: Parameters<Metering['hold']>): Promise<void> | undefined;
 }
@@ -59,7 +59,7 @@ export interface Metering {
 /** Leasing of messages to other nodes. */
 export interface Lending {
   /** Resolves once leased messages of an account are returned, or the wait timed out. */
-  callHome(accountId: string): Promise<void>;
+  recall(accountId: string): Promise<void>;
   /** Resolves once each node has reported its delivered calls, or the wait timed out. */
-  hear(): Promise<void>;
+  collectReports(): Promise<void>;
 }

@@ -11,7 +11,7 @@ export interface Purse {
 
 /** Includes messages that other nodes may spend without this one. */
 export interface Spending extends Purse {
-  readonly lent: number;
+  readonly leased: number;
 }
 
 /** Error of a reached limit; without a detail the message of its type. */
@@ -68,7 +68,7 @@ function accountBound(account: Account): Bound {
 }
 
 /** Returns the maximum messages of a kind that the account may spend in a month. */
-export const messagesMost = (account: Account, premium: boolean): number =>
+export const maxMessages = (account: Account, premium: boolean): number =>
   premium ? account.premiumMessages : accountBound(account).most;
 
 /**
@@ -76,7 +76,7 @@ export const messagesMost = (account: Account, premium: boolean): number =>
  * @param own the account's purse of the kind of messages that the call costs
  * @param token the token's purse, of both kinds
  */
-export function leftOf(
+export function computeRemaining(
   caller: Caller,
   premium: boolean,
   own: Spending,
@@ -85,12 +85,12 @@ export function leftOf(
   const { most, ...stop }: Bound = premium
     ? { most: caller.account.premiumMessages, ...PREMIUM_STOP }
     : accountBound(caller.account);
-  const accountLeft = most - own.used - own.held - own.lent;
+  const accountLeft = most - own.used - own.held - own.leased;
   const { messageLimit } = caller.token;
   const tokenLeft =
     messageLimit === undefined
       ? NO_BOUND.most
-      : messageLimit - token.used - token.held - token.lent;
+      : messageLimit - token.used - token.held - token.leased;
   if (tokenLeft < accountLeft) return { messages: tokenLeft, ...TOKEN_STOP };
   return { messages: accountLeft, ...stop };
 }
@@ -99,7 +99,7 @@ export function leftOf(
  * Returns why all calls of an account stop, including free ones: its budget or circuit breaker was reached. A
  * reached quota alone stops only calls that cost messages.
  */
-export function stoppedBy(account: Account, used: number): Stop | undefined {
+export function findAccountStop(account: Account, used: number): Stop | undefined {
   const { budget, ceiling, circuitBreaker, tier } = account;
   if (ceiling !== undefined && used >= ceiling) return CEILING_STOP;
   if (budget !== undefined && used >= budget) return BUDGET_STOP;

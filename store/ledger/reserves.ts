@@ -25,7 +25,7 @@ export class Reserves {
   }
 
   /** Recalls reserves one after the other, the oldest first, until enough messages remain. */
-  callBack(accountId: string, isEnough: () => boolean): void {
+  recall(accountId: string, isEnough: () => boolean): void {
     for (const giveBack of this.#byAccount.get(accountId) ?? []) {
       if (isEnough()) return;
       giveBack();
@@ -34,7 +34,7 @@ export class Reserves {
 }
 
 /** Builds a refusal that lists the current holds: their messages may be released. */
-export function refusalOf<P extends Purse>(
+export function buildRefusal<P extends Purse>(
   { detail, type }: Stop,
   own: P,
   reserves: Iterable<Hold & { readonly own: P }>,

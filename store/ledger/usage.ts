@@ -2,9 +2,14 @@
 import { sql } from 'kysely';
 import type { BillingDays } from './billingDays.ts';
 import type { Database } from '../catalog/database.ts';
-import type { Piece } from '../catalog/statements.ts';
-import { insertEach, runTogether } from '../catalog/together.ts';
-import { journalPiece, type JournalLines, type LinesAlike, spelled } from './journal.ts';
+import type { BatchStatement } from '../catalog/statements.ts';
+import { insertEach, runBatch } from '../catalog/statementBatch.ts';
+import {
+  buildJournalInsert,
+  type JournalLines,
+  type LineTemplate,
+  serializeLines,
+} from './journal.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -27,12 +32,12 @@ interface Sums {
 
 /** Lines that add to one row, identified by the first of them. */
 interface Group {
-  readonly first: LinesAlike;
+  readonly first: LineTemplate;
   readonly sums: Sums;
 }
 
 /** A row that is written with a charge or not at all, such as the alert that it pays. */
-export interface WithCharge {
+export interface ChargeAttachment {
   /** Writes its rows; all rows of a group are written together. */
   readonly writer: ChargeWriter;
   readonly row: unknown;
@@ -40,14 +45,14 @@ export interface WithCharge {
 
 export interface ChargeWriter {
   readonly write: (transaction: Database, rows: readonly unknown[]) => Promise<void>;
-  readonly written: (rows: readonly unknown[]) => void;
+  readonly onWritten: (rows: readonly unknown[]) => void;
 }
 
 /** Delivered calls that are written together: serialized and summed as they arrive. */
 interface Charges extends JournalLines {
   firstMs: number;
   lastMs: number;
-  readonly also: WithCharge[];
+  readonly also: ChargeAttachment[];
   readonly lines: string[];
   readonly counters: Map<string, Group>;
   readonly balances: Map<string, Group>;
@@ -68,15 +73,15 @@ export const newCharges = (): Charges => ({
  */
 export function addCharge(
   charges: Charges,
-  line: LinesAlike,
+  line: LineTemplate,
   requestIds: readonly string[],
-  attachment?: WithCharge,
+  attachment?: ChargeAttachment,
 ): void {
   if (attachment !== undefined) charges.also.push(attachment);
   const { accountId, month, timeMs, tokenId, usageKey } = line;
   charges.firstMs = Math.min(charges.firstMs, timeMs);
   charges.lastMs = Math.max(charges.lastMs, timeMs);
-  for (const text of spelled(line, requestIds)) charges.lines.push(text);
+  for (const text of serializeLines(line, requestIds)) charges.lines.push(text);
   const calls = requestIds.length;
   const all = { messages: line.messages * calls, premium: line.premium * calls, calls };
   addToGroup(charges.counters, `${accountId} ${tokenId} ${toHour(line)} ${usageKey}`, line, all);
@@ -94,7 +99,12 @@ export function addCharges(charges: Charges, later: Charges): void {
   }
 }
 
-function addToGroup(groups: Map<string, Group>, key: string, first: LinesAlike, more: Sums): void {
+function addToGroup(
+  groups: Map<string, Group>,
+  key: string,
+  first: LineTemplate,
+  more: Sums,
+): void {
   const group = groups.get(key);
   if (group === undefined) {
     groups.set(key, { first, sums: { ...more } });
@@ -105,24 +115,24 @@ function addToGroup(groups: Map<string, Group>, key: string, first: LinesAlike, 
   group.sums.calls += more.calls;
 }
 
-const toHour = ({ timeMs }: LinesAlike): number => Math.floor(timeMs / HOUR_MS);
+const toHour = ({ timeMs }: LineTemplate): number => Math.floor(timeMs / HOUR_MS);
 
 /** Writes delivered calls to the counters and the journal: all of them or, on failure, none. */
 export async function writeUsage(database: Database, charges: Charges): Promise<void> {
   const attachments = rowsByWriter(charges.also);
   await database.transaction().execute(async (transaction) => {
-    await runTogether(transaction, [
-      await journalPiece(transaction, charges),
+    await runBatch(transaction, [
+      await buildJournalInsert(transaction, charges),
       ...counterPieces(transaction, [...charges.counters.values()]),
       ...balancePieces(transaction, [...charges.balances.values()]),
     ]);
     for (const [writer, attached] of attachments) await writer.write(transaction, attached);
   });
-  for (const [writer, attached] of attachments) writer.written(attached);
+  for (const [writer, attached] of attachments) writer.onWritten(attached);
 }
 
 function rowsByWriter(
-  attachments: readonly WithCharge[],
+  attachments: readonly ChargeAttachment[],
 ): ReadonlyMap<ChargeWriter, readonly unknown[]> {
   const rows = new Map<ChargeWriter, unknown[]>();
   for (const { row, writer } of attachments) {
@@ -133,7 +143,7 @@ function rowsByWriter(
   return rows;
 }
 
-function counterPieces(database: Database, groups: readonly Group[]): readonly Piece[] {
+function counterPieces(database: Database, groups: readonly Group[]): readonly BatchStatement[] {
   const rows = groups.map(({ first, sums }) => ({
     account_id: first.accountId,
     token_id: first.tokenId,
@@ -152,7 +162,7 @@ function counterPieces(database: Database, groups: readonly Group[]): readonly P
   );
 }
 
-function balancePieces(database: Database, groups: readonly Group[]): readonly Piece[] {
+function balancePieces(database: Database, groups: readonly Group[]): readonly BatchStatement[] {
   const rows = groups.map(({ first, sums }) => ({
     account_id: first.accountId,
     month: first.month,
@@ -178,7 +188,7 @@ interface TokenMonth {
 }
 
 /** Sums the messages of each token in the month of `nowMs` and in each later charged month. */
-export async function monthsByToken(
+export async function sumMonthsByToken(
   database: Database,
   days: BillingDays,
   nowMs: number,

@@ -3,13 +3,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DatabaseSettings } from '../base/settings/databaseSettings.ts';
 import { monotonicMs } from '../base/clock.ts';
-import { Away, Failure, reasonOf } from '../base/failure.ts';
+import { Unavailable, Failure, reasonOf } from '../base/failure.ts';
 import type { Engine } from '../catalog/engine.ts';
-import type { Piece, Ran } from '../catalog/statements.ts';
-import { beginHolding, type Holding, lockSchema, sameHolding, Taken } from './hold.ts';
-import { hasMark, leaveMark } from './commitMarks.ts';
-import { Down, isForNow, type Link, Lost, openLink, serverName } from './link.ts';
-import { statementsOf } from './manyRows.ts';
+import type { BatchStatement, StatementResult } from '../catalog/statements.ts';
+import { beginHolding, type Holding, lockSchema, verifyHolding, LockLost } from './schemaLock.ts';
+import { hasMark, insertMark } from './commitMarks.ts';
+import {
+  ServerDown,
+  isTemporary,
+  type PostgresConnection,
+  ConnectionLost,
+  openConnection,
+  serverName,
+} from './postgresConnection.ts';
+import { toStatements } from './batchInsert.ts';
 
 /** Maximum wait of a statement for an unavailable server. */
 const AWAY_MS = 10_000;
@@ -27,10 +34,10 @@ const RETRY_LATER = 'the catalog does not answer: please try again later';
 /** Never resolves: the outcome is unknown, and the end of the process reports it. */
 const unresolved = new Promise<never>(() => undefined);
 
-const NOTHING: Ran = { rows: [], changed: { count: 0 } };
+const NOTHING: StatementResult = { rows: [], changed: { count: 0 } };
 
 interface Transaction {
-  readonly link: Link;
+  readonly link: PostgresConnection;
   /** Number of its mark. */
   readonly number: number;
 }
@@ -64,7 +71,7 @@ export class PostgresEngine implements Engine {
   readonly #onFault: ((reason: unknown) => void) | undefined;
   readonly #answerMs: number | undefined;
   readonly #awayMs: number;
-  #link: Link | undefined;
+  #link: PostgresConnection | undefined;
   #transaction: Transaction | undefined;
   #transactions = 0;
   /** The transaction lost its connection: it accepts no statements until it ends. */
@@ -74,7 +81,7 @@ export class PostgresEngine implements Engine {
   /** Latest time at which PostgreSQL certainly held this engine's lock, or no lock at all. */
   #confirmedMs = monotonicMs();
   #watchTimer: NodeJS.Timeout | undefined;
-  #linking: Promise<Link> | undefined;
+  #linking: Promise<PostgresConnection> | undefined;
   #holding: Holding | undefined;
   /** How long a former lock may appear to belong to another session. */
   readonly #relockMs: number;
@@ -102,7 +109,7 @@ export class PostgresEngine implements Engine {
     return engine;
   }
 
-  async write(pieces: readonly Piece[]): Promise<Ran> {
+  async write(pieces: readonly BatchStatement[]): Promise<StatementResult> {
     const [first] = pieces;
     if (first?.sql === 'commit') return this.#commit();
     if (first?.sql === 'rollback') return this.#rollback();
@@ -117,11 +124,11 @@ export class PostgresEngine implements Engine {
     return ran;
   }
 
-  async read(sql: string, parameters: readonly unknown[]): Promise<Ran> {
+  async read(sql: string, parameters: readonly unknown[]): Promise<StatementResult> {
     try {
       return await (await this.#connectedLink()).run(sql, parameters);
     } catch (error) {
-      if (!(error instanceof Lost)) throw this.#mapError(error);
+      if (!(error instanceof ConnectionLost)) throw this.#mapError(error);
     }
     const link = await this.#connectedLink();
     return link.run(sql, parameters).catch((error: unknown) => {
@@ -159,30 +166,33 @@ export class PostgresEngine implements Engine {
     this.#watchTimer = setInterval(check, everyMs).unref();
   }
 
-  async #begin(pieces: readonly Piece[]): Promise<Ran> {
+  async #begin(pieces: readonly BatchStatement[]): Promise<StatementResult> {
     const link = await this.#connectedLink();
     // Until BEGIN is confirmed, no statement may run inside of the transaction.
     this.#isBroken = true;
     const number = (this.#transactions += 1);
     const begun = link.run('begin', []);
-    await settleAll([begun, ...leaveMark(link, number)], (error) => this.#mapError(error));
+    await settleAll([begun, ...insertMark(link, number)], (error) => this.#mapError(error));
     this.#transaction = { link, number };
     this.#isBroken = link.isLost;
     return this.#send(link, pieces);
   }
 
   /** Sends all statements before the first is answered; the server refuses those after a failed one. */
-  async #send(link: Link, pieces: readonly Piece[]): Promise<Ran> {
-    const statements = pieces.flatMap(statementsOf);
+  async #send(
+    link: PostgresConnection,
+    pieces: readonly BatchStatement[],
+  ): Promise<StatementResult> {
+    const statements = pieces.flatMap(toStatements);
     const sent = statements.map(({ parameters, sql }) => link.run(sql, parameters));
     const answers = await settleAll(sent, (error) => {
-      this.#isBroken ||= error instanceof Lost;
+      this.#isBroken ||= error instanceof ConnectionLost;
       return this.#mapError(error);
     });
     return answers.at(-1) ?? NOTHING;
   }
 
-  async #commit(): Promise<Ran> {
+  async #commit(): Promise<StatementResult> {
     const transaction = this.#transaction;
     const isWhole = !this.#isBroken;
     [this.#transaction, this.#isBroken] = [undefined, false];
@@ -196,7 +206,7 @@ export class PostgresEngine implements Engine {
         throw new Error('PostgreSQL undid a transaction: a part had failed');
       return NOTHING;
     } catch (error) {
-      if (!(error instanceof Lost)) throw this.#mapError(error);
+      if (!(error instanceof ConnectionLost)) throw this.#mapError(error);
       if (await this.#isCommitted(transaction)) return NOTHING;
       throw this.#unavailable('the connection was lost at the commit');
     }
@@ -210,7 +220,7 @@ export class PostgresEngine implements Engine {
         return await hasMark(await this.#connectedLink(), number);
       } catch (error) {
         // The new holder knows the outcome; this process has been stopped by `onTaken`.
-        if (error instanceof Taken) return unresolved;
+        if (error instanceof LockLost) return unresolved;
       }
       if (monotonicMs() > untilMs) return this.#failUnresolved();
       await sleep(RETRY_DELAY_MS);
@@ -224,7 +234,7 @@ export class PostgresEngine implements Engine {
     return unresolved;
   }
 
-  async #rollback(): Promise<Ran> {
+  async #rollback(): Promise<StatementResult> {
     const transaction = this.#transaction;
     const link = transaction?.link ?? this.#link;
     this.#transaction = undefined;
@@ -232,24 +242,24 @@ export class PostgresEngine implements Engine {
     if (link === undefined || link.isLost) return NOTHING;
     // The server rolls back if it can no longer be reached.
     await link.run('rollback', []).catch((error: unknown) => {
-      if (!(error instanceof Lost)) throw error;
+      if (!(error instanceof ConnectionLost)) throw error;
     });
     return NOTHING;
   }
 
-  async #connectedLink(): Promise<Link> {
+  async #connectedLink(): Promise<PostgresConnection> {
     if (this.#link?.isLost === false) return this.#link;
     // Two concurrent attempts would take the lock from each other.
     this.#linking ??= this.#retryConnect().finally(() => (this.#linking = undefined));
     return this.#linking;
   }
 
-  async #retryConnect(): Promise<Link> {
+  async #retryConnect(): Promise<PostgresConnection> {
     const nowMs = monotonicMs();
     this.#outageSinceMs ??= nowMs;
     const untilMs = this.#outageSinceMs + this.#awayMs;
     if (nowMs > untilMs && nowMs - this.#lastAttemptMs < RECONNECT_INTERVAL_MS)
-      throw new Away(RETRY_LATER);
+      throw new Unavailable(RETRY_LATER);
     for (;;) {
       try {
         this.#link = await this.#connect();
@@ -257,8 +267,8 @@ export class PostgresEngine implements Engine {
         return this.#link;
       } catch (error) {
         this.#lastAttemptMs = monotonicMs();
-        if (error instanceof Down) this.#confirmedMs = this.#lastAttemptMs;
-        if (error instanceof Taken) {
+        if (error instanceof ServerDown) this.#confirmedMs = this.#lastAttemptMs;
+        if (error instanceof LockLost) {
           this.#onTaken(error);
           throw error;
         }
@@ -270,18 +280,18 @@ export class PostgresEngine implements Engine {
   }
 
   /** Opens a connection and locks the schema, or locks it again. */
-  async #connect(): Promise<Link> {
+  async #connect(): Promise<PostgresConnection> {
     const settings = this.#settings;
-    const link = await openLink(settings, this.#answerMs, () => this.#reconnect());
+    const link = await openConnection(settings, this.#answerMs, () => this.#reconnect());
     try {
       const waitMs = this.#holding === undefined ? this.#awayMs : this.#relockMs;
       await lockSchema(link, settings, this.#link?.backend, waitMs);
       if (this.#holding === undefined) this.#holding = await beginHolding(link, settings);
-      else await sameHolding(link, settings, this.#holding);
+      else await verifyHolding(link, settings, this.#holding);
       return link;
     } catch (error) {
       await link.close();
-      if (error instanceof Lost) throw this.#unavailable(reasonOf(error));
+      if (error instanceof ConnectionLost) throw this.#unavailable(reasonOf(error));
       if (error instanceof Failure) throw error;
       throw new Failure('Conflict', `${serverName(settings)}: ${reasonOf(error)}`);
     }
@@ -296,21 +306,23 @@ export class PostgresEngine implements Engine {
   async #relink(): Promise<void> {
     while (this.#watchTimer !== undefined && this.#link?.isLost === true) {
       const error = await this.#connectedLink().catch((reason: unknown) => reason);
-      if (error instanceof Taken) return;
+      if (error instanceof LockLost) return;
       await sleep(RETRY_DELAY_MS, undefined, { ref: false });
     }
   }
 
   #mapError(error: unknown): unknown {
-    return error instanceof Lost || isForNow(error) ? this.#unavailable(reasonOf(error)) : error;
+    return error instanceof ConnectionLost || isTemporary(error)
+      ? this.#unavailable(reasonOf(error))
+      : error;
   }
 
-  #unavailable(why: string): Away {
+  #unavailable(why: string): Unavailable {
     const { host, port } = this.#settings;
     const message = `PostgreSQL at ${host}:${port}: ${why}; nothing was written`;
-    if (this.#onFault === undefined) return new Away(message);
+    if (this.#onFault === undefined) return new Unavailable(message);
     this.#onFault(new Error(message));
-    return new Away(RETRY_LATER);
+    return new Unavailable(RETRY_LATER);
   }
 }
 

@@ -5,8 +5,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { DatabaseSettings } from '../base/settings/databaseSettings.ts';
 import { reasonOf } from '../base/failure.ts';
 import { monotonicMs } from '../base/clock.ts';
-import { makeHolderTable, HOLDER_TABLE, isSchemaLock, schemaLocked } from './hold.ts';
-import { hasTable, type Link, openLink } from './link.ts';
+import {
+  createHolderTable,
+  HOLDER_TABLE,
+  schemaLockFilter,
+  schemaLockedSql,
+} from './schemaLock.ts';
+import { hasTable, type PostgresConnection, openConnection } from './postgresConnection.ts';
 
 /** Table in the schema, beside the catalog's tables. */
 export const NODE_TABLE = 'tapedeck_nodes';
@@ -26,21 +31,21 @@ interface NodeDescription {
   readonly name: string;
   readonly version: string;
   /** Address of each of its ports, `https://host:port`. */
-  readonly doors: NodeDoors;
+  readonly doors: NodeEndpoints;
   /** PEM of its certificate; '' for plain HTTP. */
   readonly certificate: string;
   /** Key that signs requests forwarded by another server. */
   readonly hopKey: string;
 }
 
-export interface NodeDoors {
+export interface NodeEndpoints {
   readonly production: string;
   readonly test?: string;
   readonly streams?: string;
 }
 
 /** All routes, the test environment, or streams only. */
-export type DoorKind = keyof NodeDoors;
+export type EndpointKind = keyof NodeEndpoints;
 
 export interface ServingNode extends NodeDescription {
   readonly id: string;
@@ -67,7 +72,7 @@ export class NodeTable {
   #epoch: number | undefined;
   /** Epoch under which it holds the schema, also while it leaves. */
   #ownEpoch: number | undefined;
-  #link: Link | undefined;
+  #link: PostgresConnection | undefined;
   #heartbeatMs = -Infinity;
   #ended = false;
   #loop: Promise<void> | undefined;
@@ -101,7 +106,7 @@ export class NodeTable {
     return this.#serving;
   }
 
-  get held(): LockState {
+  get lockState(): LockState {
     return this.#lockState;
   }
 
@@ -116,12 +121,12 @@ export class NodeTable {
   }
 
   /** Time since this node was last confirmed as the serving one. */
-  get unsureMs(): number {
+  get unconfirmedMs(): number {
     return monotonicMs() - this.#confirmedMs;
   }
 
   /** Time since the latest outage of PostgreSQL; infinite without one. */
-  get backMs(): number {
+  get sinceOutageMs(): number {
     return this.#outageEndMs === undefined ? Infinity : monotonicMs() - this.#outageEndMs;
   }
 
@@ -136,11 +141,11 @@ export class NodeTable {
    * Terminates the session of a silent serving node. The node may only be suspended: once it wakes, its
    * connection is closed, and its later writes fail.
    */
-  async endSilent(): Promise<void> {
+  async terminateSilent(): Promise<void> {
     const link = await this.#connectedLink();
     await link.run(
       `select pg_terminate_backend(l.pid) from pg_locks l
-      where ${isSchemaLock} and exists (
+      where ${schemaLockFilter} and exists (
         select from ${NODE_TABLE} n join ${HOLDER_TABLE} h on n.epoch = h.epoch
         where n.id = $2 and n.seen::text = $3)`,
       [this.#settings.schema, this.#serving?.id, this.#servingSeen],
@@ -148,7 +153,7 @@ export class NodeTable {
   }
 
   /** Resolves when another node serves, or after the timeout. */
-  changed(timeoutMs: number): Promise<void> {
+  waitForChange(timeoutMs: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, timeoutMs);
     this.#waiters.add(resolve);
@@ -159,7 +164,7 @@ export class NodeTable {
   }
 
   /** Publishes that this node holds the schema now. */
-  async serves(): Promise<void> {
+  async markServing(): Promise<void> {
     const link = await this.#connectedLink();
     const { rows } = await link.run(`select epoch from ${HOLDER_TABLE}`, []);
     this.#epoch = (rows[0] as { readonly epoch: number }).epoch;
@@ -172,7 +177,7 @@ export class NodeTable {
    * Publishes that this node stops serving, while it still holds the schema. Resolves once the others have
    * seen it.
    */
-  async leaves(): Promise<void> {
+  async announceLeave(): Promise<void> {
     this.#epoch = undefined;
     // Nodes that miss the update are refused, and retry.
     await this.#connectedLink().then(
@@ -208,7 +213,7 @@ export class NodeTable {
       if (monotonicMs() - this.#heartbeatMs >= HEARTBEAT_MS) await this.#sendHeartbeat(link);
       const startMs = monotonicMs();
       const { rows } = await link.run(
-        `select n.id, n.told, n.seen::text as heard, ${schemaLocked} as held,
+        `select n.id, n.told, n.seen::text as heard, ${schemaLockedSql} as held,
           (select epoch from ${HOLDER_TABLE}) as epoch from (select) as one
         left join (${HOLDER_TABLE} h join ${NODE_TABLE} n on n.epoch = h.epoch) on true`,
         [this.#settings.schema],
@@ -247,11 +252,11 @@ export class NodeTable {
     for (const resolve of this.#waiters) resolve();
   }
 
-  async #connectedLink(): Promise<Link> {
+  async #connectedLink(): Promise<PostgresConnection> {
     if (this.#link?.isLost === false) return this.#link;
     await this.#link?.close();
     this.#link = undefined;
-    const link = await openLink(this.#settings, ANSWER_MS);
+    const link = await openConnection(this.#settings, ANSWER_MS);
     try {
       await createNodeTable(link, this.#settings);
     } catch (error) {
@@ -265,7 +270,7 @@ export class NodeTable {
     return link;
   }
 
-  async #sendHeartbeat(link: Link): Promise<void> {
+  async #sendHeartbeat(link: PostgresConnection): Promise<void> {
     await link.run(
       `insert into ${NODE_TABLE} (id, told, epoch) values ($1, $2, $3)
       on conflict (id) do update set told = excluded.told, epoch = excluded.epoch, seen = now()`,
@@ -290,8 +295,11 @@ const parseServing = (id: string, description: string): ServingNode => ({
 });
 
 /** Of two concurrent creations one fails, and retries. */
-async function createNodeTable(link: Link, settings: DatabaseSettings): Promise<void> {
-  await makeHolderTable(link, settings);
+async function createNodeTable(
+  link: PostgresConnection,
+  settings: DatabaseSettings,
+): Promise<void> {
+  await createHolderTable(link, settings);
   await link.run(
     `create table if not exists ${NODE_TABLE} (id text primary key, told text not null, epoch bigint,
       started timestamptz not null default now(), seen timestamptz not null default now())`,
@@ -302,13 +310,13 @@ async function createNodeTable(link: Link, settings: DatabaseSettings): Promise<
 
 /** Finds the serving node; undefined when there is none. */
 export async function findServing(
-  link: Link,
+  link: PostgresConnection,
   { schema }: DatabaseSettings,
 ): Promise<ServingNode | undefined> {
   if (!(await hasTable(link, schema, NODE_TABLE))) return undefined;
   const { rows } = await link.run(
     `select n.id, n.told from ${HOLDER_TABLE} h join ${NODE_TABLE} n on n.epoch = h.epoch
-    where ${schemaLocked}`,
+    where ${schemaLockedSql}`,
     [schema],
   );
   const [row] = rows as readonly Pick<ServingRow, 'id' | 'told'>[];
@@ -317,12 +325,12 @@ export async function findServing(
 
 /** Lists the nodes seen in the last day, the serving one first. */
 export async function listNodes(
-  link: Link,
+  link: PostgresConnection,
   settings: DatabaseSettings,
 ): Promise<readonly ListedNode[]> {
   await createNodeTable(link, settings);
   const { rows } = await link.run(
-    `select told, started, ${schemaLocked} and epoch is not null and
+    `select told, started, ${schemaLockedSql} and epoch is not null and
         epoch = (select epoch from ${HOLDER_TABLE}) as serves,
       (extract(epoch from now() - seen) * 1000)::int8 as silent
     from ${NODE_TABLE} order by serves desc, started, id`,

@@ -4,12 +4,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { monotonicMs } from '../base/clock.ts';
 import type { DatabaseSettings } from '../base/settings/databaseSettings.ts';
 import type { CatalogPlace } from '../catalog/catalogPlace.ts';
-import { type Database, databaseOf } from '../catalog/database.ts';
+import { type Database, createDatabase } from '../catalog/database.ts';
 import type { Engine } from '../catalog/engine.ts';
 import { GUARD, PostgresEngine } from './engine.ts';
-import { hasTable, type Link, openLink, withLink } from './link.ts';
-import { openPostgresMoment, postgresPages, readingOver } from './moment.ts';
-import { postgresSpelling } from './spelling.ts';
+import {
+  hasTable,
+  type PostgresConnection,
+  openConnection,
+  withConnection,
+} from './postgresConnection.ts';
+import { openPostgresSnapshot, postgresPages, connectionEngine } from './postgresSnapshot.ts';
+import { postgresDialect } from './postgresDialect.ts';
 
 /** Timeout of a scrub, which rewrites every row of large tables. */
 const SCRUB_MS = 3_600_000;
@@ -25,7 +30,7 @@ const OLDER_READERS_WAIT_MS = 2_000;
 /** @param isGuarded the server exits before PostgreSQL releases its lock to another one */
 export function postgresPlace(settings: DatabaseSettings, isGuarded = false): CatalogPlace {
   const { database, host, port, schema } = settings;
-  const spelling = postgresSpelling(schema);
+  const spelling = postgresDialect(schema);
   const open = (
     onFault?: (reason: unknown) => void,
     onTaken?: (error: Error) => void,
@@ -35,29 +40,29 @@ export function postgresPlace(settings: DatabaseSettings, isGuarded = false): Ca
       ...(onTaken === undefined ? {} : { onTaken }),
       ...(isGuarded ? { guard: GUARD } : {}),
     };
-    return databaseOf(() => PostgresEngine.open(settings, options), spelling);
+    return createDatabase(() => PostgresEngine.open(settings, options), spelling);
   };
   return {
     name: `the catalog (schema ${schema} of database ${database} at ${host}:${port})`,
     advice: 'Name the right database in TAPEDECK_DATABASE, or put its own backup back',
-    isThere: () => withLink(settings, (link) => hasTable(link, schema, 'folder')),
+    exists: () => withConnection(settings, (link) => hasTable(link, schema, 'folder')),
     open: () => open(),
-    openServed: open,
-    openReading: (answerMs) => databaseOf(() => openReader(settings, answerMs), spelling),
-    pages: postgresPages,
+    openForServer: open,
+    openReadOnly: (answerMs) => createDatabase(() => openReader(settings, answerMs), spelling),
+    readPages: postgresPages,
     setAside: (catalog, nowMs) => setAside(settings, catalog, nowMs),
     // The copy is one transaction: a failed one leaves nothing.
     discard: async () => undefined,
-    openMoment: () => openPostgresMoment(settings),
+    openSnapshot: () => openPostgresSnapshot(settings),
     scrub: (catalog) => scrub(settings, catalog),
   };
 }
 
 /** Opens a reader beside the holder of the catalog. */
 async function openReader(settings: DatabaseSettings, answerMs?: number): Promise<Engine> {
-  const link = await openLink(settings, answerMs);
+  const link = await openConnection(settings, answerMs);
   await link.run('set default_transaction_read_only = on', []);
-  return readingOver(link);
+  return connectionEngine(link);
 }
 
 /**
@@ -66,7 +71,7 @@ async function openReader(settings: DatabaseSettings, answerMs?: number): Promis
 async function scrub(settings: DatabaseSettings, catalog: Database): Promise<boolean> {
   const tables = await catalog.introspection.getTables();
   // Uses a separate connection, so that other users of the main one never wait for a reader's lock.
-  const work = async (link: Link): Promise<boolean> => {
+  const work = async (link: PostgresConnection): Promise<boolean> => {
     await link.run(`set lock_timeout = '${SCRUB_LOCK_TIMEOUT}'`, []);
     const { rows } = await link.run('select pg_current_xact_id()::text as id', []);
     if (!(await hasNoOlderReaders(link, (rows[0] as { readonly id: string }).id))) return false;
@@ -76,7 +81,7 @@ async function scrub(settings: DatabaseSettings, catalog: Database): Promise<boo
     }
     return true;
   };
-  return withLink(settings, work, SCRUB_MS).catch((error: unknown) => {
+  return withConnection(settings, work, SCRUB_MS).catch((error: unknown) => {
     if ((error as { readonly code?: string }).code === LOCK_NOT_AVAILABLE) return false;
     throw error;
   });
@@ -86,7 +91,7 @@ async function scrub(settings: DatabaseSettings, catalog: Database): Promise<boo
  * Finds tables without a page to clean since they were created or rewritten: the first row gives a table a
  * page, and each of its indexes a second one, which it keeps. Rewriting those took half of the time.
  */
-async function blankTables(link: Link, schema: string): Promise<ReadonlySet<string>> {
+async function blankTables(link: PostgresConnection, schema: string): Promise<ReadonlySet<string>> {
   const blank = `select c.relname as name from pg_catalog.pg_class c
     where c.relkind = 'r' and c.relnamespace = to_regnamespace(quote_ident($1))
       and pg_total_relation_size(c.oid) <= current_setting('block_size')::bigint
@@ -97,7 +102,7 @@ async function blankTables(link: Link, schema: string): Promise<ReadonlySet<stri
 }
 
 /** Whether no session, slot or prepared transaction still sees rows deleted before a transaction. */
-async function hasNoOlderReaders(link: Link, id: string): Promise<boolean> {
+async function hasNoOlderReaders(link: PostgresConnection, id: string): Promise<boolean> {
   const older = `select exists (
       select from pg_stat_activity where backend_xmin is not null and pid <> pg_backend_pid()
         and age(backend_xmin) > age($1::text::xid))

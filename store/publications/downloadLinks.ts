@@ -29,7 +29,7 @@ interface LinkOrder {
 }
 
 /** Stores a new link and returns its secret. @throws Failure Busy at `LINKS_MAX`. */
-export async function makeLink(database: Database, order: LinkOrder): Promise<string> {
+export async function createLink(database: Database, order: LinkOrder): Promise<string> {
   const { accountId, nowMs, publicationId, typeId } = order;
   const secret = randomHex(32);
   await database.transaction().execute(async (inside) => {

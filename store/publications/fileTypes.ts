@@ -8,7 +8,7 @@ import { newUuid } from '../base/random.ts';
 import { checkName } from '../lake/versions/columns.ts';
 
 /** Settings of a file type that its owner chooses. */
-export interface FileTypeSaid {
+export interface FileTypeSettings {
   readonly title: string;
   readonly source: string;
   /** Messages charged for one download. */
@@ -27,7 +27,7 @@ export interface FileTypeSaid {
   readonly access: Pick<Access, 'level' | 'tier'>;
 }
 
-export interface FileType extends FileTypeSaid {
+export interface FileType extends FileTypeSettings {
   readonly typeId: string;
   readonly workspace: string;
   readonly name: string;
@@ -39,7 +39,7 @@ export interface FileType extends FileTypeSaid {
 }
 
 /** Defaults of settings that owners omit. */
-const DEFAULT_SETTINGS: FileTypeSaid = {
+const DEFAULT_SETTINGS: FileTypeSettings = {
   title: '',
   source: '',
   weight: 1,
@@ -79,7 +79,7 @@ export async function findFileType(
   return types.find((one) => one.name.toUpperCase() === name.toUpperCase());
 }
 
-export async function fileTypeById(
+export async function findFileTypeById(
   database: Database,
   typeId: string,
 ): Promise<FileType | undefined> {
@@ -96,7 +96,7 @@ export async function fileTypeById(
 export async function saveFileType(
   database: Database,
   place: { readonly workspace: string; readonly name: string; readonly nowMs: number },
-  change: Partial<FileTypeSaid>,
+  change: Partial<FileTypeSettings>,
 ): Promise<FileType> {
   const { name, nowMs, workspace } = place;
   checkName('id', name);
@@ -154,7 +154,7 @@ const pickSettings = ({
   tags,
   title,
   weight,
-}: FileType): FileTypeSaid => ({
+}: FileType): FileTypeSettings => ({
   access,
   byDate,
   bySymbol,
@@ -168,7 +168,7 @@ const pickSettings = ({
 });
 
 const toFileType = (row: Selectable<FileTypeTable>): FileType => ({
-  ...(JSON.parse(row.body_json) as FileTypeSaid),
+  ...(JSON.parse(row.body_json) as FileTypeSettings),
   typeId: row.type_id,
   workspace: row.workspace,
   name: row.name,

@@ -6,14 +6,14 @@ import { chmod } from 'node:fs/promises';
 import type { Selectable } from 'kysely';
 import type { AtCrashPoint } from '../base/crashPoints.ts';
 import type { Clock } from '../base/clock.ts';
-import { contentOf } from '../base/contents.ts';
+import { digestFile } from '../base/fileDigest.ts';
 import type { Disk } from '../base/disk.ts';
 import { Failure } from '../base/failure.ts';
 import { newUuid } from '../base/random.ts';
 import type { Database } from '../catalog/database.ts';
 import type { Folder } from '../catalog/folder.ts';
 import type { PublicationTable } from '../catalog/tables/exports.ts';
-import { putAside } from '../files/unclaimed.ts';
+import { moveAside } from '../files/unclaimed.ts';
 import { LINK_LIFE_MS } from './downloadLinks.ts';
 import type { FileType } from './fileTypes.ts';
 import type { PublishedFiles } from './publishedFiles.ts';
@@ -50,7 +50,7 @@ interface PublicationParts {
 }
 
 /** Returns why a symbol can't name a file; undefined when it can. */
-export const symbolFault = (symbol: string): string | undefined =>
+export const checkSymbol = (symbol: string): string | undefined =>
   symbol.length > SYMBOL_MAX || /[\p{C}\s]/u.test(symbol)
     ? `must be 1 to ${SYMBOL_MAX} characters without spaces`
     : undefined;
@@ -71,8 +71,8 @@ export class Publications {
   }
 
   /** Fetches a file to the local folder before it is read. */
-  bring(file: Pick<Publication, 'publicationId' | 'bytes' | 'sha256'>): Promise<unknown> {
-    return this.#parts.publishedFiles.bring(file);
+  fetchLocal(file: Pick<Publication, 'publicationId' | 'bytes' | 'sha256'>): Promise<unknown> {
+    return this.#parts.publishedFiles.fetchLocal(file);
   }
 
   /** Prevents removals until the returned function is called. */
@@ -97,7 +97,7 @@ export class Publications {
     const unpublished = { bytes: 0, sha256: '', committed_ms: null, ended_ms: null };
     const { typeId: type_id, workspace } = type;
     try {
-      const content = await contentOf(temporary);
+      const content = await digestFile(temporary);
       const row = {
         publication_id: publicationId,
         type_id,
@@ -113,7 +113,7 @@ export class Publications {
       await disk.makeFolder(folder.published);
       await disk.rename(temporary, path);
       await disk.syncFolder(folder.published);
-      await publishedFiles.keep({ publicationId, ...content });
+      await publishedFiles.upload({ publicationId, ...content });
       at('publication-placed');
       const publishedMs = await this.#commit(type, { publicationId, ...name, ...content });
       at('publication-committed');
@@ -173,7 +173,7 @@ export class Publications {
   }
 
   /** Finds a file by its id, also an ended one: links outlive it for a while. */
-  async byId(publicationId: string): Promise<Publication | undefined> {
+  async findById(publicationId: string): Promise<Publication | undefined> {
     const row = await this.#parts.database
       .selectFrom('publication')
       .selectAll()
@@ -227,7 +227,7 @@ export class Publications {
   }
 
   /** Removes ended files after their retention. */
-  async look(): Promise<void> {
+  async removeExpired(): Promise<void> {
     if (this.#holds > 0) return;
     const { clock, database } = this.#parts;
     const rows = await database
@@ -249,12 +249,12 @@ export class Publications {
     const leftovers = rows.filter((row) => row.committed_ms === null);
     await this.#forget(leftovers.map(({ publication_id }) => publication_id));
     const live = rows.filter((row) => row.committed_ms !== null && row.ended_ms === null);
-    await publishedFiles.settle(live.map(toPublication));
+    await publishedFiles.uploadMissing(live.map(toPublication));
     const named = new Set(rows.map(({ publication_id }) => publication_id));
     const unnamed = (await disk.list(folder.published)).filter((path) => !named.has(path));
     if (unnamed.length === 0) return { aside: 0, folder: '' };
     const paths = unnamed.map((path) => `published/${path}`);
-    const aside = await putAside(paths, { ...folder, lake: folder.root }, clock(), disk);
+    const aside = await moveAside(paths, { ...folder, lake: folder.root }, clock(), disk);
     return { aside: unnamed.length, folder: aside };
   }
 

@@ -1,9 +1,9 @@
 // Places published files: in a folder, or in a bucket of which the folder is a cache.
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Content, contentOf } from '../base/contents.ts';
+import { type FileDigest, digestFile } from '../base/fileDigest.ts';
 import type { Disk } from '../base/disk.ts';
-import { asked, type Bucket, type ToldOfBucket } from '../files/bucket/bucket.ts';
+import { callBucket, type Bucket, type BucketFaultListener } from '../files/bucket/bucket.ts';
 import { fetchInto } from '../files/bucket/fetchInto.ts';
 import type { Folder } from '../catalog/folder.ts';
 
@@ -12,24 +12,24 @@ const BUCKET_FOLDER = 'published/';
 /** Concurrent uploads of missing files at start. */
 const UPLOAD_CONCURRENCY = 4;
 
-export interface PublishedFile extends Content {
+export interface PublishedFile extends FileDigest {
   readonly publicationId: string;
 }
 
 export interface PublishedFiles {
   pathOf(publicationId: string): string;
   /** Uploads a file before its commit, so that it survives the loss of the local disk. */
-  keep(file: PublishedFile): Promise<void>;
+  upload(file: PublishedFile): Promise<void>;
   /** Fetches the local copy if it is missing or has another length; `anew`: in any case. */
-  bring(file: PublishedFile, anew?: boolean): Promise<unknown>;
+  fetchLocal(file: PublishedFile, anew?: boolean): Promise<unknown>;
   /** Removes a file; a missing one is no error. */
   remove(publicationId: string): Promise<void>;
   /** Uploads files from before the bucket was configured or from a restored folder; returns how many. */
-  settle(live: readonly PublishedFile[]): Promise<number>;
+  uploadMissing(live: readonly PublishedFile[]): Promise<number>;
 }
 
-async function isWhole(path: string, { bytes, sha256 }: Content): Promise<boolean> {
-  const content = await contentOf(path);
+async function isWhole(path: string, { bytes, sha256 }: FileDigest): Promise<boolean> {
+  const content = await digestFile(path);
   return content.bytes === bytes && content.sha256 === sha256;
 }
 
@@ -37,29 +37,33 @@ type LocalFolders = Pick<Folder, 'published' | 'temporary'>;
 
 export const localPublished = ({ published }: LocalFolders, disk: Disk): PublishedFiles => ({
   pathOf: (publicationId) => join(published, publicationId),
-  keep: async () => undefined,
-  bring: async () => undefined,
+  upload: async () => undefined,
+  fetchLocal: async () => undefined,
   remove: (publicationId) => disk.remove(join(published, publicationId)),
-  settle: async () => 0,
+  uploadMissing: async () => 0,
 });
 
 export function bucketPublished(
   folder: LocalFolders,
   disk: Disk,
   bucket: Bucket,
-  events: ToldOfBucket,
+  events: BucketFaultListener,
 ): PublishedFiles {
   const local = localPublished(folder, disk);
   const { pathOf } = local;
   const fetches = new Map<string, Promise<unknown>>();
   const keep = ({ publicationId, ...content }: PublishedFile): Promise<void> => {
     const sent = bucket.put(`${BUCKET_FOLDER}${publicationId}`, pathOf(publicationId), content);
-    return asked(events, 'send a published file', sent);
+    return callBucket(events, 'send a published file', sent);
   };
   const fetch = (file: PublishedFile): Promise<boolean> => {
     const { publicationId } = file;
     const get = (part: string): Promise<boolean> =>
-      asked(events, 'fetch a published file', bucket.get(`${BUCKET_FOLDER}${publicationId}`, part));
+      callBucket(
+        events,
+        'fetch a published file',
+        bucket.get(`${BUCKET_FOLDER}${publicationId}`, part),
+      );
     // A damaged copy in the bucket must not replace the local file.
     const isRight = (part: string): Promise<boolean> => isWhole(part, file);
     const { temporary } = folder;
@@ -67,8 +71,8 @@ export function bucketPublished(
   };
   return {
     pathOf,
-    keep,
-    bring: (file, anew = false) => {
+    upload: keep,
+    fetchLocal: (file, anew = false) => {
       const { bytes, publicationId } = file;
       const isLocal = statSync(pathOf(publicationId), { throwIfNoEntry: false })?.size === bytes;
       if (isLocal && !anew) return Promise.resolve();
@@ -80,11 +84,11 @@ export function bucketPublished(
     },
     remove: async (publicationId) => {
       const removal = bucket.remove(`${BUCKET_FOLDER}${publicationId}`);
-      await asked(events, 'remove a published file', removal);
+      await callBucket(events, 'remove a published file', removal);
       await local.remove(publicationId);
     },
-    settle: async (live) => {
-      const listed = await asked(events, 'list published files', bucket.list(BUCKET_FOLDER));
+    uploadMissing: async (live) => {
+      const listed = await callBucket(events, 'list published files', bucket.list(BUCKET_FOLDER));
       const sizes = new Map(
         listed.map(({ bytes, path }) => [path.slice(BUCKET_FOLDER.length), bytes]),
       );
@@ -98,7 +102,7 @@ export function bucketPublished(
 async function sendIntact(
   files: readonly PublishedFile[],
   pathOf: PublishedFiles['pathOf'],
-  keep: PublishedFiles['keep'],
+  keep: PublishedFiles['upload'],
 ): Promise<number> {
   let sent = 0;
   const send = async (file: PublishedFile): Promise<void> => {

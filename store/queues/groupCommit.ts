@@ -15,7 +15,7 @@ export class GroupCommit {
   }
 
   /** Schedules a write. A pending write is never postponed; a shorter delay advances it. */
-  soon(delayMs: number): void {
+  schedule(delayMs: number): void {
     if (this.#isStopped) return;
     const dueMs = monotonicMs() + delayMs;
     if (this.#timer !== undefined && this.#dueMs <= dueMs) return;

@@ -5,23 +5,23 @@ import { rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { backup, DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { diskFull, isDiskFull } from '../base/failure.ts';
-import type { Piece, Ran } from '../catalog/statements.ts';
+import type { BatchStatement, StatementResult } from '../catalog/statements.ts';
 
-export interface Sqlite {
-  run(sql: string, parameters: readonly unknown[]): Ran;
+export interface SqliteConnection {
+  run(sql: string, parameters: readonly unknown[]): StatementResult;
   close(): void;
 }
 
 /** Limit of cached prepared statements; above it the cache is cleared. */
 const STATEMENTS_MAX = 500;
 
-const NOTHING_DONE: Ran = { rows: [], changed: { count: 0 } };
+const NOTHING_DONE: StatementResult = { rows: [], changed: { count: 0 } };
 
 /**
  * Opens or creates the catalog at `path`: WAL, every commit reaches the disk before it returns.
  * @throws Failure DiskFull when there is no room for SQLite's auxiliary files.
  */
-export function openSqlite(path: string): Sqlite {
+export function openSqlite(path: string): SqliteConnection {
   const sqlite = new DatabaseSync(path, { timeout: 5000 });
   try {
     sqlite.exec('PRAGMA journal_mode = WAL');
@@ -35,17 +35,17 @@ export function openSqlite(path: string): Sqlite {
 }
 
 /** Opens a reader of the committed state, which never waits for writers. */
-export const openReader = (path: string): Sqlite =>
+export const openReader = (path: string): SqliteConnection =>
   toConnection(new DatabaseSync(path, { readOnly: true, timeout: 5000 }));
 
 interface SqliteSnapshot {
-  readonly sqlite: Sqlite;
+  readonly sqlite: SqliteConnection;
   /** Copies the snapshot to a path, completely or not at all; not synced. */
   copyTo(path: string): Promise<void>;
 }
 
 /** Opens a snapshot of the committed state in a read transaction, while writers go on. */
-export function openMoment(path: string): SqliteSnapshot {
+export function openSnapshot(path: string): SqliteSnapshot {
   const reader = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
   // Without a transaction, SQLite restarts a copy at every commit and never finishes beside writers.
   reader.exec('BEGIN');
@@ -78,15 +78,18 @@ export function toOneFile(path: string): void {
 }
 
 /** Runs statements one after the other. @throws the first error; the statements before it stay done */
-export function runPieces(sqlite: Sqlite, pieces: readonly Piece[]): Ran {
-  let last: Ran = { rows: [] };
+export function runPieces(
+  sqlite: SqliteConnection,
+  pieces: readonly BatchStatement[],
+): StatementResult {
+  let last: StatementResult = { rows: [] };
   for (const { each, sql } of pieces) {
     for (const parameters of each) last = sqlite.run(sql, parameters);
   }
   return last;
 }
 
-function toConnection(sqlite: DatabaseSync): Sqlite {
+function toConnection(sqlite: DatabaseSync): SqliteConnection {
   const statements = new Map<string, StatementSync>();
   const prepare = (sql: string): StatementSync => {
     const cached = statements.get(sql);

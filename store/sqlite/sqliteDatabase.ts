@@ -2,13 +2,19 @@
 import { type DataTypeNode, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
 import {
   type Database,
-  databaseOf,
-  type HeldDatabase,
-  type Spelling,
+  createDatabase,
+  type DatabaseSnapshot,
+  type SqlDialect,
 } from '../catalog/database.ts';
 import type { Engine } from '../catalog/engine.ts';
-import { openMoment, openReader, openSqlite, runPieces, type Sqlite } from './connection.ts';
-import { type Threads, Writer } from './writer.ts';
+import {
+  openSnapshot,
+  openReader,
+  openSqlite,
+  runPieces,
+  type SqliteConnection,
+} from './connection.ts';
+import { type ThreadPool, Writer } from './writer.ts';
 
 /** Opens or creates the catalog at `path` in this thread, which waits for the disk. */
 export const openDatabase = (path: string): Database =>
@@ -18,7 +24,7 @@ export const openDatabase = (path: string): Database =>
  * Opens or creates the catalog at `path` on a separate thread: this thread never waits for the disk. Reads
  * outside of a transaction run in this thread on the committed state, in their order.
  */
-export const openServed = (path: string, threads?: Threads): Database =>
+export const openServed = (path: string, threads?: ThreadPool): Database =>
   sqliteDatabase(async () => {
     const writer = await Writer.open(path, threads);
     const reader = await openOrUndo(
@@ -39,8 +45,8 @@ export const openServed = (path: string, threads?: Threads): Database =>
 export const openReadOnly = (path: string): Database =>
   sqliteDatabase(async () => inThread(openReader(path)));
 
-export function openHeld(path: string): HeldDatabase {
-  const { copyTo, sqlite } = openMoment(path);
+export function openSnapshotDatabase(path: string): DatabaseSnapshot {
+  const { copyTo, sqlite } = openSnapshot(path);
   return {
     database: sqliteDatabase(async () => inThread(sqlite)),
     copyTo,
@@ -59,7 +65,7 @@ async function openOrUndo<T>(open: () => T, undo: () => Promise<void>): Promise<
 }
 
 /** One connection for everything, in this thread. */
-const inThread = (sqlite: Sqlite): Engine => ({
+const inThread = (sqlite: SqliteConnection): Engine => ({
   write: async (pieces) => runPieces(sqlite, pieces),
   read: (sql, parameters) => sqlite.run(sql, parameters),
   close: async () => sqlite.close(),
@@ -72,10 +78,10 @@ class SqliteCompiler extends SqliteQueryCompiler {
   }
 }
 
-const SQLITE: Spelling = {
+const SQLITE: SqlDialect = {
   compiler: () => new SqliteCompiler(),
   adapter: () => new SqliteAdapter(),
   introspector: (database) => new SqliteIntrospector(database),
 };
 
-const sqliteDatabase = (open: () => Promise<Engine>): Database => databaseOf(open, SQLITE);
+const sqliteDatabase = (open: () => Promise<Engine>): Database => createDatabase(open, SQLITE);

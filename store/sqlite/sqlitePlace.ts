@@ -4,24 +4,24 @@ import { rename, rm } from 'node:fs/promises';
 import { sql } from 'kysely';
 import { momentName } from '../base/clock.ts';
 import type { CatalogPlace } from '../catalog/catalogPlace.ts';
-import { type CatalogRow, PAGE_ROWS, type PagesOf } from '../catalog/copyCatalog.ts';
+import { type CatalogRow, PAGE_ROWS, type PageReader } from '../catalog/copyCatalog.ts';
 import type { Folder } from '../catalog/folder.ts';
 import { toOneFile } from './connection.ts';
 import { scrubSqlite } from './scrubSqlite.ts';
-import { openDatabase, openHeld, openReadOnly, openServed } from './sqliteDatabase.ts';
-import type { Threads } from './writer.ts';
+import { openDatabase, openSnapshotDatabase, openReadOnly, openServed } from './sqliteDatabase.ts';
+import type { ThreadPool } from './writer.ts';
 
 export const sqlitePlace = (
   { catalog }: Pick<Folder, 'catalog'>,
-  threads?: Threads,
+  threads?: ThreadPool,
 ): CatalogPlace => ({
   name: catalog,
   advice: 'Put the right catalog.db back (with its -wal, when there is one)',
-  isThere: async () => (statSync(catalog, { throwIfNoEntry: false })?.size ?? 0) > 0,
+  exists: async () => (statSync(catalog, { throwIfNoEntry: false })?.size ?? 0) > 0,
   open: () => openDatabase(catalog),
-  openServed: () => openServed(catalog, threads),
-  openReading: () => openReadOnly(catalog),
-  pages: sqlitePages,
+  openForServer: () => openServed(catalog, threads),
+  openReadOnly: () => openReadOnly(catalog),
+  readPages: sqlitePages,
   setAside: async (database, nowMs) => {
     await database.destroy();
     toOneFile(catalog);
@@ -32,12 +32,12 @@ export const sqlitePlace = (
   discard: async () => {
     for (const part of ['', '-wal', '-shm']) await rm(`${catalog}${part}`, { force: true });
   },
-  openMoment: async () => openHeld(catalog),
+  openSnapshot: async () => openSnapshotDatabase(catalog),
   scrub: scrubSqlite,
 });
 
 /** Pages through a table by row id. */
-export const sqlitePages: PagesOf = async function* (database, table) {
+export const sqlitePages: PageReader = async function* (database, table) {
   for (let after = 0; ;) {
     const { rows } = await sql<CatalogRow & { readonly place: number }>`
       select rowid as place, * from ${sql.table(table)} where rowid > ${after}

@@ -2,50 +2,50 @@
 // never waits for a disk. An acknowledged commit is still synced.
 import { Worker } from 'node:worker_threads';
 import { Failure } from '../base/failure.ts';
-import type { Piece, Ran } from '../catalog/statements.ts';
-import type { Asked, Told } from './writerThread.ts';
+import type { BatchStatement, StatementResult } from '../catalog/statements.ts';
+import type { WriterRequest, WriterReply } from './writerThread.ts';
 
 /** Provides threads, and takes them back once they serve no catalog. */
-export interface Threads {
+export interface ThreadPool {
   take(): Worker;
-  done(thread: Worker): Promise<unknown>;
+  release(thread: Worker): Promise<unknown>;
 }
 
 /** Starts one thread for each catalog. */
-export const ownThreads: Threads = {
+export const dedicatedThreads: ThreadPool = {
   take: () => {
     // Threads don't inherit the flags of the process: `node --input-type` accepts no file.
     const execArgv = process.execArgv.filter((flag) => flag.startsWith('--disable-warning'));
     return new Worker(new URL('./writerThread.ts', import.meta.url), { execArgv });
   },
-  done: (thread) => thread.terminate(),
+  release: (thread) => thread.terminate(),
 };
 
 /** Starts the first thread immediately, in parallel to loading, before a catalog is opened. */
-export function startedThreads(): Threads {
-  let started: Worker | undefined = ownThreads.take();
+export function prestartedThreads(): ThreadPool {
+  let started: Worker | undefined = dedicatedThreads.take();
   started.unref();
   const take = (): Worker => {
-    const thread = started ?? ownThreads.take();
+    const thread = started ?? dedicatedThreads.take();
     started = undefined;
     return thread;
   };
-  return { ...ownThreads, take };
+  return { ...dedicatedThreads, take };
 }
 
 interface PendingCall {
-  readonly resolve: (ran: Ran) => void;
+  readonly resolve: (ran: StatementResult) => void;
   readonly reject: (error: unknown) => void;
 }
 
 export class Writer {
-  readonly #threads: Threads;
+  readonly #threads: ThreadPool;
   readonly #thread: Worker;
   /** Pending calls in order; answers arrive in the same order. */
   readonly #pending: PendingCall[] = [];
   #isClosing = false;
 
-  private constructor(threads: Threads) {
+  private constructor(threads: ThreadPool) {
     this.#threads = threads;
     this.#thread = threads.take();
     this.#thread.on('message', this.#onAnswer);
@@ -56,7 +56,7 @@ export class Writer {
   }
 
   /** @throws the error of opening on the thread */
-  static async open(path: string, threads = ownThreads): Promise<Writer> {
+  static async open(path: string, threads = dedicatedThreads): Promise<Writer> {
     const writer = new Writer(threads);
     try {
       await writer.#request({ open: path });
@@ -67,7 +67,7 @@ export class Writer {
     return writer;
   }
 
-  run(pieces: readonly Piece[]): Promise<Ran> {
+  run(pieces: readonly BatchStatement[]): Promise<StatementResult> {
     return this.#request(pieces);
   }
 
@@ -84,20 +84,20 @@ export class Writer {
     this.#thread.off('message', this.#onAnswer);
     this.#thread.off('error', rethrow);
     this.#thread.off('exit', this.#onExit);
-    await this.#threads.done(this.#thread);
+    await this.#threads.release(this.#thread);
   }
 
-  #request(request: Asked): Promise<Ran> {
+  #request(request: WriterRequest): Promise<StatementResult> {
     if (this.#isClosing) return Promise.reject(new Error('the catalog is closed'));
     // A thread with pending calls keeps the process alive.
     if (this.#pending.length === 0) this.#thread.ref();
-    return new Promise<Ran>((resolve, reject) => {
+    return new Promise<StatementResult>((resolve, reject) => {
       this.#pending.push({ resolve, reject });
       this.#thread.postMessage(request);
     });
   }
 
-  readonly #onAnswer = (reply: Told): void => {
+  readonly #onAnswer = (reply: WriterReply): void => {
     const next = this.#pending.shift();
     if (this.#pending.length === 0) this.#thread.unref();
     if ('ran' in reply) next?.resolve(reply.ran);
@@ -118,7 +118,7 @@ function toError({
   failure,
   message,
   members,
-}: Extract<Told, { failed: unknown }>['failed']): Error {
+}: Extract<WriterReply, { failed: unknown }>['failed']): Error {
   if (failure !== undefined) return new Failure(failure, message);
   return Object.assign(new Error(message), members);
 }

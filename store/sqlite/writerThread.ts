@@ -1,13 +1,13 @@
 // Entry point of the catalog's thread: handles one message after the other and answers each.
 import { parentPort } from 'node:worker_threads';
 import { Failure, type FailureType } from '../base/failure.ts';
-import type { Piece, Ran } from '../catalog/statements.ts';
-import { openSqlite, runPieces, type Sqlite } from './connection.ts';
+import type { BatchStatement, StatementResult } from '../catalog/statements.ts';
+import { openSqlite, runPieces, type SqliteConnection } from './connection.ts';
 
 /** Statements; or the path of the catalog to open; or `close`. */
-export type Asked = readonly Piece[] | { readonly open: string } | 'close';
+export type WriterRequest = readonly BatchStatement[] | { readonly open: string } | 'close';
 
-export type Told = { readonly ran: Ran } | { readonly failed: ErrorDescription };
+export type WriterReply = { readonly ran: StatementResult } | { readonly failed: ErrorDescription };
 
 interface ErrorDescription {
   /** Type of a failure that is meant for a caller. */
@@ -17,13 +17,13 @@ interface ErrorDescription {
   readonly members: Readonly<Record<string, unknown>>;
 }
 
-const NOTHING: Ran = { rows: [] };
+const NOTHING: StatementResult = { rows: [] };
 
-let sqlite: Sqlite | undefined;
+let sqlite: SqliteConnection | undefined;
 
-parentPort?.on('message', (request: Asked) => parentPort?.postMessage(handle(request)));
+parentPort?.on('message', (request: WriterRequest) => parentPort?.postMessage(handle(request)));
 
-function handle(request: Asked): Told {
+function handle(request: WriterRequest): WriterReply {
   try {
     return { ran: execute(request) };
   } catch (error) {
@@ -31,7 +31,7 @@ function handle(request: Asked): Told {
   }
 }
 
-function execute(request: Asked): Ran {
+function execute(request: WriterRequest): StatementResult {
   if (request === 'close') {
     sqlite?.close();
     sqlite = undefined;

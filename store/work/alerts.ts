@@ -23,7 +23,7 @@ export async function insertAlerts(transaction: Database, alerts: readonly Alert
 }
 
 /** Lists alerts of a rule, newest first. */
-export const alertsOf = (
+export const listAlerts = (
   database: Database,
   ruleId: string,
   limit: number,
@@ -41,7 +41,7 @@ export const findAlert = (database: Database, alertId: string): Promise<Alert | 
   database.selectFrom('alert').selectAll().where('alert_id', '=', alertId).executeTakeFirst();
 
 /** Lists calls of an alert, oldest first. */
-export const callsOf = (database: Database, alertId: string): Promise<readonly AlertCall[]> =>
+export const listCalls = (database: Database, alertId: string): Promise<readonly AlertCall[]> =>
   database
     .selectFrom('alert_call')
     .selectAll()
@@ -98,13 +98,17 @@ export async function saveCall(
 }
 
 /** Postpones an alert without a call: it waits for its receiver. */
-export async function putOff(database: Database, alertId: string, nextMs: number): Promise<void> {
+export async function postponeAlert(
+  database: Database,
+  alertId: string,
+  nextMs: number,
+): Promise<void> {
   const update = database.updateTable('alert').set({ next_ms: nextMs });
   await update.where('alert_id', '=', alertId).execute();
 }
 
 /** Queues a finished alert again; false if it is still waiting. */
-export async function sendAgain(
+export async function requeueAlert(
   database: Database,
   alertId: string,
   nowMs: number,

@@ -1,7 +1,7 @@
 // Stores data sources and their credentials, by workspace. A definition is opaque JSON here; the pipeline
 // interprets it.
 import type { Insertable, Selectable } from 'kysely';
-import { insertHeld } from './heldMost.ts';
+import { insertLimited } from './workspaceLimits.ts';
 import type { Database } from '../catalog/database.ts';
 import { Failure } from '../base/failure.ts';
 import { randomHex } from '../base/random.ts';
@@ -25,7 +25,7 @@ export const unsealCredential = ({ sealed }: CredentialRow, secrets: Secrets): u
 
 /** @throws Failure LimitReached at the limit of the workspace. */
 export const insertCredential = (database: Database, row: CredentialTable): Promise<void> =>
-  insertHeld(
+  insertLimited(
     database,
     'credential',
     { most: ENTRIES_MAX, workspace: row.workspace },
@@ -34,7 +34,7 @@ export const insertCredential = (database: Database, row: CredentialTable): Prom
 
 /** @throws Failure LimitReached at the limit of the workspace. */
 export const insertSource = (database: Database, row: Insertable<DataSourceTable>): Promise<void> =>
-  insertHeld(
+  insertLimited(
     database,
     'data_source',
     { most: ENTRIES_MAX, workspace: row.workspace },

@@ -1,6 +1,6 @@
 // Stores exports: source version, progress and outcome.
 import type { Insertable, Selectable, Updateable } from 'kysely';
-import type { Alongside, Database } from '../catalog/database.ts';
+import type { TransactionStep, Database } from '../catalog/database.ts';
 import { randomHex } from '../base/random.ts';
 import type { ExportTable, ExportState } from '../catalog/tables/exports.ts';
 
@@ -19,7 +19,7 @@ export const newExportId = (): string => `EXPORT_${randomHex(16)}`;
 export async function insertExport(
   database: Database,
   row: Insertable<ExportTable>,
-  alongside?: Alongside,
+  alongside?: TransactionStep,
 ): Promise<void> {
   await database.transaction().execute(async (transaction) => {
     await transaction.insertInto('export').values(row).execute();
@@ -62,7 +62,7 @@ export const listExports = (database: Database, workspace: string): Promise<read
     .execute();
 
 /** Lists unfinished exports of every workspace, oldest first. */
-export const unfinishedExports = (database: Database): Promise<readonly ExportRow[]> =>
+export const listUnfinishedExports = (database: Database): Promise<readonly ExportRow[]> =>
   database
     .selectFrom('export')
     .selectAll()

@@ -3,7 +3,7 @@ import type { Database } from '../catalog/database.ts';
 import type { FeedPositionTable } from '../catalog/tables/sources.ts';
 
 /** Returns the id of the last stored message; undefined when there is none of this origin. */
-export async function feedPosition(
+export async function findFeedPosition(
   database: Database,
   { origin, source_id }: Omit<FeedPositionTable, 'last_id'>,
 ): Promise<string | undefined> {

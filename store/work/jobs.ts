@@ -1,10 +1,10 @@
 // Stores jobs (one run of a task), their rejected records, and the log of a workspace.
 import type { Insertable, Selectable, Updateable } from 'kysely';
 import type { Database, Tables } from '../catalog/database.ts';
-import { insertEach, pieceOf, runTogether } from '../catalog/together.ts';
+import { insertEach, toBatchStatement, runBatch } from '../catalog/statementBatch.ts';
 import { randomHex } from '../base/random.ts';
-import { redacted } from '../base/redact.ts';
-import { forgetWriteKeys } from './writeKeys.ts';
+import { redactText } from '../base/redact.ts';
+import { purgeWriteKeys } from './writeKeys.ts';
 
 /** INTERFACE.md 3.7: created, VALIDATING, VALIDATED, INGESTING, INGESTED; or ERROR, CANCELLED. */
 export type JobStatus =
@@ -19,7 +19,7 @@ export interface Reject {
 }
 
 /** Limit of stored rejects of each job; further ones are only counted. */
-export const REJECTS_KEPT_MAX = 1_000;
+export const REJECTS_MAX = 1_000;
 
 export const UNFINISHED: readonly JobStatus[] = ['CREATED', 'VALIDATING', 'VALIDATED', 'INGESTING'];
 
@@ -71,7 +71,7 @@ export async function beginAttempt(
 }
 
 /** Resets the attempts of jobs that don't cause the current stop of the server. */
-export async function forgiveStarts(database: Database, jobIds: readonly string[]): Promise<void> {
+export async function resetAttempts(database: Database, jobIds: readonly string[]): Promise<void> {
   if (jobIds.length === 0) return;
   await database
     .updateTable('job')
@@ -84,7 +84,7 @@ export const findJob = (database: Database, jobId: string): Promise<Job | undefi
   database.selectFrom('job').selectAll().where('job_id', '=', jobId).executeTakeFirst();
 
 /** Lists jobs that are unfinished or have stored records in a dataset, in order of arrival. */
-export const jobsOf = (
+export const listDatasetJobs = (
   database: Database,
   dataset: { readonly workspace: string; readonly dataset: string },
 ): Promise<readonly Job[]> =>
@@ -100,7 +100,7 @@ export const jobsOf = (
     .execute();
 
 /** Returns the sequence of the latest job; 0 when there is none. */
-export async function newestSequence(database: Database): Promise<number> {
+export async function findLatestSequence(database: Database): Promise<number> {
   const row = await database
     .selectFrom('job')
     .select((select) => [select.fn.max('sequence').as('newest')])
@@ -109,7 +109,7 @@ export async function newestSequence(database: Database): Promise<number> {
 }
 
 /** Lists jobs that a stopped or killed process left unfinished, oldest first. */
-export const unfinishedJobs = (database: Database): Promise<readonly Job[]> =>
+export const listUnfinishedJobs = (database: Database): Promise<readonly Job[]> =>
   database
     .selectFrom('job')
     .selectAll()
@@ -154,10 +154,10 @@ export async function insertRejects(
   jobId: string,
   rejects: readonly Reject[],
 ): Promise<void> {
-  const rows = rejects.slice(0, REJECTS_KEPT_MAX).map(({ error, line }) => {
-    return { job_id: jobId, line, error: redacted(error) };
+  const rows = rejects.slice(0, REJECTS_MAX).map(({ error, line }) => {
+    return { job_id: jobId, line, error: redactText(error) };
   });
-  await runTogether(database, insertEach(database, 'job_reject', rows));
+  await runBatch(database, insertEach(database, 'job_reject', rows));
 }
 
 export const findRejects = (database: Database, jobId: string): Promise<readonly Reject[]> =>
@@ -172,11 +172,11 @@ export const findRejects = (database: Database, jobId: string): Promise<readonly
  * Runs in the transaction of a purge: reasons and log lines of the dataset's jobs may quote purged records.
  * Unfinished jobs are skipped: their records arrive after the purge.
  */
-export async function clearTexts(
+export async function purgeTexts(
   transaction: Database,
   { workspace, dataset }: { readonly workspace: string; readonly dataset: string },
 ): Promise<void> {
-  await forgetWriteKeys(transaction, { dataset, workspace });
+  await purgeWriteKeys(transaction, { dataset, workspace });
   const rows = await transaction
     .selectFrom('job')
     .select(['job_id', 'dataset', 'error'])
@@ -204,10 +204,10 @@ type NewLine = Omit<Insertable<Tables['log']>, 'log_id'>;
 const insertLine = (database: Database, line: NewLine) =>
   database
     .insertInto('log')
-    .values({ ...line, message: redacted(line.message), log_id: randomHex(16) });
+    .values({ ...line, message: redactText(line.message), log_id: randomHex(16) });
 
 /** Updates a job and appends to its log in one transaction, which is synced once. */
-export const changeAndTell = (
+export const updateJobAndLog = (
   database: Database,
   jobId: string,
   values: Updateable<Tables['job']>,
@@ -216,9 +216,9 @@ export const changeAndTell = (
   database
     .transaction()
     .execute((transaction) =>
-      runTogether(transaction, [
-        pieceOf(buildUpdate(transaction, jobId, values)),
-        pieceOf(insertLine(transaction, line)),
+      runBatch(transaction, [
+        toBatchStatement(buildUpdate(transaction, jobId, values)),
+        toBatchStatement(insertLine(transaction, line)),
       ]),
     );
 
@@ -241,7 +241,7 @@ type LogLine = Selectable<Tables['log']>;
 export const LEVELS: Readonly<Record<string, number>> = { info: 30, warn: 40, error: 50 };
 
 /** Lists the latest log lines of all workspaces of an account. */
-export const newestLines = (
+export const listLatestLines = (
   database: Database,
   accountId: string,
   limit: number,

@@ -8,9 +8,9 @@ import type { Database } from '../catalog/database.ts';
 import { resealCredentials } from './dataSources.ts';
 import { writeSecretFile } from '../catalog/secrets/secretFile.ts';
 import {
-  doesOpen,
+  canUnseal,
   type LiveSecrets,
-  liveSecrets,
+  createLiveSecrets,
   openSecrets,
   type Secrets,
 } from '../catalog/secrets/secrets.ts';
@@ -21,7 +21,7 @@ import { resealWebhooks } from './webhooks.ts';
 const CHECK = 'key_check';
 const CHECK_TEXT = 'tapedeck';
 
-export interface Rotated {
+export interface RotationCounts {
   readonly tokens: number;
   readonly credentials: number;
   readonly webhooks: number;
@@ -31,7 +31,7 @@ export interface Rotated {
 const nextKeyPath = (path: string): string => `${path}.next`;
 
 /** Path of the former key after a rotation of a running server, until its next start. */
-export const formerOf = (path: string): string => `${path}.former`;
+export const formerKeyPath = (path: string): string => `${path}.former`;
 
 /**
  * Rotates the key of a stopped server.
@@ -43,7 +43,7 @@ export async function rotateKey(
   path: string,
   oldHex: string,
   freshHex: string,
-): Promise<Rotated> {
+): Promise<RotationCounts> {
   const old = openSecrets(oldHex, path);
   if (freshHex === '') rmSync(nextKeyPath(path), { force: true });
   const fresh = openSecrets(freshHex, nextKeyPath(path));
@@ -72,7 +72,7 @@ const rotating = new Set<string>();
  * are in memory, still open; the next start reseals them and removes the old key.
  * @throws Failure Conflict during another rotation.
  */
-export async function rotateLive(live: LiveKey): Promise<Rotated> {
+export async function rotateLive(live: LiveKey): Promise<RotationCounts> {
   const { path } = live;
   if (rotating.has(path)) throw new Failure('Conflict', 'the key is being rotated already');
   rotating.add(path);
@@ -83,9 +83,9 @@ export async function rotateLive(live: LiveKey): Promise<Rotated> {
   }
 }
 
-async function rotate({ accounts, database, path, secrets }: LiveKey): Promise<Rotated> {
+async function rotate({ accounts, database, path, secrets }: LiveKey): Promise<RotationCounts> {
   rmSync(nextKeyPath(path), { force: true });
-  writeSecretFile(formerOf(path), readFileSync(path, 'utf8').trim());
+  writeSecretFile(formerKeyPath(path), readFileSync(path, 'utf8').trim());
   const fresh = openSecrets('', nextKeyPath(path));
   const [counts, callers] = await database.transaction().execute(async (transaction) => {
     const counts = await resealAll(transaction, secrets, fresh);
@@ -93,7 +93,7 @@ async function rotate({ accounts, database, path, secrets }: LiveKey): Promise<R
     return [counts, await loadCallers(transaction, fresh)] as const;
   });
   // Both are replaced together: the hash under the key finds a token.
-  secrets.become(fresh);
+  secrets.rotateTo(fresh);
   accounts.adopt(callers);
   renameSync(nextKeyPath(path), path);
   await resealLate(database, secrets, fresh);
@@ -109,7 +109,7 @@ const resealAll = async (
   transaction: Database,
   old: Secrets,
   fresh: Secrets,
-): Promise<Rotated> => ({
+): Promise<RotationCounts> => ({
   tokens: await resealTokens(transaction, old, fresh),
   credentials: await resealCredentials(transaction, old, fresh),
   webhooks: await resealWebhooks(transaction, old, fresh),
@@ -123,7 +123,7 @@ async function writeCheck(transaction: Database, fresh: Secrets): Promise<void> 
 }
 
 /** Finishes an interrupted rotation: completes it when the catalog has the new key, else undoes it. */
-export async function settleKey(database: Database, path: string): Promise<void> {
+export async function finishRotation(database: Database, path: string): Promise<void> {
   const next = nextKeyPath(path);
   if (existsSync(next)) {
     const row = await database
@@ -134,10 +134,10 @@ export async function settleKey(database: Database, path: string): Promise<void>
     if (row !== undefined && opensCheck(openSecrets('', next), row.value)) renameSync(next, path);
     else rmSync(next);
   }
-  if (!existsSync(formerOf(path))) return;
+  if (!existsSync(formerKeyPath(path))) return;
   const fresh = openSecrets('', path);
-  await resealLate(database, liveSecrets(fresh, openSecrets('', formerOf(path))), fresh);
-  rmSync(formerOf(path));
+  await resealLate(database, createLiveSecrets(fresh, openSecrets('', formerKeyPath(path))), fresh);
+  rmSync(formerKeyPath(path));
 }
 
 /**
@@ -152,11 +152,11 @@ export async function checkKey(database: Database, hex: string, path: string): P
     .orderBy('token_id')
     .executeTakeFirst();
   if (token === undefined) return;
-  const files = [path, nextKeyPath(path), formerOf(path)].filter((file) => existsSync(file));
+  const files = [path, nextKeyPath(path), formerKeyPath(path)].filter((file) => existsSync(file));
   const keys = hex === '' ? files.map((file) => openSecrets('', file)) : [openSecrets(hex, path)];
   const { hash, kind, stored } = token;
   const fits = (key: Secrets): boolean =>
-    kind === 'secret' ? doesOpen(key, stored) : key.hash(stored) === hash;
+    kind === 'secret' ? canUnseal(key, stored) : key.hash(stored) === hash;
   if (keys.some(fits)) return;
   const name = hex === '' ? `the key file ${path}` : 'TAPEDECK_ENCRYPTION_KEY';
   const state = files.length === 0 && hex === '' ? 'is not there' : 'is not the key of the catalog';
@@ -166,7 +166,7 @@ export async function checkKey(database: Database, hex: string, path: string): P
 }
 
 const opensCheck = (secrets: Secrets, sealed: string): boolean =>
-  doesOpen(secrets, sealed) && secrets.unseal(sealed) === CHECK_TEXT;
+  canUnseal(secrets, sealed) && secrets.unseal(sealed) === CHECK_TEXT;
 
 /** Reseals tokens. Hashes of replaced tokens can't be recomputed: such tokens become unknown. */
 async function resealTokens(transaction: Database, old: Secrets, fresh: Secrets): Promise<number> {

@@ -1,8 +1,8 @@
 // Stores rules: definition, latest firings and counters.
 import { type Selectable, sql } from 'kysely';
 import type { Database } from '../catalog/database.ts';
-import type { Piece } from '../catalog/statements.ts';
-import { pieceOf } from '../catalog/together.ts';
+import type { BatchStatement } from '../catalog/statements.ts';
+import { toBatchStatement } from '../catalog/statementBatch.ts';
 import type { RuleTable } from '../catalog/tables/rules.ts';
 import type { Secrets } from '../catalog/secrets/secrets.ts';
 import { Failure } from '../base/failure.ts';
@@ -88,7 +88,7 @@ export async function removeRule(database: Database, id: string): Promise<void> 
 }
 
 /** Lists rules of every account, oldest first. */
-export async function allRules(database: Database): Promise<readonly Rule[]> {
+export async function listAllRules(database: Database): Promise<readonly Rule[]> {
   const rows = await database
     .selectFrom('rule')
     .selectAll()
@@ -99,7 +99,7 @@ export async function allRules(database: Database): Promise<readonly Rule[]> {
 }
 
 /** Lists rules of an account, oldest first. */
-export async function rulesOf(database: Database, accountId: string): Promise<readonly Rule[]> {
+export async function listRules(database: Database, accountId: string): Promise<readonly Rule[]> {
   const rows = await database
     .selectFrom('rule')
     .selectAll()
@@ -127,7 +127,7 @@ interface RuleFiring {
   readonly values: Readonly<Record<string, string | number | boolean | null>> | undefined;
 }
 
-export async function ruleStands(database: Database, id: string): Promise<readonly RuleFiring[]> {
+export async function listFirings(database: Database, id: string): Promise<readonly RuleFiring[]> {
   const rows = await database
     .selectFrom('rule_stand')
     .leftJoin('alert', (join) =>
@@ -150,7 +150,7 @@ export async function ruleStands(database: Database, id: string): Promise<readon
 const BATCH_SIZE = 100;
 
 /** Runs in the transaction of the firings. */
-export async function saveStands(
+export async function saveFirings(
   transaction: Database,
   firings: readonly {
     readonly rule_id: string;
@@ -175,7 +175,7 @@ export async function saveStands(
 /**
  * Returns the subject of an indexed alert: the symbol of a first name CORE:STOCK:AAPL:high, else that name.
  */
-export function subjectOf([first = '']: readonly string[]): string {
+export function parseSubject([first = '']: readonly string[]): string {
   const [, namespace = '', entity = ''] = first.split(':');
   return namespace.toUpperCase() === 'STOCK' ? entity.toUpperCase() : first;
 }
@@ -193,12 +193,12 @@ export interface RuleCounts {
 }
 
 /** Builds the statements that add counts to the rule and to its day. */
-export function ruleCountPieces(
+export function buildCountStatements(
   database: Database,
   { accountId, id }: Pick<Rule, 'accountId' | 'id'>,
   day: string,
   { alerts, evaluated, passed, sent, told }: RuleCounts,
-): readonly Piece[] {
+): readonly BatchStatement[] {
   const rule = database
     .updateTable('rule')
     .set((one) => ({
@@ -218,11 +218,11 @@ export function ruleCountPieces(
         told: sql`rule_day.told + excluded.told`,
       }),
     );
-  return [pieceOf(rule), pieceOf(ofDay)];
+  return [toBatchStatement(rule), toBatchStatement(ofDay)];
 }
 
 /** Lists the activity of the rules of an account by rule and day, from a day on. */
-export const ruleDays = (
+export const listRuleDays = (
   database: Database,
   accountId: string,
   fromDay: string,

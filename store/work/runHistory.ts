@@ -3,7 +3,7 @@ import type { Database } from '../catalog/database.ts';
 import type { TimeRange } from './jobs.ts';
 import { insertRun, type Schedule } from './schedules.ts';
 
-export interface RunTold {
+export interface RunEntry {
   readonly runId: string;
   readonly scheduleId: string;
   readonly dataset: string;
@@ -34,7 +34,7 @@ export async function listRuns(
     scheduleId,
   }: { readonly workspace: string; readonly scheduleId: string | undefined },
   { end, fromMs, limit, offset, sort, untilMs }: TimeRange,
-): Promise<readonly RunTold[]> {
+): Promise<readonly RunEntry[]> {
   const rows = await selectRuns(database)
     .where('r.workspace', '=', workspace)
     .$if(scheduleId !== undefined, (query) => query.where('r.schedule_id', '=', scheduleId ?? ''))
@@ -54,7 +54,7 @@ export async function findRun(
   database: Database,
   workspace: string,
   runId: string,
-): Promise<RunTold | undefined> {
+): Promise<RunEntry | undefined> {
   const query = selectRuns(database)
     .where('r.workspace', '=', workspace)
     .where('r.run_id', '=', runId);
@@ -71,7 +71,7 @@ const selectRuns = (database: Database) =>
 
 type Row = Awaited<ReturnType<ReturnType<typeof selectRuns>['execute']>>[number];
 
-const toRun = (row: Row): RunTold => ({
+const toRun = (row: Row): RunEntry => ({
   runId: row.run_id,
   scheduleId: row.schedule_id,
   dataset: row.dataset,
@@ -94,7 +94,7 @@ const toRun = (row: Row): RunTold => ({
 });
 
 /** Counts added records and runs in ERROR since a time, and finds the time of the latest run. */
-export async function outcomesSince(
+export async function countOutcomes(
   database: Database,
   scheduleId: string,
   sinceMs: number,
@@ -144,7 +144,11 @@ export const noteRun = (
     made_ms: nowMs,
   });
 
-export async function renoteRun(database: Database, runId: string, note: string): Promise<void> {
+export async function updateRunNote(
+  database: Database,
+  runId: string,
+  note: string,
+): Promise<void> {
   await database.updateTable('ingestion_run').set({ note }).where('run_id', '=', runId).execute();
 }
 
@@ -163,7 +167,7 @@ interface LastRuns {
 }
 
 /** Lists the latest outcomes of every schedule that has runs with a stored job. */
-export async function lastRuns(database: Database): Promise<readonly LastRuns[]> {
+export async function listLastRuns(database: Database): Promise<readonly LastRuns[]> {
   const rows = await database
     .selectFrom('ingestion_run as r')
     .innerJoin('job as j', 'j.job_id', 'r.job_id')

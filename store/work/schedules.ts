@@ -2,7 +2,7 @@
 // latest pull, and every due run. A due run is claimed in one transaction with its job, so that it happens
 // once.
 import type { Selectable } from 'kysely';
-import { insertHeld } from './heldMost.ts';
+import { insertLimited } from './workspaceLimits.ts';
 import type { Database } from '../catalog/database.ts';
 import { randomHex } from '../base/random.ts';
 import type { ScheduleTable, RunTable } from '../catalog/tables/schedules.ts';
@@ -68,7 +68,7 @@ export const newScheduleId = (): string => `INGESTION_SCHEDULE_${randomHex(16)}`
 
 /** @throws Failure LimitReached at the limit of the workspace. */
 export const insertSchedule = (database: Database, schedule: Schedule): Promise<void> =>
-  insertHeld(database, 'schedule', { ...schedule, most: SCHEDULES_MAX }, (transaction) =>
+  insertLimited(database, 'schedule', { ...schedule, most: SCHEDULES_MAX }, (transaction) =>
     transaction
       .insertInto('schedule')
       .values({ ...toRow(schedule), position_json: null })
@@ -89,7 +89,7 @@ export async function removeSchedule(database: Database, id: string): Promise<vo
 }
 
 /** Lists schedules of every workspace, oldest first. */
-export async function allSchedules(database: Database): Promise<readonly Schedule[]> {
+export async function listAllSchedules(database: Database): Promise<readonly Schedule[]> {
   const rows = await database
     .selectFrom('schedule')
     .selectAll()
@@ -99,7 +99,7 @@ export async function allSchedules(database: Database): Promise<readonly Schedul
   return rows.map(toSchedule);
 }
 
-export async function positionOf(database: Database, id: string): Promise<unknown> {
+export async function findPosition(database: Database, id: string): Promise<unknown> {
   const row = await database
     .selectFrom('schedule')
     .select('position_json')

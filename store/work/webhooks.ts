@@ -1,7 +1,7 @@
 // Stores webhooks, which are called when a job of a workspace ends, and the outbox of their deliveries. A
 // delivery is written in the transaction that ends the job, so that none is lost.
 import type { Selectable } from 'kysely';
-import { insertHeld } from './heldMost.ts';
+import { insertLimited } from './workspaceLimits.ts';
 import type { Database } from '../catalog/database.ts';
 import { randomHex } from '../base/random.ts';
 import type { Secrets } from '../catalog/secrets/secrets.ts';
@@ -28,8 +28,11 @@ export const newWebhookId = (): string => `WEBHOOK_${randomHex(16)}`;
 
 /** @throws Failure LimitReached at the limit of the workspace. */
 export const insertWebhook = (database: Database, row: WebhookTable): Promise<void> =>
-  insertHeld(database, 'webhook', { most: WEBHOOKS_MAX, workspace: row.workspace }, (transaction) =>
-    transaction.insertInto('webhook').values(row).execute(),
+  insertLimited(
+    database,
+    'webhook',
+    { most: WEBHOOKS_MAX, workspace: row.workspace },
+    (transaction) => transaction.insertInto('webhook').values(row).execute(),
   );
 
 /** Lists webhooks of a workspace, oldest first. */
@@ -45,7 +48,7 @@ export const listWebhooks = (database: Database, workspace: string): Promise<rea
 export const findWebhook = (database: Database, webhookId: string): Promise<Webhook | undefined> =>
   database.selectFrom('webhook').selectAll().where('webhook_id', '=', webhookId).executeTakeFirst();
 
-export async function changeWebhook(
+export async function updateWebhook(
   database: Database,
   { webhook_id, ...values }: Pick<Webhook, 'webhook_id'> & Partial<Webhook>,
 ): Promise<void> {
@@ -68,14 +71,14 @@ export async function insertDelivery(
   body: string,
   nowMs: number,
 ): Promise<boolean> {
-  if ((await waitingOf(transaction, webhookId)) >= WAITING_MAX) return false;
+  if ((await countWaiting(transaction, webhookId)) >= WAITING_MAX) return false;
   const times = { next_ms: nowMs, made_ms: nowMs };
   const row = { delivery_id: randomHex(16), webhook_id: webhookId, body, attempts: 0, ...times };
   await transaction.insertInto('delivery').values(row).execute();
   return true;
 }
 
-export async function waitingOf(database: Database, webhookId: string): Promise<number> {
+export async function countWaiting(database: Database, webhookId: string): Promise<number> {
   const row = await database
     .selectFrom('delivery')
     .select((select) => select.fn.countAll<number>().as('waiting'))
@@ -143,7 +146,7 @@ export async function resealWebhooks(
 ): Promise<number> {
   const rows = await transaction.selectFrom('webhook').select(['webhook_id', 'sealed']).execute();
   for (const { sealed, webhook_id } of rows) {
-    await changeWebhook(transaction, { webhook_id, sealed: fresh.seal(old.unseal(sealed)) });
+    await updateWebhook(transaction, { webhook_id, sealed: fresh.seal(old.unseal(sealed)) });
   }
   return rows.length;
 }

@@ -4,13 +4,13 @@
 import type { Clock } from '../base/clock.ts';
 import { Failure } from '../base/failure.ts';
 import type { Database } from '../catalog/database.ts';
-import type { Piece } from '../catalog/statements.ts';
-import { insertEach, pieceOf } from '../catalog/together.ts';
-import { oneByOne } from '../queues/oneByOne.ts';
+import type { BatchStatement } from '../catalog/statements.ts';
+import { insertEach, toBatchStatement } from '../catalog/statementBatch.ts';
+import { serialQueue } from '../queues/serialQueue.ts';
 
 /** Limit of stored keys of one account. */
 export const KEYS_MAX = 100_000;
-export const KEPT_MS = 86_400_000;
+export const KEY_LIFETIME_MS = 86_400_000;
 /** Interval after which the keys of an account are counted again. */
 const RECOUNT_INTERVAL_MS = 60_000;
 /** Limit of requests that wait for an earlier one with the same key. */
@@ -28,7 +28,7 @@ export interface WriteKey {
 }
 
 interface SerialLine {
-  readonly run: ReturnType<typeof oneByOne>;
+  readonly run: ReturnType<typeof serialQueue>;
   size: number;
 }
 
@@ -45,9 +45,9 @@ export class WriteKeys {
   }
 
   /** Runs requests with the same key one after the other. @throws Failure Busy when too many wait. */
-  async inTurn<T>(accountId: string, key: string, work: () => Promise<T>): Promise<T> {
+  async runSerially<T>(accountId: string, key: string, work: () => Promise<T>): Promise<T> {
     const name = `${accountId} ${key}`;
-    const line = this.#lines.get(name) ?? { run: oneByOne(), size: 0 };
+    const line = this.#lines.get(name) ?? { run: serialQueue(), size: 0 };
     if (line.size > WAITING_MAX) {
       throw new Failure('Busy', `${WAITING_MAX} requests with this Idempotency-Key are waiting`);
     }
@@ -71,7 +71,7 @@ export class WriteKeys {
       .select(['fingerprint', 'answer'])
       .where('account_id', '=', accountId)
       .where('write_key', '=', key)
-      .where('created_ms', '>', this.#clock() - KEPT_MS)
+      .where('created_ms', '>', this.#clock() - KEY_LIFETIME_MS)
       .executeTakeFirst();
     if (row === undefined) return this.#checkRoom(accountId);
     if (row.fingerprint === fingerprint) return JSON.parse(row.answer);
@@ -80,7 +80,7 @@ export class WriteKeys {
   }
 
   /** Builds the statements for the write's transaction. @throws Failure TooLarge for a long answer. */
-  pieces(key: WriteKey, stored: object): readonly Piece[] {
+  pieces(key: WriteKey, stored: object): readonly BatchStatement[] {
     const answer = JSON.stringify(stored);
     if (answer.length > ANSWER_CHARACTERS_MAX) {
       const most = `${ANSWER_CHARACTERS_MAX} characters, the most that is stored for an Idempotency-Key`;
@@ -101,12 +101,12 @@ export class WriteKeys {
       dataset: key.dataset.toUpperCase(),
       created_ms: this.#clock(),
     };
-    return [pieceOf(expired), ...insertEach(this.#database, 'write_key', [row])];
+    return [toBatchStatement(expired), ...insertEach(this.#database, 'write_key', [row])];
   }
 
   /** Removes keys that are over a day old. */
   async expire(): Promise<void> {
-    const beforeMs = this.#clock() - KEPT_MS;
+    const beforeMs = this.#clock() - KEY_LIFETIME_MS;
     await this.#database.deleteFrom('write_key').where('created_ms', '<=', beforeMs).execute();
   }
 
@@ -130,7 +130,7 @@ export class WriteKeys {
 }
 
 /** Removes stored answers of a dataset; runs in the transaction of a purge. */
-export async function forgetWriteKeys(
+export async function purgeWriteKeys(
   transaction: Database,
   { dataset, workspace }: { readonly workspace: string; readonly dataset: string },
 ): Promise<void> {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { createHash, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { databaseSettings } from '../../store/base/settings/databaseSettings.ts';
+import { parseDatabaseSettings } from '../../store/base/settings/databaseSettings.ts';
 import type { Database } from '../../store/catalog/database.ts';
 import { openDatabase } from '../../store/sqlite/sqliteDatabase.ts';
 import { type LakeCatalog, openPostgresCatalog, openSqliteCatalog } from '../store/lake/reader.ts';
@@ -34,7 +34,7 @@ export const catalogElsewhere = (folder: string): Readonly<Record<string, string
 /** A new catalog, without a folder. */
 export function newCatalog(): Database {
   if (server() === '') return openDatabase(':memory:');
-  const settings = databaseSettings(urlFor(randomUUID()));
+  const settings = parseDatabaseSettings(urlFor(randomUUID()));
   assert.ok(settings);
   return postgresPlace(settings).open();
 }

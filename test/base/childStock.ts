@@ -3,7 +3,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { pathToFileURL } from 'node:url';
 import { treeBytes } from '../../bench/base/measure.ts';
-import { type ChildProcesses, processesOf } from '../../store/duckdb/slot.ts';
+import { type ChildProcesses, createProcesses } from '../../store/duckdb/slot.ts';
 import { startedBy } from './program.ts';
 
 /** Of each niceness; more that come at once end. */
@@ -12,7 +12,7 @@ const KEPT_MAX = 4;
 /** One with more resident would be weighed by what another server asked of it. */
 const RESIDENT_BYTES_MAX = 256 * 1024 ** 2;
 
-const ownProcesses = processesOf(pathToFileURL(startedBy('store/duckdb/child.ts')));
+const ownProcesses = createProcesses(pathToFileURL(startedBy('store/duckdb/child.ts')));
 
 const kept = new Map<number, ChildProcess[]>();
 const nicenesses = new WeakMap<ChildProcess, number>();

@@ -6,7 +6,7 @@ import { globSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { HEAD_FILE, headIn } from '../../store/files/lakeHead.ts';
+import { HEAD_FILE, parseHead } from '../../store/files/lakeHead.ts';
 
 interface Kept {
   readonly path: string;
@@ -27,7 +27,7 @@ export async function startedFolder(make: (folder: string) => Promise<void>): Pr
   const folder = await emptyFolder();
   const files = await kept;
   const head = files.find(({ path }) => path === join('lake', HEAD_FILE))?.bytes.toString();
-  const lake = headIn(head)?.lake;
+  const lake = parseHead(head)?.lake;
   assert.ok(lake);
   const other = randomUUID();
   for (const { bytes: copied, mode, path } of files) {

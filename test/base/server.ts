@@ -9,7 +9,7 @@ import { localDisk } from '../../store/base/disk.ts';
 import { type Directory, LiveDirectory } from '../../store/lake/datasets/directory.ts';
 import { startTapedeck, type Tapedeck } from '../../app/main.ts';
 import { createWorkspace } from '../../store/lake/datasetEdits.ts';
-import { makeStorage } from '../../store/lake/storage.ts';
+import { createStorage } from '../../store/lake/storage.ts';
 import { readSettings } from '../../store/base/settings/settings.ts';
 import { catalogElsewhere, isElsewhere } from './catalogElsewhere.ts';
 import { stockedProcesses } from './childStock.ts';
@@ -111,10 +111,13 @@ async function checkDirectory({ database, lake }: Tapedeck['services']): Promise
 /** So is what memory knows of their bytes, unless something is committed meanwhile. */
 async function checkBytes({ database, lake, storage }: Tapedeck['services']): Promise<void> {
   const { state } = lake;
-  const anew = makeStorage(database, lake, { state: 0 });
+  const anew = createStorage(database, lake, { state: 0 });
   for (const { workspace } of lake.directory.allWorkspaces()) {
     for (const untilMs = performance.now() + CATCHES_UP_MS; ; await sleep(20)) {
-      const [told, read] = [await storage.of(workspace), await anew.of(workspace)];
+      const [told, read] = [
+        await storage.workspaceBytes(workspace),
+        await anew.workspaceBytes(workspace),
+      ];
       if (lake.state !== state || isDeepStrictEqual(told, read)) break;
       if (performance.now() > untilMs) return assert.deepEqual(told, read, `bytes of ${workspace}`);
     }

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { tellServer } from '../../cli/reach/folderAccess.ts';
+import { writeServerFile } from '../../cli/connect/folderAccess.ts';
 import { until } from '../api/streams/listening.ts';
 import { startServer, type TestServer } from '../base/server.ts';
 import { runHere } from './commandHere.ts';
@@ -13,7 +13,7 @@ let server: TestServer;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'tapedeck-listen-'));
   server = await startServer({ folder });
-  await tellServer(folder, { base: server.base });
+  await writeServerFile(folder, { base: server.base });
 });
 afterAll(async () => {
   await server.close();

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, test } from 'vitest';
 import { openReceiver, openRuleServer } from '../api/rules/ruleServer.ts';
 import { until } from '../api/streams/listening.ts';
 import { restoreBackup } from '../../jobs/backup/restore.ts';
-import { isAsleep, wake } from '../../store/catalog/asleep.ts';
+import { isAsleep, wake } from '../../store/catalog/restoreGuard.ts';
 import { localDisk } from '../../store/base/disk.ts';
 import { startServer } from '../base/server.ts';
 

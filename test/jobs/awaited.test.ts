@@ -1,8 +1,8 @@
 // What a job does while what it needs is away.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { awaited } from '../../jobs/run/awaited.ts';
-import { Away, Failure } from '../../store/base/failure.ts';
+import { retryWhileAway } from '../../jobs/run/retryWhileAway.ts';
+import { Unavailable, Failure } from '../../store/base/failure.ts';
 
 const never = new AbortController().signal;
 
@@ -13,20 +13,23 @@ test('a job waits for what is away, but not for ever, and not for what is wrong'
     if (tries > times) return 'done';
     throw failure;
   };
-  assert.equal(await awaited(failing(new Away('it is away'), 1), never), 'done');
+  assert.equal(await retryWhileAway(failing(new Unavailable('it is away'), 1), never), 'done');
   tries = 0;
-  await assert.rejects(awaited(failing(new Away('it is away'), 9), never, 0), /it is away/);
+  await assert.rejects(
+    retryWhileAway(failing(new Unavailable('it is away'), 9), never, 0),
+    /it is away/,
+  );
   assert.equal(tries, 2, 'once more after it was found away, and then it had been so for too long');
   tries = 0;
-  await assert.rejects(awaited(failing(new Failure('Busy', 'wrong'), 1), never), /wrong/);
+  await assert.rejects(retryWhileAway(failing(new Failure('Busy', 'wrong'), 1), never), /wrong/);
   assert.equal(tries, 1);
 });
 
 test('a job that is cancelled waits no longer', async () => {
   const stop = new AbortController();
-  const waiting = awaited(async () => {
+  const waiting = retryWhileAway(async () => {
     setImmediate(() => stop.abort());
-    throw new Away('it is away');
+    throw new Unavailable('it is away');
   }, stop.signal);
   await assert.rejects(waiting, { name: 'AbortError' });
 });

@@ -54,7 +54,8 @@ async function post(server: TestServer, path: string, body: string): Promise<num
   return answer.status;
 }
 
-const look = (server: TestServer): Promise<number> => server.tapedeck.services.deliveries.look();
+const look = (server: TestServer): Promise<number> =>
+  server.tapedeck.services.deliveries.deliverDue();
 
 test('an end is told once it is taken, signed, and by what the webhook asks for', async () => {
   await using receiver = await openReceiver();

@@ -7,19 +7,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, test } from 'vitest';
-import { LoadGiver } from '../../jobs/elsewhere/giving.ts';
-import type { FromWorker, ToWorker } from '../../jobs/elsewhere/loadMessages.ts';
-import { type LoadWork, type MadeLoad, silentEvents } from '../../pipeline/conform/load.ts';
+import { LoadDispatcher } from '../../jobs/remote/dispatcher.ts';
+import type { FromWorker, ToWorker } from '../../jobs/remote/loadMessages.ts';
+import { type LoadWork, type PublishedLoad, silentEvents } from '../../pipeline/conform/load.ts';
 import { RejectedFailure } from '../../pipeline/merge/ingest.ts';
 import { monotonicMs } from '../../store/base/clock.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { frameOf, framesIn } from '../../store/lent/frames.ts';
+import { encodeFrame, decodeFrames } from '../../store/remote/frames.ts';
 import { until } from '../api/streams/listening.ts';
 
 const BYTES = 600_000;
 const stack = new AsyncDisposableStack();
 let path: string;
-let giver: LoadGiver;
+let giver: LoadDispatcher;
 const faults: unknown[] = [];
 /** How often it was told that there are more places. */
 let more = 0;
@@ -39,7 +39,7 @@ beforeEach(() => {
   giver?.close();
   faults.length = 0;
   more = 0;
-  giver = new LoadGiver({
+  giver = new LoadDispatcher({
     onFault: (reason) => faults.push(reason),
     onMore: () => (more += 1),
     nowMs: monotonicMs,
@@ -56,7 +56,7 @@ interface Player {
 function heardOf(socket: Socket): ToWorker[] {
   const heard: ToWorker[] = [];
   void (async () => {
-    for await (const message of framesIn(socket)) heard.push(message as ToWorker);
+    for await (const message of decodeFrames(socket)) heard.push(message as ToWorker);
   })().catch(() => undefined);
   return heard;
 }
@@ -66,9 +66,9 @@ async function player(): Promise<Player> {
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
   socket.on('error', () => undefined);
   const heard = heardOf(socket);
-  const say = (message: FromWorker): void => void socket.write(frameOf(message));
+  const say = (message: FromWorker): void => void socket.write(encodeFrame(message));
   say({ kind: 'hello', node: 'n' });
-  await until(() => giver.places > 0);
+  await until(() => giver.slotCount > 0);
   return { socket, heard, say };
 }
 
@@ -123,15 +123,15 @@ async function given({ work }: Asked, { heard }: Player): Promise<{ outcome: Pro
   return { outcome };
 }
 
-const MADE = { edits: [], outcome: OUTCOME } as unknown as MadeLoad;
+const MADE = { edits: [], outcome: OUTCOME } as unknown as PublishedLoad;
 
 test('a node that has not said that it takes loads is no place for one', async () => {
   const joined = once(server, 'connection');
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
   await joined;
-  assert.deepEqual([giver.places, more], [0, 0]);
-  socket.write(frameOf({ kind: 'hello', node: 'n' } satisfies FromWorker));
-  await until(() => giver.places === 1);
+  assert.deepEqual([giver.slotCount, more], [0, 0]);
+  socket.write(encodeFrame({ kind: 'hello', node: 'n' } satisfies FromWorker));
+  await until(() => giver.slotCount === 1);
   assert.equal(more, 1);
   await given(asked(), { socket, heard: heardOf(socket), say: () => undefined });
 });
@@ -154,7 +154,7 @@ test('a node gets one load at a time, with its file, and another one once it is 
   const second = await given(asked(), node);
   node.socket.destroy();
   assert.equal(await second.outcome, undefined, 'lost: it is for home');
-  assert.deepEqual([giver.done, faults], [1, []]);
+  assert.deepEqual([giver.finishedCount, faults], [1, []]);
 });
 
 test('what the file tells ends the load, and what may be of the node does not', async () => {

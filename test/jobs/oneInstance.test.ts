@@ -13,10 +13,10 @@ async function ask(server: TestServer, workspace: string, statement: string): Pr
     ...server.tapedeck.services,
     temporary: join(server.folder, 'tmp'),
   };
-  const walls = [join(temporary, workspace), lake.files.placeOf(workspace)];
+  const walls = [join(temporary, workspace), lake.files.localPath(workspace)];
   const folder = join(temporary, workspace, 'look');
   mkdirSync(folder, { recursive: true });
-  const pool = server.tapedeck.services.ingestion.pool.sharing(walls);
+  const pool = server.tapedeck.services.ingestion.pool.forWorkspace(walls);
   const question = { files: [], folder, statements: [statement], deadlineMs: 20_000 };
   try {
     return (await pool.rows(question))[0];

@@ -83,18 +83,18 @@ test('files that have ended go, and count as stored until then', async () => {
   let nowMs = Date.parse('2024-02-29T17:00:00Z');
   await using server = await startServer({ seams: { clock: () => nowMs, watch: false } });
   const { publications, storage } = server.tapedeck.services;
-  const live = async (): Promise<number> => (await storage.of('WS')).live;
+  const live = async (): Promise<number> => (await storage.workspaceBytes('WS')).live;
   await publish(server, 'four');
   await publish(server, 'seven77');
   assert.equal(await live(), 11);
   nowMs += 180_000;
-  await publications.look();
+  await publications.removeExpired();
   assert.equal(await live(), 7);
   assert.equal((await published(server.folder)).length, 1);
   const told = await send(server, 'DELETE', TYPE);
   assert.equal(told.status, 200, told.text);
   nowMs += 180_000;
-  await publications.look();
+  await publications.removeExpired();
   assert.equal(await live(), 0);
   assert.equal((await published(server.folder)).length, 0);
 });
@@ -183,7 +183,7 @@ test('a file that rots is found, told, not handed out, and healed from a backup'
     assert.equal(answer.status, 500);
     assert.match(await answer.text(), /the published file is damaged/);
     assert.equal(await used(), before, 'what is not handed out costs nothing');
-    const { damaged } = await fileCheck.all();
+    const { damaged } = await fileCheck.checkAll();
     assert.deepEqual(
       damaged.map((one) => [one.folder, one.path]),
       [['published', id]],
@@ -209,7 +209,7 @@ test('published files are checked in their turns', async () => {
     const ids = await published(folder);
     for (const id of ids) await writeFile(join(folder, 'published', id), 'else');
     for (let turn = 0; damagedPublications.count() < ids.length && turn < 400; turn += 1) {
-      await fileCheck.look();
+      await fileCheck.checkNext();
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
     assert.equal(damagedPublications.count(), 3);

@@ -7,7 +7,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'vitest';
-import type { Standing } from '../../jobs/upkeep/standing.ts';
+import type { HealthReport } from '../../jobs/upkeep/health.ts';
 import { startServer, type TestServer } from '../base/server.ts';
 
 const SETTINGS = { TAPEDECK_ALLOW_PRIVATE_ADDRESSES: 'on' };
@@ -81,10 +81,10 @@ test('a job that runs is not overtaken, a pause lets it end, and nothing follows
   const released = Promise.withResolvers<void>();
   source.hold(released.promise);
   const id = await scheduled(server, source.url);
-  assert.equal(await scheduler.look(), 1, 'it runs at once');
+  assert.equal(await scheduler.takeDue(), 1, 'it runs at once');
   assert.equal((await ask(server, 'GET', `/ingestion-schedules/WS/${id}`))['running'], true);
   now += 3 * 3_600_000;
-  assert.equal(await scheduler.look(), 0, 'what is due waits for the job that runs');
+  assert.equal(await scheduler.takeDue(), 0, 'what is due waits for the job that runs');
   const conflict = await ask(server, 'POST', `/ingestion-schedules/WS/${id}/run`);
   assert.match(String(conflict['message']), /has not ended yet/);
   const plan = { datasetId: 'PRICES', every: 'hour', state: 'PAUSED' };
@@ -94,7 +94,7 @@ test('a job that runs is not overtaken, a pause lets it end, and nothing follows
   released.resolve();
   await idle(server);
   now += 3 * 3_600_000;
-  assert.equal(await scheduler.look(), 0, 'a paused one is never due');
+  assert.equal(await scheduler.takeDue(), 0, 'a paused one is never due');
   const runs = await history(server, id);
   assert.deepEqual(
     runs.map(({ status, outcome }) => [outcome, status]),
@@ -111,7 +111,7 @@ test('a fault that may pass is tried again, one that may not is not', async () =
   const { scheduler } = server.tapedeck.services;
   const id = await scheduled(server, source.url, { retryWaitSeconds: 60, attempts: 3 });
   for (let tries = 0; tries < 3; tries += 1) {
-    assert.equal(await scheduler.look(), 1, `try ${tries + 1}`);
+    assert.equal(await scheduler.takeDue(), 1, `try ${tries + 1}`);
     await idle(server);
     const { retryAt } = await ask(server, 'GET', `/ingestion-schedules/WS/${id}`);
     if (tries === 2) assert.equal(retryAt, null);
@@ -123,7 +123,7 @@ test('a fault that may pass is tried again, one that may not is not', async () =
     }
   }
   now = START_MS + 3_600_000;
-  assert.equal(await scheduler.look(), 1);
+  assert.equal(await scheduler.takeDue(), 1);
   await idle(server);
   const runs = await history(server, id);
   assert.deepEqual(
@@ -149,17 +149,17 @@ test('a clock that is set back runs nothing twice', async () => {
   const id = await scheduled(server, source.url);
   for (const minutes of [0, 60, 30, 0, 61, 119]) {
     now = START_MS + minutes * 60_000;
-    await scheduler.look();
+    await scheduler.takeDue();
     await idle(server);
   }
   const runs = await history(server, id);
   assert.deepEqual(runs.map(({ due }) => Number(due)).toSorted(), [START_MS, START_MS + 3_600_000]);
 });
 
-const statusOf = async ({ base, tapedeck }: TestServer): Promise<Standing> => {
+const statusOf = async ({ base, tapedeck }: TestServer): Promise<HealthReport> => {
   const headers = { authorization: `Bearer ${tapedeck.services.adminToken}` };
   const answer = await fetch(`${base}/v1/admin/status`, { headers });
-  return (await answer.json()) as Standing;
+  return (await answer.json()) as HealthReport;
 };
 
 const metricOf = async (server: TestServer, name: string): Promise<string | undefined> => {
@@ -180,7 +180,7 @@ test('a schedule that fails is in metrics and status, with its reason, until a r
   const seams = { watch: false, clock: () => now };
   const run = async (server: TestServer): Promise<void> => {
     now += 3_600_000;
-    assert.equal(await server.tapedeck.services.scheduler.look(), 1);
+    assert.equal(await server.tapedeck.services.scheduler.takeDue(), 1);
     await idle(server);
   };
   try {

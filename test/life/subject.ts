@@ -48,13 +48,13 @@ const upkeep = makeUpkeep({ ...services, keep: { allMs, hourlyMs, dailyMs } });
 async function tick(): Promise<void> {
   const { lake, pending, runner } = services;
   await rollWhenDue(services.journal);
-  for (const tableId of pending.due(FLUSH_ROWS, FLUSH_AGE_MS)) {
+  for (const tableId of pending.listDue(FLUSH_ROWS, FLUSH_AGE_MS)) {
     const dataset = lake.directory.datasetById(tableId);
     if (dataset === undefined) continue;
     await runner.inTurn(dataset.workspace, dataset.dataset, async () => undefined);
   }
-  await upkeep.look();
-  await upkeep.thin();
+  await upkeep.compactChanged();
+  await upkeep.expireVersions();
 }
 
 const TABLES = [
@@ -99,7 +99,7 @@ async function runSchedules(fromMs: number, untilMs: number): Promise<void> {
   for (let ms = fromMs; ms <= untilMs; ms += 60_000) {
     offsetMs = ms - Date.now();
     const busy = (): boolean => runner.load().running + runner.load().waiting > 0;
-    while ((await scheduler.look()) > 0 || busy()) {
+    while ((await scheduler.takeDue()) > 0 || busy()) {
       while (busy()) await new Promise((resolve) => setTimeout(resolve, 1));
     }
   }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { currenciesOf, dailyRates, rateOf } from '../../market/money/crossRates.ts';
+import { parseCurrencies, dailyRates, findRate } from '../../market/money/crossRates.ts';
 import type { Row } from '../../market/derive/values.ts';
 import { seedsOf } from '../base/seeds.ts';
 
@@ -24,7 +24,7 @@ test('there and back is one, and a third currency is between', (t) => {
           : { symbol: key, date: '2024-01-02', rate: known[key] };
       for (const from of NAMES) {
         for (const to of NAMES) {
-          const [there, back] = [rateOf(from, to, rowOf), rateOf(to, from, rowOf)];
+          const [there, back] = [findRate(from, to, rowOf), findRate(to, from, rowOf)];
           assert.equal(there === undefined, back === undefined);
           if (there === undefined || back === undefined || from === to) continue;
           // Both ways may have been told, each by itself.
@@ -55,9 +55,9 @@ test('a day has a rate where all that it is made of has one', () => {
 
 test('what is a pair', () => {
   for (const text of ['USDCAD', 'usdcad', ' usd/cad ', 'USD-CAD']) {
-    expect(currenciesOf(text), text).toEqual(['USD', 'CAD']);
+    expect(parseCurrencies(text), text).toEqual(['USD', 'CAD']);
   }
   for (const text of ['', 'USD', 'USDCADX', 'US1CAD', 'ÜSDCAD', 'USD//CAD']) {
-    expect(currenciesOf(text), text).toBeUndefined();
+    expect(parseCurrencies(text), text).toBeUndefined();
   }
 });

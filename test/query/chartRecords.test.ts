@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'vitest';
 import { LINES_MAX } from '../../query/charts/records/chart.ts';
 import type { Row } from '../../query/charts/records/chartColumns.ts';
-import { type Choice, drawableOf } from '../../query/charts/records/chartPoints.ts';
+import { type Choice, toDrawable } from '../../query/charts/records/chartPoints.ts';
 
 /** What is drawn, a line a text: `name: label value, …`; of what is refused, about what and the rule. */
 function drawn(records: readonly Row[], choice: Choice = {}): readonly string[] {
-  const made = drawableOf(records, choice);
+  const made = toDrawable(records, choice);
   if (made.kind === 'refused') return [`${made.about}: ${made.rule}`];
   const { bars, labels, lines } = made;
   const told = (at: number, value: unknown): string => `${labels[at]} ${String(value ?? '-')}`;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'vitest';
 import type { Row } from '../../query/charts/records/chartColumns.ts';
 import { USUAL_SIZE } from '../../query/charts/chartLayout.ts';
-import { type Choice, drawableOf } from '../../query/charts/records/chartPoints.ts';
+import { type Choice, toDrawable } from '../../query/charts/records/chartPoints.ts';
 import { vegaChart } from '../../query/charts/vegaChart.ts';
 
 interface Channel {
@@ -31,7 +31,7 @@ interface Specification extends View {
 const TITLE = 'A · <b>"PRICES"';
 
 function textOf(records: readonly Row[], choice: Choice): string {
-  const drawable = drawableOf(records, choice);
+  const drawable = toDrawable(records, choice);
   assert.ok(drawable.kind === 'chart', JSON.stringify(drawable));
   return vegaChart({ ...drawable, title: TITLE }, USUAL_SIZE);
 }

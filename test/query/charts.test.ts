@@ -4,11 +4,11 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inflateSync } from 'node:zlib';
 import { onTestFinished, test } from 'vitest';
-import { HEIGHTS, layoutOf, USUAL_SIZE, WIDTHS } from '../../query/charts/chartLayout.ts';
+import { HEIGHTS, computeLayout, USUAL_SIZE, WIDTHS } from '../../query/charts/chartLayout.ts';
 import { FALLING, lookOf, PAPERS, RISING } from '../../query/charts/chartColours.ts';
 import { type Chart, LINES_MAX } from '../../query/charts/records/chart.ts';
 import { Charts, RECORD_BYTES_MAX } from '../../query/charts/charts.ts';
-import type { Wish } from '../../query/charts/drawing.ts';
+import type { DrawingOptions } from '../../query/charts/drawing.ts';
 import { mergedBars } from '../../query/charts/chartThinning.ts';
 import { pngChart } from '../../query/charts/pngChart.ts';
 import { contrast } from '../console/contrast.ts';
@@ -110,7 +110,7 @@ test('whatever the values are, every place is within the picture', () => {
     Array.from({ length: 300_000 }, (_, at) => Math.sin(at) * at),
   ];
   for (const values of odd) {
-    const { grid, lines } = layoutOf(chartOf('t', values), SIZE);
+    const { grid, lines } = computeLayout(chartOf('t', values), SIZE);
     const line = lines.flat(2);
     assert.ok(line.length > 0 && line.length <= 2_000);
     for (const { x, y } of line) assert.ok(x >= 0 && x <= 400 && y >= 0 && y <= 200, `${x} ${y}`);
@@ -121,7 +121,7 @@ test('whatever the values are, every place is within the picture', () => {
 test('a peak among many values is drawn', () => {
   const values = Array.from({ length: 100_000 }, () => 1);
   values[77_777] = 500;
-  const ys = layoutOf(chartOf('t', values), SIZE)
+  const ys = computeLayout(chartOf('t', values), SIZE)
     .lines.flat(2)
     .map(({ y }) => y);
   assert.equal(Math.min(...ys), 44);
@@ -131,7 +131,7 @@ test('of eight long lines each has fewer places, and its peak', () => {
   const values = Array.from({ length: 30_000 }, (_, at) => (at === 22_222 ? -9 : at % 2));
   const names = Array.from({ length: LINES_MAX }, (_, at) => `l${at}`);
   const chart = linesOf(Object.fromEntries(names.map((name) => [name, values])));
-  for (const pieces of layoutOf(chart, USUAL_SIZE).lines) {
+  for (const pieces of computeLayout(chart, USUAL_SIZE).lines) {
     const places = pieces.flat();
     assert.ok(places.length > 900 && places.length <= 1_000, `${places.length}`);
     assert.equal(Math.max(...places.map(({ y }) => y)), 384);
@@ -139,7 +139,7 @@ test('of eight long lines each has fewer places, and its peak', () => {
 });
 
 test('what does not fit is cut', () => {
-  const { first, last, title } = layoutOf(
+  const { first, last, title } = computeLayout(
     chartOf('x'.repeat(500), [1, 1], ['a'.repeat(100), 'b'.repeat(100)]),
     { width: WIDTHS.least, height: HEIGHTS.least },
   );
@@ -164,7 +164,7 @@ test('a PNG has the size that was asked for, and the line where the layout has i
   const chart = chartOf('Übung: a title', [1, 5, 2, 8]);
   const { height, rows, width } = dotsOf(pngChart(chart, SIZE));
   assert.deepEqual([width, height], [400, 200]);
-  for (const { x, y } of layoutOf(chart, SIZE).lines.flat(2)) {
+  for (const { x, y } of computeLayout(chart, SIZE).lines.flat(2)) {
     assert.ok((rows[Math.round(y)]?.[Math.round(x)] ?? 0) > 12, `${x} ${y}`);
   }
   assert.equal(
@@ -194,7 +194,7 @@ test('lines are drawn each in its own colour and dash, with a gap where one has 
   assert.equal(new Set(looks).size, 3);
   const [, gapped = ''] = strokes.slice(3).map(([, path]) => path);
   assert.match(gapped, /^M70 62L147.5 62$/, 'a gap is neither a zero nor a line across');
-  const layout = layoutOf(chart, SIZE);
+  const layout = computeLayout(chart, SIZE);
   assert.deepEqual(
     layout.grid.map(({ label }) => label),
     ['1.00', '1.50', '2.00', '2.50', '3.00'],
@@ -214,7 +214,12 @@ test('a legend stands above all values, whatever the size and the names', () => 
   );
   for (const width of [WIDTHS.least, 400, 960, WIDTHS.most]) {
     for (const height of [HEIGHTS.least, 200, 420, HEIGHTS.most]) {
-      const { grid, legend, lines: drawn, right } = layoutOf(linesOf(lines), { width, height });
+      const {
+        grid,
+        legend,
+        lines: drawn,
+        right,
+      } = computeLayout(linesOf(lines), { width, height });
       const highest = Math.min(...drawn.flat(2).map(({ y }) => y), ...grid.map(({ y }) => y));
       assert.ok(legend.length > 1, `${width} ${height}`);
       for (const { line, name, x, y } of legend) {
@@ -228,11 +233,11 @@ test('a legend stands above all values, whatever the size and the names', () => 
       assert.ok(drawn.flat(2).every(({ y }) => y <= height - 36));
     }
   }
-  assert.deepEqual(layoutOf(chartOf('one', [1, 2]), SIZE).legend, []);
+  assert.deepEqual(computeLayout(chartOf('one', [1, 2]), SIZE).legend, []);
 });
 
 test('candles rise and fall; of more than places neighbours become one, and no peak is lost', () => {
-  const few = layoutOf(
+  const few = computeLayout(
     candlesOf([
       [1, 4, 0, 2],
       [2, 3, 1, 1],
@@ -247,7 +252,7 @@ test('candles rise and fall; of more than places neighbours become one, and no p
   assert.deepEqual([first?.high, first?.low], [44, 164]);
   const quads = Array.from({ length: 10_000 }, (_, at): Quad => [at, at + 2, at - 2, at + 1]);
   quads[7_777] = [7_777, 50_000, -50_000, 7_778];
-  const many = layoutOf(candlesOf(quads), SIZE);
+  const many = computeLayout(candlesOf(quads), SIZE);
   assert.ok(many.candles.length > 50 && many.candles.length <= 310 / 3, `${many.candles.length}`);
   assert.equal(Math.min(...many.candles.map(({ high }) => high)), 44);
   assert.equal(Math.max(...many.candles.map(({ low }) => low)), 164);
@@ -283,7 +288,7 @@ test('candles rise and fall; of more than places neighbours become one, and no p
 
 test('lines of a year at the usual size are each its own candle', () => {
   const year = candlesOf(Array.from({ length: 252 }, (): Quad => [1, 2, 0, 1]));
-  assert.equal(layoutOf(year, USUAL_SIZE).candles.length, 252);
+  assert.equal(computeLayout(year, USUAL_SIZE).candles.length, 252);
 });
 
 test('each line is seen on light and on dark paper, and has a look of its own', () => {
@@ -298,7 +303,7 @@ test('each line is seen on light and on dark paper, and has a look of its own', 
   assert.equal(new Set(looks.map(({ dash }) => dash.join())).size, LINES_MAX);
 });
 
-const asked: Wish = {
+const asked: DrawingOptions = {
   format: 'png',
   size: USUAL_SIZE,
   title: 't',

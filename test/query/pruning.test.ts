@@ -1,6 +1,6 @@
 // Which files are read first.
 import { expect, test } from 'vitest';
-import { firstOf } from '../../query/plan/pruning.ts';
+import { sortFilesByEnd } from '../../query/plan/pruning.ts';
 import type { Column, ColumnType } from '../../store/lake/versions/columns.ts';
 import type { DataFile } from '../../store/lake/versions/lakeRead.ts';
 
@@ -58,13 +58,13 @@ const CASES: readonly [ColumnType, readonly (readonly [string, string])[]][] = [
 test.each(CASES)('files with the first records of an order come first: %s', (type, ranges) => {
   const files = ranges.map(([min, max], at) => fileOf(at, min, max));
   const mixed = [files[1], files[2], files[0]].flatMap((file) => file ?? []);
-  expect(firstOf(mixed, columnOf(type), 'asc').map(({ id }) => id)).toEqual([0, 1, 2]);
-  expect(firstOf(mixed, columnOf(type), 'desc').map(({ id }) => id)).toEqual([2, 1, 0]);
+  expect(sortFilesByEnd(mixed, columnOf(type), 'asc').map(({ id }) => id)).toEqual([0, 1, 2]);
+  expect(sortFilesByEnd(mixed, columnOf(type), 'desc').map(({ id }) => id)).toEqual([2, 1, 0]);
 });
 
 test('a file of which nothing is known comes before all others', () => {
   const files = [fileOf(0, '2024-01-01', '2024-01-31'), fileOf(1, null, null)];
   for (const order of ['asc', 'desc'] as const) {
-    expect(firstOf(files, columnOf('date'), order).map(({ id }) => id)).toEqual([1, 0]);
+    expect(sortFilesByEnd(files, columnOf('date'), order).map(({ id }) => id)).toEqual([1, 0]);
   }
 });

@@ -2,7 +2,7 @@
 // same.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
-import { rowsSure } from '../../query/sql/run/rowsSure.ts';
+import { minAnswerRows } from '../../query/sql/run/rowMinimum.ts';
 import { loaded } from '../base/client.ts';
 import { startServer, type TestServer } from '../base/server.ts';
 
@@ -62,7 +62,7 @@ test('nothing is sure of a query that leaves out, folds or joins records', () =>
     common: [],
   };
   const sure = (query: object, tables: readonly object[] = [table]): number =>
-    rowsSure({ plan: { query: { ...plain, ...query } }, tables } as never);
+    minAnswerRows({ plan: { query: { ...plain, ...query } }, tables } as never);
   assert.equal(sure({}), ROWS);
   assert.equal(sure({ limit: 10 }), 10);
   assert.equal(sure({ offset: ROWS - 5, limit: 10 }), 5);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, test } from 'vitest';
-import { scrambledRows } from '../../query/plan/scramble.ts';
+import { scrambledRows } from '../../query/plan/sandboxValues.ts';
 import { type Column, type ColumnType, sqlType } from '../../store/lake/versions/columns.ts';
 
 let connection: DuckDBConnection;

@@ -5,7 +5,7 @@ import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { parse } from 'csv-parse/sync';
 import { beforeAll, describe, test } from 'vitest';
 import { SUBSET } from '../../docs/pages/sqlSubset.ts';
-import { FUNCTIONS, functionNamed, nearestFunction } from '../../query/sql/functions/functions.ts';
+import { FUNCTIONS, findFunction, nearestFunction } from '../../query/sql/functions/functions.ts';
 import { isOperator, OPERATORS, printOperator } from '../../query/sql/plan/operators.ts';
 import { renderBody } from '../../store/duckdb/render.ts';
 import { literal } from '../../store/duckdb/sqlText.ts';
@@ -67,9 +67,9 @@ describe('functions', () => {
       names.filter((name) => name !== name.toLowerCase()),
       [],
     );
-    assert.equal(functionNamed('Date_TRUNC')?.name, 'date_trunc');
+    assert.equal(findFunction('Date_TRUNC')?.name, 'date_trunc');
     for (const name of ['constructor', '__proto__', 'toString', '']) {
-      assert.equal(functionNamed(name), undefined);
+      assert.equal(findFunction(name), undefined);
     }
   });
   test('the parser says the name that is listed', async () => {
@@ -96,7 +96,7 @@ describe('functions', () => {
     const found = await duckdb.runAndReadAll(`SELECT function_name, macro_definition,
       array_to_string(parameters, ' ') FROM duckdb_functions() WHERE function_type = 'macro'`);
     for (const [name, definition, parameters] of found.getRows().map((row) => row.map(String))) {
-      const known = functionNamed(name ?? '');
+      const known = findFunction(name ?? '');
       if (known === undefined) continue;
       const words = (definition ?? '').match(/\w+/g) ?? [];
       const copies = (parameters ?? '').split(' ').some((parameter) => {
@@ -141,7 +141,7 @@ const FORBIDDEN = `
 test('what must stay out is out', () => {
   const names = FORBIDDEN.trim().split(/\s+/);
   assert.ok(names.length > 80);
-  for (const name of names) assert.equal(functionNamed(name), undefined, name);
+  for (const name of names) assert.equal(findFunction(name), undefined, name);
   const families =
     /^(read_|pg_|duckdb_|pragma_|list_|array_|struct_|map_|enum_|union_|current_|icu_|__)/;
   const members = FUNCTIONS.map(({ name }) => name).filter((name) => families.test(name));

@@ -12,10 +12,10 @@ import { type BoundPlan, runSql } from '../../../query/sql/run/run.ts';
 import { checkName } from '../../../store/lake/versions/columns.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import { newUuid } from '../../../store/base/random.ts';
-import { withSqlOf } from '../../auth/accountServices.ts';
-import { ownerOf } from '../../auth/standingCall.ts';
+import { withAccountSql } from '../../auth/accountServices.ts';
+import { ownerCaller } from '../../auth/backgroundCall.ts';
 import type { Services } from '../../request/endpoint.ts';
-import { bindQuery, type BindServices, limitsOf, tagOf } from '../../sql/sql.ts';
+import { bindQuery, type BindServices, buildLimits, buildTag } from '../../sql/sql.ts';
 
 type DatasetPullServices = BindServices & Pick<Services, 'accounts'>;
 
@@ -24,10 +24,10 @@ const ROWS_MAX = 20_000_000;
 
 export const datasetPull = (services: DatasetPullServices): Pull<DatasetDefinition> =>
   async function* ({ definition, landing, owner, since }) {
-    const accountServices = withSqlOf(services, owner.accountId);
+    const accountServices = withAccountSql(services, owner.accountId);
     const account = accountServices.accounts.account(owner.accountId);
     if (account === undefined) throw new SourceFailure('the account is not there', false);
-    const caller = ownerOf(account, owner.accountId);
+    const caller = ownerCaller(account, owner.accountId);
     const text = buildQuery(definition, owner.workspace);
     const sqlRequest = { workspace: owner.workspace, text, parameters: {} };
     const sqlCall = { caller, query: {}, departure: () => landing.signal };
@@ -38,9 +38,9 @@ export const datasetPull = (services: DatasetPullServices): Pull<DatasetDefiniti
       accountServices,
       'a source reads datasets of its own account',
     );
-    const version = tagOf(bound, 'parquet', sqlRequest) ?? null;
+    const version = buildTag(bound, 'parquet', sqlRequest) ?? null;
     if (version !== null && since?.['version'] === version) return;
-    const accountLimits = limitsOf(caller, accountServices.settings);
+    const accountLimits = buildLimits(caller, accountServices.settings);
     const limits = { ...accountLimits, rowsMax: ROWS_MAX, spillBytes: landing.bytesMax };
     const body = await runSql(bound, 'parquet', accountServices.sql, limits, sqlCall, 'always');
     if (body.objects >= ROWS_MAX) {

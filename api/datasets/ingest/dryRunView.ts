@@ -1,7 +1,7 @@
 // Renders a dry run with the member names of jobs and datasets.
 import { Type } from '../../request/body/schema.ts';
 import type { DryRun } from '../../../pipeline/edit/dryRun.ts';
-import { redactedData } from '../../../store/base/redact.ts';
+import { redactData } from '../../../store/base/redact.ts';
 import { ANY } from '../../request/rows.ts';
 
 const CHANGES = Type.Object({
@@ -57,14 +57,14 @@ export const dryRunView = (run: DryRun): object => ({
   recordsInvalid: run.records.invalid,
   recordsQuarantined: run.records.quarantined,
   recordsDuplicate: run.records.duplicates,
-  invalidRecords: redactedData(run.rejects),
+  invalidRecords: redactData(run.rejects),
   quarantinedRecords: run.quarantined.map(({ document, line, rule }) => ({
     line,
     rule,
     record: JSON.parse(document) as object,
   })),
-  notes: redactedData(run.notes),
-  log: redactedData(run.log),
+  notes: redactData(run.notes),
+  log: redactData(run.log),
   sample: run.sample,
   bytes: run.bytesRead,
   storageBytes: run.bytesWritten,

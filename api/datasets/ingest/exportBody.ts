@@ -2,7 +2,7 @@
 import type { Static, TSchema } from 'typebox';
 import { Type } from '../../request/body/schema.ts';
 import { EXPORT_FORMATS, type PartFormat } from '../../../pipeline/targets/exportParts.ts';
-import { asFolder, checkTarget } from '../../../pipeline/targets/open.ts';
+import { withSlash, checkTarget } from '../../../pipeline/targets/open.ts';
 import type { TargetDefinition } from '../../../pipeline/targets/target.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import type { Settings } from '../../../store/base/settings/settings.ts';
@@ -42,7 +42,7 @@ export const EXPORT_BODY = Type.Object(
 export type ExportBody = Static<typeof EXPORT_BODY>;
 
 /** @throws Failure InvalidBody naming the member and its rule. */
-export function partFormatOf({ compression = 'none', format }: ExportBody): PartFormat {
+export function parsePartFormat({ compression = 'none', format }: ExportBody): PartFormat {
   if (compression !== 'none' && format !== 'csv' && format !== 'jsonl') {
     throw new Failure('InvalidBody', `compression is of csv and jsonl: ${format} has its own`);
   }
@@ -50,7 +50,7 @@ export function partFormatOf({ compression = 'none', format }: ExportBody): Part
 }
 
 /** The dataset or the query to export. @throws Failure InvalidBody. */
-export function whatOf({ dataset, query, rowsPerFile }: ExportBody): {
+export function parseSelection({ dataset, query, rowsPerFile }: ExportBody): {
   readonly dataset: string | undefined;
   readonly query: string;
 } {
@@ -72,7 +72,7 @@ const MEMBERS = {
 } as const;
 
 /** @throws Failure InvalidBody naming the member and its rule. */
-export function targetOf({ target }: ExportBody, settings: Settings): TargetDefinition {
+export function parseTarget({ target }: ExportBody, settings: Settings): TargetDefinition {
   const { optional, required } = MEMBERS[target.type];
   const label = `a target of type ${target.type}`;
   const names = Object.keys(target).filter((name) => name !== 'type');
@@ -88,7 +88,7 @@ export function targetOf({ target }: ExportBody, settings: Settings): TargetDefi
   const completeTarget =
     target.type === 'FILE' ? target : { ...target, prefix: target.prefix ?? '' };
   const typedTarget = completeTarget as unknown as TargetDefinition;
-  const definition = typedTarget.type === 'FILE' ? typedTarget : asFolder(typedTarget);
+  const definition = typedTarget.type === 'FILE' ? typedTarget : withSlash(typedTarget);
   checkTarget(definition, settings);
   return definition;
 }

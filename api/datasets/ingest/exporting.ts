@@ -2,15 +2,15 @@
 // the account, before it is recorded.
 import { realpath } from 'node:fs/promises';
 import { exportedMoment, type ExportOrder, newExport } from '../../../jobs/export/exportOrder.ts';
-import { type OpenedQuery, refuseOthers } from '../../../jobs/export/exportRun.ts';
+import { type OpenedQuery, refuseOtherExports } from '../../../jobs/export/exportRun.ts';
 import { Exports } from '../../../jobs/export/exports.ts';
 import {
   PART_BYTES_MAX,
   type PartFormat,
-  rowsOfPart,
-  takeFile,
+  rowsPerPart,
+  renameBodyFile,
 } from '../../../pipeline/targets/exportParts.ts';
-import { folderOfAccount, isOfAnother } from '../../../pipeline/sources/accountFolder.ts';
+import { findAccountFolder, isOtherAccounts } from '../../../pipeline/sources/accountFolder.ts';
 import { SourceFailure } from '../../../pipeline/sources/base/source.ts';
 import { makeFolder } from '../../../pipeline/targets/folder.ts';
 import { openTarget, type TargetRules } from '../../../pipeline/targets/open.ts';
@@ -24,16 +24,16 @@ import type { Dataset } from '../../../store/lake/datasets/datasets.ts';
 import type { DuckDbPool } from '../../../store/duckdb/pool.ts';
 import { type ExportRow, newExportId } from '../../../store/work/exports.ts';
 import { Failure } from '../../../store/base/failure.ts';
-import { type AsOf, type Moment, momentText } from '../../../store/lake/history/history.ts';
-import { callerOf, datasetOf, ownedWorkspaceOf } from '../../auth/access.ts';
-import { withSqlOf } from '../../auth/accountServices.ts';
-import { ownerOf } from '../../auth/standingCall.ts';
+import { type AsOf, type Moment, formatMoment } from '../../../store/lake/history/history.ts';
+import { requireCaller, findDataset, findPathWorkspace } from '../../auth/access.ts';
+import { withAccountSql } from '../../auth/accountServices.ts';
+import { ownerCaller } from '../../auth/backgroundCall.ts';
 import { refuseForeign } from './datasetPull.ts';
 import type { Call, Services } from '../../request/endpoint.ts';
-import { type ExportBody, partFormatOf, targetOf, whatOf } from './exportBody.ts';
-import { pastOf } from '../../read/moments.ts';
-import { readAsOf } from '../../read/series.ts';
-import { bindQuery, type BindServices, limitsOf, momentOf } from '../../sql/sql.ts';
+import { type ExportBody, parsePartFormat, parseTarget, parseSelection } from './exportBody.ts';
+import { readPast } from '../../read/moments.ts';
+import { parseAsOf } from '../../read/series.ts';
+import { bindQuery, type BindServices, buildLimits, findMoment } from '../../sql/sql.ts';
 
 type QueryServices = BindServices & Pick<Services, 'accounts'>;
 type OpenExportsServices = QueryServices &
@@ -61,7 +61,7 @@ export const openExports = (
     deadlineMs: parts.settings.jobTimeoutMs,
     targets: { ...targetRules(parts), onRefused: onFault },
     openQuery: (row, query, signal) =>
-      openQuery(row, query, signal, withSqlOf(parts, row.account_id)),
+      openQuery(row, query, signal, withAccountSql(parts, row.account_id)),
     onFault,
   });
 
@@ -77,16 +77,16 @@ const targetRules = ({
 });
 
 /** Builds an unrecorded export. @throws Failure InvalidBody naming the member and its rule. */
-export async function exportAsked(call: Call, services: ExportingServices): Promise<ExportRow> {
+export async function buildExport(call: Call, services: ExportingServices): Promise<ExportRow> {
   const { clock, settings } = services;
-  const { accountId, workspace } = ownedWorkspaceOf(call, services);
+  const { accountId, workspace } = findPathWorkspace(call, services);
   const body = call.json as ExportBody;
-  const partFormat = partFormatOf(body);
-  const { dataset, query } = whatOf(body);
-  const target = targetOf(body, settings);
+  const partFormat = parsePartFormat(body);
+  const { dataset, query } = parseSelection(body);
+  const target = parseTarget(body, settings);
   const exportFolder = await exportFolderOf(target, { accountId, workspace }, services);
   const owner = { account_id: accountId, workspace, created_ms: clock() };
-  const asOf = readAsOf(body.asOf === undefined ? undefined : String(body.asOf), settings.zone);
+  const asOf = parseAsOf(body.asOf === undefined ? undefined : String(body.asOf), settings.zone);
   const exportId = newExportId();
   const buildRow: BuildRow = ({ sequence, snapshot }, read) => {
     const order = { ...partFormat, ...read, sequence, target, exportFolder };
@@ -104,19 +104,19 @@ export async function exportAsked(call: Call, services: ExportingServices): Prom
  * Writes the body's selection, at one version, as one file of a folder; returns its path.
  * @throws Failure InvalidBody naming the member and its rule.
  */
-export async function exportOnce(
+export async function writeExportFile(
   call: Call,
   services: ExportingServices,
   folder: string,
   name: string,
 ): Promise<string> {
   const { clock, settings } = services;
-  const { accountId, workspace } = ownedWorkspaceOf(call, services);
+  const { accountId, workspace } = findPathWorkspace(call, services);
   const body = call.json as ExportBody;
-  const partFormat = partFormatOf(body);
-  const { dataset, query } = whatOf(body);
+  const partFormat = parsePartFormat(body);
+  const { dataset, query } = parseSelection(body);
   const text = dataset === undefined ? query : selectAll(ownDataset(call, dataset, services));
-  const asOf = readAsOf(body.asOf === undefined ? undefined : String(body.asOf), settings.zone);
+  const asOf = parseAsOf(body.asOf === undefined ? undefined : String(body.asOf), settings.zone);
   const owner = { account_id: accountId, workspace, created_ms: clock() };
   const target = { type: 'FILE', path: name } as const;
   const buildRow: BuildRow = ({ sequence, snapshot }, read) => {
@@ -145,24 +145,24 @@ async function buildDatasetExport(
   const latestSnapshot = asOf === undefined ? await flushDatasets([dataset], services) : undefined;
   const pinned =
     asOf ?? ({ kind: 'snapshot', snapshot: latestSnapshot ?? 0, sequence: 0 } as const);
-  const past = await pastOf(tableId, pinned, services);
+  const past = await readPast(tableId, pinned, services);
   if (past === undefined) throw new Failure('InvalidBody', 'dataset did not exist at asOf');
   const { moment, table } = past;
   const { rowsPerFile } = call.json as ExportBody;
   const name = `${dataset.workspace}.${dataset.dataset}`;
   return buildRow(moment, {
-    what: { kind: 'dataset', tableId, name, rowsPerFile: rowsOfPart(table, rowsPerFile) },
+    what: { kind: 'dataset', tableId, name, rowsPerFile: rowsPerPart(table, rowsPerFile) },
     tableIds: [tableId],
   });
 }
 
 /** @throws Failure InvalidBody for a dataset that does not exist or is not the account's. */
 function ownDataset(call: Call, reference: string, { lake }: Pick<Services, 'lake'>): Dataset {
-  const caller = callerOf(call.caller);
+  const caller = requireCaller(call.caller);
   const [name = '', place = call.path['workspace'] ?? ''] = reference.split('.').reverse();
   const owner = lake.directory.workspace(place)?.accountId;
   try {
-    const dataset = datasetOf(caller, place, name, lake);
+    const dataset = findDataset(caller, place, name, lake);
     if (owner === caller.accountId) return dataset;
   } catch (error) {
     if (!(error instanceof Failure) || error.type !== 'NotFound') throw error;
@@ -186,7 +186,7 @@ async function buildQueryExport(
   const bound = await withBodyNames(() => bindOwn(call, query, text, services));
   const datasets = datasetsOf(bound.tables).map(({ dataset }) => dataset);
   const boundMoment =
-    datasets.length === 0 ? { snapshot: lake.snapshot, sequence: 0 } : momentOf(bound);
+    datasets.length === 0 ? { snapshot: lake.snapshot, sequence: 0 } : findMoment(bound);
   const moment =
     asOf === undefined
       ? { snapshot: await flushDatasets(datasets, services), sequence: 0 }
@@ -208,7 +208,7 @@ async function bindOwn(
   const { caller, departure } = call;
   const sqlCall = { caller, departure, query: asOf === undefined ? {} : { asOf } };
   const bound = await bindQuery(sqlCall, services, { workspace, text, parameters: {} });
-  refuseForeign(bound, callerOf(caller).accountId, services, OWN_DATASETS_RULE);
+  refuseForeign(bound, requireCaller(caller).accountId, services, OWN_DATASETS_RULE);
   return bound;
 }
 
@@ -234,10 +234,10 @@ async function openQuery(
   const { accounts, settings, sql } = services;
   const account = accounts.account(row.account_id);
   if (account === undefined) throw new SourceFailure('the account is not there', false);
-  const caller = ownerOf(account, row.account_id);
+  const caller = ownerCaller(account, row.account_id);
   const sqlCall = {
     caller,
-    query: { asOf: momentText(exportedMoment(row)) },
+    query: { asOf: formatMoment(exportedMoment(row)) },
     departure: () => signal,
   };
   const sqlRequest = { workspace: row.workspace, text, parameters: {} };
@@ -247,13 +247,13 @@ async function openQuery(
     now: instantText(row.created_ms),
   };
   refuseForeign(bound, row.account_id, services, OWN_DATASETS_RULE);
-  const accountLimits = limitsOf(caller, settings);
+  const accountLimits = buildLimits(caller, settings);
   const limits = { ...accountLimits, rowsMax: QUERY_ROWS_MAX, spillBytes: PART_BYTES_MAX };
   const schema = await describeSql(bound, sql, limits, sqlCall);
   const writePart = async (partFormat: PartFormat, folder: string, name: string) => {
     const { compression, format } = partFormat;
     const body = await runSql(bound, format, sql, limits, sqlCall, 'always', compression);
-    const path = await takeFile(body, folder, name);
+    const path = await renameBodyFile(body, folder, name);
     if (body.objects < QUERY_ROWS_MAX) return { path, rows: body.objects };
     const rule = `the query has over ${QUERY_ROWS_MAX} rows, the most of an exported query`;
     throw new SourceFailure(rule, false);
@@ -270,9 +270,9 @@ async function flushDatasets(
   { lake, pending, runner }: Pick<Services, 'lake' | 'pending' | 'runner'>,
 ): Promise<number> {
   for (const { dataset, tableId, workspace } of datasets) {
-    const lastSequence = pending.newest(tableId);
+    const lastSequence = pending.latestSequence(tableId);
     const hasWaiting = (): boolean =>
-      pending.rows(tableId).some(({ sequence }) => sequence <= lastSequence);
+      pending.pendingRows(tableId).some(({ sequence }) => sequence <= lastSequence);
     if (!hasWaiting()) continue;
     const name = `${workspace}.${dataset}`;
     const busy = new Failure(
@@ -310,10 +310,10 @@ async function exportFolderOf(
       throw new Failure('InvalidBody', 'TAPEDECK_EXPORT_FOLDER is not there');
     });
     const folders = { firstAccountId: accounts.list()[0]?.accountId };
-    if (isOfAnother(target.path, accountId, folders)) {
+    if (isOtherAccounts(target.path, accountId, folders)) {
       throw new Failure('InvalidBody', 'target.path is in the folder of another account');
     }
-    const accountFolder = folderOfAccount(root, accountId, folders);
+    const accountFolder = findAccountFolder(root, accountId, folders);
     if (accountFolder !== root) await makeFolder(accountFolder, disk);
     return accountFolder;
   }
@@ -331,5 +331,5 @@ async function checkTargetFree(
   const signal = AbortSignal.timeout(services.settings.sourceTimeoutMs);
   const order = { exportId, definition, exportFolder, credential: undefined, signal };
   await using target = await openTarget(order, targetRules(services));
-  await refuseOthers(target, exportId, definition);
+  await refuseOtherExports(target, exportId, definition);
 }

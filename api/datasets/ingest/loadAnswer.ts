@@ -1,6 +1,6 @@
 // Answer schemas of writes (pipeline/conform/loadCounts.ts).
 import type { Reject } from '../../../store/work/jobs.ts';
-import { redactedData } from '../../../store/base/redact.ts';
+import { redactData } from '../../../store/base/redact.ts';
 import { Type } from '../../request/body/schema.ts';
 
 const COUNT = Type.Integer();
@@ -39,5 +39,5 @@ export const REJECTS = Type.Array(Type.Object({ line: Type.Integer(), error: Typ
 /** Rejected records in one answer; the invalid-records log of the job has more. */
 const REJECTS_SHOWN = 20;
 
-export const showRejects = (rejects: readonly Reject[]): readonly object[] =>
-  redactedData(rejects.slice(0, REJECTS_SHOWN)) as readonly object[];
+export const toRejectViews = (rejects: readonly Reject[]): readonly object[] =>
+  redactData(rejects.slice(0, REJECTS_SHOWN)) as readonly object[];

@@ -1,25 +1,25 @@
 // Writes single records or small batches: pushes them if possible, otherwise loads them.
 import { Readable } from 'node:stream';
 import { ingest } from '../../../pipeline/merge/ingest.ts';
-import type { Finish } from '../../../pipeline/merge/storing.ts';
-import { isOf, pushesOf } from '../../../pipeline/merge/pushed.ts';
+import type { Finish } from '../../../pipeline/merge/loadStore.ts';
+import { matchesSchema, toPushes } from '../../../pipeline/merge/pushed.ts';
 import { type Ingested, silentEvents } from '../../../pipeline/conform/load.ts';
-import { runTogether } from '../../../store/catalog/together.ts';
+import { runBatch } from '../../../store/catalog/statementBatch.ts';
 import { checkName } from '../../../store/lake/versions/columns.ts';
-import { isGoverned } from '../../../store/lake/datasets/contracts.ts';
+import { needsRecordChecks } from '../../../store/lake/datasets/contracts.ts';
 import type { Dataset } from '../../../store/lake/datasets/datasets.ts';
-import { isStandIn } from '../../../store/lake/datasets/standIns.ts';
+import { isPlaceholder } from '../../../store/lake/datasets/placeholders.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import { checkStorage } from '../../../store/lake/storage.ts';
-import { callerOf, changeableIn, checkDatasetRoom } from '../../auth/access.ts';
-import { bodyHashOf } from '../../auth/signing.ts';
+import { requireCaller, findWritableWorkspace, checkDatasetRoom } from '../../auth/access.ts';
+import { hashBody } from '../../auth/signing.ts';
 import { spoolBody } from '../../http/spool.ts';
 import type { Answer, Call, Services } from '../../request/endpoint.ts';
 import { type Once, UNKEYED, writeOnce } from '../../request/writeOnce.ts';
 import { PUSH_BYTES_MAX, PUSH_VALUES_MAX } from '../../request/body/bodyLimits.ts';
 import { type JsonBody, readJson } from '../../request/body/jsonBody.ts';
-import { dateOrderOf, readDuplicates } from './loading.ts';
-import { showRejects } from './loadAnswer.ts';
+import { parseDateOrder, readDuplicates } from './loadParameters.ts';
+import { toRejectViews } from './loadAnswer.ts';
 import { type LoadCounts, toLoadCounts } from '../../../pipeline/conform/loadCounts.ts';
 import { nextRow } from '../../../pipeline/batch/uniqueIndex.ts';
 import { checkDuplicates } from '../../../pipeline/conform/duplicates.ts';
@@ -58,8 +58,8 @@ export async function writeRecords(call: Call, services: RecordServices): Promis
   const quarantineNote = quarantined === 0 ? '' : `, ${quarantined} in quarantine`;
   const message = `wrote ${received - rejected - quarantined} records${quarantineNote}`;
   const written = { success: true, message, received, rejected, quarantined, columnsLeftOut };
-  const isOwner = callerOf(call.caller).kind === 'secret';
-  const details = isOwner ? { ...counts, rejects: showRejects(rejects) } : {};
+  const isOwner = requireCaller(call.caller).kind === 'secret';
+  const details = isOwner ? { ...counts, rejects: toRejectViews(rejects) } : {};
   const undetermined = { stored, replaced: null, duplicates: counts.duplicates };
   const value = { ...written, ...details, ...(isOwner && !isSettled ? undetermined : {}) };
   return { kind: 'json', value, metering: 'free' };
@@ -72,10 +72,10 @@ export async function storeRecords(
   once: Once = UNKEYED,
 ): Promise<WriteResult> {
   const { lake } = services;
-  const caller = callerOf(call.caller);
+  const caller = requireCaller(call.caller);
   const { workspace: place = '', id = '' } = call.path;
   checkName('datasetId', id);
-  const owned = changeableIn(caller, place, id, 'write', lake);
+  const owned = findWritableWorkspace(caller, place, id, 'write', lake);
   const { workspace } = owned;
   const existing = lake.directory.dataset(workspace, id);
   if (existing === undefined && call.query['createDatasetOnDemand'] === false) {
@@ -83,7 +83,7 @@ export async function storeRecords(
   }
   if (existing === undefined) checkDatasetRoom(caller, owned, id, services);
   const body = await readSmallBody(call);
-  const earlier = body && (await once.earlier<WriteResult>(bodyHashOf(body.bytes)));
+  const earlier = body && (await once.earlier<WriteResult>(hashBody(body.bytes)));
   if (earlier !== undefined) return earlier;
   await checkStorage(services.storage, caller.account, workspace);
   const rules = readDuplicates(call.query);
@@ -118,7 +118,7 @@ async function loadRecords(
     workspace,
     dataset,
     ...readDuplicates(call.query),
-    ...dateOrderOf(call.query),
+    ...parseDateOrder(call.query),
     ...(call.query['confirmAdjustment'] === true ? { reading: CONFIRMED } : {}),
     rejectsMax: 0,
   };
@@ -128,8 +128,8 @@ async function loadRecords(
     const earlier = body ? undefined : await once.earlier<WriteResult>(spooled.hash);
     if (earlier !== undefined) return earlier;
     const finish: Finish = (transaction, outcome) =>
-      runTogether(transaction, once.pieces(toWritten(outcome)));
-    const { accountId } = callerOf(call.caller);
+      runBatch(transaction, once.pieces(toWritten(outcome)));
+    const { accountId } = requireCaller(call.caller);
     const write = (): ReturnType<typeof ingest> =>
       ingest(load, accountId, ingestion, silentEvents, finish);
     return toWritten(await runner.callers.run(workspace, dataset, write, call.departure()));
@@ -152,7 +152,7 @@ async function readSmallBody(call: Call): Promise<JsonBody | undefined> {
   if (contentLength > PUSH_BYTES_MAX) return undefined;
   const limits = { bytesMax: PUSH_BYTES_MAX, valuesMax: PUSH_VALUES_MAX, contentLength };
   const body = await readJson(call.stream, limits);
-  call.checkBody?.(bodyHashOf(body.bytes));
+  call.checkBody?.(hashBody(body.bytes));
   return body;
 }
 
@@ -175,13 +175,14 @@ export async function pushRecords(
   const table = await lake.table(tableId);
   // The schema may have changed since the dataset was found, or be about to.
   const current = lake.directory.datasetById(tableId);
-  if (table === undefined || current === undefined || pending.isHeld(tableId)) return undefined;
+  if (table === undefined || current === undefined || pending.isPaused(tableId)) return undefined;
   // Only a load replaces placeholder records by the owner's records.
-  if (isGoverned(current) || isStandIn(current) || !isOf(table, current)) return undefined;
+  if (needsRecordChecks(current) || isPlaceholder(current) || !matchesSchema(table, current))
+    return undefined;
   const symbols = ingestion.defaultsOf(current)?.symbols;
   const firstRow = (count: number): number =>
     lake.rowNumbers.reserve(tableId, nextRow(table), count);
-  const pushes = pushesOf(body, replace, current, table, symbols, firstRow);
+  const pushes = toPushes(body, replace, current, table, symbols, firstRow);
   if (pushes === undefined) return undefined;
   const stored = new Set(pushes.map(({ index }) => index)).size;
   const written: WriteResult = {

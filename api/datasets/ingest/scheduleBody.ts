@@ -7,7 +7,7 @@ import { DUPLICATES } from '../../../pipeline/conform/duplicates.ts';
 import { checkName } from '../../../store/lake/versions/columns.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import type { ScheduleBody } from '../../../store/work/schedules.ts';
-import { checkReading, READING } from './loading.ts';
+import { checkReading, READING } from './loadParameters.ts';
 import { COLUMN_MAPPING } from '../datasetBody.ts';
 import { SOURCE_BODY } from './sourceBody.ts';
 
@@ -52,7 +52,7 @@ export const SCHEDULE_BODY = Type.Object(
 );
 
 /** @throws Failure InvalidBody naming the member and its rule. */
-export function scheduleBodyOf(request: Static<typeof SCHEDULE_BODY>, nowMs: number): ScheduleBody {
+export function parseSchedule(request: Static<typeof SCHEDULE_BODY>, nowMs: number): ScheduleBody {
   checkName('datasetId', request.datasetId);
   if ((request.dataSourceId === undefined) === (request.dataSource === undefined)) {
     throw new Failure('InvalidBody', 'exactly one of dataSourceId and dataSource must be given');

@@ -149,7 +149,7 @@ const CREDENTIAL_MEMBERS: Readonly<Record<(typeof CREDENTIAL_TYPES)[number], Mem
 };
 
 /** @throws Failure InvalidBody naming the member and its rule. */
-export function definitionOf(body: Static<typeof SOURCE_BODY>): SourceDefinition {
+export function parseDefinition(body: Static<typeof SOURCE_BODY>): SourceDefinition {
   const { credentialId: _, description: __, name: ___, ...definition } = body;
   checkMembers(definition, SOURCE_MEMBERS[body.type], `a source of type ${body.type}`);
   const source = definition as unknown as SourceDefinition;
@@ -169,7 +169,7 @@ export function refuseFeed(type: string): void {
 }
 
 /** @throws Failure InvalidBody naming the member and its rule. */
-export function credentialOf(body: Static<typeof CREDENTIAL_BODY>): Credential {
+export function parseCredential(body: Static<typeof CREDENTIAL_BODY>): Credential {
   const { description: _, name: __, ...credential } = body;
   checkMembers(credential, CREDENTIAL_MEMBERS[body.type], `a credential of type ${body.type}`);
   return credential as unknown as Credential;

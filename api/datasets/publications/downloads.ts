@@ -9,19 +9,19 @@ import {
   type DownloadLink,
   findLink,
   LINK_LIFE_MS,
-  makeLink,
+  createLink,
 } from '../../../store/publications/downloadLinks.ts';
-import { type FileType, fileTypeById } from '../../../store/publications/fileTypes.ts';
+import { type FileType, findFileTypeById } from '../../../store/publications/fileTypes.ts';
 import type { Publication, PublicationName } from '../../../store/publications/publications.ts';
-import { callerOf } from '../../auth/access.ts';
-import { metered } from '../../read/metering.ts';
+import { requireCaller } from '../../auth/access.ts';
+import { meterCall } from '../../read/metering.ts';
 import type { Answer, Call, FileAnswer, Services } from '../../request/endpoint.ts';
 import { refuse, textOf } from '../../request/parameters.ts';
-import { freely } from '../../request/rows.ts';
-import { type Part, partOf } from '../../request/ranges.ts';
-import { fileTypeOf, paysPremiumFor } from './readable.ts';
-import { verified } from './verified.ts';
-import { RUNNING_MAX } from '../../request/uses.ts';
+import { toFreeAnswer } from '../../request/rows.ts';
+import { type ByteRange, parseRange } from '../../request/ranges.ts';
+import { resolveFileType, paysPremiumFor } from './readableFileTypes.ts';
+import { makeHashVerifier } from './hashVerifier.ts';
+import { RUNNING_MAX } from '../../request/downloadGrants.ts';
 
 type DownloadServices = Pick<
   Services,
@@ -41,8 +41,8 @@ const LINK_PREFIX = 'dk_';
 /** Answers the redirect, for the price of one object. */
 export async function answerDownload(call: Call, services: DownloadServices): Promise<Answer> {
   const { clock, database, lake } = services;
-  const caller = callerOf(call.caller);
-  const type = await fileTypeOf(caller, call.path['id'] ?? '', services);
+  const caller = requireCaller(call.caller);
+  const type = await resolveFileType(caller, call.path['id'] ?? '', services);
   const publication = await findPublication(type, readName(type, call), services);
   // A damaged file must not be charged.
   if (services.damagedPublications.has(publication.publicationId)) throw damagedFailure();
@@ -50,12 +50,12 @@ export async function answerDownload(call: Call, services: DownloadServices): Pr
   const fare = { order, most: 1, least: 0 };
   const { accountId } = caller;
   const { publicationId, typeId } = publication;
-  const metering = await metered(call, services, caller, fare, async () => {
-    const secret = await makeLink(database, { publicationId, typeId, accountId, nowMs: clock() });
+  const metering = await meterCall(call, services, caller, fare, async () => {
+    const secret = await createLink(database, { publicationId, typeId, accountId, nowMs: clock() });
     return { objects: 1, secret };
   });
   if (metering.kind === 'unread') return { kind: 'text', text: '', contentType: type.contentType };
-  if (metering.kind === 'estimate') return freely(metering.price);
+  if (metering.kind === 'estimate') return toFreeAnswer(metering.price);
   const { charge, result } = metering;
   const location = `/${call.path['version']}/files/once/${LINK_PREFIX}${result.secret}`;
   return { kind: 'redirect', location, charge, source: type.source };
@@ -64,13 +64,13 @@ export async function answerDownload(call: Call, services: DownloadServices): Pr
 const buildOrder = (call: Call, caller: Caller, type: FileType, lake: Services['lake']) => ({
   requestId: call.requestId,
   endpoint: call.endpoint,
-  usageKey: weightKeyOf(type),
+  usageKey: fileUsageKey(type),
   weight: type.weight,
   premium: paysPremiumFor(caller, type, lake),
 });
 
 /** The usage key of a file type's messages. */
-export const weightKeyOf = ({ name, workspace }: Pick<FileType, 'name' | 'workspace'>): string =>
+export const fileUsageKey = ({ name, workspace }: Pick<FileType, 'name' | 'workspace'>): string =>
   `${workspace}.${name}`;
 
 /** Old clients always send both: a parameter that the type does not use is ignored. */
@@ -104,17 +104,17 @@ const LINK_EXPIRED = `the address was used, or its ${LIFE_SECONDS} seconds are o
 const goneFailure = (): Failure => new Failure('Gone', LINK_EXPIRED);
 
 /** Answers the file of an address, once. */
-export async function answerOnce(call: Call, services: DownloadServices): Promise<Answer> {
+export async function answerDownloadLink(call: Call, services: DownloadServices): Promise<Answer> {
   const { clock, database, publications } = services;
   const address = call.path['link'] ?? '';
   if (!address.startsWith(LINK_PREFIX)) throw goneFailure();
   const link = await findLink(database, address.slice(LINK_PREFIX.length), clock());
   if (link === undefined) throw goneFailure();
   // No token is needed; if there is one, it must be the paying account's.
-  const accountId = call.identified()?.accountId;
+  const accountId = call.identifyCaller()?.accountId;
   if (accountId !== undefined && accountId !== link.accountId) throw new Failure('NotFound');
-  const publication = await publications.byId(link.publicationId);
-  const type = publication && (await fileTypeById(database, publication.typeId));
+  const publication = await publications.findById(link.publicationId);
+  const type = publication && (await findFileTypeById(database, publication.typeId));
   if (publication === undefined || type === undefined) throw goneFailure();
   const file = await openFile(publication, services);
   try {
@@ -134,7 +134,7 @@ async function openFile(
   { damagedPublications, publications }: DownloadServices,
 ): Promise<FileHandle> {
   if (damagedPublications.has(publication.publicationId)) throw damagedFailure();
-  await publications.bring(publication);
+  await publications.fetchLocal(publication);
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW;
   const file = await open(publications.pathOf(publication), flags).catch((error: unknown) => {
     throw (error as { readonly code?: string }).code === 'ENOENT' ? damagedFailure() : error;
@@ -142,7 +142,7 @@ async function openFile(
   const { size } = await file.stat();
   if (size === publication.bytes) return file;
   await file.close();
-  damagedPublications.found(publication.publicationId);
+  damagedPublications.markDamaged(publication.publicationId);
   throw damagedFailure();
 }
 
@@ -162,8 +162,9 @@ async function serveFile(
   const { bytes } = publication;
   const tag = `"${publication.sha256}"`;
   const isRanged = call.ifRange === '' || call.ifRange === tag;
-  const range = isRanged ? partOf(call.range, bytes) : undefined;
-  const part: Part = range === undefined || range === 'none' ? { start: 0, end: bytes } : range;
+  const range = isRanged ? parseRange(call.range, bytes) : undefined;
+  const part: ByteRange =
+    range === undefined || range === 'none' ? { start: 0, end: bytes } : range;
   const status = range === undefined ? 200 : range === 'none' ? 416 : 206;
   const { contentType, source } = type;
   const name = fileNameOf(type, publication);
@@ -171,7 +172,7 @@ async function serveFile(
   if (call.bodiless || status === 416) {
     if (link.claimed) throw goneFailure();
     await file.close();
-    return { ...fileAnswer, stream: undefined, ended: () => undefined };
+    return { ...fileAnswer, stream: undefined, onEnd: () => undefined };
   }
   if (!downloads.hasRoom(link.accountId)) {
     const rule = `${RUNNING_MAX} downloads of an account run at once at most (RUNNING_MAX)`;
@@ -184,19 +185,19 @@ async function serveFile(
   return {
     ...fileAnswer,
     stream: verifiedStream(read, part, publication, services),
-    ended: finishOnce(() => [endRun(), finish], read),
+    onEnd: finishOnce(() => [endRun(), finish], read),
   };
 }
 
 /** Compares a whole file with its hash while it is sent; a part can't be compared. */
 function verifiedStream(
   read: ReadStream,
-  { end, start }: Part,
+  { end, start }: ByteRange,
   { bytes, publicationId, sha256 }: Publication,
   { damagedPublications }: DownloadServices,
 ): Readable {
   if (start !== 0 || end !== bytes) return read;
-  const verifying = verified(sha256, () => damagedPublications.found(publicationId));
+  const verifying = makeHashVerifier(sha256, () => damagedPublications.markDamaged(publicationId));
   pipeline(read, verifying, () => undefined);
   return verifying;
 }
@@ -207,7 +208,7 @@ const PIECE_OPTIONS = { highWaterMark: 256 * 1024 } as const;
 function finishOnce(
   end: () => readonly [void, (handed: number) => void],
   stream: { readonly bytesRead: number },
-): FileAnswer['ended'] {
+): FileAnswer['onEnd'] {
   let isOver = false;
   return (isWhole, length) => {
     if (isOver) return;
@@ -221,7 +222,7 @@ function finishOnce(
 async function claimUse(
   call: Call,
   link: DownloadLink,
-  part: Part,
+  part: ByteRange,
   { clock, database, downloads }: DownloadServices,
 ): Promise<(handed: number) => void> {
   const order = { hash: link.hash, client: call.address, part, nowMs: clock() };

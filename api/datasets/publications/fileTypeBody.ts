@@ -3,7 +3,7 @@ import type { Static } from 'typebox';
 import { Type } from '../../request/body/schema.ts';
 import { TIER_NAMES } from '../../../store/accounts/tiers.ts';
 import { Failure } from '../../../store/base/failure.ts';
-import type { FileTypeSaid } from '../../../store/publications/fileTypes.ts';
+import type { FileTypeSettings } from '../../../store/publications/fileTypes.ts';
 
 const WEIGHT_MAX = 1_000_000;
 /** Tags of a type, and its categories. */
@@ -54,7 +54,7 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
 };
 
 /** @throws Failure InvalidBody naming the member and its rule. */
-export function fileTypeSaid(body: Static<typeof FILE_TYPE_BODY>): Partial<FileTypeSaid> {
+export function parseFileType(body: Static<typeof FILE_TYPE_BODY>): Partial<FileTypeSettings> {
   const { contentType, extension } = body;
   if (contentType !== undefined && !MEDIA_TYPE.test(contentType)) {
     throw new Failure('InvalidBody', 'contentType must be a media type, such as text/csv');

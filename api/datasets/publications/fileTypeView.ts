@@ -2,14 +2,14 @@
 import { isoTime } from '../../../store/base/clock.ts';
 import type { FileType } from '../../../store/publications/fileTypes.ts';
 import type { Publication } from '../../../store/publications/publications.ts';
-import { weightKeyOf } from './downloads.ts';
-import type { Reached } from './readable.ts';
+import { fileUsageKey } from './downloads.ts';
+import type { ReadableFileType } from './readableFileTypes.ts';
 
 /** SPEC.md "File type entry", and the price of a download. */
-export const entryOf = ({ id, type }: Reached): object => ({
+export const toFileTypeEntry = ({ id, type }: ReadableFileType): object => ({
   id,
   metadata: {
-    weight: weightKeyOf(type),
+    weight: fileUsageKey(type),
     bySymbol: type.bySymbol,
     byDate: type.byDate,
     numberOfDownloads: type.downloads,
@@ -25,20 +25,20 @@ export const entryOf = ({ id, type }: Reached): object => ({
 });
 
 /** SPEC.md "File info object". */
-export const infoOf = (type: FileType, files: readonly Publication[]): object => ({
+export const toFileInfo = (type: FileType, files: readonly Publication[]): object => ({
   symbols: type.bySymbol ? [...new Set(files.map(({ symbol }) => symbol))] : [],
   dates: type.byDate ? [...new Set(files.map(({ date }) => date))].toSorted() : [],
 });
 
 /** The view for its owner. */
-export const ownTypeOf = (type: FileType): object => ({
-  ...entryOf({ id: type.name, type }),
+export const toOwnerView = (type: FileType): object => ({
+  ...toFileTypeEntry({ id: type.name, type }),
   workspace: type.workspace,
   access: type.access,
   created: isoTime(type.createdMs),
 });
 
-export const fileOf = (
+export const toFileView = (
   { byDate, bySymbol }: FileType,
   { bytes, date, publishedMs, sha256, symbol }: Publication,
 ): object => ({

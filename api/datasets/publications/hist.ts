@@ -1,13 +1,13 @@
 // Lists recordings of feeds for old clients (INTERFACE.md 1 "hist"): the files that CORE publishes under the
 // names of feeds.
 import { CORE } from '../../../store/lake/datasets/datasets.ts';
-import { callerOf } from '../../auth/access.ts';
+import { requireCaller } from '../../auth/access.ts';
 import type { Answer, Call, Services } from '../../request/endpoint.ts';
 import { textOf } from '../../request/parameters.ts';
-import { freely } from '../../request/rows.ts';
+import { toFreeAnswer } from '../../request/rows.ts';
 import type { FileType } from '../../../store/publications/fileTypes.ts';
 import type { Publication } from '../../../store/publications/publications.ts';
-import { readableFileTypes } from './readable.ts';
+import { readableFileTypes } from './readableFileTypes.ts';
 
 /** Feeds, by the names of their file types in CORE. */
 const FEEDS: ReadonlySet<string> = new Set(['TOPS', 'DEEP', 'DPLS']);
@@ -27,7 +27,7 @@ interface Recording {
 /** Recordings by day; with `date` the list of that day. */
 export async function answerHist(call: Call, services: Services): Promise<Answer> {
   const date = textOf(call.query, 'date')?.replaceAll('-', '');
-  const types = (await readableFileTypes(callerOf(call.caller), services)).filter(
+  const types = (await readableFileTypes(requireCaller(call.caller), services)).filter(
     ({ type }) => type.workspace === CORE && FEEDS.has(type.name.toUpperCase()) && type.byDate,
   );
   const days = new Map<string, Recording[]>();
@@ -39,8 +39,10 @@ export async function answerHist(call: Call, services: Services): Promise<Answer
       days.set(file.date, recordings);
     }
   }
-  if (date !== undefined) return freely(days.get(date) ?? []);
-  return freely(Object.fromEntries([...days].sort(([one], [other]) => (one < other ? -1 : 1))));
+  if (date !== undefined) return toFreeAnswer(days.get(date) ?? []);
+  return toFreeAnswer(
+    Object.fromEntries([...days].sort(([one], [other]) => (one < other ? -1 : 1))),
+  );
 }
 
 const toRecording = (

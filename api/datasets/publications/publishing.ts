@@ -11,11 +11,11 @@ import { type FileType, findFileType } from '../../../store/publications/fileTyp
 import {
   type Publication,
   type PublicationName,
-  symbolFault,
+  checkSymbol,
 } from '../../../store/publications/publications.ts';
-import { callerOf, ownedWorkspaceOf } from '../../auth/access.ts';
+import { requireCaller, findPathWorkspace } from '../../auth/access.ts';
 import { EXPORT_BODY, type ExportBody } from '../ingest/exportBody.ts';
-import { exportOnce } from '../ingest/exporting.ts';
+import { writeExportFile } from '../ingest/exporting.ts';
 import type { Call, Services } from '../../request/endpoint.ts';
 import { type Parameter, refuse, textOf } from '../../request/parameters.ts';
 import { spoolBody } from '../../http/spool.ts';
@@ -51,14 +51,14 @@ export async function ownFileType(
   call: Call,
   services: Pick<Services, 'database' | 'lake'>,
 ): Promise<FileType> {
-  const { workspace } = ownedWorkspaceOf(call, services);
+  const { workspace } = findPathWorkspace(call, services);
   const type = await findFileType(services.database, workspace, call.path['id'] ?? '');
   if (type === undefined) throw new Failure('NotFound');
   return type;
 }
 
 /** Parses the file's name from the query. @throws Failure InvalidParameter. */
-export function nameGiven(
+export function parsePublicationName(
   type: FileType,
   { query: parameters }: Pick<Call, 'query'>,
 ): PublicationName {
@@ -71,7 +71,7 @@ export function nameGiven(
   if ((date !== undefined) !== byDate) {
     refuse('date', byDate ? `must be given: ${name} is by date` : `is not of ${name}`);
   }
-  const fault = symbol === undefined ? undefined : symbolFault(symbol);
+  const fault = symbol === undefined ? undefined : checkSymbol(symbol);
   if (fault !== undefined) refuse('symbol', fault);
   if (date !== undefined) {
     if (!/^\d{8}$/.test(date)) refuse('date', 'must be a day, YYYYMMDD');
@@ -83,16 +83,16 @@ export function nameGiven(
 /** @throws Failure StorageLimit; as `parsePublicationName`, `spoolBody`, `Publications.publish`. */
 export async function publishBody(call: Call, services: Services): Promise<Publication> {
   const type = await ownFileType(call, services);
-  const name = nameGiven(type, call);
+  const name = parsePublicationName(type, call);
   await checkRoom(call, type, services);
   const { path } = await spoolBody(call, services);
   return services.publications.publish(type, name, path);
 }
 
 /** @throws Failure InvalidBody, SourceFailed naming the rule. */
-export async function publishMade(call: Call, services: Services): Promise<Publication> {
+export async function publishExport(call: Call, services: Services): Promise<Publication> {
   const type = await ownFileType(call, services);
-  const name = nameGiven(type, call);
+  const name = parsePublicationName(type, call);
   const body = call.json as Static<typeof PUBLISH_BODY>;
   await checkRoom(call, type, services);
   const filePath =
@@ -103,7 +103,7 @@ export async function publishMade(call: Call, services: Services): Promise<Publi
 }
 
 const checkRoom = (call: Call, { workspace }: FileType, { storage }: Services): Promise<void> =>
-  checkStorage(storage, callerOf(call.caller).account, workspace);
+  checkStorage(storage, requireCaller(call.caller).account, workspace);
 
 async function exportFile(call: Call, services: Services): Promise<string> {
   const body = call.json as Partial<ExportBody>;
@@ -111,7 +111,7 @@ async function exportFile(call: Call, services: Services): Promise<string> {
     const rule = 'dataset or query, with format; or path';
     throw new Failure('InvalidBody', `the body must have ${rule}`);
   }
-  return exportOnce(call, services, services.folder.temporary, newUuid());
+  return writeExportFile(call, services, services.folder.temporary, newUuid());
 }
 
 /** Copies a file of the account; refuses links that lead out of its folder. */
@@ -128,7 +128,7 @@ async function copyFile(
     );
   }
   if (isPattern(path)) throw new Failure('InvalidBody', 'path must name one file, without * ? [ ]');
-  const { accountId } = callerOf(call.caller);
+  const { accountId } = requireCaller(call.caller);
   const pieces = fetching.pull({
     owner: { accountId, workspace: type.workspace },
     definition: { type: 'FILE', path },

@@ -1,14 +1,14 @@
 // Usage, quota and budget of an account (SPEC.md "Account", INTERFACE.md 5).
 import type { Static } from 'typebox';
 import { Type } from '../../request/body/schema.ts';
-import type { TokenShown } from '../../../store/accounts/accounts.ts';
+import type { TokenWithText } from '../../../store/accounts/accounts.ts';
 import type { Account } from '../../../store/accounts/accountRows.ts';
 import type { Caller } from '../../../store/accounts/callers.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import { readUsage, type Usage } from '../../../store/ledger/usage.ts';
-import { callerOf, managerOf } from '../../auth/access.ts';
+import { requireCaller, requireManager } from '../../auth/access.ts';
 import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
-import { freely } from '../../request/rows.ts';
+import { toFreeAnswer } from '../../request/rows.ts';
 import { numberOf, type Parameter, refuse, truthOf } from '../../request/parameters.ts';
 import { ruleUsage } from '../../rules/ruleUsage.ts';
 import { tokenNames } from '../../auth/tokenView.ts';
@@ -49,7 +49,7 @@ export const getUsage: Endpoint = {
   parameters: [],
   answer: Type.Union([USAGE, Type.Object({ messages: USAGE, rules: Type.Array(Type.Unknown()) })]),
   handle: async (call, services) => {
-    const caller = managerOf(call.caller);
+    const caller = requireManager(call.caller);
     const { type } = call.path;
     const usageType = TYPES.find((item) => item === type?.toLowerCase());
     if (type !== undefined && usageType === undefined) {
@@ -58,13 +58,13 @@ export const getUsage: Endpoint = {
     if (usageType !== undefined && usageType !== 'messages') {
       const { byDay, byRule, month } = await ruleUsage(caller.accountId, usageType, services);
       const ruleCounts = { monthlyUsage: month, dailyUsage: byDay, keyUsage: byRule };
-      return freely({ ...NO_USAGE, ...ruleCounts });
+      return toFreeAnswer({ ...NO_USAGE, ...ruleCounts });
     }
     const messages = await readMessageUsage(caller, services);
-    if (type !== undefined) return freely(messages);
+    if (type !== undefined) return toFreeAnswer(messages);
     const { byRule } = await ruleUsage(caller.accountId, 'rules', services);
     const rules = Object.entries(byRule).map(([id, ran]) => ({ id, ran }));
-    return freely({ messages, rules });
+    return toFreeAnswer({ messages, rules });
   },
 };
 
@@ -81,14 +81,14 @@ async function readMessageUsage(
   { accountId, tier }: Caller,
   { accounts, database, days, ledger }: Pick<Services, 'accounts' | 'database' | 'days' | 'ledger'>,
 ): Promise<Static<typeof USAGE>> {
-  await ledger.caughtUp();
+  await ledger.flushAll();
   const usage = await readUsage(database, accountId, days, ledger.timeMs());
   return usageView(usage, await accounts.tokens(accountId), tier.messagesMonthly);
 }
 
 function usageView(
   usage: Usage,
-  tokens: readonly TokenShown[],
+  tokens: readonly TokenWithText[],
   included: number,
 ): Static<typeof USAGE> {
   const byToken = [...tokenNames(tokens)].flatMap(([tokenId, name]) => {
@@ -127,8 +127,8 @@ export const getMetadata: Endpoint = {
     circuitBreaker: Type.Integer(),
   }),
   handle: async (call, { days, ledger }) => {
-    const { account, accountId, tier } = managerOf(call.caller);
-    await ledger.heard();
+    const { account, accountId, tier } = requireManager(call.caller);
+    await ledger.collectReports();
     // Usage belongs to production.
     const isTest = call.environment === 'test';
     const value = {
@@ -144,7 +144,7 @@ export const getMetadata: Endpoint = {
       messageBudget: effectiveBudget(account),
       circuitBreaker: account.circuitBreaker ?? 0,
     };
-    return freely(value);
+    return toFreeAnswer(value);
   },
 };
 
@@ -162,16 +162,16 @@ export const getAllowance: Endpoint = {
   parameters: [],
   answer: Type.Object({ messageLimit: COUNT, messagesUsed: Type.Integer(), messagesLeft: COUNT }),
   handle: async (call, { ledger }) => {
-    const caller = callerOf(call.caller);
-    await ledger.heard();
+    const caller = requireCaller(call.caller);
+    await ledger.collectReports();
     // Usage belongs to production.
     const isTest = call.environment === 'test';
-    const { left, used } = ledger.allowance(caller);
+    const { remaining: accountRemaining, used } = ledger.allowance(caller);
     const { kind, messageLimit = null } = caller.token;
     // A publishable token may be public, so it must not reveal the balance of its account.
     const tokenRemaining = messageLimit === null ? undefined : messageLimit - used;
-    const remaining = kind === 'secret' ? left : tokenRemaining;
-    return freely({
+    const remaining = kind === 'secret' ? accountRemaining : tokenRemaining;
+    return toFreeAnswer({
       messageLimit,
       messagesUsed: isTest ? 0 : used,
       messagesLeft: isTest || remaining === undefined ? null : Math.max(0, remaining),
@@ -204,7 +204,7 @@ export const setMessageBudget: Endpoint = {
     ALLOW,
   ],
   handle: async (call, services) => {
-    const { accountId } = managerOf(call.caller);
+    const { accountId } = requireManager(call.caller);
     const budget = numberOf(call.query, 'totalMessages');
     if (budget === undefined && call.query['allow'] !== undefined)
       return changePayAsYouGo(call, services);
@@ -223,7 +223,7 @@ export const removeMessageBudget: Endpoint = {
   parameters: [],
   answer: Type.String(),
   handle: async (call, { accounts }) => {
-    const { accountId } = managerOf(call.caller);
+    const { accountId } = requireManager(call.caller);
     await accounts.changeAccount(accountId, { budget: undefined }, call.actor);
     return successAnswer(call);
   },
@@ -246,7 +246,7 @@ async function changePayAsYouGo(
   call: Call,
   { accounts }: Pick<Services, 'accounts'>,
 ): Promise<Answer> {
-  const { accountId, tier } = managerOf(call.caller);
+  const { accountId, tier } = requireManager(call.caller);
   const payAsYouGo = truthOf(call.query, 'allow');
   if (payAsYouGo && !tier.payAsYouGo) throw new Failure('FreeTierNotAllowed');
   await accounts.changeAccount(accountId, { payAsYouGo }, call.actor);

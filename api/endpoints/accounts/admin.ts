@@ -6,7 +6,7 @@ import { Type } from '../../request/body/schema.ts';
 import { makeBackup } from '../../../jobs/backup/backup.ts';
 import { saveLastBackup } from '../../../jobs/backup/lastBackup.ts';
 import { healFiles } from '../../../jobs/upkeep/heal.ts';
-import { standingOf } from '../../../jobs/upkeep/standing.ts';
+import { readHealth } from '../../../jobs/upkeep/health.ts';
 import { verifyLedger } from '../../../jobs/upkeep/verifyLedger.ts';
 import type { Account, AccountSettings } from '../../../store/accounts/accountRows.ts';
 import { readAudit } from '../../../store/accounts/audit.ts';
@@ -15,10 +15,10 @@ import { TIER_NAMES } from '../../../store/accounts/tiers.ts';
 import { rotateLive } from '../../../store/work/keyRotation.ts';
 import { readUsage } from '../../../store/ledger/usage.ts';
 import type { Call, Endpoint, Services } from '../../request/endpoint.ts';
-import { freely } from '../../request/rows.ts';
+import { toFreeAnswer } from '../../request/rows.ts';
 import { numberOf, textOf } from '../../request/parameters.ts';
-import { makeToken, renewToken, setToken } from '../../auth/tokenActs.ts';
-import { CHANGE_TOKEN, CREATE_TOKEN, settingsOf } from '../../auth/tokenBody.ts';
+import { issueToken, reissueToken, updateToken } from '../../auth/tokenActions.ts';
+import { CHANGE_TOKEN, CREATE_TOKEN, parseTokenSettings } from '../../auth/tokenBody.ts';
 import { tokenView } from '../../auth/tokenView.ts';
 
 const ANY = Type.Object({}, { additionalProperties: true });
@@ -94,8 +94,8 @@ export const listAccounts: Endpoint = {
   summary: 'All accounts with what they may do and have used this month.',
   answer: Type.Array(ANY),
   handle: async (_call, services) => {
-    await services.ledger.heard();
-    return freely(services.accounts.list().map((account) => accountView(account, services)));
+    await services.ledger.collectReports();
+    return toFreeAnswer(services.accounts.list().map((account) => accountView(account, services)));
   },
 };
 
@@ -110,7 +110,7 @@ export const createAccount: Endpoint = {
     const { name, tier: accountTier } = call.json as Static<typeof CREATE>;
     const accountId = await services.accounts.createAccount(name, accountTier, call.actor);
     const account = services.accounts.account(accountId);
-    return freely(account === undefined ? {} : accountView(account, services));
+    return toFreeAnswer(account === undefined ? {} : accountView(account, services));
   },
 };
 
@@ -124,8 +124,8 @@ export const getAccount: Endpoint = {
     const account = findAccount(call, services);
     const tokens = await services.accounts.tokens(account.accountId);
     const views = tokens.map((one) => tokenView(one, false));
-    await services.ledger.heard();
-    return freely({ ...accountView(account, services), tokens: views });
+    await services.ledger.collectReports();
+    return toFreeAnswer({ ...accountView(account, services), tokens: views });
   },
 };
 
@@ -140,8 +140,8 @@ export const changeAccount: Endpoint = {
     const { accountId } = findAccount(call, services);
     const changes = toSettings(call.json as Static<typeof CHANGE>);
     const account = await services.accounts.changeAccount(accountId, changes, call.actor);
-    await services.ledger.heard();
-    return freely(accountView(account, services));
+    await services.ledger.collectReports();
+    return toFreeAnswer(accountView(account, services));
   },
 };
 
@@ -163,9 +163,9 @@ export const getAccountUsage: Endpoint = {
   handle: async (call, services) => {
     const { accountId } = findAccount(call, services);
     const { database, days, ledger } = services;
-    await ledger.caughtUp();
+    await ledger.flushAll();
     const usage = await readUsage(database, accountId, days, ledger.timeMs());
-    return freely({
+    return toFreeAnswer({
       messages: usage.month,
       premiumMessages: usage.premium,
       byDay: Object.fromEntries(usage.byDay),
@@ -184,7 +184,7 @@ export const listAccountTokens: Endpoint = {
   answer: Type.Array(ANY),
   handle: async (call, services) => {
     const tokens = await services.accounts.tokens(findAccount(call, services).accountId);
-    return freely(tokens.map((token) => tokenView(token, false)));
+    return toFreeAnswer(tokens.map((token) => tokenView(token, false)));
   },
 };
 
@@ -196,7 +196,7 @@ export const createAccountToken: Endpoint = {
   summary: 'Creates a token of an account; only this answer shows it in full.',
   body: { kind: 'json', schema: CREATE_TOKEN, bytesMax: GRANTS_BYTES_MAX },
   handle: async (call, services) =>
-    freely(await makeToken(findAccount(call, services).accountId, call, services)),
+    toFreeAnswer(await issueToken(findAccount(call, services).accountId, call, services)),
 };
 
 export const changeAccountToken: Endpoint = {
@@ -208,8 +208,8 @@ export const changeAccountToken: Endpoint = {
   body: { kind: 'json', schema: CHANGE_TOKEN, bytesMax: GRANTS_BYTES_MAX },
   handle: async (call, services) => {
     const { accountId } = findAccount(call, services);
-    const settings = settingsOf(call.json as Static<typeof CHANGE_TOKEN>);
-    return freely(await setToken(accountId, settings, call, services));
+    const settings = parseTokenSettings(call.json as Static<typeof CHANGE_TOKEN>);
+    return toFreeAnswer(await updateToken(accountId, settings, call, services));
   },
 };
 
@@ -221,7 +221,7 @@ export const rotateAccountToken: Endpoint = {
   summary:
     'Rotates a token: only this answer shows the new text; the old one stops working immediately.',
   handle: async (call, services) =>
-    freely(await renewToken(findAccount(call, services).accountId, call, services)),
+    toFreeAnswer(await reissueToken(findAccount(call, services).accountId, call, services)),
 };
 
 const ENTRIES_DEFAULT = 100;
@@ -240,7 +240,7 @@ export const getAudit: Endpoint = {
   answer: Type.Array(ANY),
   handle: async (call, { database }) => {
     const limit = numberOf(call.query, 'limit') ?? ENTRIES_DEFAULT;
-    return freely(await readAudit(database, textOf(call.query, 'accountId'), limit));
+    return toFreeAnswer(await readAudit(database, textOf(call.query, 'accountId'), limit));
   },
 };
 
@@ -251,8 +251,8 @@ export const verify: Endpoint = {
   path: '/admin/verify-ledger',
   summary: 'Recomputes every charge from the journal and reports differences.',
   handle: async (_call, { journal, ledger }) => {
-    await ledger.caughtUp();
-    return freely(await verifyLedger(journal, ledger));
+    await ledger.flushAll();
+    return toFreeAnswer(await verifyLedger(journal, ledger));
   },
 };
 
@@ -263,7 +263,7 @@ export const verifyFiles: Endpoint = {
   path: '/admin/verify-files',
   summary:
     'Reads every file, of the lake and published, and lists those that differ from what was written.',
-  handle: async (_call, { fileCheck }) => freely(await fileCheck.all()),
+  handle: async (_call, { fileCheck }) => toFreeAnswer(await fileCheck.checkAll()),
 };
 
 const HEAL = Type.Object(
@@ -280,7 +280,7 @@ export const heal: Endpoint = {
   body: { kind: 'json', schema: HEAL },
   handle: async (call, { disk, fileCheck, folder, lake: { files } }) => {
     const { from } = call.json as Static<typeof HEAL>;
-    return freely(await healFiles(from, { fileCheck, files, disk, folder }));
+    return toFreeAnswer(await healFiles(from, { fileCheck, files, disk, folder }));
   },
 };
 
@@ -307,7 +307,7 @@ export const backUp: Endpoint = {
     const backup = await makeBackup({ target, withoutKey, copy, actor, signal }, services);
     const { clock, database } = services;
     await saveLastBackup(database, { made: clock(), target: backup.target });
-    return freely(backup);
+    return toFreeAnswer(backup);
   },
 };
 
@@ -323,15 +323,15 @@ export const rotateDataKey: Endpoint = {
       const rule = 'stop the server, tapedeck rotate-key, and start it with the new one';
       throw new Failure('Conflict', `the data key is a setting, TAPEDECK_ENCRYPTION_KEY: ${rule}`);
     }
-    return freely(await rotateLive({ accounts, database, path: folder.key, secrets }));
+    return toFreeAnswer(await rotateLive({ accounts, database, path: folder.key, secrets }));
   },
 };
 
-export const getStanding: Endpoint = {
+export const getOperatorStatus: Endpoint = {
   ...ROW,
   id: 'getStanding',
   method: 'GET',
   path: '/admin/status',
   summary: 'What is wrong and what to do about it; schedules, jobs, storage, ledger, backups.',
-  handle: async (_call, services) => freely(await standingOf(services)),
+  handle: async (_call, services) => toFreeAnswer(await readHealth(services)),
 };

@@ -6,9 +6,9 @@ import { dayIn, endOfDay, startOfDay } from '../../../query/time/dates.ts';
 import { runSeries } from '../../../query/series/series.ts';
 import { planSeries } from '../../../query/plan/seriesPlan.ts';
 import type { Caller } from '../../../store/accounts/callers.ts';
-import { type CallLine, linesOf, readJournal } from '../../../store/ledger/journal.ts';
+import { type CallLine, parseLines, readJournal } from '../../../store/ledger/journal.ts';
 import { CALLS, SYSTEM_WORKSPACE } from '../../../store/lake/systemTables.ts';
-import { managerOf, visibilityOf } from '../../auth/access.ts';
+import { requireManager, recordVisibility } from '../../auth/access.ts';
 import type { Call, Endpoint, Services } from '../../request/endpoint.ts';
 import { dayOf, numberOf } from '../../request/parameters.ts';
 import { tokenNames } from '../../auth/tokenView.ts';
@@ -50,8 +50,8 @@ export const getCalls: Endpoint = {
   answer: Type.Array(LINE),
   failures: 'data',
   handle: async (call, services) => {
-    const caller = managerOf(call.caller);
-    await services.ledger.caughtUp();
+    const caller = requireManager(call.caller);
+    await services.ledger.flushAll();
     const limit = numberOf(call.query, 'limit') ?? LINES_DEFAULT;
     // If lines move to the dataset between the two reads, they may appear twice but are never lost.
     const waiting = await waitingLines(call, caller, services);
@@ -89,7 +89,7 @@ async function waitingLines(
   const untilMs = to === undefined ? Number.MAX_SAFE_INTEGER : endOfDay(to, settings.zone);
   const rows = await readJournal(database, fromMs, untilMs);
   return rows
-    .flatMap(({ text }) => linesOf(text))
+    .flatMap(({ text }) => parseLines(text))
     .filter((line) => line.accountId === accountId)
     .filter(({ timeMs }) => timeMs >= fromMs && timeMs < untilMs);
 }
@@ -112,7 +112,7 @@ async function rolledLines(
   const plan = planSeries(range, {
     dataset,
     table,
-    visibility: visibilityOf(caller, dataset, { lake, clock, settings }),
+    visibility: recordVisibility(caller, dataset, { lake, clock, settings }),
     rowsMax: LINES_MAX,
     today: dayIn(clock(), settings.zone),
     zone: settings.zone,

@@ -2,7 +2,7 @@
 // trust, so this endpoint refuses and names the alternative.
 import { Type } from '../../request/body/schema.ts';
 import { Failure } from '../../../store/base/failure.ts';
-import { ownedWorkspaceOf } from '../../auth/access.ts';
+import { findPathWorkspace } from '../../auth/access.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
 import { refuse, textOf } from '../../request/parameters.ts';
 import { OWNERS_ROW } from '../../request/rows.ts';
@@ -30,7 +30,7 @@ export const configureAwsS3: Endpoint = {
   ],
   answer: Type.Never(),
   handle: async (call, services) => {
-    ownedWorkspaceOf(call, services);
+    findPathWorkspace(call, services);
     if (textOf(call.query, 'arnrole') === undefined) refuse('arnrole', RULE);
     const reason = 'this server has no AWS account that a role could trust';
     const advice = 'POST /credentials/:workspace keeps access keys, which open buckets';

@@ -1,7 +1,7 @@
 // Endpoints of signed tokens (SPEC.md "Account", "Authentication" 6).
 import { Type } from '../../request/body/schema.ts';
 import { Failure } from '../../../store/base/failure.ts';
-import { managerOf } from '../../auth/access.ts';
+import { requireManager } from '../../auth/access.ts';
 import type { Call, Endpoint, Services } from '../../request/endpoint.ts';
 import { refuse, textOf, truthOf } from '../../request/parameters.ts';
 
@@ -58,7 +58,7 @@ export const getSignedToken: Endpoint = {
 
 /** @throws Failure FreeTierNotAllowed, TierNotAllowed: only Grow and Scale may sign (SPEC.md). */
 function requireSigner({ caller }: Call): string {
-  const { accountId, tier } = managerOf(caller);
+  const { accountId, tier } = requireManager(caller);
   if (!tier.signing) {
     throw new Failure(tier.name === 'free' ? 'FreeTierNotAllowed' : 'TierNotAllowed');
   }

@@ -3,10 +3,15 @@ import type { Static } from 'typebox';
 import { GRANTS_BYTES_MAX } from '../../request/body/bodyLimits.ts';
 import { Type } from '../../request/body/schema.ts';
 import type { TokenSettings } from '../../../store/accounts/tokens.ts';
-import { managerOf } from '../../auth/access.ts';
+import { requireManager } from '../../auth/access.ts';
 import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
-import { makeToken, renewToken, setToken } from '../../auth/tokenActs.ts';
-import { CHANGE_TOKEN, CREATE_TOKEN, refuseOwnEnd, settingsOf } from '../../auth/tokenBody.ts';
+import { issueToken, reissueToken, updateToken } from '../../auth/tokenActions.ts';
+import {
+  CHANGE_TOKEN,
+  CREATE_TOKEN,
+  refuseSelfDisable,
+  parseTokenSettings,
+} from '../../auth/tokenBody.ts';
 import { tokenView } from '../../auth/tokenView.ts';
 
 type TokensServices = Pick<Services, 'accounts' | 'clock'>;
@@ -36,7 +41,7 @@ export const listTokens: Endpoint = {
   summary: 'The tokens of the account; secret ones by their last four characters.',
   answer: Type.Array(TOKEN),
   handle: async (call, { accounts }) => {
-    const tokens = await accounts.tokens(managerOf(call.caller).accountId);
+    const tokens = await accounts.tokens(requireManager(call.caller).accountId);
     // Test tokens are less protected than others: they must not reveal production tokens.
     const visible = tokens.filter(({ test }) => call.environment === 'production' || test);
     return freeAnswer(visible.map((token) => tokenView(token, false)));
@@ -51,7 +56,7 @@ export const createToken: Endpoint = {
   summary: 'Creates a token; only this answer shows a secret one in full.',
   body: { kind: 'json', schema: CREATE_TOKEN, bytesMax: GRANTS_BYTES_MAX },
   handle: async (call, services) =>
-    freeAnswer(await makeToken(managerOf(call.caller).accountId, call, services)),
+    freeAnswer(await issueToken(requireManager(call.caller).accountId, call, services)),
 };
 
 export const changeToken: Endpoint = {
@@ -62,7 +67,7 @@ export const changeToken: Endpoint = {
   summary: 'Changes name, limits, rights or places of a token, or disables it.',
   body: { kind: 'json', schema: CHANGE_TOKEN, bytesMax: GRANTS_BYTES_MAX },
   handle: (call, services) =>
-    changeOwnToken(settingsOf(call.json as Static<typeof CHANGE_TOKEN>), call, services),
+    changeOwnToken(parseTokenSettings(call.json as Static<typeof CHANGE_TOKEN>), call, services),
 };
 
 async function changeOwnToken(
@@ -70,9 +75,9 @@ async function changeOwnToken(
   call: Call,
   services: TokensServices,
 ): Promise<Answer> {
-  const { accountId, tokenId } = managerOf(call.caller);
-  refuseOwnEnd(call.path['tokenId'] === tokenId, settings);
-  return freeAnswer(await setToken(accountId, settings, call, services));
+  const { accountId, tokenId } = requireManager(call.caller);
+  refuseSelfDisable(call.path['tokenId'] === tokenId, settings);
+  return freeAnswer(await updateToken(accountId, settings, call, services));
 }
 
 export const rotateToken: Endpoint = {
@@ -83,7 +88,7 @@ export const rotateToken: Endpoint = {
   summary:
     'Rotates a token: only this answer shows the new text; the old one stops working immediately.',
   handle: async (call, services) =>
-    freeAnswer(await renewToken(managerOf(call.caller).accountId, call, services)),
+    freeAnswer(await reissueToken(requireManager(call.caller).accountId, call, services)),
 };
 
 export const disableToken: Endpoint = {

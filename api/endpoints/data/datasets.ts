@@ -8,31 +8,40 @@ import { planReingest } from '../../../jobs/run/reingest.ts';
 import { editIndex, type IndexEdit } from '../../../pipeline/edit/indexEdit.ts';
 import { editSchema, type Existing } from '../../../pipeline/edit/schemaEdit.ts';
 import {
-  changeDataset as storeChanges,
+  updateDataset as storeChanges,
   type DatasetChanges,
   type DatasetDraft,
   createDataset as makeDataset,
   dropDataset,
   renameDataset as storeName,
   replaceDataset,
-  storeIndex,
+  updateIndex,
 } from '../../../store/lake/datasetEdits.ts';
-import { type Dataset, requiredOf, UNSAID } from '../../../store/lake/datasets/datasets.ts';
-import { isStandIn } from '../../../store/lake/datasets/standIns.ts';
+import {
+  type Dataset,
+  listRequired,
+  DATASET_DEFAULTS,
+} from '../../../store/lake/datasets/datasets.ts';
+import { isPlaceholder } from '../../../store/lake/datasets/placeholders.ts';
 import { Failure } from '../../../store/base/failure.ts';
-import { clearTexts } from '../../../store/work/jobs.ts';
+import { purgeTexts } from '../../../store/work/jobs.ts';
 import type { Lake } from '../../../store/lake/lake.ts';
-import { forgetQuarantined } from '../../../store/lake/datasets/quarantine.ts';
-import { askScrub, scrubOrLater } from '../../../store/catalog/scrub.ts';
-import { callerOf, checkDatasetRoom, datasetOf, workspaceOf } from '../../auth/access.ts';
+import { removeQuarantined } from '../../../store/lake/datasets/quarantine.ts';
+import { requestScrub, scrubOrLater } from '../../../store/catalog/scrub.ts';
+import {
+  requireCaller,
+  checkDatasetRoom,
+  findDataset,
+  findManagedWorkspace,
+} from '../../auth/access.ts';
 import {
   CHANGE_DATASET,
   checkSmartLinks,
   CREATE_DATASET,
-  describedBy,
-  draftOf,
-  editOf,
-  indexEditOf,
+  mergeDescription,
+  buildDraft,
+  planPropertyEdit,
+  planIndexEdit,
   isConfirmation,
 } from '../../datasets/datasetBody.ts';
 import { checkExpectations, checkPatterns } from '../../datasets/contractBody.ts';
@@ -40,7 +49,7 @@ import { DATASET_VIEW, datasetView } from '../../datasets/datasetView.ts';
 import { checkShares } from '../../datasets/shares.ts';
 import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
 import { numberOf, truthOf } from '../../request/parameters.ts';
-import { JOB_MADE, jobMade, WAIT } from './jobs.ts';
+import { JOB_CREATED, answerJobCreated, WAIT } from './jobs.ts';
 import { viewAsDataset } from '../read/views.ts';
 
 type DatasetsServices = Pick<
@@ -81,8 +90,8 @@ const ROW = {
 
 const ownDataset = (call: Call, lake: Lake): Dataset => {
   const { workspace = '', id = '' } = call.path;
-  const caller = callerOf(call.caller);
-  return datasetOf(caller, workspaceOf(caller, workspace, lake).workspace, id, lake);
+  const caller = requireCaller(call.caller);
+  return findDataset(caller, findManagedWorkspace(caller, workspace, lake).workspace, id, lake);
 };
 
 /** The view of that name, rendered as a dataset. */
@@ -91,7 +100,7 @@ function findOwnView(
   { lake, queries }: Pick<Services, 'lake' | 'queries'>,
 ): object | undefined {
   const { workspace = '', id = '' } = call.path;
-  const owned = workspaceOf(callerOf(call.caller), workspace, lake);
+  const owned = findManagedWorkspace(requireCaller(call.caller), workspace, lake);
   const view = queries.view(owned.workspace, id);
   return view === undefined ? undefined : viewAsDataset(view);
 }
@@ -103,21 +112,21 @@ export const createDataset: Endpoint = {
   path: '/datasets/:workspace/:id?',
   summary: 'Creates a dataset from its schema, or changes the one whose id is in the path.',
   body: { kind: 'json', schema: CREATE_DATASET, bytesMax: DATASET_BYTES_MAX },
-  answer: Type.Union([CHANGED, JOB_MADE]),
+  answer: Type.Union([CHANGED, JOB_CREATED]),
   handle: async (call, services) => {
     const { lake } = services;
-    const caller = callerOf(call.caller);
-    const owned = workspaceOf(caller, call.path['workspace'] ?? '', lake);
+    const caller = requireCaller(call.caller);
+    const owned = findManagedWorkspace(caller, call.path['workspace'] ?? '', lake);
     const { workspace } = owned;
     const { id } = call.path;
     const body = call.json as Static<typeof CREATE_DATASET>;
     checkShares(body.dataset.access, owned, services);
     const existing = lake.directory.dataset(workspace, id ?? body.dataset.datasetId ?? '');
-    const placeholder = existing !== undefined && isStandIn(existing) ? existing : undefined;
+    const placeholder = existing !== undefined && isPlaceholder(existing) ? existing : undefined;
     if (id !== undefined && existing !== undefined && placeholder === undefined) {
       return applyBody(call, body.dataset, services);
     }
-    const draft = draftOf(workspace, call.path['id'], body, services.ingestion.defaultsOf);
+    const draft = buildDraft(workspace, call.path['id'], body, services.ingestion.defaultsOf);
     if (placeholder === undefined) checkDatasetRoom(caller, owned, draft.dataset, services);
     await checkPatterns(draft.expectations, services.ingestion.pool);
     if (placeholder !== undefined) {
@@ -147,8 +156,8 @@ export const listDatasets: Endpoint = {
   answer: Type.Array(DATASET_VIEW),
   handle: async (call, services) => {
     const { directory } = services.lake;
-    const caller = callerOf(call.caller);
-    const { workspace } = workspaceOf(caller, call.path['workspace'] ?? '', services.lake);
+    const caller = requireCaller(call.caller);
+    const { workspace } = findManagedWorkspace(caller, call.path['workspace'] ?? '', services.lake);
     const limit = numberOf(call.query, 'limit') ?? LIST_MAX;
     const datasets = directory.datasets(workspace).slice(0, limit);
     const views = services.queries.views(workspace).slice(0, limit - datasets.length);
@@ -182,7 +191,7 @@ export const changeDataset: Endpoint = {
   summary: "Changes a dataset's description, contract, expectations or schema.",
   parameters: [WAIT],
   body: { kind: 'json', schema: CHANGE_DATASET, bytesMax: DATASET_BYTES_MAX },
-  answer: Type.Union([CHANGED, JOB_MADE]),
+  answer: Type.Union([CHANGED, JOB_CREATED]),
   handle: (call, services) => {
     const { dataset: wrapped, ...bare } = call.json as Static<typeof CHANGE_DATASET>;
     return applyBody(call, wrapped ?? bare, services);
@@ -195,13 +204,13 @@ type Changes = Omit<Static<typeof CHANGE_DATASET>, 'dataset'>;
 async function applyBody(call: Call, body: Changes, services: DatasetsServices): Promise<Answer> {
   const { lake, pending, runner } = services;
   const { workspace, dataset: name } = ownDataset(call, lake);
-  const { accountId } = callerOf(call.caller);
+  const { accountId } = requireCaller(call.caller);
   checkShares(body.access, { accountId, workspace }, services);
   if (body.existing !== undefined && body.schema === undefined) {
     throw new Failure('InvalidBody', 'existing needs schema');
   }
   const owned = ownDataset(call, lake);
-  if (isStandIn(owned) && describesRecords(body)) {
+  if (isPlaceholder(owned) && describesRecords(body)) {
     await replacePlaceholder(owned, (old) => toDraft(old, body, services), accountId, services);
     return changedAnswer('Dataset has been updated', name);
   }
@@ -211,7 +220,7 @@ async function applyBody(call: Call, body: Changes, services: DatasetsServices):
     const isIndexed = body.columnMapping !== undefined || body.uniqueIndex !== undefined;
     if (body.schema === undefined && !isIndexed) return changeInTurn(call, body, services);
     // Records pushed meanwhile wait: they were checked with the previous schema.
-    await pending.holding(tableId, async () => {
+    await pending.withoutPushes(tableId, async () => {
       await flushDataset(ownDataset(call, lake), services);
       await changeInTurn(call, body, services);
     });
@@ -236,7 +245,7 @@ async function replacePlaceholder(
 ): Promise<void> {
   await runner.inTurn(workspace, dataset, async () => {
     const placeholder = lake.directory.datasetById(tableId);
-    if (placeholder === undefined || !isStandIn(placeholder)) {
+    if (placeholder === undefined || !isPlaceholder(placeholder)) {
       throw new Failure('Conflict', `dataset ${dataset} was changed meanwhile: try again`);
     }
     const draft = await draftFor(placeholder);
@@ -250,19 +259,25 @@ async function toDraft(
   body: Changes,
   services: DatasetsServices,
 ): Promise<DatasetDraft> {
-  const { description, historyDays, source } = UNSAID;
+  const { description, historyDays, source } = DATASET_DEFAULTS;
   const previous = { ...placeholder, description, historyDays, source };
   const { changes } = await planChanges(previous, body, services);
   const { schema } = changes;
-  const { inferred, mapping, numbered } = indexEditOf(body, { ...previous, schema }) ?? placeholder;
+  const { inferred, mapping, numbered } =
+    planIndexEdit(body, { ...previous, schema }) ?? placeholder;
   const index = { inferred, mapping, numbered };
-  return { ...previous, ...changes, ...index, schema: { ...schema, required: requiredOf(index) } };
+  return {
+    ...previous,
+    ...changes,
+    ...index,
+    schema: { ...schema, required: listRequired(index) },
+  };
 }
 
 /** Submits a job that reads everything again with the changed schema. */
 async function reingest(call: Call, body: Changes, services: DatasetsServices): Promise<Answer> {
   const { database, ingestion, lake, runner } = services;
-  const { accountId } = callerOf(call.caller);
+  const { accountId } = requireCaller(call.caller);
   const { workspace, dataset: name } = ownDataset(call, lake);
   const parts = { database, services: ingestion };
   const order: FetchOrder = await runner.inTurn(workspace, name, async () => {
@@ -271,15 +286,15 @@ async function reingest(call: Call, body: Changes, services: DatasetsServices): 
     return planReingest(dataset, changes, accountId, parts);
   });
   const jobId = await runner.submit(order);
-  return jobMade(`Re-ingestion of ${name}`, workspace, jobId, call, services);
+  return answerJobCreated(`Re-ingestion of ${name}`, workspace, jobId, call, services);
 }
 
 async function changeInTurn(call: Call, body: Changes, services: DatasetsServices): Promise<void> {
   const { clock, ingestion, lake } = services;
-  const { accountId } = callerOf(call.caller);
+  const { accountId } = requireCaller(call.caller);
   const dataset = ownDataset(call, lake);
   const { changes, edit } = await planChanges(dataset, body, services);
-  const index = indexEditOf(body, dataset);
+  const index = planIndexEdit(body, dataset);
   if (index !== undefined) return changeIndex(call, dataset, index, body, services);
   const existing = (body.existing ?? 'leave') as Existing;
   const discardsValues = changes.contract.types === 'discard_value';
@@ -304,13 +319,13 @@ async function changeIndex(
     );
   }
   const { mapping } = index;
-  const { accountId } = callerOf(call.caller);
+  const { accountId } = requireCaller(call.caller);
   const { changes } = await planChanges({ ...dataset, mapping }, body, services);
-  const schema = { ...changes.schema, required: requiredOf(index) };
+  const schema = { ...changes.schema, required: listRequired(index) };
   const newValues = { ...changes, schema };
   const commit = (edits: Parameters<typeof storeChanges>[3]): Promise<void> =>
     storeChanges(lake, dataset, newValues, edits, accountId, clock(), (transaction) =>
-      storeIndex(transaction, dataset, index),
+      updateIndex(transaction, dataset, index),
     );
   // Declaring the inferred unique index unchanged rewrites no records.
   await (isConfirmation(dataset, index)
@@ -325,13 +340,13 @@ async function planChanges(
   { ingestion }: Pick<Services, 'ingestion'>,
 ): Promise<{
   readonly changes: DatasetChanges;
-  readonly edit: Omit<ReturnType<typeof editOf>, 'schema'>;
+  readonly edit: Omit<ReturnType<typeof planPropertyEdit>, 'schema'>;
 }> {
   const { mapping } = dataset;
-  const propertyChanges = (body.schema?.properties ?? {}) as Parameters<typeof editOf>[1];
-  const { schema, ...edit } = editOf(dataset, propertyChanges);
+  const propertyChanges = (body.schema?.properties ?? {}) as Parameters<typeof planPropertyEdit>[1];
+  const { schema, ...edit } = planPropertyEdit(dataset, propertyChanges);
   const { properties } = schema;
-  const changes = { ...describedBy(body, dataset), schema };
+  const changes = { ...mergeDescription(body, dataset), schema };
   checkSmartLinks(changes.smartLinks, Object.keys(properties));
   checkExpectations(changes.expectations, { properties, mapping });
   await checkPatterns(changes.expectations, ingestion.pool);
@@ -368,15 +383,15 @@ async function dropOwnDataset(
   const dataset = ownDataset(call, lake);
   const { tableId } = dataset;
   const isPurge = truthOf(call.query, 'purge');
-  const { accountId } = callerOf(call.caller);
+  const { accountId } = requireCaller(call.caller);
   const files = await dropDataset(lake, dataset, accountId, isPurge, async (transaction) => {
     await pending.drop(transaction, tableId);
-    await forgetQuarantined(transaction, tableId, {});
+    await removeQuarantined(transaction, tableId, {});
     if (!isPurge) return;
-    await clearTexts(transaction, dataset);
-    await askScrub(transaction);
+    await purgeTexts(transaction, dataset);
+    await requestScrub(transaction);
   });
-  pending.dropped(tableId);
+  pending.removeTable(tableId);
   await lake.files.remove(files);
 }
 
@@ -388,10 +403,10 @@ export const renameDataset: Endpoint = {
   summary: 'Renames a dataset; its history stays readable under the new name.',
   answer: CHANGED,
   handle: async (call, { lake, queries, runner }) => {
-    const { accountId } = callerOf(call.caller);
+    const { accountId } = requireCaller(call.caller);
     const { newId = '' } = call.path;
     const { workspace, dataset: name } = ownDataset(call, lake);
-    queries.refuseTaken(workspace, newId);
+    queries.refuseExistingView(workspace, newId);
     await runner.inTurn(workspace, name, () =>
       storeName(lake, ownDataset(call, lake), newId, accountId),
     );

@@ -8,11 +8,11 @@ import { purgeRecords } from '../../../pipeline/edit/purge.ts';
 import type { Caller } from '../../../store/accounts/callers.ts';
 import type { Dataset } from '../../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../../store/base/failure.ts';
-import { clearTexts } from '../../../store/work/jobs.ts';
+import { purgeTexts } from '../../../store/work/jobs.ts';
 import { markPartial } from '../../../store/lake/datasets/loadedFiles.ts';
 import { purgeQuarantined } from '../../../store/lake/datasets/quarantine.ts';
 import { scrubOrLater } from '../../../store/catalog/scrub.ts';
-import { callerOf, checkKind, datasetOf } from '../../auth/access.ts';
+import { requireCaller, checkKind, findDataset } from '../../auth/access.ts';
 import type { Call, Endpoint, Services } from '../../request/endpoint.ts';
 import { dayOf, truthOf } from '../../request/parameters.ts';
 
@@ -42,12 +42,12 @@ export const deleteRecords: Endpoint = {
   answer: Type.Object({ success: Type.Literal(true), message: Type.String() }),
   failures: 'workspace',
   handle: async (call, services) => {
-    const caller = callerOf(call.caller);
+    const caller = requireCaller(call.caller);
     const isPurge = truthOf(call.query, 'purge');
     if (isPurge) checkKind(caller, 'secret');
     const { lake, runner } = services;
     const { workspace: place = '', id = '' } = call.path;
-    const { workspace, dataset } = datasetOf(caller, place, id, lake, 'delete');
+    const { workspace, dataset } = findDataset(caller, place, id, lake, 'delete');
     const work = isPurge ? purgeMatching : deleteMatching;
     const records = await runner.inTurn(workspace, dataset, () => work(call, caller, services));
     if (isPurge) await scrubOrLater(services.scrub);
@@ -80,16 +80,16 @@ const purgeMatching: Work = async (call, caller, services) => {
     caller.accountId,
     ingestion,
     async (transaction) => {
-      await clearTexts(transaction, dataset);
+      await purgeTexts(transaction, dataset);
       await markPartial(transaction, dataset.tableId);
     },
   );
-  pending.forgetFlushed(dataset.tableId);
+  pending.clearFlushed(dataset.tableId);
   return records;
 };
 
 const findDeletable = ({ path }: Call, caller: Caller, { lake }: Pick<Services, 'lake'>): Dataset =>
-  datasetOf(caller, path['workspace'] ?? '', path['id'] ?? '', lake, 'delete');
+  findDataset(caller, path['workspace'] ?? '', path['id'] ?? '', lake, 'delete');
 
 async function planDeletion(
   { path, query }: Call,

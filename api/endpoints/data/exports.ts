@@ -1,18 +1,18 @@
 // Exports a dataset or a query at one version to files in a folder or a bucket.
 import { SQL_BODY_BYTES_MAX } from '../../request/body/bodyLimits.ts';
 import { Type } from '../../request/body/schema.ts';
-import { madeOf, exportOrderOf, partsOf } from '../../../jobs/export/exportOrder.ts';
-import { manifestPlace } from '../../../pipeline/targets/target.ts';
+import { parseUnfinished, parseExportOrder, parseParts } from '../../../jobs/export/exportOrder.ts';
+import { manifestLocation } from '../../../pipeline/targets/target.ts';
 import { type ExportRow, findExport, listExports } from '../../../store/work/exports.ts';
 import { Failure } from '../../../store/base/failure.ts';
-import { ownedWorkspaceOf } from '../../auth/access.ts';
+import { findPathWorkspace } from '../../auth/access.ts';
 import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
 import { EXPORT_BODY } from '../../datasets/ingest/exportBody.ts';
-import { exportAsked } from '../../datasets/ingest/exporting.ts';
+import { buildExport } from '../../datasets/ingest/exporting.ts';
 import { inRange, LIST_PARAMETERS, listRange } from '../../request/listRange.ts';
 import { truthOf } from '../../request/parameters.ts';
-import { ANY, freely, OWNERS_ROW } from '../../request/rows.ts';
-import { createOnce, jsonHashOf } from '../../request/writeOnce.ts';
+import { ANY, toFreeAnswer, OWNERS_ROW } from '../../request/rows.ts';
+import { createOnce, hashJson } from '../../request/writeOnce.ts';
 import { WAIT } from './jobs.ts';
 
 type ExportsServices = Pick<Services, 'database' | 'exports' | 'lake' | 'settings'>;
@@ -35,12 +35,12 @@ export const createExport: Endpoint = {
   body: { kind: 'json', schema: EXPORT_BODY, bytesMax: SQL_BODY_BYTES_MAX },
   answer: CHANGED,
   handle: async (call, services) => {
-    const exportId = await createOnce(call, services, jsonHashOf(call), async (alongside) => {
-      const row = await exportAsked(call, services);
+    const exportId = await createOnce(call, services, hashJson(call), async (alongside) => {
+      const row = await buildExport(call, services);
       await services.exports.submit(row, alongside);
       return row.export_id;
     });
-    const { workspace } = ownedWorkspaceOf(call, services);
+    const { workspace } = findPathWorkspace(call, services);
     return changedAnswer('created', { export_id: exportId, workspace }, call, services);
   },
 };
@@ -54,10 +54,10 @@ export const listExportsOf: Endpoint = {
   parameters: LIST_PARAMETERS,
   answer: Type.Array(ANY),
   handle: async (call, services) => {
-    const rows = await listExports(services.database, ownedWorkspaceOf(call, services).workspace);
+    const rows = await listExports(services.database, findPathWorkspace(call, services).workspace);
     const range = listRange(call.query, services.settings.zone);
     const listed = inRange(rows, range, ({ created_ms }) => created_ms);
-    return freely(listed.map((row) => toView(row, services)));
+    return toFreeAnswer(listed.map((row) => toView(row, services)));
   },
 };
 
@@ -70,14 +70,14 @@ export const getExport: Endpoint = {
   answer: ANY,
   handle: async (call, services) => {
     const row = await ownExport(call, services);
-    const parts = partsOf(row).map(({ bytes, name, rows, sha256 }) => ({
+    const parts = parseParts(row).map(({ bytes, name, rows, sha256 }) => ({
       name,
       rows,
       bytes,
       sha256,
     }));
-    const making = madeOf(row)?.part.name ?? null;
-    return freely({ ...toView(row, services), making, parts });
+    const making = parseUnfinished(row)?.part.name ?? null;
+    return toFreeAnswer({ ...toView(row, services), making, parts });
   },
 };
 
@@ -91,7 +91,7 @@ export const resumeExport: Endpoint = {
   answer: CHANGED,
   handle: async (call, services) => {
     const row = await ownExport(call, services);
-    await services.exports.again(row.export_id);
+    await services.exports.retry(row.export_id);
     return changedAnswer('resumed', row, call, services);
   },
 };
@@ -109,12 +109,15 @@ export const cancelExport: Endpoint = {
       throw new Failure('Conflict', `export ${export_id} has ended in ${state}`);
     }
     const ended = await services.exports.ended(export_id);
-    return freely({ success: true, message: `export ${export_id} has ended in ${ended.state}` });
+    return toFreeAnswer({
+      success: true,
+      message: `export ${export_id} has ended in ${ended.state}`,
+    });
   },
 };
 
 async function ownExport(call: Call, services: ExportsServices): Promise<ExportRow> {
-  const { workspace } = ownedWorkspaceOf(call, services);
+  const { workspace } = findPathWorkspace(call, services);
   const row = await findExport(services.database, call.path['id'] ?? '');
   if (row === undefined || row.workspace !== workspace) throw new Failure('NotFound');
   return row;
@@ -134,7 +137,7 @@ async function changedAnswer(
     }
   }
   const message = `Export has been ${action}`;
-  return freely({
+  return toFreeAnswer({
     success: true,
     message,
     exportId,
@@ -143,7 +146,7 @@ async function changedAnswer(
 }
 
 function toView(row: ExportRow, { clock, exports }: Pick<Services, 'clock' | 'exports'>): object {
-  const { compression, format, target, what } = exportOrderOf(row);
+  const { compression, format, target, what } = parseExportOrder(row);
   const { finished_ms, started_ms } = row;
   const liveProgress = finished_ms === null ? exports.progressOf(row.export_id) : undefined;
   return {
@@ -154,7 +157,7 @@ function toView(row: ExportRow, { clock, exports }: Pick<Services, 'clock' | 'ex
     compression,
     snapshot: row.snapshot_id,
     target,
-    manifest: row.state === 'DONE' ? manifestPlace(target) : null,
+    manifest: row.state === 'DONE' ? manifestLocation(target) : null,
     state: row.state,
     progress: Math.max(row.progress, liveProgress ?? 0),
     rows: row.rows,

@@ -4,19 +4,19 @@ import { SQL_BODY_BYTES_MAX } from '../../request/body/bodyLimits.ts';
 import { Type } from '../../request/body/schema.ts';
 import { listFileTypes, saveFileType } from '../../../store/publications/fileTypes.ts';
 import { Failure } from '../../../store/base/failure.ts';
-import { ownedWorkspaceOf } from '../../auth/access.ts';
-import { FILE_TYPE_BODY, fileTypeSaid } from '../../datasets/publications/fileTypeBody.ts';
-import { fileOf, ownTypeOf } from '../../datasets/publications/fileTypeView.ts';
+import { findPathWorkspace } from '../../auth/access.ts';
+import { FILE_TYPE_BODY, parseFileType } from '../../datasets/publications/fileTypeBody.ts';
+import { toFileView, toOwnerView } from '../../datasets/publications/fileTypeView.ts';
 import {
   NAME_PARAMETERS,
-  nameGiven,
+  parsePublicationName,
   ownFileType,
   PUBLISH_BODY,
   publishBody,
-  publishMade,
+  publishExport,
 } from '../../datasets/publications/publishing.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
-import { ANY, freely, OWNERS_ROW } from '../../request/rows.ts';
+import { ANY, toFreeAnswer, OWNERS_ROW } from '../../request/rows.ts';
 
 const DONE = Type.Object({ success: Type.Literal(true), message: Type.String() });
 
@@ -28,8 +28,8 @@ export const listOwnFileTypes: Endpoint = {
   summary: 'The file types of a workspace, with their access rules.',
   answer: Type.Array(ANY),
   handle: async (call, services) => {
-    const { workspace } = ownedWorkspaceOf(call, services);
-    return freely((await listFileTypes(services.database, workspace)).map(ownTypeOf));
+    const { workspace } = findPathWorkspace(call, services);
+    return toFreeAnswer((await listFileTypes(services.database, workspace)).map(toOwnerView));
   },
 };
 
@@ -42,10 +42,10 @@ export const saveType: Endpoint = {
   body: { kind: 'json', schema: FILE_TYPE_BODY },
   answer: ANY,
   handle: async (call, services) => {
-    const { workspace } = ownedWorkspaceOf(call, services);
+    const { workspace } = findPathWorkspace(call, services);
     const key = { workspace, name: call.path['id'] ?? '', nowMs: services.clock() };
-    const settings = fileTypeSaid(call.json as Static<typeof FILE_TYPE_BODY>);
-    return freely(ownTypeOf(await saveFileType(services.database, key, settings)));
+    const settings = parseFileType(call.json as Static<typeof FILE_TYPE_BODY>);
+    return toFreeAnswer(toOwnerView(await saveFileType(services.database, key, settings)));
   },
 };
 
@@ -58,7 +58,7 @@ export const deleteType: Endpoint = {
   answer: DONE,
   handle: async (call, services) => {
     await services.publications.removeType(await ownFileType(call, services));
-    return freely({ success: true, message: 'File type has been deleted' });
+    return toFreeAnswer({ success: true, message: 'File type has been deleted' });
   },
 };
 
@@ -72,7 +72,7 @@ export const listPublishedFiles: Endpoint = {
   handle: async (call, services) => {
     const type = await ownFileType(call, services);
     const files = await services.publications.list(type.typeId);
-    return freely(files.map((file) => fileOf(type, file)));
+    return toFreeAnswer(files.map((file) => toFileView(type, file)));
   },
 };
 
@@ -87,7 +87,7 @@ export const publishFile: Endpoint = {
   answer: ANY,
   handle: async (call, services) => {
     const published = await publishBody(call, services);
-    return freely(fileOf(await ownFileType(call, services), published));
+    return toFreeAnswer(toFileView(await ownFileType(call, services), published));
   },
 };
 
@@ -102,8 +102,8 @@ export const publishMadeFile: Endpoint = {
   body: { kind: 'json', schema: PUBLISH_BODY, bytesMax: SQL_BODY_BYTES_MAX },
   answer: ANY,
   handle: async (call, services) => {
-    const published = await publishMade(call, services);
-    return freely(fileOf(await ownFileType(call, services), published));
+    const published = await publishExport(call, services);
+    return toFreeAnswer(toFileView(await ownFileType(call, services), published));
   },
 };
 
@@ -117,8 +117,11 @@ export const withdrawFile: Endpoint = {
   answer: DONE,
   handle: async (call, services) => {
     const type = await ownFileType(call, services);
-    const isWithdrawn = await services.publications.withdraw(type.typeId, nameGiven(type, call));
+    const isWithdrawn = await services.publications.withdraw(
+      type.typeId,
+      parsePublicationName(type, call),
+    );
     if (!isWithdrawn) throw new Failure('NotFound');
-    return freely({ success: true, message: 'File has been withdrawn' });
+    return toFreeAnswer({ success: true, message: 'File has been withdrawn' });
   },
 };

@@ -7,13 +7,13 @@ import {
   listRuns,
   noteRun,
   removeRun,
-  renoteRun,
-  type RunTold,
+  updateRunNote,
+  type RunEntry,
 } from '../../../store/work/runHistory.ts';
-import { ownedWorkspaceOf } from '../../auth/access.ts';
+import { findPathWorkspace } from '../../auth/access.ts';
 import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
 import { LIST_PARAMETERS, listRange } from '../../request/listRange.ts';
-import { ANY, freely, OWNERS_ROW } from '../../request/rows.ts';
+import { ANY, toFreeAnswer, OWNERS_ROW } from '../../request/rows.ts';
 
 type HistoryServices = Pick<Services, 'clock' | 'database' | 'lake' | 'scheduler' | 'settings'>;
 
@@ -42,7 +42,7 @@ export const listHistory: Endpoint = {
   summary: 'Runs of all schedules of a workspace, newest first, each with the outcome of its job.',
   parameters: LIST_PARAMETERS,
   answer: Type.Array(ANY),
-  handle: async (call, services) => freely(await runs(call, services, undefined)),
+  handle: async (call, services) => toFreeAnswer(await runs(call, services, undefined)),
 };
 
 export const getHistory: Endpoint = {
@@ -54,11 +54,11 @@ export const getHistory: Endpoint = {
   parameters: LIST_PARAMETERS,
   answer: Type.Union([Type.Array(ANY), ANY]),
   handle: async (call, services) => {
-    const { workspace } = ownedWorkspaceOf(call, services);
+    const { workspace } = findPathWorkspace(call, services);
     const { id = '' } = call.path;
     const schedule = services.scheduler.get(workspace, id);
-    if (schedule !== undefined) return freely(await runs(call, services, id));
-    return freely(toView(await ownRun(call, services)));
+    if (schedule !== undefined) return toFreeAnswer(await runs(call, services, id));
+    return toFreeAnswer(toView(await ownRun(call, services)));
   },
 };
 
@@ -72,7 +72,7 @@ export const createHistory: Endpoint = {
   answer: CHANGED,
   handle: async (call, services) => {
     const { clock, database, scheduler } = services;
-    const { workspace } = ownedWorkspaceOf(call, services);
+    const { workspace } = findPathWorkspace(call, services);
     const { ingestionScheduleId, note, time } = call.json as Static<typeof CREATE>;
     const schedule = scheduler.get(workspace, ingestionScheduleId);
     if (schedule === undefined) {
@@ -93,7 +93,7 @@ export const changeHistory: Endpoint = {
   answer: CHANGED,
   handle: async (call, services) => {
     const { runId } = await ownRun(call, services);
-    await renoteRun(services.database, runId, (call.json as Static<typeof CHANGE>).note);
+    await updateRunNote(services.database, runId, (call.json as Static<typeof CHANGE>).note);
     return changedAnswer('updated', runId);
   },
 };
@@ -113,27 +113,31 @@ export const deleteHistory: Endpoint = {
 };
 
 const changedAnswer = (action: string, ingestionHistoryId: string): Answer =>
-  freely({ success: true, message: `Ingestion history has been ${action}`, ingestionHistoryId });
+  toFreeAnswer({
+    success: true,
+    message: `Ingestion history has been ${action}`,
+    ingestionHistoryId,
+  });
 
 async function runs(
   call: Call,
   services: HistoryServices,
   scheduleId: string | undefined,
 ): Promise<readonly object[]> {
-  const { workspace } = ownedWorkspaceOf(call, services);
+  const { workspace } = findPathWorkspace(call, services);
   const range = listRange(call.query, services.settings.zone);
   const rows = await listRuns(services.database, { workspace, scheduleId }, range);
   return rows.map(toView);
 }
 
-async function ownRun(call: Call, services: HistoryServices): Promise<RunTold> {
-  const { workspace } = ownedWorkspaceOf(call, services);
+async function ownRun(call: Call, services: HistoryServices): Promise<RunEntry> {
+  const { workspace } = findPathWorkspace(call, services);
   const run = await findRun(services.database, workspace, call.path['id'] ?? '');
   if (run === undefined) throw new Failure('NotFound');
   return run;
 }
 
-const toView = (run: RunTold): object => ({
+const toView = (run: RunEntry): object => ({
   ingestionHistoryId: run.runId,
   ingestionScheduleId: run.scheduleId,
   datasetId: run.dataset,

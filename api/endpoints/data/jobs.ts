@@ -2,33 +2,33 @@
 import type { Static } from 'typebox';
 import { COLUMNS_BYTES_MAX } from '../../request/body/bodyLimits.ts';
 import { Type } from '../../request/body/schema.ts';
-import { jobOrderOf, fetchOrder } from '../../../jobs/run/order.ts';
+import { parseJobOrder, fetchOrder } from '../../../jobs/run/order.ts';
 import { dryRun } from '../../../pipeline/edit/dryRun.ts';
 import { checkJsonPath } from '../../../pipeline/decode/json/jsonPath.ts';
 import { checkName } from '../../../store/lake/versions/columns.ts';
 import { findSource } from '../../../store/work/dataSources.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import { findJob, findRejects, type Job, listJobs } from '../../../store/work/jobs.ts';
-import { redacted } from '../../../store/base/redact.ts';
-import { callerOf, checkDatasetRoom, ownedWorkspaceOf } from '../../auth/access.ts';
+import { redactText } from '../../../store/base/redact.ts';
+import { requireCaller, checkDatasetRoom, findPathWorkspace } from '../../auth/access.ts';
 import { refuseFeed } from '../../datasets/ingest/sourceBody.ts';
 import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
 import { LIST_PARAMETERS, listRange } from '../../request/listRange.ts';
 import { type Parameter, truthOf } from '../../request/parameters.ts';
 import { DRY_RUN, dryRunView } from '../../datasets/ingest/dryRunView.ts';
-import { freely } from '../../request/rows.ts';
-import { createOnce, jsonHashOf } from '../../request/writeOnce.ts';
-import { checkReading } from '../../datasets/ingest/loading.ts';
+import { toFreeAnswer } from '../../request/rows.ts';
+import { createOnce, hashJson } from '../../request/writeOnce.ts';
+import { checkReading } from '../../datasets/ingest/loadParameters.ts';
 import { LOADING } from '../../datasets/ingest/scheduleBody.ts';
 import type { LoadCounts } from '../../../pipeline/conform/loadCounts.ts';
 import { jobLoadCounts } from '../../../jobs/run/jobCounts.ts';
 import {
   LOAD_COUNTS,
   REJECTS,
-  showRejects,
+  toRejectViews,
   SOME_LOAD_COUNTS,
 } from '../../datasets/ingest/loadAnswer.ts';
-import { look } from '../../datasets/ingest/sourceLook.ts';
+import { withFirstFile } from '../../datasets/ingest/sourcePreview.ts';
 
 type JobsServices = Pick<
   Services,
@@ -93,7 +93,7 @@ export const listJobsOf: Endpoint = {
   answer: Type.Array(JOB),
   failures: 'workspace',
   handle: async (call, services) => {
-    const { workspace } = ownedWorkspaceOf(call, services);
+    const { workspace } = findPathWorkspace(call, services);
     const { type = '' } = call.path;
     // iexjs cancels by `/jobs/:workspace/:id` (INTERFACE.md 3.2 "Client bugs to tolerate").
     if (JOB_ID.test(type))
@@ -101,8 +101,8 @@ export const listJobsOf: Endpoint = {
     checkType(call);
     const range = listRange(call.query, services.settings.zone);
     const jobs = await listJobs(services.database, workspace, range);
-    await services.lake.seen(Math.max(0, ...jobs.map((job) => job.snapshot_id ?? 0)));
-    return freely(jobs.map((job) => jobView(job, services)));
+    await services.lake.waitForSnapshot(Math.max(0, ...jobs.map((job) => job.snapshot_id ?? 0)));
+    return toFreeAnswer(jobs.map((job) => jobView(job, services)));
   },
 };
 
@@ -117,7 +117,7 @@ const CREATE = Type.Object(
   { additionalProperties: false },
 );
 
-export const JOB_MADE = Type.Object({
+export const JOB_CREATED = Type.Object({
   success: Type.Literal(true),
   message: Type.String(),
   jobId: Type.String(),
@@ -135,7 +135,7 @@ export const WAIT: Parameter = {
 };
 
 /** The answer for a new job. @throws Failure InvalidBody if the call waits for the job and it fails. */
-export async function jobMade(
+export async function answerJobCreated(
   what: string,
   workspace: string,
   jobId: string,
@@ -149,7 +149,7 @@ export async function jobMade(
     jobId,
     jobUrl: `/v1/jobs/${workspace}/ingest/${jobId}`,
   });
-  if (!truthOf(call.query, 'wait')) return freely(toAnswer(`${what}, ${created}`));
+  if (!truthOf(call.query, 'wait')) return toFreeAnswer(toAnswer(`${what}, ${created}`));
   const job = await runner.ended(jobId);
   if (job.status !== 'INGESTED') {
     throw new Failure('InvalidBody', `job ${jobId} ended in ${job.status}: ${job.error}`);
@@ -158,12 +158,12 @@ export async function jobMade(
   const { columnsLeftOut, received, rejected } = counts;
   const message = `${what}${describeLosses(counts)}, ${created}`;
   // The other counts and the notes reveal which index values are stored, which the right to write excludes.
-  if (callerOf(call.caller).kind !== 'secret') {
-    return freely({ ...toAnswer(message), received, rejected, columnsLeftOut });
+  if (requireCaller(call.caller).kind !== 'secret') {
+    return toFreeAnswer({ ...toAnswer(message), received, rejected, columnsLeftOut });
   }
   const rejects = rejected === 0 ? [] : await findRejects(database, jobId);
   const notes = readNotes(job);
-  return freely({ ...toAnswer(message), ...counts, rejects: showRejects(rejects), notes });
+  return toFreeAnswer({ ...toAnswer(message), ...counts, rejects: toRejectViews(rejects), notes });
 }
 
 /** Lists rejected, quarantined and left-out data, which "completed" alone would hide. */
@@ -193,11 +193,11 @@ export const createJob: Endpoint = {
     },
   ],
   body: { kind: 'json', schema: CREATE, bytesMax: COLUMNS_BYTES_MAX },
-  answer: Type.Union([JOB_MADE, DRY_RUN]),
+  answer: Type.Union([JOB_CREATED, DRY_RUN]),
   failures: 'workspace',
   handle: async (call, services) => {
     const { database, lake, runner } = services;
-    const place = ownedWorkspaceOf(call, services);
+    const place = findPathWorkspace(call, services);
     const { workspace } = place;
     checkType(call);
     const body = call.json as Static<typeof CREATE>;
@@ -207,7 +207,7 @@ export const createJob: Endpoint = {
       throw new Failure('InvalidBody', 'dataSourceId names no data source');
     }
     refuseFeed(source.type);
-    const caller = callerOf(call.caller);
+    const caller = requireCaller(call.caller);
     const existing = lake.directory.dataset(workspace, body.datasetId);
     if (existing === undefined) checkDatasetRoom(caller, place, body.datasetId, services);
     checkReading(body.reading);
@@ -233,18 +233,23 @@ export const createJob: Endpoint = {
     });
     if (truthOf(call.query, 'dryRun')) {
       const { ingestion } = services;
-      const run = await look(source, credentialId, call, services, ({ jsonPath: path, ...piece }) =>
-        dryRun(
-          { ...order, path: piece.path, ...jsonPathMember(path ?? order.jsonPath) },
-          ingestion,
-        ),
+      const run = await withFirstFile(
+        source,
+        credentialId,
+        call,
+        services,
+        ({ jsonPath: path, ...piece }) =>
+          dryRun(
+            { ...order, path: piece.path, ...jsonPathMember(path ?? order.jsonPath) },
+            ingestion,
+          ),
       );
-      return freely(dryRunView(run));
+      return toFreeAnswer(dryRunView(run));
     }
-    const jobId = await createOnce(call, services, jsonHashOf(call), (alongside) =>
+    const jobId = await createOnce(call, services, hashJson(call), (alongside) =>
       runner.submit(order, alongside),
     );
-    return jobMade(`Ingestion from ${source.name}`, workspace, jobId, call, services);
+    return answerJobCreated(`Ingestion from ${source.name}`, workspace, jobId, call, services);
   },
 };
 
@@ -260,25 +265,25 @@ export const retryJob: Endpoint = {
   summary: 'Repeats a finished load from a data source as a new job.',
   weight: 'free',
   parameters: [WAIT],
-  answer: JOB_MADE,
+  answer: JOB_CREATED,
   failures: 'workspace',
   handle: async (call, services) => {
     const { folder, runner, scheduler } = services;
     const job = await findCallJob(call, services);
     if (job.finished_ms === null) throw new Failure('Conflict', `job ${job.job_id} has not ended`);
-    const order = jobOrderOf(job, folder.spool);
+    const order = parseJobOrder(job, folder.spool);
     if (order.fetch === undefined) {
       const rule = 'its body is not kept once it has ended: send it again';
       throw new Failure('Conflict', `job ${job.job_id} was an upload, and ${rule}`);
     }
     const { run } = order.fetch;
     const schedule = run === undefined ? undefined : scheduler.get(job.workspace, run.scheduleId);
-    const jobId = await createOnce(call, services, jsonHashOf(call), (alongside) =>
+    const jobId = await createOnce(call, services, hashJson(call), (alongside) =>
       schedule === undefined
         ? runner.submit(order, alongside)
         : scheduler.runNow(schedule, alongside),
     );
-    return jobMade(`Retry of ${job.job_id}`, job.workspace, jobId, call, services);
+    return answerJobCreated(`Retry of ${job.job_id}`, job.workspace, jobId, call, services);
   },
 };
 
@@ -329,7 +334,7 @@ async function cancelAnswer(job: Job, { runner }: Pick<Services, 'runner'>): Pro
 }
 
 async function findCallJob(call: Call, services: JobsServices): Promise<Job> {
-  const { workspace } = ownedWorkspaceOf(call, services);
+  const { workspace } = findPathWorkspace(call, services);
   checkType(call);
   return findWorkspaceJob(workspace, call.path['jobId'] ?? '', services);
 }
@@ -342,12 +347,12 @@ async function findWorkspaceJob(
   const job = await findJob(services.database, jobId);
   if (job === undefined || job.workspace !== workspace) throw new Failure('NotFound');
   // A caller that sees the job as ingested must also read its records.
-  await services.lake.seen(job.snapshot_id ?? 0);
+  await services.lake.waitForSnapshot(job.snapshot_id ?? 0);
   return job;
 }
 
 const readNotes = ({ notes_json }: Job): readonly string[] =>
-  (JSON.parse(notes_json ?? '[]') as readonly string[]).map(redacted);
+  (JSON.parse(notes_json ?? '[]') as readonly string[]).map(redactText);
 
 /** Loads are the only type of job so far. */
 function checkType({ path }: Call): void {
@@ -359,7 +364,7 @@ function jobView(
   { clock, folder, runner }: Pick<Services, 'clock' | 'folder' | 'runner'>,
 ): object {
   const { started_ms, finished_ms } = job;
-  const { fetch } = jobOrderOf(job, folder.spool);
+  const { fetch } = parseJobOrder(job, folder.spool);
   const liveProgress = runner.progressOf(job.job_id) ?? job.progress;
   return {
     jobId: job.job_id,

@@ -5,19 +5,24 @@ import { checkJsonPath } from '../../../pipeline/decode/json/jsonPath.ts';
 import { checkName } from '../../../store/lake/versions/columns.ts';
 import type { ColumnMapping } from '../../../store/lake/datasets/datasets.ts';
 import { checkStorage } from '../../../store/lake/storage.ts';
-import { callerOf, changeableIn, checkDatasetRoom, checkKind } from '../../auth/access.ts';
+import {
+  requireCaller,
+  findWritableWorkspace,
+  checkDatasetRoom,
+  checkKind,
+} from '../../auth/access.ts';
 import { DRY_RUN, dryRunView } from '../../datasets/ingest/dryRunView.ts';
 import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
 import {
   DATE_ORDER,
   JSON_PATH,
-  dateOrderOf,
+  parseDateOrder,
   FILE_DUPLICATES,
   readDuplicates,
   READING_PARAMETERS,
-  readingOf,
-  uniquenessOf,
-} from '../../datasets/ingest/loading.ts';
+  parseReading,
+  parseUniqueness,
+} from '../../datasets/ingest/loadParameters.ts';
 import {
   numberOf,
   type Parameter,
@@ -25,10 +30,10 @@ import {
   truthOf,
   type Values,
 } from '../../request/parameters.ts';
-import { freely } from '../../request/rows.ts';
+import { toFreeAnswer } from '../../request/rows.ts';
 import { createOnce } from '../../request/writeOnce.ts';
 import { spoolBody } from '../../http/spool.ts';
-import { JOB_MADE, jobMade, WAIT } from './jobs.ts';
+import { JOB_CREATED, answerJobCreated, WAIT } from './jobs.ts';
 import type { Load } from '../../../pipeline/conform/load.ts';
 
 const indexParameter = (part: string): Parameter => ({
@@ -79,17 +84,17 @@ export const loadData: Endpoint = {
     },
   ],
   body: { kind: 'file' },
-  answer: Type.Union([JOB_MADE, DRY_RUN]),
+  answer: Type.Union([JOB_CREATED, DRY_RUN]),
   failures: 'workspace',
   handle: async (call, services) => {
     const { lake } = services;
-    const caller = callerOf(call.caller);
+    const caller = requireCaller(call.caller);
     const isDryRun = truthOf(call.query, 'dryRun');
     // A dry run reveals which records are stored, which the right to write excludes.
     if (isDryRun) checkKind(caller, 'secret');
     const { workspace: place = '', id = '' } = call.path;
     checkName('datasetId', id);
-    const owned = changeableIn(caller, place, id, 'write', lake);
+    const owned = findWritableWorkspace(caller, place, id, 'write', lake);
     const { workspace } = owned;
     const existing = lake.directory.dataset(workspace, id);
     if (existing === undefined) checkDatasetRoom(caller, owned, id, services);
@@ -106,10 +111,10 @@ export const loadData: Endpoint = {
       overwrite: truthOf(call.query, 'overwrite'),
       rejectsMax: numberOf(call.query, 'maximumValidationErrors') ?? Number.MAX_SAFE_INTEGER,
       ...(mapping === undefined ? {} : { mapping }),
-      ...uniquenessOf(call.query, mapping),
+      ...parseUniqueness(call.query, mapping),
       ...(jsonPath === undefined ? {} : { jsonPath }),
-      ...dateOrderOf(call.query),
-      ...readingOf(call.query),
+      ...parseDateOrder(call.query),
+      ...parseReading(call.query),
     };
     const { bytes, hash, path } = await spoolBody(call, services);
     const load = { ...order, path, ownFile: true };
@@ -117,7 +122,7 @@ export const loadData: Endpoint = {
     const { accountId } = caller;
     const jobId = await submitJob({ ...load, bytes, accountId }, hash, call, services);
     const summary = `Data upload of ${bytes}B for ${dataset} completed`;
-    return jobMade(summary, workspace, jobId, call, services);
+    return answerJobCreated(summary, workspace, jobId, call, services);
   },
 };
 
@@ -157,7 +162,7 @@ async function dryRunAnswer(
 ): Promise<Answer> {
   try {
     const services = { ...ingestion, signal: call.departure() };
-    return freely(dryRunView(await dryRun(load, services)));
+    return toFreeAnswer(dryRunView(await dryRun(load, services)));
   } finally {
     await disk.remove(load.path);
   }

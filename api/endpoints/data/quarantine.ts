@@ -3,18 +3,18 @@ import { Type } from '../../request/body/schema.ts';
 import { releaseRecords } from '../../../pipeline/edit/release.ts';
 import type { Dataset } from '../../../store/lake/datasets/datasets.ts';
 import {
-  forgetQuarantined,
+  removeQuarantined,
   listQuarantined,
   QUARANTINE_MAX,
-  type Quarantined,
-  type Wanted,
+  type QuarantinedRecord,
+  type QuarantineFilter,
 } from '../../../store/lake/datasets/quarantine.ts';
 import { checkStorage } from '../../../store/lake/storage.ts';
-import { callerOf, datasetOf, workspaceOf } from '../../auth/access.ts';
+import { requireCaller, findDataset, findManagedWorkspace } from '../../auth/access.ts';
 import type { Call, Endpoint, Services } from '../../request/endpoint.ts';
-import { DUPLICATE_PARAMETERS, readDuplicates } from '../../datasets/ingest/loading.ts';
+import { DUPLICATE_PARAMETERS, readDuplicates } from '../../datasets/ingest/loadParameters.ts';
 import { listOf, numberOf, type Parameter, refuse, textOf } from '../../request/parameters.ts';
-import { freely } from '../../request/rows.ts';
+import { toFreeAnswer } from '../../request/rows.ts';
 
 /** Records of one list by default. */
 const LIST_DEFAULT = 100;
@@ -41,11 +41,11 @@ const ROW = {
 
 function ownDataset(call: Call, { lake }: Pick<Services, 'lake'>): Dataset {
   const { workspace = '', id = '' } = call.path;
-  const caller = callerOf(call.caller);
-  return datasetOf(caller, workspaceOf(caller, workspace, lake).workspace, id, lake);
+  const caller = requireCaller(call.caller);
+  return findDataset(caller, findManagedWorkspace(caller, workspace, lake).workspace, id, lake);
 }
 
-function readSelection({ query }: Call): Wanted {
+function readSelection({ query }: Call): QuarantineFilter {
   const ids = listOf(query, 'ids');
   if (ids !== undefined && (ids.length === 0 || ids.length > IDS_MAX)) {
     refuse('ids', `must be 1 to ${IDS_MAX} ids`);
@@ -77,11 +77,11 @@ export const listQuarantine: Endpoint = {
     const { tableId } = ownDataset(call, services);
     const limit = numberOf(call.query, 'limit') ?? LIST_DEFAULT;
     const records = await listQuarantined(services.database, tableId, readSelection(call), limit);
-    return freely(records.map(toView));
+    return toFreeAnswer(records.map(toView));
   },
 };
 
-function toView({ document, id, jobId, line, rule, timeMs }: Quarantined): object {
+function toView({ document, id, jobId, line, rule, timeMs }: QuarantinedRecord): object {
   return { id, jobId, line, rule, date: timeMs, record: parseExact(document) };
 }
 
@@ -118,7 +118,7 @@ export const releaseQuarantine: Endpoint = {
   }),
   handle: async (call, services) => {
     const { database, ingestion, runner, storage } = services;
-    const caller = callerOf(call.caller);
+    const caller = requireCaller(call.caller);
     const { workspace, dataset: name } = ownDataset(call, services);
     await checkStorage(storage, caller.account, workspace);
     const selection = readSelection(call);
@@ -154,7 +154,7 @@ export const discardQuarantine: Endpoint = {
     const { workspace, dataset } = ownDataset(call, services);
     const selection = readSelection(call);
     const discarded = await runner.inTurn(workspace, dataset, () =>
-      forgetQuarantined(database, ownDataset(call, services).tableId, selection),
+      removeQuarantined(database, ownDataset(call, services).tableId, selection),
     );
     const value = { success: true, message: `discarded ${discarded} records` };
     return { kind: 'json', value, metering: 'free' };

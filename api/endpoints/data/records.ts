@@ -4,7 +4,7 @@ import {
   CONFIRM_ADJUSTMENT,
   DATE_ORDER,
   DUPLICATE_PARAMETERS,
-} from '../../datasets/ingest/loading.ts';
+} from '../../datasets/ingest/loadParameters.ts';
 import { REJECTS, SOME_LOAD_COUNTS } from '../../datasets/ingest/loadAnswer.ts';
 import { writeRecords } from '../../datasets/ingest/recordWriting.ts';
 import type { Endpoint } from '../../request/endpoint.ts';

@@ -5,7 +5,12 @@ import { CORE } from '../../../store/lake/datasets/datasets.ts';
 import { createWorkspace as makeWorkspace } from '../../../store/lake/datasetEdits.ts';
 import { LEVELS, listLog } from '../../../store/work/jobs.ts';
 import { Failure } from '../../../store/base/failure.ts';
-import { callerOf, managerOf, ownWorkspaces, workspaceOf } from '../../auth/access.ts';
+import {
+  requireCaller,
+  requireManager,
+  ownWorkspaces,
+  findManagedWorkspace,
+} from '../../auth/access.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
 import { LIST_PARAMETERS, listRange } from '../../request/listRange.ts';
 import { refuse, textOf } from '../../request/parameters.ts';
@@ -35,14 +40,14 @@ export const listWorkspaces: Endpoint = {
   answer: Type.Array(Type.Object({ ...WORKSPACE.properties, storage: STORAGE })),
   failures: 'workspace',
   handle: async (call, { lake, storage }) => {
-    const caller = managerOf(call.caller);
+    const caller = requireManager(call.caller);
     const limit = caller.tier.storageBytesMax;
     const value = await Promise.all(
       ownWorkspaces(caller, lake).map(async ({ workspace, accountId }, index) => ({
         workspace,
         owner: accountId,
         default: index === 0,
-        storage: { ...(await storage.of(workspace)), limit },
+        storage: { ...(await storage.workspaceBytes(workspace)), limit },
       })),
     );
     return { kind: 'json', value, metering: 'free' };
@@ -67,7 +72,7 @@ export const createWorkspace: Endpoint = {
   }),
   failures: 'workspace',
   handle: async (call, { accounts, clock, lake }) => {
-    const caller = managerOf(call.caller);
+    const caller = requireManager(call.caller);
     const { accountId } = caller;
     const { name } = call.json as Static<typeof CREATE>;
     const operator = accounts.list()[0]?.accountId;
@@ -95,8 +100,8 @@ export const changeWorkspace: Endpoint = {
   answer: WORKSPACE,
   failures: 'workspace',
   handle: async (call, { accounts, lake }) => {
-    const caller = callerOf(call.caller);
-    const { workspace } = workspaceOf(caller, call.path['workspace'] ?? '', lake);
+    const caller = requireCaller(call.caller);
+    const { workspace } = findManagedWorkspace(caller, call.path['workspace'] ?? '', lake);
     const { accountId, tokenId } = caller;
     await accounts.changeAccount(accountId, { defaultWorkspace: workspace }, tokenId);
     const value = { workspace, owner: accountId, default: true };
@@ -147,8 +152,8 @@ export const getLogs: Endpoint = {
   ),
   failures: 'workspace',
   handle: async (call, { clock, database, lake, settings }) => {
-    const caller = callerOf(call.caller);
-    const { workspace } = workspaceOf(caller, call.path['workspace'] ?? '', lake);
+    const caller = requireCaller(call.caller);
+    const { workspace } = findManagedWorkspace(caller, call.path['workspace'] ?? '', lake);
     const listed = listRange({ sort: 'asc', ...call.query }, settings.zone);
     const period = textOf(call.query, 'period');
     // The default period applies only without explicit days.

@@ -1,7 +1,7 @@
 // The changelog for programs, without a token.
 import { readFile } from 'node:fs/promises';
 import { Type } from '../../request/body/schema.ts';
-import { releasesOf } from '../../market/reference/changelog.ts';
+import { parseReleases } from '../../market/reference/changelog.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
 
 /** At the root of a clone or a package. */
@@ -32,7 +32,7 @@ export const getChangelog: Endpoint = {
   failures: 'data',
   handle: async () => ({
     kind: 'json',
-    value: releasesOf(await readFile(FILE, 'utf8')),
+    value: parseReleases(await readFile(FILE, 'utf8')),
     metering: 'free',
   }),
 };

@@ -1,6 +1,10 @@
 // Data points: the list of a symbol, and one of them as plain text (SPEC.md "Data points").
 import { Type } from '../../request/body/schema.ts';
-import { answerMarketPoint, isOfMarket, listMarketPoints } from '../../read/points/marketPoints.ts';
+import {
+  answerMarketPoint,
+  isMarketPoint,
+  listMarketPoints,
+} from '../../read/points/marketPoints.ts';
 import { listPoints } from '../../read/points/pointList.ts';
 import { answerPoint } from '../../read/points/pointValue.ts';
 import { SERIES_PARAMETERS } from '../../read/seriesParameters.ts';
@@ -28,7 +32,7 @@ export const dataPoints: Endpoint = {
     }),
   ),
   handle: (call, services) =>
-    isOfMarket(call) ? listMarketPoints(call, services) : listPoints(call, services),
+    isMarketPoint(call) ? listMarketPoints(call, services) : listPoints(call, services),
 };
 
 export const dataPoint: Endpoint = {
@@ -43,5 +47,5 @@ export const dataPoint: Endpoint = {
   parameters: SERIES_PARAMETERS.filter(({ name }) => VALUE_PARAMETERS.has(name)),
   answer: Type.String(),
   handle: (call, services) =>
-    isOfMarket(call) ? answerMarketPoint(call, services) : answerPoint(call, services),
+    isMarketPoint(call) ? answerMarketPoint(call, services) : answerPoint(call, services),
 };

@@ -19,7 +19,7 @@ import {
   OPTION_SYMBOL_SHAPE,
 } from '../../market/reference/optionSymbols.ts';
 import { listShape, mapShape } from '../../../market/types/shape.ts';
-import { shaped } from '../../request/rows.ts';
+import { shapedAnswer } from '../../request/rows.ts';
 import type { Call, Endpoint } from '../../request/endpoint.ts';
 import type { Parameter } from '../../request/parameters.ts';
 import { Failure } from '../../../store/base/failure.ts';
@@ -65,7 +65,7 @@ export const EXCHANGE_ENDPOINTS: readonly Endpoint[] = [
     id: 'getIntradayStats',
     path: '/stats/intraday',
     summary: 'Volume, symbols and value of the trades of the newest day.',
-    ...shaped(INTRADAY_SHAPE),
+    ...shapedAnswer(INTRADAY_SHAPE),
     handle: answerIntraday,
   },
   {
@@ -73,7 +73,7 @@ export const EXCHANGE_ENDPOINTS: readonly Endpoint[] = [
     id: 'getRecentStats',
     path: '/stats/recent',
     summary: 'The days of this month, five at least, newest first: those of input EXCHANGE_STATS.',
-    ...shaped(RECENT_SHAPE),
+    ...shapedAnswer(RECENT_SHAPE),
     handle: answerRecent,
   },
   {
@@ -81,7 +81,7 @@ export const EXCHANGE_ENDPOINTS: readonly Endpoint[] = [
     id: 'getRecordStats',
     path: '/stats/records',
     summary: 'The record days, the last one, and the average of thirty.',
-    ...shaped(RECORDS_SHAPE),
+    ...shapedAnswer(RECORDS_SHAPE),
     handle: answerRecords,
   },
   {
@@ -90,7 +90,7 @@ export const EXCHANGE_ENDPOINTS: readonly Endpoint[] = [
     path: '/stats/historical',
     summary: 'A month in averages, the last one that is over by default.',
     parameters: [dateParameter('The month, YYYYMM, or a day of it.'), ...FIXED_PARAMETERS],
-    ...shaped(MONTH_SHAPE),
+    ...shapedAnswer(MONTH_SHAPE),
     handle: answerHistorical,
   },
   {
@@ -99,7 +99,7 @@ export const EXCHANGE_ENDPOINTS: readonly Endpoint[] = [
     path: '/stats/historical/daily',
     summary: 'Days as stats/recent: the newest, the last n, one, or those of a month.',
     parameters: [dateParameter('A day, YYYYMMDD, or a month, YYYYMM.'), LAST, ...FIXED_PARAMETERS],
-    ...shaped(DAILY_SHAPE),
+    ...shapedAnswer(DAILY_SHAPE),
     handle: answerDaily,
   },
   {
@@ -108,7 +108,7 @@ export const EXCHANGE_ENDPOINTS: readonly Endpoint[] = [
     path: '/ref-data/options/symbols',
     weight: '100 a call',
     summary: 'Months in which options of each symbol expire, YYYYMM.',
-    ...shaped(mapShape(listShape({ type: 'string' }))),
+    ...shapedAnswer(mapShape(listShape({ type: 'string' }))),
     handle: answerOptionMonths,
   },
   {
@@ -118,7 +118,7 @@ export const EXCHANGE_ENDPOINTS: readonly Endpoint[] = [
     weight: '100 a call',
     summary: 'Contracts of a symbol: of all expirations, or of a day or a month.',
     parameters: [WITH_EXPIRED, ...FIXED_PARAMETERS],
-    ...shaped(listShape(OPTION_SYMBOL_SHAPE)),
+    ...shapedAnswer(listShape(OPTION_SYMBOL_SHAPE)),
     handle: answerOptionSymbols,
   },
   {
@@ -139,7 +139,7 @@ export const EXCHANGE_ENDPOINTS: readonly Endpoint[] = [
     weight: '100 a call',
     summary: 'Contracts of futures, of one underlying or of all.',
     parameters: [WITH_EXPIRED, ...FIXED_PARAMETERS],
-    ...shaped(listShape(FUTURE_SHAPE)),
+    ...shapedAnswer(listShape(FUTURE_SHAPE)),
     handle: answerFutures,
   },
   {

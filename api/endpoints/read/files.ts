@@ -1,13 +1,16 @@
 // Lists published files and downloads one by an address that works once (SPEC.md "Files").
 import { Type } from '../../request/body/schema.ts';
-import { answerDownload, answerOnce } from '../../datasets/publications/downloads.ts';
-import { entryOf, infoOf } from '../../datasets/publications/fileTypeView.ts';
+import { answerDownload, answerDownloadLink } from '../../datasets/publications/downloads.ts';
+import { toFileTypeEntry, toFileInfo } from '../../datasets/publications/fileTypeView.ts';
 import { answerHist } from '../../datasets/publications/hist.ts';
-import { fileTypeOf, readableFileTypes } from '../../datasets/publications/readable.ts';
-import { callerOf } from '../../auth/access.ts';
+import {
+  resolveFileType,
+  readableFileTypes,
+} from '../../datasets/publications/readableFileTypes.ts';
+import { requireCaller } from '../../auth/access.ts';
 import { METERING_PARAMETERS } from '../../read/metering.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
-import { freely } from '../../request/rows.ts';
+import { toFreeAnswer } from '../../request/rows.ts';
 
 const ROW = {
   method: 'GET',
@@ -53,7 +56,9 @@ export const listFiles: Endpoint = {
     }),
   ),
   handle: async (call, services) =>
-    freely((await readableFileTypes(callerOf(call.caller), services)).map(entryOf)),
+    toFreeAnswer(
+      (await readableFileTypes(requireCaller(call.caller), services)).map(toFileTypeEntry),
+    ),
 };
 
 export const getFileInfo: Endpoint = {
@@ -64,8 +69,8 @@ export const getFileInfo: Endpoint = {
   parameters: [],
   answer: Type.Object({ symbols: TEXTS, dates: TEXTS }),
   handle: async (call, services) => {
-    const type = await fileTypeOf(callerOf(call.caller), call.path['id'] ?? '', services);
-    return freely(infoOf(type, await services.publications.list(type.typeId)));
+    const type = await resolveFileType(requireCaller(call.caller), call.path['id'] ?? '', services);
+    return toFreeAnswer(toFileInfo(type, await services.publications.list(type.typeId)));
   },
 };
 
@@ -104,5 +109,5 @@ export const getFileOnce: Endpoint = {
   summary: 'The file of a download, once; with Range in parts, and what a cut connection lost.',
   parameters: [],
   answer: Type.String({ description: 'The file.' }),
-  handle: answerOnce,
+  handle: answerDownloadLink,
 };

@@ -6,17 +6,17 @@ import { Failure } from '../../../store/base/failure.ts';
 import { CORE, type Dataset } from '../../../store/lake/datasets/datasets.ts';
 import type { Lake } from '../../../store/lake/lake.ts';
 import {
-  callerOf,
-  datasetOf,
-  managerOf,
+  requireCaller,
+  findDataset,
+  requireManager,
   ownWorkspaces,
   readableDatasets,
-  workspaceOf,
+  findManagedWorkspace,
 } from '../../auth/access.ts';
-import { askingView, datasetView, keyView, schemaView } from '../../datasets/datasetView.ts';
+import { queryView, datasetView, keyView, schemaView } from '../../datasets/datasetView.ts';
 import { readDataset } from '../../read/series.ts';
 import type { Call, Endpoint, Services } from '../../request/endpoint.ts';
-import { freely } from '../../request/rows.ts';
+import { toFreeAnswer } from '../../request/rows.ts';
 import { numberOf, truthOf } from '../../request/parameters.ts';
 
 const ANY = Type.Object({}, { additionalProperties: true });
@@ -35,8 +35,8 @@ export const listData: Endpoint = {
   answer: Type.Array(ANY),
   failures: 'data',
   handle: async (call, { lake }) => {
-    const datasets = readableDatasets(callerOf(call.caller), lake, call.path['workspace']);
-    const view = call.environment === 'test' ? askingView : schemaView;
+    const datasets = readableDatasets(requireCaller(call.caller), lake, call.path['workspace']);
+    const view = call.environment === 'test' ? queryView : schemaView;
     return { kind: 'json', value: datasets.map(view), metering: 'free' };
   },
 };
@@ -59,27 +59,27 @@ export const getMeta: Endpoint = {
   failures: 'workspace',
   handle: async (call, services) => {
     const { lake } = services;
-    const caller = callerOf(call.caller);
+    const caller = requireCaller(call.caller);
     const { workspace, id } = call.path;
     const offset = numberOf(call.query, 'offset') ?? 0;
     const end = offset + (numberOf(call.query, 'limit') ?? LIST_MAX);
     const view = async (name: string, dataset: string): Promise<object> => {
-      const fullView = await datasetView(datasetOf(caller, name, dataset, lake), services);
+      const fullView = await datasetView(findDataset(caller, name, dataset, lake), services);
       if (truthOf(call.query, 'schema')) return fullView;
       return Object.fromEntries(Object.entries(fullView).filter(([member]) => member !== 'schema'));
     };
     if (workspace === undefined) {
-      managerOf(caller);
+      requireManager(caller);
       const value = lake.directory.workspaces(caller.accountId).map((item) => ({
         workspace: item.workspace,
         datasets: lake.directory.datasets(item.workspace).length,
       }));
       return { kind: 'json', value: value.slice(offset, end), metering: 'free' };
     }
-    const owned = workspaceOf(caller, workspace, lake).workspace;
+    const owned = findManagedWorkspace(caller, workspace, lake).workspace;
     const { key, subkey } = call.path;
     if (id !== undefined && id !== '*' && key !== undefined) {
-      const dataset = datasetOf(caller, owned, id, lake);
+      const dataset = findDataset(caller, owned, id, lake);
       return {
         kind: 'json',
         value: await keyView(dataset, key, subkey, services),
@@ -90,7 +90,7 @@ export const getMeta: Endpoint = {
       return { kind: 'json', value: await view(owned, id), metering: 'free' };
     }
     const listed = lake.directory.datasets(owned).slice(offset, end);
-    await lake.expectTables(listed.map(({ tableId }) => tableId));
+    await lake.preloadTables(listed.map(({ tableId }) => tableId));
     const value = await Promise.all(listed.map(({ dataset }) => view(owned, dataset)));
     return { kind: 'json', value, metering: 'free' };
   },
@@ -115,7 +115,7 @@ export const getIndex: Endpoint = {
   failures: 'workspace',
   handle: async (call, { lake }) => {
     const { workspace = '', id = '', attribute = '' } = call.path;
-    const dataset = datasetOf(callerOf(call.caller), workspace, id, lake);
+    const dataset = findDataset(requireCaller(call.caller), workspace, id, lake);
     if (!Object.hasOwn(dataset.schema.properties, attribute)) {
       throw new Failure('InvalidBody', `attribute ${attribute} is not a property of ${id}`);
     }
@@ -156,7 +156,7 @@ export const timeSeriesInventory: Endpoint = {
     }),
   ),
   failures: 'data',
-  handle: async (call, { lake }) => freely(listEntries(call, lake, () => true)),
+  handle: async (call, { lake }) => toFreeAnswer(listEntries(call, lake, () => true)),
 };
 
 const ALL = '*';
@@ -173,9 +173,11 @@ export const timeSeriesMetadata: Endpoint = {
   handle: async (call, services) => {
     const { id = ALL, key } = call.path;
     const isSelected = (dataset: Dataset): boolean => id === ALL || isNamed(dataset, id);
-    if (key === undefined) return freely(listEntries(call, services.lake, isSelected));
+    if (key === undefined) return toFreeAnswer(listEntries(call, services.lake, isSelected));
     const matching = new Set<Dataset>();
-    const candidates = readableDatasets(callerOf(call.caller), services.lake).filter(isSelected);
+    const candidates = readableDatasets(requireCaller(call.caller), services.lake).filter(
+      isSelected,
+    );
     if (candidates.length > SEARCHED_MAX) {
       throw new Failure(
         'InvalidParameter',
@@ -185,7 +187,7 @@ export const timeSeriesMetadata: Endpoint = {
     for (const dataset of candidates) {
       if (await hasRecords(dataset, call, services)) matching.add(dataset);
     }
-    return freely(listEntries(call, services.lake, (dataset) => matching.has(dataset)));
+    return toFreeAnswer(listEntries(call, services.lake, (dataset) => matching.has(dataset)));
   },
 };
 
@@ -214,7 +216,7 @@ function listEntries(
   lake: Lake,
   isWanted: (dataset: Dataset) => boolean,
 ): readonly object[] {
-  const caller = callerOf(call.caller);
+  const caller = requireCaller(call.caller);
   const first = ownWorkspaces(caller, lake)[0]?.workspace;
   const bareWorkspaces = new Set([CORE, first]);
   return readableDatasets(caller, lake)

@@ -12,7 +12,7 @@ import {
 } from '../../market/money/fx.ts';
 import { FIXED_FORMATS, FIXED_PARAMETERS } from '../../market/reference/fixedPrice.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
-import { ANY, shaped } from '../../request/rows.ts';
+import { ANY, shapedAnswer } from '../../request/rows.ts';
 import type { Parameter } from '../../request/parameters.ts';
 
 const ROW = {
@@ -53,7 +53,7 @@ export const MONEY_ENDPOINTS: readonly Endpoint[] = [
     summary:
       'The latest rate of pairs of currencies: stored, inverted, or derived through a third one.',
     parameters: [SYMBOLS, AS_OF, ...FIXED_PARAMETERS],
-    ...shaped(LATEST_SHAPE),
+    ...shapedAnswer(LATEST_SHAPE),
     handle: answerLatest,
   },
   {
@@ -63,7 +63,7 @@ export const MONEY_ENDPOINTS: readonly Endpoint[] = [
     weight: '1 a pair',
     summary: 'An amount in other currencies, at the newest rate.',
     parameters: [SYMBOLS, AMOUNT, AS_OF, ...FIXED_PARAMETERS],
-    ...shaped(CONVERTED_SHAPE),
+    ...shapedAnswer(CONVERTED_SHAPE),
     handle: answerConvert,
   },
   {
@@ -94,7 +94,7 @@ export const MONEY_ENDPOINTS: readonly Endpoint[] = [
       countParameter('last', 'The last days of these.'),
       ...FIXED_PARAMETERS,
     ],
-    ...shaped(HISTORICAL_SHAPE),
+    ...shapedAnswer(HISTORICAL_SHAPE),
     handle: answerHistorical,
   },
   {
@@ -104,7 +104,7 @@ export const MONEY_ENDPOINTS: readonly Endpoint[] = [
     weight: '1 a call',
     summary: 'The newest rate of one pair.',
     parameters: FIXED_PARAMETERS,
-    ...shaped(RATE_SHAPE),
+    ...shapedAnswer(RATE_SHAPE),
     handle: answerRate,
   },
   {

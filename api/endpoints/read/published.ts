@@ -3,16 +3,16 @@ import { SQL_BODY_BYTES_MAX } from '../../request/body/bodyLimits.ts';
 import { Type } from '../../request/body/schema.ts';
 import type { ParameterValue, ParameterValues } from '../../../query/sql/text/spelling.ts';
 import { Failure } from '../../../store/base/failure.ts';
-import type { PublishedQuery, QueryParameter } from '../../../store/lake/datasets/namedQueries.ts';
-import { callerOf, workspaceOf } from '../../auth/access.ts';
+import type { PublishedQuery, QueryParameter } from '../../../store/lake/datasets/views.ts';
+import { requireCaller, findManagedWorkspace } from '../../auth/access.ts';
 import type { Call, Endpoint } from '../../request/endpoint.ts';
 import { parseDay } from '../../../query/time/dates.ts';
-import { openQueries } from '../../sql/openQueries.ts';
+import { buildQueriesDocument } from '../../sql/queriesDocument.ts';
 import { refuse, textOf } from '../../request/parameters.ts';
 import { ENDPOINT_BODY, endpointBody } from '../../sql/queryBody.ts';
 import { answerSql } from '../../sql/sql.ts';
-import { publishedOf } from '../../auth/viewAccess.ts';
-import { SQL_PARAMETERS, TAKEN_NAMES } from '../../sql/sqlParameters.ts';
+import { findPublishedQuery } from '../../auth/viewAccess.ts';
+import { SQL_PARAMETERS, RESERVED_NAMES } from '../../sql/sqlParameters.ts';
 
 const ANY = Type.Object({}, { additionalProperties: true });
 const CHANGED = Type.Object({
@@ -37,7 +37,11 @@ export const publishQuery: Endpoint = {
   answer: CHANGED,
   handle: async (call, services) => {
     const { lake, queries } = services;
-    const { workspace } = workspaceOf(callerOf(call.caller), call.path['workspace'] ?? '', lake);
+    const { workspace } = findManagedWorkspace(
+      requireCaller(call.caller),
+      call.path['workspace'] ?? '',
+      lake,
+    );
     const bodyName = (call.json as { endpoint: { name?: string } }).endpoint.name;
     const name = call.path['id'] ?? bodyName;
     if (name === undefined) throw new Failure('InvalidBody', 'endpoint.name is required');
@@ -66,7 +70,11 @@ export const listPublished: Endpoint = {
   summary: 'The published queries of a workspace.',
   answer: Type.Array(ANY),
   handle: async (call, { lake, queries }) => {
-    const { workspace } = workspaceOf(callerOf(call.caller), call.path['workspace'] ?? '', lake);
+    const { workspace } = findManagedWorkspace(
+      requireCaller(call.caller),
+      call.path['workspace'] ?? '',
+      lake,
+    );
     return { kind: 'json', value: queries.endpoints(workspace).map(toView), metering: 'free' };
   },
 };
@@ -104,7 +112,7 @@ export const callPublished: Endpoint = {
   failures: 'data',
   handle: async (call, services) => {
     const { id = '', workspace = '' } = call.path;
-    const query = publishedOf(callerOf(call.caller), workspace, id, services);
+    const query = findPublishedQuery(requireCaller(call.caller), workspace, id, services);
     const usageKey = `${query.workspace}.${query.name}`;
     return answerSql(call, services, {
       workspace: query.workspace,
@@ -123,7 +131,11 @@ export const deletePublished: Endpoint = {
   summary: 'Deletes a published query.',
   answer: CHANGED,
   handle: async (call, { lake, queries }) => {
-    const { workspace } = workspaceOf(callerOf(call.caller), call.path['workspace'] ?? '', lake);
+    const { workspace } = findManagedWorkspace(
+      requireCaller(call.caller),
+      call.path['workspace'] ?? '',
+      lake,
+    );
     const query = queries.endpoint(workspace, call.path['id'] ?? '');
     if (query === undefined) throw new Failure('NotFound');
     await queries.remove(query);
@@ -141,8 +153,16 @@ export const workspaceOpenApi: Endpoint = {
   summary: 'The views and published queries of a workspace as an OpenAPI 3.1 document.',
   answer: ANY,
   handle: async (call, { lake, queries }) => {
-    const { workspace } = workspaceOf(callerOf(call.caller), call.path['workspace'] ?? '', lake);
-    const value = openQueries(workspace, queries.views(workspace), queries.endpoints(workspace));
+    const { workspace } = findManagedWorkspace(
+      requireCaller(call.caller),
+      call.path['workspace'] ?? '',
+      lake,
+    );
+    const value = buildQueriesDocument(
+      workspace,
+      queries.views(workspace),
+      queries.endpoints(workspace),
+    );
     return { kind: 'json', value, metering: 'free' };
   },
 };
@@ -151,7 +171,7 @@ export const workspaceOpenApi: Endpoint = {
 function readValues({ parameters }: PublishedQuery, { query }: Call): ParameterValues {
   const names = new Set(parameters.map(({ name }) => name));
   for (const name of Object.keys(query)) {
-    if (!names.has(name) && !TAKEN_NAMES.has(name)) refuse(name, 'is not allowed');
+    if (!names.has(name) && !RESERVED_NAMES.has(name)) refuse(name, 'is not allowed');
   }
   return Object.fromEntries(parameters.map((item) => [item.name, readValue(item, query)]));
 }

@@ -5,15 +5,15 @@ import type { SeriesShape } from '../../../query/plan/seriesMembers.ts';
 import type { Lake } from '../../../store/lake/lake.ts';
 import { CORE, type Dataset } from '../../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../../store/base/failure.ts';
-import { callerOf, datasetOf, seriesDataset } from '../../auth/access.ts';
+import { requireCaller, findDataset, findSeriesDataset } from '../../auth/access.ts';
 import type { Call, Endpoint, Services } from '../../request/endpoint.ts';
-import { answerSeries, type OtherDoor } from '../../read/series.ts';
-import { drawn, pictureOf, seriesShown } from '../../read/pictures.ts';
-import { linkedCall } from '../../market/reference/smartLinks.ts';
+import { answerSeries, type SeriesAdapter } from '../../read/series.ts';
+import { renderChart, parseChartFormat, toSeriesChart } from '../../read/charts.ts';
+import { resolveLinkedKeys } from '../../market/reference/smartLinks.ts';
 import { answerBatch } from '../../read/batch.ts';
-import { DRAWN_PARAMETERS, separated } from '../../read/seriesParameters.ts';
+import { CHARTED_SERIES_PARAMETERS, splitSegment } from '../../read/seriesParameters.ts';
 import { refusePending } from '../../stock/marketFilling.ts';
-import { answerView, seriesView, viewNamed } from '../../sql/views.ts';
+import { answerView, findSeriesView, findView } from '../../sql/views.ts';
 
 const RECORDS = Type.Array(Type.Object({}, { additionalProperties: true }));
 
@@ -22,7 +22,7 @@ const ROW = {
   method: 'GET',
   token: 'publishable',
   weight: 'the weight of the dataset for each record',
-  parameters: DRAWN_PARAMETERS,
+  parameters: CHARTED_SERIES_PARAMETERS,
   answer: RECORDS,
   formats: ['jsonl', 'csv', 'psv', 'arrow', 'parquet', 'svg', 'png', 'vega-lite'],
   failures: 'data',
@@ -38,13 +38,13 @@ export const queryData: Endpoint = {
   summary: "Records of a dataset with the owner's own properties, newest first.",
   handle: async (call, services) => {
     const { workspace = '', id = '' } = call.path;
-    const ids = separated(id, call.query);
+    const ids = splitSegment(id, call.query);
     if (ids.length > 1) return answerBatch(call, services, workspace, ids);
     const [name = ''] = ids;
-    const caller = callerOf(call.caller);
-    const dataset = findOptional(() => datasetOf(caller, workspace, name, services.lake));
+    const caller = requireCaller(call.caller);
+    const dataset = findOptional(() => findDataset(caller, workspace, name, services.lake));
     if (dataset !== undefined) {
-      const linked = await linkedCall(call, services, dataset);
+      const linked = await resolveLinkedKeys(call, services, dataset);
       return answerSeries(
         linked,
         services,
@@ -53,7 +53,7 @@ export const queryData: Endpoint = {
         chartOutput(call, services, dataset, 'data'),
       );
     }
-    const view = viewNamed(call, workspace, name, services);
+    const view = findView(call, workspace, name, services);
     if (view === undefined) throw new Failure('NotFound');
     return answerView(call, services, view, 'data');
   },
@@ -67,16 +67,16 @@ export const timeSeries: Endpoint = {
   summary: 'Records of a time series with id, key, subkey, date and updated, newest first.',
   handle: async (call, services) => {
     const { id = '' } = call.path;
-    const caller = callerOf(call.caller);
-    const dataset = findOptional(() => seriesDataset(caller, id, services.lake));
+    const caller = requireCaller(call.caller);
+    const dataset = findOptional(() => findSeriesDataset(caller, id, services.lake));
     if (dataset !== undefined) {
-      const linked = await linkedCall(call, services, dataset);
+      const linked = await resolveLinkedKeys(call, services, dataset);
       const output = chartOutput(call, services, dataset, 'time-series');
       return answerSeries(linked, services, dataset, 'time-series', output);
     }
-    const view = seriesView(call, id, services);
+    const view = findSeriesView(call, id, services);
     if (view !== undefined) return answerView(call, services, view, 'time-series');
-    if (pictureOf(call.query) !== undefined) throw new Failure('NotFound');
+    if (parseChartFormat(call.query) !== undefined) throw new Failure('NotFound');
     refusePending([[coreId(id)]], services);
     // The original had every input: one that is not loaded here is empty (INTERFACE.md 0.2).
     if (!isUnloaded(id, services.lake)) throw new Failure('NotFound');
@@ -90,11 +90,11 @@ function chartOutput(
   services: Services,
   { dataset, mapping }: Dataset,
   shape: SeriesShape,
-): OtherDoor | undefined {
-  const picture = pictureOf(call.query);
+): SeriesAdapter | undefined {
+  const picture = parseChartFormat(call.query);
   if (picture === undefined) return undefined;
-  const chart = { picture, ...seriesShown(call, dataset, mapping, shape) };
-  return { picture, dress: (body) => drawn(call, services, body, chart) };
+  const chart = { picture, ...toSeriesChart(call, dataset, mapping, shape) };
+  return { picture, render: (body) => renderChart(call, services, body, chart) };
 }
 
 const coreId = (id: string): string => {

@@ -4,14 +4,14 @@ import { FIXED_FORMATS, FIXED_PARAMETERS } from '../../market/reference/fixedPri
 import { answerIdentifiers, IDENTIFIERS_SHAPE } from '../../market/reference/identifiers.ts';
 import {
   answerList,
-  answerSymbolsOf,
+  answerSymbolsBy,
   SECURITY_SHAPE,
   VENUE_SHAPE,
 } from '../../market/reference/lists.ts';
-import { answerSearch, FOUND_SHAPE } from '../../market/reference/searching.ts';
+import { answerSearch, SEARCH_RESULT_SHAPE } from '../../market/reference/search.ts';
 import { answerDates } from '../../market/reference/tradingDates.ts';
 import { listShape } from '../../../market/types/shape.ts';
-import { shaped } from '../../request/rows.ts';
+import { shapedAnswer } from '../../request/rows.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
 
 const ROW = {
@@ -63,8 +63,8 @@ export const symbolsOf: Endpoint = {
   path: '/ref-data/:by/:name/symbols',
   weight: '100 a call',
   summary: 'Symbols of a region or an exchange, by its code: by is region or exchange.',
-  ...shaped(listShape(SECURITY_SHAPE)),
-  handle: answerSymbolsOf,
+  ...shapedAnswer(listShape(SECURITY_SHAPE)),
+  handle: answerSymbolsBy,
 };
 
 export const venues: Endpoint = {
@@ -73,7 +73,7 @@ export const venues: Endpoint = {
   path: '/ref-data/market/us/exchanges',
   weight: '1 a call',
   summary: 'Venues of the US market, those of input VENUES.',
-  ...shaped(listShape(VENUE_SHAPE)),
+  ...shapedAnswer(listShape(VENUE_SHAPE)),
   handle: (call, services) => answerList('market/us/exchanges', call, services),
 };
 
@@ -88,7 +88,7 @@ const identifierEndpoint = (kind: string): Endpoint => ({
     { kind: 'boolean', name: 'mapped', help: 'By identifier, null where one is not known.' },
     ...FIXED_PARAMETERS,
   ],
-  ...shaped(IDENTIFIERS_SHAPE),
+  ...shapedAnswer(IDENTIFIERS_SHAPE),
   handle: (call, services) =>
     answerIdentifiers({ ...call, path: { ...call.path, kind } }, services),
 });
@@ -101,6 +101,6 @@ export const search: Endpoint = {
   path: '/search/:fragment?',
   weight: '1 a call',
   summary: 'At most 50 securities by a fragment of symbol or name, the nearest first.',
-  ...shaped(listShape(FOUND_SHAPE)),
+  ...shapedAnswer(listShape(SEARCH_RESULT_SHAPE)),
   handle: answerSearch,
 };

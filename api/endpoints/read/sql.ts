@@ -6,8 +6,8 @@ import type { ParameterValue, ParameterValues } from '../../../query/sql/text/sp
 import { Failure } from '../../../store/base/failure.ts';
 import type { Call, Endpoint } from '../../request/endpoint.ts';
 import { readParameters, refuse, textOf } from '../../request/parameters.ts';
-import { answerSql, type SqlQuestion } from '../../sql/sql.ts';
-import { shownQuery } from '../../sql/shown.ts';
+import { answerSql, type SqlRequest } from '../../sql/sql.ts';
+import { rewriteStatement } from '../../sql/statementRewrite.ts';
 import { SQL_PARAMETERS } from '../../sql/sqlParameters.ts';
 
 const ROW = {
@@ -57,11 +57,11 @@ export const postSqlQuery: Endpoint = {
 };
 
 const answerQuery: AnswerQuery = async (call, services, sqlRequest) =>
-  answerSql(call, services, await shownQuery(call, services, sqlRequest));
+  answerSql(call, services, await rewriteStatement(call, services, sqlRequest));
 
 type AnswerQuery = typeof answerSql;
 
-const queryWorkspace = ({ path }: Call): Pick<SqlQuestion, 'workspace'> => ({
+const queryWorkspace = ({ path }: Call): Pick<SqlRequest, 'workspace'> => ({
   workspace: path['workspace'] ?? '',
 });
 
@@ -69,7 +69,7 @@ const queryWorkspace = ({ path }: Call): Pick<SqlQuestion, 'workspace'> => ({
 const PARAMETERS_MAX = 100;
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 
-type Body = Pick<SqlQuestion, 'text' | 'parameters'> & Pick<Call, 'query'>;
+type Body = Pick<SqlRequest, 'text' | 'parameters'> & Pick<Call, 'query'>;
 
 /** @throws Failure InvalidBody naming the member and the rule. */
 function parseBody({ json, query }: Call): Body {

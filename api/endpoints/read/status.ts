@@ -3,7 +3,7 @@ import { Type } from '../../request/body/schema.ts';
 import { marketDocument } from '../../market/document/marketDocument.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
 import { textOf } from '../../request/parameters.ts';
-import { openApi } from '../../about/openapi/openapi.ts';
+import { buildOpenApi } from '../../introspection/openapi/openapi.ts';
 import { VERSION } from '../../../store/base/version.ts';
 
 export const status: Endpoint = {
@@ -39,7 +39,7 @@ function cacheLatest(build: BuildDocument): BuildDocument {
     return cached.document;
   };
 }
-const wholeDocument = cacheLatest(openApi);
+const wholeDocument = cacheLatest(buildOpenApi);
 const marketPart = cacheLatest(marketDocument);
 
 /** The whole table is an argument, so that this row can be part of it. */

@@ -1,7 +1,7 @@
 // The stock endpoints: one type of a symbol, or several types of one or many (SPEC.md "Batch").
 import { Type } from '../../request/body/schema.ts';
-import { volumeShape } from '../../market/wideShapes.ts';
-import { shaped } from '../../request/rows.ts';
+import { volumeShape } from '../../market/marketListShapes.ts';
+import { shapedAnswer } from '../../request/rows.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
 import { answerStock } from '../../stock/stock.ts';
 import { answerStockBatch } from '../../stock/stockBatch.ts';
@@ -53,7 +53,7 @@ export const marketVolume: Endpoint = {
   inTest: true,
   summary: 'Volume of the newest day of trades by venue, as /stock/market/volume.',
   parameters: STOCK_PARAMETERS,
-  ...shaped(volumeShape()),
+  ...shapedAnswer(volumeShape()),
   formats: ['jsonl', 'csv', 'psv'],
   handle: (call, services) =>
     answerStock({ ...call, path: { ...call.path, symbol: 'market', type: 'volume' } }, services),

@@ -2,8 +2,8 @@
 import { Type } from '../../request/body/schema.ts';
 import { answerDeep, answerDeepPart, answerLast, answerTops } from '../../streams/liveStates.ts';
 import { DEEP_SHAPE, LAST_SHAPE, TOPS_SHAPE } from '../../streams/liveShapes.ts';
-import { ANY, shaped } from '../../request/rows.ts';
-import { CHANGE_STREAM, changeStream } from '../../streams/changed.ts';
+import { ANY, shapedAnswer } from '../../request/rows.ts';
+import { CHANGE_STREAM, changeStream } from '../../streams/updateSubscription.ts';
 import { answerRecords } from '../../streams/recordStreams.ts';
 import { answerStream } from '../../streams/answerStream.ts';
 import { type StreamRow, STREAM_ROWS } from '../../sse/streamTable.ts';
@@ -93,9 +93,9 @@ interface StreamState {
 
 /** REST states that share their path with a stream: the `Accept` header selects one. */
 const STREAM_STATES: ReadonlyMap<string, StreamState> = new Map([
-  ['tops', { schema: shaped(TOPS_SHAPE), handle: answerTops }],
-  ['last', { schema: shaped(LAST_SHAPE), handle: answerLast }],
-  ['deep', { schema: shaped(DEEP_SHAPE), handle: answerDeep }],
+  ['tops', { schema: shapedAnswer(TOPS_SHAPE), handle: answerTops }],
+  ['last', { schema: shapedAnswer(LAST_SHAPE), handle: answerLast }],
+  ['deep', { schema: shapedAnswer(DEEP_SHAPE), handle: answerDeep }],
 ]);
 
 const SYMBOLS: Parameter = {
@@ -177,7 +177,7 @@ export const STREAMS: readonly Endpoint[] = [
     id: 'getTopsLast',
     path: '/tops/last',
     summary: 'The last sale of each symbol.',
-    ...shaped(LAST_SHAPE),
+    ...shapedAnswer(LAST_SHAPE),
     handle: answerLast,
   }),
   stateEndpoint({

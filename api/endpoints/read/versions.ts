@@ -2,10 +2,10 @@
 import { Type } from '../../request/body/schema.ts';
 import { readVersions } from '../../../store/lake/history/versions.ts';
 import { Failure } from '../../../store/base/failure.ts';
-import { callerOf, isForeign, wholeDatasetOf } from '../../auth/access.ts';
+import { requireCaller, isForeign, findWholeDataset } from '../../auth/access.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
 import { numberOf, refuse, textOf } from '../../request/parameters.ts';
-import { readAsOf } from '../../read/series.ts';
+import { parseAsOf } from '../../read/series.ts';
 import { isIndexed, listChangesSince } from '../../read/versionChanges.ts';
 
 const VERSIONS_DEFAULT = 100;
@@ -47,8 +47,8 @@ export const listVersions: Endpoint = {
   handle: async (call, services) => {
     const { database } = services;
     const { workspace = '', id = '' } = call.path;
-    const caller = callerOf(call.caller);
-    const dataset = wholeDatasetOf(caller, workspace, id, services);
+    const caller = requireCaller(call.caller);
+    const dataset = findWholeDataset(caller, workspace, id, services);
     // Readers must not see the accounts, tokens and jobs of the owner.
     const hidesOrigin = isForeign(caller, dataset, services.lake);
     const limit = numberOf(call.query, 'limit') ?? VERSIONS_DEFAULT;
@@ -100,8 +100,8 @@ export const listChanges: Endpoint = {
   handle: async (call, services) => {
     const { settings } = services;
     const { workspace = '', id = '' } = call.path;
-    const dataset = wholeDatasetOf(callerOf(call.caller), workspace, id, services);
-    const asOf = readAsOf(textOf(call.query, 'since'), settings.zone, 'since');
+    const dataset = findWholeDataset(requireCaller(call.caller), workspace, id, services);
+    const asOf = parseAsOf(textOf(call.query, 'since'), settings.zone, 'since');
     const since = asOf ?? refuse('since', 'is required');
     if (!isIndexed(dataset)) throw new Failure('InvalidBody', 'the dataset has no unique index');
     const value = await listChangesSince(dataset, since, services);

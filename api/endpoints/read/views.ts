@@ -4,12 +4,12 @@ import { Type } from '../../request/body/schema.ts';
 import { datasetOfView } from '../../../query/sql/run/viewSeries.ts';
 import { weightOf } from '../../../query/sql/run/price.ts';
 import { Failure } from '../../../store/base/failure.ts';
-import type { NamedQueries, View } from '../../../store/lake/datasets/namedQueries.ts';
-import { takenBy } from '../../../store/lake/datasets/takenNames.ts';
-import { callerOf, checkDatasetRoom, workspaceOf } from '../../auth/access.ts';
+import type { NamedQueries, View } from '../../../store/lake/datasets/views.ts';
+import { nameCollision } from '../../../store/lake/datasets/nameCollisions.ts';
+import { requireCaller, checkDatasetRoom, findManagedWorkspace } from '../../auth/access.ts';
 import { schemaView } from '../../datasets/datasetView.ts';
 import type { Call, Endpoint, Services } from '../../request/endpoint.ts';
-import { boundView } from '../../sql/views.ts';
+import { planView } from '../../sql/views.ts';
 import { VIEW_BODY, viewBody, viewMembers } from '../../sql/queryBody.ts';
 
 const ANY = Type.Object({}, { additionalProperties: true });
@@ -36,14 +36,14 @@ export const saveView: Endpoint = {
   answer: CHANGED,
   handle: async (call, services) => {
     const { lake, queries } = services;
-    const caller = callerOf(call.caller);
-    const place = workspaceOf(caller, call.path['workspace'] ?? '', lake);
+    const caller = requireCaller(call.caller);
+    const place = findManagedWorkspace(caller, call.path['workspace'] ?? '', lake);
     const { workspace } = place;
     const name = call.path['id'] ?? (call.json as { view: { name?: string } }).view.name;
     if (name === undefined) throw new Failure('InvalidBody', 'view.name is required');
     const existing = queries.view(workspace, name);
     if (lake.directory.dataset(workspace, name) !== undefined) {
-      throw takenBy('dataset', workspace, name);
+      throw nameCollision('dataset', workspace, name);
     }
     if (existing === undefined) checkDatasetRoom(caller, place, name, services);
     const body = await viewBody(call, services, workspace);
@@ -78,7 +78,11 @@ function refuseCycle(
 }
 
 const ownView = (call: Call, { lake, queries }: Pick<Services, 'lake' | 'queries'>): View => {
-  const { workspace } = workspaceOf(callerOf(call.caller), call.path['workspace'] ?? '', lake);
+  const { workspace } = findManagedWorkspace(
+    requireCaller(call.caller),
+    call.path['workspace'] ?? '',
+    lake,
+  );
   const view = queries.view(workspace, call.path['id'] ?? '');
   if (view === undefined) throw new Failure('NotFound');
   return view;
@@ -92,7 +96,11 @@ export const listViews: Endpoint = {
   summary: 'The views of a workspace, with their queries and schemas.',
   answer: Type.Array(ANY),
   handle: async (call, { lake, queries }) => {
-    const { workspace } = workspaceOf(callerOf(call.caller), call.path['workspace'] ?? '', lake);
+    const { workspace } = findManagedWorkspace(
+      requireCaller(call.caller),
+      call.path['workspace'] ?? '',
+      lake,
+    );
     const value = queries.views(workspace).map(viewAsDataset);
     return { kind: 'json', value, metering: 'free' };
   },
@@ -107,7 +115,7 @@ export const getView: Endpoint = {
   answer: ANY,
   handle: async (call, services) => {
     const view = ownView(call, services);
-    const { tables } = await boundView(view, call, services);
+    const { tables } = await planView(view, call, services);
     const value = { ...viewAsDataset(view), weight: weightOf(tables) };
     return { kind: 'json', value, metering: 'free' };
   },

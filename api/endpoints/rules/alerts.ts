@@ -2,14 +2,19 @@
 import { Type } from '../../request/body/schema.ts';
 import { parseInstant } from '../../../query/time/dates.ts';
 import { Failure } from '../../../store/base/failure.ts';
-import { alertsOf, callsOf, findAlert, sendAgain } from '../../../store/work/alerts.ts';
-import { managerOf } from '../../auth/access.ts';
+import {
+  listAlerts as readAlerts,
+  listCalls,
+  findAlert,
+  requeueAlert,
+} from '../../../store/work/alerts.ts';
+import { requireManager } from '../../auth/access.ts';
 import { answerFixed, FIXED_FORMATS, FIXED_PARAMETERS } from '../../market/reference/fixedPrice.ts';
-import { whyAt } from '../../rules/backtesting.ts';
+import { evaluateRuleAt } from '../../rules/backtesting.ts';
 import { alertView } from '../../rules/ruleViews.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
 import { numberOf, type Parameter, refuse, textOf } from '../../request/parameters.ts';
-import { ANY, freely } from '../../request/rows.ts';
+import { ANY, toFreeAnswer } from '../../request/rows.ts';
 import { newSecret, ownRule, RULE_ROW } from './ruleRow.ts';
 
 const LIMIT_DEFAULT = 100;
@@ -33,10 +38,10 @@ export const listAlerts: Endpoint = {
   parameters: [LIMIT],
   answer: Type.Array(ANY),
   handle: async (call, services) => {
-    const rule = ownRule(call.path['id'] ?? '', managerOf(call.caller).accountId, services);
+    const rule = ownRule(call.path['id'] ?? '', requireManager(call.caller).accountId, services);
     await services.rules.recorded();
     const limit = numberOf(call.query, 'limit') ?? LIMIT_DEFAULT;
-    return freely((await alertsOf(services.database, rule.id, limit)).map(alertView));
+    return toFreeAnswer((await readAlerts(services.database, rule.id, limit)).map(alertView));
   },
 };
 
@@ -48,13 +53,13 @@ export const listDeliveries: Endpoint = {
   summary: 'The delivery attempts of one alert: time, outcome and answer of the receiver.',
   answer: Type.Array(ANY),
   handle: async (call, services) => {
-    const { accountId } = managerOf(call.caller);
+    const { accountId } = requireManager(call.caller);
     const alertId = call.path['id'] ?? '';
     const alert = await findAlert(services.database, alertId);
     if (alert === undefined) throw new Failure('NotFound');
     ownRule(alert.rule_id, accountId, services);
-    const calls = await callsOf(services.database, alertId);
-    return freely(
+    const calls = await listCalls(services.database, alertId);
+    return toFreeAnswer(
       calls.map(({ answer, outcome, time_ms }) => ({ timestamp: time_ms, outcome, answer })),
     );
   },
@@ -72,15 +77,15 @@ export const redeliverAlert: Endpoint = {
   body: { kind: 'form' },
   answer: Type.Boolean(),
   handle: async (call, services) => {
-    const { accountId } = managerOf(call.caller);
+    const { accountId } = requireManager(call.caller);
     const id = textOf(call.query, 'alertId');
     if (id === undefined) throw new Failure('InvalidParameter', 'alertId is required');
     const alert = await findAlert(services.database, id);
     if (alert === undefined) throw new Failure('NotFound');
     ownRule(alert.rule_id, accountId, services);
-    const isRequeued = await sendAgain(services.database, id, services.clock());
+    const isRequeued = await requeueAlert(services.database, id, services.clock());
     if (isRequeued) services.alertDeliveries.poke();
-    return freely(isRequeued);
+    return toFreeAnswer(isRequeued);
   },
 };
 
@@ -101,15 +106,15 @@ export const ruleSecret: Endpoint = {
   body: { kind: 'form' },
   answer: Type.Object({ secret: Type.String() }),
   handle: async (call, services) => {
-    const { accountId } = managerOf(call.caller);
+    const { accountId } = requireManager(call.caller);
     const id = textOf(call.query, 'ruleId');
     if (id === undefined) throw new Failure('InvalidParameter', 'ruleId is required');
     const rule = ownRule(id, accountId, services);
     const { secrets } = services;
-    if (call.query['rotate'] !== true) return freely({ secret: secrets.unseal(rule.sealed) });
+    if (call.query['rotate'] !== true) return toFreeAnswer({ secret: secrets.unseal(rule.sealed) });
     const secret = newSecret();
     await services.rules.change({ ...rule, sealed: secrets.seal(secret) });
-    return freely({ secret });
+    return toFreeAnswer({ secret });
   },
 };
 
@@ -136,16 +141,16 @@ export const whyRule: Endpoint = {
   formats: FIXED_FORMATS,
   answer: ANY,
   handle: (call, services) => {
-    const rule = ownRule(call.path['id'] ?? '', managerOf(call.caller).accountId, services);
+    const rule = ownRule(call.path['id'] ?? '', requireManager(call.caller).accountId, services);
     const symbol = textOf(call.query, 'symbol')?.toUpperCase() ?? rule.event;
     const weight = services.rules.weighValues(rule);
     const timeMs = parsePast(textOf(call.query, 'at'), services.clock(), services.settings.zone);
     return answerFixed(call, services, { usageKey: 'RULES_WHY', weight }, async () => {
       if (timeMs !== undefined) {
-        const values = await whyAt(rule, { symbol, timeMs }, call, services);
+        const values = await evaluateRuleAt(rule, { symbol, timeMs }, call, services);
         return { id: rule.id, event: symbol, timestamp: timeMs, ...values };
       }
-      const why = services.rules.why(rule.id, symbol);
+      const why = services.rules.explain(rule.id, symbol);
       const reason = 'the rule does not run: resume it first';
       if (why === undefined) throw new Failure('Conflict', reason);
       return { id: rule.id, event: symbol, ...why };

@@ -3,21 +3,21 @@ import type { Static } from 'typebox';
 import { Type } from '../../request/body/schema.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import { newUuid } from '../../../store/base/random.ts';
-import { alertsOf } from '../../../store/work/alerts.ts';
-import { findRule, type Rule, rulesOf } from '../../../store/work/rules.ts';
-import { managerOf } from '../../auth/access.ts';
+import { listAlerts } from '../../../store/work/alerts.ts';
+import { findRule, type Rule, listRules as readRules } from '../../../store/work/rules.ts';
+import { requireManager } from '../../auth/access.ts';
 import { answerBacktest, BACKTEST_BODY } from '../../rules/backtesting.ts';
 import { answerLookup } from '../../rules/lookups.ts';
 import { FIXED_FORMATS, FIXED_PARAMETERS } from '../../market/reference/fixedPrice.ts';
-import { tickersOf } from '../../stock/symbology.ts';
-import { RULE_BODY, saidRule } from '../../rules/ruleBodies.ts';
-import { placedOutput } from '../../rules/datasetOutput.ts';
-import { ruleReaderOf } from '../../rules/ruleReaders.ts';
+import { resolveTickers } from '../../stock/symbology.ts';
+import { RULE_BODY, checkRule } from '../../rules/ruleBodies.ts';
+import { createOutputDataset } from '../../rules/datasetOutput.ts';
+import { buildRuleReader } from '../../rules/ruleReaders.ts';
 import { refuseUnknownSymbol } from '../../rules/ruleSymbol.ts';
 import { outputView, ruleView, schemaView } from '../../rules/ruleViews.ts';
 import type { Endpoint, Services } from '../../request/endpoint.ts';
 import { type Parameter, textOf, truthOf } from '../../request/parameters.ts';
-import { ANY, freely } from '../../request/rows.ts';
+import { ANY, toFreeAnswer } from '../../request/rows.ts';
 import { newSecret, ownRule, RULE_ROW } from './ruleRow.ts';
 
 const BOOLEAN = Type.Boolean();
@@ -32,8 +32,8 @@ export const rulesSchema: Endpoint = {
   summary: 'Values that rules read, their operators, and where alerts may go.',
   answer: ANY,
   handle: (call, { settings }) => {
-    managerOf(call.caller);
-    return Promise.resolve(freely(schemaView(settings.smtp !== '')));
+    requireManager(call.caller);
+    return Promise.resolve(toFreeAnswer(schemaView(settings.smtp !== '')));
   },
 };
 
@@ -45,7 +45,7 @@ export const rulesLookup: Endpoint = {
   summary: 'The choices with which a value may be compared, if it has a list.',
   answer: Type.Array(ANY),
   handle: async (call, services) =>
-    freely(await answerLookup(call.path['name'] ?? '', call, services)),
+    toFreeAnswer(await answerLookup(call.path['name'] ?? '', call, services)),
 };
 
 const DRY_RUN: Parameter = {
@@ -65,22 +65,26 @@ export const createRule: Endpoint = {
   answer: Type.Object({ id: Type.String(), weight: Type.Integer() }),
   handle: async (call, services) => {
     const { clock, rules, secrets, settings } = services;
-    const caller = managerOf(call.caller);
+    const caller = requireManager(call.caller);
     if (truthOf(call.query, 'dryRun')) return answerBacktest(call, services);
     const ruleBody = call.json as Static<typeof RULE_BODY>;
-    const { propertyKind } = ruleReaderOf(caller, services);
-    const { body: requestedBody, event: symbol, name } = saidRule(ruleBody, propertyKind, settings);
-    const [event = ''] = symbol === '' ? [] : await tickersOf([symbol], call, services);
+    const { propertyKind } = buildRuleReader(caller, services);
+    const {
+      body: requestedBody,
+      event: symbol,
+      name,
+    } = checkRule(ruleBody, propertyKind, settings);
+    const [event = ''] = symbol === '' ? [] : await resolveTickers([symbol], call, services);
     await refuseUnknownSymbol(event, call, services);
     const { accountId, tokenId } = caller;
     const others = rules.ofAccount(accountId).filter(({ id }) => id !== ruleBody.id);
-    const { body, undo } = await placedOutput(requestedBody, others, caller, services);
+    const { body, undo } = await createOutputDataset(requestedBody, others, caller, services);
     const members = { name, event, body, tokenId, note: '', updatedMs: clock() };
     if (ruleBody.id !== undefined) {
       const before = ownRule(ruleBody.id, accountId, services);
       const changed = { ...before, ...members };
       await rules.change(changed);
-      return freely({ id: before.id, weight: rules.weigh(changed) });
+      return toFreeAnswer({ id: before.id, weight: rules.weigh(changed) });
     }
     const rule: Rule = {
       id: newUuid(),
@@ -97,7 +101,7 @@ export const createRule: Endpoint = {
       await undo();
       throw error;
     });
-    return freely({ id: rule.id, weight: rules.weigh(rule) });
+    return toFreeAnswer({ id: rule.id, weight: rules.weigh(rule) });
   },
 };
 
@@ -113,7 +117,7 @@ export const backtestRule: Endpoint = {
   body: { kind: 'json', schema: BACKTEST_BODY },
   answer: ANY,
   handle: (call, services) => {
-    managerOf(call.caller);
+    requireManager(call.caller);
     return answerBacktest(call, services);
   },
 };
@@ -123,13 +127,13 @@ const RULE_ID: Parameter = { kind: 'text', name: 'ruleId', help: 'The rule.' };
 /** Answers false for an unknown rule, or one that has the state already. */
 const setActive = (isActive: boolean): Endpoint['handle'] => {
   return async (call, services) => {
-    const { accountId } = managerOf(call.caller);
+    const { accountId } = requireManager(call.caller);
     const id = textOf(call.query, 'ruleId');
     if (id === undefined) throw new Failure('InvalidParameter', 'ruleId is required');
     const rule = services.rules.find(id);
-    if (rule?.accountId !== accountId || rule.isActive === isActive) return freely(false);
+    if (rule?.accountId !== accountId || rule.isActive === isActive) return toFreeAnswer(false);
     await services.rules.change({ ...rule, isActive, note: '', updatedMs: services.clock() });
-    return freely(true);
+    return toFreeAnswer(true);
   };
 };
 
@@ -165,11 +169,11 @@ export const deleteRule: Endpoint = {
   summary: 'Deletes a rule with its alerts: true when there was one.',
   answer: BOOLEAN,
   handle: async (call, services) => {
-    const { accountId } = managerOf(call.caller);
+    const { accountId } = requireManager(call.caller);
     const rule = services.rules.find(call.path['id'] ?? '');
-    if (rule?.accountId !== accountId) return freely(false);
+    if (rule?.accountId !== accountId) return toFreeAnswer(false);
     await services.rules.remove(rule.id);
-    return freely(true);
+    return toFreeAnswer(true);
   },
 };
 
@@ -181,10 +185,10 @@ export const ruleInfo: Endpoint = {
   summary: 'A list of one rule, with what it did so far.',
   answer: Type.Array(ANY),
   handle: async (call, services) => {
-    const { id } = ownRule(call.path['id'] ?? '', managerOf(call.caller).accountId, services);
+    const { id } = ownRule(call.path['id'] ?? '', requireManager(call.caller).accountId, services);
     await services.rules.recorded();
     const rule = await findRule(services.database, id);
-    return freely(rule === undefined ? [] : [toView(rule, services)]);
+    return toFreeAnswer(rule === undefined ? [] : [toView(rule, services)]);
   },
 };
 
@@ -196,10 +200,10 @@ export const listRules: Endpoint = {
   summary: 'The rules of the account, with what they did so far.',
   answer: Type.Array(ANY),
   handle: async (call, services) => {
-    const { accountId } = managerOf(call.caller);
+    const { accountId } = requireManager(call.caller);
     await services.rules.recorded();
-    const rules = await rulesOf(services.database, accountId);
-    return freely(rules.map((rule) => toView(rule, services)));
+    const rules = await readRules(services.database, accountId);
+    return toFreeAnswer(rules.map((rule) => toView(rule, services)));
   },
 };
 
@@ -211,11 +215,11 @@ export const ruleOutput: Endpoint = {
   summary: `What a rule with the method logs stored, the newest ${OUTPUTS_MAX} first.`,
   answer: Type.Array(ANY),
   handle: async (call, services) => {
-    const rule = ownRule(call.path['id'] ?? '', managerOf(call.caller).accountId, services);
+    const rule = ownRule(call.path['id'] ?? '', requireManager(call.caller).accountId, services);
     await services.rules.recorded();
-    const alerts = await alertsOf(services.database, rule.id, OUTPUTS_MAX);
+    const alerts = await listAlerts(services.database, rule.id, OUTPUTS_MAX);
     const logged = alerts.filter(({ state }) => state === 'logged');
-    return freely(logged.map((alert) => outputView(alert, rule)));
+    return toFreeAnswer(logged.map((alert) => outputView(alert, rule)));
   },
 };
 

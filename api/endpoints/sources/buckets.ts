@@ -4,11 +4,11 @@ import { openSource } from '../../../jobs/run/fetch.ts';
 import type { Credential } from '../../../pipeline/sources/base/source.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import { findCredential, unsealCredential } from '../../../store/work/dataSources.ts';
-import { ownedWorkspaceOf } from '../../auth/access.ts';
+import { findPathWorkspace } from '../../auth/access.ts';
 import { Type } from '../../request/body/schema.ts';
 import type { Call, Endpoint, Services } from '../../request/endpoint.ts';
 import { numberOf, type Parameter, refuse, textOf, truthOf } from '../../request/parameters.ts';
-import { ANY, freely, OWNERS_ROW } from '../../request/rows.ts';
+import { ANY, toFreeAnswer, OWNERS_ROW } from '../../request/rows.ts';
 import { ownSource } from './sources.ts';
 
 /** Objects of one page of S3. */
@@ -57,7 +57,7 @@ export const listObjects: Endpoint = {
       page: textOf(query, 'page'),
       signal: call.departure(),
     });
-    return freely(page);
+    return toFreeAnswer(page);
   },
 };
 
@@ -89,7 +89,7 @@ async function sourceBucket(call: Call, services: Services): Promise<Bucket> {
 }
 
 async function credentialBucket(id: string, call: Call, services: Services): Promise<Bucket> {
-  const { workspace } = ownedWorkspaceOf(call, services);
+  const { workspace } = findPathWorkspace(call, services);
   const { database, secrets } = services.fetching;
   const row = await findCredential(database, workspace, id);
   if (row === undefined) throw new Failure('NotFound');

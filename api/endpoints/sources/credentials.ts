@@ -15,11 +15,11 @@ import {
 } from '../../../store/work/dataSources.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import type { Secrets } from '../../../store/catalog/secrets/secrets.ts';
-import { ownedWorkspaceOf } from '../../auth/access.ts';
+import { findPathWorkspace } from '../../auth/access.ts';
 import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
 import { inRange, LIST_PARAMETERS, listRange } from '../../request/listRange.ts';
-import { ANY, freely, OWNERS_ROW } from '../../request/rows.ts';
-import { CREDENTIAL_BODY, credentialOf } from '../../datasets/ingest/sourceBody.ts';
+import { ANY, toFreeAnswer, OWNERS_ROW } from '../../request/rows.ts';
+import { CREDENTIAL_BODY, parseCredential } from '../../datasets/ingest/sourceBody.ts';
 
 type CredentialsServices = Pick<Services, 'clock' | 'database' | 'lake' | 'secrets' | 'settings'>;
 
@@ -40,7 +40,7 @@ export const createCredential: Endpoint = {
   handle: async (call, services) => {
     const { clock, database, secrets } = services;
     const body = call.json as Static<typeof CREDENTIAL_BODY>;
-    const workspace = ownedWorkspaceOf(call, services).workspace;
+    const workspace = findPathWorkspace(call, services).workspace;
     const id = newCredentialId();
     const now = clock();
     await insertCredential(database, {
@@ -48,7 +48,7 @@ export const createCredential: Endpoint = {
       workspace,
       name: String(body.name ?? body.type),
       type: body.type,
-      sealed: sealCredential(credentialOf(body), secrets),
+      sealed: sealCredential(parseCredential(body), secrets),
       created_ms: now,
       updated_ms: now,
     });
@@ -67,12 +67,12 @@ export const listCredentialsOf: Endpoint = {
   handle: async (call, services) => {
     const rows = await listCredentials(
       services.database,
-      ownedWorkspaceOf(call, services).workspace,
+      findPathWorkspace(call, services).workspace,
     );
     const range = listRange(call.query, services.settings.zone);
     const page = inRange(rows, range, ({ created_ms }) => created_ms);
     const value = page.map((row) => toView(row, services.secrets));
-    return freely(value);
+    return toFreeAnswer(value);
   },
 };
 
@@ -85,7 +85,7 @@ export const getCredential: Endpoint = {
   answer: ANY,
   handle: async (call, services) => {
     const value = toView(await findOwn(call, services), services.secrets);
-    return freely(value);
+    return toFreeAnswer(value);
   },
 };
 
@@ -100,7 +100,7 @@ export const changeCredential: Endpoint = {
   handle: async (call, services) => {
     const row = await findOwn(call, services);
     const body = call.json as Static<typeof CREDENTIAL_BODY>;
-    const sealed = sealCredential(credentialOf(body), services.secrets);
+    const sealed = sealCredential(parseCredential(body), services.secrets);
     const name = String(body.name ?? row.name);
     const updated = { ...row, name, type: body.type, sealed, updated_ms: services.clock() };
     await updateCredential(services.database, updated);
@@ -123,10 +123,10 @@ export const deleteCredential: Endpoint = {
 };
 
 const changedAnswer = (action: string, credentialId: string): Answer =>
-  freely({ success: true, message: `Credential has been ${action}`, credentialId });
+  toFreeAnswer({ success: true, message: `Credential has been ${action}`, credentialId });
 
 async function findOwn(call: Call, services: CredentialsServices): Promise<CredentialRow> {
-  const place = ownedWorkspaceOf(call, services).workspace;
+  const place = findPathWorkspace(call, services).workspace;
   const row = await findCredential(services.database, place, call.path['id'] ?? '');
   if (row === undefined) throw new Failure('NotFound');
   return row;

@@ -6,16 +6,16 @@ import { Type } from '../../request/body/schema.ts';
 import { checkJsonPath } from '../../../pipeline/decode/json/jsonPath.ts';
 import { sampleRecords, suggestSchema } from '../../../pipeline/edit/sample.ts';
 import type { DataSourceRow } from '../../../store/work/dataSources.ts';
-import { ownedWorkspaceOf } from '../../auth/access.ts';
+import { findPathWorkspace } from '../../auth/access.ts';
 import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
 import { SQL_BODY_BYTES_MAX, VALUES_MAX } from '../../request/body/bodyLimits.ts';
 import { findShapeFault } from '../../request/body/shape.ts';
 import { checkBody } from '../../request/body/jsonBody.ts';
-import { DATE_ORDER, dateOrderOf, JSON_PATH } from '../../datasets/ingest/loading.ts';
+import { DATE_ORDER, parseDateOrder, JSON_PATH } from '../../datasets/ingest/loadParameters.ts';
 import { type Parameter, textOf } from '../../request/parameters.ts';
-import { ANY, freely, OWNERS_ROW } from '../../request/rows.ts';
+import { ANY, toFreeAnswer, OWNERS_ROW } from '../../request/rows.ts';
 import { SOURCE_BODY, SOURCE_TYPES } from '../../datasets/ingest/sourceBody.ts';
-import { look, onBench } from '../../datasets/ingest/sourceLook.ts';
+import { withFirstFile, withWorkbench } from '../../datasets/ingest/sourcePreview.ts';
 import { spoolBody } from '../../http/spool.ts';
 import { newSource, ownSource } from './sources.ts';
 
@@ -40,8 +40,12 @@ export const sampleSource: Endpoint = {
   answer: Type.Array(ANY),
   handle: async (call, services) => {
     const row = await ownSource(call, services);
-    const text = await look(row, credentialParameter(call), call, services, (piece, bench) =>
-      sampleRecords(piece.path, piece.jsonPath, SAMPLE_MAX, bench),
+    const text = await withFirstFile(
+      row,
+      credentialParameter(call),
+      call,
+      services,
+      (piece, bench) => sampleRecords(piece.path, piece.jsonPath, SAMPLE_MAX, bench),
     );
     return { kind: 'text', text, contentType: 'application/json; charset=utf-8' };
   },
@@ -64,10 +68,10 @@ const schemaFrom = async (
   services: SamplesServices,
 ): Promise<Answer> =>
   schemaAnswer(
-    await look(row, credentialParameter(call), call, services, (piece, bench) =>
+    await withFirstFile(row, credentialParameter(call), call, services, (piece, bench) =>
       suggestSchema(
         piece.path,
-        { jsonPath: piece.jsonPath, ...dateOrderOf(call.query) },
+        { jsonPath: piece.jsonPath, ...parseDateOrder(call.query) },
         services.ingestion,
         bench,
       ),
@@ -79,7 +83,7 @@ const schemaAnswer = ({
   numbered,
   schema,
 }: Awaited<ReturnType<typeof suggestSchema>>): Answer =>
-  freely({ ...schema, columnMapping: mapping, uniqueIndex: !numbered });
+  toFreeAnswer({ ...schema, columnMapping: mapping, uniqueIndex: !numbered });
 
 export const generateSchema: Endpoint = {
   ...OWNERS_ROW,
@@ -92,7 +96,7 @@ export const generateSchema: Endpoint = {
   body: { kind: 'file' },
   answer: ANY,
   handle: async (call, services) => {
-    const { workspace } = ownedWorkspaceOf(call, services);
+    const { workspace } = findPathWorkspace(call, services);
     const jsonPathText = textOf(call.query, 'jsonPath');
     const jsonPath = jsonPathText === undefined ? undefined : checkJsonPath(jsonPathText);
     const { bytes, path } = await spoolBody(call, services);
@@ -102,8 +106,8 @@ export const generateSchema: Endpoint = {
         const row = await newSource(definition, workspace, true, services);
         return await schemaFrom({ ...row, generated: 1 }, call, services);
       }
-      const schema = await onBench(services, (bench) =>
-        suggestSchema(path, { jsonPath, ...dateOrderOf(call.query) }, services.ingestion, bench),
+      const schema = await withWorkbench(services, (bench) =>
+        suggestSchema(path, { jsonPath, ...parseDateOrder(call.query) }, services.ingestion, bench),
       );
       return schemaAnswer(schema);
     } finally {

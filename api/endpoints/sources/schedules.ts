@@ -6,16 +6,16 @@ import { nextTime, nextTimes } from '../../../jobs/schedule/cron.ts';
 import { UTC } from '../../../jobs/schedule/timeZone.ts';
 import { findSource, insertSource } from '../../../store/work/dataSources.ts';
 import { Failure } from '../../../store/base/failure.ts';
-import { outcomesSince } from '../../../store/work/runHistory.ts';
+import { countOutcomes } from '../../../store/work/runHistory.ts';
 import { newScheduleId, type Schedule } from '../../../store/work/schedules.ts';
-import { callerOf, checkDatasetRoom, ownedWorkspaceOf } from '../../auth/access.ts';
+import { requireCaller, checkDatasetRoom, findPathWorkspace } from '../../auth/access.ts';
 import { refuseFeed } from '../../datasets/ingest/sourceBody.ts';
 import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
 import { inRange, LIST_PARAMETERS, listRange } from '../../request/listRange.ts';
-import { ANY, freely, OWNERS_ROW } from '../../request/rows.ts';
-import { createOnce, jsonHashOf } from '../../request/writeOnce.ts';
-import { SCHEDULE_BODY, scheduleBodyOf } from '../../datasets/ingest/scheduleBody.ts';
-import { JOB_MADE, jobMade, WAIT } from '../data/jobs.ts';
+import { ANY, toFreeAnswer, OWNERS_ROW } from '../../request/rows.ts';
+import { createOnce, hashJson } from '../../request/writeOnce.ts';
+import { SCHEDULE_BODY, parseSchedule } from '../../datasets/ingest/scheduleBody.ts';
+import { JOB_CREATED, answerJobCreated, WAIT } from '../data/jobs.ts';
 import { newSource } from './sources.ts';
 
 type SchedulesServices = Pick<
@@ -44,12 +44,12 @@ export const createSchedule: Endpoint = {
   answer: CHANGED,
   handle: async (call, services) => {
     const { clock, scheduler } = services;
-    const { workspace } = ownedWorkspaceOf(call, services);
+    const { workspace } = findPathWorkspace(call, services);
     const request = call.json as Body;
     const now = clock();
-    const body = scheduleBodyOf(request, now);
+    const body = parseSchedule(request, now);
     const dataset = resolveDataset(call, request, services);
-    const { accountId } = callerOf(call.caller);
+    const { accountId } = requireCaller(call.caller);
     const sourceId = await resolveSource(request, workspace, services);
     const schedule: Schedule = {
       id: newScheduleId(),
@@ -75,14 +75,14 @@ function resolveDataset(
   { dataSource, datasetId }: Body,
   services: SchedulesServices,
 ): string {
-  const place = ownedWorkspaceOf(call, services);
+  const place = findPathWorkspace(call, services);
   const existing = services.lake.directory.dataset(place.workspace, datasetId);
   if (existing !== undefined) return existing.dataset;
   if (dataSource !== undefined) {
     const rule = 'must exist: a source that is created with its schedule creates no dataset';
     throw new Failure('InvalidBody', `datasetId ${rule}`);
   }
-  checkDatasetRoom(callerOf(call.caller), place, datasetId, services);
+  checkDatasetRoom(requireCaller(call.caller), place, datasetId, services);
   return datasetId;
 }
 
@@ -123,10 +123,10 @@ export const listSchedules: Endpoint = {
   parameters: LIST_PARAMETERS,
   answer: Type.Array(ANY),
   handle: async (call, services) => {
-    const { workspace } = ownedWorkspaceOf(call, services);
+    const { workspace } = findPathWorkspace(call, services);
     const range = listRange(call.query, services.settings.zone);
     const page = inRange(services.scheduler.list(workspace), range, ({ createdMs }) => createdMs);
-    return freely(await Promise.all(page.map((schedule) => toView(schedule, services))));
+    return toFreeAnswer(await Promise.all(page.map((schedule) => toView(schedule, services))));
   },
 };
 
@@ -137,7 +137,7 @@ export const getSchedule: Endpoint = {
   path: '/ingestion-schedules/:workspace/:id',
   summary: 'An ingestion schedule, its last and next run, and the outcomes of the last 30 days.',
   answer: ANY,
-  handle: async (call, services) => freely(await toView(findOwn(call, services), services)),
+  handle: async (call, services) => toFreeAnswer(await toView(findOwn(call, services), services)),
 };
 
 export const changeSchedule: Endpoint = {
@@ -153,7 +153,7 @@ export const changeSchedule: Endpoint = {
     const before = findOwn(call, services);
     const request = call.json as Body;
     const now = clock();
-    const body = scheduleBodyOf(request, now);
+    const body = parseSchedule(request, now);
     const dataset = resolveDataset(call, request, services);
     const sourceId = await resolveSource(request, before.workspace, services);
     const next = nextDue(before, body, now);
@@ -198,19 +198,23 @@ export const runSchedule: Endpoint = {
   path: '/ingestion-schedules/:workspace/:id/run',
   summary: 'Runs a schedule now, also a paused one; the time of its next run does not change.',
   parameters: [WAIT],
-  answer: JOB_MADE,
+  answer: JOB_CREATED,
   handle: async (call, services) => {
     const schedule = findOwn(call, services);
-    const jobId = await createOnce(call, services, jsonHashOf(call), (alongside) =>
+    const jobId = await createOnce(call, services, hashJson(call), (alongside) =>
       services.scheduler.runNow(schedule, alongside),
     );
     const what = `Run of ${schedule.body.name}`;
-    return jobMade(what, schedule.workspace, jobId, call, services);
+    return answerJobCreated(what, schedule.workspace, jobId, call, services);
   },
 };
 
 const changedAnswer = (action: string, ingestionScheduleId: string): Answer =>
-  freely({ success: true, message: `Ingestion schedule has been ${action}`, ingestionScheduleId });
+  toFreeAnswer({
+    success: true,
+    message: `Ingestion schedule has been ${action}`,
+    ingestionScheduleId,
+  });
 
 /** Future runs in an answer. */
 const NEXT_RUNS = 5;
@@ -222,7 +226,7 @@ function nextRuns({ body, nextMs, state }: Schedule): readonly number[] {
 }
 
 function findOwn(call: Call, services: SchedulesServices): Schedule {
-  const { workspace } = ownedWorkspaceOf(call, services);
+  const { workspace } = findPathWorkspace(call, services);
   const schedule = services.scheduler.get(workspace, call.path['id'] ?? '');
   if (schedule === undefined) throw new Failure('NotFound');
   return schedule;
@@ -234,7 +238,7 @@ async function toView(
 ): Promise<object> {
   const { body, state } = schedule;
   const since = clock() - COUNTED_DAYS * 86_400_000;
-  const { added, errors, last } = await outcomesSince(database, schedule.id, since);
+  const { added, errors, last } = await countOutcomes(database, schedule.id, since);
   return {
     ingestionScheduleId: schedule.id,
     name: body.name,

@@ -16,11 +16,11 @@ import {
 } from '../../../store/work/dataSources.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import { CORE } from '../../../store/lake/datasets/datasets.ts';
-import { ownedWorkspaceOf } from '../../auth/access.ts';
+import { findPathWorkspace } from '../../auth/access.ts';
 import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
 import { inRange, LIST_PARAMETERS, listRange } from '../../request/listRange.ts';
-import { ANY, freely, OWNERS_ROW } from '../../request/rows.ts';
-import { definitionOf, SOURCE_BODY } from '../../datasets/ingest/sourceBody.ts';
+import { ANY, toFreeAnswer, OWNERS_ROW } from '../../request/rows.ts';
+import { parseDefinition, SOURCE_BODY } from '../../datasets/ingest/sourceBody.ts';
 
 type SourcesServices = Pick<Services, 'clock' | 'database' | 'lake' | 'settings' | 'upstreams'>;
 
@@ -40,9 +40,9 @@ export const createSource: Endpoint = {
   answer: CHANGED,
   handle: async (call, services) => {
     const body = call.json as Static<typeof SOURCE_BODY>;
-    const row = await newSource(body, ownedWorkspaceOf(call, services).workspace, false, services);
+    const row = await newSource(body, findPathWorkspace(call, services).workspace, false, services);
     await insertSource(services.database, row);
-    await services.upstreams.changed({ ...row, generated: 0 });
+    await services.upstreams.refollow({ ...row, generated: 0 });
     return changedAnswer('created', row.source_id);
   },
 };
@@ -55,7 +55,7 @@ export async function newSource(
   services: SourcesServices,
 ): Promise<Omit<DataSourceRow, 'generated'> & { readonly generated: boolean }> {
   const now = services.clock();
-  const definition = definitionOf(body);
+  const definition = parseDefinition(body);
   checkDefinition(definition, services.settings);
   checkFeed(definition, workspace, services);
   const credentialId = await resolveCredential(body, workspace, services);
@@ -123,12 +123,12 @@ export const listSourcesOf: Endpoint = {
   parameters: LIST_PARAMETERS,
   answer: Type.Array(ANY),
   handle: async (call, services) => {
-    const rows = await listSources(services.database, ownedWorkspaceOf(call, services).workspace);
+    const rows = await listSources(services.database, findPathWorkspace(call, services).workspace);
     const range = listRange(call.query, services.settings.zone);
     const value = inRange(rows, range, ({ created_ms }) => created_ms).map((row) =>
       toView(row, services),
     );
-    return freely(value);
+    return toFreeAnswer(value);
   },
 };
 
@@ -141,7 +141,7 @@ export const getSource: Endpoint = {
   answer: ANY,
   handle: async (call, services) => {
     const value = toView(await ownSource(call, services), services);
-    return freely(value);
+    return toFreeAnswer(value);
   },
 };
 
@@ -165,7 +165,7 @@ export const changeSource: Endpoint = {
     const { created_ms, source_id } = row;
     const changed = { ...newRow, created_ms, source_id };
     await updateSource(services.database, changed);
-    await services.upstreams.changed({ ...changed, generated: 0 });
+    await services.upstreams.refollow({ ...changed, generated: 0 });
     return changedAnswer('updated', source_id);
   },
 };
@@ -180,9 +180,9 @@ export const deleteSource: Endpoint = {
   handle: async (call, services) => {
     const row = await ownSource(call, services);
     // The feed ends first, so that its position is stored.
-    await services.upstreams.removed(row.source_id);
+    await services.upstreams.unfollow(row.source_id);
     await removeSource(services.database, row).catch(async (error: unknown) => {
-      await services.upstreams.changed(row);
+      await services.upstreams.refollow(row);
       throw error;
     });
     return changedAnswer('deleted', row.source_id);
@@ -190,11 +190,11 @@ export const deleteSource: Endpoint = {
 };
 
 const changedAnswer = (action: string, dataSourceId: string): Answer =>
-  freely({ success: true, message: `Data source has been ${action}`, dataSourceId });
+  toFreeAnswer({ success: true, message: `Data source has been ${action}`, dataSourceId });
 
 /** The data source that the path names. @throws Failure NotFound. */
 export async function ownSource(call: Call, services: SourcesServices): Promise<DataSourceRow> {
-  const place = ownedWorkspaceOf(call, services).workspace;
+  const place = findPathWorkspace(call, services).workspace;
   const row = await findSource(services.database, place, call.path['id'] ?? '');
   if (row === undefined) throw new Failure('NotFound');
   return row;

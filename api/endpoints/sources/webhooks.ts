@@ -6,20 +6,20 @@ import { checkUrl } from '../../../pipeline/sources/base/guard.ts';
 import { checkHeaders } from '../../../pipeline/sources/http/headers.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import {
-  changeWebhook as saveWebhook,
+  updateWebhook as saveWebhook,
   findWebhook,
   insertWebhook,
   listWebhooks,
   newWebhookId,
   removeWebhook,
-  waitingOf,
+  countWaiting,
   type Webhook,
   type WebhookFilter,
 } from '../../../store/work/webhooks.ts';
-import { ownedWorkspaceOf } from '../../auth/access.ts';
+import { findPathWorkspace } from '../../auth/access.ts';
 import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
 import { inRange, LIST_PARAMETERS, listRange } from '../../request/listRange.ts';
-import { ANY, freely, OWNERS_ROW } from '../../request/rows.ts';
+import { ANY, toFreeAnswer, OWNERS_ROW } from '../../request/rows.ts';
 import { HEADERS } from '../../datasets/ingest/sourceBody.ts';
 
 type WebhooksServices = Pick<Services, 'clock' | 'database' | 'lake' | 'settings'>;
@@ -54,7 +54,7 @@ export const createWebhook: Endpoint = {
   body: { kind: 'json', schema: BODY },
   answer: CHANGED,
   handle: async (call, services) => {
-    const { workspace } = ownedWorkspaceOf(call, services);
+    const { workspace } = findPathWorkspace(call, services);
     const now = services.clock();
     const id = newWebhookId();
     await insertWebhook(services.database, {
@@ -81,10 +81,10 @@ export const listWebhooksOf: Endpoint = {
   parameters: LIST_PARAMETERS,
   answer: Type.Array(ANY),
   handle: async (call, services) => {
-    const rows = await listWebhooks(services.database, ownedWorkspaceOf(call, services).workspace);
+    const rows = await listWebhooks(services.database, findPathWorkspace(call, services).workspace);
     const range = listRange(call.query, services.settings.zone);
     const page = inRange(rows, range, ({ created_ms }) => created_ms);
-    return freely(await Promise.all(page.map((row) => toView(row, services))));
+    return toFreeAnswer(await Promise.all(page.map((row) => toView(row, services))));
   },
 };
 
@@ -95,7 +95,8 @@ export const getWebhook: Endpoint = {
   path: '/webhooks/:workspace/:id',
   summary: 'A webhook, and how its deliveries went.',
   answer: ANY,
-  handle: async (call, services) => freely(await toView(await findOwn(call, services), services)),
+  handle: async (call, services) =>
+    toFreeAnswer(await toView(await findOwn(call, services), services)),
 };
 
 export const changeWebhook: Endpoint = {
@@ -129,10 +130,10 @@ export const deleteWebhook: Endpoint = {
 };
 
 const changedAnswer = (action: string, webhookId: string): Answer =>
-  freely({ success: true, message: `Webhook has been ${action}`, webhookId });
+  toFreeAnswer({ success: true, message: `Webhook has been ${action}`, webhookId });
 
 async function findOwn(call: Call, services: WebhooksServices): Promise<Webhook> {
-  const { workspace } = ownedWorkspaceOf(call, services);
+  const { workspace } = findPathWorkspace(call, services);
   const row = await findWebhook(services.database, call.path['id'] ?? '');
   if (row?.workspace !== workspace) throw new Failure('NotFound');
   return row;
@@ -174,7 +175,7 @@ async function toView(
     signed: secret !== null,
     delivered: row.delivered,
     failed: row.failed,
-    waiting: await waitingOf(database, row.webhook_id),
+    waiting: await countWaiting(database, row.webhook_id),
     lastCall: row.called_ms,
     lastOutcome: row.outcome,
     created: row.created_ms,

@@ -3,12 +3,12 @@
 // or lists.
 import { Type } from '../../request/body/schema.ts';
 import type { Shape } from '../../../market/types/shape.ts';
-import { shapeCalled, typeShapes } from '../../../market/types/shapes.ts';
-import { type Described, openApi } from '../../about/openapi/openapi.ts';
+import { createFindShape, typeShapes } from '../../../market/types/shapes.ts';
+import { type DescribedEndpoint, buildOpenApi } from '../../introspection/openapi/openapi.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
 import { otherRows } from './otherRows.ts';
 import type { TypeRow } from './typeRow.ts';
-import { toldTypes } from './typeRows.ts';
+import { documentTypes } from './typeRows.ts';
 
 const ABOUT = {
   title: 'Tapedeck: the market',
@@ -24,14 +24,17 @@ const ABOUT = {
 /** @param table of all endpoints */
 export async function marketDocument(table: readonly Endpoint[], brand: string): Promise<object> {
   const shapes = await typeShapes();
-  const types = toldTypes(shapes);
-  const rows = [...types.flatMap((type) => type.rows), ...otherRows(types, shapeCalled(shapes))];
+  const types = documentTypes(shapes);
+  const rows = [
+    ...types.flatMap((type) => type.rows),
+    ...otherRows(types, createFindShape(shapes)),
+  ];
   const exact = table.flatMap((endpoint) => describeExact(endpoint));
   const exactPaths = new Set(exact.map(({ path }) => path));
   const described = rows
     .filter(({ path }) => !exactPaths.has(path))
     .map((row) => describeRow(row, table));
-  return openApi([...described, ...exact], brand, ABOUT);
+  return buildOpenApi([...described, ...exact], brand, ABOUT);
 }
 
 /** Parameters that change the shape of an answer. */
@@ -40,7 +43,7 @@ const SHAPING: ReadonlySet<string> = new Set(['filter', 'format', 'callback', 'e
 const withoutShaping = ({ parameters }: Endpoint): Endpoint['parameters'] =>
   parameters.filter(({ name }) => !SHAPING.has(name));
 
-const toAnswer = (shape: Shape): Described['answer'] => Type.Unsafe(shape);
+const toAnswer = (shape: Shape): DescribedEndpoint['answer'] => Type.Unsafe(shape);
 
 /** Describes an endpoint of the table that declares its own shape. */
 function describeExact({
@@ -48,25 +51,25 @@ function describeExact({
   formats: _formats,
   shape,
   ...row
-}: Endpoint): readonly Described[] {
+}: Endpoint): readonly DescribedEndpoint[] {
   if (shape === undefined) return [];
   return [{ ...row, parameters: withoutShaping(row), answer: toAnswer(shape) }];
 }
 
 function describeRow(
-  { called, of, parameters, path, segments, shape, summary, weight }: TypeRow,
+  { operationName, endpointId, parameters, path, segments, shape, summary, weight }: TypeRow,
   table: readonly Endpoint[],
-): Described {
-  const endpoint = table.find(({ id }) => id === of);
-  if (endpoint === undefined) throw new Error(`there is no endpoint ${of}`);
+): DescribedEndpoint {
+  const endpoint = table.find(({ id }) => id === endpointId);
+  if (endpoint === undefined) throw new Error(`there is no endpoint ${endpointId}`);
   const all = withoutShaping(endpoint);
   const selectedParameters = parameters?.map((name) => {
     const parameter = all.find((one) => one.name === name);
-    if (parameter === undefined) throw new Error(`${of} takes no ${name}`);
+    if (parameter === undefined) throw new Error(`${endpointId} takes no ${name}`);
     return parameter;
   });
   return {
-    id: `get${called}`,
+    id: `get${operationName}`,
     method: endpoint.method,
     path,
     token: endpoint.token,

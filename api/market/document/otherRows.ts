@@ -1,17 +1,20 @@
 // Builds rows of the market's document for the whole market, batches of types, and lists that a path names.
 import { mapShape, type Shape } from '../../../market/types/shape.ts';
-import { pascal, type ShapeCalled } from '../../../market/types/shapes.ts';
-import { WIDE_FORMS } from '../wide.ts';
+import { pascal, type FindShape } from '../../../market/types/shapes.ts';
+import { MARKET_LIST_VARIANTS } from '../marketLists.ts';
 import { CRYPTO_SHAPES } from '../money/crypto.ts';
 import { LIST_SHAPES } from '../reference/lists.ts';
 import { EVENTS, EVENTS_SHAPE } from '../../stock/events.ts';
 import { CHANNEL_SHAPES } from '../../streams/liveShapes.ts';
 import type { TypeRow } from './typeRow.ts';
-import type { ToldType } from './typeRows.ts';
+import type { DocumentedType } from './typeRows.ts';
 
-export const otherRows = (types: readonly ToldType[], called: ShapeCalled): readonly TypeRow[] => [
+export const otherRows = (
+  types: readonly DocumentedType[],
+  called: FindShape,
+): readonly TypeRow[] => [
   ...batchRows(types),
-  ...WIDE_FORMS.map(({ name, parts, shape, weight }): TypeRow => ({
+  ...MARKET_LIST_VARIANTS.map(({ name, parts, shape, weight }): TypeRow => ({
     ...row('getStock', `/stock/market/${name}`, `${name} of the whole market.`, shape(called)),
     ...(parts === undefined ? {} : { path: `/stock/market/${name}/:${name}` }),
     ...(parts === undefined ? {} : { segments: { [name]: parts } }),
@@ -46,8 +49,8 @@ const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
 };
 
 const row = (id: string, path: string, summary: string, shape: Shape): TypeRow => ({
-  of: id,
-  called: buildOperationNameOfPath(path),
+  endpointId: id,
+  operationName: buildOperationNameOfPath(path),
   path,
   summary,
   shape,
@@ -63,7 +66,7 @@ const buildOperationNameOfPath = (path: string): string =>
   );
 
 /** An object by the names of the requested types; with several symbols, by symbol first. */
-function batchRows(types: readonly ToldType[]): readonly TypeRow[] {
+function batchRows(types: readonly DocumentedType[]): readonly TypeRow[] {
   const properties = Object.fromEntries(types.map(({ name, whole }) => [name, whole]));
   const shape: Shape = { $id: 'StockTypes', type: 'object', properties };
   return [

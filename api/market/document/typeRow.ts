@@ -4,9 +4,9 @@ import { pascal } from '../../../market/types/shapes.ts';
 
 export interface TypeRow {
   /** Id of the endpoint that answers it. */
-  readonly of: string;
+  readonly endpointId: string;
   /** The id of its operation without the leading `get`. */
-  readonly called: string;
+  readonly operationName: string;
   /** The path below the version. */
   readonly path: string;
   readonly summary: string;
@@ -20,7 +20,7 @@ export interface TypeRow {
 }
 
 /** Turns `quote` and `:attribute` into `QuoteAttribute`, `chart` and `date/:date` into `ChartByDate`. */
-export function calledBy(name: string, path: string): string {
+export function buildOperationName(name: string, path: string): string {
   const last = path.split('/').at(-1) ?? '';
   if (!last.startsWith(':')) return pascal(last === '' ? name : `${name}-${last}`);
   return `${pascal(name)}${last === ATTRIBUTE ? '' : 'By'}${pascal(last.slice(1))}`;

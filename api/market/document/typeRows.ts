@@ -1,7 +1,7 @@
 // Builds rows of the market's document for the types of a symbol: one for each path with a distinct answer
 // or distinct parameters.
 import { INDICATORS } from '../../../market/indicators/indicators.ts';
-import type { Form } from '../../../market/types/forms.ts';
+import type { Variant } from '../../../market/types/variants.ts';
 import { MARKET_TYPES, type MarketType } from '../../../market/types/marketTypes.ts';
 import {
   attributeShape,
@@ -9,21 +9,21 @@ import {
   orNothing,
   orNull,
   type Shape,
-  united,
+  mergeShapes,
 } from '../../../market/types/shape.ts';
 import {
-  type FormShape,
+  type VariantShape,
   pascal,
   recordShape,
   type TypeShapes,
 } from '../../../market/types/shapes.ts';
-import { type LoadedForm, loadedForms } from '../../stock/loadedShapes.ts';
-import { takenBy } from '../../stock/stockParameters.ts';
+import { type LoadedVariant, listLoadedVariants } from '../../stock/loadedShapes.ts';
+import { listUsedParameters } from '../../stock/stockParameters.ts';
 import { STOCK_TYPES, type StockType } from '../../stock/stockTypes.ts';
-import { ATTRIBUTE, calledBy, type TypeRow } from './typeRow.ts';
+import { ATTRIBUTE, buildOperationName, type TypeRow } from './typeRow.ts';
 
 /** A type with its rows, and the shape of all its answers in a batch. */
-export interface ToldType {
+export interface DocumentedType {
   readonly name: string;
   readonly whole: Shape;
   readonly rows: readonly TypeRow[];
@@ -34,20 +34,20 @@ const STOCK = 'getStock';
 /** Parameters that every type accepts and that do not change the shape of an answer. */
 const COMMON_PARAMETERS = ['asOf', 'maxMessages'];
 
-export function toldTypes(shapes: TypeShapes): readonly ToldType[] {
+export function documentTypes(shapes: TypeShapes): readonly DocumentedType[] {
   const computed = MARKET_TYPES.map((type) => documentComputed(type, shapes.get(type.name) ?? []));
   const names = new Set(computed.map(({ name }) => name));
   return [...computed, ...STOCK_TYPES.filter(({ name }) => !names.has(name)).map(documentLoaded)];
 }
 
-function documentComputed(type: MarketType, own: readonly FormShape[]): ToldType {
+function documentComputed(type: MarketType, own: readonly VariantShape[]): DocumentedType {
   const { name, part } = type;
   const forms = own.map((form) => ({ ...form, shape: toServedShape(type, form.shape) }));
   const rows = listDocumentedPaths(type).map((path) => computedRow(type, path, forms));
   const first = own[0]?.shape ?? {};
   const attribute = part === 'attribute' ? [attributeRow(name, withRecord(name, first))] : [];
-  const inBatch = forms.filter(({ asked }) =>
-    Object.keys(asked).every((option) => type.options.some((one) => one === option)),
+  const inBatch = forms.filter(({ parameters }) =>
+    Object.keys(parameters).every((option) => type.options.some((one) => one === option)),
   );
   const whole = eitherOf(inBatch.map(({ shape }) => shape));
   return { name, whole, rows: [...rows, ...attribute] };
@@ -55,20 +55,20 @@ function documentComputed(type: MarketType, own: readonly FormShape[]): ToldType
 
 /** The paths of a type; of types that share their variants, only the first lists all of them. */
 function listDocumentedPaths(type: MarketType): readonly string[] {
-  const paths = [...new Set(type.forms.flatMap((form) => form.paths))];
-  const isFirst = MARKET_TYPES.find(({ forms }) => forms === type.forms) === type;
+  const paths = [...new Set(type.variants.flatMap((form) => form.paths))];
+  const isFirst = MARKET_TYPES.find(({ variants }) => variants === type.variants) === type;
   return isFirst ? paths : paths.slice(0, 1);
 }
 
-function computedRow(type: MarketType, path: string, forms: readonly FormShape[]): TypeRow {
+function computedRow(type: MarketType, path: string, forms: readonly VariantShape[]): TypeRow {
   const { charge, name, options, summary } = type;
   const pathForms = forms.filter((form) => form.paths.includes(path));
   const ownParameters = options.filter(
     (one) => !listSelectingOptions(forms).has(one) && !path.includes(one),
   );
   return {
-    of: STOCK,
-    called: calledBy(name, path),
+    endpointId: STOCK,
+    operationName: buildOperationName(name, path),
     path: buildPath(name, path),
     summary,
     weight: charge.kind === 'answer' ? String(charge.weight) : "its input's, for each row",
@@ -79,8 +79,8 @@ function computedRow(type: MarketType, path: string, forms: readonly FormShape[]
 }
 
 /** Parameters that select another variant. */
-const listSelectingOptions = (forms: readonly Form[]): ReadonlySet<string> =>
-  new Set(forms.flatMap(({ asked }) => Object.keys(asked)));
+const listSelectingOptions = (forms: readonly Variant[]): ReadonlySet<string> =>
+  new Set(forms.flatMap(({ parameters }) => Object.keys(parameters)));
 
 const INDICATOR = ':indicator';
 const SEGMENTS = { indicator: INDICATORS.map(({ name }) => name) };
@@ -95,13 +95,13 @@ function toServedShape({ name, shape: kind }: MarketType, shape: Shape): Shape {
 function withRecord(name: string, shape: Shape): Shape {
   const isBeside = MARKET_TYPES.some((type) => type.name === name && type.besides === true);
   const dataset = STOCK_TYPES.find((one) => one.name === name)?.dataset;
-  return isBeside && dataset !== undefined ? united([shape, recordShape(dataset)]) : shape;
+  return isBeside && dataset !== undefined ? mergeShapes([shape, recordShape(dataset)]) : shape;
 }
 
 function attributeRow(name: string, shape: Shape): TypeRow {
   return {
-    of: STOCK,
-    called: calledBy(name, ATTRIBUTE),
+    endpointId: STOCK,
+    operationName: buildOperationName(name, ATTRIBUTE),
     path: buildPath(name, ATTRIBUTE),
     weight: '1',
     summary: `One attribute of ${name}.`,
@@ -111,18 +111,19 @@ function attributeRow(name: string, shape: Shape): TypeRow {
   };
 }
 
-function documentLoaded(type: StockType): ToldType {
-  const forms = loadedForms(type);
+function documentLoaded(type: StockType): DocumentedType {
+  const forms = listLoadedVariants(type);
   const rows = forms.map((form) => loadedRow(type, form));
   return { name: type.name, whole: forms[0]?.shape ?? {}, rows };
 }
 
-function loadedRow(type: StockType, { ofMarket, path, shape, takes }: LoadedForm): TypeRow {
+function loadedRow(type: StockType, { ofMarket, path, shape, takes }: LoadedVariant): TypeRow {
   const { dataset, name } = type;
-  const ownParameters = takes === 'nothing' ? [] : [...takenBy(type, true)];
+  const ownParameters = takes === 'nothing' ? [] : [...listUsedParameters(type, true)];
   return {
-    of: STOCK,
-    called: ofMarket === true ? `StockMarket${pascal(name)}` : calledBy(name, path),
+    endpointId: STOCK,
+    operationName:
+      ofMarket === true ? `StockMarket${pascal(name)}` : buildOperationName(name, path),
     path: ofMarket === true ? `/stock/market/${name}` : buildPath(name, path),
     summary: `Records of ${dataset}, as they are loaded.`,
     parameters: [...ownParameters, ...COMMON_PARAMETERS],

@@ -1,14 +1,14 @@
 // Answers the latest quote, price and book of a crypto currency (INTERFACE.md 1 "crypto").
 import { instantIn, listIn, type Row, textIn } from '../../../market/derive/values.ts';
-import { newest } from '../../../market/types/ask.ts';
-import { EXAMPLE_SYMBOL, observedRow } from '../../../market/types/observed.ts';
+import { newest } from '../../../market/types/typeRequest.ts';
+import { EXAMPLE_SYMBOL, observeRow } from '../../../market/types/observed.ts';
 import type { Shape } from '../../../market/types/shape.ts';
 import { pascal } from '../../../market/types/shapes.ts';
 import { CORE, type Dataset } from '../../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../../store/base/failure.ts';
-import { callerOf, datasetOf } from '../../auth/access.ts';
-import { type MarketServices, planNeeds, readPlanned } from '../reading.ts';
-import { momentNow } from '../../read/moments.ts';
+import { requireCaller, findDataset } from '../../auth/access.ts';
+import { type MarketServices, planNeeds, runReadPlan } from '../inputReads.ts';
+import { currentMoment } from '../../read/moments.ts';
 import { answerFixed } from '../reference/fixedPrice.ts';
 import type { Answer, Call } from '../../request/endpoint.ts';
 
@@ -23,7 +23,7 @@ interface Part {
 const valueIn = (row: Row, name: string): unknown => row[name] ?? null;
 
 const PARTS: ReadonlyMap<string, Part> = new Map<string, Part>([
-  ['quote', { input: 'CRYPTO_QUOTES', usageKey: 'CRYPTO_QUOTE', render: cryptoQuoteOf }],
+  ['quote', { input: 'CRYPTO_QUOTES', usageKey: 'CRYPTO_QUOTE', render: toCryptoQuote }],
   [
     'price',
     {
@@ -35,7 +35,7 @@ const PARTS: ReadonlyMap<string, Part> = new Map<string, Part>([
       }),
     },
   ],
-  ['book', { input: 'CRYPTO_BOOKS', usageKey: 'CRYPTO_BOOK', render: cryptoBookOf }],
+  ['book', { input: 'CRYPTO_BOOKS', usageKey: 'CRYPTO_BOOK', render: toCryptoBook }],
 ]);
 
 /** @throws Failure NotFound for another part, UnknownSymbol. */
@@ -58,18 +58,18 @@ async function readLatest(
   services: MarketServices,
 ): Promise<Row | undefined> {
   if (services.lake.directory.dataset(CORE, input) === undefined) return undefined;
-  const dataset: Dataset = datasetOf(callerOf(call.caller), CORE, input, services.lake);
+  const dataset: Dataset = findDataset(requireCaller(call.caller), CORE, input, services.lake);
   const need = newest(input, symbol, 1);
   const bare = { ...call, path: {}, query: {} };
   const inputs = new Map([[input, dataset] as const]);
-  const planned = await planNeeds(bare, services, inputs, [need], momentNow(services));
-  return (await readPlanned(planned, services, bare))(need).at(-1);
+  const planned = await planNeeds(bare, services, inputs, [need], currentMoment(services));
+  return (await runReadPlan(planned, services, bare))(need).at(-1);
 }
 
 /** Crypto prices are often texts: a number is returned as text too. */
 const toText = (value: unknown): unknown => (typeof value === 'number' ? String(value) : value);
 
-export function cryptoQuoteOf(symbol: string, row: Row): object {
+export function toCryptoQuote(symbol: string, row: Row): object {
   const updatedMs = instantIn(row, 'latestUpdate');
   const own = (name: string): unknown => valueIn(row, name);
   return {
@@ -91,14 +91,14 @@ export function cryptoQuoteOf(symbol: string, row: Row): object {
   };
 }
 
-export function cryptoBookOf(symbol: string, row: Row): object {
+export function toCryptoBook(symbol: string, row: Row): object {
   return { symbol, bids: listIn(row['bids'] ?? []), asks: listIn(row['asks'] ?? []) };
 }
 
 /** The shape of each part, for the OpenAPI document. */
 export const CRYPTO_SHAPES: ReadonlyMap<string, Shape> = new Map(
   [...PARTS].map(([name, { input, render }]) => {
-    const row = observedRow(`Crypto${pascal(name)}`, (rows) =>
+    const row = observeRow(`Crypto${pascal(name)}`, (rows) =>
       rows(input).flatMap((one) => [
         render(EXAMPLE_SYMBOL, one),
         render(EXAMPLE_SYMBOL, asNumbers(one)),

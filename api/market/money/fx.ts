@@ -1,14 +1,19 @@
 // Answers currency rates (INTERFACE.md 1 "fx"): latest, converted amount, historical, and one pair.
-import { between, newest } from '../../../market/types/ask.ts';
+import { between, newest } from '../../../market/types/typeRequest.ts';
 import type { Row } from '../../../market/derive/values.ts';
-import { currenciesOf, dailyRates, keysFor, rateOf } from '../../../market/money/crossRates.ts';
-import { EXAMPLE_DAY, observedRow } from '../../../market/types/observed.ts';
+import {
+  parseCurrencies,
+  dailyRates,
+  keysFor,
+  findRate,
+} from '../../../market/money/crossRates.ts';
+import { EXAMPLE_DAY, observeRow } from '../../../market/types/observed.ts';
 import { listShape, type Shape } from '../../../market/types/shape.ts';
 import { CORE, type Dataset } from '../../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../../store/base/failure.ts';
-import { callerOf, datasetOf } from '../../auth/access.ts';
-import { type MarketServices, planNeeds, readPlanned } from '../reading.ts';
-import { momentNow } from '../../read/moments.ts';
+import { requireCaller, findDataset } from '../../auth/access.ts';
+import { type MarketServices, planNeeds, runReadPlan } from '../inputReads.ts';
+import { currentMoment } from '../../read/moments.ts';
 import { answerFixed } from '../reference/fixedPrice.ts';
 import type { Answer, Call } from '../../request/endpoint.ts';
 import { dayOf, listOf, numberOf, refuse } from '../../request/parameters.ts';
@@ -27,7 +32,7 @@ export const answerLatest = (call: Call, services: MarketServices): Promise<Answ
     const rows = await readLatest(pairs, call, services);
     return requireRows(
       pairs.flatMap(([from, to]) => {
-        const rate = rateOf(from, to, rows);
+        const rate = findRate(from, to, rows);
         return rate === undefined ? [] : [latestRow(from, to, rate)];
       }),
     );
@@ -39,7 +44,7 @@ function requireRows(rows: readonly object[]): readonly object[] {
   return rows;
 }
 
-type Rate = NonNullable<ReturnType<typeof rateOf>>;
+type Rate = NonNullable<ReturnType<typeof findRate>>;
 
 const latestRow = (from: string, to: string, rate: Rate) => ({ symbol: `${from}${to}`, ...rate });
 
@@ -50,7 +55,7 @@ export const answerConvert = (call: Call, services: MarketServices): Promise<Ans
     const rows = await readLatest(pairs, call, services);
     return requireRows(
       pairs.flatMap(([from, to]) => {
-        const rate = rateOf(from, to, rows);
+        const rate = findRate(from, to, rows);
         return rate === undefined ? [] : [convertedRow(from, to, rate, amount)];
       }),
     );
@@ -95,10 +100,10 @@ const dayRow = (
 /** Answers `/fx/rate/{from}/{to}`. @throws Failure UnknownSymbol for a pair without data. */
 export const answerRate = (call: Call, services: MarketServices): Promise<Answer> => {
   const { from = '', to = '' } = call.path;
-  const pair = currenciesOf(`${from}${to}`);
+  const pair = parseCurrencies(`${from}${to}`);
   if (pair === undefined || from.length !== 3) throw new Failure('UnknownSymbol');
   return answerFixed(call, services, { usageKey: 'FX_CONVERSION', weight: 1 }, async () => {
-    const rate = rateOf(...pair, await readLatest([pair], call, services));
+    const rate = findRate(...pair, await readLatest([pair], call, services));
     if (rate === undefined) throw new Failure('UnknownSymbol');
     return rateRow(...pair, rate);
   });
@@ -127,7 +132,7 @@ function parsePairs({ query }: Call): readonly Pair[] {
   const texts = (listOf(query, 'symbols') ?? []).filter((text) => text.trim() !== '');
   if (texts.length === 0) throw new Failure('NoSymbol');
   if (texts.length > SYMBOLS_MAX) return refuse('symbols', `has at most ${SYMBOLS_MAX} pairs`);
-  const pairs = texts.map(currenciesOf).filter((pair) => pair !== undefined);
+  const pairs = texts.map(parseCurrencies).filter((pair) => pair !== undefined);
   if (pairs.length === 0) throw new Failure('UnknownSymbol');
   return [...new Map(pairs.map((pair) => [pair.join(''), pair])).values()];
 }
@@ -158,14 +163,14 @@ async function readFx(
   needs: Parameters<typeof planNeeds>[3],
   call: Call,
   services: MarketServices,
-): ReturnType<typeof readPlanned> {
+): ReturnType<typeof runReadPlan> {
   const readable = new Map<typeof INPUT, Dataset>();
   if (services.lake.directory.dataset(CORE, INPUT) !== undefined) {
-    readable.set(INPUT, datasetOf(callerOf(call.caller), CORE, INPUT, services.lake));
+    readable.set(INPUT, findDataset(requireCaller(call.caller), CORE, INPUT, services.lake));
   }
   const bare = { ...call, query: pick(call, 'asOf'), path: {} };
-  const planned = await planNeeds(bare, services, readable, needs, momentNow(services));
-  return readPlanned(planned, services, bare);
+  const planned = await planNeeds(bare, services, readable, needs, currentMoment(services));
+  return runReadPlan(planned, services, bare);
 }
 
 const pick = ({ query }: Call, name: string): Call['query'] =>
@@ -181,9 +186,9 @@ const rateRowShape = (
   $id: string,
   rowOf: (from: string, to: string, rate: Rate) => object,
 ): Shape =>
-  observedRow($id, (rows) =>
+  observeRow($id, (rows) =>
     PAIRS.flatMap(([from, to]) => {
-      const rate = rateOf(from, to, () => rows(INPUT).at(-1));
+      const rate = findRate(from, to, () => rows(INPUT).at(-1));
       return rate === undefined ? [] : [rowOf(from, to, rate)];
     }),
   );

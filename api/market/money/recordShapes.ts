@@ -1,13 +1,13 @@
 // Renders records of streams: unchanged, or in the shape of the original (INTERFACE.md 2.3).
 import type { Row } from '../../../market/derive/values.ts';
-import { cryptoBookOf, cryptoQuoteOf } from './crypto.ts';
+import { toCryptoBook, toCryptoQuote } from './crypto.ts';
 import type { RecordShape } from '../../sse/streamTable.ts';
 
 /** Renders a record as JSON. */
-export type Told = (record: Row, json: string) => string;
+export type RecordRenderer = (record: Row, json: string) => string;
 
 /** Returns the record unchanged. */
-export const WHOLE: Told = (_record, json) => json;
+export const UNCHANGED_RECORD: RecordRenderer = (_record, json) => json;
 
 /** Converts a time to epoch milliseconds; other values stay unchanged. */
 function toMilliseconds(value: Row[string]): Row[string] {
@@ -17,7 +17,7 @@ function toMilliseconds(value: Row[string]): Row[string] {
 
 /** Renders a record with its time, if it has one, in milliseconds. */
 const renderTimed =
-  (name: string): Told =>
+  (name: string): RecordRenderer =>
   (record, json) =>
     record[name] === undefined
       ? json
@@ -25,8 +25,8 @@ const renderTimed =
 
 const symbolIn = ({ symbol }: Row): string => String(symbol ?? '');
 
-export const RECORD_SHAPES: Readonly<Record<RecordShape, Told>> = {
-  record: WHOLE,
+export const RECORD_SHAPES: Readonly<Record<RecordShape, RecordRenderer>> = {
+  record: UNCHANGED_RECORD,
   rate: ({ date, isDerived, rate, symbol, timestamp }) => {
     const ms = toMilliseconds(timestamp ?? date);
     return JSON.stringify({ symbol, rate, timestamp: ms, isDerived: isDerived === true });
@@ -37,7 +37,7 @@ export const RECORD_SHAPES: Readonly<Record<RecordShape, Told>> = {
     const { score = record['sentiment'], sequence = record['totalScores'] } = record;
     return JSON.stringify({ ...record, score, sequence });
   },
-  cryptoQuote: (record) => JSON.stringify(cryptoQuoteOf(symbolIn(record), record)),
-  cryptoBook: (record) => JSON.stringify(cryptoBookOf(symbolIn(record), record)),
+  cryptoQuote: (record) => JSON.stringify(toCryptoQuote(symbolIn(record), record)),
+  cryptoBook: (record) => JSON.stringify(toCryptoBook(symbolIn(record), record)),
   cryptoEvent: renderTimed('timestamp'),
 };

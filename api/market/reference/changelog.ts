@@ -21,7 +21,7 @@ const FIRST_LINE = /^- (.*)$/;
 const NEXT_LINE = /^ {2,}(\S.*)$/;
 
 /** @param text in the form of Keep a Changelog 1.1.0 */
-export function releasesOf(text: string): readonly Release[] {
+export function parseReleases(text: string): readonly Release[] {
   const releases: (Release & { readonly changes: Change[] })[] = [];
   let kind = '';
   for (const line of text.split(/\r?\n/)) {

@@ -6,23 +6,28 @@ import {
   monthOf,
   recentDays,
   recordsOf,
-  UNTOLD,
+  NULL_FIGURES,
 } from '../../../market/derive/exchangeStats.ts';
 import { instantIn, numberIn, type Row } from '../../../market/derive/values.ts';
-import { dayAt, endOfToday, startOfToday } from '../../../market/derive/words.ts';
-import { between, type Need, newest, wholeOf } from '../../../market/types/ask.ts';
-import { EXAMPLE_DAY, observed, observedRow, type Rows } from '../../../market/types/observed.ts';
-import { listShape, orNothing, shapeOf, withUntold } from '../../../market/types/shape.ts';
+import { dayAt, endOfToday, startOfToday } from '../../../market/derive/exchangeTime.ts';
+import { between, type Need, newest, allRecords } from '../../../market/types/typeRequest.ts';
+import {
+  EXAMPLE_DAY,
+  observeShape,
+  observeRow,
+  type Rows,
+} from '../../../market/types/observed.ts';
+import { listShape, orNothing, shapeOf, withNullTypes } from '../../../market/types/shape.ts';
 import { parseDay } from '../../../query/time/dates.ts';
 import { addDays, type Day, lengthOfMonth } from '../../../query/time/days.ts';
 import { CORE } from '../../../store/lake/datasets/datasets.ts';
-import { isStandIn } from '../../../store/lake/datasets/standIns.ts';
-import type { MarketServices } from '../reading.ts';
+import { isPlaceholder } from '../../../store/lake/datasets/placeholders.ts';
+import type { MarketServices } from '../inputReads.ts';
 import type { Answer, Call } from '../../request/endpoint.ts';
 import { numberOf, refuse, textOf } from '../../request/parameters.ts';
 import { answerFixed } from './fixedPrice.ts';
-import { rowsOfInput } from './known.ts';
-import { tally, type TallyServices } from '../tallies.ts';
+import { readInputRows } from './securityDirectory.ts';
+import { aggregateInput, type AggregateServices } from '../aggregates.ts';
 
 const PRICE = { usageKey: 'EXCHANGE_STATS', weight: 0 } as const;
 const INPUT = 'EXCHANGE_STATS';
@@ -40,9 +45,9 @@ async function readDays(call: Call, services: MarketServices, need: Need): Promi
   const [days, prices] = [INPUT, 'HISTORICAL_PRICES'].map((id) =>
     services.lake.directory.dataset(CORE, id),
   );
-  if (days !== undefined && isStandIn(days) && prices !== undefined && !isStandIn(prices))
+  if (days !== undefined && isPlaceholder(days) && prices !== undefined && !isPlaceholder(prices))
     return [];
-  return rowsOfInput(call, services, INPUT, need);
+  return readInputRows(call, services, INPUT, need);
 }
 
 const readExampleDays = (rows: Rows): readonly Row[] => rows(INPUT);
@@ -52,34 +57,34 @@ export const INTRADAY_SHAPE = orNothing({
   ...shapeOf(intradayOf({ volume: 1, symbolsTraded: 1, notional: 1, lastUpdated: 1 })),
 });
 export const RECENT_SHAPE = listShape(
-  observedRow('RecentDay', (rows) => recentDays(readExampleDays(rows), EXAMPLE_DAY)),
+  observeRow('RecentDay', (rows) => recentDays(readExampleDays(rows), EXAMPLE_DAY)),
 );
 export const RECORDS_SHAPE = orNothing({
   $id: 'RecordStats',
-  ...observed((rows) => recordsOf(readExampleDays(rows))),
+  ...observeShape((rows) => recordsOf(readExampleDays(rows))),
 });
 /** The original returned members of a month that cannot be computed from days. */
 export const MONTH_SHAPE = listShape(
-  withUntold(
-    observedRow('StatsMonth', (rows) => monthOf(readExampleDays(rows))),
-    UNTOLD,
+  withNullTypes(
+    observeRow('StatsMonth', (rows) => monthOf(readExampleDays(rows))),
+    NULL_FIGURES,
   ),
 );
 export const DAILY_SHAPE = listShape(
-  observedRow('StatsDay', (rows) => dailyDays(readExampleDays(rows))),
+  observeRow('StatsDay', (rows) => dailyDays(readExampleDays(rows))),
 );
 
 /** Answers the sums of the latest day of trades. */
-export const answerIntraday = (call: Call, services: TallyServices): Promise<Answer> =>
+export const answerIntraday = (call: Call, services: AggregateServices): Promise<Answer> =>
   answerFree(call, services, async () => {
     const last = newest('TRADES', '', 1);
-    const row = (await rowsOfInput(call, services, 'TRADES', last)).at(-1);
+    const row = (await readInputRows(call, services, 'TRADES', last)).at(-1);
     if (row === undefined) return {};
     const lastMs = instantIn(row, 'time');
     const [from, to] = [startOfToday(lastMs), endOfToday(lastMs)].map((ms) =>
       new Date(ms).toISOString(),
     );
-    const [sum] = await tally(call, services, 'TRADES', (spell) => {
+    const [sum] = await aggregateInput(call, services, 'TRADES', (spell) => {
       const [price, size, time] = [spell('price'), spell('size'), spell('time')];
       return (
         `SELECT sum(${size}) AS volume, count(DISTINCT ${spell('symbol')}) AS symbolsTraded, ` +
@@ -105,7 +110,7 @@ export const answerRecent = (call: Call, services: MarketServices): Promise<Answ
 
 export const answerRecords = (call: Call, services: MarketServices): Promise<Answer> =>
   answerFree(call, services, async () =>
-    recordsOf(await readDays(call, services, wholeOf(INPUT, ''))),
+    recordsOf(await readDays(call, services, allRecords(INPUT, ''))),
   );
 
 /** Answers a month; the last complete one by default. */

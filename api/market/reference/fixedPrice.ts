@@ -1,9 +1,9 @@
 // Answers at a fixed price, independent of the content; an empty answer is free.
-import { callerOf } from '../../auth/access.ts';
-import { bodyOf, filtered } from '../../request/rendering.ts';
-import { metered } from '../../read/metering.ts';
-import { momentNow } from '../../read/moments.ts';
-import { formatOf, rowsOf } from '../../read/series.ts';
+import { requireCaller } from '../../auth/access.ts';
+import { renderBody, filterAttributes } from '../../request/rendering.ts';
+import { meterCall } from '../../read/metering.ts';
+import { currentMoment } from '../../read/moments.ts';
+import { selectFormat, buildRowsAnswer } from '../../read/series.ts';
 import { SERIES_PARAMETERS } from '../../read/seriesParameters.ts';
 import type { Answer, Call, Services } from '../../request/endpoint.ts';
 import { listOf } from '../../request/parameters.ts';
@@ -28,24 +28,24 @@ export async function answerFixed(
   { usageKey, weight }: Price,
   make: () => Promise<unknown>,
 ): Promise<Answer> {
-  const format = formatOf(call);
+  const format = selectFormat(call);
   const { endpoint, requestId } = call;
   const order = { requestId, endpoint, usageKey, weight, premium: false };
   const fare = { order, most: 1, least: 0 };
-  const metering = await metered(call, services, callerOf(call.caller), fare, async () => {
+  const metering = await meterCall(call, services, requireCaller(call.caller), fare, async () => {
     const value = await make();
     // An empty answer costs nothing (INTERFACE.md 0.2).
     const objects = isEmptyValue(value) ? 0 : 1;
-    return bodyOf(filtered(value, listOf(call.query, 'filter')), objects, format);
+    return renderBody(filterAttributes(value, listOf(call.query, 'filter')), objects, format);
   });
-  const moment = momentNow(services);
+  const moment = currentMoment(services);
   const common = { snapshot: moment.snapshot, moment, tag: undefined, datasets: [] };
   if (metering.kind === 'unread') return { ...metering, ...common, format };
   if (metering.kind === 'estimate') {
     return { kind: 'json', value: metering.price, metering: 'free' };
   }
   const { charge, result: body } = metering;
-  return rowsOf(call, { ...common, body, format, charge });
+  return buildRowsAnswer(call, { ...common, body, format, charge });
 }
 
 /** Whether a value is `[]`, `{}`, or a list of only such values. */

@@ -1,27 +1,27 @@
 // Lists futures contracts (INTERFACE.md 1 "ref-data").
 import { dayIn, numberIn, type Row, textIn } from '../../../market/derive/values.ts';
-import { dayAt } from '../../../market/derive/words.ts';
-import { observedRow } from '../../../market/types/observed.ts';
-import type { MarketServices } from '../reading.ts';
+import { dayAt } from '../../../market/derive/exchangeTime.ts';
+import { observeRow } from '../../../market/types/observed.ts';
+import type { MarketServices } from '../inputReads.ts';
 import type { Answer, Call } from '../../request/endpoint.ts';
 import { truthOf } from '../../request/parameters.ts';
-import { symbolOf } from '../../stock/knownSymbols.ts';
+import { normalizeSymbol } from '../../stock/knownSymbols.ts';
 import { answerFixed } from './fixedPrice.ts';
-import { rowsOfInput } from './known.ts';
+import { readInputRows } from './securityDirectory.ts';
 
 const PRICE = { usageKey: 'REF_DATA_FUTURES', weight: 100 } as const;
 
 /** Answers all traded contracts, or those of one underlying. */
 export function answerFutures(call: Call, services: MarketServices): Promise<Answer> {
-  const underlying = symbolOf(call.path['underlying'] ?? '');
+  const underlying = normalizeSymbol(call.path['underlying'] ?? '');
   return answerFixed(call, services, PRICE, async () => {
     const today = dayAt(services.clock());
     const withExpired = truthOf(call.query, 'includeExpired');
     const isOpen = (row: Row): boolean =>
       textIn(row, 'expirationDate') === null || dayIn(row, 'expirationDate') >= today;
     const isOf = (row: Row): boolean =>
-      underlying === '' || symbolOf(textIn(row, 'underlying') ?? '') === underlying;
-    return (await rowsOfInput(call, services, 'FUTURES'))
+      underlying === '' || normalizeSymbol(textIn(row, 'underlying') ?? '') === underlying;
+    return (await readInputRows(call, services, 'FUTURES'))
       .filter((row) => isOf(row) && (withExpired || isOpen(row)))
       .map(toFuture);
   });
@@ -39,4 +39,4 @@ const toFuture = (row: Row) => ({
   expirationDate: textIn(row, 'expirationDate'),
 });
 
-export const FUTURE_SHAPE = observedRow('Future', (rows) => rows('FUTURES').map(toFuture));
+export const FUTURE_SHAPE = observeRow('Future', (rows) => rows('FUTURES').map(toFuture));

@@ -1,15 +1,15 @@
 // Finds securities by ISIN, FIGI or RIC (INTERFACE.md 1 "ref-data").
 import { holds, textIn } from '../../../market/derive/values.ts';
-import { dayAt } from '../../../market/derive/words.ts';
+import { dayAt } from '../../../market/derive/exchangeTime.ts';
 import { type Security, securityOf } from '../../../market/symbology/securities.ts';
-import { EXAMPLE_DAY, EXAMPLE_SYMBOL, observedRow } from '../../../market/types/observed.ts';
+import { EXAMPLE_DAY, EXAMPLE_SYMBOL, observeRow } from '../../../market/types/observed.ts';
 import { eitherOf, listShape, mapShape, orNull } from '../../../market/types/shape.ts';
 import { Failure } from '../../../store/base/failure.ts';
-import type { MarketServices } from '../reading.ts';
+import type { MarketServices } from '../inputReads.ts';
 import type { Answer, Call } from '../../request/endpoint.ts';
 import { listOf, truthOf } from '../../request/parameters.ts';
 import { answerFixed } from './fixedPrice.ts';
-import { rowsOfInput, securitiesNow } from './known.ts';
+import { readInputRows, readSecurities } from './securityDirectory.ts';
 
 const KINDS: ReadonlySet<string> = new Set(['isin', 'figi', 'ric']);
 /** Maximum identifiers of one call. */
@@ -43,7 +43,7 @@ const toIdentifiedSecurity = ({ exchange, iexId, region, symbol }: Security) => 
 });
 
 const IDENTIFIED_SHAPE = listShape(
-  observedRow('IdentifiedSecurity', (rows) =>
+  observeRow('IdentifiedSecurity', (rows) =>
     rows('SYMBOLS').map((row) =>
       toIdentifiedSecurity(securityOf(EXAMPLE_SYMBOL, row, EXAMPLE_DAY)),
     ),
@@ -58,9 +58,9 @@ async function findSecurities(
   call: Call,
   services: MarketServices,
 ): Promise<unknown> {
-  const rows = await rowsOfInput(call, services, 'SYMBOLS');
+  const rows = await readInputRows(call, services, 'SYMBOLS');
   const securities = new Map(
-    (await securitiesNow(call, services)).map((security) => [security.symbol, security]),
+    (await readSecurities(call, services)).map((security) => [security.symbol, security]),
   );
   const today = dayAt(services.clock());
   const ids = new Map<string, readonly object[]>();

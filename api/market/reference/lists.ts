@@ -2,14 +2,19 @@
 // exchanges, venues, sectors and tags.
 import { listIn, type Row, textIn } from '../../../market/derive/values.ts';
 import { type Security, securityOf } from '../../../market/symbology/securities.ts';
-import { EXAMPLE_DAY, EXAMPLE_SYMBOL, observedRow } from '../../../market/types/observed.ts';
-import { listShape, type Shape, shapeOf, withUntold } from '../../../market/types/shape.ts';
+import { EXAMPLE_DAY, EXAMPLE_SYMBOL, observeRow } from '../../../market/types/observed.ts';
+import { listShape, type Shape, shapeOf, withNullTypes } from '../../../market/types/shape.ts';
 import { Failure } from '../../../store/base/failure.ts';
-import type { MarketServices } from '../reading.ts';
+import type { MarketServices } from '../inputReads.ts';
 import type { Answer, Call } from '../../request/endpoint.ts';
 import { answerFixed } from './fixedPrice.ts';
-import { CRYPTO_SYMBOL_SHAPE, cryptoSymbols, FX_SYMBOLS_SHAPE, fxSymbols } from './moneyLists.ts';
-import { companiesNow, rowsOfInput, securitiesNow } from './known.ts';
+import {
+  CRYPTO_SYMBOL_SHAPE,
+  readCryptoSymbols,
+  FX_SYMBOLS_SHAPE,
+  readFxSymbols,
+} from './currencyLists.ts';
+import { readCompanies, readInputRows, readSecurities } from './securityDirectory.ts';
 
 interface ReferenceList {
   readonly usageKey: string;
@@ -19,13 +24,13 @@ interface ReferenceList {
   readonly shape: Shape;
 }
 
-export const SECURITY_SHAPE = observedRow('Security', (rows) =>
+export const SECURITY_SHAPE = observeRow('Security', (rows) =>
   (['SYMBOLS', 'COMPANY'] as const).flatMap((input) =>
     rows(input).map((row) => securityOf(EXAMPLE_SYMBOL, row, EXAMPLE_DAY)),
   ),
 );
 
-export const VENUE_SHAPE = observedRow('Venue', (rows) => rows('VENUES').map(toVenue));
+export const VENUE_SHAPE = observeRow('Venue', (rows) => rows('VENUES').map(toVenue));
 
 const listSymbols = (
   usageKey: string,
@@ -33,7 +38,7 @@ const listSymbols = (
 ): ReferenceList => ({
   usageKey,
   weight: 100,
-  values: async (call, services) => (await securitiesNow(call, services)).filter(matches),
+  values: async (call, services) => (await readSecurities(call, services)).filter(matches),
   shape: listShape(SECURITY_SHAPE),
 });
 
@@ -47,7 +52,7 @@ function toTradedSymbol({ date, isEnabled, symbol }: Security) {
 
 function securityListShape($id: string, rowOf: (security: Security) => object): Shape {
   const security = (row: Row): Security => securityOf(EXAMPLE_SYMBOL, row, EXAMPLE_DAY);
-  return listShape(observedRow($id, (rows) => rows('SYMBOLS').map(security).map(rowOf)));
+  return listShape(observeRow($id, (rows) => rows('SYMBOLS').map(security).map(rowOf)));
 }
 
 const NAMES = listShape({ $id: 'Name', ...shapeOf({ name: '' }) });
@@ -57,7 +62,7 @@ const LISTS: Readonly<Record<string, ReferenceList>> = {
   'iex/symbols': {
     usageKey: 'REF_DATA_IEX_SYMBOLS',
     weight: 0,
-    values: async (call, services) => (await securitiesNow(call, services)).map(toTradedSymbol),
+    values: async (call, services) => (await readSecurities(call, services)).map(toTradedSymbol),
     shape: securityListShape('TradedSymbol', toTradedSymbol),
   },
   'otc/symbols': listSymbols('REF_DATA_OTC', ({ exchange }) => exchange?.toUpperCase() === OTC),
@@ -66,7 +71,7 @@ const LISTS: Readonly<Record<string, ReferenceList>> = {
     usageKey: 'REF_DATA_EXCHANGES',
     weight: 1,
     values: readExchanges,
-    shape: withUntold(securityListShape('Exchange', toExchange), ['mic'], 'string'),
+    shape: withNullTypes(securityListShape('Exchange', toExchange), ['mic'], 'string'),
   },
   'market/us/exchanges': {
     usageKey: 'REF_DATA_EXCHANGES',
@@ -76,11 +81,16 @@ const LISTS: Readonly<Record<string, ReferenceList>> = {
   },
   sectors: { usageKey: 'REF_DATA_SECTORS', weight: 1, values: readSectors, shape: NAMES },
   tags: { usageKey: 'REF_DATA_TAGS', weight: 1, values: readTags, shape: NAMES },
-  'fx/symbols': { usageKey: 'REF_DATA_FX', weight: 1, values: fxSymbols, shape: FX_SYMBOLS_SHAPE },
+  'fx/symbols': {
+    usageKey: 'REF_DATA_FX',
+    weight: 1,
+    values: readFxSymbols,
+    shape: FX_SYMBOLS_SHAPE,
+  },
   'crypto/symbols': {
     usageKey: 'REF_DATA_CRYPTO_SYMBOLS',
     weight: 1,
-    values: cryptoSymbols,
+    values: readCryptoSymbols,
     shape: listShape(CRYPTO_SYMBOL_SHAPE),
   },
 };
@@ -98,7 +108,7 @@ export function answerList(name: string, call: Call, services: MarketServices): 
 }
 
 /** Answers symbols of a region (`us`) or an exchange (`NAS`, its name or code). @throws Failure NotFound. */
-export function answerSymbolsOf(call: Call, services: MarketServices): Promise<Answer> {
+export function answerSymbolsBy(call: Call, services: MarketServices): Promise<Answer> {
   const upperName = (call.path['name'] ?? '').toUpperCase();
   const by: Readonly<Record<string, (security: Security) => boolean>> = {
     region: ({ region }) => region?.toUpperCase() === upperName,
@@ -114,7 +124,7 @@ export function answerSymbolsOf(call: Call, services: MarketServices): Promise<A
 
 async function readExchanges(call: Call, services: MarketServices): Promise<readonly object[]> {
   const byExchange = new Map<string, object>();
-  for (const security of await securitiesNow(call, services)) {
+  for (const security of await readSecurities(call, services)) {
     const { exchange } = security;
     if (exchange !== null && !byExchange.has(exchange))
       byExchange.set(exchange, toExchange(security));
@@ -136,7 +146,7 @@ const sortByKey = (byExchange: ReadonlyMap<string, object>): readonly object[] =
   [...byExchange].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, value]) => value);
 
 async function readVenues(call: Call, services: MarketServices): Promise<readonly object[]> {
-  const rows = await rowsOfInput(call, services, 'VENUES');
+  const rows = await readInputRows(call, services, 'VENUES');
   return rows.map(toVenue);
 }
 
@@ -153,12 +163,12 @@ function toVenue(row: Row) {
 }
 
 async function readSectors(call: Call, services: MarketServices): Promise<readonly object[]> {
-  const companies = await companiesNow(call, services);
+  const companies = await readCompanies(call, services);
   return toNames([...companies.values()].map((row) => textIn(row, 'sector')));
 }
 
 async function readTags(call: Call, services: MarketServices): Promise<readonly object[]> {
-  const companies = await companiesNow(call, services);
+  const companies = await readCompanies(call, services);
   return toNames(
     [...companies.values()].flatMap((row) => {
       const own = listIn(row['tags']);

@@ -4,14 +4,14 @@ import { identifiersOf, looksLikeIdentifier } from '../../../market/symbology/id
 import { inputOf } from '../../../market/inputs/inputs.ts';
 import { runSeries } from '../../../query/series/series.ts';
 import { CORE, type Dataset } from '../../../store/lake/datasets/datasets.ts';
-import type { MarketServices } from '../reading.ts';
+import type { MarketServices } from '../inputReads.ts';
 import { readDataset } from '../../read/series.ts';
-import { separated } from '../../read/seriesParameters.ts';
+import { splitSegment } from '../../read/seriesParameters.ts';
 import type { Call } from '../../request/endpoint.ts';
-import { identifiersNow } from './known.ts';
+import { readIdentifiers } from './securityDirectory.ts';
 
 /** Replaces the keys of a call by those that the dataset stores; a key with records is unchanged. */
-export async function linkedCall(
+export async function resolveLinkedKeys(
   call: Call,
   services: MarketServices,
   dataset: Dataset,
@@ -21,7 +21,7 @@ export async function linkedCall(
   const storedKeys = await readStoredKeys(keys, call, services, dataset);
   const missing = keys.filter((key) => !storedKeys.has(key));
   if (missing.length === 0) return call;
-  const identifiers = await identifiersNow(call, services);
+  const identifiers = await readIdentifiers(call, services);
   const candidates = new Map(missing.map((key) => [key, identifiersOf(key, identifiers)] as const));
   const storedCandidates = await readStoredKeys(
     [...candidates.values()].flat(),
@@ -37,7 +37,7 @@ export async function linkedCall(
 }
 
 const keysIn = ({ path, query }: Call): readonly string[] =>
-  path['key'] === undefined ? [] : separated(path['key'], query);
+  path['key'] === undefined ? [] : splitSegment(path['key'], query);
 
 /** Whether missing keys of a call are resolved through other identifiers. */
 export function isLinkedCall(call: Call, dataset: Dataset): boolean {

@@ -1,6 +1,6 @@
 // Answers trading days and holidays, which are computed without any dataset.
 import { tradingDates } from '../../../market/derive/tradingDates.ts';
-import { dayAt } from '../../../market/derive/words.ts';
+import { dayAt } from '../../../market/derive/exchangeTime.ts';
 import { parseDay } from '../../../query/time/dates.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import type { Answer, Call, Services } from '../../request/endpoint.ts';

@@ -13,7 +13,7 @@ export interface Freshness {
 }
 
 /** Reads the freshness of the latest record that the caller may see; undefined if there is none. */
-export async function freshnessOf(
+export async function readFreshness(
   call: Call,
   services: StockServices,
   dataset: Dataset,

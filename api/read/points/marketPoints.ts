@@ -2,17 +2,17 @@
 // by the id of the series (SPEC.md "Data points").
 import { MARKET_SERIES } from '../../../market/inputs/moneyInputs.ts';
 import { numberIn } from '../../../market/derive/values.ts';
-import { newest } from '../../../market/types/ask.ts';
+import { newest } from '../../../market/types/typeRequest.ts';
 import { CORE, type Dataset } from '../../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../../store/base/failure.ts';
-import { callerOf, readableDatasets } from '../../auth/access.ts';
-import { planNeeds, readPlanned } from '../../market/reading.ts';
-import { momentNow } from '../moments.ts';
+import { requireCaller, readableDatasets } from '../../auth/access.ts';
+import { planNeeds, runReadPlan } from '../../market/inputReads.ts';
+import { currentMoment } from '../moments.ts';
 import { answerFixed } from '../../market/reference/fixedPrice.ts';
-import { rowsOfInput } from '../../market/reference/known.ts';
+import { readInputRows } from '../../market/reference/securityDirectory.ts';
 import type { Answer, Call } from '../../request/endpoint.ts';
 import type { StockServices } from '../../stock/knownSymbols.ts';
-import { freshnessOf } from './freshness.ts';
+import { readFreshness } from './freshness.ts';
 import { isoSeconds } from './pointList.ts';
 
 /** The path segment that replaces a symbol. */
@@ -22,14 +22,14 @@ const POINTS_MAX = 500;
 
 type SeriesInput = (typeof MARKET_SERIES)[number];
 
-export const isOfMarket = ({ path }: Call): boolean => path['symbol']?.toUpperCase() === MARKET;
+export const isMarketPoint = ({ path }: Call): boolean => path['symbol']?.toUpperCase() === MARKET;
 
 /** Selects the inputs that the caller may read, in their order. */
 function listReadableInputs(
   call: Call,
   { lake }: StockServices,
 ): readonly (readonly [SeriesInput, Dataset])[] {
-  const readable = readableDatasets(callerOf(call.caller), lake, CORE);
+  const readable = readableDatasets(requireCaller(call.caller), lake, CORE);
   return MARKET_SERIES.flatMap((input) => {
     const dataset = readable.find(({ dataset: id }) => id.toUpperCase() === input);
     return dataset?.mapping.key === undefined ? [] : [[input, dataset] as const];
@@ -40,10 +40,10 @@ function listReadableInputs(
 export async function listMarketPoints(call: Call, services: StockServices): Promise<Answer> {
   const entries: object[] = [];
   for (const [input, dataset] of listReadableInputs(call, services)) {
-    const rows = await rowsOfInput(call, services, input);
+    const rows = await readInputRows(call, services, input);
     const keys = [...new Set(rows.map((row) => String(row['key'])))].sort();
     for (const key of keys.slice(0, POINTS_MAX - entries.length)) {
-      const freshness = await freshnessOf(call, services, dataset, key);
+      const freshness = await readFreshness(call, services, dataset, key);
       if (freshness === undefined) continue;
       const description = `Latest value of ${key}, of ${dataset.title || input}.`;
       const lastUpdated = isoSeconds(freshness.writtenMs);
@@ -60,8 +60,8 @@ export async function answerMarketPoint(call: Call, services: StockServices): Pr
   for (const [input, dataset] of listReadableInputs(call, services)) {
     const need = newest(input, key, 1);
     const inputs = new Map([[input, dataset] as const]);
-    const planned = await planNeeds(bare, services, inputs, [need], momentNow(services));
-    const [row] = (await readPlanned(planned, services, call))(need);
+    const planned = await planNeeds(bare, services, inputs, [need], currentMoment(services));
+    const [row] = (await runReadPlan(planned, services, call))(need);
     if (row === undefined) continue;
     const price = { usageKey: `${CORE}.${input}`, weight: dataset.weight };
     const answer = await answerFixed(

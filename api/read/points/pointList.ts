@@ -1,11 +1,11 @@
 // Lists the data points of a symbol with price and last change (SPEC.md "Data point list entry").
 import { CORE, type Dataset } from '../../../store/lake/datasets/datasets.ts';
-import { callerOf, readableDatasets } from '../../auth/access.ts';
+import { requireCaller, readableDatasets } from '../../auth/access.ts';
 import type { Answer, Call } from '../../request/endpoint.ts';
-import { refuseUnknown, type StockServices, symbolOf } from '../../stock/knownSymbols.ts';
-import { tickersOf } from '../../stock/symbology.ts';
-import { freshnessOf } from './freshness.ts';
-import { type Point, pointsIn } from './points.ts';
+import { refuseUnknown, type StockServices, normalizeSymbol } from '../../stock/knownSymbols.ts';
+import { resolveTickers } from '../../stock/symbology.ts';
+import { readFreshness } from './freshness.ts';
+import { type Point, findPoints } from './points.ts';
 
 interface PointEntry {
   readonly key: string;
@@ -17,17 +17,17 @@ interface PointEntry {
 
 /** Lists the points, free of charge, because no value is returned. */
 export async function listPoints(call: Call, services: StockServices): Promise<Answer> {
-  const requestedSymbol = symbolOf(call.path['symbol'] ?? '');
-  const [symbol = requestedSymbol] = await tickersOf([requestedSymbol], call, services);
+  const requestedSymbol = normalizeSymbol(call.path['symbol'] ?? '');
+  const [symbol = requestedSymbol] = await resolveTickers([requestedSymbol], call, services);
   const readable = new Set(
-    readableDatasets(callerOf(call.caller), services.lake, CORE).map(({ tableId }) => tableId),
+    readableDatasets(requireCaller(call.caller), services.lake, CORE).map(({ tableId }) => tableId),
   );
-  const points = [...pointsIn(services.lake).values()];
+  const points = [...findPoints(services.lake).values()];
   const datasets = new Set(points.flatMap(({ source }) => source.datasets));
   const writeTimes = new Map<Dataset, number>();
   for (const dataset of datasets) {
     if (!readable.has(dataset.tableId)) continue;
-    const freshness = await freshnessOf(call, services, dataset, symbol);
+    const freshness = await readFreshness(call, services, dataset, symbol);
     if (freshness !== undefined) writeTimes.set(dataset, freshness.writtenMs);
   }
   if (writeTimes.size === 0) await refuseUnknown(symbol, call, services);

@@ -2,17 +2,17 @@
 import { CORE } from '../../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import { dayIn } from '../../../query/time/dates.ts';
-import { callerOf, datasetOf } from '../../auth/access.ts';
+import { requireCaller, findDataset } from '../../auth/access.ts';
 import type { Answer, Call } from '../../request/endpoint.ts';
-import { refuseUnknown, type StockServices, symbolOf } from '../../stock/knownSymbols.ts';
+import { refuseUnknown, type StockServices, normalizeSymbol } from '../../stock/knownSymbols.ts';
 import { answerStock } from '../../stock/stock.ts';
-import { tickersOf } from '../../stock/symbology.ts';
-import { type Freshness, freshnessOf } from './freshness.ts';
+import { resolveTickers } from '../../stock/symbology.ts';
+import { type Freshness, readFreshness } from './freshness.ts';
 import { isoSeconds } from './pointList.ts';
-import { type Point, pointsIn } from './points.ts';
+import { type Point, findPoints } from './points.ts';
 
 export async function answerPoint(call: Call, services: StockServices): Promise<Answer> {
-  const point = pointsIn(services.lake).get((call.path['key'] ?? '').toUpperCase());
+  const point = findPoints(services.lake).get((call.path['key'] ?? '').toUpperCase());
   if (point === undefined) throw new Failure('NotFound');
   if (point.value.kind !== 'attribute') return freeAnswer(call, services, point);
   const { path, query } = toStockPath(call, services, point, point.value.name);
@@ -53,12 +53,12 @@ function toText(bytes: Uint8Array): string {
 }
 
 async function freeAnswer(call: Call, services: StockServices, point: Point): Promise<Answer> {
-  const requestedSymbol = symbolOf(call.path['symbol'] ?? '');
-  const [symbol = requestedSymbol] = await tickersOf([requestedSymbol], call, services);
+  const requestedSymbol = normalizeSymbol(call.path['symbol'] ?? '');
+  const [symbol = requestedSymbol] = await resolveTickers([requestedSymbol], call, services);
   let newest: Freshness | undefined;
   for (const { dataset: id } of point.source.datasets) {
-    const dataset = datasetOf(callerOf(call.caller), CORE, id, services.lake);
-    const one = await freshnessOf(call, services, dataset, symbol);
+    const dataset = findDataset(requireCaller(call.caller), CORE, id, services.lake);
+    const one = await readFreshness(call, services, dataset, symbol);
     if (one !== undefined && one.writtenMs > (newest?.writtenMs ?? -Infinity)) newest = one;
   }
   if (newest === undefined) await refuseUnknown(symbol, call, services);

@@ -1,11 +1,11 @@
 // Derives data points from the tables of stock types: each attribute of a type is one, so that a new type
 // adds its own (INTERFACE.md 1 "data-points list").
 import { inputOf } from '../../../market/inputs/inputs.ts';
-import { membersOf } from '../../../market/types/example.ts';
+import { listMembers } from '../../../market/types/example.ts';
 import { MARKET_TYPES, type MarketType } from '../../../market/types/marketTypes.ts';
 import { CORE, type Dataset } from '../../../store/lake/datasets/datasets.ts';
 import type { Lake } from '../../../store/lake/lake.ts';
-import { ATTRIBUTE_WEIGHT, computedType } from '../../market/market.ts';
+import { ATTRIBUTE_WEIGHT, findComputedType } from '../../market/market.ts';
 import { STOCK_TYPES, type StockType } from '../../stock/stockTypes.ts';
 
 /** A type whose attributes are data points, with its datasets. */
@@ -71,7 +71,7 @@ const hasAttributes = (type: StockType): boolean =>
 const pointCache = new WeakMap<Lake['directory'], ReadonlyMap<string, Point>>();
 
 /** The points of this server by key; a symbol may have only some of them. */
-export function pointsIn(lake: Lake): ReadonlyMap<string, Point> {
+export function findPoints(lake: Lake): ReadonlyMap<string, Point> {
   const { directory } = lake;
   const points = pointCache.get(directory) ?? collectPoints(listSources(lake));
   pointCache.set(directory, points);
@@ -86,7 +86,7 @@ function listSources(lake: Lake): readonly PointSource[] {
   };
   const computed = MARKET_TYPES.filter(({ part }) => part === 'attribute').flatMap(
     ({ name }): readonly PointSource[] => {
-      const type = computedType(name, lake);
+      const type = findComputedType(name, lake);
       if (type === undefined) return [];
       return [{ kind: 'computed', type, datasets: type.of.flatMap(datasetOf) }];
     },
@@ -155,7 +155,7 @@ const buildKey = (type: string, attribute: string): string =>
   (UNPREFIXED_TYPES.has(type) ? '' : `${prefixOf(type)}-`) + attribute.toUpperCase();
 
 function listAttributes(source: PointSource): readonly string[] {
-  if (source.kind === 'computed') return membersOf(source.type);
+  if (source.kind === 'computed') return listMembers(source.type);
   const [{ mapping, schema }] = source.datasets;
   if (!hasAttributes(source.type)) return [];
   const names = Object.keys(schema.properties);

@@ -31,7 +31,7 @@ type Members = Readonly<Record<string, unknown>>;
 
 /** The first faults of a value, and the number of all. */
 interface Faults {
-  readonly shown: readonly string[];
+  readonly messages: readonly string[];
   readonly count: number;
 }
 
@@ -45,19 +45,19 @@ export function findFaults(schema: TSchema, value: unknown): Faults {
 }
 
 interface Finder {
-  readonly shown: string[];
+  readonly messages: string[];
   count: number;
 }
 
-const makeFinder = (): Finder => ({ shown: [], count: 0 });
+const makeFinder = (): Finder => ({ messages: [], count: 0 });
 
 /** Maximum characters of a member's name in a fault. */
 const MEMBER_CHARACTERS = 200;
 
 function add(finder: Finder, path: string, rule: string): void {
   finder.count += 1;
-  if (finder.shown.length >= FAULTS_SHOWN) return;
-  finder.shown.push(`${path === '' ? 'the body' : path.slice(0, MEMBER_CHARACTERS)} ${rule}`);
+  if (finder.messages.length >= FAULTS_SHOWN) return;
+  finder.messages.push(`${path === '' ? 'the body' : path.slice(0, MEMBER_CHARACTERS)} ${rule}`);
 }
 
 function visit(schema: Schema, value: unknown, path: string, finder: Finder): void {
@@ -94,9 +94,9 @@ function visitEither(anyOf: readonly Schema[], value: unknown, path: string, fin
     return { ...own, isNull: one.type === 'null' };
   });
   if (alternatives.some(({ count }) => count === 0)) return;
-  for (const { count, isNull, shown } of alternatives) {
+  for (const { count, isNull, messages } of alternatives) {
     if (isNull) continue;
-    finder.shown.push(...shown.slice(0, FAULTS_SHOWN - finder.shown.length));
+    finder.messages.push(...messages.slice(0, FAULTS_SHOWN - finder.messages.length));
     finder.count += count;
   }
 }

@@ -5,7 +5,7 @@ import type { TSchema } from 'typebox';
 import { Failure } from '../../../store/base/failure.ts';
 import { VALUES_MAX } from './bodyLimits.ts';
 import { findFaults } from './faults.ts';
-import { type Pace, SENDING, watchSender } from './pace.ts';
+import { type Pace, SENDING_PACE, watchSender } from './pace.ts';
 import { findShapeFault } from './shape.ts';
 
 export interface JsonBody {
@@ -31,7 +31,11 @@ interface Limits {
 }
 
 /** @throws Failure TooLarge; InvalidBody if its sender is too slow, or disconnects before its end. */
-export async function readJson(body: Readable, limits: Limits, pace = SENDING): Promise<JsonBody> {
+export async function readJson(
+  body: Readable,
+  limits: Limits,
+  pace = SENDING_PACE,
+): Promise<JsonBody> {
   const { bytesMax, contentLength = 0, valuesMax = VALUES_MAX } = limits;
   if (contentLength > bytesMax) throw tooLarge(bytesMax);
   const bytes = await readBytes(body, bytesMax, pace);
@@ -79,9 +83,9 @@ async function readBytes(body: Readable, bytesMax: number, pace: Pace): Promise<
 /** @throws Failure InvalidBody: the first faults, each with its member and rule, and the number of others. */
 export function checkBody(schema: TSchema, json: unknown): unknown {
   if (json === undefined) throw new Failure('InvalidBody', 'the body is not JSON');
-  const { count, shown } = findFaults(schema, json);
+  const { count, messages } = findFaults(schema, json);
   if (count === 0) return json;
-  const others = count - shown.length;
+  const others = count - messages.length;
   const rest = others === 0 ? [] : [`and ${others} more`];
-  throw new Failure('InvalidBody', [...shown, ...rest].join('; '));
+  throw new Failure('InvalidBody', [...messages, ...rest].join('; '));
 }

@@ -11,9 +11,9 @@ export interface Pace {
 }
 
 /** 0.25 Mbit/s: a tenth of what a bad mobile connection has. */
-export const READING: Pace = { bytesPerSecond: 32 * 1024, windowMs: 60_000 };
+export const READING_PACE: Pace = { bytesPerSecond: 32 * 1024, windowMs: 60_000 };
 /** For incoming bodies: a source may pause while it produces the next piece. */
-export const SENDING: Pace = { bytesPerSecond: 1_024, windowMs: 60_000 };
+export const SENDING_PACE: Pace = { bytesPerSecond: 1_024, windowMs: 60_000 };
 
 const slowBody = ({ bytesPerSecond, windowMs }: Pace): Failure => {
   const rule = `${bytesPerSecond} bytes a second over ${windowMs / 1_000} s are the least`;

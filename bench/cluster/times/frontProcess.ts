@@ -1,11 +1,11 @@
 // A node that hands on, as a process of its own: the door and the forwarder of one, before a server of which
 // it is told, so that no second node has to find it in a catalog.
 import { Agent } from 'node:http';
-import { signHop } from '../../../api/auth/hop.ts';
+import { signProxyHeader } from '../../../api/auth/proxyIdentity.ts';
 import { makeForwarder } from '../../../api/forward/forward.ts';
-import { openFrontDoor } from '../../../api/forward/frontDoor.ts';
-import { nodeReach } from '../../../api/forward/reach.ts';
-import { renewedAgent } from '../../../api/forward/renewedAgent.ts';
+import { openFrontServer } from '../../../api/forward/frontServer.ts';
+import { nodeReachability } from '../../../api/forward/reachability.ts';
+import { makeRenewedAgent } from '../../../api/forward/renewedAgent.ts';
 import { systemClock } from '../../../store/base/clock.ts';
 import { clientAddress, parseAddresses } from '../../../store/base/addresses.ts';
 import { answerParent } from '../../http/childAsked.ts';
@@ -19,20 +19,20 @@ const nobody = parseAddresses([]);
 answerParent(async ({ base, hopKey }: FrontOrder) => {
   const options = { keepAlive: true, maxFreeSockets: 256 };
   const connections = (): Agent => new Agent(options);
-  const [agent, url] = [renewedAgent(connections), new URL(base)];
-  const reach = nodeReach(url, agent, connections);
-  const target = { id: 'serving', url, hopKey, agent, reach };
+  const [agent, url] = [makeRenewedAgent(connections), new URL(base)];
+  const reach = nodeReachability(url, agent, connections);
+  const target = { id: 'serving', url, proxyKey: hopKey, agent, reachability: reach };
   const forward = makeForwarder({
-    targets: { current: () => target, changed: async () => undefined },
-    signed: ({ hopKey: key }, incoming) => {
+    targets: { current: () => target, waitForChange: async () => undefined },
+    signHeader: ({ proxyKey: key }, incoming) => {
       const address = clientAddress(incoming.socket.remoteAddress ?? '', undefined, nobody);
-      return signHop({ key, clock: systemClock }, incoming, address);
+      return signProxyHeader({ key, clock: systemClock }, incoming, address);
     },
     waitMs: WAIT_MS,
-    tell: () => undefined,
+    recordOutcome: () => undefined,
   });
   const own = (): undefined => undefined;
   const place = { host: '127.0.0.1', port: 0, https: undefined };
-  const { port } = await openFrontDoor({ ...place, forward, own });
+  const { port } = await openFrontServer({ ...place, forward, answerLocally: own });
   return port;
 });

@@ -6,7 +6,7 @@ import type { Caller } from '../../../store/accounts/callers.ts';
 import { monotonicMs, systemClock } from '../../../store/base/clock.ts';
 import { LeasedQuota } from '../../../store/ledger/leases/leasedQuota.ts';
 import type { ToLessee, ToLessor } from '../../../store/ledger/leases/leaseMessages.ts';
-import { QuotaLessor } from '../../../store/ledger/leases/lessor.ts';
+import { QuotaLessor } from '../../../store/ledger/leases/quotaLessor.ts';
 import type { Ledger } from '../../../store/ledger/ledger.ts';
 import { callerOf, openLedger } from '../../money.ts';
 
@@ -54,9 +54,9 @@ export async function benchLeases(folder: string): Promise<readonly string[]> {
   await using here = await lending(join(folder, 'leases.db'));
   const quota = new LeasedQuota({ lessee: 'bench', nowMs: monotonicMs });
   const waiting: Buffer[] = [];
-  const joined = here.lessor.join('bench', (message: ToLessee) => quota.take(message));
+  const joined = here.lessor.join('bench', (message: ToLessee) => quota.handle(message));
   let tellMs = 0;
-  quota.connected((message) => {
+  quota.connect((message) => {
     const fromMs = monotonicMs();
     waiting.push(serialize(message));
     tellMs += monotonicMs() - fromMs;
@@ -92,7 +92,7 @@ export async function measureQuestions(
   const [toLessor, toLessee]: [Buffer[], Buffer[]] = [[], []];
   const joined = here.lessor.join('bench', (message) => toLessee.push(serialize(message)));
   let [askedMs, answeredMs] = [0, 0];
-  quota.connected((message) => {
+  quota.connect((message) => {
     const fromMs = monotonicMs();
     toLessor.push(serialize(message));
     askedMs += monotonicMs() - fromMs;
@@ -106,7 +106,7 @@ export async function measureQuestions(
     for (const bytes of toLessor.splice(0)) joined.take(deserialize(bytes) as ToLessor);
     answeredMs += monotonicMs() - sentMs;
     const heardMs = monotonicMs();
-    for (const bytes of toLessee.splice(0)) quota.take(deserialize(bytes) as ToLessee);
+    for (const bytes of toLessee.splice(0)) quota.handle(deserialize(bytes) as ToLessee);
     askedMs += monotonicMs() - heardMs;
   }
   const all = TURNS * QUESTIONS;
@@ -129,9 +129,9 @@ const caller = callerOf('t');
 function called(quota: LeasedQuota, at: number): boolean {
   try {
     quota.admit(caller, ADDRESS);
-    quota.stopped(caller);
+    quota.findStop(caller);
     const hold = quota.hold(caller, { ...NAMED, requestId: `r${at}` }, 30);
-    quota.settle(hold, 30).delivered();
+    quota.settle(hold, 30).confirm();
     return true;
   } catch {
     return false;

@@ -1,11 +1,11 @@
 // Completion of what the subset has besides keywords and tables: its functions, and columns of all tables.
 import type { Completion, CompletionContext, CompletionResult } from '@codemirror/autocomplete';
 import { AGGREGATES } from '../../../query/sql/functions/aggregates.ts';
-import { DATE_FUNCTIONS } from '../../../query/sql/functions/functionsOfDates.ts';
-import { JSON_FUNCTIONS } from '../../../query/sql/functions/functionsOfJson.ts';
-import { LIST_FUNCTIONS } from '../../../query/sql/functions/functionsOfLists.ts';
-import { NUMBER_FUNCTIONS } from '../../../query/sql/functions/functionsOfNumbers.ts';
-import { TEXT_FUNCTIONS } from '../../../query/sql/functions/functionsOfTexts.ts';
+import { DATE_FUNCTIONS } from '../../../query/sql/functions/dateFunctions.ts';
+import { JSON_FUNCTIONS } from '../../../query/sql/functions/jsonFunctions.ts';
+import { LIST_FUNCTIONS } from '../../../query/sql/functions/listFunctions.ts';
+import { NUMBER_FUNCTIONS } from '../../../query/sql/functions/numberFunctions.ts';
+import { TEXT_FUNCTIONS } from '../../../query/sql/functions/textFunctions.ts';
 import { STATISTICS } from '../../../query/sql/functions/statistics.ts';
 import { WINDOW_FUNCTIONS } from '../../../query/sql/functions/windowFunctions.ts';
 import { type Dataset, typeText } from '../../asking/answers.ts';

@@ -2,9 +2,9 @@
 // session.
 import { sessionsBetween } from '../../../query/time/calendar.ts';
 import { addDays, type Day } from '../../../query/time/days.ts';
-import type { Drawn } from '../drawn.ts';
-import { drawsFor } from '../draws.ts';
-import { hoursOf, keptFrom } from '../exchange.ts';
+import type { SampledMarket } from '../sampledMarket.ts';
+import { seededRandom } from '../seededRandom.ts';
+import { hoursOf, retainedFrom } from '../exchange.ts';
 import { FOUNDED } from '../listings.ts';
 
 interface Walk {
@@ -71,7 +71,7 @@ function* valuesOf(seed: number, one: Walk, until: Day): Generator<readonly [Day
   const letters = [...one.name].reduce((sum, letter) => sum * 31 + letter.charCodeAt(0), 7) | 0;
   let value = one.start;
   for (const [at, day] of sessionsBetween(FOUNDED, until).entries()) {
-    const { normal } = drawsFor(seed, letters, at, MONEY);
+    const { normal } = seededRandom(seed, letters, at, MONEY);
     // Mean reversion over some years.
     const back = Math.log(one.start / value) * 0.002;
     value *= Math.exp(one.step * normal() + back);
@@ -79,25 +79,25 @@ function* valuesOf(seed: number, one: Walk, until: Day): Generator<readonly [Day
   }
 }
 
-function* walked(market: Drawn, walks: readonly Walk[]): Generator<string> {
-  const { after, shape, standing } = market;
-  const { days } = keptFrom(shape, standing);
+function* walked(market: SampledMarket, walks: readonly Walk[]): Generator<string> {
+  const { after, shape, session } = market;
+  const { days } = retainedFrom(shape, session);
   const next = after === undefined ? days : addDays(after, 1);
   const from = next > days ? next : days;
   for (const one of walks) {
-    for (const [day, value] of valuesOf(shape.seed, one, standing.closed)) {
+    for (const [day, value] of valuesOf(shape.seed, one, session.closed)) {
       if (day >= from) yield `${one.name},${day},${value}\n`;
     }
   }
 }
 
-export function* rateLines(market: Drawn): Generator<string> {
+export function* rateLines(market: SampledMarket): Generator<string> {
   yield 'symbol,date,rate\n';
   yield* walked(market, PAIRS);
 }
 
 export const seriesLines = (input: keyof typeof SERIES) =>
-  function* lines(market: Drawn): Generator<string> {
+  function* lines(market: SampledMarket): Generator<string> {
     yield 'key,date,value\n';
     yield* walked(market, SERIES[input]);
   };
@@ -111,11 +111,11 @@ interface Coin {
 }
 
 /** Each coin at the end of the latest session. */
-function* coins({ shape, standing }: Drawn): Generator<Coin> {
-  const { minutes, openMs } = hoursOf(standing.closed);
+function* coins({ shape, session }: SampledMarket): Generator<Coin> {
+  const { minutes, openMs } = hoursOf(session.closed);
   const time = new Date(openMs + minutes * 60_000).toISOString();
   for (const one of COINS) {
-    const [before, last] = [...valuesOf(shape.seed, one, standing.closed)].slice(-2);
+    const [before, last] = [...valuesOf(shape.seed, one, session.closed)].slice(-2);
     if (before === undefined || last === undefined) continue;
     const { decimals, name: symbol } = one;
     yield { symbol, time, before: before[1], last: last[1], decimals };
@@ -127,7 +127,7 @@ const SPREAD = 0.0004;
 const around = ({ decimals, last }: Coin, share: number): string =>
   (last * (1 + share)).toFixed(decimals);
 
-export function* coinLines(market: Drawn): Generator<string> {
+export function* coinLines(market: SampledMarket): Generator<string> {
   yield (
     'symbol,latestUpdate,primaryExchange,latestPrice,latestVolume,bidPrice,bidSize,askPrice,askSize,' +
     'high,low,previousClose\n'
@@ -140,7 +140,7 @@ export function* coinLines(market: Drawn): Generator<string> {
   }
 }
 
-export function* coinBookLines(market: Drawn): Generator<string> {
+export function* coinBookLines(market: SampledMarket): Generator<string> {
   yield 'symbol,time,bids,asks\n';
   for (const coin of coins(market)) {
     const side = (sign: -1 | 1): string => {

@@ -2,12 +2,12 @@
 // Each story is derived from another record of the exchange, so that news and numbers agree.
 import { addDays, type Day, numberOfDay, weekdayOf } from '../../../query/time/days.ts';
 import { isSession } from '../../../query/time/calendar.ts';
-import { type Drawn, histories } from '../drawn.ts';
-import { drawsFor } from '../draws.ts';
+import { type SampledMarket, histories } from '../sampledMarket.ts';
+import { seededRandom } from '../seededRandom.ts';
 import { hoursOf } from '../exchange.ts';
 import type { Bar, History } from '../history.ts';
 import type { Listing } from '../listings.ts';
-import { reportsOf } from '../statements.ts';
+import { sampleReports } from '../statements.ts';
 
 /** Sessions with news. */
 const SESSIONS = 30;
@@ -24,12 +24,12 @@ interface Story {
   readonly headline: string;
 }
 
-export function* newsLines(market: Drawn): Generator<string> {
+export function* newsLines(market: SampledMarket): Generator<string> {
   const { seed } = market.shape;
   yield 'symbol,uuid,datetime,headline,source,url,summary,related,image,lang,hasPaywall\n';
   for (const [listing, history] of histories(market)) {
     for (const { day, headline, kind } of storiesOf(market, listing, history)) {
-      const { below } = drawsFor(seed, listing.at, numberOfDay(day), STREAM, kind);
+      const { below } = seededRandom(seed, listing.at, numberOfDay(day), STREAM, kind);
       const uuid = [below(2 ** 32), below(2 ** 32)].map(hex).join('');
       const url = `https://example.com/synthetic/${uuid}`;
       const texts = [headline, 'Synthetic Wire', url, `${headline}. ${INVENTED}`];
@@ -49,7 +49,7 @@ const timeOf = (day: Day): string => {
 };
 
 function storiesOf(
-  { shape, standing: { closed } }: Drawn,
+  { shape, session: { closed } }: SampledMarket,
   listing: Listing,
   history: History,
 ): readonly Story[] {
@@ -76,7 +76,7 @@ function reportedBy(
   closed: Day,
 ): readonly Story[] {
   if (listing.sector === undefined) return [];
-  return reportsOf(seed, listing, history, closed)
+  return sampleReports(seed, listing, history, closed)
     .filter(({ period }) => period === 'quarterly')
     .map(({ income, quarter, reported, year }) => {
       const millions = Math.round((income['netIncome'] ?? 0) / 1e6);

@@ -2,8 +2,8 @@
 // of the latest closed session.
 import { isSession, previousSession } from '../../../query/time/calendar.ts';
 import { addDays, addMonths, type Day, numberOfDay, weekdayOf } from '../../../query/time/days.ts';
-import { type Drawn, histories } from '../drawn.ts';
-import { drawsFor } from '../draws.ts';
+import { type SampledMarket, histories } from '../sampledMarket.ts';
+import { seededRandom } from '../seededRandom.ts';
 import type { Bar } from '../history.ts';
 import type { Listing } from '../listings.ts';
 import { optionPrices, strikesAround } from '../optionPrices.ts';
@@ -19,16 +19,16 @@ const SPREAD = 0.015;
 /** Random stream of options. */
 const OPTIONS = 11;
 
-export function* optionLines(market: Drawn): Generator<string> {
-  const { shape, standing } = market;
-  const expirations = expirationsAfter(standing.closed);
+export function* optionLines(market: SampledMarket): Generator<string> {
+  const { shape, session } = market;
+  const expirations = expirationsAfter(session.closed);
   yield (
     'symbol,id,lastUpdated,expirationDate,strikePrice,side,contractSize,type,closingPrice,bid,ask,' +
     'volume,openInterest,isAdjusted\n'
   );
   for (const [listing, { bars }] of histories(market)) {
-    const bar = bars.findLast(({ day }) => day <= standing.closed);
-    if (bar?.day !== standing.closed) continue;
+    const bar = bars.findLast(({ day }) => day <= session.closed);
+    if (bar?.day !== session.closed) continue;
     for (const day of expirations) yield* chainLines(shape.seed, listing, bar, day);
   }
 }
@@ -53,7 +53,7 @@ function* chainLines(seed: number, listing: Listing, bar: Bar, day: Day): Genera
   const volatility = ofSession * Math.sqrt(SESSIONS_OF_YEAR);
   for (const strike of strikesAround(bar.close)) {
     const prices = optionPrices({ spot: bar.close, volatility, years }, strike);
-    const { below } = drawsFor(seed, at, bar.session, OPTIONS, numberOfDay(day), strike);
+    const { below } = seededRandom(seed, at, bar.session, OPTIONS, numberOfDay(day), strike);
     for (const side of ['call', 'put'] as const) {
       const close = prices[side];
       const half = Math.max(1, Math.round(close * SPREAD));

@@ -2,9 +2,14 @@
 import type { Day } from '../../../query/time/days.ts';
 import { addDays } from '../../../query/time/days.ts';
 import type { FilledId } from '../../inputs/inputRow.ts';
-import { hoursOf, keptFrom } from '../exchange.ts';
-import { type Drawn, drawnOf, histories, type Wanted } from '../drawn.ts';
-import { type History, historyOf } from '../history.ts';
+import { hoursOf, retainedFrom } from '../exchange.ts';
+import {
+  type SampledMarket,
+  sampleMarket,
+  histories,
+  type RecordRequest,
+} from '../sampledMarket.ts';
+import { type History, sampleHistory } from '../history.ts';
 import {
   balanceLines,
   cashLines,
@@ -14,23 +19,23 @@ import {
   incomeLines,
   peerLines,
 } from './statementRecords.ts';
-import { reportsOf, sharesAt } from '../statements.ts';
+import { sampleReports, sharesAt } from '../statements.ts';
 import { type Listing, SECTORS } from '../listings.ts';
-import { minutesOf } from '../minutes.ts';
+import { toMinutes } from '../minutes.ts';
 import { coinBookLines, coinLines, rateLines, seriesLines } from './moneyRecords.ts';
 import { newestTrades } from '../ticks.ts';
-import { detailOf, tradesOf } from '../trades.ts';
+import { sampleDetail, sampleTrades } from '../trades.ts';
 import { newsLines } from './newsRecords.ts';
 import { optionLines } from './optionRecords.ts';
 import { sentimentLines, sentimentMinuteLines } from './sentimentRecords.ts';
 import { exchangeLines } from './statsRecords.ts';
 import { VENUES } from '../venues.ts';
 
-export function* linesOf(request: Wanted): Generator<string> {
-  yield* LINES[request.input](drawnOf(request));
+export function* recordLines(request: RecordRequest): Generator<string> {
+  yield* LINES[request.input](sampleMarket(request));
 }
 
-type Lines = (market: Drawn) => Generator<string>;
+type Lines = (market: SampledMarket) => Generator<string>;
 
 const LINES: Readonly<Record<FilledId, Lines>> = {
   COMPANY: companyLines,
@@ -73,7 +78,7 @@ const typeOf = ({ sector }: Listing): string => (sector === undefined ? 'et' : '
 /** Cents to dollars. */
 const priceOf = (cents: number): string => String(cents / 100);
 
-function* companyLines(market: Drawn): Generator<string> {
+function* companyLines(market: SampledMarket): Generator<string> {
   const { factors, listings } = market;
   yield (
     'symbol,companyName,exchange,industry,description,securityName,issueType,sector,primarySicCode,' +
@@ -82,7 +87,7 @@ function* companyLines(market: Drawn): Generator<string> {
   for (const listing of listings) {
     const { employees, name, sector, symbol } = listing;
     const { industry = 'Funds', name: sectorName = '', sic = 6726 } = SECTORS[sector ?? -1] ?? {};
-    const history = historyOf(factors, listing);
+    const history = sampleHistory(factors, listing);
     const shares = sharesAt(listing, history, history.bars.at(-1)?.day ?? '');
     const earnings = sector === undefined ? '' : ttmEarningsOf(market, listing, history, shares);
     const tags = `"[""${sectorName === '' ? 'Fund' : sectorName}""]"`;
@@ -95,12 +100,12 @@ function* companyLines(market: Drawn): Generator<string> {
 
 /** Earnings of the last four quarters, per current share. */
 function ttmEarningsOf(
-  { shape, standing }: Drawn,
+  { shape, session }: SampledMarket,
   listing: Listing,
   history: History,
   shares: number,
 ): number | '' {
-  const quarters = reportsOf(shape.seed, listing, history, standing.closed).filter(
+  const quarters = sampleReports(shape.seed, listing, history, session.closed).filter(
     ({ period }) => period === 'quarterly',
   );
   if (quarters.length < 4) return '';
@@ -110,7 +115,7 @@ function ttmEarningsOf(
   return Math.round((earned / shares) * 100) / 100;
 }
 
-function* symbolLines({ listings }: Drawn): Generator<string> {
+function* symbolLines({ listings }: SampledMarket): Generator<string> {
   yield (
     'symbol,validFrom,validTo,name,exchange,exchangeName,type,region,currency,isEnabled,' +
     'figi,isin,cusip,cik\n'
@@ -129,13 +134,13 @@ function* venueLines(): Generator<string> {
   }
 }
 
-function* dayLines(market: Drawn): Generator<string> {
-  const { after, shape, standing } = market;
-  const from = laterOf(keptFrom(shape, standing).days, after);
+function* dayLines(market: SampledMarket): Generator<string> {
+  const { after, shape, session } = market;
+  const from = laterOf(retainedFrom(shape, session).days, after);
   yield 'symbol,date,open,high,low,close,volume,isSplitAdjusted\n';
   for (const [{ symbol }, { bars }] of histories(market)) {
     for (const { close, day, high, low, open, volume } of bars) {
-      if (day < from || day > standing.closed) continue;
+      if (day < from || day > session.closed) continue;
       const prices = [open, high, low, close].map(priceOf);
       yield `${symbol},${day},${prices.join(',')},${volume},false\n`;
     }
@@ -148,18 +153,18 @@ const laterOf = (firstDay: Day, after: Day | undefined): Day => {
   return next > firstDay ? next : firstDay;
 };
 
-function* minuteLines(market: Drawn): Generator<string> {
-  const { after, afterMs = 0, listings, shape, standing } = market;
-  const from = laterOf(keptFrom(shape, standing).minutes, after);
+function* minuteLines(market: SampledMarket): Generator<string> {
+  const { after, afterMs = 0, listings, shape, session } = market;
+  const from = laterOf(retainedFrom(shape, session).minutes, after);
   yield 'symbol,date,minute,open,high,low,close,average,volume,notional,numberOfTrades\n';
   const some = { ...market, listings: listings.filter(({ at }) => at < shape.minuteSymbols) };
   for (const [listing, { bars }] of histories(some)) {
-    for (const bar of bars.filter(({ day }) => day >= from && day <= standing.opened)) {
+    for (const bar of bars.filter(({ day }) => day >= from && day <= session.opened)) {
       const { seed } = shape;
       const { minutes, openMs } = hoursOf(bar.day);
-      for (const minute of minutesOf(tradesOf({ seed, at: listing.at }, bar, minutes))) {
+      for (const minute of toMinutes(sampleTrades({ seed, at: listing.at }, bar, minutes))) {
         const endMs = openMs + (minute.minute + 1) * MINUTE_MS;
-        if (bar.day > standing.closed && (endMs > standing.untilMs || endMs <= afterMs)) continue;
+        if (bar.day > session.closed && (endMs > session.untilMs || endMs <= afterMs)) continue;
         const { notional, trades, volume } = minute;
         const prices = [minute.open, minute.high, minute.low, minute.close].map(priceOf).join(',');
         const average = Math.round((notional / volume) * 100) / 10_000;
@@ -182,13 +187,13 @@ function clockOf(minute: number): string {
 /** Actions announced by the latest closed session, within the retained days. */
 function selectAnnounced<Action extends { readonly declared: Day; readonly exDay: Day }>(
   actions: readonly Action[],
-  { shape, standing }: Drawn,
+  { shape, session }: SampledMarket,
 ): readonly Action[] {
-  const { days } = keptFrom(shape, standing);
-  return actions.filter(({ declared, exDay }) => declared <= standing.closed && exDay >= days);
+  const { days } = retainedFrom(shape, session);
+  return actions.filter(({ declared, exDay }) => declared <= session.closed && exDay >= days);
 }
 
-function* splitLines(market: Drawn): Generator<string> {
+function* splitLines(market: SampledMarket): Generator<string> {
   yield 'symbol,exDate,fromFactor,toFactor,ratio,declaredDate,description\n';
   for (const [{ symbol }, { splits }] of histories(market)) {
     for (const { declared, exDay, from, to } of selectAnnounced(splits, market)) {
@@ -198,7 +203,7 @@ function* splitLines(market: Drawn): Generator<string> {
   }
 }
 
-function* dividendLines(market: Drawn): Generator<string> {
+function* dividendLines(market: SampledMarket): Generator<string> {
   yield (
     'symbol,exDate,refid,amount,paymentDate,recordDate,declaredDate,flag,currency,' +
     'description,frequency\n'
@@ -212,7 +217,7 @@ function* dividendLines(market: Drawn): Generator<string> {
   }
 }
 
-function* tradeLines(market: Drawn): Generator<string> {
+function* tradeLines(market: SampledMarket): Generator<string> {
   const { seed } = market.shape;
   yield (
     'symbol,time,tradeId,price,size,venue,isOddLot,isISO,isOutsideRegularHours,' +
@@ -221,7 +226,7 @@ function* tradeLines(market: Drawn): Generator<string> {
   let place = 0;
   for (const { bar, before, listing, openMs, trade } of newestTrades(market)) {
     place = before === undefined ? 1 : place + 1;
-    const { venue } = detailOf({ seed, at: listing.at }, bar, trade, before);
+    const { venue } = sampleDetail({ seed, at: listing.at }, bar, trade, before);
     const time = new Date(openMs + trade.offsetMs).toISOString();
     const flags = [trade.size < 100, place % 7 === 0, false, before === undefined, false];
     const values = [listing.symbol, time, place, priceOf(trade.cents), trade.size, venue];
@@ -229,13 +234,13 @@ function* tradeLines(market: Drawn): Generator<string> {
   }
 }
 
-function* quoteLines(market: Drawn): Generator<string> {
+function* quoteLines(market: SampledMarket): Generator<string> {
   const { seed } = market.shape;
   yield 'symbol,time,sequence,bidPrice,bidSize,askPrice,askSize,venue\n';
   let place = 0;
   for (const { bar, before, listing, openMs, trade } of newestTrades(market)) {
     place = before === undefined ? 1 : place + 1;
-    const offer = detailOf({ seed, at: listing.at }, bar, trade, before);
+    const offer = sampleDetail({ seed, at: listing.at }, bar, trade, before);
     const time = new Date(openMs + offer.quotedMs).toISOString();
     const { ask, askSize, bid, bidSize, venue } = offer;
     const values = [place, priceOf(bid), bidSize, priceOf(ask), askSize, venue];

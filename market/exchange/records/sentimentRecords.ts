@@ -1,8 +1,8 @@
 // Sentiment about the invented companies as CSV: derived from their prices. Messages of some minutes add up
 // to those of a day.
 import type { Bar } from '../history.ts';
-import { type Drawn, histories } from '../drawn.ts';
-import { drawsFor } from '../draws.ts';
+import { type SampledMarket, histories } from '../sampledMarket.ts';
+import { seededRandom } from '../seededRandom.ts';
 
 /** Retained days, and days with minutes. */
 const DAYS_KEPT = 30;
@@ -35,7 +35,7 @@ function columnsOf({ good, scores }: Mood): string {
   return [thousandth((good - bad) / 1000), scores, good / 1000, bad / 1000].join(',');
 }
 
-export function* sentimentLines(market: Drawn): Generator<string> {
+export function* sentimentLines(market: SampledMarket): Generator<string> {
   yield 'symbol,date,sentiment,totalScores,positive,negative\n';
   for (const [{ symbol }, { bars }] of histories(market)) {
     for (const bar of bars.slice(-DAYS_KEPT)) {
@@ -44,11 +44,11 @@ export function* sentimentLines(market: Drawn): Generator<string> {
   }
 }
 
-export function* sentimentMinuteLines(market: Drawn): Generator<string> {
-  const { shape, standing } = market;
+export function* sentimentMinuteLines(market: SampledMarket): Generator<string> {
+  const { shape, session } = market;
   yield 'symbol,date,minute,sentiment,totalScores,positive,negative\n';
   for (const [{ at, symbol }, { bars }] of histories(market)) {
-    const over = bars.filter(({ day }) => day <= standing.closed).slice(-MINUTE_DAYS);
+    const over = bars.filter(({ day }) => day <= session.closed).slice(-MINUTE_DAYS);
     for (const bar of over) {
       for (const [place, mood] of minutesOf(shape.seed, at, bar).entries()) {
         yield `${symbol},${bar.day},${MINUTES[place]},${columnsOf(mood)}\n`;
@@ -60,7 +60,7 @@ export function* sentimentMinuteLines(market: Drawn): Generator<string> {
 /** Pairs of minutes with opposite distances from the day's sentiment: together they equal the day's. */
 function minutesOf(seed: number, at: number, bar: Bar): readonly Mood[] {
   const { good, scores } = moodOf(bar);
-  const { below } = drawsFor(seed, at, bar.session, MOODS);
+  const { below } = seededRandom(seed, at, bar.session, MOODS);
   const each = Math.floor(scores / MINUTES.length);
   const pairs = Array.from({ length: (MINUTES.length - 1) / 2 }, () => {
     const aside = below(Math.min(good, 1000 - good) + 1);

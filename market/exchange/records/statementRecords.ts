@@ -1,10 +1,10 @@
 // Earnings, statements and peers of the invented companies as CSV.
 import { inputOf } from '../../inputs/inputs.ts';
 import { addDays, addMonths, numberOfDay } from '../../../query/time/days.ts';
-import { financialsOf } from '../../reports/financials.ts';
-import { type Drawn, histories } from '../drawn.ts';
+import { mergeStatements } from '../../reports/financials.ts';
+import { type SampledMarket, histories } from '../sampledMarket.ts';
 import type { Listing } from '../listings.ts';
-import { type Amounts, type Report, reportsOf } from '../statements.ts';
+import { type Amounts, type Report, sampleReports } from '../statements.ts';
 
 /** Quarters and years with retained statements. */
 const QUARTERS_KEPT = 12;
@@ -19,11 +19,11 @@ interface Reported {
 }
 
 /** The latest reports of each company; the fund has none. */
-function* reports(market: Drawn): Generator<Reported> {
-  const { shape, standing } = market;
+function* reports(market: SampledMarket): Generator<Reported> {
+  const { shape, session } = market;
   for (const [listing, history] of histories(market)) {
     if (listing.sector === undefined) continue;
-    const all = reportsOf(shape.seed, listing, history, standing.closed);
+    const all = sampleReports(shape.seed, listing, history, session.closed);
     for (const [period, keptCount] of [
       ['quarterly', QUARTERS_KEPT],
       ['annual', YEARS_KEPT],
@@ -39,7 +39,7 @@ function* reports(market: Drawn): Generator<Reported> {
 }
 
 function* statementLines(
-  market: Drawn,
+  market: SampledMarket,
   id: 'BALANCE_SHEET' | 'CASH_FLOW' | 'FINANCIALS' | 'INCOME',
   of: (report: Report) => Amounts,
 ): Generator<string> {
@@ -62,16 +62,16 @@ function* statementLines(
   }
 }
 
-export const incomeLines = (market: Drawn): Generator<string> =>
+export const incomeLines = (market: SampledMarket): Generator<string> =>
   statementLines(market, 'INCOME', ({ income }) => income);
-export const balanceLines = (market: Drawn): Generator<string> =>
+export const balanceLines = (market: SampledMarket): Generator<string> =>
   statementLines(market, 'BALANCE_SHEET', ({ balance }) => balance);
-export const cashLines = (market: Drawn): Generator<string> =>
+export const cashLines = (market: SampledMarket): Generator<string> =>
   statementLines(market, 'CASH_FLOW', ({ cash }) => cash);
 
-export const financialsLines = (market: Drawn): Generator<string> =>
+export const financialsLines = (market: SampledMarket): Generator<string> =>
   statementLines(market, 'FINANCIALS', ({ balance, cash, income }) =>
-    financialsOf([income, balance, cash]),
+    mergeStatements([income, balance, cash]),
   );
 
 const perShare = ({ income, shares }: Report): number =>
@@ -88,7 +88,7 @@ const cents = (value: number): number => Math.round(value * 100) / 100;
 const share = (value: number, of: number): number | '' =>
   of === 0 ? '' : Math.round((value / of) * 10_000) / 10_000;
 
-export function* earningsLines(market: Drawn): Generator<string> {
+export function* earningsLines(market: SampledMarket): Generator<string> {
   yield (
     'symbol,period,EPSReportDate,actualEPS,consensusEPS,announceTime,numberOfEstimates,' +
     'EPSSurpriseDollar,EPSSurpriseDollarPercent,fiscalPeriod,fiscalEndDate,yearAgo,' +
@@ -122,7 +122,7 @@ export function* earningsLines(market: Drawn): Generator<string> {
 }
 
 /** The next quarter to be reported by each company. */
-export function* estimateLines(market: Drawn): Generator<string> {
+export function* estimateLines(market: SampledMarket): Generator<string> {
   yield (
     'symbol,period,reportDate,consensusEPS,announceTime,numberOfEstimates,fiscalPeriod,' +
     'fiscalEndDate,currency\n'
@@ -155,7 +155,7 @@ export function* estimateLines(market: Drawn): Generator<string> {
 const daysUntil = ({ ended, reported }: Report): number =>
   numberOfDay(reported) - numberOfDay(ended);
 
-export function* peerLines({ listings }: Drawn): Generator<string> {
+export function* peerLines({ listings }: SampledMarket): Generator<string> {
   yield 'symbol,peer\n';
   for (const { at, sector, symbol } of listings) {
     if (sector === undefined) continue;

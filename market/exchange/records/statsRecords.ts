@@ -1,7 +1,7 @@
 // Daily volumes of the synthetic exchange as CSV: the sum of its daily bars.
 import { addDays, type Day } from '../../../query/time/days.ts';
-import { type Drawn, histories } from '../drawn.ts';
-import { hoursOf, keptFrom } from '../exchange.ts';
+import { type SampledMarket, histories } from '../sampledMarket.ts';
+import { hoursOf, retainedFrom } from '../exchange.ts';
 import { VENUES } from '../venues.ts';
 
 interface Sum {
@@ -16,15 +16,15 @@ const DARK = 'ZSYD';
 const LIT = 1 - (VENUES.find(({ mic }) => mic === DARK)?.share ?? 0);
 const MINUTES_OF_DAY = 390;
 
-export function* exchangeLines(market: Drawn): Generator<string> {
-  const { after, shape, standing } = market;
-  const { days } = keptFrom(shape, standing);
+export function* exchangeLines(market: SampledMarket): Generator<string> {
+  const { after, shape, session } = market;
+  const { days } = retainedFrom(shape, session);
   const next = after === undefined ? days : addDays(after, 1);
   const from = next > days ? next : days;
   const sums = new Map<Day, Sum>();
   for (const [, { bars }] of histories(market)) {
     for (const { close, day, high, low, open, volume } of bars) {
-      if (day < from || day > standing.closed) continue;
+      if (day < from || day > session.closed) continue;
       const sum = sums.get(day) ?? { volume: 0, symbols: 0, notional: 0 };
       sum.volume += volume;
       sum.symbols += 1;

@@ -1,7 +1,7 @@
 // Detects lines of a CSV that DuckDB would misread, or that are not records. Such a file is rewritten
 // (tidyCopy.ts); DuckDB reads any other file directly, three times as fast.
 import { open } from 'node:fs/promises';
-import { roomFor } from '../../bytes/pieces.ts';
+import { allocateBuffer } from '../../bytes/pieces.ts';
 import { QuoteScan } from './quoteScan.ts';
 
 /** Bytes read and inspected per turn of the event loop. */
@@ -28,7 +28,7 @@ export async function hasOddLines(plain: PlainFile): Promise<boolean> {
   const lines = { begin: Buffer.from(begin.slice(0, BEGIN_MAX)), sign, width };
   const file = await open(path);
   try {
-    const buffer = await roomFor(file, PIECE_BYTES);
+    const buffer = await allocateBuffer(file, PIECE_BYTES);
     const quotes = new QuoteScan(sign);
     let before = Math.min(1, start);
     let isBlankEnd = false;

@@ -48,7 +48,7 @@ export class TableEnds {
     return { line: this.secondLine, linesAfter: this.endLine - this.lastLine };
   }
 
-  see({ cells, comment, fault, line, lines }: CsvRecord): void {
+  add({ cells, comment, fault, line, lines }: CsvRecord): void {
     const { trailing, width } = this.file;
     this.endLine = line + lines - 1;
     if (this.secondLine !== undefined) return;

@@ -1,6 +1,6 @@
 // Reads or cuts the last lines of a text file; blank lines count, as they do above the header.
 import { copyFile, type FileHandle, open, truncate } from 'node:fs/promises';
-import { Failure, toldFull } from '../../../store/base/failure.ts';
+import { Failure, toDiskFullFailure } from '../../../store/base/failure.ts';
 
 /** Bytes per read, and bytes that are searched for the last lines. */
 const PIECE_BYTES = 256 * 1024;
@@ -49,7 +49,7 @@ async function findLastLines(
 }
 
 /** Copies the file without its last lines. @throws Failure InvalidBody if it has fewer of them */
-export async function cutCopy(from: string, to: string, lines: number): Promise<void> {
+export async function copyWithoutLast(from: string, to: string, lines: number): Promise<void> {
   const file = await open(from, 'r');
   const end = await file
     .stat()
@@ -62,6 +62,6 @@ export async function cutCopy(from: string, to: string, lines: number): Promise<
     await copyFile(from, to);
     await truncate(to, end);
   } catch (error) {
-    throw toldFull(error);
+    throw toDiskFullFailure(error);
   }
 }

@@ -3,9 +3,9 @@
 import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { toldFull } from '../../../store/base/failure.ts';
+import { toDiskFullFailure } from '../../../store/base/failure.ts';
 import type { Reject } from '../../../store/work/jobs.ts';
-import { REJECTS_KEPT_MAX } from '../../../store/work/jobs.ts';
+import { REJECTS_MAX } from '../../../store/work/jobs.ts';
 import type { LineSteps, UnreadLines } from '../../bytes/unreadLines.ts';
 import { COMMENTED, LineList } from './lineList.ts';
 import { type SecondTable, TableEnds } from './tableEnds.ts';
@@ -53,7 +53,7 @@ export async function tidyCopy(file: Untidy, to: string): Promise<TidyFile> {
     const text = Readable.from(tidying.text(), { objectMode: true });
     await pipeline(text, createWriteStream(to, { mode: 0o600 }));
   } catch (error) {
-    throw toldFull(error);
+    throw toDiskFullFailure(error);
   }
   return tidying.outcome();
 }
@@ -90,7 +90,7 @@ class Tidying {
   private toLine(record: CsvRecord): string {
     const { cells, comment, fault, line } = record;
     const { trailing, width } = this.file;
-    this.ends.see(record);
+    this.ends.add(record);
     if (this.ends.second !== undefined) return '';
     const ends = cells.length === trailing && cells.length > width && cells.at(-1) === '';
     const own = ends ? cells.slice(0, -1) : cells;
@@ -131,7 +131,7 @@ class Tidying {
 
   private reject({ line, lines }: CsvRecord, why: string): string {
     this.rejected += 1;
-    if (this.rejects.length < REJECTS_KEPT_MAX) {
+    if (this.rejects.length < REJECTS_MAX) {
       const range = lines > 1 ? ` (lines ${line} to ${line + lines - 1})` : '';
       this.rejects.push({ line, error: `validation failed: ${why}${range}` });
     }

@@ -1,7 +1,7 @@
 // Detects lines of a CSV with many more cells than its header. DuckDB 1.5 creates an error for each extra
 // cell, each with a copy of its line: one line of 1 MB took it over five minutes, 2 MB of lines of 1,000
 // cells 4 GB.
-import { piecesOf } from '../../bytes/pieces.ts';
+import { readPieces } from '../../bytes/pieces.ts';
 
 /** Bytes read and inspected per turn of the event loop. */
 const PIECE_BYTES = 256 * 1024;
@@ -20,7 +20,7 @@ export async function hasWideLines(
   if (delimiter.length !== 1 || sign > 127) return false;
   const most = width + EXCESS_MAX;
   let line: Counted = { cells: 1, isQuoted: false };
-  for await (const piece of piecesOf(path, PIECE_BYTES)) {
+  for await (const piece of readPieces(path, PIECE_BYTES)) {
     const counted = countLastLine(piece, sign, most, line);
     if (counted === undefined) return true;
     line = counted;

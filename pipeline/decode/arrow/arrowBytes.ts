@@ -4,7 +4,7 @@ import { type Data, type DataType, Type } from 'apache-arrow';
 import type { PropertyType } from '../../../store/lake/versions/columns.ts';
 import type { Binary } from '../../bytes/reading.ts';
 import { asBuffer, viewBytes } from './arrowChecks.ts';
-import { Refused } from './refused.ts';
+import { ArrowRefusal } from './arrowRefusal.ts';
 
 const BYTES: readonly Type[] = [
   Type.Binary,
@@ -16,18 +16,20 @@ const BYTES: readonly Type[] = [
 export const isBytes = (type: DataType): boolean => BYTES.includes(type.typeId);
 
 /** @throws Refused if the load does not specify how they are decoded */
-export function propertyOfBytes(
+export function bytesProperty(
   name: string,
   type: DataType,
   binary: Binary | undefined,
 ): PropertyType {
   if (binary !== undefined) return { type: 'string' };
   const hint = 'pass binary=text (--binary text) for UTF-8, or binary=hex (--binary hex)';
-  throw new Refused(`column ${name} has type ${String(type)}, which records can not hold: ${hint}`);
+  throw new ArrowRefusal(
+    `column ${name} has type ${String(type)}, which records can not hold: ${hint}`,
+  );
 }
 
 /** @returns a function from a row to its value as JSON. @throws Refused for bytes that are not text */
-export function textsOfBytes(data: Data, name: string, binary: Binary): (row: number) => string {
+export function byteTexts(data: Data, name: string, binary: Binary): (row: number) => string {
   const read = bytesReader(data);
   return (row) => {
     if (!data.getValid(row)) return 'null';
@@ -35,7 +37,7 @@ export function textsOfBytes(data: Data, name: string, binary: Binary): (row: nu
     if (binary === 'hex') return `"${bytes.toString('hex')}"`;
     if (isUtf8(bytes)) return JSON.stringify(bytes.toString('utf8'));
     const what = `column ${name}: the bytes of row ${row + 1} are not UTF-8`;
-    throw new Refused(`${what}; pass binary=hex (--binary hex)`);
+    throw new ArrowRefusal(`${what}; pass binary=hex (--binary hex)`);
   };
 }
 

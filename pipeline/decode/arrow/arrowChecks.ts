@@ -2,7 +2,7 @@
 // offsets ascend within the buffer they point into, indexes are within their dictionary, texts are UTF-8.
 import { isUtf8 } from 'node:buffer';
 import { type Data, Type } from 'apache-arrow';
-import { Refused } from './refused.ts';
+import { ArrowRefusal } from './arrowRefusal.ts';
 
 /** Bytes of one view: four of length, then either the text itself, or its prefix, buffer and offset. */
 const VIEW_BYTES = 16;
@@ -11,7 +11,7 @@ const INLINE_BYTES_MAX = 12;
 /** @throws Refused naming the column */
 export function checkColumn(data: Data, column: string): void {
   const refuse = (what: string): never => {
-    throw new Refused(`column ${column}: ${what}`);
+    throw new ArrowRefusal(`column ${column}: ${what}`);
   };
   const { length, nullBitmap, nullCount } = data;
   if (nullCount > 0 && data.typeId !== Type.Null) {

@@ -11,9 +11,9 @@ import type { Binary } from '../../bytes/reading.ts';
 import { expandedMax } from '../../bytes/unpack.ts';
 import { checkColumn } from './arrowChecks.ts';
 import { BATCH_BYTES_MAX, checkMessages } from './arrowMessages.ts';
-import { isBytes, propertyOfBytes, textsOfBytes } from './arrowBytes.ts';
-import { propertyOfArrow, textsOf, widerProperty } from './arrowValues.ts';
-import { Refused } from './refused.ts';
+import { isBytes, bytesProperty, byteTexts } from './arrowBytes.ts';
+import { toProperty, columnTexts, widerProperty } from './arrowValues.ts';
+import { ArrowRefusal } from './arrowRefusal.ts';
 
 const LINES_CHARACTERS = 64 * 1024;
 
@@ -45,12 +45,12 @@ export async function writeArrowLines(task: ArrowTask): Promise<readonly ArrowCo
     : RecordBatchReader.from(file.createReadStream({ autoClose: false })));
   await reader.open();
   const columns = reader.schema.fields.map(({ name, type }) => {
-    if (isBytes(type)) return { name, property: propertyOfBytes(name, type, task.binary) };
-    const property = propertyOfArrow(type);
+    if (isBytes(type)) return { name, property: bytesProperty(name, type, task.binary) };
+    const property = toProperty(type);
     if (property !== undefined) return { name, property };
-    throw new Refused(`column ${name} has type ${String(type)}, which records can not hold`);
+    throw new ArrowRefusal(`column ${name} has type ${String(type)}, which records can not hold`);
   });
-  if (columns.length === 0) throw new Refused('it has no schema, or no column');
+  if (columns.length === 0) throw new ArrowRefusal('it has no schema, or no column');
   const wider = new Map<string, PropertyType>();
   const lines = Readable.from(toLines(reader, { columns, wider }, { ...task, bytesMax }));
   await pipeline(lines, createWriteStream(task.to, { mode: 0o600 }));
@@ -83,14 +83,15 @@ async function* toLines(
       if (property !== undefined) wider.set(name, property);
     }
     const texts = columns.map((column, at) =>
-      isBytes(column.type) ? textsOfBytes(column, names[at] ?? '', binary) : textsOf(column),
+      isBytes(column.type) ? byteTexts(column, names[at] ?? '', binary) : columnTexts(column),
     );
     for (let row = 0; row < numRows; row += 1) {
       const members = texts.map((textAt, at) => `${keys[at]}:${textAt(row)}`);
       text += `{${members.join(',')}}\n`;
       if (text.length < LINES_CHARACTERS) continue;
       written += text.length;
-      if (written > bytesMax) throw new Refused(`its records are over ${bytesMax} bytes of JSON`);
+      if (written > bytesMax)
+        throw new ArrowRefusal(`its records are over ${bytesMax} bytes of JSON`);
       yield text;
       text = '';
     }
@@ -105,7 +106,7 @@ function limitExpansion(bytesMax: number): void {
     decode: (bytes) => {
       const plain = zstdDecompressSync(bytes, { maxOutputLength: BATCH_BYTES_MAX });
       total += plain.byteLength;
-      if (total > bytesMax) throw new Refused(`it decompresses to over ${bytesMax} bytes`);
+      if (total > bytesMax) throw new ArrowRefusal(`it decompresses to over ${bytesMax} bytes`);
       return plain;
     },
   });
@@ -113,4 +114,4 @@ function limitExpansion(bytesMax: number): void {
 
 /** The reason of a refusal; the decoder's own errors are not helpful to users. */
 export const explainArrow = (error: unknown): string =>
-  `the body is not readable Arrow: ${error instanceof Refused ? error.message : 'it is damaged'}`;
+  `the body is not readable Arrow: ${error instanceof ArrowRefusal ? error.message : 'it is damaged'}`;

@@ -13,7 +13,7 @@ import {
   readVector,
   rootTable,
 } from './flatBuffer.ts';
-import { Refused } from './refused.ts';
+import { ArrowRefusal } from './arrowRefusal.ts';
 
 /** Bytes of one batch, compressed or not: it is in memory as a whole. */
 export const BATCH_BYTES_MAX = 256 * 1024 ** 2;
@@ -71,7 +71,7 @@ export async function checkMessages(path: string, isFile: boolean): Promise<void
       size,
       read: async (at, bytes) => {
         const { buffer, bytesRead } = await file.read(Buffer.alloc(bytes), 0, bytes, at);
-        if (bytesRead < bytes) throw new Refused(CUT);
+        if (bytesRead < bytes) throw new ArrowRefusal(CUT);
         return buffer;
       },
       rowsMax: Math.max(FREE_ROWS, size * VALUES_PER_BYTE),
@@ -97,32 +97,32 @@ async function checkStream(walk: Walk): Promise<void> {
 
 /** @returns bytes of the message and its body; 0 at an end mark */
 async function checkMessageAt(at: number, walk: Walk): Promise<number> {
-  if (at < 0 || at + OPENING_BYTES > walk.size) throw new Refused(CUT);
+  if (at < 0 || at + OPENING_BYTES > walk.size) throw new ArrowRefusal(CUT);
   const opening = await walk.read(at, OPENING_BYTES);
   if (opening.readInt32LE(0) !== -1) {
-    throw new Refused('a message does not begin as it must, as in versions before 0.15');
+    throw new ArrowRefusal('a message does not begin as it must, as in versions before 0.15');
   }
   const length = opening.readInt32LE(4);
   if (length === 0) return 0;
-  if (length < 0 || length > METADATA_BYTES_MAX) throw new Refused(DAMAGED);
+  if (length < 0 || length > METADATA_BYTES_MAX) throw new ArrowRefusal(DAMAGED);
   const bytes = OPENING_BYTES + length;
   const body = checkMessage(await walk.read(at + OPENING_BYTES, length), walk);
-  if (at + bytes + body > walk.size) throw new Refused(CUT);
+  if (at + bytes + body > walk.size) throw new ArrowRefusal(CUT);
   return bytes + body;
 }
 
 /** Checks a file by the index at its end: its schema, and the positions of dictionaries and batches. */
 async function checkFile(walk: Walk): Promise<void> {
   const at = walk.size - CLOSING_BYTES;
-  if (at < OPENING_BYTES) throw new Refused(CUT);
+  if (at < OPENING_BYTES) throw new ArrowRefusal(CUT);
   const closing = await walk.read(at, CLOSING_BYTES);
   const length = closing.readInt32LE(0);
-  if (closing.toString('latin1', 4) !== 'ARROW1') throw new Refused(CUT);
-  if (length <= 0 || length > Math.min(METADATA_BYTES_MAX, at)) throw new Refused(DAMAGED);
+  if (closing.toString('latin1', 4) !== 'ARROW1') throw new ArrowRefusal(CUT);
+  if (length <= 0 || length > Math.min(METADATA_BYTES_MAX, at)) throw new ArrowRefusal(DAMAGED);
   const footer = await walk.read(at - length, length);
   const blocks = readFooter(footer, walk);
   for (const block of blocks) {
-    if ((await checkMessageAt(block, walk)) === 0) throw new Refused(DAMAGED);
+    if ((await checkMessageAt(block, walk)) === 0) throw new ArrowRefusal(DAMAGED);
   }
 }
 
@@ -131,14 +131,14 @@ function readFooter(bytes: Buffer, walk: Walk): readonly number[] {
   try {
     const footer = rootTable(bytes);
     const schema = readTable(footer, 1);
-    if (schema === undefined) throw new Refused(DAMAGED);
+    if (schema === undefined) throw new ArrowRefusal(DAMAGED);
     checkSchema(schema, walk);
     return [2, 3].flatMap((field) => {
       const { at, length } = readVector(footer, field);
       return Array.from({ length }, (_, n) => longAt(bytes, at + BLOCK_BYTES * n));
     });
   } catch (error) {
-    throw error instanceof Refused ? error : new Refused(DAMAGED);
+    throw error instanceof ArrowRefusal ? error : new ArrowRefusal(DAMAGED);
   }
 }
 
@@ -147,49 +147,52 @@ function checkMessage(metadata: Buffer, walk: Walk): number {
   try {
     const message = rootTable(metadata);
     const body = readLong(message, 3);
-    if (body < 0) throw new Refused(DAMAGED);
+    if (body < 0) throw new ArrowRefusal(DAMAGED);
     if (body > BATCH_BYTES_MAX) {
-      throw new Refused(`a batch is over ${BATCH_BYTES_MAX} bytes: write it in smaller batches`);
+      throw new ArrowRefusal(
+        `a batch is over ${BATCH_BYTES_MAX} bytes: write it in smaller batches`,
+      );
     }
     const kind = readByte(message, 1);
     const header = readTable(message, 2);
-    if (header === undefined) throw new Refused(DAMAGED);
+    if (header === undefined) throw new ArrowRefusal(DAMAGED);
     if (kind === HEADER.schema) checkSchema(header, walk);
     else if (kind === HEADER.batch) checkBatch(header, body, walk);
     else if (kind === HEADER.dictionary) checkDictionary(header, body, walk);
-    else throw new Refused('it has a message that is no schema, dictionary or batch');
+    else throw new ArrowRefusal('it has a message that is no schema, dictionary or batch');
     return body;
   } catch (error) {
-    throw error instanceof Refused ? error : new Refused(DAMAGED);
+    throw error instanceof ArrowRefusal ? error : new ArrowRefusal(DAMAGED);
   }
 }
 
 function checkSchema(schema: FlatTable, walk: Walk): void {
   if (readShort(schema, 0) !== 0) {
-    throw new Refused('it is big-endian: write it again in little-endian byte order');
+    throw new ArrowRefusal('it is big-endian: write it again in little-endian byte order');
   }
-  if (walk.columns !== undefined) throw new Refused('it has a second schema');
+  if (walk.columns !== undefined) throw new ArrowRefusal('it has a second schema');
   const fields = readTables(schema, 1);
   let nodes = 0;
   walk.columns = fields.map((field) => {
     const count = countNodes(field, readText(field, 0), 0);
     nodes += count;
-    if (nodes > COLUMNS_MAX) throw new Refused(`it has over ${COLUMNS_MAX} columns`);
+    if (nodes > COLUMNS_MAX) throw new ArrowRefusal(`it has over ${COLUMNS_MAX} columns`);
     return count;
   });
 }
 
 /** Counts the field nodes of a column: its own, and those of nested columns. */
 function countNodes(field: FlatTable, column: string, depth: number): number {
-  if (depth > DEPTH_MAX) throw new Refused(`column ${column} is nested over ${DEPTH_MAX} deep`);
+  if (depth > DEPTH_MAX)
+    throw new ArrowRefusal(`column ${column} is nested over ${DEPTH_MAX} deep`);
   const type = readByte(field, 2);
   const unread = UNREAD_TYPES[type];
   if (unread !== undefined) {
-    throw new Refused(`column ${column} has type ${unread}, which records can not hold`);
+    throw new ArrowRefusal(`column ${column} has type ${unread}, which records can not hold`);
   }
-  if (type === 0 || type > TYPE_MAX) throw new Refused(`column ${column} has an unknown type`);
+  if (type === 0 || type > TYPE_MAX) throw new ArrowRefusal(`column ${column} has an unknown type`);
   const children = readTables(field, 5);
-  if (children.length > COLUMNS_MAX) throw new Refused(`it has over ${COLUMNS_MAX} columns`);
+  if (children.length > COLUMNS_MAX) throw new ArrowRefusal(`it has over ${COLUMNS_MAX} columns`);
   const nested = children.reduce((sum, child) => sum + countNodes(child, column, depth + 1), 0);
   // Values of a column with a dictionary are indexes: its batches have one node.
   return readTable(field, 4) === undefined ? nested + 1 : 1;
@@ -197,52 +200,53 @@ function countNodes(field: FlatTable, column: string, depth: number): number {
 
 function checkDictionary(dictionary: FlatTable, body: number, walk: Walk): void {
   const data = readTable(dictionary, 1);
-  if (data === undefined) throw new Refused(DAMAGED);
+  if (data === undefined) throw new ArrowRefusal(DAMAGED);
   checkNodes(data, body, walk);
 }
 
 function checkBatch(batch: FlatTable, body: number, walk: Walk): void {
   const { columns } = walk;
-  if (columns === undefined) throw new Refused('a batch comes before the schema');
+  if (columns === undefined) throw new ArrowRefusal('a batch comes before the schema');
   const length = readLong(batch, 0);
   walk.rows += length;
-  if (length < 0) throw new Refused(DAMAGED);
+  if (length < 0) throw new ArrowRefusal(DAMAGED);
   if (walk.rows > walk.rowsMax) {
-    throw new Refused(`it claims ${walk.rows} rows, more than its bytes can hold`);
+    throw new ArrowRefusal(`it claims ${walk.rows} rows, more than its bytes can hold`);
   }
   const nodes = checkNodes(batch, body, walk);
   let node = 0;
   for (const count of columns) {
-    if (nodes[node] !== length) throw new Refused('columns of a batch differ in length');
+    if (nodes[node] !== length) throw new ArrowRefusal('columns of a batch differ in length');
     node += count;
   }
-  if (node !== nodes.length) throw new Refused('a batch does not have the columns of the schema');
+  if (node !== nodes.length)
+    throw new ArrowRefusal('a batch does not have the columns of the schema');
 }
 
 /** @returns the lengths of the columns */
 function checkNodes(batch: FlatTable, body: number, walk: Walk): readonly number[] {
   const compression = readTable(batch, 3);
   if (compression !== undefined && readByte(compression, 0) !== ZSTD) {
-    throw new Refused('it is compressed by LZ4: write it uncompressed, or compressed by zstd');
+    throw new ArrowRefusal('it is compressed by LZ4: write it uncompressed, or compressed by zstd');
   }
   const nodes = readVector(batch, 1);
   const lengths: number[] = [];
   for (let n = 0; n < nodes.length; n += 1) {
     const length = longAt(nodes.bytes, nodes.at + 16 * n);
     const nulls = longAt(nodes.bytes, nodes.at + 16 * n + 8);
-    if (length < 0 || nulls < 0 || nulls > length) throw new Refused(DAMAGED);
+    if (length < 0 || nulls < 0 || nulls > length) throw new ArrowRefusal(DAMAGED);
     walk.values += length;
     lengths.push(length);
   }
   if (walk.values > walk.valuesMax) {
-    throw new Refused(`it claims ${walk.values} values, more than its bytes can hold`);
+    throw new ArrowRefusal(`it claims ${walk.values} values, more than its bytes can hold`);
   }
   const buffers = readVector(batch, 2);
   for (let n = 0; n < buffers.length; n += 1) {
     const offset = longAt(buffers.bytes, buffers.at + 16 * n);
     const bytes = longAt(buffers.bytes, buffers.at + 16 * n + 8);
     if (offset < 0 || bytes < 0 || offset + bytes > body) {
-      throw new Refused('a buffer lies outside its batch');
+      throw new ArrowRefusal('a buffer lies outside its batch');
     }
   }
   return lengths;

@@ -1,11 +1,15 @@
 // Converts values of Arrow columns to exact JSON texts: digits are kept, and so is the part of times that a
 // double of milliseconds would lose.
 import { type Data, type DataType, TimeUnit, Type } from 'apache-arrow';
-import { DIGITS_MAX, propertyOf, type PropertyType } from '../../../store/lake/versions/columns.ts';
+import {
+  DIGITS_MAX,
+  toProperty as columnProperty,
+  type PropertyType,
+} from '../../../store/lake/versions/columns.ts';
 import { asBuffer, viewBytes } from './arrowChecks.ts';
 
 /** Undefined for types that records cannot have: bytes, durations, unions. */
-export function propertyOfArrow(type: DataType): PropertyType | undefined {
+export function toProperty(type: DataType): PropertyType | undefined {
   switch (type.typeId) {
     case Type.Int:
       return { type: 'integer' };
@@ -34,7 +38,7 @@ export function propertyOfArrow(type: DataType): PropertyType | undefined {
     case Type.Map:
       return areSupported(type.children) ? { type: 'object' } : undefined;
     case Type.Dictionary:
-      return propertyOfArrow((type as { dictionary: DataType } & DataType).dictionary);
+      return toProperty((type as { dictionary: DataType } & DataType).dictionary);
     default:
       return undefined;
   }
@@ -43,7 +47,7 @@ export function propertyOfArrow(type: DataType): PropertyType | undefined {
 /** A decimal with too many digits for any column becomes a text. */
 function decimalProperty({ precision = 0, scale = 0 }: Details): PropertyType {
   const fitsColumn = precision <= DIGITS_MAX && scale >= 0 && scale <= precision;
-  return fitsColumn ? propertyOf(`decimal(${precision},${scale})`) : { type: 'string' };
+  return fitsColumn ? columnProperty(`decimal(${precision},${scale})`) : { type: 'string' };
 }
 
 const INT64_MAX = 2n ** 63n - 1n;
@@ -57,19 +61,19 @@ export function widerProperty(data: Data): PropertyType | undefined {
   if (!isUnsigned && !isFine) return undefined;
   for (let row = 0; row < data.length; row += 1) {
     const value = data.getValid(row) ? BigInt(values[row] ?? 0) : 0n;
-    if (isUnsigned && value > INT64_MAX) return propertyOf('int128');
-    if (isFine && value % 1000n !== 0n) return propertyOf('timestamp_ns');
+    if (isUnsigned && value > INT64_MAX) return columnProperty('int128');
+    if (isFine && value % 1000n !== 0n) return columnProperty('timestamp_ns');
   }
   return undefined;
 }
 
 const areSupported = (fields: DataType['children']): boolean =>
-  fields.every(({ type }: { readonly type: DataType }) => propertyOfArrow(type) !== undefined);
+  fields.every(({ type }: { readonly type: DataType }) => toProperty(type) !== undefined);
 
 /** Returns the value of a row as JSON. */
 type TextAt = (row: number) => string;
 
-export function textsOf(data: Data): TextAt {
+export function columnTexts(data: Data): TextAt {
   const value = valueReader(data);
   return (row) => (data.getValid(row) ? value(row) : 'null');
 }
@@ -109,7 +113,7 @@ function valueReader(data: Data): TextAt {
       return dictionaryTexts(data);
     case Type.Struct: {
       const names = type.children.map(({ name }: { name: string }) => JSON.stringify(name));
-      const texts = data.children.map((child: Data) => textsOf(child));
+      const texts = data.children.map((child: Data) => columnTexts(child));
       return (row) =>
         `{${texts.map((textAt: TextAt, at: number) => `${names[at]}:${textAt(row)}`).join(',')}}`;
     }
@@ -205,7 +209,7 @@ function clockText(count: bigint, unit: number): string {
 
 function dictionaryTexts(data: Data): TextAt {
   const pieces: readonly Data[] = data.dictionary?.data ?? [];
-  const texts = pieces.map((piece) => textsOf(piece));
+  const texts = pieces.map((piece) => columnTexts(piece));
   return (row) => {
     let at = Number(data.values[row]);
     for (const [n, { length }] of pieces.entries()) {
@@ -220,7 +224,7 @@ function listTexts(data: Data): TextAt {
   const { children, type, valueOffsets } = data;
   const [child] = children;
   if (child === undefined) return () => '[]';
-  const texts = type.typeId === Type.Map ? entryTexts(child) : textsOf(child);
+  const texts = type.typeId === Type.Map ? entryTexts(child) : columnTexts(child);
   const fixed = type.typeId === Type.FixedSizeList ? detailsOf(data).listSize : undefined;
   const [open, close] = type.typeId === Type.Map ? ['{', '}'] : ['[', ']'];
   return (row) => {
@@ -234,7 +238,7 @@ function listTexts(data: Data): TextAt {
 
 /** Writes `"key":value` for the entries of a map. */
 function entryTexts({ children }: Data): TextAt {
-  const [keys, values] = children.map((child: Data) => textsOf(child));
+  const [keys, values] = children.map((child: Data) => columnTexts(child));
   return (row) => {
     const key = keys?.(row) ?? 'null';
     return `${key.startsWith('"') ? key : JSON.stringify(key)}:${values?.(row) ?? 'null'}`;

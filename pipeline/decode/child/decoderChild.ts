@@ -5,7 +5,7 @@ import {
   type FailureType,
   isDiskFull,
   reasonOf,
-  toldFull,
+  toDiskFullFailure,
 } from '../../../store/base/failure.ts';
 import { endWithParent, sendToParent } from '../../../store/base/parentProcess.ts';
 import { type Packing, unpack } from '../../bytes/unpack.ts';
@@ -47,14 +47,14 @@ async function decode(task: DecodeTask): Promise<DecodeAnswer> {
   try {
     return { kind: 'columns', columns: await writeArrowLines(task) };
   } catch (error) {
-    if (isDiskFull(error)) throw toldFull(error);
+    if (isDiskFull(error)) throw toDiskFullFailure(error);
     throw new Failure('InvalidBody', explainArrow(error));
   }
 }
 
 function explain(error: unknown): DecodeAnswer {
   if (error instanceof NoDataFailure) return { kind: 'none', what: error.what };
-  const explained = isDiskFull(error) ? toldFull(error) : error;
+  const explained = isDiskFull(error) ? toDiskFullFailure(error) : error;
   if (explained instanceof Failure)
     return { kind: 'failed', type: explained.type, reason: reasonOf(explained) };
   // The messages of a library are about its own code.

@@ -3,7 +3,7 @@
 // takes 80 ms.
 import type { ChildProcess } from 'node:child_process';
 import { Failure } from '../../../store/base/failure.ts';
-import { type ChildProcesses, processesOf } from '../../../store/duckdb/slot.ts';
+import { type ChildProcesses, createProcesses } from '../../../store/duckdb/slot.ts';
 import { NoDataFailure } from '../../bytes/noData.ts';
 import type { Workbench } from '../../bytes/workbench.ts';
 import type { DecodeAnswer, DecodeTask } from './decoderChild.ts';
@@ -18,7 +18,7 @@ const IDLE_MS = 30_000;
 /** Runs at lower priority than reads, like DuckDB's processes for loads. */
 const NICENESS = 10;
 
-const decoderProcesses: ChildProcesses = processesOf(
+const decoderProcesses: ChildProcesses = createProcesses(
   new URL('./decoderChild.ts', import.meta.url),
   [`--max-old-space-size=${HEAP_MIB}`],
 );

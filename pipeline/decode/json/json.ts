@@ -6,7 +6,7 @@ import { Failure } from '../../../store/base/failure.ts';
 import { HEAD_BYTES } from '../../bytes/content.ts';
 import type { DateOrder } from '../../values/dateFormats.ts';
 import { inferJsonType, type Inferred } from '../../values/infer.ts';
-import { MEMBERS_MAX, spelledAs, spellingPattern } from '../../values/jsonSpelling.ts';
+import { MEMBERS_MAX, findJsonSpelling, spellingPattern } from '../../values/jsonSpelling.ts';
 import { IS_OBJECT, type JsonFraming, jsonRecords } from '../../values/jsonRecords.ts';
 import { RECORD_BYTES_MAX, RECORD_TOO_LARGE, type Relation } from '../../values/relation.ts';
 import { literal } from '../../../store/duckdb/sqlText.ts';
@@ -15,7 +15,7 @@ import { literal } from '../../../store/duckdb/sqlText.ts';
 const SAMPLE_RECORDS = 2_000;
 /** Bytes of the sample: each record is parsed as a whole, which blocks the event loop. */
 const SAMPLE_BYTES = 512 * 1024;
-export function framingOf(head: Buffer): JsonFraming {
+export function detectFraming(head: Buffer): JsonFraming {
   const text = head
     .toString('utf8')
     .replace(/^\uFEFF/, '')
@@ -77,7 +77,7 @@ function parseRecord(row: Row): readonly Readonly<Record<string, unknown>>[] {
 }
 
 /** @param rows of `sampleStatement` */
-export function sampleOf(
+export function readSample(
   rows: readonly Row[],
   order?: DateOrder,
   nulls?: readonly string[],
@@ -165,10 +165,10 @@ export const namesInOrder = (relation: JsonRelation): string =>
     GROUP BY name ORDER BY min((n, place)) LIMIT ${PROPERTIES_MAX + 1}`;
 
 /** The pattern that all sampled records match; undefined if there is none. */
-export function patternOf(sample: JsonSample): string | undefined {
+export function samplePattern(sample: JsonSample): string | undefined {
   const { inferred, lists, names } = sample;
   if (names.length > MEMBERS_MAX) return undefined;
-  const spelled = new Map(names.map((name) => [name, spelledAs(inferred(name))]));
+  const spelled = new Map(names.map((name) => [name, findJsonSpelling(inferred(name))]));
   return spellingPattern(lists, spelled);
 }
 
@@ -190,7 +190,10 @@ export function jsonRelation(
   checkPropertyNames('the body', names);
   const columns = names.map((name) => ({ name, inferred: inferred(name) }));
   if (!like) return { ...empty, columns };
-  const spelled = columns.map((column) => ({ ...column, spelled: spelledAs(column.inferred) }));
+  const spelled = columns.map((column) => ({
+    ...column,
+    spelled: findJsonSpelling(column.inferred),
+  }));
   return { ...empty, columns: spelled };
 }
 

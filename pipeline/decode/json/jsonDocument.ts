@@ -12,7 +12,7 @@ type Lists = Pick<Extract<JsonAnswer, { readonly kind: 'lists' }>, 'lists' | 'ty
 const LISTED_MAX = 5;
 
 /** False if the text has a second line: each line is then a record. */
-export function isAlone(head: Buffer, framing: JsonFraming): boolean {
+export function isSingleDocument(head: Buffer, framing: JsonFraming): boolean {
   if (framing === 'objects') return true;
   return framing === 'lines' && !head.toString('utf8').trim().includes('\n');
 }

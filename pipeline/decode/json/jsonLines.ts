@@ -5,10 +5,10 @@ import { stat } from 'node:fs/promises';
 import { Failure } from '../../../store/base/failure.ts';
 import { quoteWord } from '../../../store/base/shellWord.ts';
 import { type JsonStep, printJsonPath } from './jsonPath.ts';
-import { piecesOf } from '../../bytes/pieces.ts';
+import { readPieces } from '../../bytes/pieces.ts';
 import { findShape, type FoundList } from './jsonShapes.ts';
 import { sketchValue } from './jsonSketch.ts';
-import { JsonFault, JsonText, placeIn, type Slice } from './jsonText.ts';
+import { JsonFault, JsonText, describePosition, type Slice } from './jsonText.ts';
 import { LineWriter } from './lineWriter.ts';
 import { ListRows } from './listRows.ts';
 import { writeShape } from './shapedLines.ts';
@@ -65,7 +65,7 @@ export async function writeJsonLines(task: JsonTask): Promise<JsonAnswer> {
     return task.as === 'document' ? writeDocument(text, task) : writeValues(text, task);
   } catch (error) {
     if (!(error instanceof JsonFault)) throw error;
-    const place = placeIn(text.bytes, error.at);
+    const place = describePosition(text.bytes, error.at);
     throw new Failure('InvalidBody', `the body is not readable JSON: ${place}: ${error.message}`);
   }
 }
@@ -105,14 +105,14 @@ const describeRows = ({ count, hasHeader }: ListRows): readonly string[] => {
 };
 
 /** @throws JsonFault if a text has no other values */
-function describeNonNumbers({ bytes, noNumbers, values }: JsonText): readonly string[] {
-  const [first] = noNumbers;
+function describeNonNumbers({ bytes, nonNumbers, values }: JsonText): readonly string[] {
+  const [first] = nonNumbers;
   if (first === undefined) return [];
   const word = bytes.toString('latin1', first.start, first.end);
   if (values === 0) throw new JsonFault(first.start, `${word}, which is no JSON value`);
-  const place = placeIn(bytes, first.start);
+  const place = describePosition(bytes, first.start);
   return [
-    `warning: ${noNumbers.length} values such as ${word} in ${place} are no JSON: read as null`,
+    `warning: ${nonNumbers.length} values such as ${word} in ${place} are no JSON: read as null`,
   ];
 }
 
@@ -200,7 +200,7 @@ function writeDocument(text: JsonText, task: JsonTask): JsonAnswer {
   const read = ({ end, start }: Slice): string => text.bytes.toString('utf8', start, end);
   const shape = findShape(root, read);
   if (shape.kind === 'record') {
-    return text.noNumbers.length === 0 ? shape : convertValues(text.bytes, task, []);
+    return text.nonNumbers.length === 0 ? shape : convertValues(text.bytes, task, []);
   }
   if (shape.kind === 'lists') {
     const type = root.members.find(({ name }) => name === 'type')?.value;
@@ -260,18 +260,20 @@ function writeLine(line: Buffer, number: number, writer: LineWriter, nonNumbers:
   try {
     text.scanValue();
     if (text.peek() !== undefined) throw text.fault('behind the end of the record');
-    const [first] = text.noNumbers;
+    const [first] = text.nonNumbers;
     const word = first === undefined ? '' : line.toString('latin1', first.start, first.end);
     if (first !== undefined && text.values === 0) {
       throw new JsonFault(first.start, `${word}, which is no JSON value`);
     }
     if (first !== undefined && nonNumbers.count === 0) {
-      nonNumbers.first = `${word} in ${placeIn(line, first.start, number)}`;
+      nonNumbers.first = `${word} in ${describePosition(line, first.start, number)}`;
     }
-    nonNumbers.count += text.noNumbers.length;
+    nonNumbers.count += text.nonNumbers.length;
   } catch (error) {
     if (!(error instanceof JsonFault)) throw error;
-    writer.writeFault(`should be JSON; ${placeIn(line, error.at, number)}: ${error.message}`);
+    writer.writeFault(
+      `should be JSON; ${describePosition(line, error.at, number)}: ${error.message}`,
+    );
     return;
   }
   writer.appendSlice(text, { start: line[0] === 0xef ? 3 : 0, end: line.length });
@@ -281,7 +283,7 @@ function writeLine(line: Buffer, number: number, writer: LineWriter, nonNumbers:
 /** Lines without their ends. A line that is too long is truncated just above the limit. */
 async function* linesIn(path: string): AsyncGenerator<Buffer> {
   let rest: Buffer = Buffer.alloc(0);
-  for await (const piece of piecesOf(path, PIECE_BYTES)) {
+  for await (const piece of readPieces(path, PIECE_BYTES)) {
     const bytes = rest.length > LINE_BYTES_MAX ? piece : Buffer.concat([rest, piece]);
     const long = rest.length > LINE_BYTES_MAX ? rest : undefined;
     let from = 0;

@@ -38,10 +38,10 @@ export function checkJsonPath(path: string): string {
 
 /** The properties that names of members become. */
 const listProperties = (path: string): readonly string[] =>
-  stepsOf(path).flatMap((step) => (step.kind === 'each' ? [step.property] : []));
+  parseSteps(path).flatMap((step) => (step.kind === 'each' ? [step.property] : []));
 
 /** @param path that was checked before */
-export const stepsOf = (path: string): readonly JsonStep[] => parseJsonPath(path) ?? [];
+export const parseSteps = (path: string): readonly JsonStep[] => parseJsonPath(path) ?? [];
 
 /** Undefined if the text is not a path. */
 function parseJsonPath(path: string): readonly JsonStep[] | undefined {

@@ -48,7 +48,7 @@ export class JsonText {
   /** The next byte. */
   at: number;
   /** NaN and infinities so far: they are not JSON, but programs write them for missing numbers. */
-  readonly noNumbers: Slice[] = [];
+  readonly nonNumbers: Slice[] = [];
   /** Number of values so far, except null, NaN and infinities. */
   values = 0;
   /** The names of the last object at each depth, which are distinct. */
@@ -266,7 +266,7 @@ export class JsonText {
     const [word = ''] = /^-?[A-Za-z_]+/.exec(bytes.toString('latin1', at, at + WORD_MAX)) ?? [];
     if (NON_NUMBER.test(word)) {
       this.at = at + word.length;
-      this.noNumbers.push({ start: at, end: this.at });
+      this.nonNumbers.push({ start: at, end: this.at });
       return;
     }
     if (word === '') throw this.fault('where a value must be');
@@ -292,7 +292,7 @@ function skipDigits(bytes: Buffer, from: number): number {
 }
 
 /** `line 2, column 7`: columns count characters. @param line the number of the first line */
-export function placeIn(bytes: Buffer, at: number, line = 1): string {
+export function describePosition(bytes: Buffer, at: number, line = 1): string {
   let start = 0;
   let lines = line;
   for (let end = bytes.indexOf(0x0a); end >= 0 && end < at; end = bytes.indexOf(0x0a, end + 1)) {

@@ -40,11 +40,11 @@ export class LineWriter {
 
   /** Appends a slice on one line; NaN and infinities, the last ones of the text, become null. */
   appendSlice(text: JsonText, { end, start }: Slice): void {
-    const { bytes, noNumbers } = text;
-    let first = noNumbers.length;
-    while (first > 0 && (noNumbers[first - 1]?.start ?? 0) >= start) first -= 1;
+    const { bytes, nonNumbers } = text;
+    let first = nonNumbers.length;
+    while (first > 0 && (nonNumbers[first - 1]?.start ?? 0) >= start) first -= 1;
     let from = start;
-    for (const none of noNumbers.slice(first)) {
+    for (const none of nonNumbers.slice(first)) {
       if (none.start >= end) break;
       this.append(onOneLine(bytes.subarray(from, none.start)));
       this.append('null');

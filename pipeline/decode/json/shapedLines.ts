@@ -52,7 +52,7 @@ function writeTable(
     const start = own.at;
     if (own.bytes[start] !== 0x5b) {
       own.scanValue(1);
-      own.noNumbers.length = 0;
+      own.nonNumbers.length = 0;
       writer.writeFault('a row of the table is no list');
     } else {
       const cells: Slice[] = [];

@@ -97,7 +97,7 @@ function checkHost(host: string, allowPrivateAddresses: boolean): void {
  * network cannot be probed.
  * @throws SourceFailure naming the host; the signal's reason when it stops.
  */
-export async function addressesOf(
+export async function resolveAddresses(
   host: string,
   guard: Guard,
   signal?: AbortSignal,
@@ -127,7 +127,7 @@ export const pinnedLookup =
 export const guardedLookup =
   (guard: Guard): LookupFunction =>
   (host, options, callback) => {
-    addressesOf(host, guard).then(
+    resolveAddresses(host, guard).then(
       (addresses) => {
         callBack(addresses, options, callback);
       },

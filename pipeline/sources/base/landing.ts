@@ -4,7 +4,7 @@ import { createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { toldFull } from '../../../store/base/failure.ts';
+import { toDiskFullFailure } from '../../../store/base/failure.ts';
 import { newUuid } from '../../../store/base/random.ts';
 import { type Landing, SourceFailure } from './source.ts';
 
@@ -53,7 +53,7 @@ export async function land(
   } catch (error) {
     await rm(path, { force: true });
     signal.throwIfAborted();
-    throw toldFull(error);
+    throw toDiskFullFailure(error);
   }
 }
 

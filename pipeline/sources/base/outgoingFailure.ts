@@ -31,7 +31,7 @@ const PERMANENT: Readonly<Record<string, string>> = {
 const TLS = /CERT|SELF_SIGNED|UNABLE_TO_|ERR_TLS|ERR_SSL|EPROTO/;
 
 /** The error to report: the reason of the signal that stopped it, or a failure with a description. */
-export function failureOf(error: unknown, host: string, signal: AbortSignal): unknown {
+export function toSourceFailure(error: unknown, host: string, signal: AbortSignal): unknown {
   if (signal.aborted) return signal.reason;
   if (error instanceof Failure) return error;
   return networkFailure(error, host) ?? error;

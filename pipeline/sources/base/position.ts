@@ -24,17 +24,17 @@ const canonical = (value: unknown): string =>
     : JSON.stringify(value);
 
 /** Marks `members` as a position of `definition`. */
-export const positionOf = (definition: SourceDefinition, members: Position): Position => ({
+export const toPosition = (definition: SourceDefinition, members: Position): Position => ({
   ...members,
   [DEFINITION]: definitionMark(definition),
 });
 
 /** The position to continue from; undefined if there is none of this definition. */
-export const sinceOf = ({ definition, since }: PullOrder): Position | undefined =>
+export const findSince = ({ definition, since }: PullOrder): Position | undefined =>
   since?.[DEFINITION] === definitionMark(definition) ? since : undefined;
 
 /** The text at `name`; undefined if there is none. */
-export function textOf(position: Position | undefined, name: string): string | undefined {
+export function positionText(position: Position | undefined, name: string): string | undefined {
   const value = position?.[name];
   return typeof value === 'string' ? value : undefined;
 }

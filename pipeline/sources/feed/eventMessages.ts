@@ -5,7 +5,7 @@ import { SourceFailure } from '../base/source.ts';
 import {
   type FeedMessage,
   type FeedOrder,
-  headersOf,
+  feedHeaders,
   MESSAGE_BYTES_MAX,
   SILENCE_MS,
 } from './feedOrder.ts';
@@ -22,7 +22,7 @@ export async function* eventMessages(
   const answer = await outgoing.send({
     method: 'GET',
     url: definition.url,
-    headers: headersOf(order),
+    headers: feedHeaders(order),
     signal,
     ownHeaders: {
       accept: 'text/event-stream',

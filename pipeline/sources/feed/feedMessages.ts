@@ -5,7 +5,7 @@ import { checkUrl } from '../base/guard.ts';
 import { isPattern } from '../base/pattern.ts';
 import { type CaptureDefinition, type FeedDefinition, SourceFailure } from '../base/source.ts';
 import { eventMessages } from './eventMessages.ts';
-import { type FeedMessage, type FeedOrder, httpOf } from './feedOrder.ts';
+import { type FeedMessage, type FeedOrder, toHttpUrl } from './feedOrder.ts';
 import { socketMessages } from './socketMessages.ts';
 
 /** @throws SourceFailure with the reason why it ended; the signal's reason. */
@@ -23,7 +23,7 @@ export function checkFeed(definition: FeedDefinition, allowPrivateAddresses: boo
     const rule = type === 'SSE' ? 'http:// or https://' : 'ws:// or wss://';
     throw new SourceFailure(`the URL of a source of type ${type} begins with ${rule}`, false);
   }
-  checkUrl(httpOf(url), allowPrivateAddresses);
+  checkUrl(toHttpUrl(url), allowPrivateAddresses);
   checkHeaders(headers);
 }
 

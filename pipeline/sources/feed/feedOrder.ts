@@ -22,10 +22,10 @@ export const MESSAGE_BYTES_MAX = 1024 ** 2;
 /** A feed that is silent for this long, even without keep-alives, is restarted. */
 export const SILENCE_MS = 300_000;
 
-export function headersOf({ credential, definition }: FeedOrder): Record<string, string> {
+export function feedHeaders({ credential, definition }: FeedOrder): Record<string, string> {
   const secret = credential?.type === 'HTTP' ? credential.headers : {};
   return { ...definition.headers, ...secret };
 }
 
 /** A WebSocket's address with the scheme of its opening HTTP request. */
-export const httpOf = (url: string): string => url.replace(/^ws(s?):/i, 'http$1:');
+export const toHttpUrl = (url: string): string => url.replace(/^ws(s?):/i, 'http$1:');

@@ -3,7 +3,7 @@ import { land } from '../base/landing.ts';
 import { type FeedDefinition, type Pull, SourceFailure } from '../base/source.ts';
 import type { OutgoingRules } from '../http/outgoing.ts';
 import { feedMessages } from './feedMessages.ts';
-import { recordsOf } from './feedRecords.ts';
+import { parseRecords } from './feedRecords.ts';
 
 const SAMPLE_RECORDS = 100;
 const SAMPLE_MS = 5_000;
@@ -23,7 +23,7 @@ export const feedPull = (rules: OutgoingRules): Pull<FeedDefinition> =>
     const lines: string[] = [];
     try {
       for await (const { text } of feedMessages(order, rules)) {
-        const message = recordsOf(text, definition);
+        const message = parseRecords(text, definition);
         if ('records' in message)
           lines.push(...message.records.map((record) => JSON.stringify(record)));
         if (lines.length >= SAMPLE_RECORDS) break;

@@ -1,5 +1,5 @@
 // Extracts the records of a feed message: those at its path, with the property names of the dataset.
-import { stepsOf } from '../../decode/json/jsonPath.ts';
+import { parseSteps } from '../../decode/json/jsonPath.ts';
 import type { FeedDefinition } from '../base/source.ts';
 import { MESSAGE_BYTES_MAX } from './feedOrder.ts';
 
@@ -11,7 +11,7 @@ type ParsedMessage = { readonly records: readonly Fields[] } | { readonly reason
 /** The members of a definition that describe its messages. */
 type Shape = Pick<FeedDefinition, 'columns' | 'constants' | 'jsonPath'>;
 
-export function recordsOf(text: string, definition: Shape): ParsedMessage {
+export function parseRecords(text: string, definition: Shape): ParsedMessage {
   if (text.length > MESSAGE_BYTES_MAX) {
     return { reason: `a message of more than ${MESSAGE_BYTES_MAX} bytes` };
   }
@@ -38,7 +38,7 @@ function recordsAt(value: unknown, path: string | undefined): readonly Fields[] 
   let matches: readonly { readonly value: unknown; readonly names: Fields }[] = [
     { value, names: {} },
   ];
-  for (const step of stepsOf(path)) {
+  for (const step of parseSteps(path)) {
     matches = matches.flatMap(({ names, value: one }) => {
       if (step.kind === 'elements') {
         return Array.isArray(one) ? one.map((each: unknown) => ({ names, value: each })) : [];

@@ -1,12 +1,12 @@
 // Reads messages of a WebSocket.
-import { addressesOf, pinnedLookup } from '../base/guard.ts';
+import { resolveAddresses, pinnedLookup } from '../base/guard.ts';
 import type { OutgoingRules } from '../http/outgoing.ts';
 import { SourceFailure } from '../base/source.ts';
 import {
   type FeedMessage,
   type FeedOrder,
-  headersOf,
-  httpOf,
+  feedHeaders,
+  toHttpUrl,
   MESSAGE_BYTES_MAX,
   SILENCE_MS,
 } from './feedOrder.ts';
@@ -20,7 +20,11 @@ export async function* socketMessages(
   rules: OutgoingRules,
 ): AsyncGenerator<FeedMessage, void> {
   const { definition, signal } = order;
-  const addresses = await addressesOf(new URL(httpOf(definition.url)).hostname, rules, signal);
+  const addresses = await resolveAddresses(
+    new URL(toHttpUrl(definition.url)).hostname,
+    rules,
+    signal,
+  );
   // Imported with the first feed, as in outgoing.ts.
   const { Agent, WebSocket } = await import('undici');
   const dispatcher = new Agent({
@@ -32,7 +36,7 @@ export async function* socketMessages(
     },
   });
   const queue = new MessageQueue(order);
-  const headers = headersOf(order);
+  const headers = feedHeaders(order);
   const socket = new WebSocket(definition.url, { dispatcher, headers });
   const stop = (): void => socket.close();
   signal.addEventListener('abort', stop, { once: true });

@@ -29,7 +29,7 @@ const DECODERS: Readonly<Record<string, () => Decoder>> = {
  * @throws SourceFailure if a coding is unknown, or there are too many; if bytes follow the end of the
  * encoded stream; else the error of zlib.
  */
-export function decoded(chunks: AsyncIterable<Buffer>, encoding: string): AsyncIterable<Buffer> {
+export function decodeBody(chunks: AsyncIterable<Buffer>, encoding: string): AsyncIterable<Buffer> {
   const codings = encoding
     .toLowerCase()
     .split(',')

@@ -9,7 +9,7 @@ import {
   type OutgoingRules,
 } from './outgoing.ts';
 import { PAGE_BYTES_MAX, PAGES_MAX, type PageRead, readPage } from './pages.ts';
-import { positionOf, shortHash, sinceOf, textOf } from '../base/position.ts';
+import { toPosition, shortHash, findSince, positionText } from '../base/position.ts';
 import {
   type HttpDefinition,
   type Pages,
@@ -48,20 +48,20 @@ function expandDate(url: string, ms: number): string {
 /** Pulls one body with a conditional request, and compares it, since few servers support conditions. */
 async function* pullWhole(outgoing: Outgoing, order: HttpOrder): AsyncGenerator<Piece, void> {
   const { definition, landing } = order;
-  const since = sinceOf(order);
+  const since = findSince(order);
   const conditions = {
-    'if-none-match': textOf(since, 'etag'),
-    'if-modified-since': textOf(since, 'lastModified'),
+    'if-none-match': positionText(since, 'etag'),
+    'if-modified-since': positionText(since, 'lastModified'),
   };
   const answer = await get(outgoing, order, definition.url, landing.bytesMax, { conditions });
   if (answer === undefined) return;
   const landed = await land(answer.body, landing, { before: 0, ofBytes: answer.bytes });
-  if (landed.sha256 === textOf(since, 'hash')) {
+  if (landed.sha256 === positionText(since, 'hash')) {
     await rm(landed.path);
     return;
   }
   const { path, bytes, sha256 } = landed;
-  const position = positionOf(definition, {
+  const position = toPosition(definition, {
     etag: validator(answer, 'etag'),
     lastModified: validator(answer, 'last-modified'),
     hash: sha256,
@@ -79,7 +79,7 @@ async function* pullPages(
   pages: Pages,
 ): AsyncGenerator<Piece, void> {
   const { definition, landing, sample } = order;
-  const before = textOf(sinceOf(order), 'pages')?.split(',') ?? [];
+  const before = positionText(findSince(order), 'pages')?.split(',') ?? [];
   const hashes: string[] = [];
   const cursors = new Set<string>();
   let value = pages.kind === 'page' ? String(pages.first ?? 1) : undefined;
@@ -102,7 +102,7 @@ async function* pullPages(
         before: arrived - body.length,
         ofBytes: undefined,
       });
-      const position = positionOf(definition, { pages: hashes.join(',') });
+      const position = toPosition(definition, { pages: hashes.join(',') });
       yield toPiece(order, { name, path, bytes, position, page: true });
     }
     if (sample === true) return;

@@ -4,10 +4,10 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Client, Dispatcher } from 'undici';
 import { VERSION } from '../../../store/base/version.ts';
 import { type Deadline, withDeadline } from '../base/deadline.ts';
-import { ACCEPTED_ENCODINGS, decoded } from './encodings.ts';
-import { addressesOf, checkUrl, type Guard, pinnedLookup } from '../base/guard.ts';
+import { ACCEPTED_ENCODINGS, decodeBody } from './encodings.ts';
+import { resolveAddresses, checkUrl, type Guard, pinnedLookup } from '../base/guard.ts';
 import { checkHeaders } from './headers.ts';
-import { failureOf } from '../base/outgoingFailure.ts';
+import { toSourceFailure } from '../base/outgoingFailure.ts';
 import { SourceFailure } from '../base/source.ts';
 
 export interface OutgoingRules extends Guard {
@@ -124,7 +124,7 @@ async function send(
     }
   } catch (error) {
     deadline[Symbol.dispose]();
-    throw failureOf(error, url.host, signal);
+    throw toSourceFailure(error, url.host, signal);
   }
 }
 
@@ -136,7 +136,7 @@ async function connectionTo(
 ): Promise<Connection> {
   const existing = connections.get(url.origin);
   if (existing !== undefined) return existing;
-  const addresses = await addressesOf(url.hostname, rules, signal);
+  const addresses = await resolveAddresses(url.hostname, rules, signal);
   const idleMs = rules.idleMs ?? IDLE_MS;
   // Imported with the first request: it would add 70 ms to each start.
   const { Client } = await import('undici');
@@ -219,10 +219,10 @@ function toAnswer(
   const body = async function* (): AsyncGenerator<Buffer, void> {
     try {
       const raw = limited(response.body, bytesMax);
-      yield* encoding === undefined ? raw : limited(decoded(raw, encoding), bytesMax);
+      yield* encoding === undefined ? raw : limited(decodeBody(raw, encoding), bytesMax);
       if (length !== undefined) await refuseOverrun(connection);
     } catch (error) {
-      throw failureOf(error, url.host, deadline.signal);
+      throw toSourceFailure(error, url.host, deadline.signal);
     } finally {
       deadline[Symbol.dispose]();
     }

@@ -1,7 +1,7 @@
 // Reads paged lists: the records of a page, and its reference to the next one.
 import { reasonOf } from '../../../store/base/failure.ts';
-import { checkJsonPath, stepsOf } from '../../decode/json/jsonPath.ts';
-import { noDataIn } from '../../bytes/noData.ts';
+import { checkJsonPath, parseSteps } from '../../decode/json/jsonPath.ts';
+import { describeNoData } from '../../bytes/noData.ts';
 import { type Pages, SourceFailure } from '../base/source.ts';
 
 /** A longer list needs the server's own export, or has no end. */
@@ -43,7 +43,7 @@ export function readPage(body: Buffer, pages: Pages, jsonPath: string | undefine
   try {
     document = JSON.parse(body.toString('utf8').replace(/^\uFEFF/, ''));
   } catch (error) {
-    const what = noDataIn(body);
+    const what = describeNoData(body);
     if (what !== undefined) return refuse(`the source answered ${what}`);
     return refuse(`a page is not JSON: ${reasonOf(error).slice(0, 200)}`);
   }
@@ -55,7 +55,7 @@ export function readPage(body: Buffer, pages: Pages, jsonPath: string | undefine
 /** Elements at the path; undefined if a step is missing everywhere. */
 function valuesAt(document: unknown, jsonPath: string): readonly unknown[] | undefined {
   let values: readonly unknown[] = [document];
-  for (const step of stepsOf(checkJsonPath(jsonPath))) {
+  for (const step of parseSteps(checkJsonPath(jsonPath))) {
     const hasStep = step.kind === 'member' ? hasMember(step.name) : HAS_STEP[step.kind];
     const next = values.filter(hasStep);
     if (next.length === 0 && values.length > 0) return undefined;

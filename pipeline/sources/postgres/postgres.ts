@@ -6,19 +6,19 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Client, type ClientConfig } from 'pg';
 import Cursor from 'pg-cursor';
 import { withDeadline } from '../base/deadline.ts';
-import { addressesOf, type Guard } from '../base/guard.ts';
+import { resolveAddresses, type Guard } from '../base/guard.ts';
 import { land } from '../base/landing.ts';
-import { positionOf, sinceOf, textOf } from '../base/position.ts';
+import { toPosition, findSince, positionText } from '../base/position.ts';
 import { checkPostgres } from './postgresNames.ts';
-import { postgresFailureOf } from './postgresFailure.ts';
+import { toPostgresFailure } from './postgresFailure.ts';
 import {
   type Column,
   columnList,
-  lineOf,
-  quoted,
+  renderRow,
+  quoteIdentifier,
   rowDigest,
   type RowDigest,
-  withoutTail,
+  stripEnd,
 } from './postgresRows.ts';
 import {
   type Credential,
@@ -64,7 +64,7 @@ export const postgresPull = (rules: PostgresRules): Pull<PostgresDefinition> =>
     const limited = { ...order, landing: { ...landing, signal: deadline.signal } };
     const read = await pullRows(credential, rules, limited).catch((error: unknown) => {
       deadline.signal.throwIfAborted();
-      throw postgresFailureOf(error, credential.host);
+      throw toPostgresFailure(error, credential.host);
     });
     if (read !== undefined) yield { name, ...read };
   };
@@ -75,7 +75,7 @@ interface Session extends AsyncDisposable {
 
 /** Opens a transaction that reads one snapshot, with settings that make texts independent of the user. */
 async function connect(login: Login, rules: PostgresRules, signal: AbortSignal): Promise<Session> {
-  const addresses = await addressesOf(login.host, rules, signal);
+  const addresses = await resolveAddresses(login.host, rules, signal);
   const failures: unknown[] = [];
   for (const { address } of addresses) {
     const socket = new Socket();
@@ -147,13 +147,14 @@ async function pullRows(
   // The extended protocol accepts only one statement; the simple one would run every statement of the text.
   const first = { text: `SELECT * ${from} LIMIT 0`, queryMode: 'extended' };
   const columns = (await client.query(first)).fields;
-  const since = sinceOf(order);
-  const [value, rows] = [textOf(since, 'value'), textOf(since, 'rows')];
+  const since = findSince(order);
+  const [value, rows] = [positionText(since, 'value'), positionText(since, 'rows')];
   const query = { client, columns, value };
   const limit = sample === true ? `LIMIT ${SAMPLE_ROWS}` : '';
   const seen: Seen = { without: rowDigest(), last: rowDigest(), value: undefined };
   const { incrementalColumn } = definition;
-  const column = incrementalColumn === undefined ? undefined : `q.${quoted(incrementalColumn)}`;
+  const column =
+    incrementalColumn === undefined ? undefined : `q.${quoteIdentifier(incrementalColumn)}`;
   const where = column === undefined ? '' : await buildWhere(query, from, column, rows);
   const sorted = column === undefined ? '' : `ORDER BY ${column}`;
   const text = `${from} ${where} ${sorted} ${limit}`;
@@ -167,7 +168,7 @@ async function pullRows(
   }
   const { without, last, value: greatest = null } = seen;
   const position = { value: greatest, rows: (greatest === null ? without : last).text() };
-  return { path, bytes, position: positionOf(definition, position) };
+  return { path, bytes, position: toPosition(definition, position) };
 }
 
 interface PostgresQuery {
@@ -179,7 +180,7 @@ interface PostgresQuery {
 
 /** Resolves the table's name by PostgreSQL's own rules, and returns it quoted. */
 async function sourceSelect(client: Client, { query, table }: PostgresDefinition): Promise<string> {
-  if (query !== undefined) return withoutTail(query, '; \t\r\n\f\v');
+  if (query !== undefined) return stripEnd(query, '; \t\r\n\f\v');
   const result = await client.query<{ name: string }>('SELECT $1::regclass::text AS name', [table]);
   return `SELECT * FROM ${result.rows[0]?.name ?? ''}`;
 }
@@ -225,7 +226,7 @@ async function* readBatches(
     const batch = await cursor.read(rows);
     if (batch.length === 0) return;
     const rendered = batch.map((row) => ({
-      line: lineOf(columns, row),
+      line: renderRow(columns, row),
       value: row.at(-1) ?? null,
     }));
     yield rendered;

@@ -17,7 +17,7 @@ interface PostgresError {
   readonly severity?: string;
 }
 
-export function postgresFailureOf(error: unknown, host: string): unknown {
+export function toPostgresFailure(error: unknown, host: string): unknown {
   if (error instanceof Failure) return error;
   const { code = '', severity } = error as PostgresError;
   const reason = reasonOf(error);

@@ -39,7 +39,7 @@ const RENDERERS: Readonly<Record<number, Render>> = {
   700: asNumber,
   701: asNumber,
   // The padding of a char(n) is not part of its value.
-  1042: (text) => asText(withoutTail(text, ' ')),
+  1042: (text) => asText(stripEnd(text, ' ')),
   1043: asText,
   1082: (text) => (/^-?infinity$/.test(text) ? 'null' : asText(text)),
   1083: asText,
@@ -53,25 +53,25 @@ const RENDERERS: Readonly<Record<number, Render>> = {
 };
 
 /** Strips `characters` from the end. A regular expression would restart at each of them. */
-export function withoutTail(text: string, characters: string): string {
+export function stripEnd(text: string, characters: string): string {
   let end = text.length;
   while (end > 0 && characters.includes(text.charAt(end - 1))) end -= 1;
   return text.slice(0, end);
 }
 
-export const quoted = (name: string): string => escapeIdentifier(name);
+export const quoteIdentifier = (name: string): string => escapeIdentifier(name);
 
 /** Columns of the relation `q`: arrays, records and other types as PostgreSQL writes them in JSON. */
 export const columnList = (columns: readonly Column[]): string =>
   columns
     .map(({ dataTypeID, name }) => {
-      const column = `q.${quoted(name)}`;
+      const column = `q.${quoteIdentifier(name)}`;
       return dataTypeID in RENDERERS ? column : `to_json(${column})`;
     })
     .join(', ');
 
 /** @param row texts of the columns, as selected by `columnList` */
-export function lineOf(columns: readonly Column[], row: readonly (string | null)[]): string {
+export function renderRow(columns: readonly Column[], row: readonly (string | null)[]): string {
   const members = columns.map(({ dataTypeID, name }, index) => {
     const text = row[index] ?? null;
     const render = RENDERERS[dataTypeID] ?? asJson;

@@ -14,10 +14,10 @@ import { http } from '../../../store/base/http.ts';
 import { withDeadline } from '../base/deadline.ts';
 import { type Guard, guardedLookup } from '../base/guard.ts';
 import { land, overLimit } from '../base/landing.ts';
-import { type Listed, type Listing, openListing } from '../base/newest.ts';
+import { type Listed, type Listing, openListing } from '../base/listing.ts';
 import { literalHead, nameMatcher } from '../base/pattern.ts';
-import { positionOf, sinceOf, textOf } from '../base/position.ts';
-import { s3FailureOf } from './s3Failure.ts';
+import { toPosition, findSince, positionText } from '../base/position.ts';
+import { toS3Failure } from './s3Failure.ts';
 import { checkS3 } from './s3Names.ts';
 import {
   type Credential,
@@ -67,7 +67,7 @@ export const s3Pull = (rules: S3Rules): Pull<S3Definition> =>
       else if (pattern !== undefined) yield* pullMatches(store, pattern);
     } catch (error) {
       order.landing.signal.throwIfAborted();
-      throw s3FailureOf(error, awsbucketName);
+      throw toS3Failure(error, awsbucketName);
     } finally {
       client.destroy();
     }
@@ -135,7 +135,7 @@ async function boundedAnswer(stream: Readable): Promise<Uint8Array> {
 
 async function* pullObject(store: Store, key: string): AsyncGenerator<Piece, void> {
   const { definition, landing } = store.order;
-  const etag = textOf(sinceOf(store.order), 'etag');
+  const etag = positionText(findSince(store.order), 'etag');
   using deadline = withDeadline(landing.signal, store.rules.deadlineMs, key);
   const limited = { ...landing, signal: deadline.signal };
   const answer = await get(store, key, { IfNoneMatch: etag }, limited.signal);
@@ -146,7 +146,7 @@ async function* pullObject(store: Store, key: string): AsyncGenerator<Piece, voi
     return;
   }
   const { path, bytes } = await landObject(key, answer, limited, 0, answer.ContentLength);
-  const position = positionOf(definition, { etag: answer.ETag ?? null });
+  const position = toPosition(definition, { etag: answer.ETag ?? null });
   yield toPiece(store.order, { name: key, path, bytes, position });
 }
 
@@ -200,7 +200,7 @@ export const listPage = (
 ): Promise<ListObjectsV2CommandOutput> =>
   client.send(new ListObjectsV2Command(input), { abortSignal: signal }).catch((error: unknown) => {
     signal.throwIfAborted();
-    throw s3FailureOf(error, input.Bucket ?? '');
+    throw toS3Failure(error, input.Bucket ?? '');
   });
 
 interface Condition {
@@ -223,7 +223,7 @@ async function get(
     signal.throwIfAborted();
     const { $metadata } = error as { readonly $metadata?: { readonly httpStatusCode?: number } };
     if ($metadata?.httpStatusCode === 304) return undefined;
-    throw s3FailureOf(error, awsbucketName, key, condition.IfMatch !== undefined);
+    throw toS3Failure(error, awsbucketName, key, condition.IfMatch !== undefined);
   }
 }
 
@@ -249,7 +249,7 @@ async function landObject(
       }
     } catch (error) {
       landing.signal.throwIfAborted();
-      throw s3FailureOf(error, key);
+      throw toS3Failure(error, key);
     }
     if (length === undefined || bytes === length) return;
     throw new SourceFailure(`${key} was cut off: ${bytes} of ${length} bytes came`, true);

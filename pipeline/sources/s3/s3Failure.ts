@@ -28,7 +28,7 @@ interface StoreError {
  * @param key undefined for a listing
  * @param listed the object was in a listing a moment ago
  */
-export function s3FailureOf(error: unknown, bucket: string, key?: string, listed = false): unknown {
+export function toS3Failure(error: unknown, bucket: string, key?: string, listed = false): unknown {
   if (error instanceof Failure) return error;
   const { name = '', $metadata } = error as StoreError;
   const status = $metadata?.httpStatusCode ?? 0;

@@ -4,7 +4,7 @@ import type { S3Client } from '@aws-sdk/client-s3';
 import { withDeadline } from '../base/deadline.ts';
 import type { BucketOrder, BucketPage } from '../base/source.ts';
 import { listPage, openS3, type S3Rules } from './s3.ts';
-import { s3FailureOf } from './s3Failure.ts';
+import { toS3Failure } from './s3Failure.ts';
 import { checkBucket } from './s3Names.ts';
 
 /** A caller waits for a page; `sourceTimeoutMs` is for whole files. */
@@ -23,7 +23,7 @@ export async function listBucket(order: BucketOrder, rules: S3Rules): Promise<Bu
     return await readPage(client, order, Math.min(PAGE_DEADLINE_MS, rules.deadlineMs));
   } catch (error) {
     order.signal.throwIfAborted();
-    throw s3FailureOf(error, bucket);
+    throw toS3Failure(error, bucket);
   } finally {
     client.destroy();
   }

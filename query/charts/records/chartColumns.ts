@@ -10,7 +10,7 @@ export interface Refusal {
   readonly rule: string;
 }
 
-export const refused = (about: Refusal['about'], rule: string): Refusal => ({
+export const makeRefusal = (about: Refusal['about'], rule: string): Refusal => ({
   kind: 'refused',
   about,
   rule,
@@ -32,7 +32,7 @@ export function namesOf(records: readonly Row[]): readonly string[] {
   return [...names];
 }
 
-export const told = (names: readonly string[]): string =>
+export const joinNames = (names: readonly string[]): string =>
   names.length <= NAMES_MAX
     ? names.join(', ')
     : `${names.slice(0, NAMES_MAX).join(', ')} and ${names.length - NAMES_MAX} more`;
@@ -50,21 +50,21 @@ export function numberOf(value: unknown): number | undefined {
  * Parses the columns that a text names: one, even if its name has commas, as `round(close, 2)` has, or
  * several between commas. Without records (`names` undefined) checks only the form of the text.
  */
-export function columnsSaid(
+export function parseColumns(
   text: string,
   names: readonly string[] | undefined,
 ): readonly string[] | Refusal {
   if (names?.includes(text) === true) return [text];
   const columns = text.split(',').map((one) => (names?.includes(one) === true ? one : one.trim()));
-  if (columns.includes('')) return refused('column', 'has an empty name');
+  if (columns.includes('')) return makeRefusal('column', 'has an empty name');
   const twice = columns.find((one, at) => columns.indexOf(one) !== at);
-  if (twice !== undefined) return refused('column', `names ${twice} twice`);
+  if (twice !== undefined) return makeRefusal('column', `names ${twice} twice`);
   if (columns.length > LINES_MAX)
-    return refused('column', `must name at most ${LINES_MAX} attributes`);
+    return makeRefusal('column', `must name at most ${LINES_MAX} attributes`);
   const unknown = names === undefined ? undefined : columns.find((one) => !names.includes(one));
   if (unknown === undefined) return columns;
   const which = columns.length === 1 ? 'is' : `names ${unknown}, which is`;
-  return refused('column', `${which} none of ${told(names ?? [])}`);
+  return makeRefusal('column', `${which} none of ${joinNames(names ?? [])}`);
 }
 
 /** Returns the default column. */
@@ -96,7 +96,7 @@ export function barColumns(names: readonly string[]): BarColumns | Refusal {
   }
   const missing = ['open', 'high', 'low', 'close'].filter((word) => named(word) === undefined);
   const rule = `candles needs open, high, low and close: missing ${missing.join(', ')}`;
-  return refused('kind', rule);
+  return makeRefusal('kind', rule);
 }
 
 const DAY = /^\d{4}-\d{2}-\d{2}/;

@@ -1,6 +1,6 @@
 // Groups records into lines if several share a day: by a key, or by the texts that distinguish them.
 import { LINES_MAX } from './chart.ts';
-import { type Refusal, refused, type Row } from './chartColumns.ts';
+import { type Refusal, makeRefusal, type Row } from './chartColumns.ts';
 
 /** A record that has a value, and its day. */
 export interface Labelled {
@@ -17,7 +17,7 @@ const BETWEEN = ' · ';
  * Chooses the columns that name lines, for records with days. Uses the key of a series; without one, or if it
  * is not enough, the text with the fewest values of which no day has two records, or all texts together.
  */
-export function namingOf(
+export function chooseNaming(
   items: readonly Labelled[],
   names: readonly string[],
   key: string | undefined,
@@ -36,14 +36,14 @@ export function namingOf(
   if (best !== undefined) return best.naming;
   const { label } = findRepeatedDay(items, [...base, ...texts]) ?? {};
   const rule = `draws one line, and there are several values of ${label}: request one`;
-  return refused('records', rule);
+  return makeRefusal('records', rule);
 }
 
 export const differs = (items: readonly Labelled[], name: string): boolean =>
   items.some(({ record }) => record[name] !== items[0]?.record[name]);
 
 /** Groups lines by name, sorted by name: a line keeps its colour when new records arrive. */
-export function linesOf<T extends Labelled>(
+export function groupLines<T extends Labelled>(
   items: readonly T[],
   naming: LineNaming,
 ): ReadonlyMap<string, readonly T[]> {
@@ -53,12 +53,16 @@ export function linesOf<T extends Labelled>(
 }
 
 /** @returns undefined if a chart has room for `columns` lines of each key */
-export function tooMany(naming: LineNaming, keys: number, columns: number): Refusal | undefined {
+export function refuseTooMany(
+  naming: LineNaming,
+  keys: number,
+  columns: number,
+): Refusal | undefined {
   if (keys * columns <= LINES_MAX) return undefined;
   const what = naming.join(' and ');
   const lineText = columns === 1 ? what : `${what} with ${columns} attributes of each`;
   const rule = `draws at most ${LINES_MAX} lines, and there are ${keys} of ${lineText}: request fewer`;
-  return refused('records', rule);
+  return makeRefusal('records', rule);
 }
 
 const nameOf = (record: Row, naming: LineNaming): string =>

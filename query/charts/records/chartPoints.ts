@@ -3,7 +3,7 @@ import type { Bar, Chart, Line } from './chart.ts';
 import {
   type BarColumns,
   barColumns,
-  columnsSaid,
+  parseColumns,
   isRefusal,
   type LabelColumn,
   labelColumn,
@@ -11,12 +11,12 @@ import {
   namesOf,
   numberOf,
   type Refusal,
-  refused,
+  makeRefusal,
   type Row,
-  told,
+  joinNames,
   usualColumn,
 } from './chartColumns.ts';
-import { differs, type Labelled, linesOf, namingOf, tooMany } from './chartLines.ts';
+import { differs, type Labelled, groupLines, chooseNaming, refuseTooMany } from './chartLines.ts';
 
 export const CHART_KINDS = ['line', 'candles'] as const;
 export type ChartKind = (typeof CHART_KINDS)[number];
@@ -37,12 +37,12 @@ interface Drawable extends Pick<Chart, 'bars' | 'labelled' | 'labels' | 'lines'>
 }
 
 /** Converts records, oldest first if they have days, else in their order; skips records without a value. */
-export function drawableOf(
+export function toDrawable(
   records: readonly Row[],
   { columns: text, key, kind = 'line' }: Choice = {},
 ): Drawable | Refusal {
   const names = records.length === 0 ? undefined : namesOf(records);
-  const chosenColumns = text === undefined ? undefined : columnsSaid(text, names);
+  const chosenColumns = text === undefined ? undefined : parseColumns(text, names);
   if (chosenColumns !== undefined && isRefusal(chosenColumns)) return chosenColumns;
   if (names === undefined)
     return { kind: 'chart', ...emptyContent(kind), column: onlyColumn(chosenColumns) };
@@ -53,12 +53,12 @@ export function drawableOf(
   const usual = bars === undefined ? usualColumn(records, names, label?.name) : undefined;
   const drawnColumns = chosenColumns ?? (usual === undefined ? [] : [usual]);
   if (drawnColumns.length === 0 && bars === undefined) {
-    const rule = `must name a column of numbers; there are ${told(names)}`;
-    return refused('column', rule);
+    const rule = `must name a column of numbers; there are ${joinNames(names)}`;
+    return makeRefusal('column', rule);
   }
   const items = selectItems(records, drawnColumns, bars, label);
   const empty = drawnColumns.find((name) => items.every(({ record }) => isEmpty(record, name)));
-  if (empty !== undefined) return refused('column', `has no numbers in ${empty}`);
+  if (empty !== undefined) return makeRefusal('column', `has no numbers in ${empty}`);
   const ordered = label?.isDay === true ? items.toSorted(byLabel) : items;
   const chart =
     bars === undefined
@@ -117,7 +117,7 @@ function buildLines(
 ): Content | Refusal {
   if (label?.isDay !== true) {
     if (key !== undefined && differs(items, key)) {
-      return refused('records', `draws one line where there are no days: request one ${key}`);
+      return makeRefusal('records', `draws one line where there are no days: request one ${key}`);
     }
     return {
       ...labelItems(items, label),
@@ -125,7 +125,7 @@ function buildLines(
     };
   }
   const others = names.filter((name) => name !== label.name && !drawnColumns.includes(name));
-  const naming = namingOf(items, others, key);
+  const naming = chooseNaming(items, others, key);
   if (isRefusal(naming)) return naming;
   if (naming.length === 0) {
     return {
@@ -133,8 +133,8 @@ function buildLines(
       lines: drawnColumns.map((name) => lineOf(name, items, name)),
     };
   }
-  const groups = linesOf(items, naming);
-  const many = tooMany(naming, groups.size, drawnColumns.length);
+  const groups = groupLines(items, naming);
+  const many = refuseTooMany(naming, groups.size, drawnColumns.length);
   if (many !== undefined) return many;
   const labels = [...new Set(items.map((item) => item.label))];
   const places = new Map(labels.map((text, at) => [text, at]));
@@ -169,16 +169,16 @@ function buildBars(
   { bars: columns, key, label }: Named & { readonly bars: BarColumns },
 ): Content | Refusal {
   if (key !== undefined && differs(items, key)) {
-    return refused('records', `draws candles of one ${key}: request one`);
+    return makeRefusal('records', `draws candles of one ${key}: request one`);
   }
   const twice = items.find((item, at) => item.label === items[at - 1]?.label);
   if (label?.isDay === true && twice !== undefined) {
     const rule = `draws one candle of a day, and there are several of ${twice.label}: request one`;
-    return refused('records', rule);
+    return makeRefusal('records', rule);
   }
   const bars = items.flatMap(({ record }, at) => barOf(record, columns, at) ?? []);
   if (bars.length === 0) {
-    return refused('kind', 'candles needs numbers in open, high, low and close');
+    return makeRefusal('kind', 'candles needs numbers in open, high, low and close');
   }
   const lines = drawnColumns.map((name) => lineOf(name, items, name));
   return { ...labelItems(items, label), lines, bars };

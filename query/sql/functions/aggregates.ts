@@ -1,7 +1,7 @@
 // Aggregate functions; each except DuckDB's macros is a window function too.
-import { functionsOf, type SqlFunction } from './functionRow.ts';
+import { toFunctions, type SqlFunction } from './functionRow.ts';
 
-export const AGGREGATES: readonly SqlFunction[] = functionsOf('aggregate', [
+export const AGGREGATES: readonly SqlFunction[] = toFunctions('aggregate', [
   [
     'count([value])',
     'Number of records in which a value is not null.',

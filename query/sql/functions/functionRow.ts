@@ -39,7 +39,7 @@ type FunctionRow = readonly [
   more?: More,
 ];
 
-export function functionsOf(
+export function toFunctions(
   kind: SqlFunction['kind'],
   rows: readonly FunctionRow[],
 ): readonly SqlFunction[] {

@@ -3,11 +3,11 @@
 // large values out of small ones.
 import { distance } from 'fastest-levenshtein';
 import { AGGREGATES } from './aggregates.ts';
-import { DATE_FUNCTIONS } from './functionsOfDates.ts';
-import { JSON_FUNCTIONS } from './functionsOfJson.ts';
-import { LIST_FUNCTIONS } from './functionsOfLists.ts';
-import { NUMBER_FUNCTIONS } from './functionsOfNumbers.ts';
-import { TEXT_FUNCTIONS } from './functionsOfTexts.ts';
+import { DATE_FUNCTIONS } from './dateFunctions.ts';
+import { JSON_FUNCTIONS } from './jsonFunctions.ts';
+import { LIST_FUNCTIONS } from './listFunctions.ts';
+import { NUMBER_FUNCTIONS } from './numberFunctions.ts';
+import { TEXT_FUNCTIONS } from './textFunctions.ts';
 import { STATISTICS } from './statistics.ts';
 import { WINDOW_FUNCTIONS } from './windowFunctions.ts';
 import type { SqlFunction } from './functionRow.ts';
@@ -27,7 +27,7 @@ export const FUNCTIONS: readonly SqlFunction[] = [
 const BY_NAME: ReadonlyMap<string, SqlFunction> = new Map(FUNCTIONS.map((one) => [one.name, one]));
 
 /** Finds a function by name, in any case. */
-export const functionNamed = (name: string): SqlFunction | undefined =>
+export const findFunction = (name: string): SqlFunction | undefined =>
   BY_NAME.get(name.toLowerCase());
 
 /** Most edits between a misspelled name and a suggestion. */

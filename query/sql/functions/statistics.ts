@@ -1,7 +1,7 @@
 // Quantiles, deviations, correlations and regressions; window functions too.
-import { functionsOf, type SqlFunction } from './functionRow.ts';
+import { toFunctions, type SqlFunction } from './functionRow.ts';
 
-export const STATISTICS: readonly SqlFunction[] = functionsOf('aggregate', [
+export const STATISTICS: readonly SqlFunction[] = toFunctions('aggregate', [
   [
     'median(value)',
     'The value in the middle.',

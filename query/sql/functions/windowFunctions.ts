@@ -1,7 +1,7 @@
 // Functions of windows only.
-import { functionsOf, type SqlFunction } from './functionRow.ts';
+import { toFunctions, type SqlFunction } from './functionRow.ts';
 
-export const WINDOW_FUNCTIONS: readonly SqlFunction[] = functionsOf('window', [
+export const WINDOW_FUNCTIONS: readonly SqlFunction[] = toFunctions('window', [
   [
     'row_number()',
     'Number of the record in its partition.',

@@ -1,5 +1,5 @@
 // Finds parts of expressions and queries, to determine what a query reads: columns, sub-selects, aggregates.
-import { partsOf } from './growth.ts';
+import { partsOf } from './querySize.ts';
 import type { Expression, Item, Query, SelectQuery, Source } from '../plan/selectPlan.ts';
 
 export type ColumnName = Extract<Expression, { readonly kind: 'column' }>;
@@ -22,7 +22,7 @@ export const expressionsOfItem = (item: Item): readonly Expression[] =>
   item.kind === 'value' ? [item.expression] : item.replace.map(({ expression }) => expression);
 
 /** Returns the column names that an item defines. */
-export const givenNames = (item: Item): readonly string[] => {
+export const definedNames = (item: Item): readonly string[] => {
   if (item.kind === 'value') return item.alias === undefined ? [] : [item.alias];
   return [...item.replace.map(({ name }) => name), ...item.rename.map(({ to }) => to)];
 };
@@ -54,7 +54,7 @@ export function columnsIn(expression: Expression): readonly ColumnName[] | undef
 }
 
 /** Replaces the columns of an expression for which `columnsIn` returns a list. */
-export function renamed(
+export function renameColumnsIn(
   expression: Expression,
   nameOf: (column: ColumnName) => string,
 ): Expression {
@@ -97,7 +97,7 @@ export const isGrouped = ({ groupAll, groups, groupSets }: SelectQuery): boolean
   groupAll || groups.length > 0 || groupSets.length > 0;
 
 /** Whether a row of its answer is computed from several records, or reveals several. */
-export const foldsRecords = (query: SelectQuery): boolean =>
+export const aggregatesRecords = (query: SelectQuery): boolean =>
   isGrouped(query) ||
   query.distinct ||
   query.distinctOn.length > 0 ||

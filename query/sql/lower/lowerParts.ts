@@ -1,5 +1,5 @@
 // Lowers parts that expressions, windows and sources share: lists, calls of the allow-list, orders.
-import { functionNamed, nearestFunction } from '../functions/functions.ts';
+import { findFunction, nearestFunction } from '../functions/functions.ts';
 import type { Lowering } from './lowering.ts';
 import type { Expression, OrderTerm, TextPlace } from '../plan/selectPlan.ts';
 import { fieldsOf, listOf, oneOf, take } from '../text/tree.ts';
@@ -16,8 +16,8 @@ export function checkedFunction(
   operands: readonly Expression[],
   at: TextPlace,
   to: Lowering,
-): NonNullable<ReturnType<typeof functionNamed>> {
-  const sqlFunction = functionNamed(name);
+): NonNullable<ReturnType<typeof findFunction>> {
+  const sqlFunction = findFunction(name);
   if (sqlFunction === undefined) {
     const near = nearestFunction(name);
     const hint = near === undefined ? '' : `; did you mean ${near}?`;

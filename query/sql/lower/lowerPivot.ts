@@ -4,7 +4,7 @@ import type { Expression, Item, Query, SelectQuery, Source } from '../plan/selec
 import { labelOf, PLAIN } from '../print/printExpression.ts';
 import { type Fields, fieldsOf, listOf, take, textOf, textsOf } from '../text/tree.ts';
 import { columnsIn } from './expressionParts.ts';
-import { partsOf, SIZE_MAX, sizeOfItems } from './growth.ts';
+import { partsOf, SIZE_MAX, sizeOfItems } from './querySize.ts';
 import { literalOf } from './literals.ts';
 import type { Lowering } from './lowering.ts';
 

@@ -1,6 +1,6 @@
 // Lowers queries of DuckDB's tree to ours.
-import { givenNames, hasColumns, isSeveral } from './expressionParts.ts';
-import { SIZE_MAX, sizeOf, sizeOfItems } from './growth.ts';
+import { definedNames, hasColumns, isSeveral } from './expressionParts.ts';
+import { SIZE_MAX, sizeOf, sizeOfItems } from './querySize.ts';
 import { hintsOf } from './hints.ts';
 import { lowerExpression } from './lowerExpression.ts';
 import { folded, type Lowering, makeLowering } from './lowering.ts';
@@ -14,7 +14,7 @@ import {
   fieldsOf,
   listOf,
   oneOf,
-  statementOf,
+  readStatement,
   take,
   textOf,
   textsOf,
@@ -26,7 +26,7 @@ import {
  */
 export function lowerPlan(json: string, spelled: Spelled): SelectPlan {
   const to = makeLowering(spelled, lowerQuery, lowerExpression);
-  const query = to.query(statementOf(json, spelled)['node']);
+  const query = to.query(readStatement(json, spelled)['node']);
   const { hints, tables } = to;
   return {
     query,
@@ -103,7 +103,7 @@ function lowerSelect(node: unknown, to: Lowering): Query {
     if (where !== undefined && sizeOf(where) > SIZE_MAX) to.refuse(undefined, TOO_LARGE);
     to.hints.push(...hintsOf(from, where));
     const groupAll = oneOf(fields['aggregate_handling'], HANDLINGS, 'GROUP BY');
-    const itemNames = items.flatMap(givenNames);
+    const itemNames = items.flatMap(definedNames);
     const after = to.amongItems(itemNames, () => ({
       ...lowerModifiers(fields['modifiers'], to),
       groups: listOf(fields['group_expressions']).map((group) =>

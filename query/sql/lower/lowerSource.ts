@@ -1,5 +1,5 @@
 // Lowers the FROM of DuckDB's tree to our sources.
-import { givenNames } from './expressionParts.ts';
+import { definedNames } from './expressionParts.ts';
 import { lowerPivot } from './lowerPivot.ts';
 import { lowerAll, lowerMaybe } from './lowerParts.ts';
 import { folded, type Lowering } from './lowering.ts';
@@ -74,7 +74,7 @@ function columnsOf(source: Named): ReadonlySet<string> {
 export function namesIn(query: Query): readonly string[] {
   if (query.kind === 'set') return namesIn(query.left);
   return query.items.flatMap((item) => {
-    if (item.kind === 'star') return givenNames(item);
+    if (item.kind === 'star') return definedNames(item);
     const { alias, expression } = item;
     return [alias ?? (expression.kind === 'column' ? (expression.path.at(-1) ?? '') : '')];
   });

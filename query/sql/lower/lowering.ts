@@ -1,5 +1,5 @@
 // The state of lowering: positions in the user's text, the names in scope, and the tables and hints found.
-import { userPlaceOf, type Spelled } from '../text/spelling.ts';
+import { toUserPlace, type Spelled } from '../text/spelling.ts';
 import type {
   CommonTable,
   Expression,
@@ -87,7 +87,7 @@ export function makeLowering(
     sources,
     at: (fields) => {
       const place = fields['query_location'];
-      return typeof place === 'number' ? userPlaceOf(spelled, place) : undefined;
+      return typeof place === 'number' ? toUserPlace(spelled, place) : undefined;
     },
     refuse,
     moment: (what) => {

@@ -7,15 +7,15 @@ import {
 } from '../../../store/lake/versions/columns.ts';
 import type { Dataset } from '../../../store/lake/datasets/datasets.ts';
 import type { Moment } from '../../../store/lake/history/history.ts';
-import { indexNamesOf, indexOf } from '../../../store/lake/datasets/indexColumns.ts';
+import { findIndexNames, listIndexColumns } from '../../../store/lake/datasets/indexColumns.ts';
 import type { DataFile, Table } from '../../../store/lake/versions/lakeRead.ts';
-import type { View } from '../../../store/lake/datasets/namedQueries.ts';
+import type { View } from '../../../store/lake/datasets/views.ts';
 import type { PendingRow } from '../../../store/lake/pushes/pendingRows.ts';
 import { withPending } from '../../../store/lake/pushes/pendingSql.ts';
-import { type RowPlace, visibleRows } from '../../../store/lake/versions/tableSql.ts';
+import { type FileAccess, visibleRows } from '../../../store/lake/versions/tableSql.ts';
 import type { Bind } from '../../plan/binding.ts';
 import { type Condition, mayHold } from '../../plan/pruning.ts';
-import { scrambledRows } from '../../plan/scramble.ts';
+import { scrambledRows } from '../../plan/sandboxValues.ts';
 import { instantText, type Visibility } from '../../plan/seriesPlan.ts';
 import type { SelectPlan, Hint } from './selectPlan.ts';
 import { identifier, literal } from '../../../store/duckdb/sqlText.ts';
@@ -49,15 +49,15 @@ export const datasetsOf = (tables: readonly BoundTable[]): readonly BoundDataset
   tables.flatMap((table) => (table.kind === 'dataset' ? [table] : datasetsOf(table.tables)));
 
 /** Returns the table with the same columns and no records. */
-export function emptied(table: BoundTable): BoundTable {
-  if (table.kind === 'view') return { ...table, tables: table.tables.map(emptied) };
+export function withoutRecords(table: BoundTable): BoundTable {
+  if (table.kind === 'view') return { ...table, tables: table.tables.map(withoutRecords) };
   return { ...table, table: { ...table.table, files: [], records: 0 }, pending: [] };
 }
 
 /** The column of a record's system properties, as one JSON value. */
 const SYSTEM_COLUMN = '_systemRecordProperties';
 
-interface TableOptions extends RowPlace {
+interface TableOptions extends FileAccess {
   /** Adds the column `_systemRecordProperties`. */
   readonly system: boolean;
 }
@@ -95,7 +95,7 @@ export const columnNames = (bound: BoundDataset): readonly string[] =>
   ownColumns(bound).map(({ name }) => name);
 
 export const indexNames = ({ dataset: { mapping }, table }: BoundDataset): readonly string[] =>
-  indexOf(mapping, table);
+  listIndexColumns(mapping, table);
 
 function indexColumns(bound: BoundDataset): readonly Column[] {
   const names = indexNames(bound);
@@ -103,7 +103,7 @@ function indexColumns(bound: BoundDataset): readonly Column[] {
 }
 
 function systemValue({ dataset, table }: BoundDataset): string {
-  const { key, subkey, date } = indexNamesOf(dataset.mapping, table);
+  const { key, subkey, date } = findIndexNames(dataset.mapping, table);
   const epoch = (name: string): string => `epoch_ms(CAST(${identifier(name)} AS TIMESTAMP))`;
   const parts = [
     ["'id'", literal(dataset.dataset)],
@@ -118,7 +118,7 @@ function systemValue({ dataset, table }: BoundDataset): string {
 function visible(bound: BoundDataset, bind: Bind): string {
   const { dataset, table, visibility } = bound;
   if (visibility.kind === 'all') return '';
-  const { key, date } = indexNamesOf(dataset.mapping, table);
+  const { key, date } = findIndexNames(dataset.mapping, table);
   if (visibility.kind === 'key') return ` WHERE ${identifier(key ?? '')} = ${bind(visibility.key)}`;
   const type = table.columns.find(({ name }) => name === date)?.type;
   const column = identifier(date);
@@ -145,7 +145,7 @@ export function filesFor(bound: BoundDataset, hints: readonly Hint[]): readonly 
 }
 
 /** Like `filesFor`, but prunes data of other accounts only by index columns, so that it reveals no value. */
-export function toldFiles(bound: BoundDataset, hints: readonly Hint[]): readonly DataFile[] {
+export function prunableFiles(bound: BoundDataset, hints: readonly Hint[]): readonly DataFile[] {
   const index = new Set(indexNames(bound).map((name) => name.toLowerCase()));
   const usable = hints.filter(({ column }) => !bound.foreign || index.has(column.toLowerCase()));
   return filesFor(bound, usable);

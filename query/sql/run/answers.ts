@@ -48,7 +48,7 @@ export class SqlAnswers {
   }
 
   /** Evicts answers of older versions immediately: purged data must not remain. */
-  changed(tableIds: Iterable<number>): void {
+  evictTables(tableIds: Iterable<number>): void {
     this.#changes += 1;
     const changed = new Set(tableIds);
     for (const [name, entry] of this.#entries) {

@@ -1,6 +1,6 @@
 // Explains a query for `explain=true`: its steps, the files that it would open, and its maximum cost.
 // Nothing is run.
-import { toldFiles } from '../plan/boundTable.ts';
+import { prunableFiles } from '../plan/boundTable.ts';
 import type { Join, Query, Source } from '../plan/selectPlan.ts';
 import type { BoundPlan, SqlColumn } from './run.ts';
 
@@ -57,7 +57,7 @@ function listTables({ plan, tables }: Bound): readonly object[] {
         records: table.table.records,
         pending: table.pending.length,
         files: table.table.files.length,
-        filesRead: toldFiles(table, hints).length,
+        filesRead: prunableFiles(table, hints).length,
       },
     ];
   });
@@ -114,7 +114,7 @@ function sourceSteps(source: Source, bound: Bound, indent: string): readonly str
     return [`${indent}view ${name}`, ...listSteps(table.plan.query, table, `${indent}  `)];
   }
   const hints = bound.plan.hints.filter((hint) => hint.table === source.index);
-  const files = `${toldFiles(table, hints).length} of ${table.table.files.length} files`;
+  const files = `${prunableFiles(table, hints).length} of ${table.table.files.length} files`;
   return [`${indent}read ${table.dataset.workspace}.${table.dataset.dataset}: ${files}`];
 }
 

@@ -2,15 +2,20 @@
 // answer is computed from, each by its own weight; the rest by the answer's rows, or its bytes if they are
 // more, by the highest weight among them.
 import { type BoundDataset, type BoundTable, datasetsOf } from '../plan/boundTable.ts';
-import { countedOf, recordsMost, recordsOf } from './records.ts';
-import { type Reference, type Restriction, type Share, sharesOf } from '../reads/references.ts';
-import type { Level } from '../reads/leaves.ts';
+import { countedReferences, maxReferenceRecords, sumRecords } from './records.ts';
+import {
+  type Reference,
+  type Restriction,
+  type Share,
+  collectShares,
+} from '../pricing/references.ts';
+import type { Level } from '../pricing/sourceColumns.ts';
 
 /** Bytes of an answer that cost as much as a row. */
 const OBJECT_BYTES = 1_000;
 
 /** Returns the objects of an answer, also by bytes: many records in one row cost by their size. */
-export const objectsOf = (rows: number, bytes: number): number =>
+export const countObjects = (rows: number, bytes: number): number =>
   Math.max(rows, Math.ceil(bytes / OBJECT_BYTES));
 
 /** Returns the highest weight; 0 for a query that names no dataset. */
@@ -47,25 +52,27 @@ interface Terms {
 }
 
 /** @throws Failure InvalidParameter for a query that reads too many tables. */
-export function tariffOf(level: Level, { folds, isSold, restrictions, weight }: Terms): Tariff {
+export function buildTariff(level: Level, { folds, isSold, restrictions, weight }: Terms): Tariff {
   const datasets = datasetsOf(level.tables);
   const sold = (bound: BoundDataset): boolean => weight !== undefined && isSold(bound);
   const byRecords = (bound: BoundDataset): boolean =>
     bound.foreign && !sold(bound) && bound.dataset.access.sqlPrice !== 'answer';
   const counts = (bound: BoundDataset): boolean => byRecords(bound) && bound.dataset.weight > 0;
-  const shares = datasets.some(counts) ? sharesOf(level, counts, restrictions, folds === true) : [];
+  const shares = datasets.some(counts)
+    ? collectShares(level, counts, restrictions, folds === true)
+    : [];
   // Include datasets of unused common tables: DuckDB may read them anyway.
   const own = new Map(
     datasets.filter(counts).map((bound) => [bound.dataset.tableId, bound] as const),
   );
-  const least = recordsOf(shares, 0, () => 0);
+  const least = sumRecords(shares, 0, () => 0);
   const items = [...own.values()].map((bound): Item => {
     const { tableId, weight } = bound.dataset;
     return { bounds: [bound], byRecords: true, weight, least: least.get(tableId) ?? 1 };
   });
   const rest = datasets.filter((bound) => !counts(bound));
   const isRestFree = rest.length === 0 && items.length > 0;
-  const counted = countedOf(shares);
+  const counted = countedReferences(shares);
   if (isRestFree) return { items, shares, counted };
   return { items: [...items, priceRest(rest, weight, sold)], shares, counted };
 }
@@ -84,20 +91,20 @@ function priceRest(
 }
 
 /** Returns the objects of each item, for an answer of so many rows and bytes. */
-export function objectsOfItems(
+export function countItemObjects(
   { counted, items, shares }: Tariff,
   rows: number,
   bytes: number,
   counts: readonly number[],
 ): readonly number[] {
   const byReference = new Map(counted.map((one, at) => [one, counts[at] ?? 0]));
-  const records = recordsOf(shares, rows, (one) => byReference.get(one) ?? 0);
+  const records = sumRecords(shares, rows, (one) => byReference.get(one) ?? 0);
   return items.map(({ bounds, byRecords, least }) => {
     const id = bounds[0]?.dataset.tableId ?? 0;
-    return Math.max(least, byRecords ? (records.get(id) ?? 0) : objectsOf(rows, bytes));
+    return Math.max(least, byRecords ? (records.get(id) ?? 0) : countObjects(rows, bytes));
   });
 }
 
 /** Returns the maximum cost of each item, by the catalog's statistics of index columns. */
-export const objectsMost = (tariff: Tariff, rows: number, bytes: number): readonly number[] =>
-  objectsOfItems(tariff, rows, bytes, tariff.counted.map(recordsMost));
+export const maxItemObjects = (tariff: Tariff, rows: number, bytes: number): readonly number[] =>
+  countItemObjects(tariff, rows, bytes, tariff.counted.map(maxReferenceRecords));

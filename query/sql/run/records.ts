@@ -1,7 +1,7 @@
 // Determines how many records of a dataset an answer is computed from: at most, by the catalog's statistics
 // of index columns; and exactly, by a count over the same version with the conditions on those columns.
 import type { Bound } from '../../../store/duckdb/protocol.ts';
-import type { RowPlace } from '../../../store/lake/versions/tableSql.ts';
+import type { FileAccess } from '../../../store/lake/versions/tableSql.ts';
 import { type Bind, makeBind } from '../../plan/binding.ts';
 import { type BoundDataset, filesFor, indexNames, printTable } from '../plan/boundTable.ts';
 import { columnsIn, conjunction } from '../lower/expressionParts.ts';
@@ -9,8 +9,8 @@ import { hintsOf } from '../lower/hints.ts';
 import { folded } from '../lower/lowering.ts';
 import { printExpression } from '../print/printExpression.ts';
 import { type Moment, type Printed, printInner, type PrintTable } from '../print/printQuery.ts';
-import type { Reference, Restriction, Share } from '../reads/references.ts';
-import type { Level } from '../reads/leaves.ts';
+import type { Reference, Restriction, Share } from '../pricing/references.ts';
+import type { Level } from '../pricing/sourceColumns.ts';
 import type { Expression, Hint } from '../plan/selectPlan.ts';
 import type { Writer } from '../print/writer.ts';
 import { identifier } from '../../../store/duckdb/sqlText.ts';
@@ -43,7 +43,7 @@ const hintsFor = (tests: readonly Expression[]): readonly Hint[] =>
   hintsOf({ kind: 'table', index: 0, alias: '', columns: [] }, conjunction(tests));
 
 /** Returns the maximum number of records of a reference, by the catalog alone. */
-export function recordsMost(reference: Reference): number {
+export function maxReferenceRecords(reference: Reference): number {
   const { bound } = reference;
   const hints = hintsFor(selectIndexed(reference).tests);
   const stored = filesFor(bound, hints).reduce(
@@ -68,7 +68,7 @@ function uniqueMost(bound: BoundDataset, hints: readonly Hint[]): number {
 }
 
 /** Returns the number of records, if the catalog has it. */
-export function recordsKnown(reference: Reference): number | undefined {
+export function catalogRecords(reference: Reference): number | undefined {
   const { bound } = reference;
   const { members, tests } = selectIndexed(reference);
   const isWhole = tests.length === 0 && members.length === 0 && bound.pending.length === 0;
@@ -76,7 +76,7 @@ export function recordsKnown(reference: Reference): number | undefined {
 }
 
 /** Returns the references whose records are counted. */
-export const countedOf = (shares: readonly Share[]): readonly Reference[] =>
+export const countedReferences = (shares: readonly Share[]): readonly Reference[] =>
   shares.flatMap((share) => (share.kind === 'records' ? [share.reference] : []));
 
 /** Returns the table printer of a level. */
@@ -88,7 +88,7 @@ type PrintTables = (level: Level) => PrintTable;
  */
 export function printCounts(
   references: readonly Reference[],
-  place: RowPlace,
+  place: FileAccess,
   tables: PrintTables,
   moment: Moment,
   byTests: boolean,
@@ -149,7 +149,7 @@ type Records = ReadonlyMap<BoundDataset['dataset']['tableId'], number>;
  * @param rows rows of the answer
  * @param counts returns the records of a counted reference
  */
-export function recordsOf(
+export function sumRecords(
   shares: readonly Share[],
   rows: number,
   counts: (reference: Reference) => number,
@@ -172,7 +172,7 @@ function chargeShare(
 ): Entries {
   if (share.kind === 'either') return chargeEither(share, rows, counts);
   const { reference } = share;
-  const most = recordsMost(reference);
+  const most = maxReferenceRecords(reference);
   const records = share.kind === 'rows' ? Math.min(rows, most) : counts(reference);
   return [[reference.bound.dataset.tableId, Math.max(1, records)]];
 }

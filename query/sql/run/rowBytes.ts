@@ -1,7 +1,7 @@
 // Bounds the bytes for which an answer is charged, from its columns alone: known before it is run, and the
 // same for every format.
 import { BODY_BYTES_MAX } from '../../../store/duckdb/protocol.ts';
-import { ofOneRecord } from '../reads/oneRecord.ts';
+import { findSingleRecordColumns } from '../pricing/oneRecord.ts';
 import type { BoundPlan, SqlColumn } from './run.ts';
 
 /** Most bytes of a value in JSON, its comma and quotes included. */
@@ -25,13 +25,13 @@ const DECIMAL_BYTES = 44;
 const TEXT_BYTES = 256;
 
 /** Returns the maximum number of bytes for which an answer of so many rows is charged. */
-export function paidBytesMost(
+export function maxPaidBytes(
   bound: BoundPlan,
   columns: readonly SqlColumn[],
   rows: number,
 ): number {
   if (rows === 0) return 2;
-  const texts = ofOneRecord(bound);
+  const texts = findSingleRecordColumns(bound);
   const values = columns.map(({ name, type }, at) => {
     const named = Buffer.byteLength(JSON.stringify(name)) + 1;
     if (type.startsWith('DECIMAL(')) return named + DECIMAL_BYTES;

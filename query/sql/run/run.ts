@@ -11,16 +11,16 @@ import type { Files } from '../../../store/files/files.ts';
 import { newUuid } from '../../../store/base/random.ts';
 import type { DataFile } from '../../../store/lake/versions/lakeRead.ts';
 import { withOpenFiles } from '../../../store/lake/versions/tableFiles.ts';
-import type { RowPlace } from '../../../store/lake/versions/tableSql.ts';
-import { type BoundTable, datasetsOf, emptied, printTable } from '../plan/boundTable.ts';
+import type { FileAccess } from '../../../store/lake/versions/tableSql.ts';
+import { type BoundTable, datasetsOf, withoutRecords, printTable } from '../plan/boundTable.ts';
 import { lowerPlan } from '../lower/lowerQuery.ts';
-import { told } from '../text/messages.ts';
+import { toCallerFailure } from '../text/messages.ts';
 import { type Printed, printInner, printPlan, type PrintTable } from '../print/printQuery.ts';
 import type { SqlAnswers } from './answers.ts';
-import { printCounts, recordsKnown, recordsMost } from './records.ts';
-import { rowsSure } from './rowsSure.ts';
-import type { Reference } from '../reads/references.ts';
-import type { Level } from '../reads/leaves.ts';
+import { printCounts, catalogRecords, maxReferenceRecords } from './records.ts';
+import { minAnswerRows } from './rowMinimum.ts';
+import type { Reference } from '../pricing/references.ts';
+import type { Level } from '../pricing/sourceColumns.ts';
 import type { SelectPlan } from '../plan/selectPlan.ts';
 import { type ParameterValues, spell } from '../text/spelling.ts';
 import { WIDE_COLUMNS } from '../../plan/seriesSql.ts';
@@ -108,7 +108,7 @@ export async function runSql(
     const question = { ...open, ...printBound(bound, place, limits.rowsMax) };
     const name = `${BODY_PREFIX}${newUuid()}`;
     const fileOptions = { name, bytesMax: limits.spillBytes, compression };
-    const isLong = Math.min(rowsSure(bound), limits.rowsMax) >= LONG_ROWS;
+    const isLong = Math.min(minAnswerRows(bound), limits.rowsMax) >= LONG_ROWS;
     const few = asFile === 'if long' && !isLong ? { fewRows: FEW_ROWS } : {};
     const file = asFile === 'never' ? {} : { file: { ...fileOptions, ...few } };
     return engine.pool.body({ ...question, ...file }, format);
@@ -125,7 +125,7 @@ export async function describeSql(
   limits: SqlLimits,
   caller: Caller,
 ): Promise<readonly SqlColumn[]> {
-  const bound = { ...filled, tables: filled.tables.map(emptied) };
+  const bound = { ...filled, tables: filled.tables.map(withoutRecords) };
   return withTables(bound, engine, limits, caller, async (open, place) => {
     const columns = await engine.pool.columns({ ...open, ...printBound(bound, place, 0) });
     return columns.map(({ name, type }) => ({ name: String(name), type: String(type) }));
@@ -143,7 +143,7 @@ export async function countRecords(
   limits: SqlLimits,
   caller: Caller,
 ): Promise<readonly number[]> {
-  const knownCounts = references.map(recordsKnown);
+  const knownCounts = references.map(catalogRecords);
   const open = references.filter((_, at) => knownCounts[at] === undefined);
   if (open.length === 0) return knownCounts.map(Number);
   const count = (byTests: boolean): Promise<readonly number[]> =>
@@ -160,7 +160,7 @@ export async function countRecords(
     throw error;
   });
   return references.map(
-    (one, at) => knownCounts[at] ?? counted[open.indexOf(one)] ?? recordsMost(one),
+    (one, at) => knownCounts[at] ?? counted[open.indexOf(one)] ?? maxReferenceRecords(one),
   );
 }
 
@@ -190,7 +190,7 @@ export async function withTables<T>(
   { files, pool, shapes }: SqlEngine,
   limits: SqlLimits,
   caller: Caller,
-  work: (open: Open, place: RowPlace) => Promise<T>,
+  work: (open: Open, place: FileAccess) => Promise<T>,
 ): Promise<T> {
   const all = filesOf(tables);
   const answer = withOpenFiles(files, all, async (opened) => {
@@ -203,13 +203,13 @@ export async function withTables<T>(
       limits,
       ...chooseResources(tables),
     };
-    await shapes.learn(all, opened, (statements) => pool.rows({ ...open, statements }));
-    return work(open, { pathOf: opened.pathOf, holds: shapes.holds });
+    await shapes.load(all, opened, (statements) => pool.rows({ ...open, statements }));
+    return work(open, { pathOf: opened.pathOf, holds: shapes.hasColumns });
   });
   // After opening, since a damaged file is not the query's fault.
   return answer.catch((error: unknown) => {
     const isForeign = datasetsOf(tables).some(({ foreign }) => foreign);
-    throw told(error, limits, source, isForeign);
+    throw toCallerFailure(error, limits, source, isForeign);
   });
 }
 
@@ -221,7 +221,7 @@ export interface SqlColumn {
 
 function printBound(
   bound: BoundPlan,
-  place: RowPlace,
+  place: FileAccess,
   rowsMax: number,
 ): { readonly statements: readonly string[]; readonly parameters: Printed['parameters'] } {
   const printer = tablePrinter(bound, place);
@@ -233,7 +233,7 @@ function printBound(
 /** Returns the printer of a query's tables: datasets as their records, views as their queries. */
 export function tablePrinter(
   { now, plan, system, tables, today }: Omit<BoundPlan, 'source'>,
-  place: RowPlace,
+  place: FileAccess,
 ): PrintTable {
   return (index, bind) => {
     const table = tables[index];

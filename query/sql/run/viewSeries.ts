@@ -2,10 +2,10 @@
 // the columns that it had when it was created, even if its tables change.
 import {
   type Column,
-  columnTypeOf,
+  toColumnType,
   CREATED_COLUMN,
   parseSqlType,
-  propertyOf,
+  toProperty,
   type PropertyType,
   sqlType,
   UPDATED_COLUMN,
@@ -15,17 +15,17 @@ import {
   type ColumnMapping,
   type Dataset,
   type RecordSchema,
-  UNSAID,
+  DATASET_DEFAULTS,
 } from '../../../store/lake/datasets/datasets.ts';
 import type { Body, BodyFormat } from '../../../store/duckdb/protocol.ts';
 import type { Table } from '../../../store/lake/versions/lakeRead.ts';
-import type { View } from '../../../store/lake/datasets/namedQueries.ts';
+import type { View } from '../../../store/lake/datasets/views.ts';
 import type { Bind } from '../../plan/binding.ts';
 import type { SeriesPlan } from '../../plan/seriesPlan.ts';
-import { knownConditions, printSeries } from '../../plan/seriesSql.ts';
+import { allConditions, printSeries } from '../../plan/seriesSql.ts';
 import { folded } from '../lower/lowering.ts';
 import { printInner } from '../print/printQuery.ts';
-import type { Restriction } from '../reads/references.ts';
+import type { Restriction } from '../pricing/references.ts';
 import {
   type BoundPlan,
   type SqlColumn,
@@ -40,7 +40,7 @@ import { identifier } from '../../../store/duckdb/sqlText.ts';
 /** Converts a view to a dataset for the series endpoints. */
 export function datasetOfView(view: View, weight: number): Dataset {
   return {
-    ...UNSAID,
+    ...DATASET_DEFAULTS,
     tableId: 0,
     workspace: view.workspace,
     dataset: view.name,
@@ -58,7 +58,7 @@ export function datasetOfView(view: View, weight: number): Dataset {
 export function tableOfView({ schema }: View, snapshot: number): Table {
   const own = Object.entries(schema.properties).map(([name, property]) => ({
     name,
-    type: columnTypeOf(property),
+    type: toColumnType(property),
   }));
   const system = [CREATED_COLUMN, UPDATED_COLUMN].map(
     (name) => ({ name, type: 'timestamp' }) as const,
@@ -95,7 +95,7 @@ export async function runViewSeries(
 
 /** Converts the conditions of a series to restrictions on the rows of the view. */
 export const restrictionsOf = (plan: SeriesPlan): readonly Restriction[] =>
-  knownConditions(plan).map(({ column: { name, type }, operator, values }) => {
+  allConditions(plan).map(({ column: { name, type }, operator, values }) => {
     const column: Expression = { kind: 'column', path: [folded(name)], at: undefined };
     const list = values.map((value): Expression => {
       const text = { kind: 'text', value } as const;
@@ -124,12 +124,12 @@ export function schemaOf(columns: readonly SqlColumn[]): RecordSchema {
 
 function propertyOfType(type: string): PropertyType {
   const own = parseDecimal(type) === undefined ? undefined : parseSqlType(type);
-  if (own !== undefined) return propertyOf(own);
+  if (own !== undefined) return toProperty(own);
   if (/^U?(TINYINT|SMALLINT|INTEGER|BIGINT)$/.test(type)) return { type: 'integer' };
   if (/^(FLOAT|DOUBLE|HUGEINT|UHUGEINT)/.test(type)) return { type: 'number' };
   if (type === 'BOOLEAN') return { type: 'boolean' };
   if (type === 'DATE') return { type: 'string', format: 'date' };
-  if (type === 'TIMESTAMP_NS') return propertyOf('timestamp_ns');
+  if (type === 'TIMESTAMP_NS') return toProperty('timestamp_ns');
   if (type.startsWith('TIMESTAMP')) return { type: 'string', format: 'date-time' };
   return type === 'JSON' || type.endsWith('[]') ? { type: 'object' } : { type: 'string' };
 }

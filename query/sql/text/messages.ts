@@ -1,6 +1,6 @@
 // Rewrites DuckDB's errors for the caller of a query: keeps the sentence, without our printed text, our
 // paths and our own columns.
-import { Failure, NothingRead, reasonOf } from '../../../store/base/failure.ts';
+import { Failure, UnchargedFailure, reasonOf } from '../../../store/base/failure.ts';
 import { hyphenated } from './spelling.ts';
 import { refuseAt, type Token, tokensOf } from './tokens.ts';
 
@@ -39,7 +39,7 @@ const LATERAL_RULE =
  * @param source the user's text, to locate the name that a message is about
  * @param foreign whether it reads data of other accounts: then no value is revealed, guessed right or not
  */
-export function told(
+export function toCallerFailure(
   error: unknown,
   { memoryBytes, spillBytes }: Limits,
   source: string,
@@ -48,7 +48,7 @@ export function told(
   if (!(error instanceof Failure)) return error;
   // An answer can't represent a column.
   if (error.type === 'InvalidParameter') {
-    return new NothingRead('InvalidParameter', `"sqlQuery": ${error.detail ?? ''}`);
+    return new UnchargedFailure('InvalidParameter', `"sqlQuery": ${error.detail ?? ''}`);
   }
   if (error.type !== 'SystemError') return error;
   const reason = reasonOf(error);
@@ -78,7 +78,7 @@ export function told(
   const refusal =
     hyphenRefusal(source, text) ?? buildRefusal(source, placeOfName(source, rule), rule);
   if (isOfValues || !(refusal instanceof Failure)) return refusal;
-  return new NothingRead(refusal.type, refusal.detail);
+  return new UnchargedFailure(refusal.type, refusal.detail);
 }
 
 /** Whether a message quotes something, and all of it is in the user's text. */

@@ -1,7 +1,7 @@
 // Converts the user's spelling to the text for DuckDB's parser: prints every token anew, so that both read
 // the same tokens. Hyphenated names of tables become one name, parameters become literals.
 import { Failure } from '../../../store/base/failure.ts';
-import { checkCaps } from './caps.ts';
+import { checkCaps } from './textLimits.ts';
 import { refuseAt, type Token, tokensOf } from './tokens.ts';
 
 /** A value of a named parameter. */
@@ -33,7 +33,7 @@ export function spell(source: string, parameters: ParameterValues = {}): Spelled
 }
 
 /** Converts a byte offset in the text to a position in the source. */
-export function userPlaceOf({ places }: Spelled, byte: number | undefined): number | undefined {
+export function toUserPlace({ places }: Spelled, byte: number | undefined): number | undefined {
   if (byte === undefined) return undefined;
   return places.findLast(({ out }) => out <= byte)?.at;
 }

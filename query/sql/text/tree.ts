@@ -1,13 +1,13 @@
 // Reads the tree of a statement that DuckDB's parser returns (json_serialize_sql). Deny by default: each
 // node is read with its known fields, and any other must be empty.
 import { Failure } from '../../../store/base/failure.ts';
-import { userPlaceOf, type Spelled } from './spelling.ts';
+import { toUserPlace, type Spelled } from './spelling.ts';
 import { refuseAt } from './tokens.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
 /** @throws Failure InvalidParameter with DuckDB's sentence and the place in the user's text. */
-export function statementOf(json: string, spelled: Spelled): Fields {
+export function readStatement(json: string, spelled: Spelled): Fields {
   const tree = parseTree(json);
   if (tree['error'] === true) refuseText(tree, spelled);
   const statements = listOf(tree['statements']);
@@ -40,7 +40,7 @@ function refuseText(tree: Fields, spelled: Spelled): never {
     throw new Failure('InvalidParameter', '"sqlQuery": only SELECT is allowed');
   }
   const position = Number(tree['position'] ?? NaN);
-  const at = userPlaceOf(spelled, Number.isNaN(position) ? undefined : position);
+  const at = toUserPlace(spelled, Number.isNaN(position) ? undefined : position);
   return refuseAt(spelled.source, at, firstLine(message));
 }
 

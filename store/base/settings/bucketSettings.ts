@@ -39,7 +39,7 @@ const refuse = (rule: string): never => {
  * Parses the settings of the bucket; undefined if `data` is a folder.
  * @throws Failure InvalidParameter with the variable and its rule
  */
-export function bucketOf(
+export function parseBucketSettings(
   data: string,
   text: (name: BucketSetting) => string,
   isSet: (name: BucketSetting) => boolean,

@@ -22,7 +22,7 @@ const refuse = (rule: string): never => {
  * Parses the setting; undefined if it is empty: stream messages are stored only in the process.
  * @throws Failure InvalidParameter with the rule, but without the value, which may contain a password
  */
-export function busSettings(text: string): BusSettings | undefined {
+export function parseBusSettings(text: string): BusSettings | undefined {
   if (text === '') return undefined;
   const urls = text.split(',').map((one) => parseUrl(one.trim()));
   if (urls.length > SERVERS_MAX) refuse(`has at most ${SERVERS_MAX} servers`);

@@ -33,7 +33,7 @@ const refuse = (rule: string): never => {
  * Parses the setting; undefined if it is empty: the catalog is a file of the data folder.
  * @throws Failure InvalidParameter with the rule, but without the value, which contains a password
  */
-export function databaseSettings(text: string): DatabaseSettings | undefined {
+export function parseDatabaseSettings(text: string): DatabaseSettings | undefined {
   if (text === '') return undefined;
   const url = URL.canParse(text) ? new URL(text) : refuse(`must be empty or ${FORM}`);
   if (!/^postgres(ql)?:$/.test(url.protocol) || url.hostname === '' || url.hash !== '') {
@@ -70,7 +70,7 @@ function decodeUrlPart(text: string): string {
 }
 
 /** A standby node needs storage that another machine can reach. @throws Failure InvalidParameter */
-export function refuseLoneNode(isShared: boolean): void {
+export function checkStandbySettings(isShared: boolean): void {
   if (isShared) return;
   const needed = 'TAPEDECK_DATABASE, TAPEDECK_DATA=s3://… and TAPEDECK_ENCRYPTION_KEY';
   throw new Failure('InvalidParameter', `setting TAPEDECK_STANDBY=on needs ${needed}`);

@@ -2,7 +2,7 @@
 import { type AddressRules, parseAddresses } from '../addresses.ts';
 import { Failure } from '../failure.ts';
 
-export function wholeNumber(name: string, text: string, least: number, most: number): number {
+export function parseWholeNumber(name: string, text: string, least: number, most: number): number {
   const value = Number(text);
   if (/^\d+$/.test(text) && value >= least && value <= most) return value;
   throw new Failure(
@@ -11,12 +11,12 @@ export function wholeNumber(name: string, text: string, least: number, most: num
   );
 }
 
-export function matching(name: string, text: string, pattern: RegExp, rule: string): string {
+export function checkPattern(name: string, text: string, pattern: RegExp, rule: string): string {
   if (pattern.test(text)) return text;
   throw new Failure('InvalidParameter', `setting ${name} must be ${rule}`);
 }
 
-export function addresses(name: string, text: string): AddressRules {
+export function parseAddressList(name: string, text: string): AddressRules {
   const list = text.split(',').flatMap((item) => (item.trim() === '' ? [] : [item.trim()]));
   try {
     return parseAddresses(list);
@@ -26,20 +26,22 @@ export function addresses(name: string, text: string): AddressRules {
   }
 }
 
-export function clockBack(name: string, text: string): 'mark' | 'refuse' {
-  return matching(name, text, /^(mark|refuse)$/, 'mark or refuse') === 'mark' ? 'mark' : 'refuse';
+export function parseClockBack(name: string, text: string): 'mark' | 'refuse' {
+  return checkPattern(name, text, /^(mark|refuse)$/, 'mark or refuse') === 'mark'
+    ? 'mark'
+    : 'refuse';
 }
 
-export function onOff(name: string, text: string): boolean {
-  return matching(name, text, /^(on|off)$/, 'on or off') === 'on';
+export function parseOnOff(name: string, text: string): boolean {
+  return checkPattern(name, text, /^(on|off)$/, 'on or off') === 'on';
 }
 
-export const demoClock = (text: string): 'always' | 'session' =>
-  matching('TAPEDECK_DEMO_CLOCK', text, /^(always|session)$/, 'always or session') === 'session'
+export const parseDemoClock = (text: string): 'always' | 'session' =>
+  checkPattern('TAPEDECK_DEMO_CLOCK', text, /^(always|session)$/, 'always or session') === 'session'
     ? 'session'
     : 'always';
 
-export function zone(name: string, text: string): string {
+export function parseZone(name: string, text: string): string {
   try {
     return new Intl.DateTimeFormat('en-US', { timeZone: text }).resolvedOptions().timeZone;
   } catch {

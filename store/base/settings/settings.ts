@@ -1,20 +1,24 @@
 // The only file that reads the environment. It checks every setting against the table that declares it.
 import { distance } from 'fastest-levenshtein';
 import type { AddressRules } from '../addresses.ts';
-import { type BucketSettings, bucketOf } from './bucketSettings.ts';
-import { type BusSettings, busSettings } from './busSettings.ts';
-import { type DatabaseSettings, databaseSettings, refuseLoneNode } from './databaseSettings.ts';
+import { type BucketSettings, parseBucketSettings } from './bucketSettings.ts';
+import { type BusSettings, parseBusSettings } from './busSettings.ts';
+import {
+  type DatabaseSettings,
+  parseDatabaseSettings,
+  checkStandbySettings,
+} from './databaseSettings.ts';
 import { Failure } from '../failure.ts';
 import { SETTINGS } from './settingsTable.ts';
-import { origins, place, type Place } from './doorSettings.ts';
+import { parseOrigins, parseListenAddress, type ListenAddress } from './portSettings.ts';
 import {
-  addresses,
-  clockBack,
-  demoClock,
-  matching,
-  onOff,
-  wholeNumber,
-  zone,
+  parseAddressList,
+  parseClockBack,
+  parseDemoClock,
+  checkPattern,
+  parseOnOff,
+  parseWholeNumber,
+  parseZone,
 } from './settingValues.ts';
 
 const GIGABYTE = 1024 ** 3;
@@ -27,7 +31,7 @@ interface NodeSettings {
   readonly standby: boolean;
   readonly role: 'all' | 'api' | 'worker';
   /** While another node serves, this one runs queries for it in its query processes. */
-  readonly lend: boolean;
+  readonly acceptsRemoteQueries: boolean;
   /** While another node serves, this one answers reads from its replica. */
   readonly nodeReads: boolean;
   /** '' if it is derived from `host` or from the machine's name. */
@@ -69,7 +73,7 @@ export interface Settings extends NodeSettings {
   readonly ingestMemoryBytes: number;
   readonly readTimeoutMs: number;
   readonly jobTimeoutMs: number;
-  readonly jobsAtOnce: number;
+  readonly jobConcurrency: number;
   readonly logLevel: string;
   readonly tlsCert: string;
   readonly tlsKey: string;
@@ -95,7 +99,7 @@ export interface Settings extends NodeSettings {
   readonly sandboxPort: number | undefined;
   readonly streamPort: number | undefined;
   /** Address of the port that serves only /metrics; undefined: the other ports serve it. */
-  readonly metricsPlace: Place | undefined;
+  readonly metricsAddress: ListenAddress | undefined;
   readonly attribution: string;
   /** Origins of pages that may use /mcp, in addition to the server's own. */
   readonly mcpOrigins: ReadonlySet<string>;
@@ -125,26 +129,26 @@ export function readSettings(variables: Readonly<Record<string, string | undefin
   refuseUnknown(Object.keys(variables));
   refuseHalfTls(variables);
   const text: Text = (name) => variables[name] ?? defaultValue(name);
-  const whole: Whole = (name, least, most) => wholeNumber(name, text(name), least, most);
-  const bucket = bucketOf(
+  const whole: Whole = (name, least, most) => parseWholeNumber(name, text(name), least, most);
+  const bucket = parseBucketSettings(
     text('TAPEDECK_DATA'),
     text,
     (name) => variables[name] !== undefined,
     () => whole('TAPEDECK_FILE_CACHE', 1024 ** 2, 1024 ** 2 * GIGABYTE),
   );
-  const database = databaseSettings(text('TAPEDECK_DATABASE'));
+  const database = parseDatabaseSettings(text('TAPEDECK_DATABASE'));
   const node = nodeSettings(text);
   const hasKey = text('TAPEDECK_ENCRYPTION_KEY') !== '';
-  if (node.standby) refuseLoneNode(database !== undefined && bucket !== undefined && hasKey);
+  if (node.standby) checkStandbySettings(database !== undefined && bucket !== undefined && hasKey);
   return {
     bucket,
     database,
-    bus: busSettings(text('TAPEDECK_BUS')),
+    bus: parseBusSettings(text('TAPEDECK_BUS')),
     ...node,
     port: whole('TAPEDECK_PORT', 0, 65535),
     host: text('TAPEDECK_HOST'),
     data: text(bucket === undefined ? 'TAPEDECK_DATA' : 'TAPEDECK_FOLDER'),
-    brand: matching(
+    brand: checkPattern(
       'TAPEDECK_BRAND',
       text('TAPEDECK_BRAND'),
       /^[a-z][a-z0-9]{0,31}$/,
@@ -163,12 +167,12 @@ type Whole = (name: SettingName, least: number, most: number) => number;
 
 function nodeSettings(text: Text): NodeSettings {
   const role = text('TAPEDECK_ROLE');
-  matching('TAPEDECK_ROLE', role, /^(all|api|worker)$/, 'all, api or worker');
+  checkPattern('TAPEDECK_ROLE', role, /^(all|api|worker)$/, 'all, api or worker');
   return {
-    standby: onOff('TAPEDECK_STANDBY', text('TAPEDECK_STANDBY')),
+    standby: parseOnOff('TAPEDECK_STANDBY', text('TAPEDECK_STANDBY')),
     role: role === 'api' || role === 'worker' ? role : 'all',
-    lend: onOff('TAPEDECK_LEND', text('TAPEDECK_LEND')),
-    nodeReads: onOff('TAPEDECK_NODE_READS', text('TAPEDECK_NODE_READS')),
+    acceptsRemoteQueries: parseOnOff('TAPEDECK_LEND', text('TAPEDECK_LEND')),
+    nodeReads: parseOnOff('TAPEDECK_NODE_READS', text('TAPEDECK_NODE_READS')),
     nodeHost: text('TAPEDECK_NODE_HOST'),
   };
 }
@@ -212,10 +216,10 @@ const sqlSettings = (whole: Whole): SqlSettings => ({
 
 function engineSettings(text: Text, whole: Whole): EngineSettings {
   return {
-    demo: onOff('TAPEDECK_DEMO', text('TAPEDECK_DEMO')),
+    demo: parseOnOff('TAPEDECK_DEMO', text('TAPEDECK_DEMO')),
     demoSymbols: whole('TAPEDECK_DEMO_SYMBOLS', 0, 300),
-    demoClock: demoClock(text('TAPEDECK_DEMO_CLOCK')),
-    zone: zone('TAPEDECK_ZONE', text('TAPEDECK_ZONE')),
+    demoClock: parseDemoClock(text('TAPEDECK_DEMO_CLOCK')),
+    zone: parseZone('TAPEDECK_ZONE', text('TAPEDECK_ZONE')),
     bodyBytesMax: whole('TAPEDECK_BODY_BYTES', 1024, 1024 * GIGABYTE),
     children: whole('TAPEDECK_CHILDREN', 1, 64),
     childMemoryBytes: whole('TAPEDECK_CHILD_MEMORY', 64 * 1024 ** 2, 1024 * GIGABYTE),
@@ -223,8 +227,8 @@ function engineSettings(text: Text, whole: Whole): EngineSettings {
     ingestMemoryBytes: whole('TAPEDECK_INGEST_MEMORY', 128 * 1024 ** 2, 1024 * GIGABYTE),
     readTimeoutMs: whole('TAPEDECK_READ_TIMEOUT', 100, 3_600_000),
     jobTimeoutMs: whole('TAPEDECK_JOB_TIMEOUT', 1000, 7 * 86_400_000),
-    jobsAtOnce: whole('TAPEDECK_JOBS', 1, 32),
-    logLevel: matching(
+    jobConcurrency: whole('TAPEDECK_JOBS', 1, 32),
+    logLevel: checkPattern(
       'TAPEDECK_LOG',
       text('TAPEDECK_LOG'),
       /^(trace|debug|info|warn|error|silent)$/,
@@ -235,7 +239,7 @@ function engineSettings(text: Text, whole: Whole): EngineSettings {
     keepAllMs: whole('TAPEDECK_KEEP_ALL', 1, 1_000_000) * 3_600_000,
     keepHourlyMs: whole('TAPEDECK_KEEP_HOURLY', 1, 36_500) * 86_400_000,
     keepDailyMs: whole('TAPEDECK_KEEP_DAILY', 1, 36_500) * 86_400_000,
-    clockBack: clockBack('TAPEDECK_CLOCK_BACK', text('TAPEDECK_CLOCK_BACK')),
+    clockBack: parseClockBack('TAPEDECK_CLOCK_BACK', text('TAPEDECK_CLOCK_BACK')),
   };
 }
 
@@ -257,33 +261,33 @@ type AccountSettings = Pick<
   | 'sandboxPort'
   | 'streamPort'
   | 'attribution'
-  | 'metricsPlace'
+  | 'metricsAddress'
   | 'mcpOrigins'
   | 'console'
 >;
 
 function accountSettings(text: Text, whole: Whole): AccountSettings {
   const operatorToken = (name: Parameters<Text>[0]): string =>
-    matching(
+    checkPattern(
       name,
       text(name),
       /^(ak_[A-Za-z0-9]{16,128})?$/,
       'ak_ and 16 to 128 letters or digits',
     );
   return {
-    publishableToken: matching(
+    publishableToken: checkPattern(
       'TAPEDECK_PUBLISHABLE_TOKEN',
       text('TAPEDECK_PUBLISHABLE_TOKEN'),
       /^(pk_[A-Za-z0-9]{8,128})?$/,
       'pk_ and 8 to 128 letters or digits',
     ),
-    secretToken: matching(
+    secretToken: checkPattern(
       'TAPEDECK_SECRET_TOKEN',
       text('TAPEDECK_SECRET_TOKEN'),
       /^(sk_[A-Za-z0-9]{8,128})?$/,
       'sk_ and 8 to 128 letters or digits',
     ),
-    encryptionKey: matching(
+    encryptionKey: checkPattern(
       'TAPEDECK_ENCRYPTION_KEY',
       text('TAPEDECK_ENCRYPTION_KEY'),
       /^([0-9a-fA-F]{64})?$/,
@@ -294,25 +298,25 @@ function accountSettings(text: Text, whole: Whole): AccountSettings {
     ca: text('TAPEDECK_CA'),
     adminToken: operatorToken('TAPEDECK_ADMIN_TOKEN'),
     metricsToken: operatorToken('TAPEDECK_METRICS_TOKEN'),
-    metering: onOff('TAPEDECK_METERING', text('TAPEDECK_METERING')),
+    metering: parseOnOff('TAPEDECK_METERING', text('TAPEDECK_METERING')),
     journalMonths: whole('TAPEDECK_JOURNAL_MONTHS', 1, 1_200),
     billingMonth:
-      matching(
+      checkPattern(
         'TAPEDECK_BILLING_MONTH',
         text('TAPEDECK_BILLING_MONTH'),
         /^(\d{4}(0[1-9]|1[0-2]))?$/,
         'a month as YYYYMM',
       ) || undefined,
-    console: onOff('TAPEDECK_CONSOLE', text('TAPEDECK_CONSOLE')),
-    rateLimit: onOff('TAPEDECK_RATE_LIMIT', text('TAPEDECK_RATE_LIMIT')),
-    trustedProxies: addresses('TAPEDECK_TRUSTED_PROXIES', text('TAPEDECK_TRUSTED_PROXIES')),
+    console: parseOnOff('TAPEDECK_CONSOLE', text('TAPEDECK_CONSOLE')),
+    rateLimit: parseOnOff('TAPEDECK_RATE_LIMIT', text('TAPEDECK_RATE_LIMIT')),
+    trustedProxies: parseAddressList('TAPEDECK_TRUSTED_PROXIES', text('TAPEDECK_TRUSTED_PROXIES')),
     sandboxPort:
       text('TAPEDECK_SANDBOX_PORT') === '' ? undefined : whole('TAPEDECK_SANDBOX_PORT', 0, 65535),
     streamPort:
       text('TAPEDECK_STREAM_PORT') === '' ? undefined : whole('TAPEDECK_STREAM_PORT', 0, 65535),
-    metricsPlace: place('TAPEDECK_METRICS_PORT', text('TAPEDECK_METRICS_PORT')),
-    mcpOrigins: origins('TAPEDECK_MCP_ORIGINS', text('TAPEDECK_MCP_ORIGINS')),
-    attribution: matching(
+    metricsAddress: parseListenAddress('TAPEDECK_METRICS_PORT', text('TAPEDECK_METRICS_PORT')),
+    mcpOrigins: parseOrigins('TAPEDECK_MCP_ORIGINS', text('TAPEDECK_MCP_ORIGINS')),
+    attribution: checkPattern(
       'TAPEDECK_ATTRIBUTION',
       text('TAPEDECK_ATTRIBUTION'),
       /^[ -~]{0,500}$/,
@@ -337,18 +341,18 @@ function sourceSettings(text: Text, whole: Whole): SourceSettings {
   const exportFolder = text('TAPEDECK_EXPORT_FOLDER');
   const allow = text('TAPEDECK_ALLOW_PRIVATE_ADDRESSES');
   return {
-    allowPrivateAddresses: onOff('TAPEDECK_ALLOW_PRIVATE_ADDRESSES', allow),
+    allowPrivateAddresses: parseOnOff('TAPEDECK_ALLOW_PRIVATE_ADDRESSES', allow),
     sourceFolder: folder === '' ? undefined : folder,
     exportFolder: exportFolder === '' ? undefined : exportFolder,
     sourceBytesMax: whole('TAPEDECK_SOURCE_BYTES', 1, Number.MAX_SAFE_INTEGER),
     sourceTimeoutMs: whole('TAPEDECK_SOURCE_TIMEOUT', 1, 7 * 86_400_000),
-    smtp: matching(
+    smtp: checkPattern(
       'TAPEDECK_SMTP',
       text('TAPEDECK_SMTP'),
       /^(?:smtps?:\/\/[^\s/?#]{1,500})?$/,
       'smtp://user:password@host:port, or smtps://',
     ),
-    mailFrom: matching(
+    mailFrom: checkPattern(
       'TAPEDECK_MAIL_FROM',
       text('TAPEDECK_MAIL_FROM'),
       /^[^\s@<>,;:"]{1,64}@[^\s@<>,;:"]{1,189}$/,

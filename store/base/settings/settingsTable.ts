@@ -1,5 +1,5 @@
 // The table of all settings; settings.ts reads their values.
-import { DOOR_SETTINGS } from './doorSettings.ts';
+import { PORT_SETTINGS } from './portSettings.ts';
 
 const MEGABYTE = 1024 ** 2;
 const GIGABYTE = 1024 ** 3;
@@ -314,7 +314,7 @@ export const SETTINGS = [
     unit: 'YYYYMM',
     help: 'Current month, to set after the clock was far ahead: later charges are ignored at start.',
   },
-  ...DOOR_SETTINGS,
+  ...PORT_SETTINGS,
   {
     name: 'TAPEDECK_ATTRIBUTION',
     fallback: '',

@@ -20,7 +20,7 @@ import {
 } from '@nats-io/jetstream';
 import type { BusSettings } from '../../base/settings/busSettings.ts';
 import { monotonicMs } from '../../base/clock.ts';
-import { entriesText } from '../logEntries.ts';
+import { formatEntries } from '../logEntries.ts';
 import type { LogStore } from '../topicLog.ts';
 import { SoleWriter } from './soleWriter.ts';
 
@@ -42,7 +42,7 @@ const STREAM_NOT_FOUND = 10_059;
 /** JetStream error: another message follows the expected last one. */
 const WRONG_LAST_SEQUENCE = 10_071;
 /** A message without entries. */
-const EMPTY_MESSAGE = entriesText([]);
+const EMPTY_MESSAGE = formatEntries([]);
 
 type OpenedLog = NonNullable<Awaited<ReturnType<LogStore['open']>>>;
 
@@ -91,7 +91,7 @@ export class NatsLog implements LogStore {
       const tag = creationTag(created);
       const last = this.#isClaimed ? state.last_seq : await this.#claim(connection, state.last_seq);
       this.#isClaimed = true;
-      this.#writer.found(tag, last);
+      this.#writer.setLogState(tag, last);
       this.#tag = tag;
       return { tag, first: state.first_seq, last };
     }).finally(() => (this.#opening = undefined));
@@ -157,7 +157,7 @@ export class NatsLog implements LogStore {
       // The stream may have been replaced or deleted.
       this.#tag = undefined;
       this.#parts.onFault(error);
-      if (monotonicMs() - sinceMs > SUSPENDED_MS) this.#writer.overtaken();
+      if (monotonicMs() - sinceMs > SUSPENDED_MS) this.#writer.fence();
       return await this.#waitForFence();
     } finally {
       this.#inFlightBytes -= bytes.length;
@@ -171,17 +171,17 @@ export class NatsLog implements LogStore {
 
   /** Publishes a message; undefined if another process writes. */
   async #publish(connection: NatsConnection, bytes: Buffer): Promise<number | undefined> {
-    const lastSequence = this.#writer.begin();
+    const lastSequence = this.#writer.beginWrite();
     if (lastSequence === undefined) return undefined;
     const options = { timeout: ACK_TIMEOUT_MS, retries: 0, expect: { lastSequence } };
     try {
       const { seq } = await jetstream(connection).publish(this.#subject, bytes, options);
-      this.#writer.kept(seq);
+      this.#writer.recordStored(seq);
       return seq;
     } catch (error) {
       if (error instanceof JetStreamApiError && error.code === WRONG_LAST_SEQUENCE)
-        this.#writer.refused();
-      else this.#writer.lost();
+        this.#writer.recordRejected();
+      else this.#writer.recordUnconfirmed();
       throw error;
     }
   }
@@ -291,7 +291,7 @@ const connectionOptions = ({
 });
 
 /** Reads the version of the server. @throws Error if it does not answer or has no JetStream */
-export async function askNats(settings: BusSettings): Promise<{ readonly version: string }> {
+export async function readNatsInfo(settings: BusSettings): Promise<{ readonly version: string }> {
   const connection = await connect({ ...connectionOptions(settings), reconnect: false });
   try {
     await (await jetstreamManager(connection, { timeout: REQUEST_TIMEOUT_MS })).getAccountInfo();

@@ -23,34 +23,34 @@ export class SoleWriter {
   }
 
   /** Sets the state read from the log. @param tag distinguishes the log from a later one of the same name */
-  found(tag: string, last: number): void {
+  setLogState(tag: string, last: number): void {
     const lastMax = this.#last + this.#unconfirmed + this.#inFlight;
-    if (tag === this.#tag && last > lastMax) this.overtaken();
+    if (tag === this.#tag && last > lastMax) this.fence();
     [this.#tag, this.#last, this.#unconfirmed] = [tag, last, 0];
   }
 
   /** Begins a write. @returns the sequence that must precede the message; undefined: do not write it */
-  begin(): number | undefined {
+  beginWrite(): number | undefined {
     if (this.#clockMs() < this.#fencedUntilMs) return undefined;
     this.#inFlight += 1;
     return this.#last + this.#inFlight - 1;
   }
 
-  kept(sequence: number): void {
+  recordStored(sequence: number): void {
     this.#inFlight -= 1;
     this.#last = Math.max(this.#last, sequence);
   }
 
   /** Ends a write whose message may or may not be stored. */
-  lost(): void {
+  recordUnconfirmed(): void {
     this.#inFlight -= 1;
     this.#unconfirmed += 1;
   }
 
   /** Ends a write that was rejected: another message was stored instead. */
-  refused(): void {
+  recordRejected(): void {
     this.#inFlight -= 1;
-    this.overtaken();
+    this.fence();
   }
 
   /** The remaining time without writes. */
@@ -58,7 +58,7 @@ export class SoleWriter {
     return Math.max(0, this.#fencedUntilMs - this.#clockMs());
   }
 
-  overtaken(): void {
+  fence(): void {
     this.#fencedUntilMs = this.#clockMs() + this.#fenceMs;
   }
 }

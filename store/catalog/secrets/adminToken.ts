@@ -5,14 +5,14 @@ import { randomHex } from '../../base/random.ts';
 import { writeSecretFile } from './secretFile.ts';
 
 /** Reads the token. @param setting its setting, or empty */
-export function adminToken(setting: string, path: string): string {
+export function loadAdminToken(setting: string, path: string): string {
   if (setting !== '') return setting;
   if (!existsSync(path)) writeSecretFile(path, `ak_${randomHex(24)}`);
   return readFileSync(path, 'utf8').trim();
 }
 
 /** Compares two texts in constant time. */
-export const sameSecret = (one: string, other: string): boolean =>
+export const isSameSecret = (one: string, other: string): boolean =>
   timingSafeEqual(digest(one), digest(other));
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();

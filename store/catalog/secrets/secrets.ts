@@ -17,11 +17,11 @@ export interface Secrets {
 /** Secrets whose key can be rotated at run time. */
 export interface LiveSecrets extends Secrets {
   /** Seals under another key from now on; texts sealed before can still be unsealed. */
-  become(fresh: Secrets): void;
+  rotateTo(fresh: Secrets): void;
 }
 
 /** @param former keys of a rotation that may be incomplete */
-export function liveSecrets(first: Secrets, ...former: readonly Secrets[]): LiveSecrets {
+export function createLiveSecrets(first: Secrets, ...former: readonly Secrets[]): LiveSecrets {
   let keys = [first, ...former];
   const current = (): Secrets => keys[0] ?? first;
   return {
@@ -30,17 +30,17 @@ export function liveSecrets(first: Secrets, ...former: readonly Secrets[]): Live
     unseal: (sealed) => {
       const others = keys.slice(1);
       if (others.length === 0) return current().unseal(sealed);
-      const key = keys.find((one) => doesOpen(one, sealed)) ?? current();
+      const key = keys.find((one) => canUnseal(one, sealed)) ?? current();
       return key.unseal(sealed);
     },
-    become: (fresh) => void (keys = [fresh, ...keys].slice(0, KEYS_MAX)),
+    rotateTo: (fresh) => void (keys = [fresh, ...keys].slice(0, KEYS_MAX)),
   };
 }
 
 /** Limit of keys in one process: rotations since its start. */
 const KEYS_MAX = 100;
 
-export function doesOpen(secrets: Secrets, sealed: string): boolean {
+export function canUnseal(secrets: Secrets, sealed: string): boolean {
   try {
     secrets.unseal(sealed);
     return true;

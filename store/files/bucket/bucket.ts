@@ -1,6 +1,6 @@
 // The interface to an object store: whole objects, written once, by path.
-import type { Content } from '../../base/contents.ts';
-import { Away } from '../../base/failure.ts';
+import type { FileDigest } from '../../base/fileDigest.ts';
+import { Unavailable } from '../../base/failure.ts';
 
 export interface BucketFile {
   readonly path: string;
@@ -12,11 +12,11 @@ export interface BucketFile {
 export interface Bucket {
   /** `s3://bucket/prefix`. */
   readonly name: string;
-  put(path: string, source: string, content: Content): Promise<void>;
+  put(path: string, source: string, content: FileDigest): Promise<void>;
   /** Downloads an object to a local file; false if it does not exist. */
   get(path: string, target: string): Promise<boolean>;
   /** Returns the length of an object, and the hash stored with it; undefined if it does not exist. */
-  look(
+  head(
     path: string,
   ): Promise<{ readonly bytes: number; readonly sha256: string | undefined } | undefined>;
   /** Lists all objects whose paths have a prefix. */
@@ -31,14 +31,18 @@ export interface Bucket {
 }
 
 /** Logs an error for the operator; the caller receives no details of the bucket. */
-export type ToldOfBucket = (what: string, reason: unknown) => void;
+export type BucketFaultListener = (what: string, reason: unknown) => void;
 
 /** Waits for a bucket operation, and hides its error from the caller. @throws Away */
-export async function asked<T>(onFault: ToldOfBucket, what: string, work: Promise<T>): Promise<T> {
+export async function callBucket<T>(
+  onFault: BucketFaultListener,
+  what: string,
+  work: Promise<T>,
+): Promise<T> {
   try {
     return await work;
   } catch (error) {
     onFault(what, error);
-    throw new Away('the store of the files does not answer: please try again later');
+    throw new Unavailable('the store of the files does not answer: please try again later');
   }
 }

@@ -1,12 +1,12 @@
 // The files of a lake in a bucket: each is read from a cached copy on this disk.
 import { join, relative as pathBelow } from 'node:path';
 import type { AtCrashPoint } from '../../base/crashPoints.ts';
-import type { Content } from '../../base/contents.ts';
+import type { FileDigest } from '../../base/fileDigest.ts';
 import type { Disk } from '../../base/disk.ts';
 import type { LakeFile } from '../fileProofs.ts';
-import { type Files, type Hashing, type Inspected, localFiles } from '../files.ts';
-import { asked, type Bucket, type ToldOfBucket } from './bucket.ts';
-import { inLake } from './bucketPlace.ts';
+import { type Files, type Hashing, type Inspection, localFiles } from '../files.ts';
+import { callBucket, type Bucket, type BucketFaultListener } from './bucket.ts';
+import { lakeKey } from './bucketPlace.ts';
 import type { FileCache } from './fileCache.ts';
 
 interface BucketParts {
@@ -17,13 +17,13 @@ interface BucketParts {
   readonly hashing: Hashing;
   readonly bucket: Bucket;
   readonly cache: FileCache;
-  readonly told: ToldOfBucket;
+  readonly onFault: BucketFaultListener;
 }
 
 export function bucketFiles(parts: BucketParts): Files {
-  const { at, bucket, cache, hashing, root, told } = parts;
-  const send = (path: string, relative: string, content: Content): Promise<void> =>
-    asked(told, 'send a file', bucket.put(inLake(relative), path, content));
+  const { at, bucket, cache, hashing, root, onFault } = parts;
+  const send = (path: string, relative: string, content: FileDigest): Promise<void> =>
+    callBucket(onFault, 'send a file', bucket.put(lakeKey(relative), path, content));
   const local = localFiles(root, diskWithBucketRemoval(parts), at, hashing, send);
   const { proofs } = hashing;
   const listeners: ((relative: readonly string[]) => void)[] = [];
@@ -36,8 +36,8 @@ export function bucketFiles(parts: BucketParts): Files {
         pinned.release();
       };
       try {
-        release = await cache.hold(files.map(({ path }) => path));
-        const damage = await refetchDamaged(parts, files, await proofs.damageOf(files, compare));
+        release = await cache.pin(files.map(({ path }) => path));
+        const damage = await refetchDamaged(parts, files, await proofs.findDamage(files, compare));
         return { paths: pinned.paths, damage, release: end };
       } catch (error) {
         end();
@@ -45,20 +45,20 @@ export function bucketFiles(parts: BucketParts): Files {
       }
     },
     pin: (relative) => local.pin(relative),
-    borrow: async (relative) => {
-      const release = await cache.hold([relative]);
+    openLocal: async (relative) => {
+      const release = await cache.pin([relative]);
       return { path: join(root, relative), release };
     },
     inspect: (file) => inspect(file, local, parts),
-    examine: async (files) => refetchDamaged(parts, files, await local.examine(files)),
-    mend: async (temporary, relative, content) => {
+    compareAgain: async (files) => refetchDamaged(parts, files, await local.compareAgain(files)),
+    repair: async (temporary, relative, content) => {
       await send(temporary, relative, content);
-      await local.mend(temporary, relative, content);
-      await cache.added(relative);
+      await local.repair(temporary, relative, content);
+      await cache.add(relative);
     },
     publish: async (temporary, relative) => {
       const published = await local.publish(temporary, relative);
-      await cache.added(relative);
+      await cache.add(relative);
       return published;
     },
     remove: (relative) => {
@@ -66,10 +66,10 @@ export function bucketFiles(parts: BucketParts): Files {
       return local.remove(relative);
     },
     onRemoved: (listener) => void listeners.push(listener),
-    settle: async () => undefined,
-    placeOf: (relative) => local.placeOf(relative),
+    syncRemovals: async () => undefined,
+    localPath: (relative) => local.localPath(relative),
     has: async (relative) =>
-      (await asked(told, 'look for a file', bucket.look(inLake(relative)))) !== undefined,
+      (await callBucket(onFault, 'look for a file', bucket.head(lakeKey(relative)))) !== undefined,
   };
 }
 
@@ -81,17 +81,17 @@ async function refetchDamaged(
 ): Promise<ReadonlyMap<string, string>> {
   if (damage.size === 0) return damage;
   const damaged = files.filter(({ path }) => damage.has(path));
-  for (const { path } of damaged) await cache.again(path);
-  return proofs.damageOf(damaged, true);
+  for (const { path } of damaged) await cache.refetch(path);
+  return proofs.findDamage(damaged, true);
 }
 
 /** Removes files from the bucket first: a failed removal is retried while the catalog has the file. */
-const diskWithBucketRemoval = ({ bucket, cache, disk, root, told }: BucketParts): Disk => ({
+const diskWithBucketRemoval = ({ bucket, cache, disk, root, onFault }: BucketParts): Disk => ({
   ...disk,
   remove: async (path) => {
     const relative = pathBelow(root, path);
-    await asked(told, 'remove a file', bucket.remove(inLake(relative)));
-    cache.dropped(relative);
+    await callBucket(onFault, 'remove a file', bucket.remove(lakeKey(relative)));
+    cache.forget(relative);
     await disk.remove(path);
   },
 });
@@ -100,9 +100,9 @@ const diskWithBucketRemoval = ({ bucket, cache, disk, root, told }: BucketParts)
 async function inspect(
   file: LakeFile,
   local: Files,
-  { bucket, cache, told }: BucketParts,
-): Promise<Inspected> {
-  const object = await asked(told, 'inspect a file', bucket.look(inLake(file.path)));
+  { bucket, cache, onFault }: BucketParts,
+): Promise<Inspection> {
+  const object = await callBucket(onFault, 'inspect a file', bucket.head(lakeKey(file.path)));
   if (object === undefined) return { kind: 'damaged', what: `is missing in ${bucket.name}` };
   if (object.bytes !== file.bytes) {
     const what = `has ${object.bytes} bytes instead of ${file.bytes} in ${bucket.name}`;
@@ -115,11 +115,11 @@ async function inspect(
   if (sha256 !== undefined && !cache.has(file.path)) {
     return { kind: 'right', proof: { sha256, seen: file.proof?.seen ?? null } };
   }
-  const release = await cache.hold([file.path]);
+  const release = await cache.pin([file.path]);
   try {
     const inspected = await local.inspect(file);
     if (inspected.kind === 'right') return inspected;
-    await cache.again(file.path);
+    await cache.refetch(file.path);
     return await local.inspect(file);
   } finally {
     release();

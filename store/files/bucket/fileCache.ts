@@ -43,7 +43,7 @@ export class FileCache {
   /** Opens the cache with the existing copies. */
   static async open(parts: CacheParts): Promise<FileCache> {
     const cache = new FileCache(parts);
-    for (const path of await parts.disk.list(parts.root)) await cache.added(path);
+    for (const path of await parts.disk.list(parts.root)) await cache.add(path);
     return cache;
   }
 
@@ -59,7 +59,7 @@ export class FileCache {
    * Fetches and pins copies of files, if the bucket has them, until the returned function is called.
    * @throws what `fetch` throws; Failure DiskFull
    */
-  async hold(paths: readonly string[]): Promise<() => void> {
+  async pin(paths: readonly string[]): Promise<() => void> {
     for (const path of paths) this.#pins.set(path, (this.#pins.get(path) ?? 0) + 1);
     const release = this.#createRelease(paths);
     try {
@@ -73,7 +73,7 @@ export class FileCache {
   }
 
   /** Registers a new copy. */
-  async added(path: string): Promise<void> {
+  async add(path: string): Promise<void> {
     const { size } = await stat(join(this.#parts.root, path));
     this.#forget(path);
     this.#sizes.set(path, size);
@@ -82,15 +82,15 @@ export class FileCache {
   }
 
   /** Forgets a copy whose file was removed. */
-  dropped(path: string): void {
+  forget(path: string): void {
     this.#forget(path);
   }
 
   /** Removes the copies of removed files, even while they are read. */
-  drop(paths: readonly string[]): void {
+  remove(paths: readonly string[]): void {
     for (const path of paths) {
       void this.#fetching.get(path)?.then(
-        () => this.drop([path]),
+        () => this.remove([path]),
         () => undefined,
       );
       if (!this.#sizes.has(path)) continue;
@@ -101,11 +101,11 @@ export class FileCache {
 
   /** Removes all copies, when it is unknown which files were removed. */
   clear(): void {
-    this.drop([...this.#sizes.keys(), ...this.#fetching.keys()]);
+    this.remove([...this.#sizes.keys(), ...this.#fetching.keys()]);
   }
 
   /** Fetches a damaged copy again. */
-  async again(path: string): Promise<void> {
+  async refetch(path: string): Promise<void> {
     this.#forget(path);
     await this.#fetchOnce(path);
   }
@@ -179,7 +179,7 @@ export class FileCache {
     const order = { disk, temporary, fetch: (part: string) => fetch(path, part) };
     if (!(await fetchInto(join(root, path), order))) return;
     this.#fetched += 1;
-    await this.added(path);
+    await this.add(path);
   }
 
   #evict(bytesMax: number): Promise<unknown> {

@@ -3,10 +3,10 @@
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { contentOf } from '../../base/contents.ts';
+import { digestFile } from '../../base/fileDigest.ts';
 import type { Disk } from '../../base/disk.ts';
 import { type Bodies, localBodies } from '../bodies.ts';
-import { asked, type Bucket, type ToldOfBucket } from './bucket.ts';
+import { callBucket, type Bucket, type BucketFaultListener } from './bucket.ts';
 import { isDiskFull } from '../../base/failure.ts';
 import { fetchInto } from './fetchInto.ts';
 
@@ -18,16 +18,18 @@ interface SharedParts {
   readonly bucket: Bucket;
   readonly disk: Disk;
   readonly folder: { readonly spool: string; readonly temporary: string };
-  readonly told: ToldOfBucket;
+  readonly onFault: BucketFaultListener;
 }
 
 const bodyKey = (path: string): string => `${SPOOL}${basename(path)}`;
 
-export function sharedBodies({ bucket, disk, folder, told }: SharedParts): Bodies {
+export function sharedBodies({ bucket, disk, folder, onFault }: SharedParts): Bodies {
   const local = localBodies(disk, folder.spool);
   const removeShared = async (key: string): Promise<void> => {
     // If it fails, it is removed at the next start.
-    await bucket.remove(key).catch((error: unknown) => told('a body could not be removed', error));
+    await bucket
+      .remove(key)
+      .catch((error: unknown) => onFault('a body could not be removed', error));
   };
   const fetchBody = (path: string): Promise<boolean> =>
     fetchInto(path, {
@@ -36,11 +38,11 @@ export function sharedBodies({ bucket, disk, folder, told }: SharedParts): Bodie
       fetch: (part) => bucket.get(bodyKey(path), part),
     });
   return {
-    keep: async (path) => {
+    store: async (path) => {
       const what = 'a body could not be kept';
-      await asked(told, what, bucket.put(bodyKey(path), path, await contentOf(path)));
+      await callBucket(onFault, what, bucket.put(bodyKey(path), path, await digestFile(path)));
     },
-    bring: async (path, signal) => {
+    ensureLocal: async (path, signal) => {
       while (!existsSync(path)) {
         try {
           // The job reports a body that does not exist.
@@ -48,7 +50,7 @@ export function sharedBodies({ bucket, disk, folder, told }: SharedParts): Bodie
           return;
         } catch (error) {
           if (isDiskFull(error)) throw error;
-          told('a body could not be fetched', error);
+          onFault('a body could not be fetched', error);
           await sleep(RETRY_DELAY_MS, undefined, { signal });
         }
       }
@@ -57,10 +59,14 @@ export function sharedBodies({ bucket, disk, folder, told }: SharedParts): Bodie
       await local.remove(path);
       await removeShared(bodyKey(path));
     },
-    sweep: async (jobPaths) => {
-      await local.sweep(jobPaths);
+    removeUnused: async (jobPaths) => {
+      await local.removeUnused(jobPaths);
       const keys = new Set([...jobPaths].map(bodyKey));
-      for (const { path } of await asked(told, 'bodies could not be listed', bucket.list(SPOOL))) {
+      for (const { path } of await callBucket(
+        onFault,
+        'bodies could not be listed',
+        bucket.list(SPOOL),
+      )) {
         if (!keys.has(path)) await removeShared(path);
       }
     },

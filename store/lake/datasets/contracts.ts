@@ -20,7 +20,7 @@ export interface SchemaContract {
 }
 
 /** Default contract. */
-export const USUAL_CONTRACT: SchemaContract = {
+export const DEFAULT_CONTRACT: SchemaContract = {
   columns: 'discard_value',
   types: 'discard_record',
 };
@@ -28,7 +28,7 @@ export const USUAL_CONTRACT: SchemaContract = {
 export type Comparison = '<' | '<=' | '=' | '!=' | '>=' | '>';
 
 /** Contract of a dataset that a load creates. */
-export const INFERRED_CONTRACT: SchemaContract = { ...USUAL_CONTRACT, inferred: true };
+export const INFERRED_CONTRACT: SchemaContract = { ...DEFAULT_CONTRACT, inferred: true };
 
 /** Rule for records. Only `notNull` refuses a null. */
 export type Rule =
@@ -60,14 +60,14 @@ export type Expectation = Rule & {
   readonly action: Action;
 };
 
-export const isUsual = ({ columns, types }: SchemaContract): boolean =>
-  columns === USUAL_CONTRACT.columns && types === USUAL_CONTRACT.types;
+export const isDefaultContract = ({ columns, types }: SchemaContract): boolean =>
+  columns === DEFAULT_CONTRACT.columns && types === DEFAULT_CONTRACT.types;
 
 /**
  * Whether records are checked beyond their types, so that a small push takes the path of a load. New columns
  * that are only added (`evolve`) are no such check: a push without one is handled as usual.
  */
-export const isGoverned = ({
+export const needsRecordChecks = ({
   contract,
   expectations,
 }: {
@@ -75,5 +75,5 @@ export const isGoverned = ({
   readonly expectations: readonly Expectation[];
 }): boolean =>
   expectations.length > 0 ||
-  contract.types !== USUAL_CONTRACT.types ||
-  (contract.columns !== USUAL_CONTRACT.columns && contract.columns !== 'evolve');
+  contract.types !== DEFAULT_CONTRACT.types ||
+  (contract.columns !== DEFAULT_CONTRACT.columns && contract.columns !== 'evolve');

@@ -2,17 +2,17 @@
 // and memory reloads only those.
 import type { Insertable, Updateable } from 'kysely';
 import type { Database, Tables } from '../../catalog/database.ts';
-import { refuseView } from './takenNames.ts';
+import { refuseView } from './nameCollisions.ts';
 
 /** Rows written by the transaction of a commit. */
-export interface Touched {
+export interface ChangedRows {
   /** Ids of the tables. */
   readonly datasets: ReadonlySet<number>;
   /** Names. */
   readonly workspaces: ReadonlySet<string>;
 }
 
-interface MutableChangedRows extends Touched {
+interface MutableChangedRows extends ChangedRows {
   readonly datasets: Set<number>;
   readonly workspaces: Set<string>;
 }
@@ -25,7 +25,7 @@ function trackChanges(transaction: Database): MutableChangedRows {
   return changes;
 }
 
-export const touchedIn = (transaction: Database): Touched => trackChanges(transaction);
+export const listChangedRows = (transaction: Database): ChangedRows => trackChanges(transaction);
 
 export async function insertWorkspaceRow(
   transaction: Database,
@@ -45,7 +45,7 @@ export async function insertDatasetRow(
   await transaction.insertInto('dataset').values(row).execute();
 }
 
-export async function changeDatasetRow(
+export async function updateDatasetRow(
   transaction: Database,
   tableId: number,
   changes: Updateable<Tables['dataset']>,

@@ -1,7 +1,7 @@
 // Defines datasets and workspaces as their owners see them. They are kept in memory: the hot path reads no
 // database.
 import type { PropertyType } from '../versions/columns.ts';
-import { type Expectation, type SchemaContract, USUAL_CONTRACT } from './contracts.ts';
+import { type Expectation, type SchemaContract, DEFAULT_CONTRACT } from './contracts.ts';
 
 /** The operator's workspace that every account reads (INTERFACE.md 3.1), ignoring case. */
 export const CORE = 'CORE';
@@ -39,7 +39,7 @@ export const isSameMapping = (one: ColumnMapping, other: ColumnMapping): boolean
   one.key === other.key && one.subkey === other.subkey && one.date === other.date;
 
 /** Lists properties that every record must have; none for an inferred index, which may reject no record. */
-export const requiredOf = ({ inferred, mapping, numbered }: DatasetIndex): readonly string[] => {
+export const listRequired = ({ inferred, mapping, numbered }: DatasetIndex): readonly string[] => {
   const { date, key, subkey } = mapping;
   if (numbered && inferred) return [];
   return (numbered ? [date] : [key, subkey, date]).filter((name) => name !== undefined);
@@ -116,7 +116,7 @@ export interface Dataset extends DatasetIndex {
 }
 
 /** Defaults of a new dataset. */
-export const UNSAID = {
+export const DATASET_DEFAULTS = {
   title: '',
   description: '',
   source: '',
@@ -127,6 +127,6 @@ export const UNSAID = {
   access: { level: 'open' },
   smartLinks: [],
   historyDays: null,
-  contract: USUAL_CONTRACT,
+  contract: DEFAULT_CONTRACT,
   expectations: [],
 } as const satisfies Partial<Dataset>;

@@ -4,14 +4,14 @@ import type { Row } from '../../duckdb/protocol.ts';
 import type { PropertyType } from '../versions/columns.ts';
 import type { SchemaContract } from './contracts.ts';
 import type { ColumnMapping, Dataset } from './datasets.ts';
-import type { FactReader } from './reportedFacts.ts';
+import type { FactReader } from './xbrlFacts.ts';
 
 export interface DatasetDefaults {
   readonly title: string;
   readonly weight: number;
   readonly mapping: ColumnMapping;
   /** Mapped properties that a file may lack; the index then uses the others. */
-  readonly mayMiss: readonly string[];
+  readonly optional: readonly string[];
   /** Types of the properties that a dataset of this name may have, by property. */
   readonly types: Readonly<Record<string, PropertyType>>;
   /** Properties that a dataset of this name has from its first load on, independent of the file. */
@@ -20,11 +20,11 @@ export interface DatasetDefaults {
   readonly contract: SchemaContract;
   /** Properties whose texts are symbols, stored in normalized spelling. */
   readonly symbols: readonly string[];
-  readonly usual: UsualColumns;
+  readonly guessColumns: GuessColumns;
   readonly rewrite: RewriteFile;
-  readonly check?: PlaceCheck;
+  readonly check?: CrossCheck;
   /** Converts single values reported by companies to records, where supported. */
-  readonly facts?: FactReader;
+  readonly factReader?: FactReader;
 }
 
 /**
@@ -34,7 +34,7 @@ export interface DatasetDefaults {
  * @param vendor vendor of the file; recognised by its columns when undefined
  * @throws Failure InvalidBody when two columns may be the same property
  */
-export type UsualColumns = (
+export type GuessColumns = (
   columns: readonly string[],
   mapped: readonly string[],
   vendor?: string,
@@ -81,7 +81,7 @@ export interface FileRewrite {
   /** Rows with 0 in this column are dropped. */
   readonly nonZero?: string;
   /** Excluded columns. */
-  readonly leftOut: readonly string[];
+  readonly excluded: readonly string[];
   readonly constants: Readonly<Record<string, string | boolean>>;
   readonly notes: readonly string[];
 }
@@ -90,9 +90,9 @@ export interface FileRewrite {
 export type RewriteFile = (file: FileColumns) => FileRewrite | undefined;
 
 /** Checks records of a load against each other, and against another dataset of their workspace. */
-export interface PlaceCheck {
+export interface CrossCheck {
   /** The other dataset. */
-  readonly beside: string;
+  readonly otherDataset: string;
   /** Columns to read of each; a missing optional one is null. */
   readonly own: CheckColumns;
   readonly other: CheckColumns;
@@ -117,6 +117,6 @@ interface CheckReport {
 }
 
 /** Finds defaults by names, ignoring case; undefined when the owner alone defines the dataset. */
-export type DefaultsOf = (
+export type FindDefaults = (
   place: Pick<Dataset, 'workspace' | 'dataset'>,
 ) => DatasetDefaults | undefined;

@@ -2,9 +2,9 @@
 // reloading all took 25 ms of the event loop after each commit.
 import type { Selectable } from 'kysely';
 import type { Database, Tables } from '../../catalog/database.ts';
-import { USUAL_CONTRACT } from './contracts.ts';
+import { DEFAULT_CONTRACT } from './contracts.ts';
 import type { Expectation, SchemaContract } from './contracts.ts';
-import type { Touched } from './datasetRows.ts';
+import type { ChangedRows } from './datasetRows.ts';
 import type {
   Access,
   ColumnMapping,
@@ -24,7 +24,7 @@ export interface Directory {
   /** Returns the datasets of a workspace by name. */
   datasets(workspace: string): readonly Dataset[];
   /** Returns datasets whose owner keeps less history than the server. */
-  limitedInHistory(): readonly Dataset[];
+  datasetsWithRetention(): readonly Dataset[];
   /** Finds a dataset by its id, which survives renames. */
   datasetById(tableId: number): Dataset | undefined;
   /** Finds a dataset by name, ignoring case: old clients send lower-case ids (INTERFACE.md 5). */
@@ -73,7 +73,7 @@ export class LiveDirectory {
   }
 
   /** Loads the rows that a commit wrote. */
-  async refresh(database: Database, { datasets, workspaces }: Touched): Promise<void> {
+  async refresh(database: Database, { datasets, workspaces }: ChangedRows): Promise<void> {
     if (datasets.size + workspaces.size === 0) return;
     const names = [...workspaces];
     const ids = [...datasets];
@@ -146,7 +146,7 @@ export class LiveDirectory {
         [...this.#workspaces.values()].filter((item) => item.accountId === accountId),
       workspace: (name) => this.#workspaces.get(name.toUpperCase()),
       datasets: (workspace) => this.#orderedIn(workspace),
-      limitedInHistory: () => [...this.#limited.values()],
+      datasetsWithRetention: () => [...this.#limited.values()],
       datasetById: (tableId) => this.#byId.get(tableId),
       // Most names already have this case; every request looks up several.
       dataset: (workspace, name) => {
@@ -178,7 +178,9 @@ const toDataset = (row: Selectable<Tables['dataset']>): Dataset => ({
   smartLinks: JSON.parse(row.smart_links_json) as SmartLink[],
   historyDays: row.history_days,
   contract:
-    row.contract_json === null ? USUAL_CONTRACT : (JSON.parse(row.contract_json) as SchemaContract),
+    row.contract_json === null
+      ? DEFAULT_CONTRACT
+      : (JSON.parse(row.contract_json) as SchemaContract),
   expectations: JSON.parse(row.expectations_json ?? '[]') as Expectation[],
   createdMs: row.created_ms,
   updatedMs: row.updated_ms,

@@ -16,12 +16,12 @@ interface IndexNames {
 }
 
 /** Lists the columns of the unique index: key, subkey, date; the record number without an index. */
-export function indexOf(mapping: ColumnMapping, version: Version): readonly string[] {
-  const { date, key, row, subkey } = indexNamesOf(mapping, version);
+export function listIndexColumns(mapping: ColumnMapping, version: Version): readonly string[] {
+  const { date, key, row, subkey } = findIndexNames(mapping, version);
   return [key, subkey, date, row].filter((name) => name !== undefined);
 }
 
-export function indexNamesOf(mapping: ColumnMapping, { columns }: Version): IndexNames {
+export function findIndexNames(mapping: ColumnMapping, { columns }: Version): IndexNames {
   const findName = (name: string | undefined): string | undefined =>
     columns.some((column) => column.name === name) ? name : undefined;
   return {

@@ -37,7 +37,7 @@ export const findLoadedFile = (
     .executeTakeFirst();
 
 /** Records a file in the transaction that stores its records. */
-export async function rememberLoadedFile(
+export async function insertLoadedFile(
   transaction: Database,
   file: Insertable<Tables['loaded_file']>,
 ): Promise<void> {
@@ -72,6 +72,6 @@ export async function markPartial(transaction: Database, tableId: number): Promi
 }
 
 /** Removes the entries in a transaction that overwrites the table. */
-export async function forgetLoadedFiles(transaction: Database, tableId: number): Promise<void> {
+export async function removeLoadedFiles(transaction: Database, tableId: number): Promise<void> {
   await transaction.deleteFrom('loaded_file').where('table_id', '=', tableId).execute();
 }

@@ -5,10 +5,10 @@ import type { Database } from '../../catalog/database.ts';
 import type { Dataset } from './datasets.ts';
 import { Failure } from '../../base/failure.ts';
 import { newUuid } from '../../base/random.ts';
-import { askScrub } from '../../catalog/scrub.ts';
+import { requestScrub } from '../../catalog/scrub.ts';
 
 /** A record to be quarantined. */
-export interface Aside {
+export interface QuarantineEntry {
   readonly line: number;
   /** The violated expectation, in words. */
   readonly rule: string;
@@ -17,14 +17,14 @@ export interface Aside {
 }
 
 /** A record in quarantine. */
-export interface Quarantined extends Aside {
+export interface QuarantinedRecord extends QuarantineEntry {
   readonly id: string;
   readonly jobId: string | null;
   readonly timeMs: number;
 }
 
 /** Selects records of a dataset: of one job, or by ids; all when both are undefined. */
-export interface Wanted {
+export interface QuarantineFilter {
   readonly jobId?: string | undefined;
   readonly ids?: readonly string[] | undefined;
 }
@@ -39,10 +39,10 @@ const BATCH_SIZE = 200;
  * Stores records in quarantine, in the transaction of their load.
  * @throws Failure Conflict when the dataset would exceed its limits.
  */
-export async function quarantine(
+export async function insertQuarantined(
   transaction: Database,
   tableId: number,
-  entries: readonly Aside[],
+  entries: readonly QuarantineEntry[],
   jobId: string | null,
   nowMs: number,
 ): Promise<void> {
@@ -88,7 +88,7 @@ async function measureQuarantine(
 }
 
 /** Counts records in quarantine by dataset, the largest first. */
-export async function quarantinedByTable(
+export async function countQuarantinedByTable(
   database: Database,
   limit: number,
 ): Promise<readonly { readonly tableId: number; readonly records: number }[]> {
@@ -106,9 +106,9 @@ export async function quarantinedByTable(
 export async function listQuarantined(
   database: Database,
   tableId: number,
-  { ids, jobId }: Wanted,
+  { ids, jobId }: QuarantineFilter,
   limit: number,
-): Promise<readonly Quarantined[]> {
+): Promise<readonly QuarantinedRecord[]> {
   const all = database.selectFrom('quarantine').selectAll().where('table_id', '=', tableId);
   const ofJob = jobId === undefined ? all : all.where('job_id', '=', jobId);
   const named = ids === undefined ? ofJob : ofJob.where('quarantine_id', 'in', ids);
@@ -129,10 +129,10 @@ export async function listQuarantined(
 }
 
 /** Removes records and returns their number. */
-export async function forgetQuarantined(
+export async function removeQuarantined(
   database: Database,
   tableId: number,
-  { ids, jobId }: Wanted,
+  { ids, jobId }: QuarantineFilter,
 ): Promise<number> {
   if (ids === undefined) {
     const all = database.deleteFrom('quarantine').where('table_id', '=', tableId);
@@ -170,8 +170,8 @@ export async function purgeQuarantined(
     .map(({ id }) => id);
   if (ids.length === 0) return;
   await database.transaction().execute(async (transaction) => {
-    await forgetQuarantined(transaction, tableId, { ids });
-    await askScrub(transaction);
+    await removeQuarantined(transaction, tableId, { ids });
+    await requestScrub(transaction);
   });
 }
 

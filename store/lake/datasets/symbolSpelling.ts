@@ -25,25 +25,25 @@ export const SPELLINGS: readonly Spelling[] = [
 ];
 
 /** A text without any of these markers is only converted to upper case. */
-export const SIGNS_OF_OTHERS: readonly string[] = [' ', '/', '-', '$', '.PR', '.Pr', 'p'];
+export const VARIANT_MARKERS: readonly string[] = [' ', '/', '-', '$', '.PR', '.Pr', 'p'];
 
 const applyRules = (text: string, rules: readonly Spelling[]): string =>
   rules.reduce((rewritten, { becomes, pattern }) => rewritten.replace(pattern, becomes), text);
 
 /** Normalizes a symbol as market inputs store it; DuckDB's `upper` is equivalent only for ASCII. */
-export const keptSymbol = (text: string): string =>
+export const normalizeSymbol = (text: string): string =>
   applyRules(applyRules(text.trim(), CASED_SPELLINGS).toUpperCase(), SPELLINGS);
 
 /** Upper-case texts that no pattern above matches. */
 const PLAIN = /^[A-Z0-9]+$/;
 
 /** Lists the possible stored spellings of a requested symbol, the likeliest first. */
-export function symbolSpellings(text: string): readonly string[] {
+export function listSymbolSpellings(text: string): readonly string[] {
   const symbol = text.trim().toUpperCase();
   // Most symbols are plain and need no rewriting; the patterns cost 2 µs.
   if (PLAIN.test(symbol)) return [symbol];
   const preferred = /^([A-Z]{1,5})-(P?)([A-Z])$/.exec(symbol);
   const [, root = '', mark, series = ''] = preferred ?? [];
   const other = mark === 'P' ? `${root}-${series}` : `${root}-P${series}`;
-  return [...new Set([keptSymbol(symbol), symbol, ...(preferred === null ? [] : [other])])];
+  return [...new Set([normalizeSymbol(symbol), symbol, ...(preferred === null ? [] : [other])])];
 }

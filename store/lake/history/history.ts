@@ -1,10 +1,10 @@
 // Limits the history of a dataset. A purge, or the owner's retention, ends the versions before a horizon: a
 // row records the horizon for this program, and for every other reader of the lake the table begins there.
-import { catalogTime, timeOfCatalog } from '../../catalog/catalogTime.ts';
+import { formatCatalogTime, parseCatalogTime } from '../../catalog/catalogTime.ts';
 import type { Database } from '../../catalog/database.ts';
 import { Failure } from '../../base/failure.ts';
 import { tableFolders } from '../versions/lakeRead.ts';
-import { endPushes } from '../pushes/pushLog.ts';
+import { endPushLog } from '../pushes/pushLog.ts';
 
 /** State that a reader sees: the files of a version, and pushes up to a sequence. */
 export interface Moment {
@@ -13,7 +13,7 @@ export interface Moment {
 }
 
 /** `412:1734`. */
-export const momentText = ({ sequence, snapshot }: Moment): string => `${snapshot}:${sequence}`;
+export const formatMoment = ({ sequence, snapshot }: Moment): string => `${snapshot}:${sequence}`;
 
 /** A requested moment: a version with pushes up to a sequence, or a time. */
 export type AsOf =
@@ -55,7 +55,7 @@ export async function writeHorizon(
     .insertInto('history_floor')
     .values({ table_id: tableId, snapshot_id: snapshot, time_ms: timeMs, reason, records })
     .execute();
-  await endPushes(transaction, tableId, snapshot);
+  await endPushLog(transaction, tableId, snapshot);
 }
 
 /** Tables of the catalog with lifetimes of rows, by table id. */
@@ -71,7 +71,7 @@ const VERSIONED_TABLES = [
  * of an older snapshot finds no such table, and so never a part of one.
  * @returns paths of unreferenced files, relative to the lake's root
  */
-export async function beginTable(
+export async function truncateHistory(
   transaction: Database,
   tableId: number,
   snapshot: number,
@@ -152,13 +152,13 @@ async function truncateSchemaVersions(
  * Ends a table's versions before the latest one at a time, in one transaction.
  * @returns paths of unreferenced files; undefined when no version had to end
  */
-export async function endOlder(
+export async function endOlderVersions(
   transaction: Database,
   tableId: number,
   ms: number,
   nowMs: number,
 ): Promise<readonly string[] | undefined> {
-  const snapshot = await newestSnapshot(transaction, ms);
+  const snapshot = await findLatestSnapshot(transaction, ms);
   const horizonSnapshot = (await readHorizons(transaction)).get(tableId)?.snapshot ?? -1;
   if (snapshot === undefined || snapshot <= horizonSnapshot) return undefined;
   const horizon = { snapshot, timeMs: nowMs, reason: 'retention', records: 0 } as const;
@@ -168,7 +168,7 @@ export async function endOlder(
   // Uses the table's own latest version, not the lake's: its first commit is then listed as its own.
   const lastBegin =
     (await findLastChange(transaction, tableId, 'begin_snapshot', snapshot)) ?? lastEnd;
-  return beginTable(transaction, tableId, Math.max(lastBegin, lastEnd));
+  return truncateHistory(transaction, tableId, Math.max(lastBegin, lastEnd));
 }
 
 /** Finds the latest snapshot up to the given one at which a row of the table began, or ended. */
@@ -195,11 +195,14 @@ async function findLastChange(
 const TIME_MAX_MS = 253_402_300_799_999;
 
 /** Finds the latest stored snapshot up to a time. */
-export async function newestSnapshot(database: Database, ms: number): Promise<number | undefined> {
+export async function findLatestSnapshot(
+  database: Database,
+  ms: number,
+): Promise<number | undefined> {
   const row = await database
     .selectFrom('ducklake_snapshot')
     .select('snapshot_id')
-    .where('snapshot_time', '<=', catalogTime(Math.min(ms, TIME_MAX_MS)))
+    .where('snapshot_time', '<=', formatCatalogTime(Math.min(ms, TIME_MAX_MS)))
     .orderBy('snapshot_id', 'desc')
     .limit(1)
     .executeTakeFirst();
@@ -207,7 +210,7 @@ export async function newestSnapshot(database: Database, ms: number): Promise<nu
 }
 
 /** Returns the latest snapshot of all; 0 is the first. */
-export async function headOf(database: Database): Promise<number> {
+export async function readLatestSnapshot(database: Database): Promise<number> {
   const query = database
     .selectFrom('ducklake_snapshot')
     .select((select) => [select.fn.max('snapshot_id').as('snapshot')]);
@@ -218,7 +221,7 @@ export async function headOf(database: Database): Promise<number> {
  * Resolves the requested moment to a snapshot.
  * @throws Failure InvalidParameter when it never existed, Gone when it has ended.
  */
-export async function snapshotAsked(
+export async function resolveSnapshot(
   database: Database,
   asOf: AsOf,
   head: number,
@@ -226,7 +229,7 @@ export async function snapshotAsked(
 ): Promise<number> {
   const snapshotId =
     asOf.kind === 'time'
-      ? await newestSnapshot(database, asOf.ms)
+      ? await findLatestSnapshot(database, asOf.ms)
       : await findSnapshot(database, asOf.snapshot);
   if (snapshotId !== undefined && snapshotId >= (horizon?.snapshot ?? 0)) return snapshotId;
   const isAhead = asOf.kind === 'snapshot' && asOf.snapshot > head;
@@ -269,7 +272,7 @@ async function endedFailure(
     .orderBy('snapshot_id')
     .limit(1)
     .executeTakeFirst();
-  const time = new Date(timeOfCatalog(next?.snapshot_time ?? '')).toISOString();
+  const time = new Date(parseCatalogTime(next?.snapshot_time ?? '')).toISOString();
   const first = `the first available version is ${next?.snapshot_id}, of ${time}`;
   return new Failure('Gone', `"${parameter}" refers to a version that ${reason}: ${first}`);
 }

@@ -1,11 +1,11 @@
 // Thins old versions: keeps all of the last day, then one an hour, then one a day. Rows that no remaining
 // version needs are removed in one transaction, and their files after readers had time to finish.
-import { timeOfCatalog } from '../../catalog/catalogTime.ts';
+import { parseCatalogTime } from '../../catalog/catalogTime.ts';
 import type { Database } from '../../catalog/database.ts';
 import { tableFolders } from '../versions/lakeRead.ts';
 
 /** Retention of versions; after `dailyMs` only the latest version is kept. */
-export interface Keep {
+export interface RetentionPolicy {
   readonly allMs: number;
   readonly hourlyMs: number;
   readonly dailyMs: number;
@@ -22,10 +22,10 @@ interface Snapshot {
 }
 
 /** Lists the snapshots to remove: all but the latest of each hour or day of UTC, by age. */
-export function expiredSnapshots(
+export function listExpiredSnapshots(
   snapshots: readonly Snapshot[],
   nowMs: number,
-  keep: Keep,
+  keep: RetentionPolicy,
 ): readonly number[] {
   const newest = Math.max(...snapshots.map(({ snapshot }) => snapshot));
   const last = new Map<string, number>();
@@ -40,7 +40,12 @@ export function expiredSnapshots(
 }
 
 /** Returns the slot of a snapshot, whose latest snapshot is kept; undefined when none is. */
-function toSlot(snapshot: number, timeMs: number, ageMs: number, keep: Keep): string | undefined {
+function toSlot(
+  snapshot: number,
+  timeMs: number,
+  ageMs: number,
+  keep: RetentionPolicy,
+): string | undefined {
   if (ageMs <= keep.allMs) return `snapshot ${snapshot}`;
   if (ageMs <= keep.hourlyMs) return `hour ${Math.floor(timeMs / HOUR_MS)}`;
   return ageMs <= keep.dailyMs ? `day ${Math.floor(timeMs / DAY_MS)}` : undefined;
@@ -54,7 +59,7 @@ export async function readSnapshots(database: Database): Promise<readonly Snapsh
     .execute();
   return rows.map((row) => ({
     snapshot: row.snapshot_id,
-    timeMs: timeOfCatalog(row.snapshot_time),
+    timeMs: parseCatalogTime(row.snapshot_time),
   }));
 }
 
@@ -62,7 +67,7 @@ export async function readSnapshots(database: Database): Promise<readonly Snapsh
  * Removes snapshots, and every file that no other snapshot needs, in one transaction.
  * @returns paths of those files, relative to the lake's root
  */
-export async function expire(
+export async function removeSnapshots(
   transaction: Database,
   expired: readonly number[],
 ): Promise<readonly string[]> {

@@ -1,6 +1,6 @@
 // Lists the versions of a dataset: every snapshot that changed it, with its changes (DuckLake 1.0
 // specification: what began and ended at a snapshot).
-import { timeOfCatalog } from '../../catalog/catalogTime.ts';
+import { parseCatalogTime } from '../../catalog/catalogTime.ts';
 import type { Database } from '../../catalog/database.ts';
 import { readHorizons } from './history.ts';
 import { readSnapshots } from './retention.ts';
@@ -130,7 +130,7 @@ async function describe(
     .execute();
   return rows.map((row) => ({
     snapshot: row.snapshot_id,
-    timeMs: timeOfCatalog(row.snapshot_time),
+    timeMs: parseCatalogTime(row.snapshot_time),
     author: ownChanges.has(row.snapshot_id) ? (row.author ?? '') : '',
     message: ownChanges.has(row.snapshot_id) ? (row.commit_message ?? '') : THINNED_MESSAGE,
     ...(changes.get(row.snapshot_id) ?? { inserted: 0, deleted: 0 }),

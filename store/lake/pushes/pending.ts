@@ -4,26 +4,33 @@
 import { monotonicMs } from '../../base/clock.ts';
 import type { AtCrashPoint } from '../../base/crashPoints.ts';
 import type { Database } from '../../catalog/database.ts';
-import type { Piece } from '../../catalog/statements.ts';
-import { pieceOf, runTogether } from '../../catalog/together.ts';
+import type { BatchStatement } from '../../catalog/statements.ts';
+import { toBatchStatement, runBatch } from '../../catalog/statementBatch.ts';
 import { Failure } from '../../base/failure.ts';
 import { GroupCommit } from '../../queues/groupCommit.ts';
-import type { Quiet } from '../../queues/quiet.ts';
+import type { ReadBarrier } from '../../queues/readBarrier.ts';
 import type { LakeClock } from '../../catalog/lakeClock.ts';
-import { addByKey, type Net, netByKey, ofKeys, type PendingRow, type Push } from './pendingRows.ts';
+import {
+  addByKey,
+  type MergedRows,
+  mergeByKey,
+  selectKeys,
+  type PendingRow,
+  type Push,
+} from './pendingRows.ts';
 import {
   dropPushes,
-  endOfPushes,
+  readPushEnd,
   type FlushedRow,
   isWithin,
   type PushCut,
   readPushes,
 } from './pushLog.ts';
 import {
-  flushedSequence,
+  readFlushedSequence,
   insertRows,
-  type MadeRows,
-  noteFlushed,
+  type PushedRows,
+  saveFlushedSequence,
   readPending,
 } from './pendingTable.ts';
 
@@ -56,7 +63,7 @@ interface TableState {
     readonly rows: readonly PendingRow[];
   }[];
   /** Merged `rows`, updated incrementally: a read between pushes must not merge them all. */
-  net: Map<string, Net>;
+  net: Map<string, MergedRows>;
   /** Rows of a version that is not visible yet. */
   flushing: { readonly snapshot: number; readonly rows: readonly PendingRow[] } | undefined;
 }
@@ -65,13 +72,13 @@ interface Writer {
   readonly tableId: number;
   readonly pushes: readonly Push[];
   /** Further statements of the same transaction. */
-  readonly alongside: readonly Piece[];
+  readonly alongside: readonly BatchStatement[];
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 }
 
 /** Pending rows at an earlier moment. */
-export interface PastRows {
+export interface EarlierRows {
   /** Sequence of the latest row before it that is not in a file of the version; 0 for none. */
   readonly sequence: number;
   /** Returns rows of these keys or of all: one for each index value. */
@@ -97,8 +104,8 @@ export class Pending {
   /** Sequence of the latest visible row. */
   #visibleSequence = 0;
   #groupMs = GROUP_MS_MIN;
-  readonly #listeners = new Set<(pushed: readonly MadeRows[]) => void>();
-  #readBarrier: Quiet = () => undefined;
+  readonly #listeners = new Set<(pushed: readonly PushedRows[]) => void>();
+  #readBarrier: ReadBarrier = () => undefined;
   #onFlush: (tableId: number, snapshot: number, sequences: readonly number[]) => void = () =>
     undefined;
 
@@ -110,7 +117,7 @@ export class Pending {
 
   static async open(database: Database, clock: LakeClock, at: AtCrashPoint): Promise<Pending> {
     const pending = new Pending(database, clock, at);
-    pending.#sequence = await flushedSequence(database);
+    pending.#sequence = await readFlushedSequence(database);
     pending.#visibleSequence = pending.#sequence;
     for (const { tableId, rows } of await readPending(database)) {
       pending.#add(tableId, rows);
@@ -125,7 +132,7 @@ export class Pending {
   }
 
   /** Adds a listener for rows that became visible, called once for each group. */
-  onPush(listener: (pushed: readonly MadeRows[]) => void): void {
+  onPush(listener: (pushed: readonly PushedRows[]) => void): void {
     this.#listeners.add(listener);
   }
 
@@ -137,7 +144,7 @@ export class Pending {
   }
 
   /** @param readBarrier pauses other nodes while rows become visible */
-  whileQuiet(readBarrier: Quiet): void {
+  setReadBarrier(readBarrier: ReadBarrier): void {
     this.#readBarrier = readBarrier;
   }
 
@@ -154,7 +161,7 @@ export class Pending {
   async push(
     tableId: number,
     pushes: readonly Push[],
-    alongside: readonly Piece[] = [],
+    alongside: readonly BatchStatement[] = [],
   ): Promise<void> {
     const loggedSequences = this.#tables.get(tableId)?.rows.length ?? 0;
     const total = this.#writerRecords + pushes.length;
@@ -164,7 +171,7 @@ export class Pending {
     this.#writerRecords = total;
     await new Promise<void>((resolve, reject) => {
       this.#writers.push({ tableId, pushes, alongside, resolve, reject });
-      this.#groups.soon(this.#writerRecords >= GROUP_RECORDS ? 0 : this.#groupMs);
+      this.#groups.schedule(this.#writerRecords >= GROUP_RECORDS ? 0 : this.#groupMs);
     });
   }
 
@@ -172,7 +179,7 @@ export class Pending {
    * Returns pending rows beside a snapshot's files, of some keys or of all, up to a sequence: one for each
    * index value, those of a key in order of arrival.
    */
-  beside(
+  rowsBeside(
     tableId: number,
     snapshot: number,
     keys?: readonly string[],
@@ -181,18 +188,18 @@ export class Pending {
     const table = this.#tables.get(tableId);
     if (table === undefined) return [];
     const later = table.flushed.filter((flush) => flush.snapshot > snapshot);
-    if (later.length === 0 && table.newest <= upTo) return ofKeys(table.net, keys);
+    if (later.length === 0 && table.newest <= upTo) return selectKeys(table.net, keys);
     const rows = [...later.flatMap((flush) => flush.rows), ...table.rows];
-    return ofKeys(netByKey(rows.filter(({ sequence }) => sequence <= upTo)), keys);
+    return selectKeys(mergeByKey(rows.filter(({ sequence }) => sequence <= upTo)), keys);
   }
 
   /**
    * Returns pending rows beside a snapshot's files at an earlier moment.
    * @throws Failure Gone when the moment is a sequence and its pushes are no longer stored
    */
-  async past(tableId: number, snapshot: number, cut: PushCut): Promise<PastRows> {
+  async rowsAt(tableId: number, snapshot: number, cut: PushCut): Promise<EarlierRows> {
     // Reads memory first: rows flushed meanwhile are in the log by then.
-    const pendingRows = this.rows(tableId).filter((row) => isWithin(cut, row));
+    const pendingRows = this.pendingRows(tableId).filter((row) => isWithin(cut, row));
     const logged = await this.flushedSince(tableId, snapshot, cut);
     const loggedSequences = new Set(logged.map(({ sequence }) => sequence));
     const rows = [
@@ -200,8 +207,8 @@ export class Pending {
       ...pendingRows.filter(({ sequence }) => !loggedSequences.has(sequence)),
     ];
     const sequence = rows.reduce((newest, row) => Math.max(newest, row.sequence), 0);
-    const net = netByKey(rows);
-    return { sequence, rows: (keys) => ofKeys(net, keys) };
+    const net = mergeByKey(rows);
+    return { sequence, rows: (keys) => selectKeys(net, keys) };
   }
 
   /**
@@ -214,18 +221,18 @@ export class Pending {
     cut: PushCut,
   ): Promise<readonly FlushedRow[]> {
     if (cut.kind === 'sequence' && cut.sequence === 0) return [];
-    const end = cut.kind === 'time' ? undefined : await endOfPushes(this.#database, tableId);
+    const end = cut.kind === 'time' ? undefined : await readPushEnd(this.#database, tableId);
     if (end !== undefined && end > snapshot) throw PUSHES_EXPIRED;
     return readPushes(this.#database, tableId, snapshot, cut);
   }
 
   /** Distinguishes answers beside the same snapshot: it increases with each push. */
-  newest(tableId: number): number {
+  latestSequence(tableId: number): number {
     return this.#tables.get(tableId)?.newest ?? 0;
   }
 
   /** Returns rows that are not in a file yet, oldest first. */
-  rows(tableId: number): readonly PendingRow[] {
+  pendingRows(tableId: number): readonly PendingRow[] {
     return this.#tables.get(tableId)?.rows ?? [];
   }
 
@@ -235,7 +242,7 @@ export class Pending {
   }
 
   /** Returns tables with `minRows` rows, or with one older than `ageMs`. */
-  due(minRows: number, ageMs: number): readonly number[] {
+  listDue(minRows: number, ageMs: number): readonly number[] {
     const before = this.#clock.now() - ageMs;
     return [...this.#tables].flatMap(([tableId, { rows }]) => {
       const oldest = rows[0];
@@ -245,21 +252,21 @@ export class Pending {
   }
 
   /** Removes rows from the pending table in the transaction of the snapshot that contains them. */
-  async forget(
+  async markFlushed(
     transaction: Database,
     tableId: number,
     rows: readonly PendingRow[],
     snapshot: number,
   ): Promise<void> {
-    const pieces: Piece[] = [];
+    const pieces: BatchStatement[] = [];
     for (let from = 0; from < rows.length; from += BATCH_SIZE) {
       const sequences = rows.slice(from, from + BATCH_SIZE).map(({ sequence }) => sequence);
       const flushedSequences = transaction.deleteFrom('pending').where('sequence', 'in', sequences);
-      pieces.push(pieceOf(flushedSequences));
+      pieces.push(toBatchStatement(flushedSequences));
     }
     // Pushes wait for the end of this transaction: one message for each statement doubled its duration.
-    await runTogether(transaction, pieces);
-    await noteFlushed(transaction, rows.at(-1)?.sequence ?? 0);
+    await runBatch(transaction, pieces);
+    await saveFlushedSequence(transaction, rows.at(-1)?.sequence ?? 0);
     const table = this.#tables.get(tableId);
     if (table !== undefined) table.flushing = { snapshot, rows };
   }
@@ -268,7 +275,7 @@ export class Pending {
    * Finishes a flush when its snapshot is visible: readers of older snapshots still get the rows, those of
    * newer ones do not. Acts once; the next flush replaces an aborted one.
    */
-  flushed(tableId: number, snapshot: number): void {
+  finishFlush(tableId: number, snapshot: number): void {
     const table = this.#tables.get(tableId);
     if (table?.flushing?.snapshot !== snapshot) return;
     const { rows } = table.flushing;
@@ -278,22 +285,22 @@ export class Pending {
     table.rows = table.rows.filter(({ sequence }) => !flushedSequences.has(sequence));
     table.flushed = table.flushed.filter((flush) => atMs - flush.atMs < FLUSHED_RETENTION_MS);
     table.flushed.push({ snapshot, atMs, rows });
-    table.net = netByKey(table.rows);
+    table.net = mergeByKey(table.rows);
     this.#onFlush(tableId, snapshot, [...flushedSequences]);
   }
 
   /** Applies a flush of another process: rows of these sequences are in a visible snapshot. */
-  heardFlushed(tableId: number, snapshot: number, sequences: readonly number[]): void {
+  applyFlushed(tableId: number, snapshot: number, sequences: readonly number[]): void {
     const table = this.#tables.get(tableId);
     if (table === undefined) return;
     const flushedSequences = new Set(sequences);
     const rows = table.rows.filter(({ sequence }) => flushedSequences.has(sequence));
     table.flushing = { snapshot, rows };
-    this.flushed(tableId, snapshot);
+    this.finishFlush(tableId, snapshot);
   }
 
   /** Removes flushed rows from memory after a purge. */
-  forgetFlushed(tableId: number): void {
+  clearFlushed(tableId: number): void {
     const table = this.#tables.get(tableId);
     if (table !== undefined) table.flushed = [];
   }
@@ -303,11 +310,11 @@ export class Pending {
     await transaction.deleteFrom('pending').where('table_id', '=', tableId).execute();
     await dropPushes(transaction, tableId);
     // Their sequences are never reused.
-    await noteFlushed(transaction, this.#visibleSequence);
+    await saveFlushedSequence(transaction, this.#visibleSequence);
   }
 
   /** Removes the table from memory after that transaction. */
-  dropped(tableId: number): void {
+  removeTable(tableId: number): void {
     this.#tables.delete(tableId);
   }
 
@@ -315,22 +322,22 @@ export class Pending {
    * Runs `work` while pushes into a table are paused, once earlier ones are durable. Writers check the pause
    * before a push, in the same tick.
    */
-  async holding(tableId: number, work: () => Promise<void>): Promise<void> {
+  async withoutPushes(tableId: number, work: () => Promise<void>): Promise<void> {
     this.#paused.add(tableId);
     try {
-      await this.settle();
+      await this.flush();
       await work();
     } finally {
       this.#paused.delete(tableId);
     }
   }
 
-  isHeld(tableId: number): boolean {
+  isPaused(tableId: number): boolean {
     return this.#paused.has(tableId);
   }
 
   /** Makes all waiting pushes durable. */
-  settle(): Promise<void> {
+  flush(): Promise<void> {
     return this.#groups.flush();
   }
 
@@ -340,7 +347,7 @@ export class Pending {
     this.#writers = [];
     this.#writerRecords = 0;
     const startedMs = monotonicMs();
-    let pushed: readonly MadeRows[];
+    let pushed: readonly PushedRows[];
     try {
       pushed = await this.#insert(writers);
       this.#at('pushes-committed');
@@ -352,18 +359,18 @@ export class Pending {
     this.#groupMs = Math.min(GROUP_MS_MAX, Math.max(GROUP_MS_MIN, 2 * tookMs));
     const pausing = this.#readBarrier(pushed.map(({ tableId }) => tableId));
     const resume = pausing && (await pausing);
-    this.heard(pushed);
+    this.applyPushed(pushed);
     resume?.();
     for (const { resolve } of writers) resolve();
   }
 
   /** Makes durable rows visible: those of this process, or those of a message. */
-  heard(pushed: readonly MadeRows[]): void {
+  applyPushed(pushed: readonly PushedRows[]): void {
     for (const { tableId, rows } of pushed) this.#add(tableId, rows);
     for (const listener of this.#listeners) listener(pushed);
   }
 
-  async #insert(writers: readonly Writer[]): Promise<readonly MadeRows[]> {
+  async #insert(writers: readonly Writer[]): Promise<readonly PushedRows[]> {
     const { groups, marked: markWritten } = await this.#database
       .transaction()
       .execute(async (transaction) => {
@@ -373,10 +380,10 @@ export class Pending {
           tableId,
           rows: pushes.map((push) => ({ ...push, sequence: (this.#sequence += 1), timeMs })),
         }));
-        const markWritten = await this.#clock.write(transaction);
+        const markWritten = await this.#clock.writeMarks(transaction);
         await insertRows(transaction, pushed);
         const beside = writers.flatMap(({ alongside }) => alongside);
-        await runTogether(transaction, beside);
+        await runBatch(transaction, beside);
         this.#at('pushes-written');
         return { groups: pushed, marked: markWritten };
       });

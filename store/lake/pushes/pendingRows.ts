@@ -25,52 +25,53 @@ function timeText(ms: number): string {
 }
 
 /** Adds the write time to a pending record, also as its creation time if it has one. */
-export function documentOf({ document, timeMs }: PendingRow): Readonly<Record<string, unknown>> {
+export function buildDocument({ document, timeMs }: PendingRow): Readonly<Record<string, unknown>> {
   const time = timeText(timeMs);
   const created = Object.hasOwn(document, CREATED_COLUMN) ? { [CREATED_COLUMN]: time } : {};
   return { ...document, ...created, [UPDATED_COLUMN]: time };
 }
 
 /** Returns the next record number after some pushes; 1 without numbers. */
-export function rowAfter(rows: readonly PendingRow[]): number {
+export function nextRowNumber(rows: readonly PendingRow[]): number {
   const row = rows.at(-1)?.document[ROW_COLUMN];
   return typeof row === 'number' ? row + 1 : 1;
 }
 
 /** One row for each index value, in order of arrival. */
-export type Net = Map<string, PendingRow>;
+export type MergedRows = Map<string, PendingRow>;
 
 /** Returns the first value of the unique index: the key, where a dataset has one. */
-export const keyOf = ({ index }: PendingRow): string => String((JSON.parse(index) as unknown[])[0]);
+export const parseKey = ({ index }: PendingRow): string =>
+  String((JSON.parse(index) as unknown[])[0]);
 
-export function addByKey(nets: Map<string, Net>, row: PendingRow): void {
-  const key = keyOf(row);
+export function addByKey(nets: Map<string, MergedRows>, row: PendingRow): void {
+  const key = parseKey(row);
   const net = nets.get(key) ?? new Map<string, PendingRow>();
   nets.set(key, net);
   addTo(net, row);
 }
 
 /** Adds a row: a replacing row hides earlier ones; another row is hidden by them. */
-function addTo(net: Net, row: PendingRow): void {
+function addTo(net: MergedRows, row: PendingRow): void {
   if (row.replaces || !net.has(row.index)) net.set(row.index, row);
 }
 
 /** Merges rows to one for each index value: the last replacing row, or else the first. */
-export function netOf(rows: readonly PendingRow[]): readonly PendingRow[] {
-  const net: Net = new Map();
+export function mergeRows(rows: readonly PendingRow[]): readonly PendingRow[] {
+  const net: MergedRows = new Map();
   for (const row of rows) addTo(net, row);
   return [...net.values()];
 }
 
 /** Merges rows by key, in any order. */
-export function netByKey(rows: readonly PendingRow[]): Map<string, Net> {
-  const nets = new Map<string, Net>();
+export function mergeByKey(rows: readonly PendingRow[]): Map<string, MergedRows> {
+  const nets = new Map<string, MergedRows>();
   for (const row of rows.toSorted((a, b) => a.sequence - b.sequence)) addByKey(nets, row);
   return nets;
 }
 
-export function ofKeys(
-  nets: ReadonlyMap<string, Net>,
+export function selectKeys(
+  nets: ReadonlyMap<string, MergedRows>,
   keys?: readonly string[],
 ): readonly PendingRow[] {
   const selected = keys === undefined ? nets.values() : keys.map((key) => nets.get(key));

@@ -1,7 +1,7 @@
 // Builds SQL for pending records, as one bound parameter beside the files.
 import { type Column, sqlType } from '../versions/columns.ts';
 import type { Bound } from '../../duckdb/protocol.ts';
-import { documentOf, type PendingRow } from './pendingRows.ts';
+import { buildDocument, type PendingRow } from './pendingRows.ts';
 import { identifier, literal } from '../../duckdb/sqlText.ts';
 
 const REPLACES = '_system_replaces';
@@ -47,18 +47,18 @@ export function withPending(
 }
 
 /** Builds a sub-select without the given rows, identified by the columns `by`, index and time. */
-export function withoutTold(
+export function excludeRows(
   rows: string,
   by: readonly Column[],
   excluded: readonly PendingRow[],
   bind: (value: Bound) => string,
 ): string {
   if (excluded.length === 0) return rows;
-  return `(SELECT * FROM ${rows} AS r WHERE NOT ${isPushed('r', by, excluded, bind)})`;
+  return `(SELECT * FROM ${rows} AS r WHERE NOT ${matchesRows('r', by, excluded, bind)})`;
 }
 
 /** Builds a condition: a row of `alias` is one of the pushed ones, compared by the columns `by`. */
-export function isPushed(
+export function matchesRows(
   alias: string,
   by: readonly Column[],
   pushed: readonly PendingRow[],
@@ -78,7 +78,7 @@ function pendingRows(
 ): string {
   const names = columns.map(({ name }) => name);
   const records = pending.map((row) => {
-    const document = documentOf(row);
+    const document = buildDocument(row);
     const members = names.map((name) => {
       const value = Object.hasOwn(document, name) ? document[name] : null;
       return [name, value] as const;

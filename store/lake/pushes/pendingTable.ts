@@ -1,22 +1,22 @@
 // Stores rows of pushed records in the catalog until a snapshot contains them.
 import type { Database } from '../../catalog/database.ts';
-import { insertEach, runTogether } from '../../catalog/together.ts';
+import { insertEach, runBatch } from '../../catalog/statementBatch.ts';
 import type { PendingRow } from './pendingRows.ts';
 
 /** Rows of one table from a push, or from a group of pushes. */
-export interface MadeRows {
+export interface PushedRows {
   readonly tableId: number;
   readonly rows: readonly PendingRow[];
 }
 
 /** Lists the distinct table ids. */
-export const tablesOf = (pushed: readonly MadeRows[]): readonly number[] => [
+export const listTableIds = (pushed: readonly PushedRows[]): readonly number[] => [
   ...new Set(pushed.map(({ tableId }) => tableId)),
 ];
 
 export async function insertRows(
   transaction: Database,
-  pushed: readonly MadeRows[],
+  pushed: readonly PushedRows[],
 ): Promise<void> {
   const values = pushed.flatMap(({ tableId, rows }) =>
     rows.map(({ sequence, index, replaces, document, timeMs }) => ({
@@ -28,13 +28,13 @@ export async function insertRows(
       time_ms: timeMs,
     })),
   );
-  await runTogether(transaction, insertEach(transaction, 'pending', values));
+  await runBatch(transaction, insertEach(transaction, 'pending', values));
 }
 
 /** Key of the folder row with the latest flushed sequence: no sequence is used twice. */
 const SEQUENCE_KEY = 'push sequence';
 
-export async function flushedSequence(database: Database): Promise<number> {
+export async function readFlushedSequence(database: Database): Promise<number> {
   const row = await database
     .selectFrom('folder')
     .select('value')
@@ -43,8 +43,8 @@ export async function flushedSequence(database: Database): Promise<number> {
   return Number(row?.value ?? 0);
 }
 
-export async function noteFlushed(transaction: Database, sequence: number): Promise<void> {
-  const latest = Math.max(sequence, await flushedSequence(transaction));
+export async function saveFlushedSequence(transaction: Database, sequence: number): Promise<void> {
+  const latest = Math.max(sequence, await readFlushedSequence(transaction));
   await transaction.deleteFrom('folder').where('key', '=', SEQUENCE_KEY).execute();
   await transaction
     .insertInto('folder')
@@ -53,7 +53,7 @@ export async function noteFlushed(transaction: Database, sequence: number): Prom
 }
 
 /** Reads the pending rows, oldest first. */
-export async function readPending(database: Database): Promise<readonly MadeRows[]> {
+export async function readPending(database: Database): Promise<readonly PushedRows[]> {
   const rows = await database.selectFrom('pending').selectAll().orderBy('sequence').execute();
   return rows.map((row) => {
     const document = JSON.parse(row.document) as Record<string, unknown>;

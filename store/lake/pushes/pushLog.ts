@@ -3,7 +3,7 @@
 import { promisify } from 'node:util';
 import { zstdCompress, zstdDecompress } from 'node:zlib';
 import type { Database } from '../../catalog/database.ts';
-import { insertEach, runTogether } from '../../catalog/together.ts';
+import { insertEach, runBatch } from '../../catalog/statementBatch.ts';
 import type { PendingRow } from './pendingRows.ts';
 import type { PushLogTable } from '../../catalog/tables/pushes.ts';
 
@@ -23,7 +23,7 @@ type CompressedRows = readonly (Pick<
 > & { readonly last_sequence: number })[];
 
 /** @param rows oldest first */
-export async function packRows(rows: readonly PendingRow[]): Promise<CompressedRows> {
+export async function compressRows(rows: readonly PendingRow[]): Promise<CompressedRows> {
   const compressed = [];
   for (const { lines, piece } of splitIntoPieces(rows)) {
     const bytes = await compress(lines.join('\n'));
@@ -73,7 +73,7 @@ export async function logPushes(
   const rows = compressed.map(({ last_sequence: _, ...piece }, at) => {
     return { log_id: before + 1 + at, ...common, ...piece };
   });
-  await runTogether(transaction, insertEach(transaction, 'push_log', rows));
+  await runBatch(transaction, insertEach(transaction, 'push_log', rows));
   await trimPushLog(transaction, tableId);
 }
 
@@ -87,14 +87,14 @@ async function trimPushLog(transaction: Database, tableId: number): Promise<void
     .execute();
   let bytes = 0;
   const firstExcess = rows.find((row) => (bytes += row.bytes) > TABLE_BYTES_MAX);
-  if (firstExcess !== undefined) await endPushes(transaction, tableId, firstExcess.snapshot_id);
+  if (firstExcess !== undefined) await endPushLog(transaction, tableId, firstExcess.snapshot_id);
 }
 
 /**
  * Removes flushes of versions up to a snapshot, in one transaction: moments between those versions can no
  * longer be read.
  */
-export async function endPushes(
+export async function endPushLog(
   transaction: Database,
   tableId: number,
   snapshot: number,
@@ -128,7 +128,7 @@ export async function expirePushes(transaction: Database, beforeMs: number): Pro
     .groupBy('table_id')
     .execute();
   for (const { snapshot, table_id } of ends) {
-    await endPushes(transaction, table_id, Number(snapshot));
+    await endPushLog(transaction, table_id, Number(snapshot));
   }
 }
 
@@ -180,7 +180,7 @@ export async function readPushes(
 }
 
 /** Returns the version up to which flushes of a table were removed; undefined when all are stored. */
-export async function endOfPushes(
+export async function readPushEnd(
   database: Database,
   tableId: number,
 ): Promise<number | undefined> {

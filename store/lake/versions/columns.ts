@@ -72,7 +72,7 @@ export function parseSqlType(word: string): ColumnType | undefined {
 }
 
 /** Returns the decimal shape of a column type: a 128-bit integer is stored as a decimal. */
-export const decimalOf = (type: ColumnType): DecimalShape | undefined =>
+export const toDecimalShape = (type: ColumnType): DecimalShape | undefined =>
   type === 'int128' ? { precision: DIGITS_MAX, scale: 0 } : parseDecimal(type);
 
 /** Numbers that a double can't represent exactly: they are transferred as texts. */
@@ -117,7 +117,7 @@ export const isSystemColumn = (name: string): boolean =>
 export const PROPERTIES_MAX = 1_000;
 const NAME = /^[A-Za-z0-9_]{1,128}$/;
 
-export function columnTypeOf(property: PropertyType): ColumnType {
+export function toColumnType(property: PropertyType): ColumnType {
   const { format, precision = 0, scale = 0 } = property;
   if (property.type === 'integer') return format === 'int128' ? 'int128' : 'int64';
   if (property.type === 'number') {
@@ -136,7 +136,7 @@ const TEXT_FORMATS: ReadonlyMap<string, PlainType> = new Map([
 ]);
 
 /** Describes a property's type in one word for users. */
-export const propertyWord = ({ format, precision, scale, type }: PropertyType): string =>
+export const describeProperty = ({ format, precision, scale, type }: PropertyType): string =>
   format === 'decimal' ? `decimal(${precision},${scale})` : (format ?? type);
 
 /** Whether the property is a date or a date-time; a time of day is not. */
@@ -146,7 +146,7 @@ export const isDated = (property: PropertyType | undefined): boolean =>
   property?.format === 'date-time-ns';
 
 /** Returns the property of a column type, as far as the type determines it. */
-export const propertyOf = (type: ColumnType): PropertyType =>
+export const toProperty = (type: ColumnType): PropertyType =>
   isPlain(type) ? PROPERTIES[type] : { type: 'number', format: 'decimal', ...parseDecimal(type) };
 
 const PROPERTIES: Readonly<Record<PlainType, PropertyType>> = {

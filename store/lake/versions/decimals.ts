@@ -23,7 +23,10 @@ const PLAIN = /^([+-]?)(\d{1,60})(?:\.(\d{0,60}))?$/;
 export const isPlainDecimal = (text: string): boolean => PLAIN.test(text);
 
 /** Formats a decimal as DuckDB does, with all digits of the scale; undefined for a text that does not fit. */
-export function spellDecimal(text: string, { precision, scale }: DecimalShape): string | undefined {
+export function formatDecimal(
+  text: string,
+  { precision, scale }: DecimalShape,
+): string | undefined {
   const [, sign = '', digits, fraction = ''] = PLAIN.exec(text) ?? [];
   if (digits === undefined) return undefined;
   const whole = BigInt(digits);

@@ -6,7 +6,7 @@ import { type Column, sqlType } from './columns.ts';
 import type { Row } from '../../duckdb/protocol.ts';
 import type { DataFile } from './lakeRead.ts';
 import type { OpenFiles } from './tableFiles.ts';
-import type { Holds } from './openFile.ts';
+import type { HasColumns } from './openFile.ts';
 import { literal } from '../../duckdb/sqlText.ts';
 
 /** Returns the rows of each statement, from a process that may read the files. */
@@ -21,7 +21,7 @@ export class FileShapes {
   readonly #shapes = new LruMap<ReadonlySet<string>>(FILES_MAX);
 
   /** Reads the footers of files that are not cached: a file never changes. */
-  async learn(files: readonly DataFile[], open: OpenFiles, run: RunStatements): Promise<void> {
+  async load(files: readonly DataFile[], open: OpenFiles, run: RunStatements): Promise<void> {
     const { isDamaged, pathOf } = open;
     const unread = files.filter(
       ({ path }) => this.#byPath.get(path) === undefined && !isDamaged(path),
@@ -39,7 +39,7 @@ export class FileShapes {
     for (const { path } of unread) this.#store(path, columnsByFile.get(pathOf(path)) ?? []);
   }
 
-  readonly holds: Holds = ({ path }, columns) => {
+  readonly hasColumns: HasColumns = ({ path }, columns) => {
     const shape = this.#byPath.get(path);
     return shape !== undefined && columns.every((column) => shape.has(describeColumn(column)));
   };

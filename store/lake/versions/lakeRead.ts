@@ -185,7 +185,7 @@ async function readFiles(
 }
 
 /** Reads data files of every stored version of a table, without their deletes. */
-export async function readEveryFile(
+export async function readAllFiles(
   database: Database,
   { tableId, folder }: Table,
 ): Promise<readonly DataFile[]> {
@@ -249,7 +249,7 @@ async function readRanges(
 export const fileName = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 
 /** Creates a name for a new file of the table, and its path relative to the lake's root. */
-export function newFileOf(
+export function createFileName(
   table: Table,
   suffix = '',
 ): { readonly name: string; readonly path: string } {

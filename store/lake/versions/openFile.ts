@@ -3,7 +3,7 @@ import type { DataFile } from './lakeRead.ts';
 import type { Column } from './columns.ts';
 
 /** Returns the local path of a lake file that the caller has pinned. */
-export type PathOf = (relative: string) => string;
+export type ResolvePath = (relative: string) => string;
 
 /** Whether a file has each of the columns with its current name, id and type. */
-export type Holds = (file: DataFile, columns: readonly Column[]) => boolean;
+export type HasColumns = (file: DataFile, columns: readonly Column[]) => boolean;

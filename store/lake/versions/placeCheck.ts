@@ -14,7 +14,7 @@ const DATA_FOLDER = '';
  * @param bucket name of a bucket; undefined for the folder of the catalog
  * @throws Failure Conflict listing missing files.
  */
-export async function settlePlace(
+export async function verifyPlace(
   database: Database,
   place: LakePlace,
   bucket: string | undefined,

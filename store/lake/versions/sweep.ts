@@ -2,15 +2,15 @@
 // that this catalog wrote and never committed, or released, are removed; unknown files are moved aside.
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { catalogHead, isHeadFile, type Ownership } from '../../files/catalogCheck.ts';
+import { readCatalogHead, isHeadFile, type Ownership } from '../../files/catalogCheck.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { CatalogPlace } from '../../catalog/catalogPlace.ts';
-import { closing, type Database } from '../../catalog/database.ts';
+import { withDatabase, type Database } from '../../catalog/database.ts';
 import type { Disk } from '../../base/disk.ts';
 import type { Files } from '../../files/files.ts';
 import type { Folder } from '../../catalog/folder.ts';
 import { tableFolders } from './lakeRead.ts';
-import { endedPaths, forgetEnded } from '../../files/endedFiles.ts';
+import { readTombstones, deleteTombstones } from '../../files/fileTombstones.ts';
 import { readStamp } from './stamp.ts';
 import type { LakePlace } from '../../files/lakePlace.ts';
 
@@ -37,7 +37,7 @@ export async function sweepOrphans(parts: SweepParts): Promise<SweepCounts> {
     await disk.remove(join(folder.temporary, name));
   }
   const named = await listNamedPaths(database);
-  const ended = await endedPaths(database);
+  const ended = await readTombstones(database);
   const garbage: string[] = [];
   const foreign: string[] = [];
   for (const { isYoung, path } of await place.list()) {
@@ -48,21 +48,21 @@ export async function sweepOrphans(parts: SweepParts): Promise<SweepCounts> {
   // A copy may exist of a file that its place has already lost.
   const unlisted = [...ended].filter((path) => !named.has(path));
   await files.remove([...new Set([...unlisted, ...garbage])]);
-  await files.settle(garbage);
-  await forgetEnded(database, [...ended]);
-  await place.endAside(clock());
-  const aside = foreign.length === 0 ? '' : await place.putAside(foreign, clock());
+  await files.syncRemovals(garbage);
+  await deleteTombstones(database, [...ended]);
+  await place.removeExpired(clock());
+  const aside = foreign.length === 0 ? '' : await place.moveAside(foreign, clock());
   return { removed: garbage.length, aside: foreign.length, folder: aside };
 }
 
 /** Whether one of the latest runs on this catalog wrote the file: the catalog has all their commits. */
 async function isOwn(
   path: string,
-  files: Pick<Files, 'borrow'>,
-  { lake, proved, runs }: Ownership,
+  files: Pick<Files, 'openLocal'>,
+  { lake, isProved, runs }: Ownership,
 ): Promise<boolean> {
-  if (!proved) return false;
-  const borrowed = await files.borrow(path);
+  if (!isProved) return false;
+  const borrowed = await files.openLocal(path);
   const stamp = await readStamp(borrowed.path).finally(() => borrowed.release());
   return stamp?.lake === lake && runs.includes(stamp.run);
 }
@@ -72,22 +72,22 @@ async function isOwn(
  * catalog that must continue regardless of its files.
  * @returns the folder of the moved files
  */
-export async function putUnnamedAside(
+export async function moveUnnamedAside(
   catalog: CatalogPlace,
   place: LakePlace,
   nowMs: number,
 ): Promise<string> {
-  const named = (await catalog.isThere()) ? await readNamedPaths(catalog) : new Set<string>();
+  const named = (await catalog.exists()) ? await readNamedPaths(catalog) : new Set<string>();
   const all = (await place.list()).map(({ path }) => path);
-  return place.putAside(
+  return place.moveAside(
     all.filter((path) => !named.has(path)),
     nowMs,
   );
 }
 
 const readNamedPaths = (catalog: CatalogPlace): Promise<ReadonlySet<string>> =>
-  closing(catalog.open(), async (database) =>
-    (await catalogHead(database)) === undefined ? new Set<string>() : listNamedPaths(database),
+  withDatabase(catalog.open(), async (database) =>
+    (await readCatalogHead(database)) === undefined ? new Set<string>() : listNamedPaths(database),
   );
 
 /** Lists the paths of all data and delete files of all versions, relative to the lake's root. */

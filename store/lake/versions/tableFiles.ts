@@ -3,13 +3,13 @@ import { Failure, reasonOf } from '../../base/failure.ts';
 import type { LakeFile } from '../../files/fileProofs.ts';
 import type { Files } from '../../files/files.ts';
 import { type DataFile, fileName } from './lakeRead.ts';
-import type { PathOf } from './openFile.ts';
+import type { ResolvePath } from './openFile.ts';
 
 export interface OpenFiles {
   /** Local paths of the data files and their delete files. */
   readonly paths: readonly string[];
   /** @throws Failure Damaged when a read uses the file; unread damaged files have no effect. */
-  readonly pathOf: PathOf;
+  readonly pathOf: ResolvePath;
   readonly isDamaged: (relative: string) => boolean;
 }
 
@@ -21,7 +21,7 @@ export const withOpenFiles = <T>(
 ): Promise<T> => withFiles(files, dataFiles, work, false);
 
 /** Opens files for a rewrite: every byte is verified against the written hash first. */
-export const withProvedFiles = <T>(
+export const withVerifiedFiles = <T>(
   files: Files,
   dataFiles: readonly DataFile[],
   work: (open: OpenFiles) => Promise<T>,
@@ -72,7 +72,7 @@ async function attributeFault(
   // Only the first line: the statement excerpt after it names files.
   const [reason = ''] = reasonOf(error).split('\n', 1);
   if (error.type !== 'ChildLost' && !FILE_FAULT.test(reason)) return error;
-  for (const [path, damageText] of await files.examine(readPaths))
+  for (const [path, damageText] of await files.compareAgain(readPaths))
     return damagedFailure(path, damageText);
   return error;
 }

@@ -1,13 +1,13 @@
 // Builds a table as SQL: its files by field id, without deleted positions.
 import { type Column, sqlType } from './columns.ts';
 import type { DataFile } from './lakeRead.ts';
-import type { Holds, PathOf } from './openFile.ts';
+import type { HasColumns, ResolvePath } from './openFile.ts';
 import { identifier, literal } from '../../duckdb/sqlText.ts';
 
 /** Resolves file paths, and detects files with exactly the table's columns. */
-export interface RowPlace {
-  readonly pathOf: PathOf;
-  readonly holds?: Holds;
+export interface FileAccess {
+  readonly pathOf: ResolvePath;
+  readonly holds?: HasColumns;
 }
 
 /** Position of a record: file name (without folder) and row number. */
@@ -22,9 +22,9 @@ export const POSITION_COLUMN = '_system_position';
 export function visibleRows(
   files: readonly DataFile[],
   columns: readonly Column[],
-  pathOf: PathOf,
+  pathOf: ResolvePath,
   positions = false,
-  holds: Holds = () => false,
+  holds: HasColumns = () => false,
 ): string {
   const clean = files.filter((file) => file.deletes === null);
   const list = columns.map(({ name }) => identifier(name)).join(', ');
@@ -49,9 +49,9 @@ export function visibleRows(
 function buildFileScan(
   files: readonly DataFile[],
   columns: readonly Column[],
-  pathOf: PathOf,
+  pathOf: ResolvePath,
   positions: boolean,
-  holds: Holds,
+  holds: HasColumns,
 ): string {
   const fields = columns.map(
     ({ id, name, type }) =>

@@ -20,7 +20,7 @@ export interface BlockPolicy {
 }
 
 /** Returns half of an even share, so that the remainder shrinks by halves, and 1 near its end. */
-export const blockOf = (
+export const computeBlockSize = (
   { blockMost, nodes }: BlockPolicy,
   unleased: number,
   need: number,
@@ -37,14 +37,14 @@ interface GrantRequest {
  * calls and streams still find messages.
  * @param room messages that may be granted; none are granted if they would not cover the call
  */
-export function moreOf(
+export function computeGrant(
   nodes: number,
   room: number,
   { left, need, perSecond }: GrantRequest,
 ): number {
   const policy = { nodes, blockMost: BLOCK_MOST };
   const ahead = Math.max(MESSAGES_AHEAD, need * CALLS_AHEAD, Math.ceil(perSecond * SECONDS_AHEAD));
-  const size = Math.max(need, Math.min(ahead, blockOf(policy, room + left, 1)));
+  const size = Math.max(need, Math.min(ahead, computeBlockSize(policy, room + left, 1)));
   const more = Math.min(Math.max(0, size - left), Math.floor(Math.max(0, room) / 2));
   return left + more < need ? 0 : more;
 }

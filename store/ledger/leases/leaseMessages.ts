@@ -1,8 +1,8 @@
 // Messages about quota between the serving node and a read replica, in order over one connection.
-import type { ChargedAlike } from '../metering.ts';
+import type { ChargeBatch } from '../metering.ts';
 
 /** Request for messages of one kind for a token. */
-export interface Want {
+export interface QuotaRequest {
   readonly tokenId: string;
   readonly premium: boolean;
   /** Messages of a call that lacked quota. */
@@ -14,7 +14,7 @@ export interface Want {
 }
 
 /** Request for a share of the rate of an address or a token. */
-export interface PermitWant {
+export interface RateRequest {
   readonly kind: 'address' | 'token';
   /** The address, or the token's id. */
   readonly key: string;
@@ -22,7 +22,7 @@ export interface PermitWant {
 }
 
 /** Delivered calls with equal members except their ids, as the journal records them. */
-export interface ReportedCalls extends ChargedAlike {
+export interface ReportedCalls extends ChargeBatch {
   readonly block: number;
   readonly accountId: string;
   readonly tokenId: string;
@@ -34,7 +34,7 @@ export interface Report {
   readonly alike: readonly ReportedCalls[];
 }
 
-export interface Homecoming {
+export interface BlockReturn {
   readonly block: number;
   readonly messages: number;
   /** No call holds messages of it any more. */
@@ -50,10 +50,10 @@ export type ToLessor =
   | {
       readonly kind: 'ask';
       readonly ask: number;
-      readonly wants: readonly Want[];
-      readonly permits: readonly PermitWant[];
+      readonly wants: readonly QuotaRequest[];
+      readonly permits: readonly RateRequest[];
     }
-  | { readonly kind: 'home'; readonly blocks: readonly Homecoming[] }
+  | { readonly kind: 'home'; readonly blocks: readonly BlockReturn[] }
   /** All calls delivered before `tell` arrived are reported. */
   | { readonly kind: 'told'; readonly telling: number };
 
@@ -67,15 +67,15 @@ export interface Lease {
   readonly month: string;
 }
 
-export interface Grant {
+export interface QuotaGrant {
   readonly tokenId: string;
   readonly premium: boolean;
   /** Undefined when refused; a block that the node has is not renewed. */
   readonly lease: Lease | undefined;
 }
 
-export interface PermitGrant {
-  readonly kind: PermitWant['kind'];
+export interface RateGrant {
+  readonly kind: RateRequest['kind'];
   readonly key: string;
   readonly count: number;
 }
@@ -86,8 +86,8 @@ export type ToLessee =
   | {
       readonly kind: 'grants';
       readonly ask: number;
-      readonly grants: readonly Grant[];
-      readonly permits: readonly PermitGrant[];
+      readonly grants: readonly QuotaGrant[];
+      readonly permits: readonly RateGrant[];
     }
   /** The node returns each block immediately, except messages held by running calls. */
   | { readonly kind: 'recall'; readonly blocks: readonly number[] }

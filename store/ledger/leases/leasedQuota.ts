@@ -4,11 +4,11 @@ import type { Caller } from '../../accounts/callers.ts';
 import { Failure } from '../../base/failure.ts';
 import type { Charge, ChargeOrder, Hold, Metering } from '../metering.ts';
 import type { Stop } from '../quota.ts';
-import { type After, realAfter } from './after.ts';
-import { type HeldBlock, HeldBlocks } from './heldBlocks.ts';
-import { HeldPermits } from './heldPermits.ts';
+import { type StartTimer, startTimer } from './timer.ts';
+import { type LeasedBlock, LeasedBlocks } from './leasedBlocks.ts';
+import { RateGrants } from './rateGrants.ts';
 import type { ToLessee, ToLessor } from './leaseMessages.ts';
-import { Untold } from './untold.ts';
+import { UnackedCharges } from './unackedCharges.ts';
 
 /** Interval at which reports and requests are sent together. */
 const SEND_INTERVAL_MS = 5;
@@ -21,13 +21,13 @@ interface LesseeParts {
   readonly lessee: string;
   /** Monotonic. */
   readonly nowMs: () => number;
-  readonly after?: After;
+  readonly after?: StartTimer;
 }
 
 /** Hold of one call. */
 interface OwnHold extends Hold {
   readonly caller: Caller;
-  readonly block: HeldBlock;
+  readonly block: LeasedBlock;
   isOpen: boolean;
 }
 
@@ -36,10 +36,10 @@ type Send = (message: ToLessor) => void;
 export class LeasedQuota implements Metering {
   readonly #lessee: string;
   readonly #now: () => number;
-  readonly #after: After;
-  readonly #blocks = new HeldBlocks();
-  readonly #permits = new HeldPermits();
-  readonly #unacked = new Untold();
+  readonly #after: StartTimer;
+  readonly #blocks = new LeasedBlocks();
+  readonly #permits = new RateGrants();
+  readonly #unacked = new UnackedCharges();
   #send: Send | undefined;
   #lastRequest = 0;
   /** Settled calls whose headers are not delivered yet. */
@@ -54,53 +54,54 @@ export class LeasedQuota implements Metering {
   #finishClose: (() => void) | undefined;
   #isClosed = false;
 
-  constructor({ after = realAfter, lessee, nowMs }: LesseeParts) {
+  constructor({ after = startTimer, lessee, nowMs }: LesseeParts) {
     this.#lessee = lessee;
     this.#now = nowMs;
     this.#after = after;
   }
 
   /** Number of delivered calls that are not acknowledged as stored. */
-  get untold(): number {
+  get unackedCalls(): number {
     return this.#unacked.count;
   }
 
   /** Starts a connection, whose messages the caller passes on. */
-  connected(send: Send): void {
-    this.lost();
+  connect(send: Send): void {
+    this.disconnect();
     this.#send = send;
     send({ kind: 'hello', lessee: this.#lessee });
-    for (const report of this.#unacked.again(this.#now())) send({ kind: 'report', ...report });
+    for (const report of this.#unacked.repeatReports(this.#now()))
+      send({ kind: 'report', ...report });
     this.#settledBefore = this.#settled;
     this.#sendAll();
   }
 
   /** Stops spending until the next connection; repeated calls have no effect. */
-  lost(): void {
+  disconnect(): void {
     if (this.#send === undefined) return;
     this.#send = undefined;
     this.#connection += 1;
-    this.#blocks.lose();
+    this.#blocks.discardAll();
     this.#permits.clear();
   }
 
-  take(message: ToLessee): void {
+  handle(message: ToLessee): void {
     const nowMs = this.#now();
     switch (message.kind) {
       case 'ack':
-        this.#unacked.acknowledged(message.sequence);
+        this.#unacked.acknowledge(message.sequence);
         this.#checkClosed();
         return;
       case 'grants':
-        for (const grant of message.grants) this.#blocks.granted(message.ask, grant, nowMs);
-        for (const grant of message.permits) this.#permits.granted(grant, nowMs);
+        for (const grant of message.grants) this.#blocks.applyGrant(message.ask, grant, nowMs);
+        for (const grant of message.permits) this.#permits.applyGrant(grant, nowMs);
         for (const resolve of this.#grantWaiters) resolve();
         this.#scheduleSweep();
         return;
       case 'recall': {
         // Spent messages are reported before the remaining ones are returned.
         this.#sendAll();
-        const blocks = this.#blocks.recalled(message.blocks, nowMs);
+        const blocks = this.#blocks.recall(message.blocks, nowMs);
         this.#send?.({ kind: 'home', blocks });
         return;
       }
@@ -111,7 +112,7 @@ export class LeasedQuota implements Metering {
   }
 
   /** Resolves at the next grant, or after the timeout. */
-  granted(timeoutMs: number): Promise<void> {
+  waitForGrant(timeoutMs: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const stop = this.#after(timeoutMs, resolve);
     this.#grantWaiters.add(resolve);
@@ -125,16 +126,16 @@ export class LeasedQuota implements Metering {
   admit({ tokenId }: Caller, address: string): void {
     const nowMs = this.#now();
     const isAvailable = this.#maySpend(nowMs) && this.#permits.take(tokenId, address, nowMs);
-    if (this.#permits.isWanting) this.#scheduleSend();
-    if (!isAvailable) throw new NotLent();
+    if (this.#permits.hasRequests) this.#scheduleSend();
+    if (!isAvailable) throw new NotLeased();
   }
 
   /** @throws Failure when this node can't decide. */
-  stopped(caller: Caller): Stop | undefined {
+  findStop(caller: Caller): Stop | undefined {
     const nowMs = this.#now();
     if (caller.isOperator !== true && this.#maySpend(nowMs)) {
       if (this.#blocks.hasLease(caller.tokenId, nowMs)) return undefined;
-      if (this.#request(caller.tokenId, false, 0, nowMs)) throw new NotLent();
+      if (this.#request(caller.tokenId, false, 0, nowMs)) throw new NotLeased();
     }
     throw notServing();
   }
@@ -145,9 +146,9 @@ export class LeasedQuota implements Metering {
     if (caller.isOperator === true || !this.#maySpend(nowMs)) throw notServing();
     const messages = Math.max(objects, least) * order.weight;
     const { premium } = order;
-    const block = this.#blocks.purse(caller.tokenId, premium, nowMs)?.block;
+    const block = this.#blocks.openPurse(caller.tokenId, premium, nowMs)?.block;
     if (block === undefined || nowMs > block.untilMs || block.left < messages) {
-      if (this.#request(caller.tokenId, premium, messages, nowMs)) throw new NotLent();
+      if (this.#request(caller.tokenId, premium, messages, nowMs)) throw new NotLeased();
       throw notServing();
     }
     block.left -= messages;
@@ -188,7 +189,7 @@ export class LeasedQuota implements Metering {
     return {
       messages: premium ? 0 : messages,
       premium: premium ? messages : 0,
-      delivered: (attachment) => {
+      confirm: (attachment) => {
         if (attachment !== undefined) throw new Error('a replica cannot write rows with a charge');
         end(() => {
           const { accountId, tokenId } = caller;
@@ -198,7 +199,7 @@ export class LeasedQuota implements Metering {
           this.#scheduleSend();
         });
       },
-      undelivered: () => end(() => (block.left += messages)),
+      cancel: () => end(() => (block.left += messages)),
     };
   }
 
@@ -245,17 +246,17 @@ export class LeasedQuota implements Metering {
   }
 
   #request(tokenId: string, premium: boolean, need: number, nowMs: number): boolean {
-    const purse = this.#blocks.purse(tokenId, premium, nowMs);
-    const isRequested = purse !== undefined && this.#blocks.want(purse, need, nowMs);
-    if (this.#blocks.isWanting) this.#scheduleSend();
+    const purse = this.#blocks.openPurse(tokenId, premium, nowMs);
+    const isRequested = purse !== undefined && this.#blocks.request(purse, need, nowMs);
+    if (this.#blocks.hasRequests) this.#scheduleSend();
     return isRequested;
   }
 
   /** Ends a call on a block. */
-  #endCall(block: HeldBlock): void {
+  #endCall(block: LeasedBlock): void {
     block.calls -= 1;
     if (!block.isOver) return;
-    this.#blocks.gaveBack(block);
+    this.#blocks.returnUnused(block);
     this.#scheduleSend();
   }
 
@@ -279,17 +280,17 @@ export class LeasedQuota implements Metering {
     if (send === undefined) return;
     const nowMs = this.#now();
     this.#sentMs = nowMs;
-    for (const report of this.#unacked.next(nowMs)) send({ kind: 'report', ...report });
+    for (const report of this.#unacked.takeReports(nowMs)) send({ kind: 'report', ...report });
     if (this.#settledBefore !== undefined && this.#settledBefore <= 0) {
       this.#settledBefore = undefined;
       send({ kind: 'clean' });
     }
-    const blocks = this.#blocks.homecomings();
+    const blocks = this.#blocks.takeReturns();
     if (blocks.length > 0) send({ kind: 'home', blocks });
-    if (!this.#blocks.isWanting && !this.#permits.isWanting) return;
+    if (!this.#blocks.hasRequests && !this.#permits.hasRequests) return;
     this.#lastRequest += 1;
-    const wants = this.#blocks.wants(this.#lastRequest, nowMs);
-    const permits = this.#permits.wants(nowMs);
+    const wants = this.#blocks.takeRequests(this.#lastRequest, nowMs);
+    const permits = this.#permits.takeRequests(nowMs);
     send({ kind: 'ask', ask: this.#lastRequest, wants, permits });
     this.#scheduleSweep();
   }
@@ -303,13 +304,13 @@ export class LeasedQuota implements Metering {
     const nowMs = this.#now();
     this.#blocks.sweep(nowMs);
     this.#permits.sweep(nowMs);
-    if (this.#blocks.isWanting) this.#scheduleSend();
+    if (this.#blocks.hasRequests) this.#scheduleSend();
     if (!this.#blocks.isEmpty || !this.#permits.isEmpty) this.#scheduleSweep();
   }
 }
 
 /** The quota was requested and may be available a moment later. */
-export class NotLent extends Failure {
+export class NotLeased extends Failure {
   constructor() {
     super('Busy', 'this node has no leased quota for the call yet');
   }

@@ -2,7 +2,7 @@
 // this node or to the next serving one, is charged once.
 import { sql } from 'kysely';
 import type { Database } from '../../catalog/database.ts';
-import { pieceOf, runTogether } from '../../catalog/together.ts';
+import { toBatchStatement, runBatch } from '../../catalog/statementBatch.ts';
 
 const PREFIX = 'reported ';
 /** Age at which marks of silent node runs are deleted. */
@@ -39,7 +39,7 @@ export async function saveMarks(
   marks: readonly Mark[],
   nowMs: number,
 ): Promise<void> {
-  const latest = newestOf(marks);
+  const latest = latestMarks(marks);
   const rows = [...latest].map(([lessee, sequence]) => {
     return { key: `${PREFIX}${lessee}`, value: `${sequence} ${nowMs}` };
   });
@@ -47,10 +47,10 @@ export async function saveMarks(
   const write = insert.onConflict((conflict) =>
     conflict.column('key').doUpdateSet({ value: sql<string>`excluded.value` }),
   );
-  await runTogether(transaction, [pieceOf(write)]);
+  await runBatch(transaction, [toBatchStatement(write)]);
 }
 
-export function newestOf(marks: readonly Mark[]): ReadonlyMap<string, number> {
+export function latestMarks(marks: readonly Mark[]): ReadonlyMap<string, number> {
   const latest = new Map<string, number>();
   for (const { lessee, sequence } of marks) {
     latest.set(lessee, Math.max(sequence, latest.get(lessee) ?? 0));

@@ -258,7 +258,7 @@ test('two agents at once share a limit, and do not pass it together', async ({ s
   const paid = told.reduce((sum, { messages }) => sum + messages, 0);
   assert.ok(paid <= 20, String(paid));
   await ledger.flush();
-  assert.equal(ledger.allowance(accounts.callerOf(made.tokenId)).used, paid);
+  assert.equal(ledger.allowance(accounts.callerById(made.tokenId)).used, paid);
 });
 
 test('pages of other origins are refused', async ({ server }) => {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { ENDPOINTS } from '../../../api/endpoints/index.ts';
-import { expandPath } from '../../../api/about/openapi/openapi.ts';
+import { expandPath } from '../../../api/introspection/openapi/openapi.ts';
 import { textOf } from '../../base/client.ts';
 import { note } from '../../base/notes.ts';
 import { signedHeaders } from '../../clients/signing/sign.ts';

@@ -1,11 +1,11 @@
 // Names of tokens in usage: no two are the same.
 import { expect, test } from 'vitest';
 import { tokenNames } from '../../../api/auth/tokenView.ts';
-import type { TokenShown } from '../../../store/accounts/accounts.ts';
+import type { TokenWithText } from '../../../store/accounts/accounts.ts';
 
 test('secret tokens that end alike are named by their ids, all of them', () => {
-  const token = (tokenId: string, kind: 'publishable' | 'secret', text: string): TokenShown =>
-    ({ tokenId, kind, text, test: false }) as unknown as TokenShown;
+  const token = (tokenId: string, kind: 'publishable' | 'secret', text: string): TokenWithText =>
+    ({ tokenId, kind, text, test: false }) as unknown as TokenWithText;
   const tokens = [
     token('one', 'secret', 'sk_aaaa1234'),
     token('two', 'secret', 'sk_bbbb1234'),

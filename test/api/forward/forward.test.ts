@@ -13,13 +13,17 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, test } from 'vitest';
-import { hopAddress, HOP_HEADER, signHop } from '../../../api/auth/hop.ts';
-import { makeForwarder, type Forwarding } from '../../../api/forward/forward.ts';
-import { openFrontDoor } from '../../../api/forward/frontDoor.ts';
-import type { Target } from '../../../api/forward/hop.ts';
-import { makeReach } from '../../../api/forward/reach.ts';
-import { renewedAgent } from '../../../api/forward/renewedAgent.ts';
-import { beforeRest } from '../../../api/forward/restOfBody.ts';
+import {
+  verifyProxyHeader,
+  PROXY_HEADER,
+  signProxyHeader,
+} from '../../../api/auth/proxyIdentity.ts';
+import { makeForwarder, type ForwarderOptions } from '../../../api/forward/forward.ts';
+import { openFrontServer } from '../../../api/forward/frontServer.ts';
+import type { Target } from '../../../api/forward/proxyRequest.ts';
+import { makeReachability } from '../../../api/forward/reachability.ts';
+import { makeRenewedAgent } from '../../../api/forward/renewedAgent.ts';
+import { sendBeforeDrain } from '../../../api/forward/drainBody.ts';
 
 const closing: (() => Promise<unknown> | unknown)[] = [];
 afterEach(async () => {
@@ -38,10 +42,16 @@ async function listening(server: Server): Promise<number> {
 
 /** @param isReached what its network says, asked each 20 ms */
 const targetAt = (port: number, id = 'one', isReached = true): Target => {
-  const agent = renewedAgent(() => new Agent({ keepAlive: true }));
+  const agent = makeRenewedAgent(() => new Agent({ keepAlive: true }));
   closing.push(() => agent.destroy());
-  const reach = makeReach({ ask: async () => isReached, everyMs: 20, misses: 3 });
-  return { id, agent, reach, url: new URL(`http://127.0.0.1:${port}`), hopKey: 'key' };
+  const reach = makeReachability({ probe: async () => isReached, everyMs: 20, misses: 3 });
+  return {
+    id,
+    agent,
+    reachability: reach,
+    url: new URL(`http://127.0.0.1:${port}`),
+    proxyKey: 'key',
+  };
 };
 
 const answers =
@@ -50,7 +60,7 @@ const answers =
     const body = await text(request);
     reply.setHeader('x-request-id', 'r');
     reply.end(
-      `${name} ${request.method} ${request.url} ${body.length} ${request.headers[HOP_HEADER]}`,
+      `${name} ${request.method} ${request.url} ${body.length} ${request.headers[PROXY_HEADER]}`,
     );
   };
 
@@ -65,21 +75,21 @@ async function front(first: Target | undefined, waitMs = 5_000): Promise<Front> 
   let target = first;
   let changed = Promise.withResolvers<void>();
   const told: string[] = [];
-  const forwarding: Forwarding = {
+  const forwarding: ForwarderOptions = {
     targets: {
       current: () => target,
-      changed: (withinMs) =>
+      waitForChange: (withinMs) =>
         Promise.race([changed.promise, sleep(withinMs, undefined, { ref: false })]),
     },
-    signed: ({ hopKey }) => `signed with ${hopKey}`,
-    tell: (outcome) => told.push(outcome),
+    signHeader: ({ proxyKey }) => `signed with ${proxyKey}`,
+    recordOutcome: (outcome) => told.push(outcome),
     waitMs,
   };
-  const door = await openFrontDoor({
+  const door = await openFrontServer({
     host: '127.0.0.1',
     port: 0,
     https: undefined,
-    own: () => undefined,
+    answerLocally: () => undefined,
     forward: makeForwarder(forwarding),
   });
   closing.push(() => door.close(0));
@@ -116,7 +126,7 @@ test('a request arrives as it was sent, and says who hands it on', async () => {
 test('a client that reads late gets the answer to a body that was refused', async () => {
   const early = createServer((request, reply) => {
     reply.writeHead(413, { 'x-request-id': 'r', connection: 'close', 'content-length': 8 });
-    Readable.from(beforeRest('too long', request)).pipe(reply);
+    Readable.from(sendBeforeDrain('too long', request)).pipe(reply);
   });
   const { port } = await front(targetAt(await listening(early)));
   const body = Buffer.alloc(30_000_000, 'x');
@@ -174,7 +184,7 @@ test('a node may be at an address of IPv6', async (context) => {
 
 test("a client's own word on who hands it on does not arrive", async () => {
   const { base } = await front(targetAt(await listening(createServer(answers('one')))));
-  const forged = { headers: { [HOP_HEADER]: 'forged', connection: 'keep-alive' } };
+  const forged = { headers: { [PROXY_HEADER]: 'forged', connection: 'keep-alive' } };
   assert.match(await ask(base, forged), /signed with key$/);
 });
 
@@ -351,7 +361,7 @@ test('a node that speaks TLS is known by its very certificate', async () => {
   const secure = (known: string, port: number): Target => ({
     ...targetAt(port, known.slice(30, 60)),
     url: new URL(`https://127.0.0.1:${port}`),
-    agent: renewedAgent(
+    agent: makeRenewedAgent(
       () =>
         new SecureAgent({
           ca: known,
@@ -371,17 +381,17 @@ test('who asked is believed of nobody without the key, of no other request, and 
   let nowMs = 1_000_000;
   const hopping = { key: 'k'.repeat(64), clock: () => nowMs };
   const request = { method: 'GET', url: '/v1/data/A' };
-  const header = signHop(hopping, request, '203.0.113.7');
-  assert.equal(hopAddress(hopping, request, header), '203.0.113.7');
-  assert.equal(hopAddress({ ...hopping, key: 'other' }, request, header), undefined);
-  assert.equal(hopAddress(hopping, { ...request, method: 'POST' }, header), undefined);
-  assert.equal(hopAddress(hopping, { ...request, url: '/v1/data/B' }, header), undefined);
-  assert.equal(hopAddress(hopping, request, header.replace('203', '204')), undefined);
+  const header = signProxyHeader(hopping, request, '203.0.113.7');
+  assert.equal(verifyProxyHeader(hopping, request, header), '203.0.113.7');
+  assert.equal(verifyProxyHeader({ ...hopping, key: 'other' }, request, header), undefined);
+  assert.equal(verifyProxyHeader(hopping, { ...request, method: 'POST' }, header), undefined);
+  assert.equal(verifyProxyHeader(hopping, { ...request, url: '/v1/data/B' }, header), undefined);
+  assert.equal(verifyProxyHeader(hopping, request, header.replace('203', '204')), undefined);
   for (const odd of ['', 'a', 'a b', `${header} more`, [header], undefined]) {
-    assert.equal(hopAddress(hopping, request, odd), undefined);
+    assert.equal(verifyProxyHeader(hopping, request, odd), undefined);
   }
   nowMs += 59_000;
-  assert.equal(hopAddress(hopping, request, header), '203.0.113.7');
+  assert.equal(verifyProxyHeader(hopping, request, header), '203.0.113.7');
   nowMs += 2_000;
-  assert.equal(hopAddress(hopping, request, header), undefined);
+  assert.equal(verifyProxyHeader(hopping, request, header), undefined);
 });

@@ -5,7 +5,7 @@ import { request } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { test } from 'vitest';
 import { ENDPOINTS } from '../../../api/endpoints/index.ts';
-import { expandPath } from '../../../api/about/openapi/openapi.ts';
+import { expandPath } from '../../../api/introspection/openapi/openapi.ts';
 import { note } from '../../base/notes.ts';
 import { seedsOf } from '../../base/seeds.ts';
 import { assertHidden, PLANTED, spawnServer } from './spawned.ts';

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { test } from 'vitest';
 import { ENDPOINTS } from '../../../api/endpoints/index.ts';
-import { expandPath, openApi } from '../../../api/about/openapi/openapi.ts';
+import { expandPath, buildOpenApi } from '../../../api/introspection/openapi/openapi.ts';
 import { MARKET_TYPES } from '../../../market/types/marketTypes.ts';
 import { STOCK_TYPES } from '../../../api/stock/stockTypes.ts';
 import type { Release } from '../../../api/market/reference/changelog.ts';
@@ -11,7 +11,10 @@ import { VERSION } from '../../../store/base/version.ts';
 import { startServer, type TestServer } from '../../base/server.ts';
 
 test('the document is valid OpenAPI 3.1 by an outside validator', async () => {
-  const document = JSON.parse(JSON.stringify(openApi(ENDPOINTS, 'svc'))) as Record<string, unknown>;
+  const document = JSON.parse(JSON.stringify(buildOpenApi(ENDPOINTS, 'svc'))) as Record<
+    string,
+    unknown
+  >;
   const validator = new Validator();
   const { valid, errors } = await validator.validate(document);
   assert.ok(valid, JSON.stringify(errors));
@@ -61,11 +64,11 @@ test('the market has a document of its own, as valid and as short', async () => 
       name,
     );
   }
-  assert.match(JSON.stringify(openApi(ENDPOINTS, 'svc')), /"\/v1\/openapi-doc\?part=market"/);
+  assert.match(JSON.stringify(buildOpenApi(ENDPOINTS, 'svc')), /"\/v1\/openapi-doc\?part=market"/);
 });
 
 test('what operations have in common stands there once, and every reference has its target', () => {
-  const document = openApi(ENDPOINTS, 'svc') as unknown as Shared & {
+  const document = buildOpenApi(ENDPOINTS, 'svc') as unknown as Shared & {
     readonly paths: Readonly<Record<string, object>>;
   };
   const text = JSON.stringify(document);
@@ -82,7 +85,9 @@ test('what operations have in common stands there once, and every reference has 
 });
 
 test('every row of the table is in the document, once for each form of its path', () => {
-  const { paths } = openApi(ENDPOINTS, 'svc') as { paths: Record<string, Record<string, object>> };
+  const { paths } = buildOpenApi(ENDPOINTS, 'svc') as {
+    paths: Record<string, Record<string, object>>;
+  };
   const ids = new Set<string>();
   for (const endpoint of ENDPOINTS) {
     for (const path of expandPath(endpoint.path)) {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
 import { Check } from 'typebox/schema';
 import { ENDPOINTS } from '../../../api/endpoints/index.ts';
-import { openApi } from '../../../api/about/openapi/openapi.ts';
+import { buildOpenApi } from '../../../api/introspection/openapi/openapi.ts';
 import { loaded } from '../../base/client.ts';
 import { startServer, type TestServer } from '../../base/server.ts';
 
@@ -23,7 +23,7 @@ beforeAll(async () => {
     key: 'symbol',
     date: 'date',
   });
-  document = JSON.parse(JSON.stringify(openApi(ENDPOINTS, 'svc'))) as Document;
+  document = JSON.parse(JSON.stringify(buildOpenApi(ENDPOINTS, 'svc'))) as Document;
 });
 afterAll(() => server.close());
 

@@ -64,7 +64,7 @@ async function set(settings: object): Promise<void> {
   const token = server.tapedeck.services.adminToken;
   assert.equal(await asked('PATCH', path, body, token), 200);
   // Rules that the account can not pay for are paused then, and not at some time during the judgement.
-  await server.tapedeck.services.rules.look();
+  await server.tapedeck.services.rules.runChecks();
 }
 
 const used = (): number => server.tapedeck.services.ledger.balance(owner.accountId).used;

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import type { Endpoint } from '../../../api/request/endpoint.ts';
 import { ENDPOINTS } from '../../../api/endpoints/index.ts';
-import { expandPath } from '../../../api/about/openapi/openapi.ts';
+import { expandPath } from '../../../api/introspection/openapi/openapi.ts';
 
 /**
  * What a row touches.

@@ -99,7 +99,7 @@ const WAYS_TO: Readonly<Partial<Record<FailureType, () => Promise<Way>>>> = {
     const { tier } = await accounts.changeAccount(accountId, { payAsYouGo: false });
     const order = { requestId: 'r', endpoint: 'e', usageKey: 'k', weight: 1, premium: false };
     const used = tier.messagesMonthly;
-    ledger.settle(ledger.hold(accounts.identify(token), order, used), used).delivered();
+    ledger.settle(ledger.hold(accounts.identify(token), order, used), used).confirm();
     return { token, path: '/data/CORE/QUOTE' };
   },
   FreeTierNotAllowed: async () => ({ ...(await made('free')), path: '/account/signed' }),
@@ -124,7 +124,7 @@ const WAYS_TO: Readonly<Partial<Record<FailureType, () => Promise<Way>>>> = {
     const account = await accounts.changeAccount(accountId, { circuitBreaker: 0 });
     const order = { requestId: 'r', endpoint: 'e', usageKey: 'k', weight: 1, premium: false };
     const used = account.tier.messagesMonthly;
-    ledger.settle(ledger.hold(accounts.identify(token), order, used), used).delivered();
+    ledger.settle(ledger.hold(accounts.identify(token), order, used), used).confirm();
     return { token };
   },
   Inactive: async () => {

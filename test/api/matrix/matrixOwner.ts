@@ -4,7 +4,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { createDataset, createWorkspace } from '../../../store/lake/datasetEdits.ts';
-import { UNSAID } from '../../../store/lake/datasets/datasets.ts';
+import { DATASET_DEFAULTS } from '../../../store/lake/datasets/datasets.ts';
 import { READ_ALL, type TokenKind, type TokenSettings } from '../../../store/accounts/tokens.ts';
 import { startServer, type TestServer } from '../../base/server.ts';
 import type { Case, Target } from './matrixCases.ts';
@@ -166,7 +166,7 @@ export async function spareOf(
   if (spends !== 'dataset') return target;
   const id = `SPARE_${target.newId}`;
   const draft = {
-    ...UNSAID,
+    ...DATASET_DEFAULTS,
     workspace: target.workspace,
     dataset: id,
     schema: { type: 'object', properties: { v: { type: 'number' } }, required: [] },

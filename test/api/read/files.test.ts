@@ -194,7 +194,7 @@ test('one that is replaced or withdrawn is still there for who has paid', async 
   await made('CHANGING', 'first');
   const { url } = await address('CHANGING');
   await published('CHANGING', 'second');
-  await server.tapedeck.services.publications.look();
+  await server.tapedeck.services.publications.removeExpired();
   assert.equal(await (await fetch(url)).text(), 'first');
   assert.equal(await (await fetch((await address('CHANGING')).url)).text(), 'second');
 });

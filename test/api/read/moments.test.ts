@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'vitest';
 import {
-  endOfPushes,
+  readPushEnd,
   expirePushes,
   logPushes,
   readPushes,
@@ -272,7 +272,7 @@ test('what was pushed into a dataset is kept up to a size: the oldest flushes go
   }
   const left = database.selectFrom('push_log').select('snapshot_id').where('table_id', '=', 7);
   const ids = (await left.execute()).map(({ snapshot_id }) => snapshot_id);
-  assert.deepEqual([ids, await endOfPushes(database, 7)], [[12, 13], 11]);
+  assert.deepEqual([ids, await readPushEnd(database, 7)], [[12, 13], 11]);
   assert.deepEqual(await readPushes(database, 7, 13, { kind: 'time', ms: 99 }), []);
 });
 

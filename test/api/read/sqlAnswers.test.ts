@@ -92,9 +92,9 @@ test('bounded by bytes; the one that was not asked for the longest goes first', 
   assert.deepEqual([await isRead('a', 1), await isRead('e', 2)], [false, false]);
   assert.ok(await isRead('b', 1), 'it had to go');
   for (const _ of [1, 2]) assert.ok(await isRead('long', 1, 9_999), 'there is no room');
-  assert.ok(await isRead('late', 2, 1, () => answers.changed([1])));
+  assert.ok(await isRead('late', 2, 1, () => answers.evictTables([1])));
   assert.ok(await isRead('late', 2, 1), 'a dataset changed meanwhile');
   assert.ok(!(await isRead('late', 2, 1)));
-  answers.changed([1, 2]);
+  answers.evictTables([1, 2]);
   assert.equal(answers.bytes, 0);
 });

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, test } from 'vitest';
 import { ENDPOINTS } from '../../../api/endpoints/index.ts';
-import { expandPath } from '../../../api/about/openapi/openapi.ts';
+import { expandPath } from '../../../api/introspection/openapi/openapi.ts';
 import { loaded, send } from '../../base/client.ts';
 import { note } from '../../base/notes.ts';
 import { startServer, type TestServer } from '../../base/server.ts';
@@ -328,7 +328,7 @@ test('it writes nothing, and its named queries are its own', async () => {
     cursors: await database.selectFrom('query_cursor').selectAll().execute(),
     log: await database.selectFrom('log').selectAll().execute(),
     audit: await database.selectFrom('audit').selectAll().execute(),
-    pending: pending.rows(tableId).length,
+    pending: pending.pendingRows(tableId).length,
     snapshot: lake.snapshot,
   });
   const before = await kept();

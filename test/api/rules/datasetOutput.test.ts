@@ -50,7 +50,7 @@ test('each alert is a record of the dataset, made with the rule', async () => {
   const again = await rules.post('/rules/redeliver', { alertId: alerts[0]?.alertId });
   assert.equal(again.status, 200, again.text);
   await rules.settled();
-  await services.alertDeliveries.look();
+  await services.alertDeliveries.deliverDue();
   assert.equal(((await records(rules, '/data/WS/ALERTS/AAA?last=5')) as object[]).length, 2);
   const asked = encodeURIComponent("SELECT ruleName FROM ALERTS WHERE symbol = 'AAA'");
   assert.equal(((await rules.get(`/sql-query/WS?sqlQuery=${asked}`)) as object[]).length, 2);

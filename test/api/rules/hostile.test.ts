@@ -118,7 +118,7 @@ test('a token that loses a dataset loses the rules that read it', async () => {
   const access = { access: { level: 'restricted' } };
   const closed = await send(rules.server, 'PATCH', '/datasets/CORE/HISTORICAL_PRICES', access);
   assert.equal(closed.status, 200, closed.text);
-  await services.rules.look();
+  await services.rules.runChecks();
   rules.clock.nowMs += 10_000;
   assert.equal((await fetch(load, { method: 'POST', body: bar(99) })).status, 200);
   await rules.settled();

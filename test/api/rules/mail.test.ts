@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startMailServer } from '../../base/servers/smtp.ts';
-import { subjectLineOf } from '../../../jobs/deliveries/alertMessages.ts';
+import { subjectLine } from '../../../jobs/deliveries/alertMessages.ts';
 import type { Alert } from '../../../store/work/alerts.ts';
 import type { Rule } from '../../../store/work/rules.ts';
 import { openRuleServer } from './ruleServer.ts';
@@ -38,7 +38,7 @@ test('a subject names values of the alert, in one line', () => {
   const index = ['CORE:STOCK:AAA:latestPrice'];
   const output = { members: { subject: '{{event}} at\n{{latestPrice}}, {{nothing}}' } };
   const told = { name: 'above', body: { index, output } } as unknown as Rule;
-  assert.equal(subjectLineOf(told, alert), 'AAA at 12.5, {{nothing}}');
+  assert.equal(subjectLine(told, alert), 'AAA at 12.5, {{nothing}}');
 });
 
 describe.skipIf(server === undefined)('mail', () => {

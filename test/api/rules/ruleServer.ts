@@ -72,7 +72,7 @@ export async function openRuleServer(
     settled: async () => {
       await services.rules.prepared();
       await services.rules.settled();
-      await services.alertDeliveries.look();
+      await services.alertDeliveries.deliverDue();
     },
     [Symbol.asyncDispose]: () => server.close(),
   };

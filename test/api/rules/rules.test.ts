@@ -224,7 +224,7 @@ test('a slow receiver delays nobody else', async () => {
   rules.trade('BBB', 1.9);
   rules.trade('AAA', 12.5);
   await running.settled();
-  const slowRound = alertDeliveries.look();
+  const slowRound = alertDeliveries.deliverDue();
   while (slow.heard.length === 0) await sleep(10);
   alertDeliveries.start();
   const beganMs = performance.now();

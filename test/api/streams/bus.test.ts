@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { busSettings } from '../../../store/base/settings/busSettings.ts';
+import { parseBusSettings } from '../../../store/base/settings/busSettings.ts';
 import { send } from '../../base/client.ts';
 import { type Nats, startNats } from '../../base/servers/nats.ts';
 import { hasServers, isLeftOut } from '../../base/servers/hasServers.ts';
@@ -186,17 +186,17 @@ test.each([
   ['nats://a:4222,tls://b:4222', /TAPEDECK_BUS names servers of one cluster/],
   ['nats://u:%zz@a:4222', /TAPEDECK_BUS has a % that begins no %XX/],
 ])('%s is refused, and not repeated', (url, rule) => {
-  const refused = (): unknown => busSettings(url);
+  const refused = (): unknown => parseBusSettings(url);
   expect(refused).toThrow(rule);
 });
 
 test('servers of a cluster share user and password, or a token', () => {
-  expect(busSettings('nats://me:p%40ss@a:4222, nats://b')).toEqual({
+  expect(parseBusSettings('nats://me:p%40ss@a:4222, nats://b')).toEqual({
     servers: ['a:4222', 'b:4222'],
     isTls: false,
     user: 'me',
     password: 'p@ss',
     token: undefined,
   });
-  expect(busSettings('tls://s3cret@a')).toMatchObject({ isTls: true, token: 's3cret' });
+  expect(parseBusSettings('tls://s3cret@a')).toMatchObject({ isTls: true, token: 's3cret' });
 });

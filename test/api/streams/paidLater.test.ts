@@ -17,12 +17,12 @@ type Lending = Awaited<ReturnType<typeof fixture>> & {
 /** All but `left` messages are lent, and come when they are told to. */
 async function lending(left: number): Promise<Lending> {
   const f = await fixture();
-  const block = f.ledger.newBlock(caller, false);
-  f.ledger.lend(block, QUOTA - left);
+  const block = f.ledger.openBlock(caller, false);
+  f.ledger.adjustBlock(block, QUOTA - left);
   let waiting = Promise.withResolvers<void>();
-  f.ledger.lendBy({ callHome: () => waiting.promise, hear: () => Promise.resolve() });
+  f.ledger.setLending({ recall: () => waiting.promise, collectReports: () => Promise.resolve() });
   const home = (messages: number): void => {
-    f.ledger.lend(block, -messages);
+    f.ledger.adjustBlock(block, -messages);
     waiting.resolve();
     waiting = Promise.withResolvers<void>();
   };

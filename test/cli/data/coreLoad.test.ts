@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, test } from 'vitest';
-import { tellServer } from '../../../cli/reach/folderAccess.ts';
+import { writeServerFile } from '../../../cli/connect/folderAccess.ts';
 import { read } from '../../base/client.ts';
 import { companyDocument, companyFactsOf, GROWING } from '../../pipeline/recipes/companyFacts.ts';
 import { served, type TestServer } from '../../base/server.ts';
@@ -48,7 +48,7 @@ const load = (args: readonly string[], more: { input?: string; isTTY?: true } = 
 
 const withServer = <T>(work: (server: TestServer) => Promise<T>): Promise<T> =>
   served(data, async (server) => {
-    await tellServer(data, { base: server.base });
+    await writeServerFile(data, { base: server.base });
     return work(server);
   });
 

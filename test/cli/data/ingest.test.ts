@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, test } from 'vitest';
-import { tellServer } from '../../../cli/reach/folderAccess.ts';
+import { writeServerFile } from '../../../cli/connect/folderAccess.ts';
 import { served, type TestServer } from '../../base/server.ts';
 import type { Ran } from '../command.ts';
 import { runHere } from '../commandHere.ts';
@@ -30,7 +30,7 @@ const ingest = (args: readonly string[], input = ''): Promise<Ran> =>
 
 const withServer = <T>(work: (server: TestServer) => Promise<T>): Promise<T> =>
   served(join(folder, 'data'), async (server) => {
-    await tellServer(join(folder, 'data'), { base: server.base });
+    await writeServerFile(join(folder, 'data'), { base: server.base });
     return work(server);
   });
 

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { tellServer } from '../../../cli/reach/folderAccess.ts';
+import { writeServerFile } from '../../../cli/connect/folderAccess.ts';
 import { parseRuleLine } from '../../../cli/rules/ruleLine.ts';
 import { openRuleServer, type RuleServer } from '../../api/rules/ruleServer.ts';
 import { runHere } from '../commandHere.ts';
@@ -13,7 +13,7 @@ let rules: RuleServer;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'tapedeck-rule-'));
   rules = await openRuleServer({}, folder);
-  await tellServer(folder, { base: rules.server.base });
+  await writeServerFile(folder, { base: rules.server.base });
 });
 afterAll(async () => {
   await rules[Symbol.asyncDispose]();

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, test } from 'vitest';
 import { startHttp } from '../../base/servers/http.ts';
-import { tellServer } from '../../../cli/reach/folderAccess.ts';
+import { writeServerFile } from '../../../cli/connect/folderAccess.ts';
 import { startServer, type TestServer } from '../../base/server.ts';
 import type { Ran } from '../command.ts';
 import { runHere } from '../commandHere.ts';
@@ -45,7 +45,7 @@ function place(name: string) {
   };
   const serve = async (): Promise<TestServer> => {
     const server = await startServer({ folder: env.TAPEDECK_DATA, settings: env });
-    await tellServer(server.folder, { base: server.base });
+    await writeServerFile(server.folder, { base: server.base });
     return server;
   };
   return { run, says, refuses, serve };

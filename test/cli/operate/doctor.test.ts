@@ -9,7 +9,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { tellServer } from '../../../cli/reach/folderAccess.ts';
+import { writeServerFile } from '../../../cli/connect/folderAccess.ts';
 import { loaded, read } from '../../base/client.ts';
 import { hasServers, isLeftOut } from '../../base/servers/hasServers.ts';
 import { startNats } from '../../base/servers/nats.ts';
@@ -205,7 +205,7 @@ test('a port that another program has', async () => {
 test('beside a server, which goes on, and where one has gone', async () => {
   const folder = await copied('served');
   const server = await startServer({ folder });
-  await tellServer(folder, { base: server.base });
+  await writeServerFile(folder, { base: server.base });
   const found = await examined(folder);
   expect([found.code, found.told]).toEqual([0, []]);
   expect(found.all.map(({ what }) => what)).toContain(`${server.base} is ready`);

@@ -6,7 +6,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { tellServer } from '../../../cli/reach/folderAccess.ts';
+import { writeServerFile } from '../../../cli/connect/folderAccess.ts';
 import { startServer, type TestServer } from '../../base/server.ts';
 import type { Ran } from '../command.ts';
 import { runHere } from '../commandHere.ts';
@@ -98,7 +98,7 @@ test('a certificate is checked, or named; beside the folder it is known', async 
   expect(named.stderr).toContain('its certificate is for another name');
   const none = await run(['workspace', 'list', ...far, '--ca', join(folder, 'none.pem')]);
   expect(none.stderr).toContain('can not be read');
-  await tellServer(tls.folder, { base: tls.base, certificate: cert });
+  await writeServerFile(tls.folder, { base: tls.base, certificate: cert });
   const beside = { TAPEDECK_DATA: tls.folder };
   expect(await says(['workspace', 'list'], beside)).toContain('WS: ');
   expect((await run(['status'], beside)).stdout).toContain('version');

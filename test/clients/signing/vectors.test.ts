@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'vitest';
-import { bodyHashOf, openSignature, type SignedRequest } from '../../../api/auth/signing.ts';
+import { hashBody, beginSignatureCheck, type SignedRequest } from '../../../api/auth/signing.ts';
 import { Failure } from '../../../store/base/failure.ts';
 
 interface Vector extends Omit<SignedRequest, 'date' | 'authorization'> {
@@ -25,7 +25,7 @@ function verdict({ body, secret, brand, nowMs, ...request }: Vector): string {
   const { date, authorization } = request;
   const signed = { ...request, date: date ?? undefined, authorization: authorization ?? undefined };
   try {
-    openSignature(signed, secret, brand, nowMs)(bodyHashOf(body));
+    beginSignatureCheck(signed, secret, brand, nowMs)(hashBody(body));
     return 'valid';
   } catch (error) {
     return error instanceof Failure ? error.type : String(error);

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, test } from 'vitest';
 import { rollJournal } from '../../../jobs/upkeep/journalRoll.ts';
 import { verifyLedger } from '../../../jobs/upkeep/verifyLedger.ts';
 import { survive } from '../../../store/base/crashPoints.ts';
-import { linesOf } from '../../../store/ledger/journal.ts';
+import { parseLines } from '../../../store/ledger/journal.ts';
 import { Ledger } from '../../../store/ledger/ledger.ts';
 import { get, loaded } from '../../base/client.ts';
 import { startServer, type TestServer } from '../../base/server.ts';
@@ -140,7 +140,7 @@ async function plants(): Promise<readonly Plant[]> {
       name: 'a line',
       found: /request [0-9a-f]{16} \(journal \d+\): 6 messages charged for 5 objects of weight 1/,
       change: (more) => {
-        const changed = linesOf(lines).map((line) =>
+        const changed = parseLines(lines).map((line) =>
           JSON.stringify({ ...line, messages: line.messages + more }),
         );
         const text = more > 0 ? changed.join('\n') : lines;
@@ -182,7 +182,7 @@ test('a month that was opened twice is found, though every book agrees', async (
   const order = { requestId: 'r', endpoint: 'e', usageKey: 'WS.PRICES', premium: false };
   const spend = (from: Ledger): void => {
     const all = { ...order, weight: 50_000 };
-    from.settle(from.hold(accounts.identify(text), all, 1), 1).delivered();
+    from.settle(from.hold(accounts.identify(text), all, 1), 1).confirm();
   };
   spend(ledger);
   await ledger.flush();

@@ -129,14 +129,14 @@ postgresTest('a move that was cut off goes on, and never makes one of two catalo
     const source = sqlitePlace({ catalog: join(other, 'catalog.db') });
     const broken = {
       ...source,
-      pages: async function* (...asked: Parameters<typeof source.pages>) {
+      pages: async function* (...asked: Parameters<typeof source.readPages>) {
         if (asked[1] === 'token') throw new Error('killed in the middle');
-        yield* source.pages(...asked);
+        yield* source.readPages(...asked);
       },
     };
     const target = postgresPlace(here.settings('halved'));
     await assert.rejects(moveCatalog(broken, target, 0), /killed in the middle/);
-    assert.equal(await target.isThere(), false);
+    assert.equal(await target.exists(), false);
     await assert.rejects(
       moveCatalog(source, there, 0),
       /has another catalog, or another state of this one \(table \w+ differs\): nothing was moved/,
@@ -177,14 +177,14 @@ postgresTest('what was read wrong is not kept', async () => {
     const there = postgresPlace(here.settings('forged'));
     const lying = {
       ...there,
-      pages: async function* (...asked: Parameters<typeof there.pages>) {
-        for await (const page of there.pages(...asked)) {
+      pages: async function* (...asked: Parameters<typeof there.readPages>) {
+        for await (const page of there.readPages(...asked)) {
           yield page.map((row) => ('messages' in row ? { ...row, messages: 0 } : row));
         }
       },
     };
     await assert.rejects(moveCatalog(own, lying, 0), /is not what was copied: table balance/);
-    assert.equal(await there.isThere(), false);
+    assert.equal(await there.exists(), false);
     assert.ok(existsSync(join(folder, 'catalog.db')));
   } finally {
     await rm(root, { recursive: true, force: true });

@@ -36,11 +36,11 @@ test('nightly loads become one file; every answer and every old version stays', 
   const then = await read(server, `${all}&asOf=${snapshots[9]}`);
   const files = async (): Promise<number> => (await lake.table(dataset.tableId))?.files.length ?? 0;
   assert.equal(await files(), NIGHTS);
-  await upkeep.look();
+  await upkeep.compactChanged();
   assert.equal(await files(), 1);
   assert.equal(await read(server, all), before);
   assert.equal(await read(server, `${all}&asOf=${snapshots[9]}`), then);
-  await upkeep.look();
+  await upkeep.compactChanged();
   assert.equal(await files(), 1, 'nothing is left to do');
   const versions = await get(server, '/datasets/WS/NIGHTLY/versions?limit=1');
   const [newest] = (await versions.json()) as readonly { compaction: boolean; inserted: number }[];
@@ -52,7 +52,7 @@ test('over the storage of its tier loads halt with the amount, reads go on, spac
   await loaded(server, 'D', 'symbol,date,v\nA,2020-01-01,1\n');
   const { accounts, lake, storage } = server.tapedeck.services;
   const { accountId } = server.tapedeck;
-  const { live, history } = await storage.of('WS');
+  const { live, history } = await storage.workspaceBytes('WS');
   assert.ok(live > 0);
   assert.equal(history, 0);
   const account = accounts.account(accountId);
@@ -69,7 +69,7 @@ test('over the storage of its tier loads halt with the amount, reads go on, spac
   assert.equal(await read(server, '/data/WS/D'), '[{"symbol":"A","date":"2020-01-01","v":1}]');
   Object.assign(account as { tier: object }, { tier: { ...tier, storageBytesMax: live * 9 } });
   await loaded(server, 'D', 'symbol,date,v\nB,2020-01-01,1\n');
-  assert.ok((await storage.of('WS')).live > live, `${lake.snapshot}`);
+  assert.ok((await storage.workspaceBytes('WS')).live > live, `${lake.snapshot}`);
 });
 
 test('a new account stores 5 GB, the owner of the disk 4 TB, and both are shown', async () => {
@@ -137,8 +137,8 @@ test('versions are thinned by age; those left answer as before, files of the oth
   const kept = new Set(newest.values());
   assert.ok(kept.size > 8 && kept.size < all.length / 2);
   const filesBefore = (await lakePaths(server)).length;
-  await upkeep.thin();
-  await upkeep.thin();
+  await upkeep.expireVersions();
+  await upkeep.expireVersions();
   const asOf = async (snapshot: number): Promise<readonly [number, string]> => {
     const answer = await get(server, `/data/WS/D?limit=1000&asOf=${snapshot}`);
     return [answer.status, await answer.text()];
@@ -156,7 +156,7 @@ test('versions are thinned by age; those left answer as before, files of the oth
   const inserted = told.reduce((sum, version) => sum + version.inserted.length, 0);
   assert.equal(inserted, LOADS + 1, 'what versions that have gone inserted is told by those left');
   nowMs += 200 * DAY_MS;
-  await upkeep.thin();
+  await upkeep.expireVersions();
   assert.equal((await asOf(lake.snapshot))[0], 200, 'the newest version always stays');
   const [status, why] = await asOf([...kept][0] ?? 0);
   const thinned = `"asOf" refers to a version that was thinned out with age: the first available version`;
@@ -196,17 +196,17 @@ test('a dataset keeps its own days of history, never more than the server', asyn
     await loaded(server, 'E', `symbol,date,v\nA,2020-01-01,${day}\n`, how);
     made.push({ snapshot, ms: nowMs - 2 * HOUR_MS, text: await read(server, path) });
   }
-  await upkeep.thin();
-  assert.equal(lake.horizonOf(lake.directory.dataset('WS', 'D')?.tableId ?? -1), undefined);
+  await upkeep.expireVersions();
+  assert.equal(lake.horizon(lake.directory.dataset('WS', 'D')?.tableId ?? -1), undefined);
   const change = (historyDays: unknown): Promise<number> => changeDays(server, historyDays);
   for (const wrong of [-1, 3_651, 1.5, 'x']) assert.equal(await change(wrong), 400, `${wrong}`);
-  const before = await storage.of('WS');
+  const before = await storage.workspaceBytes('WS');
   const files = (await lakePaths(server)).length;
   const days = 7;
   assert.equal(await change(days), 200);
   nowMs += 60_000;
-  await upkeep.thin();
-  await upkeep.thin();
+  await upkeep.expireVersions();
+  await upkeep.expireVersions();
   const cutMs = nowMs - days * DAY_MS;
   const first: Made | undefined = made.findLast(({ ms }) => ms <= cutMs);
   assert.ok(first);
@@ -224,7 +224,7 @@ test('a dataset keeps its own days of history, never more than the server', asyn
     }
   }
   assert.equal(await read(server, `${path}&asOf=${cutMs}`), first.text);
-  const after = await storage.of('WS');
+  const after = await storage.workspaceBytes('WS');
   assert.equal(after.live, before.live);
   assert.ok(after.history < before.history, `${after.history} of ${before.history}`);
   const gone = made.filter(({ snapshot }) => snapshot < first.snapshot).length;
@@ -234,7 +234,7 @@ test('a dataset keeps its own days of history, never more than the server', asyn
   assert.equal(await change(3_650), 200);
   assert.equal((await get(server, `${path}&asOf=${made[0]?.snapshot}`)).status, 410, 'for good');
   nowMs += 200 * DAY_MS;
-  await upkeep.thin();
+  await upkeep.expireVersions();
   assert.equal((await get(server, `${path}&asOf=${floor}`)).status, 410);
   assert.equal(await change(null), 200);
   const view = await fetch(`${server.base}/v1/datasets/WS/D?token=${server.secret}`);

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
 import { test } from 'vitest';
-import { KEPT_MS, KEYS_MAX } from '../../../store/work/writeKeys.ts';
+import { KEY_LIFETIME_MS, KEYS_MAX } from '../../../store/work/writeKeys.ts';
 import { read } from '../../base/client.ts';
 import { emptyFolder } from '../../base/freshFolders.ts';
 import { startServer, type TestServer } from '../../base/server.ts';
@@ -118,7 +118,7 @@ test('keys are kept for a day, an account has a maximum, and a purge removes the
   const count = async (): Promise<number> =>
     (await database.selectFrom('write_key').select('write_key').execute()).length;
   assert.equal((await post(server, '/record/WS/D', 'key', ROW)).status, 200);
-  nowMs += KEPT_MS - 1;
+  nowMs += KEY_LIFETIME_MS - 1;
   assert.equal((await post(server, '/record/WS/D', 'key', ROW)).status, 200);
   assert.equal((await rowsOf(server, 'D')).length, 1);
   nowMs += 1;
@@ -129,7 +129,7 @@ test('keys are kept for a day, an account has a maximum, and a purge removes the
   assert.equal((await fetch(purge, { method: 'DELETE' })).status, 200);
   assert.equal(await count(), 0);
   await post(server, '/record/WS/D', 'key', ROW);
-  nowMs += KEPT_MS;
+  nowMs += KEY_LIFETIME_MS;
   await writeKeys.expire();
   assert.equal(await count(), 0);
   const of = { account_id: server.tapedeck.accountId, fingerprint: '', answer: '{}' };

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openStream, until } from '../../api/streams/listening.ts';
 import { runHere } from '../../cli/commandHere.ts';
-import { keptSymbol } from '../../../store/lake/datasets/symbolSpelling.ts';
+import { normalizeSymbol } from '../../../store/lake/datasets/symbolSpelling.ts';
 import { send } from '../../base/client.ts';
 import { startServer, type TestServer } from '../../base/server.ts';
 import { decoded, type Told } from './oracle.ts';
@@ -91,7 +91,7 @@ beforeAll(async () => {
   told = decoded(readFileSync(FILE));
   // The file tells them out of turn: what is stored has the order of its times.
   const ordered = told.toSorted(inTime);
-  bySymbol = Map.groupBy(ordered, ({ symbol }) => keptSymbol(symbol));
+  bySymbol = Map.groupBy(ordered, ({ symbol }) => normalizeSymbol(symbol));
   const changes = (all: readonly Told[]): number => all.filter(isChange).length;
   symbols = [...bySymbol]
     .map(([symbol, all]) => ({ symbol, count: changes(all) }))

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { cusipOf, figiOf, isinOf } from '../../../market/exchange/identifiers.ts';
 import { BENCHMARK, listingsOf, SYMBOLS_MAX } from '../../../market/exchange/listings.ts';
-import { EXCHANGE, standingAt } from '../../../market/exchange/exchange.ts';
+import { EXCHANGE, findSessionState } from '../../../market/exchange/exchange.ts';
 import { seedsOf } from '../../base/seeds.ts';
 import { note } from '../../base/notes.ts';
 import { exchangeLaw, rowsOf } from './exchangeLaw.ts';
@@ -81,13 +81,13 @@ test('betas mean something', () => {
 
 test('a session counts when it has closed, and its trades from the opening on', () => {
   const at = (iso: string): object => {
-    const { closed, opened } = standingAt(Date.parse(iso)) ?? { closed: '', opened: '' };
+    const { closed, opened } = findSessionState(Date.parse(iso)) ?? { closed: '', opened: '' };
     return { closed, opened };
   };
   assert.deepEqual(at('2026-01-30T14:29:00Z'), { closed: '2026-01-29', opened: '2026-01-29' });
   assert.deepEqual(at('2026-01-30T15:00:00Z'), { closed: '2026-01-29', opened: '2026-01-30' });
   assert.deepEqual(at('2026-01-30T21:00:00Z'), { closed: '2026-01-30', opened: '2026-01-30' });
   assert.deepEqual(at('2026-02-01T15:00:00Z'), { closed: '2026-01-30', opened: '2026-01-30' });
-  assert.equal(standingAt(Date.parse('2009-06-01T00:00:00Z')), undefined);
+  assert.equal(findSessionState(Date.parse('2009-06-01T00:00:00Z')), undefined);
   assert.deepEqual(at('2035-01-30T15:00:00Z'), { closed: '2030-06-28', opened: '2030-06-28' });
 });

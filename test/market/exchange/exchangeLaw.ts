@@ -1,8 +1,12 @@
 // What holds of any exchange, whatever its seed: read back from its CSV, as a loader would, and added up
 // again by plain loops of its own.
 import type { FilledId } from '../../../market/inputs/inputRow.ts';
-import { type ExchangeShape, hoursOf, standingAt } from '../../../market/exchange/exchange.ts';
-import { linesOf } from '../../../market/exchange/records/records.ts';
+import {
+  type ExchangeShape,
+  hoursOf,
+  findSessionState,
+} from '../../../market/exchange/exchange.ts';
+import { recordLines } from '../../../market/exchange/records/records.ts';
 import { addDays, type Day } from '../../../query/time/days.ts';
 
 type Row = Readonly<Record<string, string>>;
@@ -23,9 +27,9 @@ export function rowsOf(
   nowMs: number,
   after?: Day,
 ): readonly Row[] {
-  const standing = standingAt(nowMs);
-  if (standing === undefined) throw new Error(`nothing is drawn by ${nowMs}`);
-  const [head = '', ...lines] = linesOf({ input, shape, standing, after });
+  const session = findSessionState(nowMs);
+  if (session === undefined) throw new Error(`nothing is drawn by ${nowMs}`);
+  const [head = '', ...lines] = recordLines({ input, shape, session, after });
   const names = head.trim().split(',');
   return lines.map((line) =>
     Object.fromEntries(
@@ -167,7 +171,7 @@ function checkMinutes(
   fail: Fail,
 ): void {
   const byDay = grouped(days, 'symbol', 'date');
-  const { closed, opened } = standingAt(nowMs) ?? { closed: '', opened: '' };
+  const { closed, opened } = findSessionState(nowMs) ?? { closed: '', opened: '' };
   const isOver = Math.floor((nowMs - hoursOf(opened).openMs) / 60_000);
   for (const [place, parts] of grouped(minutes, 'symbol', 'date')) {
     const day = byDay.get(place);

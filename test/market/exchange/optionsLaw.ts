@@ -1,6 +1,6 @@
 // What holds of options, moods and sums of any exchange, whatever its seed: read back from its CSV.
 // Prices are checked against what nobody could earn for nothing, not against the formula that made them.
-import { EXCHANGE, standingAt } from '../../../market/exchange/exchange.ts';
+import { EXCHANGE, findSessionState } from '../../../market/exchange/exchange.ts';
 import { RATE } from '../../../market/exchange/optionPrices.ts';
 import type { FilledId } from '../../../market/inputs/inputRow.ts';
 import { isSession } from '../../../query/time/calendar.ts';
@@ -30,7 +30,7 @@ export async function optionsLaw(count: number, seed: number): Promise<LawReport
     const read = (input: FilledId): readonly Row[] => rowsOf(input, shape, nowMs);
     const [bars, chains] = [read('HISTORICAL_PRICES'), read('OPTIONS')];
     const [minutes, sums] = [read('SENTIMENT_MINUTES'), read('EXCHANGE_STATS')];
-    checkChains(chains, bars, standingAt(nowMs)?.closed ?? '', fail);
+    checkChains(chains, bars, findSessionState(nowMs)?.closed ?? '', fail);
     checkMoods(minutes, read('SENTIMENT'), fail);
     checkSums(sums, bars, fail);
     contracts += chains.length;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { statementReader } from '../../../market/reports/statements.ts';
-import type { ReportedFact } from '../../../store/lake/datasets/reportedFacts.ts';
+import type { XbrlFact } from '../../../store/lake/datasets/xbrlFacts.ts';
 import { caseFile, coreFolder } from './coreFolder.ts';
 
 test('a value of a proxy statement does not replace that of the annual report', async () => {
@@ -28,7 +28,7 @@ test('a value of a proxy statement does not replace that of the annual report', 
   assert.deepEqual(of(years, 'operatingIncome'), [258000000]);
 });
 
-const YEAR: ReportedFact = {
+const YEAR: XbrlFact = {
   concept: 'NetIncomeLoss',
   unit: 'USD',
   start: '2023-01-01',
@@ -42,9 +42,9 @@ const YEAR: ReportedFact = {
 };
 
 const netIncome = (
-  ...facts: readonly Partial<ReportedFact>[]
+  ...facts: readonly Partial<XbrlFact>[]
 ): readonly [unknown, readonly string[]] => {
-  const { notes, records } = statementReader('INCOME').recordsOf([
+  const { notes, records } = statementReader('INCOME').buildRecords([
     YEAR,
     ...facts.map((fact) => ({ ...YEAR, ...fact })),
   ]);
@@ -71,10 +71,10 @@ test('a value of another filing counts only where no periodic report has one', (
   assert.equal(netIncome(recast)[0], 500_000_000);
   assert.equal(netIncome({ ...recast, fiscalYear: null, fiscalPeriod: null })[0], 500_000_000);
   const tax = { ...recast, concept: 'IncomeTaxExpenseBenefit', value: 7 };
-  const [record] = statementReader('INCOME').recordsOf([YEAR, { ...YEAR, ...tax }]).records;
+  const [record] = statementReader('INCOME').buildRecords([YEAR, { ...YEAR, ...tax }]).records;
   assert.equal(record?.['incomeTax'], 7);
   const proxy = { ...tax, form: 'DEF 14A', fiscalYear: null, fiscalPeriod: null };
-  const [other] = statementReader('INCOME').recordsOf([YEAR, { ...YEAR, ...proxy }]).records;
+  const [other] = statementReader('INCOME').buildRecords([YEAR, { ...YEAR, ...proxy }]).records;
   assert.equal(other?.['incomeTax'], undefined);
 });
 
@@ -82,7 +82,10 @@ test('revenues below their part by losses are still the total', () => {
   const part = { concept: 'RevenueFromContractWithCustomerExcludingAssessedTax', value: 1_000 };
   const total = { concept: 'Revenues', value: 900 };
   const revenue = (value: number): unknown =>
-    statementReader('INCOME').recordsOf([YEAR, { ...YEAR, ...part }, { ...YEAR, ...total, value }])
-      .records[0]?.['totalRevenue'];
+    statementReader('INCOME').buildRecords([
+      YEAR,
+      { ...YEAR, ...part },
+      { ...YEAR, ...total, value },
+    ]).records[0]?.['totalRevenue'];
   assert.deepEqual([revenue(900), revenue(1_200), revenue(100)], [900, 1_200, 1_000]);
 });

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { tellServer } from '../../../cli/reach/folderAccess.ts';
+import { writeServerFile } from '../../../cli/connect/folderAccess.ts';
 import { read } from '../../base/client.ts';
 import { startServer, type TestServer } from '../../base/server.ts';
 import type { Ran } from '../../cli/command.ts';
@@ -30,7 +30,7 @@ export const caseFile = (name: string): string =>
 export async function coreFolder(): Promise<CoreFolder> {
   const folder = await mkdtemp(join(tmpdir(), 'tapedeck-core-'));
   const server = await startServer();
-  await tellServer(server.folder, { base: server.base });
+  await writeServerFile(server.folder, { base: server.base });
   const run = (args: readonly string[], input?: string): Promise<Ran> =>
     runHere(args, {
       env: commandEnv(server),

@@ -1,9 +1,9 @@
 // A bar without a price is no bar: changes, quotes and key figures pass over it.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { adjusted } from '../../../market/derive/adjust.ts';
+import { adjustBars } from '../../../market/derive/adjust.ts';
 import { chartRows, previousRow } from '../../../market/derive/dailyBars.ts';
-import { boardOf } from '../../../market/board/board.ts';
+import { buildBoard } from '../../../market/board/board.ts';
 import { caseFile, coreFolder } from './coreFolder.ts';
 
 const NONE = { splits: [], dividends: [] };
@@ -44,13 +44,13 @@ test('a bar with a part of its prices is shown, and no change is computed from i
     { date: '2024-01-05', close: 12 },
     { date: '2024-01-08', open: 12, close: null },
   ];
-  const bars = adjusted(rows, NONE, '2024-02-01');
+  const bars = adjustBars(rows, NONE, '2024-02-01');
   assert.deepEqual(
     chartRows('A', bars, undefined, OPTIONS).map((row) => Reflect.get(row, 'change') as unknown),
     [0, null, 2, null],
   );
   assert.equal(Reflect.get(previousRow('A', bars.slice(0, 3)), 'change'), 2);
-  const board = boardOf(
+  const board = buildBoard(
     rows.map((row) => ({ ...row, symbol: 'A' })),
     [],
     '2024-02-01',
@@ -68,6 +68,6 @@ test('a dividend after a bar without a price is taken out by the close before it
     { date: '2024-01-04', close: 9 },
   ];
   const dividends = [{ exDate: '2024-01-04', amount: 1 }];
-  const [first] = adjusted(rows, { splits: [], dividends }, '2024-02-01');
+  const [first] = adjustBars(rows, { splits: [], dividends }, '2024-02-01');
   assert.equal(first?.full.close, 9);
 });

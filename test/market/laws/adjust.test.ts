@@ -1,7 +1,7 @@
 // Splits and dividends taken out of prices: known ones of a real company, and those that files have oddly.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { adjusted } from '../../../market/derive/adjust.ts';
+import { adjustBars } from '../../../market/derive/adjust.ts';
 
 /** Apple's splits. */
 const SPLITS = [
@@ -25,7 +25,7 @@ const KNOWN: readonly (readonly [date: string, traded: number, shown: number])[]
 
 test('a known history of five splits', () => {
   const rows = KNOWN.map(([date, close]) => ({ date, close, volume: 1_000 }));
-  const bars = adjusted(rows, { splits: SPLITS, dividends: [] }, TODAY);
+  const bars = adjustBars(rows, { splits: SPLITS, dividends: [] }, TODAY);
   assert.deepEqual(
     bars.map(({ date, raw, split }) => [date, raw.close, split.close]),
     KNOWN,
@@ -43,7 +43,7 @@ test('a dividend takes from all prices before it what it takes from the last clo
     { date: '2023-11-10', close: 186.4 },
   ];
   const dividends = [{ exDate: '2023-11-10', amount: 0.24 }];
-  const bars = adjusted(rows, { splits: [], dividends }, TODAY);
+  const bars = adjustBars(rows, { splits: [], dividends }, TODAY);
   assert.deepEqual(
     bars.map(({ full }) => full.close),
     [182.649368, 182.17, 186.4],
@@ -64,7 +64,7 @@ test('a split and two dividends of one day', () => {
     { exDate: '2024-01-03', amount: 1 },
     { exDate: '2024-01-03', amount: 4 },
   ];
-  const [first] = adjusted(rows, { splits, dividends }, TODAY);
+  const [first] = adjustBars(rows, { splits, dividends }, TODAY);
   assert.equal(first?.split.close, 50);
   assert.equal(first.full.close, 45);
 });
@@ -72,7 +72,7 @@ test('a split and two dividends of one day', () => {
 test('what is declared for later changes nothing yet', () => {
   const rows = [{ date: '2024-02-29', close: 100 }];
   const splits = [{ exDate: '2024-03-04', fromFactor: 1, toFactor: 2 }];
-  const [bar] = adjusted(rows, { splits, dividends: [] }, TODAY);
+  const [bar] = adjustBars(rows, { splits, dividends: [] }, TODAY);
   assert.equal(bar?.split.close, 100);
 });
 
@@ -81,7 +81,7 @@ test('prices that a file has adjusted stay as they are, and tell what was traded
     { date: '2020-08-28', close: 124.8075, volume: 400, isSplitAdjusted: true },
     { date: '2020-08-31', close: 129.04, volume: 100, isSplitAdjusted: true },
   ];
-  const [bar] = adjusted(rows, { splits: SPLITS, dividends: [] }, TODAY);
+  const [bar] = adjustBars(rows, { splits: SPLITS, dividends: [] }, TODAY);
   assert.equal(bar?.split.close, 124.8075);
   assert.equal(bar.split.volume, 400);
   assert.equal(bar.raw.close, 499.23);
@@ -90,7 +90,7 @@ test('prices that a file has adjusted stay as they are, and tell what was traded
 
 test('what a record carries is served as it stands', () => {
   const rows = [{ date: '2020-08-28', close: 124.81, uClose: 499.23, fClose: 122.5 }];
-  const [bar] = adjusted(rows, { splits: SPLITS, dividends: [] }, TODAY);
+  const [bar] = adjustBars(rows, { splits: SPLITS, dividends: [] }, TODAY);
   assert.deepEqual([bar?.split.close, bar?.raw.close, bar?.full.close], [124.81, 499.23, 122.5]);
 });
 
@@ -110,6 +110,6 @@ test('a dividend as large as the price, a ratio of nothing and a day that is non
       { exDate: '2024-01-03', amount: -3 },
     ],
   };
-  const [bar] = adjusted(rows, actions, TODAY);
+  const [bar] = adjustBars(rows, actions, TODAY);
   assert.deepEqual([bar?.split.close, bar?.full.close], [10, 10]);
 });

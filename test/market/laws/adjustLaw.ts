@@ -1,5 +1,5 @@
 // Law: adjusted x factor = traded, at every date, with factors found the slow way: each action by itself.
-import { adjusted } from '../../../market/derive/adjust.ts';
+import { adjustBars } from '../../../market/derive/adjust.ts';
 import { dayIn, numberIn, type Row } from '../../../market/derive/values.ts';
 import { type Report, seeded } from '../../soak/crash/rounds/seeded.ts';
 import { type History, historyOf } from './histories.ts';
@@ -15,7 +15,7 @@ export function adjustLaw({ count, seed }: LawOptions): Report {
   let compared = 0;
   for (let at = 0; at < count; at += 1) {
     const history = historyOf(random);
-    const bars = adjusted(history.rows, history, history.today);
+    const bars = adjustBars(history.rows, history, history.today);
     for (const [place, bar] of bars.entries()) {
       compared += 1;
       const [split, full] = factorsAt(history, bar.date);

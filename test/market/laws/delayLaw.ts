@@ -2,7 +2,7 @@
 // instant, and differ after it, answer the same to whoever may see no more.
 import { isDeepStrictEqual } from 'node:util';
 import type { Row } from '../../../market/derive/values.ts';
-import type { Ask, Need } from '../../../market/types/ask.ts';
+import type { TypeRequest, Need } from '../../../market/types/typeRequest.ts';
 import { MARKET_TYPES, type MarketType } from '../../../market/types/marketTypes.ts';
 import { type Report, seeded, type Seeded } from '../../soak/crash/rounds/seeded.ts';
 
@@ -16,7 +16,7 @@ const OPEN_MS = Date.parse('2024-02-29T14:30:00Z');
 const DELAY_MS = 15 * 60_000;
 
 /** Of indicators one that is the price itself, of the minutes of the day. */
-const optionsFor = ({ part }: MarketType): Ask['options'] =>
+const optionsFor = ({ part }: MarketType): TypeRequest['options'] =>
   part === 'indicator' ? { range: '1d', indicator: 'sma', input1: 1 } : {};
 
 export function delayLaw({ count, seed }: LawOptions): Report {
@@ -28,7 +28,13 @@ export function delayLaw({ count, seed }: LawOptions): Report {
     const untilMs = nowMs - DELAY_MS;
     const [one, other] = feedsUpTo(untilMs, nowMs, random);
     for (const type of MARKET_TYPES) {
-      const ask: Ask = { symbol: 'X', nowMs, untilMs, today: TODAY, options: optionsFor(type) };
+      const ask: TypeRequest = {
+        symbol: 'X',
+        nowMs,
+        untilMs,
+        today: TODAY,
+        options: optionsFor(type),
+      };
       const answer = (feed: Feed): unknown => type.answer(ask, (need) => recordsOf(feed, need));
       if (!isDeepStrictEqual(answer(one), answer(other))) {
         failures.push(`feed ${at}: ${type.name} tells what is not ${DELAY_MS} ms old yet`);

@@ -1,9 +1,9 @@
 // Law: key figures are those of a naive oracle over the same bars: 52 weeks, averages, windows, beta; and a
 // quote's change is its latest price less its previous close.
 import assert from 'node:assert/strict';
-import { adjusted, type Bar } from '../../../market/derive/adjust.ts';
-import { quoteOf, quotePartsOf } from '../../../market/derive/quote.ts';
-import { anchorDays, statsOf } from '../../../market/derive/stats.ts';
+import { adjustBars, type Bar } from '../../../market/derive/adjust.ts';
+import { buildQuote, selectQuoteParts } from '../../../market/derive/quote.ts';
+import { anchorDays, computeStats } from '../../../market/derive/stats.ts';
 import type { Row } from '../../../market/derive/values.ts';
 import { addMonths } from '../../../query/time/days.ts';
 import { type Report, type Seeded, seeded } from '../../soak/crash/rounds/seeded.ts';
@@ -66,11 +66,11 @@ function figuresOf(own: History, benchmark: readonly Row[], random: Seeded): Row
     benchmarkDividends: [],
   };
   const moment = { nowMs, untilMs: nowMs, today };
-  const stats = statsOf(inputs, moment);
-  const quote = quoteOf('X', inputs, moment);
+  const stats = computeStats(inputs, moment);
+  const quote = buildQuote('X', inputs, moment);
   // A quote of which not all is made has what was wanted of it.
   const some = Object.keys(quote ?? {}).filter(() => random.chance(0.05));
-  const partly = quoteOf('X', inputs, moment, quotePartsOf(new Set(some)));
+  const partly = buildQuote('X', inputs, moment, selectQuoteParts(new Set(some)));
   for (const name of some) assert.equal(partly?.[name], quote?.[name], name);
   return stats === undefined || quote === undefined ? undefined : { ...quote, ...stats };
 }
@@ -78,7 +78,7 @@ function figuresOf(own: History, benchmark: readonly Row[], random: Seeded): Row
 /** Over all bars, whatever a server reads of them. */
 function expected(own: History, benchmark: readonly Row[]): Row {
   const { rows, today } = own;
-  const bars = adjusted(rows, own, today);
+  const bars = adjustBars(rows, own, today);
   const newest = bars.at(-1);
   const price = newest?.split.close ?? NaN;
   const year = bars.filter(({ date }) => date > addMonths(today, -12));
@@ -103,7 +103,7 @@ function expected(own: History, benchmark: readonly Row[]): Row {
     year2ChangePercent: share(at(addMonths(today, -24))),
     year1ChangePercent: share(at(addMonths(today, -12))),
     month3ChangePercent: share(at(addMonths(today, -3))),
-    beta: betaOf(bars, adjusted(benchmark, { splits: [], dividends: [] }, today)),
+    beta: betaOf(bars, adjustBars(benchmark, { splits: [], dividends: [] }, today)),
   };
 }
 

@@ -4,13 +4,13 @@ import { Compile } from 'typebox/schema';
 import type { Row } from '../../../market/derive/values.ts';
 import type { Input, InputProperty } from '../../../market/inputs/inputRow.ts';
 import { INPUTS } from '../../../market/inputs/inputs.ts';
-import type { Ask, Options } from '../../../market/types/ask.ts';
+import type { TypeRequest, Options } from '../../../market/types/typeRequest.ts';
 import { exampleRow } from '../../../market/types/example.ts';
 import { type MarketType, MARKET_TYPES } from '../../../market/types/marketTypes.ts';
 import { isOpenAt } from '../../../market/derive/quote.ts';
-import { dayAt } from '../../../market/derive/words.ts';
+import { dayAt } from '../../../market/derive/exchangeTime.ts';
 import { type Shape, withMembers } from '../../../market/types/shape.ts';
-import type { FormShape, TypeShapes } from '../../../market/types/shapes.ts';
+import type { VariantShape, TypeShapes } from '../../../market/types/shapes.ts';
 import { addDays } from '../../../query/time/days.ts';
 import { type Report, seeded, type Seeded } from '../../soak/crash/rounds/seeded.ts';
 
@@ -41,14 +41,13 @@ export function shapesLaw({ count, seed, shapes }: LawOptions): Report {
       if (form.during !== undefined && (form.during === 'open') !== isOpenAt(nowMs, today))
         continue;
       const options = { ...optionsOf(type, form, random), ...askedNow(form, today) };
-      const ask: Ask = { symbol: SYMBOL, nowMs, untilMs, today, options };
+      const ask: TypeRequest = { symbol: SYMBOL, nowMs, untilMs, today, options };
       const value = type.answer(ask, ({ input }) => feed.get(input) ?? []);
       if (value === undefined) continue;
       answered += 1;
-      const shown = JSON.parse(JSON.stringify(type.shownOf?.(ask, value) ?? value)) as unknown;
+      const shown = JSON.parse(JSON.stringify(type.selectPart?.(ask, value) ?? value)) as unknown;
       const fault = check(shown);
-      if (fault !== undefined)
-        failures.push(`feed ${at}: ${type.name} as ${form.called}: ${fault}`);
+      if (fault !== undefined) failures.push(`feed ${at}: ${type.name} as ${form.name}: ${fault}`);
     }
   }
   if (answered < count) failures.push('hardly anything was answered');
@@ -71,16 +70,18 @@ function closed({ $id: _, ...shape }: Shape): object {
 }
 
 /** The day of a form that is of one. */
-const askedNow = ({ asked }: FormShape, today: string): Options => ({
-  ...asked,
-  ...(asked.exactDate === undefined ? {} : { exactDate: today }),
-  ...(asked.expiration === undefined ? {} : { expiration: today.slice(0, 7).replace('-', '') }),
+const askedNow = ({ parameters }: VariantShape, today: string): Options => ({
+  ...parameters,
+  ...(parameters.exactDate === undefined ? {} : { exactDate: today }),
+  ...(parameters.expiration === undefined
+    ? {}
+    : { expiration: today.slice(0, 7).replace('-', '') }),
 });
 
 /** Some of the others that a type takes. */
-function optionsOf({ options }: MarketType, { asked }: FormShape, random: Seeded): Options {
+function optionsOf({ options }: MarketType, { parameters }: VariantShape, random: Seeded): Options {
   const some = ['displayPercent', 'includeToday', 'chartSimplify', 'changeFromClose', 'oddLot'];
-  const taken = options.filter((name) => some.includes(name) && !Object.hasOwn(asked, name));
+  const taken = options.filter((name) => some.includes(name) && !Object.hasOwn(parameters, name));
   return Object.fromEntries(taken.map((name) => [name, random.chance(0.3)]));
 }
 

@@ -1,7 +1,7 @@
 // One spelling of a symbol in all inputs: DuckDB's and ours are the same, and callers may use others.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { keptSymbol } from '../../../store/lake/datasets/symbolSpelling.ts';
+import { normalizeSymbol } from '../../../store/lake/datasets/symbolSpelling.ts';
 import { read, send } from '../../base/client.ts';
 import { note } from '../../base/notes.ts';
 import { seedsOf } from '../../base/seeds.ts';
@@ -30,7 +30,7 @@ const KEPT: Readonly<Record<string, readonly string[]>> = {
 test('a symbol is one text, in DuckDB as in pushes, and stays so if loaded again', async (context) => {
   for (const [kept, texts] of Object.entries(KEPT)) {
     const same = texts.map(() => kept);
-    assert.deepEqual(texts.map(keptSymbol), same);
+    assert.deepEqual(texts.map(normalizeSymbol), same);
     assert.deepEqual(await symbolsStored(texts), same);
   }
   for (const seed of seedsOf(context)) {

@@ -1,7 +1,7 @@
 // Law: DuckDB keeps a symbol as pushes do, and what is kept stays as it is when it is loaded again.
 import { DuckDBInstance } from '@duckdb/node-api';
-import { symbolOf } from '../../../pipeline/values/symbols.ts';
-import { keptSymbol } from '../../../store/lake/datasets/symbolSpelling.ts';
+import { symbolExpression } from '../../../pipeline/values/symbols.ts';
+import { normalizeSymbol } from '../../../store/lake/datasets/symbolSpelling.ts';
 import { type Report, seeded } from '../../soak/crash/rounds/seeded.ts';
 
 interface LawOptions {
@@ -43,12 +43,14 @@ export async function symbolsLaw({ count, seed }: LawOptions): Promise<Report> {
   );
   const stored = await symbolsStored(texts);
   const failures = texts.flatMap((text, at) => {
-    const kept = keptSymbol(text);
+    const kept = normalizeSymbol(text);
     const told = `seed ${seed}: ${JSON.stringify(text)} is ${kept}`;
     if (stored[at] !== kept) return [`${told}, in DuckDB ${String(stored[at])}`];
-    return keptSymbol(kept) === kept ? [] : [`${told}, and loaded again ${keptSymbol(kept)}`];
+    return normalizeSymbol(kept) === kept
+      ? []
+      : [`${told}, and loaded again ${normalizeSymbol(kept)}`];
   });
-  const changed = texts.filter((text) => keptSymbol(text) !== text.trim().toUpperCase());
+  const changed = texts.filter((text) => normalizeSymbol(text) !== text.trim().toUpperCase());
   const notes = [`${changed.length} of ${count} symbols spelled otherwise`];
   return { seed, count, failures: failures.slice(0, 10), notes };
 }
@@ -58,7 +60,7 @@ export async function symbolsStored(texts: readonly string[]): Promise<readonly 
   const instance = await DuckDBInstance.create();
   const connection = await instance.connect();
   const values = texts.map((text) => `('${text}')`).join(', ');
-  const statement = `SELECT ${symbolOf('t')} AS kept FROM (VALUES ${values}) AS v(t)`;
+  const statement = `SELECT ${symbolExpression('t')} AS kept FROM (VALUES ${values}) AS v(t)`;
   const rows = (await connection.runAndReadAll(statement)).getRowObjectsJS();
   connection.closeSync();
   instance.closeSync();

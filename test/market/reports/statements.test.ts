@@ -3,16 +3,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { STATEMENT_MEMBERS, type StatementId } from '../../../market/reports/concepts.ts';
-import { formulaOf } from '../../../market/reports/formulas.ts';
+import { parseFormula } from '../../../market/reports/formulas.ts';
 import { statementReader } from '../../../market/reports/statements.ts';
 import { inputOf } from '../../../market/inputs/inputs.ts';
-import type { ReportedFact } from '../../../store/lake/datasets/reportedFacts.ts';
+import type { XbrlFact } from '../../../store/lake/datasets/xbrlFacts.ts';
 import { companyFactsOf, GROWING, MILLION } from '../../pipeline/recipes/companyFacts.ts';
 
 type Told = Readonly<Record<string, string | number>>;
 
 /** Facts of a document, as a load reads them. */
-function factsOf(document: ReturnType<typeof companyFactsOf>): readonly ReportedFact[] {
+function factsOf(document: ReturnType<typeof companyFactsOf>): readonly XbrlFact[] {
   return Object.entries(document['us-gaap'] ?? {}).flatMap(([concept, { units }]) =>
     Object.entries(units).flatMap(([unit, list]) =>
       list.map(({ accn, end, filed, form, fp, fy, start, val }) => ({
@@ -31,8 +31,8 @@ function factsOf(document: ReturnType<typeof companyFactsOf>): readonly Reported
   );
 }
 
-const madeOf = (id: StatementId, facts: readonly ReportedFact[]): readonly Told[] =>
-  statementReader(id).recordsOf(facts).records;
+const madeOf = (id: StatementId, facts: readonly XbrlFact[]): readonly Told[] =>
+  statementReader(id).buildRecords(facts).records;
 
 const find = (records: readonly Told[], period: string, end: string): Told => {
   const found = records.find((one) => one['period'] === period && one['fiscalDate'] === end);
@@ -110,7 +110,7 @@ test('sheets add up, and cash of a quarter is what the year has more than before
   }
 });
 
-const changed = (accession: string, concept: string, more: number): readonly ReportedFact[] =>
+const changed = (accession: string, concept: string, more: number): readonly XbrlFact[] =>
   FACTS.map((fact) =>
     fact.accession === accession && fact.concept === concept
       ? { ...fact, value: fact.value + more }
@@ -150,7 +150,7 @@ test('a part that is told alone later does not spoil a sheet that added up', () 
 });
 
 test('other units, forms and times make nothing, odd ones break nothing', () => {
-  const of = (change: Partial<ReportedFact>): number =>
+  const of = (change: Partial<XbrlFact>): number =>
     madeOf(
       'INCOME',
       FACTS.map((fact) => ({ ...fact, ...change })),
@@ -162,7 +162,7 @@ test('other units, forms and times make nothing, odd ones break nothing', () => 
   assert.equal(of({ filed: '1999-01-01' }), 0, 'filed before it ended');
   assert.equal(of({ fiscalPeriod: null, fiscalYear: null }), 15);
   assert.deepEqual(madeOf('INCOME', []), []);
-  const odd = Array.from({ length: 3_000 }, (_, at): ReportedFact => {
+  const odd = Array.from({ length: 3_000 }, (_, at): XbrlFact => {
     const end = new Date(Date.UTC(1600, 0, 1) + at * 91 * 86_400_000).toISOString().slice(0, 10);
     const start = new Date(Date.parse(end) - 365 * 86_400_000).toISOString().slice(0, 10);
     return {
@@ -178,7 +178,7 @@ test('other units, forms and times make nothing, odd ones break nothing', () => 
       fiscalYear: 1,
     };
   });
-  const { notes, records } = statementReader('INCOME').recordsOf(odd);
+  const { notes, records } = statementReader('INCOME').buildRecords(odd);
   assert.equal(records.length, 1, 'all of them on one day');
   assert.match(notes.join(), /999 periods were reported on the day of a later one/);
 });
@@ -188,7 +188,7 @@ test('every formula of the table names concepts, or members of its statement, an
     const properties = new Set(inputOf(id)?.properties.map(({ name }) => name));
     const reached = (name: string, path: readonly string[]): void => {
       assert.ok(!path.includes(name), `${id}: ${[...path, name].join(' -> ')}`);
-      for (const term of (members[name] ?? []).flatMap(formulaOf)) {
+      for (const term of (members[name] ?? []).flatMap(parseFormula)) {
         if (term.kind !== 'member') continue;
         assert.ok(Object.hasOwn(members, term.name), `${id} ${name}: ${term.name}`);
         reached(term.name, [...path, name]);

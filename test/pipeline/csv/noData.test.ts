@@ -1,7 +1,7 @@
 // Texts that are no data are called by their names, and comments above a table are not Markdown.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { noDataIn } from '../../../pipeline/bytes/noData.ts';
+import { describeNoData } from '../../../pipeline/bytes/noData.ts';
 
 const CASES: readonly (readonly [string, string | undefined])[] = [
   [
@@ -19,6 +19,6 @@ const CASES: readonly (readonly [string, string | undefined])[] = [
 
 for (const [text, what] of CASES) {
   test(JSON.stringify(text.slice(0, 30)), () => {
-    assert.equal(noDataIn(Buffer.from(text)), what);
+    assert.equal(describeNoData(Buffer.from(text)), what);
   });
 }

@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, test } from 'vitest';
 import { findRejects } from '../../../store/work/jobs.ts';
-import { tellServer } from '../../../cli/reach/folderAccess.ts';
+import { writeServerFile } from '../../../cli/connect/folderAccess.ts';
 import { load, loaded, read } from '../../base/client.ts';
 import { startServer, type TestServer } from '../../base/server.ts';
 import { runHere } from '../../cli/commandHere.ts';
@@ -20,7 +20,7 @@ const ENVIRONMENT = { TAPEDECK_DEMO: 'off', TAPEDECK_LOG: 'silent', TAPEDECK_CHI
 let server: TestServer;
 beforeAll(async () => {
   server = await startServer();
-  await tellServer(server.folder, { base: server.base });
+  await writeServerFile(server.folder, { base: server.base });
 });
 afterAll(() => server.close());
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, test } from 'vitest';
-import { printJsonPath, stepsOf } from '../../../pipeline/decode/json/jsonPath.ts';
+import { printJsonPath, parseSteps } from '../../../pipeline/decode/json/jsonPath.ts';
 import { findJob } from '../../../store/work/jobs.ts';
 import { load, loaded, read } from '../../base/client.ts';
 import { startServer, type TestServer } from '../../base/server.ts';
@@ -213,6 +213,6 @@ test('public inputs', async () => {
 
 test('a path is printed as it is read', () => {
   for (const path of ['$', '$.a[*]', '$["a b"].{date}', '$.größe["x.y"][*]', '$["\\"q\\""]']) {
-    assert.equal(printJsonPath(stepsOf(path)), path);
+    assert.equal(printJsonPath(parseSteps(path)), path);
   }
 });

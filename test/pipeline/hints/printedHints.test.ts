@@ -5,7 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, test } from 'vitest';
-import { tellServer } from '../../../cli/reach/folderAccess.ts';
+import { writeServerFile } from '../../../cli/connect/folderAccess.ts';
 import { load, loaded, read, send } from '../../base/client.ts';
 import { startServer, type TestServer } from '../../base/server.ts';
 import type { Ran } from '../../cli/command.ts';
@@ -18,7 +18,7 @@ let folder = '';
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'tapedeck-hints-'));
   server = await startServer({ settings: { TAPEDECK_SOURCE_FOLDER: folder } });
-  await tellServer(server.folder, { base: server.base });
+  await writeServerFile(server.folder, { base: server.base });
 });
 afterAll(async () => {
   await server.close();

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
 import { findJob, findRejects } from '../../../store/work/jobs.ts';
-import { JsonFault, JsonText, placeIn } from '../../../pipeline/decode/json/jsonText.ts';
+import { JsonFault, JsonText, describePosition } from '../../../pipeline/decode/json/jsonText.ts';
 import { load, loaded, read } from '../../base/client.ts';
 import { startServer, type TestServer } from '../../base/server.ts';
 
@@ -134,10 +134,10 @@ function isStrict(text: string): boolean {
   const json = new JsonText(Buffer.from(text));
   try {
     json.scanValue();
-    return json.peek() === undefined && json.noNumbers.length === 0;
+    return json.peek() === undefined && json.nonNumbers.length === 0;
   } catch (error) {
     if (!(error instanceof JsonFault)) throw error;
-    assert.match(placeIn(json.bytes, error.at), /^line 1, column \d+$/);
+    assert.match(describePosition(json.bytes, error.at), /^line 1, column \d+$/);
     return false;
   }
 }

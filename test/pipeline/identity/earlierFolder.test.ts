@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'vitest';
 import { load, read, send } from '../../base/client.ts';
-import { tellServer } from '../../../cli/reach/folderAccess.ts';
+import { writeServerFile } from '../../../cli/connect/folderAccess.ts';
 import { runHere } from '../../cli/commandHere.ts';
 import { commandsIn } from '../hints/followHints.ts';
 import { isElsewhere } from '../../base/catalogElsewhere.ts';
@@ -81,7 +81,7 @@ test('an index that an earlier version inferred is marked, and one that was decl
       '[{"n":1}]',
     );
     const [declare = [], keep = []] = commandsIn(problem.advice);
-    await tellServer(folder, { base: server.base });
+    await writeServerFile(folder, { base: server.base });
     const env = { TAPEDECK_DATA: folder, TAPEDECK_LOG: 'silent', TAPEDECK_CHILDREN: '1' };
     const declared = await runHere(declare, { env });
     assert.equal(declared.code, 0, `${declare.join(' ')}: ${declared.stderr}`);

@@ -9,7 +9,7 @@ import {
   readRecipe,
   recipeNames,
 } from '../../../cli/pipeline/recipeFile.ts';
-import { recipeOrderOf } from '../../../cli/pipeline/recipeOrder.ts';
+import { buildRecipeOrder } from '../../../cli/pipeline/recipeOrder.ts';
 
 const names = await recipeNames();
 /** For parameters without a default. */
@@ -30,7 +30,7 @@ test('every recipe is valid, has a test that publishes a fixture, and a line in 
   assert.ok(names.length >= 7);
   const readme = await readFile(new URL('../../../recipes/README.md', import.meta.url), 'utf8');
   for (const name of names) {
-    const order = recipeOrderOf(await readRecipe(name), { set: setOf(await readRecipe(name)) });
+    const order = buildRecipeOrder(await readRecipe(name), { set: setOf(await readRecipe(name)) });
     assert.ok(URL.canParse(order.source.url), name);
     assert.doesNotMatch(JSON.stringify(order), /\$\{/, `${name} is filled whole`);
     const file = new URL(`${name}.test.ts`, import.meta.url);
@@ -100,7 +100,7 @@ test('a parameter that would leave its place is refused, by name', async () => {
         const set = setOf(recipe).filter((one) => !one.startsWith(`${parameter.name}=`));
         const refused = new RegExp(`parameter ${parameter.name} must`);
         assert.throws(
-          () => recipeOrderOf(recipe, { set: [...set, `${parameter.name}=${escape}`] }),
+          () => buildRecipeOrder(recipe, { set: [...set, `${parameter.name}=${escape}`] }),
           refused,
           `${name} ${parameter.name} ${JSON.stringify(escape)}`,
         );
@@ -119,7 +119,7 @@ test('what a lax pattern lets in is one segment or one value still, dots alone a
     parameters: [{ ...series, pattern: '.*' }],
   };
   const urlOf = (value: string): URL =>
-    new URL(recipeOrderOf(lax, { set: [`series=${value}`] }).source.url);
+    new URL(buildRecipeOrder(lax, { set: [`series=${value}`] }).source.url);
   for (const value of [
     '../../x',
     '/x',
@@ -144,7 +144,7 @@ test('parameters are missing, unknown, twice or misspelled; a base is an origin'
   const recipe = await readRecipe('fred-series');
   const refused = (set: readonly string[], base?: string): unknown => {
     try {
-      return recipeOrderOf(recipe, base === undefined ? { set } : { set, base }).source.url;
+      return buildRecipeOrder(recipe, base === undefined ? { set } : { set, base }).source.url;
     } catch (error) {
       return error instanceof Error ? error.message : error;
     }
@@ -159,6 +159,8 @@ test('parameters are missing, unknown, twice or misspelled; a base is an origin'
   }
   const based = 'http://127.0.0.1:8000/graph/fredgraph.csv?id=A';
   assert.equal(refused(good, 'http://127.0.0.1:8000/'), based);
-  const yields = recipeOrderOf(await readRecipe('us-treasury-yields'), { base: 'http://[::1]:80' });
+  const yields = buildRecipeOrder(await readRecipe('us-treasury-yields'), {
+    base: 'http://[::1]:80',
+  });
   assert.match(yields.source.url, /^http:\/\/\[::1\]\/.*\/\{yyyy\}\/all\?.*=\{yyyy\}&page&/);
 });

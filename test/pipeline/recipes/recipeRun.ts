@@ -1,7 +1,7 @@
 // A recipe as its owner uses it: added by the command line beside a real server, from a local
 // server that stands for the publisher, and run.
 import assert from 'node:assert/strict';
-import { tellServer } from '../../../cli/reach/folderAccess.ts';
+import { writeServerFile } from '../../../cli/connect/folderAccess.ts';
 import type { Ran } from '../../cli/command.ts';
 import { runHere } from '../../cli/commandHere.ts';
 import type { Seams } from '../../../app/core.ts';
@@ -63,7 +63,7 @@ export async function openRecipes(seams: Seams = {}): Promise<RecipeRun> {
     settings: { TAPEDECK_ALLOW_PRIVATE_ADDRESSES: 'on' },
     seams: { watch: false, clock: () => now, ...seams },
   });
-  await tellServer(server.folder, { base: server.base });
+  await writeServerFile(server.folder, { base: server.base });
   const tapedeck = commandsOn(server.folder);
   const told = async (method: string, path: string, value?: object): Promise<string> => {
     const headers = { authorization: `Bearer ${server.secret}` };

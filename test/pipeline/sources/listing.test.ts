@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe, test } from 'vitest';
-import { type Listed, openListing } from '../../../pipeline/sources/base/newest.ts';
+import { type Listed, openListing } from '../../../pipeline/sources/base/listing.ts';
 import { checkPattern, literalHead, nameMatcher } from '../../../pipeline/sources/base/pattern.ts';
 import type { Position, PullOrder } from '../../../pipeline/sources/base/source.ts';
 import { seedsOf } from '../../base/seeds.ts';

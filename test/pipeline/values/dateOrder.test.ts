@@ -4,8 +4,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, test } from 'vitest';
-import { tellServer } from '../../../cli/reach/folderAccess.ts';
-import { dateSpellingOf } from '../../../pipeline/values/dateFormats.ts';
+import { writeServerFile } from '../../../cli/connect/folderAccess.ts';
+import { findDateSpelling } from '../../../pipeline/values/dateFormats.ts';
 import { findRejects } from '../../../store/work/jobs.ts';
 import { runHere } from '../../cli/commandHere.ts';
 import { load, loaded, read, send } from '../../base/client.ts';
@@ -17,7 +17,7 @@ beforeAll(async () => {
   shelf = await mkdtemp(join(tmpdir(), 'tapedeck-shelf-'));
   const settings = { TAPEDECK_SOURCE_FOLDER: shelf };
   server = await startServer({ settings, seams: { watch: false } });
-  await tellServer(server.folder, { base: server.base });
+  await writeServerFile(server.folder, { base: server.base });
 });
 afterAll(async () => {
   await server.close();
@@ -41,7 +41,7 @@ const DAYS_FIRST = ['2024-02-01', '2024-12-11'];
 
 test('a said order decides what the values leave open, and nothing else', () => {
   const read = (values: readonly string[], order?: 'MDY' | 'DMY') => {
-    const how = dateSpellingOf(values, order)?.read;
+    const how = findDateSpelling(values, order)?.read;
     return how?.kind === 'written' ? { kind: how.kind, order: how.order } : how;
   };
   const months = { kind: 'written', order: 'MDY' };

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'vitest';
-import { errorIn } from '../../../pipeline/bytes/errorDocument.ts';
+import { findErrorText } from '../../../pipeline/bytes/errorDocument.ts';
 
 const ERRORS: readonly (readonly [vendor: string, body: string, sentence: string])[] = [
   ['Binance', '{"code":-1003,"msg":"Too many requests"}', 'Too many requests'],
@@ -93,7 +93,7 @@ const ERRORS: readonly (readonly [vendor: string, body: string, sentence: string
 
 for (const [vendor, body, sentence] of ERRORS) {
   test(`${vendor}: ${sentence}`, () => {
-    const told = errorIn(Buffer.from(body));
+    const told = findErrorText(Buffer.from(body));
     assert.ok(told?.includes(`an error ("${sentence}`), `${told}`);
   });
 }
@@ -119,12 +119,12 @@ for (const vendor of ['binance', 'quandl', 'finnhub']) {
   test(`a recorded body of ${vendor}`, async () => {
     const inputs = join(import.meta.dirname, '..', 'hostile', 'inputs');
     const body = await readFile(join(inputs, `p42-error-bodies.${vendor}.json`));
-    assert.match(errorIn(body) ?? '', /^an error \("/);
+    assert.match(findErrorText(body) ?? '', /^an error \("/);
   });
 }
 
 for (const body of RECORDS) {
   test(`records: ${body.slice(0, 50)}`, () => {
-    assert.equal(errorIn(Buffer.from(body)), undefined);
+    assert.equal(findErrorText(Buffer.from(body)), undefined);
   });
 }

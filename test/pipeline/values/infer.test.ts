@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { test } from 'vitest';
-import { dateSpellingOf } from '../../../pipeline/values/dateFormats.ts';
+import { findDateSpelling } from '../../../pipeline/values/dateFormats.ts';
 import { likeliestIndex } from '../../../pipeline/conform/indexGuess.ts';
 import { inferType, widen } from '../../../pipeline/values/infer.ts';
 import { seedsOf } from '../../base/seeds.ts';
@@ -48,12 +48,12 @@ for (const [values, expected] of TYPES) {
 
 test('only an unambiguous order of day and month is taken', () => {
   const orderOf = (value: string): string | undefined => {
-    const read = dateSpellingOf([value])?.read;
+    const read = findDateSpelling([value])?.read;
     return read?.kind === 'written' ? read.order : undefined;
   };
   assert.equal(orderOf('31/01/2020'), 'DMY');
   assert.equal(orderOf('01/31/2020'), 'MDY');
-  assert.equal(dateSpellingOf(['01/02/2020']), undefined);
+  assert.equal(findDateSpelling(['01/02/2020']), undefined);
 });
 
 test('the parts of the index are guessed by name, the date also by type', () => {

@@ -19,7 +19,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'postgres',
     'files',
     'files/bucket',
-    'lent',
+    'remote',
     'lake/versions',
     'lake/datasets',
     'lake/pushes',
@@ -43,7 +43,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'sql/print',
     'sql/text',
     'sql/lower',
-    'sql/reads',
+    'sql/pricing',
     'sql/run',
     'rules',
   ],
@@ -90,7 +90,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   jobs: [
     'run',
     'schedule',
-    'elsewhere',
+    'remote',
     'export',
     'backup',
     'move',
@@ -127,7 +127,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'agents',
     'endpoints/accounts',
     'endpoints/read',
-    'endpoints/here',
+    'endpoints/replica',
     'endpoints/data',
     'endpoints/sources',
     'endpoints/rules',
@@ -149,7 +149,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     '.',
   ],
   app: ['lake', '.', 'nodes'],
-  cli: ['reach', 'print', 'data', 'pipeline', 'rules', 'doctor', 'operate', '.'],
+  cli: ['connect', 'print', 'data', 'pipeline', 'rules', 'doctor', 'operate', '.'],
 };
 
 /** Lines of a room's README: its laws, and what its files are. */

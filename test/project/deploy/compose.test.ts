@@ -4,7 +4,7 @@ import { cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { databaseSettings } from '../../../store/base/settings/databaseSettings.ts';
+import { parseDatabaseSettings } from '../../../store/base/settings/databaseSettings.ts';
 import { programIn } from '../../base/servers/daemon.ts';
 import { DEPLOY, deployed, DRAIN_SECONDS, imageSays, secondsOf, yamlOf } from './deployFiles.ts';
 
@@ -51,7 +51,7 @@ test('one server, with the same place of PostgreSQL on both sides', () => {
   expect(all.filter((service) => 'deploy' in service || 'scale' in service)).toEqual([]);
   const url = first.environment?.['TAPEDECK_DATABASE'] ?? '';
   const { host, port, user, database, tls } =
-    databaseSettings(url.replace(/\$\{[^}]+\}/, 'secret')) ?? expect.fail(url);
+    parseDatabaseSettings(url.replace(/\$\{[^}]+\}/, 'secret')) ?? expect.fail(url);
   expect([host, port, tls]).toEqual(['postgres', 5432, 'off']);
   expect(second.environment).toMatchObject({ POSTGRES_USER: user, POSTGRES_DB: database });
   expect(Number(/^postgres:(\d+)/.exec(second.image)?.[1])).toBeGreaterThanOrEqual(13);

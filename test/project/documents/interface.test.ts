@@ -6,15 +6,15 @@ import { basename, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { ENDPOINTS } from '../../../api/endpoints/index.ts';
-import { openApi } from '../../../api/about/openapi/openapi.ts';
-import { releasesOf } from '../../../api/market/reference/changelog.ts';
+import { buildOpenApi } from '../../../api/introspection/openapi/openapi.ts';
+import { parseReleases } from '../../../api/market/reference/changelog.ts';
 import { breaksOf, inlined, type Interface } from './interface.ts';
 
 const FILES = globSync(join(import.meta.dirname, 'interfaces', '*.json.gz'));
-const RELEASES = releasesOf(
+const RELEASES = parseReleases(
   readFileSync(join(import.meta.dirname, '..', '..', '..', 'CHANGELOG.md'), 'utf8'),
 );
-const NOW = inlined(JSON.parse(JSON.stringify(openApi(ENDPOINTS, 'svc')))) as Interface;
+const NOW = inlined(JSON.parse(JSON.stringify(buildOpenApi(ENDPOINTS, 'svc')))) as Interface;
 
 test('there is the document of every release', () => {
   const released = RELEASES.flatMap(({ date, version }) => (date === null ? [] : [version]));

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { hopMetrics } from '../../../api/forward/hopMetrics.ts';
+import { makeProxyMetrics } from '../../../api/forward/proxyMetrics.ts';
 import { loaded, send } from '../../base/client.ts';
 import { startServer } from '../../base/server.ts';
 import { test } from '../../base/fixtures.ts';
@@ -16,7 +16,7 @@ const OTHERS: ReadonlySet<string> = new Set(['tapedeck_admin']);
 /** What a node that hands on tells, and one that has a bus, which is not there. */
 async function ofSeveral(): Promise<string> {
   await using server = await startServer({ settings: { TAPEDECK_BUS: 'nats://127.0.0.1:9' } });
-  const node = await hopMetrics().text('node');
+  const node = await makeProxyMetrics().text('node');
   const bus = await (await fetch(`${server.base}/metrics`)).text();
   expect(bus).toContain('tapedeck_bus_here 0');
   expect(node).toContain('tapedeck_serving_node{node="node"} 1');

@@ -5,7 +5,7 @@ import { endOfDay, parseDay, startOfDay } from '../../../query/time/dates.ts';
 import { planSeries, type SeriesContext, type SeriesPlan } from '../../../query/plan/seriesPlan.ts';
 import { printSeries, prunedFiles } from '../../../query/plan/seriesSql.ts';
 import type { Column } from '../../../store/lake/versions/columns.ts';
-import { UNSAID } from '../../../store/lake/datasets/datasets.ts';
+import { DATASET_DEFAULTS } from '../../../store/lake/datasets/datasets.ts';
 import type { DataFile } from '../../../store/lake/versions/lakeRead.ts';
 import type { SeriesParameters } from '../../../query/plan/seriesParameters.ts';
 
@@ -40,7 +40,7 @@ function context(dateType: 'date' | 'timestamp', files: readonly DataFile[] = []
   } as const;
   const schema = { type: 'object', properties, required: ['symbol', 'when'] } as const;
   const mapping = { key: 'symbol', date: 'when' };
-  const named = { ...UNSAID, createdMs: 0, updatedMs: 0 };
+  const named = { ...DATASET_DEFAULTS, createdMs: 0, updatedMs: 0 };
   const dataset = { tableId: 2, workspace: 'WS', dataset: 'D', schema, mapping, ...named };
   const table = { tableId: 2, snapshot: 3, folder: '', columns, files, records: 10, bytes: 100 };
   const zone = 'America/New_York';
@@ -121,7 +121,7 @@ test('dates are read in both spellings and checked against the calendar', () => 
 test('a query with a name may have as many records as are new, not more', () => {
   const known = context('date', [file(1, [])]);
   const now = context('date', [file(2, []), file(1, []), file(3, [])]);
-  const since = { table: known.table, told: () => [] };
+  const since = { table: known.table, visibleRecords: () => [] };
   const limit = (parameters: SeriesParameters): number =>
     planSeries(parameters, { ...now, since }).limit;
   assert.equal(limit({}), 20);

@@ -2,7 +2,7 @@
 // nothing; nothing is stored over it, and what has too many records says so.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDataset } from '../../../store/lake/datasetEdits.ts';
-import { UNSAID } from '../../../store/lake/datasets/datasets.ts';
+import { DATASET_DEFAULTS } from '../../../store/lake/datasets/datasets.ts';
 import { loaded, send } from '../../base/client.ts';
 import { startServer, type TestServer } from '../../base/server.ts';
 
@@ -111,7 +111,13 @@ test('past its number of records it says what to ask for', async () => {
   );
   for (let at = 0; at < 21; at += 1) {
     const schema = { type: 'object' as const, properties, required: [] };
-    const draft = { ...UNSAID, workspace: 'WS', dataset: `WIDE${at}`, schema, mapping: {} };
+    const draft = {
+      ...DATASET_DEFAULTS,
+      workspace: 'WS',
+      dataset: `WIDE${at}`,
+      schema,
+      mapping: {},
+    };
     await createDataset(server.tapedeck.services.lake, draft, 'test');
   }
   const all = await ask('SELECT * FROM information_schema.columns');

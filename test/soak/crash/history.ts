@@ -114,7 +114,7 @@ export async function recordHistory(
 /** Puts files together and thins versions all the time, beside the clients. */
 function keepUp({ tapedeck }: TestServer): { stop(): Promise<void> } {
   const { services } = tapedeck;
-  const { thin } = makeUpkeep({ ...services, keep: KEEP });
+  const { expireVersions } = makeUpkeep({ ...services, keep: KEEP });
   let going = true;
   const rounds = async (): Promise<void> => {
     while (going) {
@@ -124,7 +124,7 @@ function keepUp({ tapedeck }: TestServer): { stop(): Promise<void> } {
           await compactDataset(dataset, services.ingestion, 3);
         });
       }
-      await thin();
+      await expireVersions();
     }
   };
   const done = rounds();

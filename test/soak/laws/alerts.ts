@@ -127,7 +127,7 @@ export async function alertsLaw(count: number, seed: number): Promise<string> {
     await insertAlerts(server.tapedeck.services.database, [alert]);
   }
   for (let hour = 0; hour < 200; hour += 1) {
-    const next = await deliveries.look();
+    const next = await deliveries.deliverDue();
     if (next === Infinity) break;
     clock.nowMs = Math.max(clock.nowMs + random.between(1, HOUR_MS / 60), next);
   }

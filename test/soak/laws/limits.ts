@@ -109,5 +109,5 @@ async function spend(server: TestServer, accountId: string, messages: number): P
   const { text } = await accounts.createToken(accountId, 'secret');
   const names = { requestId: 'spent', endpoint: 'queryData', usageKey: 'CORE.D' };
   const order = { ...names, weight: messages, premium: false };
-  ledger.settle(ledger.hold(accounts.identify(text), order, 1), 1).delivered();
+  ledger.settle(ledger.hold(accounts.identify(text), order, 1), 1).confirm();
 }

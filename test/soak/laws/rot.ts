@@ -108,12 +108,12 @@ async function unseen(
   const { fileCheck } = tapedeck.services;
   const second = whole(mtimeMs) - 1;
   await utimes(path, second, second);
-  const sound = await fileCheck.all();
+  const sound = await fileCheck.checkAll();
   await writeFile(path, damaged);
   await utimes(path, second, second);
-  const found = await fileCheck.all();
+  const found = await fileCheck.checkAll();
   await writeFile(path, bytes);
-  const healed = await fileCheck.all();
+  const healed = await fileCheck.checkAll();
   const counts = [sound, found, healed].map((verdict) => verdict.damaged.length).join();
   return counts === '0,1,0' ? [] : [`${place}: checks before, with and after it found ${counts}`];
 }

@@ -2,7 +2,7 @@
 // same symbols, with the same values, in the same order, and are counted alike; rules come and go meanwhile.
 import assert from 'node:assert/strict';
 import { ANY_SYMBOL, RuleEngine, type RunningRule } from '../../../jobs/rules/ruleEngine.ts';
-import { type Condition, conditionsOf } from '../../../query/rules/conditions.ts';
+import { type Condition, parseConditions } from '../../../query/rules/conditions.ts';
 import type { ValueKind } from '../../../query/rules/operators.ts';
 import { seeded } from '../crash/rounds/seeded.ts';
 
@@ -60,13 +60,13 @@ function oneTape(random: Random, where: string): Record<'rules' | 'changes' | 'f
     if (act < 2 || rules === 0) {
       const rule = ruleOf(random, `R${random.between(0, 30)}`);
       count(engine, evaluated);
-      engine.put(rule);
+      engine.setRule(rule);
       naive.put(rule);
       rules += 1;
     } else if (act === 2) {
       const id = `R${random.between(0, 30)}`;
       count(engine, evaluated);
-      engine.remove(id);
+      engine.removeRule(id);
       naive.remove(id);
     } else {
       timeMs += choose(random, [0, 1, 999, 1_000, 5_000, 60_000]);
@@ -107,7 +107,7 @@ function ruleOf(random: Random, id: string): RunningRule {
     id,
     event: random.chance(0.3) ? ANY_SYMBOL : choose(random, SYMBOLS),
     match: choose(random, ['any', 'all'] as const),
-    conditions: conditionsOf(conditions, kindOf),
+    conditions: parseConditions(conditions, kindOf),
     alsoNames: random.chance(0.3)
       ? [
           choose(

@@ -1,7 +1,7 @@
 // What looks like a token is hidden wherever it stands; what only resembles one is not.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { redacted, redactedData } from '../../../store/base/redact.ts';
+import { redactText, redactData } from '../../../store/base/redact.ts';
 
 const MADE = 'sk_0123456789abcdef0123456789abcdef';
 const TOKENS = [
@@ -42,7 +42,7 @@ test('tokens are hidden in every place and spelling', () => {
   for (const token of TOKENS) {
     for (const place of PLACES) {
       const text = place(token);
-      const told = redacted(text);
+      const told = redactText(text);
       const secret = token.slice(token.indexOf('_') + 1);
       for (const body of [
         told,
@@ -58,10 +58,10 @@ test('tokens are hidden in every place and spelling', () => {
 });
 
 test('a made token is hidden also after letters, and a signing secret keeps its ends', () => {
-  assert.equal(redacted(`x${MADE}`), 'xsk_…cdef');
+  assert.equal(redactText(`x${MADE}`), 'xsk_…cdef');
   const secret = '0123456789abcdef'.repeat(4);
-  assert.equal(redacted(`/v1/${secret}?`), '/v1/0123…cdef?');
-  assert.equal(redacted(`%3D${secret}%26`), '=0123…cdef&');
+  assert.equal(redactText(`/v1/${secret}?`), '/v1/0123…cdef?');
+  assert.equal(redactText(`%3D${secret}%26`), '=0123…cdef&');
 });
 
 test('what only resembles a token keeps its name', () => {
@@ -73,13 +73,13 @@ test('what only resembles a token keeps its name', () => {
     'EXPORT_0123456789abcdef0123456789abcdef',
     '%ZZ %',
   ]) {
-    assert.equal(redacted(text), text);
+    assert.equal(redactText(text), text);
   }
 });
 
 test('data are redacted deep, and long texts in no time', () => {
   const value = { name: MADE, list: [{ [MADE]: 1 }, null, 2, true], text: 'x' };
-  assert.deepEqual(redactedData(value), {
+  assert.deepEqual(redactData(value), {
     name: 'sk_…cdef',
     list: [{ 'sk_…cdef': 1 }, null, 2, true],
     text: 'x',
@@ -88,7 +88,7 @@ test('data are redacted deep, and long texts in no time', () => {
     // Of this thread's own work: a busy machine takes longer by the clock. What looks at a text again for
     // each of its parts takes minutes.
     const before = process.threadCpuUsage();
-    redacted(part.repeat(200_000));
+    redactText(part.repeat(200_000));
     const { user } = process.threadCpuUsage(before);
     assert.ok(user < 3_000_000, `${part}: ${user} µs`);
   }

@@ -12,7 +12,7 @@ import { bucketFinding } from '../../../cli/doctor/bucketChecks.ts';
 import type { AtCrashPoint } from '../../../store/base/crashPoints.ts';
 import { localDisk } from '../../../store/base/disk.ts';
 import { readSettings } from '../../../store/base/settings/settings.ts';
-import { forgetRemoved } from '../../../store/files/endedFiles.ts';
+import { retryRemovals } from '../../../store/files/fileTombstones.ts';
 import { get, load, loaded, read, send } from '../../base/client.ts';
 import { lakePaths, startServer } from '../../base/server.ts';
 import { startSwift, type Swift } from '../../base/servers/swift.ts';
@@ -79,7 +79,7 @@ bucketTest('a copy that was damaged is fetched anew, and nobody learns of it', a
   assert.equal(await read(server, '/data/WS/D?limit=999'), before);
   const [second = ''] = (await lakePaths(server)).filter((path) => path.endsWith('.parquet'));
   await appendFile(join(lake.folder, 'lake', second), 'x');
-  const verdict = await server.tapedeck.services.fileCheck.all();
+  const verdict = await server.tapedeck.services.fileCheck.checkAll();
   assert.deepEqual(verdict.damaged, []);
 });
 
@@ -91,14 +91,14 @@ bucketTest('a file that the bucket lost is told as missing there', async () => {
   const source = `${lake.bucket}/some/where/${key}`;
   await lake.client.send(new CopyObjectCommand({ ...kept, CopySource: source }));
   await lake.client.send(new DeleteObjectCommand(object));
-  const { damaged } = await server.tapedeck.services.fileCheck.all();
+  const { damaged } = await server.tapedeck.services.fileCheck.checkAll();
   assert.deepEqual(
     damaged.map(({ path, what }) => [`lake/${path}`, what]),
     [[key, `is missing in s3://${lake.bucket}/some/where`]],
   );
   const back = { ...object, CopySource: `${lake.bucket}/kept` };
   await lake.client.send(new CopyObjectCommand(back));
-  assert.deepEqual((await server.tapedeck.services.fileCheck.all()).damaged, []);
+  assert.deepEqual((await server.tapedeck.services.fileCheck.checkAll()).damaged, []);
 });
 
 bucketTest(
@@ -162,7 +162,7 @@ bucketTest('what is dropped goes from the bucket, and orphans with the next star
     lake.wire.mend();
     assert.equal((await get(server, '/data/WS/L2')).status, 404, 'it is gone for readers');
     const { database, lake: served } = server.tapedeck.services;
-    await forgetRemoved(database, served.files);
+    await retryRemovals(database, served.files);
     assert.deepEqual(await of('L2'), [], 'what was refused is tried again');
   }
   const strange = { Bucket: lake.bucket, Key: 'some/where/lake/WS/D/strange.parquet' };
@@ -287,7 +287,7 @@ bucketTest(
       await loaded(server, 'M', csv('B', 0, 30));
       await rm(join(other.folder, 'lake'), { recursive: true });
       assert.equal(JSON.parse(await read(server, '/data/WS/M?limit=100')).length, 60);
-      assert.deepEqual((await server.tapedeck.services.fileCheck.all()).damaged, []);
+      assert.deepEqual((await server.tapedeck.services.fileCheck.checkAll()).damaged, []);
       await rm(join(other.folder, 'lake'), { recursive: true });
     }
     await assert.rejects(

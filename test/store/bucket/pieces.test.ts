@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, test } from 'vitest';
 import { openS3Bucket } from '../../../pipeline/targets/s3Bucket.ts';
-import { contentOf } from '../../../store/base/contents.ts';
+import { digestFile } from '../../../store/base/fileDigest.ts';
 import { readSettings } from '../../../store/base/settings/settings.ts';
 import type { Bucket } from '../../../store/files/bucket/bucket.ts';
 import { until } from '../../api/streams/listening.ts';
@@ -43,7 +43,7 @@ const here = (name: string): string => join(lake.folder, name);
 async function sent(name: string, length: number): Promise<Buffer> {
   const bytes = randomBytes(length);
   await writeFile(here('sent'), bytes);
-  await bucket.put(name, here('sent'), await contentOf(here('sent')));
+  await bucket.put(name, here('sent'), await digestFile(here('sent')));
   return bytes;
 }
 

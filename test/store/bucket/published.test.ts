@@ -48,7 +48,7 @@ bucketTest('a file is in the bucket before it is published, and comes from there
   const [id = ''] = await readdir(folder);
   // A copy that rots is another one's matter: the check brings the right one.
   for (const name of await readdir(folder)) await writeFile(join(folder, name), 'xxxxxx');
-  const verdict = await server.tapedeck.services.fileCheck.all();
+  const verdict = await server.tapedeck.services.fileCheck.checkAll();
   assert.deepEqual(verdict.damaged, []);
   assert.equal(await downloaded(server), '200 second');
   assert.notEqual(id, '');
@@ -85,7 +85,7 @@ bucketTest('a damaged file of before is not sent as the one that heals it', asyn
   {
     await using server = await lake.start();
     assert.deepEqual(await sent(), []);
-    const { damaged } = await server.tapedeck.services.fileCheck.all();
+    const { damaged } = await server.tapedeck.services.fileCheck.checkAll();
     assert.deepEqual(
       damaged.map(({ path: name }) => name),
       [id],

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'vitest';
 import { openFolder } from '../../../store/catalog/folder.ts';
-import { closeToOthers } from '../../../store/catalog/folderModes.ts';
+import { restrictToOwner } from '../../../store/catalog/folderModes.ts';
 
 test('a data folder that others could read is closed to them, and that is told', async () => {
   const root = await mkdtemp(join(tmpdir(), 'tapedeck-modes-'));
@@ -15,13 +15,13 @@ test('a data folder that others could read is closed to them, and that is told',
     await mkdir(join(root, 'lake'), { mode: 0o755 });
     await writeFile(join(root, 'key'), 'x', { mode: 0o644 });
     for (const name of ['.', 'lake']) await chmod(join(root, name), 0o755);
-    const { closed } = openFolder(root);
-    assert.deepEqual(closed, [root, join(root, 'lake'), join(root, 'key')]);
+    const { restrictedPaths } = openFolder(root);
+    assert.deepEqual(restrictedPaths, [root, join(root, 'lake'), join(root, 'key')]);
     for (const name of ['.', 'lake', 'spool', 'exports', 'tmp']) {
       assert.equal(await modeOf(name), '700', name);
     }
     assert.equal(await modeOf('key'), '600');
-    assert.deepEqual(openFolder(root).closed, [], 'once');
+    assert.deepEqual(openFolder(root).restrictedPaths, [], 'once');
   } finally {
     await rm(root, { recursive: true, force: true });
   }
@@ -34,5 +34,5 @@ test('a folder that can not be closed is refused with its path and what to do', 
     type: 'Conflict',
     message: /others may read \/proc\/self \(mode 555\).*chmod go-rwx/,
   };
-  assert.throws(() => closeToOthers('/proc/self'), rule);
+  assert.throws(() => restrictToOwner('/proc/self'), rule);
 });

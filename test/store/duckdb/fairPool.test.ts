@@ -19,7 +19,7 @@ const SLOW = 'SELECT count(*) FROM range(100000000000) t(a), range(10) u(b) WHER
 
 function ask(account: string, sql: string, deadlineMs = 20_000, signal?: AbortSignal) {
   const question = { files: [], statements: [sql], deadlineMs };
-  return pool.of(account).rows(signal === undefined ? question : { ...question, signal });
+  return pool.forAccount(account).rows(signal === undefined ? question : { ...question, signal });
 }
 
 const failureOf = (asked: Promise<unknown>): Promise<Failure | undefined> =>

@@ -89,7 +89,7 @@ test('a file that another of its length replaces at once is read anew', async ()
     await ask('one', [`COPY (${query}) TO '${path}' (FORMAT parquet, COMPRESSION zstd)`]);
     bodies.push(await readFile(path));
   }
-  for (const from of [pool, pool.sharing([root])]) {
+  for (const from of [pool, pool.forWorkspace([root])]) {
     for (let round = 0; round < 400; round += 1) {
       const at = (round * 7) % bodies.length;
       await writeFile(path, bodies[at] ?? '');

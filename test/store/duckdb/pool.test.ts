@@ -70,14 +70,14 @@ test('a process for a question that comes soon is the one that answers it', asyn
   const memory = { memoryBytes: 128 * 1024 ** 2, threads: 1 };
   const own = new DuckDbPool({ children: 2, ...memory, processes: { ...ownProcesses, start } });
   const question = { files: [], statements: ['SELECT 1 AS one'], deadlineMs: 20_000 };
-  own.expect();
-  own.expect();
+  own.startOne();
+  own.startOne();
   assert.equal(starts, 1);
-  await Promise.all([own.rows(question), own.of('other').rows(question)]);
-  own.expect();
+  await Promise.all([own.rows(question), own.forAccount('other').rows(question)]);
+  own.startOne();
   assert.equal(starts, 2, 'two at once, and one of them is free again');
   await own.close();
-  own.expect();
+  own.startOne();
   assert.equal(starts, 2);
 });
 

@@ -49,7 +49,7 @@ const ask = (
   statement: string,
   { files = [], job = 'one' }: Asked = {},
 ): Promise<unknown> =>
-  pool.sharing(wallsOf(workspace)).rows({
+  pool.forWorkspace(wallsOf(workspace)).rows({
     files,
     folder: folderOf(workspace, job),
     statements: [statement],
@@ -166,7 +166,7 @@ test('or refused, with the same sentence', async () => {
     );
   const alone = await told(pool);
   assert.match(alone, /Out of Memory Error/);
-  assert.equal(await told(pool.sharing(wallsOf('WS'))), alone);
+  assert.equal(await told(pool.forWorkspace(wallsOf('WS'))), alone);
 });
 
 test('an instance goes when nothing is asked of it, and when too many others are', async () => {
@@ -178,7 +178,7 @@ test('an instance goes when nothing is asked of it, and when too many others are
       made += 1;
       return blankInstance();
     };
-    const jobs = new JobInstances({ blank, gone: () => (gone += 1) });
+    const jobs = new JobInstances({ blank, onNoneShared: () => (gone += 1) });
     const run = async (workspace: string): Promise<unknown> => {
       const walls = [join(root, 'many', workspace)];
       const folder = join(root, 'many', workspace, 'job');
@@ -191,16 +191,16 @@ test('an instance goes when nothing is asked of it, and when too many others are
     vi.advanceTimersByTime(9_000);
     await run('WS');
     vi.advanceTimersByTime(9_000);
-    assert.deepEqual([made, gone, jobs.isKept], [3, 0, true]);
+    assert.deepEqual([made, gone, jobs.hasShared], [3, 0, true]);
     vi.advanceTimersByTime(1_000);
-    assert.deepEqual([made, gone, jobs.isKept], [3, 1, false], 'none is left');
+    assert.deepEqual([made, gone, jobs.hasShared], [3, 1, false], 'none is left');
     for (let at = 0; at < 5; at += 1) await run(`W${at}`);
     await run('W4');
     assert.equal(made, 8);
     await run('W0');
     assert.equal(made, 9, 'the first of them went');
     vi.advanceTimersByTime(10_000);
-    assert.equal(jobs.isKept, false);
+    assert.equal(jobs.hasShared, false);
   } finally {
     vi.useRealTimers();
   }

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { DuckDbPool } from '../../../store/duckdb/pool.ts';
-import { processesOf } from '../../../store/duckdb/slot.ts';
+import { createProcesses } from '../../../store/duckdb/slot.ts';
 
-const slowly = processesOf(new URL('./slowChild.ts', import.meta.url));
+const slowly = createProcesses(new URL('./slowChild.ts', import.meta.url));
 
 test('a question whose process starts slower than its time limit is answered', async () => {
   const limits = { children: 1, memoryBytes: 128 * 1024 ** 2, threads: 1 };

@@ -4,18 +4,18 @@ import assert from 'node:assert/strict';
 import { setTimeout as after } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
 import { Failure } from '../../../store/base/failure.ts';
-import { type Timed, TimedLine } from '../../../store/queues/timedLine.ts';
+import { type TimedItem, TimedQueue } from '../../../store/queues/timedQueue.ts';
 
 /** Whoever still waits leaves at the end. */
 const end = new AbortController();
 afterAll(() => end.abort());
 
-interface Item extends Timed {
+interface Item extends TimedItem {
   readonly bytes: number;
 }
 
 /** Those that are made room of are refused before anybody looks. */
-class WatchedLine extends TimedLine<Item, string> {
+class WatchedLine extends TimedQueue<Item, string> {
   override wait(one: Item): Promise<string> {
     const wait = super.wait(one);
     wait.catch(() => undefined);
@@ -23,7 +23,7 @@ class WatchedLine extends TimedLine<Item, string> {
   }
 }
 
-const lineOf = (places: number, leastWaitMs = 0): TimedLine<Item, string> =>
+const lineOf = (places: number, leastWaitMs = 0): TimedQueue<Item, string> =>
   new WatchedLine({ places: () => places, leastWaitMs, bytesOf: ({ bytes }) => bytes });
 
 const item = (account: string, deadlineMs = 60_000, bytes = 1): Item => ({
@@ -81,7 +81,7 @@ test('long statements fill the line too', async () => {
 
 test('what can not be answered in time is refused at once, with the time to come again', async () => {
   const line = lineOf(2);
-  line.tookMs(1_000);
+  line.recordMs(1_000);
   const waits = Array.from({ length: 21 }, () => line.wait(item('a', 10_000)));
   assert.equal((await refusals(waits)).length, 0);
   // 21 are ahead, two run at a time, and each takes a second.
@@ -93,18 +93,18 @@ test('what can not be answered in time is refused at once, with the time to come
 
 test('nobody waits longer than the deadline of the question, but the server itself', async () => {
   const line = lineOf(1);
-  line.tookMs(3_000);
+  line.recordMs(3_000);
   const own = line.wait(item('', 30));
   const late = line.wait(item('a', 30));
   await expect(late).rejects.toMatchObject({ type: 'Busy', waitMs: expect.any(Number) as number });
   assert.equal(line.size, 1);
-  assert.ok(line.give(() => 'place', true));
+  assert.ok(line.assign(() => 'place', true));
   assert.equal(await own, 'place');
 });
 
 test('a few slow items do not refuse a thousand quick ones', async () => {
   const line = lineOf(2);
-  for (let at = 0; at < 40; at += 1) line.tookMs(at % 20 === 0 ? 30_000 : 10);
+  for (let at = 0; at < 40; at += 1) line.recordMs(at % 20 === 0 ? 30_000 : 10);
   const waits = Array.from({ length: 1_000 }, () => line.wait(item('a', 30_000)));
   assert.equal((await refusals(waits)).length, 0);
 });
@@ -121,7 +121,7 @@ test('a caller who left is not waited for', async () => {
 
 test('a short deadline does not make a short wait', async () => {
   const line = lineOf(1, 60_000);
-  line.tookMs(1_000);
+  line.recordMs(1_000);
   const waits = Array.from({ length: 20 }, () => line.wait(item('a', 5)));
   await after(50);
   assert.equal((await refusals(waits)).length, 0);

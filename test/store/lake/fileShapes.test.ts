@@ -50,8 +50,8 @@ test('a file is as its table is, or is read by the ids of its columns', async ()
   const shapes = new FileShapes();
   const select = `SELECT 7::BIGINT AS a, 'x' AS b, '{"m":1}'::JSON AS j, DATE '2024-02-29' AS d`;
   const file = await written('one.parquet', select, 'a: 1, b: 2, j: 3, d: 4');
-  assert.equal(shapes.holds(file, [A]), false, 'nothing is known of it yet');
-  await shapes.learn([file], { paths: [], pathOf, isDamaged }, ask);
+  assert.equal(shapes.hasColumns(file, [A]), false, 'nothing is known of it yet');
+  await shapes.load([file], { paths: [], pathOf, isDamaged }, ask);
   const cases: readonly (readonly [string, boolean, readonly Column[]])[] = [
     ['all', true, [A, B, column(3, 'j', 'json'), column(4, 'd', 'date')]],
     ['some, in another order', true, [B, A]],
@@ -61,8 +61,8 @@ test('a file is as its table is, or is read by the ids of its columns', async ()
     ['one came later', false, [A, B, column(5, 'e', 'varchar')]],
   ];
   for (const [what, holds, columns] of cases) {
-    assert.equal(shapes.holds(file, columns), holds, what);
-    const sql = visibleRows([file], columns, pathOf, false, shapes.holds);
+    assert.equal(shapes.hasColumns(file, columns), holds, what);
+    const sql = visibleRows([file], columns, pathOf, false, shapes.hasColumns);
     assert.equal(sql.includes('schema = MAP'), !holds, sql);
     const [rows] = await ask([`SELECT * FROM ${sql}`], [file.path]);
     assert.deepEqual(
@@ -79,7 +79,7 @@ test('a file is looked at once, beside files of other shapes', async () => {
   const other = await written('three.parquet', `SELECT 2.5::DOUBLE AS a`, 'a: 1');
   const asked: string[] = [];
   const learn = (files: readonly DataFile[]): Promise<void> =>
-    shapes.learn(files, { paths: [], pathOf, isDamaged }, (statements) => {
+    shapes.load(files, { paths: [], pathOf, isDamaged }, (statements) => {
       asked.push(...statements);
       return ask(statements);
     });
@@ -88,7 +88,10 @@ test('a file is looked at once, beside files of other shapes', async () => {
   await learn([other, one]);
   assert.equal(asked.length, 2);
   assert.ok(!asked[1]?.includes('two.parquet'), asked[1]);
-  assert.deepEqual([shapes.holds(one, [A, B]), shapes.holds(other, [A, B])], [true, false]);
-  const sql = visibleRows([one, other], [A, B], pathOf, false, shapes.holds);
+  assert.deepEqual(
+    [shapes.hasColumns(one, [A, B]), shapes.hasColumns(other, [A, B])],
+    [true, false],
+  );
+  const sql = visibleRows([one, other], [A, B], pathOf, false, shapes.hasColumns);
   assert.ok(sql.includes('schema = MAP'), 'one of another shape: all by ids');
 });

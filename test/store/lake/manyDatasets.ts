@@ -3,8 +3,8 @@ import { insertDatasetRow } from '../../../store/lake/datasets/datasetRows.ts';
 import { createWorkspace } from '../../../store/lake/datasetEdits.ts';
 import type { Tapedeck } from '../../../app/main.ts';
 import type { Database } from '../../../store/catalog/database.ts';
-import type { Piece } from '../../../store/catalog/statements.ts';
-import { insertEach, runTogether } from '../../../store/catalog/together.ts';
+import type { BatchStatement } from '../../../store/catalog/statements.ts';
+import { insertEach, runBatch } from '../../../store/catalog/statementBatch.ts';
 
 const SCHEMA = {
   type: 'object',
@@ -49,7 +49,7 @@ export async function makeMany(
       const firstId = FIRST_FILE_ID + at * filesOfEach;
       const ids = Array.from({ length: filesOfEach }, (_, file) => firstId + file);
       const pieces = ids.flatMap((id) => filePieces(transaction, tableId, id, snapshot));
-      await runTogether(transaction, pieces);
+      await runBatch(transaction, pieces);
     }
   });
 }
@@ -80,7 +80,7 @@ function filePieces(
   tableId: number,
   fileId: number,
   snapshot: number,
-): readonly Piece[] {
+): readonly BatchStatement[] {
   const own = { data_file_id: fileId, table_id: tableId };
   const file = {
     ...own,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import type { Database } from '../../../store/catalog/database.ts';
-import { makeStorage } from '../../../store/lake/storage.ts';
+import { createStorage } from '../../../store/lake/storage.ts';
 import { loaded } from '../../base/client.ts';
 import { startServer } from '../../base/server.ts';
 
@@ -26,12 +26,12 @@ test('what could not be read once is read again', async () => {
   await loaded(server, 'P', 'symbol,date,v\nA,2024-01-01,1\n');
   const { database, lake, storage } = server.tapedeck.services;
   for (const table of ['publication', 'ducklake_data_file']) {
-    const before = await storage.of('WS');
+    const before = await storage.workspaceBytes('WS');
     assert.ok(before.live > 0);
-    const other = makeStorage(failing(database, table, 1), lake, { state: 0 });
-    await assert.rejects(other.of('WS'), /can not be read/, table);
-    assert.deepEqual(await other.of('WS'), before, table);
+    const other = createStorage(failing(database, table, 1), lake, { state: 0 });
+    await assert.rejects(other.workspaceBytes('WS'), /can not be read/, table);
+    assert.deepEqual(await other.workspaceBytes('WS'), before, table);
     await loaded(server, 'Q', `symbol,date,v\nB,2024-01-01,${table.length}\n`);
-    assert.deepEqual(await other.of('WS'), await storage.of('WS'), table);
+    assert.deepEqual(await other.workspaceBytes('WS'), await storage.workspaceBytes('WS'), table);
   }
 });

@@ -4,13 +4,13 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { test } from 'vitest';
 import { Failure } from '../../../store/base/failure.ts';
-import { moreOf } from '../../../store/ledger/leases/blockSizes.ts';
-import { HeldPermits } from '../../../store/ledger/leases/heldPermits.ts';
+import { computeGrant } from '../../../store/ledger/leases/blockSizes.ts';
+import { RateGrants } from '../../../store/ledger/leases/rateGrants.ts';
 import { LeasedQuota } from '../../../store/ledger/leases/leasedQuota.ts';
 import type { ToLessee, ToLessor } from '../../../store/ledger/leases/leaseMessages.ts';
-import { QuotaLessor } from '../../../store/ledger/leases/lessor.ts';
-import { linesOf, readJournal } from '../../../store/ledger/journal.ts';
-import { Untold, UNTOLD_MAX } from '../../../store/ledger/leases/untold.ts';
+import { QuotaLessor } from '../../../store/ledger/leases/quotaLessor.ts';
+import { parseLines, readJournal } from '../../../store/ledger/journal.ts';
+import { UnackedCharges, UNACKED_MAX } from '../../../store/ledger/leases/unackedCharges.ts';
 import { until } from '../../api/streams/listening.ts';
 import { caller, callerWith, fixture, K, QUOTA } from './ledgerFixture.ts';
 
@@ -64,10 +64,10 @@ async function play(who = caller): Promise<Played> {
   let leave = (): void => undefined;
   const connect = (): void => {
     const { left, take } = lessor.join('n', (message: ToLessee) =>
-      quota.take(structuredClone(message)),
+      quota.handle(structuredClone(message)),
     );
     leave = left;
-    quota.connected((message) => {
+    quota.connect((message) => {
       told.push(message);
       take(structuredClone(message));
     });
@@ -99,23 +99,23 @@ async function play(who = caller): Promise<Played> {
 
 test('a node spends what it was lent, and its calls are in the books as if made here', async () => {
   await using p = await play();
-  assert.throws(() => p.quota.stopped(caller), ELSEWHERE);
+  assert.throws(() => p.quota.findStop(caller), ELSEWHERE);
   assert.throws(() => p.quota.hold(caller, K, 30), ELSEWHERE);
   await p.settle();
-  assert.equal(p.quota.stopped(caller), undefined);
+  assert.equal(p.quota.findStop(caller), undefined);
   const hold = p.quota.hold(caller, { ...K, requestId: 'first' }, 30);
   const charge = p.quota.settle(hold, 7);
   assert.deepEqual([charge.messages, charge.premium], [7, 0]);
-  charge.delivered();
-  charge.delivered();
-  p.quota.settle(p.quota.hold(caller, K, 30), 30).undelivered();
+  charge.confirm();
+  charge.confirm();
+  p.quota.settle(p.quota.hold(caller, K, 30), 30).cancel();
   p.quota.release(p.quota.hold(caller, K, 30));
-  p.quota.settle(p.quota.hold(caller, { ...K, requestId: 'free', weight: 0 }, 9), 9).delivered();
-  assert.equal(p.quota.untold, 2);
+  p.quota.settle(p.quota.hold(caller, { ...K, requestId: 'free', weight: 0 }, 9), 9).confirm();
+  assert.equal(p.quota.unackedCalls, 2);
   await p.settle();
   await p.ledger.flush();
-  assert.deepEqual([p.quota.untold, p.used], [0, ['t']]);
-  const lines = (await readJournal(p.database)).flatMap(({ text }) => linesOf(text));
+  assert.deepEqual([p.quota.unackedCalls, p.used], [0, ['t']]);
+  const lines = (await readJournal(p.database)).flatMap(({ text }) => parseLines(text));
   assert.deepEqual(
     lines.map(({ messages, objects, requestId, weight }) => [requestId, objects, weight, messages]),
     [
@@ -125,10 +125,10 @@ test('a node spends what it was lent, and its calls are in the books as if made 
   );
   assert.deepEqual(p.ledger.balance('a'), { used: 7, held: 0 });
   assert.deepEqual(p.ledger.allowance(caller), { used: 7, left: QUOTA - 7 });
-  assert.ok(p.ledger.lentOf('a') > 0);
+  assert.ok(p.ledger.leasedMessages('a') > 0);
   await p.quota.close();
-  assert.equal(p.ledger.lentOf('a'), 0, 'at the end all comes home');
-  assert.throws(() => p.quota.stopped(caller), ELSEWHERE);
+  assert.equal(p.ledger.leasedMessages('a'), 0, 'at the end all comes home');
+  assert.throws(() => p.quota.findStop(caller), ELSEWHERE);
 });
 
 /** Whether a node spends a message; what is not there is asked for. */
@@ -145,16 +145,16 @@ test('what is lent beyond a lowered limit, or to a token that may not act, comes
   await using p = await play();
   assert.throws(() => p.quota.hold(caller, K, 30), ELSEWHERE);
   await p.settle();
-  p.quota.settle(p.quota.hold(caller, K, 30), 7).delivered();
+  p.quota.settle(p.quota.hold(caller, K, 30), 7).confirm();
   p.may.callerOf = callerWith({ budget: QUOTA });
-  p.lessor.limitsChanged();
+  p.lessor.recallExcess();
   assert.ok(isHere(p.quota), 'what is not beyond it stays');
   for (const lowered of [callerWith({ budget: 5 }), undefined]) {
     p.may.callerOf = lowered;
-    p.lessor.limitsChanged();
+    p.lessor.recallExcess();
     assert.throws(() => p.quota.hold(caller, K, 1), ELSEWHERE);
     await p.settle();
-    assert.equal(p.ledger.lentOf('a'), 0);
+    assert.equal(p.ledger.leasedMessages('a'), 0);
     p.may.callerOf = caller;
     p.pass(1_000);
     await until(() => isHere(p.quota));
@@ -166,21 +166,21 @@ test('what a node delivered is told before anybody is told what was used', async
   assert.throws(() => p.quota.hold(caller, K, 30), ELSEWHERE);
   await p.settle();
   // One turn has just been told: the next one comes later.
-  p.quota.settle(p.quota.hold(caller, K, 30), 7).delivered();
-  p.quota.settle(p.quota.hold(caller, K, 30), 30).delivered();
-  await p.ledger.heard();
+  p.quota.settle(p.quota.hold(caller, K, 30), 7).confirm();
+  p.quota.settle(p.quota.hold(caller, K, 30), 30).confirm();
+  await p.ledger.collectReports();
   assert.equal(p.ledger.balance('a').used, 37);
-  assert.ok(p.ledger.lentOf('a') > 0, 'and it keeps what it was lent');
-  p.quota.settle(p.quota.hold(caller, K, 30), 5).delivered();
-  await p.ledger.caughtUp();
-  const lines = (await readJournal(p.database)).flatMap(({ text }) => linesOf(text));
+  assert.ok(p.ledger.leasedMessages('a') > 0, 'and it keeps what it was lent');
+  p.quota.settle(p.quota.hold(caller, K, 30), 5).confirm();
+  await p.ledger.flushAll();
+  const lines = (await readJournal(p.database)).flatMap(({ text }) => parseLines(text));
   assert.deepEqual(
     lines.map(({ messages }) => messages),
     [7, 30, 5],
   );
   // A node that is gone is not waited for.
   p.leave();
-  await p.ledger.heard();
+  await p.ledger.collectReports();
 });
 
 test('what a node has is called home before a call is refused, but for what its calls hold', async () => {
@@ -192,18 +192,18 @@ test('what a node has is called home before a call is refused, but for what its 
   await p.ledger.waitForRoom(caller, K, QUOTA);
   assert.equal(p.ledger.left(caller, false), QUOTA - 100);
   assert.throws(() => p.quota.hold(caller, K, 1), ELSEWHERE);
-  p.quota.settle(running, 40).delivered();
+  p.quota.settle(running, 40).confirm();
   await p.settle();
-  assert.deepEqual([p.ledger.balance('a').used, p.ledger.lentOf('a')], [40, 0]);
+  assert.deepEqual([p.ledger.balance('a').used, p.ledger.leasedMessages('a')], [40, 0]);
 });
 
 test('a token that may not act is lent nothing, nor one whose account is stopped', async () => {
   const stopped = callerWith({ budget: 5 });
   await using p = await play(stopped);
-  p.ledger.settle(p.ledger.hold(stopped, K, 5), 5).delivered();
-  assert.throws(() => p.quota.stopped(stopped), ELSEWHERE);
+  p.ledger.settle(p.ledger.hold(stopped, K, 5), 5).confirm();
+  assert.throws(() => p.quota.findStop(stopped), ELSEWHERE);
   await p.settle();
-  assert.throws(() => p.quota.stopped(stopped), ELSEWHERE);
+  assert.throws(() => p.quota.findStop(stopped), ELSEWHERE);
   p.may.callerOf = undefined;
   assert.throws(() => p.quota.hold({ ...stopped, tokenId: 'other' }, K, 0), ELSEWHERE);
   await p.settle();
@@ -225,9 +225,9 @@ test('calls of a lost connection are told over the next one, and charged once', 
   await p.settle();
   const open = p.quota.settle(p.quota.hold(caller, { ...K, requestId: 'late' }, 10), 3);
   const held = p.quota.hold(caller, K, 10);
-  p.quota.settle(p.quota.hold(caller, { ...K, requestId: 'told' }, 10), 2).delivered();
+  p.quota.settle(p.quota.hold(caller, { ...K, requestId: 'told' }, 10), 2).confirm();
   await p.settle();
-  p.quota.lost();
+  p.quota.disconnect();
   assert.throws(() => p.quota.hold(caller, K, 0), ELSEWHERE);
   p.connect();
   assert.throws(
@@ -236,19 +236,19 @@ test('calls of a lost connection are told over the next one, and charged once', 
     'it was held of what is not here any more',
   );
   assert.ok(!p.told.some(({ kind }, at) => kind === 'clean' && at > 2), 'a call is on its way yet');
-  open.delivered();
+  open.confirm();
   await p.settle();
   assert.equal(p.told.at(-1)?.kind, 'clean');
   await p.ledger.flush();
-  assert.deepEqual([p.ledger.balance('a').used, p.ledger.lentOf('a')], [5, 0]);
-  assert.equal(p.quota.untold, 0);
+  assert.deepEqual([p.ledger.balance('a').used, p.ledger.leasedMessages('a')], [5, 0]);
+  assert.equal(p.quota.unackedCalls, 0);
 });
 
 test('requests of an address and a token are granted for a second', () => {
-  const permits = new HeldPermits();
+  const permits = new RateGrants();
   const grant = (nowMs: number, count: number): void => {
-    for (const { key, kind, most } of permits.wants(nowMs)) {
-      permits.granted({ key, kind, count: Math.min(most, count) }, nowMs);
+    for (const { key, kind, most } of permits.takeRequests(nowMs)) {
+      permits.applyGrant({ key, kind, count: Math.min(most, count) }, nowMs);
     }
   };
   assert.equal(permits.take('t', '192.0.2.1', 0), false);
@@ -268,16 +268,16 @@ test('requests of an address and a token are granted for a second', () => {
 test('of calls that are told together those are charged that are covered', async () => {
   await using p = await play();
   const left = 20;
-  p.ledger.settle(p.ledger.hold(caller, K, QUOTA), QUOTA - left).delivered();
+  p.ledger.settle(p.ledger.hold(caller, K, QUOTA), QUOTA - left).confirm();
   await p.ledger.flush();
   const acknowledged: ToLessee[] = [];
   const { take } = p.lessor.join('other', (message) => acknowledged.push(message));
   take({ kind: 'hello', lessee: 'another run' });
-  const untold = new Untold();
+  const untold = new UnackedCharges();
   const call = { block: 77, accountId: 'a', tokenId: 't', ...K };
   for (const id of ['b', 'c', '"d"']) untold.add({ ...call, objects: 9 }, id);
   for (const id of ['e', 'f']) untold.add({ ...call, objects: 1 }, id);
-  const [report] = untold.next(0);
+  const [report] = untold.takeReports(0);
   assert.deepEqual(
     report?.alike.map(({ objects, requestIds }) => [objects, ...requestIds]),
     [
@@ -287,7 +287,7 @@ test('of calls that are told together those are charged that are covered', async
   );
   for (let again = 0; again < 2; again += 1) take({ kind: 'report', ...report });
   await p.ledger.flush();
-  const lines = (await readJournal(p.database)).flatMap(({ text }) => linesOf(text));
+  const lines = (await readJournal(p.database)).flatMap(({ text }) => parseLines(text));
   assert.deepEqual(
     lines.slice(1).map(({ messages, requestId }) => [requestId, messages]),
     [
@@ -304,34 +304,34 @@ test('of calls that are told together those are charged that are covered', async
 });
 
 test('nothing is spent while too many calls are not told, or one is not for a second', () => {
-  const untold = new Untold();
+  const untold = new UnackedCharges();
   const line = { block: 1, accountId: 'a', tokenId: 't', objects: 1, ...K };
   untold.add(line, 'r');
   assert.equal(untold.hasRoom(9_999), true, 'it was not told yet');
-  assert.equal(untold.next(10_000).length, 1);
+  assert.equal(untold.takeReports(10_000).length, 1);
   assert.deepEqual([untold.hasRoom(11_000), untold.hasRoom(11_001)], [true, false]);
-  assert.equal(untold.again(20_000).length, 1);
+  assert.equal(untold.repeatReports(20_000).length, 1);
   assert.equal(untold.hasRoom(20_500), true);
-  untold.acknowledged(1);
+  untold.acknowledge(1);
   assert.equal(untold.hasRoom(90_000), true);
-  for (let at = 0; at < UNTOLD_MAX; at += 1) untold.add(line, 'r');
+  for (let at = 0; at < UNACKED_MAX; at += 1) untold.add(line, 'r');
   assert.equal(untold.hasRoom(90_000), false);
-  assert.equal(untold.next(90_000).length, 100);
-  untold.acknowledged(2);
+  assert.equal(untold.takeReports(90_000).length, 100);
+  untold.acknowledge(2);
   assert.equal(untold.hasRoom(90_000), true);
 });
 
 test('a node is given much while much is left, little near a limit, and never all', () => {
   const asked = { need: 30, left: 0, perSecond: 0 };
-  assert.equal(moreOf(2, 1e9, asked), 1_000);
-  assert.equal(moreOf(2, 1e9, { ...asked, perSecond: 5_000 }), 50_000);
-  assert.equal(moreOf(2, 1e9, { ...asked, perSecond: 1e9 }), 100_000);
-  assert.equal(moreOf(2, 1e9, { ...asked, need: 250_000 }), 250_000);
-  assert.equal(moreOf(2, 1e9, { ...asked, left: 900 }), 100);
-  assert.equal(moreOf(2, 400, asked), 100);
-  assert.equal(moreOf(2, 100, asked), 30);
-  assert.equal(moreOf(2, 59, asked), 0, 'half of it stays here');
-  assert.equal(moreOf(2, 2, { ...asked, need: 1 }), 1);
-  assert.equal(moreOf(2, 1, { ...asked, need: 1 }), 0);
-  assert.equal(moreOf(2, -5, { ...asked, need: 0 }), 0);
+  assert.equal(computeGrant(2, 1e9, asked), 1_000);
+  assert.equal(computeGrant(2, 1e9, { ...asked, perSecond: 5_000 }), 50_000);
+  assert.equal(computeGrant(2, 1e9, { ...asked, perSecond: 1e9 }), 100_000);
+  assert.equal(computeGrant(2, 1e9, { ...asked, need: 250_000 }), 250_000);
+  assert.equal(computeGrant(2, 1e9, { ...asked, left: 900 }), 100);
+  assert.equal(computeGrant(2, 400, asked), 100);
+  assert.equal(computeGrant(2, 100, asked), 30);
+  assert.equal(computeGrant(2, 59, asked), 0, 'half of it stays here');
+  assert.equal(computeGrant(2, 2, { ...asked, need: 1 }), 1);
+  assert.equal(computeGrant(2, 1, { ...asked, need: 1 }), 0);
+  assert.equal(computeGrant(2, -5, { ...asked, need: 0 }), 0);
 });

@@ -7,7 +7,7 @@ import { sql } from 'kysely';
 import { billingDays } from '../../../store/ledger/billingDays.ts';
 import type { Database } from '../../../store/catalog/database.ts';
 import { isElsewhere } from '../../base/catalogElsewhere.ts';
-import { linesOf, readJournal } from '../../../store/ledger/journal.ts';
+import { parseLines, readJournal } from '../../../store/ledger/journal.ts';
 import type { Ledger } from '../../../store/ledger/ledger.ts';
 import { readUsage } from '../../../store/ledger/usage.ts';
 import { caller, callerWith, fixture, K, QUOTA } from './ledgerFixture.ts';
@@ -27,12 +27,12 @@ test('a hold takes what is left; nothing left is refused; free calls always pass
 
 test('a settlement beyond the quota is refused whole, at the exact message', async () => {
   await using f = await fixture();
-  f.ledger.settle(f.ledger.hold(caller, K, QUOTA), QUOTA - 5).delivered();
+  f.ledger.settle(f.ledger.hold(caller, K, QUOTA), QUOTA - 5).confirm();
   assert.throws(() => f.ledger.settle(f.ledger.hold(caller, K, 50), 6), { type: 'OverLimit' });
-  f.ledger.settle(f.ledger.hold(caller, K, 50), 5).delivered();
+  f.ledger.settle(f.ledger.hold(caller, K, 50), 5).confirm();
   assert.deepEqual(f.ledger.balance('a'), { used: QUOTA, held: 0 });
   const open = callerWith({ payAsYouGo: true });
-  f.ledger.settle(f.ledger.hold(open, K, 70), 70).delivered();
+  f.ledger.settle(f.ledger.hold(open, K, 70), 70).confirm();
   assert.equal(f.ledger.balance('a').used, QUOTA + 70);
 });
 
@@ -62,14 +62,14 @@ test('budget, breaker, token limit: the exact message, the lowest bound, its own
     await using f = await fixture();
     const who = callerWith(one.own, 'settings' in one ? one.settings : {});
     const spend = (messages: number): void =>
-      f.ledger.settle(f.ledger.hold(who, K, messages), messages).delivered();
+      f.ledger.settle(f.ledger.hold(who, K, messages), messages).confirm();
     spend(one.most - 1);
     assert.throws(() => f.ledger.settle(f.ledger.hold(who, K, 2), 2), { type: one.type });
-    assert.equal(f.ledger.stopped(who), undefined, 'one message is left');
+    assert.equal(f.ledger.findStop(who), undefined, 'one message is left');
     spend(1);
     assert.throws(() => f.ledger.hold(who, K, 1), { type: one.type });
     assert.equal(f.ledger.balance('a').used, one.most);
-    assert.equal(f.ledger.stopped(who)?.type, one.all ? one.type : undefined);
+    assert.equal(f.ledger.findStop(who)?.type, one.all ? one.type : undefined);
     const reopened = await (await f.ledger.flush(), f.reopen());
     assert.throws(() => reopened.hold(who, K, 1), { type: one.type }, 'also after a restart');
   }
@@ -79,11 +79,11 @@ test('premium messages are counted and bounded apart', async () => {
   await using f = await fixture();
   const order = { ...K, premium: true, weight: 10 };
   const who = callerWith({ premiumMessages: 30 });
-  f.ledger.settle(f.ledger.hold(who, order, 3), 3).delivered();
+  f.ledger.settle(f.ledger.hold(who, order, 3), 3).confirm();
   assert.throws(() => f.ledger.hold(who, order, 1), { type: 'OverLimit' });
   assert.deepEqual(f.ledger.balance('a'), { used: 0, held: 0 });
   assert.deepEqual(f.ledger.premiumBalance('a'), { used: 30, held: 0 });
-  f.ledger.settle(f.ledger.hold(who, K, 5), 5).delivered();
+  f.ledger.settle(f.ledger.hold(who, K, 5), 5).confirm();
   await f.ledger.flush();
   assert.deepEqual((await f.reopen()).premiumBalance('a'), { used: 30, held: 0 });
   const usage = await readUsage(f.database, 'a', billingDays('America/New_York'), f.time.nowMs);
@@ -93,10 +93,10 @@ test('premium messages are counted and bounded apart', async () => {
 test('what was delivered is written once, what was not goes back', async () => {
   await using f = await fixture();
   const charge = f.ledger.settle(f.ledger.hold(caller, K, 10), 4);
-  charge.delivered();
-  charge.delivered();
-  charge.undelivered();
-  f.ledger.settle(f.ledger.hold(caller, K, 10), 7).undelivered();
+  charge.confirm();
+  charge.confirm();
+  charge.cancel();
+  f.ledger.settle(f.ledger.hold(caller, K, 10), 7).cancel();
   await f.ledger.flush();
   assert.deepEqual(f.ledger.balance('a'), { used: 4, held: 0 });
   assert.deepEqual((await f.reopen()).balance('a'), { used: 4, held: 0 });
@@ -104,12 +104,12 @@ test('what was delivered is written once, what was not goes back', async () => {
 
 test('a charge on its way to the catalog waits until it is known to be written', async () => {
   await using f = await fixture();
-  f.ledger.settle(f.ledger.hold(caller, K, 4), 4).delivered();
+  f.ledger.settle(f.ledger.hold(caller, K, 4), 4).confirm();
   const flushing = f.ledger.flush();
   await Promise.resolve();
-  assert.equal(f.ledger.waiting, 1);
+  assert.equal(f.ledger.pendingCharges, 1);
   await flushing;
-  assert.equal(f.ledger.waiting, 0);
+  assert.equal(f.ledger.pendingCharges, 0);
 });
 
 test('charges that a disk refuses are written later, with those that came meanwhile, once', async () => {
@@ -120,7 +120,7 @@ test('charges that a disk refuses are written later, with those that came meanwh
   const charge = (requestId: string, usageKey: string, objects: number): void => {
     const order = { ...K, requestId, usageKey };
     f.time.nowMs += 1_000;
-    f.ledger.settle(f.ledger.hold(caller, order, objects), objects).delivered();
+    f.ledger.settle(f.ledger.hold(caller, order, objects), objects).confirm();
   };
   await refuseCharges(f.database);
   charge('one', 'WS.K', 1);
@@ -130,13 +130,13 @@ test('charges that a disk refuses are written later, with those that came meanwh
     charge('three', 'WS.L', 3);
   };
   await f.ledger.flush();
-  assert.equal(f.ledger.waiting, 3);
+  assert.equal(f.ledger.pendingCharges, 3);
   await f.ledger.flush();
-  assert.equal(f.ledger.waiting, 3);
+  assert.equal(f.ledger.pendingCharges, 3);
   assert.deepEqual(await readJournal(f.database), []);
   await takeCharges(f.database);
   await f.ledger.flush();
-  assert.equal(f.ledger.waiting, 0);
+  assert.equal(f.ledger.pendingCharges, 0);
   // What waits is tried by itself too: on a busy machine meanwhile.
   assert.ok(faults.length >= 2, faults.join());
   const days = billingDays('America/New_York');
@@ -147,7 +147,7 @@ test('charges that a disk refuses are written later, with those that came meanwh
     ['WS.L', 3],
   ]);
   const rows = await readJournal(f.database);
-  const told = rows.flatMap(({ text }) => linesOf(text).map(({ requestId }) => requestId));
+  const told = rows.flatMap(({ text }) => parseLines(text).map(({ requestId }) => requestId));
   assert.deepEqual(told, ['one', 'two', 'three']);
   assert.equal(rows[0]?.firstMs, f.time.nowMs - 2_000);
   assert.deepEqual((await f.reopen()).balance('a'), { used: 6, held: 0 });
@@ -158,13 +158,13 @@ test('an end whose disk refuses tries again, tells what is lost, and leaves noth
   const onFault = (reason: unknown): void => void faults.push(reason);
   await using f = await fixture({ onFault });
   await refuseCharges(f.database);
-  f.ledger.settle(f.ledger.hold(caller, K, 2), 2).delivered();
+  f.ledger.settle(f.ledger.hold(caller, K, 2), 2).confirm();
   const [lost] = await Promise.all([f.ledger.close(), dropSoon(f.database)]);
   assert.equal(lost, 0);
   assert.deepEqual((await f.reopen()).balance('a'), { used: 2, held: 0 });
   const again = await f.reopen();
   await refuseCharges(f.database);
-  again.settle(again.hold(caller, K, 3), 3).delivered();
+  again.settle(again.hold(caller, K, 3), 3).confirm();
   assert.equal(await again.close(), 1);
   const before = faults.length;
   // Nothing tries any more: what it is of may be closed.
@@ -187,12 +187,12 @@ const takeCharges = (database: Database): Promise<unknown> =>
 test('a new month begins in the billing zone, and a late settlement stays in its own', async () => {
   await using f = await fixture();
   f.time.nowMs = Date.UTC(2026, 1, 1, 4, 59);
-  f.ledger.settle(f.ledger.hold(caller, K, 9), 9).delivered();
+  f.ledger.settle(f.ledger.hold(caller, K, 9), 9).confirm();
   const late = f.ledger.hold(caller, K, 5);
   f.time.nowMs = Date.UTC(2026, 1, 1, 5, 0);
   assert.deepEqual(f.ledger.balance('a'), { used: 0, held: 0 });
-  f.ledger.settle(late, 5).delivered();
-  f.ledger.settle(f.ledger.hold(caller, K, 2), 2).delivered();
+  f.ledger.settle(late, 5).confirm();
+  f.ledger.settle(f.ledger.hold(caller, K, 2), 2).confirm();
   await f.ledger.flush();
   const rows = await f.database.selectFrom('balance').selectAll().orderBy('month').execute();
   assert.deepEqual(
@@ -205,7 +205,7 @@ test('a new month begins in the billing zone, and a late settlement stays in its
 });
 
 const spendAll = (ledger: Ledger, objects: number): void =>
-  ledger.settle(ledger.hold(caller, K, objects), objects).delivered();
+  ledger.settle(ledger.hold(caller, K, objects), objects).confirm();
 
 test('a clock that goes back over the end of a month gives nothing twice', async () => {
   await using f = await fixture();
@@ -253,7 +253,7 @@ test('a settlement after the end of its month is held against what is left of it
   f.time.nowMs += 86_400_000;
   spendAll(f.ledger, QUOTA);
   assert.throws(() => f.ledger.settle(greedy, 11), { type: 'OverLimit' });
-  f.ledger.settle(late, 10).delivered();
+  f.ledger.settle(late, 10).confirm();
   await f.ledger.flush();
   const rows = await f.database.selectFrom('balance').selectAll().orderBy('month').execute();
   assert.deepEqual(
@@ -290,11 +290,11 @@ test('law: nothing exceeds the quota, and all that is delivered is written', asy
           charges.push(f.ledger.settle(hold, messages));
         } else if (verb === 'deliver' && charge && !ended.has(charge)) {
           ended.add(charge);
-          charge.delivered();
+          charge.confirm();
           delivered += charge.messages;
         } else if (verb === 'drop' && charge && !ended.has(charge)) {
           ended.add(charge);
-          charge.undelivered();
+          charge.cancel();
         }
       } catch (error) {
         assert.equal((error as { type?: string }).type, 'OverLimit');

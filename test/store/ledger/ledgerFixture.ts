@@ -9,14 +9,14 @@ import { newCatalog } from '../../base/catalogElsewhere.ts';
 import { Ledger } from '../../../store/ledger/ledger.ts';
 import type { ChargeOrder } from '../../../store/ledger/metering.ts';
 import { migrate } from '../../../store/catalog/migrate.ts';
-import { tierOf } from '../../../store/accounts/tiers.ts';
+import { findTier } from '../../../store/accounts/tiers.ts';
 import { DEFAULT_SETTINGS, type Token } from '../../../store/accounts/tokens.ts';
 
 export const QUOTA = 1_000;
 const account: Account = {
   accountId: 'a',
   name: 'test',
-  tier: { ...tierOf('launch'), messagesMonthly: QUOTA },
+  tier: { ...findTier('launch'), messagesMonthly: QUOTA },
   payAsYouGo: false,
   suspended: false,
   circuitBreaker: undefined,

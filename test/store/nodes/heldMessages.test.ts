@@ -16,7 +16,7 @@ test('a quiet stream beside busy ones holds its messages, and nothing of theirs'
   const hub = new Hub(Date.now);
   const wanted = { topics: ['last'], symbols: ['A'], intervalMs: 0, ids: true } as const;
   const group = hub.join(wanted, { take: () => undefined });
-  const read = group.framed('A', '{}').bytes.toString();
+  const read = group.createFrame('A', '{}').bytes.toString();
   collect();
   const before = process.memoryUsage().arrayBuffers;
   for (let price = 0; price < MESSAGES; price += 1) {
@@ -28,7 +28,7 @@ test('a quiet stream beside busy ones holds its messages, and nothing of theirs'
   collect();
   const held = process.memoryUsage().arrayBuffers - before;
   const id = /id: (\S+)/.exec(read)?.[1] ?? '';
-  const { frames, gap } = group.after(id);
+  const { frames, gap } = group.resumeAfter(id);
   assert.equal(gap, 0);
   assert.equal(frames.length, MESSAGES);
   assert.match(
@@ -61,14 +61,14 @@ test('what is held is bounded by messages: the newest ones stay, in their order'
     { topics: ['last'], symbols: undefined, intervalMs: 0, ids: true },
     { take: () => undefined },
   );
-  const first = /id: (\S+)/.exec(group.framed('A', '{}').bytes.toString())?.[1] ?? '';
+  const first = /id: (\S+)/.exec(group.createFrame('A', '{}').bytes.toString())?.[1] ?? '';
   const all = 25_000;
   for (let price = 0; price < all; price += 1) {
     hub.publish('last', 'A', () => `{"price":${price}}`);
     if (price % 7 === 0) group.flush();
   }
   group.flush();
-  const { frames, gap } = group.after(first);
+  const { frames, gap } = group.resumeAfter(first);
   hub.close();
   assert.equal(frames.length, 10_000);
   assert.equal(gap, all - 10_000);

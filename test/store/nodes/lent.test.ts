@@ -12,22 +12,22 @@ import { join, sep } from 'node:path';
 import { afterAll, beforeAll, test } from 'vitest';
 import {
   followPath,
-  isOfNode,
-  lendPath,
-  type LentKind,
+  isNodeUpgrade,
+  workerPath,
+  type WorkerKind,
   openNodeConnection,
-  takeNodes,
-} from '../../../api/forward/nodeDoor.ts';
-import { renewedAgent } from '../../../api/forward/renewedAgent.ts';
+  acceptNodes,
+} from '../../../api/forward/nodeConnections.ts';
+import { makeRenewedAgent } from '../../../api/forward/renewedAgent.ts';
 import { DuckDbPool } from '../../../store/duckdb/pool.ts';
 import { ownProcesses } from '../../../store/duckdb/slot.ts';
-import { Borrowed } from '../../../store/lent/borrowed.ts';
-import { frameOf } from '../../../store/lent/frames.ts';
-import { lend } from '../../../store/lent/lender.ts';
+import { RemoteExecutor } from '../../../store/remote/remoteExecutor.ts';
+import { encodeFrame } from '../../../store/remote/frames.ts';
+import { serveExecutor } from '../../../store/remote/executorServer.ts';
 import { literal } from '../../../store/duckdb/sqlText.ts';
 import { monotonicMs } from '../../../store/base/clock.ts';
-import { Audience } from '../../../store/replica/audience.ts';
-import { Following } from '../../../store/replica/following.ts';
+import { Followers } from '../../../store/replica/followers.ts';
+import { ReplicaState } from '../../../store/replica/replicaState.ts';
 import { until } from '../../api/streams/listening.ts';
 
 const root = mkdtempSync(join(tmpdir(), "tapedeck-lent-it's-"));
@@ -38,7 +38,7 @@ const ROWS = 300_000;
 const key = 'ab'.repeat(32);
 const leaving = new AbortController();
 const sockets: Socket[] = [];
-const audience = new Audience({
+const audience = new Followers({
   clockMs: monotonicMs,
   isSure: () => true,
   snapshot: () => 5,
@@ -68,20 +68,20 @@ beforeAll(async () => {
   execFileSync('openssl', [...kind, ...rest], { stdio: 'ignore' });
   cert = readFileSync(certFile, 'utf8');
   const secrets = { cert, key: readFileSync(keyFile, 'utf8') };
-  server = createServer({ ...secrets, shouldUpgradeCallback: isOfNode }, (_, answer) =>
+  server = createServer({ ...secrets, shouldUpgradeCallback: isNodeUpgrade }, (_, answer) =>
     answer.end('ok'),
   );
   const spill = { folder: join(root, 'spill'), bytes: 1024 ** 3 };
   const limits = { children: 1, memoryBytes: 256 * 1024 ** 2, threads: 1, silentMs: 3_000 };
   pool = new DuckDbPool({ ...limits, spill, lake: LAKE });
-  parts = new DuckDbPool({ ...limits, lake: LAKE, isSaid: true });
-  const lent = (kind: LentKind, socket: Socket): void =>
-    (kind === 'ingest' ? parts : pool).lend(new Borrowed(socket, LAKE));
+  parts = new DuckDbPool({ ...limits, lake: LAKE, onlyDeclared: true });
+  const lent = (kind: WorkerKind, socket: Socket): void =>
+    (kind === 'ingest' ? parts : pool).addRemote(new RemoteExecutor(socket, LAKE));
   const follows = (nodeId: string, socket: Socket): void => audience.join(nodeId, socket);
-  takeNodes(
+  acceptNodes(
     server,
     { key, clock: Date.now },
-    { lent, follows, loads: (socket) => void socket.destroy() },
+    { onWorker: lent, onFollower: follows, onLoads: (socket) => void socket.destroy() },
   );
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -113,7 +113,7 @@ const target = () => ({
   id: 'a',
   url: new URL(`https://127.0.0.1:${port}`),
   hopKey: key,
-  agent: renewedAgent(
+  agent: makeRenewedAgent(
     () =>
       new Agent({
         ca: cert,
@@ -123,10 +123,10 @@ const target = () => ({
   ),
 });
 
-async function lent(kind: LentKind = 'sql'): Promise<Socket> {
+async function lent(kind: WorkerKind = 'sql'): Promise<Socket> {
   const socket = await openNodeConnection(
     target() as never,
-    lendPath(kind),
+    workerPath(kind),
     Date.now,
     leaving.signal,
   );
@@ -135,11 +135,11 @@ async function lent(kind: LentKind = 'sql'): Promise<Socket> {
 }
 
 /** A lender whose copies are all there. */
-async function lending(kind?: LentKind): Promise<Socket> {
+async function lending(kind?: WorkerKind): Promise<Socket> {
   const socket = await lent(kind);
   const copies = { lake: COPIES, hold: async () => () => undefined };
   const folder = join(root, `process-${sockets.length}`);
-  void lend({ socket, copies, folder, start: () => ownProcesses.start(0) });
+  void serveExecutor({ socket, copies, folder, start: () => ownProcesses.start(0) });
   return socket;
 }
 
@@ -180,13 +180,13 @@ test('rows, bodies, and files in pieces come from the other machine', async () =
   const text = readFileSync(written?.path ?? '', 'utf8');
   assert.equal(text.length, written?.length);
   assert.equal(text.trimEnd().split('\n').at(-1)?.trim(), `${ROWS - 1},there`);
-  assert.equal(pool.load().byLent, 2);
+  assert.equal(pool.load().answeredRemotely, 2);
   await own.end();
 });
 
 test('what may be answered anywhere is first asked there, with its folder', async () => {
   const socket = await lending('ingest');
-  await until(() => parts.load().lent === 1);
+  await until(() => parts.load().remote === 1);
   const folder = join(root, 'export');
   const file = { name: 'making-1', bytesMax: 1024 ** 3 };
   const question = { ...asking('v, place'), folder, file, anywhere: true };
@@ -198,14 +198,14 @@ test('what may be answered anywhere is first asked there, with its folder', asyn
   // What does not say so stays, such as what is asked of this machine's file.
   const [rows] = await parts.rows(asking('any_value(place) AS place'));
   assert.deepEqual(rows, [{ place: 'here' }]);
-  assert.equal(parts.load().byLent, 1);
+  assert.equal(parts.load().answeredRemotely, 1);
   socket.destroy();
-  await until(() => parts.load().lent === 0);
+  await until(() => parts.load().remote === 0);
 });
 
 test('a file that statements write there comes back, and none is left', async () => {
   const socket = await lending('ingest');
-  await until(() => parts.load().lent === 1);
+  await until(() => parts.load().remote === 1);
   const folder = join(root, 'writing');
   await mkdir(folder);
   const path = join(folder, 'made.parquet');
@@ -213,9 +213,9 @@ test('a file that statements write there comes back, and none is left', async ()
     `COPY (${sqlOver(columns)}) TO ${literal(path)} (FORMAT parquet, RETURN_STATS)`,
   ];
   const question = { ...asking(''), folder, anywhere: true, written: 'made.parquet' };
-  const before = parts.load().byLent;
+  const before = parts.load().answeredRemotely;
   const [[stats] = []] = await parts.rows({ ...question, statements: copy('v, place') });
-  assert.equal(parts.load().byLent, before + 1);
+  assert.equal(parts.load().answeredRemotely, before + 1);
   assert.equal(Number(stats?.['count']), ROWS);
   assert.equal(Number(stats?.['file_size_bytes']), statSync(path).size);
   const read = `SELECT any_value(place) AS place FROM read_parquet(${literal(path)})`;
@@ -224,19 +224,19 @@ test('a file that statements write there comes back, and none is left', async ()
   await assert.rejects(parts.rows({ ...question, statements: copy('no_such_column') }), /no_such/);
   assert.deepEqual(globSync(join(root, 'process-*', '*')), []);
   socket.destroy();
-  await until(() => parts.load().lent === 0);
+  await until(() => parts.load().remote === 0);
 });
 
 test('a part whose node is lost in its middle is made here, in place of what had come of it', async () => {
   const socket = await lent('ingest');
-  await until(() => parts.load().lent === 1);
+  await until(() => parts.load().remote === 1);
   const folder = join(root, 'lost');
   const file = { name: 'making-1', bytesMax: 1024 ** 3 };
-  const asked = parts.body({ ...asking('v, place'), folder, file, anywhere: true }, 'csv');
+  const asked = parts.body({ ...asking('v, place'), folder, file, canRunRemotely: true }, 'csv');
   await once(socket, 'readable');
   // More than the whole of it.
   const bytes = Buffer.alloc(10_000_000, 'x');
-  socket.write(frameOf({ kind: 'piece', id: 0, bytes }));
+  socket.write(encodeFrame({ kind: 'piece', id: 0, bytes }));
   const path = join(folder, file.name);
   await until(() => existsSync(path) && statSync(path).size === bytes.length);
   socket.destroy();
@@ -248,34 +248,34 @@ test('a part whose node is lost in its middle is made here, in place of what had
 });
 
 test('what fails there is asked again here', async () => {
-  const before = pool.load().byLent;
+  const before = pool.load().answeredRemotely;
   const own = busy();
   const wrong = pool.rows(asking('no_such_column'));
   await until(() => pool.load().running === 1);
   await own.end();
   await assert.rejects(wrong, /no_such_column/);
-  assert.equal(pool.load().byLent, before);
+  assert.equal(pool.load().answeredRemotely, before);
 });
 
 test('a message longer than any may be ends the connection', async () => {
   const socket = await lent();
-  await until(() => pool.load().lent > 0);
-  const before = pool.load().lent;
+  await until(() => pool.load().remote > 0);
+  const before = pool.load().remote;
   socket.write(Buffer.from([255, 255, 255, 255, 0]));
-  await until(() => pool.load().lent === before - 1);
+  await until(() => pool.load().remote === before - 1);
 });
 
 test('one that goes, or says nothing, is given up', async () => {
   for (const socket of sockets.splice(0)) socket.destroy();
-  await until(() => pool.load().lent === 0);
+  await until(() => pool.load().remote === 0);
   for (const end of [(socket: Socket): unknown => socket.destroy(), () => undefined]) {
     const own = busy();
     const socket = await lent();
-    await until(() => pool.load().lent === 1);
+    await until(() => pool.load().remote === 1);
     const asked = pool.rows(asking('any_value(place) AS place'));
     await once(socket, 'readable');
     end(socket);
-    await until(() => pool.load().lent === 0);
+    await until(() => pool.load().remote === 0);
     await own.end();
     assert.deepEqual(await asked, [[{ place: 'here' }]]);
   }
@@ -286,7 +286,7 @@ test('a copy that can not be had is no failure', async () => {
   const hold = async (): Promise<never> => {
     throw new Error('not there');
   };
-  void lend({
+  void serveExecutor({
     socket,
     copies: {
       lake: COPIES,
@@ -295,7 +295,7 @@ test('a copy that can not be had is no failure', async () => {
     folder: join(root, 'none'),
     start: () => ownProcesses.start(0),
   });
-  await until(() => pool.load().lent === 1);
+  await until(() => pool.load().remote === 1);
   const own = busy();
   const asked = pool.rows(asking('any_value(place) AS place'));
   await until(() => pool.load().waiting === 1);
@@ -308,11 +308,11 @@ test('a node that follows is told over TLS, by its very certificate, and hears t
   const socket = await openNodeConnection(target() as never, path, Date.now, leaving.signal);
   const ignore = (): void => undefined;
   const parts = { socket, clockMs: monotonicMs, apply: ignore, lease: ignore, forgotten: ignore };
-  const following = new Following(parts);
+  const following = new ReplicaState(parts);
   assert.equal(await following.welcome, 5);
-  following.ready();
+  following.markReady();
   await until(() => following.isLiveFor(7));
-  const resume = await audience.quiet([7]);
+  const resume = await audience.pause([7]);
   assert.equal(following.isLiveFor(7), false);
   resume?.();
   await until(() => following.isLiveFor(7));

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, test } from 'vitest';
-import { busSettings } from '../../../store/base/settings/busSettings.ts';
+import { parseBusSettings } from '../../../store/base/settings/busSettings.ts';
 import { Hub } from '../../../store/bus/hub.ts';
 import type { TopicLog } from '../../../store/bus/topicLog.ts';
 import { NatsLog } from '../../../store/bus/nats/natsLog.ts';
@@ -22,7 +22,7 @@ afterAll(async () => {
 });
 
 async function opened(fenceMs = 5_000, lake = 'sole'): Promise<NatsLog> {
-  const settings = busSettings(nats?.url ?? '');
+  const settings = parseBusSettings(nats?.url ?? '');
   assert.ok(settings !== undefined);
   const log = new NatsLog({ settings, lake, onFault: () => undefined, fenceMs });
   logs.push(log);
@@ -56,25 +56,29 @@ test.skipIf(skip)('what one node knew nothing of is missing at every node after 
     return { hub, log: hub.log };
   };
   const first = await nodeOf();
-  await first.hub.prepare(wanted);
+  await first.hub.prepareResume(wanted);
   const group = first.hub.join(wanted, reader);
   first.hub.publish('records', 'A', () => '{"n":1}');
-  await first.log.settled();
-  const id = idOf(group.framed('', '{}').bytes);
+  await first.log.flushed();
+  const id = idOf(group.createFrame('', '{}').bytes);
   // The next one finds no word of how far that was, and tells how far it is itself.
   const second = await nodeOf();
-  await second.hub.prepare(wanted);
-  second.log.mark('records', '5');
-  await second.log.settled();
-  const own = idOf(second.hub.join(wanted, reader).framed('', '{}').bytes);
+  await second.hub.prepareResume(wanted);
+  second.log.setCheckpoint('records', '5');
+  await second.log.flushed();
+  const own = idOf(second.hub.join(wanted, reader).createFrame('', '{}').bytes);
   const third = await nodeOf();
-  await third.log.opened();
-  assert.equal(third.log.recalled('records')?.stand, '5');
-  third.log.keep('records', []);
-  await third.log.settled();
+  await third.log.ensureOpen();
+  assert.equal(third.log.recovered('records')?.checkpoint, '5');
+  third.log.startLogging('records', []);
+  await third.log.flushed();
   const again = third.hub.join(wanted, reader);
-  assert.equal(again.after(id, reader).gap, null, 'what was between the first two is unknown');
-  assert.equal(again.after(own, reader).gap, 0, 'since the second one nothing is missing');
+  assert.equal(
+    again.resumeAfter(id, reader).gap,
+    null,
+    'what was between the first two is unknown',
+  );
+  assert.equal(again.resumeAfter(own, reader).gap, 0, 'since the second one nothing is missing');
   for (const { hub } of [first, second, third]) hub.close();
 });
 
@@ -83,21 +87,21 @@ const idOf = (frame: Buffer): string => /(?<=id: ).*(?=\r)/.exec(frame.toString(
 test('a writer goes on behind its own messages, kept or not, and not behind those of others', () => {
   let nowMs = 0;
   const writer = new SoleWriter(() => nowMs);
-  writer.found('a', 10);
-  assert.deepEqual([writer.begin(), writer.begin()], [10, 11]);
-  writer.kept(11);
-  writer.lost();
-  writer.found('a', 12);
-  assert.equal(writer.begin(), 12, 'what was lost had been kept');
-  writer.kept(13);
-  writer.found('a', 14);
-  assert.equal(writer.begin(), undefined, 'the fourteenth is of another one');
+  writer.setLogState('a', 10);
+  assert.deepEqual([writer.beginWrite(), writer.beginWrite()], [10, 11]);
+  writer.recordStored(11);
+  writer.recordUnconfirmed();
+  writer.setLogState('a', 12);
+  assert.equal(writer.beginWrite(), 12, 'what was lost had been kept');
+  writer.recordStored(13);
+  writer.setLogState('a', 14);
+  assert.equal(writer.beginWrite(), undefined, 'the fourteenth is of another one');
   assert.equal(writer.fencedMs, 5_000);
   nowMs = 5_000;
-  assert.deepEqual([writer.fencedMs, writer.begin()], [0, 14]);
-  writer.refused();
-  assert.equal(writer.begin(), undefined);
+  assert.deepEqual([writer.fencedMs, writer.beginWrite()], [0, 14]);
+  writer.recordRejected();
+  assert.equal(writer.beginWrite(), undefined);
   nowMs = 10_000;
-  writer.found('b', 1);
-  assert.equal(writer.begin(), 1, 'another log of the same name');
+  writer.setLogState('b', 1);
+  assert.equal(writer.beginWrite(), 1, 'another log of the same name');
 });

@@ -6,10 +6,15 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, test } from 'vitest';
 import { monotonicMs } from '../../../store/base/clock.ts';
-import { frameOf, framesIn } from '../../../store/lent/frames.ts';
-import { Audience } from '../../../store/replica/audience.ts';
-import { Following } from '../../../store/replica/following.ts';
-import { type FromNode, type News, SURE_MS, type ToNode } from '../../../store/replica/news.ts';
+import { encodeFrame, decodeFrames } from '../../../store/remote/frames.ts';
+import { Followers } from '../../../store/replica/followers.ts';
+import { ReplicaState } from '../../../store/replica/replicaState.ts';
+import {
+  type FromNode,
+  type StateMessage,
+  LEASE_MS,
+  type ToNode,
+} from '../../../store/replica/messages.ts';
 
 const [K, L, LARGE] = [7, 8, 9];
 /** 40 MB of them. */
@@ -21,13 +26,13 @@ const long = Array.from({ length: 40 }, (_, at) => ({
   document: { text: 'x'.repeat(1e6) },
 }));
 let server: Server;
-let audience: Audience;
+let audience: Followers;
 let isSure = true;
 const open: (() => void)[] = [];
 
 beforeEach(async () => {
   isSure = true;
-  audience = new Audience({
+  audience = new Followers({
     clockMs: monotonicMs,
     isSure: () => isSure,
     snapshot: () => 3,
@@ -49,17 +54,17 @@ afterEach(() => {
 });
 
 interface Node {
-  readonly following: Following;
+  readonly following: ReplicaState;
   readonly socket: Socket;
-  readonly news: News['kind'][];
+  readonly news: StateMessage['kind'][];
 }
 
 const portOf = (of: Server): number => (of.address() as AddressInfo).port;
 
 async function join(port = portOf(server), watchedMax = 1_000): Promise<Node> {
   const socket = connect(port, '127.0.0.1');
-  const news: News['kind'][] = [];
-  const following = new Following({
+  const news: StateMessage['kind'][] = [];
+  const following = new ReplicaState({
     socket,
     clockMs: monotonicMs,
     lease: () => undefined,
@@ -96,20 +101,20 @@ async function oneWay(): Promise<{ readonly port: number; readonly cut: () => vo
 /** One that is told of a table, and may answer. */
 async function reader(tableId = K, port?: number): Promise<Node> {
   const node = await join(port);
-  node.following.ready();
+  node.following.markReady();
   await until(() => node.following.isLiveFor(tableId));
   return node;
 }
 
 test('nobody is asked to be quiet where nobody listens', async () => {
-  assert.equal(audience.quiet(), undefined);
+  assert.equal(audience.pause(), undefined);
 });
 
 test('a node answers nothing before it knows what it was told, nor of what it does not know', async () => {
   const { following } = await join();
   await sleep(20);
   assert.equal(following.isLive(), false);
-  following.ready();
+  following.markReady();
   assert.equal(following.isLive(), true);
   assert.equal(following.isLiveFor(K), false);
   await until(() => following.isLiveFor(K));
@@ -118,17 +123,17 @@ test('a node answers nothing before it knows what it was told, nor of what it do
 test('from when all are quiet until it is told, a node does not answer of what changes', async () => {
   const one = await reader();
   const other = await reader(L);
-  const resume = await audience.quiet([K]);
+  const resume = await audience.pause([K]);
   assert.ok(resume !== undefined);
   assert.equal(one.following.isLiveFor(K), false);
   assert.equal(one.following.isLive(), true, 'of other tables it may');
   assert.equal(other.following.isLiveFor(L), true);
-  audience.pushed([{ tableId: K, rows: [] }]);
+  audience.sendPushed([{ tableId: K, rows: [] }]);
   resume();
   await until(() => one.following.isLiveFor(K));
   assert.deepEqual(one.news, ['table', 'pushed']);
   assert.deepEqual(other.news, ['table']);
-  const all = await audience.quiet();
+  const all = await audience.pause();
   assert.deepEqual([one.following.isLive(), other.following.isLive()], [false, false]);
   all?.();
   await until(() => one.following.isLive() && other.following.isLive());
@@ -139,9 +144,9 @@ test('a node hears nothing of changes of tables that it does not read, but that 
   open.push(() => socket.destroy());
   const heard: string[] = [];
   void (async () => {
-    for await (const message of framesIn(socket)) heard.push((message as ToNode).kind);
+    for await (const message of decodeFrames(socket)) heard.push((message as ToNode).kind);
   })().catch(() => undefined);
-  const say = (message: FromNode): void => void socket.write(frameOf(message));
+  const say = (message: FromNode): void => void socket.write(encodeFrame(message));
   say({ kind: 'watch', tableId: L });
   await until(() => heard.includes('table'));
   for (const [tableId, told] of [
@@ -149,12 +154,12 @@ test('a node hears nothing of changes of tables that it does not read, but that 
     [L, ['quiet', 'pushed', 'resume']],
   ] as const) {
     heard.length = 0;
-    const resume = audience.quiet([tableId]);
+    const resume = audience.pause([tableId]);
     say({ kind: 'confirm', id: tableId === K ? 1 : 2 });
     const goOn = await resume;
-    audience.pushed([{ tableId, rows: [] }]);
+    audience.sendPushed([{ tableId, rows: [] }]);
     goOn?.();
-    audience.accounts();
+    audience.sendAccountsChanged();
     await until(() => heard.includes('accounts'));
     assert.deepEqual(heard, [...told, 'accounts']);
   }
@@ -164,34 +169,37 @@ test('whoever waits for a change hears its end; what was known is told by table'
   const { following } = await reader(K);
   following.isLiveFor(L);
   await until(() => following.isLiveFor(L));
-  const before = following.moment();
+  const before = following.captureMoment();
   assert.ok(before !== undefined);
-  const resume = await audience.quiet([K]);
+  const resume = await audience.pause([K]);
   assert.equal(following.isChanging(), true);
-  const during = following.moment();
+  const during = following.captureMoment();
   assert.ok(during !== undefined);
-  assert.deepEqual([following.knew(K, before), following.knew(L, before)], ['all', 'all']);
-  assert.deepEqual([following.knew(K, during), following.knew(L, during)], ['changing', 'all']);
-  assert.equal(following.knew(LARGE + 1, during), 'nothing', 'and asked for');
-  await until(() => following.knew(LARGE + 1, following.moment() ?? during) === 'all');
-  assert.equal(following.knew(LARGE + 1, during), 'nothing', 'it was told of it later');
+  assert.deepEqual([following.stateAt(K, before), following.stateAt(L, before)], ['all', 'all']);
+  assert.deepEqual(
+    [following.stateAt(K, during), following.stateAt(L, during)],
+    ['changing', 'all'],
+  );
+  assert.equal(following.stateAt(LARGE + 1, during), 'nothing', 'and asked for');
+  await until(() => following.stateAt(LARGE + 1, following.captureMoment() ?? during) === 'all');
+  assert.equal(following.stateAt(LARGE + 1, during), 'nothing', 'it was told of it later');
   let isOver = false;
-  const waiting = following.changed(5_000).then(() => (isOver = true));
+  const waiting = following.waitForChange(5_000).then(() => (isOver = true));
   await sleep(20);
   assert.equal(isOver, false);
   resume?.();
   await waiting;
   assert.equal(following.isChanging(), false);
-  const all = await audience.quiet();
-  assert.equal(following.moment(), undefined);
+  const all = await audience.pause();
+  assert.equal(following.captureMoment(), undefined);
   all?.();
 });
 
 test('who comes while something changes is quiet until it has changed', async () => {
   await reader();
-  const [whole, some] = await Promise.all([audience.quiet(), audience.quiet([L])]);
+  const [whole, some] = await Promise.all([audience.pause(), audience.pause([L])]);
   const late = await join();
-  late.following.ready();
+  late.following.markReady();
   await sleep(50);
   assert.equal(late.following.isLive(), false);
   whole?.();
@@ -209,23 +217,23 @@ test('one that does not say that it is quiet is waited for as long as it may ans
   // It hears nothing any more, and asks on: its clock is what ends it.
   cut();
   const beganMs = monotonicMs();
-  const resume = await audience.quiet([K]);
+  const resume = await audience.pause([K]);
   assert.equal(following.isLive(), false);
   const tookMs = monotonicMs() - beganMs;
-  assert.ok(tookMs > SURE_MS / 4 && tookMs < 3 * SURE_MS, `${tookMs} ms`);
+  assert.ok(tookMs > LEASE_MS / 4 && tookMs < 3 * LEASE_MS, `${tookMs} ms`);
   resume?.();
   await until(() => audience.size === 0);
 });
 
 test('one whose end of the connection is gone is not waited for', async () => {
   const { socket } = await reader();
-  const quieting = audience.quiet([K]);
+  const quieting = audience.pause([K]);
   socket.destroy();
   const beganMs = monotonicMs();
   (await quieting)?.();
-  assert.ok(monotonicMs() - beganMs < SURE_MS / 4);
+  assert.ok(monotonicMs() - beganMs < LEASE_MS / 4);
   await until(() => audience.size === 0);
-  assert.equal(audience.quiet([K]), undefined);
+  assert.equal(audience.pause([K]), undefined);
 });
 
 test('a node that is not told that the other one serves still answers no more', async () => {
@@ -238,7 +246,7 @@ test('a node that is not told that the other one serves still answers no more', 
 
 test('of more tables than a node is told of, those read longest ago are forgotten', async () => {
   const { following } = await join(undefined, 50);
-  following.ready();
+  following.markReady();
   for (let tableId = 101; tableId <= 150; tableId += 1) following.isLiveFor(tableId);
   await until(() => following.isLiveFor(150));
   assert.equal(following.isLiveFor(101), true, 'read again, it is the newest');
@@ -255,11 +263,11 @@ test('a node is not told of a table that has too much to tell, and goes on with 
   await until(() => news.includes('forgotten'));
   assert.equal(following.isLiveFor(LARGE), false);
   assert.equal(following.isLiveFor(K), true);
-  audience.pushed([{ tableId: K, rows: long }]);
+  audience.sendPushed([{ tableId: K, rows: long }]);
   await until(() => !following.isLiveFor(K));
   const change = { snapshot: 4, timeMs: 0, tableIds: [L], touches: undefined, endsHistory: false };
   await reader(L);
-  audience.changed({ ...change, touched: { datasets: new Set(), workspaces: new Set() } });
+  audience.sendChange({ ...change, touched: { datasets: new Set(), workspaces: new Set() } });
   await until(() => news.includes('changed'));
   assert.deepEqual(
     news.filter((kind) => kind === 'pushed'),

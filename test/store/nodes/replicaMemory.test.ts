@@ -5,10 +5,10 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'vitest';
 import { openReplica, readingPools } from '../../../app/nodes/replica.ts';
-import { momentNow } from '../../../api/read/moments.ts';
+import { currentMoment } from '../../../api/read/moments.ts';
 import { compactDataset } from '../../../jobs/upkeep/compaction.ts';
 import { flushDataset } from '../../../jobs/run/flush.ts';
-import { Outdated } from '../../../store/files/files.ts';
+import { VersionOutdated } from '../../../store/files/files.ts';
 import { loaded, send } from '../../base/client.ts';
 import { startServer, type TestServer } from '../../base/server.ts';
 
@@ -47,7 +47,7 @@ async function replicaOf(server: TestServer, tableId: number) {
   const tell = (...news: Parameters<typeof replica.apply>): void => {
     told = told.then(() => replica.apply(...news));
   };
-  tell({ kind: 'table', pending: { tableId, rows: pending.rows(tableId) } });
+  tell({ kind: 'table', pending: { tableId, rows: pending.pendingRows(tableId) } });
   lake.onChange((change) => tell({ kind: 'changed', change }));
   pending.onPush((made) => tell({ kind: 'pushed', made }));
   pending.onFlush((id, at, sequences) =>
@@ -68,7 +68,7 @@ test('a query that began before records were stored, and files put together, fin
   const { heard, services } = await replicaOf(server, tableId);
   await push(server, LOADED, LOADED + PUSHED);
   await heard();
-  const began = momentNow(services);
+  const began = currentMoment(services);
   await runner.inTurn('WS', 'K', async () => {
     await flushDataset(dataset, { pending, ingestion });
     assert.ok((await compactDataset(dataset, ingestion, 1)) > 1);
@@ -76,14 +76,14 @@ test('a query that began before records were stored, and files put together, fin
   await loaded(server, 'K', `symbol,day,v\nB,${dayOf(0)},0\n`);
   await heard();
   const found = async (): Promise<number> => {
-    const table = await services.lake.tableSeen(tableId, began.snapshot);
-    const rows = services.pending.beside(tableId, began.snapshot, undefined, began.sequence);
+    const table = await services.lake.recentTable(tableId, began.snapshot);
+    const rows = services.pending.rowsBeside(tableId, began.snapshot, undefined, began.sequence);
     return (table?.records ?? 0) + rows.length;
   };
   assert.equal(await found(), LOADED + PUSHED);
   // What was purged is nowhere, and a query that began before it begins anew.
   await send(server, 'DELETE', '/data/WS/K/A?purge=true');
   await heard();
-  assert.deepEqual(services.pending.beside(tableId, began.snapshot), []);
-  await assert.rejects(found(), Outdated);
+  assert.deepEqual(services.pending.rowsBeside(tableId, began.snapshot), []);
+  await assert.rejects(found(), VersionOutdated);
 });

@@ -8,14 +8,14 @@ import { sql } from 'kysely';
 import { afterAll, test } from 'vitest';
 import {
   type DatabaseSettings,
-  databaseSettings,
+  parseDatabaseSettings,
 } from '../../../store/base/settings/databaseSettings.ts';
-import { type Database, databaseOf } from '../../../store/catalog/database.ts';
+import { type Database, createDatabase } from '../../../store/catalog/database.ts';
 import { migrate } from '../../../store/catalog/migrate.ts';
 import { PostgresEngine } from '../../../store/postgres/engine.ts';
-import { openLink } from '../../../store/postgres/link.ts';
+import { openConnection } from '../../../store/postgres/postgresConnection.ts';
 import { postgresPlace } from '../../../store/postgres/postgresPlace.ts';
-import { postgresSpelling } from '../../../store/postgres/spelling.ts';
+import { postgresDialect } from '../../../store/postgres/postgresDialect.ts';
 import { startWire, type Wire } from '../../base/servers/wire.ts';
 import { postgresHere, type PostgresHere } from './postgresHere.ts';
 
@@ -41,7 +41,7 @@ async function wired(schema: string, limits: Limits = {}): Promise<Wired> {
   const options = { ...limits, onTaken: (error: Error) => void taken.push(error) };
   const settings = here.settings(schema, wire.port);
   const open = (): Promise<PostgresEngine> => PostgresEngine.open(settings, options);
-  const database = databaseOf(open, postgresSpelling(schema));
+  const database = createDatabase(open, postgresDialect(schema));
   await migrate(database);
   const dispose = async (): Promise<void> => {
     await database.destroy();
@@ -135,7 +135,7 @@ postgresTest('what PostgreSQL refuses for now is not refused for good', async ()
   await run("create role keeper superuser login password 'correct horse'");
   const settings = { ...here.settings('kept'), user: 'keeper' };
   const open = (): Promise<PostgresEngine> => PostgresEngine.open(settings, { awayMs: 500 });
-  const database = databaseOf(open, postgresSpelling('kept'));
+  const database = createDatabase(open, postgresDialect('kept'));
   const ended = `select pg_terminate_backend(pid) from pg_stat_activity where usename = 'keeper'`;
   try {
     await migrate(database);
@@ -146,7 +146,7 @@ postgresTest('what PostgreSQL refuses for now is not refused for good', async ()
     await run('alter role keeper login');
     while (!(await keep(database, 'b').then(() => true, isBusy))) await sleep(100);
     // Somebody cancels what waits for somebody else.
-    const other = await openLink(here.settings('kept'));
+    const other = await openConnection(here.settings('kept'));
     await other.run('begin', []);
     await other.run('lock table folder', []);
     const waiting = assert.rejects(keep(database, 'c'), /Busy: .*canceling statement/);
@@ -232,7 +232,7 @@ postgresTest('a standby is refused, and one that was promoted is not what it was
   await here.postgres.promote();
   await early;
   assert.ok(taken.length > 0, 'it is told to end: its memory may know more than is stored');
-  const reading = postgresPlace(here.settings('promoted')).openReading();
+  const reading = postgresPlace(here.settings('promoted')).openReadOnly();
   assert.deepEqual(await kept(reading), ['a']);
   await reading.destroy();
 });
@@ -243,11 +243,11 @@ postgresTest('a database that could not keep every text is refused at once', asy
   await here.postgres.run(made);
   const place = postgresPlace({ ...here.settings('x'), database: 'latin' });
   await assert.rejects(
-    place.isThere(),
+    place.exists(),
     /Conflict: .*database latin: its encoding is LATIN1, not UTF8/,
   );
   await assert.rejects(
-    postgresPlace({ ...here.settings('x'), database: 'none' }).isThere(),
+    postgresPlace({ ...here.settings('x'), database: 'none' }).exists(),
     /Conflict: .*database "none" does not exist/,
   );
   await keep(one.database, 'a');
@@ -316,7 +316,7 @@ postgresTest(
       /another Tapedeck process held schema between .* meanwhile/,
     );
     assert.ok(one.taken.length > 0, 'the process is told to end');
-    const reading = place.openReading();
+    const reading = place.openReadOnly();
     assert.deepEqual(await kept(reading), ['a', 'c']);
     await reading.destroy();
   },
@@ -329,7 +329,7 @@ postgresTest('what an older view of another session keeps is not said to be gone
   try {
     await migrate(database);
     // It has read nothing of the catalog: no lock of it tells.
-    const moment = await other.openMoment();
+    const moment = await other.openSnapshot();
     await keep(database, 'a');
     await database.deleteFrom('folder').where('key', '=', 'a').execute();
     assert.equal(await place.scrub(database), false);
@@ -366,7 +366,7 @@ postgresTest(
       const caFile = join(folder, 'ca.pem');
       await writeFile(caFile, here.postgres.ca);
       const asked = async (settings: Partial<DatabaseSettings>): Promise<unknown> => {
-        const reading = postgresPlace({ ...here.settings('tls'), ...settings }).openReading();
+        const reading = postgresPlace({ ...here.settings('tls'), ...settings }).openReadOnly();
         try {
           const used = sql`select ssl from pg_stat_ssl where pid = pg_backend_pid()`;
           return (await used.execute(reading)).rows[0];
@@ -397,7 +397,7 @@ postgresTest(
 postgresTest('who reads beside it changes nothing', async () => {
   await using one = await wired('beside');
   await keep(one.database, 'a');
-  const reading = postgresPlace(here.settings('beside')).openReading();
+  const reading = postgresPlace(here.settings('beside')).openReadOnly();
   try {
     assert.deepEqual(await kept(reading), ['a']);
     await assert.rejects(keep(reading, 'b'), /read-only transaction/);
@@ -409,7 +409,7 @@ postgresTest('who reads beside it changes nothing', async () => {
 postgresTest('acknowledged is synced, whatever the server says of itself', async () => {
   await using one = await wired('synced');
   await sql`alter role owner set synchronous_commit = off`.execute(one.database);
-  const reading = postgresPlace(here.settings('synced')).openReading();
+  const reading = postgresPlace(here.settings('synced')).openReadOnly();
   try {
     const { rows } = await sql<{ synchronous_commit: string }>`show synchronous_commit`.execute(
       reading,
@@ -424,7 +424,7 @@ postgresTest('acknowledged is synced, whatever the server says of itself', async
 test('a setting that is no database is told by its rule, never with its password', () => {
   const wrong = (text: string, rule: RegExp): void =>
     assert.throws(
-      () => databaseSettings(text),
+      () => parseDatabaseSettings(text),
       (error: Error) => rule.test(error.message) && !error.message.includes('geheim'),
       text,
     );
@@ -437,8 +437,8 @@ test('a setting that is no database is told by its rule, never with its password
   wrong('postgres://u:gehe%zzim@h/d', /begins no %XX/);
   wrong('postgres://u:geheim@10.0.0.1/d', /names an address/);
   wrong('geheim', /must be empty or postgres:/);
-  assert.equal(databaseSettings(''), undefined);
-  assert.deepEqual(databaseSettings('postgresql://u:p%40@localhost/d?schema=x'), {
+  assert.equal(parseDatabaseSettings(''), undefined);
+  assert.deepEqual(parseDatabaseSettings('postgresql://u:p%40@localhost/d?schema=x'), {
     host: 'localhost',
     port: 5432,
     user: 'u',
@@ -448,7 +448,7 @@ test('a setting that is no database is told by its rule, never with its password
     tls: 'off',
     caFile: undefined,
   });
-  assert.equal(databaseSettings('postgres://u@db.example/d')?.tls, 'verified');
+  assert.equal(parseDatabaseSettings('postgres://u@db.example/d')?.tls, 'verified');
 });
 
 postgresTest('a server that is asked nothing is connected again all the same', async () => {
@@ -478,7 +478,7 @@ postgresTest('what is deleted for good waits for no backup, and nobody waits for
   try {
     await migrate(database);
     await keep(database, 'a');
-    const moment = await place.openMoment();
+    const moment = await place.openSnapshot();
     assert.deepEqual(await kept(moment.database), ['a']);
     const scrubbing = place.scrub(database);
     await sleep(200);

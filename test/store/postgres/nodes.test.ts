@@ -6,7 +6,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, test } from 'vitest';
-import { withLink } from '../../../store/postgres/link.ts';
+import { withConnection } from '../../../store/postgres/postgresConnection.ts';
 import { listNodes } from '../../../store/postgres/nodeTable.ts';
 import { asked, DATED, headers, type Killable, served } from '../../soak/crash/rounds/killable.ts';
 import { endOf } from '../../soak/crash/nodes/nodeLoads.ts';
@@ -75,7 +75,7 @@ test.skipIf(!isHere)('a node that does not serve says who does, and hands on', a
   const metrics = await (await fetch(`${second.base}/metrics`)).text();
   assert.match(metrics, /^tapedeck_hops_total\{outcome="answered"\} \d+$/m);
   assert.match(metrics, /^tapedeck_serving_node\{node="127\.0\.0\.1:\d+"\} 1$/m);
-  const listed = await withLink(here.settings('nodes'), (link) =>
+  const listed = await withConnection(here.settings('nodes'), (link) =>
     listNodes(link, here.settings('nodes')),
   );
   assert.deepEqual(

@@ -1,7 +1,7 @@
 // A PostgreSQL for the tests of one file, with a schema for whoever asks; and its settings behind a wire.
 import assert from 'node:assert/strict';
 import {
-  databaseSettings,
+  parseDatabaseSettings,
   type DatabaseSettings,
 } from '../../../store/base/settings/databaseSettings.ts';
 import { type Postgres, startPostgres } from '../../base/servers/postgres.ts';
@@ -24,7 +24,7 @@ export async function postgresHere(): Promise<PostgresHere | undefined> {
   }
   const url = (schema: string, port?: number): string => `${postgres.url(port)}?schema=${schema}`;
   const settings = (schema: string, port?: number): DatabaseSettings => {
-    const read = databaseSettings(url(schema, port));
+    const read = parseDatabaseSettings(url(schema, port));
     assert.ok(read);
     return read;
   };

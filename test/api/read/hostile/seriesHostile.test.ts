@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import type { Parameter } from '../../../../api/request/parameters.ts';
-import { DRAWN_PARAMETERS } from '../../../../api/read/seriesParameters.ts';
+import { CHARTED_SERIES_PARAMETERS } from '../../../../api/read/seriesParameters.ts';
 import { loaded } from '../../../base/client.ts';
 import { HOSTILE_TEXTS } from '../../../soak/fuzz/http/hostile.ts';
 import { startServer, type TestServer } from '../../../base/server.ts';
@@ -111,7 +111,7 @@ const WRONG: Readonly<Record<Parameter['kind'], readonly string[]>> = {
 };
 
 describe('a wrong value is refused by the name of its parameter', () => {
-  for (const { kind, name } of DRAWN_PARAMETERS) {
+  for (const { kind, name } of CHARTED_SERIES_PARAMETERS) {
     test(name, async () => {
       await askAll([...WRONG[kind], 'repeated', ''], async (value) => {
         for (const door of DOORS) {
@@ -127,7 +127,7 @@ describe('a wrong value is refused by the name of its parameter', () => {
 });
 
 describe('whatever is given, the answer is its records or its name', () => {
-  for (const { name } of DRAWN_PARAMETERS) {
+  for (const { name } of CHARTED_SERIES_PARAMETERS) {
     test(name, async () => {
       await askAll(TEXTS, async (text) => {
         const [one, other] = DOORS;

@@ -11,7 +11,7 @@ import {
   poolOf,
   spend,
 } from '../../../../bench/cluster/blocks.ts';
-import { blockOf } from '../../../../store/ledger/leases/blockSizes.ts';
+import { computeBlockSize } from '../../../../store/ledger/leases/blockSizes.ts';
 import { type Seeded, seeded } from '../../../soak/crash/rounds/seeded.ts';
 import { seedsOf } from '../../../base/seeds.ts';
 
@@ -124,11 +124,11 @@ test('never over the quota, and nothing unused is kept for longer than a lease',
 
 test('blocks shrink to one message near the end of a quota', () => {
   const policy = { nodes: 8, blockMost: 1_000, leaseMs: 1, marginMs: 0 };
-  expect(blockOf(policy, 1_000_000, 1)).toBe(1_000);
-  expect(blockOf(policy, 1_600, 1)).toBe(100);
-  expect(blockOf(policy, 31, 1)).toBe(1);
-  expect(blockOf(policy, 3, 1)).toBe(1);
-  expect(blockOf(policy, 3, 2)).toBe(2);
+  expect(computeBlockSize(policy, 1_000_000, 1)).toBe(1_000);
+  expect(computeBlockSize(policy, 1_600, 1)).toBe(100);
+  expect(computeBlockSize(policy, 31, 1)).toBe(1);
+  expect(computeBlockSize(policy, 3, 1)).toBe(1);
+  expect(computeBlockSize(policy, 3, 2)).toBe(2);
 });
 
 test('a node whose clock is late by less than the margin spends nothing of a lease that came back', () => {

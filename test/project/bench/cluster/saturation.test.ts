@@ -18,7 +18,7 @@ import { handingOn } from '../../../../bench/cluster/handingOn.ts';
 import { leasedQuotas } from '../../../../bench/cluster/leasedQuotas.ts';
 import { runCalls, saturationOf } from '../../../../bench/cluster/saturation.ts';
 import type { ServiceTimes } from '../../../../bench/cluster/times/serviceTimes.ts';
-import { WATCHED_MAX } from '../../../../store/replica/following.ts';
+import { WATCHED_MAX } from '../../../../store/replica/replicaState.ts';
 import { seeded } from '../../../soak/crash/rounds/seeded.ts';
 
 const spent = (loop: number, below = 0): ServiceTimes['hot'] => ({

@@ -44,14 +44,14 @@ let upkeep: NodeJS.Timeout | undefined;
 let living = Promise.resolve();
 
 function live(): void {
-  const { thin } = makeUpkeep({ ...services, keep: KEEP });
+  const { expireVersions } = makeUpkeep({ ...services, keep: KEEP });
   const round = async (): Promise<void> => {
     for (const dataset of services.lake.directory.datasets('WS')) {
       await services.runner.inTurn('WS', dataset.dataset, async () => {
         await compactDataset(dataset, services.ingestion, 3);
       });
     }
-    await thin();
+    await expireVersions();
   };
   upkeep = setInterval(() => {
     living = living.then(round).catch(() => undefined);

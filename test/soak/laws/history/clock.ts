@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { verifyLedger } from '../../../../jobs/upkeep/verifyLedger.ts';
-import { type CallLine, linesOf, readJournal } from '../../../../store/ledger/journal.ts';
+import { type CallLine, parseLines, readJournal } from '../../../../store/ledger/journal.ts';
 import { type Seeded, seeded } from '../../crash/rounds/seeded.ts';
 import { startServer, type TestServer } from '../../../base/server.ts';
 
@@ -176,7 +176,7 @@ async function compare(state: Walk): Promise<{ charged: number; months: number }
   const { database, journal, ledger, accounts, days } = state.server.tapedeck.services;
   await ledger.flush();
   assert.deepEqual((await verifyLedger(journal, ledger)).faults, []);
-  const lines = (await readJournal(database)).flatMap(({ text }) => linesOf(text));
+  const lines = (await readJournal(database)).flatMap(({ text }) => parseLines(text));
   const spent = (keyOf: (line: CallLine) => string): ReadonlyMap<string, number> => {
     const sums = new Map<string, number>();
     for (const line of lines) {

@@ -186,8 +186,8 @@ const age: Step = async ({ server, model, random, clock }) => {
   const { services } = server.tapedeck;
   await observe(server, model);
   const upkeep = makeUpkeep({ ...services, keep: KEEP });
-  await upkeep.thin();
-  await upkeep.thin();
+  await upkeep.expireVersions();
+  await upkeep.expireVersions();
   thin(model, clock.ms);
   const left = (await readSnapshots(services.database)).map(({ snapshot }) => snapshot);
   const wanted = model.versions.map(({ snapshot }) => snapshot);
@@ -227,7 +227,7 @@ async function takeStep(play: Play, at: number): Promise<string> {
   const { lake, pending } = server.tapedeck.services;
   const tableId = lake.directory.dataset('WS', model.name)?.tableId ?? -1;
   const known = model.memories.some(({ snapshot }) => snapshot === lake.snapshot);
-  if (pending.rows(tableId).length === 0 && !known) remember(model, lake.snapshot);
+  if (pending.pendingRows(tableId).length === 0 && !known) remember(model, lake.snapshot);
   return told;
 }
 

@@ -152,7 +152,7 @@ const jump: Step = async (play) => {
   clock.ms += random.pick([40 * HOUR_MS, HOUR_MS, 3_000, -3_000, -HOUR_MS, -30 * HOUR_MS]);
   // As a server does every second.
   const { database, lakeClock } = server.tapedeck.services;
-  await lakeClock.meet(database);
+  await lakeClock.updateMarks(database);
   play.kept = play.kept.map((one) =>
     one.ms !== undefined && one.ms >= clock.ms ? { ...one, ms: undefined } : one,
   );
@@ -161,7 +161,7 @@ const jump: Step = async (play) => {
 
 const thin: Step = async ({ server }) => {
   const upkeep = makeUpkeep({ ...server.tapedeck.services, keep: KEEP });
-  await upkeep.thin();
+  await upkeep.expireVersions();
   return 'upkeep';
 };
 
@@ -251,7 +251,7 @@ async function readSome(play: Play, told: string, alone: boolean): Promise<void>
     assert.match(moment, /^\d+:\d+$/, path);
     // All that is committed was so before this time of the clock, and what comes is after it.
     const untouched = alone && wasIdle && isIdle();
-    const exact = untouched && lakeClock.now() === lakeClock.lakeTimeOf(ms - 1) + 1;
+    const exact = untouched && lakeClock.now() === lakeClock.toLakeTime(ms - 1) + 1;
     play.kept = [...play.kept, { path, body: text, moment, ms: exact ? ms : undefined, told }];
   }
   clock.ms += 20;

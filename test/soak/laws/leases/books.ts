@@ -6,7 +6,7 @@ import { Failure } from '../../../../store/base/failure.ts';
 import type { Seeded } from '../../crash/rounds/seeded.ts';
 import { callerWith } from '../../../store/ledger/ledgerFixture.ts';
 import type { Ledger } from '../../../../store/ledger/ledger.ts';
-import { messagesMost } from '../../../../store/ledger/quota.ts';
+import { maxMessages } from '../../../../store/ledger/quota.ts';
 
 /** After a limit was lowered, or a token disabled, no node goes by what was before. */
 const EFFECTIVE_MS = 10_000;
@@ -153,7 +153,7 @@ export class Books {
     };
     for (const [accountId, party] of this.parties) {
       const { bounds, tokens } = party;
-      const isStopped = ledger.stopped(this.known(tokens[0]?.tokenId ?? '')) !== undefined;
+      const isStopped = ledger.findStop(this.known(tokens[0]?.tokenId ?? '')) !== undefined;
       party.stoppedMs = isStopped ? (party.stoppedMs ?? nowMs) : undefined;
       grows(accountId, ledger.balance(accountId).used, bounds.plain);
       grows(`premium of ${accountId}`, ledger.premiumBalance(accountId).used, bounds.premium);
@@ -166,8 +166,8 @@ export class Books {
   #bound(accountId: string, nowMs: number): void {
     const { bounds, tokens } = this.#party(accountId);
     const { account } = this.known(tokens[0]?.tokenId ?? '');
-    bounds.plain.set(nowMs, messagesMost(account, false));
-    bounds.premium.set(nowMs, messagesMost(account, true));
+    bounds.plain.set(nowMs, maxMessages(account, false));
+    bounds.premium.set(nowMs, maxMessages(account, true));
   }
 
   #party(accountId: string): Party {

@@ -5,7 +5,7 @@ import { survive } from '../../../../store/base/crashPoints.ts';
 import { Failure } from '../../../../store/base/failure.ts';
 import type { Database } from '../../../../store/catalog/database.ts';
 import { LeasedQuota } from '../../../../store/ledger/leases/leasedQuota.ts';
-import { QuotaLessor } from '../../../../store/ledger/leases/lessor.ts';
+import { QuotaLessor } from '../../../../store/ledger/leases/quotaLessor.ts';
 import { billingDays } from '../../../../store/ledger/billingDays.ts';
 import { Ledger } from '../../../../store/ledger/ledger.ts';
 import type { ChargeOrder, Metering } from '../../../../store/ledger/metering.ts';
@@ -177,10 +177,10 @@ export class History {
       if (server.isAlive) joined.take(message);
     });
     link.to('down', (message) => {
-      if (reader.isAlive && reader.link === link) reader.quota.take(message);
+      if (reader.isAlive && reader.link === link) reader.quota.handle(message);
     });
     reader.link = link;
-    reader.quota.connected((message) => link.send('up', message));
+    reader.quota.connect((message) => link.send('up', message));
     this.#onBreak.set(link, () => joined.left());
   }
 
@@ -194,7 +194,7 @@ export class History {
     const late = (): number => this.#random.next() * lateMs;
     this.time.at(late(), () => this.#onBreak.get(link)?.());
     this.time.at(late(), () => {
-      if (reader.isAlive && reader.link === link) reader.quota.lost();
+      if (reader.isAlive && reader.link === link) reader.quota.disconnect();
       this.#connectLater(reader);
     });
   }
@@ -239,7 +239,7 @@ export class History {
       assert.ok(used >= told, `${told} were told, and ${used} used`);
     };
     void ledger
-      .heard()
+      .collectReports()
       .then(go)
       .catch((error: unknown) => this.#wrong.push(error));
   }
@@ -264,8 +264,8 @@ export class History {
   #killReader(reader: Reader): void {
     if (!reader.isAlive) return;
     reader.isAlive = false;
-    this.untoldOfDead.set(reader, reader.quota.untold);
-    this.sums.lost += reader.quota.untold;
+    this.untoldOfDead.set(reader, reader.quota.unackedCalls);
+    this.sums.lost += reader.quota.unackedCalls;
     this.#break(reader, 100);
     this.#readers.splice(this.#readers.indexOf(reader), 1);
     this.#addReader(reader.nodeId);
@@ -285,9 +285,9 @@ export class History {
   #flushLater(): void {
     this.time.at(FLUSH_MS, async () => {
       const server = this.#server;
-      if (server?.isAlive === true && server.ledger.waiting > 0) {
+      if (server?.isAlive === true && server.ledger.pendingCharges > 0) {
         await server.ledger.flush();
-        assert.equal(server.ledger.waiting, 0);
+        assert.equal(server.ledger.pendingCharges, 0);
         server.unwritten.clear();
       }
       if (server?.isAlive === true) this.books.check(server.ledger, this.time.nowMs);
@@ -338,7 +338,7 @@ export class History {
     };
     try {
       reader.quota.admit(call.caller, 'address');
-      reader.quota.stopped(call.caller);
+      reader.quota.findStop(call.caller);
       const hold = reader.quota.hold(call.caller, call.order, call.most);
       // An account that was stopped until a month began is not, from then on.
       if (this.#server?.isAlive === true) this.books.check(this.#server.ledger, this.time.nowMs);
@@ -372,13 +372,13 @@ export class History {
       const charge = quota.settle(hold, call.objects);
       this.time.at(call.headersMs, () => {
         if (!by.isAlive) return;
-        if (this.#random.chance(0.03)) return charge.undelivered();
+        if (this.#random.chance(0.03)) return charge.cancel();
         const { requestId } = call.order;
         const messages = charge.messages + charge.premium;
         this.told.set(requestId, { messages, accountId: call.caller.accountId, by });
         if ('unwritten' in by) by.unwritten.add(requestId);
         this.sums.told += 1;
-        charge.delivered();
+        charge.confirm();
       });
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
@@ -395,7 +395,7 @@ export class History {
     const refused = (error: Failure): void => this.#refused(server, call, error, month);
     try {
       const caller = this.books.active(call.caller.tokenId);
-      if (ledger.stopped(caller) !== undefined) return;
+      if (ledger.findStop(caller) !== undefined) return;
       const room = ledger.waitForRoom(caller, order, call.most);
       const fromMs = this.time.nowMs;
       // Who waits keeps nothing else from happening.
@@ -461,10 +461,10 @@ export class History {
       const { ledger }: Server = server;
       assert.equal(ledger.balance(accountId).held, 0);
       assert.equal(ledger.premiumBalance(accountId).held, 0);
-      assert.equal(ledger.lentOf(accountId), 0, 'all that was lent is home');
+      assert.equal(ledger.leasedMessages(accountId), 0, 'all that was lent is home');
     }
     assert.equal(server.lessor.blocks, 0);
-    for (const { quota } of this.#readers) assert.equal(quota.untold, 0, 'all is told');
+    for (const { quota } of this.#readers) assert.equal(quota.unackedCalls, 0, 'all is told');
     for (const error of this.#wrong) throw error;
   }
 }

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import type { Database } from '../../../../store/catalog/database.ts';
 import { migrate } from '../../../../store/catalog/migrate.ts';
-import { linesOf, readJournal } from '../../../../store/ledger/journal.ts';
+import { parseLines, readJournal } from '../../../../store/ledger/journal.ts';
 import { openDatabase } from '../../../../store/sqlite/sqliteDatabase.ts';
 import { type Order, type Report, seeded } from '../../crash/rounds/seeded.ts';
 import { History } from './history.ts';
@@ -50,7 +50,7 @@ async function playedHistory(database: Database, seed: number): Promise<History[
 
 /** What was told to clients is what the ledger has, but for what ends of nodes explain. */
 async function compare(database: Database, history: History): Promise<void> {
-  const lines = (await readJournal(database)).flatMap(({ text }) => linesOf(text));
+  const lines = (await readJournal(database)).flatMap(({ text }) => parseLines(text));
   const charged = new Map(lines.map((line) => [line.requestId, line.messages + line.premium]));
   assert.equal(charged.size, lines.length, 'a call is charged twice');
   for (const [requestId, messages] of charged) {

@@ -1,11 +1,11 @@
 // Plans of random requests mean what the oracle says they mean, and a cut of a page with pushed
 // records over it has the oracle's records; without a server and without DuckDB.
 import { readParameters } from '../../../../api/request/parameters.ts';
-import { readSeries, SERIES_PARAMETERS } from '../../../../api/read/seriesParameters.ts';
-import { type Cut, cutOf, type LaidOver } from '../../../../query/series/overlay.ts';
+import { parseSeries, SERIES_PARAMETERS } from '../../../../api/read/seriesParameters.ts';
+import { type Cut, cutPage, type OverlayRecord } from '../../../../query/series/overlay.ts';
 import { planSeries, type SeriesPlan } from '../../../../query/plan/seriesPlan.ts';
 import type { Column } from '../../../../store/lake/versions/columns.ts';
-import { UNSAID } from '../../../../store/lake/datasets/datasets.ts';
+import { DATASET_DEFAULTS } from '../../../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../../../store/base/failure.ts';
 import { type Seeded, seeded } from '../../crash/rounds/seeded.ts';
 import { askedOf, indexOf, MOMENTS, SHELVES, valuesOf, ZONE } from './seriesCases.ts';
@@ -84,7 +84,7 @@ function planOf(shelf: Shelf, asked: Asked, today: string): SeriesPlan | undefin
     ...(subkey === undefined ? {} : { subkey }),
     date,
   };
-  const named = { ...UNSAID, weight, createdMs: 0, updatedMs: 0 };
+  const named = { ...DATASET_DEFAULTS, weight, createdMs: 0, updatedMs: 0 };
   const dataset = { tableId: 2, workspace: 'WS', dataset: id, schema, mapping, ...named };
   const counted = { files: [], records: 0, bytes: 0 };
   const table = { tableId: 2, snapshot: 3, folder: '', columns, ...counted };
@@ -93,7 +93,7 @@ function planOf(shelf: Shelf, asked: Asked, today: string): SeriesPlan | undefin
   try {
     const query = readParameters({ parameters: SERIES_PARAMETERS }, asked.query);
     const path = { key: keys ?? '', subkey: asked.subkey ?? '' };
-    const parameters = readSeries({ path, query }, ZONE);
+    const parameters = parseSeries({ path, query }, ZONE);
     return planSeries(parameters, { ...context, shape: asked.door });
   } catch (error) {
     if (error instanceof Failure && error.type === 'InvalidParameter') return undefined;
@@ -158,7 +158,7 @@ function cutPart(
   const everything = { ...asked, query: { range: 'max' } };
   const series = expected(shelf, held, everything, all) ?? [];
   const stored: object[] = [];
-  const over: LaidOver[] = [];
+  const over: OverlayRecord[] = [];
   const uniqueDates = shelf.subkey === undefined || asked.subkey !== undefined;
   for (const row of series) {
     const kind = random.between(0, 9);
@@ -168,7 +168,7 @@ function cutPart(
     if (kind === 9 && uniqueDates) over.push(laidOver(marked(row), shelf, false));
   }
   const covered = { ...pageOf(stored, shelf, random), uniqueDates, isNumbered: false };
-  const cut = cutOf(covered, over, cutBy(plan));
+  const cut = cutPage(covered, over, cutBy(plan));
   if (cut === undefined) return 'left';
   const rows = expected(shelf, held, asked, all) ?? [];
   const want = rows.map((row) => textOf(row)).join('');
@@ -189,7 +189,7 @@ function numberOf(row: object, { date, properties }: Shelf): number {
   return properties[date] === 'date' ? ms / 86_400_000 : ms * 1_000;
 }
 
-const laidOver = (row: object, shelf: Shelf, replaces: boolean): LaidOver => ({
+const laidOver = (row: object, shelf: Shelf, replaces: boolean): OverlayRecord => ({
   date: numberOf(row, shelf),
   replaces,
   bytes: Buffer.from(textOf(row)),
@@ -200,7 +200,7 @@ function pageOf(
   rows: readonly object[],
   shelf: Shelf,
   random: Seeded,
-): Pick<Parameters<typeof cutOf>[0], 'page' | 'floor'> {
+): Pick<Parameters<typeof cutPage>[0], 'page' | 'floor'> {
   const dates = rows.map((row) => numberOf(row, shelf));
   const floor = random.chance(0.5) ? -Infinity : (dates[random.between(0, 12)] ?? -Infinity);
   const kept = rows.filter((_, at) => (dates[at] ?? 0) > floor).map((row) => textOf(row));

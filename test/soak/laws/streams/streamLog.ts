@@ -3,7 +3,7 @@
 // lost everything.
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { busSettings } from '../../../../store/base/settings/busSettings.ts';
+import { parseBusSettings } from '../../../../store/base/settings/busSettings.ts';
 import type { Group, Subscriber, Subscription } from '../../../../store/bus/group.ts';
 import { Hub } from '../../../../store/bus/hub.ts';
 import { NatsLog } from '../../../../store/bus/nats/natsLog.ts';
@@ -49,7 +49,7 @@ async function nodeOf(
   { lake, nats }: Pick<World, 'lake' | 'nats'>,
   onFault: () => void,
 ): Promise<Node> {
-  const settings = busSettings(nats.url);
+  const settings = parseBusSettings(nats.url);
   assert.ok(settings);
   const told = (): void => {
     if (!node.isEnding) onFault();
@@ -89,10 +89,10 @@ class Reader {
     const group = hub.join(this.subscription, own);
     this.#at = { hub, group, own };
     if (this.#id === '') {
-      this.#id = idsOf(group.framed('', '{}').bytes.toString())[0] ?? '';
+      this.#id = idsOf(group.createFrame('', '{}').bytes.toString())[0] ?? '';
       return;
     }
-    const { frames, gap } = group.after(this.#id, own);
+    const { frames, gap } = group.resumeAfter(this.#id, own);
     if (gap !== 0) this.gaps += 1;
     for (const { bytes } of frames) this.#hear(bytes.toString());
   }
@@ -128,20 +128,20 @@ async function kept(
   subscription: Subscription,
 ): Promise<void> {
   const { log } = hub;
-  if (log !== undefined && subscription.topics.includes(STORED) && (await log.opened())) {
-    const recalled = log.recalled(STORED);
+  if (log !== undefined && subscription.topics.includes(STORED) && (await log.ensureOpen())) {
+    const recalled = log.recovered(STORED);
     const stored = published.filter(({ topic }) => topic === STORED);
-    const missing = recalled && stored.filter(({ n }) => n > Number(recalled.stand));
+    const missing = recalled && stored.filter(({ n }) => n > Number(recalled.checkpoint));
     const untold = missing?.map(({ n, symbol }) => ({ symbol, json: JSON.stringify({ n }) }));
-    if (!log.isKept(STORED)) {
-      log.keep(
+    if (!log.isLogged(STORED)) {
+      log.startLogging(
         STORED,
-        untold?.filter(({ json }) => recalled?.told.has(json) === false),
+        untold?.filter(({ json }) => recalled?.messages.has(json) === false),
       );
-      log.mark(STORED, String(stored.at(-1)?.n ?? -1));
+      log.setCheckpoint(STORED, String(stored.at(-1)?.n ?? -1));
     }
   }
-  await hub.prepare(subscription);
+  await hub.prepareResume(subscription);
 }
 
 /** @returns what was published, heard and told as missing */
@@ -174,7 +174,7 @@ async function roundOf(random: Seeded, nats: Nats, told: string): Promise<Done> 
     for (const reader of readers) await reader.join();
     for (let step = 0; step < STEPS; step += 1) await oneStep(world, readers);
     for (const reader of readers) if (!reader.isIn) await reader.join();
-    await world.node.hub.log?.settled();
+    await world.node.hub.log?.flushed();
     for (const reader of readers) check(reader, world);
   } finally {
     await closed(world.node);
@@ -220,7 +220,7 @@ function publish({ node: { hub }, published, random }: World): void {
     const n = published.length;
     published.push({ n, topic, symbol });
     hub.publish(topic, symbol, () => JSON.stringify({ n }));
-    if (topic === STORED && random.chance(0.5)) hub.log?.mark(STORED, String(n));
+    if (topic === STORED && random.chance(0.5)) hub.log?.setCheckpoint(STORED, String(n));
   }
 }
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import type { Frame } from '../../../../store/bus/batch.ts';
-import type { Disguise, Group, Subscription } from '../../../../store/bus/group.ts';
+import type { MessageTransform, Group, Subscription } from '../../../../store/bus/group.ts';
 import { Hub } from '../../../../store/bus/hub.ts';
 import { seeded, type Seeded } from '../../crash/rounds/seeded.ts';
 
@@ -15,7 +15,10 @@ const TURN_MS_MOST = 20;
 const LISTENERS_MAX = 12;
 const STEPS = 400;
 
-const DISGUISE: Disguise = { name: 'test', of: (json) => json.replace('"n"', '"disguised"') };
+const DISGUISE: MessageTransform = {
+  name: 'test',
+  of: (json) => json.replace('"n"', '"disguised"'),
+};
 
 interface Published {
   readonly n: number;
@@ -107,7 +110,7 @@ function publish({ hub, nowMs, published, random }: World): void {
   const symbol = isForAll ? '' : random.pick(SYMBOLS);
   published.push({ n, topic, symbol, ms: nowMs() });
   const json = JSON.stringify({ n });
-  if (isForAll) hub.announce(topic, json);
+  if (isForAll) hub.broadcast(topic, json);
   else hub.publish(topic, symbol, () => json);
 }
 
@@ -121,7 +124,7 @@ function subscriptionOf(random: Seeded): Subscription {
     symbols: random.chance(0.3) ? undefined : some(SYMBOLS),
     intervalMs: random.pick(INTERVALS_MS),
     ids: random.chance(0.5),
-    disguise: random.chance(0.2) ? DISGUISE : undefined,
+    transform: random.chance(0.2) ? DISGUISE : undefined,
   };
 }
 
@@ -171,7 +174,7 @@ class Listener {
       return;
     }
     this.#group = this.#world.hub.join(this.#subscription, this);
-    const { frames, gap } = this.#group.after(this.#lastId);
+    const { frames, gap } = this.#group.resumeAfter(this.#lastId);
     assert.equal(gap, 0, this.#told);
     this.#hear(frames, undefined);
     this.resumed += 1;
@@ -184,10 +187,10 @@ class Listener {
   }
 
   #hear(frames: readonly Frame[], ms: number | undefined): void {
-    const { disguise, ids } = this.#subscription;
+    const { transform, ids } = this.#subscription;
     for (const { bytes, symbol } of frames) {
       const [, id, member, n] = FRAME.exec(bytes.toString()) ?? [];
-      assert.equal(member, disguise === undefined ? 'n' : 'disguised', this.#told);
+      assert.equal(member, transform === undefined ? 'n' : 'disguised', this.#told);
       assert.equal(id !== undefined, ids, this.#told);
       this.#lastId = id;
       this.#heard.push({ n: Number(n), symbol, ms });

@@ -5,7 +5,7 @@ import { StreamMeter } from '../../../../api/sse/meter.ts';
 import { Failure } from '../../../../store/base/failure.ts';
 import type { Caller } from '../../../../store/accounts/callers.ts';
 import type { Charge, ChargeOrder } from '../../../../store/ledger/metering.ts';
-import { tierOf } from '../../../../store/accounts/tiers.ts';
+import { findTier } from '../../../../store/accounts/tiers.ts';
 import { callerWith, fixture, K } from '../../../store/ledger/ledgerFixture.ts';
 import { type Seeded, seeded } from '../../crash/rounds/seeded.ts';
 
@@ -55,7 +55,7 @@ async function playRound(seed: number): Promise<Round> {
   await using f = await fixture();
   const random = seeded(seed);
   const quota = random.between(0, 12_000);
-  const tier = { ...tierOf('launch'), messagesMonthly: quota };
+  const tier = { ...findTier('launch'), messagesMonthly: quota };
   const caller = callerWith({ tier });
   const parts = { streams: [], running: [], charges: [], charged: 0, refused: 0 };
   const round: Round = { ledger: f.ledger, random, caller, quota, ...parts };
@@ -66,7 +66,7 @@ async function playRound(seed: number): Promise<Round> {
   }
   for (const { hold } of round.running) f.ledger.release(hold);
   for (const { meter } of round.streams) meter.close();
-  for (const charge of round.charges) charge.delivered();
+  for (const charge of round.charges) charge.confirm();
   await f.ledger.flush();
   const streamed = round.streams.reduce((sum, { paid, weight }) => sum + paid * weight, 0);
   const { held, used } = f.ledger.balance('a');
