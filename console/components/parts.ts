@@ -1,8 +1,8 @@
-// The parts that screens are made of.
+// Basic components of screens: headings, cards, fields, tabs and request states.
 import { type ComponentChildren, h, type JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import type { Problem } from '../asking/ask.ts';
-import { type Asked, useEvery } from '../asking/useAsk.ts';
+import type { Problem } from '../api/client.ts';
+import { type ApiRequest, useInterval } from '../api/useApi.ts';
 
 type Children = ComponentChildren;
 
@@ -13,7 +13,7 @@ interface HeadProps {
   readonly children?: Children;
 }
 
-/** The title of a screen takes the focus when a person comes to it. */
+/** Heading of a screen. It takes the focus when the screen opens. */
 export function Head({ about, children, crumb, title }: HeadProps): JSX.Element {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
@@ -36,7 +36,7 @@ interface CardProps {
   readonly title: string;
   readonly actions?: Children;
   readonly children?: Children;
-  /** Its content comes to its edges. */
+  /** Renders the content without padding. */
   readonly flush?: boolean;
 }
 
@@ -61,60 +61,64 @@ export const Empty = ({ children, title }: EmptyProps): JSX.Element =>
 
 interface FailedProps {
   readonly problem: Problem;
-  readonly again?: () => void;
+  readonly reload?: () => void;
 }
 
-/** What a person can do about it, where that is known. */
-function adviceOf({ status, message }: Problem): string {
-  if (status === 402) return 'See Account for what is left, and for the budget.';
+/** Returns what the user can do about a problem, or ''. */
+function findAdvice({ status, message }: Problem): string {
+  if (status === 402) return 'See Account for the remaining quota and the budget.';
   if (/secret key/i.test(message)) return 'Sign in with a secret token (sk_…) to see it.';
   if (status === 401) return 'Sign out and sign in with a token that may do this.';
-  if (status === 404) return 'There is nothing of this name, or this token may not see it.';
+  if (status === 404) return 'Nothing has this name, or this token may not read it.';
   if (status === 429) return 'Wait a moment: the rate of this token is limited.';
-  if (status >= 500) return 'The server’s log tells more, by the id in the header x-request-id.';
+  if (status >= 500) return 'Search the server’s log for the id in the header x-request-id.';
   return '';
 }
 
-export const Failed = ({ again, problem }: FailedProps): JSX.Element =>
+export const Failed = ({ reload, problem }: FailedProps): JSX.Element =>
   h(
     'div',
     { class: 'notice bad', role: 'alert' },
     h('strong', null, problem.message),
-    adviceOf(problem),
-    again === undefined
+    findAdvice(problem),
+    reload === undefined
       ? null
-      : h('div', { class: 'row-of' }, h('button', { class: 'small', onClick: again }, 'Try again')),
+      : h(
+          'div',
+          { class: 'row-of' },
+          h('button', { class: 'small', onClick: reload }, 'Try again'),
+        ),
   );
 
-/** How often it is requested again while the demo is filling. */
+/** Retry interval while the demo data is loading. */
 const FILLING_RETRY_MS = 2_000;
 
-/** Refusals of what the demo is still to load: it is on its way, and nothing is wrong. */
+/** Returns whether the refusal means that demo data is still loading, which is not an error. */
 const isFilling = ({ message, status }: Problem): boolean =>
   status === 503 && message.startsWith('the demo is filling');
 
-function Filling({ again, problem }: Required<FailedProps>): JSX.Element {
-  useEvery(FILLING_RETRY_MS, true, again);
+function Filling({ reload, problem }: Required<FailedProps>): JSX.Element {
+  useInterval(FILLING_RETRY_MS, true, reload);
   return h(
     'div',
     { role: 'status' },
-    h(Empty, { title: problem.message }, 'It is requested again every two seconds.'),
+    h(Empty, { title: problem.message }, 'Retrying every two seconds.'),
   );
 }
 
-/** The three states of a question; what is there stays while a newer answer comes. */
-export function shown<T>(
-  asked: Asked<T>,
+/** Renders the states of a request: loading, failed, or its value, which stays visible during a reload. */
+export function renderRequest<T>(
+  request: ApiRequest<T>,
   what: string,
   show: (value: T, messages: number) => Children,
 ): Children {
-  const { again, answer, isWaiting, problem } = asked;
+  const { reload, answer, isWaiting, problem } = request;
   if (answer !== undefined) {
     return h('div', { class: isWaiting ? 'stale' : '', 'aria-busy': isWaiting }, [
       show(answer.value, answer.messages),
     ]);
   }
-  if (problem !== undefined) return h(isFilling(problem) ? Filling : Failed, { problem, again });
+  if (problem !== undefined) return h(isFilling(problem) ? Filling : Failed, { problem, reload });
   return h(Waiting, { what });
 }
 

@@ -1,20 +1,20 @@
-// A new schedule: from which source into which dataset, and when.
+// Form for a new schedule: source, dataset and time.
 import { h, type JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { ask, pathOf } from '../../asking/ask.ts';
-import { useDeed } from '../../asking/useAsk.ts';
-import { Dialog } from '../../showing/dialog.ts';
-import { Choice, Failed, Text } from '../../showing/parts.ts';
+import { callApi, apiPath } from '../../api/client.ts';
+import { useAction } from '../../api/useApi.ts';
+import { Dialog } from '../../components/dialog.ts';
+import { Choice, Failed, Text } from '../../components/parts.ts';
 import type { Source } from './sourceForm.ts';
 
 interface FormProps {
   readonly workspace: string;
   readonly sources: readonly Source[];
   readonly onClose: () => void;
-  readonly onMade: () => void;
+  readonly onCreated: () => void;
 }
 
-const EVERY = [
+const INTERVALS = [
   ['day', 'every day, at midnight'],
   ['hour', 'every hour'],
   ['minute', 'every minute'],
@@ -23,14 +23,14 @@ const EVERY = [
 
 const ATTEMPTS = ['1', '3', '5', '10'].map((count) => [count, count] as const);
 
-export function ScheduleForm({ onClose, onMade, sources, workspace }: FormProps): JSX.Element {
+export function ScheduleForm({ onClose, onCreated, sources, workspace }: FormProps): JSX.Element {
   const [source, setSource] = useState(sources[0]?.dataSourceId ?? '');
   const [datasetId, setDataset] = useState('');
   const [every, setEvery] = useState<string>('day');
   const [cron, setCron] = useState('0 18 * * 1-5');
   const [timeZone, setTimeZone] = useState('UTC');
   const [attempts, setAttempts] = useState('3');
-  const { isBusy, problem, run } = useDeed();
+  const { isBusy, problem, run } = useAction();
   const save = (event: Event): void => {
     event.preventDefault();
     const json = {
@@ -41,13 +41,13 @@ export function ScheduleForm({ onClose, onMade, sources, workspace }: FormProps)
       attempts: Number(attempts),
     };
     run(async () => {
-      await ask(pathOf(['ingestion-schedules', workspace]), { json });
-      onMade();
+      await callApi(apiPath(['ingestion-schedules', workspace]), { json });
+      onCreated();
     });
   };
   return h(
     Dialog,
-    { title: 'Make a schedule', onClose },
+    { title: 'Create a schedule', onClose },
     h(
       'form',
       { class: 'stack', onSubmit: save },
@@ -62,9 +62,9 @@ export function ScheduleForm({ onClose, onMade, sources, workspace }: FormProps)
         value: datasetId,
         onText: setDataset,
         required: true,
-        hint: 'It is made by the first run, where there is none.',
+        hint: 'The first run creates it if it does not exist.',
       }),
-      h(Choice, { label: 'When', value: every, options: EVERY, onPick: setEvery }),
+      h(Choice, { label: 'When', value: every, options: INTERVALS, onPick: setEvery }),
       every === 'cron'
         ? h(Text, { label: 'Cron expression', value: cron, onText: setCron, required: true })
         : null,
@@ -76,12 +76,12 @@ export function ScheduleForm({ onClose, onMade, sources, workspace }: FormProps)
         onPick: setAttempts,
       }),
       problem === undefined ? null : h(Failed, { problem }),
-      h('p', { class: 'soft small' }, 'It runs at once too.'),
+      h('p', { class: 'soft small' }, 'The first run starts immediately.'),
       h(
         'div',
         { class: 'actions' },
         h('button', { type: 'button', onClick: onClose }, 'Cancel'),
-        h('button', { class: 'primary', type: 'submit', disabled: isBusy }, 'Make it'),
+        h('button', { class: 'primary', type: 'submit', disabled: isBusy }, 'Create'),
       ),
     ),
   );

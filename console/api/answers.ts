@@ -1,4 +1,5 @@
-// What the API answers, as far as screens use it; docs/reference/reference.md has all of it.
+// Types of API responses, limited to the members that screens use. The full reference is
+// docs/reference/reference.md.
 
 export interface Workspace {
   readonly workspace: string;
@@ -19,10 +20,10 @@ export interface Dataset {
   readonly title: string;
   readonly description: string;
   readonly source: string;
-  /** null of a view: what its datasets weigh. */
+  /** null for a view, which has the weights of its datasets. */
   readonly weight: number | null;
   readonly uniqueIndex?: boolean;
-  /** Inferred from data and declared by nobody. */
+  /** The index was inferred from data, not declared. */
   readonly inferredIndex?: boolean;
   readonly columnMapping: {
     readonly key?: string;
@@ -110,7 +111,7 @@ const ENDED = ['INGESTED', 'FAILED', 'CANCELLED', 'CANCELED', 'COMPLETED'];
 export const hasEnded = ({ finished, status }: Job): boolean =>
   finished !== null || ENDED.includes(status);
 
-/** Ids in SQL stand in back-ticks, whatever their characters are. */
+/** Quotes identifiers for SQL in back-ticks, so that any character is allowed. */
 export const sqlName = (...parts: readonly string[]): string =>
   parts.map((part) => `\`${part.replaceAll('`', '``')}\``).join('.');
 

@@ -1,4 +1,4 @@
-// How numbers, times and values are written: everywhere the same, and never as markup.
+// Formats numbers, times and values as text, never as markup.
 
 const NUMBER = new Intl.NumberFormat('en-US', { maximumFractionDigits: 6 });
 const SHORT = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 });
@@ -23,7 +23,7 @@ export const percent = (share: number): string =>
 export const plural = (count: number, one: string, many = `${one}s`): string =>
   `${number(count)} ${count === 1 ? one : many}`;
 
-/** Times are UTC wherever they are: those of schedules and of records are. */
+/** Formats a time in UTC, as schedules and records use. */
 export const time = (ms: number): string => TIME.format(ms);
 
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'];
@@ -45,10 +45,10 @@ export function duration(ms: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** Long texts of a cell are cut: the whole one is a request away. */
+/** Longer cell texts are truncated. */
 const CELL_CHARACTERS_MAX = 300;
 
-/** A value of a record as text; null and undefined have none. */
+/** Formats a record value as text; undefined for null and undefined. */
 export function cell(value: unknown): string | undefined {
   if (value === null || value === undefined) return undefined;
   if (typeof value === 'number') return Number.isInteger(value) ? String(value) : number(value);

@@ -1,12 +1,13 @@
-// Light or dark: what the system says, until a person says otherwise.
+// Light or dark theme: the system's preference, unless the user chooses one.
 
-const KEPT = 'tapedeck-theme';
+const STORAGE_KEY = 'tapedeck-theme';
 
 const listeners = new Set<() => void>();
 
 export function restoreTheme(): void {
-  const kept = localStorage.getItem(KEPT);
-  if (kept === 'light' || kept === 'dark') document.documentElement.dataset['theme'] = kept;
+  const savedTheme = localStorage.getItem(STORAGE_KEY);
+  if (savedTheme === 'light' || savedTheme === 'dark')
+    document.documentElement.dataset['theme'] = savedTheme;
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () =>
     listeners.forEach((listen) => listen()),
   );
@@ -22,7 +23,7 @@ export function isDark(): boolean {
 export function toggleTheme(): void {
   const next = isDark() ? 'light' : 'dark';
   document.documentElement.dataset['theme'] = next;
-  localStorage.setItem(KEPT, next);
+  localStorage.setItem(STORAGE_KEY, next);
   listeners.forEach((listen) => listen());
 }
 
@@ -31,7 +32,7 @@ export function onTheme(listen: () => void): () => void {
   return () => void listeners.delete(listen);
 }
 
-/** A colour of the palette, as it is now: a canvas knows no variables. */
+/** Resolves a palette colour in the current theme, because a canvas cannot use CSS variables. */
 export function colour(name: string): string {
   const probe = document.createElement('i');
   probe.style.color = `var(--${name})`;

@@ -1,4 +1,4 @@
-// Draws with uPlot: axes, lines, candles, marks. Loaded with the first chart.
+// Renders axes, lines, candles and marks with uPlot. Loaded with the first chart.
 import uPlot from 'uplot';
 import { colour } from './theme.ts';
 import { shortNumber } from './formats.ts';
@@ -21,7 +21,7 @@ interface CandleSeries {
 
 export type Series = LineSeries | CandleSeries;
 
-/** Something that happened, such as an alert of a rule. */
+/** An event, such as an alert of a rule. */
 export interface Mark {
   readonly x: number;
 }
@@ -35,7 +35,7 @@ interface Plot {
   readonly onPoint: (at: number | undefined) => void;
 }
 
-export interface Drawn {
+export interface PlotHandle {
   readonly end: () => void;
 }
 
@@ -43,7 +43,7 @@ const DASHES = [[], [6, 3], [2, 3], [8, 3, 2, 3], [1, 2], [10, 4]];
 
 const DAY = 86_400;
 
-/** Labels by the distance between them: what each says, and what it adds where a year or a day begins. */
+/** uPlot date formats by tick distance: the label, and its extension where a year or a day begins. */
 const DATES = [
   [365 * DAY, '{YYYY}', null, null, null, null, null, null, 1],
   [28 * DAY, '{MMM}', '\n{YYYY}', null, null, null, null, null, 1],
@@ -53,8 +53,8 @@ const DATES = [
   [1, '{HH}:{mm}:{ss}', '\n{D} {MMM} {YYYY}', null, '\n{D} {MMM}', null, null, null, 1],
 ];
 
-export function plot(place: HTMLElement, given: Plot): Drawn {
-  const { height, isTime, onPoint, series, x } = given;
+export function plot(place: HTMLElement, settings: Plot): PlotHandle {
+  const { height, isTime, onPoint, series, x } = settings;
   const candles = series.find((one) => one.kind === 'candles');
   const lines = series.filter((one) => one.kind === 'line');
   const columns =
@@ -79,12 +79,12 @@ export function plot(place: HTMLElement, given: Plot): Drawn {
     series: [
       {},
       ...columns.map(() => ({ paths: () => null, points: { show: false } })),
-      ...lines.map((_, index) => lineOf(index, x.length)),
+      ...lines.map((_, index) => lineOptions(index, x.length)),
     ],
     hooks: {
       draw: [
         (chart) => candles !== undefined && drawCandles(chart, x, candles),
-        (chart) => drawMarks(chart, given.marks),
+        (chart) => drawMarks(chart, settings.marks),
       ],
       setCursor: [({ cursor }) => onPoint(cursor.idx ?? undefined)],
     },
@@ -95,19 +95,19 @@ export function plot(place: HTMLElement, given: Plot): Drawn {
     ...lines.map(({ values }) => values),
   ] as unknown as uPlot.AlignedData;
   const chart = new uPlot(options, data, place);
-  const fits = new ResizeObserver(() =>
+  const resizeObserver = new ResizeObserver(() =>
     chart.setSize({ width: Math.max(200, place.clientWidth), height }),
   );
-  fits.observe(place);
+  resizeObserver.observe(place);
   return {
     end: () => {
-      fits.disconnect();
+      resizeObserver.disconnect();
       chart.destroy();
     },
   };
 }
 
-const lineOf = (index: number, points: number): uPlot.Series => ({
+const lineOptions = (index: number, points: number): uPlot.Series => ({
   stroke: colour(`chart-${(index % 6) + 1}`),
   width: 1.5,
   dash: DASHES[index % DASHES.length] ?? [],
@@ -142,7 +142,7 @@ function drawCandles(chart: uPlot, x: readonly number[], candles: CandleSeries):
   ctx.restore();
 }
 
-/** Dots below the curve, and a thin line up to it. */
+/** Draws a dot at the bottom and a thin vertical line for each mark. */
 function drawMarks(chart: uPlot, marks: readonly Mark[]): void {
   const { bbox, ctx } = chart;
   ctx.save();

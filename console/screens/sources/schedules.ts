@@ -1,13 +1,13 @@
-// The schedules of a workspace, and what became of their runs.
+// Schedules of a workspace and the history of their runs.
 import { h, type JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { ask, pathOf } from '../../asking/ask.ts';
-import { type Asked, useAsk, useDeed, useEvery } from '../../asking/useAsk.ts';
-import { hrefOf } from '../../routing/place.ts';
-import { Confirm } from '../../showing/dialog.ts';
-import { number, time } from '../../showing/formats.ts';
-import { Badge, Card, Empty, Failed, shown } from '../../showing/parts.ts';
-import { Table } from '../../showing/table.ts';
+import { callApi, apiPath } from '../../api/client.ts';
+import { type ApiRequest, useApi, useAction, useInterval } from '../../api/useApi.ts';
+import { screenHref } from '../../routing/place.ts';
+import { Confirm } from '../../components/dialog.ts';
+import { number, time } from '../../components/formats.ts';
+import { Badge, Card, Empty, Failed, renderRequest } from '../../components/parts.ts';
+import { Table } from '../../components/table.ts';
 import type { Source } from './sourceForm.ts';
 
 interface Schedule {
@@ -20,7 +20,7 @@ interface Schedule {
   readonly state: string;
   readonly running: boolean;
   readonly lastRun: number | null;
-  /** The next five; none while it is paused. */
+  /** The next five runs; empty while paused. */
   readonly nextRuns: readonly number[];
 }
 
@@ -40,15 +40,15 @@ interface Run {
 interface SchedulesProps {
   readonly workspace: string;
   readonly sources: readonly Source[];
-  /** Grows when another one was made. */
+  /** Incremented when a schedule is created. */
   readonly version: number;
 }
 
-const LOOK_MS = 2_000;
-const RUNS_SHOWN = 50;
+const POLL_MS = 2_000;
+const RUNS_MAX = 50;
 
-/** Members of a schedule that its change must say again. */
-const KEPT = [
+/** Members of a schedule that an update must repeat. */
+const UPDATED_MEMBERS = [
   'name',
   'description',
   'dataSourceId',
@@ -72,28 +72,28 @@ const KEPT = [
 type Act = 'run' | 'turn' | 'end';
 
 export function Schedules({ sources, version, workspace }: SchedulesProps): JSX.Element {
-  const asked = useAsk<readonly Schedule[]>(pathOf(['ingestion-schedules', workspace]));
-  const runs = useAsk<readonly Run[]>(
-    pathOf(['ingestion-history', workspace], { last: RUNS_SHOWN }),
+  const request = useApi<readonly Schedule[]>(apiPath(['ingestion-schedules', workspace]));
+  const runs = useApi<readonly Run[]>(
+    apiPath(['ingestion-history', workspace], { last: RUNS_MAX }),
   );
-  const [doomed, setDoomed] = useState<Schedule | undefined>(undefined);
-  const { problem, run } = useDeed();
-  const again = (): void => {
-    asked.again();
-    runs.again();
+  const [pendingDelete, setPendingDelete] = useState<Schedule | undefined>(undefined);
+  const { problem, run } = useAction();
+  const reload = (): void => {
+    request.reload();
+    runs.reload();
   };
   useEffect(() => {
-    if (version > 0) again();
+    if (version > 0) reload();
   }, [version]);
-  useEvery(LOOK_MS, isGoing(asked.answer?.value, runs.answer?.value), again);
+  useInterval(POLL_MS, isRunning(request.answer?.value, runs.answer?.value), reload);
   const act = (schedule: Schedule, what: Act): void =>
     run(async () => {
-      setDoomed(undefined);
-      await done(workspace, schedule, what);
-      again();
+      setPendingDelete(undefined);
+      await applyAct(workspace, schedule, what);
+      reload();
     });
   const pick = (one: Schedule, what: Act): void =>
-    what === 'end' ? setDoomed(one) : act(one, what);
+    what === 'end' ? setPendingDelete(one) : act(one, what);
   return h(
     'div',
     null,
@@ -102,15 +102,15 @@ export function Schedules({ sources, version, workspace }: SchedulesProps): JSX.
       {
         title: 'Schedules',
         flush: true,
-        actions: h('button', { class: 'small', onClick: again }, 'Refresh'),
+        actions: h('button', { class: 'small', onClick: reload }, 'Refresh'),
       },
       problem === undefined ? null : h(Failed, { problem }),
-      shown(asked, 'schedules', (rows) =>
+      renderRequest(request, 'schedules', (rows) =>
         rows.length === 0
           ? h(
               Empty,
               { title: 'No schedule yet' },
-              'Add a source, then a schedule that takes from it.',
+              'Add a source, then a schedule that loads from it.',
             )
           : h(Table<Schedule>, {
               label: 'Schedules',
@@ -120,50 +120,53 @@ export function Schedules({ sources, version, workspace }: SchedulesProps): JSX.
       ),
     ),
     h(Runs, { runs, workspace }),
-    doomed === undefined
+    pendingDelete === undefined
       ? null
       : h(Confirm, {
-          title: `Delete the schedule ${doomed.name}?`,
-          text: 'Its history goes with it. Its records stay.',
+          title: `Delete the schedule ${pendingDelete.name}?`,
+          text: 'Its history is deleted too. Loaded records stay.',
           yes: 'Delete',
-          onYes: () => act(doomed, 'end'),
-          onClose: () => setDoomed(undefined),
+          onYes: () => act(pendingDelete, 'end'),
+          onClose: () => setPendingDelete(undefined),
         }),
   );
 }
 
 interface RunsProps {
-  readonly runs: Asked<readonly Run[]>;
+  readonly runs: ApiRequest<readonly Run[]>;
   readonly workspace: string;
 }
 
 const Runs = ({ runs, workspace }: RunsProps): JSX.Element =>
   h(
     Card,
-    { title: 'Their runs, newest first', flush: true },
-    shown(runs, 'runs', (rows) =>
+    { title: 'Runs, newest first', flush: true },
+    renderRequest(runs, 'runs', (rows) =>
       rows.length === 0
-        ? h(Empty, { title: 'Nothing has run yet' })
+        ? h(Empty, { title: 'No runs yet' })
         : h(Table<Run>, { label: 'Runs', rows, columns: runColumns(workspace) }),
     ),
   );
 
-const isGoing = (schedules: readonly Schedule[] = [], runs: readonly Run[] = []): boolean =>
+const isRunning = (schedules: readonly Schedule[] = [], runs: readonly Run[] = []): boolean =>
   schedules.some(({ running }) => running) ||
   runs.some(
     ({ jobId, status }) => jobId !== null && !/^(INGESTED|ERROR|CANCEL)/.test(status ?? ''),
   );
 
-async function done(workspace: string, schedule: Schedule, what: Act): Promise<void> {
+async function applyAct(workspace: string, schedule: Schedule, what: Act): Promise<void> {
   const path = ['ingestion-schedules', workspace, schedule.ingestionScheduleId];
-  if (what === 'run') await ask(pathOf([...path, 'run']), { method: 'POST' });
-  if (what === 'end') await ask(pathOf(path), { method: 'DELETE' });
+  if (what === 'run') await callApi(apiPath([...path, 'run']), { method: 'POST' });
+  if (what === 'end') await callApi(apiPath(path), { method: 'DELETE' });
   if (what === 'turn') {
-    const said = Object.entries(schedule).filter(
-      ([name, value]) => KEPT.includes(name) && value !== null,
+    const members = Object.entries(schedule).filter(
+      ([name, value]) => UPDATED_MEMBERS.includes(name) && value !== null,
     );
     const state = schedule.state === 'PAUSED' ? 'ENABLED' : 'PAUSED';
-    await ask(pathOf(path), { method: 'PUT', json: { ...Object.fromEntries(said), state } });
+    await callApi(apiPath(path), {
+      method: 'PUT',
+      json: { ...Object.fromEntries(members), state },
+    });
   }
 }
 
@@ -195,12 +198,12 @@ const columnsFor = (
   {
     title: 'Into',
     show: ({ datasetId }: Schedule) =>
-      h('a', { href: hrefOf(['datasets', workspace, datasetId]) }, datasetId),
+      h('a', { href: screenHref(['datasets', workspace, datasetId]) }, datasetId),
   },
   { title: 'Last run', class: 'nowrap', show: ({ lastRun }: Schedule) => moment(lastRun) },
-  { title: 'Next runs', class: 'nowrap', show: nextRunsOf },
+  { title: 'Next runs', class: 'nowrap', show: renderNextRuns },
   {
-    title: 'Do',
+    title: 'Actions',
     show: (one: Schedule) => {
       const button = (what: Act, title: string): JSX.Element =>
         h(
@@ -223,7 +226,7 @@ const columnsFor = (
   },
 ];
 
-const nextRunsOf = ({ nextRuns, timeZone }: Schedule): string | JSX.Element =>
+const renderNextRuns = ({ nextRuns, timeZone }: Schedule): string | JSX.Element =>
   nextRuns.length === 0
     ? '–'
     : h(
@@ -232,7 +235,7 @@ const nextRunsOf = ({ nextRuns, timeZone }: Schedule): string | JSX.Element =>
         nextRuns.map((ms) => h('div', { title: time(ms) }, timeIn(ms, timeZone))),
       );
 
-/** As the clocks of the schedule show it. */
+/** Formats a time in the schedule's time zone. */
 const timeIn = (ms: number, timeZone: string): string =>
   new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' }).format(ms);
 
@@ -251,7 +254,7 @@ const runColumns = (workspace: string) => [
   },
   { title: 'Attempt', isNumber: true, show: ({ attempt }: Run) => attempt },
   {
-    title: 'Taken',
+    title: 'Loaded',
     isNumber: true,
     show: ({ recordsIngested }: Run) => number(recordsIngested ?? 0),
   },
@@ -260,10 +263,12 @@ const runColumns = (workspace: string) => [
     isNumber: true,
     show: ({ recordsInvalid }: Run) => number(recordsInvalid ?? 0),
   },
-  { title: 'Why', show: ({ error }: Run) => error ?? '' },
+  { title: 'Reason', show: ({ error }: Run) => error ?? '' },
   {
     title: 'Job',
     show: ({ jobId }: Run) =>
-      jobId === null ? '' : h('a', { href: hrefOf(['jobs', workspace, jobId]) }, jobId.slice(0, 8)),
+      jobId === null
+        ? ''
+        : h('a', { href: screenHref(['jobs', workspace, jobId]) }, jobId.slice(0, 8)),
   },
 ];

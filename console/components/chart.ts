@@ -1,14 +1,14 @@
-// A chart of lines or candles over time or numbers. The library comes when the first chart is shown; what it
-// draws is said in words beside it.
+// A chart of lines or candles over time or numbers, with a text description. The charting library is loaded
+// with the first chart.
 import { h, type JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Drawn, Mark, Series } from './plot.ts';
+import type { PlotHandle, Mark, Series } from './plot.ts';
 import { number, shortNumber, time } from './formats.ts';
 import { onTheme } from './theme.ts';
 
 interface ChartProps {
   readonly label: string;
-  /** Seconds since 1970, or numbers; ascending. */
+  /** Seconds since 1970, or numbers, in ascending order. */
   readonly x: readonly number[];
   readonly isTime: boolean;
   readonly series: readonly Series[];
@@ -23,37 +23,37 @@ export function Chart(props: ChartProps): JSX.Element {
   useEffect(() => {
     const place = box.current;
     if (place === null) return undefined;
-    let drawn: Drawn | undefined;
-    let isGone = false;
+    let handle: PlotHandle | undefined;
+    let isUnmounted = false;
     const draw = async (): Promise<void> => {
       const { plot } = await import('./plot.ts');
-      if (isGone) return;
-      drawn?.end();
-      drawn = plot(place, { height, isTime, marks, series, x, onPoint: setAt });
+      if (isUnmounted) return;
+      handle?.end();
+      handle = plot(place, { height, isTime, marks, series, x, onPoint: setAt });
     };
     void draw();
     const stop = onTheme(() => void draw());
     return () => {
-      isGone = true;
+      isUnmounted = true;
       stop();
-      drawn?.end();
+      handle?.end();
     };
   }, [x, series, marks, height, isTime]);
   return h(
     'figure',
     { class: 'chart' },
-    h('div', { class: 'reading', 'aria-hidden': true }, readingOf(props, at ?? x.length - 1)),
+    h('div', { class: 'reading', 'aria-hidden': true }, renderReading(props, at ?? x.length - 1)),
     h('div', {
       ref: box,
       role: 'img',
-      'aria-label': summaryOf(props),
+      'aria-label': describeChart(props),
       style: { minHeight: `${height}px` },
     }),
     h('figcaption', { class: 'hidden' }, label),
   );
 }
 
-function readingOf({ isTime, series, x }: ChartProps, at: number): readonly JSX.Element[] {
+function renderReading({ isTime, series, x }: ChartProps, at: number): readonly JSX.Element[] {
   const place = x[at];
   if (place === undefined) return [];
   const head = h('span', { key: 'x' }, h('b', null, placeText(place, isTime)));
@@ -84,11 +84,11 @@ const placeText = (place: number, isTime: boolean): string => {
   return iso.endsWith('T00:00:00.000Z') ? iso.slice(0, 10) : time(place * 1_000);
 };
 
-function summaryOf({ isTime, label, series, x }: ChartProps): string {
+function describeChart({ isTime, label, series, x }: ChartProps): string {
   const [first, last] = [x[0], x.at(-1)];
   if (first === undefined || last === undefined) return `${label}: no points`;
   const span = `${placeText(first, isTime)} to ${placeText(last, isTime)}`;
-  const told = series.map((one) => {
+  const seriesTexts = series.map((one) => {
     const values = (one.kind === 'candles' ? one.close : one.values).filter(
       (value) => value !== null,
     );
@@ -99,5 +99,5 @@ function summaryOf({ isTime, label, series, x }: ChartProps): string {
       ? `${name} has no values`
       : `${name} from ${shortNumber(least)} to ${shortNumber(most)}, last ${number(values.at(-1) ?? 0)}`;
   });
-  return `${label}: ${x.length} points, ${span}; ${told.join('; ')}`;
+  return `${label}: ${x.length} points, ${span}; ${seriesTexts.join('; ')}`;
 }

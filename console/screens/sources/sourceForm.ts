@@ -1,11 +1,11 @@
-// A new source of any kind but of a query, which the SQL screen keeps; with the credential that opens it.
+// Form for a new source with its credential, of any kind except a query, which the SQL screen saves.
 import { h, type JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { ask, pathOf } from '../../asking/ask.ts';
-import { useDeed } from '../../asking/useAsk.ts';
-import { Dialog } from '../../showing/dialog.ts';
-import { Choice, Failed, Text } from '../../showing/parts.ts';
-import { type Field, type Kind, KINDS, membersOf, type Values } from './sourceKinds.ts';
+import { callApi, apiPath } from '../../api/client.ts';
+import { useAction } from '../../api/useApi.ts';
+import { Dialog } from '../../components/dialog.ts';
+import { Choice, Failed, Text } from '../../components/parts.ts';
+import { type Field, type Kind, KINDS, toMembers, type Values } from './sourceKinds.ts';
 
 export interface Source {
   readonly dataSourceId: string;
@@ -19,7 +19,7 @@ export interface Source {
   readonly dataset?: string;
 }
 
-export const whereOf = (source: Source): string =>
+export const sourceLocation = (source: Source): string =>
   source.url ??
   source.path ??
   source.awsbucketName ??
@@ -31,42 +31,45 @@ export const whereOf = (source: Source): string =>
 interface FormProps {
   readonly workspace: string;
   readonly onClose: () => void;
-  readonly onMade: () => void;
+  readonly onCreated: () => void;
 }
 
-/** Keeps the credential first, and takes it back when there is no source for it. */
-async function makeSource(
+/** Creates the credential, then the source. Deletes the credential if the source is refused. */
+async function createSource(
   workspace: string,
   kind: Kind,
   name: string,
   values: Values,
 ): Promise<void> {
   const { credential = [], fields, title, type } = kind;
-  const secret = membersOf(credential, values);
-  const source = { name, type, ...membersOf(fields, values) };
+  const secret = toMembers(credential, values);
+  const source = { name, type, ...toMembers(fields, values) };
   if (Object.keys(secret).length === 0) {
-    await ask(pathOf(['data-sources', workspace]), { json: source });
+    await callApi(apiPath(['data-sources', workspace]), { json: source });
     return;
   }
-  const kept = { name: `${name} (${title})`, type, ...secret };
-  const { value } = await ask<{ readonly credentialId: string }>(
-    pathOf(['credentials', workspace]),
-    { json: kept, secrets: credential.filter(({ secret }) => secret).map((one) => one.name) },
+  const credentialBody = { name: `${name} (${title})`, type, ...secret };
+  const { value } = await callApi<{ readonly credentialId: string }>(
+    apiPath(['credentials', workspace]),
+    {
+      json: credentialBody,
+      secrets: credential.filter(({ secret }) => secret).map((one) => one.name),
+    },
   );
   const { credentialId } = value;
   try {
-    await ask(pathOf(['data-sources', workspace]), { json: { ...source, credentialId } });
+    await callApi(apiPath(['data-sources', workspace]), { json: { ...source, credentialId } });
   } catch (problem) {
-    await ask(pathOf(['credentials', workspace, credentialId]), { method: 'DELETE' });
+    await callApi(apiPath(['credentials', workspace, credentialId]), { method: 'DELETE' });
     throw problem;
   }
 }
 
-export function SourceForm({ onClose, onMade, workspace }: FormProps): JSX.Element {
+export function SourceForm({ onClose, onCreated, workspace }: FormProps): JSX.Element {
   const [name, setName] = useState('');
   const [kind, setKind] = useState<Kind>(KINDS[0]);
   const [values, setValues] = useState<Values>({});
-  const { isBusy, problem, run } = useDeed();
+  const { isBusy, problem, run } = useAction();
   const pick = (type: string): void => {
     setKind(KINDS.find((one) => one.type === type) ?? KINDS[0]);
     setValues({});
@@ -74,8 +77,8 @@ export function SourceForm({ onClose, onMade, workspace }: FormProps): JSX.Eleme
   const save = (event: Event): void => {
     event.preventDefault();
     run(async () => {
-      await makeSource(workspace, kind, name, values);
-      onMade();
+      await createSource(workspace, kind, name, values);
+      onCreated();
     });
   };
   const inputs = (fields: readonly Field[]): readonly JSX.Element[] =>
@@ -112,7 +115,7 @@ export function SourceForm({ onClose, onMade, workspace }: FormProps): JSX.Eleme
         'div',
         { class: 'actions' },
         h('button', { type: 'button', onClick: onClose }, 'Cancel'),
-        h('button', { class: 'primary', type: 'submit', disabled: isBusy }, 'Add it'),
+        h('button', { class: 'primary', type: 'submit', disabled: isBusy }, 'Add'),
       ),
     ),
   );

@@ -1,22 +1,22 @@
-// Where records come from by themselves: sources, and the schedules that take from them.
+// Sources screen: data sources, samples of them, and schedules.
 import { h, type JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { ask, pathOf } from '../../asking/ask.ts';
-import { type Asked, useAsk, useDeed } from '../../asking/useAsk.ts';
-import { Confirm } from '../../showing/dialog.ts';
-import { Badge, Card, Empty, Failed, Head, shown } from '../../showing/parts.ts';
-import { type Row, Sheet } from '../../showing/sheet.ts';
-import { Table } from '../../showing/table.ts';
+import { callApi, apiPath } from '../../api/client.ts';
+import { type ApiRequest, useApi, useAction } from '../../api/useApi.ts';
+import { Confirm } from '../../components/dialog.ts';
+import { Badge, Card, Empty, Failed, Head, renderRequest } from '../../components/parts.ts';
+import { type Row, Sheet } from '../../components/sheet.ts';
+import { Table } from '../../components/table.ts';
 import { BucketObjects } from './bucketObjects.ts';
 import { ScheduleForm } from './scheduleForm.ts';
 import { Schedules } from './schedules.ts';
-import { type Source, SourceForm, whereOf } from './sourceForm.ts';
+import { type Source, SourceForm, sourceLocation } from './sourceForm.ts';
 
 export function Sources({ workspace }: { readonly workspace: string }): JSX.Element {
-  const asked = useAsk<readonly Source[]>(pathOf(['data-sources', workspace]));
+  const request = useApi<readonly Source[]>(apiPath(['data-sources', workspace]));
   const [form, setForm] = useState<'source' | 'schedule' | undefined>(undefined);
   const [version, setVersion] = useState(0);
-  const sources = asked.answer?.value ?? [];
+  const sources = request.answer?.value ?? [];
   const close = (): void => setForm(undefined);
   return h(
     'div',
@@ -28,18 +28,18 @@ export function Sources({ workspace }: { readonly workspace: string }): JSX.Elem
       h(
         'button',
         { class: 'primary', disabled: sources.length === 0, onClick: () => setForm('schedule') },
-        'Make a schedule',
+        'Create a schedule',
       ),
     ),
     h(Schedules, { workspace, sources, version }),
-    h(SourceList, { workspace, asked }),
+    h(SourceList, { workspace, request }),
     form === 'source'
       ? h(SourceForm, {
           workspace,
           onClose: close,
-          onMade: () => {
+          onCreated: () => {
             close();
-            asked.again();
+            request.reload();
           },
         })
       : null,
@@ -48,7 +48,7 @@ export function Sources({ workspace }: { readonly workspace: string }): JSX.Elem
           workspace,
           sources,
           onClose: close,
-          onMade: () => {
+          onCreated: () => {
             close();
             setVersion(version + 1);
           },
@@ -59,19 +59,19 @@ export function Sources({ workspace }: { readonly workspace: string }): JSX.Elem
 
 interface ListProps {
   readonly workspace: string;
-  readonly asked: Asked<readonly Source[]>;
+  readonly request: ApiRequest<readonly Source[]>;
 }
 
-function SourceList({ asked, workspace }: ListProps): JSX.Element {
-  const [sampled, setSampled] = useState<Source | undefined>(undefined);
-  const [listed, setListed] = useState<Source | undefined>(undefined);
-  const [doomed, setDoomed] = useState<Source | undefined>(undefined);
-  const { problem, run } = useDeed();
+function SourceList({ request, workspace }: ListProps): JSX.Element {
+  const [sampleSource, setSampleSource] = useState<Source | undefined>(undefined);
+  const [bucketSource, setBucketSource] = useState<Source | undefined>(undefined);
+  const [pendingDelete, setPendingDelete] = useState<Source | undefined>(undefined);
+  const { problem, run } = useAction();
   const end = ({ dataSourceId }: Source): void =>
     run(async () => {
-      setDoomed(undefined);
-      await ask(pathOf(['data-sources', workspace, dataSourceId]), { method: 'DELETE' });
-      asked.again();
+      setPendingDelete(undefined);
+      await callApi(apiPath(['data-sources', workspace, dataSourceId]), { method: 'DELETE' });
+      request.reload();
     });
   return h(
     'div',
@@ -80,54 +80,58 @@ function SourceList({ asked, workspace }: ListProps): JSX.Element {
       Card,
       { title: 'Sources', flush: true },
       problem === undefined ? null : h(Failed, { problem }),
-      shown(asked, 'sources', (rows) =>
+      renderRequest(request, 'sources', (rows) =>
         rows.length === 0
           ? h(
               Empty,
               { title: 'No source yet' },
-              'Where records come from: a URL, a file of the server, a bucket, a database, a feed.',
+              'Add a URL, a file on the server, a bucket, a database or a feed.',
             )
           : h(Table<Source>, {
               label: 'Sources',
               rows,
-              columns: columnsFor({ onSample: setSampled, onList: setListed, onEnd: setDoomed }),
+              columns: columnsFor({
+                onSample: setSampleSource,
+                onList: setBucketSource,
+                onEnd: setPendingDelete,
+              }),
             }),
       ),
     ),
-    sampled === undefined
+    sampleSource === undefined
       ? null
-      : h(Sample, { key: sampled.dataSourceId, workspace, source: sampled }),
-    listed === undefined
+      : h(Sample, { key: sampleSource.dataSourceId, workspace, source: sampleSource }),
+    bucketSource === undefined
       ? null
-      : h(BucketObjects, { key: listed.dataSourceId, workspace, source: listed }),
-    doomed === undefined
+      : h(BucketObjects, { key: bucketSource.dataSourceId, workspace, source: bucketSource }),
+    pendingDelete === undefined
       ? null
       : h(Confirm, {
-          title: `Delete ${doomed.name}?`,
-          text: 'What it brought stays. A source that a schedule takes from is not deleted.',
+          title: `Delete ${pendingDelete.name}?`,
+          text: 'Loaded records stay. A source that a schedule uses cannot be deleted.',
           yes: 'Delete',
-          onYes: () => end(doomed),
-          onClose: () => setDoomed(undefined),
+          onYes: () => end(pendingDelete),
+          onClose: () => setPendingDelete(undefined),
         }),
   );
 }
 
-interface Deeds {
+interface SourceActions {
   readonly onSample: (source: Source) => void;
   readonly onList: (source: Source) => void;
   readonly onEnd: (source: Source) => void;
 }
 
-const columnsFor = ({ onEnd, onList, onSample }: Deeds) => [
+const columnsFor = ({ onEnd, onList, onSample }: SourceActions) => [
   { title: 'Source', isHead: true, show: ({ name }: Source) => name },
   { title: 'Kind', show: ({ type }: Source) => h(Badge, { text: type.toLowerCase() }) },
   {
-    title: 'Where',
+    title: 'Location',
     class: 'soft',
-    show: (source: Source) => h('div', { class: 'clip' }, whereOf(source)),
+    show: (source: Source) => h('div', { class: 'clip' }, sourceLocation(source)),
   },
   {
-    title: 'Do',
+    title: 'Actions',
     show: (source: Source) =>
       h(
         'div',
@@ -170,16 +174,16 @@ interface SampleProps {
   readonly source: Source;
 }
 
-/** The first records of a source: fetched, and kept nowhere. */
+/** Shows the first records of a source without storing them. */
 function Sample({ source, workspace }: SampleProps): JSX.Element {
-  const asked = useAsk<unknown>(pathOf(['sample-data-source', workspace, source.dataSourceId]));
+  const request = useApi<unknown>(apiPath(['sample-data-source', workspace, source.dataSourceId]));
   return h(
     Card,
     { title: `Sample of ${source.name}`, flush: true },
-    shown(asked, 'its first records', (value) => {
+    renderRequest(request, 'its first records', (value) => {
       const rows = rowsOf(value);
       return rows.length === 0
-        ? h(Empty, { title: 'It has no records' })
+        ? h(Empty, { title: 'No records' })
         : h(Sheet, { label: `Sample of ${source.name}`, rows });
     }),
   );

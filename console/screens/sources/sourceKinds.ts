@@ -1,15 +1,15 @@
-// What each kind of source asks of a person: members of the source, and of the credential that opens it.
+// Form fields of each kind of source: members of the source and of its credential.
 
 export interface Field {
-  /** Member of the body. */
+  /** Member of the request body. */
   readonly name: string;
   readonly label: string;
   readonly hint?: string;
   readonly placeholder?: string;
   readonly required?: true;
-  /** Hidden as it is typed. */
+  /** Password input. */
   readonly secret?: true;
-  /** The member is a number where it reads as one. */
+  /** Sent as a number if the text parses as one. */
   readonly number?: true;
 }
 
@@ -17,32 +17,32 @@ export interface Kind {
   readonly type: string;
   readonly title: string;
   readonly fields: readonly Field[];
-  /** Filled in, a credential is kept first; without any of it none is. */
+  /** A credential is created only if any of these fields is filled in. */
   readonly credential?: readonly Field[];
 }
 
 const RECORDS: Field = {
   name: 'jsonPath',
   label: 'Path of the records in a JSON document',
-  hint: 'Such as $.data[*]. Empty: it is found.',
+  hint: 'For example $.data[*]. Leave empty to detect it.',
 };
 const DATASET: Field = {
   name: 'dataset',
   label: 'Dataset',
-  hint: 'It is there already, with its types and its index: records go into it as they come.',
+  hint: 'An existing dataset with types and an index. Records are stored as they arrive.',
   required: true,
 };
 
-const needed = (name: string, label: string, placeholder: string): Field => {
+const requiredField = (name: string, label: string, placeholder: string): Field => {
   return { name, label, placeholder, required: true };
 };
 
-/** A feed of messages: its dataset hears of them as they come. */
-const feed = (type: string, title: string, placeholder: string): Kind => ({
+/** A feed of messages, which are stored in an existing dataset as they arrive. */
+const feedKind = (type: string, title: string, placeholder: string): Kind => ({
   type,
   title,
   fields: [
-    needed('url', 'URL', placeholder),
+    requiredField('url', 'URL', placeholder),
     DATASET,
     { ...RECORDS, label: 'Path of the records in a message' },
   ],
@@ -52,24 +52,24 @@ export const KINDS: readonly [Kind, ...Kind[]] = [
   {
     type: 'HTTP',
     title: 'URL',
-    fields: [needed('url', 'URL', 'https://example.com/prices.csv'), RECORDS],
+    fields: [requiredField('url', 'URL', 'https://example.com/prices.csv'), RECORDS],
   },
   {
     type: 'FILE',
-    title: 'File of the server’s source folder',
-    fields: [needed('path', 'Path', 'daily/prices.csv'), RECORDS],
+    title: 'File in the server’s source folder',
+    fields: [requiredField('path', 'Path', 'daily/prices.csv'), RECORDS],
   },
   {
     type: 'AWS-S3',
     title: 'Bucket (S3)',
     fields: [
-      needed('awsbucketName', 'Bucket', 'my-prices'),
+      requiredField('awsbucketName', 'Bucket', 'my-prices'),
       {
-        ...needed('pattern', 'Objects', 'daily/*.csv'),
-        hint: 'A pattern of their keys; new ones are loaded, the oldest first.',
+        ...requiredField('pattern', 'Objects', 'daily/*.csv'),
+        hint: 'A pattern of object keys. New objects are loaded, oldest first.',
       },
       { name: 'region', label: 'Region', placeholder: 'us-east-1' },
-      { name: 'endpoint', label: 'Endpoint', hint: 'Of a store that is not Amazon’s.' },
+      { name: 'endpoint', label: 'Endpoint', hint: 'For object stores other than Amazon S3.' },
       RECORDS,
     ],
     credential: [
@@ -79,13 +79,13 @@ export const KINDS: readonly [Kind, ...Kind[]] = [
   },
   {
     type: 'POSTGRES',
-    title: 'Table of PostgreSQL',
+    title: 'PostgreSQL table',
     fields: [
-      needed('table', 'Table', 'public.prices'),
+      requiredField('table', 'Table', 'public.prices'),
       {
         name: 'incrementalColumn',
-        label: 'Column that grows',
-        hint: 'Rows above the greatest value loaded are taken. Empty: all rows, when any changed.',
+        label: 'Incremental column',
+        hint: 'Loads only rows above the last value loaded. Leave empty to load all rows when any changed.',
       },
     ],
     credential: [
@@ -96,22 +96,22 @@ export const KINDS: readonly [Kind, ...Kind[]] = [
       { name: 'port', label: 'Port', placeholder: '5432', number: true },
     ],
   },
-  feed('SSE', 'Feed of events (SSE)', 'https://feed.example.com/ticks'),
-  feed('WEBSOCKET', 'Feed of a WebSocket', 'wss://feed.example.com/ticks'),
+  feedKind('SSE', 'Event feed (SSE)', 'https://feed.example.com/ticks'),
+  feedKind('WEBSOCKET', 'WebSocket feed', 'wss://feed.example.com/ticks'),
   {
     type: 'CAPTURE',
-    title: 'Recording of an exchange’s feed',
+    title: 'Recorded exchange feed',
     fields: [
-      needed('path', 'Path', '2018/TOPS16.pcapng.gz'),
+      requiredField('path', 'Path', '2018/TOPS16.pcapng.gz'),
       {
-        ...needed('dataset', 'Dataset', 'TRADES'),
-        hint: 'TRADES, QUOTES or BOOK: what of it is stored.',
+        ...requiredField('dataset', 'Dataset', 'TRADES'),
+        hint: 'The messages to store: TRADES, QUOTES or BOOK.',
       },
       {
         name: 'speed',
         label: 'Speed',
         placeholder: '1',
-        hint: 'Times that of the exchange, or max.',
+        hint: 'Multiple of the original speed, or max.',
         number: true,
       },
     ],
@@ -120,18 +120,18 @@ export const KINDS: readonly [Kind, ...Kind[]] = [
 
 export type Values = Readonly<Record<string, string>>;
 
-/** Members of a body: those that were filled in. */
-export function membersOf(
+/** Returns the body members whose fields are filled in. */
+export function toMembers(
   fields: readonly Field[],
   values: Values,
 ): Readonly<Record<string, string | number>> {
-  const filled = fields.flatMap(({ name, number, secret }) => {
-    const typed = values[name] ?? '';
+  const entries = fields.flatMap(({ name, number, secret }) => {
+    const input = values[name] ?? '';
     // A password may begin with a space.
-    const text = secret === true ? typed : typed.trim();
+    const text = secret === true ? input : input.trim();
     if (text === '') return [];
     const value = Number(text);
     return [[name, number === true && Number.isFinite(value) ? value : text] as const];
   });
-  return Object.fromEntries(filled);
+  return Object.fromEntries(entries);
 }

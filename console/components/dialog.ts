@@ -1,4 +1,4 @@
-// A dialog over the screen: the browser's own, with its focus and its Escape.
+// A modal dialog: the native element, which manages focus and the Escape key.
 import { type ComponentChildren, h, type JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 
@@ -30,7 +30,7 @@ interface ConfirmProps {
   readonly onClose: () => void;
 }
 
-/** Before what can't be taken back. */
+/** Dialog that confirms an irreversible action. */
 export const Confirm = ({ onClose, onYes, text, title, yes }: ConfirmProps): JSX.Element =>
   h(
     Dialog,

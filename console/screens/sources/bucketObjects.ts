@@ -1,10 +1,10 @@
-// The objects of a source's bucket, one level and one page at a time.
+// Lists the objects in a source's bucket, one folder and one page at a time.
 import { h, type JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { pathOf } from '../../asking/ask.ts';
-import { useAsk } from '../../asking/useAsk.ts';
-import { Card, Empty, shown } from '../../showing/parts.ts';
-import { Table } from '../../showing/table.ts';
+import { apiPath } from '../../api/client.ts';
+import { useApi } from '../../api/useApi.ts';
+import { Card, Empty, renderRequest } from '../../components/parts.ts';
+import { Table } from '../../components/table.ts';
 import type { Source } from './sourceForm.ts';
 
 interface Page {
@@ -29,13 +29,13 @@ export function BucketObjects({ source, workspace }: Props): JSX.Element {
   const [pages, setPages] = useState<readonly string[]>([]);
   const page = pages.at(-1);
   const place = ['bucket-objects', workspace, source.dataSourceId];
-  const asked = useAsk<Page>(pathOf(place, { folders: true, prefix, page }));
+  const request = useApi<Page>(apiPath(place, { folders: true, prefix, page }));
   const open = (folder: string): void => {
     setPages([]);
     setPrefix(folder);
   };
   const above = prefix.split('/').slice(0, -2).join('/');
-  const nextPage = asked.answer?.value.nextPage ?? undefined;
+  const nextPage = request.answer?.value.nextPage ?? undefined;
   return h(
     Card,
     { title: `Objects of ${source.name}: /${prefix}`, flush: true },
@@ -46,13 +46,13 @@ export function BucketObjects({ source, workspace }: Props): JSX.Element {
       button('Back', page === undefined ? undefined : () => setPages(pages.slice(0, -1))),
       button('Next page', nextPage && (() => setPages([...pages, nextPage]))),
     ),
-    shown(asked, 'its objects', ({ folders, objects }) => {
+    renderRequest(request, 'its objects', ({ folders, objects }) => {
       const rows: readonly Item[] = [
         ...folders.map((key) => ({ key, size: undefined, lastModified: null })),
         ...objects,
       ];
       return rows.length === 0
-        ? h(Empty, { title: 'No object here' })
+        ? h(Empty, { title: 'No objects' })
         : h(Table<Item>, {
             label: `Objects of ${source.name}`,
             rows,

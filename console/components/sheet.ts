@@ -1,4 +1,4 @@
-// A sheet of records: as many rows as there are, of which only those in view are in the page.
+// A virtualized table of records: only the rows in view are in the page.
 import { h, type JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { cell } from './formats.ts';
@@ -9,19 +9,19 @@ interface SheetProps {
   readonly label: string;
   readonly rows: readonly Row[];
   readonly columns?: readonly string[];
-  /** Of the first row among all that there are. */
+  /** Offset of the first row in the whole result. */
   readonly from?: number;
 }
 
 const ROW_PIXELS = 28;
-/** Rows above and below the view, so that scrolling shows no gap. */
-const MARGIN = 12;
-/** Properties are taken from so many rows: records of one answer have the same ones. */
-const LOOKED_AT = 100;
+/** Rows rendered above and below the view, so that scrolling shows no gap. */
+const MARGIN_ROWS = 12;
+/** Columns are read from this many rows, because records of one response have the same properties. */
+const SAMPLE_ROWS = 100;
 const COLUMNS_MAX = 200;
 
-export const columnsOf = (rows: readonly Row[]): readonly string[] =>
-  [...new Set(rows.slice(0, LOOKED_AT).flatMap((row) => Object.keys(row)))].slice(0, COLUMNS_MAX);
+export const listColumns = (rows: readonly Row[]): readonly string[] =>
+  [...new Set(rows.slice(0, SAMPLE_ROWS).flatMap((row) => Object.keys(row)))].slice(0, COLUMNS_MAX);
 
 export function Sheet({ columns, from = 0, label, rows }: SheetProps): JSX.Element {
   const box = useRef<HTMLDivElement>(null);
@@ -31,9 +31,9 @@ export function Sheet({ columns, from = 0, label, rows }: SheetProps): JSX.Eleme
     setHeight(box.current?.clientHeight ?? 600);
     setTop(box.current?.scrollTop ?? 0);
   }, [rows]);
-  const names = columns ?? columnsOf(rows);
-  const first = Math.max(0, Math.floor(top / ROW_PIXELS) - MARGIN);
-  const last = Math.min(rows.length, Math.ceil((top + height) / ROW_PIXELS) + MARGIN);
+  const names = columns ?? listColumns(rows);
+  const first = Math.max(0, Math.floor(top / ROW_PIXELS) - MARGIN_ROWS);
+  const last = Math.min(rows.length, Math.ceil((top + height) / ROW_PIXELS) + MARGIN_ROWS);
   const numeric = new Set(names.filter((name) => isNumeric(rows, name)));
   return h(
     'div',
@@ -49,7 +49,7 @@ export function Sheet({ columns, from = 0, label, rows }: SheetProps): JSX.Eleme
       'table',
       { 'aria-rowcount': rows.length + 1 },
       h('caption', { class: 'hidden' }, label),
-      h('thead', null, headOf(names, numeric)),
+      h('thead', null, headerRow(names, numeric)),
       h(
         'tbody',
         null,
@@ -69,7 +69,7 @@ export function Sheet({ columns, from = 0, label, rows }: SheetProps): JSX.Eleme
   );
 }
 
-const headOf = (names: readonly string[], numeric: ReadonlySet<string>): JSX.Element =>
+const headerRow = (names: readonly string[], numeric: ReadonlySet<string>): JSX.Element =>
   h(
     'tr',
     { 'aria-rowindex': 1 },
@@ -92,7 +92,7 @@ function valueCell(name: string, value: unknown, isNumber: boolean): JSX.Element
   );
 }
 
-/** Room for the rows out of view. */
+/** Spacer for the rows out of view. */
 const filler = (rows: number, columns: number): JSX.Element | null =>
   rows <= 0
     ? null
@@ -103,7 +103,7 @@ const filler = (rows: number, columns: number): JSX.Element | null =>
       );
 
 const isNumeric = (rows: readonly Row[], name: string): boolean =>
-  rows.slice(0, LOOKED_AT).every((row) => {
+  rows.slice(0, SAMPLE_ROWS).every((row) => {
     const value = row[name];
     return value === null || value === undefined || typeof value === 'number';
   });

@@ -1,11 +1,11 @@
-// Tables of some hundred rows at most; longer ones are sheets.
+// A plain table of at most some hundred rows; longer ones use a sheet.
 import { type ComponentChildren, h, type JSX } from 'preact';
 
 interface Column<T> {
   readonly title: string;
   readonly show: (row: T) => ComponentChildren;
   readonly isNumber?: boolean;
-  /** Names the row. */
+  /** Row header. */
   readonly isHead?: boolean;
   readonly class?: string;
 }
@@ -16,10 +16,10 @@ interface TableProps<T> {
   readonly rows: readonly T[];
 }
 
-/** Rows that a table shows; a screen that may have more says so beside it. */
-export const ROWS_SHOWN_MAX = 500;
+/** Maximum number of rows; a screen that may have more shows a note. */
+export const TABLE_ROWS_MAX = 500;
 
-const classOf = <T>({ class: name = '', isNumber = false }: Column<T>): string =>
+const columnClass = <T>({ class: name = '', isNumber = false }: Column<T>): string =>
   `${isNumber ? 'number ' : ''}${name}`;
 
 export function Table<T>({ columns, label, rows }: TableProps<T>): JSX.Element {
@@ -37,7 +37,7 @@ export function Table<T>({ columns, label, rows }: TableProps<T>): JSX.Element {
           'tr',
           null,
           columns.map((column) =>
-            h('th', { key: column.title, scope: 'col', class: classOf(column) }, column.title),
+            h('th', { key: column.title, scope: 'col', class: columnClass(column) }, column.title),
           ),
         ),
       ),
@@ -45,16 +45,16 @@ export function Table<T>({ columns, label, rows }: TableProps<T>): JSX.Element {
         'tbody',
         null,
         rows
-          .slice(0, ROWS_SHOWN_MAX)
-          .map((row, index) => h('tr', { key: index }, cellsOf(columns, row))),
+          .slice(0, TABLE_ROWS_MAX)
+          .map((row, index) => h('tr', { key: index }, rowCells(columns, row))),
       ),
     ),
   );
 }
 
-const cellsOf = <T>(columns: readonly Column<T>[], row: T): readonly JSX.Element[] =>
+const rowCells = <T>(columns: readonly Column<T>[], row: T): readonly JSX.Element[] =>
   columns.map((column) =>
     column.isHead === true
-      ? h('th', { key: column.title, scope: 'row', class: classOf(column) }, column.show(row))
-      : h('td', { key: column.title, class: classOf(column) }, column.show(row)),
+      ? h('th', { key: column.title, scope: 'row', class: columnClass(column) }, column.show(row))
+      : h('td', { key: column.title, class: columnClass(column) }, column.show(row)),
   );

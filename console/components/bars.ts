@@ -1,4 +1,4 @@
-// A small histogram: bars without axes, with its numbers in words.
+// A small histogram: bars without axes, with a text description.
 import { h, type JSX } from 'preact';
 
 interface BarsProps {

@@ -1,43 +1,43 @@
-// One request to the API, as any client makes it: the token in a header, the answer or its reason.
+// Client of the HTTP API: sends one request with the token in a header and returns the response or a problem.
 import { currentSession, operatorToken } from './session.ts';
-import { noteRequest } from './requestLog.ts';
+import { logRequest } from './requestLog.ts';
 
 export interface Answer<T> {
   readonly value: T;
-  /** Messages that it cost. */
+  /** Messages charged for the request. */
   readonly messages: number;
-  /** Rows after which the answer was cut. */
+  /** Row count at which the response was truncated. */
   readonly cutAt: number | undefined;
 }
 
-/** Why there is no answer, in the server's own words. */
+/** A failed request, with the server's error message. */
 export interface Problem {
-  /** 0: the server was not reached. */
+  /** 0 if the server could not be reached. */
   readonly status: number;
   readonly message: string;
 }
 
-export interface Question {
+export interface RequestOptions {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly json?: unknown;
   readonly file?: File;
   readonly as?: 'operator';
   readonly signal?: AbortSignal | undefined;
-  /** In place of the session's, before there is one. */
+  /** Overrides the session's token, for use before sign-in. */
   readonly token?: string;
-  /** Not part of what the screen shows. */
+  /** Leaves the request out of the request log. */
   readonly unlisted?: boolean;
-  /** Members of the JSON whose values are not shown. */
+  /** JSON members whose values are redacted in the request log. */
   readonly secrets?: readonly string[];
 }
 
-/** An answer that a browser should not hold as one text; the price of a query keeps below it. */
+/** Larger responses are not read into one string. */
 const ANSWER_BYTES_MAX = 96 * 1024 ** 2;
 
 let spent = 0;
 const listeners = new Set<() => void>();
 
-/** Messages that this page has cost so far. */
+/** Messages charged since the page was opened. */
 export const messagesSpent = (): number => spent;
 
 export function onSpending(listen: () => void): () => void {
@@ -45,52 +45,60 @@ export function onSpending(listen: () => void): () => void {
   return () => void listeners.delete(listen);
 }
 
-export const pathOf = (
+export const apiPath = (
   segments: readonly string[],
   query: Readonly<Record<string, string | number | boolean | undefined>> = {},
 ): string => {
   const path = segments.map((one) => `/${encodeURIComponent(one)}`).join('');
-  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
-  const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+  const parameters = Object.entries(query).filter(
+    ([, value]) => value !== undefined && value !== '',
+  );
+  const text = new URLSearchParams(
+    parameters.map(([name, value]) => [name, String(value)]),
+  ).toString();
   return `/v1${path}${text === '' ? '' : `?${text}`}`;
 };
 
 /** @throws Problem */
-export async function ask<T>(path: string, question: Question = {}): Promise<Answer<T>> {
-  const response = await send(path, question);
+export async function callApi<T>(path: string, options: RequestOptions = {}): Promise<Answer<T>> {
+  const response = await send(path, options);
   const length = Number(response.headers.get('content-length') ?? 0);
   if (length > ANSWER_BYTES_MAX) {
     await response.body?.cancel();
-    const told = `the answer has ${length} bytes, at most ${ANSWER_BYTES_MAX} are shown here`;
-    throw problem(413, `${told}: add LIMIT, or load it with the request below`);
+    const size = `the response has ${length} bytes; the console shows at most ${ANSWER_BYTES_MAX}`;
+    throw problem(413, `${size}: add LIMIT, or run the curl command below`);
   }
   const text = await response.text();
-  const messages = countOf(response, '-messages-used');
+  const messages = readCount(response, '-messages-used');
   const type = response.headers.get('content-type') ?? '';
   const value = (type.includes('json') && text !== '' ? JSON.parse(text) : text) as T;
   if (messages > 0) {
     spent += messages;
     listeners.forEach((listen) => listen());
   }
-  return { value, messages, cutAt: countOf(response, '-rows-cut') || undefined };
+  return { value, messages, cutAt: readCount(response, '-rows-cut') || undefined };
 }
 
-/** @throws Problem where it is refused. */
-export async function send(path: string, question: Question, accept?: string): Promise<Response> {
+/** @throws Problem if the request is refused */
+export async function send(
+  path: string,
+  options: RequestOptions,
+  accept?: string,
+): Promise<Response> {
   const {
     as,
     file,
     json,
     method = json === undefined && file === undefined ? 'GET' : 'POST',
-  } = question;
-  const own = as === 'operator' ? operatorToken() : currentSession()?.token;
-  const token = question.token ?? own ?? '';
+  } = options;
+  const sessionToken = as === 'operator' ? operatorToken() : currentSession()?.token;
+  const token = options.token ?? sessionToken ?? '';
   const body = file ?? (json === undefined ? undefined : JSON.stringify(json));
-  if (question.unlisted !== true) {
-    noteRequest({
+  if (options.unlisted !== true) {
+    logRequest({
       method,
       path,
-      ...(json === undefined ? {} : { body: shownBody(json, question.secrets) }),
+      ...(json === undefined ? {} : { body: redactBody(json, options.secrets) }),
       ...(file === undefined ? {} : { file: file.name }),
       ...(accept === undefined ? {} : { accept }),
       isOperator: as === 'operator',
@@ -99,25 +107,25 @@ export async function send(path: string, question: Question, accept?: string): P
   const headers: Record<string, string> = { authorization: `Bearer ${token}` };
   if (accept !== undefined) headers['accept'] = accept;
   const init: RequestInit = { method, headers, cache: 'no-store', credentials: 'omit' };
-  if (question.signal !== undefined) init.signal = question.signal;
+  if (options.signal !== undefined) init.signal = options.signal;
   if (body !== undefined) init.body = body;
-  const response = await reached(path, init);
-  if (!response.ok) throw problem(response.status, sentenceOf(await response.text(), response));
+  const response = await fetchResponse(path, init);
+  if (!response.ok) throw problem(response.status, errorText(await response.text(), response));
   return response;
 }
 
-/** In place of a secret stands its name, as a shell's variable does. */
-const shownBody = (json: unknown, secrets: readonly string[] = []): string =>
+/** Replaces each secret with a shell variable of its name. */
+const redactBody = (json: unknown, secrets: readonly string[] = []): string =>
   JSON.stringify(json, (name, value: unknown) =>
     secrets.includes(name) ? `$${name.toUpperCase()}` : value,
   );
 
-async function reached(path: string, init: RequestInit): Promise<Response> {
+async function fetchResponse(path: string, init: RequestInit): Promise<Response> {
   try {
     return await fetch(path, init);
   } catch (reason) {
     if (init.signal?.aborted === true) throw reason;
-    throw problem(0, 'The server was not reached. Does it still run?');
+    throw problem(0, 'Cannot reach the server. Check that it is running.');
   }
 }
 
@@ -126,29 +134,29 @@ const problem = (status: number, message: string): Problem => ({ status, message
 const isProblem = (reason: unknown): reason is Problem =>
   typeof reason === 'object' && reason !== null && 'status' in reason && 'message' in reason;
 
-export const problemOf = (reason: unknown): Problem =>
+export const toProblem = (reason: unknown): Problem =>
   isProblem(reason)
     ? reason
     : problem(0, reason instanceof Error ? reason.message : String(reason));
 
-/** Headers have the brand of the server before their names. */
-function countOf(response: Response, end: string): number {
+/** Finds a header by its suffix, because the server's brand is a prefix of the name. */
+function readCount(response: Response, end: string): number {
   for (const [name, value] of response.headers) if (name.endsWith(end)) return Number(value);
   return 0;
 }
 
-function sentenceOf(text: string, { status, statusText }: Response): string {
-  const said = told(text) ?? text;
-  return said.trim() === '' ? `${status} ${statusText}` : said;
+function errorText(text: string, { status, statusText }: Response): string {
+  const message = parseErrorMessage(text) ?? text;
+  return message.trim() === '' ? `${status} ${statusText}` : message;
 }
 
-function told(text: string): string | undefined {
+function parseErrorMessage(text: string): string | undefined {
   try {
     const body = JSON.parse(text) as { readonly message?: unknown; readonly error?: unknown };
-    const said = body.message ?? body.error;
-    return typeof said === 'string' ? said : undefined;
+    const message = body.message ?? body.error;
+    return typeof message === 'string' ? message : undefined;
   } catch {
-    // Refusals of data routes are sentences.
+    // Data routes return errors as plain text.
     return undefined;
   }
 }
