@@ -29,7 +29,7 @@ export function IndexChoice({ dataset, onChanged }: Props): JSX.Element | null {
   const text = isUnique
     ? `An earlier version inferred the unique index ${indexColumns}: duplicates are not stored. ` +
       'Declare it if that is correct, or keep every record.'
-    : `The index ${indexColumns} was inferred from data. It orders and finds records, and every record is kept. ` +
+    : `The index ${indexColumns} was inferred from data. It orders and finds records; every record stays. ` +
       'Declare it as unique if a newer record should replace an earlier one.';
   return h(
     'div',

@@ -14,20 +14,18 @@ type Act = 'disable' | 'rotate';
 export function Tokens(): JSX.Element {
   const request = useApi<readonly Token[]>(apiPath(['account', 'tokens']));
   const [isCreating, setCreating] = useState(false);
-  const [createdToken, setCreatedToken] = useState<Token | undefined>(undefined);
-  const [pendingAct, setPendingAct] = useState<readonly [Token, Act] | undefined>(undefined);
+  const [token, setToken] = useState<Token | undefined>(undefined);
+  const [pending, setPending] = useState<readonly [Token, Act] | undefined>(undefined);
   const { problem, run } = useAction();
   const act = ({ tokenId }: Token, what: Act | 'enable'): void =>
     run(async () => {
-      setPendingAct(undefined);
+      setPending(undefined);
       const path = ['account', 'tokens', tokenId];
       if (what === 'enable')
         await callApi(apiPath(path), { method: 'PATCH', json: { disabled: false } });
       if (what === 'disable') await callApi(apiPath(path), { method: 'DELETE' });
       if (what === 'rotate')
-        setCreatedToken(
-          (await callApi<Token>(apiPath([...path, 'rotate']), { method: 'POST' })).value,
-        );
+        setToken((await callApi<Token>(apiPath([...path, 'rotate']), { method: 'POST' })).value);
       request.reload();
     });
   return h(
@@ -39,9 +37,7 @@ export function Tokens(): JSX.Element {
       h('button', { class: 'primary', onClick: () => setCreating(true) }, 'Create a token'),
     ),
     problem === undefined ? null : h(Failed, { problem }),
-    createdToken === undefined
-      ? null
-      : h(CreatedToken, { token: createdToken, onClose: () => setCreatedToken(undefined) }),
+    token === undefined ? null : h(NewToken, { token, onClose: () => setToken(undefined) }),
     h(
       Card,
       { title: 'Tokens of this account', flush: true },
@@ -50,7 +46,7 @@ export function Tokens(): JSX.Element {
           label: 'Tokens',
           rows,
           columns: columnsFor((token, what) =>
-            what === 'enable' ? act(token, what) : setPendingAct([token, what]),
+            what === 'enable' ? act(token, what) : setPending([token, what]),
           ),
         }),
       ),
@@ -60,17 +56,17 @@ export function Tokens(): JSX.Element {
           onClose: () => setCreating(false),
           onCreated: (token) => {
             setCreating(false);
-            setCreatedToken(token);
+            setToken(token);
             request.reload();
           },
         })
       : null,
-    pendingAct === undefined
+    pending === undefined
       ? null
       : h(ConfirmAct, {
-          what: pendingAct[1],
-          onYes: () => act(...pendingAct),
-          onClose: () => setPendingAct(undefined),
+          what: pending[1],
+          onYes: () => act(...pending),
+          onClose: () => setPending(undefined),
         }),
   );
 }
@@ -98,7 +94,7 @@ const ConfirmAct = ({ onClose, onYes, what }: ConfirmActProps): JSX.Element =>
     onClose,
   });
 
-const CreatedToken = ({
+const NewToken = ({
   onClose,
   token,
 }: {
